@@ -1,0 +1,10 @@
+package org.elastane.natives;
+
+/** The core failed or panicked; it must not be asked again. */
+public final class CoreException extends RuntimeException {
+  private static final long serialVersionUID = 1L;
+
+  public CoreException(String message) {
+    super(message);
+  }
+}

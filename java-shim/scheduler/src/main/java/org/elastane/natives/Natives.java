@@ -1,0 +1,175 @@
+package org.elastane.natives;
+
+import java.nio.ByteBuffer;
+
+/**
+ * Every native method of Elastane; {@code docs/boundary.md} is normative for what each one takes,
+ * returns and throws.
+ *
+ * <p>Bad input arrives as {@link IllegalArgumentException}. Anything else that goes wrong in the
+ * core, a panic included, arrives as {@link CoreException}; the core behind that handle must not be
+ * asked again then.
+ *
+ * <p>{@code nowMs} is Unix time in milliseconds. Nodes and applications are known to the core by
+ * small numbers that it hands out and that are never used twice.
+ */
+public final class Natives {
+  private Natives() {}
+
+  // The library
+
+  /** The version of the library; it must equal the jar's. */
+  public static native String version();
+
+  /** Where a direct buffer lies, so that the hot calls can take an address. */
+  public static native long addressOf(ByteBuffer direct);
+
+  // The core in a ResourceManager
+
+  /**
+   * Opens a core.
+   *
+   * @param settingsJson every {@code yarn.scheduler.elastane.*} key that is set, as one JSON object
+   *     of strings
+   * @return the handle that every other method takes
+   * @throws IllegalArgumentException naming the key, the value and what is allowed
+   */
+  public static native long open(String settingsJson);
+
+  /** Writes what is pending, ends the core's threads and frees it. */
+  public static native void close(long core);
+
+  /** A node registered with this size. */
+  public static native int nodeAdded(
+      long core, String node, long memoryBytes, int vcores, long nowMs);
+
+  /** The registered (not the bookable) size of a node changed. */
+  public static native void nodeResized(
+      long core, int node, long memoryBytes, int vcores, long nowMs);
+
+  /** A node is gone. */
+  public static native void nodeRemoved(long core, int node, long nowMs);
+
+  /**
+   * An application was added.
+   *
+   * @param applicationJson {@code {"id","name","user","queue","type","tags":[],"commands":[]}}
+   */
+  public static native int applicationAdded(long core, String applicationJson, long nowMs);
+
+  /** An application was moved to another queue. */
+  public static native void applicationMoved(long core, int application, String queue, long nowMs);
+
+  /** An application ended. */
+  public static native void applicationRemoved(
+      long core, int application, boolean succeeded, long nowMs);
+
+  /**
+   * What an application's next container asks for, and how many containers it waits for in all.
+   *
+   * @param count 0 when it waits for nothing
+   */
+  public static native void pending(
+      long core,
+      int application,
+      boolean applicationMaster,
+      int priority,
+      long memoryBytes,
+      int vcores,
+      int count,
+      long nowMs);
+
+  // A round of allocation
+
+  /**
+   * The applications whose next container fits this node now and over time, the best first, at most
+   * 16 of each queue.
+   *
+   * @param freeMemoryBytes what CapacityScheduler could still hand out on the node
+   * @param resultAddress a direct buffer of {@code capacity} native-endian ints
+   * @return how many application numbers were written
+   */
+  public static native int round(
+      long core,
+      int node,
+      long freeMemoryBytes,
+      int freeVcores,
+      long resultAddress,
+      int capacity,
+      long nowMs);
+
+  /**
+   * A container is about to be committed.
+   *
+   * @param mayRefuse whether the core has a veto; without it the container is only recorded
+   * @return false when it must not be committed; nothing was recorded then
+   */
+  public static native boolean commit(
+      long core,
+      String container,
+      int application,
+      int node,
+      boolean applicationMaster,
+      long memoryBytes,
+      int vcores,
+      boolean mayRefuse,
+      long startedMs,
+      long nowMs);
+
+  /** A container ended, or its commit was refused elsewhere. An unknown one is ignored. */
+  public static native void finished(long core, String container, long nowMs);
+
+  // Usage and bookable capacity
+
+  /**
+   * An agent's report, and the reply for it.
+   *
+   * @throws IllegalArgumentException when the report is refused, with the reason
+   */
+  public static native byte[] report(
+      long core, String node, int protocolVersion, byte[] body, long nowMs);
+
+  /**
+   * The nodes whose bookable capacity has to change, as pairs of ints: node, ratio in thousandths
+   * of the registered size.
+   *
+   * @return how many pairs were written
+   */
+  public static native int bookableChanges(
+      long core, long resultAddress, int capacityPairs, long nowMs);
+
+  /** Whether a container of this queue may be preempted; see docs/boundary.md. */
+  public static native boolean mayPreempt(
+      long core, double queueAbsoluteCapacity, long queueUsedMemoryBytes, long nowMs);
+
+  /** What the core knows and counted, as JSON. */
+  public static native String status(long core, long nowMs);
+
+  // The NodeManager's side of the agent's socket
+
+  /**
+   * Tells the agent what runs and takes its report.
+   *
+   * @param containersJson {@code [{"container","pid"}]}
+   * @return the body for the ResourceManager
+   * @throws java.io.IOException when the agent is not there or does not answer in time
+   */
+  public static native byte[] agentReport(String socket, String containersJson, int timeoutMs)
+      throws java.io.IOException;
+
+  /** Tells the agent what runs, without asking for a report. */
+  public static native void agentContainers(String socket, String containersJson, int timeoutMs)
+      throws java.io.IOException;
+
+  /** Hands the ResourceManager's reply to the agent. */
+  public static native void agentApply(
+      String socket, int protocolVersion, byte[] reply, int timeoutMs) throws java.io.IOException;
+
+  // For the tests of the boundary
+
+  /** Panics, with a lock of the core held. */
+  static native void panicForTest(long core);
+
+  /** Fails with an error of the core. */
+  static native void errorForTest(long core);
+}

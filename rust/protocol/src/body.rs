@@ -1,0 +1,127 @@
+//! Bodies: postcard, bounded in size, nothing left over.
+
+use serde::{Serialize, de::DeserializeOwned};
+
+use crate::MAX_MESSAGE_BYTES;
+
+/// Why a body was refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum BodyError {
+    /// The other side speaks another version.
+    #[error("protocol version {got}, this side speaks {}", crate::VERSION)]
+    Version {
+        /// What the other side said.
+        got: u16,
+    },
+    /// Larger than [`MAX_MESSAGE_BYTES`].
+    #[error("message of {bytes} bytes, at most {MAX_MESSAGE_BYTES} are allowed")]
+    TooLarge {
+        /// Its size.
+        bytes: usize,
+    },
+    /// Not what the type says: cut short, or damaged.
+    #[error("message of {bytes} bytes cannot be read: {reason}")]
+    Malformed {
+        /// Its size.
+        bytes: usize,
+        /// What the format says.
+        reason: String,
+    },
+}
+
+/// Writes `value` as a body.
+///
+/// # Errors
+/// [`BodyError::TooLarge`] when it passes [`MAX_MESSAGE_BYTES`].
+pub fn encode<T: Serialize>(value: &T) -> Result<Vec<u8>, BodyError> {
+    let body = postcard::to_stdvec(value).map_err(|error| BodyError::Malformed {
+        bytes: 0,
+        reason: error.to_string(),
+    })?;
+    if body.len() > MAX_MESSAGE_BYTES {
+        return Err(BodyError::TooLarge { bytes: body.len() });
+    }
+    Ok(body)
+}
+
+/// Reads a body that the other side wrote with `version`.
+///
+/// # Errors
+/// Another version, a body that is too large, cut short, damaged, or followed by something else.
+pub fn decode<T: DeserializeOwned>(version: u16, body: &[u8]) -> Result<T, BodyError> {
+    if version != crate::VERSION {
+        return Err(BodyError::Version { got: version });
+    }
+    if body.len() > MAX_MESSAGE_BYTES {
+        return Err(BodyError::TooLarge { bytes: body.len() });
+    }
+    let malformed = |reason: String| BodyError::Malformed {
+        bytes: body.len(),
+        reason,
+    };
+    let (value, rest) =
+        postcard::take_from_bytes(body).map_err(|error| malformed(error.to_string()))?;
+    if !rest.is_empty() {
+        return Err(malformed(format!("{} bytes are left over", rest.len())));
+    }
+    Ok(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Reply, VERSION};
+
+    fn reply() -> Reply {
+        Reply {
+            acknowledged: 7,
+            valid_for_ms: 120_000,
+            plans: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_body_comes_back_as_it_was() {
+        let body = encode(&reply()).unwrap();
+        assert_eq!(decode::<Reply>(VERSION, &body).unwrap(), reply());
+    }
+
+    #[test]
+    fn another_version_is_refused_before_anything_is_read() {
+        assert_eq!(
+            decode::<Reply>(VERSION + 1, &[]),
+            Err(BodyError::Version { got: VERSION + 1 })
+        );
+    }
+
+    #[test]
+    fn every_cut_is_refused() {
+        let body = encode(&reply()).unwrap();
+        for length in 0..body.len() {
+            assert!(matches!(
+                decode::<Reply>(VERSION, &body[..length]),
+                Err(BodyError::Malformed { .. })
+            ));
+        }
+    }
+
+    #[test]
+    fn what_follows_a_body_is_refused() {
+        let mut body = encode(&reply()).unwrap();
+        body.push(0);
+        assert!(matches!(
+            decode::<Reply>(VERSION, &body),
+            Err(BodyError::Malformed { .. })
+        ));
+    }
+
+    #[test]
+    fn a_body_over_the_bound_is_refused() {
+        assert_eq!(
+            decode::<Reply>(VERSION, &vec![0; MAX_MESSAGE_BYTES + 1]),
+            Err(BodyError::TooLarge {
+                bytes: MAX_MESSAGE_BYTES + 1
+            })
+        );
+    }
+}

@@ -1,0 +1,23 @@
+//! What the agent and the core say to each other.
+//!
+//! Two paths carry these types (`docs/boundary.md` is normative):
+//! the Unix socket between NodeManager and agent carries [`AgentRequest`] and [`AgentResponse`] as
+//! [`frame`]s; the Hadoop IPC between NodeManager and ResourceManager carries a [`Report`] up and a
+//! [`Reply`] down as opaque bodies beside a version number.
+
+mod body;
+pub mod frame;
+mod plan;
+mod report;
+mod socket;
+
+pub use body::{BodyError, decode, encode};
+pub use plan::{ContainerPlan, CpuStep, Reply};
+pub use report::{Capacity, ContainerSamples, Report, Sample, Usage};
+pub use socket::{AgentRequest, AgentResponse, RunningContainer};
+
+/// The version of everything in this crate. Both sides refuse any other.
+pub const VERSION: u16 = 1;
+
+/// The largest body, and the largest frame on the socket, in bytes.
+pub const MAX_MESSAGE_BYTES: usize = 256 * 1024;
