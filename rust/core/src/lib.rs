@@ -1,1 +1,23 @@
-//! core
+//! Resources over time, nodes, fit, policies and limit plans.
+//!
+//! Nothing here does I/O, knows a clock or JNI: `now` is always given, in Unix milliseconds. A node
+//! ([`node::Node`]) yields what is left on it over time ([`available::Available`]); a
+//! [`demand::Demand`] fits it or not ([`fit`]), and a [`policy::Policy`] scores what fits.
+
+pub mod available;
+pub mod cluster;
+pub mod demand;
+pub mod fit;
+pub mod node;
+pub mod plan;
+pub mod policy;
+pub mod resources;
+
+pub use available::Available;
+pub use cluster::{Cluster, ClusterSettings};
+pub use demand::{Demand, DemandError};
+pub use node::{Node, Running};
+pub use resources::{Resource, Resources};
+
+/// The length of one slot of a demand and of one closed sample, in milliseconds.
+pub const SLOT_MS: u32 = 3_000;

@@ -1,1 +1,478 @@
-//! jni
+//! `libelastane.so`: the boundary to the JVM, and nothing else.
+//!
+//! One function for each native method of `org.elastane.natives.Natives`; `docs/boundary.md` is
+//! normative. Each goes through [`call`], so that errors and panics arrive in Java as exceptions.
+
+mod agent_socket;
+mod failure;
+mod stderr_log;
+
+use std::collections::BTreeMap;
+
+use elastane_core::cluster::{ApplicationId, Ask, CommitRequest, NodeId, Request};
+use elastane_predict::Submission;
+use elastane_protocol::{Capacity, Report, Usage, encode};
+use elastane_runtime::{Elastane, Settings};
+use jni::objects::{JByteArray, JByteBuffer, JClass, JString};
+use jni::sys::{jboolean, jdouble, jint, jlong};
+use jni::{Env, EnvUnowned, jni_mangle};
+
+use agent_socket::AgentSocket;
+use failure::{Failure, Throw};
+
+type Unowned<'local> = EnvUnowned<'local>;
+type Class<'local> = JClass<'local>;
+
+fn call<'local, T: Default>(
+    env: &mut EnvUnowned<'local>,
+    work: impl FnOnce(&mut Env<'local>) -> Result<T, Failure>,
+) -> T {
+    env.with_env(work).resolve::<Throw>()
+}
+
+fn core<'a>(handle: jlong) -> Result<&'a Elastane, Failure> {
+    // SAFETY: a handle other than 0 came from `open`, and Java never uses one after `close`.
+    unsafe { (handle as *const Elastane).as_ref() }
+        .ok_or_else(|| Failure::Refused("the core is not open".to_owned()))
+}
+
+fn node(number: jint) -> Result<NodeId, Failure> {
+    u32::try_from(number)
+        .map(NodeId)
+        .map_err(|_| Failure::Refused(format!("node number is {number}, at least 0 is allowed")))
+}
+
+fn application(number: jint) -> Result<ApplicationId, Failure> {
+    u32::try_from(number).map(ApplicationId).map_err(|_| {
+        Failure::Refused(format!(
+            "application number is {number}, at least 0 is allowed"
+        ))
+    })
+}
+
+/// YARN says less than nothing where a node has more booked than it has.
+fn request(memory_bytes: jlong, vcores: jint) -> Request {
+    Request {
+        memory_bytes: u64::try_from(memory_bytes).unwrap_or(0),
+        vcores: u32::try_from(vcores).unwrap_or(0),
+    }
+}
+
+/// Writes at the beginning of Java's direct buffer, as much as it has room for.
+fn write_ints(
+    address: jlong,
+    capacity: jint,
+    ints: impl Iterator<Item = i32>,
+) -> Result<jint, Failure> {
+    let pointer = address as *mut i32;
+    if pointer.is_null() || !pointer.is_aligned() {
+        return Err(Failure::Refused(
+            "the result buffer has no address".to_owned(),
+        ));
+    }
+    let capacity = usize::try_from(capacity).unwrap_or(0);
+    // SAFETY: Java owns a direct buffer of `capacity` ints at this address, which only the calling
+    // thread uses, and keeps it for the length of the call.
+    let buffer = unsafe { std::slice::from_raw_parts_mut(pointer, capacity) };
+    let mut count = 0;
+    for (slot, int) in buffer.iter_mut().zip(ints) {
+        *slot = int;
+        count += 1;
+    }
+    Ok(count)
+}
+
+#[jni_mangle("org.elastane.natives.Natives")]
+pub fn version<'local>(mut env: Unowned<'local>, _: Class<'local>) -> JString<'local> {
+    call(&mut env, |env| {
+        Ok(JString::new(env, env!("CARGO_PKG_VERSION"))?)
+    })
+}
+
+#[jni_mangle("org.elastane.natives.Natives", "addressOf")]
+pub fn address_of<'local>(
+    mut env: Unowned<'local>,
+    _: Class<'local>,
+    direct: JByteBuffer<'local>,
+) -> jlong {
+    call(&mut env, |env| {
+        let address = env.get_direct_buffer_address(&direct);
+        let address = address.map_err(|_| Failure::Refused("the buffer is not direct".into()))?;
+        Ok(address as jlong)
+    })
+}
+
+#[jni_mangle("org.elastane.natives.Natives")]
+pub fn open<'local>(
+    mut env: Unowned<'local>,
+    _: Class<'local>,
+    settings_json: JString<'local>,
+) -> jlong {
+    call(&mut env, |env| {
+        stderr_log::install();
+        let json = settings_json.try_to_string(env)?;
+        let keys: BTreeMap<String, String> =
+            serde_json::from_str(&json).map_err(Failure::refused)?;
+        let settings = Settings::from_configuration(&keys).map_err(Failure::refused)?;
+        let elastane = Elastane::open(settings).map_err(Failure::refused)?;
+        Ok(Box::into_raw(Box::new(elastane)) as jlong)
+    })
+}
+
+#[jni_mangle("org.elastane.natives.Natives")]
+pub fn close<'local>(mut env: Unowned<'local>, _: Class<'local>, handle: jlong) {
+    call(&mut env, |_| {
+        if handle != 0 {
+            // SAFETY: the handle came from `open`, and Java closes it once, with nothing under way.
+            let elastane = unsafe { Box::from_raw(handle as *mut Elastane) };
+            elastane.close();
+        }
+        Ok(())
+    });
+}
+
+#[jni_mangle("org.elastane.natives.Natives", "nodeAdded")]
+pub fn node_added<'local>(
+    mut env: Unowned<'local>,
+    _: Class<'local>,
+    handle: jlong,
+    name: JString<'local>,
+    memory_bytes: jlong,
+    vcores: jint,
+    _now_ms: jlong,
+) -> jint {
+    call(&mut env, |env| {
+        let name = name.try_to_string(env)?;
+        let node = core(handle)?.node_added(&name, request(memory_bytes, vcores));
+        Ok(node.0 as jint)
+    })
+}
+
+#[jni_mangle("org.elastane.natives.Natives", "nodeResized")]
+pub fn node_resized<'local>(
+    mut env: Unowned<'local>,
+    _: Class<'local>,
+    handle: jlong,
+    number: jint,
+    memory_bytes: jlong,
+    vcores: jint,
+    _now_ms: jlong,
+) {
+    call(&mut env, |_| {
+        core(handle)?.node_resized(node(number)?, request(memory_bytes, vcores));
+        Ok(())
+    });
+}
+
+#[jni_mangle("org.elastane.natives.Natives", "nodeRemoved")]
+pub fn node_removed<'local>(
+    mut env: Unowned<'local>,
+    _: Class<'local>,
+    handle: jlong,
+    number: jint,
+    _now_ms: jlong,
+) {
+    call(&mut env, |_| {
+        core(handle)?.node_removed(node(number)?);
+        Ok(())
+    });
+}
+
+#[jni_mangle("org.elastane.natives.Natives", "applicationAdded")]
+pub fn application_added<'local>(
+    mut env: Unowned<'local>,
+    _: Class<'local>,
+    handle: jlong,
+    json: JString<'local>,
+    now_ms: jlong,
+) -> jint {
+    call(&mut env, |env| {
+        let json = json.try_to_string(env)?;
+        let submission: Submission = serde_json::from_str(&json).map_err(Failure::refused)?;
+        Ok(core(handle)?.application_added(&submission, now_ms).0 as jint)
+    })
+}
+
+#[jni_mangle("org.elastane.natives.Natives", "applicationMoved")]
+pub fn application_moved<'local>(
+    mut env: Unowned<'local>,
+    _: Class<'local>,
+    handle: jlong,
+    number: jint,
+    queue: JString<'local>,
+    _now_ms: jlong,
+) {
+    call(&mut env, |env| {
+        let queue = queue.try_to_string(env)?;
+        core(handle)?.application_moved(application(number)?, &queue);
+        Ok(())
+    });
+}
+
+#[jni_mangle("org.elastane.natives.Natives", "applicationRemoved")]
+pub fn application_removed<'local>(
+    mut env: Unowned<'local>,
+    _: Class<'local>,
+    handle: jlong,
+    number: jint,
+    succeeded: jboolean,
+    now_ms: jlong,
+) {
+    call(&mut env, |_| {
+        core(handle)?.application_removed(application(number)?, succeeded, now_ms);
+        Ok(())
+    });
+}
+
+#[jni_mangle("org.elastane.natives.Natives")]
+#[allow(clippy::too_many_arguments)] // Java's signature, see Natives.java
+pub fn pending<'local>(
+    mut env: Unowned<'local>,
+    _: Class<'local>,
+    handle: jlong,
+    number: jint,
+    application_master: jboolean,
+    priority: jint,
+    memory_bytes: jlong,
+    vcores: jint,
+    count: jint,
+    now_ms: jlong,
+) {
+    call(&mut env, |_| {
+        let ask = Ask {
+            application_master,
+            priority,
+            request: request(memory_bytes, vcores),
+            count: u32::try_from(count).unwrap_or(0),
+        };
+        core(handle)?.pending(application(number)?, ask, now_ms);
+        Ok(())
+    });
+}
+
+#[jni_mangle("org.elastane.natives.Natives")]
+#[allow(clippy::too_many_arguments)] // Java's signature, see Natives.java
+pub fn round<'local>(
+    mut env: Unowned<'local>,
+    _: Class<'local>,
+    handle: jlong,
+    number: jint,
+    free_memory_bytes: jlong,
+    free_vcores: jint,
+    result_address: jlong,
+    capacity: jint,
+    now_ms: jlong,
+) -> jint {
+    call(&mut env, |_| {
+        let free = request(free_memory_bytes, free_vcores);
+        match core(handle)?.round(node(number)?, free, now_ms) {
+            None => Ok(-1),
+            Some(order) => {
+                let numbers = order.into_iter().map(|application| application.0 as i32);
+                write_ints(result_address, capacity, numbers)
+            }
+        }
+    })
+}
+
+#[jni_mangle("org.elastane.natives.Natives")]
+#[allow(clippy::too_many_arguments)] // Java's signature, see Natives.java
+pub fn commit<'local>(
+    mut env: Unowned<'local>,
+    _: Class<'local>,
+    handle: jlong,
+    container: JString<'local>,
+    application_number: jint,
+    node_number: jint,
+    application_master: jboolean,
+    memory_bytes: jlong,
+    vcores: jint,
+    may_refuse: jboolean,
+    started_ms: jlong,
+    now_ms: jlong,
+) -> jboolean {
+    call(&mut env, |env| {
+        let container = container.try_to_string(env)?;
+        let commit = CommitRequest {
+            container: &container,
+            application: application(application_number)?,
+            node: node(node_number)?,
+            application_master,
+            request: request(memory_bytes, vcores),
+            may_refuse,
+            start_ms: started_ms,
+        };
+        Ok(core(handle)?.commit(commit, now_ms))
+    })
+}
+
+#[jni_mangle("org.elastane.natives.Natives")]
+pub fn finished<'local>(
+    mut env: Unowned<'local>,
+    _: Class<'local>,
+    handle: jlong,
+    container: JString<'local>,
+    now_ms: jlong,
+) {
+    call(&mut env, |env| {
+        let container = container.try_to_string(env)?;
+        core(handle)?.finished(&container, now_ms);
+        Ok(())
+    });
+}
+
+#[jni_mangle("org.elastane.natives.Natives")]
+pub fn report<'local>(
+    mut env: Unowned<'local>,
+    _: Class<'local>,
+    handle: jlong,
+    node: JString<'local>,
+    protocol_version: jint,
+    body: JByteArray<'local>,
+    now_ms: jlong,
+) -> JByteArray<'local> {
+    call(&mut env, |env| {
+        let node = node.try_to_string(env)?;
+        let body = env.convert_byte_array(&body)?;
+        // A version that no u16 holds is one that nobody speaks.
+        let version = u16::try_from(protocol_version).unwrap_or(u16::MAX);
+        let reply = core(handle)?
+            .report(&node, version, &body, now_ms)
+            .map_err(Failure::refused)?;
+        Ok(env.byte_array_from_slice(&reply)?)
+    })
+}
+
+#[jni_mangle("org.elastane.natives.Natives", "bookableChanges")]
+pub fn bookable_changes<'local>(
+    mut env: Unowned<'local>,
+    _: Class<'local>,
+    handle: jlong,
+    result_address: jlong,
+    capacity_pairs: jint,
+    now_ms: jlong,
+) -> jint {
+    call(&mut env, |_| {
+        let pairs = usize::try_from(capacity_pairs).unwrap_or(0);
+        let changes = core(handle)?.bookable_changes(pairs, now_ms);
+        let ints = changes
+            .iter()
+            .flat_map(|change| [change.node.0 as i32, change.thousandths as i32]);
+        write_ints(result_address, capacity_pairs.saturating_mul(2), ints)?;
+        Ok(changes.len() as jint)
+    })
+}
+
+#[jni_mangle("org.elastane.natives.Natives", "mayPreempt")]
+pub fn may_preempt<'local>(
+    mut env: Unowned<'local>,
+    _: Class<'local>,
+    handle: jlong,
+    queue_absolute_capacity: jdouble,
+    queue_used_memory_bytes: jlong,
+    _now_ms: jlong,
+) -> jboolean {
+    call(&mut env, |_| {
+        let used = u64::try_from(queue_used_memory_bytes).unwrap_or(0);
+        Ok(core(handle)?.may_preempt(queue_absolute_capacity, used))
+    })
+}
+
+#[jni_mangle("org.elastane.natives.Natives")]
+pub fn status<'local>(
+    mut env: Unowned<'local>,
+    _: Class<'local>,
+    handle: jlong,
+    now_ms: jlong,
+) -> JString<'local> {
+    call(&mut env, |env| {
+        let status = core(handle)?.status(now_ms);
+        Ok(JString::new(env, status)?)
+    })
+}
+
+#[jni_mangle("org.elastane.natives.Natives", "agentReport")]
+pub fn agent_report<'local>(
+    mut env: Unowned<'local>,
+    _: Class<'local>,
+    socket: JString<'local>,
+    containers_json: JString<'local>,
+    timeout_ms: jint,
+) -> JByteArray<'local> {
+    call(&mut env, |env| {
+        let mut agent = AgentSocket::connect(&socket.try_to_string(env)?, timeout_ms)?;
+        agent.containers(&containers_json.try_to_string(env)?)?;
+        let report = agent.report()?;
+        Ok(env.byte_array_from_slice(&report)?)
+    })
+}
+
+#[jni_mangle("org.elastane.natives.Natives", "agentContainers")]
+pub fn agent_containers<'local>(
+    mut env: Unowned<'local>,
+    _: Class<'local>,
+    socket: JString<'local>,
+    containers_json: JString<'local>,
+    timeout_ms: jint,
+) {
+    call(&mut env, |env| {
+        let mut agent = AgentSocket::connect(&socket.try_to_string(env)?, timeout_ms)?;
+        agent.containers(&containers_json.try_to_string(env)?)
+    });
+}
+
+#[jni_mangle("org.elastane.natives.Natives", "agentApply")]
+pub fn agent_apply<'local>(
+    mut env: Unowned<'local>,
+    _: Class<'local>,
+    socket: JString<'local>,
+    protocol_version: jint,
+    reply: JByteArray<'local>,
+    timeout_ms: jint,
+) {
+    call(&mut env, |env| {
+        let mut agent = AgentSocket::connect(&socket.try_to_string(env)?, timeout_ms)?;
+        let reply = env.convert_byte_array(&reply)?;
+        agent.apply(protocol_version, &reply)
+    });
+}
+
+#[jni_mangle("org.elastane.natives.Natives", "panicForTest")]
+pub fn panic_for_test<'local>(mut env: Unowned<'local>, _: Class<'local>, handle: jlong) {
+    call(&mut env, |_| {
+        core(handle)?.panic_for_test();
+        Ok(())
+    });
+}
+
+#[jni_mangle("org.elastane.natives.Natives", "errorForTest")]
+pub fn error_for_test<'local>(mut env: Unowned<'local>, _: Class<'local>, _handle: jlong) {
+    call(&mut env, |_| -> Result<(), Failure> {
+        Err(Failure::Core("an error that a test asked for".to_owned()))
+    });
+}
+
+#[jni_mangle("org.elastane.natives.Natives", "reportBodyForTest")]
+pub fn report_body_for_test<'local>(
+    mut env: Unowned<'local>,
+    _: Class<'local>,
+    cpu_millicores: jint,
+    memory_bytes: jlong,
+) -> JByteArray<'local> {
+    call(&mut env, |env| {
+        let report = Report {
+            agent_run: 1,
+            sequence: 0,
+            can_limit_cpu: false,
+            capacity: Capacity {
+                cpu_cores: cpu_millicores as f32 / 1e3,
+                memory_bytes: u64::try_from(memory_bytes).map_err(Failure::refused)?,
+                ..Capacity::default()
+            },
+            containers_usage: Usage::default(),
+            containers: Vec::new(),
+        };
+        let body = encode(&report).map_err(Failure::refused)?;
+        Ok(env.byte_array_from_slice(&body)?)
+    })
+}

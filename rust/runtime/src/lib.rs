@@ -1,1 +1,20 @@
-//! runtime
+//! Core, predictions and depository put together: what the ResourceManager's library and the
+//! simulator run.
+//!
+//! [`Elastane`] takes events and reports with the time at which they happened and gives decisions.
+//! Nothing here asks a clock. Two threads are its own: one writes the journal, one writes runs into
+//! the depository and makes profiles of them, so that no heartbeat waits for a disk.
+
+mod elastane;
+mod journal;
+mod learner;
+mod report;
+mod runs;
+mod settings;
+mod status;
+mod writer;
+
+pub use crate::elastane::{Elastane, OpenError};
+pub use journal::{Placed, Record};
+pub use report::ReportError;
+pub use settings::{Settings, SettingsError};

@@ -1,0 +1,84 @@
+//! Admission: whether the next container of an application may go to a node.
+
+use std::fmt;
+
+use super::application::{Application, Predicted};
+use super::node_entry::{NodeEntry, Request};
+use crate::available::Available;
+use crate::demand::{Demand, DemandError};
+use crate::fit::{Excess, fit};
+
+/// Why the core has a container go to a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Admitted {
+    /// Its demand fits over time.
+    Fits,
+    /// It waited too long, and the node has free space by request.
+    Starving,
+}
+
+/// Why a container must not go to a node now.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Refusal {
+    /// Its demand does not fit.
+    Excess(Excess),
+    /// Its demand is none, such as a size that is not a number.
+    Demand(DemandError),
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Refusal::Excess(excess) => excess.fmt(f),
+            Refusal::Demand(error) => error.fmt(f),
+        }
+    }
+}
+
+/// The demand of a container on a node, capped at the node's capacity, and its margin: predicted,
+/// or the request for life.
+pub(super) fn demand_on(
+    entry: &NodeEntry,
+    predicted: Option<&Predicted>,
+    request: Request,
+) -> Result<(Demand, f64), DemandError> {
+    let capacity = entry.node.capacity;
+    match predicted {
+        Some(predicted) => Ok((predicted.demand.capped(capacity), predicted.margin)),
+        None => {
+            let request = entry.request_resources(request).capped(capacity);
+            Ok((Demand::for_life(request)?, 0.0))
+        }
+    }
+}
+
+/// Nobody starves: past `starvation_wait_ms` an application passes as CapacityScheduler would have
+/// it, where free space by request exists.
+pub(super) fn is_starving(
+    entry: &NodeEntry,
+    application: &Application,
+    request: Request,
+    starvation_wait_ms: i64,
+    now_ms: i64,
+) -> bool {
+    let waited_ms = now_ms.saturating_sub(application.waiting_since_ms);
+    application.waiting.is_some()
+        && waited_ms >= starvation_wait_ms
+        && request.fits_into(entry.registered.minus(entry.booked))
+}
+
+/// The margin never asks for more than the node has, so that what fits an empty node by request
+/// fits it by prediction too.
+pub(super) fn admit(
+    available: &Available,
+    demand: &Demand,
+    margin: f64,
+    starving: bool,
+) -> Result<Admitted, Excess> {
+    let with_margin = demand.with_margin(margin).capped(available.capacity());
+    match fit(available, &with_margin, 0.0) {
+        Ok(()) => Ok(Admitted::Fits),
+        Err(_) if starving => Ok(Admitted::Starving),
+        Err(excess) => Err(excess),
+    }
+}

@@ -1,0 +1,106 @@
+//! An application: what it waits for and what is known about its executors.
+
+use std::sync::Arc;
+
+use super::node_entry::{NodeId, Request};
+use crate::demand::Demand;
+use crate::fit::Excess;
+
+/// An application's number; never used twice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ApplicationId(pub u32);
+
+/// A demand that was predicted from earlier runs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Predicted {
+    /// What the executor is expected to use.
+    pub demand: Demand,
+    /// The safety margin of the fit, as a fraction of the demand.
+    pub margin: f64,
+    /// The profile it comes from.
+    pub profile: Arc<str>,
+}
+
+/// What is known about an application's containers; none of a kind means its request is taken.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Demands {
+    /// The application master.
+    pub application_master: Option<Predicted>,
+    /// Every other container.
+    pub executor: Option<Predicted>,
+}
+
+impl Demands {
+    pub(super) fn of(&self, application_master: bool) -> Option<&Predicted> {
+        if application_master {
+            self.application_master.as_ref()
+        } else {
+            self.executor.as_ref()
+        }
+    }
+}
+
+/// What an application waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ask {
+    /// Whether the next container is the application master's.
+    pub application_master: bool,
+    /// YARN's application priority; the higher goes first.
+    pub priority: i32,
+    /// What the next container asks for.
+    pub request: Request,
+    /// How many containers it waits for in all.
+    pub count: u32,
+}
+
+/// One application.
+#[derive(Debug, Clone)]
+pub struct Application {
+    /// YARN's id.
+    pub id: String,
+    /// The submitter's name for it.
+    pub name: String,
+    /// The leaf queue.
+    pub queue: String,
+    /// What is known about its containers.
+    pub demands: Demands,
+    /// What it waits for; none when nothing.
+    pub waiting: Option<Ask>,
+    /// Since when it waits for its next container.
+    pub waiting_since_ms: i64,
+    /// Where and why its next container did not fit when it was last looked at.
+    pub last_excess: Option<(NodeId, Excess)>,
+}
+
+impl Application {
+    /// An application that waits for nothing yet.
+    #[must_use]
+    pub fn new(id: &str, name: &str, queue: &str, demands: Demands) -> Self {
+        Self {
+            id: id.to_owned(),
+            name: name.to_owned(),
+            queue: queue.to_owned(),
+            demands,
+            waiting: None,
+            waiting_since_ms: 0,
+            last_excess: None,
+        }
+    }
+
+    pub(super) fn ask(&mut self, ask: Ask, now_ms: i64) {
+        if ask.count == 0 {
+            self.waiting = None;
+            self.last_excess = None;
+            return;
+        }
+        if self.waiting.is_none() {
+            self.waiting_since_ms = now_ms;
+        }
+        self.waiting = Some(ask);
+    }
+
+    pub(super) fn granted(&mut self, now_ms: i64) {
+        self.waiting_since_ms = now_ms;
+        self.last_excess = None;
+    }
+}

@@ -1,0 +1,236 @@
+//! The cluster as the scheduler told it: nodes, applications, containers, and what is decided about
+//! them.
+//!
+//! [`Cluster`] is plain state: whoever owns it hands in `now` and every event, and gets decisions
+//! with their reasons.
+
+mod admission;
+mod application;
+mod bookable;
+mod container;
+mod node_entry;
+mod round;
+
+use std::collections::{BTreeMap, HashMap};
+
+pub use admission::Refusal;
+pub use application::{Application, ApplicationId, Ask, Demands, Predicted};
+pub use bookable::BookableChange;
+pub use container::{Commit, CommitRequest, Container, PlacedReason, Placement};
+pub use node_entry::{NodeEntry, NodeId, Request};
+pub use round::ROUND_LIMIT;
+
+use crate::plan::{CpuPlanSettings, cpu_plan};
+use crate::policy::Policy;
+use crate::resources::Resources;
+use elastane_protocol::CpuStep;
+
+/// What the administrator set.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ClusterSettings {
+    /// Whether decisions act; otherwise everything is CapacityScheduler's.
+    pub enforce: bool,
+    /// Bookable over registered capacity while a node's agent reports freshly.
+    pub max_ratio: f64,
+    /// A report that is older than this is stale, in milliseconds.
+    pub fresh_for_ms: i64,
+    /// How long an application waits before it passes as CapacityScheduler would have it.
+    pub starvation_wait_ms: i64,
+    /// How far ahead a plan reaches, in milliseconds.
+    pub plan_valid_for_ms: u32,
+    /// See [`CpuPlanSettings::cap_ratio`].
+    pub cpu_cap_ratio: Option<f64>,
+}
+
+/// Nodes, applications and containers of one cluster.
+pub struct Cluster {
+    settings: ClusterSettings,
+    policy: Box<dyn Policy>,
+    nodes: BTreeMap<NodeId, NodeEntry>,
+    node_by_name: HashMap<String, NodeId>,
+    applications: BTreeMap<ApplicationId, Application>,
+    containers: HashMap<String, Container>,
+    next_node: u32,
+    next_application: u32,
+    next_executor: u64,
+}
+
+impl Cluster {
+    /// An empty cluster.
+    #[must_use]
+    pub fn new(settings: ClusterSettings, policy: Box<dyn Policy>) -> Self {
+        Self {
+            settings,
+            policy,
+            nodes: BTreeMap::new(),
+            node_by_name: HashMap::new(),
+            applications: BTreeMap::new(),
+            containers: HashMap::new(),
+            next_node: 0,
+            next_application: 0,
+            next_executor: 0,
+        }
+    }
+
+    /// What the administrator set.
+    #[must_use]
+    pub fn settings(&self) -> &ClusterSettings {
+        &self.settings
+    }
+
+    /// A node registered. One of the same name that was not removed is taken to be gone.
+    pub fn node_added(&mut self, name: &str, registered: Request) -> NodeId {
+        if let Some(former) = self.node_by_name.get(name).copied() {
+            self.node_removed(former);
+        }
+        let id = NodeId(self.next_node);
+        self.next_node += 1;
+        self.nodes.insert(id, NodeEntry::new(name, registered));
+        self.node_by_name.insert(name.to_owned(), id);
+        id
+    }
+
+    /// The registered size of a node changed.
+    pub fn node_resized(&mut self, node: NodeId, registered: Request) {
+        if let Some(entry) = self.nodes.get_mut(&node) {
+            entry.resize(registered);
+        }
+    }
+
+    /// A node is gone, and what ran on it.
+    pub fn node_removed(&mut self, node: NodeId) {
+        if let Some(entry) = self.nodes.remove(&node) {
+            self.node_by_name.remove(&entry.name);
+            self.containers
+                .retain(|_, container| container.node != node);
+        }
+    }
+
+    /// A node by its number.
+    #[must_use]
+    pub fn node(&self, node: NodeId) -> Option<&NodeEntry> {
+        self.nodes.get(&node)
+    }
+
+    /// A node by YARN's name for it.
+    #[must_use]
+    pub fn node_named(&self, name: &str) -> Option<NodeId> {
+        self.node_by_name.get(name).copied()
+    }
+
+    /// All nodes.
+    pub fn nodes(&self) -> impl Iterator<Item = (NodeId, &NodeEntry)> {
+        self.nodes.iter().map(|(id, entry)| (*id, entry))
+    }
+
+    /// An application was added.
+    pub fn application_added(&mut self, application: Application) -> ApplicationId {
+        let id = ApplicationId(self.next_application);
+        self.next_application += 1;
+        self.applications.insert(id, application);
+        id
+    }
+
+    /// An application was moved to another queue.
+    pub fn application_moved(&mut self, application: ApplicationId, queue: &str) {
+        if let Some(entry) = self.applications.get_mut(&application) {
+            queue.clone_into(&mut entry.queue);
+        }
+    }
+
+    /// An application ended.
+    pub fn application_removed(&mut self, application: ApplicationId) -> Option<Application> {
+        self.applications.remove(&application)
+    }
+
+    /// What an application waits for now.
+    pub fn pending(&mut self, application: ApplicationId, ask: Ask, now_ms: i64) {
+        if let Some(entry) = self.applications.get_mut(&application) {
+            entry.ask(ask, now_ms);
+        }
+    }
+
+    /// An application by its number.
+    #[must_use]
+    pub fn application(&self, application: ApplicationId) -> Option<&Application> {
+        self.applications.get(&application)
+    }
+
+    /// All applications.
+    pub fn applications(&self) -> impl Iterator<Item = (ApplicationId, &Application)> {
+        self.applications.iter().map(|(id, entry)| (*id, entry))
+    }
+
+    /// A container by YARN's id.
+    #[must_use]
+    pub fn container(&self, container: &str) -> Option<&Container> {
+        self.containers.get(container)
+    }
+
+    /// A node's agent reported: its physical size, and that it is there.
+    pub fn reported(&mut self, node: NodeId, capacity: Resources, now_ms: i64) {
+        if let Some(entry) = self.nodes.get_mut(&node) {
+            entry.reported(capacity, now_ms);
+        }
+    }
+
+    /// What a container was last seen to hold of memory, in bytes.
+    pub fn measured_memory(&mut self, container: &str, memory_bytes: f64) {
+        if let Some(container) = self.containers.get(container)
+            && let Some(entry) = self.nodes.get_mut(&container.node)
+            && let Some(running) = entry.node.get_mut(container.executor)
+        {
+            running.measured_memory_bytes = memory_bytes;
+        }
+    }
+
+    /// The CPU plan of every container of a node, from `now_ms` on.
+    ///
+    /// Nobody knows what an executor without a profile uses: its weight is an equal share of the
+    /// node, so that it neither starves nor pushes aside the others.
+    pub fn cpu_plans(&self, node: NodeId, now_ms: i64) -> Vec<(&str, Vec<CpuStep>)> {
+        let Some(entry) = self.nodes.get(&node) else {
+            return Vec::new();
+        };
+        let equal_share = entry.node.capacity.cpu_cores / entry.node.running_count().max(1) as f64;
+        let mut plans: Vec<_> = self
+            .containers
+            .iter()
+            .filter(|(_, container)| container.node == node)
+            .filter_map(|(id, container)| {
+                let running = entry.node.get(container.executor)?;
+                let steps = if container.profile.is_some() {
+                    let settings = CpuPlanSettings {
+                        valid_for_ms: self.settings.plan_valid_for_ms,
+                        margin: container.margin,
+                        cap_ratio: self.settings.cpu_cap_ratio,
+                        request_cores: entry.request_cores(container.request),
+                    };
+                    cpu_plan(running, now_ms, &settings)
+                } else {
+                    vec![CpuStep {
+                        offset_ms: 0,
+                        weight_cores: equal_share as f32,
+                        cap_cores: None,
+                    }]
+                };
+                Some((id.as_str(), steps))
+            })
+            .collect();
+        plans.sort_unstable_by_key(|(id, _)| *id);
+        plans
+    }
+
+    /// Whether decisions about this node are the core's: mode `enforce` and a fresh report.
+    #[must_use]
+    pub fn decides(&self, node: NodeId, now_ms: i64) -> bool {
+        self.settings.enforce
+            && self
+                .nodes
+                .get(&node)
+                .is_some_and(|entry| entry.is_fresh(self.settings.fresh_for_ms, now_ms))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,133 @@
+//! A node as YARN registered it and as its agent measured it.
+
+use crate::node::Node;
+use crate::resources::Resources;
+
+/// A node's number; never used twice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NodeId(pub u32);
+
+/// What YARN books by: an ask, a free part or a registered size.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Request {
+    /// Memory in bytes.
+    pub memory_bytes: u64,
+    /// Virtual cores.
+    pub vcores: u32,
+}
+
+impl Request {
+    /// Whether it fits into `free`.
+    #[must_use]
+    pub fn fits_into(self, free: Request) -> bool {
+        self.memory_bytes <= free.memory_bytes && self.vcores <= free.vcores
+    }
+
+    pub(super) fn plus(self, other: Request) -> Request {
+        Request {
+            memory_bytes: self.memory_bytes.saturating_add(other.memory_bytes),
+            vcores: self.vcores.saturating_add(other.vcores),
+        }
+    }
+
+    pub(super) fn minus(self, other: Request) -> Request {
+        Request {
+            memory_bytes: self.memory_bytes.saturating_sub(other.memory_bytes),
+            vcores: self.vcores.saturating_sub(other.vcores),
+        }
+    }
+}
+
+/// One node.
+#[derive(Debug, Clone)]
+pub struct NodeEntry {
+    /// YARN's name, `host:port`.
+    pub name: String,
+    /// The size that the NodeManager registered.
+    pub registered: Request,
+    /// The sum of the requests of what runs.
+    pub booked: Request,
+    /// Physical size and what runs, by demand.
+    pub node: Node,
+    /// When the agent last reported.
+    pub last_report_ms: Option<i64>,
+    /// Bookable over registered, in thousandths, as last told to Java.
+    pub bookable_thousandths: u32,
+    measured_capacity: Option<Resources>,
+}
+
+impl NodeEntry {
+    pub(super) fn new(name: &str, registered: Request) -> Self {
+        let mut entry = Self {
+            name: name.to_owned(),
+            registered,
+            booked: Request::default(),
+            node: Node::new(Resources::ZERO),
+            last_report_ms: None,
+            bookable_thousandths: 1_000,
+            measured_capacity: None,
+        };
+        entry.derive_capacity();
+        entry
+    }
+
+    pub(super) fn resize(&mut self, registered: Request) {
+        self.registered = registered;
+        self.derive_capacity();
+    }
+
+    pub(super) fn reported(&mut self, capacity: Resources, now_ms: i64) {
+        self.last_report_ms = Some(now_ms);
+        if self.measured_capacity != Some(capacity) {
+            self.measured_capacity = Some(capacity);
+            self.derive_capacity();
+        }
+    }
+
+    /// YARN may have less of the machine's memory than there is, and no more. Until an agent has
+    /// measured the cores, a registered vcore is taken for one.
+    fn derive_capacity(&mut self) {
+        let registered = Resources {
+            cpu_cores: f64::from(self.registered.vcores),
+            memory_bytes: self.registered.memory_bytes as f64,
+            ..Resources::ZERO
+        };
+        self.node.capacity = match self.measured_capacity {
+            None => registered,
+            Some(measured) => Resources {
+                memory_bytes: registered.memory_bytes.min(measured.memory_bytes),
+                ..measured
+            },
+        };
+    }
+
+    /// Whether the agent's last report is young enough to act on.
+    #[must_use]
+    pub fn is_fresh(&self, fresh_for_ms: i64, now_ms: i64) -> bool {
+        self.last_report_ms
+            .is_some_and(|last_ms| now_ms.saturating_sub(last_ms) <= fresh_for_ms)
+    }
+
+    /// A request's cores here: vcores × physical cores ÷ registered vcores.
+    #[must_use]
+    pub fn request_cores(&self, request: Request) -> f64 {
+        let registered = f64::from(self.registered.vcores.max(1));
+        f64::from(request.vcores) * self.node.capacity.cpu_cores / registered
+    }
+
+    /// A request as an amount of each resource here; what was not asked for is 0.
+    #[must_use]
+    pub fn request_resources(&self, request: Request) -> Resources {
+        Resources {
+            cpu_cores: self.request_cores(request),
+            memory_bytes: request.memory_bytes as f64,
+            ..Resources::ZERO
+        }
+    }
+
+    /// Whether more is booked than was registered.
+    #[must_use]
+    pub fn is_overbooked(&self) -> bool {
+        !self.booked.fits_into(self.registered)
+    }
+}

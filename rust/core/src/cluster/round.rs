@@ -1,0 +1,80 @@
+//! A round of allocation: which applications' next container may go to this node, best first.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+use super::Cluster;
+use super::admission::{Admitted, admit, demand_on, is_starving};
+use super::application::ApplicationId;
+use super::node_entry::{NodeId, Request};
+
+/// At most so many applications of one queue are named in a round.
+pub const ROUND_LIMIT: usize = 16;
+
+/// Scores that differ by less than this are equal; then the application that waits longest goes
+/// first.
+const SAME_SCORE: f64 = 1e-9;
+
+impl Cluster {
+    /// The applications whose next container fits `node` now and over time, in the order in which
+    /// they are to be tried; none where CapacityScheduler is to decide.
+    ///
+    /// The order is YARN's application priority, then those that waited too long, then the policy's
+    /// score. An application whose ask does not fit `free` is left out: CapacityScheduler would
+    /// reserve the node for it and place nothing else there.
+    pub fn round(
+        &mut self,
+        node: NodeId,
+        free: Request,
+        now_ms: i64,
+    ) -> Option<Vec<ApplicationId>> {
+        if !self.decides(node, now_ms) {
+            return None;
+        }
+        let entry = self.nodes.get(&node)?;
+        let available = entry.node.available(now_ms);
+        let starvation_wait_ms = self.settings.starvation_wait_ms;
+
+        let mut fitting = Vec::new();
+        for (id, application) in &mut self.applications {
+            let Some(ask) = application.waiting else {
+                continue;
+            };
+            if !ask.request.fits_into(free) {
+                continue;
+            }
+            let predicted = application.demands.of(ask.application_master);
+            let Ok((demand, margin)) = demand_on(entry, predicted, ask.request) else {
+                continue;
+            };
+            let starving = is_starving(entry, application, ask.request, starvation_wait_ms, now_ms);
+            match admit(&available, &demand, margin, starving) {
+                Err(excess) => application.last_excess = Some((node, excess)),
+                Ok(admitted) => {
+                    let score = self.policy.score(&available, &demand).value;
+                    let key = (
+                        Reverse(ask.priority),
+                        admitted != Admitted::Starving,
+                        (score / SAME_SCORE).round() as i64,
+                        application.waiting_since_ms,
+                        *id,
+                    );
+                    fitting.push((key, application.queue.as_str()));
+                }
+            }
+        }
+        fitting.sort_unstable();
+
+        let mut named: HashMap<&str, usize> = HashMap::new();
+        let order = fitting
+            .into_iter()
+            .filter(|(_, queue)| {
+                let count = named.entry(queue).or_default();
+                *count += 1;
+                *count <= ROUND_LIMIT
+            })
+            .map(|((.., id), _)| id)
+            .collect();
+        Some(order)
+    }
+}

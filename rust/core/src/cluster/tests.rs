@@ -1,0 +1,303 @@
+//! The cluster's behaviour as a scheduler sees it.
+
+use super::*;
+use crate::demand::Demand;
+use crate::policy::MinFrag;
+
+const GB: u64 = 1_000_000_000;
+
+fn settings() -> ClusterSettings {
+    ClusterSettings {
+        enforce: true,
+        max_ratio: 2.0,
+        fresh_for_ms: 10_000,
+        starvation_wait_ms: 60_000,
+        plan_valid_for_ms: 120_000,
+        cpu_cap_ratio: None,
+    }
+}
+
+fn request(memory_gb: u64, vcores: u32) -> Request {
+    Request {
+        memory_bytes: memory_gb * GB,
+        vcores,
+    }
+}
+
+fn ask(memory_gb: u64, vcores: u32) -> Ask {
+    Ask {
+        application_master: false,
+        priority: 0,
+        request: request(memory_gb, vcores),
+        count: 9,
+    }
+}
+
+/// 8 GB and 8 vcores registered, 4 cores and 8 GB measured at time 0.
+fn cluster_of_one(settings: ClusterSettings) -> (Cluster, NodeId) {
+    let mut cluster = Cluster::new(settings, Box::new(MinFrag));
+    let node = cluster.node_added("node-1:1", request(8, 8));
+    cluster.reported(node, physical(), 0);
+    (cluster, node)
+}
+
+fn physical() -> Resources {
+    Resources::from_array([4.0, 8e9, 0.0, 0.0])
+}
+
+fn learned(cpu_cores: &[f64], memory_gb: f64) -> Demands {
+    let slots: Vec<_> = cpu_cores
+        .iter()
+        .map(|cores| Resources::from_array([*cores, memory_gb * 1e9, 0.0, 0.0]))
+        .collect();
+    Demands {
+        application_master: None,
+        executor: Some(Predicted {
+            demand: Demand::series(crate::SLOT_MS, &slots).unwrap(),
+            margin: 0.0,
+            profile: "profile".into(),
+        }),
+    }
+}
+
+fn waiting(cluster: &mut Cluster, name: &str, demands: Demands, ask: Ask) -> ApplicationId {
+    let id = cluster.application_added(Application::new(name, name, "root.default", demands));
+    cluster.pending(id, ask, 0);
+    id
+}
+
+fn place(
+    cluster: &mut Cluster,
+    container: &str,
+    application: ApplicationId,
+    node: NodeId,
+    now_ms: i64,
+) -> Commit {
+    let request = cluster
+        .application(application)
+        .and_then(|application| application.waiting)
+        .unwrap()
+        .request;
+    cluster.commit(
+        CommitRequest {
+            container,
+            application,
+            node,
+            application_master: false,
+            request,
+            may_refuse: true,
+            start_ms: now_ms,
+        },
+        now_ms,
+    )
+}
+
+#[test]
+fn an_unknown_application_is_planned_at_its_request_and_never_passes_the_physical_size() {
+    let (mut cluster, node) = cluster_of_one(settings());
+    let app = waiting(&mut cluster, "a", Demands::default(), ask(3, 1));
+    for container in ["1", "2"] {
+        assert_eq!(cluster.round(node, request(16, 16), 0), Some(vec![app]));
+        assert!(matches!(
+            place(&mut cluster, container, app, node, 0),
+            Commit::Placed(_)
+        ));
+    }
+    assert_eq!(cluster.round(node, request(10, 14), 0), Some(vec![]));
+    let Commit::Refused(refusal) = place(&mut cluster, "3", app, node, 0) else {
+        panic!("a third container of 3 GB does not fit 8 GB");
+    };
+    assert_eq!(
+        refusal.to_string(),
+        "memory demand exceeds what is available by 1000.0 MB"
+    );
+}
+
+#[test]
+fn a_learned_application_passes_the_physical_size_by_request_but_not_by_demand() {
+    let (mut cluster, node) = cluster_of_one(settings());
+    let app = waiting(&mut cluster, "a", learned(&[1.0, 1.0], 1.0), ask(3, 1));
+    for container in ["1", "2", "3", "4"] {
+        let Commit::Placed(placement) = place(&mut cluster, container, app, node, 0) else {
+            panic!("container {container} fits by its demand");
+        };
+        assert_eq!(placement.reason, PlacedReason::Fits);
+    }
+    assert!(cluster.node(node).unwrap().is_overbooked());
+    let Commit::Refused(refusal) = place(&mut cluster, "5", app, node, 0) else {
+        panic!("four cores are taken");
+    };
+    assert!(refusal.to_string().starts_with("cpu"), "{refusal}");
+    assert!(matches!(
+        place(&mut cluster, "5", app, node, 6_000),
+        Commit::Refused(_)
+    ));
+    cluster.finished("1");
+    assert!(matches!(
+        place(&mut cluster, "5", app, node, 6_000),
+        Commit::Placed(_)
+    ));
+}
+
+#[test]
+fn the_policy_orders_what_fits_and_priority_goes_before_it() {
+    let (mut cluster, node) = cluster_of_one(settings());
+    let small = waiting(&mut cluster, "small", learned(&[1.0], 1.0), ask(1, 1));
+    let large = waiting(&mut cluster, "large", learned(&[3.0], 6.0), ask(1, 1));
+    let free = request(16, 16);
+    assert_eq!(cluster.round(node, free, 0), Some(vec![large, small]));
+    let urgent = Ask {
+        priority: 5,
+        ..ask(1, 1)
+    };
+    cluster.pending(small, urgent, 0);
+    assert_eq!(cluster.round(node, free, 0), Some(vec![small, large]));
+}
+
+#[test]
+fn what_does_not_fit_the_free_space_is_left_out_so_that_no_node_is_reserved() {
+    let (mut cluster, node) = cluster_of_one(settings());
+    waiting(&mut cluster, "a", learned(&[1.0], 1.0), ask(3, 1));
+    assert_eq!(cluster.round(node, request(2, 16), 0), Some(vec![]));
+    assert_eq!(cluster.round(node, request(16, 0), 0), Some(vec![]));
+}
+
+#[test]
+fn each_queue_gets_its_best_few() {
+    let (mut cluster, node) = cluster_of_one(settings());
+    for _ in 0..40 {
+        waiting(&mut cluster, "a", learned(&[2.0], 1.0), ask(1, 1));
+    }
+    let other = waiting(&mut cluster, "b", learned(&[0.1], 0.1), ask(1, 1));
+    cluster.application_moved(other, "root.other");
+    let order = cluster.round(node, request(16, 16), 0).unwrap();
+    assert_eq!(order.len(), ROUND_LIMIT + 1);
+    assert!(order.contains(&other));
+}
+
+#[test]
+fn nobody_starves_where_there_is_free_space_by_request() {
+    let (mut cluster, node) = cluster_of_one(settings());
+    let hog = waiting(&mut cluster, "hog", learned(&[4.0; 100], 1.0), ask(1, 1));
+    place(&mut cluster, "1", hog, node, 0);
+    cluster.pending(
+        hog,
+        Ask {
+            count: 0,
+            ..ask(1, 1)
+        },
+        0,
+    );
+    let app = waiting(&mut cluster, "a", learned(&[1.0], 1.0), ask(3, 1));
+    cluster.reported(node, physical(), 59_000);
+    assert_eq!(cluster.round(node, request(16, 16), 59_999), Some(vec![]));
+    assert_eq!(
+        cluster.round(node, request(16, 16), 60_000),
+        Some(vec![app])
+    );
+    let Commit::Placed(placement) = place(&mut cluster, "2", app, node, 60_000) else {
+        panic!("it waited for a minute");
+    };
+    assert_eq!(placement.reason, PlacedReason::Starving);
+    assert_eq!(
+        cluster.round(node, request(16, 16), 60_000),
+        Some(vec![]),
+        "its wait begins anew with each container"
+    );
+}
+
+#[test]
+fn capacity_scheduler_decides_in_observe_and_without_a_fresh_report() {
+    let observe = ClusterSettings {
+        enforce: false,
+        ..settings()
+    };
+    let (mut cluster, node) = cluster_of_one(observe);
+    let app = waiting(&mut cluster, "a", Demands::default(), ask(3, 1));
+    assert_eq!(cluster.round(node, request(16, 16), 0), None);
+    assert!(cluster.bookable_changes(usize::MAX, 0).is_empty());
+
+    let (mut cluster, node) = cluster_of_one(settings());
+    let silent_app = waiting(&mut cluster, "a", Demands::default(), ask(9, 1));
+    assert_eq!(cluster.round(node, request(16, 16), 10_001), None);
+    let Commit::Placed(placement) = place(&mut cluster, "1", silent_app, node, 10_001) else {
+        panic!("the core has no say about a node that is silent");
+    };
+    assert_eq!(placement.reason, PlacedReason::CapacityScheduler);
+    assert_eq!(app, silent_app);
+}
+
+#[test]
+fn bookable_capacity_follows_the_reports() {
+    let (mut cluster, node) = cluster_of_one(settings());
+    let change = |thousandths| vec![BookableChange { node, thousandths }];
+    assert_eq!(cluster.bookable_changes(usize::MAX, 0), change(2_000));
+    assert_eq!(cluster.bookable_changes(usize::MAX, 10_000), []);
+    assert_eq!(cluster.bookable_changes(usize::MAX, 10_001), change(1_000));
+    cluster.reported(node, physical(), 12_000);
+    assert_eq!(cluster.bookable_changes(0, 12_000), [], "no room for it");
+    assert_eq!(cluster.bookable_changes(1, 12_000), change(2_000));
+}
+
+#[test]
+fn nothing_within_its_share_is_preempted_while_a_node_comes_down() {
+    let (mut cluster, node) = cluster_of_one(settings());
+    cluster.bookable_changes(usize::MAX, 0);
+    let app = waiting(&mut cluster, "a", learned(&[1.0], 1.0), ask(3, 1));
+    for container in ["1", "2", "3"] {
+        place(&mut cluster, container, app, node, 0);
+    }
+    assert!(cluster.may_preempt(0.5, 8 * GB), "nothing has shrunk");
+    cluster.bookable_changes(usize::MAX, 20_000);
+    assert!(!cluster.may_preempt(0.5, 8 * GB), "half of 16 GB");
+    assert!(cluster.may_preempt(0.5, 9 * GB), "more than its share");
+    cluster.finished("1");
+    assert!(cluster.may_preempt(0.5, 8 * GB), "it has come down");
+}
+
+#[test]
+fn a_container_told_twice_is_booked_once_and_finishing_undoes_it() {
+    let (mut cluster, node) = cluster_of_one(settings());
+    let app = waiting(&mut cluster, "a", learned(&[1.0], 1.0), ask(3, 1));
+    let before = cluster.node(node).unwrap().clone();
+    place(&mut cluster, "1", app, node, 0);
+    place(&mut cluster, "1", app, node, 0);
+    assert_eq!(cluster.node(node).unwrap().booked, request(3, 1));
+    cluster.finished("1");
+    assert_eq!(cluster.node(node).unwrap().booked, before.booked);
+    assert_eq!(cluster.node(node).unwrap().node, before.node);
+}
+
+#[test]
+fn a_requests_cores_follow_the_physical_cores() {
+    let (cluster, node) = cluster_of_one(settings());
+    assert_eq!(
+        cluster.node(node).unwrap().request_cores(request(1, 2)),
+        1.0
+    );
+}
+
+#[test]
+fn an_application_without_a_profile_gets_an_equal_share_of_the_cpu() {
+    let (mut cluster, node) = cluster_of_one(settings());
+    let unknown = waiting(&mut cluster, "unknown", Demands::default(), ask(1, 1));
+    let known = waiting(&mut cluster, "known", learned(&[1.0, 0.5], 1.0), ask(1, 1));
+    place(&mut cluster, "1", unknown, node, 0);
+    place(&mut cluster, "2", known, node, 0);
+    let plans = cluster.cpu_plans(node, 0);
+    assert_eq!(plans[0].0, "1");
+    assert_eq!(plans[0].1[0].weight_cores, 2.0);
+    let weights: Vec<_> = plans[1].1.iter().map(|step| step.weight_cores).collect();
+    assert_eq!(weights, [1.0, 0.5]);
+}
+
+#[test]
+fn with_its_margin_a_demand_still_fits_an_empty_node() {
+    let (mut cluster, node) = cluster_of_one(settings());
+    let mut demands = learned(&[3.9], 7.9);
+    if let Some(executor) = &mut demands.executor {
+        executor.margin = 0.5;
+    }
+    let app = waiting(&mut cluster, "a", demands, ask(8, 1));
+    assert_eq!(cluster.round(node, request(8, 8), 0), Some(vec![app]));
+}

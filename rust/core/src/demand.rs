@@ -1,0 +1,202 @@
+//! Demand: what one executor will use over its life.
+
+use std::sync::Arc;
+
+use crate::resources::{Resource, Resources};
+
+/// Predicted use of one executor as a step function of the time since its start.
+///
+/// Cheap to clone: the executors of an application share one series.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Demand {
+    slot_ms: u32,
+    slots: Arc<[Resources]>,
+    ends: bool,
+}
+
+/// Why a series is not a demand.
+#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+pub enum DemandError {
+    /// A series without a slot says nothing.
+    #[error("the series is empty, at least one slot is needed")]
+    Empty,
+    /// A slot of no length.
+    #[error("the slot length is 0 ms, at least 1 ms is needed")]
+    NoSlotLength,
+    /// Not a number, infinite or negative.
+    #[error("{} in slot {slot} is {amount}, finite and at least 0 is allowed", resource.name())]
+    Amount {
+        /// Which slot, from 0.
+        slot: usize,
+        /// Which resource.
+        resource: Resource,
+        /// What it was.
+        amount: f64,
+    },
+}
+
+impl Demand {
+    /// One value a slot, `slot_ms` long each, from the executor's start.
+    ///
+    /// # Errors
+    /// An empty series, a slot of no length, or an amount that is not finite and at least 0.
+    pub fn series(slot_ms: u32, slots: &[Resources]) -> Result<Self, DemandError> {
+        if slot_ms == 0 {
+            return Err(DemandError::NoSlotLength);
+        }
+        if slots.is_empty() {
+            return Err(DemandError::Empty);
+        }
+        for (slot, amounts) in slots.iter().enumerate() {
+            if let Some((resource, amount)) = amounts.first_invalid() {
+                return Err(DemandError::Amount {
+                    slot,
+                    resource,
+                    amount,
+                });
+            }
+        }
+        Ok(Self {
+            slot_ms,
+            slots: slots.into(),
+            ends: true,
+        })
+    }
+
+    /// The same amount for life, without a predicted end: what a request says.
+    ///
+    /// # Errors
+    /// An amount that is not finite and at least 0.
+    pub fn for_life(amounts: Resources) -> Result<Self, DemandError> {
+        let series = Self::series(crate::SLOT_MS, &[amounts])?;
+        Ok(Self {
+            ends: false,
+            ..series
+        })
+    }
+
+    /// Milliseconds from start to predicted end; none when it has no predicted end.
+    #[must_use]
+    pub fn duration_ms(&self) -> Option<i64> {
+        self.ends
+            .then(|| i64::from(self.slot_ms).saturating_mul(self.slots.len() as i64))
+    }
+
+    /// The length of a slot in milliseconds.
+    #[must_use]
+    pub fn slot_ms(&self) -> u32 {
+        self.slot_ms
+    }
+
+    /// One value a slot.
+    #[must_use]
+    pub fn slots(&self) -> &[Resources] {
+        &self.slots
+    }
+
+    /// The demand `elapsed_ms` after the start; past the end the last value holds.
+    #[must_use]
+    pub fn at(&self, elapsed_ms: i64) -> Resources {
+        self.slots[self.slot_at(elapsed_ms)]
+    }
+
+    /// The number of the slot that holds `elapsed_ms`, never past the last.
+    #[must_use]
+    pub fn slot_at(&self, elapsed_ms: i64) -> usize {
+        let slot = elapsed_ms.max(0) / i64::from(self.slot_ms);
+        usize::try_from(slot)
+            .unwrap_or(usize::MAX)
+            .min(self.slots.len() - 1)
+    }
+
+    /// The largest value of each resource.
+    #[must_use]
+    pub fn peak(&self) -> Resources {
+        self.slots
+            .iter()
+            .fold(Resources::ZERO, |peak, slot| peak.max(*slot))
+    }
+
+    /// The same demand with a safety margin on top, which is a fraction of it.
+    #[must_use]
+    pub fn with_margin(&self, margin: f64) -> Self {
+        if margin == 0.0 {
+            return self.clone();
+        }
+        Self {
+            slots: self
+                .slots
+                .iter()
+                .map(|slot| *slot * (1.0 + margin))
+                .collect(),
+            ..*self
+        }
+    }
+
+    /// The same demand, nowhere above `capacity`, so that what fits an empty node by request fits
+    /// it by prediction too.
+    #[must_use]
+    pub fn capped(&self, capacity: Resources) -> Self {
+        if self.peak().capped(capacity) == self.peak() {
+            return self.clone();
+        }
+        Self {
+            slots: self
+                .slots
+                .iter()
+                .map(|slot| slot.capped(capacity))
+                .collect(),
+            ..*self
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cpu(cores: f64) -> Resources {
+        Resources {
+            cpu_cores: cores,
+            ..Resources::ZERO
+        }
+    }
+
+    #[test]
+    fn the_last_value_holds_past_the_end() {
+        let demand = Demand::series(3_000, &[cpu(1.0), cpu(2.0)]).unwrap();
+        assert_eq!(demand.at(0).cpu_cores, 1.0);
+        assert_eq!(demand.at(2_999).cpu_cores, 1.0);
+        assert_eq!(demand.at(3_000).cpu_cores, 2.0);
+        assert_eq!(demand.at(60_000).cpu_cores, 2.0);
+        assert_eq!(demand.duration_ms(), Some(6_000));
+    }
+
+    #[test]
+    fn a_request_has_no_end() {
+        assert_eq!(Demand::for_life(cpu(1.0)).unwrap().duration_ms(), None);
+    }
+
+    #[test]
+    fn what_is_refused_is_named() {
+        assert_eq!(Demand::series(3_000, &[]), Err(DemandError::Empty));
+        assert_eq!(
+            Demand::series(0, &[cpu(1.0)]),
+            Err(DemandError::NoSlotLength)
+        );
+        for amount in [f64::NAN, f64::INFINITY, -1.0] {
+            let error = Demand::series(3_000, &[cpu(1.0), cpu(amount)]).unwrap_err();
+            assert!(
+                error.to_string().starts_with("cpu in slot 1 is "),
+                "{error}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_cap_takes_the_peaks_only() {
+        let demand = Demand::series(3_000, &[cpu(1.0), cpu(4.0)]).unwrap();
+        let capped = demand.capped(cpu(2.0));
+        assert_eq!(capped.slots(), &[cpu(1.0), cpu(2.0)]);
+    }
+}

@@ -1,0 +1,127 @@
+//! Fit: whether a demand stays within what is available for all of its life.
+
+use std::fmt;
+
+use crate::available::{Available, Segment};
+use crate::demand::Demand;
+use crate::resources::{Resource, Resources};
+
+/// Sums of many steps carry rounding errors; a demand within this fraction of the capacity fits.
+const TOLERANCE: f64 = 1e-9;
+
+/// Where a demand first passes what is available.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Excess {
+    /// Which resource.
+    pub resource: Resource,
+    /// By how much, in the resource's unit.
+    pub amount: f64,
+    /// From when on, in milliseconds from now.
+    pub from_ms: i64,
+}
+
+impl fmt::Display for Excess {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let resource = self.resource.name();
+        let seconds = self.from_ms as f64 / 1e3;
+        write!(f, "{resource} demand exceeds what is available by ")?;
+        match self.resource {
+            Resource::Cpu => write!(f, "{:.2} cores", self.amount)?,
+            Resource::Memory => write!(f, "{:.1} MB", self.amount / 1e6)?,
+            Resource::Network | Resource::Disk => write!(f, "{:.1} MB/s", self.amount / 1e6)?,
+        }
+        if self.from_ms > 0 {
+            write!(f, " from {seconds} s on")?;
+        }
+        Ok(())
+    }
+}
+
+/// demand(i, t) · (1 + margin) ≤ available(j, t) for every resource and every t of its life
+/// (Elasecutor, section III-B).
+///
+/// # Errors
+/// Where and by how much it does not fit.
+pub fn fit(available: &Available, demand: &Demand, margin: f64) -> Result<(), Excess> {
+    let capacity = available.capacity();
+    let needed = |amounts: Resources| amounts * (1.0 + margin);
+    let within = |needed: Resources, left: Resources| {
+        Resource::ALL.into_iter().find(|resource| {
+            capacity.get(*resource) > 0.0
+                && needed.get(*resource) > left.get(*resource) + TOLERANCE * capacity.get(*resource)
+        })
+    };
+    if within(needed(demand.peak()), available.least()).is_none() {
+        return Ok(());
+    }
+    let exceeds = |segment: Segment| {
+        within(needed(segment.demand), segment.available).map(|resource| Excess {
+            resource,
+            amount: needed(segment.demand).get(resource) - segment.available.get(resource),
+            from_ms: segment.from_ms,
+        })
+    };
+    match available.segments(demand, i64::MAX).find_map(exceeds) {
+        Some(excess) => Err(excess),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::node::Running;
+
+    fn cpu(cores: f64) -> Resources {
+        Resources {
+            cpu_cores: cores,
+            ..Resources::ZERO
+        }
+    }
+
+    fn series(cores: &[f64]) -> Demand {
+        let slots: Vec<_> = cores.iter().copied().map(cpu).collect();
+        Demand::series(1_000, &slots).unwrap()
+    }
+
+    #[test]
+    fn peaks_that_do_not_meet_fit() {
+        let running = Running::new(0, series(&[3.0, 1.0]));
+        let available = Available::new(cpu(4.0), &[running], 0);
+        assert_eq!(fit(&available, &series(&[1.0, 3.0]), 0.0), Ok(()));
+    }
+
+    #[test]
+    fn where_it_does_not_fit_is_named() {
+        let running = Running::new(0, series(&[3.0, 1.0, 2.0]));
+        let available = Available::new(cpu(4.0), &[running], 0);
+        let excess = fit(&available, &series(&[1.0, 3.0, 2.5]), 0.0).unwrap_err();
+        assert_eq!(
+            excess.to_string(),
+            "cpu demand exceeds what is available by 0.50 cores from 2 s on"
+        );
+    }
+
+    #[test]
+    fn the_margin_counts() {
+        let running = Running::new(0, series(&[1.0]));
+        let busy = Available::new(cpu(4.0), &[running], 0);
+        assert_eq!(fit(&busy, &series(&[2.9]), 0.0), Ok(()));
+        assert!(fit(&busy, &series(&[2.9]), 0.1).is_err());
+    }
+
+    #[test]
+    fn a_resource_that_the_node_does_not_know_takes_no_part() {
+        let empty = Available::new(cpu(4.0), &[], 0);
+        let demand = Demand::for_life(Resources::from_array([1.0; 4])).unwrap();
+        assert_eq!(fit(&empty, &demand, 0.0), Ok(()));
+    }
+
+    #[test]
+    fn a_demand_for_life_waits_for_what_never_ends() {
+        let forever = Running::new(0, Demand::for_life(cpu(3.0)).unwrap());
+        let available = Available::new(cpu(4.0), &[forever], 0);
+        let demand = Demand::for_life(cpu(2.0)).unwrap();
+        assert_eq!(fit(&available, &demand, 0.0).unwrap_err().from_ms, 0);
+    }
+}

@@ -1,0 +1,161 @@
+//! The four resources.
+
+use std::ops::{Add, AddAssign, Mul, Sub, SubAssign};
+
+/// One of the four resources.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Resource {
+    /// Processor time.
+    Cpu,
+    /// Resident memory.
+    Memory,
+    /// Network, in and out.
+    Network,
+    /// Disk, read and written.
+    Disk,
+}
+
+impl Resource {
+    /// All four, in the order of every table and report.
+    pub const ALL: [Resource; 4] = [
+        Resource::Cpu,
+        Resource::Memory,
+        Resource::Network,
+        Resource::Disk,
+    ];
+
+    /// The word that reasons and reports use.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Resource::Cpu => "cpu",
+            Resource::Memory => "memory",
+            Resource::Network => "network",
+            Resource::Disk => "disk",
+        }
+    }
+}
+
+/// An amount of each resource: a demand, a usage or a capacity at one moment.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Resources {
+    /// CPU in cores.
+    pub cpu_cores: f64,
+    /// Memory in bytes.
+    pub memory_bytes: f64,
+    /// Network in bytes per second.
+    pub network_bytes_per_s: f64,
+    /// Disk in bytes per second.
+    pub disk_bytes_per_s: f64,
+}
+
+impl Resources {
+    /// Nothing of any resource.
+    pub const ZERO: Resources = Resources::from_array([0.0; 4]);
+
+    /// In the order of [`Resource::ALL`].
+    #[must_use]
+    pub const fn from_array(amounts: [f64; 4]) -> Self {
+        let [
+            cpu_cores,
+            memory_bytes,
+            network_bytes_per_s,
+            disk_bytes_per_s,
+        ] = amounts;
+        Self {
+            cpu_cores,
+            memory_bytes,
+            network_bytes_per_s,
+            disk_bytes_per_s,
+        }
+    }
+
+    /// In the order of [`Resource::ALL`].
+    #[must_use]
+    pub const fn to_array(self) -> [f64; 4] {
+        [
+            self.cpu_cores,
+            self.memory_bytes,
+            self.network_bytes_per_s,
+            self.disk_bytes_per_s,
+        ]
+    }
+
+    /// The amount of one resource.
+    #[must_use]
+    pub const fn get(self, resource: Resource) -> f64 {
+        match resource {
+            Resource::Cpu => self.cpu_cores,
+            Resource::Memory => self.memory_bytes,
+            Resource::Network => self.network_bytes_per_s,
+            Resource::Disk => self.disk_bytes_per_s,
+        }
+    }
+
+    /// Each resource through `f`.
+    #[must_use]
+    pub fn map(self, f: impl Fn(f64) -> f64) -> Self {
+        Self::from_array(self.to_array().map(f))
+    }
+
+    /// Each resource of both through `f`.
+    #[must_use]
+    pub fn zip(self, other: Self, f: impl Fn(f64, f64) -> f64) -> Self {
+        let (a, b) = (self.to_array(), other.to_array());
+        Self::from_array(std::array::from_fn(|i| f(a[i], b[i])))
+    }
+
+    /// The larger of both, resource by resource.
+    #[must_use]
+    pub fn max(self, other: Self) -> Self {
+        self.zip(other, f64::max)
+    }
+
+    /// Never more than `capacity`; a resource of capacity 0 is not known and becomes 0.
+    #[must_use]
+    pub fn capped(self, capacity: Self) -> Self {
+        self.zip(capacity, f64::min)
+    }
+
+    /// The first resource whose amount is not a number, infinite or negative.
+    #[must_use]
+    pub fn first_invalid(self) -> Option<(Resource, f64)> {
+        Resource::ALL
+            .into_iter()
+            .map(|resource| (resource, self.get(resource)))
+            .find(|(_, amount)| !amount.is_finite() || *amount < 0.0)
+    }
+}
+
+impl Add for Resources {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        self.zip(other, |a, b| a + b)
+    }
+}
+
+impl Sub for Resources {
+    type Output = Self;
+    fn sub(self, other: Self) -> Self {
+        self.zip(other, |a, b| a - b)
+    }
+}
+
+impl Mul<f64> for Resources {
+    type Output = Self;
+    fn mul(self, factor: f64) -> Self {
+        self.map(|amount| amount * factor)
+    }
+}
+
+impl AddAssign for Resources {
+    fn add_assign(&mut self, other: Self) {
+        *self = *self + other;
+    }
+}
+
+impl SubAssign for Resources {
+    fn sub_assign(&mut self, other: Self) {
+        *self = *self - other;
+    }
+}

@@ -1,0 +1,207 @@
+//! From samples to the series of a run.
+
+use std::collections::HashMap;
+
+use elastane_core::{Resources, SLOT_MS};
+
+use crate::run::{ContainerKind, RunSeries};
+
+/// The longest series, in slots: 24 h. What a container does after that is not recorded.
+pub const MAX_SLOTS: usize = 24 * 60 * 60 * 1_000 / SLOT_MS as usize;
+
+const LONGEST_MS: i64 = MAX_SLOTS as i64 * SLOT_MS as i64;
+
+/// Accumulates the samples of one running application.
+///
+/// A slot's value is the mean over the time that samples cover in it (memory: the largest). A slot
+/// that no sample covers takes the value before it; a container whose first slots are missing takes
+/// the first value there. Memory is bounded by [`MAX_SLOTS`] for each kind and by one open slot for
+/// each container, so a container's samples have to come in the order of time; what comes late is
+/// left out and counted.
+#[derive(Debug, Clone, Default)]
+pub struct RunRecorder {
+    containers: HashMap<String, Container>,
+    totals: [Totals; ContainerKind::ALL.len()],
+    left_out: u64,
+}
+
+impl RunRecorder {
+    /// Nothing recorded yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds one sample of a container.
+    ///
+    /// `sample_end_since_start_ms` counts from the container's start. A sample that reaches over
+    /// slots is shared out by overlap. What lies before the start or past 24 h is cut off. The kind
+    /// of a container is that of its first sample.
+    pub fn add(
+        &mut self,
+        container: &str,
+        kind: ContainerKind,
+        sample_end_since_start_ms: i64,
+        length_ms: u32,
+        usage: Resources,
+    ) {
+        let start = sample_end_since_start_ms.saturating_sub(i64::from(length_ms));
+        let (start, end) = (start.max(0), sample_end_since_start_ms.min(LONGEST_MS));
+        if start >= end || usage.first_invalid().is_some() {
+            self.left_out += 1;
+            return;
+        }
+        if !self.containers.contains_key(container) {
+            self.totals[kind as usize].containers += 1;
+        }
+        let container = self
+            .containers
+            .entry(container.to_owned())
+            .or_insert_with(|| Container::new(kind));
+        let totals = &mut self.totals[container.kind as usize];
+        let mut is_late = false;
+        for slot in slot_of(start)..=slot_of(end - 1) {
+            let slot_start = slot as i64 * i64::from(SLOT_MS);
+            let slot_end = slot_start + i64::from(SLOT_MS);
+            let overlap_ms = end.min(slot_end) - start.max(slot_start);
+            is_late |= !container.cover(slot, overlap_ms as f64, usage, totals);
+        }
+        self.left_out += u64::from(is_late);
+    }
+
+    /// How many samples were left out, whole or in part: late ones, those outside a container's
+    /// first 24 h, those of no length, and amounts that are not finite and at least 0.
+    #[must_use]
+    pub fn left_out(&self) -> u64 {
+        self.left_out
+    }
+
+    /// For each kind that had a container, the mean over the containers that lived in each slot.
+    #[must_use]
+    pub fn series(&self) -> Vec<RunSeries> {
+        let mut totals = self.totals.clone();
+        for container in self.containers.values() {
+            container.clone().close(&mut totals[container.kind as usize]);
+        }
+        ContainerKind::ALL
+            .into_iter()
+            .zip(totals)
+            .filter(|(_, totals)| totals.containers > 0)
+            .map(|(kind, totals)| RunSeries {
+                kind,
+                containers: totals.containers,
+                slots: totals.slots.iter().map(Total::mean).collect(),
+            })
+            .collect()
+    }
+}
+
+fn slot_of(since_start_ms: i64) -> usize {
+    (since_start_ms / i64::from(SLOT_MS)) as usize
+}
+
+/// The open slot of a container and what has to be known of those before it.
+#[derive(Debug, Clone)]
+struct Container {
+    kind: ContainerKind,
+    /// The open slot, and how many slots before it are in the totals.
+    slot: usize,
+    closed: usize,
+    /// Amount × milliseconds in the open slot; memory is the largest amount.
+    sum: Resources,
+    covered_ms: f64,
+    /// The value of the last closed slot.
+    last: Option<Resources>,
+}
+
+impl Container {
+    fn new(kind: ContainerKind) -> Self {
+        Self {
+            kind,
+            slot: 0,
+            closed: 0,
+            sum: Resources::ZERO,
+            covered_ms: 0.0,
+            last: None,
+        }
+    }
+
+    /// Adds to a slot and closes those before it; false when that slot is closed already.
+    fn cover(
+        &mut self,
+        slot: usize,
+        covered_ms: f64,
+        usage: Resources,
+        totals: &mut Totals,
+    ) -> bool {
+        if slot < self.slot {
+            return false;
+        }
+        if slot > self.slot {
+            self.close(totals);
+            self.slot = slot;
+        }
+        let memory_bytes = self.sum.memory_bytes.max(usage.memory_bytes);
+        self.sum = Resources {
+            memory_bytes,
+            ..self.sum + usage * covered_ms
+        };
+        self.covered_ms += covered_ms;
+        true
+    }
+
+    /// Puts the open slot, and the gap before it, into the totals.
+    fn close(&mut self, totals: &mut Totals) {
+        if self.covered_ms == 0.0 {
+            return;
+        }
+        let value = Resources {
+            memory_bytes: self.sum.memory_bytes,
+            ..self.sum * (1.0 / self.covered_ms)
+        };
+        let gap = self.last.unwrap_or(value);
+        for slot in self.closed..self.slot {
+            totals.add(slot, gap);
+        }
+        totals.add(self.slot, value);
+        self.closed = self.slot + 1;
+        self.last = Some(value);
+        self.sum = Resources::ZERO;
+        self.covered_ms = 0.0;
+    }
+}
+
+/// The sums over all containers of one kind.
+#[derive(Debug, Clone, Default)]
+struct Totals {
+    containers: u32,
+    slots: Vec<Total>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Total {
+    sum: Resources,
+    containers: u32,
+}
+
+impl Totals {
+    /// Slots are added from 0 without a gap by each container.
+    fn add(&mut self, slot: usize, value: Resources) {
+        if slot == self.slots.len() {
+            self.slots.push(Total {
+                sum: Resources::ZERO,
+                containers: 0,
+            });
+        }
+        if let Some(total) = self.slots.get_mut(slot) {
+            total.sum += value;
+            total.containers += 1;
+        }
+    }
+}
+
+impl Total {
+    fn mean(&self) -> Resources {
+        self.sum * (1.0 / f64::from(self.containers))
+    }
+}

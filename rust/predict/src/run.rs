@@ -1,0 +1,69 @@
+//! One finished run of an application.
+
+use elastane_core::Resources;
+
+/// What a container is for. The two use resources so differently that they have profiles of
+/// their own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum ContainerKind {
+    /// The application master; with Spark in cluster mode the driver too.
+    ApplicationMaster,
+    /// Any other container.
+    Executor,
+}
+
+impl ContainerKind {
+    /// Both.
+    pub const ALL: [ContainerKind; 2] =
+        [ContainerKind::ApplicationMaster, ContainerKind::Executor];
+
+    /// The words that reports use.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            ContainerKind::ApplicationMaster => "application master",
+            ContainerKind::Executor => "executor",
+        }
+    }
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Outcome {
+    /// YARN says that it succeeded. Only these make a profile.
+    Succeeded,
+    /// It failed or was killed.
+    Failed,
+    /// Its end, or a part of it, was not seen.
+    CutOff,
+}
+
+/// What one run of an application used.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Run {
+    /// The key of the application's [`crate::Signature`].
+    pub application_key: String,
+    /// YARN's application id, the identity of the run.
+    pub application_id: String,
+    /// The name as it was submitted.
+    pub application_name: String,
+    /// Start in Unix milliseconds.
+    pub started_ms: i64,
+    /// End in Unix milliseconds.
+    pub ended_ms: i64,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// At most one for each kind of container.
+    pub series: Vec<RunSeries>,
+}
+
+/// What the containers of one kind used, slot by slot from a container's start.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunSeries {
+    /// Which containers.
+    pub kind: ContainerKind,
+    /// How many there were over the whole run.
+    pub containers: u32,
+    /// The mean use of one container, one value for each [`elastane_core::SLOT_MS`].
+    pub slots: Vec<Resources>,
+}

@@ -1,0 +1,201 @@
+//! The shape of an application's arguments: what stays equal from run to run, without secrets.
+
+use crate::stem::{NUMBER, without_dates, without_numbers};
+
+/// What stands in the place of something that must not be stored.
+const DROPPED: &str = "*";
+
+/// An option or a setting whose name contains one of these has a value that must not be stored.
+const SECRETS: [&str; 8] = [
+    "password",
+    "passwd",
+    "passphrase",
+    "pwd",
+    "secret",
+    "token",
+    "key",
+    "credential",
+];
+
+/// One word for each argument: options as they are, `#` for numbers and dates, the last component
+/// of paths, other words as they are, `*` for what a secret's name stands before.
+pub(crate) fn shape(arguments: &[String]) -> Vec<String> {
+    let mut shapes = Vec::with_capacity(arguments.len());
+    let mut arguments = arguments.iter().peekable();
+    while let Some(argument) = arguments.next() {
+        if is_number(argument) {
+            shapes.push(NUMBER.to_owned());
+        } else if let Some((name, value)) = setting(argument) {
+            shapes.push(format!("{name}={}", setting_shape(name, value)));
+        } else if is_name_of_secret(argument) {
+            shapes.push(argument.clone());
+            if arguments.next_if(|next| !next.starts_with("--")).is_some() {
+                shapes.push(DROPPED.to_owned());
+            }
+        } else if argument.starts_with('-') {
+            shapes.push(option_shape(argument));
+        } else {
+            shapes.push(value_shape(argument));
+        }
+    }
+    shapes
+}
+
+/// `--name=value` or `name=value`, where the name is one.
+fn setting(argument: &str) -> Option<(&str, &str)> {
+    let (name, value) = argument.split_once('=')?;
+    let is_name = !name.is_empty()
+        && name
+            .chars()
+            .all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.'));
+    is_name.then_some((name, value))
+}
+
+fn setting_shape(name: &str, value: &str) -> String {
+    if mentions_secret(name) {
+        DROPPED.to_owned()
+    } else {
+        value_shape(value)
+    }
+}
+
+/// An argument after which a secret is to be expected.
+fn is_name_of_secret(argument: &str) -> bool {
+    let is_option = argument.starts_with('-') && !argument.contains(is_structure);
+    (is_option && mentions_secret(argument))
+        || SECRETS
+            .iter()
+            .any(|name| argument.eq_ignore_ascii_case(name))
+}
+
+/// An option without a value; something else that begins with a dash is taken as a value.
+fn option_shape(argument: &str) -> String {
+    if argument.contains(is_structure) {
+        value_shape(argument)
+    } else {
+        argument.to_owned()
+    }
+}
+
+fn value_shape(word: &str) -> String {
+    if mentions_secret(word) && word.contains(is_structure) {
+        return DROPPED.to_owned();
+    }
+    if is_number(word) {
+        return NUMBER.to_owned();
+    }
+    // What stands before an @ is who logs in, and maybe with which password.
+    let word = word.rsplit('@').next().unwrap_or(word);
+    if word.contains('/') {
+        path_shape(word)
+    } else {
+        without_dates(word)
+    }
+}
+
+fn path_shape(path: &str) -> String {
+    let path = path.split(['?', '#']).next().unwrap_or(path);
+    let path = path.trim_end_matches('/');
+    let last = path.rsplit('/').next().unwrap_or(path);
+    if last.is_empty() {
+        "/".to_owned()
+    } else {
+        without_numbers(last)
+    }
+}
+
+fn is_number(word: &str) -> bool {
+    let begins_as_one = word.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c));
+    let is_numeric = || word.parse::<f64>().is_ok_and(f64::is_finite);
+    begins_as_one && (is_numeric() || without_numbers(word) == NUMBER)
+}
+
+fn mentions_secret(text: &str) -> bool {
+    let lower = text.to_lowercase();
+    SECRETS.iter().any(|name| lower.contains(name))
+}
+
+/// What tells a text with parts of its own (a URL, JSON, a sentence) from a plain word.
+fn is_structure(character: char) -> bool {
+    character.is_whitespace() || "=:\"'{}[]()&?,;".contains(character)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn shape_of(arguments: &[&str]) -> String {
+        let arguments: Vec<String> = arguments.iter().map(ToString::to_string).collect();
+        shape(&arguments).join(" ")
+    }
+
+    #[test]
+    fn arguments_keep_what_stays_from_run_to_run() {
+        for (arguments, expected) in [
+            (&["--mode", "full", "-v"][..], "--mode full -v"),
+            (&["10", "-5", "1e-3", "2.5"], "# # # #"),
+            (&["2024-01-05", "2024/01/05", "03:00"], "# # #"),
+            (&["hdfs://nn:8020/in/2024/part-7.parquet"], "part-#.parquet"),
+            (&["/data/dt=2024-01-05/"], "dt=#"),
+            (&["--day=2024-01-05", "query=q5"], "--day=# query=q5"),
+            (&["run-20240105", "q5"], "run-# q5"),
+            (&["s3a://bucket/"], "bucket"),
+            (&["/"], "/"),
+            (&["-"], "-"),
+            (&["inf", ""], "inf "),
+        ] {
+            assert_eq!(shape_of(arguments), expected, "{arguments:?}");
+        }
+    }
+
+    #[test]
+    fn secrets_are_dropped() {
+        for arguments in [
+            &["--password=hunter2"][..],
+            &["--password", "hunter2"],
+            &["--password", "-hunter2"],
+            &["-Ddb.secretKey=hunter2"],
+            &["--conf", "spark.my.token=hunter2"],
+            &["--conf=spark.my.token=hunter2"],
+            &["API_KEY=hunter2"],
+            &["password", "hunter2"],
+            &["jdbc:postgresql://alice:hunter2@host/db"],
+            &["jdbc:postgresql://host/db?user=alice&password=hunter2"],
+            &["jdbc:sqlserver://host;pwd=hunter2"],
+            &["scott/hunter2@db"],
+            &["https://alice:hunter2@host"],
+            &["s3a://bucket/file?signature=hunter2"],
+            &[r#"{"user":"alice","password":"hunter2"}"#],
+            &["-{\"password\": \"hunter2\"}"],
+            &["the password is hunter2"],
+        ] {
+            let shape = shape_of(arguments);
+            assert!(!shape.contains("hunter2"), "{arguments:?} gave {shape}");
+        }
+    }
+
+    #[test]
+    fn an_option_after_the_name_of_a_secret_is_no_secret() {
+        assert_eq!(shape_of(&["--no-token", "--day", "5"]), "--no-token --day #");
+    }
+
+    proptest! {
+        #[test]
+        fn the_value_of_a_secret_is_never_stored(
+            prefix in "-{0,2}[a-z.]{0,6}",
+            secret in proptest::sample::select(&SECRETS[..]),
+            upper in any::<bool>(),
+            value in "[A-Z]{12}",
+        ) {
+            let name = if upper { secret.to_uppercase() } else { secret.to_owned() };
+            let setting = shape_of(&[&format!("{prefix}{name}={value}")]);
+            prop_assert!(!setting.contains(&value), "{}", setting);
+        }
+
+        #[test]
+        fn any_arguments_have_a_shape(arguments in proptest::collection::vec("\\PC{0,20}", 0..6)) {
+            shape(&arguments);
+        }
+    }
+}

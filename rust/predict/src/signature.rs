@@ -1,0 +1,260 @@
+//! Which submissions are the same application.
+
+use serde::Deserialize;
+
+use crate::{launch, shape, stem};
+
+/// The longest key, in bytes. A longer one is cut and ends in a hash of the whole.
+pub const MAX_KEY_BYTES: usize = 512;
+
+const PROFILE_TAG: &str = "elastane.profile=";
+
+/// What the ResourceManager knows of an application when it is submitted.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+pub struct Submission {
+    /// YARN's application id.
+    pub id: String,
+    /// The name, as submitted.
+    pub name: String,
+    /// The user who submitted it.
+    pub user: String,
+    /// The queue it runs in.
+    pub queue: String,
+    /// YARN's application type, such as `SPARK`.
+    #[serde(rename = "type")]
+    pub application_type: String,
+    /// YARN's application tags.
+    #[serde(default)]
+    pub tags: Vec<String>,
+    /// The commands of the application master's launch context.
+    #[serde(default)]
+    pub commands: Vec<String>,
+}
+
+/// What is equal for all runs of one application, and for no other application.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Signature {
+    /// Readable text of at most [`MAX_KEY_BYTES`], the same in every process and version.
+    pub key: String,
+    /// What the key was made from.
+    pub source: SignatureSource,
+}
+
+/// What a key was made from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SignatureSource {
+    /// The tag `elastane.profile=NAME`: `tag|NAME`.
+    Tag,
+    /// The submission: `app|TYPE|USER|QUEUE|NAME|MAIN|ARGUMENTS`, the last two where the launch
+    /// command shows them.
+    Derived,
+}
+
+/// The signature of a submission; `docs/learning.md` says what is made equal.
+#[must_use]
+pub fn signature(submission: &Submission) -> Signature {
+    if let Some(name) = profile_tag(&submission.tags) {
+        return Signature {
+            key: key(&["tag".to_owned(), escaped(&name)]),
+            source: SignatureSource::Tag,
+        };
+    }
+    let mut fields = vec![
+        "app".to_owned(),
+        escaped(&submission.application_type),
+        escaped(&submission.user),
+        escaped(&submission.queue),
+        escaped(&stem::without_numbers(&submission.name)),
+    ];
+    if let Some(launch) = launch::launch(&submission.commands) {
+        let arguments: Vec<String> = shape::shape(&launch.arguments)
+            .iter()
+            .map(|argument| escaped(argument).replace(' ', "\\ "))
+            .collect();
+        fields.push(escaped(&stem::without_dates(&launch.main)));
+        fields.push(arguments.join(" "));
+    }
+    Signature {
+        key: key(&fields),
+        source: SignatureSource::Derived,
+    }
+}
+
+/// The NAME of the profile tag in lower case: YARN turns tags into lower case unless it is told
+/// not to, and the two must not differ. YARN keeps tags without order, so the smallest decides.
+fn profile_tag(tags: &[String]) -> Option<String> {
+    tags.iter()
+        .map(|tag| tag.trim().to_lowercase())
+        .filter_map(|tag| Some(tag.strip_prefix(PROFILE_TAG)?.trim().to_owned()))
+        .filter(|name| !name.is_empty())
+        .min()
+}
+
+/// A field in which no separator and no control character is left.
+fn escaped(field: &str) -> String {
+    field.chars().fold(String::new(), |mut text, character| {
+        match character {
+            '\\' | '|' => text.extend(['\\', character]),
+            c if c.is_control() => text.extend(c.escape_unicode()),
+            c => text.push(c),
+        }
+        text
+    })
+}
+
+fn key(fields: &[String]) -> String {
+    let key = fields.join("|");
+    if key.len() <= MAX_KEY_BYTES {
+        return key;
+    }
+    let ending = format!("~{:032x}", fnv1a(key.as_bytes()));
+    let kept = key.floor_char_boundary(MAX_KEY_BYTES - ending.len());
+    format!("{}{ending}", &key[..kept])
+}
+
+/// FNV-1a of 128 bits: written here because the standard hashers may change with Rust, and keys are
+/// stored. It keeps apart, it does not protect.
+fn fnv1a(bytes: &[u8]) -> u128 {
+    const OFFSET: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
+    const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
+    bytes.iter().fold(OFFSET, |hash, byte| {
+        (hash ^ u128::from(*byte)).wrapping_mul(PRIME)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn submission(name: &str, arguments: &str) -> Submission {
+        Submission {
+            id: "application_1700000000000_0001".into(),
+            name: name.into(),
+            user: "alice".into(),
+            queue: "root.etl".into(),
+            application_type: "SPARK".into(),
+            tags: Vec::new(),
+            commands: vec![format!(
+                "{{{{JAVA_HOME}}}}/bin/java -server -Xmx1024m \
+                 org.apache.spark.deploy.yarn.ApplicationMaster \
+                 --class 'org.apache.spark.deploy.PythonRunner' --primary-py-file sales.py \
+                 {arguments} --properties-file x 1> <LOG_DIR>/stdout 2> <LOG_DIR>/stderr"
+            )],
+        }
+    }
+
+    fn key_of(submission: &Submission) -> String {
+        signature(submission).key
+    }
+
+    #[test]
+    fn a_key_can_be_read() {
+        let submission = submission(
+            "Sales 2024-01-05",
+            "--arg '--day' --arg '2024-01-05' --arg 'hdfs://nn/in/part-7' --arg 'full'",
+        );
+        assert_eq!(
+            signature(&submission),
+            Signature {
+                key: "app|SPARK|alice|root.etl|Sales #|sales.py|--day # part-# full".into(),
+                source: SignatureSource::Derived,
+            }
+        );
+    }
+
+    #[test]
+    fn the_next_day_is_the_same_application() {
+        let monday = submission("Sales 2024-01-05", "--arg '--day=2024-01-05'");
+        let tuesday = submission("Sales 2024-01-06", "--arg '--day=2024-01-06'");
+        assert_eq!(key_of(&monday), key_of(&tuesday));
+    }
+
+    #[test]
+    fn each_part_of_the_submission_tells_applications_apart() {
+        let first = submission("Sales", "--arg 'a'");
+        let changes: [fn(&mut Submission); 6] = [
+            |s| s.name = "Stock".into(),
+            |s| s.user = "bob".into(),
+            |s| s.queue = "root.other".into(),
+            |s| s.application_type = "MAPREDUCE".into(),
+            |s| s.commands[0] = s.commands[0].replace("sales.py", "stock.py"),
+            |s| s.commands[0] = s.commands[0].replace("'a'", "'b'"),
+        ];
+        for (number, change) in changes.iter().enumerate() {
+            let mut other = first.clone();
+            change(&mut other);
+            assert_ne!(key_of(&first), key_of(&other), "change {number}");
+        }
+    }
+
+    #[test]
+    fn a_tag_decides_and_its_case_does_not_matter() {
+        let mut first = submission("Sales", "");
+        let mut second = submission("Other", "--arg 'x'");
+        first.tags = vec!["other".into(), "elastane.profile=Nightly".into()];
+        second.tags = vec!["Elastane.Profile=nightly ".into()];
+        assert_eq!(signature(&first).key, "tag|nightly");
+        assert_eq!(signature(&first).source, SignatureSource::Tag);
+        assert_eq!(key_of(&first), key_of(&second));
+    }
+
+    #[test]
+    fn a_tag_without_a_name_decides_nothing() {
+        let mut submission = submission("Sales", "");
+        submission.tags = vec!["elastane.profile=".into()];
+        assert_eq!(signature(&submission).source, SignatureSource::Derived);
+    }
+
+    #[test]
+    fn parts_do_not_run_into_each_other() {
+        let mut first = submission("a|b", "");
+        let mut second = submission("b", "");
+        first.queue = "q".into();
+        second.queue = "q|a".into();
+        assert_ne!(key_of(&first), key_of(&second));
+        assert_ne!(
+            key_of(&submission("x", "--arg 'a b'")),
+            key_of(&submission("x", "--arg 'a' --arg 'b'"))
+        );
+    }
+
+    #[test]
+    fn unknown_and_missing_fields_of_a_submission_are_allowed() {
+        let text = r#"{"id":"a","name":"n","user":"u","queue":"q","type":"T","priority":7}"#;
+        let submission: Submission = serde_json::from_str(text).unwrap();
+        assert_eq!(key_of(&submission), "app|T|u|q|n");
+    }
+
+    #[test]
+    fn the_hash_is_fnv1a() {
+        // The empty string's is the offset by definition; "a" is a published test vector.
+        assert_eq!(fnv1a(b""), 0x6c62272e07bb014262b821756295c58d);
+        assert_eq!(fnv1a(b"a"), 0xd228cb696f1a8caf78912b704e4a8964);
+    }
+
+    #[test]
+    fn long_keys_are_cut_and_still_told_apart() {
+        let long = "ä".repeat(600);
+        let (first, second) = (
+            key_of(&submission(&format!("{long}x"), "")),
+            key_of(&submission(&format!("{long}y"), "")),
+        );
+        assert!(first.len() <= MAX_KEY_BYTES && first.len() > MAX_KEY_BYTES - 4);
+        assert_ne!(first, second);
+    }
+
+    proptest! {
+        #[test]
+        fn any_submission_has_a_bounded_printable_key(
+            name in "\\PC{0,300}", queue in "[\\s\\S]{0,300}", command in "\\PC{0,300}",
+        ) {
+            let submission = Submission {
+                name, queue, commands: vec![command], ..Submission::default()
+            };
+            let key = key_of(&submission);
+            prop_assert!(key.len() <= MAX_KEY_BYTES);
+            prop_assert!(!key.contains(char::is_control));
+        }
+    }
+}

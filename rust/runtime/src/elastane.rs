@@ -1,0 +1,378 @@
+//! One Elastane: everything that the boundary and the simulator call.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use elastane_core::Cluster;
+use elastane_core::cluster::{
+    Application, ApplicationId, Ask, BookableChange, Commit, CommitRequest, NodeId, PlacedReason,
+    Placement, Request,
+};
+use elastane_core::policy::MinFrag;
+use elastane_predict::{Submission, signature};
+use elastane_protocol::{Report, decode, encode};
+use elastane_store::{Depository, StoreError};
+use parking_lot::Mutex;
+
+use crate::journal::{Placed, Record};
+use crate::learner::{Learner, LearnerError};
+use crate::report::{self, ReportError, Sequences};
+use crate::runs::{Runs, last_samples_ms};
+use crate::settings::Settings;
+use crate::status::{Counters, Status, count};
+use crate::writer::JournalWriter;
+
+/// Why Elastane cannot start.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The depository.
+    #[error("yarn.scheduler.elastane.depository.file: {0}")]
+    Depository(#[from] StoreError),
+    /// The journal.
+    #[error("yarn.scheduler.elastane.journal.file: {path} cannot be opened: {source}")]
+    Journal {
+        /// Which file.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// A thread.
+    #[error("a thread cannot be started: {0}")]
+    Thread(std::io::Error),
+}
+
+impl From<LearnerError> for OpenError {
+    fn from(error: LearnerError) -> Self {
+        match error {
+            LearnerError::Store(error) => OpenError::Depository(error),
+            LearnerError::Thread(error) => OpenError::Thread(error),
+        }
+    }
+}
+
+/// The core in service.
+pub struct Elastane {
+    settings: Settings,
+    state: Mutex<State>,
+    learner: Learner,
+    journal: Arc<JournalWriter>,
+    counters: Counters,
+}
+
+struct State {
+    cluster: Cluster,
+    runs: Runs,
+    sequences: Sequences,
+}
+
+impl Elastane {
+    /// Opens depository and journal and reads every profile.
+    ///
+    /// # Errors
+    /// A file that cannot be used, or a thread that cannot be started.
+    pub fn open(settings: Settings) -> Result<Self, OpenError> {
+        let journal = JournalWriter::open(settings.journal_file.as_deref()).map_err(|source| {
+            OpenError::Journal {
+                path: settings.journal_file.clone().unwrap_or_default(),
+                source,
+            }
+        })?;
+        let journal = Arc::new(journal);
+        let opened = Depository::open(&settings.depository_file)?;
+        if let Some(aside) = &opened.moved_aside {
+            log::warn!(
+                "the depository {} was damaged and is now {}; learning begins anew",
+                settings.depository_file.display(),
+                aside.display()
+            );
+        }
+        let learner = Learner::open(
+            opened.depository,
+            settings.profile.clone(),
+            Arc::clone(&journal),
+        )?;
+        let cluster = Cluster::new(settings.cluster, Box::new(MinFrag));
+        Ok(Self {
+            state: Mutex::new(State {
+                cluster,
+                runs: Runs::default(),
+                sequences: Sequences::default(),
+            }),
+            settings,
+            learner,
+            journal,
+            counters: Counters::default(),
+        })
+    }
+
+    /// Keeps every run that ended and ends the threads.
+    pub fn close(mut self) {
+        let ended = self.state.get_mut().runs.take_ended();
+        for run in ended {
+            let ended_ms = run.ended_ms;
+            self.learner.learn(run, ended_ms);
+        }
+        self.learner.close();
+        if let Some(journal) = Arc::get_mut(&mut self.journal) {
+            journal.close();
+        }
+    }
+
+    /// A node registered.
+    pub fn node_added(&self, name: &str, registered: Request) -> NodeId {
+        self.state.lock().cluster.node_added(name, registered)
+    }
+
+    /// The registered size of a node changed.
+    pub fn node_resized(&self, node: NodeId, registered: Request) {
+        self.state.lock().cluster.node_resized(node, registered);
+    }
+
+    /// A node is gone.
+    pub fn node_removed(&self, node: NodeId) {
+        let mut state = self.state.lock();
+        state.cluster.node_removed(node);
+        state.sequences.forget(node);
+    }
+
+    /// An application was added; its run begins.
+    pub fn application_added(&self, submission: &Submission, now_ms: i64) -> ApplicationId {
+        let key = signature(submission).key;
+        let demands = self.learner.demands(&key);
+        let Submission {
+            id, name, queue, ..
+        } = submission;
+        let application = Application::new(id, name, queue, demands);
+        let mut state = self.state.lock();
+        let number = state.cluster.application_added(application);
+        state.runs.begin(number, key, id, name, now_ms);
+        number
+    }
+
+    /// An application was moved to another queue.
+    pub fn application_moved(&self, application: ApplicationId, queue: &str) {
+        self.state
+            .lock()
+            .cluster
+            .application_moved(application, queue);
+    }
+
+    /// An application ended; its run is kept once its last samples are there.
+    pub fn application_removed(&self, application: ApplicationId, succeeded: bool, now_ms: i64) {
+        let until_ms = now_ms + last_samples_ms(self.settings.report_interval_ms);
+        let mut state = self.state.lock();
+        state.cluster.application_removed(application);
+        state.runs.end(application, succeeded, now_ms, until_ms);
+    }
+
+    /// What an application waits for now.
+    pub fn pending(&self, application: ApplicationId, ask: Ask, now_ms: i64) {
+        self.state.lock().cluster.pending(application, ask, now_ms);
+    }
+
+    /// See [`Cluster::round`].
+    pub fn round(&self, node: NodeId, free: Request, now_ms: i64) -> Option<Vec<ApplicationId>> {
+        self.state.lock().cluster.round(node, free, now_ms)
+    }
+
+    /// Checks and records a container; false when it must not be committed.
+    pub fn commit(&self, commit: CommitRequest<'_>, now_ms: i64) -> bool {
+        let mut state = self.state.lock();
+        let known = state.cluster.container(commit.container).is_some();
+        match state.cluster.commit(commit, now_ms) {
+            Commit::Unknown => true,
+            Commit::Refused(refusal) => {
+                count(&self.counters.refused_commits);
+                let application = state.cluster.application(commit.application);
+                let node = state.cluster.node(commit.node);
+                self.journal.write(Record::Refused {
+                    time_ms: now_ms,
+                    application: application.map(|a| a.id.clone()).unwrap_or_default(),
+                    node: node.map(|n| n.name.clone()).unwrap_or_default(),
+                    reason: refusal.to_string(),
+                });
+                false
+            }
+            Commit::Placed(placement) => {
+                // A container that this core did not see start outlived a ResourceManager.
+                if placement.reason == PlacedReason::NotAsked && commit.start_ms < now_ms {
+                    state.runs.cut_off(commit.application);
+                }
+                if !known {
+                    self.placed(&state.cluster, commit.container, &placement, now_ms);
+                }
+                true
+            }
+        }
+    }
+
+    fn placed(&self, cluster: &Cluster, container: &str, placement: &Placement, now_ms: i64) {
+        count(if placement.reason.is_by_core() {
+            &self.counters.placed_by_core
+        } else {
+            &self.counters.placed_by_capacity_scheduler
+        });
+        let Placement {
+            reason,
+            score,
+            container: placed,
+        } = placement;
+        let (Some(application), Some(node)) = (
+            cluster.application(placed.application),
+            cluster.node(placed.node),
+        ) else {
+            return;
+        };
+        self.journal.write(Record::Placed(Box::new(Placed {
+            time_ms: now_ms,
+            application: application.id.clone(),
+            application_name: application.name.clone(),
+            container: container.to_owned(),
+            node: node.name.clone(),
+            reason: reason.name(),
+            by_core: reason.is_by_core(),
+            application_master: placed.application_master,
+            profile: placed.profile.as_deref().map(str::to_owned),
+            score: *score,
+            memory_bytes: placed.request.memory_bytes,
+            vcores: placed.request.vcores,
+            booked_memory_bytes: node.booked.memory_bytes,
+            booked_vcores: node.booked.vcores,
+            physical_memory_bytes: node.registered.memory_bytes,
+            physical_vcores: node.registered.vcores,
+        })));
+    }
+
+    /// A container ended, or its commit was refused elsewhere.
+    pub fn finished(&self, container: &str, now_ms: i64) {
+        let until_ms = now_ms + last_samples_ms(self.settings.report_interval_ms);
+        let mut state = self.state.lock();
+        let Some(ended) = state.cluster.finished(container) else {
+            return;
+        };
+        let node = state.cluster.node(ended.node).map(|n| n.name.clone());
+        state.runs.container_ended(container, ended, until_ms);
+        self.journal.write(Record::Finished {
+            time_ms: now_ms,
+            container: container.to_owned(),
+            node: node.unwrap_or_default(),
+        });
+    }
+
+    /// An agent's report, and the body of the reply.
+    ///
+    /// # Errors
+    /// A report that is refused; nothing of it was taken.
+    pub fn report(
+        &self,
+        node: &str,
+        version: u16,
+        body: &[u8],
+        now_ms: i64,
+    ) -> Result<Vec<u8>, ReportError> {
+        let reply = self.take_report(node, version, body, now_ms);
+        count(match reply {
+            Ok(_) => &self.counters.reports,
+            Err(_) => &self.counters.refused_reports,
+        });
+        reply
+    }
+
+    fn take_report(
+        &self,
+        node: &str,
+        version: u16,
+        body: &[u8],
+        now_ms: i64,
+    ) -> Result<Vec<u8>, ReportError> {
+        let report: Report = decode(version, body)?;
+        let capacity = report::capacity(&report)?;
+        let mut state = self.state.lock();
+        let State {
+            cluster,
+            runs,
+            sequences,
+        } = &mut *state;
+        let number = cluster
+            .node_named(node)
+            .ok_or_else(|| ReportError::UnknownNode(node.to_owned()))?;
+        cluster.reported(number, capacity, now_ms);
+        let ingested = report::ingest(cluster, runs, sequences, number, &report, now_ms);
+        let reply = report::reply(cluster, number, report.sequence, now_ms);
+        if self.settings.journal_usage
+            && let Some(entry) = cluster.node(number)
+        {
+            let usage = report::node_usage(cluster, entry, &report, now_ms);
+            self.journal.write(Record::Node(Box::new(usage)));
+        }
+        drop(state);
+
+        let add = std::sync::atomic::Ordering::Relaxed;
+        self.counters.samples.fetch_add(ingested.samples, add);
+        self.counters
+            .repeated_samples
+            .fetch_add(ingested.repeated, add);
+        Ok(encode(&reply)?)
+    }
+
+    /// The nodes whose bookable capacity has to change. Also hands on the runs that are complete.
+    pub fn bookable_changes(&self, limit: usize, now_ms: i64) -> Vec<BookableChange> {
+        let mut state = self.state.lock();
+        let changes = state.cluster.bookable_changes(limit, now_ms);
+        for change in &changes {
+            let node = state.cluster.node(change.node).map(|n| n.name.clone());
+            let raised = change.thousandths > 1_000;
+            self.journal.write(Record::Bookable {
+                time_ms: now_ms,
+                node: node.unwrap_or_default(),
+                ratio: f64::from(change.thousandths) / 1e3,
+                reason: if raised {
+                    "the agent reports"
+                } else {
+                    "the agent does not report"
+                },
+            });
+        }
+        let closed = state.runs.take_closed(now_ms);
+        drop(state);
+        for run in closed {
+            self.learner.learn(run, now_ms);
+        }
+        changes
+    }
+
+    /// See [`Cluster::may_preempt`].
+    pub fn may_preempt(&self, absolute_capacity: f64, used_memory_bytes: u64) -> bool {
+        self.state
+            .lock()
+            .cluster
+            .may_preempt(absolute_capacity, used_memory_bytes)
+    }
+
+    /// What is known and was counted, as JSON.
+    pub fn status(&self, now_ms: i64) -> String {
+        let state = self.state.lock();
+        let status = Status::new(
+            &state.cluster,
+            &self.counters,
+            self.learner.profile_count(),
+            state.runs.recording(),
+            self.journal.dropped(),
+            now_ms,
+        );
+        drop(state);
+        serde_json::to_string(&status).unwrap_or_else(|error| {
+            log::error!("the status cannot be written as JSON: {error}");
+            "{}".to_owned()
+        })
+    }
+
+    /// For the tests of the boundary: panics while the state is locked.
+    pub fn panic_for_test(&self) {
+        let _state = self.state.lock();
+        #[allow(clippy::panic)]
+        {
+            panic!("a panic that a test asked for");
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! An agent's report: into runs and the cluster, and the plan that goes back.
+
+use std::collections::HashMap;
+
+use elastane_core::Resources;
+use elastane_core::cluster::{Cluster, NodeEntry, NodeId};
+use elastane_protocol::{BodyError, ContainerPlan, Reply, Report};
+
+use crate::journal::{ContainerUsage, NodeUsage};
+use crate::runs::{Runs, usage};
+
+/// Why a report was refused. Nothing of it was taken.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ReportError {
+    /// A node that did not register.
+    #[error("node {0} is not registered")]
+    UnknownNode(String),
+    /// A body that cannot be read.
+    #[error(transparent)]
+    Body(#[from] BodyError),
+    /// A number that no sensor can have meant.
+    #[error("{what} is {value}, finite and at least 0 is allowed")]
+    Amount {
+        /// Which one.
+        what: &'static str,
+        /// As it came.
+        value: String,
+    },
+}
+
+/// Which samples of each agent have arrived.
+#[derive(Default)]
+pub(crate) struct Sequences {
+    newest: HashMap<NodeId, (u64, u64)>,
+}
+
+impl Sequences {
+    /// The newest sequence number that has arrived before this report.
+    fn newest(&self, node: NodeId, agent_run: u64) -> u64 {
+        match self.newest.get(&node) {
+            Some((run, sequence)) if *run == agent_run => *sequence,
+            _ => 0,
+        }
+    }
+
+    fn arrived(&mut self, node: NodeId, agent_run: u64, sequence: u64) {
+        self.newest.insert(node, (agent_run, sequence));
+    }
+
+    pub(crate) fn forget(&mut self, node: NodeId) {
+        self.newest.remove(&node);
+    }
+}
+
+/// What a report brought.
+pub(crate) struct Ingested {
+    pub(crate) samples: u64,
+    pub(crate) repeated: u64,
+}
+
+pub(crate) fn capacity(report: &Report) -> Result<Resources, ReportError> {
+    let cpu_cores = f64::from(report.capacity.cpu_cores);
+    if !cpu_cores.is_finite() || cpu_cores < 0.0 {
+        return Err(ReportError::Amount {
+            what: "capacity in cores",
+            value: cpu_cores.to_string(),
+        });
+    }
+    Ok(Resources {
+        cpu_cores,
+        memory_bytes: report.capacity.memory_bytes as f64,
+        network_bytes_per_s: report.capacity.network_bytes_per_s as f64,
+        disk_bytes_per_s: report.capacity.disk_bytes_per_s as f64,
+    })
+}
+
+/// Samples into the runs they belong to; those that have arrived before are passed over.
+pub(crate) fn ingest(
+    cluster: &mut Cluster,
+    runs: &mut Runs,
+    sequences: &mut Sequences,
+    node: NodeId,
+    report: &Report,
+    now_ms: i64,
+) -> Ingested {
+    let newest = sequences.newest(node, report.agent_run);
+    let mut ingested = Ingested {
+        samples: 0,
+        repeated: 0,
+    };
+    for samples in &report.containers {
+        let id = samples.container.as_str();
+        let known = cluster.container(id).or_else(|| runs.departed(id)).cloned();
+        let Some(container) = known.filter(|container| container.node == node) else {
+            continue;
+        };
+        for sample in &samples.samples {
+            if sample.sequence <= newest {
+                ingested.repeated += 1;
+                continue;
+            }
+            runs.add(id, &container, sample, now_ms - i64::from(sample.age_ms));
+            ingested.samples += 1;
+        }
+        if let Some(last) = samples.samples.last() {
+            cluster.measured_memory(id, usage(last).memory_bytes);
+        }
+    }
+    sequences.arrived(node, report.agent_run, report.sequence.max(newest));
+    ingested
+}
+
+/// The plan for every container of a node; none unless the core decides about it.
+pub(crate) fn reply(cluster: &Cluster, node: NodeId, acknowledged: u64, now_ms: i64) -> Reply {
+    let plans = if cluster.decides(node, now_ms) {
+        cluster
+            .cpu_plans(node, now_ms)
+            .into_iter()
+            .map(|(container, cpu)| ContainerPlan {
+                container: container.to_owned(),
+                cpu,
+            })
+            .collect()
+    } else {
+        Vec::new()
+    };
+    Reply {
+        acknowledged,
+        valid_for_ms: cluster.settings().plan_valid_for_ms,
+        plans,
+    }
+}
+
+/// What the journal says about a report.
+pub(crate) fn node_usage(
+    cluster: &Cluster,
+    entry: &NodeEntry,
+    report: &Report,
+    now_ms: i64,
+) -> NodeUsage {
+    let containers = report
+        .containers
+        .iter()
+        .filter_map(|samples| {
+            let container = cluster.container(&samples.container)?;
+            let running = entry.node.get(container.executor)?;
+            let last = samples.samples.last()?;
+            Some(ContainerUsage {
+                container: samples.container.clone(),
+                used: usage(last).into(),
+                planned: running.expected_at(now_ms).into(),
+                limit_weight_cores: samples.cpu_limit.map(|limit| limit.weight_cores),
+                limit_cap_cores: samples.cpu_limit.and_then(|limit| limit.cap_cores),
+            })
+        })
+        .collect();
+    let used = report.containers_usage;
+    NodeUsage {
+        time_ms: now_ms,
+        node: entry.name.clone(),
+        used: Resources {
+            cpu_cores: f64::from(used.cpu_cores),
+            memory_bytes: used.memory_bytes as f64,
+            network_bytes_per_s: used.network_bytes_per_s as f64,
+            disk_bytes_per_s: used.disk_bytes_per_s as f64,
+        }
+        .into(),
+        planned: entry.node.expected_at(now_ms).into(),
+        physical: entry.node.capacity.into(),
+        booked_memory_bytes: entry.booked.memory_bytes,
+        booked_vcores: entry.booked.vcores,
+        containers,
+    }
+}

@@ -1,0 +1,252 @@
+//! `yarn.scheduler.elastane.*`, as the ResourceManager's configuration has it.
+
+use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use elastane_core::ClusterSettings;
+use elastane_predict::ProfileSettings;
+
+const PREFIX: &str = "yarn.scheduler.elastane.";
+
+/// Keys that Java reads itself.
+const OF_JAVA: [&str; 2] = ["usage.address", "usage.handler-count"];
+
+/// Everything that an administrator can set.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settings {
+    /// What placement and limits go by.
+    pub cluster: ClusterSettings,
+    /// How profiles are made.
+    pub profile: ProfileSettings,
+    /// How often an agent reports, in milliseconds.
+    pub report_interval_ms: i64,
+    /// Where runs are kept.
+    pub depository_file: PathBuf,
+    /// Where decisions are written; none writes none.
+    pub journal_file: Option<PathBuf>,
+    /// Whether each report is written into the journal, too.
+    pub journal_usage: bool,
+}
+
+/// A value that is not allowed, or a key that is not known.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SettingsError {
+    /// The value of a key.
+    #[error("{PREFIX}{key} is '{value}', allowed is {allowed}")]
+    Value {
+        /// Without the prefix.
+        key: &'static str,
+        /// As it was given.
+        value: String,
+        /// In words.
+        allowed: String,
+    },
+    /// A key that has no default and was not given.
+    #[error("{PREFIX}{key} is not set, allowed is {allowed}")]
+    Missing {
+        /// Without the prefix.
+        key: &'static str,
+        /// In words.
+        allowed: &'static str,
+    },
+    /// Most often a slip of the pen.
+    #[error("{key} is not a setting of Elastane; docs/configuration.md lists them")]
+    Unknown {
+        /// With the prefix.
+        key: String,
+    },
+}
+
+impl Settings {
+    /// From every key that is set, prefix included.
+    ///
+    /// # Errors
+    /// The first value that is not allowed, or a key that is not known.
+    pub fn from_configuration(
+        configuration: &BTreeMap<String, String>,
+    ) -> Result<Self, SettingsError> {
+        let mut keys = Keys {
+            left: configuration.clone(),
+        };
+        let enforce = match keys.take("mode").as_deref() {
+            None | Some("observe") => false,
+            Some("enforce") => true,
+            Some(value) => return Err(refused("mode", value, "off, observe or enforce")),
+        };
+        let report_interval_ms = keys.number("report.interval-ms", 3_000, 1_000..=60_000)?;
+        let missed: i64 = keys.number("report.missed", 3, 1..=100)?;
+        let cap_ratio = keys.cap_ratio()?;
+        let settings = Self {
+            cluster: ClusterSettings {
+                enforce,
+                max_ratio: keys.number("overcommit.max-ratio", 2.0, 1.0..=10.0)?,
+                // A report that is on its way when the last missed one was due is not late yet.
+                fresh_for_ms: report_interval_ms * missed + report_interval_ms / 3,
+                starvation_wait_ms: keys.number(
+                    "starvation.wait-ms",
+                    60_000,
+                    1_000..=86_400_000,
+                )?,
+                plan_valid_for_ms: keys.number("plan.valid-for-ms", 120_000, 3_000..=3_600_000)?,
+                cpu_cap_ratio: cap_ratio,
+            },
+            profile: ProfileSettings {
+                runs: keys.number("profile.runs", 3, 1..=100)?,
+                margin: keys.number("profile.margin", 0.2, 0.0..=10.0)?,
+            },
+            report_interval_ms,
+            depository_file: keys
+                .take("depository.file")
+                .filter(|file| !file.is_empty())
+                .map(PathBuf::from)
+                .ok_or(SettingsError::Missing {
+                    key: "depository.file",
+                    allowed: "the path of a file",
+                })?,
+            journal_file: keys
+                .take("journal.file")
+                .filter(|file| !file.is_empty())
+                .map(PathBuf::from),
+            journal_usage: match keys.take("journal.usage").as_deref() {
+                None | Some("false") => false,
+                Some("true") => true,
+                Some(value) => return Err(refused("journal.usage", value, "true or false")),
+            },
+        };
+        keys.refuse_what_is_left()?;
+        Ok(settings)
+    }
+}
+
+fn refused(key: &'static str, value: &str, allowed: &str) -> SettingsError {
+    SettingsError::Value {
+        key,
+        value: value.to_owned(),
+        allowed: allowed.to_owned(),
+    }
+}
+
+struct Keys {
+    left: BTreeMap<String, String>,
+}
+
+impl Keys {
+    fn take(&mut self, key: &str) -> Option<String> {
+        let value = self.left.remove(&format!("{PREFIX}{key}"))?;
+        Some(value.trim().to_owned())
+    }
+
+    fn number<T: FromStr + PartialOrd + Display>(
+        &mut self,
+        key: &'static str,
+        default: T,
+        allowed: RangeInclusive<T>,
+    ) -> Result<T, SettingsError> {
+        let Some(value) = self.take(key) else {
+            return Ok(default);
+        };
+        value
+            .parse()
+            .ok()
+            .filter(|number| allowed.contains(number))
+            .ok_or_else(|| {
+                let (least, most) = (allowed.start(), allowed.end());
+                refused(key, &value, &format!("{least} to {most}"))
+            })
+    }
+
+    /// 0 leaves the CPU work-conserving; a cap below the plan itself would be no plan.
+    fn cap_ratio(&mut self) -> Result<Option<f64>, SettingsError> {
+        let key = "plan.cpu.cap-ratio";
+        let ratio: f64 = self.number(key, 0.0, 0.0..=100.0)?;
+        if ratio == 0.0 {
+            Ok(None)
+        } else if ratio >= 1.0 {
+            Ok(Some(ratio))
+        } else {
+            let allowed = "0 (shares only) or 1 to 100";
+            Err(refused(key, &ratio.to_string(), allowed))
+        }
+    }
+
+    fn refuse_what_is_left(self) -> Result<(), SettingsError> {
+        let of_java = |key: &str| {
+            let key = key.strip_prefix(PREFIX).unwrap_or(key);
+            OF_JAVA
+                .iter()
+                .any(|known| key == *known || key.starts_with(&format!("{known}.")))
+        };
+        match self.left.into_keys().find(|key| !of_java(key)) {
+            Some(key) => Err(SettingsError::Unknown { key }),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(pairs: &[(&str, &str)]) -> Result<Settings, SettingsError> {
+        let mut configuration: BTreeMap<_, _> = pairs
+            .iter()
+            .map(|(key, value)| (format!("{PREFIX}{key}"), (*value).to_owned()))
+            .collect();
+        configuration
+            .entry(format!("{PREFIX}depository.file"))
+            .or_insert_with(|| "/d".into());
+        Settings::from_configuration(&configuration)
+    }
+
+    #[test]
+    fn defaults_observe_only() {
+        let settings = read(&[]).unwrap();
+        assert!(!settings.cluster.enforce);
+        assert_eq!(settings.cluster.max_ratio, 2.0);
+        assert_eq!(settings.cluster.fresh_for_ms, 10_000);
+        assert_eq!(settings.journal_file, None);
+    }
+
+    #[test]
+    fn a_bad_value_names_key_value_and_what_is_allowed() {
+        let bad = [
+            ("mode", "on", "off, observe or enforce"),
+            ("overcommit.max-ratio", "0.5", "1 to 10"),
+            ("overcommit.max-ratio", "NaN", "1 to 10"),
+            ("report.missed", "three", "1 to 100"),
+            ("plan.cpu.cap-ratio", "0.5", "0 (shares only) or 1 to 100"),
+            ("journal.usage", "yes", "true or false"),
+        ];
+        for (key, value, allowed) in bad {
+            let message = read(&[(key, value)]).unwrap_err().to_string();
+            assert_eq!(
+                message,
+                format!("yarn.scheduler.elastane.{key} is '{value}', allowed is {allowed}")
+            );
+        }
+    }
+
+    #[test]
+    fn an_unknown_key_is_refused_and_javas_own_are_not() {
+        let error = read(&[("overcommit.ratio", "2")]).unwrap_err();
+        assert!(matches!(error, SettingsError::Unknown { .. }));
+        assert!(
+            read(&[
+                ("usage.address.rm1", "host:1"),
+                ("usage.handler-count", "9")
+            ])
+            .is_ok()
+        );
+    }
+
+    #[test]
+    fn a_depository_is_needed() {
+        assert!(matches!(
+            read(&[("depository.file", "")]),
+            Err(SettingsError::Missing { .. })
+        ));
+    }
+}

@@ -1,0 +1,272 @@
+//! Samples become runs, runs become a profile, and the next submission is placed by it.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use elastane_core::cluster::{ApplicationId, Ask, CommitRequest, NodeId, Request};
+use elastane_predict::Submission;
+use elastane_protocol::{
+    Capacity, ContainerSamples, Reply, Report, Sample, Usage, VERSION, decode, encode,
+};
+use elastane_runtime::{Elastane, ReportError, Settings};
+
+const GB: u64 = 1 << 30;
+const NODE: &str = "node-1:1";
+const START_MS: i64 = 1_000_000;
+
+fn open(folder: &Path, mode: &str) -> Elastane {
+    let path = |name: &str| folder.join(name).display().to_string();
+    let configuration: BTreeMap<String, String> = [
+        ("mode", mode.to_owned()),
+        ("depository.file", path("depository.sqlite")),
+        ("journal.file", path("decisions.jsonl")),
+        ("journal.usage", "true".to_owned()),
+        ("profile.margin", "0".to_owned()),
+    ]
+    .into_iter()
+    .map(|(key, value)| (format!("yarn.scheduler.elastane.{key}"), value))
+    .collect();
+    Elastane::open(Settings::from_configuration(&configuration).unwrap()).unwrap()
+}
+
+fn submission(id: &str) -> Submission {
+    Submission {
+        id: id.to_owned(),
+        name: "nightly report 2026-11-20".to_owned(),
+        user: "alice".to_owned(),
+        queue: "root.default".to_owned(),
+        application_type: "SPARK".to_owned(),
+        tags: Vec::new(),
+        commands: Vec::new(),
+    }
+}
+
+fn request(memory_gb: u64) -> Request {
+    Request {
+        memory_bytes: memory_gb * GB,
+        vcores: 1,
+    }
+}
+
+fn report(sequence: u64, containers: &[(&str, f32, u64)]) -> Vec<u8> {
+    let sample = |cpu_cores, memory_bytes| Sample {
+        sequence,
+        age_ms: 0,
+        length_ms: 3_000,
+        usage: Usage {
+            cpu_cores,
+            memory_bytes,
+            ..Usage::default()
+        },
+    };
+    let report = Report {
+        agent_run: 1,
+        sequence,
+        can_limit_cpu: true,
+        capacity: Capacity {
+            cpu_cores: 4.0,
+            memory_bytes: 8 * GB,
+            ..Capacity::default()
+        },
+        containers_usage: Usage::default(),
+        containers: containers
+            .iter()
+            .map(|(container, cpu, memory)| ContainerSamples {
+                container: (*container).to_owned(),
+                cpu_limit: None,
+                samples: vec![sample(*cpu, *memory)],
+            })
+            .collect(),
+    };
+    encode(&report).unwrap()
+}
+
+fn commit(
+    elastane: &Elastane,
+    container: &str,
+    application: ApplicationId,
+    node: NodeId,
+    now_ms: i64,
+) -> bool {
+    elastane.commit(
+        CommitRequest {
+            container,
+            application,
+            node,
+            application_master: false,
+            request: request(3),
+            may_refuse: true,
+            start_ms: now_ms,
+        },
+        now_ms,
+    )
+}
+
+fn register(elastane: &Elastane) -> NodeId {
+    elastane.node_added(
+        NODE,
+        Request {
+            memory_bytes: 8 * GB,
+            vcores: 8,
+        },
+    )
+}
+
+/// One container that uses one core, then a quarter, and 1 GB.
+fn run_once(elastane: &Elastane, node: NodeId, id: &str, succeeded: bool) {
+    let application = elastane.application_added(&submission(id), START_MS);
+    let container = format!("container_{id}");
+    assert!(commit(elastane, &container, application, node, START_MS));
+    for (slot, cores) in [(1, 1.0), (2, 0.25), (3, 0.25)] {
+        let now_ms = START_MS + slot * 3_000;
+        let body = report(slot as u64, &[(&container, cores, GB)]);
+        elastane.report(NODE, VERSION, &body, now_ms).unwrap();
+    }
+    let end_ms = START_MS + 9_000;
+    elastane.finished(&container, end_ms);
+    elastane.application_removed(application, succeeded, end_ms);
+}
+
+fn journal(folder: &Path) -> Vec<serde_json::Value> {
+    std::fs::read_to_string(folder.join("decisions.jsonl"))
+        .unwrap()
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+#[test]
+fn an_observed_run_places_the_next_submission() {
+    let folder = tempfile::tempdir().unwrap();
+    let observing = open(folder.path(), "observe");
+    let node = register(&observing);
+    run_once(&observing, node, "application_1_0001", true);
+    observing.close();
+
+    let elastane = open(folder.path(), "enforce");
+    let node = register(&elastane);
+    let now_ms = START_MS;
+    elastane
+        .report(NODE, VERSION, &report(0, &[]), now_ms)
+        .unwrap();
+    let application = elastane.application_added(&submission("application_1_0002"), now_ms);
+    let ask = Ask {
+        application_master: false,
+        priority: 0,
+        request: request(3),
+        count: 3,
+    };
+    elastane.pending(application, ask, now_ms);
+    let free = Request {
+        memory_bytes: 16 * GB,
+        vcores: 16,
+    };
+    assert_eq!(elastane.round(node, free, now_ms), Some(vec![application]));
+    for container in ["a", "b", "c"] {
+        assert!(commit(&elastane, container, application, node, now_ms));
+    }
+
+    let body = report(1, &[("a", 1.0, GB)]);
+    let reply = elastane.report(NODE, VERSION, &body, now_ms).unwrap();
+    let reply: Reply = decode(VERSION, &reply).unwrap();
+    assert_eq!(reply.acknowledged, 1);
+    let weights: Vec<_> = reply.plans[0]
+        .cpu
+        .iter()
+        .map(|step| (step.offset_ms, step.weight_cores))
+        .collect();
+    assert_eq!(weights, [(0, 1.0), (3_000, 0.25)]);
+    elastane.close();
+
+    let journal = journal(folder.path());
+    let placed: Vec<_> = journal
+        .iter()
+        .filter(|record| record["kind"] == "placed" && record["by_core"] == true)
+        .collect();
+    assert_eq!(placed.len(), 3);
+    let last = placed.last().unwrap();
+    assert!(last["profile"].is_string());
+    assert!(
+        last["booked_memory_bytes"].as_u64() > last["physical_memory_bytes"].as_u64(),
+        "three times 3 GB of requests on 8 GB"
+    );
+}
+
+#[test]
+fn a_failed_run_teaches_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let elastane = open(folder.path(), "observe");
+    let node = register(&elastane);
+    run_once(&elastane, node, "application_1_0001", false);
+    elastane.close();
+    let learned: Vec<_> = journal(folder.path())
+        .into_iter()
+        .filter(|record| record["kind"] == "learned")
+        .collect();
+    assert_eq!(learned[0]["outcome"], "failed");
+    assert_eq!(learned[0]["runs"], 0);
+}
+
+#[test]
+fn a_run_whose_beginning_was_not_seen_teaches_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let elastane = open(folder.path(), "observe");
+    let node = register(&elastane);
+    let application = elastane.application_added(&submission("application_1_0001"), START_MS);
+    let outlived = CommitRequest {
+        container: "outlived",
+        application,
+        node,
+        application_master: false,
+        request: request(3),
+        may_refuse: false,
+        start_ms: START_MS - 60_000,
+    };
+    assert!(elastane.commit(outlived, START_MS));
+    elastane.application_removed(application, true, START_MS + 3_000);
+    elastane.close();
+    let journal = journal(folder.path());
+    let learned = journal.iter().find(|record| record["kind"] == "learned");
+    assert_eq!(learned.unwrap()["outcome"], "cut-off");
+}
+
+#[test]
+fn samples_that_come_twice_count_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let elastane = open(folder.path(), "observe");
+    let node = register(&elastane);
+    let application = elastane.application_added(&submission("application_1_0001"), START_MS);
+    assert!(commit(&elastane, "a", application, node, START_MS));
+    let body = report(1, &[("a", 1.0, GB)]);
+    for _ in 0..2 {
+        elastane
+            .report(NODE, VERSION, &body, START_MS + 3_000)
+            .unwrap();
+    }
+    let status: serde_json::Value =
+        serde_json::from_str(&elastane.status(START_MS + 3_000)).unwrap();
+    assert_eq!(status["samples"], 1);
+    assert_eq!(status["repeated_samples"], 1);
+}
+
+#[test]
+fn a_refused_report_is_counted_and_changes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let elastane = open(folder.path(), "enforce");
+    register(&elastane);
+    let good = report(1, &[]);
+    let refused = [
+        elastane.report("node-2:1", VERSION, &good, START_MS),
+        elastane.report(NODE, VERSION + 1, &good, START_MS),
+        elastane.report(NODE, VERSION, &good[..3], START_MS),
+    ];
+    assert_eq!(
+        refused[0],
+        Err(ReportError::UnknownNode("node-2:1".to_owned()))
+    );
+    assert!(refused.iter().all(Result::is_err));
+    let status: serde_json::Value = serde_json::from_str(&elastane.status(START_MS)).unwrap();
+    assert_eq!(status["refused_reports"], 3);
+    assert_eq!(status["nodes"][0]["report_age_ms"], serde_json::Value::Null);
+    assert!(elastane.bookable_changes(9, START_MS).is_empty());
+}

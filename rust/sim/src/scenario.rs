@@ -1,0 +1,282 @@
+//! What runs and what waits, as read from JSON.
+
+use std::collections::HashSet;
+
+use elastane_core::{Demand, DemandError, Resource, Resources};
+use serde::Deserialize;
+
+/// Nodes, what runs on them, and what waits, at one moment.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scenario {
+    /// The moment, in milliseconds.
+    pub now_ms: i64,
+    /// In the order of the file.
+    pub nodes: Vec<ScenarioNode>,
+    /// In the order of the file.
+    pub pending: Vec<Pending>,
+}
+
+/// A node.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ScenarioNode {
+    /// Its name.
+    pub id: String,
+    /// Its physical size; a resource of capacity 0 takes no part.
+    pub capacity: Resources,
+    /// What runs on it: when it started, and what it uses from then on.
+    pub running: Vec<(i64, Demand)>,
+}
+
+/// An executor that waits.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pending {
+    /// Its name.
+    pub id: String,
+    /// Since when it waits, in milliseconds.
+    pub queued_ms: i64,
+    /// What it would use from its start on.
+    pub demand: Demand,
+}
+
+/// What is wrong with a scenario, and where.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{place}: {problem}")]
+pub struct ScenarioError {
+    /// Such as `nodes[0].running[1].demand.cpu_cores[3]`.
+    pub place: String,
+    /// The value and what is allowed.
+    pub problem: String,
+}
+
+#[derive(Deserialize)]
+struct ScenarioText {
+    now_ms: i64,
+    slot_ms: u32,
+    nodes: Vec<NodeText>,
+    pending: Vec<PendingText>,
+}
+
+#[derive(Deserialize)]
+struct NodeText {
+    id: String,
+    capacity: PerResource<f64>,
+    running: Vec<RunningText>,
+}
+
+#[derive(Deserialize)]
+struct RunningText {
+    #[serde(rename = "id")]
+    _id: String,
+    #[serde(rename = "application")]
+    _application: String,
+    start_ms: i64,
+    request: RequestText,
+    demand: PerResource<Vec<f64>>,
+}
+
+#[derive(Deserialize)]
+struct PendingText {
+    id: String,
+    #[serde(rename = "application")]
+    _application: String,
+    queued_ms: i64,
+    request: RequestText,
+    demand: PerResource<Vec<f64>>,
+}
+
+#[derive(Deserialize)]
+struct RequestText {
+    cpu_cores: f64,
+    memory_bytes: f64,
+}
+
+#[derive(Deserialize)]
+struct PerResource<T> {
+    cpu_cores: T,
+    memory_bytes: T,
+    network_bytes_per_s: T,
+    disk_bytes_per_s: T,
+}
+
+impl<T> PerResource<T> {
+    /// In the order of [`Resource::ALL`].
+    fn to_array(&self) -> [&T; 4] {
+        [
+            &self.cpu_cores,
+            &self.memory_bytes,
+            &self.network_bytes_per_s,
+            &self.disk_bytes_per_s,
+        ]
+    }
+}
+
+fn key(resource: Resource) -> &'static str {
+    match resource {
+        Resource::Cpu => "cpu_cores",
+        Resource::Memory => "memory_bytes",
+        Resource::Network => "network_bytes_per_s",
+        Resource::Disk => "disk_bytes_per_s",
+    }
+}
+
+impl Scenario {
+    /// Reads a scenario. Unknown keys are ignored.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, with its place.
+    pub fn from_json(json: &str) -> Result<Self, ScenarioError> {
+        let deserializer = &mut serde_json::Deserializer::from_str(json);
+        let text: ScenarioText =
+            serde_path_to_error::deserialize(&mut *deserializer).map_err(|error| {
+                let place = error.path().to_string();
+                let is_data = error.inner().is_data() && place != ".";
+                let place = if is_data { place.as_str() } else { "scenario" };
+                wrong(place, error.inner())
+            })?;
+        deserializer
+            .end()
+            .map_err(|error| wrong("scenario", error))?;
+        if text.slot_ms == 0 {
+            return Err(wrong("slot_ms", "0, at least 1 is allowed"));
+        }
+        distinct("nodes", text.nodes.iter().map(|node| &node.id))?;
+        distinct("pending", text.pending.iter().map(|pending| &pending.id))?;
+        let nodes = text.nodes.iter().enumerate();
+        let pending = text.pending.iter().enumerate();
+        Ok(Self {
+            now_ms: text.now_ms,
+            nodes: nodes
+                .map(|(at, node)| read_node(&format!("nodes[{at}]"), node, &text))
+                .collect::<Result<_, _>>()?,
+            pending: pending
+                .map(|(at, pending)| read_pending(&format!("pending[{at}]"), pending, &text))
+                .collect::<Result<_, _>>()?,
+        })
+    }
+}
+
+fn read_node(
+    place: &str,
+    node: &NodeText,
+    scenario: &ScenarioText,
+) -> Result<ScenarioNode, ScenarioError> {
+    let capacity = Resources::from_array(node.capacity.to_array().map(|amount| *amount));
+    if let Some((resource, amount)) = capacity.first_invalid() {
+        let place = format!("{place}.capacity.{}", key(resource));
+        return Err(not_an_amount(&place, amount));
+    }
+    let running = node.running.iter().enumerate();
+    Ok(ScenarioNode {
+        id: node.id.clone(),
+        capacity,
+        running: running
+            .map(|(at, running)| {
+                read_running(&format!("{place}.running[{at}]"), running, scenario)
+            })
+            .collect::<Result<_, _>>()?,
+    })
+}
+
+fn read_running(
+    place: &str,
+    running: &RunningText,
+    scenario: &ScenarioText,
+) -> Result<(i64, Demand), ScenarioError> {
+    let (now_ms, slot_ms) = (scenario.now_ms, scenario.slot_ms);
+    let elapsed_ms = now_ms.checked_sub(running.start_ms);
+    let is_allowed = elapsed_ms.is_some_and(|ms| ms >= 0 && ms % i64::from(slot_ms) == 0);
+    if !is_allowed {
+        let problem = format!(
+            "{}, now_ms ({now_ms}) or whole slots of {slot_ms} ms before it are allowed",
+            running.start_ms
+        );
+        return Err(wrong(&format!("{place}.start_ms"), problem));
+    }
+    check_request(place, &running.request)?;
+    let demand = read_demand(place, &running.demand, slot_ms)?;
+    Ok((running.start_ms, demand))
+}
+
+fn read_pending(
+    place: &str,
+    pending: &PendingText,
+    scenario: &ScenarioText,
+) -> Result<Pending, ScenarioError> {
+    check_request(place, &pending.request)?;
+    Ok(Pending {
+        id: pending.id.clone(),
+        queued_ms: pending.queued_ms,
+        demand: read_demand(place, &pending.demand, scenario.slot_ms)?,
+    })
+}
+
+fn check_request(place: &str, request: &RequestText) -> Result<(), ScenarioError> {
+    let amounts = Resources {
+        cpu_cores: request.cpu_cores,
+        memory_bytes: request.memory_bytes,
+        ..Resources::ZERO
+    };
+    match amounts.first_invalid() {
+        Some((resource, amount)) => {
+            let place = format!("{place}.request.{}", key(resource));
+            Err(not_an_amount(&place, amount))
+        }
+        None => Ok(()),
+    }
+}
+
+fn read_demand(
+    place: &str,
+    demand: &PerResource<Vec<f64>>,
+    slot_ms: u32,
+) -> Result<Demand, ScenarioError> {
+    let columns = demand.to_array();
+    let length = demand.cpu_cores.len();
+    for (resource, column) in Resource::ALL.into_iter().zip(columns) {
+        if column.len() != length {
+            let place = format!("{place}.demand.{}", key(resource));
+            let problem = format!(
+                "{} values, {length} as in cpu_cores are allowed",
+                column.len()
+            );
+            return Err(wrong(&place, problem));
+        }
+    }
+    let slots: Vec<Resources> = (0..length)
+        .map(|slot| Resources::from_array(columns.map(|column| column[slot])))
+        .collect();
+    Demand::series(slot_ms, &slots).map_err(|error| match error {
+        DemandError::Amount {
+            slot,
+            resource,
+            amount,
+        } => not_an_amount(&format!("{place}.demand.{}[{slot}]", key(resource)), amount),
+        error => wrong(&format!("{place}.demand"), error),
+    })
+}
+
+/// Ids name what is answered, so each may be there once.
+fn distinct<'a>(
+    place: &str,
+    ids: impl Iterator<Item = &'a String>,
+) -> Result<(), ScenarioError> {
+    let mut seen = HashSet::new();
+    for (at, id) in ids.enumerate() {
+        if !seen.insert(id) {
+            let problem = format!("{id:?} is there twice, each id once is allowed");
+            return Err(wrong(&format!("{place}[{at}].id"), problem));
+        }
+    }
+    Ok(())
+}
+
+fn not_an_amount(place: &str, amount: f64) -> ScenarioError {
+    wrong(place, format!("{amount}, finite and at least 0 is allowed"))
+}
+
+fn wrong(place: &str, problem: impl ToString) -> ScenarioError {
+    ScenarioError {
+        place: place.to_owned(),
+        problem: problem.to_string(),
+    }
+}

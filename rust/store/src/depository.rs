@@ -1,0 +1,284 @@
+//! Runs in, runs out.
+
+use std::path::{Path, PathBuf};
+
+use elastane_predict::{ContainerKind, Outcome, Run, RunSeries};
+use rusqlite::{Connection, Params, Row, TransactionBehavior, params};
+
+use crate::blob;
+use crate::error::StoreError;
+
+/// One depository. It is for one thread at a time; several processes may have the same file open.
+#[derive(Debug)]
+pub struct Depository {
+    pub(crate) connection: Connection,
+    pub(crate) path: PathBuf,
+}
+
+/// What is known of one application.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ApplicationSummary {
+    /// The key of its signature.
+    pub key: String,
+    /// The name of its latest run.
+    pub name: String,
+    /// How many runs are kept.
+    pub runs: usize,
+    /// When the latest one ended, in Unix milliseconds.
+    pub latest_ms: i64,
+}
+
+/// A row of `run` before its series are read.
+struct RunRow {
+    id: i64,
+    outcome: i64,
+    run: Run,
+}
+
+const RUN_COLUMNS: &str =
+    "id, outcome, application_key, application_id, application_name, started_ms, ended_ms";
+
+impl Depository {
+    pub(crate) fn new(connection: Connection, path: &Path) -> Self {
+        Self {
+            connection,
+            path: path.to_owned(),
+        }
+    }
+
+    /// The file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Saves a run in one transaction. A run with the same application id is replaced.
+    ///
+    /// # Errors
+    /// A lock that another process held for 5 s, an amount that is not finite and at least 0, or
+    /// what SQLite says; nothing was changed then.
+    pub fn save(&mut self, run: &Run) -> Result<(), StoreError> {
+        let blobs = run
+            .series
+            .iter()
+            .map(|series| blob::encode(&series.slots))
+            .collect::<Result<Vec<_>, _>>()
+            .map_err(|reason| series_error(&self.path, run, reason))?;
+        insert(&mut self.connection, run, &blobs).map_err(|error| {
+            let action = format!("save run {}", run.application_id);
+            StoreError::from_sqlite(&self.path, &action, error)
+        })
+    }
+
+    /// The latest `n` runs of an application, newest first, however they ended.
+    ///
+    /// # Errors
+    /// A run whose series cannot be read, named; or what SQLite says.
+    pub fn latest_runs(&self, key: &str, n: usize) -> Result<Vec<Run>, StoreError> {
+        self.latest(key, n, "")
+    }
+
+    /// The latest `n` runs of an application that succeeded, newest first.
+    ///
+    /// # Errors
+    /// As [`Depository::latest_runs`].
+    pub fn latest_succeeded_runs(&self, key: &str, n: usize) -> Result<Vec<Run>, StoreError> {
+        let succeeded = format!("AND outcome = {}", outcome_code(Outcome::Succeeded));
+        self.latest(key, n, &succeeded)
+    }
+
+    /// Every application, by key.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn applications(&self) -> Result<Vec<ApplicationSummary>, StoreError> {
+        // SQLite takes the bare columns of a group from the row with the maximum.
+        let statement = "SELECT application_key, application_name, count(*), max(ended_ms)
+                         FROM run GROUP BY application_key ORDER BY application_key";
+        let summary = |row: &Row<'_>| {
+            Ok(ApplicationSummary {
+                key: row.get(0)?,
+                name: row.get(1)?,
+                runs: row.get(2)?,
+                latest_ms: row.get(3)?,
+            })
+        };
+        self.rows(statement, [], summary)
+            .map_err(|error| self.failed("list the applications", error))
+    }
+
+    /// Removes every run of an application and says how many there were.
+    ///
+    /// # Errors
+    /// A lock that another process held for 5 s, or what SQLite says; nothing was changed then.
+    pub fn forget(&mut self, key: &str) -> Result<usize, StoreError> {
+        self.connection
+            .execute("DELETE FROM run WHERE application_key = ?1", [key])
+            .map_err(|error| self.failed(&format!("forget {key}"), error))
+    }
+
+    fn latest(&self, key: &str, n: usize, condition: &str) -> Result<Vec<Run>, StoreError> {
+        let statement = format!(
+            "SELECT {RUN_COLUMNS} FROM run WHERE application_key = ?1 {condition}
+             ORDER BY ended_ms DESC, id DESC LIMIT ?2"
+        );
+        let limit = i64::try_from(n).unwrap_or(i64::MAX);
+        let rows = self
+            .rows(&statement, params![key, limit], run_row)
+            .map_err(|error| self.failed(&format!("read the runs of {key}"), error))?;
+        rows.into_iter().map(|row| self.complete(row)).collect()
+    }
+
+    /// All runs, oldest first, one at a time.
+    pub(crate) fn for_each_run(
+        &self,
+        mut visit: impl FnMut(Run) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        let ids: Vec<i64> = self
+            .rows("SELECT id FROM run ORDER BY ended_ms, id", [], |row| row.get(0))
+            .map_err(|error| self.failed("list its runs", error))?;
+        let statement = format!("SELECT {RUN_COLUMNS} FROM run WHERE id = ?1");
+        for id in ids {
+            let rows = self
+                .rows(&statement, [id], run_row)
+                .map_err(|error| self.failed("read its runs", error))?;
+            // A run that was forgotten meanwhile is gone.
+            for row in rows {
+                visit(self.complete(row)?)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn complete(&self, row: RunRow) -> Result<Run, StoreError> {
+        let mut run = row.run;
+        let action = format!("read run {}", run.application_id);
+        let parts: Vec<(i64, u32, Vec<u8>)> = self
+            .rows(
+                "SELECT kind, containers, slots FROM series WHERE run = ?1 ORDER BY position",
+                [row.id],
+                |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
+            )
+            .map_err(|error| self.failed(&action, error))?;
+        let bad = |reason| series_error(&self.path, &run, reason);
+        let outcome = outcome_of(row.outcome).map_err(bad)?;
+        let series = parts
+            .into_iter()
+            .map(|(kind, containers, slots)| {
+                Ok(RunSeries {
+                    kind: kind_of(kind)?,
+                    containers,
+                    slots: blob::decode(&slots)?,
+                })
+            })
+            .collect::<Result<_, String>>()
+            .map_err(bad)?;
+        run.outcome = outcome;
+        run.series = series;
+        Ok(run)
+    }
+
+    fn rows<T>(
+        &self,
+        statement: &str,
+        parameters: impl Params,
+        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> rusqlite::Result<Vec<T>> {
+        self.connection
+            .prepare_cached(statement)?
+            .query_map(parameters, read)?
+            .collect()
+    }
+
+    pub(crate) fn failed(&self, action: &str, error: rusqlite::Error) -> StoreError {
+        StoreError::from_sqlite(&self.path, action, error)
+    }
+}
+
+fn insert(connection: &mut Connection, run: &Run, blobs: &[Vec<u8>]) -> rusqlite::Result<()> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    transaction.execute(
+        "DELETE FROM run WHERE application_id = ?1",
+        [&run.application_id],
+    )?;
+    transaction.execute(
+        "INSERT INTO run (application_id, application_key, application_name,
+                          started_ms, ended_ms, outcome) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        params![
+            run.application_id,
+            run.application_key,
+            run.application_name,
+            run.started_ms,
+            run.ended_ms,
+            outcome_code(run.outcome),
+        ],
+    )?;
+    let id = transaction.last_insert_rowid();
+    for (position, (series, blob)) in run.series.iter().zip(blobs).enumerate() {
+        transaction.execute(
+            "INSERT INTO series (run, position, kind, containers, slots)
+             VALUES (?1, ?2, ?3, ?4, ?5)",
+            params![id, position, kind_code(series.kind), series.containers, blob],
+        )?;
+    }
+    transaction.commit()
+}
+
+fn run_row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
+    Ok(RunRow {
+        id: row.get(0)?,
+        outcome: row.get(1)?,
+        run: Run {
+            application_key: row.get(2)?,
+            application_id: row.get(3)?,
+            application_name: row.get(4)?,
+            started_ms: row.get(5)?,
+            ended_ms: row.get(6)?,
+            outcome: Outcome::CutOff,
+            series: Vec::new(),
+        },
+    })
+}
+
+fn series_error(path: &Path, run: &Run, reason: String) -> StoreError {
+    StoreError::Series {
+        path: path.to_owned(),
+        key: run.application_key.clone(),
+        application_id: run.application_id.clone(),
+        reason,
+    }
+}
+
+// The numbers are in files: never change one.
+
+fn outcome_code(outcome: Outcome) -> i64 {
+    match outcome {
+        Outcome::Succeeded => 0,
+        Outcome::Failed => 1,
+        Outcome::CutOff => 2,
+    }
+}
+
+fn outcome_of(code: i64) -> Result<Outcome, String> {
+    match code {
+        0 => Ok(Outcome::Succeeded),
+        1 => Ok(Outcome::Failed),
+        2 => Ok(Outcome::CutOff),
+        _ => Err(format!("outcome {code} is not known")),
+    }
+}
+
+fn kind_code(kind: ContainerKind) -> i64 {
+    match kind {
+        ContainerKind::ApplicationMaster => 0,
+        ContainerKind::Executor => 1,
+    }
+}
+
+fn kind_of(code: i64) -> Result<ContainerKind, String> {
+    match code {
+        0 => Ok(ContainerKind::ApplicationMaster),
+        1 => Ok(ContainerKind::Executor),
+        _ => Err(format!("container kind {code} is not known")),
+    }
+}

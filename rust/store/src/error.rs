@@ -1,0 +1,120 @@
+//! What can go wrong, always with the file it went wrong in.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rusqlite::ErrorCode;
+
+/// Why the depository could not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// There is no such file, and none was to be made.
+    #[error("depository {}: no such file", path.display())]
+    Missing {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file system refused.
+    #[error("depository {}: cannot {action}: {source}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What was tried.
+        action: String,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// Another process held its lock for longer than 5 s.
+    #[error("depository {}: cannot {action}, another process locks it", path.display())]
+    Locked {
+        /// The file.
+        path: PathBuf,
+        /// What was tried.
+        action: String,
+    },
+    /// Not an SQLite file, or a damaged one.
+    #[error("depository {}: the file is damaged: {reason}", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
+    /// An SQLite file that is not a depository.
+    #[error("depository {}: an SQLite file of another program", path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Written by a later Elastane.
+    #[error(
+        "depository {}: schema version {found}, this program knows up to {known}: \
+         use the Elastane that wrote it, or another file",
+        path.display()
+    )]
+    NewerSchema {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        found: i32,
+        /// The newest that is known here.
+        known: i32,
+    },
+    /// Written by an earlier Elastane, and opened for reading only.
+    #[error(
+        "depository {}: schema version {found}, {known} is needed to read it: \
+         the scheduler brings it up to date when it opens it",
+        path.display()
+    )]
+    OlderSchema {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        found: i32,
+        /// The version that is needed.
+        known: i32,
+    },
+    /// The series of a run cannot be read or written.
+    #[error("depository {}: run {application_id} of {key}: {reason}", path.display())]
+    Series {
+        /// The file.
+        path: PathBuf,
+        /// The application's key.
+        key: String,
+        /// The run.
+        application_id: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// Anything else that SQLite refuses.
+    #[error("depository {}: cannot {action}: {source}", path.display())]
+    Sqlite {
+        /// The file.
+        path: PathBuf,
+        /// What was tried, with the key or run.
+        action: String,
+        /// What SQLite says.
+        source: rusqlite::Error,
+    },
+}
+
+impl StoreError {
+    /// What SQLite refused, by what an operator can do about it.
+    pub(crate) fn from_sqlite(path: &Path, action: &str, source: rusqlite::Error) -> Self {
+        let (path, action) = (path.to_owned(), action.to_owned());
+        match source.sqlite_error_code() {
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+                Self::Locked { path, action }
+            }
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Damaged {
+                path,
+                reason: source.to_string(),
+            },
+            _ => Self::Sqlite {
+                path,
+                action,
+                source,
+            },
+        }
+    }
+}

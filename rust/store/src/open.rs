@@ -1,0 +1,184 @@
+//! Opening, and what is done with a file that cannot be opened.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags};
+
+use crate::depository::Depository;
+use crate::error::StoreError;
+use crate::schema::{self, State};
+
+/// How long a lock that another process holds is waited for.
+const LOCK_WAIT: Duration = Duration::from_secs(5);
+
+/// SQLite's side files: they belong to the file whose name they carry.
+const SIDE_FILES: [&str; 3] = ["", "-wal", "-shm"];
+
+/// What a depository that exists is opened for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Reading only.
+    Read,
+    /// Reading and writing.
+    Write,
+}
+
+/// A depository that was opened, and what had to be done for it.
+#[derive(Debug)]
+pub struct Opened {
+    /// The depository.
+    pub depository: Depository,
+    /// Where the damaged file went that was found in its place; `depository` is empty then.
+    pub moved_aside: Option<PathBuf>,
+}
+
+impl Depository {
+    /// Opens a depository for writing; makes it, and the folders above it, where there is none.
+    ///
+    /// Every page is checked. A file that is damaged, or not SQLite at all, is moved to
+    /// `NAME.damaged-N`, with N from 1 on, and a new one is made: what was learned is lost, and the
+    /// caller says so.
+    ///
+    /// # Errors
+    /// The file system's; a lock that another process held for 5 s; a schema newer than this
+    /// program; an SQLite file of another program.
+    pub fn open(path: &Path) -> Result<Opened, StoreError> {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        if let Some(folder) = folder {
+            fs::create_dir_all(folder).map_err(|source| StoreError::File {
+                path: path.to_owned(),
+                action: format!("make the folder {}", folder.display()),
+                source,
+            })?;
+        }
+        let create = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+        match open_to_write(path, create) {
+            Err(StoreError::Damaged { .. }) => {
+                let aside = move_aside(path)?;
+                Ok(Opened {
+                    depository: open_to_write(path, create)?,
+                    moved_aside: Some(aside),
+                })
+            }
+            opened => Ok(Opened {
+                depository: opened?,
+                moved_aside: None,
+            }),
+        }
+    }
+
+    /// Opens a depository that exists. Nothing is made, moved or, for reading, changed.
+    ///
+    /// # Errors
+    /// As [`Depository::open`], and: no such file, a damaged file, for reading an older schema.
+    pub fn open_existing(path: &Path, access: Access) -> Result<Depository, StoreError> {
+        if !path.exists() {
+            return Err(StoreError::Missing {
+                path: path.to_owned(),
+            });
+        }
+        match access {
+            Access::Write => open_to_write(path, OpenFlags::SQLITE_OPEN_READ_WRITE),
+            Access::Read => open_to_read(path),
+        }
+    }
+}
+
+fn open_to_write(path: &Path, flags: OpenFlags) -> Result<Depository, StoreError> {
+    let mut connection = connect(path, flags)?;
+    let failed = |error| StoreError::from_sqlite(path, "set it up", error);
+    let keep_log = |connection: &Connection, keep| {
+        connection
+            .set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, keep)
+            .map_err(failed)
+    };
+    // A file that turns out to be damaged is kept as it was found, its log included.
+    keep_log(&connection, true)?;
+    // Before anything is written to it: another program's file stays as it is.
+    schema::state(&connection, path)?;
+    check_pages(&connection, path)?;
+    for (pragma, value) in [
+        ("journal_mode", "WAL"),
+        ("synchronous", "NORMAL"),
+        ("foreign_keys", "ON"),
+    ] {
+        connection
+            .pragma_update_and_check(None, pragma, value, |_| Ok(()))
+            .or_else(|error| match error {
+                // Only some of these pragmas answer with a row.
+                rusqlite::Error::QueryReturnedNoRows => Ok(()),
+                error => Err(error),
+            })
+            .map_err(failed)?;
+    }
+    schema::migrate(&mut connection, path)?;
+    keep_log(&connection, false)?;
+    Ok(Depository::new(connection, path))
+}
+
+fn open_to_read(path: &Path) -> Result<Depository, StoreError> {
+    let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    let found = match schema::state(&connection, path)? {
+        State::Empty => 0,
+        State::Depository(version) => version,
+    };
+    if found < schema::KNOWN {
+        return Err(StoreError::OlderSchema {
+            path: path.to_owned(),
+            found,
+            known: schema::KNOWN,
+        });
+    }
+    Ok(Depository::new(connection, path))
+}
+
+fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
+    let failed = |error| StoreError::from_sqlite(path, "open it", error);
+    let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags).map_err(failed)?;
+    connection.busy_timeout(LOCK_WAIT).map_err(failed)?;
+    Ok(connection)
+}
+
+fn check_pages(connection: &Connection, path: &Path) -> Result<(), StoreError> {
+    let found: String = connection
+        .query_row("PRAGMA quick_check(1)", [], |row| row.get(0))
+        .map_err(|error| StoreError::from_sqlite(path, "check its pages", error))?;
+    if found == "ok" {
+        return Ok(());
+    }
+    Err(StoreError::Damaged {
+        path: path.to_owned(),
+        reason: found,
+    })
+}
+
+/// Moves a file and its side files to the first free `NAME.damaged-N`.
+fn move_aside(path: &Path) -> Result<PathBuf, StoreError> {
+    let with = |path: &Path, suffix: &str| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(suffix);
+        PathBuf::from(name)
+    };
+    let aside = (1_u64..)
+        .map(|number| with(path, &format!(".damaged-{number}")))
+        .find(|aside| !aside.exists())
+        .unwrap_or_else(|| with(path, ".damaged"));
+    for side in SIDE_FILES {
+        match fs::rename(with(path, side), with(&aside, side)) {
+            Err(source) if source.kind() != io::ErrorKind::NotFound => {
+                return Err(StoreError::File {
+                    path: path.to_owned(),
+                    action: format!("move the damaged file to {}", aside.display()),
+                    source,
+                });
+            }
+            _ => {}
+        }
+    }
+    Ok(aside)
+}

@@ -1,0 +1,229 @@
+//! Files that are damaged, foreign, newer, locked, or whose writer was killed.
+
+mod common;
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use common::run;
+use elastane_store::{Access, Depository, StoreError};
+use rusqlite::Connection;
+
+const WRITER_FILE: &str = "ELASTANE_TEST_WRITER_FILE";
+const WRITER_KEY: &str = "ELASTANE_TEST_WRITER_KEY";
+const WRITER_RUNS: &str = "ELASTANE_TEST_WRITER_RUNS";
+
+fn depository_with_runs(path: &Path, runs: i64) {
+    let mut depository = Depository::open(path).unwrap().depository;
+    for number in 0..runs {
+        depository.save(&run("sales", number)).unwrap();
+    }
+}
+
+/// Not a test of its own: the other process of the tests below. It saves runs under a key, prints
+/// each number once it is saved, and ends after as many as it was told.
+#[test]
+fn writer_process() {
+    let Ok(path) = std::env::var(WRITER_FILE) else {
+        return;
+    };
+    let key = std::env::var(WRITER_KEY).unwrap();
+    let runs: i64 = std::env::var(WRITER_RUNS).unwrap().parse().unwrap();
+    let mut depository = Depository::open(Path::new(&path)).unwrap().depository;
+    let first = if key == "second" { 500_000 } else { 0 };
+    for number in first..first + runs {
+        depository.save(&run(&key, number)).unwrap();
+        println!("\nsaved {number}");
+    }
+}
+
+fn writer(path: &Path, key: &str, runs: i64) -> Child {
+    Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "writer_process", "--nocapture"])
+        .env(WRITER_FILE, path)
+        .env(WRITER_KEY, key)
+        .env(WRITER_RUNS, runs.to_string())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+#[test]
+fn a_writer_that_is_killed_leaves_what_it_saved() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("depository.db");
+    for round in 1..=5 {
+        let mut child = writer(&path, "sales", 400_000);
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let mut numbers = lines.filter_map(|line| {
+            let line = line.unwrap();
+            line.strip_prefix("saved ")?.parse::<i64>().ok()
+        });
+        assert_eq!(numbers.nth(round * 17), Some(round as i64 * 17));
+        child.kill().unwrap();
+        // What was printed before the kill and not read yet was saved too.
+        let saved = numbers.last().unwrap_or(round as i64 * 17);
+        child.wait().unwrap();
+
+        let opened = Depository::open(&path).unwrap();
+        assert_eq!(opened.moved_aside, None);
+        let runs = opened.depository.latest_runs("sales", 1_000_000).unwrap();
+        assert!(runs.len() as i64 > saved, "{} runs, {saved} saved", runs.len());
+        for found in runs {
+            let number: i64 = found.application_id[14..].parse().unwrap();
+            assert_eq!(found, run("sales", number));
+        }
+    }
+}
+
+#[test]
+fn two_processes_write_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("depository.db");
+    let mut first = writer(&path, "first", 200);
+    let mut second = writer(&path, "second", 200);
+    // Nobody reads what they print: it stays below what a pipe holds.
+    assert!(first.wait().unwrap().success() && second.wait().unwrap().success());
+    let depository = Depository::open_existing(&path, Access::Read).unwrap();
+    for key in ["first", "second"] {
+        assert_eq!(depository.latest_runs(key, 1_000).unwrap().len(), 200, "{key}");
+    }
+}
+
+#[test]
+fn a_reader_reads_while_another_process_writes() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("depository.db");
+    depository_with_runs(&path, 1);
+    let mut writing = Depository::open(&path).unwrap().depository;
+    let reader = Depository::open_existing(&path, Access::Read).unwrap();
+    writing.save(&run("sales", 1)).unwrap();
+    assert_eq!(reader.latest_runs("sales", 9).unwrap().len(), 2);
+}
+
+#[test]
+fn a_lock_is_waited_for_and_then_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("depository.db");
+    depository_with_runs(&path, 1);
+    let mut depository = Depository::open(&path).unwrap().depository;
+    let holder = Connection::open(&path).unwrap();
+    holder.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let begin = Instant::now();
+    let error = depository.save(&run("sales", 1)).unwrap_err();
+    assert!(begin.elapsed() >= Duration::from_secs(4), "{:?}", begin.elapsed());
+    assert!(matches!(error, StoreError::Locked { .. }), "{error}");
+    assert!(error.to_string().contains("save run application_1_000001"), "{error}");
+    holder.execute_batch("ROLLBACK").unwrap();
+    depository.save(&run("sales", 1)).unwrap();
+}
+
+/// Damages that leave the file in its place, each of another kind.
+fn damages() -> Vec<(&'static str, fn(&mut Vec<u8>))> {
+    vec![
+        ("text", |bytes| *bytes = b"these are no pages\n".repeat(300)),
+        ("header", |bytes| bytes[..16].fill(0)),
+        ("schema page", |bytes| bytes[100..600].fill(0xAB)),
+        ("last pages", |bytes| {
+            let from = bytes.len() - 3 * 4096;
+            bytes[from..].fill(0xAB);
+        }),
+        ("cut short", |bytes| bytes.truncate(bytes.len() / 2)),
+    ]
+}
+
+#[test]
+fn a_damaged_file_is_moved_aside_and_kept() {
+    for (damage, apply) in damages() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("depository.db");
+        depository_with_runs(&path, 60);
+        let mut bytes = fs::read(&path).unwrap();
+        apply(&mut bytes);
+        fs::write(&path, &bytes).unwrap();
+
+        let error = Depository::open_existing(&path, Access::Write).unwrap_err();
+        assert!(matches!(error, StoreError::Damaged { .. }), "{damage}: {error}");
+        assert_eq!(fs::read(&path).unwrap(), bytes, "{damage}: opening changed it");
+
+        let mut opened = Depository::open(&path).unwrap();
+        let aside = folder.path().join("depository.db.damaged-1");
+        assert_eq!(opened.moved_aside, Some(aside.clone()), "{damage}");
+        assert_eq!(fs::read(&aside).unwrap(), bytes, "{damage}");
+        assert_eq!(opened.depository.applications().unwrap(), []);
+        opened.depository.save(&run("sales", 1)).unwrap();
+    }
+}
+
+#[test]
+fn a_second_damaged_file_does_not_replace_the_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("depository.db");
+    for number in 1..=3 {
+        fs::write(&path, b"no depository, but long enough to be one".repeat(9)).unwrap();
+        let aside = Depository::open(&path).unwrap().moved_aside.unwrap();
+        let name = format!("depository.db.damaged-{number}");
+        assert_eq!(aside, folder.path().join(name));
+    }
+}
+
+#[test]
+fn the_log_of_a_damaged_file_goes_with_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("depository.db");
+    let beside = |suffix: &str| PathBuf::from(format!("{}{suffix}", path.display()));
+    depository_with_runs(&path, 60);
+    // A crash leaves the log beside the file: what it holds then is copied while the file is open.
+    let mut depository = Depository::open(&path).unwrap().depository;
+    depository.save(&run("sales", 60)).unwrap();
+    let log = fs::read(beside("-wal")).unwrap();
+    drop(depository);
+    fs::write(beside("-wal"), &log).unwrap();
+    fs::write(&path, b"no pages ".repeat(900)).unwrap();
+    let opened = Depository::open(&path).unwrap();
+    assert!(opened.moved_aside.is_some());
+    assert_eq!(fs::read(beside(".damaged-1-wal")).unwrap(), log);
+    assert_eq!(opened.depository.applications().unwrap(), []);
+}
+
+#[test]
+fn a_newer_schema_is_refused_and_stays_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("depository.db");
+    depository_with_runs(&path, 1);
+    let newer = Connection::open(&path).unwrap();
+    newer.pragma_update(None, "user_version", 99).unwrap();
+    drop(newer);
+    for error in [
+        Depository::open(&path).unwrap_err(),
+        Depository::open_existing(&path, Access::Read).unwrap_err(),
+    ] {
+        let text = error.to_string();
+        assert!(text.contains("schema version 99, this program knows up to 1"), "{text}");
+        assert_eq!(text.lines().count(), 1);
+    }
+}
+
+#[test]
+fn the_file_of_another_program_is_refused_and_stays_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("theirs.db");
+    let theirs = Connection::open(&path).unwrap();
+    theirs.execute_batch("CREATE TABLE mine (x)").unwrap();
+    drop(theirs);
+    let before = fs::read(&path).unwrap();
+    let error = Depository::open(&path).unwrap_err();
+    assert!(matches!(error, StoreError::Foreign { .. }), "{error}");
+    assert_eq!(fs::read(&path).unwrap(), before);
+}
+
+#[test]
+fn a_folder_that_cannot_be_made_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("file"), b"").unwrap();
+    let error = Depository::open(&folder.path().join("file/depository.db")).unwrap_err();
+    assert!(matches!(error, StoreError::File { .. }), "{error}");
+}
