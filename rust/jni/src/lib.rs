@@ -113,7 +113,7 @@ pub fn open<'local>(
         let json = settings_json.try_to_string(env)?;
         let keys: BTreeMap<String, String> =
             serde_json::from_str(&json).map_err(Failure::refused)?;
-        let settings = Settings::from_configuration(&keys).map_err(Failure::refused)?;
+        let settings = Settings::from_configuration(&keys, true).map_err(Failure::refused)?;
         let elastane = Elastane::open(settings).map_err(Failure::refused)?;
         Ok(Box::into_raw(Box::new(elastane)) as jlong)
     })
@@ -374,7 +374,7 @@ pub fn may_preempt<'local>(
 ) -> jboolean {
     call(&mut env, |_| {
         let used = u64::try_from(queue_used_memory_bytes).unwrap_or(0);
-        Ok(core(handle)?.may_preempt(queue_absolute_capacity, used))
+        Ok(core(handle)?.may_preempt(queue_absolute_capacity, request(used as jlong, 0)))
     })
 }
 

@@ -86,11 +86,7 @@ impl Elastane {
                 aside.display()
             );
         }
-        let learner = Learner::open(
-            opened.depository,
-            settings.profile.clone(),
-            Arc::clone(&journal),
-        )?;
+        let learner = Learner::open(opened.depository, settings.profile, Arc::clone(&journal))?;
         let cluster = Cluster::new(settings.cluster, Box::new(MinFrag));
         Ok(Self {
             state: Mutex::new(State {
@@ -342,11 +338,11 @@ impl Elastane {
     }
 
     /// See [`Cluster::may_preempt`].
-    pub fn may_preempt(&self, absolute_capacity: f64, used_memory_bytes: u64) -> bool {
+    pub fn may_preempt(&self, absolute_capacity: f64, used: Request) -> bool {
         self.state
             .lock()
             .cluster
-            .may_preempt(absolute_capacity, used_memory_bytes)
+            .may_preempt(absolute_capacity, used)
     }
 
     /// What is known and was counted, as JSON.

@@ -35,6 +35,7 @@ impl Learner {
         for application in depository.applications()? {
             let runs = depository.latest_succeeded_runs(&application.key, settings.runs)?;
             if let Some(profile) = profile(&application.key, &runs, &settings) {
+                tell_left_out(&profile);
                 known.insert(application.key, Arc::new(profile));
             }
         }
@@ -138,9 +139,20 @@ fn keep(
     let profile = profile(key, &runs, &settings);
     let count = profile.as_ref().map_or(0, |profile| profile.runs);
     if let Some(profile) = profile {
+        tell_left_out(&profile);
         profiles.write().insert(key.clone(), Arc::new(profile));
     }
     Ok(count)
+}
+
+fn tell_left_out(profile: &Profile) {
+    for left_out in &profile.left_out {
+        let (run, reason) = (&left_out.application_id, left_out.reason);
+        log::warn!(
+            "the run {run} is not part of the profile {}: {reason}",
+            profile.key
+        );
+    }
 }
 
 fn outcome_name(outcome: Outcome) -> &'static str {

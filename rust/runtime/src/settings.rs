@@ -61,12 +61,14 @@ pub enum SettingsError {
 }
 
 impl Settings {
-    /// From every key that is set, prefix included.
+    /// From every key that is set, prefix included, and whether CapacityScheduler counts virtual
+    /// cores.
     ///
     /// # Errors
     /// The first value that is not allowed, or a key that is not known.
     pub fn from_configuration(
         configuration: &BTreeMap<String, String>,
+        virtual_cores_count: bool,
     ) -> Result<Self, SettingsError> {
         let mut keys = Keys {
             left: configuration.clone(),
@@ -82,6 +84,7 @@ impl Settings {
         let settings = Self {
             cluster: ClusterSettings {
                 enforce,
+                virtual_cores_count,
                 max_ratio: keys.number("overcommit.max-ratio", 2.0, 1.0..=10.0)?,
                 // A report that is on its way when the last missed one was due is not late yet.
                 fresh_for_ms: report_interval_ms * missed + report_interval_ms / 3,
@@ -198,7 +201,7 @@ mod tests {
         configuration
             .entry(format!("{PREFIX}depository.file"))
             .or_insert_with(|| "/d".into());
-        Settings::from_configuration(&configuration)
+        Settings::from_configuration(&configuration, true)
     }
 
     #[test]

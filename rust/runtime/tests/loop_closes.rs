@@ -1,5 +1,8 @@
 //! Samples become runs, runs become a profile, and the next submission is placed by it.
 
+// Helpers of a test may unwrap as tests do.
+#![allow(clippy::unwrap_used)]
+
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -26,7 +29,7 @@ fn open(folder: &Path, mode: &str) -> Elastane {
     .into_iter()
     .map(|(key, value)| (format!("yarn.scheduler.elastane.{key}"), value))
     .collect();
-    Elastane::open(Settings::from_configuration(&configuration).unwrap()).unwrap()
+    Elastane::open(Settings::from_configuration(&configuration, true).unwrap()).unwrap()
 }
 
 fn submission(id: &str) -> Submission {

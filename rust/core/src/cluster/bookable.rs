@@ -1,7 +1,7 @@
 //! Bookable capacity: how much CapacityScheduler may hand out on a node.
 
 use super::Cluster;
-use super::node_entry::{NodeEntry, NodeId};
+use super::node_entry::{NodeEntry, NodeId, Request};
 
 /// A node whose bookable capacity has to change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,25 +40,35 @@ impl Cluster {
     /// cluster look smaller than it was when those containers were booked. Until it has come down,
     /// a queue that uses no more than its share of the former size keeps what it has.
     #[must_use]
-    pub fn may_preempt(&self, absolute_capacity: f64, used_memory_bytes: u64) -> bool {
-        let shrunk =
-            |entry: &NodeEntry| entry.bookable_thousandths == 1_000 && entry.is_overbooked();
-        if !self.nodes.values().any(shrunk) {
+    pub fn may_preempt(&self, absolute_capacity: f64, used: Request) -> bool {
+        if !self.nodes.values().any(has_shrunk) {
             return true;
         }
-        let former_memory_bytes: f64 = self
-            .nodes
-            .values()
-            .map(|entry| {
-                let ratio = if shrunk(entry) {
-                    self.settings.max_ratio
-                } else {
-                    f64::from(entry.bookable_thousandths) / 1e3
-                };
-                let booked = entry.booked.memory_bytes as f64;
-                booked.max(entry.registered.memory_bytes as f64 * ratio)
-            })
-            .sum();
-        used_memory_bytes as f64 > absolute_capacity * former_memory_bytes
+        let mut former_memory_bytes = 0.0;
+        let mut former_vcores = 0.0;
+        for entry in self.nodes.values() {
+            let ratio = if has_shrunk(entry) {
+                self.settings.max_ratio
+            } else {
+                f64::from(entry.bookable_thousandths) / 1e3
+            };
+            let former = |booked: f64, registered: f64| booked.max(registered * ratio);
+            former_memory_bytes += former(
+                entry.booked.memory_bytes as f64,
+                entry.registered.memory_bytes as f64,
+            );
+            former_vcores += former(
+                f64::from(entry.booked.vcores),
+                f64::from(entry.registered.vcores),
+            );
+        }
+        let above = |used: f64, former: f64| used > absolute_capacity * former;
+        let counts_vcores = self.settings.virtual_cores_count;
+        above(used.memory_bytes as f64, former_memory_bytes)
+            || counts_vcores && above(f64::from(used.vcores), former_vcores)
     }
+}
+
+fn has_shrunk(entry: &NodeEntry) -> bool {
+    entry.bookable_thousandths == 1_000 && entry.is_overbooked()
 }

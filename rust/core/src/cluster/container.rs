@@ -160,11 +160,12 @@ impl Cluster {
         }
         // A container that is told twice, as after a restart, must not be booked twice.
         self.finished(commit.container);
+        let booked = commit.request.bookable(self.settings.virtual_cores_count);
         if let Some(entry) = self.nodes.get_mut(&commit.node) {
             entry
                 .node
                 .insert(executor, Running::new(commit.start_ms, demand));
-            entry.booked = entry.booked.plus(commit.request);
+            entry.booked = entry.booked.plus(booked);
         }
         self.containers
             .insert(commit.container.to_owned(), container.clone());
@@ -178,9 +179,12 @@ impl Cluster {
     /// A container ended, or its commit was refused elsewhere.
     pub fn finished(&mut self, container: &str) -> Option<Container> {
         let container = self.containers.remove(container)?;
+        let booked = container
+            .request
+            .bookable(self.settings.virtual_cores_count);
         if let Some(entry) = self.nodes.get_mut(&container.node) {
             entry.node.remove(container.executor);
-            entry.booked = entry.booked.minus(container.request);
+            entry.booked = entry.booked.minus(booked);
         }
         Some(container)
     }

@@ -30,6 +30,9 @@ use elastane_protocol::CpuStep;
 pub struct ClusterSettings {
     /// Whether decisions act; otherwise everything is CapacityScheduler's.
     pub enforce: bool,
+    /// Whether CapacityScheduler counts virtual cores; with its DefaultResourceCalculator it books
+    /// by memory alone.
+    pub virtual_cores_count: bool,
     /// Bookable over registered capacity while a node's agent reports freshly.
     pub max_ratio: f64,
     /// A report that is older than this is stale, in milliseconds.

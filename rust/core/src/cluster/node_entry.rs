@@ -23,6 +23,14 @@ impl Request {
         self.memory_bytes <= free.memory_bytes && self.vcores <= free.vcores
     }
 
+    /// What CapacityScheduler books of it.
+    pub(super) fn bookable(self, virtual_cores_count: bool) -> Request {
+        Request {
+            vcores: if virtual_cores_count { self.vcores } else { 0 },
+            ..self
+        }
+    }
+
     pub(super) fn plus(self, other: Request) -> Request {
         Request {
             memory_bytes: self.memory_bytes.saturating_add(other.memory_bytes),
@@ -45,7 +53,7 @@ pub struct NodeEntry {
     pub name: String,
     /// The size that the NodeManager registered.
     pub registered: Request,
-    /// The sum of the requests of what runs.
+    /// The sum of the requests of what runs; no vcores where CapacityScheduler doesn't count them.
     pub booked: Request,
     /// Physical size and what runs, by demand.
     pub node: Node,

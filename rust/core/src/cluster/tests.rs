@@ -9,6 +9,7 @@ const GB: u64 = 1_000_000_000;
 fn settings() -> ClusterSettings {
     ClusterSettings {
         enforce: true,
+        virtual_cores_count: true,
         max_ratio: 2.0,
         fresh_for_ms: 10_000,
         starvation_wait_ms: 60_000,
@@ -247,12 +248,16 @@ fn nothing_within_its_share_is_preempted_while_a_node_comes_down() {
     for container in ["1", "2", "3"] {
         place(&mut cluster, container, app, node, 0);
     }
-    assert!(cluster.may_preempt(0.5, 8 * GB), "nothing has shrunk");
+    assert!(
+        cluster.may_preempt(0.5, request(8, 4)),
+        "nothing has shrunk"
+    );
     cluster.bookable_changes(usize::MAX, 20_000);
-    assert!(!cluster.may_preempt(0.5, 8 * GB), "half of 16 GB");
-    assert!(cluster.may_preempt(0.5, 9 * GB), "more than its share");
+    assert!(!cluster.may_preempt(0.5, request(8, 4)), "half of 16 GB");
+    assert!(cluster.may_preempt(0.5, request(9, 4)), "more memory");
+    assert!(cluster.may_preempt(0.5, request(8, 9)), "more vcores");
     cluster.finished("1");
-    assert!(cluster.may_preempt(0.5, 8 * GB), "it has come down");
+    assert!(cluster.may_preempt(0.5, request(8, 4)), "it has come down");
 }
 
 #[test]
@@ -300,4 +305,21 @@ fn with_its_margin_a_demand_still_fits_an_empty_node() {
     }
     let app = waiting(&mut cluster, "a", demands, ask(8, 1));
     assert_eq!(cluster.round(node, request(8, 8), 0), Some(vec![app]));
+}
+
+#[test]
+fn virtual_cores_that_capacity_scheduler_does_not_count_neither_starve_nor_overbook() {
+    let by_memory = ClusterSettings {
+        virtual_cores_count: false,
+        ..settings()
+    };
+    let (mut cluster, node) = cluster_of_one(by_memory);
+    let hog = waiting(&mut cluster, "hog", learned(&[4.0; 100], 1.0), ask(1, 8));
+    place(&mut cluster, "1", hog, node, 0);
+    let app = waiting(&mut cluster, "a", learned(&[1.0], 1.0), ask(3, 8));
+    assert!(matches!(
+        place(&mut cluster, "2", app, node, 60_000),
+        Commit::Placed(_)
+    ));
+    assert!(!cluster.node(node).unwrap().is_overbooked());
 }

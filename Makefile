@@ -1,0 +1,68 @@
+# Elastane. `make help` lists what there is.
+
+HADOOP_VERSION ?= 3.4.3
+JOBS ?= 2
+QUICK ?=
+
+CARGO := cargo
+MAVEN := mvn --batch-mode --quiet -Dhadoop.version=$(HADOOP_VERSION)
+PYTHON := target/venv/bin/python
+VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1)
+DIST := elastane-$(VERSION)
+
+export MAVEN_OPTS ?= -Xmx768m
+
+.PHONY: help check build fetch demo test test-rust test-java test-cluster lint bench-heartbeat bench-agent dist clean
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1 \2/p' $(MAKEFILE_LIST) | awk '{printf "make %-16s %s\n", $$1, substr($$0, length($$1) + 2)}'
+
+build: check ## library, agent, elastane command and jar
+	$(CARGO) build --release --locked --jobs $(JOBS)
+	$(MAVEN) package -DskipTests
+
+check: ## that Java, Maven, Rust and Python are there
+	@python3 tests/bootstrap.py --check
+
+fetch: ## Hadoop and PySpark into target/, for the demo and the tests on a real cluster
+	@python3 tests/bootstrap.py --hadoop-version $(HADOOP_VERSION)
+
+demo: fetch build ## four rounds on a real cluster on this machine (QUICK=1: a smaller one)
+	PYTHONPATH=tests $(PYTHON) -m demo $(if $(QUICK),--quick)
+
+test: lint test-rust test-java test-cluster ## everything
+
+test-rust: ## unit and integration tests of the Rust crates and of the agent on real cgroups
+	$(CARGO) test --locked --jobs $(JOBS) --workspace
+
+test-java: build ## the scheduler in a real JVM on the real library
+	$(MAVEN) verify
+
+test-cluster: fetch build ## a real ResourceManager, two NodeManagers, agents and Spark
+	PYTHONPATH=tests $(PYTHON) -m pytest tests/integration
+
+lint: fetch ## formats and lints of Rust, Java and Python, warnings as errors
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --locked --jobs $(JOBS) --workspace --all-targets -- -D warnings
+	$(MAVEN) -Plint verify -DskipTests
+	$(PYTHON) -m ruff format --check tests
+	$(PYTHON) -m ruff check tests
+
+bench-heartbeat: build ## an idle heartbeat beside CapacityScheduler's
+	$(MAVEN) test-compile exec:exec@bench-heartbeat -pl java-shim/scheduler
+
+bench-agent: ## what the agent costs with 20 containers
+	$(CARGO) run --release --locked --jobs $(JOBS) -p elastane-agent --example bench_agent
+
+dist: build ## one archive to install from: target/elastane-VERSION.tar.gz
+	rm -rf target/dist && mkdir -p target/dist/$(DIST)/bin target/dist/$(DIST)/lib
+	cp java-shim/scheduler/target/elastane-scheduler-$(VERSION).jar target/release/libelastane.so target/dist/$(DIST)/lib/
+	cp target/release/elastane target/release/elastane-agent target/dist/$(DIST)/bin/
+	cp nodemanager-hook/elastane-agent.service nodemanager-hook/agent.toml target/dist/$(DIST)/
+	cp -r yarn-site-examples docs README.md CHANGELOG.md LICENSE target/dist/$(DIST)/
+	tar -C target/dist --owner=0 --group=0 --sort=name -czf target/$(DIST).tar.gz $(DIST)
+	@echo "target/$(DIST).tar.gz"
+
+clean: ## removes all that was built or fetched
+	$(CARGO) clean
+	$(MAVEN) clean
