@@ -1,1 +1,59 @@
-fn main() {}
+//! The `elastane` command. `docs/command.md` shows each subcommand with its output.
+
+mod decisions;
+mod depository;
+mod failure;
+mod journal;
+mod plot;
+mod profiles;
+mod units;
+mod what_if;
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::failure::Failure;
+
+/// Asks an Elastane scheduler's files and its placement policies.
+#[derive(Parser)]
+#[command(
+    name = "elastane",
+    version,
+    after_help = "Exit codes: 0 done, 1 it failed, 2 wrong usage or bad input."
+)]
+struct Command {
+    #[command(subcommand)]
+    subcommand: Subcommands,
+}
+
+#[derive(Subcommand)]
+enum Subcommands {
+    WhatIf(what_if::WhatIf),
+    Profiles(profiles::Profiles),
+    Depository(depository::DepositoryCommand),
+    Decisions(decisions::Decisions),
+}
+
+fn main() -> ExitCode {
+    let command = Command::parse();
+    let mut output = io::BufWriter::new(io::stdout().lock());
+    let done = match command.subcommand {
+        Subcommands::WhatIf(what_if) => what_if.run(&mut output),
+        Subcommands::Profiles(profiles) => profiles.run(&mut output),
+        Subcommands::Depository(depository) => depository.run(&mut output),
+        Subcommands::Decisions(decisions) => decisions.run(&mut output),
+    };
+    match done.and_then(|()| Ok(output.flush()?)) {
+        Ok(()) => ExitCode::SUCCESS,
+        // Whoever read the output has seen enough.
+        Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
+            ExitCode::SUCCESS
+        }
+        Err(failure) => {
+            eprintln!("elastane: {failure}");
+            ExitCode::from(failure.exit_code())
+        }
+    }
+}

@@ -138,7 +138,10 @@ mod tests {
         let found = launch_of(
             "$JAVA_HOME/bin/java -cp a:b -Xmx9m com.example.Master --containers 3 1>out 2>err",
         );
-        assert_eq!(found, expected("com.example.Master", &["--containers", "3"]));
+        assert_eq!(
+            found,
+            expected("com.example.Master", &["--containers", "3"])
+        );
     }
 
     #[test]

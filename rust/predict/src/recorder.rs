@@ -81,7 +81,9 @@ impl RunRecorder {
     pub fn series(&self) -> Vec<RunSeries> {
         let mut totals = self.totals.clone();
         for container in self.containers.values() {
-            container.clone().close(&mut totals[container.kind as usize]);
+            container
+                .clone()
+                .close(&mut totals[container.kind as usize]);
         }
         ContainerKind::ALL
             .into_iter()

@@ -14,8 +14,7 @@ pub enum ContainerKind {
 
 impl ContainerKind {
     /// Both.
-    pub const ALL: [ContainerKind; 2] =
-        [ContainerKind::ApplicationMaster, ContainerKind::Executor];
+    pub const ALL: [ContainerKind; 2] = [ContainerKind::ApplicationMaster, ContainerKind::Executor];
 
     /// The words that reports use.
     #[must_use]

@@ -152,32 +152,35 @@ mod tests {
     #[test]
     fn secrets_are_dropped() {
         for arguments in [
-            &["--password=hunter2"][..],
-            &["--password", "hunter2"],
-            &["--password", "-hunter2"],
-            &["-Ddb.secretKey=hunter2"],
-            &["--conf", "spark.my.token=hunter2"],
-            &["--conf=spark.my.token=hunter2"],
-            &["API_KEY=hunter2"],
-            &["password", "hunter2"],
-            &["jdbc:postgresql://alice:hunter2@host/db"],
-            &["jdbc:postgresql://host/db?user=alice&password=hunter2"],
-            &["jdbc:sqlserver://host;pwd=hunter2"],
-            &["scott/hunter2@db"],
-            &["https://alice:hunter2@host"],
-            &["s3a://bucket/file?signature=hunter2"],
-            &[r#"{"user":"alice","password":"hunter2"}"#],
-            &["-{\"password\": \"hunter2\"}"],
-            &["the password is hunter2"],
+            &["--password=hunter"][..],
+            &["--password", "hunter"],
+            &["--password", "-hunter"],
+            &["-Ddb.secretKey=hunter"],
+            &["--conf", "spark.my.token=hunter"],
+            &["--conf=spark.my.token=hunter"],
+            &["API_KEY=hunter"],
+            &["password", "hunter"],
+            &["jdbc:postgresql://alice:hunter@host/db"],
+            &["jdbc:postgresql://host/db?user=alice&password=hunter"],
+            &["jdbc:sqlserver://host;pwd=hunter"],
+            &["scott/hunter@db"],
+            &["https://alice:hunter@host"],
+            &["s3a://bucket/file?signature=hunter"],
+            &[r#"{"user":"alice","password":"hunter"}"#],
+            &["-{\"password\": \"hunter\"}"],
+            &["the password is hunter"],
         ] {
             let shape = shape_of(arguments);
-            assert!(!shape.contains("hunter2"), "{arguments:?} gave {shape}");
+            assert!(!shape.contains("hunter"), "{arguments:?} gave {shape}");
         }
     }
 
     #[test]
     fn an_option_after_the_name_of_a_secret_is_no_secret() {
-        assert_eq!(shape_of(&["--no-token", "--day", "5"]), "--no-token --day #");
+        assert_eq!(
+            shape_of(&["--no-token", "--day", "5"]),
+            "--no-token --day #"
+        );
     }
 
     proptest! {

@@ -150,14 +150,17 @@ mod tests {
 
     #[test]
     fn a_key_can_be_read() {
+        // The worked example of docs/learning.md.
         let submission = submission(
             "Sales 2024-01-05",
-            "--arg '--day' --arg '2024-01-05' --arg 'hdfs://nn/in/part-7' --arg 'full'",
+            "--arg '--day' --arg '2024-01-05' --arg 'hdfs://nn/in/part-7' --arg 'full' \
+             --arg '--password' --arg 'hunter2'",
         );
+        let key = "app|SPARK|alice|root.etl|Sales #|sales.py|--day # part-# full --password *";
         assert_eq!(
             signature(&submission),
             Signature {
-                key: "app|SPARK|alice|root.etl|Sales #|sales.py|--day # part-# full".into(),
+                key: key.into(),
                 source: SignatureSource::Derived,
             }
         );
@@ -197,6 +200,15 @@ mod tests {
         assert_eq!(signature(&first).key, "tag|nightly");
         assert_eq!(signature(&first).source, SignatureSource::Tag);
         assert_eq!(key_of(&first), key_of(&second));
+    }
+
+    #[test]
+    fn the_order_of_tags_does_not_matter() {
+        for names in [["b", "a"], ["a", "b"]] {
+            let mut submission = submission("Sales", "");
+            submission.tags = names.map(|name| format!("elastane.profile={name}")).into();
+            assert_eq!(key_of(&submission), "tag|a");
+        }
     }
 
     #[test]

@@ -197,9 +197,25 @@ fn split_digits(run: &str, start: usize, pieces: &mut Vec<Piece>) {
 
 fn word_kind(word: &str) -> Kind {
     const CALENDAR: [&str; 19] = [
-        "january", "february", "march", "april", "may", "june", "july", "august", "september",
-        "october", "november", "december", "monday", "tuesday", "wednesday", "thursday", "friday",
-        "saturday", "sunday",
+        "january",
+        "february",
+        "march",
+        "april",
+        "may",
+        "june",
+        "july",
+        "august",
+        "september",
+        "october",
+        "november",
+        "december",
+        "monday",
+        "tuesday",
+        "wednesday",
+        "thursday",
+        "friday",
+        "saturday",
+        "sunday",
     ];
     let lower = word.to_ascii_lowercase();
     let is_calendar = CALENDAR

@@ -1,9 +1,8 @@
 //! The profile against a plain reference.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use elastane_core::{DemandError, Resource, Resources};
-use elastane_predict::{
-    ContainerKind, LeftOut, Outcome, ProfileSettings, Run, RunSeries, profile,
-};
+use elastane_predict::{ContainerKind, LeftOut, Outcome, ProfileSettings, Run, RunSeries, profile};
 use proptest::prelude::*;
 
 const SETTINGS: ProfileSettings = ProfileSettings {

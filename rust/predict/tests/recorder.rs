@@ -1,4 +1,5 @@
 //! The recorder against a plain reference that keeps every sample.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use elastane_core::{Resources, SLOT_MS};
 use elastane_predict::{ContainerKind, MAX_SLOTS, RunRecorder};
@@ -36,7 +37,11 @@ fn record(containers: &[Vec<Sample>]) -> RunRecorder {
 
 /// One container's slots, each computed from all samples that touch it.
 fn reference_of_one(samples: &[Sample]) -> Vec<Resources> {
-    let end = samples.iter().map(|sample| sample.end_ms).max().unwrap_or(0);
+    let end = samples
+        .iter()
+        .map(|sample| sample.end_ms)
+        .max()
+        .unwrap_or(0);
     let slots = end.div_euclid(SLOT) + i64::from(end % SLOT > 0);
     let measured: Vec<Option<Resources>> = (0..slots)
         .map(|slot| {
@@ -73,8 +78,11 @@ fn reference(containers: &[Vec<Sample>]) -> Vec<Resources> {
     let longest = series.iter().map(Vec::len).max().unwrap_or(0);
     (0..longest)
         .map(|slot| {
-            let alive: Vec<Resources> = series.iter().filter_map(|s| s.get(slot).copied()).collect();
-            let sum = alive.iter().fold(Resources::ZERO, |sum, value| sum + *value);
+            let alive: Vec<Resources> =
+                series.iter().filter_map(|s| s.get(slot).copied()).collect();
+            let sum = alive
+                .iter()
+                .fold(Resources::ZERO, |sum, value| sum + *value);
             sum * (1.0 / alive.len() as f64)
         })
         .collect()
@@ -84,7 +92,10 @@ fn assert_close(left: &[Resources], right: &[Resources]) {
     assert_eq!(left.len(), right.len());
     for (slot, (left, right)) in left.iter().zip(right).enumerate() {
         for (a, b) in left.to_array().into_iter().zip(right.to_array()) {
-            assert!((a - b).abs() <= 1e-9 * b.abs().max(1.0), "slot {slot}: {a} {b}");
+            assert!(
+                (a - b).abs() <= 1e-9 * b.abs().max(1.0),
+                "slot {slot}: {a} {b}"
+            );
         }
     }
 }
@@ -149,7 +160,10 @@ fn sample(end_ms: i64, length_ms: u32, cores: f64, memory: f64) -> Sample {
 
 #[test]
 fn a_sample_over_two_slots_is_shared_out_by_overlap() {
-    let samples = vec![sample(2_000, 2_000, 3.0, 10.0), sample(5_000, 3_000, 6.0, 40.0)];
+    let samples = vec![
+        sample(2_000, 2_000, 3.0, 10.0),
+        sample(5_000, 3_000, 6.0, 40.0),
+    ];
     let series = record(&[samples]).series();
     let cores: Vec<f64> = series[0].slots.iter().map(|slot| slot.cpu_cores).collect();
     let memory: Vec<f64> = series[0].slots.iter().map(|s| s.memory_bytes).collect();
@@ -159,7 +173,10 @@ fn a_sample_over_two_slots_is_shared_out_by_overlap() {
 
 #[test]
 fn gaps_take_the_value_before_and_at_the_start_the_first_one() {
-    let samples = vec![sample(6_000, 3_000, 1.0, 1.0), sample(15_000, 3_000, 5.0, 5.0)];
+    let samples = vec![
+        sample(6_000, 3_000, 1.0, 1.0),
+        sample(15_000, 3_000, 5.0, 5.0),
+    ];
     let series = record(&[samples]).series();
     let cores: Vec<f64> = series[0].slots.iter().map(|slot| slot.cpu_cores).collect();
     assert_eq!(cores, [1.0, 1.0, 1.0, 1.0, 5.0]);
@@ -168,7 +185,10 @@ fn gaps_take_the_value_before_and_at_the_start_the_first_one() {
 #[test]
 fn a_container_counts_only_while_it_lives() {
     let short = vec![sample(3_000, 3_000, 4.0, 4.0)];
-    let long = vec![sample(3_000, 3_000, 2.0, 2.0), sample(6_000, 3_000, 2.0, 2.0)];
+    let long = vec![
+        sample(3_000, 3_000, 2.0, 2.0),
+        sample(6_000, 3_000, 2.0, 2.0),
+    ];
     let series = record(&[short, long]).series();
     let cores: Vec<f64> = series[0].slots.iter().map(|slot| slot.cpu_cores).collect();
     assert_eq!(cores, [3.0, 2.0]);
@@ -188,7 +208,13 @@ fn kinds_are_kept_apart() {
 fn asking_for_the_series_does_not_end_the_recording() {
     let mut recorder = record(&[vec![sample(1_000, 1_000, 2.0, 2.0)]]);
     assert_eq!(recorder.series()[0].slots, [usage(2.0, 2.0)]);
-    recorder.add("container-0", ContainerKind::Executor, 2_000, 1_000, usage(4.0, 2.0));
+    recorder.add(
+        "container-0",
+        ContainerKind::Executor,
+        2_000,
+        1_000,
+        usage(4.0, 2.0),
+    );
     assert_eq!(recorder.series()[0].slots, [usage(3.0, 2.0)]);
 }
 
@@ -208,7 +234,11 @@ fn what_cannot_be_used_is_left_out_and_counted() {
         let before = recorder.series();
         let kind = ContainerKind::Executor;
         recorder.add("container-0", kind, end_ms, length_ms, usage(cores, 1.0));
-        assert_eq!(recorder.left_out(), 1, "sample to {end_ms} of {length_ms} ms");
+        assert_eq!(
+            recorder.left_out(),
+            1,
+            "sample to {end_ms} of {length_ms} ms"
+        );
         assert_eq!(recorder.series(), before);
     }
 }

@@ -170,9 +170,7 @@ fn read_node(
         id: node.id.clone(),
         capacity,
         running: running
-            .map(|(at, running)| {
-                read_running(&format!("{place}.running[{at}]"), running, scenario)
-            })
+            .map(|(at, running)| read_running(&format!("{place}.running[{at}]"), running, scenario))
             .collect::<Result<_, _>>()?,
     })
 }
@@ -256,10 +254,7 @@ fn read_demand(
 }
 
 /// Ids name what is answered, so each may be there once.
-fn distinct<'a>(
-    place: &str,
-    ids: impl Iterator<Item = &'a String>,
-) -> Result<(), ScenarioError> {
+fn distinct<'a>(place: &str, ids: impl Iterator<Item = &'a String>) -> Result<(), ScenarioError> {
     let mut seen = HashSet::new();
     for (at, id) in ids.enumerate() {
         if !seen.insert(id) {

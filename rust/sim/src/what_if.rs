@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use elastane_core::fit::{Excess, fit};
 use elastane_core::node::{ExecutorId, Node, Running};
 use elastane_core::policy::{Policy, Score};
-use elastane_core::{Available, Demand, Resource, Resources};
+use elastane_core::{Available, Resource};
 use serde::Serialize;
 
 use crate::scenario::{Pending, Scenario, ScenarioNode};
@@ -122,17 +122,20 @@ fn decide(
     let judged: Vec<Result<Score, Excess>> = waiting
         .iter()
         .map(|executor| {
-            fits(available, &executor.demand, margin)?;
+            fit(available, &executor.demand, margin)?;
             Ok(policy.score(available, &executor.demand))
         })
         .collect();
-    let candidates = waiting.iter().zip(&judged).map(|(executor, judged)| Candidate {
-        executor: executor.id.clone(),
-        fits: judged.is_ok(),
-        score: judged.as_ref().ok().map(|score| score.value),
-        detail: judged.as_ref().ok().map(|score| detail(score, available)),
-        reason: judged.as_ref().err().map(Excess::to_string),
-    });
+    let candidates = waiting
+        .iter()
+        .zip(&judged)
+        .map(|(executor, judged)| Candidate {
+            executor: executor.id.clone(),
+            fits: judged.is_ok(),
+            score: judged.as_ref().ok().map(|score| score.value),
+            detail: judged.as_ref().ok().map(|score| detail(score, available)),
+            reason: judged.as_ref().err().map(Excess::to_string),
+        });
     (candidates.collect(), best(waiting, &judged))
 }
 
@@ -144,38 +147,10 @@ fn best(waiting: &[&Pending], judged: &[Result<Score, Excess>]) -> Option<usize>
     };
     let (_, smallest) = scores().min_by(|a, b| a.1.total_cmp(&b.1))?;
     let ties = scores().filter(|(_, score)| score - smallest <= TIE * score.abs());
-    let queued_then_id = |a: &Pending, b: &Pending| -> Ordering {
-        (a.queued_ms, &a.id).cmp(&(b.queued_ms, &b.id))
-    };
+    let queued_then_id =
+        |a: &Pending, b: &Pending| -> Ordering { (a.queued_ms, &a.id).cmp(&(b.queued_ms, &b.id)) };
     ties.map(|(at, _)| at)
         .min_by(|a, b| queued_then_id(waiting[*a], waiting[*b]))
-}
-
-fn fits(available: &Available, demand: &Demand, margin: f64) -> Result<(), Excess> {
-    beyond_capacity(available, demand, margin).map_or(Ok(()), Err)?;
-    fit(available, demand, margin)
-}
-
-/// The core holds a learned demand to the node's capacity before it asks for the fit; what a
-/// scenario says is taken as it stands, so what passes the capacity does not fit.
-fn beyond_capacity(available: &Available, demand: &Demand, margin: f64) -> Option<Excess> {
-    let capacity = available.capacity();
-    let needed = |amounts: Resources| amounts * (1.0 + margin);
-    let passes = |needed: Resources| {
-        Resource::ALL.into_iter().find(|resource| {
-            let limit = capacity.get(*resource);
-            limit > 0.0 && needed.get(*resource) > limit * (1.0 + TIE)
-        })
-    };
-    passes(needed(demand.peak()))?;
-    available.segments(demand, i64::MAX).find_map(|segment| {
-        let needed = needed(segment.demand);
-        passes(needed).map(|resource| Excess {
-            resource,
-            amount: needed.get(resource) - segment.available.get(resource),
-            from_ms: segment.from_ms,
-        })
-    })
 }
 
 fn detail(score: &Score, available: &Available) -> Detail {

@@ -1,4 +1,5 @@
 //! Scenarios and their answers.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use elastane_sim::{Answer, Options, Scenario, policy, what_if};
 use serde_json::{Value, json};
@@ -108,7 +109,16 @@ fn the_margin_is_in_the_fit_and_not_in_the_score() {
     let scenario = scenario(&[10.0], &[pending("a", 0, &[4.0])]);
     let (plain_score, margin_score) = (
         answer(&scenario, Options::default()).heartbeats[0].candidates[0].score,
-        answer(&scenario, Options { margin: 0.5, all: false }).heartbeats[0].candidates[0].score,
+        answer(
+            &scenario,
+            Options {
+                margin: 0.5,
+                all: false,
+            },
+        )
+        .heartbeats[0]
+            .candidates[0]
+            .score,
     );
     assert_eq!(plain_score, margin_score);
     assert_eq!(plain.heartbeats[0].placed.as_deref(), Some("2"));

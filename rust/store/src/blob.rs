@@ -33,7 +33,9 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Vec<Resources>, String> {
     }
     let lengths = arrays.each_ref().map(Vec::len);
     if lengths.iter().any(|length| *length != lengths[0]) {
-        return Err(format!("the arrays have lengths {lengths:?}, all must be equal"));
+        return Err(format!(
+            "the arrays have lengths {lengths:?}, all must be equal"
+        ));
     }
     let slots: Vec<Resources> = (0..lengths[0])
         .map(|slot| Resources::from_array(arrays.each_ref().map(|array| f64::from(array[slot]))))
@@ -45,9 +47,9 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Vec<Resources>, String> {
 fn check(slots: &[Resources]) -> Result<(), String> {
     let largest = f64::from(f32::MAX);
     for (slot, amounts) in slots.iter().enumerate() {
-        let too_large = Resources::ZERO.max(*amounts).map(|amount| {
-            if amount > largest { f64::INFINITY } else { 0.0 }
-        });
+        let too_large = Resources::ZERO
+            .max(*amounts)
+            .map(|amount| if amount > largest { f64::INFINITY } else { 0.0 });
         if let Some((resource, _)) = amounts.first_invalid().or(too_large.first_invalid()) {
             return Err(format!(
                 "{} in slot {slot} is {}, 0 to {largest:e} is allowed",
@@ -106,7 +108,10 @@ mod tests {
     #[test]
     fn what_is_no_amount_is_named() {
         for amount in [f64::NAN, -1.0, 1e39] {
-            let slots = [Resources::ZERO, Resources::from_array([0.0, 0.0, 0.0, amount])];
+            let slots = [
+                Resources::ZERO,
+                Resources::from_array([0.0, 0.0, 0.0, amount]),
+            ];
             let error = encode(&slots).unwrap_err();
             assert!(error.starts_with("disk in slot 1 is "), "{error}");
         }

@@ -135,7 +135,9 @@ impl Depository {
         mut visit: impl FnMut(Run) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
         let ids: Vec<i64> = self
-            .rows("SELECT id FROM run ORDER BY ended_ms, id", [], |row| row.get(0))
+            .rows("SELECT id FROM run ORDER BY ended_ms, id", [], |row| {
+                row.get(0)
+            })
             .map_err(|error| self.failed("list its runs", error))?;
         let statement = format!("SELECT {RUN_COLUMNS} FROM run WHERE id = ?1");
         for id in ids {
@@ -218,7 +220,13 @@ fn insert(connection: &mut Connection, run: &Run, blobs: &[Vec<u8>]) -> rusqlite
         transaction.execute(
             "INSERT INTO series (run, position, kind, containers, slots)
              VALUES (?1, ?2, ?3, ?4, ?5)",
-            params![id, position, kind_code(series.kind), series.containers, blob],
+            params![
+                id,
+                position,
+                kind_code(series.kind),
+                series.containers,
+                blob
+            ],
         )?;
     }
     transaction.commit()

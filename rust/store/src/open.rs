@@ -3,10 +3,11 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use crate::depository::Depository;
 use crate::error::StoreError;
@@ -14,6 +15,9 @@ use crate::schema::{self, State};
 
 /// How long a lock that another process holds is waited for.
 const LOCK_WAIT: Duration = Duration::from_secs(5);
+
+/// How often it is tried where SQLite itself does not wait.
+const LOCK_RETRY: Duration = Duration::from_millis(10);
 
 /// SQLite's side files: they belong to the file whose name they carry.
 const SIDE_FILES: [&str; 3] = ["", "-wal", "-shm"];
@@ -47,7 +51,9 @@ impl Depository {
     /// The file system's; a lock that another process held for 5 s; a schema newer than this
     /// program; an SQLite file of another program.
     pub fn open(path: &Path) -> Result<Opened, StoreError> {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = path
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty());
         if let Some(folder) = folder {
             fs::create_dir_all(folder).map_err(|source| StoreError::File {
                 path: path.to_owned(),
@@ -101,23 +107,37 @@ fn open_to_write(path: &Path, flags: OpenFlags) -> Result<Depository, StoreError
     // Before anything is written to it: another program's file stays as it is.
     schema::state(&connection, path)?;
     check_pages(&connection, path)?;
-    for (pragma, value) in [
-        ("journal_mode", "WAL"),
-        ("synchronous", "NORMAL"),
-        ("foreign_keys", "ON"),
-    ] {
-        connection
-            .pragma_update_and_check(None, pragma, value, |_| Ok(()))
-            .or_else(|error| match error {
-                // Only some of these pragmas answer with a row.
-                rusqlite::Error::QueryReturnedNoRows => Ok(()),
-                error => Err(error),
-            })
-            .map_err(failed)?;
-    }
+    use_log(&connection).map_err(failed)?;
+    set(&connection, "synchronous", "NORMAL").map_err(failed)?;
+    set(&connection, "foreign_keys", "ON").map_err(failed)?;
     schema::migrate(&mut connection, path)?;
     keep_log(&connection, false)?;
     Ok(Depository::new(connection, path))
+}
+
+/// Turns WAL on. SQLite does not wait for another process's lock here, as it does elsewhere: two
+/// that open a new file at once would fail each other.
+fn use_log(connection: &Connection) -> rusqlite::Result<()> {
+    let deadline = Instant::now() + LOCK_WAIT;
+    loop {
+        match set(connection, "journal_mode", "WAL") {
+            Err(error)
+                if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
+                    && Instant::now() < deadline =>
+            {
+                thread::sleep(LOCK_RETRY);
+            }
+            done => return done,
+        }
+    }
+}
+
+fn set(connection: &Connection, pragma: &str, value: &str) -> rusqlite::Result<()> {
+    match connection.pragma_update_and_check(None, pragma, value, |_| Ok(())) {
+        // Only some pragmas answer with a row.
+        Err(rusqlite::Error::QueryReturnedNoRows) => Ok(()),
+        done => done,
+    }
 }
 
 fn open_to_read(path: &Path) -> Result<Depository, StoreError> {

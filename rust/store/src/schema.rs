@@ -45,16 +45,16 @@ pub(crate) enum State {
 
 /// Tells an empty file and a depository from the file of another program or a later Elastane.
 pub(crate) fn state(connection: &Connection, path: &Path) -> Result<State, StoreError> {
-    let failed = |error| StoreError::from_sqlite(path, "read its version", error);
-    let number = |pragma| {
-        connection
-            .pragma_query_value(None, pragma, |row| row.get::<_, i32>(0))
-            .map_err(failed)
-    };
-    let (application_id, version) = (number("application_id")?, number("user_version")?);
-    let tables: i64 = connection
-        .query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0))
-        .map_err(failed)?;
+    // One statement, so that what another process does meanwhile is seen as a whole or not at all.
+    let (application_id, version, tables): (i32, i32, i64) = connection
+        .query_row(
+            "SELECT (SELECT application_id FROM pragma_application_id),
+                    (SELECT user_version FROM pragma_user_version),
+                    (SELECT count(*) FROM sqlite_master)",
+            [],
+            |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
+        )
+        .map_err(|error| StoreError::from_sqlite(path, "read its version", error))?;
     match (application_id, tables) {
         (APPLICATION_ID, _) if version > KNOWN => Err(StoreError::NewerSchema {
             path: path.to_owned(),

@@ -1,4 +1,5 @@
 //! What goes in comes out, from real files.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 mod common;
 
@@ -143,7 +144,10 @@ fn an_amount_that_is_none_is_refused_and_nothing_is_changed() {
         error.contains("run application_1_000000 of sales: cpu in slot 4 is NaN"),
         "{error}"
     );
-    assert_eq!(depository.latest_runs("sales", 9).unwrap(), [run("sales", 0)]);
+    assert_eq!(
+        depository.latest_runs("sales", 9).unwrap(),
+        [run("sales", 0)]
+    );
 }
 
 #[test]
@@ -157,7 +161,10 @@ fn a_broken_series_is_an_error_that_names_its_run() {
     assert_eq!(changed, 2);
     let error = open(&path).latest_runs("sales", 9).unwrap_err();
     assert!(matches!(error, StoreError::Series { .. }), "{error}");
-    assert!(error.to_string().contains("application_1_000000"), "{error}");
+    assert!(
+        error.to_string().contains("application_1_000000"),
+        "{error}"
+    );
 }
 
 #[test]

@@ -1,4 +1,5 @@
 //! Files that are damaged, foreign, newer, locked, or whose writer was killed.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 mod common;
 
@@ -71,7 +72,11 @@ fn a_writer_that_is_killed_leaves_what_it_saved() {
         let opened = Depository::open(&path).unwrap();
         assert_eq!(opened.moved_aside, None);
         let runs = opened.depository.latest_runs("sales", 1_000_000).unwrap();
-        assert!(runs.len() as i64 > saved, "{} runs, {saved} saved", runs.len());
+        assert!(
+            runs.len() as i64 > saved,
+            "{} runs, {saved} saved",
+            runs.len()
+        );
         for found in runs {
             let number: i64 = found.application_id[14..].parse().unwrap();
             assert_eq!(found, run("sales", number));
@@ -80,7 +85,7 @@ fn a_writer_that_is_killed_leaves_what_it_saved() {
 }
 
 #[test]
-fn two_processes_write_at_once() {
+fn two_processes_make_one_file_and_write_at_once() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("depository.db");
     let mut first = writer(&path, "first", 200);
@@ -89,7 +94,11 @@ fn two_processes_write_at_once() {
     assert!(first.wait().unwrap().success() && second.wait().unwrap().success());
     let depository = Depository::open_existing(&path, Access::Read).unwrap();
     for key in ["first", "second"] {
-        assert_eq!(depository.latest_runs(key, 1_000).unwrap().len(), 200, "{key}");
+        assert_eq!(
+            depository.latest_runs(key, 1_000).unwrap().len(),
+            200,
+            "{key}"
+        );
     }
 }
 
@@ -114,15 +123,24 @@ fn a_lock_is_waited_for_and_then_named() {
     holder.execute_batch("BEGIN IMMEDIATE").unwrap();
     let begin = Instant::now();
     let error = depository.save(&run("sales", 1)).unwrap_err();
-    assert!(begin.elapsed() >= Duration::from_secs(4), "{:?}", begin.elapsed());
+    assert!(
+        begin.elapsed() >= Duration::from_secs(4),
+        "{:?}",
+        begin.elapsed()
+    );
     assert!(matches!(error, StoreError::Locked { .. }), "{error}");
-    assert!(error.to_string().contains("save run application_1_000001"), "{error}");
+    assert!(
+        error.to_string().contains("save run application_1_000001"),
+        "{error}"
+    );
     holder.execute_batch("ROLLBACK").unwrap();
     depository.save(&run("sales", 1)).unwrap();
 }
 
+type Damage = fn(&mut Vec<u8>);
+
 /// Damages that leave the file in its place, each of another kind.
-fn damages() -> Vec<(&'static str, fn(&mut Vec<u8>))> {
+fn damages() -> Vec<(&'static str, Damage)> {
     vec![
         ("text", |bytes| *bytes = b"these are no pages\n".repeat(300)),
         ("header", |bytes| bytes[..16].fill(0)),
@@ -146,8 +164,15 @@ fn a_damaged_file_is_moved_aside_and_kept() {
         fs::write(&path, &bytes).unwrap();
 
         let error = Depository::open_existing(&path, Access::Write).unwrap_err();
-        assert!(matches!(error, StoreError::Damaged { .. }), "{damage}: {error}");
-        assert_eq!(fs::read(&path).unwrap(), bytes, "{damage}: opening changed it");
+        assert!(
+            matches!(error, StoreError::Damaged { .. }),
+            "{damage}: {error}"
+        );
+        assert_eq!(
+            fs::read(&path).unwrap(),
+            bytes,
+            "{damage}: opening changed it"
+        );
 
         let mut opened = Depository::open(&path).unwrap();
         let aside = folder.path().join("depository.db.damaged-1");
@@ -202,7 +227,10 @@ fn a_newer_schema_is_refused_and_stays_as_it_is() {
         Depository::open_existing(&path, Access::Read).unwrap_err(),
     ] {
         let text = error.to_string();
-        assert!(text.contains("schema version 99, this program knows up to 1"), "{text}");
+        assert!(
+            text.contains("schema version 99, this program knows up to 1"),
+            "{text}"
+        );
         assert_eq!(text.lines().count(), 1);
     }
 }

@@ -1,0 +1,243 @@
+//! `elastane decisions`
+
+use std::collections::HashSet;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Write};
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::failure::Failure;
+use crate::journal::{Placed, Record, Refused};
+use crate::units::{bytes, count, moment};
+
+/// Why a container went to a node, and why an application waited
+#[derive(Args)]
+#[command(after_help = "Examples:
+  elastane decisions --journal decisions.jsonl
+  elastane decisions --journal decisions.jsonl --application application_1763736000000_0007
+  elastane decisions --journal decisions.jsonl --json | jq 'select(.kind == \"refused\")'")]
+pub(crate) struct Decisions {
+    /// The scheduler's decision journal (JSON lines)
+    #[arg(long, value_name = "FILE")]
+    journal: PathBuf,
+    /// Only what is about this application
+    #[arg(long, value_name = "ID")]
+    application: Option<String>,
+    /// Print the records as they are, one JSON object a line
+    #[arg(long)]
+    json: bool,
+}
+
+impl Decisions {
+    pub(crate) fn run(&self, output: &mut impl Write) -> Result<(), Failure> {
+        let file = File::open(&self.journal).map_err(|error| Failure::bad(&self.journal, error))?;
+        let mut report = Report::default();
+        let mut containers = HashSet::new();
+        let (mut read, mut unreadable, mut shown) = (0_usize, 0_usize, 0_usize);
+        for line in BufReader::new(file).split(b'\n') {
+            let line = line.map_err(|error| Failure::bad(&self.journal, error))?;
+            if line.trim_ascii().is_empty() {
+                continue;
+            }
+            let Ok(record) = serde_json::from_slice::<Record>(&line) else {
+                unreadable += 1;
+                continue;
+            };
+            read += 1;
+            if !self.is_asked_for(&record, &mut containers) {
+                continue;
+            }
+            shown += 1;
+            if self.json {
+                output.write_all(&line)?;
+                writeln!(output)?;
+            } else {
+                report.add(record, output)?;
+            }
+        }
+        report.end(output)?;
+        self.say_what_is_missing(read, unreadable, shown)
+    }
+
+    /// The end of a container is asked for when it was placed for the application.
+    fn is_asked_for(&self, record: &Record, containers: &mut HashSet<String>) -> bool {
+        let Some(wanted) = &self.application else {
+            return !matches!(record, Record::Other) || self.json;
+        };
+        if let Record::Finished(finished) = record {
+            return containers.contains(&finished.container);
+        }
+        let is_wanted = record.application() == Some(wanted);
+        if let (Record::Placed(placed), true) = (record, is_wanted) {
+            containers.insert(placed.container.clone());
+        }
+        is_wanted
+    }
+
+    fn say_what_is_missing(
+        &self,
+        read: usize,
+        unreadable: usize,
+        shown: usize,
+    ) -> Result<(), Failure> {
+        if unreadable > 0 {
+            let problem = format!("{} cannot be read", count(unreadable, "line"));
+            if read == 0 {
+                return Err(Failure::bad(
+                    &self.journal,
+                    format!("no journal, {problem}"),
+                ));
+            }
+            eprintln!("elastane: {}: {problem}", self.journal.display());
+        }
+        match &self.application {
+            Some(application) if shown == 0 => {
+                let problem = format!("nothing is recorded about {application}");
+                Err(Failure::bad(&self.journal, problem))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Writes records as sentences. An application is refused at every heartbeat while it waits, so
+/// refusals in a row are one sentence.
+#[derive(Default)]
+struct Report {
+    waiting: Option<Waiting>,
+}
+
+struct Waiting {
+    first: Refused,
+    last: Refused,
+    times: usize,
+}
+
+impl Report {
+    fn add(&mut self, record: Record, output: &mut impl Write) -> Result<(), Failure> {
+        let record = match record {
+            Record::Refused(refused) => return self.refused(refused, output),
+            record => record,
+        };
+        self.end(output)?;
+        let (time_ms, sentence) = match &record {
+            Record::Placed(placed) => (placed.time_ms, placed_sentence(placed)),
+            Record::Finished(finished) => {
+                let (container, node) = (&finished.container, &finished.node);
+                (finished.time_ms, format!("finished  {container} on {node}"))
+            }
+            Record::Bookable(bookable) => {
+                let (node, ratio) = (&bookable.node, bookable.ratio);
+                let sentence = format!(
+                    "bookable  {node}: {ratio:.2} times its registered size: {}",
+                    bookable.reason
+                );
+                (bookable.time_ms, sentence)
+            }
+            Record::Learned(learned) => {
+                let runs = match learned.runs {
+                    0 => "there is no profile yet".to_owned(),
+                    runs => format!("the profile is made of {}", count(runs, "run")),
+                };
+                let sentence = format!(
+                    "learned   {}, {}: {runs}: {}",
+                    learned.application, learned.outcome, learned.profile
+                );
+                (learned.time_ms, sentence)
+            }
+            Record::Refused(_) | Record::Other => return Ok(()),
+        };
+        Ok(writeln!(output, "{}  {sentence}", moment(time_ms))?)
+    }
+
+    fn refused(&mut self, refused: Refused, output: &mut impl Write) -> Result<(), Failure> {
+        match &mut self.waiting {
+            Some(waiting)
+                if waiting.last.application == refused.application
+                    && waiting.last.node == refused.node =>
+            {
+                waiting.last = refused;
+                waiting.times += 1;
+                Ok(())
+            }
+            _ => {
+                self.end(output)?;
+                self.waiting = Some(Waiting {
+                    first: refused.clone(),
+                    last: refused,
+                    times: 1,
+                });
+                Ok(())
+            }
+        }
+    }
+
+    /// Writes the refusals that are held back.
+    fn end(&mut self, output: &mut impl Write) -> Result<(), Failure> {
+        let Some(waiting) = self.waiting.take() else {
+            return Ok(());
+        };
+        let Waiting { first, last, times } = waiting;
+        let until = match times {
+            1 => String::new(),
+            _ => format!(" ({times} times until {})", moment(last.time_ms)),
+        };
+        Ok(writeln!(
+            output,
+            "{}  waited    {} was not placed on {}: {}{until}",
+            moment(first.time_ms),
+            first.application,
+            first.node,
+            last.reason,
+        )?)
+    }
+}
+
+fn placed_sentence(placed: &Placed) -> String {
+    let Placed {
+        container,
+        node,
+        application,
+        application_name,
+        ..
+    } = placed;
+    let kind = if placed.application_master {
+        "application master"
+    } else {
+        "executor"
+    };
+    let mut sentence = format!(
+        "placed    {container} on {node}: {kind} of {application} ({application_name}), {} and {}",
+        bytes(placed.memory_bytes as f64),
+        count(placed.vcores as usize, "vcore"),
+    );
+    sentence.push_str(&format!("; {}", why(placed)));
+    if placed.physical_memory_bytes > 0 && placed.physical_vcores > 0 {
+        sentence.push_str(&format!(
+            "; booked on the node: {} of {}, {} of {} vcores",
+            bytes(placed.booked_memory_bytes as f64),
+            bytes(placed.physical_memory_bytes as f64),
+            placed.booked_vcores,
+            placed.physical_vcores,
+        ));
+    }
+    sentence
+}
+
+fn why(placed: &Placed) -> String {
+    let demand = match &placed.profile {
+        Some(profile) => format!("by its profile {profile}"),
+        None => "by its request, no profile is known".to_owned(),
+    };
+    match placed.reason.as_str() {
+        "fits" => match placed.score {
+            Some(score) => format!("fits for all of its life {demand}, best score {score:.4}"),
+            None => format!("fits for all of its life {demand}"),
+        },
+        "starving" => "waited past the bound, so it passed as CapacityScheduler orders it".into(),
+        "capacity-scheduler" => "CapacityScheduler placed it as it would alone".into(),
+        "not-asked" => "the core was not asked".into(),
+        other => other.to_owned(),
+    }
+}

@@ -1,0 +1,58 @@
+//! `elastane depository`
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use elastane_store::{Access, Depository};
+
+use crate::failure::Failure;
+use crate::units::count;
+
+/// The depository's files
+#[derive(Args)]
+#[command(after_help = "Examples:
+  elastane depository merge depository.db /backup/depository.db
+  elastane depository merge all.db cluster-a.db cluster-b.db")]
+pub(crate) struct DepositoryCommand {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Subcommand)]
+enum Action {
+    /// Take over the runs of other depositories; what is there already stays
+    Merge {
+        /// The depository that is added to; made where there is none
+        into: PathBuf,
+        /// The depositories that are read
+        #[arg(required = true)]
+        from: Vec<PathBuf>,
+    },
+}
+
+impl DepositoryCommand {
+    pub(crate) fn run(&self, output: &mut impl Write) -> Result<(), Failure> {
+        let Action::Merge { into, from } = &self.action;
+        // A wrong FROM must not leave an empty INTO behind.
+        for path in from {
+            Depository::open_existing(path, Access::Read)?;
+        }
+        let mut depository = if into.exists() {
+            Depository::open_existing(into, Access::Write)?
+        } else {
+            Depository::open(into)?.depository
+        };
+        for path in from {
+            let report = depository.merge(path)?;
+            let added = count(report.added, "run");
+            let kept = report.kept;
+            writeln!(
+                output,
+                "{}: {added} added, {kept} were there already",
+                path.display()
+            )?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,89 @@
+//! The records of the decision journal that answer a person's questions.
+
+use serde::Deserialize;
+
+/// One line of the journal; kinds that are not listed are for other readers.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub(crate) enum Record {
+    Placed(Placed),
+    Refused(Refused),
+    Finished(Finished),
+    Bookable(Bookable),
+    Learned(Learned),
+    #[serde(other)]
+    Other,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Placed {
+    pub(crate) time_ms: i64,
+    pub(crate) application: String,
+    #[serde(default)]
+    pub(crate) application_name: String,
+    pub(crate) container: String,
+    pub(crate) node: String,
+    pub(crate) reason: String,
+    #[serde(default)]
+    pub(crate) application_master: bool,
+    pub(crate) profile: Option<String>,
+    pub(crate) score: Option<f64>,
+    #[serde(default)]
+    pub(crate) memory_bytes: u64,
+    #[serde(default)]
+    pub(crate) vcores: u32,
+    #[serde(default)]
+    pub(crate) booked_memory_bytes: u64,
+    #[serde(default)]
+    pub(crate) booked_vcores: u32,
+    #[serde(default)]
+    pub(crate) physical_memory_bytes: u64,
+    #[serde(default)]
+    pub(crate) physical_vcores: u32,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct Refused {
+    pub(crate) time_ms: i64,
+    pub(crate) application: String,
+    pub(crate) node: String,
+    pub(crate) reason: String,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Finished {
+    pub(crate) time_ms: i64,
+    pub(crate) container: String,
+    #[serde(default)]
+    pub(crate) node: String,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Bookable {
+    pub(crate) time_ms: i64,
+    pub(crate) node: String,
+    pub(crate) ratio: f64,
+    #[serde(default)]
+    pub(crate) reason: String,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Learned {
+    pub(crate) time_ms: i64,
+    pub(crate) application: String,
+    pub(crate) profile: String,
+    pub(crate) outcome: String,
+    pub(crate) runs: usize,
+}
+
+impl Record {
+    /// The application it is about; a container's end names only the container.
+    pub(crate) fn application(&self) -> Option<&str> {
+        match self {
+            Record::Placed(placed) => Some(&placed.application),
+            Record::Refused(refused) => Some(&refused.application),
+            Record::Learned(learned) => Some(&learned.application),
+            Record::Finished(_) | Record::Bookable(_) | Record::Other => None,
+        }
+    }
+}

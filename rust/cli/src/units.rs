@@ -1,0 +1,68 @@
+//! Amounts and times as people read them.
+
+use elastane_core::Resource;
+use jiff::Timestamp;
+
+/// An amount with its unit: `0.25 cores`, `1.5 GB`, `12.0 MB/s`.
+pub(crate) fn amount(resource: Resource, amount: f64) -> String {
+    match resource {
+        Resource::Cpu => format!("{amount:.2} cores"),
+        Resource::Memory => bytes(amount),
+        Resource::Network | Resource::Disk => format!("{}/s", bytes(amount)),
+    }
+}
+
+/// Bytes in decimal units.
+pub(crate) fn bytes(bytes: f64) -> String {
+    let units = [(1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "KB")];
+    match units.into_iter().find(|(size, _)| bytes >= *size) {
+        Some((size, unit)) => format!("{:.1} {unit}", bytes / size),
+        None => format!("{bytes:.0} B"),
+    }
+}
+
+/// A length of time: `45 s`, `3 min 6 s`, `2 h 0 min`.
+pub(crate) fn duration(milliseconds: i64) -> String {
+    let seconds = milliseconds / 1_000;
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3_600 => format!("{} min {} s", seconds / 60, seconds % 60),
+        _ => format!("{} h {} min", seconds / 3_600, seconds % 3_600 / 60),
+    }
+}
+
+/// A moment in UTC: `2026-11-21T14:40:03.120Z`.
+pub(crate) fn moment(unix_ms: i64) -> String {
+    match Timestamp::from_millisecond(unix_ms) {
+        Ok(moment) => format!("{moment:.3}"),
+        Err(_) => format!("{unix_ms} ms"),
+    }
+}
+
+/// `1 run`, `2 runs`.
+pub(crate) fn count(number: usize, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {noun}{plural}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_have_their_unit() {
+        assert_eq!(amount(Resource::Cpu, 0.254), "0.25 cores");
+        assert_eq!(amount(Resource::Memory, 1.5e9), "1.5 GB");
+        assert_eq!(amount(Resource::Disk, 12.04e6), "12.0 MB/s");
+        assert_eq!(amount(Resource::Network, 0.0), "0 B/s");
+    }
+
+    #[test]
+    fn times_are_readable_and_none_panics() {
+        assert_eq!(duration(45_999), "45 s");
+        assert_eq!(duration(186_000), "3 min 6 s");
+        assert_eq!(duration(7_200_000), "2 h 0 min");
+        assert_eq!(moment(1_763_735_993_007), "2025-11-21T14:39:53.007Z");
+        assert_eq!(moment(i64::MAX), format!("{} ms", i64::MAX));
+    }
+}

@@ -1,0 +1,50 @@
+//! `elastane what-if`
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::Args;
+use elastane_sim::{Options, Scenario, policy, what_if};
+
+use crate::failure::{Failure, read};
+
+/// What a policy would place in a scenario, and why
+#[derive(Args)]
+#[command(after_help = "Examples:
+  elastane what-if --policy minfrag scenario.json
+  elastane what-if --policy minfrag --margin 0.1 --all scenario.json")]
+pub(crate) struct WhatIf {
+    /// The policy: minfrag
+    #[arg(long, value_name = "NAME")]
+    policy: String,
+    /// What the fit adds to each demand, as a fraction: 0.1 is a tenth more
+    #[arg(long, value_name = "FRACTION", default_value = "0", value_parser = margin)]
+    margin: f64,
+    /// Place until nothing fits, instead of one executor a node
+    #[arg(long)]
+    all: bool,
+    /// The scenario, in JSON
+    file: PathBuf,
+}
+
+impl WhatIf {
+    pub(crate) fn run(&self, output: &mut impl Write) -> Result<(), Failure> {
+        let policy = policy(&self.policy).map_err(|error| Failure::BadInput(error.to_string()))?;
+        let scenario = Scenario::from_json(&read(&self.file)?)
+            .map_err(|error| Failure::bad(&self.file, error))?;
+        let options = Options {
+            margin: self.margin,
+            all: self.all,
+        };
+        let answer = what_if(&scenario, policy.as_ref(), options);
+        serde_json::to_writer_pretty(&mut *output, &answer)?;
+        Ok(writeln!(output)?)
+    }
+}
+
+fn margin(text: &str) -> Result<f64, String> {
+    text.parse()
+        .ok()
+        .filter(|margin: &f64| margin.is_finite() && *margin >= 0.0)
+        .ok_or_else(|| "a number of at least 0 is allowed".to_owned())
+}

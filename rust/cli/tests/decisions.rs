@@ -1,0 +1,169 @@
+//! `elastane decisions`, and what holds for every subcommand
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+mod common;
+
+use std::fs;
+use std::io::Read;
+use std::process::{Command, Stdio};
+
+use common::{elastane, text};
+use tempfile::TempDir;
+
+const JOURNAL: &str = r#"{"kind":"bookable","time_ms":1763736000000,"node":"node-1:8041","ratio":2.0,"reason":"the agent reports"}
+{"kind":"placed","time_ms":1763736001000,"application":"application_1763736000000_0001","application_name":"Nightly sales","container":"container_1763736000000_0001_01_000001","node":"node-1:8041","reason":"capacity-scheduler","by_core":false,"application_master":true,"profile":null,"score":null,"memory_bytes":1073741824,"vcores":1,"booked_memory_bytes":1073741824,"booked_vcores":1,"physical_memory_bytes":4294967296,"physical_vcores":4}
+{"kind":"refused","time_ms":1763736002000,"application":"application_1763736000000_0001","node":"node-1:8041","reason":"cpu demand exceeds what is available by 0.50 cores from 6 s on"}
+{"kind":"refused","time_ms":1763736003000,"application":"application_1763736000000_0001","node":"node-1:8041","reason":"cpu demand exceeds what is available by 0.25 cores from 3 s on"}
+{"kind":"refused","time_ms":1763736003500,"application":"application_1763736000000_0002","node":"node-1:8041","reason":"memory demand exceeds what is available by 100.0 MB"}
+{"kind":"placed","time_ms":1763736005000,"application":"application_1763736000000_0001","application_name":"Nightly sales","container":"container_1763736000000_0001_01_000002","node":"node-2:8041","reason":"fits","by_core":true,"application_master":false,"profile":"tag|nightly","score":0.40625,"memory_bytes":2147483648,"vcores":1,"booked_memory_bytes":6442450944,"booked_vcores":5,"physical_memory_bytes":4294967296,"physical_vcores":4}
+{"kind":"node","time_ms":1763736006000,"node":"node-2:8041"}
+{"kind":"finished","time_ms":1763736065000,"container":"container_1763736000000_0001_01_000002","node":"node-2:8041"}
+{"kind":"finished","time_ms":1763736066000,"container":"container_1763736000000_0002_01_000002","node":"node-2:8041"}
+{"kind":"learned","time_ms":1763736070000,"application":"application_1763736000000_0001","profile":"tag|nightly","outcome":"succeeded","runs":3}
+"#;
+
+fn journal(content: &str) -> (TempDir, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("decisions.jsonl");
+    fs::write(&path, content).unwrap();
+    let path = text(&path).to_owned();
+    (folder, path)
+}
+
+#[test]
+fn an_application_is_told_why_it_waited_and_why_it_went_where() {
+    let (_folder, path) = journal(JOURNAL);
+    let application = "application_1763736000000_0001";
+    let arguments = [
+        "decisions",
+        "--journal",
+        &path,
+        "--application",
+        application,
+    ];
+    let expected = "\
+2025-11-21T14:40:01.000Z  placed    container_1763736000000_0001_01_000001 on node-1:8041: \
+application master of application_1763736000000_0001 (Nightly sales), 1.1 GB and 1 vcore; \
+CapacityScheduler placed it as it would alone; \
+booked on the node: 1.1 GB of 4.3 GB, 1 of 4 vcores
+2025-11-21T14:40:02.000Z  waited    application_1763736000000_0001 was not placed on \
+node-1:8041: cpu demand exceeds what is available by 0.25 cores from 3 s on \
+(2 times until 2025-11-21T14:40:03.000Z)
+2025-11-21T14:40:05.000Z  placed    container_1763736000000_0001_01_000002 on node-2:8041: \
+executor of application_1763736000000_0001 (Nightly sales), 2.1 GB and 1 vcore; \
+fits for all of its life by its profile tag|nightly, best score 0.4062; \
+booked on the node: 6.4 GB of 4.3 GB, 5 of 4 vcores
+2025-11-21T14:41:05.000Z  finished  container_1763736000000_0001_01_000002 on node-2:8041
+2025-11-21T14:41:10.000Z  learned   application_1763736000000_0001, succeeded: \
+the profile is made of 3 runs: tag|nightly
+";
+    assert_eq!(elastane(&arguments).printed(), expected);
+}
+
+#[test]
+fn without_an_application_everything_is_told() {
+    let (_folder, path) = journal(JOURNAL);
+    let printed = elastane(&["decisions", "--journal", &path]).printed();
+    assert_eq!(printed.lines().count(), 8, "{printed}");
+    assert!(printed.contains("bookable  node-1:8041: 2.00 times its registered size"));
+}
+
+#[test]
+fn json_gives_the_records_as_they_are() {
+    let (_folder, path) = journal(JOURNAL);
+    let all = elastane(&["decisions", "--json", "--journal", &path]).printed();
+    assert_eq!(all, JOURNAL);
+    let application = "application_1763736000000_0002";
+    let arguments = [
+        "decisions",
+        "--json",
+        "--journal",
+        &path,
+        "--application",
+        application,
+    ];
+    let one = elastane(&arguments).printed();
+    assert_eq!(
+        one.lines().collect::<Vec<_>>(),
+        [JOURNAL.lines().nth(4).unwrap()]
+    );
+}
+
+#[test]
+fn a_line_that_was_cut_is_said_and_the_rest_is_told() {
+    let (_folder, path) = journal(&JOURNAL[..JOURNAL.len() - 20]);
+    let ended = elastane(&["decisions", "--journal", &path]);
+    assert_eq!(
+        ended.stderr,
+        format!("elastane: {path}: 1 line cannot be read\n")
+    );
+    assert_eq!(ended.printed().lines().count(), 7);
+}
+
+#[test]
+fn what_is_no_journal_is_refused() {
+    let (_folder, path) = journal("no journal\nat all\n");
+    let refused = elastane(&["decisions", "--journal", &path]).refused();
+    assert!(
+        refused.ends_with("no journal, 2 lines cannot be read\n"),
+        "{refused}"
+    );
+}
+
+#[test]
+fn an_application_without_a_record_is_refused() {
+    let (_folder, path) = journal(JOURNAL);
+    let arguments = [
+        "decisions",
+        "--journal",
+        &path,
+        "--application",
+        "application_1_0001",
+    ];
+    let refused = elastane(&arguments).refused();
+    assert!(
+        refused.contains("nothing is recorded about application_1_0001"),
+        "{refused}"
+    );
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_is_no_error() {
+    let (_folder, path) = journal(&JOURNAL.repeat(2_000));
+    let mut child = Command::new(env!("CARGO_BIN_EXE_elastane"))
+        .args(["decisions", "--journal", &path])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut output = child.stdout.take().unwrap();
+    output.read_exact(&mut [0; 10]).unwrap();
+    drop(output);
+    let ended = child.wait_with_output().unwrap();
+    assert_eq!(ended.status.code(), Some(0));
+    assert!(
+        ended.stderr.is_empty(),
+        "{}",
+        String::from_utf8_lossy(&ended.stderr)
+    );
+}
+
+#[test]
+fn version_and_examples_are_there() {
+    let version = elastane(&["--version"]).printed();
+    assert_eq!(version, format!("elastane {}\n", env!("CARGO_PKG_VERSION")));
+    for subcommand in ["what-if", "profiles", "depository", "decisions"] {
+        let help = elastane(&[subcommand, "--help"]).printed();
+        assert!(
+            help.contains(&format!("Examples:\n  elastane {subcommand} ")),
+            "{help}"
+        );
+    }
+}
+
+#[test]
+fn wrong_usage_has_exit_code_2() {
+    for arguments in [&[][..], &["nothing"], &["decisions"], &["profiles", "list"]] {
+        assert_eq!(elastane(arguments).code, Some(2), "{arguments:?}");
+    }
+}
