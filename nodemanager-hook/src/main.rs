@@ -1,1 +1,7 @@
-fn main() {}
+//! `elastane-agent`: see `docs/agent.md`.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    elastane_agent::main()
+}

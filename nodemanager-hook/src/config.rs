@@ -1,0 +1,284 @@
+//! The agent's configuration file.
+
+mod check;
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use serde::Deserialize;
+
+/// Everything an administrator can set. `agent.toml` beside this crate explains each key.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    pub socket: Socket,
+    pub sampling: Sampling,
+    pub cgroup: Cgroup,
+    pub capacity: Capacity,
+    pub audit: Audit,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Socket {
+    pub path: PathBuf,
+    pub mode: String,
+    pub group: Option<String>,
+    pub allowed_users: Vec<UserName>,
+}
+
+/// A user by name or by number.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(untagged, expecting = "a user name or a uid")]
+pub enum UserName {
+    Uid(u32),
+    Name(String),
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Sampling {
+    interval_ms: u64,
+    sample_ms: u64,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Cgroup {
+    pub parent: PathBuf,
+}
+
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Capacity {
+    pub cpu_cores: Option<f32>,
+    pub memory_bytes: Option<u64>,
+    pub network_bytes_per_s: u64,
+    pub disk_bytes_per_s: u64,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Audit {
+    pub file: Option<PathBuf>,
+}
+
+impl Default for Socket {
+    fn default() -> Self {
+        Self {
+            path: "/run/elastane/agent.sock".into(),
+            mode: "0660".into(),
+            group: None,
+            allowed_users: Vec::new(),
+        }
+    }
+}
+
+impl Default for Sampling {
+    fn default() -> Self {
+        Self {
+            interval_ms: 1000,
+            sample_ms: 3000,
+        }
+    }
+}
+
+impl Default for Cgroup {
+    fn default() -> Self {
+        Self {
+            parent: "elastane".into(),
+        }
+    }
+}
+
+/// Why a configuration file is refused; one line each.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    #[error("{}: cannot be read: {source}", file.display())]
+    Unreadable { file: PathBuf, source: io::Error },
+    #[error("{}:{line}: `{text}`: {reason}", file.display())]
+    Syntax {
+        file: PathBuf,
+        line: usize,
+        text: String,
+        reason: String,
+    },
+    #[error("{}: {key} = {value}: allowed is {allowed}", file.display())]
+    Value {
+        file: PathBuf,
+        key: &'static str,
+        value: String,
+        allowed: String,
+    },
+}
+
+impl Config {
+    /// Reads and checks a configuration file.
+    ///
+    /// # Errors
+    /// A file that cannot be read, is not TOML, has a key that does not exist or a value out of
+    /// bounds.
+    pub fn read(file: &Path) -> Result<Self, ConfigError> {
+        let text = fs::read_to_string(file).map_err(|source| ConfigError::Unreadable {
+            file: file.into(),
+            source,
+        })?;
+        let config: Self =
+            toml::from_str(&text).map_err(|error| syntax_error(file, &text, &error))?;
+        check::check(&config).map_err(|bad| ConfigError::Value {
+            file: file.into(),
+            key: bad.key,
+            value: bad.value,
+            allowed: bad.allowed,
+        })?;
+        Ok(config)
+    }
+}
+
+impl Socket {
+    /// The permission bits of the socket file.
+    pub fn mode_bits(&self) -> u32 {
+        check::mode(&self.mode).unwrap_or(0o600)
+    }
+}
+
+impl Sampling {
+    /// From one reading to the next.
+    pub fn interval(self) -> Duration {
+        Duration::from_millis(self.interval_ms)
+    }
+
+    /// How many readings are closed into one sample.
+    pub fn readings_per_sample(self) -> u64 {
+        self.sample_ms / self.interval_ms.max(1)
+    }
+}
+
+/// One line with the place and the text there, since TOML's own message has several.
+fn syntax_error(file: &Path, text: &str, error: &toml::de::Error) -> ConfigError {
+    let offset = error.span().map_or(0, |span| span.start).min(text.len());
+    let before = text.as_bytes()[..offset]
+        .iter()
+        .filter(|&&byte| byte == b'\n')
+        .count();
+    ConfigError::Syntax {
+        file: file.into(),
+        line: before + 1,
+        text: text.lines().nth(before).unwrap_or_default().trim().into(),
+        reason: error.message().replace('\n', " "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Config, String> {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("agent.toml");
+        fs::write(&file, text).unwrap();
+        Config::read(&file).map_err(|error| {
+            let line = error.to_string();
+            assert_eq!(line.lines().count(), 1, "{line}");
+            line.replace(file.to_str().unwrap(), "FILE")
+        })
+    }
+
+    #[test]
+    fn an_empty_file_gives_the_defaults() {
+        let config = read("").unwrap();
+        assert_eq!(config.socket.path, Path::new("/run/elastane/agent.sock"));
+        assert_eq!(config.socket.mode_bits(), 0o660);
+        assert_eq!(config.sampling.interval(), Duration::from_secs(1));
+        assert_eq!(config.sampling.readings_per_sample(), 3);
+        assert_eq!(config.cgroup.parent, Path::new("elastane"));
+        assert!(config.audit.file.is_none());
+    }
+
+    #[test]
+    fn the_example_holds_the_defaults() {
+        let example = include_str!("../agent.toml");
+        let config = read(example).unwrap();
+        assert_eq!(format!("{config:?}"), format!("{:?}", read("").unwrap()));
+        let uncommented: String = example
+            .lines()
+            .map(|line| line.strip_prefix("#: ").unwrap_or(line))
+            .map(|line| format!("{line}\n"))
+            .collect();
+        read(&uncommented).unwrap();
+    }
+
+    #[test]
+    fn a_key_that_does_not_exist_is_named_with_its_line() {
+        let error = read("[sampling]\ninterval = 5\n").unwrap_err();
+        assert!(
+            error.starts_with("FILE:2: `interval = 5`: unknown field"),
+            "{error}"
+        );
+        assert!(error.contains("`interval_ms`"), "{error}");
+    }
+
+    #[test]
+    fn a_value_of_another_type_is_named_with_its_line() {
+        let error = read("[socket]\nallowed_users = [1.5]\n").unwrap_err();
+        assert!(
+            error.starts_with("FILE:2: `allowed_users = [1.5]`: a user name or a uid"),
+            "{error}"
+        );
+        let error = read("[sampling]\nsample_ms = -3\n").unwrap_err();
+        assert!(error.starts_with("FILE:2: `sample_ms = -3`:"), "{error}");
+    }
+
+    #[test]
+    fn a_value_out_of_bounds_names_key_value_and_what_is_allowed() {
+        for (text, start) in [
+            (
+                "[sampling]\ninterval_ms = 5",
+                "FILE: sampling.interval_ms = 5: allowed is",
+            ),
+            (
+                "[sampling]\nsample_ms = 1500",
+                "FILE: sampling.sample_ms = 1500: allowed is",
+            ),
+            (
+                "[cgroup]\nparent = '/x'",
+                "FILE: cgroup.parent = /x: allowed is",
+            ),
+            (
+                "[cgroup]\nparent = 'a/../b'",
+                "FILE: cgroup.parent = a/../b: allowed is",
+            ),
+            (
+                "[cgroup]\nparent = ''",
+                "FILE: cgroup.parent = : allowed is",
+            ),
+            (
+                "[socket]\nmode = '0990'",
+                "FILE: socket.mode = 0990: allowed is",
+            ),
+            (
+                "[socket]\npath = 'x.sock'",
+                "FILE: socket.path = x.sock: allowed is",
+            ),
+            (
+                "[capacity]\ncpu_cores = 0",
+                "FILE: capacity.cpu_cores = 0: allowed is",
+            ),
+            (
+                "[capacity]\ncpu_cores = nan",
+                "FILE: capacity.cpu_cores = NaN: allowed is",
+            ),
+            (
+                "[capacity]\nmemory_bytes = 0",
+                "FILE: capacity.memory_bytes = 0: allowed is",
+            ),
+            ("[audit]\nfile = 'x'", "FILE: audit.file = x: allowed is"),
+        ] {
+            let error = read(text).unwrap_err();
+            assert!(error.starts_with(start), "{error}");
+        }
+    }
+}

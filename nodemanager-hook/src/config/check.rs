@@ -1,0 +1,123 @@
+//! Bounds that the types of the configuration do not carry.
+
+use std::path::{Component, Path};
+
+use super::Config;
+use crate::container_id::ContainerId;
+
+/// The length that the kernel's socket address has room for.
+const MAX_SOCKET_PATH_BYTES: usize = 107;
+
+/// A value that is out of bounds.
+pub struct BadValue {
+    pub key: &'static str,
+    pub value: String,
+    pub allowed: String,
+}
+
+pub fn check(config: &Config) -> Result<(), BadValue> {
+    let socket = &config.socket;
+    let path_fits = socket.path.as_os_str().len() <= MAX_SOCKET_PATH_BYTES;
+    require(
+        socket.path.is_absolute() && socket.path.file_name().is_some() && path_fits,
+        "socket.path",
+        socket.path.display(),
+        format!("an absolute path of at most {MAX_SOCKET_PATH_BYTES} bytes"),
+    )?;
+    require(
+        mode(&socket.mode).is_some(),
+        "socket.mode",
+        &socket.mode,
+        "permission bits in octal, as \"0660\"",
+    )?;
+    let sampling = config.sampling;
+    require(
+        (100..=60_000).contains(&sampling.interval_ms),
+        "sampling.interval_ms",
+        sampling.interval_ms,
+        "100 to 60000",
+    )?;
+    let whole = sampling.sample_ms.is_multiple_of(sampling.interval_ms);
+    require(
+        whole && (1..=60_000).contains(&sampling.sample_ms),
+        "sampling.sample_ms",
+        sampling.sample_ms,
+        format!(
+            "a multiple of sampling.interval_ms ({}) up to 60000",
+            sampling.interval_ms
+        ),
+    )?;
+    require(
+        is_group_path(&config.cgroup.parent),
+        "cgroup.parent",
+        config.cgroup.parent.display(),
+        "a relative path of names of letters, digits, `_`, `.` and `-`, the last one no container id",
+    )?;
+    let capacity = config.capacity;
+    if let Some(cores) = capacity.cpu_cores {
+        let positive = cores.is_finite() && cores > 0.0;
+        require(positive, "capacity.cpu_cores", cores, "a number above 0")?;
+    }
+    if let Some(bytes) = capacity.memory_bytes {
+        require(
+            bytes > 0,
+            "capacity.memory_bytes",
+            bytes,
+            "a number above 0",
+        )?;
+    }
+    if let Some(file) = &config.audit.file {
+        require(
+            file.is_absolute() && file.file_name().is_some(),
+            "audit.file",
+            file.display(),
+            "an absolute path",
+        )?;
+    }
+    Ok(())
+}
+
+/// Permission bits written in octal.
+pub fn mode(text: &str) -> Option<u32> {
+    u32::from_str_radix(text, 8)
+        .ok()
+        .filter(|bits| *bits <= 0o777 && !text.starts_with('+'))
+}
+
+fn is_group_path(path: &Path) -> bool {
+    // Components would hide a "." or a double slash, so the text is split here as well.
+    let plain = path.to_str().is_some_and(|text| {
+        text.split('/').all(|name| {
+            !name.is_empty()
+                && name != "."
+                && name
+                    .bytes()
+                    .all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte))
+        })
+    });
+    let last_is_container = path
+        .file_name()
+        .and_then(|name| name.to_str())
+        .is_some_and(|name| name.parse::<ContainerId>().is_ok());
+    plain
+        && !last_is_container
+        && path
+            .components()
+            .all(|component| matches!(component, Component::Normal(_)))
+}
+
+fn require(
+    holds: bool,
+    key: &'static str,
+    value: impl ToString,
+    allowed: impl ToString,
+) -> Result<(), BadValue> {
+    if holds {
+        return Ok(());
+    }
+    Err(BadValue {
+        key,
+        value: value.to_string(),
+        allowed: allowed.to_string(),
+    })
+}

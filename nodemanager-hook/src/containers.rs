@@ -1,0 +1,103 @@
+//! The set of running containers, as the NodeManager tells it.
+
+use std::collections::BTreeMap;
+
+use elastane_protocol::RunningContainer;
+
+use crate::container_id::{ContainerId, ContainerIdError};
+
+/// Why a list of containers is refused.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ContainersError {
+    #[error(transparent)]
+    Id(#[from] ContainerIdError),
+    #[error("{container} is in the list twice")]
+    Twice { container: ContainerId },
+    #[error("pid {pid} of {container}: allowed is {allowed}")]
+    Pid {
+        container: ContainerId,
+        pid: u32,
+        allowed: &'static str,
+    },
+}
+
+/// Checks a list as a whole: pids by container.
+///
+/// `forbidden` holds the agent and everything above it up to init: a tree that begins there would
+/// take the agent itself along.
+pub fn check(
+    list: &[RunningContainer],
+    forbidden: &[u32],
+) -> Result<BTreeMap<ContainerId, u32>, ContainersError> {
+    let mut pids = BTreeMap::new();
+    for RunningContainer { container, pid } in list {
+        let container: ContainerId = container.parse()?;
+        let refused = |allowed| {
+            Err(ContainersError::Pid {
+                container: container.clone(),
+                pid: *pid,
+                allowed,
+            })
+        };
+        if *pid <= 1 || i32::try_from(*pid).is_err() {
+            return refused("2 to 2147483647");
+        }
+        if forbidden.contains(pid) {
+            return refused("a process that is not the agent or one above it");
+        }
+        if pids.insert(container.clone(), *pid).is_some() {
+            return Err(ContainersError::Twice { container });
+        }
+    }
+    Ok(pids)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn running(container: &str, pid: u32) -> RunningContainer {
+        RunningContainer {
+            container: container.into(),
+            pid,
+        }
+    }
+
+    #[test]
+    fn a_list_becomes_pids_by_container() {
+        let list = [
+            running("container_1_1_1_2", 9),
+            running("container_1_1_1_1", 8),
+        ];
+        let pids: Vec<u32> = check(&list, &[]).unwrap().into_values().collect();
+        assert_eq!(pids, [8, 9]);
+    }
+
+    #[test]
+    fn one_bad_entry_refuses_the_list() {
+        let good = running("container_1_1_1_1", 8);
+        for (bad, why) in [
+            (
+                running("container_1_1_1_1", 9),
+                "container_1_1_1_1 is in the list twice",
+            ),
+            (
+                running("container_1_1_1_2", 0),
+                "pid 0 of container_1_1_1_2: allowed is 2 to",
+            ),
+            (
+                running("container_1_1_1_2", 1),
+                "pid 1 of container_1_1_1_2: allowed is 2 to",
+            ),
+            (running("container_1_1_1_2", u32::MAX), "pid 4294967295 of"),
+            (
+                running("container_1_1_1_2", 77),
+                "pid 77 of container_1_1_1_2: allowed is a process",
+            ),
+            (running("/etc", 9), "`/etc` is no container id"),
+        ] {
+            let error = check(&[good.clone(), bad], &[77]).unwrap_err().to_string();
+            assert!(error.starts_with(why), "{error}");
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! The node agent: measures the containers of one node and limits them as the plan says.
+//!
+//! The modules follow the data: [`config`] → [`containers`] (what runs, told by the NodeManager) →
+//! [`sensors`] → [`samples`] → [`report`] (up) and [`plan`] (down) → [`actuators`] → [`audit`].
+//! [`agent`] holds them together, [`server`] is the Unix socket, [`run`] the threads, [`journal`]
+//! what has to be put back after a crash.
+
+mod actuators;
+mod agent;
+mod audit;
+mod cgroups;
+mod command;
+mod config;
+mod container_id;
+mod containers;
+mod journal;
+mod once;
+mod plan;
+mod report;
+mod restore;
+mod run;
+mod samples;
+mod schedule;
+mod sensors;
+mod server;
+
+pub use command::main;

@@ -1,0 +1,192 @@
+//! The threads of a running agent, and its end.
+
+use std::{
+    fs, io,
+    path::Path,
+    sync::{
+        Arc,
+        mpsc::{self, Sender},
+    },
+    thread,
+    time::Instant,
+};
+
+use nix::{
+    errno::Errno,
+    sys::{
+        signal::{SigSet, Signal},
+        stat::{Mode, umask},
+    },
+};
+use parking_lot::{Condvar, Mutex};
+
+use crate::{
+    agent::{Agent, StartError},
+    config::{Config, Sampling},
+    schedule::Schedule,
+    server::{
+        AllowedUsers, Server, UnknownUser,
+        socket::{self, SocketError},
+    },
+};
+
+pub const PROC: &str = "/proc";
+
+/// Why an agent did not start, or ended by itself.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    #[error(transparent)]
+    Socket(#[from] SocketError),
+    #[error(transparent)]
+    User(#[from] UnknownUser),
+    #[error(transparent)]
+    Start(#[from] StartError),
+    #[error("cannot wait for signals: {0}")]
+    Signals(#[from] Errno),
+    #[error("cannot start a thread: {0}")]
+    Thread(io::Error),
+    #[error("the {0} thread ended; limits are lifted")]
+    Ended(&'static str),
+}
+
+/// Why a running agent stops.
+enum Stop {
+    Signal(Signal),
+    Thread(&'static str),
+}
+
+struct Shared {
+    agent: Mutex<Agent>,
+    /// The plan has changed: the sampler may have to wake earlier.
+    planned: Condvar,
+}
+
+/// Tells the main thread when its thread ends, by a panic too.
+struct Ending {
+    name: &'static str,
+    stop: Sender<Stop>,
+}
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        // Nobody listens any more when the agent stops already.
+        let _ = self.stop.send(Stop::Thread(self.name));
+    }
+}
+
+/// Runs an agent until a signal ends it, and puts everything back then.
+///
+/// # Errors
+/// What keeps it from starting, or a thread that ended by itself.
+pub fn run(config: &Config) -> Result<(), RunError> {
+    umask(Mode::from_bits_truncate(0o077));
+    let ending_signals = SigSet::from_iter([Signal::SIGTERM, Signal::SIGINT]);
+    // Before there are other threads, so that all of them leave these signals to one.
+    ending_signals.thread_block()?;
+    let allowed = AllowedUsers::resolve(&config.socket.allowed_users)?;
+    let listener = socket::listen(&config.socket)?;
+    let agent =
+        Agent::start(config, Path::new(PROC)).inspect_err(|_| remove(&config.socket.path))?;
+    log::info!(
+        "listening on {}; {}",
+        config.socket.path.display(),
+        agent.describe()
+    );
+    let shared = Arc::new(Shared {
+        agent: Mutex::new(agent),
+        planned: Condvar::new(),
+    });
+    let stop = start_threads(
+        config,
+        &shared,
+        Server::new(listener, allowed),
+        ending_signals,
+    );
+    let stop = stop.map(|stops| stops.recv());
+    let restored = shared.agent.lock().stop();
+    remove(&config.socket.path);
+    log::info!(
+        "{} groups removed, {} left",
+        restored.removed,
+        restored.failed
+    );
+    match stop? {
+        Ok(Stop::Signal(signal)) => {
+            log::info!("stopped by {signal}");
+            Ok(())
+        }
+        Ok(Stop::Thread(name)) => Err(RunError::Ended(name)),
+        Err(mpsc::RecvError) => Err(RunError::Ended("signal")),
+    }
+}
+
+fn start_threads(
+    config: &Config,
+    shared: &Arc<Shared>,
+    server: Server,
+    ending_signals: SigSet,
+) -> Result<mpsc::Receiver<Stop>, RunError> {
+    let (stop, stops) = mpsc::channel();
+    let signalled = stop.clone();
+    spawn("signal", &stop, move || {
+        if let Ok(signal) = ending_signals.wait() {
+            let _ = signalled.send(Stop::Signal(signal));
+        }
+    })?;
+    let (sampled, sampling) = (Arc::clone(shared), config.sampling);
+    spawn("sampler", &stop, move || sample(&sampled, sampling))?;
+    let served = Arc::clone(shared);
+    spawn("server", &stop, move || {
+        server.serve(|request| {
+            let response = served.agent.lock().handle(request, Instant::now());
+            served.planned.notify_one();
+            response
+        });
+    })?;
+    Ok(stops)
+}
+
+fn spawn(
+    name: &'static str,
+    stop: &Sender<Stop>,
+    work: impl FnOnce() + Send + 'static,
+) -> Result<(), RunError> {
+    let ending = Ending {
+        name,
+        stop: stop.clone(),
+    };
+    let thread = thread::Builder::new().name(name.into());
+    thread
+        .spawn(move || {
+            let _ending = ending;
+            work();
+        })
+        .map(drop)
+        .map_err(RunError::Thread)
+}
+
+/// Reads at absolute deadlines and follows the plan between them.
+fn sample(shared: &Shared, sampling: Sampling) {
+    let mut schedule = Schedule::new(
+        Instant::now(),
+        sampling.interval(),
+        sampling.readings_per_sample(),
+    );
+    let mut agent = shared.agent.lock();
+    loop {
+        let now = Instant::now();
+        if let Some(due) = schedule.take(now) {
+            agent.round(due, now);
+        }
+        agent.follow_plan(now);
+        let next = schedule.next_at();
+        let wake = agent.next_change(now).map_or(next, |at| at.min(next));
+        shared.planned.wait_until(&mut agent, wake);
+    }
+}
+
+fn remove(socket: &Path) {
+    if let Err(error) = fs::remove_file(socket) {
+        log::warn!("cannot remove {}: {error}", socket.display());
+    }
+}

@@ -1,0 +1,296 @@
+//! Readings closed into samples, kept until the core has acknowledged them.
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    time::{Duration, Instant},
+};
+
+use elastane_protocol::{Sample, Usage};
+
+use crate::container_id::ContainerId;
+
+/// How long a sample waits for its acknowledgement before it is dropped.
+const KEPT: Duration = Duration::from_secs(120);
+
+/// What one container used from one reading to the next.
+#[derive(Debug, Clone, Copy)]
+pub struct Reading {
+    /// The reading before.
+    pub since: Instant,
+    /// This reading.
+    pub at: Instant,
+    pub cpu_nanoseconds: u64,
+    /// Resident at `at`.
+    pub memory_bytes: u64,
+    pub disk_bytes: u64,
+}
+
+/// Readings of one container that are not closed yet.
+#[derive(Debug)]
+struct Window {
+    since: Instant,
+    at: Instant,
+    cpu_nanoseconds: u64,
+    memory_bytes: u64,
+    disk_bytes: u64,
+}
+
+/// A closed sample; its age is known only when a report is made.
+#[derive(Debug, Clone, Copy)]
+pub struct Closed {
+    pub sequence: u64,
+    ended: Instant,
+    length_ms: u32,
+    usage: Usage,
+}
+
+/// The samples of all containers.
+#[derive(Debug, Default)]
+pub struct Samples {
+    sequence: u64,
+    open: BTreeMap<ContainerId, Window>,
+    closed: BTreeMap<ContainerId, VecDeque<Closed>>,
+    newest: Usage,
+    dropped: u64,
+}
+
+impl Samples {
+    /// Adds a reading to the sample that is open.
+    pub fn add(&mut self, container: &ContainerId, reading: &Reading) {
+        let window = self
+            .open
+            .entry(container.clone())
+            .or_insert_with(|| Window {
+                since: reading.since,
+                at: reading.at,
+                cpu_nanoseconds: 0,
+                memory_bytes: 0,
+                disk_bytes: 0,
+            });
+        window.at = reading.at;
+        window.cpu_nanoseconds = window
+            .cpu_nanoseconds
+            .saturating_add(reading.cpu_nanoseconds);
+        window.disk_bytes = window.disk_bytes.saturating_add(reading.disk_bytes);
+        window.memory_bytes = window.memory_bytes.max(reading.memory_bytes);
+    }
+
+    /// Closes the open sample of every container and drops what nobody asked for in time.
+    pub fn close(&mut self, now: Instant) {
+        self.sequence += 1;
+        self.newest = Usage::default();
+        for (container, window) in std::mem::take(&mut self.open) {
+            let Some(sample) = window.close(self.sequence) else {
+                continue;
+            };
+            add(&mut self.newest, &sample.usage);
+            self.closed.entry(container).or_default().push_back(sample);
+        }
+        self.drop_old(now);
+    }
+
+    /// Forgets the samples up to `sequence`.
+    pub fn acknowledge(&mut self, sequence: u64) {
+        self.forget(|sample| sample.sequence <= sequence);
+    }
+
+    /// The number of the newest closed sample; 0 before the first.
+    pub fn sequence(&self) -> u64 {
+        self.sequence
+    }
+
+    /// What all containers used in the newest closed sample.
+    pub fn newest(&self) -> Usage {
+        self.newest
+    }
+
+    /// Samples that were dropped before anybody acknowledged them.
+    pub fn dropped(&self) -> u64 {
+        self.dropped
+    }
+
+    /// What was not acknowledged yet, oldest first within a container.
+    pub fn unacknowledged(&self) -> impl Iterator<Item = (&ContainerId, &VecDeque<Closed>)> {
+        self.closed.iter()
+    }
+
+    fn drop_old(&mut self, now: Instant) {
+        let dropped = self.forget(|sample| now.saturating_duration_since(sample.ended) > KEPT);
+        if dropped > 0 && self.dropped == 0 {
+            log::warn!(
+                "samples older than {} s are dropped: nobody acknowledged them (said once)",
+                KEPT.as_secs()
+            );
+        }
+        self.dropped += dropped;
+    }
+
+    fn forget(&mut self, done: impl Fn(&Closed) -> bool) -> u64 {
+        let mut forgotten = 0;
+        self.closed.retain(|_, samples| {
+            while samples.front().is_some_and(&done) {
+                samples.pop_front();
+                forgotten += 1;
+            }
+            !samples.is_empty()
+        });
+        forgotten
+    }
+}
+
+impl Window {
+    /// Nothing when no time passed between the first and the last reading.
+    fn close(&self, sequence: u64) -> Option<Closed> {
+        let length = self.at.saturating_duration_since(self.since);
+        let length_ms = u32::try_from(length.as_millis()).unwrap_or(u32::MAX);
+        if length_ms == 0 {
+            return None;
+        }
+        let seconds = length.as_secs_f64();
+        Some(Closed {
+            sequence,
+            ended: self.at,
+            length_ms,
+            usage: Usage {
+                cpu_cores: (self.cpu_nanoseconds as f64 / 1e9 / seconds) as f32,
+                memory_bytes: self.memory_bytes,
+                network_bytes_per_s: 0,
+                disk_bytes_per_s: (self.disk_bytes as f64 / seconds) as u64,
+            },
+        })
+    }
+}
+
+impl Closed {
+    /// The sample as it is reported at `now`.
+    pub fn at(&self, now: Instant) -> Sample {
+        let age = now.saturating_duration_since(self.ended).as_millis();
+        Sample {
+            sequence: self.sequence,
+            age_ms: u32::try_from(age).unwrap_or(u32::MAX),
+            length_ms: self.length_ms,
+            usage: self.usage,
+        }
+    }
+}
+
+fn add(sum: &mut Usage, usage: &Usage) {
+    let add = |sum: &mut u64, bytes: u64| *sum = sum.saturating_add(bytes);
+    sum.cpu_cores += usage.cpu_cores;
+    add(&mut sum.memory_bytes, usage.memory_bytes);
+    add(&mut sum.network_bytes_per_s, usage.network_bytes_per_s);
+    add(&mut sum.disk_bytes_per_s, usage.disk_bytes_per_s);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id(number: u32) -> ContainerId {
+        format!("container_1_1_1_{number}").parse().unwrap()
+    }
+
+    fn seconds(count: u64) -> Duration {
+        Duration::from_secs(count)
+    }
+
+    fn reading(since: Instant, at: Instant, cores: f64, memory_bytes: u64) -> Reading {
+        let length = at.duration_since(since).as_nanos() as f64;
+        Reading {
+            since,
+            at,
+            cpu_nanoseconds: (length * cores) as u64,
+            memory_bytes,
+            disk_bytes: 1000,
+        }
+    }
+
+    fn all(samples: &Samples, now: Instant) -> Vec<(String, Vec<Sample>)> {
+        samples
+            .unacknowledged()
+            .map(|(container, closed)| {
+                let samples = closed.iter().map(|sample| sample.at(now)).collect();
+                (container.to_string(), samples)
+            })
+            .collect()
+    }
+
+    #[test]
+    fn three_readings_become_the_mean_and_the_largest_memory() {
+        let start = Instant::now();
+        let mut samples = Samples::default();
+        for (second, cores, memory) in [(0, 0.5, 10), (1, 1.0, 30), (2, 1.5, 20)] {
+            let since = start + seconds(second);
+            samples.add(&id(1), &reading(since, since + seconds(1), cores, memory));
+        }
+        samples.close(start + seconds(3));
+        let reported = all(&samples, start + seconds(5));
+        let sample = reported[0].1[0];
+        assert_eq!(
+            (sample.sequence, sample.age_ms, sample.length_ms),
+            (1, 2000, 3000)
+        );
+        assert!((sample.usage.cpu_cores - 1.0).abs() < 1e-6);
+        assert_eq!(sample.usage.memory_bytes, 30);
+        assert_eq!(sample.usage.disk_bytes_per_s, 1000);
+    }
+
+    #[test]
+    fn a_container_that_ran_for_a_part_is_measured_over_its_part() {
+        let start = Instant::now();
+        let mut samples = Samples::default();
+        let whole = reading(start, start + seconds(3), 0.5, 10);
+        let part = reading(start + seconds(2), start + seconds(3), 1.0, 5);
+        samples.add(&id(1), &whole);
+        samples.add(&id(2), &part);
+        samples.close(start + seconds(3));
+        let reported = all(&samples, start + seconds(3));
+        assert_eq!(reported[1].1[0].length_ms, 1000);
+        assert!((reported[1].1[0].usage.cpu_cores - 1.0).abs() < 1e-6);
+        assert!((samples.newest().cpu_cores - 1.5).abs() < 1e-6);
+        assert_eq!(samples.newest().memory_bytes, 15);
+    }
+
+    #[test]
+    fn acknowledged_samples_are_forgotten_and_no_others() {
+        let start = Instant::now();
+        let mut samples = Samples::default();
+        for second in 0..4 {
+            let since = start + seconds(second);
+            samples.add(&id(1), &reading(since, since + seconds(1), 1.0, 1));
+            samples.close(since + seconds(1));
+        }
+        samples.acknowledge(2);
+        let reported = all(&samples, start);
+        let sequences: Vec<u64> = reported[0].1.iter().map(|sample| sample.sequence).collect();
+        assert_eq!(sequences, [3, 4]);
+        samples.acknowledge(4);
+        assert!(all(&samples, start).is_empty());
+    }
+
+    #[test]
+    fn what_nobody_acknowledges_is_dropped_after_two_minutes_and_counted() {
+        let start = Instant::now();
+        let mut samples = Samples::default();
+        for second in 0..130 {
+            let since = start + seconds(second);
+            samples.add(&id(1), &reading(since, since + seconds(1), 1.0, 1));
+            samples.close(since + seconds(1));
+        }
+        assert_eq!(samples.dropped(), 9);
+        let reported = all(&samples, start + seconds(130));
+        assert_eq!(reported[0].1.len(), 121);
+        assert_eq!(reported[0].1[0].sequence, 10);
+        assert_eq!(reported[0].1[0].age_ms, 120_000);
+    }
+
+    #[test]
+    fn a_container_without_elapsed_time_has_no_sample() {
+        let now = Instant::now();
+        let mut samples = Samples::default();
+        samples.add(&id(1), &reading(now, now, 1.0, 1));
+        samples.close(now);
+        assert!(all(&samples, now).is_empty());
+        assert_eq!(samples.sequence(), 1);
+    }
+}

@@ -1,0 +1,99 @@
+//! When to read and when to close a sample: absolute deadlines, so that lateness does not add up.
+
+use std::time::{Duration, Instant};
+
+/// A round that is due.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Due {
+    /// Whether this reading is the last of its sample.
+    pub closes_sample: bool,
+    /// Rounds whose time has passed without a reading.
+    pub missed: u64,
+}
+
+/// The deadlines of the rounds since a start.
+#[derive(Debug)]
+pub struct Schedule {
+    start: Instant,
+    interval: Duration,
+    readings_per_sample: u64,
+    done: u64,
+    samples_closed: u64,
+}
+
+impl Schedule {
+    pub fn new(start: Instant, interval: Duration, readings_per_sample: u64) -> Self {
+        Self {
+            start,
+            interval,
+            readings_per_sample: readings_per_sample.max(1),
+            done: 0,
+            samples_closed: 0,
+        }
+    }
+
+    /// When the next round is due.
+    pub fn next_at(&self) -> Instant {
+        self.start + self.interval.saturating_mul(saturated(self.done + 1))
+    }
+
+    /// Takes the round that is due at `now`, if there is one. Rounds that were missed are left out.
+    pub fn take(&mut self, now: Instant) -> Option<Due> {
+        let elapsed = now.saturating_duration_since(self.start).as_nanos();
+        let round = u64::try_from(elapsed / self.interval.as_nanos().max(1)).unwrap_or(u64::MAX);
+        if round <= self.done {
+            return None;
+        }
+        let missed = round - self.done - 1;
+        self.done = round;
+        let samples = round / self.readings_per_sample;
+        let closes_sample = samples > self.samples_closed;
+        self.samples_closed = samples;
+        Some(Due {
+            closes_sample,
+            missed,
+        })
+    }
+}
+
+fn saturated(rounds: u64) -> u32 {
+    u32::try_from(rounds).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    #[test]
+    fn deadlines_do_not_drift_when_rounds_are_late() {
+        let start = Instant::now();
+        let mut schedule = Schedule::new(start, SECOND, 3);
+        assert_eq!(schedule.take(start), None);
+        assert_eq!(schedule.next_at(), start + SECOND);
+        let late = start + Duration::from_millis(1400);
+        assert!(schedule.take(late).is_some());
+        assert_eq!(schedule.take(late), None);
+        assert_eq!(schedule.next_at(), start + 2 * SECOND);
+    }
+
+    #[test]
+    fn every_third_reading_closes_a_sample_even_when_some_were_missed() {
+        let start = Instant::now();
+        let mut schedule = Schedule::new(start, SECOND, 3);
+        let mut closes = |second: u64| schedule.take(start + Duration::from_secs(second));
+        let due = |closes_sample, missed| {
+            Some(Due {
+                closes_sample,
+                missed,
+            })
+        };
+        assert_eq!(closes(1), due(false, 0));
+        assert_eq!(closes(2), due(false, 0));
+        assert_eq!(closes(3), due(true, 0));
+        assert_eq!(closes(7), due(true, 3));
+        assert_eq!(closes(8), due(false, 0));
+        assert_eq!(closes(9), due(true, 0));
+    }
+}

@@ -1,0 +1,222 @@
+//! The files of `/proc` that the agent reads. A process that vanishes meanwhile is no error.
+
+use std::{
+    fmt::Write as _,
+    fs::File,
+    io::{self, Read},
+    path::{Path, PathBuf},
+};
+
+use nix::{
+    errno::Errno,
+    unistd::{SysconfVar, sysconf},
+};
+
+use super::process_table::Process;
+
+const NANOSECONDS_PER_SECOND: u64 = 1_000_000_000;
+
+/// Disk traffic of a process since it began, and of the children that it has reaped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DiskBytes {
+    Read(u64),
+    /// Another user's process, and the agent is not root.
+    Denied,
+}
+
+/// A `/proc`; its root is a parameter so that recorded trees can be read.
+#[derive(Debug, Clone)]
+pub struct ProcFs {
+    root: PathBuf,
+    page_bytes: u64,
+    nanoseconds_per_tick: u64,
+}
+
+impl ProcFs {
+    pub fn new(root: &Path) -> Self {
+        let positive = |variable, usual: u64| {
+            let value = sysconf(variable).ok().flatten();
+            value
+                .and_then(|value| u64::try_from(value).ok())
+                .filter(|value| *value > 0)
+                .unwrap_or(usual)
+        };
+        let ticks_per_second = positive(SysconfVar::CLK_TCK, 100);
+        Self {
+            root: root.into(),
+            page_bytes: positive(SysconfVar::PAGE_SIZE, 4096),
+            nanoseconds_per_tick: NANOSECONDS_PER_SECOND / ticks_per_second,
+        }
+    }
+
+    /// A file below the root.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.root.join(name)
+    }
+
+    /// The pids of all processes now.
+    ///
+    /// # Errors
+    /// Those of reading the directory.
+    pub fn pids(&self) -> io::Result<Vec<u32>> {
+        let mut pids = Vec::new();
+        for entry in std::fs::read_dir(&self.root)? {
+            let name = entry?.file_name();
+            if let Some(pid) = name.to_str().and_then(|name| name.parse().ok()) {
+                pids.push(pid);
+            }
+        }
+        Ok(pids)
+    }
+
+    /// Parent, session, start and CPU time of a process.
+    pub fn process(&self, pid: u32) -> io::Result<Option<Process>> {
+        let parsed = self.read(pid, "stat", |text| {
+            parse_stat(pid, text, self.nanoseconds_per_tick)
+        })?;
+        match parsed {
+            Some(None) => Err(self.unreadable(pid, "stat")),
+            other => Ok(other.flatten()),
+        }
+    }
+
+    /// Resident memory. Pages that several processes share are counted for each of them.
+    pub fn resident_bytes(&self, pid: u32) -> io::Result<Option<u64>> {
+        let pages = self.read(pid, "statm", |text| {
+            text.split_ascii_whitespace().nth(1)?.parse::<u64>().ok()
+        })?;
+        match pages {
+            Some(None) => Err(self.unreadable(pid, "statm")),
+            other => Ok(other.flatten().map(|pages| pages * self.page_bytes)),
+        }
+    }
+
+    /// Bytes that the process caused to be read from and written to storage.
+    pub fn disk_bytes(&self, pid: u32) -> io::Result<Option<DiskBytes>> {
+        let bytes = match self.read(pid, "io", parse_io) {
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                return Ok(Some(DiskBytes::Denied));
+            }
+            other => other?,
+        };
+        match bytes {
+            Some(None) => Err(self.unreadable(pid, "io")),
+            other => Ok(other.flatten().map(DiskBytes::Read)),
+        }
+    }
+
+    /// The lines of `/proc/PID/cgroup`.
+    pub fn cgroup(&self, pid: u32) -> io::Result<Option<String>> {
+        self.read(pid, "cgroup", str::to_owned)
+    }
+
+    /// Reads a file that fits the kernel's page; nothing when the process is gone.
+    fn read<T>(&self, pid: u32, file: &str, parse: impl Fn(&str) -> T) -> io::Result<Option<T>> {
+        let mut path = String::with_capacity(64);
+        // Writing to a String cannot fail.
+        let _ = write!(path, "{}/{pid}/{file}", self.root.display());
+        let mut buffer = [0; 4096];
+        let length = match File::open(&path).and_then(|file| fill(file, &mut buffer)) {
+            Err(error) if is_gone(&error) => return Ok(None),
+            other => other?,
+        };
+        let text = String::from_utf8_lossy(&buffer[..length]);
+        // Some kernels give an empty file for a process that is just ending.
+        Ok((!text.is_empty()).then(|| parse(&text)))
+    }
+
+    fn unreadable(&self, pid: u32, file: &str) -> io::Error {
+        let path = self.root.join(pid.to_string()).join(file);
+        io::Error::new(
+            io::ErrorKind::InvalidData,
+            format!("{} is not as expected", path.display()),
+        )
+    }
+}
+
+fn fill(mut file: File, buffer: &mut [u8]) -> io::Result<usize> {
+    let mut length = 0;
+    loop {
+        match file.read(&mut buffer[length..])? {
+            0 => return Ok(length),
+            count => length += count,
+        }
+    }
+}
+
+fn is_gone(error: &io::Error) -> bool {
+    let vanished = error.raw_os_error() == Some(Errno::ESRCH as i32);
+    vanished || error.kind() == io::ErrorKind::NotFound
+}
+
+/// `pid (name) state ppid pgrp session …`; the name may hold spaces and parentheses.
+fn parse_stat(pid: u32, text: &str, nanoseconds_per_tick: u64) -> Option<Process> {
+    let (_, after_name) = text.rsplit_once(')')?;
+    let fields: Vec<&str> = after_name.split_ascii_whitespace().collect();
+    // Counted from the state, which proc(5) calls field 3.
+    let number = |field: usize| fields.get(field - 3)?.parse::<u64>().ok();
+    let ticks: u64 = (14..=17).map(number).sum::<Option<u64>>()?;
+    Some(Process {
+        pid,
+        parent: u32::try_from(number(4)?).ok()?,
+        session: u32::try_from(number(6)?).ok()?,
+        start_ticks: number(22)?,
+        cpu_nanoseconds: ticks * nanoseconds_per_tick,
+    })
+}
+
+fn parse_io(text: &str) -> Option<u64> {
+    let value = |key: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix(key))?;
+        line.trim().parse::<u64>().ok()
+    };
+    Some(value("read_bytes:")? + value("write_bytes:")?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_with_spaces_and_parentheses_is_skipped() {
+        let text = "77 (a) S (b 1 2) R 5 6 7 0 -1 4194304 1 2 3 4 10 20 30 40 20 0 1 0 999 0 0";
+        let process = parse_stat(77, text, 1000).unwrap();
+        assert_eq!((process.parent, process.session), (5, 7));
+        assert_eq!(process.start_ticks, 999);
+        assert_eq!(process.cpu_nanoseconds, 100_000);
+    }
+
+    #[test]
+    fn a_stat_that_is_cut_is_refused() {
+        assert!(parse_stat(77, "77 (a) R 5 6 7", 1000).is_none());
+        assert!(parse_stat(77, "", 1000).is_none());
+    }
+
+    #[test]
+    fn io_is_what_storage_saw_not_what_was_asked() {
+        let text = "rchar: 900\nwchar: 800\nsyscr: 1\nsyscw: 1\nread_bytes: 4096\n\
+                    write_bytes: 8192\ncancelled_write_bytes: 0\n";
+        assert_eq!(parse_io(text), Some(12288));
+    }
+
+    #[test]
+    fn a_process_that_is_gone_is_no_error() {
+        let directory = tempfile::tempdir().unwrap();
+        let proc = ProcFs::new(directory.path());
+        assert!(proc.process(5).unwrap().is_none());
+        assert!(proc.resident_bytes(5).unwrap().is_none());
+        assert!(proc.disk_bytes(5).unwrap().is_none());
+        std::fs::create_dir(directory.path().join("5")).unwrap();
+        std::fs::write(directory.path().join("5/stat"), "").unwrap();
+        assert!(proc.process(5).unwrap().is_none());
+    }
+
+    #[test]
+    fn the_agent_itself_can_be_read() {
+        let proc = ProcFs::new(Path::new("/proc"));
+        let process = proc.process(std::process::id()).unwrap().unwrap();
+        assert_eq!(process.parent, nix::unistd::getppid().as_raw() as u32);
+        assert!(proc.resident_bytes(process.pid).unwrap().unwrap() > 100_000);
+        assert!(proc.pids().unwrap().contains(&process.pid));
+    }
+}

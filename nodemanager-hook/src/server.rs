@@ -1,0 +1,86 @@
+//! The Unix socket: one thread, one connection at a time, each with a deadline.
+
+mod connection;
+mod peers;
+pub mod socket;
+
+use std::{
+    os::unix::net::{UnixListener, UnixStream},
+    thread,
+    time::Duration,
+};
+
+use elastane_protocol::{AgentRequest, AgentResponse};
+
+use self::connection::Connection;
+pub use self::peers::{AllowedUsers, UnknownUser};
+use crate::once::Once;
+
+/// How long a request, or a response, may take; also how long a connection may be idle.
+const TIMEOUT: Duration = Duration::from_secs(2);
+
+/// Serves the NodeManager.
+pub struct Server {
+    listener: UnixListener,
+    allowed: AllowedUsers,
+    refusals: Once,
+}
+
+impl Server {
+    pub fn new(listener: UnixListener, allowed: AllowedUsers) -> Self {
+        Self {
+            listener,
+            allowed,
+            refusals: Once::default(),
+        }
+    }
+
+    /// Answers connections, one after the other, for ever.
+    pub fn serve(mut self, mut handle: impl FnMut(AgentRequest) -> AgentResponse) {
+        loop {
+            match self.listener.accept() {
+                Ok((stream, _)) => self.converse(stream, &mut handle),
+                Err(error) => {
+                    self.refusals.warn("connections not accepted", error);
+                    // Too many open files, for one, does not pass at once.
+                    thread::sleep(Duration::from_millis(100));
+                }
+            }
+        }
+    }
+
+    fn converse(
+        &mut self,
+        stream: UnixStream,
+        handle: &mut impl FnMut(AgentRequest) -> AgentResponse,
+    ) {
+        let mut connection = Connection::new(stream, TIMEOUT);
+        if let Err(refusal) = self.allowed.check(connection.stream()) {
+            self.refusals.warn("peers refused", &refusal);
+            connection.refuse(refusal);
+            return;
+        }
+        loop {
+            let response = match connection.receive() {
+                Ok(Some(request)) => handle(request),
+                Ok(None) => return,
+                Err(error) => {
+                    self.refusals.warn(connection::kind(&error), &error);
+                    connection.refuse(error.to_string());
+                    return;
+                }
+            };
+            let refused = matches!(response, AgentResponse::Refused(_));
+            if let AgentResponse::Refused(reason) = &response {
+                self.refusals.warn("requests refused", reason);
+            }
+            if let Err(error) = connection.send(&response) {
+                self.refusals.warn("responses not sent", error);
+                return;
+            }
+            if refused {
+                return;
+            }
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Who may talk to the agent.
+
+use std::{collections::BTreeSet, os::unix::net::UnixStream};
+
+use nix::{
+    sys::socket::{getsockopt, sockopt::PeerCredentials},
+    unistd::{User, geteuid},
+};
+
+use crate::config::UserName;
+
+/// A configured user that this host does not know.
+#[derive(Debug, thiserror::Error)]
+#[error("socket.allowed_users = {name}: allowed are users that this host knows")]
+pub struct UnknownUser {
+    name: String,
+}
+
+/// User ids that may talk to the agent.
+#[derive(Debug)]
+pub struct AllowedUsers(BTreeSet<u32>);
+
+impl AllowedUsers {
+    /// Root, the agent's own user, and the configured ones.
+    ///
+    /// # Errors
+    /// A name that cannot be looked up.
+    pub fn resolve(configured: &[UserName]) -> Result<Self, UnknownUser> {
+        let mut users = BTreeSet::from([0, geteuid().as_raw()]);
+        for user in configured {
+            users.insert(match user {
+                UserName::Uid(uid) => *uid,
+                UserName::Name(name) => match User::from_name(name) {
+                    Ok(Some(user)) => user.uid.as_raw(),
+                    _ => return Err(UnknownUser { name: name.clone() }),
+                },
+            });
+        }
+        Ok(Self(users))
+    }
+
+    /// Asks the kernel who is at the other end; gives the reason when it may not talk.
+    pub fn check(&self, stream: &UnixStream) -> Result<(), String> {
+        let peer = getsockopt(stream, PeerCredentials)
+            .map_err(|error| format!("the peer's user is not known: {error}"))?;
+        if self.0.contains(&peer.uid()) {
+            return Ok(());
+        }
+        Err(format!("uid {} may not talk to this agent", peer.uid()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn root_the_agent_and_the_configured_users_are_allowed() {
+        let configured = [UserName::Uid(4711), UserName::Name("nobody".into())];
+        let AllowedUsers(users) = AllowedUsers::resolve(&configured).unwrap();
+        for uid in [0, geteuid().as_raw(), 4711] {
+            assert!(users.contains(&uid), "{uid}");
+        }
+        assert!(users.len() >= 3);
+    }
+
+    #[test]
+    fn a_user_that_is_not_known_is_named() {
+        let configured = [UserName::Name("no-such-user".into())];
+        let error = AllowedUsers::resolve(&configured).unwrap_err().to_string();
+        assert!(
+            error.starts_with("socket.allowed_users = no-such-user:"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn the_kernel_says_who_the_peer_is() {
+        let (one, _other) = UnixStream::pair().unwrap();
+        assert!(AllowedUsers::resolve(&[]).unwrap().check(&one).is_ok());
+        let reason = AllowedUsers(BTreeSet::new()).check(&one).unwrap_err();
+        assert!(reason.ends_with("may not talk to this agent"), "{reason}");
+    }
+}

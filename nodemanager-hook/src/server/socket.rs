@@ -1,0 +1,154 @@
+//! The socket file.
+
+use std::{
+    fs::{self, Permissions},
+    io,
+    os::unix::{
+        fs::{FileTypeExt, PermissionsExt},
+        net::{UnixListener, UnixStream},
+    },
+    path::{Path, PathBuf},
+};
+
+use nix::unistd::{Group, chown};
+
+use crate::config::Socket;
+
+/// Why the agent cannot listen.
+#[derive(Debug, thiserror::Error)]
+pub enum SocketError {
+    #[error("an agent already listens on {}", path.display())]
+    InUse { path: PathBuf },
+    #[error("{} is there and is no socket: remove it or set another socket.path", path.display())]
+    NotASocket { path: PathBuf },
+    #[error("socket.group = {name}: allowed are groups that this host knows")]
+    UnknownGroup { name: String },
+    #[error("cannot {action} {}: {source}", path.display())]
+    Io {
+        action: &'static str,
+        path: PathBuf,
+        source: io::Error,
+    },
+}
+
+/// Listens, with the configured owner and mode.
+///
+/// # Errors
+/// Another agent on the same path, or a path that cannot be used.
+pub fn listen(config: &Socket) -> Result<UnixListener, SocketError> {
+    let path = &config.path;
+    let failed = |action| {
+        move |source| SocketError::Io {
+            action,
+            path: path.clone(),
+            source,
+        }
+    };
+    if let Some(directory) = path.parent().filter(|directory| !directory.exists()) {
+        fs::create_dir_all(directory).map_err(failed("make the directory of"))?;
+        // Whoever may open the socket must be able to reach it; its mode says who may.
+        let reachable = Permissions::from_mode(0o755);
+        fs::set_permissions(directory, reachable).map_err(failed("open the directory of"))?;
+    }
+    remove_stale(path)?;
+    // The agent's umask keeps others out until owner and mode are set.
+    let listener = UnixListener::bind(path).map_err(failed("listen on"))?;
+    if let Some(group) = group(config)? {
+        chown(path, None, Some(group.gid))
+            .map_err(io::Error::from)
+            .map_err(failed("set the group of"))?;
+    }
+    let mode = Permissions::from_mode(config.mode_bits());
+    fs::set_permissions(path, mode).map_err(failed("set the mode of"))?;
+    Ok(listener)
+}
+
+/// The configured group of the socket file.
+///
+/// # Errors
+/// A name that cannot be looked up.
+pub fn group(config: &Socket) -> Result<Option<Group>, SocketError> {
+    let Some(name) = &config.group else {
+        return Ok(None);
+    };
+    match Group::from_name(name) {
+        Ok(Some(group)) => Ok(Some(group)),
+        _ => Err(SocketError::UnknownGroup { name: name.clone() }),
+    }
+}
+
+/// Removes a socket file on which nobody answers.
+///
+/// # Errors
+/// An agent that answers, or something there that is no socket.
+pub fn remove_stale(path: &Path) -> Result<(), SocketError> {
+    let failed = |action, source| SocketError::Io {
+        action,
+        path: path.into(),
+        source,
+    };
+    let kind = match fs::symlink_metadata(path) {
+        Ok(metadata) => metadata.file_type(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(failed("look at", error)),
+    };
+    if !kind.is_socket() {
+        return Err(SocketError::NotASocket { path: path.into() });
+    }
+    match UnixStream::connect(path) {
+        Ok(_) => Err(SocketError::InUse { path: path.into() }),
+        Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
+            fs::remove_file(path).map_err(|error| failed("remove stale", error))
+        }
+        Err(error) => Err(failed("connect to", error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config(path: &Path) -> Socket {
+        Socket {
+            path: path.into(),
+            ..Socket::default()
+        }
+    }
+
+    #[test]
+    fn a_socket_that_answers_is_left_alone_and_a_stale_one_is_replaced() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("deep/agent.sock");
+        let first = listen(&config(&path)).unwrap();
+        let mode = fs::metadata(&path).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o660);
+        let error = listen(&config(&path)).unwrap_err().to_string();
+        assert_eq!(
+            error,
+            format!("an agent already listens on {}", path.display())
+        );
+        drop(first);
+        listen(&config(&path)).unwrap();
+    }
+
+    #[test]
+    fn what_is_no_socket_is_never_removed() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("agent.sock");
+        fs::write(&path, "precious").unwrap();
+        let error = listen(&config(&path)).unwrap_err();
+        assert!(matches!(error, SocketError::NotASocket { .. }));
+        assert_eq!(fs::read_to_string(&path).unwrap(), "precious");
+    }
+
+    #[test]
+    fn a_group_that_is_not_known_is_named() {
+        let mut config = config(Path::new("/unused"));
+        config.group = Some("no-such-group".into());
+        let error = group(&config).unwrap_err().to_string();
+        assert!(
+            error.starts_with("socket.group = no-such-group:"),
+            "{error}"
+        );
+    }
+}

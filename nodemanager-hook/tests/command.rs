@@ -1,0 +1,67 @@
+//! The command line, as an administrator sees it.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // helpers of tests
+
+use std::{fs, process::Command};
+
+/// Exit code, standard output, standard error.
+fn agent(arguments: &[&str]) -> (i32, String, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_elastane-agent"));
+    let output = command.args(arguments).output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let code = output.status.code().unwrap();
+    (code, text(&output.stdout), text(&output.stderr))
+}
+
+#[test]
+fn the_example_configuration_is_right() {
+    let example = concat!(env!("CARGO_MANIFEST_DIR"), "/agent.toml");
+    assert_eq!(
+        agent(&["check-config", example]),
+        (0, String::new(), String::new())
+    );
+}
+
+#[test]
+fn a_wrong_configuration_is_one_line_and_exit_code_2() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("agent.toml");
+    let path = file.to_str().unwrap();
+    for (text, line) in [
+        (
+            "[sampling]\ninterval_ms = 1\n",
+            "sampling.interval_ms = 1: allowed is 100 to 60000",
+        ),
+        (
+            "[socket]\nallowed_users = ['no-such-user']\n",
+            "socket.allowed_users = no-such-user:",
+        ),
+        (
+            "[socket]\ngroup = 'no-such-group'\n",
+            "socket.group = no-such-group:",
+        ),
+        ("socket\n", "`socket`"),
+    ] {
+        fs::write(&file, text).unwrap();
+        let (code, _, error) = agent(&["check-config", path]);
+        assert_eq!(code, 2, "{error}");
+        assert!(error.contains(line) && error.contains(path), "{error}");
+        assert_eq!(error.lines().count(), 1, "{error}");
+    }
+    let (code, _, error) = agent(&["run", "--config", "/does/not/exist"]);
+    assert_eq!(code, 2);
+    assert!(
+        error.starts_with("elastane-agent: /does/not/exist: cannot be read"),
+        "{error}"
+    );
+}
+
+#[test]
+fn the_help_has_examples_and_exit_codes() {
+    let (code, help, _) = agent(&["--help"]);
+    assert_eq!(code, 0);
+    assert!(help.contains("elastane-agent run --config /etc/elastane/agent.toml"));
+    assert!(help.contains("Exit codes:"));
+    let (code, _, error) = agent(&["walk"]);
+    assert_eq!(code, 2);
+    assert!(error.contains("unrecognized subcommand 'walk'"), "{error}");
+}
