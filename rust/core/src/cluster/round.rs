@@ -1,18 +1,20 @@
 //! A round of allocation: which applications' next container may go to this node, best first.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::Cluster;
 use super::admission::{Admitted, admit, demand_on, is_starving};
-use super::application::ApplicationId;
+use super::application::{Application, ApplicationId};
 use super::node_entry::{NodeId, Request};
+use crate::resources::Resource;
 
 /// At most so many applications of one queue are named in a round.
 pub const ROUND_LIMIT: usize = 16;
 
-/// Scores that differ by less than this are equal; then the application that waits longest goes
-/// first.
+/// Scores that differ by less than this are equal; then the application that came first goes first,
+/// as CapacityScheduler has it, so that an application gets all its executors before the next one
+/// gets its first.
 const SAME_SCORE: f64 = 1e-9;
 
 impl Cluster {
@@ -20,7 +22,9 @@ impl Cluster {
     /// they are to be tried; none where CapacityScheduler is to decide.
     ///
     /// The order is YARN's application priority, then those that waited too long, then the policy's
-    /// score. An application whose ask does not fit `free` is left out: CapacityScheduler would
+    /// score. An application master goes to no node while an application of its queue that runs
+    /// already waits for memory: the two would take from each other what both need. It is held
+    /// back no longer than a starving application. An application whose ask does not fit `free` is left out: CapacityScheduler would
     /// reserve the node for it and place nothing else there.
     pub fn round(
         &mut self,
@@ -34,6 +38,12 @@ impl Cluster {
         let entry = self.nodes.get(&node)?;
         let available = entry.node.available(now_ms);
         let starvation_wait_ms = self.settings.starvation_wait_ms;
+        let short_of_memory: HashSet<String> = self
+            .applications
+            .values()
+            .filter(|application| waits_for_memory(application))
+            .map(|application| application.queue.clone())
+            .collect();
 
         let mut fitting = Vec::new();
         for (id, application) in &mut self.applications {
@@ -41,6 +51,13 @@ impl Cluster {
                 continue;
             };
             if !ask.request.fits_into(free) {
+                continue;
+            }
+            let waited_ms = now_ms.saturating_sub(application.waiting_since_ms);
+            if ask.application_master
+                && waited_ms < starvation_wait_ms
+                && short_of_memory.contains(&application.queue)
+            {
                 continue;
             }
             let predicted = application.demands.of(ask.application_master);
@@ -56,7 +73,6 @@ impl Cluster {
                         Reverse(ask.priority),
                         admitted != Admitted::Starving,
                         (score / SAME_SCORE).round() as i64,
-                        application.waiting_since_ms,
                         *id,
                     );
                     fitting.push((key, application.queue.as_str()));
@@ -77,4 +93,15 @@ impl Cluster {
             .collect();
         Some(order)
     }
+}
+
+/// Whether an application that runs waits, and was refused memory by the core when last looked at.
+fn waits_for_memory(application: &Application) -> bool {
+    let refused_memory = application
+        .last_excess
+        .is_some_and(|(_, excess)| excess.resource == Resource::Memory);
+    application
+        .waiting
+        .is_some_and(|ask| !ask.application_master)
+        && refused_memory
 }

@@ -323,3 +323,40 @@ fn virtual_cores_that_capacity_scheduler_does_not_count_neither_starve_nor_overb
     ));
     assert!(!cluster.node(node).unwrap().is_overbooked());
 }
+
+#[test]
+fn an_application_master_waits_for_those_that_run_and_lack_memory_but_not_forever() {
+    let (mut cluster, node) = cluster_of_one(settings());
+    let free = request(16, 16);
+    let runs = waiting(&mut cluster, "runs", Demands::default(), ask(5, 1));
+    place(&mut cluster, "1", runs, node, 0);
+    let master = Ask {
+        application_master: true,
+        ..ask(1, 1)
+    };
+    let starts = waiting(&mut cluster, "starts", Demands::default(), master);
+    let elsewhere = waiting(&mut cluster, "elsewhere", Demands::default(), master);
+    cluster.application_moved(elsewhere, "root.other");
+
+    let both = Some(vec![starts, elsewhere]);
+    assert_eq!(cluster.round(node, free, 0), both, "nobody was refused yet");
+    assert_eq!(cluster.round(node, free, 0), Some(vec![elsewhere]));
+    cluster.reported(node, physical(), 60_000);
+    assert_eq!(cluster.round(node, free, 60_000), both, "not forever");
+
+    let nothing = |ask| Ask { count: 0, ..ask };
+    cluster.pending(runs, nothing(ask(5, 1)), 60_000);
+    cluster.pending(starts, nothing(master), 60_000);
+    cluster.pending(starts, master, 60_000);
+    assert_eq!(cluster.round(node, free, 60_000), both, "nobody lacks it");
+}
+
+#[test]
+fn where_scores_tie_the_application_that_came_first_gets_all_its_executors_first() {
+    let (mut cluster, node) = cluster_of_one(settings());
+    let first = waiting(&mut cluster, "first", Demands::default(), ask(1, 1));
+    let second = waiting(&mut cluster, "second", Demands::default(), ask(1, 1));
+    place(&mut cluster, "1", first, node, 1_000);
+    let order = cluster.round(node, request(16, 16), 1_000);
+    assert_eq!(order, Some(vec![first, second]));
+}
