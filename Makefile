@@ -5,7 +5,8 @@ JOBS ?= 2
 QUICK ?=
 
 CARGO := cargo
-MAVEN := mvn --batch-mode --quiet -Dhadoop.version=$(HADOOP_VERSION)
+MAVEN_LOUD := mvn --batch-mode --no-transfer-progress -Dhadoop.version=$(HADOOP_VERSION)
+MAVEN := $(MAVEN_LOUD) --quiet
 PYTHON := target/venv/bin/python
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1)
 DIST := elastane-$(VERSION)
@@ -44,7 +45,7 @@ test-cluster: fetch build ## a real ResourceManager, two NodeManagers, agents an
 lint: fetch ## formats and lints of Rust, Java and Python, warnings as errors
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --locked --jobs $(JOBS) --workspace --all-targets -- -D warnings
-	$(MAVEN) -Plint verify -DskipTests
+	$(MAVEN_LOUD) -Plint verify -DskipTests
 	$(PYTHON) -m ruff format --check tests
 	$(PYTHON) -m ruff check tests
 

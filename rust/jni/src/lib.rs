@@ -89,6 +89,11 @@ pub fn version<'local>(mut env: Unowned<'local>, _: Class<'local>) -> JString<'l
     })
 }
 
+#[jni_mangle("org.elastane.natives.Natives", "protocolVersion")]
+pub fn protocol_version<'local>(_env: Unowned<'local>, _: Class<'local>) -> jint {
+    elastane_protocol::VERSION.into()
+}
+
 #[jni_mangle("org.elastane.natives.Natives", "addressOf")]
 pub fn address_of<'local>(
     mut env: Unowned<'local>,
@@ -107,13 +112,15 @@ pub fn open<'local>(
     mut env: Unowned<'local>,
     _: Class<'local>,
     settings_json: JString<'local>,
+    virtual_cores_count: jboolean,
 ) -> jlong {
     call(&mut env, |env| {
         stderr_log::install();
         let json = settings_json.try_to_string(env)?;
         let keys: BTreeMap<String, String> =
             serde_json::from_str(&json).map_err(Failure::refused)?;
-        let settings = Settings::from_configuration(&keys, true).map_err(Failure::refused)?;
+        let settings =
+            Settings::from_configuration(&keys, virtual_cores_count).map_err(Failure::refused)?;
         let elastane = Elastane::open(settings).map_err(Failure::refused)?;
         Ok(Box::into_raw(Box::new(elastane)) as jlong)
     })
@@ -370,11 +377,12 @@ pub fn may_preempt<'local>(
     handle: jlong,
     queue_absolute_capacity: jdouble,
     queue_used_memory_bytes: jlong,
+    queue_used_vcores: jint,
     _now_ms: jlong,
 ) -> jboolean {
     call(&mut env, |_| {
-        let used = u64::try_from(queue_used_memory_bytes).unwrap_or(0);
-        Ok(core(handle)?.may_preempt(queue_absolute_capacity, request(used as jlong, 0)))
+        let used = request(queue_used_memory_bytes, queue_used_vcores);
+        Ok(core(handle)?.may_preempt(queue_absolute_capacity, used))
     })
 }
 

@@ -224,14 +224,16 @@ impl Cluster {
         plans
     }
 
-    /// Whether decisions about this node are the core's: mode `enforce` and a fresh report.
+    /// Whether decisions about this node are the core's: mode `enforce` and a fresh report. Also
+    /// while it is still raised after its agent fell silent: CapacityScheduler alone would fill it
+    /// above its physical size in the moment before it is lowered.
     #[must_use]
     pub fn decides(&self, node: NodeId, now_ms: i64) -> bool {
         self.settings.enforce
-            && self
-                .nodes
-                .get(&node)
-                .is_some_and(|entry| entry.is_fresh(self.settings.fresh_for_ms, now_ms))
+            && self.nodes.get(&node).is_some_and(|entry| {
+                entry.is_fresh(self.settings.fresh_for_ms, now_ms)
+                    || entry.bookable_thousandths > 1_000
+            })
     }
 }
 

@@ -360,3 +360,17 @@ fn where_scores_tie_the_application_that_came_first_gets_all_its_executors_first
     let order = cluster.round(node, request(16, 16), 1_000);
     assert_eq!(order, Some(vec![first, second]));
 }
+
+#[test]
+fn a_silent_node_that_is_still_raised_is_not_left_to_capacity_scheduler() {
+    let (mut cluster, node) = cluster_of_one(settings());
+    cluster.bookable_changes(usize::MAX, 0);
+    let app = waiting(&mut cluster, "a", Demands::default(), ask(5, 1));
+    place(&mut cluster, "1", app, node, 0);
+    assert!(matches!(
+        place(&mut cluster, "2", app, node, 10_500),
+        Commit::Refused(_)
+    ));
+    cluster.bookable_changes(usize::MAX, 10_500);
+    assert_eq!(cluster.round(node, request(3, 7), 10_500), None);
+}

@@ -21,6 +21,9 @@ public final class Natives {
   /** The version of the library; it must equal the jar's. */
   public static native String version();
 
+  /** The one version of reports and replies that the library speaks. */
+  public static native int protocolVersion();
+
   /** Where a direct buffer lies, so that the hot calls can take an address. */
   public static native long addressOf(ByteBuffer direct);
 
@@ -31,10 +34,11 @@ public final class Natives {
    *
    * @param settingsJson every {@code yarn.scheduler.elastane.*} key that is set, as one JSON object
    *     of strings
+   * @param virtualCoresCount whether CapacityScheduler books virtual cores too, or memory alone
    * @return the handle that every other method takes
    * @throws IllegalArgumentException naming the key, the value and what is allowed
    */
-  public static native long open(String settingsJson);
+  public static native long open(String settingsJson, boolean virtualCoresCount);
 
   /** Writes what is pending, ends the core's threads and frees it. */
   public static native void close(long core);
@@ -87,7 +91,8 @@ public final class Natives {
    *
    * @param freeMemoryBytes what CapacityScheduler could still hand out on the node
    * @param resultAddress a direct buffer of {@code capacity} native-endian ints
-   * @return how many application numbers were written
+   * @return how many application numbers were written; -1 when this node is to be scheduled as
+   *     CapacityScheduler would (mode observe, or no fresh report from its agent)
    */
   public static native int round(
       long core,
@@ -140,7 +145,11 @@ public final class Natives {
 
   /** Whether a container of this queue may be preempted; see docs/boundary.md. */
   public static native boolean mayPreempt(
-      long core, double queueAbsoluteCapacity, long queueUsedMemoryBytes, long nowMs);
+      long core,
+      double queueAbsoluteCapacity,
+      long queueUsedMemoryBytes,
+      int queueUsedVcores,
+      long nowMs);
 
   /** What the core knows and counted, as JSON. */
   public static native String status(long core, long nowMs);
@@ -172,4 +181,7 @@ public final class Natives {
 
   /** Fails with an error of the core. */
   static native void errorForTest(long core);
+
+  /** The body of a report of a node of this size on which nothing runs. */
+  static native byte[] reportBodyForTest(int cpuMillicores, long memoryBytes);
 }

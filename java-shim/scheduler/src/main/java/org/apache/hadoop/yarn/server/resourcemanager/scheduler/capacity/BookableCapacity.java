@@ -1,0 +1,181 @@
+package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
+
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.Lock;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.apache.hadoop.util.Time;
+import org.apache.hadoop.yarn.api.records.NodeId;
+import org.apache.hadoop.yarn.api.records.NodeState;
+import org.apache.hadoop.yarn.api.records.Resource;
+import org.apache.hadoop.yarn.api.records.ResourceOption;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaSchedulerNode;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.event.NodeResourceUpdateSchedulerEvent;
+import org.apache.hadoop.yarn.util.resource.Resources;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Gives each SchedulerNode the size that the core lets be booked. The RMNode and the NodeManager
+ * keep the registered size.
+ *
+ * <p>No change made here carries an overcommit time-out, and a node that has one is not raised:
+ * CapacityScheduler kills what runs above a node's size when the time is over, and it cannot be
+ * taken back from a SchedulerNode.
+ */
+final class BookableCapacity {
+  private static final Logger LOG = LoggerFactory.getLogger(BookableCapacity.class);
+  private static final long CHECK_INTERVAL_MS = 1000;
+  private static final int NO_TIME_OUT = -1;
+  private static final int CHANGES_AT_ONCE = 4096;
+
+  private final CoreHandle core;
+  private final CoreNodes nodes;
+  private final Function<NodeId, FiCaSchedulerNode> schedulerNodes;
+  private final Consumer<NodeResourceUpdateSchedulerEvent> capacityScheduler;
+  private final Lock lock;
+  private final NumberBuffer changes = new NumberBuffer(2 * CHANGES_AT_ONCE);
+  private final AtomicLong nextCheckMs = new AtomicLong(Time.monotonicNow());
+  private final Set<NodeId> timeOutsLogged = ConcurrentHashMap.newKeySet();
+  private boolean ended;
+
+  /**
+   * @param capacityScheduler takes the change of a node's size
+   * @param lock the scheduler's write lock, which that takes too
+   */
+  BookableCapacity(
+      CoreHandle core,
+      CoreNodes nodes,
+      Function<NodeId, FiCaSchedulerNode> schedulerNodes,
+      Consumer<NodeResourceUpdateSchedulerEvent> capacityScheduler,
+      Lock lock) {
+    this.core = core;
+    this.nodes = nodes;
+    this.schedulerNodes = schedulerNodes;
+    this.capacityScheduler = capacityScheduler;
+    this.lock = lock;
+  }
+
+  /** Whether a second has passed since the last time; true for one caller only. */
+  boolean isDue() {
+    long nowMs = Time.monotonicNow();
+    long dueMs = nextCheckMs.get();
+    return nowMs >= dueMs && nextCheckMs.compareAndSet(dueMs, nowMs + CHECK_INTERVAL_MS);
+  }
+
+  /** Asks the core which nodes have to change, and changes them. */
+  void follow() {
+    lock.lock();
+    try {
+      int written = ended ? 0 : core.bookableChanges(changes);
+      for (int i = 0; i < written; i++) {
+        NodeRecord record = nodes.find(changes.get(2 * i));
+        if (record != null) {
+          record.setRatioThousandths(changes.get(2 * i + 1));
+          apply(record);
+        }
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** A node's registered size has changed, and CapacityScheduler knows: the ratio holds on. */
+  void registeredSizeChanged(NodeRecord record, Resource registered) {
+    lock.lock();
+    try {
+      record.setRegistered(registered);
+      apply(record);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Every raised node goes back to its registered size, for good. Needs no core. */
+  void lowerAll() {
+    lock.lock();
+    try {
+      ended = true;
+      for (NodeRecord record : nodes.all()) {
+        if (record.isRaised()) {
+          record.lower();
+          apply(record);
+        }
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** How many nodes are larger now than they registered. */
+  int raisedNodes() {
+    int raised = 0;
+    for (NodeRecord record : nodes.all()) {
+      FiCaSchedulerNode node = schedulerNodes.apply(record.rmNode.getNodeID());
+      if (node != null && !Resources.fitsIn(node.getTotalResource(), record.registered())) {
+        raised++;
+      }
+    }
+    return raised;
+  }
+
+  /**
+   * The change of a registered size as CapacityScheduler may see it: without its time-out where
+   * that would kill what Elastane booked above the registered size, or where nothing runs above the
+   * new size, so that the time-out has nothing to do but to stay.
+   */
+  NodeResourceUpdateSchedulerEvent withoutHarmfulTimeOut(NodeResourceUpdateSchedulerEvent event) {
+    ResourceOption option = event.getResourceOption();
+    NodeRecord record = nodes.find(event.getRMNode().getNodeID());
+    FiCaSchedulerNode node = schedulerNodes.apply(event.getRMNode().getNodeID());
+    if (option.getOverCommitTimeout() < 0 || record == null || node == null) {
+      return event;
+    }
+    Resource allocated = node.getAllocatedResource();
+    boolean bookedAbove = record.isRaised() || !Resources.fitsIn(allocated, record.registered());
+    if (bookedAbove && !Resources.fitsIn(allocated, option.getResource())) {
+      LOG.warn(
+          "{} changes to {} without the overcommit time-out of {} ms: {} is allocated there, above"
+              + " its registered size, and nothing of that is killed",
+          node.getNodeID(),
+          option.getResource(),
+          option.getOverCommitTimeout(),
+          allocated);
+    } else if (!Resources.fitsIn(allocated, option.getResource())) {
+      return event;
+    }
+    return new NodeResourceUpdateSchedulerEvent(
+        event.getRMNode(), ResourceOption.newInstance(option.getResource(), NO_TIME_OUT));
+  }
+
+  /** Gives a node the size that it should have, unless it may not be raised now. */
+  private void apply(NodeRecord record) {
+    if (record.rmNode.getState() != NodeState.RUNNING) {
+      // What is decommissioning shrinks with what runs there, and is to stay so.
+      return;
+    }
+    FiCaSchedulerNode node = schedulerNodes.apply(record.rmNode.getNodeID());
+    if (node == null || (record.isRaised() && hasTimeOut(node))) {
+      return;
+    }
+    Resource size = record.bookable();
+    if (!node.getTotalResource().equals(size)) {
+      capacityScheduler.accept(
+          new NodeResourceUpdateSchedulerEvent(
+              record.rmNode, ResourceOption.newInstance(size, NO_TIME_OUT)));
+    }
+  }
+
+  private boolean hasTimeOut(FiCaSchedulerNode node) {
+    boolean hasTimeOut = node.isOvercommitTimeOutSet();
+    if (hasTimeOut && timeOutsLogged.add(node.getNodeID())) {
+      LOG.warn(
+          "{} has an overcommit time-out, so its bookable capacity stays its registered one until"
+              + " it registers again",
+          node.getNodeID());
+    }
+    return hasTimeOut;
+  }
+}

@@ -1,0 +1,149 @@
+package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ConcurrentMap;
+import org.apache.hadoop.yarn.api.records.ApplicationId;
+import org.apache.hadoop.yarn.api.records.ApplicationSubmissionContext;
+import org.apache.hadoop.yarn.api.records.ContainerLaunchContext;
+import org.apache.hadoop.yarn.api.records.FinalApplicationStatus;
+import org.apache.hadoop.yarn.server.resourcemanager.rmapp.RMApp;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaSchedulerApp;
+
+/** The applications that the core knows, and what it was told of each. */
+final class CoreApplications {
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  private final CoreHandle core;
+  private final ConcurrentMap<ApplicationId, ApplicationRecord> byId = new ConcurrentHashMap<>();
+  private final ConcurrentMap<Integer, ApplicationRecord> byNumber = new ConcurrentHashMap<>();
+  private final Queue<FiCaSchedulerApp> restored = new ConcurrentLinkedQueue<>();
+
+  CoreApplications(CoreHandle core) {
+    this.core = core;
+  }
+
+  /** The record of an application, or null when the core does not know it. */
+  ApplicationRecord find(ApplicationId application) {
+    return byId.get(application);
+  }
+
+  ApplicationRecord find(int number) {
+    return byNumber.get(number);
+  }
+
+  void added(RMApp application, String queue) {
+    ApplicationId id = application.getApplicationId();
+    ApplicationRecord record =
+        new ApplicationRecord(id, core.applicationAdded(describe(application, queue)));
+    byNumber.put(record.number, record);
+    byId.put(id, record);
+  }
+
+  void moved(ApplicationId application, String queue) {
+    ApplicationRecord record = byId.get(application);
+    if (record != null) {
+      core.applicationMoved(record.number, queue);
+    }
+  }
+
+  void removed(ApplicationId application, RMApp ended) {
+    ApplicationRecord record = byId.remove(application);
+    if (record != null) {
+      byNumber.remove(record.number);
+      core.applicationRemoved(
+          record.number,
+          ended != null && ended.getFinalApplicationStatus() == FinalApplicationStatus.SUCCEEDED);
+    }
+  }
+
+  /**
+   * Tells the core what an attempt waits for, if that changed.
+   *
+   * <p>Where the queue's order is ours, only an active attempt counts: the core names a bounded
+   * number of applications for each queue, and those that the queue does not let start yet must not
+   * take the places.
+   */
+  void pendingChanged(FiCaSchedulerApp attempt, boolean queueIsOurs) {
+    ApplicationRecord record = byId.get(attempt.getApplicationId());
+    if (record == null) {
+      return;
+    }
+    ApplicationRecord.Entry entry = record.entry();
+    if (queueIsOurs) {
+      record.tellPending(core, entry == null ? null : entry.attempt);
+    } else {
+      record.tellPending(core, attempt);
+    }
+  }
+
+  /** An attempt may be scheduled by a queue of ours from now on. */
+  void entered(QueueOrder queue, FiCaSchedulerApp attempt) {
+    ApplicationRecord record = byId.get(attempt.getApplicationId());
+    if (record != null) {
+      record.enter(queue, attempt);
+      record.tellPending(core, attempt);
+    }
+  }
+
+  void left(QueueOrder queue, FiCaSchedulerApp attempt) {
+    ApplicationRecord record = byId.get(attempt.getApplicationId());
+    if (record != null) {
+      record.leave(queue);
+      ApplicationRecord.Entry entry = record.entry();
+      record.tellPending(core, entry == null ? null : entry.attempt);
+    }
+  }
+
+  /**
+   * An attempt gets back the ask of a container that it never took over. CapacityScheduler puts it
+   * back only after the hook that saw the container end, so it is looked at on the next event.
+   */
+  void asksAreRestored(FiCaSchedulerApp attempt) {
+    restored.add(attempt);
+  }
+
+  /** The next attempt whose asks were put back, or null. */
+  FiCaSchedulerApp nextRestored() {
+    return restored.poll();
+  }
+
+  private static String describe(RMApp application, String queue) {
+    Map<String, Object> description = new LinkedHashMap<>();
+    description.put("id", application.getApplicationId().toString());
+    description.put("name", orEmpty(application.getName()));
+    description.put("user", orEmpty(application.getUser()));
+    description.put("queue", queue);
+    description.put("type", orEmpty(application.getApplicationType()));
+    description.put(
+        "tags",
+        application.getApplicationTags() == null
+            ? Collections.emptySet()
+            : application.getApplicationTags());
+    description.put("commands", launchCommands(application));
+    try {
+      return JSON.writeValueAsString(description);
+    } catch (JsonProcessingException e) {
+      throw new IllegalArgumentException(
+          application.getApplicationId() + " cannot be described", e);
+    }
+  }
+
+  private static List<String> launchCommands(RMApp application) {
+    ApplicationSubmissionContext submission = application.getApplicationSubmissionContext();
+    ContainerLaunchContext launch = submission == null ? null : submission.getAMContainerSpec();
+    List<String> commands = launch == null ? null : launch.getCommands();
+    return commands == null ? Collections.emptyList() : commands;
+  }
+
+  private static String orEmpty(String value) {
+    return value == null ? "" : value;
+  }
+}

@@ -1,0 +1,166 @@
+package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import org.apache.hadoop.yarn.api.records.Container;
+import org.apache.hadoop.yarn.api.records.ContainerId;
+import org.apache.hadoop.yarn.api.records.ExecutionType;
+import org.apache.hadoop.yarn.api.records.Resource;
+import org.apache.hadoop.yarn.server.resourcemanager.rmcontainer.RMContainer;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.ContainerAllocationProposal;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.ResourceCommitRequest;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.SchedulerContainer;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaSchedulerApp;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaSchedulerNode;
+
+/** Tells the core of containers: those about to be committed, those that run, those that ended. */
+final class CoreContainers {
+  private final CoreHandle core;
+  private final CoreNodes nodes;
+  private final CoreApplications applications;
+  private final boolean enforce;
+
+  CoreContainers(CoreHandle core, CoreNodes nodes, CoreApplications applications, boolean enforce) {
+    this.core = core;
+    this.nodes = nodes;
+    this.applications = applications;
+    this.enforce = enforce;
+  }
+
+  /**
+   * Tells the core of the containers that a request would allocate. A reservation or a release
+   * books nothing, so the core does not hear of it.
+   */
+  Commit announce(ResourceCommitRequest<FiCaSchedulerApp, FiCaSchedulerNode> request) {
+    if (request.getContainersToAllocate().isEmpty()) {
+      return Commit.OF_NOTHING;
+    }
+    Commit commit = new Commit();
+    for (ContainerAllocationProposal<FiCaSchedulerApp, FiCaSchedulerNode> proposal :
+        request.getContainersToAllocate()) {
+      if (!announce(proposal, commit)) {
+        takeBack(commit);
+        commit.refused = true;
+        break;
+      }
+    }
+    return commit;
+  }
+
+  private boolean announce(
+      ContainerAllocationProposal<FiCaSchedulerApp, FiCaSchedulerNode> proposal, Commit commit) {
+    SchedulerContainer<FiCaSchedulerApp, FiCaSchedulerNode> proposed =
+        proposal.getAllocatedOrReservedContainer();
+    FiCaSchedulerApp attempt = proposed.getSchedulerApplicationAttempt();
+    commit.attempt = attempt;
+    ApplicationRecord application = applications.find(attempt.getApplicationId());
+    NodeRecord node = nodes.find(proposed.getSchedulerNode().getNodeID());
+    if (application == null || node == null) {
+      return true;
+    }
+    RMContainer rmContainer = proposed.getRmContainer();
+    if (rmContainer.getContainerId() == null) {
+      // CapacityScheduler would name it only when it is accepted.
+      rmContainer.setContainerId(application.takeContainerId(attempt));
+      commit.named.add(rmContainer);
+    }
+    CoreContainer container =
+        new CoreContainer(
+            rmContainer.getContainerId(),
+            application.number,
+            node.number,
+            attempt.isWaitingForAMContainer(),
+            proposal.getAllocatedOrReservedResource());
+    boolean mayRefuse = enforce && proposal.getAllocateFromReservedContainer() == null;
+    boolean accepted = core.commit(container, mayRefuse, System.currentTimeMillis());
+    if (accepted) {
+      commit.told.add(container.id);
+    }
+    return accepted;
+  }
+
+  /** The request was not committed: the core forgets its containers. */
+  void takeBack(Commit commit) {
+    for (ContainerId container : commit.told) {
+      core.finished(container);
+    }
+    for (RMContainer container : commit.named) {
+      ContainerId id = container.getContainerId();
+      ApplicationRecord application =
+          applications.find(id.getApplicationAttemptId().getApplicationId());
+      if (application != null) {
+        application.giveBackContainerId(id);
+      }
+    }
+  }
+
+  /** Tells the core what runs on a node that has registered, from before the ResourceManager. */
+  void recovered(NodeRecord node, FiCaSchedulerNode schedulerNode) {
+    for (RMContainer running : schedulerNode.getCopiedListOfRunningContainers()) {
+      if (running.getExecutionType() == ExecutionType.GUARANTEED) {
+        runs(running, node, running.getAllocatedResource());
+      }
+    }
+  }
+
+  /** A running container has another size now: for the core it is a new one with the same id. */
+  void resized(RMContainer running, Container now) {
+    NodeRecord node = nodes.find(now.getNodeId());
+    if (node != null) {
+      core.finished(now.getId());
+      runs(running, node, now.getResource());
+    }
+  }
+
+  void finished(RMContainer container) {
+    if (container.getContainerId() != null) {
+      core.finished(container.getContainerId());
+    }
+  }
+
+  private void runs(RMContainer running, NodeRecord node, Resource size) {
+    ApplicationRecord application =
+        applications.find(running.getApplicationAttemptId().getApplicationId());
+    if (application != null) {
+      core.commit(
+          new CoreContainer(
+              running.getContainerId(),
+              application.number,
+              node.number,
+              running.isAMContainer(),
+              size),
+          false,
+          running.getCreationTime());
+    }
+  }
+
+  /** What the core was told of one commit request. */
+  static final class Commit {
+    /** Where nothing is to be told, or the core cannot be asked. */
+    static final Commit OF_NOTHING = new Commit(Collections.emptyList(), Collections.emptyList());
+
+    private final List<ContainerId> told;
+    private final List<RMContainer> named;
+    private FiCaSchedulerApp attempt;
+    private boolean refused;
+
+    private Commit() {
+      this(new ArrayList<>(1), new ArrayList<>(1));
+    }
+
+    private Commit(List<ContainerId> told, List<RMContainer> named) {
+      this.told = told;
+      this.named = named;
+    }
+
+    /** The attempt that the containers are for; null when there are none. */
+    FiCaSchedulerApp attempt() {
+      return attempt;
+    }
+
+    boolean isRefused() {
+      return refused;
+    }
+  }
+}

@@ -1,0 +1,150 @@
+package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
+
+import org.apache.hadoop.yarn.api.records.ApplicationId;
+import org.apache.hadoop.yarn.api.records.NodeState;
+import org.apache.hadoop.yarn.server.resourcemanager.rmapp.RMApp;
+import org.apache.hadoop.yarn.server.resourcemanager.rmnode.RMNode;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.SchedulerApplication;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaSchedulerApp;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaSchedulerNode;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.event.AppAddedSchedulerEvent;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.event.AppRemovedSchedulerEvent;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.event.ContainerPreemptEvent;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.event.NodeAddedSchedulerEvent;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.event.NodeRemovedSchedulerEvent;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.event.NodeResourceUpdateSchedulerEvent;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.event.SchedulerEvent;
+
+/** Follows the scheduler's events: the life of nodes and applications. */
+final class CoreEvents {
+  private final ElastaneScheduler scheduler;
+  private final CoreGuard guard;
+  private final CoreNodes nodes;
+  private final CoreApplications applications;
+  private final CoreContainers containers;
+  private final BookableCapacity bookable;
+  private final PreemptionHold preemption;
+  private final LeafQueuePolicies policies;
+
+  /**
+   * @param policies null where no queue gets a policy of ours
+   */
+  CoreEvents(
+      ElastaneScheduler scheduler,
+      CoreGuard guard,
+      CoreNodes nodes,
+      CoreApplications applications,
+      CoreContainers containers,
+      BookableCapacity bookable,
+      PreemptionHold preemption,
+      LeafQueuePolicies policies) {
+    this.scheduler = scheduler;
+    this.guard = guard;
+    this.nodes = nodes;
+    this.applications = applications;
+    this.containers = containers;
+    this.bookable = bookable;
+    this.preemption = preemption;
+    this.policies = policies;
+  }
+
+  /** The event as CapacityScheduler is to handle it; null when it is held back. */
+  SchedulerEvent before(SchedulerEvent event) {
+    switch (event.getType()) {
+      case NODE_RESOURCE_UPDATE:
+        return bookable.withoutHarmfulTimeOut((NodeResourceUpdateSchedulerEvent) event);
+      case MARK_CONTAINER_FOR_PREEMPTION:
+      case MARK_CONTAINER_FOR_KILLABLE:
+        FiCaSchedulerApp attempt =
+            scheduler.getApplicationAttempt(
+                ((ContainerPreemptEvent) event).getContainer().getApplicationAttemptId());
+        return preemption.holdsBack(attempt) ? null : event;
+      default:
+        return event;
+    }
+  }
+
+  /** CapacityScheduler has handled the event. */
+  void after(SchedulerEvent event) {
+    switch (event.getType()) {
+      case NODE_ADDED:
+        guard.run(
+            "node added", () -> nodeAdded(((NodeAddedSchedulerEvent) event).getAddedRMNode()));
+        break;
+      case NODE_REMOVED:
+        RMNode removed = ((NodeRemovedSchedulerEvent) event).getRemovedRMNode();
+        guard.run("node removed", () -> nodes.removed(removed.getNodeID()));
+        break;
+      case NODE_RESOURCE_UPDATE:
+        nodeResized((NodeResourceUpdateSchedulerEvent) event);
+        break;
+      case APP_ADDED:
+        ApplicationId added = ((AppAddedSchedulerEvent) event).getApplicationId();
+        guard.run("application added", () -> applicationAdded(added));
+        break;
+      case APP_REMOVED:
+        ApplicationId ended = ((AppRemovedSchedulerEvent) event).getApplicationID();
+        guard.run("application removed", () -> applications.removed(ended, rmApp(ended)));
+        break;
+      default:
+        break;
+    }
+  }
+
+  /** The path of the queue that an application is in, or null. */
+  String queuePathOf(ApplicationId application) {
+    CSQueue queue = queueOf(application);
+    return queue == null ? null : queue.getQueuePath();
+  }
+
+  private void nodeAdded(RMNode node) {
+    FiCaSchedulerNode schedulerNode = scheduler.getNode(node.getNodeID());
+    if (schedulerNode != null) {
+      NodeRecord record = nodes.added(node);
+      containers.recovered(record, schedulerNode);
+    }
+  }
+
+  private void nodeResized(NodeResourceUpdateSchedulerEvent event) {
+    NodeRecord record = nodes.find(event.getRMNode().getNodeID());
+    if (record == null || event.getRMNode().getState() != NodeState.RUNNING) {
+      return;
+    }
+    guard.always(
+        "registered size changed",
+        null,
+        () -> {
+          bookable.registeredSizeChanged(record, event.getResourceOption().getResource());
+          return null;
+        });
+    guard.run("node resized", () -> nodes.resized(record));
+  }
+
+  private void applicationAdded(ApplicationId application) {
+    CSQueue queue = queueOf(application);
+    RMApp rmApp = rmApp(application);
+    if (queue == null || rmApp == null) {
+      // CapacityScheduler has rejected it.
+      return;
+    }
+    if (policies != null) {
+      scheduler.schedulerLock().lock();
+      try {
+        policies.install(queue);
+      } finally {
+        scheduler.schedulerLock().unlock();
+      }
+    }
+    applications.added(rmApp, queue.getQueuePath());
+  }
+
+  private CSQueue queueOf(ApplicationId application) {
+    SchedulerApplication<FiCaSchedulerApp> added =
+        scheduler.getSchedulerApplications().get(application);
+    return added == null ? null : (CSQueue) added.getQueue();
+  }
+
+  private RMApp rmApp(ApplicationId application) {
+    return scheduler.getRMContext().getRMApps().get(application);
+  }
+}

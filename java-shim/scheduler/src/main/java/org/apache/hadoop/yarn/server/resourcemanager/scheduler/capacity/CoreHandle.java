@@ -1,0 +1,205 @@
+package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
+
+import java.util.concurrent.locks.ReentrantReadWriteLock;
+import org.apache.hadoop.yarn.api.records.ContainerId;
+import org.apache.hadoop.yarn.api.records.Resource;
+import org.elastane.natives.Natives;
+
+/**
+ * The open core of this scheduler, asked in YARN's types.
+ *
+ * <p>The only place of the scheduler that calls {@link Natives}. The read lock around every call
+ * and the write lock around {@link #close()} see to it that no handle is used after it was closed.
+ * What the core throws passes through; {@link CoreGuard} is there to catch it.
+ */
+final class CoreHandle implements AutoCloseable {
+  private static final long BYTES_PER_MIB = 1024L * 1024L;
+
+  private final ReentrantReadWriteLock lock = new ReentrantReadWriteLock();
+  private final long handle;
+  private boolean closed;
+
+  private CoreHandle(long handle) {
+    this.handle = handle;
+  }
+
+  /**
+   * Opens a core.
+   *
+   * @throws IllegalArgumentException naming the key, the value and what is allowed
+   */
+  static CoreHandle open(String settingsJson, boolean virtualCoresCount) {
+    return new CoreHandle(Natives.open(settingsJson, virtualCoresCount));
+  }
+
+  int nodeAdded(String node, Resource registered) {
+    return call(
+        core ->
+            Natives.nodeAdded(
+                core, node, memoryBytes(registered), registered.getVirtualCores(), nowMs()));
+  }
+
+  void nodeResized(int node, Resource registered) {
+    tell(
+        core ->
+            Natives.nodeResized(
+                core, node, memoryBytes(registered), registered.getVirtualCores(), nowMs()));
+  }
+
+  void nodeRemoved(int node) {
+    tell(core -> Natives.nodeRemoved(core, node, nowMs()));
+  }
+
+  int applicationAdded(String applicationJson) {
+    return call(core -> Natives.applicationAdded(core, applicationJson, nowMs()));
+  }
+
+  void applicationMoved(int application, String queue) {
+    tell(core -> Natives.applicationMoved(core, application, queue, nowMs()));
+  }
+
+  void applicationRemoved(int application, boolean succeeded) {
+    tell(core -> Natives.applicationRemoved(core, application, succeeded, nowMs()));
+  }
+
+  void pending(int application, PendingAsks asks) {
+    tell(
+        core ->
+            Natives.pending(
+                core,
+                application,
+                asks.isForApplicationMaster(),
+                asks.getPriority(),
+                memoryBytes(asks.getMemoryMib()),
+                asks.getVirtualCores(),
+                asks.getCount(),
+                nowMs()));
+  }
+
+  /**
+   * The applications that may go to a node; see {@link Natives#round}.
+   *
+   * @return how many numbers were written, or -1 for CapacityScheduler's own order
+   */
+  int round(int node, long freeMemoryMib, int freeVirtualCores, NumberBuffer result) {
+    return call(
+        core ->
+            Natives.round(
+                core,
+                node,
+                memoryBytes(freeMemoryMib),
+                freeVirtualCores,
+                result.address(),
+                result.capacity(),
+                nowMs()));
+  }
+
+  /** Tells the core of a container; false when it refuses it. */
+  boolean commit(CoreContainer container, boolean mayRefuse, long startedMs) {
+    return call(
+        core ->
+            Natives.commit(
+                core,
+                container.id.toString(),
+                container.application,
+                container.node,
+                container.applicationMaster,
+                memoryBytes(container.size),
+                container.size.getVirtualCores(),
+                mayRefuse,
+                startedMs,
+                nowMs()));
+  }
+
+  void finished(ContainerId container) {
+    tell(core -> Natives.finished(core, container.toString(), nowMs()));
+  }
+
+  byte[] report(String node, int protocolVersion, byte[] body) {
+    return call(core -> Natives.report(core, node, protocolVersion, body, nowMs()));
+  }
+
+  /** Writes pairs of node number and ratio in thousandths; returns how many. */
+  int bookableChanges(NumberBuffer result) {
+    return call(
+        core -> Natives.bookableChanges(core, result.address(), result.capacity() / 2, nowMs()));
+  }
+
+  boolean mayPreempt(double queueAbsoluteCapacity, Resource queueUsed) {
+    return call(
+        core ->
+            Natives.mayPreempt(
+                core,
+                queueAbsoluteCapacity,
+                memoryBytes(queueUsed),
+                queueUsed.getVirtualCores(),
+                nowMs()));
+  }
+
+  /** The handle itself, for the tests of the boundary. */
+  long handleForTest() {
+    return handle;
+  }
+
+  @Override
+  public void close() {
+    lock.writeLock().lock();
+    try {
+      if (!closed) {
+        closed = true;
+        Natives.close(handle);
+      }
+    } finally {
+      lock.writeLock().unlock();
+    }
+  }
+
+  private <T> T call(Call<T> call) {
+    lock.readLock().lock();
+    try {
+      if (closed) {
+        throw new CoreClosedException();
+      }
+      return call.on(handle);
+    } finally {
+      lock.readLock().unlock();
+    }
+  }
+
+  private void tell(Tell tell) {
+    call(
+        core -> {
+          tell.on(core);
+          return null;
+        });
+  }
+
+  private static long memoryBytes(Resource size) {
+    return memoryBytes(size.getMemorySize());
+  }
+
+  private static long memoryBytes(long memoryMib) {
+    return memoryMib * BYTES_PER_MIB;
+  }
+
+  private static long nowMs() {
+    return System.currentTimeMillis();
+  }
+
+  private interface Call<T> {
+    T on(long core);
+  }
+
+  private interface Tell {
+    void on(long core);
+  }
+
+  /** The scheduler is stopping: a thread asked after {@link #close()}. */
+  static final class CoreClosedException extends IllegalStateException {
+    private static final long serialVersionUID = 1L;
+
+    CoreClosedException() {
+      super("the core is closed");
+    }
+  }
+}

@@ -1,0 +1,335 @@
+package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.yarn.api.records.ApplicationAttemptId;
+import org.apache.hadoop.yarn.api.records.ApplicationId;
+import org.apache.hadoop.yarn.api.records.Container;
+import org.apache.hadoop.yarn.api.records.ResourceRequest;
+import org.apache.hadoop.yarn.api.records.SchedulingRequest;
+import org.apache.hadoop.yarn.server.resourcemanager.rmcontainer.RMContainer;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.Allocation;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.ContainerUpdates;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.ResourceCommitRequest;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaSchedulerApp;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaSchedulerNode;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.event.SchedulerEvent;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.event.SchedulerEventType;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.placement.CandidateNodeSet;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.placement.CandidateNodeSetUtils;
+import org.apache.hadoop.yarn.util.resource.DefaultResourceCalculator;
+import org.elastane.conf.ElastaneConfiguration;
+import org.elastane.conf.Mode;
+import org.elastane.natives.NativeLibrary;
+import org.elastane.usage.UsageServer;
+
+/**
+ * What each hook of {@link ElastaneScheduler} does for the core. Nothing here throws into the
+ * scheduler but what is asked while the service starts: all of it runs under {@link CoreGuard}.
+ */
+final class CoreLink {
+  private final ElastaneScheduler scheduler;
+  private final boolean enforce;
+  private final CoreHandle core;
+  private final ElastaneMetrics metrics;
+  private final CoreGuard guard;
+  private final CoreApplications applications;
+  private final CoreContainers containers;
+  private final BookableCapacity bookable;
+  private final LeafQueuePolicies policies;
+  private final Rounds rounds;
+  private final CoreEvents events;
+  private final AtomicBoolean lowered = new AtomicBoolean();
+  private UsageServer usageServer;
+
+  private CoreLink(
+      ElastaneScheduler scheduler, CoreHandle core, Mode mode, boolean virtualCoresCount) {
+    this.scheduler = scheduler;
+    this.core = core;
+    enforce = mode == Mode.ENFORCE;
+    metrics = new ElastaneMetrics(mode.name().toLowerCase(Locale.ROOT));
+    guard = new CoreGuard(metrics);
+    applications = new CoreApplications(core);
+    CoreNodes nodes = new CoreNodes(core);
+    containers = new CoreContainers(core, nodes, applications, enforce);
+    bookable =
+        new BookableCapacity(
+            core,
+            nodes,
+            scheduler::getNode,
+            scheduler::resizeSchedulerNode,
+            scheduler.schedulerLock());
+    policies = new LeafQueuePolicies(this::newQueueOrder);
+    rounds = new Rounds(core, nodes, applications, metrics, policies::count, virtualCoresCount);
+    events =
+        new CoreEvents(
+            scheduler,
+            guard,
+            nodes,
+            applications,
+            containers,
+            bookable,
+            new PreemptionHold(guard, core, scheduler::getAllNodes, nodes, metrics),
+            enforce ? policies : null);
+  }
+
+  /**
+   * Loads the library and opens the core.
+   *
+   * @throws IllegalArgumentException naming the key, the value and what is allowed
+   */
+  static CoreLink open(ElastaneScheduler scheduler, Configuration conf, Mode mode) {
+    NativeLibrary.load();
+    boolean virtualCoresCount =
+        !(scheduler.getResourceCalculator() instanceof DefaultResourceCalculator);
+    CoreHandle core = CoreHandle.open(ElastaneConfiguration.settingsJson(conf), virtualCoresCount);
+    try {
+      CoreLink link = new CoreLink(scheduler, core, mode, virtualCoresCount);
+      link.metrics.register(link.guard::inService, link.bookable::raisedNodes);
+      link.queuesRefreshed();
+      return link;
+    } catch (RuntimeException | Error e) {
+      core.close();
+      throw e;
+    }
+  }
+
+  void startTakingReports(Configuration conf) throws IOException {
+    usageServer =
+        new UsageServer(
+            conf,
+            scheduler.getRMContext().getRMNodes()::containsKey,
+            new UsageReports(guard, core));
+    usageServer.start();
+  }
+
+  void stopTakingReports() {
+    if (usageServer != null) {
+      guard.always(
+          "stop taking reports",
+          null,
+          () -> {
+            usageServer.stop();
+            return null;
+          });
+    }
+  }
+
+  void close() {
+    guard.always(
+        "close",
+        null,
+        () -> {
+          metrics.unregister();
+          core.close();
+          return null;
+        });
+  }
+
+  /** The queues were set up anew. The scheduler's write lock is held, or nobody else is there. */
+  void queuesRefreshed() {
+    if (enforce) {
+      guard.run(
+          "queues refreshed",
+          () ->
+              policies.install(scheduler.getCapacitySchedulerQueueManager().getQueues().values()));
+    }
+  }
+
+  /** The event as CapacityScheduler is to handle it; null when it is held back. */
+  SchedulerEvent before(SchedulerEvent event) {
+    lowerIfOutOfService();
+    if (event.getType() == SchedulerEventType.NODE_UPDATE && bookable.isDue()) {
+      // In mode observe too, where it names no node: the core does its housekeeping then.
+      guard.run("bookable capacity", bookable::follow);
+    }
+    return enforce ? guard.always("event", event, () -> events.before(event)) : event;
+  }
+
+  /** CapacityScheduler has handled the event. */
+  void after(SchedulerEvent event) {
+    if (event.getType() != SchedulerEventType.NODE_UPDATE) {
+      events.after(event);
+    }
+    FiCaSchedulerApp attempt = applications.nextRestored();
+    while (attempt != null) {
+      pendingChanged(attempt);
+      attempt = applications.nextRestored();
+    }
+  }
+
+  /** An ApplicationMaster's call, or the ResourceManager's for an ApplicationMaster. */
+  void allocated(
+      ApplicationAttemptId attemptId,
+      List<ResourceRequest> asks,
+      List<SchedulingRequest> schedulingRequests,
+      ContainerUpdates updates,
+      Allocation allocation) {
+    boolean asked =
+        !asks.isEmpty()
+            || (schedulingRequests != null && !schedulingRequests.isEmpty())
+            || !updates.getIncreaseRequests().isEmpty()
+            || !updates.getDecreaseRequests().isEmpty();
+    if (asked) {
+      FiCaSchedulerApp attempt = scheduler.getApplicationAttempt(attemptId);
+      if (attempt != null) {
+        pendingChanged(attempt);
+      }
+    }
+    resized(allocation.getIncreasedContainers());
+    resized(allocation.getDecreasedContainers());
+  }
+
+  private void resized(List<Container> resized) {
+    if (resized == null || resized.isEmpty()) {
+      return;
+    }
+    guard.run(
+        "container resized",
+        () -> {
+          for (Container container : resized) {
+            RMContainer running = scheduler.getRMContainer(container.getId());
+            if (running != null) {
+              containers.resized(running, container);
+            }
+          }
+        });
+  }
+
+  void moved(ApplicationId application) {
+    guard.run(
+        "application moved",
+        () -> applications.moved(application, events.queuePathOf(application)));
+  }
+
+  /** Begins this thread's round; null where CapacityScheduler's order stands. */
+  Round beginRound(CandidateNodeSet<FiCaSchedulerNode> candidates) {
+    if (!enforce || !guard.inService()) {
+      return null;
+    }
+    return guard.supply(
+        "round",
+        null,
+        () -> {
+          FiCaSchedulerNode node = CandidateNodeSetUtils.getSingleNode(candidates);
+          if (node == null) {
+            return null;
+          }
+          Round round = rounds.current();
+          round.begin(node);
+          return round;
+        });
+  }
+
+  /** Marks a request that the core's order led to, for the count when it is committed. */
+  ResourceCommitRequest<FiCaSchedulerApp, FiCaSchedulerNode> markIfOrdered(
+      ResourceCommitRequest<FiCaSchedulerApp, FiCaSchedulerNode> request) {
+    if (!enforce || request.getContainersToAllocate().isEmpty()) {
+      return request;
+    }
+    return guard.supply(
+        "round",
+        request,
+        () -> {
+          FiCaSchedulerApp attempt =
+              request
+                  .getFirstAllocatedOrReservedContainer()
+                  .getAllocatedOrReservedContainer()
+                  .getSchedulerApplicationAttempt();
+          return rounds.current().wasOffered(attempt) ? new OrderedCommitRequest(request) : request;
+        });
+  }
+
+  /** Tells the core of a request before CapacityScheduler decides about it. */
+  CoreContainers.Commit beforeCommit(
+      ResourceCommitRequest<FiCaSchedulerApp, FiCaSchedulerNode> request, boolean updatePending) {
+    lowerIfOutOfService();
+    CoreContainers.Commit commit =
+        guard.supply(
+            "commit", CoreContainers.Commit.OF_NOTHING, () -> containers.announce(request));
+    if (commit.isRefused()) {
+      metrics.commitRefused();
+      rounds.current().refuse();
+      if (updatePending) {
+        // As CapacityScheduler does for a proposal that it gives up; it was added when proposed.
+        commit.attempt().decUnconfirmedRes(request.getTotalAllocatedResource());
+      }
+    }
+    return commit;
+  }
+
+  void afterCommit(
+      ResourceCommitRequest<FiCaSchedulerApp, FiCaSchedulerNode> request,
+      CoreContainers.Commit commit,
+      boolean committed) {
+    if (commit.attempt() == null) {
+      return;
+    }
+    if (!committed) {
+      guard.run("commit refused elsewhere", () -> containers.takeBack(commit));
+    } else if (request instanceof OrderedCommitRequest) {
+      metrics.placedByCore();
+    }
+    pendingChanged(commit.attempt());
+  }
+
+  void completed(RMContainer container) {
+    guard.run(
+        "container completed",
+        () -> {
+          containers.finished(container);
+          if (container.getContainerRequest() != null) {
+            FiCaSchedulerApp attempt =
+                scheduler.getApplicationAttempt(container.getApplicationAttemptId());
+            if (attempt != null) {
+              applications.asksAreRestored(attempt);
+            }
+          }
+        });
+  }
+
+  ElastaneMetrics metrics() {
+    return metrics;
+  }
+
+  CoreGuard guard() {
+    return guard;
+  }
+
+  CoreHandle core() {
+    return core;
+  }
+
+  CoreApplications applications() {
+    return applications;
+  }
+
+  private void pendingChanged(FiCaSchedulerApp attempt) {
+    guard.run(
+        "pending",
+        () -> {
+          CSQueue queue = (CSQueue) attempt.getQueue();
+          applications.pendingChanged(attempt, policies.isOurs(queue.getQueuePath()));
+        });
+  }
+
+  /** Takes back the raised sizes of a core that failed: before anything more is placed on them. */
+  private void lowerIfOutOfService() {
+    if (!guard.inService() && enforce && lowered.compareAndSet(false, true)) {
+      guard.always(
+          "lower",
+          null,
+          () -> {
+            bookable.lowerAll();
+            return null;
+          });
+    }
+  }
+
+  private QueueOrder newQueueOrder() {
+    return new QueueOrder(guard, applications, rounds);
+  }
+}

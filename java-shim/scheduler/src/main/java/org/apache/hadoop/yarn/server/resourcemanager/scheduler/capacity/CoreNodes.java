@@ -1,0 +1,54 @@
+package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
+
+import java.util.Collection;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import org.apache.hadoop.yarn.api.records.NodeId;
+import org.apache.hadoop.yarn.api.records.Resource;
+import org.apache.hadoop.yarn.server.resourcemanager.rmnode.RMNode;
+
+/** The nodes that the core knows. */
+final class CoreNodes {
+  private final CoreHandle core;
+  private final ConcurrentMap<NodeId, NodeRecord> byId = new ConcurrentHashMap<>();
+  private final ConcurrentMap<Integer, NodeRecord> byNumber = new ConcurrentHashMap<>();
+
+  CoreNodes(CoreHandle core) {
+    this.core = core;
+  }
+
+  /** The record of a node, or null when the core does not know it. */
+  NodeRecord find(NodeId node) {
+    return byId.get(node);
+  }
+
+  NodeRecord find(int number) {
+    return byNumber.get(number);
+  }
+
+  Collection<NodeRecord> all() {
+    return byId.values();
+  }
+
+  NodeRecord added(RMNode node) {
+    removed(node.getNodeID());
+    Resource registered = node.getTotalCapability();
+    NodeRecord record =
+        new NodeRecord(node, core.nodeAdded(node.getNodeID().toString(), registered), registered);
+    byNumber.put(record.number, record);
+    byId.put(node.getNodeID(), record);
+    return record;
+  }
+
+  void resized(NodeRecord record) {
+    core.nodeResized(record.number, record.registered());
+  }
+
+  void removed(NodeId node) {
+    NodeRecord record = byId.remove(node);
+    if (record != null) {
+      byNumber.remove(record.number);
+      core.nodeRemoved(record.number);
+    }
+  }
+}

@@ -1,0 +1,114 @@
+package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
+
+import static org.apache.hadoop.metrics2.lib.Interns.info;
+
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.BooleanSupplier;
+import java.util.function.IntSupplier;
+import org.apache.hadoop.metrics2.MetricsCollector;
+import org.apache.hadoop.metrics2.MetricsSource;
+import org.apache.hadoop.metrics2.MetricsSystem;
+import org.apache.hadoop.metrics2.lib.DefaultMetricsSystem;
+
+/** What the scheduler counted, on the ResourceManager's /jmx as {@code ElastaneScheduler}. */
+final class ElastaneMetrics implements MetricsSource {
+  static final String NAME = "ElastaneScheduler";
+  private static final String ABOUT = "Elastane's part in scheduling";
+
+  private final LongAdder rounds = new LongAdder();
+  private final LongAdder placedByCore = new LongAdder();
+  private final LongAdder refusedCommits = new LongAdder();
+  private final LongAdder refusedCalls = new LongAdder();
+  private final LongAdder coreFailures = new LongAdder();
+  private final LongAdder preemptionsHeldBack = new LongAdder();
+  private final String mode;
+  private volatile BooleanSupplier inService = () -> false;
+  private volatile IntSupplier nodesRaised = () -> 0;
+
+  ElastaneMetrics(String mode) {
+    this.mode = mode;
+  }
+
+  void register(BooleanSupplier coreInService, IntSupplier raisedNodes) {
+    inService = coreInService;
+    nodesRaised = raisedNodes;
+    MetricsSystem system = DefaultMetricsSystem.instance();
+    // With high availability one JVM makes a scheduler after another.
+    system.unregisterSource(NAME);
+    system.register(NAME, ABOUT, this);
+  }
+
+  void unregister() {
+    DefaultMetricsSystem.instance().unregisterSource(NAME);
+  }
+
+  /** The core was asked for a node's applications. */
+  void round() {
+    rounds.increment();
+  }
+
+  /** A container was committed to which the core's order led. */
+  void placedByCore() {
+    placedByCore.increment();
+  }
+
+  /** The core refused a commit. */
+  void commitRefused() {
+    refusedCommits.increment();
+  }
+
+  /** The core refused what it was told. */
+  void callRefused() {
+    refusedCalls.increment();
+  }
+
+  void coreFailed() {
+    coreFailures.increment();
+  }
+
+  void preemptionHeldBack() {
+    preemptionsHeldBack.increment();
+  }
+
+  long placedByCoreCount() {
+    return placedByCore.sum();
+  }
+
+  long roundCount() {
+    return rounds.sum();
+  }
+
+  long refusedCommitCount() {
+    return refusedCommits.sum();
+  }
+
+  long refusedCallCount() {
+    return refusedCalls.sum();
+  }
+
+  long coreFailureCount() {
+    return coreFailures.sum();
+  }
+
+  long preemptionHeldBackCount() {
+    return preemptionsHeldBack.sum();
+  }
+
+  @Override
+  public void getMetrics(MetricsCollector collector, boolean all) {
+    collector
+        .addRecord(info(NAME, ABOUT))
+        .setContext("yarn")
+        .tag(info("mode", "off, observe or enforce"), mode)
+        .addGauge(info("in_service", "1 while the core decides"), inService.getAsBoolean() ? 1 : 0)
+        .addGauge(info("nodes_raised", "nodes larger than registered"), nodesRaised.getAsInt())
+        .addCounter(info("rounds", "times the core was asked for an order"), rounds.sum())
+        .addCounter(
+            info("placed_by_core", "containers the core's order led to"), placedByCore.sum())
+        .addCounter(info("refused_commits", "commits the core refused"), refusedCommits.sum())
+        .addCounter(info("refused_calls", "calls the core refused"), refusedCalls.sum())
+        .addCounter(info("core_failures", "failures of the core"), coreFailures.sum())
+        .addCounter(
+            info("preemptions_held_back", "preemptions not passed on"), preemptionsHeldBack.sum());
+  }
+}

@@ -1,0 +1,202 @@
+package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.concurrent.locks.Lock;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.yarn.api.records.ApplicationAttemptId;
+import org.apache.hadoop.yarn.api.records.ApplicationId;
+import org.apache.hadoop.yarn.api.records.ContainerId;
+import org.apache.hadoop.yarn.api.records.ContainerStatus;
+import org.apache.hadoop.yarn.api.records.Resource;
+import org.apache.hadoop.yarn.api.records.ResourceRequest;
+import org.apache.hadoop.yarn.api.records.SchedulingRequest;
+import org.apache.hadoop.yarn.exceptions.YarnException;
+import org.apache.hadoop.yarn.server.resourcemanager.RMContext;
+import org.apache.hadoop.yarn.server.resourcemanager.rmcontainer.RMContainer;
+import org.apache.hadoop.yarn.server.resourcemanager.rmcontainer.RMContainerEventType;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.Allocation;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.ContainerUpdates;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.ResourceCommitRequest;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaSchedulerApp;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaSchedulerNode;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.event.NodeResourceUpdateSchedulerEvent;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.event.SchedulerEvent;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.placement.CandidateNodeSet;
+import org.elastane.conf.ElastaneConfiguration;
+import org.elastane.conf.Mode;
+
+/**
+ * CapacityScheduler, with Elastane's core told of everything and, in mode {@code enforce}, asked
+ * which applications a node is offered to. docs/scheduler.md says how a heartbeat flows.
+ *
+ * <p>Only the hooks are here: each leaves CapacityScheduler's part to CapacityScheduler and hands
+ * ours to {@link CoreLink}, which throws nothing. In mode {@code off} there is no link, and this
+ * class is CapacityScheduler.
+ */
+public class ElastaneScheduler extends CapacityScheduler {
+  private CoreLink link;
+
+  /**
+   * Opens the core, on a standby too: applications are recovered before {@link #serviceStart}.
+   *
+   * @throws IllegalArgumentException naming the key, the value and what is allowed
+   */
+  @Override
+  public void serviceInit(Configuration conf) throws Exception {
+    Mode mode = ElastaneConfiguration.mode(conf);
+    super.serviceInit(conf);
+    if (mode != Mode.OFF) {
+      link = CoreLink.open(this, conf, mode);
+    }
+  }
+
+  @Override
+  public void serviceStart() throws Exception {
+    super.serviceStart();
+    if (link != null) {
+      link.startTakingReports(getConfig());
+    }
+  }
+
+  @Override
+  public void serviceStop() throws Exception {
+    if (link != null) {
+      link.stopTakingReports();
+    }
+    try {
+      super.serviceStop();
+    } finally {
+      if (link != null) {
+        link.close();
+      }
+    }
+  }
+
+  @Override
+  public void reinitialize(Configuration newConf, RMContext context, boolean validation)
+      throws IOException {
+    writeLock.lock();
+    try {
+      super.reinitialize(newConf, context, validation);
+    } finally {
+      // Also when the new configuration was refused: the old one was set up once more then.
+      try {
+        if (link != null) {
+          link.queuesRefreshed();
+        }
+      } finally {
+        writeLock.unlock();
+      }
+    }
+  }
+
+  @Override
+  public void handle(SchedulerEvent event) {
+    if (link == null) {
+      super.handle(event);
+      return;
+    }
+    SchedulerEvent toHandle = link.before(event);
+    if (toHandle != null) {
+      super.handle(toHandle);
+      link.after(event);
+    }
+  }
+
+  /** Resizes a SchedulerNode without telling the core, which asked for it. */
+  void resizeSchedulerNode(NodeResourceUpdateSchedulerEvent event) {
+    super.handle(event);
+  }
+
+  @Override
+  public Allocation allocate(
+      ApplicationAttemptId attemptId,
+      List<ResourceRequest> asks,
+      List<SchedulingRequest> schedulingRequests,
+      List<ContainerId> release,
+      List<String> blacklistAdditions,
+      List<String> blacklistRemovals,
+      ContainerUpdates updates) {
+    Allocation allocation =
+        super.allocate(
+            attemptId,
+            asks,
+            schedulingRequests,
+            release,
+            blacklistAdditions,
+            blacklistRemovals,
+            updates);
+    if (link != null) {
+      link.allocated(attemptId, asks, schedulingRequests, updates, allocation);
+    }
+    return allocation;
+  }
+
+  @Override
+  public String moveApplication(ApplicationId application, String queue) throws YarnException {
+    String moved = super.moveApplication(application, queue);
+    if (link != null) {
+      link.moved(application);
+    }
+    return moved;
+  }
+
+  @Override
+  CSAssignment allocateContainersToNode(
+      CandidateNodeSet<FiCaSchedulerNode> candidates, boolean withNodeHeartbeat) {
+    Round round = link == null ? null : link.beginRound(candidates);
+    if (round == null) {
+      return super.allocateContainersToNode(candidates, withNodeHeartbeat);
+    }
+    try {
+      CSAssignment assignment = super.allocateContainersToNode(candidates, withNodeHeartbeat);
+      // CapacityScheduler tries again while it has assigned something, and looks at no commit.
+      return round.isRefused() ? null : assignment;
+    } finally {
+      round.end();
+    }
+  }
+
+  @Override
+  public ResourceCommitRequest<FiCaSchedulerApp, FiCaSchedulerNode> createResourceCommitRequest(
+      CSAssignment assignment) {
+    ResourceCommitRequest<FiCaSchedulerApp, FiCaSchedulerNode> request =
+        super.createResourceCommitRequest(assignment);
+    return link == null || request == null ? request : link.markIfOrdered(request);
+  }
+
+  @Override
+  @SuppressWarnings({"rawtypes", "unchecked"}) // as the superclass declares it
+  public boolean tryCommit(Resource cluster, ResourceCommitRequest request, boolean updatePending) {
+    if (link == null || request == null) {
+      return super.tryCommit(cluster, request, updatePending);
+    }
+    CoreContainers.Commit commit = link.beforeCommit(request, updatePending);
+    if (commit.isRefused()) {
+      return false;
+    }
+    boolean committed = super.tryCommit(cluster, request, updatePending);
+    link.afterCommit(request, commit, committed);
+    return committed;
+  }
+
+  @Override
+  protected void completedContainerInternal(
+      RMContainer container, ContainerStatus status, RMContainerEventType event) {
+    super.completedContainerInternal(container, status, event);
+    if (link != null) {
+      link.completed(container);
+    }
+  }
+
+  /** The lock that CapacityScheduler's changes take. */
+  Lock schedulerLock() {
+    return writeLock;
+  }
+
+  /** The link to the core; null in mode {@code off}. */
+  CoreLink link() {
+    return link;
+  }
+}

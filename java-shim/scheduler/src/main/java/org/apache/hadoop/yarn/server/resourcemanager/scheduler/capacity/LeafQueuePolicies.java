@@ -1,0 +1,151 @@
+package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
+
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import java.util.Collection;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
+import org.apache.hadoop.yarn.exceptions.YarnRuntimeException;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaSchedulerApp;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.policy.FairOrderingPolicy;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.policy.FifoOrderingPolicy;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.policy.OrderingPolicy;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Puts our ordering policies on the live leaf queues, in the place of CapacityScheduler's own two.
+ *
+ * <p>Every refresh of the queues gives each a new policy from the configuration, so this is done
+ * again then. The configuration is left alone: it may live in a store that writes it back.
+ */
+final class LeafQueuePolicies {
+  private static final Logger LOG = LoggerFactory.getLogger(LeafQueuePolicies.class);
+
+  private final Supplier<QueueOrder> orders;
+  private final Class<?> leafQueueClass;
+  private final MethodHandle getPolicy;
+  private final MethodHandle setPolicy;
+  private final Set<String> ours = ConcurrentHashMap.newKeySet();
+  private final Set<String> foreignLogged = ConcurrentHashMap.newKeySet();
+
+  /**
+   * @param orders makes the order of one more queue
+   */
+  LeafQueuePolicies(Supplier<QueueOrder> orders) {
+    this.orders = orders;
+    // Hadoop 3.3 declares the two in LeafQueue, 3.4 and later in its superclass: a direct call
+    // would bind this class to one of them.
+    leafQueueClass = declaringClass();
+    try {
+      MethodHandles.Lookup lookup = MethodHandles.lookup();
+      getPolicy =
+          lookup
+              .findVirtual(
+                  leafQueueClass, "getOrderingPolicy", MethodType.methodType(OrderingPolicy.class))
+              .asType(MethodType.methodType(OrderingPolicy.class, CSQueue.class));
+      setPolicy =
+          lookup
+              .findVirtual(
+                  leafQueueClass,
+                  "setOrderingPolicy",
+                  MethodType.methodType(void.class, OrderingPolicy.class))
+              .asType(MethodType.methodType(void.class, CSQueue.class, OrderingPolicy.class));
+    } catch (ReflectiveOperationException e) {
+      throw unsupported(e);
+    }
+  }
+
+  /** Sees to it that each leaf queue has our policy. The scheduler's write lock is held. */
+  void install(Collection<CSQueue> queues) {
+    ours.clear();
+    queues.forEach(this::install);
+  }
+
+  /** Does that for one queue, which need not be a leaf. */
+  void install(CSQueue queue) {
+    if (!leafQueueClass.isInstance(queue)) {
+      return;
+    }
+    OrderingPolicy<FiCaSchedulerApp> policy = policyOf(queue);
+    OrderingPolicy<FiCaSchedulerApp> replacement = replacementOf(policy);
+    if (replacement != null) {
+      setPolicyOf(queue, replacement);
+      ours.add(queue.getQueuePath());
+    } else if (isOurs(policy)) {
+      ours.add(queue.getQueuePath());
+    } else if (foreignLogged.add(queue.getQueuePath() + ' ' + policy.getClass().getName())) {
+      LOG.info(
+          "{} keeps its ordering policy {}: Elastane does not order its applications",
+          queue.getQueuePath(),
+          policy.getClass().getName());
+    }
+  }
+
+  /** Whether the order of this queue is ours. */
+  boolean isOurs(String queuePath) {
+    return ours.contains(queuePath);
+  }
+
+  int count() {
+    return ours.size();
+  }
+
+  private OrderingPolicy<FiCaSchedulerApp> replacementOf(OrderingPolicy<FiCaSchedulerApp> policy) {
+    // Exactly these classes: a subclass is something that the administrator named.
+    if (policy.getClass() == FifoOrderingPolicy.class) {
+      return new ElastaneFifoOrderingPolicy(orders.get());
+    }
+    if (policy.getClass() == FairOrderingPolicy.class) {
+      return new ElastaneFairOrderingPolicy(orders.get(), (FairOrderingPolicy<?>) policy);
+    }
+    return null;
+  }
+
+  private static boolean isOurs(OrderingPolicy<FiCaSchedulerApp> policy) {
+    return policy instanceof ElastaneFifoOrderingPolicy
+        || policy instanceof ElastaneFairOrderingPolicy;
+  }
+
+  /** The policy of a leaf queue, in every version of Hadoop. */
+  @SuppressWarnings("unchecked") // what getOrderingPolicy declares
+  OrderingPolicy<FiCaSchedulerApp> policyOf(CSQueue queue) {
+    try {
+      return (OrderingPolicy<FiCaSchedulerApp>) getPolicy.invoke(queue);
+    } catch (Throwable t) {
+      throw failed("getOrderingPolicy", queue, t);
+    }
+  }
+
+  private void setPolicyOf(CSQueue queue, OrderingPolicy<FiCaSchedulerApp> policy) {
+    try {
+      setPolicy.invoke(queue, policy);
+    } catch (Throwable t) {
+      throw failed("setOrderingPolicy", queue, t);
+    }
+  }
+
+  private static Class<?> declaringClass() {
+    for (Class<?> c = LeafQueue.class; c != null; c = c.getSuperclass()) {
+      try {
+        return c.getDeclaredMethod("setOrderingPolicy", OrderingPolicy.class).getDeclaringClass();
+      } catch (NoSuchMethodException e) {
+        // the superclass may declare it
+      }
+    }
+    throw unsupported(null);
+  }
+
+  private static IllegalStateException failed(String method, CSQueue queue, Throwable cause) {
+    return new IllegalStateException(method + " of " + queue.getQueuePath(), cause);
+  }
+
+  private static YarnRuntimeException unsupported(Throwable cause) {
+    return new YarnRuntimeException(
+        "this Hadoop's LeafQueue has no setOrderingPolicy(OrderingPolicy): Elastane cannot order"
+            + " its applications; use Hadoop 3.3 to 3.5",
+        cause);
+  }
+}

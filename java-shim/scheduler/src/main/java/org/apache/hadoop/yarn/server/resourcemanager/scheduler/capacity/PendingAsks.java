@@ -1,0 +1,91 @@
+package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
+
+import org.apache.hadoop.yarn.api.records.Priority;
+import org.apache.hadoop.yarn.api.records.Resource;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.AppSchedulingInfo;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.PendingAsk;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaSchedulerApp;
+import org.apache.hadoop.yarn.server.scheduler.SchedulerRequestKey;
+
+/**
+ * What an application waits for: the ask that CapacityScheduler would serve next, and the number of
+ * containers in all of its asks.
+ */
+final class PendingAsks {
+  /** Waits for nothing. */
+  static final PendingAsks NONE = new PendingAsks(false, 0, 0L, 0, 0);
+
+  private final boolean forApplicationMaster;
+  private final int priority;
+  private final long memoryMib;
+  private final int virtualCores;
+  private final int count;
+
+  private PendingAsks(
+      boolean forApplicationMaster, int priority, long memoryMib, int virtualCores, int count) {
+    this.forApplicationMaster = forApplicationMaster;
+    this.priority = priority;
+    this.memoryMib = memoryMib;
+    this.virtualCores = virtualCores;
+    this.count = count;
+  }
+
+  /** Reads an attempt's asks, those for a node label too. */
+  static PendingAsks of(FiCaSchedulerApp attempt) {
+    if (attempt.isStopped()) {
+      return NONE;
+    }
+    AppSchedulingInfo info = attempt.getAppSchedulingInfo();
+    Resource next = null;
+    int count = 0;
+    // The keys are sorted as the allocator walks them.
+    for (SchedulerRequestKey key : info.getSchedulerKeys()) {
+      PendingAsk ask = info.getPendingAsk(key);
+      if (ask.getCount() > 0) {
+        count += ask.getCount();
+        if (next == null) {
+          next = ask.getPerAllocationResource();
+        }
+      }
+    }
+    if (next == null) {
+      return NONE;
+    }
+    Priority priority = attempt.getPriority();
+    return new PendingAsks(
+        attempt.isWaitingForAMContainer(),
+        priority == null ? 0 : priority.getPriority(),
+        next.getMemorySize(),
+        next.getVirtualCores(),
+        count);
+  }
+
+  boolean isForApplicationMaster() {
+    return forApplicationMaster;
+  }
+
+  int getPriority() {
+    return priority;
+  }
+
+  long getMemoryMib() {
+    return memoryMib;
+  }
+
+  int getVirtualCores() {
+    return virtualCores;
+  }
+
+  int getCount() {
+    return count;
+  }
+
+  boolean sameAs(PendingAsks other) {
+    return other != null
+        && forApplicationMaster == other.forApplicationMaster
+        && priority == other.priority
+        && memoryMib == other.memoryMib
+        && virtualCores == other.virtualCores
+        && count == other.count;
+  }
+}

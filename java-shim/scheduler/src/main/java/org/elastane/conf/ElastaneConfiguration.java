@@ -1,0 +1,103 @@
+package org.elastane.conf;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import org.apache.hadoop.conf.Configuration;
+
+/**
+ * The keys that the Java side reads. Every other {@code yarn.scheduler.elastane.*} key is read and
+ * checked by the core; docs/configuration.md has them all.
+ *
+ * <p>A value that is not allowed throws {@link ElastaneConfigurationException}.
+ */
+public final class ElastaneConfiguration {
+  /** Prefix of every key of the ResourceManager's side. */
+  public static final String SCHEDULER_PREFIX = "yarn.scheduler.elastane.";
+
+  public static final String MODE = SCHEDULER_PREFIX + "mode";
+  public static final String USAGE_ADDRESS = SCHEDULER_PREFIX + "usage.address";
+  public static final int DEFAULT_USAGE_PORT = 8045;
+  public static final String DEFAULT_USAGE_ADDRESS = "0.0.0.0:" + DEFAULT_USAGE_PORT;
+  public static final String USAGE_HANDLER_COUNT = SCHEDULER_PREFIX + "usage.handler-count";
+  public static final int DEFAULT_USAGE_HANDLER_COUNT = 4;
+  public static final String DEPOSITORY_FILE = SCHEDULER_PREFIX + "depository.file";
+  public static final String JOURNAL_FILE = SCHEDULER_PREFIX + "journal.file";
+
+  /** Prefix of every key of the NodeManager's side. */
+  public static final String NODE_PREFIX = "yarn.nodemanager.elastane.";
+
+  public static final String AGENT_SOCKET = NODE_PREFIX + "agent.socket";
+  public static final String DEFAULT_AGENT_SOCKET = "/run/elastane/agent.sock";
+  public static final String AGENT_TIMEOUT_MS = NODE_PREFIX + "agent.timeout-ms";
+  public static final int DEFAULT_AGENT_TIMEOUT_MS = 2000;
+  public static final String REPORT_INTERVAL_MS = NODE_PREFIX + "report.interval-ms";
+  public static final int DEFAULT_REPORT_INTERVAL_MS = 3000;
+
+  private ElastaneConfiguration() {}
+
+  public static Mode mode(Configuration conf) {
+    String value = conf.getTrimmed(MODE, "observe");
+    for (Mode mode : Mode.values()) {
+      if (mode.name().toLowerCase(Locale.ROOT).equals(value)) {
+        return mode;
+      }
+    }
+    throw new ElastaneConfigurationException(MODE, value, "off, observe or enforce");
+  }
+
+  public static int usageHandlerCount(Configuration conf) {
+    return intWithin(conf, USAGE_HANDLER_COUNT, DEFAULT_USAGE_HANDLER_COUNT, 1, 1000);
+  }
+
+  public static String agentSocket(Configuration conf) {
+    String value = conf.getTrimmed(AGENT_SOCKET, DEFAULT_AGENT_SOCKET);
+    if (!value.startsWith("/")) {
+      throw new ElastaneConfigurationException(AGENT_SOCKET, value, "an absolute path");
+    }
+    return value;
+  }
+
+  public static int agentTimeoutMs(Configuration conf) {
+    return intWithin(conf, AGENT_TIMEOUT_MS, DEFAULT_AGENT_TIMEOUT_MS, 100, 10_000);
+  }
+
+  public static int reportIntervalMs(Configuration conf) {
+    return intWithin(conf, REPORT_INTERVAL_MS, DEFAULT_REPORT_INTERVAL_MS, 1000, 60_000);
+  }
+
+  /**
+   * What {@code Natives.open} takes: every key of the ResourceManager's side that is set, variables
+   * in the values resolved, as one JSON object of strings; and where the core keeps its files,
+   * which has a default that only Hadoop's configuration knows.
+   */
+  public static String settingsJson(Configuration conf) {
+    Map<String, String> settings = new TreeMap<>();
+    settings.put(DEPOSITORY_FILE, conf.get("hadoop.tmp.dir") + "/elastane/depository.sqlite");
+    settings.put(JOURNAL_FILE, conf.get("hadoop.tmp.dir") + "/elastane/decisions.jsonl");
+    for (Map.Entry<String, String> entry : conf.getPropsWithPrefix(SCHEDULER_PREFIX).entrySet()) {
+      settings.put(SCHEDULER_PREFIX + entry.getKey(), entry.getValue());
+    }
+    try {
+      return new ObjectMapper().writeValueAsString(settings);
+    } catch (JsonProcessingException e) {
+      throw new IllegalStateException("a map of strings is always JSON", e);
+    }
+  }
+
+  private static int intWithin(Configuration conf, String key, int byDefault, int least, int most) {
+    String value = conf.getTrimmed(key, Integer.toString(byDefault));
+    try {
+      int number = Integer.parseInt(value);
+      if (number >= least && number <= most) {
+        return number;
+      }
+    } catch (NumberFormatException e) {
+      // answered below, as any other value that is not allowed
+    }
+    throw new ElastaneConfigurationException(
+        key, value, "a whole number from " + least + " to " + most);
+  }
+}

@@ -1,0 +1,25 @@
+package org.elastane.node;
+
+/** How long to wait before the next attempt: doubled with every failure, up to a bound. */
+final class Backoff {
+  private final long firstMs;
+  private final long mostMs;
+  private long nextMs;
+
+  Backoff(long firstMs, long mostMs) {
+    this.firstMs = firstMs;
+    this.mostMs = mostMs;
+    this.nextMs = firstMs;
+  }
+
+  /** The wait after one more failure, in milliseconds. */
+  long failed() {
+    long waitMs = nextMs;
+    nextMs = Math.min(2 * nextMs, mostMs);
+    return waitMs;
+  }
+
+  void succeeded() {
+    nextMs = firstMs;
+  }
+}

@@ -1,0 +1,53 @@
+package org.elastane.node;
+
+import java.util.Optional;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import org.apache.hadoop.yarn.api.records.NodeId;
+import org.apache.hadoop.yarn.server.api.ResourceManagerConstants;
+import org.apache.hadoop.yarn.server.nodemanager.Context;
+import org.apache.hadoop.yarn.server.nodemanager.NodeStatusUpdater;
+import org.apache.hadoop.yarn.server.nodemanager.containermanager.container.Container;
+import org.apache.hadoop.yarn.server.nodemanager.containermanager.container.ContainerState;
+
+/**
+ * Reads the live NodeManager. Nothing is kept between two questions: the executor knows a pid from
+ * the start of a process to its end, for containers that outlived a restart too, and a container
+ * that is relaunched has another one.
+ */
+final class NodeManagerState implements NodeState {
+  private final Context context;
+
+  NodeManagerState(Context context) {
+    this.context = context;
+  }
+
+  @Override
+  public RunningContainers runningContainers() {
+    SortedMap<String, Long> pids = new TreeMap<>();
+    boolean awaitingPid = false;
+    for (Container container : context.getContainers().values()) {
+      // Reads a small file that the launcher wrote, which is why no dispatcher thread does this.
+      String pid = context.getContainerExecutor().getProcessId(container.getContainerId());
+      if (isNumber(pid)) {
+        pids.put(container.getContainerId().toString(), Long.valueOf(pid));
+      } else if (container.getContainerState() == ContainerState.RUNNING) {
+        awaitingPid = true;
+      }
+    }
+    return new RunningContainers(pids, awaitingPid);
+  }
+
+  @Override
+  public Optional<NodeId> registeredAs() {
+    NodeStatusUpdater updater = context.getNodeStatusUpdater();
+    boolean registered =
+        updater != null
+            && updater.getRMIdentifier() != ResourceManagerConstants.RM_INVALID_IDENTIFIER;
+    return registered ? Optional.ofNullable(context.getNodeId()) : Optional.empty();
+  }
+
+  private static boolean isNumber(String pid) {
+    return pid != null && !pid.isEmpty() && pid.chars().allMatch(Character::isDigit);
+  }
+}

@@ -1,0 +1,97 @@
+package org.elastane.usage;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.util.Arrays;
+import org.apache.hadoop.security.SecurityUtil;
+import org.apache.hadoop.yarn.api.records.NodeId;
+
+/**
+ * Whether a caller is the node it reports for. The node has to be registered, the call has to come
+ * from one of its addresses and, with Kerberos, from its NodeManager's principal: any NodeManager
+ * may log in, but none may speak for another.
+ */
+final class CallerIdentity {
+  /** How a host name becomes addresses; {@link InetAddress#getAllByName} in a ResourceManager. */
+  interface HostResolver {
+    InetAddress[] addressesOf(String host) throws UnknownHostException;
+  }
+
+  private final RegisteredNodes nodes;
+  private final HostResolver resolver;
+  private final String nodeManagerPrincipal;
+
+  /**
+   * @param nodeManagerPrincipal the value of yarn.nodemanager.principal, null without Kerberos.
+   *     Where it names one host, or none, instead of {@code _HOST}, all NodeManagers share it and
+   *     only the address tells one from another.
+   */
+  CallerIdentity(RegisteredNodes nodes, HostResolver resolver, String nodeManagerPrincipal) {
+    this.nodes = nodes;
+    this.resolver = resolver;
+    this.nodeManagerPrincipal = nodeManagerPrincipal;
+  }
+
+  /** Returns when {@code caller} is the NodeManager of {@code node}. */
+  void verify(Caller caller, NodeId node) throws ReportRefusedException {
+    if (!nodes.contains(node)) {
+      throw new ReportRefusedException(
+          RefusalReason.UNKNOWN_NODE, "no node " + node + " has registered");
+    }
+    verifyAddress(caller, node);
+    if (nodeManagerPrincipal != null) {
+      verifyPrincipal(caller, node);
+    }
+  }
+
+  private void verifyAddress(Caller caller, NodeId node) throws ReportRefusedException {
+    InetAddress[] addresses;
+    try {
+      addresses = resolver.addressesOf(node.getHost());
+    } catch (UnknownHostException e) {
+      throw new ReportRefusedException(
+          RefusalReason.FOREIGN_ADDRESS, "the host of " + node + " has no address here");
+    }
+    if (!Arrays.asList(addresses).contains(caller.address())) {
+      throw new ReportRefusedException(
+          RefusalReason.FOREIGN_ADDRESS,
+          "the call came from "
+              + (caller.address() == null ? "no address" : caller.address().getHostAddress())
+              + ", "
+              + node
+              + " is at "
+              + addressList(addresses));
+    }
+  }
+
+  private void verifyPrincipal(Caller caller, NodeId node) throws ReportRefusedException {
+    String expected;
+    try {
+      expected = SecurityUtil.getServerPrincipal(nodeManagerPrincipal, node.getHost());
+    } catch (IOException e) {
+      throw new ReportRefusedException(
+          RefusalReason.FOREIGN_PRINCIPAL,
+          "no principal follows from " + nodeManagerPrincipal + " for " + node + ": " + e);
+    }
+    if (!caller.kerberos() || !expected.equals(caller.user())) {
+      throw new ReportRefusedException(
+          RefusalReason.FOREIGN_PRINCIPAL,
+          "the caller is "
+              + caller.user()
+              + (caller.kerberos() ? "" : " without Kerberos")
+              + ", the NodeManager of "
+              + node
+              + " is "
+              + expected);
+    }
+  }
+
+  private static String addressList(InetAddress[] addresses) {
+    StringBuilder list = new StringBuilder();
+    for (InetAddress address : addresses) {
+      list.append(list.length() == 0 ? "" : ", ").append(address.getHostAddress());
+    }
+    return list.toString();
+  }
+}

@@ -1,0 +1,45 @@
+package org.elastane.usage;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.Socket;
+import javax.net.SocketFactory;
+
+/**
+ * Makes the same sockets as another factory, but equals none. Hadoop keeps one IPC client for each
+ * factory, with the time-outs of whoever asked first; this one gets a client with ours.
+ */
+final class OwnSocketFactory extends SocketFactory {
+  private final SocketFactory sockets;
+
+  OwnSocketFactory(SocketFactory sockets) {
+    this.sockets = sockets;
+  }
+
+  @Override
+  public Socket createSocket() throws IOException {
+    return sockets.createSocket();
+  }
+
+  @Override
+  public Socket createSocket(String host, int port) throws IOException {
+    return sockets.createSocket(host, port);
+  }
+
+  @Override
+  public Socket createSocket(String host, int port, InetAddress localHost, int localPort)
+      throws IOException {
+    return sockets.createSocket(host, port, localHost, localPort);
+  }
+
+  @Override
+  public Socket createSocket(InetAddress host, int port) throws IOException {
+    return sockets.createSocket(host, port);
+  }
+
+  @Override
+  public Socket createSocket(InetAddress host, int port, InetAddress localHost, int localPort)
+      throws IOException {
+    return sockets.createSocket(host, port, localHost, localPort);
+  }
+}

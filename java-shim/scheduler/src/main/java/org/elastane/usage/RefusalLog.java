@@ -1,0 +1,58 @@
+package org.elastane.usage;
+
+import java.util.EnumSet;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+import org.slf4j.Logger;
+
+/**
+ * Says once for each node and reason that a report was refused. A node that is taken again is
+ * forgotten, so that what happens anew is said anew.
+ */
+final class RefusalLog {
+  private final Logger log;
+  private final int mostNodes;
+  private final Map<String, Set<RefusalReason>> said = new HashMap<>();
+  private boolean fullSaid;
+
+  /**
+   * @param mostNodes how many nodes are remembered: a caller may claim any name, and neither memory
+   *     nor log may grow with that
+   */
+  RefusalLog(Logger log, int mostNodes) {
+    this.log = log;
+    this.mostNodes = mostNodes;
+  }
+
+  synchronized void refused(String node, ReportRefusedException refusal) {
+    Set<RefusalReason> reasons = said.get(node);
+    if (reasons == null) {
+      if (said.size() >= mostNodes) {
+        sayFull();
+        return;
+      }
+      reasons = EnumSet.noneOf(RefusalReason.class);
+      said.put(node, reasons);
+    }
+    if (reasons.add(refusal.reason())) {
+      log.warn(
+          "Refused a report for node {}: {} (said once for each node and reason)",
+          node,
+          refusal.getMessage());
+    }
+  }
+
+  synchronized void accepted(String node) {
+    if (said.remove(node) != null) {
+      log.info("Reports of node {} are taken again", node);
+    }
+  }
+
+  private void sayFull() {
+    if (!fullSaid) {
+      fullSaid = true;
+      log.warn("Reports for {} nodes were refused; those of others are only counted", mostNodes);
+    }
+  }
+}

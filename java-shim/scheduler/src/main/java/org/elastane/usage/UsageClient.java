@@ -1,0 +1,128 @@
+package org.elastane.usage;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.util.List;
+import javax.net.SocketFactory;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.CommonConfigurationKeys;
+import org.apache.hadoop.ipc.ProtobufRpcEngine2;
+import org.apache.hadoop.ipc.RPC;
+import org.apache.hadoop.ipc.RemoteException;
+import org.apache.hadoop.net.NetUtils;
+import org.apache.hadoop.security.UserGroupInformation;
+import org.apache.hadoop.thirdparty.protobuf.ByteString;
+import org.apache.hadoop.thirdparty.protobuf.ServiceException;
+import org.apache.hadoop.yarn.api.records.NodeId;
+import org.elastane.conf.UsageAddresses;
+import org.elastane.usage.proto.UsageProtos.ReportRequestProto;
+import org.elastane.usage.proto.UsageProtos.ReportResponseProto;
+
+/**
+ * Calls {@link UsageProtocol} on whichever ResourceManager is active, as the user who logged in.
+ *
+ * <p>Nothing is retried in here beyond asking each ResourceManager once: the caller does that, with
+ * a bound of its own. Not for use by two threads at once.
+ */
+public final class UsageClient implements AutoCloseable {
+  /** Whom the calls are made as; asked for each connection, since a login is renewed. */
+  interface Login {
+    UserGroupInformation user() throws IOException;
+  }
+
+  private static final int CONNECT_TIMEOUT_MS = 3000;
+  private static final int CALL_TIMEOUT_MS = 5000;
+
+  private final Configuration conf;
+  private final SocketFactory sockets;
+  private final Login login;
+  private UsageProtocol connection;
+  private int active;
+
+  public UsageClient(Configuration conf) {
+    this(conf, NetUtils.getDefaultSocketFactory(conf), UserGroupInformation::getLoginUser);
+  }
+
+  /**
+   * @param sockets where the client's sockets come from
+   */
+  UsageClient(Configuration conf, SocketFactory sockets, Login login) {
+    this.conf = new Configuration(conf);
+    this.conf.setInt(CommonConfigurationKeys.IPC_CLIENT_CONNECT_MAX_RETRIES_KEY, 0);
+    this.conf.setInt(
+        CommonConfigurationKeys.IPC_CLIENT_CONNECT_MAX_RETRIES_ON_SOCKET_TIMEOUTS_KEY, 0);
+    this.conf.setInt(CommonConfigurationKeys.IPC_CLIENT_CONNECT_MAX_RETRIES_ON_SASL_KEY, 1);
+    this.conf.setInt(CommonConfigurationKeys.IPC_CLIENT_CONNECT_TIMEOUT_KEY, CONNECT_TIMEOUT_MS);
+    RPC.setProtocolEngine(this.conf, UsageProtocol.class, ProtobufRpcEngine2.class);
+    this.sockets = new OwnSocketFactory(sockets);
+    this.login = login;
+  }
+
+  /**
+   * Hands in a report.
+   *
+   * @return the reply
+   * @throws ReportRefusedException when a ResourceManager answered that it is refused
+   * @throws IOException when no ResourceManager answered; the message is the last one's
+   */
+  public UsageReply report(NodeId node, int version, byte[] body) throws IOException {
+    ReportRequestProto request =
+        ReportRequestProto.newBuilder()
+            .setNode(node.toString())
+            .setVersion(version)
+            .setBody(ByteString.copyFrom(body))
+            .build();
+    // Anew for each call: a ResourceManager may come back at another address.
+    List<InetSocketAddress> addresses = UsageAddresses.toConnect(conf);
+    IOException last = null;
+    for (int attempt = 0; attempt < addresses.size(); attempt++) {
+      try {
+        return call(addresses.get(active % addresses.size()), request);
+      } catch (ReportRefusedException e) {
+        throw e;
+      } catch (IOException e) {
+        last = e;
+        close();
+        active = (active + 1) % addresses.size();
+      }
+    }
+    throw last == null ? new IOException("no ResourceManager is configured") : last;
+  }
+
+  /** Closes the connection; the next report opens another. */
+  @Override
+  public void close() {
+    if (connection != null) {
+      RPC.stopProxy(connection);
+      connection = null;
+    }
+  }
+
+  private UsageReply call(InetSocketAddress address, ReportRequestProto request)
+      throws IOException {
+    if (connection == null) {
+      connection =
+          RPC.getProxy(
+              UsageProtocol.class,
+              UsageProtocol.VERSION,
+              address,
+              login.user(),
+              conf,
+              sockets,
+              CALL_TIMEOUT_MS);
+    }
+    try {
+      ReportResponseProto response = connection.report(null, request);
+      return new UsageReply(response.getVersion(), response.getBody().toByteArray());
+    } catch (ServiceException e) {
+      throw unwrapped(e);
+    }
+  }
+
+  private static IOException unwrapped(ServiceException e) {
+    if (e.getCause() instanceof RemoteException) {
+      return ((RemoteException) e.getCause()).unwrapRemoteException(ReportRefusedException.class);
+    }
+    return e.getCause() instanceof IOException ? (IOException) e.getCause() : new IOException(e);
+  }
+}

@@ -1,0 +1,22 @@
+package org.elastane.usage;
+
+import org.apache.hadoop.ipc.ProtocolInfo;
+import org.apache.hadoop.security.KerberosInfo;
+import org.apache.hadoop.yarn.conf.YarnConfiguration;
+import org.elastane.usage.proto.UsageProtos;
+
+/**
+ * What a NodeManager says to the ResourceManager beside its heartbeat: {@code report(node, version,
+ * body) → (version, body)}, for {@code ProtobufRpcEngine2}. docs/boundary.md is normative.
+ */
+@ProtocolInfo(protocolName = "org.elastane.usage.UsageProtocol", protocolVersion = 1)
+@KerberosInfo(
+    serverPrincipal = YarnConfiguration.RM_PRINCIPAL,
+    clientPrincipal = YarnConfiguration.NM_PRINCIPAL)
+public interface UsageProtocol extends UsageProtos.UsageProtocolService.BlockingInterface {
+  /** The version of this protocol; a body has a version of its own. */
+  long VERSION = 1;
+
+  /** The largest body, in bytes, either way. */
+  int MAX_BODY_BYTES = 256 * 1024;
+}

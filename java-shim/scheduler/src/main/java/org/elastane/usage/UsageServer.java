@@ -1,0 +1,156 @@
+package org.elastane.usage;
+
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.net.BindException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.concurrent.TimeUnit;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.CommonConfigurationKeys;
+import org.apache.hadoop.ipc.ProtobufRpcEngine2;
+import org.apache.hadoop.ipc.RPC;
+import org.apache.hadoop.ipc.Server;
+import org.apache.hadoop.security.UserGroupInformation;
+import org.apache.hadoop.security.authorize.PolicyProvider;
+import org.apache.hadoop.security.authorize.Service;
+import org.apache.hadoop.yarn.conf.YarnConfiguration;
+import org.elastane.conf.ElastaneConfiguration;
+import org.elastane.conf.ElastaneConfigurationException;
+import org.elastane.conf.UsageAddresses;
+import org.elastane.usage.proto.UsageProtos.UsageProtocolService;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Serves {@link UsageProtocol} on a port of its own, so that nothing that is sent here can hold up
+ * a NodeManager's heartbeat.
+ *
+ * <p>Lives from the scheduler's {@code serviceStart} to its {@code serviceStop}: with high
+ * availability the port is open on the active ResourceManager only.
+ */
+public final class UsageServer {
+  private static final Logger LOG = LoggerFactory.getLogger(UsageServer.class);
+
+  /** Who may call, in hadoop-policy.xml; everybody who logs in as a NodeManager by default. */
+  public static final String ACL = "security.elastane.usage.protocol.acl";
+
+  /**
+   * What the RPC layer reads of one message before it closes the connection. Larger than the
+   * largest body by so much that a body which is a little too large still gets an answer.
+   */
+  private static final int MAX_MESSAGE_BYTES = 2 * UsageProtocol.MAX_BODY_BYTES;
+
+  private static final long BIND_TIMEOUT_MS = 3000;
+  private static final long BIND_RETRY_MS = 50;
+
+  private final Configuration conf;
+  private final RegisteredNodes nodes;
+  private final ReportHandler handler;
+  private final UsageMetrics metrics = UsageMetrics.register();
+  private Server server;
+
+  /**
+   * Starts nothing yet.
+   *
+   * @param nodes in a ResourceManager {@code rmContext.getRMNodes()::containsKey}
+   */
+  public UsageServer(Configuration conf, RegisteredNodes nodes, ReportHandler handler) {
+    this.conf = new Configuration(conf);
+    this.conf.setInt(CommonConfigurationKeys.IPC_MAXIMUM_DATA_LENGTH, MAX_MESSAGE_BYTES);
+    this.nodes = nodes;
+    this.handler = handler;
+  }
+
+  /**
+   * Opens the port.
+   *
+   * @throws IOException when the address cannot be bound
+   * @throws ElastaneConfigurationException when a value of ours is not allowed
+   */
+  public synchronized void start() throws IOException {
+    InetSocketAddress address = UsageAddresses.toBind(conf);
+    CallerIdentity identity =
+        new CallerIdentity(nodes, InetAddress::getAllByName, nodeManagerPrincipal());
+    UsageService service = new UsageService(identity, handler, metrics);
+    RPC.setProtocolEngine(conf, UsageProtocol.class, ProtobufRpcEngine2.class);
+    server = bound(service, address);
+    // RefusalLog says it once; the RPC layer would say it each time, with a stack trace.
+    server.addSuppressedLoggingExceptions(ReportRefusedException.class);
+    if (conf.getBoolean(CommonConfigurationKeys.HADOOP_SECURITY_AUTHORIZATION, false)) {
+      server.refreshServiceAcl(conf, new UsagePolicy());
+    }
+    server.start();
+    LOG.info("Agents' reports are taken at {}", server.getListenerAddress());
+  }
+
+  /** Closes the port; does nothing when it was not open. */
+  public synchronized void stop() {
+    if (server != null) {
+      server.stop();
+      server = null;
+    }
+  }
+
+  /** Where it listens. Only between {@link #start} and {@link #stop}. */
+  public synchronized InetSocketAddress address() {
+    return server.getListenerAddress();
+  }
+
+  UsageMetrics metrics() {
+    return metrics;
+  }
+
+  /**
+   * Hadoop gives a port free some time after it has stopped a server, and a ResourceManager may
+   * become active again at once.
+   */
+  private Server bound(UsageService service, InetSocketAddress address) throws IOException {
+    RPC.Builder builder =
+        new RPC.Builder(conf)
+            .setProtocol(UsageProtocol.class)
+            .setInstance(UsageProtocolService.newReflectiveBlockingService(service))
+            .setBindAddress(address.getHostString())
+            .setPort(address.getPort())
+            .setNumHandlers(ElastaneConfiguration.usageHandlerCount(conf));
+    long deadlineNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(BIND_TIMEOUT_MS);
+    while (true) {
+      try {
+        return builder.build();
+      } catch (BindException e) {
+        if (System.nanoTime() - deadlineNs > 0) {
+          throw e;
+        }
+        pause();
+      }
+    }
+  }
+
+  private static void pause() throws InterruptedIOException {
+    try {
+      Thread.sleep(BIND_RETRY_MS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new InterruptedIOException("interrupted while the usage port was not free");
+    }
+  }
+
+  private String nodeManagerPrincipal() {
+    if (!UserGroupInformation.isSecurityEnabled()) {
+      return null;
+    }
+    String principal = conf.getTrimmed(YarnConfiguration.NM_PRINCIPAL, "");
+    if (principal.isEmpty()) {
+      throw new ElastaneConfigurationException(
+          YarnConfiguration.NM_PRINCIPAL, principal, "the NodeManagers' principal");
+    }
+    return principal;
+  }
+
+  private static final class UsagePolicy extends PolicyProvider {
+    @Override
+    public Service[] getServices() {
+      return new Service[] {new Service(ACL, UsageProtocol.class)};
+    }
+  }
+}

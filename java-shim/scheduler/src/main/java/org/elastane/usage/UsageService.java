@@ -1,0 +1,90 @@
+package org.elastane.usage;
+
+import java.io.IOException;
+import org.apache.hadoop.thirdparty.protobuf.ByteString;
+import org.apache.hadoop.thirdparty.protobuf.RpcController;
+import org.apache.hadoop.thirdparty.protobuf.ServiceException;
+import org.apache.hadoop.yarn.api.records.NodeId;
+import org.elastane.usage.proto.UsageProtos.ReportRequestProto;
+import org.elastane.usage.proto.UsageProtos.ReportResponseProto;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Answers {@link UsageProtocol}: who calls is verified, the size is bounded, the body goes on
+ * unread. What is refused is counted, said once, and answered with {@link ReportRefusedException};
+ * nothing else changes.
+ */
+final class UsageService implements UsageProtocol {
+  private static final Logger LOG = LoggerFactory.getLogger(UsageService.class);
+  private static final int MAX_NODES_IN_LOG = 4096;
+  private static final int MAX_NODE_CHARACTERS = 300;
+
+  private final CallerIdentity identity;
+  private final ReportHandler handler;
+  private final UsageMetrics metrics;
+  private final RefusalLog refusals = new RefusalLog(LOG, MAX_NODES_IN_LOG);
+
+  UsageService(CallerIdentity identity, ReportHandler handler, UsageMetrics metrics) {
+    this.identity = identity;
+    this.handler = handler;
+    this.metrics = metrics;
+  }
+
+  @Override
+  public ReportResponseProto report(RpcController controller, ReportRequestProto request)
+      throws ServiceException {
+    String claimed = printable(request.getNode());
+    try {
+      byte[] reply = take(Caller.current(), claimed, request);
+      metrics.reports.incr();
+      refusals.accepted(claimed);
+      return ReportResponseProto.newBuilder()
+          .setVersion(request.getVersion())
+          .setBody(ByteString.copyFrom(reply))
+          .build();
+    } catch (ReportRefusedException e) {
+      metrics.refused.incr();
+      refusals.refused(claimed, e);
+      throw new ServiceException(e);
+    }
+  }
+
+  private byte[] take(Caller caller, String claimed, ReportRequestProto request)
+      throws ReportRefusedException {
+    NodeId node = parse(claimed);
+    identity.verify(caller, node);
+    if (request.getBody().size() > UsageProtocol.MAX_BODY_BYTES) {
+      throw new ReportRefusedException(
+          RefusalReason.TOO_LARGE,
+          "a body of "
+              + request.getBody().size()
+              + " bytes, at most "
+              + UsageProtocol.MAX_BODY_BYTES
+              + " are allowed");
+    }
+    try {
+      return handler.report(node, request.getVersion(), request.getBody().toByteArray());
+    } catch (IllegalArgumentException e) {
+      throw new ReportRefusedException(RefusalReason.REFUSED_BODY, String.valueOf(e.getMessage()));
+    } catch (IOException e) {
+      throw new ReportRefusedException(
+          RefusalReason.OUT_OF_SERVICE, String.valueOf(e.getMessage()));
+    }
+  }
+
+  private static NodeId parse(String claimed) throws ReportRefusedException {
+    try {
+      return NodeId.fromString(claimed);
+    } catch (IllegalArgumentException e) {
+      throw new ReportRefusedException(
+          RefusalReason.MALFORMED_NODE, "'" + claimed + "' is not host:port");
+    }
+  }
+
+  /** The name goes into the log before anybody vouched for it. */
+  private static String printable(String node) {
+    String cut = node.substring(0, Math.min(node.length(), MAX_NODE_CHARACTERS));
+    return cut.replaceAll("[^\\x21-\\x7e]", "?");
+  }
+}

@@ -1,0 +1,154 @@
+package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+
+import java.nio.file.Path;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.yarn.api.records.ContainerState;
+import org.apache.hadoop.yarn.api.records.Resource;
+import org.apache.hadoop.yarn.server.resourcemanager.MockAM;
+import org.apache.hadoop.yarn.server.resourcemanager.MockNM;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaSchedulerApp;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.policy.FifoOrderingPolicyWithExclusivePartitions;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The core's second look, in the commit. */
+class CommitTest {
+  @TempDir Path directory;
+
+  /** A queue that the core does not order offers what does not fit: the commit is refused. */
+  private Configuration queueOfAnotherPolicy() {
+    Configuration conf = TestCluster.enforcing(directory);
+    conf.set(
+        "yarn.scheduler.capacity.root.default.ordering-policy",
+        FifoOrderingPolicyWithExclusivePartitions.class.getName());
+    // Without a bound on the containers of a heartbeat but what the node takes.
+    conf.set("yarn.scheduler.capacity.per-node-heartbeat.maximum-container-assignments", "-1");
+    conf.set("yarn.scheduler.capacity.per-node-heartbeat.maximum-offswitch-assignments", "1000000");
+    return conf;
+  }
+
+  @Test
+  void aRefusedCommitLeavesNoTraceAndEndsTheHeartbeat() throws Exception {
+    try (TestCluster cluster = TestCluster.start(queueOfAnotherPolicy())) {
+      MockNM node = cluster.registerRaised("127.0.0.1:1", 4096, 4);
+      MockAM master = cluster.launch("default", node);
+      cluster.ask(master, 1024, 8);
+      cluster.heartbeat(node);
+      assertEquals(4096, cluster.allocatedMib(node));
+      assertEquals(1, cluster.metrics().refusedCommitCount());
+
+      cluster.heartbeat(node);
+
+      assertEquals(2, cluster.metrics().refusedCommitCount());
+      assertEquals(4096, cluster.allocatedMib(node));
+      assertNull(cluster.schedulerNode(node).getReservedContainer());
+      FiCaSchedulerApp attempt =
+          cluster.scheduler().getApplicationAttempt(master.getApplicationAttemptId());
+      assertEquals(
+          5, attempt.getAppSchedulingInfo().getNextPendingAsk().getCount(), "still asked for");
+      assertEquals(3072 + 1024, attempt.getCurrentConsumption().getMemorySize());
+      assertEquals(0, cluster.metrics().placedByCoreCount());
+      // One ends: the next gets its place, and the next id.
+      node.nodeHeartbeat(master.getApplicationAttemptId(), 2, ContainerState.COMPLETE);
+      cluster.heartbeatUntil(
+          "another one runs in its place", () -> cluster.allocatedMib(node) == 4096, node);
+      assertEquals(
+          5, cluster.containerIds(master).get(3).getContainerId() & 0xffffff, "no gap in the ids");
+    }
+  }
+
+  @Test
+  void whatTheCoreWasToldOfEndsWithTheContainer() throws Exception {
+    try (TestCluster cluster = TestCluster.start(TestCluster.enforcing(directory))) {
+      MockNM node = cluster.registerRaised("127.0.0.1:1", 4096, 4);
+      MockAM master = cluster.launch("default", node);
+      cluster.ask(master, 1024, 1);
+      cluster.heartbeat(node);
+      assertEquals(2, cluster.coreStatus().at("/nodes/0/containers").asInt());
+
+      node.nodeHeartbeat(master.getApplicationAttemptId(), 2, ContainerState.COMPLETE);
+      cluster.resourceManager().drainEvents();
+      assertEquals(1, cluster.coreStatus().at("/nodes/0/containers").asInt());
+
+      cluster.resourceManager().killApp(master.getApplicationAttemptId().getApplicationId());
+      cluster.resourceManager().drainEvents();
+      assertEquals(0, cluster.coreStatus().at("/nodes/0/containers").asInt());
+    }
+  }
+
+  @Test
+  void theCoreIsToldWhatWaitsAndWhenItIsWithdrawn() throws Exception {
+    try (TestCluster cluster = TestCluster.start(TestCluster.enforcing(directory))) {
+      MockNM node = cluster.registerRaised("127.0.0.1:1", 4096, 4);
+      MockAM master = cluster.launch("default", node);
+      assertEquals(0, cluster.coreStatus().at("/waiting").size());
+
+      cluster.ask(master, 1024, 7);
+      assertEquals(7, cluster.coreStatus().at("/waiting/0/containers").asInt());
+      cluster.heartbeat(node);
+      assertEquals(6, cluster.coreStatus().at("/waiting/0/containers").asInt());
+      cluster.ask(master, 1024, 0);
+      assertEquals(0, cluster.coreStatus().at("/waiting").size());
+    }
+  }
+
+  @Test
+  void anApplicationThatItsQueueDoesNotLetStartIsNotWaiting() throws Exception {
+    Configuration conf = TestCluster.enforcing(directory);
+    conf.set("yarn.scheduler.capacity.maximum-am-resource-percent", "0.25");
+    try (TestCluster cluster = TestCluster.start(conf)) {
+      MockNM node = cluster.registerRaised("127.0.0.1:1", 4096, 4);
+      cluster.launch("default", node);
+      cluster.launch("default", node);
+
+      cluster.submit("default");
+
+      assertEquals(0, cluster.coreStatus().at("/waiting").size());
+    }
+  }
+
+  @Test
+  void anAskThatWasServedButNeverFetchedWaitsAgain() throws Exception {
+    try (TestCluster cluster = TestCluster.start(TestCluster.enforcing(directory))) {
+      MockNM node = cluster.registerRaised("127.0.0.1:1", 4096, 4);
+      MockNM lost = cluster.registerRaised("127.0.0.1:2", 4096, 4);
+      MockAM master = cluster.launch("default", node);
+      cluster.ask(master, 1024, 1);
+      cluster.heartbeat(lost);
+      assertEquals(1024, cluster.allocatedMib(lost));
+      assertEquals(0, cluster.coreStatus().at("/waiting").size());
+
+      cluster.resourceManager().sendNodeLost(lost);
+      cluster.resourceManager().drainEvents();
+      cluster.heartbeat(node);
+
+      assertEquals(2, cluster.containers(master));
+    }
+  }
+
+  @Test
+  void aContainerOutOfAReservationIsNotRefused() throws Exception {
+    try (TestCluster cluster = TestCluster.start(queueOfAnotherPolicy())) {
+      MockNM node = cluster.registerRaised("127.0.0.1:1", 4096, 4);
+      // It never speaks, but counts for the queue's limit.
+      cluster.register("127.0.0.1:2", 4096, 4);
+      MockAM master = cluster.launch("default", node);
+      cluster.ask(master, 1024, 3);
+      cluster.heartbeatUntil("the node is full", () -> cluster.allocatedMib(node) == 4096, node);
+      cluster.ask(master, Resource.newInstance(5120, 4), 1);
+      cluster.heartbeat(node);
+      assertNotNull(cluster.schedulerNode(node).getReservedContainer());
+
+      // Its place gets free by request, not by demand.
+      node.nodeHeartbeat(master.getApplicationAttemptId(), 2, ContainerState.COMPLETE);
+      cluster.heartbeatUntil("it is allocated", () -> cluster.allocatedMib(node) == 8192, node);
+
+      assertNull(cluster.schedulerNode(node).getReservedContainer());
+      assertEquals(0, cluster.metrics().refusedCommitCount());
+    }
+  }
+}

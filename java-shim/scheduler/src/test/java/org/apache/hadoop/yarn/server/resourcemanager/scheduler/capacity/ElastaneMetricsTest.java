@@ -1,0 +1,82 @@
+package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.lang.management.ManagementFactory;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import javax.management.MBeanAttributeInfo;
+import javax.management.MBeanServer;
+import javax.management.ObjectName;
+import org.apache.hadoop.metrics2.MetricsRecord;
+import org.apache.hadoop.metrics2.impl.MetricsCollectorImpl;
+import org.apache.hadoop.yarn.server.resourcemanager.MockNM;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What /jmx shows. */
+class ElastaneMetricsTest {
+  private static final Set<String> NAMES =
+      new TreeSet<>(
+          Arrays.asList(
+              "in_service",
+              "nodes_raised",
+              "rounds",
+              "placed_by_core",
+              "refused_commits",
+              "refused_calls",
+              "core_failures",
+              "preemptions_held_back"));
+
+  @TempDir Path directory;
+
+  @Test
+  void theBeanHasEveryCounterAndGoesWithTheScheduler() throws Exception {
+    MBeanServer beans = ManagementFactory.getPlatformMBeanServer();
+    ObjectName bean;
+    try (TestCluster cluster = TestCluster.start(TestCluster.enforcing(directory))) {
+      bean =
+          beans
+              .queryNames(new ObjectName("Hadoop:name=ElastaneScheduler*,*"), null)
+              .iterator()
+              .next();
+      Set<String> attributes =
+          Arrays.stream(beans.getMBeanInfo(bean).getAttributes())
+              .map(MBeanAttributeInfo::getName)
+              .collect(Collectors.toSet());
+      assertTrue(attributes.containsAll(NAMES), attributes::toString);
+      assertTrue(cluster.scheduler().link().guard().inService());
+      assertEquals("enforce", beans.getAttribute(bean, "tag.mode"));
+    }
+    assertFalse(beans.isRegistered(bean));
+  }
+
+  @Test
+  void theCountersCount() throws Exception {
+    try (TestCluster cluster = TestCluster.start(TestCluster.enforcing(directory))) {
+      MockNM node = cluster.registerRaised("127.0.0.1:1", 4096, 4);
+      cluster.launch("default", node);
+
+      // Not through the bean, whose values are some seconds old.
+      Map<String, Number> values = new HashMap<>();
+      MetricsCollectorImpl collector = new MetricsCollectorImpl();
+      cluster.metrics().getMetrics(collector, true);
+      for (MetricsRecord record : collector.getRecords()) {
+        record.metrics().forEach(metric -> values.put(metric.name(), metric.value()));
+      }
+      assertEquals(NAMES, new TreeSet<>(values.keySet()));
+      assertTrue(values.remove("rounds").longValue() >= 1);
+      assertEquals(1, values.remove("in_service").intValue());
+      assertEquals(1, values.remove("nodes_raised").intValue());
+      assertEquals(1, values.remove("placed_by_core").intValue());
+      values.forEach((name, value) -> assertEquals(0, value.intValue(), name));
+    }
+  }
+}

@@ -1,0 +1,242 @@
+package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
+
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.function.BooleanSupplier;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.metrics2.lib.DefaultMetricsSystem;
+import org.apache.hadoop.yarn.api.records.ContainerId;
+import org.apache.hadoop.yarn.api.records.Priority;
+import org.apache.hadoop.yarn.api.records.Resource;
+import org.apache.hadoop.yarn.api.records.ResourceRequest;
+import org.apache.hadoop.yarn.conf.YarnConfiguration;
+import org.apache.hadoop.yarn.server.resourcemanager.MockAM;
+import org.apache.hadoop.yarn.server.resourcemanager.MockNM;
+import org.apache.hadoop.yarn.server.resourcemanager.MockRM;
+import org.apache.hadoop.yarn.server.resourcemanager.MockRMAppSubmissionData;
+import org.apache.hadoop.yarn.server.resourcemanager.MockRMAppSubmitter;
+import org.apache.hadoop.yarn.server.resourcemanager.recovery.RMStateStore;
+import org.apache.hadoop.yarn.server.resourcemanager.rmapp.RMApp;
+import org.apache.hadoop.yarn.server.resourcemanager.rmcontainer.RMContainer;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.ResourceScheduler;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaSchedulerNode;
+import org.apache.hadoop.yarn.util.resource.DominantResourceCalculator;
+import org.apache.log4j.Level;
+import org.apache.log4j.LogManager;
+import org.elastane.conf.ElastaneConfiguration;
+import org.elastane.natives.NativesForTest;
+
+/** A ResourceManager in this JVM, with NodeManagers and ApplicationMasters that a test plays. */
+final class TestCluster implements AutoCloseable {
+  /** The version of a report's body. */
+  static final int PROTOCOL_VERSION = 1;
+
+  private static final Duration DEADLINE = Duration.ofSeconds(30);
+  private static final long BYTES_PER_MIB = 1024L * 1024L;
+
+  private final MockRM resourceManager;
+
+  private TestCluster(MockRM resourceManager) {
+    this.resourceManager = resourceManager;
+  }
+
+  /** One queue, root.default, for everybody, and room for any number of ApplicationMasters. */
+  static Configuration configuration(
+      Class<? extends ResourceScheduler> scheduler, String mode, Path directory) {
+    Configuration conf = new YarnConfiguration();
+    conf.setClass(YarnConfiguration.RM_SCHEDULER, scheduler, ResourceScheduler.class);
+    conf.set(ElastaneConfiguration.MODE, mode);
+    conf.set(ElastaneConfiguration.USAGE_ADDRESS, "127.0.0.1:0");
+    conf.set("hadoop.tmp.dir", directory.toString());
+    conf.set("yarn.scheduler.minimum-allocation-mb", "256");
+    conf.setBoolean("yarn.scheduler.include-port-in-node-name", true);
+    // Nobody is asked who the user is.
+    conf.set("hadoop.user.group.static.mapping.overrides", "somebody=somebody");
+    conf.set(
+        CapacitySchedulerConfiguration.RESOURCE_CALCULATOR_CLASS,
+        DominantResourceCalculator.class.getName());
+    conf.set("yarn.scheduler.capacity.maximum-am-resource-percent", "1.0");
+    queues(conf, "default");
+    return conf;
+  }
+
+  static Configuration enforcing(Path directory) {
+    return configuration(ElastaneScheduler.class, "enforce", directory);
+  }
+
+  /** Leaf queues below root that share the cluster equally, each up to all of it. */
+  static void queues(Configuration conf, String... names) {
+    conf.set("yarn.scheduler.capacity.root.queues", String.join(",", names));
+    for (String name : names) {
+      String prefix = "yarn.scheduler.capacity.root." + name;
+      conf.set(prefix + ".capacity", Float.toString(100f / names.length));
+      conf.set(prefix + ".maximum-capacity", "100");
+      conf.set(prefix + ".user-limit-factor", "100");
+    }
+  }
+
+  static TestCluster start(Configuration conf) {
+    return start(conf, null);
+  }
+
+  /**
+   * @param store what another ResourceManager stored; null for none
+   */
+  static TestCluster start(Configuration conf, RMStateStore store) {
+    DefaultMetricsSystem.setMiniClusterMode(true);
+    MockRM resourceManager = new MockRM(conf, store);
+    quiet();
+    resourceManager.start();
+    quiet();
+    return new TestCluster(resourceManager);
+  }
+
+  /** MockRM logs everything; other tests of this JVM look at what our own classes say. */
+  static void quiet() {
+    LogManager.getRootLogger().setLevel(Level.WARN);
+    LogManager.getLogger("org.elastane").setLevel(Level.INFO);
+  }
+
+  MockRM resourceManager() {
+    return resourceManager;
+  }
+
+  CapacityScheduler capacityScheduler() {
+    return (CapacityScheduler) resourceManager.getResourceScheduler();
+  }
+
+  ElastaneScheduler scheduler() {
+    return (ElastaneScheduler) resourceManager.getResourceScheduler();
+  }
+
+  ElastaneMetrics metrics() {
+    return scheduler().link().metrics();
+  }
+
+  MockNM register(String node, int memoryMib, int virtualCores) throws Exception {
+    MockNM nodeManager = resourceManager.registerNode(node, memoryMib, virtualCores);
+    resourceManager.drainEvents();
+    return nodeManager;
+  }
+
+  /** The node's agent reports that the machine is what the NodeManager registered. */
+  void report(MockNM node) throws IOException {
+    CoreLink link = scheduler().link();
+    byte[] body =
+        NativesForTest.reportBody(node.getvCores() * 1000, node.getMemory() * BYTES_PER_MIB);
+    assertNotNull(
+        new UsageReports(link.guard(), link.core())
+            .report(node.getNodeId(), PROTOCOL_VERSION, body));
+  }
+
+  /** A node that reports, and whose bookable capacity was raised for that. */
+  MockNM registerRaised(String node, int memoryMib, int virtualCores) throws Exception {
+    MockNM nodeManager = register(node, memoryMib, virtualCores);
+    report(nodeManager);
+    heartbeatUntil(
+        "the node is raised",
+        () -> schedulerNode(nodeManager).getTotalResource().getMemorySize() > memoryMib,
+        nodeManager);
+    return nodeManager;
+  }
+
+  void heartbeat(MockNM... nodes) throws Exception {
+    for (MockNM node : nodes) {
+      node.nodeHeartbeat(true);
+    }
+    resourceManager.drainEvents();
+  }
+
+  /** Heartbeats, since nothing happens without, until something is true. */
+  void heartbeatUntil(String what, BooleanSupplier condition, MockNM... nodes) throws Exception {
+    long deadlineNs = System.nanoTime() + DEADLINE.toNanos();
+    heartbeat(nodes);
+    while (!condition.getAsBoolean()) {
+      if (System.nanoTime() - deadlineNs > 0) {
+        throw new AssertionError("not within " + DEADLINE + ": " + what);
+      }
+      Thread.sleep(20);
+      heartbeat(nodes);
+    }
+  }
+
+  /** An application with an ApplicationMaster of 1 GiB and one virtual core on this node. */
+  MockAM launch(String queue, MockNM node) throws Exception {
+    return MockRM.launchAndRegisterAM(submit(queue), resourceManager, node);
+  }
+
+  RMApp submit(String queue) throws Exception {
+    RMApp application =
+        MockRMAppSubmitter.submit(
+            resourceManager,
+            MockRMAppSubmissionData.Builder.createWithMemory(1024, resourceManager)
+                .withAppName("an application")
+                .withUser("somebody")
+                .withQueue(queue)
+                .withUnmanagedAM(false)
+                .build());
+    resourceManager.drainEvents();
+    return application;
+  }
+
+  /** The ApplicationMaster asks for containers of so many MiB, with one virtual core each. */
+  void ask(MockAM master, int memoryMib, int count) throws Exception {
+    master.allocate("*", memoryMib, count, Collections.emptyList());
+    resourceManager.drainEvents();
+  }
+
+  void ask(MockAM master, Resource size, int count) throws Exception {
+    master.allocate(
+        Collections.singletonList(
+            ResourceRequest.newInstance(Priority.newInstance(1), ResourceRequest.ANY, size, count)),
+        Collections.emptyList());
+    resourceManager.drainEvents();
+  }
+
+  FiCaSchedulerNode schedulerNode(MockNM node) {
+    return capacityScheduler().getNode(node.getNodeId());
+  }
+
+  long allocatedMib(MockNM node) {
+    return schedulerNode(node).getAllocatedResource().getMemorySize();
+  }
+
+  long bookableMib(MockNM node) {
+    return schedulerNode(node).getTotalResource().getMemorySize();
+  }
+
+  /** How many containers of an application run, its master included. */
+  int containers(MockAM master) {
+    return containerIds(master).size();
+  }
+
+  List<ContainerId> containerIds(MockAM master) {
+    List<ContainerId> ids = new ArrayList<>();
+    for (RMContainer container :
+        capacityScheduler()
+            .getApplicationAttempt(master.getApplicationAttemptId())
+            .getLiveContainers()) {
+      ids.add(container.getContainerId());
+    }
+    Collections.sort(ids);
+    return ids;
+  }
+
+  JsonNode coreStatus() throws IOException {
+    return new ObjectMapper()
+        .readTree(NativesForTest.status(scheduler().link().core().handleForTest()));
+  }
+
+  @Override
+  public void close() {
+    resourceManager.stop();
+  }
+}

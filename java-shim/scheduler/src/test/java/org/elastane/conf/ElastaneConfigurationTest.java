@@ -1,0 +1,110 @@
+package org.elastane.conf;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import org.apache.hadoop.conf.Configuration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class ElastaneConfigurationTest {
+  private final Configuration conf = new Configuration();
+
+  @Test
+  void observeIsTheDefaultMode() {
+    assertEquals(Mode.OBSERVE, ElastaneConfiguration.mode(conf));
+  }
+
+  @ParameterizedTest
+  @CsvSource({"off,OFF", "observe,OBSERVE", "' enforce ',ENFORCE"})
+  void aModeIsReadByItsName(String value, Mode mode) {
+    conf.set(ElastaneConfiguration.MODE, value);
+    assertEquals(mode, ElastaneConfiguration.mode(conf));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"on", "ENFORCE", ""})
+  void aModeThatIsNotAllowedIsNamedWithKeyValueAndWhatIs(String value) {
+    conf.set(ElastaneConfiguration.MODE, value);
+    ElastaneConfigurationException e =
+        assertThrows(ElastaneConfigurationException.class, () -> ElastaneConfiguration.mode(conf));
+    assertEquals(
+        "yarn.scheduler.elastane.mode is '" + value + "', allowed is off, observe or enforce",
+        e.getMessage());
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"999", "60001", "3s", "-3000"})
+  void aReportIntervalOutOfBoundsIsRefused(String value) {
+    conf.set(ElastaneConfiguration.REPORT_INTERVAL_MS, value);
+    ElastaneConfigurationException e =
+        assertThrows(
+            ElastaneConfigurationException.class,
+            () -> ElastaneConfiguration.reportIntervalMs(conf));
+    assertEquals(
+        "yarn.nodemanager.elastane.report.interval-ms is '"
+            + value
+            + "', allowed is a whole number from 1000 to 60000",
+        e.getMessage());
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1000, 60_000})
+  void theBoundsOfTheReportIntervalAreAllowed(int value) {
+    conf.setInt(ElastaneConfiguration.REPORT_INTERVAL_MS, value);
+    assertEquals(value, ElastaneConfiguration.reportIntervalMs(conf));
+  }
+
+  @Test
+  void aSocketIsAnAbsolutePath() {
+    assertEquals("/run/elastane/agent.sock", ElastaneConfiguration.agentSocket(conf));
+    conf.set(ElastaneConfiguration.AGENT_SOCKET, "agent.sock");
+    assertThrows(
+        ElastaneConfigurationException.class, () -> ElastaneConfiguration.agentSocket(conf));
+  }
+
+  @Test
+  void theCoreGetsEveryKeyOfItsSideWithVariablesResolvedAndNoOther() throws Exception {
+    conf.set("data.directory", "/data \"1\"");
+    conf.set("yarn.scheduler.elastane.depository.file", "${data.directory}/runs.sqlite");
+    conf.set("yarn.scheduler.elastane.overcommit.max-ratio", "1.5");
+    conf.set("yarn.nodemanager.elastane.report.interval-ms", "3000");
+
+    JsonNode settings = new ObjectMapper().readTree(ElastaneConfiguration.settingsJson(conf));
+
+    assertEquals(
+        "/data \"1\"/runs.sqlite",
+        settings.get("yarn.scheduler.elastane.depository.file").textValue());
+    assertEquals("1.5", settings.get("yarn.scheduler.elastane.overcommit.max-ratio").textValue());
+    assertFalse(settings.has("yarn.nodemanager.elastane.report.interval-ms"));
+  }
+
+  @Test
+  void theCoresFilesHaveAPlaceByDefault() throws Exception {
+    conf.set("hadoop.tmp.dir", "/data/hadoop");
+
+    JsonNode settings = new ObjectMapper().readTree(ElastaneConfiguration.settingsJson(conf));
+
+    assertEquals(2, settings.size());
+    assertEquals(
+        "/data/hadoop/elastane/depository.sqlite",
+        settings.get("yarn.scheduler.elastane.depository.file").textValue());
+    assertEquals(
+        "/data/hadoop/elastane/decisions.jsonl",
+        settings.get("yarn.scheduler.elastane.journal.file").textValue());
+  }
+
+  @Test
+  void anEmptyJournalStaysEmpty() throws Exception {
+    conf.set("yarn.scheduler.elastane.journal.file", "");
+
+    JsonNode settings = new ObjectMapper().readTree(ElastaneConfiguration.settingsJson(conf));
+
+    assertEquals("", settings.get("yarn.scheduler.elastane.journal.file").textValue());
+  }
+}

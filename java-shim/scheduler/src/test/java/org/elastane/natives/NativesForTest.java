@@ -1,0 +1,26 @@
+package org.elastane.natives;
+
+/** What the library has for tests only, for tests of other packages. */
+public final class NativesForTest {
+  private NativesForTest() {}
+
+  /** Panics in the core, with its lock held. */
+  public static void panic(long core) {
+    Natives.panicForTest(core);
+  }
+
+  /** Fails with an error of the core. */
+  public static void error(long core) {
+    Natives.errorForTest(core);
+  }
+
+  /** The body of a report of a node of this size on which nothing runs. */
+  public static byte[] reportBody(int cpuMillicores, long memoryBytes) {
+    return Natives.reportBodyForTest(cpuMillicores, memoryBytes);
+  }
+
+  /** What the core knows and counted, as JSON. */
+  public static String status(long core) {
+    return Natives.status(core, System.currentTimeMillis());
+  }
+}

@@ -1,0 +1,70 @@
+package org.elastane.node;
+
+import java.io.IOException;
+
+/** An agent that the test takes away and brings back; it keeps what it was told last. */
+final class FakeAgent implements AgentConnection {
+  private boolean away;
+  private String containers;
+  private int tells;
+  private int reports;
+  private byte[] applied;
+
+  synchronized void goAway() {
+    away = true;
+    containers = null;
+  }
+
+  synchronized void comeBack() {
+    away = false;
+  }
+
+  /** What it knows to run; null when it was told nothing since it began. */
+  synchronized String containers() {
+    return containers;
+  }
+
+  synchronized int tells() {
+    return tells;
+  }
+
+  synchronized int reports() {
+    return reports;
+  }
+
+  synchronized byte[] applied() {
+    return applied;
+  }
+
+  @Override
+  public int version() {
+    return 1;
+  }
+
+  @Override
+  public synchronized void tell(String containersJson) throws IOException {
+    requireHere();
+    tells++;
+    containers = containersJson;
+  }
+
+  @Override
+  public synchronized byte[] collect(String containersJson) throws IOException {
+    requireHere();
+    reports++;
+    containers = containersJson;
+    return new byte[] {(byte) reports};
+  }
+
+  @Override
+  public synchronized void apply(int version, byte[] reply) throws IOException {
+    requireHere();
+    applied = reply;
+  }
+
+  private void requireHere() throws IOException {
+    if (away) {
+      throw new IOException("connection refused");
+    }
+  }
+}
