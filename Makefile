@@ -7,7 +7,7 @@ QUICK ?=
 CARGO := cargo
 MAVEN_LOUD := mvn --batch-mode --no-transfer-progress -Dhadoop.version=$(HADOOP_VERSION)
 MAVEN := $(MAVEN_LOUD) --quiet
-PYTHON := target/venv/bin/python
+PYTHON := $(CURDIR)/target/venv/bin/python
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1)
 DIST := elastane-$(VERSION)
 
@@ -40,7 +40,7 @@ test-java: build ## the scheduler in a real JVM on the real library
 	$(MAVEN) verify
 
 test-cluster: fetch build ## a real ResourceManager, two NodeManagers, agents and Spark
-	PYTHONPATH=tests $(PYTHON) -m pytest tests/integration
+	cd tests && $(PYTHON) -m pytest
 
 lint: fetch ## formats and lints of Rust, Java and Python, warnings as errors
 	$(CARGO) fmt --all --check

@@ -1,0 +1,1 @@
+"""A YARN cluster of real processes on one machine."""

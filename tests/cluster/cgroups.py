@@ -1,0 +1,141 @@
+"""A share of the machine's CPU and disk for one node, by cgroup v1.
+
+The memory hierarchy is never touched.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from cluster.processes import kill_all
+
+CONTROLLERS = ("cpu", "cpuacct", "blkio")
+PERIOD_MICROSECONDS = 100_000
+WEIGHT = 20 * 1024
+REMOVE_SECONDS = 10.0
+
+
+class CannotHold(Exception):
+    """This machine does not let us hold a node to a share; the message says why."""
+
+
+def hierarchies() -> dict[str, Path]:
+    """Where each controller that is needed is mounted."""
+    found: dict[str, Path] = {}
+    for line in Path("/proc/self/mountinfo").read_text().splitlines():
+        before, _, after = line.partition(" - ")
+        kind, _, options = after.split(" ", 2)
+        if kind != "cgroup":
+            continue
+        for controller in set(options.split(",")) & set(CONTROLLERS):
+            found.setdefault(controller, Path(before.split()[4]))
+    return found
+
+
+def all_mounts() -> set[Path]:
+    """Every cgroup v1 mount, those of controllers that we don't use included."""
+    lines = Path("/proc/self/mountinfo").read_text().splitlines()
+    return {
+        Path(line.split()[4]) for line in lines if line.partition(" - ")[2].startswith("cgroup ")
+    }
+
+
+def check_can_hold() -> None:
+    """Raises CannotHold in one line when shares are out of reach here."""
+    if os.geteuid() != 0:
+        raise CannotHold("nodes are not held to a share of the machine: that needs root")
+    missing = sorted(set(CONTROLLERS) - set(hierarchies()))
+    if missing:
+        raise CannotHold(
+            "nodes are not held to a share of the machine: "
+            f"no cgroup v1 hierarchy for {', '.join(missing)}"
+        )
+
+
+@dataclass(frozen=True)
+class NodeShare:
+    """One node's group, made in each of the hierarchies."""
+
+    name: str
+    """Relative to each hierarchy's mount, for instance elastane-demo-4711/node-0."""
+
+    cpu_cores: float
+    disk_read_bytes_per_s: int
+
+    def create(self, disk: Path) -> None:
+        """Makes the groups and sets the limits; `disk` lies on the device that is throttled."""
+        for folder in self._folders():
+            folder.mkdir(parents=True)
+        cpu = self.folder("cpu")
+        _write(cpu / "cpu.cfs_period_us", str(PERIOD_MICROSECONDS))
+        _write(cpu / "cpu.cfs_quota_us", str(round(self.cpu_cores * PERIOD_MICROSECONDS)))
+        # Each process outside weighs as much as a whole group with the kernel's 1024, and the nodes
+        # are to have their share on a machine that does something else, too.
+        _write(cpu.parent / "cpu.shares", str(WEIGHT))
+        device = disk.stat().st_dev
+        _write(
+            self.folder("blkio") / "blkio.throttle.read_bps_device",
+            f"{os.major(device)}:{os.minor(device)} {self.disk_read_bytes_per_s}",
+        )
+
+    def folder(self, controller: str) -> Path:
+        return hierarchies()[controller] / self.name
+
+    def hold(self, pid: int) -> None:
+        """Moves a process; what it starts from now on is held too."""
+        for folder in self._folders():
+            _write(folder / "cgroup.procs", str(pid))
+
+    def cpu_used_seconds(self) -> float:
+        """CPU time of all that ever ran in the group."""
+        return int((self.folder("cpuacct") / "cpuacct.usage").read_text()) / 1e9
+
+    def disk_read_bytes(self) -> int:
+        """Bytes that came from the device for all that ever ran in the group."""
+        file = self.folder("blkio") / "blkio.throttle.io_service_bytes_recursive"
+        return sum(
+            int(line.split()[2]) for line in file.read_text().splitlines() if " Read " in line
+        )
+
+    def _folders(self) -> list[Path]:
+        # Two controllers can share one mount.
+        return sorted({self.folder(controller) for controller in CONTROLLERS})
+
+
+def remove_tree(name: str) -> None:
+    """Removes `name` and all below it in every hierarchy; what still runs in there is killed."""
+    for mount in all_mounts():
+        _remove(mount / name)
+
+
+def groups_named(prefix: str) -> list[Path]:
+    """The groups directly under a mount whose name begins with `prefix`."""
+    return [group for mount in all_mounts() for group in mount.glob(f"{prefix}*")]
+
+
+def _remove(folder: Path) -> None:
+    deadline = time.monotonic() + REMOVE_SECONDS
+    while folder.is_dir():
+        # The deepest first: a group with a child cannot be removed.
+        for current, _, _ in os.walk(folder, topdown=False):
+            group = Path(current)
+            try:
+                kill_all(int(pid) for pid in (group / "cgroup.procs").read_text().split())
+                group.rmdir()
+            except FileNotFoundError:
+                continue
+            except OSError:
+                if time.monotonic() >= deadline:
+                    raise
+        if folder.is_dir():
+            time.sleep(0.1)
+
+
+def _write(file: Path, text: str) -> None:
+    try:
+        file.write_text(text)
+    except OSError as error:
+        raise CannotHold(f"writing {text!r} to {file}: {error.strerror}") from error

@@ -1,0 +1,156 @@
+"""The whole cluster: start, stop, and nothing left behind."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from types import TracebackType
+
+from cluster.agent import Agent
+from cluster.cgroups import CannotHold, NodeShare, check_can_hold, groups_named, remove_tree
+from cluster.node_manager import NodeManager
+from cluster.paths import Checkout
+from cluster.processes import kill_strays
+from cluster.resource_manager import ResourceManager
+from cluster.settings import ClusterSettings
+from cluster.signals import undisturbed
+from cluster.waiting import wait_until
+
+REGISTER_SECONDS = 90.0
+GROUP_PREFIX = "elastane-demo-"
+
+
+class Cluster:
+    """A context manager. Leaving it, and the end of this process, stop everything."""
+
+    def __init__(self, settings: ClusterSettings, checkout: Checkout) -> None:
+        self.settings = settings
+        self.cannot_hold: str | None = None
+        self._group = f"{GROUP_PREFIX}{os.getpid()}"
+        self._sockets: Path | None = None
+        self._checkout = checkout
+        self.resource_manager: ResourceManager
+        self.node_managers: list[NodeManager] = []
+        self.agents: list[Agent] = []
+        self.shares: list[NodeShare] = []
+
+    def __enter__(self) -> Cluster:
+        atexit.register(self.stop)
+        try:
+            self.start()
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+    def start(self) -> None:
+        self._prepare_work()
+        self._make_shares()
+        self.resource_manager = ResourceManager(self.settings, self._checkout)
+        # A Unix socket's path has to be short, and the checkout's may not be.
+        self._sockets = Path(tempfile.mkdtemp(prefix="elastane-"))
+        for index in range(self.settings.nodes):
+            self._add_node(index, self._sockets)
+        self.resource_manager.begin_start()
+        for agent in self.agents:
+            agent.start()
+        for node_manager in self.node_managers:
+            node_manager.start()
+        self.resource_manager.wait_started()
+        self.wait_registered()
+        for share, node_manager in zip(self.shares, self.node_managers, strict=False):
+            share.hold(node_manager.daemon.pid)
+
+    def wait_registered(self) -> None:
+        def all_running() -> bool:
+            self.resource_manager.daemon.check()
+            for node_manager in self.node_managers:
+                node_manager.daemon.check()
+            return self.resource_manager.running_nodes() == self.settings.nodes
+
+        wait_until(all_running, f"{self.settings.nodes} nodes RUNNING", REGISTER_SECONDS)
+
+    def check(self) -> None:
+        """Raises ProcessEnded when a daemon has died."""
+        daemons = [self.resource_manager, *self.node_managers, *self.agents]
+        for owner in daemons:
+            owner.daemon.check()
+
+    def stop(self) -> None:
+        """May be called again, and in any state; a second Ctrl-C does not stop the stopping."""
+        atexit.unregister(self.stop)
+        with undisturbed():
+            self._stop()
+
+    def _stop(self) -> None:
+        # A NodeManager that is asked to stop waits for what the ResourceManager says of each
+        # application.
+        for node_manager in self.node_managers:
+            node_manager.daemon.kill()
+        daemons = [agent.daemon for agent in self.agents]
+        if hasattr(self, "resource_manager"):
+            daemons.append(self.resource_manager.daemon)
+        for daemon in daemons:
+            daemon.ask_to_stop()
+        for daemon in daemons:
+            daemon.stop()
+        kill_strays(str(self.settings.work))
+        if self.shares or self.agents:
+            remove_tree(self._group)
+        self.shares = []
+        if self._sockets is not None:
+            shutil.rmtree(self._sockets, ignore_errors=True)
+        self._drop_containers_files()
+
+    def _prepare_work(self) -> None:
+        # What a run that was ended by SIGKILL could not stop.
+        kill_strays(str(self.settings.work))
+        for group in groups_named(GROUP_PREFIX):
+            owner = group.name.removeprefix(GROUP_PREFIX)
+            if owner.isdigit() and not Path(f"/proc/{owner}").exists():
+                remove_tree(group.name)
+        shutil.rmtree(self.settings.work, ignore_errors=True)
+        self.settings.work.mkdir(parents=True)
+
+    def _make_shares(self) -> None:
+        if not self.settings.hold_nodes:
+            return
+        try:
+            check_can_hold()
+        except CannotHold as reason:
+            self.cannot_hold = str(reason)
+            return
+        shape = self.settings.shape
+        for index in range(self.settings.nodes):
+            name = f"{self._group}/node-{index}"
+            share = NodeShare(name, shape.cpu_cores, shape.disk_bytes_per_s)
+            self.shares.append(share)
+            share.create(self.settings.work)
+
+    def _add_node(self, index: int, sockets: Path) -> None:
+        socket = None
+        if self.settings.elastane is not None:
+            socket = sockets / f"node-{index}.sock"
+            group = f"{self._group}/node-{index}"
+            self.agents.append(Agent(f"node-{index}", self.settings, self._checkout, socket, group))
+        client = self.resource_manager.client_properties()
+        self.node_managers.append(NodeManager(index, self.settings, self._checkout, client, socket))
+
+    def _drop_containers_files(self) -> None:
+        """Logs stay for whoever wants to know what happened; the rest is large and useless."""
+        for name in ("tmp", "rm-state", "staging"):
+            shutil.rmtree(self.settings.work / name, ignore_errors=True)
+        for node_manager in self.node_managers:
+            for name in ("local", "recovery"):
+                shutil.rmtree(self.settings.work / node_manager.name / name, ignore_errors=True)

@@ -1,0 +1,111 @@
+"""Cheap containers of a fixed size: Hadoop's distributed shell, sleeping."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from cluster.hadoop_conf import write_configuration
+from cluster.java import java_command, java_environment
+from cluster.paths import Checkout
+from cluster.processes import Daemon, command_name, strays
+from cluster.resource_manager import ResourceManager
+from cluster.waiting import wait_until
+
+HEAP_MB = 128
+APPEAR_SECONDS = 60.0
+# The client kills its application when this is over, and a test must not depend on that.
+CLIENT_TIMEOUT_MS = 1_800_000
+MAIN_CLASS = "org.apache.hadoop.yarn.applications.distributedshell.Client"
+
+
+@dataclass(frozen=True)
+class Sleepers:
+    """An application of containers that do nothing until a process ends."""
+
+    name: str
+    containers: int
+    memory_mb: int
+    until_pid: int
+    """Of a process on this machine; when it is gone they end well."""
+
+    queue: str = "default"
+    master_memory_mb: int = 256
+
+
+def sleeping(work: str) -> list[int]:
+    """The processes of sleepers of the cluster that writes to `work`."""
+    return [pid for pid in strays(work) if command_name(pid) == "tail"]
+
+
+class DistributedShell:
+    """Submits applications, each from a JVM that is ended once YARN has it."""
+
+    def __init__(self, resource_manager: ResourceManager, work: Path, checkout: Checkout) -> None:
+        self._resource_manager = resource_manager
+        self._work = work
+        self._checkout = checkout
+
+    def submit(self, sleepers: Sleepers) -> str:
+        """Returns YARN's application id."""
+        known = {listed["id"] for listed in self._resource_manager.applications()}
+        client = self._client(sleepers)
+        client.start()
+        try:
+            return wait_until(
+                lambda: self._new(sleepers.name, known, client),
+                f"application {sleepers.name}",
+                APPEAR_SECONDS,
+            )
+        finally:
+            client.kill()
+
+    def _new(self, name: str, known: set[str], client: Daemon) -> str | None:
+        for listed in self._resource_manager.applications():
+            # NEW: not yet stored; the client must not go before that.
+            if listed["id"] not in known and listed["name"] == name:
+                return listed["id"] if listed["state"] in ("ACCEPTED", "RUNNING") else None
+        client.check()
+        return None
+
+    def _client(self, sleepers: Sleepers) -> Daemon:
+        folder = self._work / "distributed-shell"
+        configuration = folder / "conf"
+        write_configuration(configuration, self._resource_manager.client_properties(), self._work)
+        jars = self._checkout.hadoop_jars
+        shell_jar = next(jars.glob("hadoop-yarn-applications-distributedshell-*.jar"))
+        arguments: Sequence[object] = (
+            "-jar",
+            shell_jar,
+            "-appname",
+            sleepers.name,
+            "-queue",
+            sleepers.queue,
+            "-shell_command",
+            f"tail --pid={sleepers.until_pid} -f /dev/null",
+            "-num_containers",
+            sleepers.containers,
+            "-container_memory",
+            sleepers.memory_mb,
+            "-container_vcores",
+            1,
+            "-master_memory",
+            sleepers.master_memory_mb,
+            "-timeout",
+            CLIENT_TIMEOUT_MS,
+        )
+        # It uploads to the home directory of the default file system, which is the user's own here.
+        options = [f"-Duser.home={folder}", f"-Dwork={self._work}"]
+        return Daemon(
+            f"distributed shell {sleepers.name}",
+            java_command(
+                MAIN_CLASS,
+                [configuration, f"{jars}/*"],
+                HEAP_MB,
+                options,
+                list(map(str, arguments)),
+            ),
+            java_environment(configuration),
+            self._work / "logs" / "distributed-shell.log",
+        )

@@ -1,0 +1,44 @@
+"""Hadoop's configuration files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from xml.sax.saxutils import escape
+
+LOG4J = """\
+log4j.rootLogger=INFO,out
+log4j.appender.out=org.apache.log4j.ConsoleAppender
+log4j.appender.out.layout=org.apache.log4j.PatternLayout
+log4j.appender.out.layout.ConversionPattern=%d{ISO8601} %p %c{1}: %m%n
+"""
+
+
+def write_site(file: Path, properties: Mapping[str, object]) -> None:
+    """One *-site.xml; booleans are written as Hadoop reads them."""
+    lines = ['<?xml version="1.0"?>', "<configuration>"]
+    for key, value in properties.items():
+        text = str(value).lower() if isinstance(value, bool) else str(value)
+        lines.append(
+            f"  <property><name>{escape(key)}</name><value>{escape(text)}</value></property>"
+        )
+    lines.append("</configuration>")
+    file.write_text("\n".join(lines) + "\n")
+
+
+def write_configuration(
+    folder: Path,
+    yarn: Mapping[str, object],
+    work: Path,
+    capacity_scheduler: Mapping[str, object] | None = None,
+) -> None:
+    """A configuration directory for one process."""
+    folder.mkdir(parents=True, exist_ok=True)
+    write_site(
+        folder / "core-site.xml",
+        {"fs.defaultFS": "file:///", "hadoop.tmp.dir": work / "tmp"},
+    )
+    write_site(folder / "yarn-site.xml", yarn)
+    if capacity_scheduler is not None:
+        write_site(folder / "capacity-scheduler.xml", capacity_scheduler)
+    (folder / "log4j.properties").write_text(LOG4J)

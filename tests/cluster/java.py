@@ -1,0 +1,51 @@
+"""Starting a JVM of the cluster."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from cluster.paths import MissingArtifact
+from cluster.prerequisites import java_home
+
+
+def java_program(name: str = "java") -> Path:
+    home = java_home()
+    if home is None:
+        raise MissingArtifact("Java is missing: run tests/bootstrap.py, it says what to install")
+    return home / "bin" / name
+
+
+def java_environment(configuration: Path) -> dict[str, str]:
+    """This process's environment with Hadoop's configuration directory in it."""
+    inherited = {key: value for key, value in os.environ.items() if not key.startswith("HADOOP_")}
+    return {
+        **inherited,
+        "JAVA_HOME": str(java_program().parents[1]),
+        "HADOOP_CONF_DIR": str(configuration),
+        "YARN_CONF_DIR": str(configuration),
+    }
+
+
+# Guice 4.2 makes classes at run time; Hadoop's own start scripts open the package as well.
+DAEMON_OPTIONS = ("--add-opens=java.base/java.lang=ALL-UNNAMED",)
+
+
+def java_command(
+    main_class: str,
+    class_path: Iterable[Path | str],
+    heap_mb: int,
+    options: Sequence[str] = (),
+    arguments: Sequence[str] = (),
+) -> list[str]:
+    return [
+        str(java_program()),
+        f"-Xmx{heap_mb}m",
+        "-XX:+UseSerialGC",
+        *options,
+        "-cp",
+        ":".join(map(str, class_path)),
+        main_class,
+        *arguments,
+    ]

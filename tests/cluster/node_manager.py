@@ -1,0 +1,101 @@
+"""One NodeManager process."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from cluster.hadoop_conf import write_configuration
+from cluster.java import DAEMON_OPTIONS, java_command, java_environment
+from cluster.paths import Checkout
+from cluster.ports import LOOPBACK, free_ports
+from cluster.processes import Daemon
+from cluster.settings import ClusterSettings
+
+HEAP_MB = 256
+MAIN_CLASS = "org.apache.hadoop.yarn.server.nodemanager.NodeManager"
+
+
+class NodeManager:
+    """Its ports, and with them its node id, stay the same over a restart."""
+
+    def __init__(
+        self,
+        index: int,
+        settings: ClusterSettings,
+        checkout: Checkout,
+        client_properties: dict[str, object],
+        agent_socket: Path | None,
+    ) -> None:
+        self.name = f"node-{index}"
+        self._settings = settings
+        self._checkout = checkout
+        self._client_properties = client_properties
+        self._agent_socket = agent_socket
+        self._folder = settings.work / self.name
+        self._configuration = self._folder / "conf"
+        self._port, self._localizer_port, self._web_port = free_ports(3)
+        self.daemon = self._daemon()
+
+    @property
+    def node_id(self) -> str:
+        """As the ResourceManager names it: loopback has the name of the machine's hosts file."""
+        return f"localhost:{self._port}"
+
+    @property
+    def url(self) -> str:
+        return f"http://{LOOPBACK}:{self._web_port}"
+
+    def start(self) -> None:
+        write_configuration(self._configuration, self._properties(), self._settings.work)
+        self.daemon = self._daemon()
+        self.daemon.start()
+
+    def _daemon(self) -> Daemon:
+        options = [*DAEMON_OPTIONS, f"-Dwork={self._settings.work}"]
+        class_path: list[object] = [self._configuration]
+        if self._settings.elastane is not None:
+            library = self._settings.library or self._checkout.library
+            options.append(f"-Delastane.library.path={library}")
+            class_path.append(self._checkout.scheduler_jar)
+        class_path.append(f"{self._checkout.hadoop_jars}/*")
+        return Daemon(
+            f"NodeManager {self.name}",
+            java_command(MAIN_CLASS, map(str, class_path), HEAP_MB, options),
+            java_environment(self._configuration),
+            self._settings.work / "logs" / f"{self.name}.log",
+        )
+
+    def _properties(self) -> dict[str, object]:
+        settings = self._settings
+        manager = "yarn.nodemanager"
+        properties: dict[str, object] = {
+            **self._client_properties,
+            f"{manager}.hostname": "localhost",
+            f"{manager}.address": f"localhost:{self._port}",
+            f"{manager}.localizer.address": f"localhost:{self._localizer_port}",
+            f"{manager}.webapp.address": f"{LOOPBACK}:{self._web_port}",
+            f"{manager}.resource.memory-mb": settings.registered_memory_mb,
+            f"{manager}.resource.cpu-vcores": settings.registered_vcores,
+            f"{manager}.local-dirs": self._folder / "local",
+            f"{manager}.log-dirs": self._folder / "container-logs",
+            f"{manager}.vmem-check-enabled": False,
+            f"{manager}.pmem-check-enabled": False,
+            f"{manager}.disk-health-checker.max-disk-utilization-per-disk-percentage": 99,
+            f"{manager}.env-whitelist": "JAVA_HOME,HADOOP_CONF_DIR",
+        }
+        if settings.recovery:
+            properties |= {
+                f"{manager}.recovery.enabled": True,
+                f"{manager}.recovery.supervised": True,
+                f"{manager}.recovery.dir": self._folder / "recovery",
+            }
+        if settings.elastane is not None:
+            properties |= {
+                f"{manager}.aux-services": "elastane",
+                f"{manager}.aux-services.elastane.class": "org.elastane.node.ElastaneNodeService",
+                f"{manager}.container-state-transition-listener.classes": (
+                    "org.elastane.node.ElastaneContainerListener"
+                ),
+                f"{manager}.elastane.agent.socket": self._agent_socket,
+            }
+        return properties | dict(settings.node_manager)

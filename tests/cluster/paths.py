@@ -1,0 +1,90 @@
+"""Where things lie in the checkout. Everything built or written is under target/."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+DEFAULT_HADOOP_VERSION = os.environ.get("HADOOP_VERSION", "3.4.3")
+
+
+class MissingArtifact(Exception):
+    """Something that `make build` or bootstrap.py makes is not there."""
+
+
+@dataclass(frozen=True)
+class Checkout:
+    """The files of this checkout that the demo and the tests use."""
+
+    hadoop_version: str = DEFAULT_HADOOP_VERSION
+    root: Path = Path(__file__).resolve().parents[2]
+
+    @property
+    def tests(self) -> Path:
+        return self.root / "tests"
+
+    @property
+    def target(self) -> Path:
+        return self.root / "target"
+
+    @property
+    def hadoop_jars(self) -> Path:
+        return self.target / f"hadoop-{self.hadoop_version}"
+
+    @property
+    def environment(self) -> Path:
+        return self.target / "venv"
+
+    @property
+    def python(self) -> Path:
+        return self.environment / "bin" / "python"
+
+    @cached_property
+    def spark_home(self) -> Path:
+        """PySpark's package directory: it holds Spark's jars, its scripts and its examples."""
+        return self._one(self.environment, "lib/python3.*/site-packages/pyspark", "bootstrap.py")
+
+    @property
+    def spark_examples(self) -> Path:
+        return self.spark_home / "examples" / "src" / "main" / "python"
+
+    @property
+    def agent(self) -> Path:
+        return self._built(self.target / "release" / "elastane-agent")
+
+    @property
+    def elastane(self) -> Path:
+        return self._built(self.target / "release" / "elastane")
+
+    @property
+    def library(self) -> Path:
+        return self._built(self.target / "release" / "libelastane.so")
+
+    @property
+    def scheduler_jar(self) -> Path:
+        folder = self.root / "java-shim" / "scheduler" / "target"
+        jars = [
+            jar
+            for jar in sorted(folder.glob("elastane-scheduler-*.jar"))
+            if not jar.stem.endswith(("-sources", "-javadoc", "-tests"))
+        ]
+        if len(jars) != 1:
+            raise MissingArtifact(
+                f"{folder} holds {len(jars)} scheduler jars, not one: run `make build`"
+            )
+        return jars[0]
+
+    @staticmethod
+    def _built(file: Path) -> Path:
+        if not file.is_file():
+            raise MissingArtifact(f"{file} is missing: run `make build`")
+        return file
+
+    @staticmethod
+    def _one(folder: Path, pattern: str, maker: str) -> Path:
+        found = sorted(folder.glob(pattern))
+        if len(found) != 1:
+            raise MissingArtifact(f"{folder}/{pattern} is missing: run {maker}")
+        return found[0]

@@ -1,0 +1,147 @@
+"""Processes that this one starts, and those that they leave behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+STOP_SECONDS = 15.0
+
+
+class ProcessEnded(Exception):
+    """A process that should run has ended."""
+
+
+class Daemon:
+    """One process in a session of its own, with its output in a file."""
+
+    def __init__(
+        self, name: str, command: Sequence[str | Path], environment: Mapping[str, str], log: Path
+    ) -> None:
+        self.name = name
+        self.log = log
+        self._command = [str(word) for word in command]
+        self._environment = dict(environment)
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def pid(self) -> int:
+        if self._process is None:
+            raise ProcessEnded(f"{self.name} was not started")
+        return self._process.pid
+
+    def start(self) -> None:
+        self.log.parent.mkdir(parents=True, exist_ok=True)
+        with self.log.open("ab") as output:
+            self._process = subprocess.Popen(
+                self._command,
+                env=self._environment,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+
+    def running(self) -> bool:
+        return self._process is not None and self._process.poll() is None
+
+    def exit_code(self) -> int | None:
+        return None if self._process is None else self._process.poll()
+
+    def check(self) -> None:
+        """Raises ProcessEnded with the end of the log when the process is gone."""
+        if not self.running():
+            raise ProcessEnded(
+                f"{self.name} ended with {self.exit_code()}; {self.log}:\n{self.tail()}"
+            )
+
+    def tail(self, lines: int = 25) -> str:
+        if not self.log.is_file():
+            return ""
+        return "\n".join(self.log.read_text(errors="replace").splitlines()[-lines:])
+
+    def kill(self) -> None:
+        """kill -9, and waits for the end."""
+        if self._process is not None and self._process.poll() is None:
+            self._process.kill()
+            self._process.wait()
+
+    def ask_to_stop(self) -> None:
+        """SIGTERM, without waiting."""
+        if self._process is not None and self._process.poll() is None:
+            self._process.terminate()
+
+    def stop(self, seconds: float = STOP_SECONDS) -> None:
+        """SIGTERM, and SIGKILL when that did not help in time."""
+        self.ask_to_stop()
+        if self._process is None:
+            return
+        try:
+            self._process.wait(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            self.kill()
+
+
+def strays(mark: str) -> list[int]:
+    """The processes whose command line or environment names `mark`, this one left out.
+
+    Containers lead sessions of their own, so nothing but their environment ties them to the cluster
+    whose NodeManager is gone; everything that YARN starts there names the cluster's work directory.
+    """
+    wanted = os.fsencode(mark)
+    found = []
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit() or int(entry.name) == os.getpid():
+            continue
+        try:
+            names_mark = any(
+                wanted in (entry / part).read_bytes() for part in ("cmdline", "environ")
+            )
+        except OSError:
+            continue  # gone, or somebody else's
+        if names_mark:
+            found.append(int(entry.name))
+    return found
+
+
+def command_name(pid: int) -> str:
+    """The kernel's short name of a process; empty when it is gone."""
+    try:
+        return Path(f"/proc/{pid}/comm").read_text().strip()
+    except OSError:
+        return ""
+
+
+def kill_all(pids: Iterable[int]) -> None:
+    for pid in pids:
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            continue
+
+
+def kill_strays(mark: str, seconds: float = STOP_SECONDS) -> int:
+    """Kills strays until none is left, since one that is dying may have forked.
+
+    Returns how many there were.
+    """
+    deadline = time.monotonic() + seconds
+    killed: set[int] = set()
+    while (
+        found := [pid for pid in strays(mark) if not _zombie(pid)]
+    ) and time.monotonic() < deadline:
+        killed.update(found)
+        kill_all(found)
+        time.sleep(0.1)
+    return len(killed)
+
+
+def _zombie(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True

@@ -1,0 +1,178 @@
+"""The ResourceManager process."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cluster.hadoop_conf import write_configuration
+from cluster.java import DAEMON_OPTIONS, java_command, java_environment
+from cluster.paths import Checkout
+from cluster.ports import LOOPBACK, free_ports
+from cluster.processes import Daemon
+from cluster.rest import get_json_or_none, get_json_patiently, put_json
+from cluster.settings import ClusterSettings
+from cluster.waiting import wait_until
+
+HEAP_MB = 512
+START_SECONDS = 60.0
+ANSWER_SECONDS = 30.0
+MAIN_CLASS = "org.apache.hadoop.yarn.server.resourcemanager.ResourceManager"
+SCHEDULERS = "org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity"
+
+
+class ResourceManager:
+    """Its ports stay the same over a restart."""
+
+    def __init__(self, settings: ClusterSettings, checkout: Checkout) -> None:
+        self._settings = settings
+        self._checkout = checkout
+        self._configuration = settings.work / "resource-manager" / "conf"
+        names = ("client", "scheduler", "tracker", "admin", "web", "usage")
+        self._ports = dict(zip(names, free_ports(len(names)), strict=True))
+        self.daemon = self._daemon()
+
+    @property
+    def url(self) -> str:
+        return f"http://{LOOPBACK}:{self._ports['web']}"
+
+    def client_properties(self) -> dict[str, object]:
+        """What NodeManagers and clients have to know of it."""
+        ports = self._ports
+        return {
+            "yarn.resourcemanager.hostname": LOOPBACK,
+            "yarn.resourcemanager.address": f"{LOOPBACK}:{ports['client']}",
+            "yarn.resourcemanager.scheduler.address": f"{LOOPBACK}:{ports['scheduler']}",
+            "yarn.resourcemanager.resource-tracker.address": f"{LOOPBACK}:{ports['tracker']}",
+            "yarn.resourcemanager.admin.address": f"{LOOPBACK}:{ports['admin']}",
+            "yarn.resourcemanager.webapp.address": f"{LOOPBACK}:{ports['web']}",
+            "yarn.scheduler.elastane.usage.address": f"{LOOPBACK}:{ports['usage']}",
+            # The default of 30 s makes every reconnection slow.
+            "yarn.resourcemanager.connect.retry-interval.ms": 500,
+            "yarn.application.classpath": f"$HADOOP_CONF_DIR,{self._checkout.hadoop_jars}/*",
+        }
+
+    def start(self) -> None:
+        self.begin_start()
+        self.wait_started()
+
+    def begin_start(self) -> None:
+        write_configuration(
+            self._configuration, self._properties(), self._settings.work, self._queues()
+        )
+        self.daemon = self._daemon()
+        self.daemon.start()
+
+    def wait_started(self) -> None:
+        def answers() -> bool:
+            self.daemon.check()
+            return get_json_or_none(f"{self.url}/ws/v1/cluster/info") is not None
+
+        wait_until(answers, "the ResourceManager's web service", START_SECONDS)
+
+    def nodes(self) -> list[dict[str, Any]]:
+        """RM REST's nodes; `usedMemoryMB` + `availMemoryMB` is what is bookable."""
+        listed = self._ask("/ws/v1/cluster/nodes")["nodes"]
+        return listed["node"] if listed else []
+
+    def running_nodes(self) -> int:
+        answer = get_json_or_none(f"{self.url}/ws/v1/cluster/nodes?states=RUNNING")
+        return (
+            len((answer or {}).get("nodes", {}).get("node", []))
+            if (answer or {}).get("nodes")
+            else 0
+        )
+
+    def bookable_memory_mb(self) -> dict[str, int]:
+        """What may be booked on each node, free or not."""
+        return {node["id"]: node["usedMemoryMB"] + node["availMemoryMB"] for node in self.nodes()}
+
+    def applications(self) -> list[dict[str, Any]]:
+        listed = self._ask("/ws/v1/cluster/apps")["apps"]
+        return listed["app"] if listed else []
+
+    def application(self, application: str) -> dict[str, Any]:
+        return self._ask(f"/ws/v1/cluster/apps/{application}")["app"]
+
+    def kill_application(self, application: str) -> None:
+        url = f"{self.url}/ws/v1/cluster/apps/{application}/state?user.name=root"
+        put_json(url, {"state": "KILLED"})
+
+    def counters(self) -> dict[str, Any]:
+        """Elastane's metrics, the beans laid on top of each other."""
+        merged: dict[str, Any] = {}
+        for bean in self._beans("Elastane*"):
+            merged.update(bean)
+        return merged
+
+    def containers_allocated(self) -> int:
+        """How many containers were ever allocated since the start."""
+        return self._beans("QueueMetrics,q0=root")[0]["AggregateContainersAllocated"]
+
+    def _beans(self, name: str) -> list[dict[str, Any]]:
+        return self._ask(f"/jmx?qry=Hadoop:service=ResourceManager,name={name}")["beans"]
+
+    def _ask(self, path: str) -> Any:
+        return get_json_patiently(f"{self.url}{path}", ANSWER_SECONDS)
+
+    def _daemon(self) -> Daemon:
+        options = [*DAEMON_OPTIONS, f"-Dwork={self._settings.work}"]
+        class_path: list[object] = [self._configuration]
+        if self._settings.elastane is not None:
+            library = self._settings.library or self._checkout.library
+            options.append(f"-Delastane.library.path={library}")
+            class_path.append(self._checkout.scheduler_jar)
+        class_path.append(f"{self._checkout.hadoop_jars}/*")
+        return Daemon(
+            "ResourceManager",
+            java_command(MAIN_CLASS, map(str, class_path), HEAP_MB, options),
+            java_environment(self._configuration),
+            self._settings.work / "logs" / "resource-manager.log",
+        )
+
+    def _properties(self) -> dict[str, object]:
+        settings = self._settings
+        properties: dict[str, object] = {
+            **self.client_properties(),
+            "yarn.resourcemanager.scheduler.class": f"{SCHEDULERS}.CapacityScheduler",
+            "yarn.scheduler.include-port-in-node-name": True,
+            "yarn.scheduler.minimum-allocation-mb": 256,
+            # The raised size of a node must not become what one container may ask for.
+            "yarn.scheduler.maximum-allocation-mb": settings.shape.memory_mb,
+            "yarn.scheduler.maximum-allocation-vcores": settings.shape.vcores,
+            "yarn.acl.enable": False,
+        }
+        if settings.recovery:
+            properties |= {
+                "yarn.resourcemanager.recovery.enabled": True,
+                "yarn.resourcemanager.work-preserving-recovery.enabled": True,
+                "yarn.resourcemanager.work-preserving-recovery.scheduling-wait-ms": 1000,
+                "yarn.resourcemanager.store.class": "org.apache.hadoop.yarn.server.resourcemanager"
+                ".recovery.FileSystemRMStateStore",
+                "yarn.resourcemanager.fs.state-store.uri": f"file://{settings.work}/rm-state",
+            }
+        if settings.elastane is not None:
+            elastane = settings.elastane
+            prefix = "yarn.scheduler.elastane"
+            properties |= {
+                "yarn.resourcemanager.scheduler.class": f"{SCHEDULERS}.ElastaneScheduler",
+                f"{prefix}.mode": elastane.mode,
+                f"{prefix}.overcommit.max-ratio": elastane.max_ratio,
+                f"{prefix}.depository.file": elastane.depository,
+                f"{prefix}.journal.file": elastane.journal,
+                f"{prefix}.journal.usage": True,
+                **{f"{prefix}.{key}": value for key, value in elastane.extra.items()},
+            }
+        return properties | dict(settings.resource_manager)
+
+    def _queues(self) -> dict[str, object]:
+        prefix = "yarn.scheduler.capacity"
+        return {
+            f"{prefix}.root.queues": "default",
+            f"{prefix}.root.default.capacity": 100,
+            f"{prefix}.maximum-am-resource-percent": 1.0,
+            f"{prefix}.root.default.maximum-am-resource-percent": 1.0,
+            f"{prefix}.resource-calculator": "org.apache.hadoop.yarn.util.resource"
+            ".DominantResourceCalculator",
+            f"{prefix}.per-node-heartbeat.maximum-offswitch-assignments": 1,
+            **self._settings.capacity_scheduler,
+        }

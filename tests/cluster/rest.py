@@ -1,0 +1,50 @@
+"""JSON over HTTP from the daemons' own web servers."""
+
+from __future__ import annotations
+
+import json
+import urllib.error
+import urllib.request
+from typing import Any
+
+from cluster.waiting import wait_until
+
+TIMEOUT_SECONDS = 10.0
+
+# A proxy of the machine must not come between us and loopback.
+_opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+
+
+def get_json(url: str, timeout_seconds: float = TIMEOUT_SECONDS) -> Any:
+    """Fetches and parses; raises OSError when the server does not answer."""
+    request = urllib.request.Request(url, headers={"Accept": "application/json"})
+    with _opener.open(request, timeout=timeout_seconds) as response:
+        return json.load(response)
+
+
+def get_json_or_none(url: str) -> Any | None:
+    """None while the server does not answer, for conditions that are polled."""
+    try:
+        return get_json(url)
+    except (OSError, ValueError):
+        return None
+
+
+def get_json_patiently(url: str, seconds: float) -> Any:
+    """Asks again until the server answers: one that is busy lets a request time out or fail.
+
+    Raises DeadlineMissed when it does not answer for `seconds`.
+    """
+    return wait_until(lambda: get_json_or_none(url), f"an answer from {url}", seconds)
+
+
+def put_json(url: str, body: Any, timeout_seconds: float = TIMEOUT_SECONDS) -> Any:
+    """Sends one value and parses the answer."""
+    request = urllib.request.Request(
+        url,
+        data=json.dumps(body).encode(),
+        method="PUT",
+        headers={"Content-Type": "application/json", "Accept": "application/json"},
+    )
+    with _opener.open(request, timeout=timeout_seconds) as response:
+        return json.load(response)

@@ -1,0 +1,72 @@
+"""What a cluster is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+MEBIBYTE = 1024 * 1024
+
+
+@dataclass(frozen=True)
+class NodeShape:
+    """The physical size of a node. `cpu_cores` and the disk are its share of the machine."""
+
+    memory_mb: int
+    vcores: int
+    cpu_cores: float
+    disk_bytes_per_s: int
+
+    @property
+    def memory_bytes(self) -> int:
+        return self.memory_mb * MEBIBYTE
+
+
+@dataclass(frozen=True)
+class ElastaneSettings:
+    """The keys of yarn.scheduler.elastane that the demo and the tests set."""
+
+    mode: str
+    depository: Path
+    journal: Path
+    max_ratio: float = 2.0
+    extra: Mapping[str, object] = field(default_factory=dict)
+    """More keys, without the prefix."""
+
+
+@dataclass(frozen=True)
+class ClusterSettings:
+    """One ResourceManager, like nodes, and an agent for each where Elastane is there."""
+
+    work: Path
+    """Everything that the cluster writes; its name marks the cluster's processes."""
+
+    nodes: int
+    shape: NodeShape
+    registered_ratio: float = 1.0
+    """The NodeManagers register this many times their physical memory and vcores."""
+
+    elastane: ElastaneSettings | None = None
+    """None: the stock CapacityScheduler without agents."""
+
+    library: Path | None = None
+    """Another libelastane.so than the one that was built."""
+
+    hold_nodes: bool = False
+    """Whether each node is held to its shape by a cgroup."""
+
+    recovery: bool = False
+    """Whether ResourceManager and NodeManagers keep their state over a restart."""
+
+    resource_manager: Mapping[str, object] = field(default_factory=dict)
+    node_manager: Mapping[str, object] = field(default_factory=dict)
+    capacity_scheduler: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def registered_memory_mb(self) -> int:
+        return round(self.shape.memory_mb * self.registered_ratio)
+
+    @property
+    def registered_vcores(self) -> int:
+        return round(self.shape.vcores * self.registered_ratio)

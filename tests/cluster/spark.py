@@ -1,0 +1,150 @@
+"""Submitting PySpark applications in cluster mode."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from cluster.hadoop_conf import write_configuration
+from cluster.java import java_command, java_environment
+from cluster.paths import Checkout
+from cluster.resource_manager import ResourceManager
+from cluster.waiting import wait_until
+
+HEAP_MB = 384
+END_STATES = ("FINISHED", "FAILED", "KILLED")
+APPEAR_SECONDS = 30.0
+
+# Small JVMs that start quickly; the same for every application and every round.
+JVM_OPTIONS = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xshare:auto"
+
+
+class SubmissionFailed(Exception):
+    """spark-submit did not get the application to YARN."""
+
+
+@dataclass(frozen=True)
+class SparkApplication:
+    """An unmodified PySpark script and what it asks for."""
+
+    name: str
+    script: Path
+    arguments: tuple[str, ...] = ()
+    executors: int = 2
+    executor_memory_mb: int = 1408
+    """The heap; Spark asks YARN for 384 MB more."""
+
+    driver_memory_mb: int = 640
+    properties: Mapping[str, str] = field(default_factory=dict)
+
+
+class Submitter:
+    """One warm JVM that runs spark-submit for one application after the other."""
+
+    def __init__(self, resource_manager: ResourceManager, work: Path, checkout: Checkout) -> None:
+        self._resource_manager = resource_manager
+        self._work = work
+        self._checkout = checkout
+        self._process: subprocess.Popen[str] | None = None
+
+    def __enter__(self) -> Submitter:
+        configuration = self._work / "submitter" / "conf"
+        client = self._resource_manager.client_properties()
+        write_configuration(configuration, client, self._work)
+        log = (self._work / "logs" / "submitter.log").open("wb")
+        source = self._checkout.tests / "cluster" / "Submitter.java"
+        jars = self._checkout.spark_home / "jars"
+        libraries = sorted((self._checkout.spark_home / "python" / "lib").glob("*.zip"))
+        self._process = subprocess.Popen(
+            java_command(
+                str(source), [configuration, f"{jars}/*"], HEAP_MB, [f"-Dwork={self._work}"]
+            ),
+            env={
+                **java_environment(configuration),
+                "SPARK_HOME": str(self._checkout.spark_home),
+                # Every machine has PySpark at the same place: nothing to upload.
+                "PYSPARK_ARCHIVES_PATH": ",".join(f"local:{library}" for library in libraries),
+            },
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
+            start_new_session=True,
+        )
+        log.close()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process.communicate()
+
+    def submit(self, application: SparkApplication) -> str:
+        """Returns YARN's application id."""
+        known = {listed["id"] for listed in self._resource_manager.applications()}
+        answer = self._ask(self._spark_submit_arguments(application))
+        if answer != "submitted":
+            raise SubmissionFailed(f"{application.name}: {answer or 'the submitter ended'}")
+
+        def new_application() -> str | None:
+            for listed in self._resource_manager.applications():
+                if listed["id"] not in known and listed["name"] == application.name:
+                    return listed["id"]
+            return None
+
+        return wait_until(new_application, f"application {application.name}", APPEAR_SECONDS)
+
+    def _ask(self, arguments: list[str]) -> str:
+        process = self._process
+        if process is None or process.stdin is None or process.stdout is None:
+            raise SubmissionFailed("the submitter was not started")
+        process.stdin.write("\t".join(arguments) + "\n")
+        process.stdin.flush()
+        return process.stdout.readline().strip()
+
+    def _spark_submit_arguments(self, application: SparkApplication) -> list[str]:
+        python = str(self._checkout.python)
+        properties = {
+            "spark.yarn.jars": f"local:{self._checkout.spark_home}/jars/*",
+            "spark.yarn.populateHadoopClasspath": "false",
+            "spark.yarn.stagingDir": f"file://{self._work}/staging",
+            "spark.yarn.submit.waitAppCompletion": "false",
+            "spark.yarn.maxAppAttempts": "1",
+            "spark.yarn.am.waitTime": "300s",
+            "spark.pyspark.python": python,
+            "spark.executorEnv.PYSPARK_PYTHON": python,
+            "spark.driver.extraJavaOptions": JVM_OPTIONS,
+            "spark.executor.extraJavaOptions": JVM_OPTIONS,
+            "spark.driver.memory": f"{application.driver_memory_mb}m",
+            "spark.executor.memory": f"{application.executor_memory_mb}m",
+            "spark.executor.cores": "1",
+            "spark.executor.instances": str(application.executors),
+            "spark.ui.enabled": "false",
+            "spark.network.timeout": "600s",
+            **application.properties,
+        }
+        words = ["--master", "yarn", "--deploy-mode", "cluster", "--name", application.name]
+        for key, value in properties.items():
+            words += ["--conf", f"{key}={value}"]
+        return [*words, str(application.script), *application.arguments]
+
+
+def wait_ended(
+    resource_manager: ResourceManager, application: str, seconds: float
+) -> dict[str, Any]:
+    """Waits for an application's end and returns RM REST's record of it."""
+
+    def ended() -> dict[str, Any] | None:
+        record = resource_manager.application(application)
+        return record if record["state"] in END_STATES else None
+
+    return wait_until(ended, f"the end of {application}", seconds, every_seconds=0.5)

@@ -1,0 +1,33 @@
+"""Waiting for a condition with a deadline."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+class DeadlineMissed(Exception):
+    """What was waited for did not come in time."""
+
+
+def wait_until(
+    condition: Callable[[], T | None],
+    what: str,
+    seconds: float,
+    every_seconds: float = 0.2,
+) -> T:
+    """Asks until the answer is truthy and returns it.
+
+    Raises DeadlineMissed with `what` and the last answer after `seconds`.
+    """
+    deadline = time.monotonic() + seconds
+    while True:
+        answer = condition()
+        if answer:
+            return answer
+        if time.monotonic() >= deadline:
+            raise DeadlineMissed(f"not within {seconds:g} s: {what} (last seen: {answer!r})")
+        time.sleep(every_seconds)

@@ -1,0 +1,1 @@
+"""`make demo`: the same Spark applications under CapacityScheduler and under Elastane."""

@@ -1,0 +1,157 @@
+"""`make demo`: runs the rounds, prints the table and writes the reports."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+from cluster.cgroups import CannotHold
+from cluster.java import java_program
+from cluster.paths import Checkout, MissingArtifact
+from cluster.processes import ProcessEnded
+from cluster.signals import interrupt_on_termination
+from cluster.spark import SubmissionFailed
+from cluster.waiting import DeadlineMissed
+from demo import report_html, report_json, table
+from demo.data import Inputs
+from demo.depository import merge_learned
+from demo.progress import ProgressLine
+from demo.report_json import About
+from demo.result import figures
+from demo.rounds import LEARNED, OBSERVED, ROUNDS
+from demo.run import RoundOutcome, run_round
+from demo.verdict import verdict
+from demo.workloads import Arrival, arrivals
+
+SCALE_FACTOR = 1.0
+INTERRUPTED = 130
+
+# What can go wrong without a mistake in here; each says in its text what and where.
+PROBLEMS = (
+    CannotHold,
+    DeadlineMissed,
+    MissingArtifact,
+    ProcessEnded,
+    SubmissionFailed,
+    subprocess.CalledProcessError,
+)
+
+
+def main() -> int:
+    arguments = _arguments()
+    checkout = Checkout(hadoop_version=arguments.hadoop_version)
+    interrupt_on_termination()
+    progress = ProgressLine()
+    try:
+        outcomes, planned = _run(arguments, checkout, progress)
+    except KeyboardInterrupt:
+        progress.done()
+        print("interrupted; everything that was started has been stopped", file=sys.stderr)
+        return INTERRUPTED
+    except PROBLEMS as problem:
+        progress.done()
+        print(f"the demo could not be finished: {problem}", file=sys.stderr)
+        return 1
+    progress.done()
+    return _report(arguments, checkout, outcomes, planned)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m demo", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="four applications instead of all")
+    parser.add_argument("--hadoop-version", default=Checkout.hadoop_version)
+    parser.add_argument(
+        "--rounds",
+        nargs="+",
+        choices=[one.name for one in ROUNDS],
+        default=[one.name for one in ROUNDS],
+        help="only these, with what earlier ones left behind",
+    )
+    parser.add_argument(
+        "--output", type=Path, help="where everything is written (default: target/demo)"
+    )
+    return parser.parse_args()
+
+
+def _run(
+    arguments: argparse.Namespace, checkout: Checkout, progress: ProgressLine
+) -> tuple[list[RoundOutcome], list[Arrival]]:
+    folder = _folder(arguments, checkout)
+    folder.mkdir(parents=True, exist_ok=True)
+    inputs = Inputs(checkout.target / "demo" / "data", SCALE_FACTOR)
+    progress("writing the input data")
+    inputs.make(checkout)
+    planned = arrivals(checkout, inputs, arguments.quick)
+    chosen = [one for one in ROUNDS if one.name in arguments.rounds]
+    if len(chosen) == len(ROUNDS):
+        for name in (OBSERVED, LEARNED):
+            for leftover in folder.glob(f"{name}*"):
+                leftover.unlink()
+    outcomes = []
+    for one in chosen:
+        if one.name == "profiles":
+            merge_learned(checkout, folder)
+        outcomes.append(run_round(one, folder, checkout, inputs, planned, progress))
+    return outcomes, planned
+
+
+def _folder(arguments: argparse.Namespace, checkout: Checkout) -> Path:
+    return (arguments.output or checkout.target / "demo").resolve()
+
+
+def _report(
+    arguments: argparse.Namespace,
+    checkout: Checkout,
+    outcomes: list[RoundOutcome],
+    planned: list[Arrival],
+) -> int:
+    rounds = [figures(outcome) for outcome in outcomes]
+    about = About(
+        command=shlex.join(["python", "-m", "demo", *sys.argv[1:]]),
+        versions=_versions(checkout),
+        quick=arguments.quick,
+        verdict=verdict(rounds, arguments.quick),
+        notes=_notes(outcomes),
+    )
+    folder = _folder(arguments, checkout)
+    report_json.write_json(folder / "report.json", about, outcomes, planned)
+    report_html.write_html(folder / "report.html", about, outcomes, planned)
+    print(table.as_text(rounds))
+    for line in (*about.notes, about.verdict):
+        print(f"\n{line}")
+    print(f"\n{folder / 'report.html'}")
+    return 1 if any(one.failures for one in rounds) else 0
+
+
+def _notes(outcomes: list[RoundOutcome]) -> list[str]:
+    notes = [
+        "In the rounds `capacity` and `oversubscribed` the scheduler class is ElastaneScheduler in "
+        "mode observe: every decision is CapacityScheduler's, and the agents measure without "
+        "limiting.",
+        "CPU is that of all containers of the nodes and of their NodeManagers. ResourceManager, "
+        "agents and the submitting JVM run outside the nodes' shares.",
+        "The inputs are dropped from the page cache once a second, so that reads are the disk's.",
+    ]
+    reasons = {outcome.cannot_hold for outcome in outcomes if outcome.cannot_hold}
+    return [*notes, *sorted(reasons)]
+
+
+def _versions(checkout: Checkout) -> dict[str, str]:
+    printed = subprocess.run(
+        [str(java_program()), "-version"], capture_output=True, text=True, check=True
+    )
+    return {
+        "Hadoop": checkout.hadoop_version,
+        "Spark": version("pyspark"),
+        "Java": printed.stderr.splitlines()[0],
+        "Python": sys.version.split()[0],
+        "scheduler": checkout.scheduler_jar.name,
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(main())

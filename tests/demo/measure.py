@@ -1,0 +1,119 @@
+"""Watches the cluster from outside, so that what is reported does not rest on Elastane's word."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from pathlib import Path
+from types import TracebackType
+
+from cluster.cgroups import NodeShare
+from cluster.cluster import Cluster
+from cluster.waiting import DeadlineMissed
+from demo.series import NodePoint, NodeSeries
+
+EVERY_SECONDS = 1.0
+PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+
+
+class Watch:
+    """Once a second: each node's bookings by RM REST and its use by the demo's own cgroup.
+
+    Where nodes are not held there is no such group and use reads as 0.
+    """
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="watch", daemon=True)
+        self._started_s = 0.0
+        self._last: dict[str, tuple[float, float, int]] = {}
+        self.missed = 0
+        self.nodes = {
+            manager.node_id: NodeSeries(manager.name) for manager in cluster.node_managers
+        }
+
+    def __enter__(self) -> Watch:
+        self._started_s = time.monotonic()
+        self._look()
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stop.set()
+        self._thread.join()
+
+    def seconds(self) -> float:
+        return time.monotonic() - self._started_s
+
+    def containers(self) -> int:
+        return sum(series.points[-1].containers for series in self.nodes.values() if series.points)
+
+    def _run(self) -> None:
+        while not self._stop.wait(EVERY_SECONDS):
+            try:
+                self._look()
+            except DeadlineMissed:
+                # Who asks for the applications meets the same, and ends the round.
+                self.missed += 1
+
+    def _look(self) -> None:
+        listed = {node["id"]: node for node in self._cluster.resource_manager.nodes()}
+        shares = dict(zip(self.nodes, self._cluster.shares, strict=False))
+        managers = self._cluster.node_managers
+        for manager, (node_id, series) in zip(managers, self.nodes.items(), strict=True):
+            node = listed.get(node_id)
+            if node is None:
+                continue
+            cpu_cores, disk_bytes_per_s, memory_bytes = 0.0, 0.0, 0
+            if node_id in shares:
+                cpu_cores, disk_bytes_per_s = self._rates(node_id, shares[node_id])
+                memory_bytes = resident_bytes(shares[node_id].folder("cpu"), manager.daemon.pid)
+            series.points.append(
+                NodePoint(
+                    time_s=self.seconds(),
+                    containers=node["numContainers"],
+                    booked_memory_bytes=node["usedMemoryMB"] * 1024 * 1024,
+                    booked_vcores=node["usedVirtualCores"],
+                    used_cpu_cores=cpu_cores,
+                    used_memory_bytes=memory_bytes,
+                    used_disk_bytes_per_s=disk_bytes_per_s,
+                )
+            )
+
+    def _rates(self, node_id: str, share: NodeShare) -> tuple[float, float]:
+        """Cores and bytes read a second since the last look."""
+        now = (time.monotonic(), share.cpu_used_seconds(), share.disk_read_bytes())
+        before = self._last.get(node_id)
+        self._last[node_id] = now
+        if before is None:
+            return 0.0, 0.0
+        seconds = now[0] - before[0]
+        return (now[1] - before[1]) / seconds, (now[2] - before[2]) / seconds
+
+
+def resident_bytes(group: Path, node_manager: int) -> int:
+    """Resident memory of all containers: the processes in and below the group but the NodeManager.
+
+    Pages that Python workers share with the process that forked them are counted for each.
+    """
+    total = 0
+    for folder, _, _ in os.walk(group):
+        try:
+            pids = (Path(folder) / "cgroup.procs").read_text().split()
+        except OSError:
+            continue  # the agent has removed the container's group
+        for pid in pids:
+            if int(pid) == node_manager:
+                continue
+            try:
+                total += int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * PAGE_BYTES
+            except OSError:
+                continue  # ended meanwhile
+    return total

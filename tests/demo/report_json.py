@@ -1,0 +1,75 @@
+"""target/demo/report.json."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from demo.result import RoundFigures, figures
+from demo.rounds import NODES, RATIO, SHAPE
+from demo.run import RoundOutcome
+from demo.workloads import Arrival
+
+
+@dataclass(frozen=True)
+class About:
+    """What the report says besides the rounds."""
+
+    command: str
+    versions: dict[str, str]
+    quick: bool
+    verdict: str
+    notes: list[str]
+
+
+def write_json(
+    file: Path, about: About, outcomes: list[RoundOutcome], arrivals: list[Arrival]
+) -> None:
+    report = {
+        "command": about.command,
+        "quick": about.quick,
+        "versions": about.versions,
+        "verdict": about.verdict,
+        "notes": about.notes,
+        "nodes": {"count": NODES, **asdict(SHAPE), "ratio": RATIO},
+        "workload": [_arrival(arrival) for arrival in arrivals],
+        "rounds": [_round(outcome, figures(outcome)) for outcome in outcomes],
+    }
+    file.write_text(json.dumps(report, indent=2) + "\n")
+
+
+def _arrival(arrival: Arrival) -> dict[str, Any]:
+    application = arrival.application
+    return {
+        "name": application.name,
+        "after_s": arrival.after_seconds,
+        "bottleneck": arrival.bottleneck,
+        "script": application.script.name,
+        "executors": application.executors,
+        "executor_memory_mb": application.executor_memory_mb,
+        "driver_memory_mb": application.driver_memory_mb,
+    }
+
+
+def _round(outcome: RoundOutcome, one: RoundFigures) -> dict[str, Any]:
+    return {
+        **asdict(one),
+        "application_records": [
+            {
+                "id": record["id"],
+                "name": record["name"],
+                "final_status": record["finalStatus"],
+                "completion_s": (record["finishedTime"] - record["startedTime"]) / 1000,
+                "waited_s": (
+                    (record["launchTime"] or record["finishedTime"]) - record["startedTime"]
+                )
+                / 1000,
+                "diagnostics": record["diagnostics"],
+            }
+            for record in outcome.applications
+        ],
+        "counters": outcome.counters,
+        "looks_missed": outcome.missed_looks,
+    }

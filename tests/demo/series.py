@@ -1,0 +1,44 @@
+"""What was seen of a node over time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass
+class NodePoint:
+    """One node at one moment."""
+
+    time_s: float
+    """Since the first submission of the round."""
+
+    containers: int
+    booked_memory_bytes: int
+    booked_vcores: int
+    used_cpu_cores: float
+    used_memory_bytes: int
+    used_disk_bytes_per_s: float
+
+
+@dataclass
+class PlanPoint:
+    """What the core had planned for a node when the agent's report came, and what was reported."""
+
+    time_s: float
+    planned: dict[str, float]
+    used: dict[str, float]
+
+
+@dataclass
+class NodeSeries:
+    """All of one node in one round."""
+
+    name: str
+    points: list[NodePoint] = field(default_factory=list)
+    plan: list[PlanPoint] = field(default_factory=list)
+
+
+def integral(times_s: list[float], values: list[float]) -> float:
+    """The area under a line that keeps each value until the next time."""
+    steps = zip(times_s, times_s[1:], values, strict=False)
+    return sum((after - before) * value for before, after, value in steps)

@@ -1,0 +1,80 @@
+"""What the rounds show, in plain words, and where Elastane was not better."""
+
+from __future__ import annotations
+
+from demo.result import RoundFigures
+
+# What differs between two runs of the same thing; less than this is no difference.
+SPREAD = {"makespan_s": 0.04, "mean_completion_s": 0.05, "cpu_core_s": 0.10}
+WORDS = {
+    "makespan_s": "makespan",
+    "mean_completion_s": "mean completion time",
+    "cpu_core_s": "CPU time",
+}
+
+# ResourceManager, agents and the submitting JVM take less than this together.
+QUIET_CORES = 0.5
+
+TOO_SHORT = (
+    "This was the small demo: its applications are too few and too short to compare makespans. "
+)
+
+
+def verdict(rounds: list[RoundFigures], quick: bool) -> str:
+    """Compares the last round with each baseline; lower is better everywhere."""
+    by_name = {one.name: one for one in rounds}
+    profiles = by_name.get("profiles")
+    sentences = [TOO_SHORT.strip()] if quick else []
+    if profiles is None:
+        return " ".join([*sentences, "The round `profiles` was not run: nothing to compare."])
+    for baseline in (by_name.get(name) for name in ("capacity", "oversubscribed", "learning")):
+        if baseline is not None:
+            sentences.extend(_against(profiles, baseline))
+    sentences.extend(_disturbed(rounds))
+    failures = ", ".join(f"{one.name} {one.failures}" for one in rounds)
+    sentences.append(f"Failed applications: {failures}.")
+    if profiles.placed_by_core == 0:
+        sentences.append("Elastane's core placed no container in the round `profiles`.")
+    return " ".join(sentences)
+
+
+def _disturbed(rounds: list[RoundFigures]) -> list[str]:
+    busy = [
+        f"{one.others_mean_cores:.1f} cores in `{one.name}`"
+        for one in rounds
+        if one.others_mean_cores is not None and one.others_mean_cores > QUIET_CORES
+    ]
+    if not busy:
+        return []
+    return [f"The machine did other work meanwhile ({', '.join(busy)}): times compare badly."]
+
+
+def _against(profiles: RoundFigures, baseline: RoundFigures) -> list[str]:
+    better, same, worse = [], [], []
+    for key, spread in SPREAD.items():
+        ours, theirs = getattr(profiles, key), getattr(baseline, key)
+        if ours is None or not theirs:
+            continue
+        change = ours / theirs - 1
+        text = f"{WORDS[key]} {100 * change:+.0f} %"
+        if change < -spread:
+            better.append(text)
+        elif change > spread:
+            worse.append(text)
+        else:
+            same.append(text)
+    sentences = []
+    if better:
+        sentences.append(
+            f"Elastane with profiles was better than `{baseline.name}`: {', '.join(better)}."
+        )
+    if same:
+        sentences.append(
+            f"No difference to `{baseline.name}` beyond what repeated runs differ by: "
+            f"{', '.join(same)}."
+        )
+    if worse:
+        sentences.append(
+            f"Elastane with profiles was NOT better than `{baseline.name}`: {', '.join(worse)}."
+        )
+    return sentences

@@ -1,0 +1,114 @@
+"""The applications of the demo, in the order and at the times at which they arrive."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from cluster.paths import Checkout
+from cluster.spark import SparkApplication
+from demo.data import Inputs
+
+SPACING_SECONDS = 16.0
+QUICK_SPACING_SECONDS = 8.0
+BATCH_SECONDS = 15
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """One submission; `after_seconds` from the first one."""
+
+    application: SparkApplication
+    after_seconds: float
+    bottleneck: str
+
+
+def warm_up(checkout: Checkout) -> SparkApplication:
+    """Starts a driver and an executor on each node before anything is measured."""
+    return SparkApplication("warm-up", checkout.spark_examples / "pi.py", ("3",), executors=3)
+
+
+def arrivals(checkout: Checkout, inputs: Inputs, quick: bool) -> list[Arrival]:
+    """All of them, or the four of the small demo."""
+    return _small(checkout, inputs) if quick else _all(checkout, inputs)
+
+
+def _all(checkout: Checkout, inputs: Inputs) -> list[Arrival]:
+    jobs = Jobs(checkout, inputs)
+    return _spaced(
+        [
+            (jobs.scan("log-scan", "special requests", "pending foxes", "final deposits"), "disk"),
+            (jobs.k_means(), "CPU"),
+            (jobs.stream("click-stream", events_per_second=200, seconds=75), "pauses"),
+            (jobs.pricing_summary(periods=2), "disk and CPU"),
+            (jobs.page_rank(), "CPU"),
+            (jobs.scan("audit-scan", "COLLECT COD", "TAKE BACK RETURN", "REG AIR"), "disk"),
+            (jobs.word_count(), "CPU"),
+            (jobs.stream("sensor-stream", events_per_second=500, seconds=75), "pauses"),
+            (jobs.logistic_regression(), "CPU"),
+        ],
+        SPACING_SECONDS,
+    )
+
+
+def _small(checkout: Checkout, inputs: Inputs) -> list[Arrival]:
+    jobs = Jobs(checkout, inputs)
+    return _spaced(
+        [
+            (jobs.scan("log-scan", "special requests"), "disk"),
+            (jobs.k_means(), "CPU"),
+            (jobs.stream("click-stream", events_per_second=200, seconds=40), "pauses"),
+            (jobs.pricing_summary(periods=1), "disk and CPU"),
+        ],
+        QUICK_SPACING_SECONDS,
+    )
+
+
+@dataclass(frozen=True)
+class Jobs:
+    """The kinds of applications; names differ by words, since numbers in them are made equal."""
+
+    checkout: Checkout
+    inputs: Inputs
+
+    def scan(self, name: str, *phrases: str) -> SparkApplication:
+        return self._own(name, "log_scan.py", self.inputs.lines, *phrases)
+
+    def stream(self, name: str, events_per_second: int, seconds: int) -> SparkApplication:
+        return self._own(name, "event_stream.py", events_per_second, BATCH_SECONDS, seconds)
+
+    def pricing_summary(self, periods: int) -> SparkApplication:
+        words = (self.inputs.tables, "pricing-summary", periods)
+        return self._own("tpch-pricing-summary", "tpch_query.py", *words)
+
+    def k_means(self) -> SparkApplication:
+        return self._example("k-means", "kmeans.py", self.inputs.points, 8, 0.05)
+
+    def page_rank(self) -> SparkApplication:
+        return self._example("page-rank", "pagerank.py", self.inputs.links, 8)
+
+    def word_count(self) -> SparkApplication:
+        return self._example("word-count", "wordcount.py", self.inputs.words)
+
+    def logistic_regression(self) -> SparkApplication:
+        arguments = (self.inputs.labelled, 40)
+        return self._example("logistic-regression", "logistic_regression.py", *arguments)
+
+    def _own(self, name: str, script: str, *arguments: object) -> SparkApplication:
+        return _application(name, self.checkout.tests / "jobs" / script, arguments)
+
+    def _example(self, name: str, script: str, *arguments: object) -> SparkApplication:
+        return _application(name, self.checkout.spark_examples / script, arguments)
+
+
+def _application(name: str, script: Path, arguments: tuple[object, ...]) -> SparkApplication:
+    # Splits small enough that both executors have something to do until the end.
+    small_splits = {"spark.sql.files.maxPartitionBytes": "8m"}
+    return SparkApplication(name, script, tuple(map(str, arguments)), properties=small_splits)
+
+
+def _spaced(applications: list[tuple[SparkApplication, str]], seconds: float) -> list[Arrival]:
+    return [
+        Arrival(application, index * seconds, bottleneck)
+        for index, (application, bottleneck) in enumerate(applications)
+    ]

@@ -1,0 +1,57 @@
+"""Clusters for the tests; each writes under target/tests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from cluster.cluster import Cluster
+from cluster.paths import Checkout
+from cluster.settings import ClusterSettings, ElastaneSettings, NodeShape
+from cluster.signals import interrupt_on_termination
+
+ClusterMaker = Callable[..., Cluster]
+
+# Unheld: what binds is memory, by request, and nothing that runs here comes near it.
+SHAPE = NodeShape(memory_mb=2048, vcores=16, cpu_cores=2.0, disk_bytes_per_s=1_000_000_000)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _stop_everything_on_termination() -> None:
+    interrupt_on_termination()
+
+
+@pytest.fixture(scope="session")
+def checkout() -> Checkout:
+    return Checkout()
+
+
+@pytest.fixture(scope="module")
+def work(checkout: Checkout, request: pytest.FixtureRequest) -> Path:
+    return checkout.target / "tests" / request.module.__name__.rpartition(".")[2]
+
+
+@pytest.fixture(scope="module")
+def start_cluster(checkout: Checkout, work: Path) -> Iterator[ClusterMaker]:
+    """Starts a cluster of two nodes that lives as long as the module's tests."""
+    with ExitStack() as stack:
+
+        def start(**settings: object) -> Cluster:
+            wanted = ClusterSettings(
+                work=work, nodes=2, shape=SHAPE, elastane=elastane(work), **settings
+            )
+            return stack.enter_context(Cluster(wanted, checkout))
+
+        yield start
+
+
+def elastane(work: Path, **extra: object) -> ElastaneSettings:
+    return ElastaneSettings(
+        mode="enforce",
+        depository=work / "depository.sqlite",
+        journal=work / "journal.jsonl",
+        extra=extra,
+    )

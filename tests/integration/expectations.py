@@ -1,0 +1,87 @@
+"""What the tests wait for, in one place, each with its deadline."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from cluster.cluster import Cluster
+from cluster.distributed_shell import sleeping
+from cluster.journal import records
+from cluster.waiting import wait_until
+
+# Three reports of 3 s may be missed, then comes the next heartbeat.
+FALL_BACK_SECONDS = 15.0
+RAISE_SECONDS = 90.0
+LEARN_SECONDS = 30.0
+SAMPLE_SECONDS = 60.0
+
+
+def physical_memory_mb(cluster: Cluster) -> int:
+    return cluster.settings.shape.memory_mb
+
+
+def raised_memory_mb(cluster: Cluster) -> int:
+    assert cluster.settings.elastane is not None
+    return round(physical_memory_mb(cluster) * cluster.settings.elastane.max_ratio)
+
+
+def wait_bookable(cluster: Cluster, node_index: int, memory_mb: int, seconds: float) -> None:
+    node = cluster.node_managers[node_index].node_id
+    wait_until(
+        lambda: cluster.resource_manager.bookable_memory_mb().get(node) == memory_mb,
+        f"{memory_mb} MB bookable on {node}",
+        seconds,
+    )
+
+
+def wait_all_raised(cluster: Cluster) -> None:
+    for index in range(len(cluster.node_managers)):
+        wait_bookable(cluster, index, raised_memory_mb(cluster), RAISE_SECONDS)
+
+
+def wait_learned(journal: Path, name: str) -> None:
+    """Until a run of this application has become part of a profile."""
+    wait_until(
+        lambda: any(name in entry["profile"].split("|") for entry in records(journal, "learned")),
+        f"a profile of {name} in {journal}",
+        LEARN_SECONDS,
+    )
+
+
+def wait_sampled(journal: Path, application: str) -> None:
+    """Until the agents have reported on each container of an application twice."""
+
+    def sampled() -> bool:
+        placed = {one["container"] for one in placements(journal, application)}
+        seen = Counter(
+            container["container"]
+            for entry in records(journal, "node")
+            for container in entry["containers"]
+        )
+        return bool(placed) and all(seen[container] >= 2 for container in placed)
+
+    wait_until(sampled, f"samples of {application} in {journal}", SAMPLE_SECONDS)
+
+
+def placements(journal: Path, application: str) -> list[dict[str, Any]]:
+    return [one for one in records(journal, "placed") if one["application"] == application]
+
+
+def wait_asleep(cluster: Cluster, count: int, seconds: float) -> None:
+    """Until the commands of so many sleepers run: YARN counts a container as running before."""
+
+    def asleep() -> bool:
+        return len(sleeping(str(cluster.settings.work))) >= count
+
+    wait_until(asleep, f"{count} sleepers that sleep", seconds)
+
+
+def wait_containers(cluster: Cluster, application: str, count: int, seconds: float) -> None:
+    """Until an application runs at least so many containers, its ApplicationMaster included."""
+    wait_until(
+        lambda: cluster.resource_manager.application(application)["runningContainers"] >= count,
+        f"{count} containers of {application}",
+        seconds,
+    )

@@ -1,0 +1,115 @@
+"""Everything reconnects after kill -9, and what runs goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cluster.cluster import Cluster
+from cluster.distributed_shell import DistributedShell, Sleepers, sleeping
+from cluster.paths import Checkout
+from cluster.spark import wait_ended
+from cluster.waiting import wait_until
+
+from .alarm import alarm
+from .conftest import ClusterMaker
+from .expectations import (
+    FALL_BACK_SECONDS,
+    physical_memory_mb,
+    raised_memory_mb,
+    wait_all_raised,
+    wait_asleep,
+    wait_bookable,
+    wait_containers,
+)
+
+START_SECONDS = 90.0
+END_SECONDS = 60.0
+RECOVER_SECONDS = 90.0
+
+
+@pytest.fixture(scope="module")
+def cluster(start_cluster: ClusterMaker) -> Cluster:
+    return start_cluster(recovery=True)
+
+
+@pytest.fixture(scope="module")
+def shell(cluster: Cluster, work: Path, checkout: Checkout) -> DistributedShell:
+    return DistributedShell(cluster.resource_manager, work, checkout)
+
+
+@pytest.fixture(scope="module")
+def sleepers(cluster: Cluster, shell: DistributedShell) -> Iterator[str]:
+    """An application with containers on both nodes that has to outlive everything in here."""
+    wait_all_raised(cluster)
+    with alarm() as end:
+        wanted = Sleepers("sleepers", containers=4, memory_mb=512, until_pid=end.pid)
+        application = shell.submit(wanted)
+        wait_containers(cluster, application, 5, START_SECONDS)
+        wait_asleep(cluster, 4, START_SECONDS)
+        yield application
+    ended = wait_ended(cluster.resource_manager, application, END_SECONDS)
+    assert ended["finalStatus"] == "SUCCEEDED", ended["diagnostics"]
+    assert ended["preemptedResourceMB"] == 0
+
+
+def assert_nothing_was_lost(cluster: Cluster, application: str) -> None:
+    assert cluster.resource_manager.application(application)["runningContainers"] == 5
+    assert len(sleeping(str(cluster.settings.work))) == 4
+
+
+def test_a_killed_agent_costs_its_node_the_raise_until_it_is_back(
+    cluster: Cluster, sleepers: str
+) -> None:
+    agent = cluster.agents[0]
+    agent.daemon.kill()
+    wait_bookable(cluster, 0, physical_memory_mb(cluster), FALL_BACK_SECONDS)
+    other = cluster.node_managers[1].node_id
+    bookable = cluster.resource_manager.bookable_memory_mb()
+    assert bookable[other] == raised_memory_mb(cluster)
+
+    agent.start()
+    wait_all_raised(cluster)
+    assert_nothing_was_lost(cluster, sleepers)
+
+
+def test_a_removed_socket_costs_the_same_and_a_restarted_agent_makes_it_anew(
+    cluster: Cluster, sleepers: str
+) -> None:
+    agent = cluster.agents[0]
+    agent.socket.unlink()
+    wait_bookable(cluster, 0, physical_memory_mb(cluster), FALL_BACK_SECONDS)
+
+    agent.daemon.stop()
+    agent.start()
+    wait_all_raised(cluster)
+    assert_nothing_was_lost(cluster, sleepers)
+
+
+def test_a_killed_resource_manager_comes_back_with_the_raise(
+    cluster: Cluster, sleepers: str
+) -> None:
+    manager = cluster.resource_manager
+    manager.daemon.kill()
+    manager.start()
+    wait_until(
+        lambda: manager.running_nodes() == cluster.settings.nodes,
+        "the nodes to register again",
+        RECOVER_SECONDS,
+    )
+    wait_all_raised(cluster)
+    assert_nothing_was_lost(cluster, sleepers)
+
+
+def test_a_killed_node_manager_finds_its_containers_and_agent_again(
+    cluster: Cluster, sleepers: str
+) -> None:
+    node_manager = cluster.node_managers[0]
+    node_manager.daemon.kill()
+    wait_bookable(cluster, 0, physical_memory_mb(cluster), FALL_BACK_SECONDS)
+
+    node_manager.start()
+    wait_all_raised(cluster)
+    assert_nothing_was_lost(cluster, sleepers)

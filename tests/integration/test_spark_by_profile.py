@@ -1,0 +1,60 @@
+"""A recurring Spark application is placed by what its earlier run used."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cluster.cluster import Cluster
+from cluster.paths import Checkout
+from cluster.spark import SparkApplication, Submitter, wait_ended
+
+from .conftest import ClusterMaker
+from .expectations import placements, wait_all_raised, wait_learned
+
+RUN_SECONDS = 300.0
+
+
+@pytest.fixture(scope="module")
+def cluster(start_cluster: ClusterMaker) -> Cluster:
+    return start_cluster()
+
+
+@pytest.fixture(scope="module")
+def submitter(cluster: Cluster, work: Path, checkout: Checkout) -> Iterator[Submitter]:
+    with Submitter(cluster.resource_manager, work, checkout) as one:
+        yield one
+
+
+def test_the_core_books_more_than_a_node_has_once_it_knows_the_application(
+    cluster: Cluster, submitter: Submitter, work: Path, checkout: Checkout
+) -> None:
+    manager = cluster.resource_manager
+    journal = work / "journal.jsonl"
+    wait_all_raised(cluster)
+    # Of a node's 2048 MB each container asks for half, and uses a fraction of that.
+    pi = SparkApplication(
+        "estimate-pi",
+        checkout.spark_examples / "pi.py",
+        ("20",),
+        executor_memory_mb=640,
+    )
+
+    first = submitter.submit(pi)
+    assert wait_ended(manager, first, RUN_SECONDS)["finalStatus"] == "SUCCEEDED"
+    assert all(one["profile"] is None for one in placements(journal, first))
+    wait_learned(journal, pi.name)
+
+    again = [submitter.submit(pi) for _ in range(3)]
+    for application in again:
+        assert wait_ended(manager, application, RUN_SECONDS)["finalStatus"] == "SUCCEEDED"
+
+    placed = [one for application in again for one in placements(journal, application)]
+    executors = [one for one in placed if not one["application_master"]]
+    assert len(executors) == 3 * pi.executors
+    assert all(one["by_core"] for one in executors), executors
+    assert all(one["profile"] for one in executors), executors
+    most = max(placed, key=lambda one: one["booked_memory_bytes"] / one["physical_memory_bytes"])
+    assert most["booked_memory_bytes"] > most["physical_memory_bytes"], most

@@ -1,0 +1,104 @@
+"""The figures of a round from what was seen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cluster.settings import MEBIBYTE
+from demo.result import figures
+from demo.rounds import ROUNDS, SHAPE
+from demo.run import RoundOutcome
+from demo.series import NodePoint, NodeSeries, integral
+
+REQUEST_MB = 1536
+
+
+def application(name: str, start_s: int, end_s: int, status: str = "SUCCEEDED") -> dict[str, Any]:
+    return {
+        "name": name,
+        "startedTime": start_s * 1000,
+        "launchTime": start_s * 1000,
+        "finishedTime": end_s * 1000,
+        "finalStatus": status,
+    }
+
+
+def point(time_s: float, containers: int, used_cpu_cores: float, used_mb: int) -> NodePoint:
+    return NodePoint(
+        time_s=time_s,
+        containers=containers,
+        booked_memory_bytes=containers * REQUEST_MB * MEBIBYTE,
+        booked_vcores=containers,
+        used_cpu_cores=used_cpu_cores,
+        used_memory_bytes=used_mb * MEBIBYTE,
+        used_disk_bytes_per_s=0.0,
+    )
+
+
+@pytest.fixture
+def outcome() -> RoundOutcome:
+    """Five containers on a node that has room for three, at half of the node's cores."""
+    half = SHAPE.cpu_cores / 2
+    series = NodeSeries("node-0", [point(time_s, 5, half, 1536) for time_s in (0, 1, 2)])
+    return RoundOutcome(
+        round=ROUNDS[0],
+        started_ms=0,
+        applications=[application("first", 0, 60), application("second", 20, 100, "FAILED")],
+        nodes=[series],
+        cpu_core_s=42.0,
+        machine_core_s=92.0,
+        containers=6,
+        journal=[],
+        missed_looks=0,
+        cannot_hold=None,
+    )
+
+
+def test_times_are_counted_from_each_submission(outcome: RoundOutcome) -> None:
+    seen = figures(outcome)
+    assert seen.makespan_s == 100
+    assert seen.mean_completion_s == (60 + 80) / 2
+    assert seen.failures == 1
+    assert seen.others_mean_cores == (92 - 42) / 100
+
+
+def test_bookings_are_compared_with_the_physical_size(outcome: RoundOutcome) -> None:
+    seen = figures(outcome)
+    assert seen.max_booked_over_physical.memory == pytest.approx(5 * REQUEST_MB / SHAPE.memory_mb)
+    assert seen.max_booked_over_physical.cpu == 5 / SHAPE.vcores
+    assert seen.most_containers.containers == 5
+    assert seen.most_containers.physical_size_books == 3
+
+
+def test_a_vcore_is_its_part_of_the_cores(outcome: RoundOutcome) -> None:
+    seen = figures(outcome)
+    assert seen.used_over_booked.cpu == pytest.approx(0.5 / (5 / SHAPE.vcores))
+    assert seen.used_over_booked.memory == pytest.approx(1 / 5)
+
+
+def test_the_journal_knows_bookings_that_no_look_has_met(outcome: RoundOutcome) -> None:
+    outcome.journal = [
+        {
+            "kind": "placed",
+            "by_core": True,
+            "booked_vcores": 6,
+            "booked_memory_bytes": 6 * REQUEST_MB * MEBIBYTE,
+        }
+    ]
+    seen = figures(outcome)
+    assert seen.max_booked_over_physical.cpu == 6 / SHAPE.vcores
+    assert seen.placed_by_core == 1
+
+
+def test_a_value_holds_until_the_next_time() -> None:
+    assert integral([0, 2, 3], [10, 1, 99]) == 21
+
+
+def test_depositories_and_journals_of_a_round_lie_in_the_folder_given(tmp_path: Path) -> None:
+    settings = ROUNDS[0].settings(tmp_path)
+    assert settings.elastane is not None
+    assert settings.elastane.depository.parent == tmp_path
+    assert settings.elastane.journal.parent == tmp_path

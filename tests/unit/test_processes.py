@@ -1,0 +1,58 @@
+"""Stopping what was started, and finding what it left behind."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from cluster.processes import Daemon, ProcessEnded, kill_strays, strays
+from cluster.waiting import wait_until
+
+# A child in a session of its own, as YARN starts its containers.
+LEAVE_A_CHILD = """
+import subprocess, time
+subprocess.Popen(["sleep", "300"], start_new_session=True)
+time.sleep(300)
+"""
+
+
+def daemon(folder: Path, program: str) -> Daemon:
+    environment = {**os.environ, "MARK": str(folder)}
+    return Daemon("test", [sys.executable, "-c", program], environment, folder / "log")
+
+
+def test_a_child_in_another_session_is_found_by_the_mark_in_its_environment(
+    tmp_path: Path,
+) -> None:
+    parent = daemon(tmp_path, LEAVE_A_CHILD)
+    parent.start()
+    wait_until(lambda: len(strays(str(tmp_path))) == 2, "parent and child", 10)
+    parent.kill()
+    assert len(strays(str(tmp_path))) == 1
+
+    assert kill_strays(str(tmp_path)) == 1
+
+    assert strays(str(tmp_path)) == []
+
+
+def test_one_that_does_not_heed_sigterm_is_killed(tmp_path: Path) -> None:
+    deaf = daemon(
+        tmp_path,
+        "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN);"
+        "print('deaf', flush=True); time.sleep(300)",
+    )
+    deaf.start()
+    wait_until(lambda: "deaf" in deaf.tail(), "the handler", 10)
+    deaf.stop(seconds=0.2)
+    assert not deaf.running()
+
+
+def test_the_end_of_the_log_says_why_a_process_is_gone(tmp_path: Path) -> None:
+    ended = daemon(tmp_path, "raise SystemExit('no such luck')")
+    ended.start()
+    wait_until(lambda: not ended.running(), "the end", 10)
+    with pytest.raises(ProcessEnded, match="no such luck"):
+        ended.check()

@@ -1,0 +1,68 @@
+"""The verdict says where Elastane was not better."""
+
+from __future__ import annotations
+
+from demo.result import MostContainers, OfCpuAndMemory, RoundFigures
+from demo.verdict import verdict
+
+
+def seen(
+    name: str,
+    makespan_s: float,
+    cpu_core_s: float | None = 100.0,
+    placed_by_core: int = 27,
+    others_mean_cores: float = 0.2,
+) -> RoundFigures:
+    return RoundFigures(
+        name=name,
+        scheduler=name,
+        makespan_s=makespan_s,
+        mean_completion_s=100.0,
+        cpu_core_s=cpu_core_s,
+        applications=9,
+        failures=0,
+        containers=27,
+        placed_by_core=placed_by_core,
+        max_booked_over_physical=OfCpuAndMemory(1.0, 1.0),
+        used_over_booked=OfCpuAndMemory(0.5, 0.2),
+        most_containers=MostContainers(3, "node-0", 3),
+        mean_cpu_of_share=0.6,
+        others_mean_cores=others_mean_cores,
+    )
+
+
+def test_a_longer_makespan_is_said_plainly() -> None:
+    text = verdict([seen("capacity", 300), seen("profiles", 330)], quick=False)
+    assert "NOT better than `capacity`: makespan +10 %" in text
+
+
+def test_less_than_the_spread_is_no_difference() -> None:
+    text = verdict([seen("capacity", 300), seen("profiles", 294)], quick=False)
+    assert "No difference to `capacity`" in text
+    assert "was better" not in text
+
+
+def test_each_baseline_is_compared() -> None:
+    rounds = [seen("capacity", 300), seen("oversubscribed", 200), seen("profiles", 250)]
+    text = verdict(rounds, quick=False)
+    assert "was better than `capacity`: makespan -17 %" in text
+    assert "NOT better than `oversubscribed`: makespan +25 %" in text
+
+
+def test_a_machine_that_did_other_work_spoils_the_comparison() -> None:
+    rounds = [seen("capacity", 300, others_mean_cores=1.2), seen("profiles", 250)]
+    assert "other work meanwhile (1.2 cores in `capacity`)" in verdict(rounds, quick=False)
+
+
+def test_the_small_demo_says_that_it_is_too_short() -> None:
+    assert "too short" in verdict([seen("capacity", 300), seen("profiles", 250)], quick=True)
+
+
+def test_a_core_that_placed_nothing_is_named() -> None:
+    rounds = [seen("capacity", 300), seen("profiles", 250, placed_by_core=0)]
+    assert "placed no container" in verdict(rounds, quick=False)
+
+
+def test_what_was_not_measured_is_not_compared() -> None:
+    rounds = [seen("capacity", 300, cpu_core_s=None), seen("profiles", 250, cpu_core_s=None)]
+    assert "CPU time" not in verdict(rounds, quick=False)
