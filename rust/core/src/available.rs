@@ -1,8 +1,8 @@
 //! What is left on a node over the coming time.
 
 use crate::demand::Demand;
-use crate::node::Running;
 use crate::resources::Resources;
+use crate::running::Running;
 
 /// Capacity less the demand of what runs, as a step function of the time from `now` on.
 ///

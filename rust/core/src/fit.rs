@@ -70,7 +70,7 @@ pub fn fit(available: &Available, demand: &Demand, margin: f64) -> Result<(), Ex
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::node::Running;
+    use crate::running::Running;
 
     fn cpu(cores: f64) -> Resources {
         Resources {

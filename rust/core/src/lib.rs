@@ -12,12 +12,14 @@ pub mod node;
 pub mod plan;
 pub mod policy;
 pub mod resources;
+pub mod running;
 
 pub use available::Available;
 pub use cluster::{Cluster, ClusterSettings};
 pub use demand::{Demand, DemandError};
-pub use node::{Node, Running};
+pub use node::Node;
 pub use resources::{Resource, Resources};
+pub use running::Running;
 
 /// The length of one slot of a demand and of one closed sample, in milliseconds.
 pub const SLOT_MS: u32 = 3_000;

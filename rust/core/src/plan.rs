@@ -2,7 +2,7 @@
 
 use elastane_protocol::CpuStep;
 
-use crate::node::Running;
+use crate::running::Running;
 
 /// Steps that differ by less than this fraction are one step: each change of a limit is a write
 /// into the kernel, and a prediction is not that sharp.

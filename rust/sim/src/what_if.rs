@@ -4,9 +4,9 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use elastane_core::fit::{Excess, fit};
-use elastane_core::node::{ExecutorId, Node, Running};
+use elastane_core::node::{ExecutorId, Node};
 use elastane_core::policy::{Policy, Score};
-use elastane_core::{Available, Resource};
+use elastane_core::{Available, Resource, Running};
 use serde::Serialize;
 
 use crate::scenario::{Pending, Scenario, ScenarioNode};

@@ -6,7 +6,8 @@ use super::Cluster;
 use super::admission::{Admitted, Refusal, admit, demand_on, is_starving};
 use super::application::ApplicationId;
 use super::node_entry::{NodeId, Request};
-use crate::node::{ExecutorId, Running};
+use crate::node::ExecutorId;
+use crate::running::Running;
 
 /// One container that was committed.
 #[derive(Debug, Clone, PartialEq)]

@@ -51,7 +51,7 @@ impl Policy for MinFrag {
 mod tests {
     use super::*;
     use crate::fit::fit;
-    use crate::node::Running;
+    use crate::running::Running;
 
     /// Elasecutor's Figure 6 in its own units (cores, GB, Gbit/s, MB/s; slots of T/8). The paper
     /// prints the fractions; the series were built to give exactly those.
