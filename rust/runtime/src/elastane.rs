@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use elastane_core::Cluster;
 use elastane_core::cluster::{
-    Application, ApplicationId, Ask, BookableChange, Commit, CommitRequest, NodeId, PlacedReason,
-    Placement, Request,
+    Application, ApplicationId, Ask, BookableChange, Commit, CommitRequest, NodeId, Placement,
+    Request,
 };
 use elastane_core::policy::MinFrag;
+use elastane_core::{Cluster, SLOT_MS};
 use elastane_predict::{Submission, signature};
 use elastane_protocol::{Report, decode, encode};
 use elastane_store::{Depository, StoreError};
@@ -191,7 +191,7 @@ impl Elastane {
             }
             Commit::Placed(placement) => {
                 // A container that this core did not see start outlived a ResourceManager.
-                if placement.reason == PlacedReason::NotAsked && commit.start_ms < now_ms {
+                if now_ms - commit.start_ms > i64::from(SLOT_MS) {
                     state.runs.cut_off(commit.application);
                 }
                 if !known {

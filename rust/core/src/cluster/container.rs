@@ -120,10 +120,10 @@ impl Cluster {
             Err(error) => return Commit::Refused(Refusal::Demand(error)),
         };
 
-        let (reason, score) = if !commit.may_refuse {
-            (PlacedReason::NotAsked, None)
-        } else if !decides {
+        let (reason, score) = if !decides {
             (PlacedReason::CapacityScheduler, None)
+        } else if !commit.may_refuse {
+            (PlacedReason::NotAsked, None)
         } else {
             let available = entry.node.available(now_ms);
             let starving = is_starving(
