@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::available::{Available, Segment};
+use crate::available::Available;
 use crate::demand::Demand;
 use crate::resources::{Resource, Resources};
 
@@ -37,34 +37,87 @@ impl fmt::Display for Excess {
     }
 }
 
+/// What becomes of a peak in CPU, network or disk that meets another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Peaks {
+    /// It must not happen: see [`fit`].
+    Strict,
+    /// It stretches both, which costs time and loses nothing: see [`fit_over_life`].
+    #[default]
+    Stretch,
+}
+
 /// demand(i, t) · (1 + margin) ≤ available(j, t) for every resource and every t of its life
 /// (Elasecutor, section III-B).
 ///
 /// # Errors
 /// Where and by how much it does not fit.
 pub fn fit(available: &Available, demand: &Demand, margin: f64) -> Result<(), Excess> {
+    in_every_slot(available, demand, margin, &Resource::ALL)
+}
+
+/// Memory in every slot, as [`fit`] has it; CPU, network and disk in total over the executor's
+/// life: ∫ demand(i, t) · (1 + margin) dt ≤ ∫ available(j, t) dt. Work that meets a peak of another
+/// is done a little later, where memory that is not there kills.
+///
+/// A demand that does not end has no total, and is held to every slot.
+///
+/// # Errors
+/// Where and by how much it does not fit; for a total the mean over its life.
+pub fn fit_over_life(available: &Available, demand: &Demand, margin: f64) -> Result<(), Excess> {
+    let Some(life_ms) = demand.duration_ms() else {
+        return fit(available, demand, margin);
+    };
+    in_every_slot(available, demand, margin, &[Resource::Memory])?;
+    let missing = available
+        .segments(demand, life_ms)
+        .fold(Resources::ZERO, |sum, segment| {
+            let needed = segment.demand * (1.0 + margin);
+            sum + (needed - segment.available) * segment.length_ms() as f64
+        })
+        .map(|total| total / life_ms as f64);
+    let short = [Resource::Cpu, Resource::Network, Resource::Disk]
+        .into_iter()
+        .find(|resource| {
+            let capacity = available.capacity().get(*resource);
+            capacity > 0.0 && missing.get(*resource) > TOLERANCE * capacity
+        });
+    match short {
+        Some(resource) => Err(Excess {
+            resource,
+            amount: missing.get(resource),
+            from_ms: 0,
+        }),
+        None => Ok(()),
+    }
+}
+
+fn in_every_slot(
+    available: &Available,
+    demand: &Demand,
+    margin: f64,
+    resources: &[Resource],
+) -> Result<(), Excess> {
     let capacity = available.capacity();
     let needed = |amounts: Resources| amounts * (1.0 + margin);
-    let within = |needed: Resources, left: Resources| {
-        Resource::ALL.into_iter().find(|resource| {
+    let short = |needed: Resources, left: Resources| {
+        resources.iter().copied().find(|resource| {
             capacity.get(*resource) > 0.0
                 && needed.get(*resource) > left.get(*resource) + TOLERANCE * capacity.get(*resource)
         })
     };
-    if within(needed(demand.peak()), available.least()).is_none() {
+    if short(needed(demand.peak()), available.least()).is_none() {
         return Ok(());
     }
-    let exceeds = |segment: Segment| {
-        within(needed(segment.demand), segment.available).map(|resource| Excess {
+    let excess = available.segments(demand, i64::MAX).find_map(|segment| {
+        let needed = needed(segment.demand);
+        short(needed, segment.available).map(|resource| Excess {
             resource,
-            amount: needed(segment.demand).get(resource) - segment.available.get(resource),
+            amount: needed.get(resource) - segment.available.get(resource),
             from_ms: segment.from_ms,
         })
-    };
-    match available.segments(demand, i64::MAX).find_map(exceeds) {
-        Some(excess) => Err(excess),
-        None => Ok(()),
-    }
+    });
+    excess.map_or(Ok(()), Err)
 }
 
 #[cfg(test)]
@@ -123,5 +176,40 @@ mod tests {
         let available = Available::new(cpu(4.0), &[forever], 0);
         let demand = Demand::for_life(cpu(2.0)).unwrap();
         assert_eq!(fit(&available, &demand, 0.0).unwrap_err().from_ms, 0);
+    }
+
+    #[test]
+    fn over_life_peaks_may_meet_where_the_total_fits() {
+        let running = Running::new(0, series(&[3.0, 1.0]));
+        let available = Available::new(cpu(4.0), &[running], 0);
+        let demand = series(&[3.0, 1.0]);
+        assert!(fit(&available, &demand, 0.0).is_err());
+        assert_eq!(fit_over_life(&available, &demand, 0.0), Ok(()));
+        let excess = fit_over_life(&available, &series(&[3.0, 2.0]), 0.0).unwrap_err();
+        assert_eq!(
+            excess.to_string(),
+            "cpu demand exceeds what is available by 0.50 cores"
+        );
+    }
+
+    #[test]
+    fn over_life_memory_still_has_to_fit_in_every_slot() {
+        let memory = |bytes: f64| Resources {
+            memory_bytes: bytes,
+            ..Resources::ZERO
+        };
+        let demand = Demand::series(1_000, &[memory(3.0), memory(1.0)]).unwrap();
+        let running = Running::new(0, demand.clone());
+        let available = Available::new(memory(4.0), &[running], 0);
+        let excess = fit_over_life(&available, &demand, 0.0).unwrap_err();
+        assert_eq!(excess.resource, Resource::Memory);
+    }
+
+    #[test]
+    fn a_demand_without_an_end_is_held_to_every_slot() {
+        let running = Running::new(0, series(&[3.0]));
+        let available = Available::new(cpu(4.0), &[running], 0);
+        let demand = Demand::for_life(cpu(2.0)).unwrap();
+        assert!(fit_over_life(&available, &demand, 0.0).is_err());
     }
 }

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use elastane_core::ClusterSettings;
+use elastane_core::fit::Peaks;
 use elastane_predict::ProfileSettings;
 
 const PREFIX: &str = "yarn.scheduler.elastane.";
@@ -88,6 +89,11 @@ impl Settings {
                 max_ratio: keys.number("overcommit.max-ratio", 2.0, 1.0..=10.0)?,
                 // A report that is on its way when the last missed one was due is not late yet.
                 fresh_for_ms: report_interval_ms * missed + report_interval_ms / 3,
+                peaks: match keys.take("fit.peaks").as_deref() {
+                    None | Some("stretch") => Peaks::Stretch,
+                    Some("strict") => Peaks::Strict,
+                    Some(value) => return Err(refused("fit.peaks", value, "strict or stretch")),
+                },
                 starvation_wait_ms: keys.number(
                     "starvation.wait-ms",
                     60_000,
@@ -222,6 +228,7 @@ mod tests {
             ("report.missed", "three", "1 to 100"),
             ("plan.cpu.cap-ratio", "0.5", "0 (shares only) or 1 to 100"),
             ("journal.usage", "yes", "true or false"),
+            ("fit.peaks", "soft", "strict or stretch"),
         ];
         for (key, value, allowed) in bad {
             let message = read(&[(key, value)]).unwrap_err().to_string();

@@ -6,7 +6,7 @@ use super::application::{Application, Predicted};
 use super::node_entry::{NodeEntry, Request};
 use crate::available::Available;
 use crate::demand::{Demand, DemandError};
-use crate::fit::{Excess, fit};
+use crate::fit::{Excess, Peaks, fit, fit_over_life};
 
 /// Why the core has a container go to a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,10 +73,15 @@ pub(super) fn admit(
     available: &Available,
     demand: &Demand,
     margin: f64,
+    peaks: Peaks,
     starving: bool,
 ) -> Result<Admitted, Excess> {
     let with_margin = demand.with_margin(margin).capped(available.capacity());
-    match fit(available, &with_margin, 0.0) {
+    let fits = match peaks {
+        Peaks::Strict => fit(available, &with_margin, 0.0),
+        Peaks::Stretch => fit_over_life(available, &with_margin, 0.0),
+    };
+    match fits {
         Ok(()) => Ok(Admitted::Fits),
         Err(_) if starving => Ok(Admitted::Starving),
         Err(excess) => Err(excess),

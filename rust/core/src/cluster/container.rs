@@ -133,7 +133,7 @@ impl Cluster {
                 self.settings.starvation_wait_ms,
                 now_ms,
             );
-            let reason = match admit(&available, &demand, margin, starving) {
+            let reason = match admit(&available, &demand, margin, self.settings.peaks, starving) {
                 Ok(Admitted::Fits) => PlacedReason::Fits,
                 Ok(Admitted::Starving) => PlacedReason::Starving,
                 Err(excess) => {

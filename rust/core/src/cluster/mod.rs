@@ -20,6 +20,7 @@ pub use container::{Commit, CommitRequest, Container, PlacedReason, Placement};
 pub use node_entry::{NodeEntry, NodeId, Request};
 pub use round::ROUND_LIMIT;
 
+use crate::fit::Peaks;
 use crate::plan::{CpuPlanSettings, cpu_plan};
 use crate::policy::Policy;
 use crate::resources::Resources;
@@ -37,6 +38,8 @@ pub struct ClusterSettings {
     pub max_ratio: f64,
     /// A report that is older than this is stale, in milliseconds.
     pub fresh_for_ms: i64,
+    /// Whether peaks of CPU, network and disk may meet.
+    pub peaks: Peaks,
     /// How long an application waits before it passes as CapacityScheduler would have it.
     pub starvation_wait_ms: i64,
     /// How far ahead a plan reaches, in milliseconds.

@@ -38,6 +38,7 @@ impl Cluster {
         let entry = self.nodes.get(&node)?;
         let available = entry.node.available(now_ms);
         let starvation_wait_ms = self.settings.starvation_wait_ms;
+        let peaks = self.settings.peaks;
         let short_of_memory: HashSet<String> = self
             .applications
             .values()
@@ -65,7 +66,7 @@ impl Cluster {
                 continue;
             };
             let starving = is_starving(entry, application, ask.request, starvation_wait_ms, now_ms);
-            match admit(&available, &demand, margin, starving) {
+            match admit(&available, &demand, margin, peaks, starving) {
                 Err(excess) => application.last_excess = Some((node, excess)),
                 Ok(admitted) => {
                     let score = self.policy.score(&available, &demand).value;

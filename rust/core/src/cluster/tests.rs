@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::demand::Demand;
+use crate::fit::Peaks;
 use crate::policy::MinFrag;
 
 const GB: u64 = 1_000_000_000;
@@ -12,6 +13,7 @@ fn settings() -> ClusterSettings {
         virtual_cores_count: true,
         max_ratio: 2.0,
         fresh_for_ms: 10_000,
+        peaks: Peaks::Strict,
         starvation_wait_ms: 60_000,
         plan_valid_for_ms: 120_000,
         cpu_cap_ratio: None,
@@ -373,4 +375,19 @@ fn a_silent_node_that_is_still_raised_is_not_left_to_capacity_scheduler() {
     ));
     cluster.bookable_changes(usize::MAX, 10_500);
     assert_eq!(cluster.round(node, request(3, 7), 10_500), None);
+}
+
+#[test]
+fn peaks_that_may_stretch_let_starts_overlap() {
+    let start_then_idle = || learned(&[4.0, 0.5, 0.5], 1.0);
+    for (peaks, fits) in [(Peaks::Strict, false), (Peaks::Stretch, true)] {
+        let (mut cluster, node) = cluster_of_one(ClusterSettings {
+            peaks,
+            ..settings()
+        });
+        let app = waiting(&mut cluster, "a", start_then_idle(), ask(1, 1));
+        place(&mut cluster, "1", app, node, 0);
+        let order = cluster.round(node, request(16, 16), 0).unwrap();
+        assert_eq!(order.contains(&app), fits, "{peaks:?}");
+    }
 }
