@@ -10,6 +10,7 @@ import org.apache.hadoop.yarn.server.resourcemanager.MockAM;
 import org.apache.hadoop.yarn.server.resourcemanager.MockNM;
 import org.apache.hadoop.yarn.server.resourcemanager.MockRM;
 import org.apache.hadoop.yarn.server.resourcemanager.rmapp.RMApp;
+import org.apache.hadoop.yarn.server.resourcemanager.rmapp.attempt.RMAppAttemptState;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -25,6 +26,13 @@ class AsynchronousSchedulingTest {
     try (TestCluster cluster = TestCluster.start(conf)) {
       MockNM node = cluster.registerRaised("127.0.0.1:1", 4096, 4);
       RMApp application = cluster.submit("default");
+      // The threads pass over a node that has not been heard of for two heartbeats.
+      cluster.heartbeatUntil(
+          "the master has a container",
+          () ->
+              application.getCurrentAppAttempt().getAppAttemptState()
+                  == RMAppAttemptState.ALLOCATED,
+          node);
       MockAM master =
           MockRM.launchAMWhenAsyncSchedulingEnabled(application, cluster.resourceManager());
       master.registerAppAttempt();
