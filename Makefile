@@ -11,6 +11,7 @@ PYTHON := $(CURDIR)/target/venv/bin/python
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1)
 DIST := elastane-$(VERSION)
 
+export HADOOP_VERSION
 export MAVEN_OPTS ?= -Xmx768m
 
 .PHONY: help check build fetch demo test test-rust test-java test-cluster lint bench-heartbeat bench-agent dist clean

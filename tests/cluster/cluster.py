@@ -59,7 +59,7 @@ class Cluster:
         self._make_shares()
         self.resource_manager = ResourceManager(self.settings, self._checkout)
         # A Unix socket's path has to be short, and the checkout's may not be.
-        self._sockets = Path(tempfile.mkdtemp(prefix="elastane-"))
+        self._sockets = Path(tempfile.mkdtemp(prefix=f"{self._group}-"))
         for index in range(self.settings.nodes):
             self._add_node(index, self._sockets)
         self.resource_manager.begin_start()

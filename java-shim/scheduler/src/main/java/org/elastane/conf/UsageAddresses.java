@@ -21,7 +21,11 @@ import org.apache.hadoop.yarn.conf.YarnConfiguration;
 public final class UsageAddresses {
   private UsageAddresses() {}
 
-  /** Where this ResourceManager listens. */
+  /**
+   * Where this ResourceManager listens.
+   *
+   * @throws ElastaneConfigurationException when that is no address, or its host does not resolve
+   */
   public static InetSocketAddress toBind(Configuration conf) {
     String address = conf.getTrimmed(USAGE_ADDRESS, DEFAULT_USAGE_ADDRESS);
     if (HAUtil.isHAEnabled(conf)) {
@@ -29,7 +33,14 @@ public final class UsageAddresses {
     }
     InetSocketAddress parsed = parse(USAGE_ADDRESS, address);
     String bindHost = conf.getTrimmed(YarnConfiguration.RM_BIND_HOST, "");
-    return bindHost.isEmpty() ? parsed : new InetSocketAddress(bindHost, parsed.getPort());
+    if (!bindHost.isEmpty()) {
+      return new InetSocketAddress(bindHost, parsed.getPort());
+    }
+    if (parsed.isUnresolved()) {
+      throw new ElastaneConfigurationException(
+          USAGE_ADDRESS, address, "host:port with a host that resolves");
+    }
+    return parsed;
   }
 
   /** Where a NodeManager finds the ResourceManagers, one of which is active. */

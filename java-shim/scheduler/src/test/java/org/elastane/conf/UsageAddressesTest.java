@@ -55,6 +55,17 @@ class UsageAddressesTest {
   }
 
   @Test
+  void anAddressToBindWhoseHostDoesNotResolveIsNamedWithItsKey() {
+    conf.set("yarn.scheduler.elastane.usage.address", "no-such-host.invalid:9000");
+    Exception refused =
+        assertThrows(ElastaneConfigurationException.class, () -> UsageAddresses.toBind(conf));
+    assertEquals(
+        "yarn.scheduler.elastane.usage.address is 'no-such-host.invalid:9000', allowed is"
+            + " host:port with a host that resolves",
+        refused.getMessage());
+  }
+
+  @Test
   void aResourceManagerBindsItsOwnAddress() {
     assertEquals("0.0.0.0:8045", text(UsageAddresses.toBind(conf)));
     highlyAvailable();
