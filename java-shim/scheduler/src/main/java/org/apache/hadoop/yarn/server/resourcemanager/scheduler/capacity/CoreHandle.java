@@ -136,6 +136,11 @@ final class CoreHandle implements AutoCloseable {
                 nowMs()));
   }
 
+  /** What the core knows and counted, as JSON. */
+  String status() {
+    return call(core -> Natives.status(core, nowMs()));
+  }
+
   /** The handle itself, for the tests of the boundary. */
   long handleForTest() {
     return handle;

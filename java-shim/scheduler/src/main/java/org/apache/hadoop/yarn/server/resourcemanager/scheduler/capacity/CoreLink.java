@@ -36,6 +36,7 @@ final class CoreLink {
   private final CoreHandle core;
   private final ElastaneMetrics metrics;
   private final CoreGuard guard;
+  private final CoreStatus status;
   private final CoreApplications applications;
   private final CoreContainers containers;
   private final BookableCapacity bookable;
@@ -52,6 +53,7 @@ final class CoreLink {
     enforce = mode == Mode.ENFORCE;
     metrics = new ElastaneMetrics(mode.name().toLowerCase(Locale.ROOT));
     guard = new CoreGuard(metrics);
+    status = new CoreStatus(guard, core);
     applications = new CoreApplications(core);
     CoreNodes nodes = new CoreNodes(core);
     containers = new CoreContainers(core, nodes, applications, enforce);
@@ -89,6 +91,7 @@ final class CoreLink {
     try {
       CoreLink link = new CoreLink(scheduler, core, mode, virtualCoresCount);
       link.metrics.register(link.guard::inService, link.bookable::raisedNodes);
+      link.status.register();
       link.queuesRefreshed();
       return link;
     } catch (RuntimeException | Error e) {
@@ -123,6 +126,7 @@ final class CoreLink {
         "close",
         null,
         () -> {
+          status.unregister();
           metrics.unregister();
           core.close();
           return null;

@@ -1,0 +1,50 @@
+package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Path;
+import javax.management.ObjectName;
+import org.apache.hadoop.yarn.server.resourcemanager.MockAM;
+import org.apache.hadoop.yarn.server.resourcemanager.MockNM;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What an administrator finds at /jmx. */
+class CoreStatusTest {
+  private static final String BEAN = "Hadoop:service=ResourceManager,name=ElastaneStatus";
+
+  @TempDir Path directory;
+
+  @Test
+  void anApplicationThatWaitsIsThereWithItsReason() throws Exception {
+    try (TestCluster cluster = TestCluster.start(TestCluster.enforcing(directory))) {
+      MockNM node = cluster.registerRaised("127.0.0.1:1", 4096, 4);
+      MockAM master = cluster.launch("default", node);
+      cluster.ask(master, 3584, 2);
+      cluster.heartbeat(node);
+
+      JsonNode waiting = status().get("waiting").get(0);
+
+      assertEquals(
+          master.getApplicationAttemptId().getApplicationId().toString(),
+          waiting.get("application").asText());
+      assertEquals(2, waiting.get("containers").asInt());
+      String reason = waiting.get("reason").asText();
+      assertTrue(reason.contains("memory demand exceeds what is available"), reason);
+    }
+    assertFalse(
+        ManagementFactory.getPlatformMBeanServer().isRegistered(new ObjectName(BEAN)),
+        "it goes with the scheduler");
+  }
+
+  private static JsonNode status() throws Exception {
+    Object status =
+        ManagementFactory.getPlatformMBeanServer().getAttribute(new ObjectName(BEAN), "Status");
+    return new ObjectMapper().readTree((String) status);
+  }
+}
