@@ -74,8 +74,8 @@ final class Rounds {
         Round.put(best, entry.queue, entry.attempt);
       }
     }
-    // A raised node whose agent fell silent is offered to nobody until it is back at its registered
-    // size, within a second: CapacityScheduler would fill what is only bookable.
+    // The core has named the node to go back to its registered size, and another thread is at it:
+    // until then it is offered to nobody, since CapacityScheduler would fill what is only bookable.
     return written >= 0 || record.isRaised();
   }
 
