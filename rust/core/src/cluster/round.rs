@@ -24,8 +24,8 @@ impl Cluster {
     /// The order is YARN's application priority, then those that waited too long, then the policy's
     /// score. An application master goes to no node while an application of its queue that runs
     /// already waits for memory: the two would take from each other what both need. It is held
-    /// back no longer than a starving application. An application whose ask does not fit `free` is left out: CapacityScheduler would
-    /// reserve the node for it and place nothing else there.
+    /// back no longer than a starving application. An application whose ask does not fit `free` is
+    /// left out: CapacityScheduler would reserve the node for it and place nothing else there.
     pub fn round(
         &mut self,
         node: NodeId,
