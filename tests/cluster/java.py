@@ -28,10 +28,6 @@ def java_environment(configuration: Path) -> dict[str, str]:
     }
 
 
-# Guice 4.2 makes classes at run time; Hadoop's own start scripts open the package as well.
-DAEMON_OPTIONS = ("--add-opens=java.base/java.lang=ALL-UNNAMED",)
-
-
 def java_command(
     main_class: str,
     class_path: Iterable[Path | str],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from cluster.hadoop_conf import write_configuration
-from cluster.java import DAEMON_OPTIONS, java_command, java_environment
+from cluster.hadoop_daemon import hadoop_daemon
 from cluster.paths import Checkout
 from cluster.ports import LOOPBACK, free_ports
 from cluster.processes import Daemon
@@ -115,18 +115,14 @@ class ResourceManager:
         return get_json_patiently(f"{self.url}{path}", ANSWER_SECONDS)
 
     def _daemon(self) -> Daemon:
-        options = [*DAEMON_OPTIONS, f"-Dwork={self._settings.work}"]
-        class_path: list[object] = [self._configuration]
-        if self._settings.elastane is not None:
-            library = self._settings.library or self._checkout.library
-            options.append(f"-Delastane.library.path={library}")
-            class_path.append(self._checkout.scheduler_jar)
-        class_path.append(f"{self._checkout.hadoop_jars}/*")
-        return Daemon(
+        return hadoop_daemon(
             "ResourceManager",
-            java_command(MAIN_CLASS, map(str, class_path), HEAP_MB, options),
-            java_environment(self._configuration),
+            MAIN_CLASS,
+            HEAP_MB,
+            self._configuration,
             self._settings.work / "logs" / "resource-manager.log",
+            self._settings,
+            self._checkout,
         )
 
     def _properties(self) -> dict[str, object]:
