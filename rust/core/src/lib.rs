@@ -6,6 +6,7 @@
 
 pub mod available;
 pub mod cluster;
+pub mod delay;
 pub mod demand;
 pub mod fit;
 pub mod node;

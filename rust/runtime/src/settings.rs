@@ -99,6 +99,7 @@ impl Settings {
                     60_000,
                     1_000..=86_400_000,
                 )?,
+                pass_ms: keys.number("placement.pass-ms", 3_000, 0..=60_000)?,
                 plan_valid_for_ms: keys.number("plan.valid-for-ms", 120_000, 3_000..=3_600_000)?,
                 cpu_cap_ratio: cap_ratio,
             },

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use elastane_core::Cluster;
+use elastane_core::cluster::Held;
 use serde::Serialize;
 
 /// What happened since the core was opened.
@@ -79,14 +80,24 @@ impl Status {
         });
         let waiting = cluster.applications().filter_map(|(_, application)| {
             let ask = application.waiting?;
-            let reason = match &application.last_excess {
+            let name = |node| {
+                cluster
+                    .node(node)
+                    .map_or("a node that is gone", |entry| entry.name.as_str())
+            };
+            let reason = match application.held {
                 None => "no node had free space by request, or none was asked yet".to_owned(),
-                Some((node, excess)) => {
-                    let name = cluster
-                        .node(*node)
-                        .map_or("a node that is gone", |n| &n.name);
-                    format!("{name}: {excess}")
-                }
+                Some(Held::NoFit { node, excess }) => format!("{}: {excess}", name(node)),
+                Some(Held::Passed {
+                    node,
+                    better,
+                    gain_ms,
+                }) => format!(
+                    "{}: waits for {}, where its work is done {:.1} s sooner",
+                    name(node),
+                    name(better),
+                    gain_ms as f64 / 1e3
+                ),
             };
             Some(WaitingStatus {
                 application: application.id.clone(),

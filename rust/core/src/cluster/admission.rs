@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::ClusterSettings;
 use super::application::{Application, Predicted};
 use super::node_entry::{NodeEntry, Request};
 use crate::available::Available;
@@ -35,6 +36,14 @@ impl fmt::Display for Refusal {
     }
 }
 
+/// What came of looking at a container that fits, or may go there all the same.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Weighed {
+    pub(super) admitted: Admitted,
+    /// What it will use, capped at the node's size.
+    pub(super) demand: Demand,
+}
+
 /// The demand of a container on a node, capped at the node's capacity, and its margin: predicted,
 /// or the request for life.
 pub(super) fn demand_on(
@@ -52,38 +61,51 @@ pub(super) fn demand_on(
     }
 }
 
-/// Nobody starves: past `starvation_wait_ms` an application passes as CapacityScheduler would have
-/// it, where free space by request exists.
-pub(super) fn is_starving(
+/// Whether the next container of `application` may go to a node of which `available` is left.
+pub(super) fn weigh(
+    entry: &NodeEntry,
+    available: &Available,
+    application: &Application,
+    application_master: bool,
+    request: Request,
+    settings: &ClusterSettings,
+    now_ms: i64,
+) -> Result<Weighed, Refusal> {
+    let predicted = application.demands.of(application_master);
+    let (demand, margin) = demand_on(entry, predicted, request).map_err(Refusal::Demand)?;
+    let admitted = match fits(available, &demand, margin, settings.peaks) {
+        Ok(()) => Admitted::Fits,
+        Err(_) if is_starving(entry, application, request, settings, now_ms) => Admitted::Starving,
+        Err(excess) => return Err(Refusal::Excess(excess)),
+    };
+    Ok(Weighed { admitted, demand })
+}
+
+/// Nobody starves: past a bounded wait an application passes as CapacityScheduler would have it,
+/// where free space by request exists.
+fn is_starving(
     entry: &NodeEntry,
     application: &Application,
     request: Request,
-    starvation_wait_ms: i64,
+    settings: &ClusterSettings,
     now_ms: i64,
 ) -> bool {
-    let waited_ms = now_ms.saturating_sub(application.waiting_since_ms);
     application.waiting.is_some()
-        && waited_ms >= starvation_wait_ms
+        && application.waited_ms(now_ms) >= settings.starvation_wait_ms
         && request.fits_into(entry.registered.minus(entry.booked))
 }
 
 /// The margin never asks for more than the node has, so that what fits an empty node by request
 /// fits it by prediction too.
-pub(super) fn admit(
+pub(super) fn fits(
     available: &Available,
     demand: &Demand,
     margin: f64,
     peaks: Peaks,
-    starving: bool,
-) -> Result<Admitted, Excess> {
+) -> Result<(), Excess> {
     let with_margin = demand.with_margin(margin).capped(available.capacity());
-    let fits = match peaks {
+    match peaks {
         Peaks::Strict => fit(available, &with_margin, 0.0),
         Peaks::Stretch => fit_over_life(available, &with_margin, 0.0),
-    };
-    match fits {
-        Ok(()) => Ok(Admitted::Fits),
-        Err(_) if starving => Ok(Admitted::Starving),
-        Err(excess) => Err(excess),
     }
 }

@@ -53,6 +53,27 @@ pub struct Ask {
     pub count: u32,
 }
 
+/// Why an application's next container was not placed when it was last looked at.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Held {
+    /// It does not fit.
+    NoFit {
+        /// Where it was looked at.
+        node: NodeId,
+        /// What lacks.
+        excess: Excess,
+    },
+    /// It fits, and waits for the heartbeat of a node that delays it less.
+    Passed {
+        /// Where it was looked at.
+        node: NodeId,
+        /// The node it waits for.
+        better: NodeId,
+        /// By how much sooner its work is done there, in milliseconds.
+        gain_ms: i64,
+    },
+}
+
 /// One application.
 #[derive(Debug, Clone)]
 pub struct Application {
@@ -68,8 +89,12 @@ pub struct Application {
     pub waiting: Option<Ask>,
     /// Since when it waits for its next container.
     pub waiting_since_ms: i64,
-    /// Where and why its next container did not fit when it was last looked at.
-    pub last_excess: Option<(NodeId, Excess)>,
+    /// Why its next container was not placed when it was last looked at.
+    pub held: Option<Held>,
+    /// Since when it passes on nodes; none when it does not.
+    pub(super) passing_since_ms: Option<i64>,
+    /// When it may pass on a node again after it did so in vain.
+    pub(super) may_pass_from_ms: i64,
 }
 
 impl Application {
@@ -83,14 +108,21 @@ impl Application {
             demands,
             waiting: None,
             waiting_since_ms: 0,
-            last_excess: None,
+            held: None,
+            passing_since_ms: None,
+            may_pass_from_ms: i64::MIN,
         }
+    }
+
+    /// How long it has waited for its next container.
+    pub(super) fn waited_ms(&self, now_ms: i64) -> i64 {
+        now_ms.saturating_sub(self.waiting_since_ms)
     }
 
     pub(super) fn ask(&mut self, ask: Ask, now_ms: i64) {
         if ask.count == 0 {
             self.waiting = None;
-            self.last_excess = None;
+            self.held = None;
             return;
         }
         if self.waiting.is_none() {
@@ -101,6 +133,7 @@ impl Application {
 
     pub(super) fn granted(&mut self, now_ms: i64) {
         self.waiting_since_ms = now_ms;
-        self.last_excess = None;
+        self.held = None;
+        self.passing_since_ms = None;
     }
 }

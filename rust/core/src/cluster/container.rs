@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::Cluster;
-use super::admission::{Admitted, Refusal, admit, demand_on, is_starving};
-use super::application::ApplicationId;
+use super::admission::{Admitted, Refusal, demand_on, weigh};
+use super::application::{ApplicationId, Held};
 use super::node_entry::{NodeId, Request};
 use crate::node::ExecutorId;
 use crate::running::Running;
@@ -119,6 +119,7 @@ impl Cluster {
             Ok(demand) => demand,
             Err(error) => return Commit::Refused(Refusal::Demand(error)),
         };
+        let profile = predicted.map(|predicted| Arc::clone(&predicted.profile));
 
         let (reason, score) = if !decides {
             (PlacedReason::CapacityScheduler, None)
@@ -126,19 +127,24 @@ impl Cluster {
             (PlacedReason::NotAsked, None)
         } else {
             let available = entry.node.available(now_ms);
-            let starving = is_starving(
+            let weighed = weigh(
                 entry,
+                &available,
                 application,
+                commit.application_master,
                 commit.request,
-                self.settings.starvation_wait_ms,
+                &self.settings,
                 now_ms,
             );
-            let reason = match admit(&available, &demand, margin, self.settings.peaks, starving) {
+            let reason = match weighed.map(|weighed| weighed.admitted) {
                 Ok(Admitted::Fits) => PlacedReason::Fits,
                 Ok(Admitted::Starving) => PlacedReason::Starving,
-                Err(excess) => {
-                    application.last_excess = Some((commit.node, excess));
-                    return Commit::Refused(Refusal::Excess(excess));
+                Err(refusal) => {
+                    if let Refusal::Excess(excess) = refusal {
+                        let node = commit.node;
+                        application.held = Some(Held::NoFit { node, excess });
+                    }
+                    return Commit::Refused(refusal);
                 }
             };
             (reason, Some(self.policy.score(&available, &demand).value))
@@ -153,7 +159,7 @@ impl Cluster {
             application_master: commit.application_master,
             request: commit.request,
             start_ms: commit.start_ms,
-            profile: predicted.map(|predicted| Arc::clone(&predicted.profile)),
+            profile,
             margin,
         };
         if commit.may_refuse {

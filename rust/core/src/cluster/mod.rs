@@ -8,13 +8,14 @@ mod admission;
 mod application;
 mod bookable;
 mod container;
+mod elsewhere;
 mod node_entry;
 mod round;
 
 use std::collections::{BTreeMap, HashMap};
 
 pub use admission::Refusal;
-pub use application::{Application, ApplicationId, Ask, Demands, Predicted};
+pub use application::{Application, ApplicationId, Ask, Demands, Held, Predicted};
 pub use bookable::BookableChange;
 pub use container::{Commit, CommitRequest, Container, PlacedReason, Placement};
 pub use node_entry::{NodeEntry, NodeId, Request};
@@ -42,6 +43,9 @@ pub struct ClusterSettings {
     pub peaks: Peaks,
     /// How long an application waits before it passes as CapacityScheduler would have it.
     pub starvation_wait_ms: i64,
+    /// How long an application may pass on nodes for one that delays it less, in milliseconds, and
+    /// how much sooner its work has to be done there; 0 takes the first node that it fits.
+    pub pass_ms: i64,
     /// How far ahead a plan reaches, in milliseconds.
     pub plan_valid_for_ms: u32,
     /// See [`CpuPlanSettings::cap_ratio`].
@@ -232,12 +236,15 @@ impl Cluster {
     /// above its physical size in the moment before it is lowered.
     #[must_use]
     pub fn decides(&self, node: NodeId, now_ms: i64) -> bool {
-        self.settings.enforce
-            && self.nodes.get(&node).is_some_and(|entry| {
-                entry.is_fresh(self.settings.fresh_for_ms, now_ms)
-                    || entry.bookable_thousandths > 1_000
-            })
+        self.nodes
+            .get(&node)
+            .is_some_and(|entry| decides(&self.settings, entry, now_ms))
     }
+}
+
+fn decides(settings: &ClusterSettings, entry: &NodeEntry, now_ms: i64) -> bool {
+    settings.enforce
+        && (entry.is_fresh(settings.fresh_for_ms, now_ms) || entry.bookable_thousandths > 1_000)
 }
 
 #[cfg(test)]

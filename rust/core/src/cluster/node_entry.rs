@@ -133,6 +133,21 @@ impl NodeEntry {
         }
     }
 
+    /// What CapacityScheduler may still book; vcores without end where it doesn't count them.
+    pub(super) fn free(&self, virtual_cores_count: bool) -> Request {
+        let bookable = |registered: u64| registered * u64::from(self.bookable_thousandths) / 1_000;
+        let vcores = if virtual_cores_count {
+            u32::try_from(bookable(u64::from(self.registered.vcores))).unwrap_or(u32::MAX)
+        } else {
+            u32::MAX
+        };
+        let bookable = Request {
+            memory_bytes: bookable(self.registered.memory_bytes),
+            vcores,
+        };
+        bookable.minus(self.booked)
+    }
+
     /// Whether more is booked than was registered.
     #[must_use]
     pub fn is_overbooked(&self) -> bool {

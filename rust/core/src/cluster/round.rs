@@ -1,11 +1,12 @@
 //! A round of allocation: which applications' next container may go to this node, best first.
 
 use std::cmp::Reverse;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::Cluster;
-use super::admission::{Admitted, admit, demand_on, is_starving};
-use super::application::{Application, ApplicationId};
+use super::admission::{Admitted, Refusal, weigh};
+use super::application::{Application, ApplicationId, Held};
+use super::elsewhere::Elsewhere;
 use super::node_entry::{NodeId, Request};
 use crate::resources::Resource;
 
@@ -24,7 +25,8 @@ impl Cluster {
     /// The order is YARN's application priority, then those that waited too long, then the policy's
     /// score. An application master goes to no node while an application of its queue that runs
     /// already waits for memory: the two would take from each other what both need. It is held
-    /// back no longer than a starving application. An application whose ask does not fit `free` is
+    /// back no longer than a starving application. An application that another node would delay
+    /// clearly less is left out for a bounded time. An application whose ask does not fit `free` is
     /// left out: CapacityScheduler would reserve the node for it and place nothing else there.
     pub fn round(
         &mut self,
@@ -37,14 +39,9 @@ impl Cluster {
         }
         let entry = self.nodes.get(&node)?;
         let available = entry.node.available(now_ms);
-        let starvation_wait_ms = self.settings.starvation_wait_ms;
-        let peaks = self.settings.peaks;
-        let short_of_memory: HashSet<String> = self
-            .applications
-            .values()
-            .filter(|application| waits_for_memory(application))
-            .map(|application| application.queue.clone())
-            .collect();
+        let settings = &self.settings;
+        let short_of_memory = queues_short_of_memory(&self.applications);
+        let mut elsewhere = Elsewhere::new(&self.nodes, node, settings, now_ms);
 
         let mut fitting = Vec::new();
         for (id, application) in &mut self.applications {
@@ -54,31 +51,50 @@ impl Cluster {
             if !ask.request.fits_into(free) {
                 continue;
             }
-            let waited_ms = now_ms.saturating_sub(application.waiting_since_ms);
             if ask.application_master
-                && waited_ms < starvation_wait_ms
+                && application.waited_ms(now_ms) < settings.starvation_wait_ms
                 && short_of_memory.contains(&application.queue)
             {
                 continue;
             }
-            let predicted = application.demands.of(ask.application_master);
-            let Ok((demand, margin)) = demand_on(entry, predicted, ask.request) else {
-                continue;
-            };
-            let starving = is_starving(entry, application, ask.request, starvation_wait_ms, now_ms);
-            match admit(&available, &demand, margin, peaks, starving) {
-                Err(excess) => application.last_excess = Some((node, excess)),
-                Ok(admitted) => {
-                    let score = self.policy.score(&available, &demand).value;
-                    let key = (
-                        Reverse(ask.priority),
-                        admitted != Admitted::Starving,
-                        (score / SAME_SCORE).round() as i64,
-                        *id,
-                    );
-                    fitting.push((key, application.queue.as_str()));
+            let weighed = weigh(
+                entry,
+                &available,
+                application,
+                ask.application_master,
+                ask.request,
+                settings,
+                now_ms,
+            );
+            let weighed = match weighed {
+                Ok(weighed) => weighed,
+                Err(Refusal::Excess(excess)) => {
+                    application.held = Some(Held::NoFit { node, excess });
+                    continue;
                 }
+                Err(Refusal::Demand(_)) => continue,
+            };
+            let starves = weighed.admitted == Admitted::Starving;
+            if !starves
+                && let Some(better) =
+                    elsewhere.better(application, ask, &available, &weighed.demand)
+                && application.may_pass(settings.pass_ms, now_ms)
+            {
+                application.held = Some(Held::Passed {
+                    node,
+                    better: better.node,
+                    gain_ms: better.gain_ms,
+                });
+                continue;
             }
+            let score = self.policy.score(&available, &weighed.demand).value;
+            let key = (
+                Reverse(ask.priority),
+                !starves,
+                (score / SAME_SCORE).round() as i64,
+                *id,
+            );
+            fitting.push((key, application.queue.as_str()));
         }
         fitting.sort_unstable();
 
@@ -96,13 +112,27 @@ impl Cluster {
     }
 }
 
-/// Whether an application that runs waits, and was refused memory by the core when last looked at.
-fn waits_for_memory(application: &Application) -> bool {
-    let refused_memory = application
-        .last_excess
-        .is_some_and(|(_, excess)| excess.resource == Resource::Memory);
-    application
-        .waiting
-        .is_some_and(|ask| !ask.application_master)
-        && refused_memory
+/// The queues in which an application that runs waits, and was refused memory by the core when last
+/// looked at.
+fn queues_short_of_memory(applications: &BTreeMap<ApplicationId, Application>) -> HashSet<String> {
+    let waits_as = |application: &Application, application_master: bool| {
+        application
+            .waiting
+            .is_some_and(|ask| ask.application_master == application_master)
+    };
+    if !applications.values().any(|one| waits_as(one, true)) {
+        return HashSet::new();
+    }
+    let refused_memory = |application: &&Application| {
+        matches!(
+            application.held,
+            Some(Held::NoFit { excess, .. }) if excess.resource == Resource::Memory
+        )
+    };
+    applications
+        .values()
+        .filter(|application| waits_as(application, false))
+        .filter(refused_memory)
+        .map(|application| application.queue.clone())
+        .collect()
 }

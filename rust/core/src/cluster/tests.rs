@@ -5,6 +5,8 @@ use crate::demand::Demand;
 use crate::fit::Peaks;
 use crate::policy::MinFrag;
 
+mod passing;
+
 const GB: u64 = 1_000_000_000;
 
 fn settings() -> ClusterSettings {
@@ -15,6 +17,7 @@ fn settings() -> ClusterSettings {
         fresh_for_ms: 10_000,
         peaks: Peaks::Strict,
         starvation_wait_ms: 60_000,
+        pass_ms: 0,
         plan_valid_for_ms: 120_000,
         cpu_cap_ratio: None,
     }
