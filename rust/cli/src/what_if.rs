@@ -4,7 +4,9 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use elastane_sim::{Options, Scenario, policy, what_if};
+use elastane_core::fit::Peaks;
+use elastane_core::policy::named;
+use elastane_sim::{Options, Scenario, what_if};
 
 use crate::failure::{Failure, read};
 
@@ -29,7 +31,8 @@ pub(crate) struct WhatIf {
 
 impl WhatIf {
     pub(crate) fn run(&self, output: &mut impl Write) -> Result<(), Failure> {
-        let policy = policy(&self.policy).map_err(|error| Failure::BadInput(error.to_string()))?;
+        let policy = named(&self.policy, Peaks::Strict)
+            .map_err(|error| Failure::BadInput(error.to_string()))?;
         let scenario = Scenario::from_json(&read(&self.file)?)
             .map_err(|error| Failure::bad(&self.file, error))?;
         let options = Options {

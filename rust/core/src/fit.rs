@@ -47,6 +47,17 @@ pub enum Peaks {
     Stretch,
 }
 
+/// [`fit`] or [`fit_over_life`], as `peaks` has it.
+///
+/// # Errors
+/// Where and by how much it does not fit.
+pub fn fit_by(peaks: Peaks, available: &Available, needed: &Demand) -> Result<(), Excess> {
+    match peaks {
+        Peaks::Strict => fit(available, needed, 0.0),
+        Peaks::Stretch => fit_over_life(available, needed, 0.0),
+    }
+}
+
 /// demand(i, t) · (1 + margin) ≤ available(j, t) for every resource and every t of its life
 /// (Elasecutor, section III-B).
 ///

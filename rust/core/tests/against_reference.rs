@@ -5,7 +5,7 @@
 
 use elastane_core::fit::fit;
 use elastane_core::node::ExecutorId;
-use elastane_core::policy::{MinFrag, Policy};
+use elastane_core::policy::{Candidate, MinFrag, Place, Policy, Waiting};
 use elastane_core::{Demand, Node, Resource, Resources, Running};
 use proptest::prelude::*;
 
@@ -122,11 +122,23 @@ proptest! {
         running in prop::collection::vec(running(), 0..6),
         candidate in demand(),
     ) {
-        let available = node(&running).available(NOW_MS);
-        let score = MinFrag.score(&available, &candidate);
-        for (got, expected) in score.remaining_share.into_iter().zip(reference_shares(&running, &candidate)) {
-            prop_assert!((got - expected).abs() < 1e-9, "{} is not {}", got, expected);
-        }
+        let node = node(&running);
+        let place = Place {
+            node: &node,
+            available: &node.available(NOW_MS),
+            booked: Resources::ZERO,
+            now_ms: NOW_MS,
+            rates: None,
+        };
+        let candidate = Candidate {
+            demand: &candidate,
+            needed: &candidate,
+            request: Resources::ZERO,
+            waiting: Waiting::default(),
+        };
+        let got = MinFrag::default().score(&place, &candidate);
+        let expected = reference_shares(&running, candidate.demand).into_iter().fold(0.0, f64::max);
+        prop_assert!((got - expected).abs() < 1e-9, "{} is not {}", got, expected);
     }
 
     #[test]

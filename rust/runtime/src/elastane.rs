@@ -7,7 +7,7 @@ use elastane_core::cluster::{
     Application, ApplicationId, Ask, BookableChange, Commit, CommitRequest, NodeId, Placement,
     Request,
 };
-use elastane_core::policy::MinFrag;
+use elastane_core::policy::{self, UnknownPolicy};
 use elastane_core::{Cluster, SLOT_MS};
 use elastane_predict::{Submission, signature};
 use elastane_protocol::{Report, decode, encode};
@@ -36,6 +36,9 @@ pub enum OpenError {
         /// What the system says.
         source: std::io::Error,
     },
+    /// The policy.
+    #[error("yarn.scheduler.elastane.policy: {0}")]
+    Policy(#[from] UnknownPolicy),
     /// A thread.
     #[error("a thread cannot be started: {0}")]
     Thread(std::io::Error),
@@ -87,7 +90,8 @@ impl Elastane {
             );
         }
         let learner = Learner::open(opened.depository, settings.profile, Arc::clone(&journal))?;
-        let cluster = Cluster::new(settings.cluster, Box::new(MinFrag));
+        let policy = policy::named(&settings.policy, settings.peaks)?;
+        let cluster = Cluster::new(settings.cluster, policy);
         Ok(Self {
             state: Mutex::new(State {
                 cluster,
@@ -138,7 +142,7 @@ impl Elastane {
         let Submission {
             id, name, queue, ..
         } = submission;
-        let application = Application::new(id, name, queue, demands);
+        let application = Application::new(id, name, queue, demands, now_ms);
         let mut state = self.state.lock();
         let number = state.cluster.application_added(application);
         state.runs.begin(number, key, id, name, now_ms);

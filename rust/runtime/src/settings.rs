@@ -8,6 +8,7 @@ use std::str::FromStr;
 
 use elastane_core::ClusterSettings;
 use elastane_core::fit::Peaks;
+use elastane_core::policy;
 use elastane_predict::ProfileSettings;
 
 const PREFIX: &str = "yarn.scheduler.elastane.";
@@ -20,6 +21,10 @@ const OF_JAVA: [&str; 2] = ["usage.address", "usage.handler-count"];
 pub struct Settings {
     /// What placement and limits go by.
     pub cluster: ClusterSettings,
+    /// One of [`elastane_core::policy::names`].
+    pub policy: String,
+    /// Whether peaks of CPU, network and disk may meet.
+    pub peaks: Peaks,
     /// How profiles are made.
     pub profile: ProfileSettings,
     /// How often an agent reports, in milliseconds.
@@ -82,6 +87,15 @@ impl Settings {
         let report_interval_ms = keys.number("report.interval-ms", 3_000, 1_000..=60_000)?;
         let missed: i64 = keys.number("report.missed", 3, 1..=100)?;
         let cap_ratio = keys.cap_ratio()?;
+        let peaks = match keys.take("fit.peaks").as_deref() {
+            None | Some("stretch") => Peaks::Stretch,
+            Some("strict") => Peaks::Strict,
+            Some(value) => return Err(refused("fit.peaks", value, "strict or stretch")),
+        };
+        let policy = keys.take("policy").unwrap_or_else(|| "minfrag".to_owned());
+        if !policy::names().contains(&policy.as_str()) {
+            return Err(refused("policy", &policy, &policy::names().join(", ")));
+        }
         let settings = Self {
             cluster: ClusterSettings {
                 enforce,
@@ -89,11 +103,6 @@ impl Settings {
                 max_ratio: keys.number("overcommit.max-ratio", 2.0, 1.0..=10.0)?,
                 // A report that is on its way when the last missed one was due is not late yet.
                 fresh_for_ms: report_interval_ms * missed + report_interval_ms / 3,
-                peaks: match keys.take("fit.peaks").as_deref() {
-                    None | Some("stretch") => Peaks::Stretch,
-                    Some("strict") => Peaks::Strict,
-                    Some(value) => return Err(refused("fit.peaks", value, "strict or stretch")),
-                },
                 starvation_wait_ms: keys.number(
                     "starvation.wait-ms",
                     60_000,
@@ -103,6 +112,8 @@ impl Settings {
                 plan_valid_for_ms: keys.number("plan.valid-for-ms", 120_000, 3_000..=3_600_000)?,
                 cpu_cap_ratio: cap_ratio,
             },
+            policy,
+            peaks,
             profile: ProfileSettings {
                 runs: keys.number("profile.runs", 3, 1..=100)?,
                 margin: keys.number("profile.margin", 0.2, 0.0..=10.0)?,
@@ -224,6 +235,7 @@ mod tests {
     fn a_bad_value_names_key_value_and_what_is_allowed() {
         let bad = [
             ("mode", "on", "off, observe or enforce"),
+            ("policy", "fairest", &policy::names().join(", ")),
             ("overcommit.max-ratio", "0.5", "1 to 10"),
             ("overcommit.max-ratio", "NaN", "1 to 10"),
             ("report.missed", "three", "1 to 100"),

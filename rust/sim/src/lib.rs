@@ -3,10 +3,8 @@
 //! A [`Scenario`] says what runs and what waits; [`what_if()`] says what a policy would place, and
 //! why. `docs/command.md` has the formats.
 
-mod policies;
 mod scenario;
 mod what_if;
 
-pub use policies::{UnknownPolicy, policy};
-pub use scenario::{Scenario, ScenarioError};
+pub use scenario::{RunningExecutor, Scenario, ScenarioError};
 pub use what_if::{Answer, Candidate, Detail, Heartbeat, Options, what_if};

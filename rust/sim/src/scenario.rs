@@ -23,8 +23,19 @@ pub struct ScenarioNode {
     pub id: String,
     /// Its physical size; a resource of capacity 0 takes no part.
     pub capacity: Resources,
-    /// What runs on it: when it started, and what it uses from then on.
-    pub running: Vec<(i64, Demand)>,
+    /// What runs on it.
+    pub running: Vec<RunningExecutor>,
+}
+
+/// An executor that runs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunningExecutor {
+    /// When it started, in milliseconds.
+    pub start_ms: i64,
+    /// What it asked for: CPU and memory.
+    pub request: Resources,
+    /// What it uses from its start on.
+    pub demand: Demand,
 }
 
 /// An executor that waits.
@@ -34,6 +45,8 @@ pub struct Pending {
     pub id: String,
     /// Since when it waits, in milliseconds.
     pub queued_ms: i64,
+    /// What it asks for: CPU and memory.
+    pub request: Resources,
     /// What it would use from its start on.
     pub demand: Demand,
 }
@@ -179,7 +192,7 @@ fn read_running(
     place: &str,
     running: &RunningText,
     scenario: &ScenarioText,
-) -> Result<(i64, Demand), ScenarioError> {
+) -> Result<RunningExecutor, ScenarioError> {
     let (now_ms, slot_ms) = (scenario.now_ms, scenario.slot_ms);
     let elapsed_ms = now_ms.checked_sub(running.start_ms);
     let is_allowed = elapsed_ms.is_some_and(|ms| ms >= 0 && ms % i64::from(slot_ms) == 0);
@@ -190,9 +203,11 @@ fn read_running(
         );
         return Err(wrong(&format!("{place}.start_ms"), problem));
     }
-    check_request(place, &running.request)?;
-    let demand = read_demand(place, &running.demand, slot_ms)?;
-    Ok((running.start_ms, demand))
+    Ok(RunningExecutor {
+        start_ms: running.start_ms,
+        request: read_request(place, &running.request)?,
+        demand: read_demand(place, &running.demand, slot_ms)?,
+    })
 }
 
 fn read_pending(
@@ -200,15 +215,15 @@ fn read_pending(
     pending: &PendingText,
     scenario: &ScenarioText,
 ) -> Result<Pending, ScenarioError> {
-    check_request(place, &pending.request)?;
     Ok(Pending {
         id: pending.id.clone(),
         queued_ms: pending.queued_ms,
+        request: read_request(place, &pending.request)?,
         demand: read_demand(place, &pending.demand, scenario.slot_ms)?,
     })
 }
 
-fn check_request(place: &str, request: &RequestText) -> Result<(), ScenarioError> {
+fn read_request(place: &str, request: &RequestText) -> Result<Resources, ScenarioError> {
     let amounts = Resources {
         cpu_cores: request.cpu_cores,
         memory_bytes: request.memory_bytes,
@@ -219,7 +234,7 @@ fn check_request(place: &str, request: &RequestText) -> Result<(), ScenarioError
             let place = format!("{place}.request.{}", key(resource));
             Err(not_an_amount(&place, amount))
         }
-        None => Ok(()),
+        None => Ok(amounts),
     }
 }
 

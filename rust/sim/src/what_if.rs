@@ -3,10 +3,10 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use elastane_core::fit::{Excess, fit};
+use elastane_core::fit::Excess;
 use elastane_core::node::{ExecutorId, Node};
-use elastane_core::policy::{Policy, Score};
-use elastane_core::{Available, Resource, Running};
+use elastane_core::policy::{self, Place, Policy, Waiting};
+use elastane_core::{Resources, Running};
 use serde::Serialize;
 
 use crate::scenario::{Pending, Scenario, ScenarioNode};
@@ -62,13 +62,18 @@ pub struct Candidate {
     pub reason: Option<String>,
 }
 
-/// What MinFrag's score was made from.
+/// What a score was made from; docs/command.md has each policy's parts.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Detail {
-    /// Up to when it looked, in milliseconds from now.
-    pub horizon_ms: i64,
-    /// What remains up to then over the capacity; a resource of capacity 0 is left out.
-    pub remaining_share: BTreeMap<&'static str, f64>,
+    /// Milliseconds.
+    #[serde(flatten)]
+    pub times_ms: BTreeMap<&'static str, i64>,
+    /// Single numbers.
+    #[serde(flatten)]
+    pub numbers: BTreeMap<&'static str, f64>,
+    /// One number a resource; a resource of capacity 0 is left out.
+    #[serde(flatten)]
+    pub per_resource: BTreeMap<&'static str, BTreeMap<&'static str, f64>>,
 }
 
 /// Answers a scenario: each node in turn gets one heartbeat, or with [`Options::all`] heartbeats
@@ -77,14 +82,24 @@ pub struct Detail {
 pub fn what_if(scenario: &Scenario, policy: &dyn Policy, options: Options) -> Answer {
     let mut waiting: Vec<&Pending> = scenario.pending.iter().collect();
     let mut heartbeats = Vec::new();
-    for place in &scenario.nodes {
-        let mut node = node(place);
+    for on in &scenario.nodes {
+        let mut node = node(on);
+        let mut booked = on
+            .running
+            .iter()
+            .fold(Resources::ZERO, |sum, running| sum + running.request);
         loop {
-            let available = node.available(scenario.now_ms);
-            let (candidates, best) = decide(&available, &waiting, policy, options.margin);
+            let place = Place {
+                node: &node,
+                available: &node.available(scenario.now_ms),
+                booked,
+                now_ms: scenario.now_ms,
+                rates: None,
+            };
+            let (candidates, best) = decide(&place, &waiting, policy, options.margin);
             let placed = best.map(|best| waiting.remove(best));
             heartbeats.push(Heartbeat {
-                node: place.id.clone(),
+                node: on.id.clone(),
                 now_ms: scenario.now_ms,
                 placed: placed.map(|executor| executor.id.clone()),
                 candidates,
@@ -92,6 +107,7 @@ pub fn what_if(scenario: &Scenario, policy: &dyn Policy, options: Options) -> An
             let Some(executor) = placed else { break };
             let running = Running::new(scenario.now_ms, executor.demand.clone());
             node.insert(ExecutorId(node.running_count() as u64), running);
+            booked += executor.request;
             if !options.all || waiting.is_empty() {
                 break;
             }
@@ -103,10 +119,10 @@ pub fn what_if(scenario: &Scenario, policy: &dyn Policy, options: Options) -> An
     }
 }
 
-fn node(place: &ScenarioNode) -> Node {
-    let mut node = Node::new(place.capacity);
-    for (number, (start_ms, demand)) in place.running.iter().enumerate() {
-        let running = Running::new(*start_ms, demand.clone());
+fn node(on: &ScenarioNode) -> Node {
+    let mut node = Node::new(on.capacity);
+    for (number, running) in on.running.iter().enumerate() {
+        let running = Running::new(running.start_ms, running.demand.clone());
         node.insert(ExecutorId(number as u64), running);
     }
     node
@@ -114,36 +130,79 @@ fn node(place: &ScenarioNode) -> Node {
 
 /// Each candidate judged, and which one is placed.
 fn decide(
-    available: &Available,
+    place: &Place<'_>,
     waiting: &[&Pending],
     policy: &dyn Policy,
     margin: f64,
 ) -> (Vec<Candidate>, Option<usize>) {
-    let judged: Vec<Result<Score, Excess>> = waiting
+    let judged: Vec<Result<Judged, Excess>> = waiting
         .iter()
         .map(|executor| {
-            fit(available, &executor.demand, margin)?;
-            Ok(policy.score(available, &executor.demand))
+            let candidate = policy::Candidate {
+                demand: &executor.demand,
+                needed: &executor.demand.with_margin(margin),
+                request: executor.request,
+                waiting: Waiting {
+                    submitted_ms: executor.queued_ms,
+                    queued_ms: executor.queued_ms,
+                    executors: 1,
+                    whole: true,
+                    ..Waiting::default()
+                },
+            };
+            policy.fits(place, &candidate)?;
+            let policy::Detail {
+                times_ms,
+                numbers,
+                per_resource,
+            } = policy.detail(place, &candidate);
+            Ok(Judged {
+                score: policy.score(place, &candidate),
+                detail: Detail {
+                    times_ms,
+                    numbers,
+                    per_resource,
+                },
+            })
         })
         .collect();
+    let best = best(waiting, &judged);
     let candidates = waiting
         .iter()
-        .zip(&judged)
-        .map(|(executor, judged)| Candidate {
-            executor: executor.id.clone(),
-            fits: judged.is_ok(),
-            score: judged.as_ref().ok().map(|score| score.value),
-            detail: judged.as_ref().ok().map(|score| detail(score, available)),
-            reason: judged.as_ref().err().map(Excess::to_string),
-        });
-    (candidates.collect(), best(waiting, &judged))
+        .zip(judged)
+        .map(|(executor, judged)| {
+            let executor = executor.id.clone();
+            match judged {
+                Ok(judged) => Candidate {
+                    executor,
+                    fits: true,
+                    score: Some(judged.score),
+                    detail: Some(judged.detail),
+                    reason: None,
+                },
+                Err(excess) => Candidate {
+                    executor,
+                    fits: false,
+                    score: None,
+                    detail: None,
+                    reason: Some(excess.to_string()),
+                },
+            }
+        })
+        .collect();
+    (candidates, best)
+}
+
+struct Judged {
+    score: f64,
+    detail: Detail,
 }
 
 /// The smallest score; among those that tie with it, the one queued longest, then the smaller id.
-fn best(waiting: &[&Pending], judged: &[Result<Score, Excess>]) -> Option<usize> {
+fn best(waiting: &[&Pending], judged: &[Result<Judged, Excess>]) -> Option<usize> {
     let scores = || {
         let judged = judged.iter().enumerate();
-        judged.filter_map(|(at, judged)| Some((at, judged.as_ref().ok()?.value)))
+        judged.filter_map(|(at, judged)| Some((at, judged.as_ref().ok()?.score)))
     };
     let (_, smallest) = scores().min_by(|a, b| a.1.total_cmp(&b.1))?;
     let ties = scores().filter(|(_, score)| score - smallest <= TIE * score.abs());
@@ -151,17 +210,4 @@ fn best(waiting: &[&Pending], judged: &[Result<Score, Excess>]) -> Option<usize>
         |a: &Pending, b: &Pending| -> Ordering { (a.queued_ms, &a.id).cmp(&(b.queued_ms, &b.id)) };
     ties.map(|(at, _)| at)
         .min_by(|a, b| queued_then_id(waiting[*a], waiting[*b]))
-}
-
-fn detail(score: &Score, available: &Available) -> Detail {
-    let capacity = available.capacity();
-    Detail {
-        horizon_ms: score.horizon_ms,
-        remaining_share: Resource::ALL
-            .into_iter()
-            .zip(score.remaining_share)
-            .filter(|(resource, _)| capacity.get(*resource) > 0.0)
-            .map(|(resource, share)| (resource.name(), share))
-            .collect(),
-    }
 }

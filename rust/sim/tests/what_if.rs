@@ -1,14 +1,20 @@
 //! Scenarios and their answers.
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-use elastane_sim::{Answer, Options, Scenario, policy, what_if};
+use elastane_core::fit::Peaks;
+use elastane_core::policy::named;
+use elastane_sim::{Answer, Options, Scenario, what_if};
 use serde_json::{Value, json};
 
 const FIGURE_6: &str = include_str!("data/minfrag-figure6.scenario.json");
 
 fn answer(scenario: &Value, options: Options) -> Answer {
     let scenario = Scenario::from_json(&scenario.to_string()).unwrap();
-    what_if(&scenario, policy("minfrag").unwrap().as_ref(), options)
+    what_if(
+        &scenario,
+        named("minfrag", Peaks::Strict).unwrap().as_ref(),
+        options,
+    )
 }
 
 fn figure_6() -> Value {
@@ -73,14 +79,14 @@ fn figure_6_gives_the_papers_fractions_and_choice() {
     assert_close(candidates[0].score.unwrap(), 53. / 112.);
     assert_close(candidates[1].score.unwrap(), 13. / 32.);
     let detail = candidates[0].detail.as_ref().unwrap();
-    assert_eq!(detail.horizon_ms, 21_000);
+    assert_eq!(detail.times_ms["horizon_ms"], 21_000);
     for (resource, share) in [
         ("cpu", 53. / 112.),
         ("memory", 165. / 448.),
         ("network", 3. / 70.),
         ("disk", 6. / 35.),
     ] {
-        assert_close(detail.remaining_share[resource], share);
+        assert_close(detail.per_resource["remaining_share"][resource], share);
     }
 }
 
@@ -177,7 +183,12 @@ fn a_resource_of_capacity_0_takes_no_part() {
     scenario["pending"][0]["demand"]["disk_bytes_per_s"] = json!([1e9]);
     let answer = answer(&scenario, Options::default());
     let detail = answer.heartbeats[0].candidates[0].detail.as_ref().unwrap();
-    assert_eq!(detail.remaining_share.keys().collect::<Vec<_>>(), [&"cpu"]);
+    assert_eq!(
+        detail.per_resource["remaining_share"]
+            .keys()
+            .collect::<Vec<_>>(),
+        [&"cpu"]
+    );
 }
 
 #[test]
@@ -194,6 +205,6 @@ fn an_executor_that_started_earlier_is_taken_from_where_it_is() {
 
 #[test]
 fn a_policy_that_is_not_there_is_named_with_those_that_are() {
-    let error = policy("prophet").err().unwrap().to_string();
-    assert_eq!(error, "policy prophet: not known, minfrag is there");
+    let error = named("fairest", Peaks::Strict).err().unwrap().to_string();
+    assert_eq!(error, "policy fairest: not known, minfrag is there");
 }

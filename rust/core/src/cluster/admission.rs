@@ -7,7 +7,9 @@ use super::application::{Application, Predicted};
 use super::node_entry::{NodeEntry, Request};
 use crate::available::Available;
 use crate::demand::{Demand, DemandError};
-use crate::fit::{Excess, Peaks, fit, fit_over_life};
+use crate::fit::Excess;
+use crate::policy::{Candidate, Place, Policy, Waiting};
+use crate::resources::Resources;
 
 /// Why the core has a container go to a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,76 +38,84 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// What came of looking at a container that fits, or may go there all the same.
+/// The next container of an application as it would be on one node.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Weighed {
-    pub(super) admitted: Admitted,
-    /// What it will use, capped at the node's size.
+pub(super) struct Prospect {
+    /// What it will use, capped at the node's size: predicted, or the request for life.
     pub(super) demand: Demand,
+    /// With its margin, which never asks for more than the node has, so that what fits an empty
+    /// node by request fits it by prediction too.
+    needed: Demand,
+    /// The margin, as a fraction of the demand.
+    pub(super) margin: f64,
+    request: Resources,
 }
 
-/// The demand of a container on a node, capped at the node's capacity, and its margin: predicted,
-/// or the request for life.
-pub(super) fn demand_on(
-    entry: &NodeEntry,
-    predicted: Option<&Predicted>,
-    request: Request,
-) -> Result<(Demand, f64), DemandError> {
-    let capacity = entry.node.capacity;
-    match predicted {
-        Some(predicted) => Ok((predicted.demand.capped(capacity), predicted.margin)),
-        None => {
-            let request = entry.request_resources(request).capped(capacity);
-            Ok((Demand::for_life(request)?, 0.0))
+impl Prospect {
+    pub(super) fn new(
+        entry: &NodeEntry,
+        predicted: Option<&Predicted>,
+        request: Request,
+    ) -> Result<Self, DemandError> {
+        let capacity = entry.node.capacity;
+        let request = entry.request_resources(request);
+        let (demand, margin) = match predicted {
+            Some(predicted) => (predicted.demand.capped(capacity), predicted.margin),
+            None => (Demand::for_life(request.capped(capacity))?, 0.0),
+        };
+        let needed = demand.with_margin(margin).capped(capacity);
+        Ok(Self {
+            demand,
+            needed,
+            margin,
+            request,
+        })
+    }
+
+    pub(super) fn candidate(&self, waiting: Waiting) -> Candidate<'_> {
+        Candidate {
+            demand: &self.demand,
+            needed: &self.needed,
+            request: self.request,
+            waiting,
         }
     }
 }
 
-/// Whether the next container of `application` may go to a node of which `available` is left.
-pub(super) fn weigh(
-    entry: &NodeEntry,
-    available: &Available,
-    application: &Application,
-    application_master: bool,
-    request: Request,
-    settings: &ClusterSettings,
-    now_ms: i64,
-) -> Result<Weighed, Refusal> {
-    let predicted = application.demands.of(application_master);
-    let (demand, margin) = demand_on(entry, predicted, request).map_err(Refusal::Demand)?;
-    let admitted = match fits(available, &demand, margin, settings.peaks) {
-        Ok(()) => Admitted::Fits,
-        Err(_) if is_starving(entry, application, request, settings, now_ms) => Admitted::Starving,
-        Err(excess) => return Err(Refusal::Excess(excess)),
-    };
-    Ok(Weighed { admitted, demand })
+impl NodeEntry {
+    /// This node for a policy; `available` is what is left of it.
+    pub(super) fn place<'a>(&'a self, available: &'a Available, now_ms: i64) -> Place<'a> {
+        Place {
+            node: &self.node,
+            available,
+            booked: self.request_resources(self.booked),
+            now_ms,
+            rates: None,
+        }
+    }
 }
 
+/// Whether a container may go to a node.
+///
 /// Nobody starves: past a bounded wait an application passes as CapacityScheduler would have it,
 /// where free space by request exists.
-fn is_starving(
+pub(super) fn admit(
+    policy: &dyn Policy,
+    settings: &ClusterSettings,
     entry: &NodeEntry,
+    place: &Place<'_>,
     application: &Application,
     request: Request,
-    settings: &ClusterSettings,
-    now_ms: i64,
-) -> bool {
-    application.waiting.is_some()
-        && application.waited_ms(now_ms) >= settings.starvation_wait_ms
-        && request.fits_into(entry.registered.minus(entry.booked))
-}
-
-/// The margin never asks for more than the node has, so that what fits an empty node by request
-/// fits it by prediction too.
-pub(super) fn fits(
-    available: &Available,
-    demand: &Demand,
-    margin: f64,
-    peaks: Peaks,
-) -> Result<(), Excess> {
-    let with_margin = demand.with_margin(margin).capped(available.capacity());
-    match peaks {
-        Peaks::Strict => fit(available, &with_margin, 0.0),
-        Peaks::Stretch => fit_over_life(available, &with_margin, 0.0),
+    candidate: &Candidate<'_>,
+) -> Result<Admitted, Excess> {
+    let starves = || {
+        application.waiting.is_some()
+            && application.waited_ms(place.now_ms) >= settings.starvation_wait_ms
+            && request.fits_into(entry.registered.minus(entry.booked))
+    };
+    match policy.fits(place, candidate) {
+        Ok(()) => Ok(Admitted::Fits),
+        Err(_) if starves() => Ok(Admitted::Starving),
+        Err(excess) => Err(excess),
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::node_entry::{NodeId, Request};
 use crate::demand::Demand;
 use crate::fit::Excess;
+use crate::policy::Waiting;
 
 /// An application's number; never used twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -85,6 +86,12 @@ pub struct Application {
     pub queue: String,
     /// What is known about its containers.
     pub demands: Demands,
+    /// When it came.
+    pub submitted_ms: i64,
+    /// How many of its containers run.
+    pub running: u32,
+    /// The sum of what those that run asked for.
+    pub allocated: Request,
     /// What it waits for; none when nothing.
     pub waiting: Option<Ask>,
     /// Since when it waits for its next container.
@@ -100,14 +107,17 @@ pub struct Application {
 impl Application {
     /// An application that waits for nothing yet.
     #[must_use]
-    pub fn new(id: &str, name: &str, queue: &str, demands: Demands) -> Self {
+    pub fn new(id: &str, name: &str, queue: &str, demands: Demands, submitted_ms: i64) -> Self {
         Self {
             id: id.to_owned(),
             name: name.to_owned(),
             queue: queue.to_owned(),
             demands,
+            submitted_ms,
+            running: 0,
+            allocated: Request::default(),
             waiting: None,
-            waiting_since_ms: 0,
+            waiting_since_ms: submitted_ms,
             held: None,
             passing_since_ms: None,
             may_pass_from_ms: i64::MIN,
@@ -129,6 +139,44 @@ impl Application {
             self.waiting_since_ms = now_ms;
         }
         self.waiting = Some(ask);
+    }
+
+    /// For a policy, in a cluster of this size.
+    pub(super) fn as_waiting(&self, registered: Request) -> Waiting {
+        let share = |allocated: f64, registered: f64| {
+            if registered > 0.0 {
+                allocated / registered
+            } else {
+                0.0
+            }
+        };
+        Waiting {
+            submitted_ms: self.submitted_ms,
+            queued_ms: self.waiting_since_ms,
+            executors: self.waiting.map_or(0, |ask| ask.count),
+            running: self.running,
+            dominant_share: f64::max(
+                share(
+                    self.allocated.memory_bytes as f64,
+                    registered.memory_bytes as f64,
+                ),
+                share(
+                    f64::from(self.allocated.vcores),
+                    f64::from(registered.vcores),
+                ),
+            ),
+            whole: false,
+        }
+    }
+
+    pub(super) fn started(&mut self, request: Request) {
+        self.running += 1;
+        self.allocated = self.allocated.plus(request);
+    }
+
+    pub(super) fn ended(&mut self, request: Request) {
+        self.running = self.running.saturating_sub(1);
+        self.allocated = self.allocated.minus(request);
     }
 
     pub(super) fn granted(&mut self, now_ms: i64) {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Cluster;
-use super::admission::{Admitted, Refusal, demand_on, weigh};
+use super::admission::{Admitted, Prospect, Refusal, admit};
 use super::application::{ApplicationId, Held};
 use super::node_entry::{NodeId, Request};
 use crate::node::ExecutorId;
@@ -81,6 +81,15 @@ impl PlacedReason {
     }
 }
 
+impl From<Admitted> for PlacedReason {
+    fn from(admitted: Admitted) -> Self {
+        match admitted {
+            Admitted::Fits => PlacedReason::Fits,
+            Admitted::Starving => PlacedReason::Starving,
+        }
+    }
+}
+
 /// What was recorded for a container.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Placement {
@@ -115,8 +124,8 @@ impl Cluster {
             return Commit::Unknown;
         };
         let predicted = application.demands.of(commit.application_master);
-        let (demand, margin) = match demand_on(entry, predicted, commit.request) {
-            Ok(demand) => demand,
+        let prospect = match Prospect::new(entry, predicted, commit.request) {
+            Ok(prospect) => prospect,
             Err(error) => return Commit::Refused(Refusal::Demand(error)),
         };
         let profile = predicted.map(|predicted| Arc::clone(&predicted.profile));
@@ -127,27 +136,26 @@ impl Cluster {
             (PlacedReason::NotAsked, None)
         } else {
             let available = entry.node.available(now_ms);
-            let weighed = weigh(
+            let place = entry.place(&available, now_ms);
+            let candidate = prospect.candidate(application.as_waiting(self.registered));
+            let (policy, settings) = (self.policy.as_ref(), &self.settings);
+            let request = commit.request;
+            match admit(
+                policy,
+                settings,
                 entry,
-                &available,
+                &place,
                 application,
-                commit.application_master,
-                commit.request,
-                &self.settings,
-                now_ms,
-            );
-            let reason = match weighed.map(|weighed| weighed.admitted) {
-                Ok(Admitted::Fits) => PlacedReason::Fits,
-                Ok(Admitted::Starving) => PlacedReason::Starving,
-                Err(refusal) => {
-                    if let Refusal::Excess(excess) = refusal {
-                        let node = commit.node;
-                        application.held = Some(Held::NoFit { node, excess });
-                    }
-                    return Commit::Refused(refusal);
+                request,
+                &candidate,
+            ) {
+                Ok(admitted) => (admitted.into(), Some(policy.score(&place, &candidate))),
+                Err(excess) => {
+                    let node = commit.node;
+                    application.held = Some(Held::NoFit { node, excess });
+                    return Commit::Refused(Refusal::Excess(excess));
                 }
-            };
-            (reason, Some(self.policy.score(&available, &demand).value))
+            }
         };
 
         let executor = ExecutorId(self.next_executor);
@@ -160,18 +168,21 @@ impl Cluster {
             request: commit.request,
             start_ms: commit.start_ms,
             profile,
-            margin,
+            margin: prospect.margin,
         };
         if commit.may_refuse {
             application.granted(now_ms);
         }
         // A container that is told twice, as after a restart, must not be booked twice.
         self.finished(commit.container);
+        if let Some(application) = self.applications.get_mut(&commit.application) {
+            application.started(commit.request);
+        }
         let booked = commit.request.bookable(self.settings.virtual_cores_count);
         if let Some(entry) = self.nodes.get_mut(&commit.node) {
             entry
                 .node
-                .insert(executor, Running::new(commit.start_ms, demand));
+                .insert(executor, Running::new(commit.start_ms, prospect.demand));
             entry.booked = entry.booked.plus(booked);
         }
         self.containers
@@ -192,6 +203,9 @@ impl Cluster {
         if let Some(entry) = self.nodes.get_mut(&container.node) {
             entry.node.remove(container.executor);
             entry.booked = entry.booked.minus(booked);
+        }
+        if let Some(application) = self.applications.get_mut(&container.application) {
+            application.ended(container.request);
         }
         Some(container)
     }

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::ops::Bound::{Excluded, Unbounded};
 
-use super::admission::{demand_on, fits};
+use super::admission::Prospect;
 use super::application::{Application, Ask};
 use super::node_entry::{NodeEntry, NodeId};
 use super::{ClusterSettings, decides};
 use crate::available::Available;
 use crate::delay::delay_ms;
-use crate::demand::Demand;
+use crate::policy::{Candidate, Policy};
 
 /// As many other nodes are looked at in a round, those that follow in the order of registration;
 /// with a few random ones the best is nearly as good as with all, and the cost stays bounded
@@ -23,6 +23,7 @@ const REST_AFTER_IN_VAIN: i64 = 10;
 pub(super) struct Elsewhere<'a> {
     nodes: &'a BTreeMap<NodeId, NodeEntry>,
     here: NodeId,
+    policy: &'a dyn Policy,
     settings: &'a ClusterSettings,
     now_ms: i64,
     others: Option<Vec<(NodeId, Available)>>,
@@ -39,12 +40,14 @@ impl<'a> Elsewhere<'a> {
     pub(super) fn new(
         nodes: &'a BTreeMap<NodeId, NodeEntry>,
         here: NodeId,
+        policy: &'a dyn Policy,
         settings: &'a ClusterSettings,
         now_ms: i64,
     ) -> Self {
         Self {
             nodes,
             here,
+            policy,
             settings,
             now_ms,
             others: None,
@@ -58,33 +61,34 @@ impl<'a> Elsewhere<'a> {
         application: &Application,
         ask: Ask,
         available_here: &Available,
-        demand_here: &Demand,
+        here: &Candidate<'_>,
     ) -> Option<Better> {
         let pass_ms = self.settings.pass_ms;
         if pass_ms == 0 {
             return None;
         }
-        let delay_here_ms = delay_ms(available_here, demand_here);
+        let delay_here_ms = delay_ms(available_here, here.demand);
         if delay_here_ms <= pass_ms {
             return None;
         }
-        let (nodes, settings) = (self.nodes, self.settings);
+        let (nodes, policy, now_ms) = (self.nodes, self.policy, self.now_ms);
+        let virtual_cores_count = self.settings.virtual_cores_count;
+        let predicted = application.demands.of(ask.application_master);
         let mut best: Option<Better> = None;
         for (node, available) in self.others() {
-            let entry = nodes.get(node)?;
-            if !ask
-                .request
-                .fits_into(entry.free(settings.virtual_cores_count))
-            {
-                continue;
-            }
-            let predicted = application.demands.of(ask.application_master);
-            let Ok((demand, margin)) = demand_on(entry, predicted, ask.request) else {
+            let Some(entry) = nodes.get(node) else {
                 continue;
             };
-            let gain_ms = delay_here_ms - delay_ms(available, &demand);
+            if !ask.request.fits_into(entry.free(virtual_cores_count)) {
+                continue;
+            }
+            let Ok(prospect) = Prospect::new(entry, predicted, ask.request) else {
+                continue;
+            };
+            let there = prospect.candidate(here.waiting);
+            let gain_ms = delay_here_ms - delay_ms(available, there.demand);
             if gain_ms > best.map_or(pass_ms, |best| best.gain_ms)
-                && fits(available, &demand, margin, settings.peaks).is_ok()
+                && policy.fits(&entry.place(available, now_ms), &there).is_ok()
             {
                 best = Some(Better {
                     node: *node,

@@ -21,7 +21,6 @@ pub use container::{Commit, CommitRequest, Container, PlacedReason, Placement};
 pub use node_entry::{NodeEntry, NodeId, Request};
 pub use round::ROUND_LIMIT;
 
-use crate::fit::Peaks;
 use crate::plan::{CpuPlanSettings, cpu_plan};
 use crate::policy::Policy;
 use crate::resources::Resources;
@@ -39,8 +38,6 @@ pub struct ClusterSettings {
     pub max_ratio: f64,
     /// A report that is older than this is stale, in milliseconds.
     pub fresh_for_ms: i64,
-    /// Whether peaks of CPU, network and disk may meet.
-    pub peaks: Peaks,
     /// How long an application waits before it passes as CapacityScheduler would have it.
     pub starvation_wait_ms: i64,
     /// How long an application may pass on nodes for one that delays it less, in milliseconds, and
@@ -60,6 +57,8 @@ pub struct Cluster {
     node_by_name: HashMap<String, NodeId>,
     applications: BTreeMap<ApplicationId, Application>,
     containers: HashMap<String, Container>,
+    /// The sum over all nodes.
+    registered: Request,
     next_node: u32,
     next_application: u32,
     next_executor: u64,
@@ -76,6 +75,7 @@ impl Cluster {
             node_by_name: HashMap::new(),
             applications: BTreeMap::new(),
             containers: HashMap::new(),
+            registered: Request::default(),
             next_node: 0,
             next_application: 0,
             next_executor: 0,
@@ -96,6 +96,7 @@ impl Cluster {
         let id = NodeId(self.next_node);
         self.next_node += 1;
         self.nodes.insert(id, NodeEntry::new(name, registered));
+        self.registered = self.registered.plus(registered);
         self.node_by_name.insert(name.to_owned(), id);
         id
     }
@@ -103,6 +104,7 @@ impl Cluster {
     /// The registered size of a node changed.
     pub fn node_resized(&mut self, node: NodeId, registered: Request) {
         if let Some(entry) = self.nodes.get_mut(&node) {
+            self.registered = self.registered.minus(entry.registered).plus(registered);
             entry.resize(registered);
         }
     }
@@ -111,8 +113,16 @@ impl Cluster {
     pub fn node_removed(&mut self, node: NodeId) {
         if let Some(entry) = self.nodes.remove(&node) {
             self.node_by_name.remove(&entry.name);
-            self.containers
-                .retain(|_, container| container.node != node);
+            self.registered = self.registered.minus(entry.registered);
+            let there: Vec<String> = self
+                .containers
+                .iter()
+                .filter(|(_, container)| container.node == node)
+                .map(|(id, _)| id.clone())
+                .collect();
+            for container in there {
+                self.finished(&container);
+            }
         }
     }
 

@@ -148,6 +148,18 @@ impl NodeEntry {
         bookable.minus(self.booked)
     }
 
+    /// How many containers of this request fit into the registered size beside what is booked.
+    pub(super) fn room_for(&self, request: Request) -> u64 {
+        let free = self.registered.minus(self.booked);
+        let by_memory = free.memory_bytes.checked_div(request.memory_bytes);
+        let by_vcores = free.vcores.checked_div(request.vcores).map(u64::from);
+        [by_memory, by_vcores]
+            .into_iter()
+            .flatten()
+            .min()
+            .unwrap_or(u64::MAX)
+    }
+
     /// Whether more is booked than was registered.
     #[must_use]
     pub fn is_overbooked(&self) -> bool {

@@ -4,10 +4,11 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::Cluster;
-use super::admission::{Admitted, Refusal, weigh};
-use super::application::{Application, ApplicationId, Held};
+use super::admission::{Admitted, Prospect, admit};
+use super::application::{Application, ApplicationId, Ask, Held};
 use super::elsewhere::Elsewhere;
 use super::node_entry::{NodeId, Request};
+use crate::policy::{Turn, Waiting};
 use crate::resources::Resource;
 
 /// At most so many applications of one queue are named in a round.
@@ -39,16 +40,19 @@ impl Cluster {
         }
         let entry = self.nodes.get(&node)?;
         let available = entry.node.available(now_ms);
-        let settings = &self.settings;
+        let place = entry.place(&available, now_ms);
+        let (policy, settings) = (self.policy.as_ref(), &self.settings);
+        let turns = self.turns(now_ms);
         let short_of_memory = queues_short_of_memory(&self.applications);
-        let mut elsewhere = Elsewhere::new(&self.nodes, node, settings, now_ms);
+        let mut elsewhere = Elsewhere::new(&self.nodes, node, policy, settings, now_ms);
 
         let mut fitting = Vec::new();
         for (id, application) in &mut self.applications {
             let Some(ask) = application.waiting else {
                 continue;
             };
-            if !ask.request.fits_into(free) {
+            let turn = turns.get(id).copied().unwrap_or(Turn::Usual);
+            if turn == Turn::NotNow || !ask.request.fits_into(free) {
                 continue;
             }
             if ask.application_master
@@ -57,27 +61,30 @@ impl Cluster {
             {
                 continue;
             }
-            let weighed = weigh(
-                entry,
-                &available,
-                application,
-                ask.application_master,
-                ask.request,
+            let predicted = application.demands.of(ask.application_master);
+            let Ok(prospect) = Prospect::new(entry, predicted, ask.request) else {
+                continue;
+            };
+            let candidate = prospect.candidate(application.as_waiting(self.registered));
+            let request = ask.request;
+            let admitted = admit(
+                policy,
                 settings,
-                now_ms,
+                entry,
+                &place,
+                application,
+                request,
+                &candidate,
             );
-            let weighed = match weighed {
-                Ok(weighed) => weighed,
-                Err(Refusal::Excess(excess)) => {
+            let starves = match admitted {
+                Ok(admitted) => admitted == Admitted::Starving,
+                Err(excess) => {
                     application.held = Some(Held::NoFit { node, excess });
                     continue;
                 }
-                Err(Refusal::Demand(_)) => continue,
             };
-            let starves = weighed.admitted == Admitted::Starving;
             if !starves
-                && let Some(better) =
-                    elsewhere.better(application, ask, &available, &weighed.demand)
+                && let Some(better) = elsewhere.better(application, ask, &available, &candidate)
                 && application.may_pass(settings.pass_ms, now_ms)
             {
                 application.held = Some(Held::Passed {
@@ -87,10 +94,11 @@ impl Cluster {
                 });
                 continue;
             }
-            let score = self.policy.score(&available, &weighed.demand).value;
+            let score = policy.score(&place, &candidate);
             let key = (
                 Reverse(ask.priority),
                 !starves,
+                turn,
                 (score / SAME_SCORE).round() as i64,
                 *id,
             );
@@ -109,6 +117,37 @@ impl Cluster {
             .map(|((.., id), _)| id)
             .collect();
         Some(order)
+    }
+
+    /// Whose turn it is by the policy, where it is not everybody's.
+    fn turns(&self, now_ms: i64) -> HashMap<ApplicationId, Turn> {
+        if !self.policy.needs_gangs() {
+            return HashMap::new();
+        }
+        let (ids, waiting): (Vec<_>, Vec<_>) = self
+            .applications
+            .iter()
+            .filter_map(|(id, application)| {
+                let ask = application.waiting?;
+                let whole = self.has_room_for(ask);
+                let waiting = application.as_waiting(self.registered);
+                Some((*id, Waiting { whole, ..waiting }))
+            })
+            .unzip();
+        let turns = self.policy.turns(&waiting, now_ms);
+        ids.into_iter().zip(turns).collect()
+    }
+
+    /// Whether all containers of an ask would find room by request at once.
+    fn has_room_for(&self, ask: Ask) -> bool {
+        let mut left = u64::from(ask.count);
+        for entry in self.nodes.values() {
+            left = left.saturating_sub(entry.room_for(ask.request));
+            if left == 0 {
+                return true;
+            }
+        }
+        false
     }
 }
 

@@ -15,7 +15,6 @@ fn settings() -> ClusterSettings {
         virtual_cores_count: true,
         max_ratio: 2.0,
         fresh_for_ms: 10_000,
-        peaks: Peaks::Strict,
         starvation_wait_ms: 60_000,
         pass_ms: 0,
         plan_valid_for_ms: 120_000,
@@ -41,7 +40,11 @@ fn ask(memory_gb: u64, vcores: u32) -> Ask {
 
 /// 8 GB and 8 vcores registered, 4 cores and 8 GB measured at time 0.
 fn cluster_of_one(settings: ClusterSettings) -> (Cluster, NodeId) {
-    let mut cluster = Cluster::new(settings, Box::new(MinFrag));
+    cluster_of_one_with(settings, Peaks::Strict)
+}
+
+fn cluster_of_one_with(settings: ClusterSettings, peaks: Peaks) -> (Cluster, NodeId) {
+    let mut cluster = Cluster::new(settings, Box::new(MinFrag { peaks }));
     let node = cluster.node_added("node-1:1", request(8, 8));
     cluster.reported(node, physical(), 0);
     (cluster, node)
@@ -67,7 +70,7 @@ fn learned(cpu_cores: &[f64], memory_gb: f64) -> Demands {
 }
 
 fn waiting(cluster: &mut Cluster, name: &str, demands: Demands, ask: Ask) -> ApplicationId {
-    let id = cluster.application_added(Application::new(name, name, "root.default", demands));
+    let id = cluster.application_added(Application::new(name, name, "root.default", demands, 0));
     cluster.pending(id, ask, 0);
     id
 }
@@ -384,13 +387,27 @@ fn a_silent_node_that_is_still_raised_is_not_left_to_capacity_scheduler() {
 fn peaks_that_may_stretch_let_starts_overlap() {
     let start_then_idle = || learned(&[4.0, 0.5, 0.5], 1.0);
     for (peaks, fits) in [(Peaks::Strict, false), (Peaks::Stretch, true)] {
-        let (mut cluster, node) = cluster_of_one(ClusterSettings {
-            peaks,
-            ..settings()
-        });
+        let (mut cluster, node) = cluster_of_one_with(settings(), peaks);
         let app = waiting(&mut cluster, "a", start_then_idle(), ask(1, 1));
         place(&mut cluster, "1", app, node, 0);
         let order = cluster.round(node, request(16, 16), 0).unwrap();
         assert_eq!(order.contains(&app), fits, "{peaks:?}");
     }
+}
+
+#[test]
+fn an_application_holds_what_its_containers_asked_for_until_they_end() {
+    let (mut cluster, node) = cluster_of_one(settings());
+    let app = waiting(&mut cluster, "a", Demands::default(), ask(2, 1));
+    place(&mut cluster, "1", app, node, 0);
+    place(&mut cluster, "2", app, node, 0);
+    let held = |cluster: &Cluster| {
+        let application = cluster.application(app).unwrap();
+        (application.running, application.allocated)
+    };
+    assert_eq!(held(&cluster), (2, request(4, 2)));
+    cluster.finished("1");
+    assert_eq!(held(&cluster), (1, request(2, 1)));
+    cluster.node_removed(node);
+    assert_eq!(held(&cluster), (0, request(0, 0)));
 }

@@ -1,8 +1,9 @@
 //! MinFrag: the executor that leaves the least dominant remaining resource.
 
-use super::{Policy, Score};
+use super::{Candidate, Detail, Place, Policy};
 use crate::available::Available;
 use crate::demand::Demand;
+use crate::fit::{Excess, Peaks, fit_by};
 use crate::resources::{Resource, Resources};
 
 /// Elasecutor (IEEE/ACM ToN 2021), section III-B: with t the earliest predicted end among the
@@ -10,16 +11,43 @@ use crate::resources::{Resource, Resources};
 /// `DRR_j = max over r of ( ∫₀ᵗ remaining_r dt ÷ ∫₀ᵗ capacity_r dt )`, the smallest wins.
 ///
 /// Departs from it where nothing on the node has a predicted end: what remains does not change
-/// then, and one slot is looked at.
+/// then, and one slot is looked at. [`Peaks::Stretch`] is a departure, too.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct MinFrag;
+pub struct MinFrag {
+    /// Whether peaks may meet.
+    pub peaks: Peaks,
+}
 
 impl Policy for MinFrag {
     fn name(&self) -> &'static str {
         "minfrag"
     }
 
-    fn score(&self, available: &Available, demand: &Demand) -> Score {
+    fn fits(&self, place: &Place<'_>, candidate: &Candidate<'_>) -> Result<(), Excess> {
+        fit_by(self.peaks, place.available, candidate.needed)
+    }
+
+    fn score(&self, place: &Place<'_>, candidate: &Candidate<'_>) -> f64 {
+        let remaining = Remaining::new(place.available, candidate.demand);
+        remaining.share.to_array().into_iter().fold(0.0, f64::max)
+    }
+
+    fn detail(&self, place: &Place<'_>, candidate: &Candidate<'_>) -> Detail {
+        Remaining::new(place.available, candidate.demand).detail(place.node.capacity)
+    }
+}
+
+/// What remains of each resource up to the horizon once an executor is placed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Remaining {
+    /// t of the formula.
+    pub(super) horizon_ms: i64,
+    /// `∫₀ᵗ remaining ÷ ∫₀ᵗ capacity`; 0 for what the node does not know.
+    pub(super) share: Resources,
+}
+
+impl Remaining {
+    pub(super) fn new(available: &Available, demand: &Demand) -> Self {
         let ends = [available.first_end_ms(), demand.duration_ms()];
         let horizon_ms = ends
             .into_iter()
@@ -31,19 +59,20 @@ impl Policy for MinFrag {
             .fold(Resources::ZERO, |sum, segment| {
                 sum + (segment.available - segment.demand) * segment.length_ms() as f64
             });
-        let remaining_share = Resource::ALL.map(|resource| {
-            let capacity = available.capacity().get(resource) * horizon_ms as f64;
+        let share = remaining.zip(available.capacity(), |remaining, capacity| {
             if capacity > 0.0 {
-                remaining.get(resource) / capacity
+                remaining / (capacity * horizon_ms as f64)
             } else {
                 0.0
             }
         });
-        Score {
-            value: remaining_share.into_iter().fold(0.0, f64::max),
-            horizon_ms,
-            remaining_share,
-        }
+        Self { horizon_ms, share }
+    }
+
+    pub(super) fn detail(&self, capacity: Resources) -> Detail {
+        Detail::default()
+            .time_ms("horizon_ms", self.horizon_ms)
+            .resources("remaining_share", &Resource::ALL, capacity, self.share)
     }
 }
 
@@ -89,6 +118,10 @@ mod tests {
         )
     }
 
+    fn largest(remaining: Remaining) -> f64 {
+        remaining.share.to_array().into_iter().fold(0.0, f64::max)
+    }
+
     fn assert_close(got: f64, expected: f64) {
         assert!((got - expected).abs() < 1e-12, "{got} is not {expected}");
     }
@@ -96,21 +129,21 @@ mod tests {
     #[test]
     fn figure_6_gives_the_papers_fractions() {
         let (available, first, second) = figure_6();
-        let first_score = MinFrag.score(&available, &first);
+        let first_score = Remaining::new(&available, &first);
         assert_eq!(first_score.horizon_ms, 7_000);
         let expected = [53. / 112., 165. / 448., 3. / 70., 6. / 35.];
-        for (got, expected) in first_score.remaining_share.into_iter().zip(expected) {
+        for (got, expected) in first_score.share.to_array().into_iter().zip(expected) {
             assert_close(got, expected);
         }
-        assert_close(first_score.value, 53. / 112.);
+        assert_close(largest(first_score), 53. / 112.);
 
-        let second_score = MinFrag.score(&available, &second);
+        let second_score = Remaining::new(&available, &second);
         assert_eq!(second_score.horizon_ms, 8_000);
         let expected = [13. / 32., 43. / 128., 1. / 10., 1. / 20.];
-        for (got, expected) in second_score.remaining_share.into_iter().zip(expected) {
+        for (got, expected) in second_score.share.to_array().into_iter().zip(expected) {
             assert_close(got, expected);
         }
-        assert_close(second_score.value, 13. / 32.);
+        assert_close(largest(second_score), 13. / 32.);
     }
 
     #[test]
@@ -124,6 +157,6 @@ mod tests {
     fn without_any_end_a_request_still_gets_a_score() {
         let empty = Available::new(Resources::from_array([4.0, 8.0, 0.0, 0.0]), &[], 0);
         let demand = Demand::for_life(Resources::from_array([1.0, 6.0, 0.0, 0.0])).unwrap();
-        assert_close(MinFrag.score(&empty, &demand).value, 0.75);
+        assert_close(largest(Remaining::new(&empty, &demand)), 0.75);
     }
 }

@@ -9,11 +9,10 @@ const PASS_MS: i64 = 3_000;
 /// one that uses two of them for 30 s waits.
 fn one_busy_and_one_idle_node() -> (Cluster, ApplicationId, NodeId, NodeId) {
     let settings = ClusterSettings {
-        peaks: Peaks::Stretch,
         pass_ms: PASS_MS,
         ..settings()
     };
-    let (mut cluster, busy) = cluster_of_one(settings);
+    let (mut cluster, busy) = cluster_of_one_with(settings, Peaks::Stretch);
     let idle = cluster.node_added("node-2:1", request(8, 8));
     cluster.reported(idle, physical(), 0);
     let burst = [4.0, 4.0, 4.0, 4.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];

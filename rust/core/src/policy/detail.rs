@@ -1,0 +1,49 @@
+//! What a score was made from.
+
+use std::collections::BTreeMap;
+
+use crate::resources::{Resource, Resources};
+
+/// Named parts of a score, for a person to read.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Detail {
+    /// Milliseconds, such as `horizon_ms`.
+    pub times_ms: BTreeMap<&'static str, i64>,
+    /// Single numbers, such as Ursa's `f`.
+    pub numbers: BTreeMap<&'static str, f64>,
+    /// One number for each resource that the node knows, such as `remaining_share`.
+    pub per_resource: BTreeMap<&'static str, BTreeMap<&'static str, f64>>,
+}
+
+impl Detail {
+    /// Adds a time in milliseconds.
+    #[must_use]
+    pub fn time_ms(mut self, name: &'static str, value: i64) -> Self {
+        self.times_ms.insert(name, value);
+        self
+    }
+
+    /// Adds a number.
+    #[must_use]
+    pub fn number(mut self, name: &'static str, value: f64) -> Self {
+        self.numbers.insert(name, value);
+        self
+    }
+
+    /// Adds a number for each of `resources` of which `capacity` has some.
+    #[must_use]
+    pub fn resources(
+        mut self,
+        name: &'static str,
+        resources: &[Resource],
+        capacity: Resources,
+        values: Resources,
+    ) -> Self {
+        let known = resources
+            .iter()
+            .filter(|resource| capacity.get(**resource) > 0.0)
+            .map(|resource| (resource.name(), values.get(*resource)));
+        self.per_resource.insert(name, known.collect());
+        self
+    }
+}
