@@ -60,7 +60,8 @@ dist: build ## one archive to install from: target/elastane-VERSION.tar.gz
 	rm -rf target/dist && mkdir -p target/dist/$(DIST)/bin target/dist/$(DIST)/lib
 	cp java-shim/scheduler/target/elastane-scheduler-$(VERSION).jar target/release/libelastane.so target/dist/$(DIST)/lib/
 	cp target/release/elastane target/release/elastane-agent target/dist/$(DIST)/bin/
-	cp nodemanager-hook/elastane-agent.service nodemanager-hook/agent.toml target/dist/$(DIST)/
+	mkdir target/dist/$(DIST)/nodemanager-hook
+	cp nodemanager-hook/elastane-agent.service nodemanager-hook/agent.toml target/dist/$(DIST)/nodemanager-hook/
 	cp -r yarn-site-examples docs README.md CHANGELOG.md LICENSE target/dist/$(DIST)/
 	tar -C target/dist --owner=0 --group=0 --sort=name -czf target/$(DIST).tar.gz $(DIST)
 	@echo "target/$(DIST).tar.gz"

@@ -1,149 +1,21 @@
 //! Samples become runs, runs become a profile, and the next submission is placed by it.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-// Helpers of a test may unwrap as tests do.
-#![allow(clippy::unwrap_used)]
+mod common;
 
-use std::collections::BTreeMap;
-use std::path::Path;
-
-use elastane_core::cluster::{ApplicationId, Ask, CommitRequest, NodeId, Request};
-use elastane_predict::Submission;
-use elastane_protocol::{
-    Capacity, ContainerSamples, Reply, Report, Sample, Usage, VERSION, decode, encode,
+use common::{
+    GB, NODE, START_MS, commit, journal, open, register, report, request, run_of, submission,
 };
-use elastane_runtime::{Elastane, ReportError, Settings};
-
-const GB: u64 = 1 << 30;
-const NODE: &str = "node-1:1";
-const START_MS: i64 = 1_000_000;
-
-fn open(folder: &Path, mode: &str) -> Elastane {
-    let path = |name: &str| folder.join(name).display().to_string();
-    let configuration: BTreeMap<String, String> = [
-        ("mode", mode.to_owned()),
-        ("depository.file", path("depository.sqlite")),
-        ("journal.file", path("decisions.jsonl")),
-        ("journal.usage", "true".to_owned()),
-        ("profile.margin", "0".to_owned()),
-    ]
-    .into_iter()
-    .map(|(key, value)| (format!("yarn.scheduler.elastane.{key}"), value))
-    .collect();
-    Elastane::open(Settings::from_configuration(&configuration, true).unwrap()).unwrap()
-}
-
-fn submission(id: &str) -> Submission {
-    Submission {
-        id: id.to_owned(),
-        name: "nightly report 2026-11-20".to_owned(),
-        user: "alice".to_owned(),
-        queue: "root.default".to_owned(),
-        application_type: "SPARK".to_owned(),
-        tags: Vec::new(),
-        commands: Vec::new(),
-    }
-}
-
-fn request(memory_gb: u64) -> Request {
-    Request {
-        memory_bytes: memory_gb * GB,
-        vcores: 1,
-    }
-}
-
-fn report(sequence: u64, containers: &[(&str, f32, u64)]) -> Vec<u8> {
-    let sample = |cpu_cores, memory_bytes| Sample {
-        sequence,
-        age_ms: 0,
-        length_ms: 3_000,
-        usage: Usage {
-            cpu_cores,
-            memory_bytes,
-            ..Usage::default()
-        },
-    };
-    let report = Report {
-        agent_run: 1,
-        sequence,
-        can_limit_cpu: true,
-        capacity: Capacity {
-            cpu_cores: 4.0,
-            memory_bytes: 8 * GB,
-            ..Capacity::default()
-        },
-        containers_usage: Usage::default(),
-        containers: containers
-            .iter()
-            .map(|(container, cpu, memory)| ContainerSamples {
-                container: (*container).to_owned(),
-                cpu_limit: None,
-                samples: vec![sample(*cpu, *memory)],
-            })
-            .collect(),
-    };
-    encode(&report).unwrap()
-}
-
-fn commit(
-    elastane: &Elastane,
-    container: &str,
-    application: ApplicationId,
-    node: NodeId,
-    now_ms: i64,
-) -> bool {
-    elastane.commit(
-        CommitRequest {
-            container,
-            application,
-            node,
-            application_master: false,
-            request: request(3),
-            may_refuse: true,
-            start_ms: now_ms,
-        },
-        now_ms,
-    )
-}
-
-fn register(elastane: &Elastane) -> NodeId {
-    elastane.node_added(
-        NODE,
-        Request {
-            memory_bytes: 8 * GB,
-            vcores: 8,
-        },
-    )
-}
-
-/// One container that uses one core, then a quarter, and 1 GB.
-fn run_once(elastane: &Elastane, node: NodeId, id: &str, succeeded: bool) {
-    let application = elastane.application_added(&submission(id), START_MS);
-    let container = format!("container_{id}");
-    assert!(commit(elastane, &container, application, node, START_MS));
-    for (slot, cores) in [(1, 1.0), (2, 0.25), (3, 0.25)] {
-        let now_ms = START_MS + slot * 3_000;
-        let body = report(slot as u64, &[(&container, cores, GB)]);
-        elastane.report(NODE, VERSION, &body, now_ms).unwrap();
-    }
-    let end_ms = START_MS + 9_000;
-    elastane.finished(&container, end_ms);
-    elastane.application_removed(application, succeeded, end_ms);
-}
-
-fn journal(folder: &Path) -> Vec<serde_json::Value> {
-    std::fs::read_to_string(folder.join("decisions.jsonl"))
-        .unwrap()
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect()
-}
+use elastane_core::cluster::{Ask, CommitRequest, Request};
+use elastane_protocol::{Reply, VERSION, decode};
+use elastane_runtime::ReportError;
 
 #[test]
 fn an_observed_run_places_the_next_submission() {
     let folder = tempfile::tempdir().unwrap();
     let observing = open(folder.path(), "observe");
     let node = register(&observing);
-    run_once(&observing, node, "application_1_0001", true);
+    run_of(&observing, node, "application_1_0001", START_MS, 1.0, true);
     observing.close();
 
     let elastane = open(folder.path(), "enforce");
@@ -200,7 +72,7 @@ fn a_failed_run_teaches_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let elastane = open(folder.path(), "observe");
     let node = register(&elastane);
-    run_once(&elastane, node, "application_1_0001", false);
+    run_of(&elastane, node, "application_1_0001", START_MS, 1.0, false);
     elastane.close();
     let learned: Vec<_> = journal(folder.path())
         .into_iter()

@@ -1,0 +1,168 @@
+//! An Elastane on real files, an agent's reports, and what became of them.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+#![allow(dead_code, reason = "each test file uses some of them")]
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use elastane_core::cluster::{ApplicationId, CommitRequest, NodeId, Request};
+use elastane_predict::Submission;
+use elastane_protocol::{
+    Capacity, ContainerSamples, Reply, Report, Sample, Usage, VERSION, decode, encode,
+};
+use elastane_runtime::{Elastane, Settings};
+
+pub const GB: u64 = 1 << 30;
+pub const NODE: &str = "node-1:1";
+pub const START_MS: i64 = 1_000_000;
+
+/// An agent numbers its samples through all runs.
+static NEXT_SEQUENCE: AtomicU64 = AtomicU64::new(1);
+
+pub fn open(folder: &Path, mode: &str) -> Elastane {
+    open_with(folder, mode, &[])
+}
+
+/// With these settings on top; keys without the prefix.
+pub fn open_with(folder: &Path, mode: &str, more: &[(&str, &str)]) -> Elastane {
+    let path = |name: &str| folder.join(name).display().to_string();
+    let configuration: BTreeMap<String, String> = [
+        ("mode", mode.to_owned()),
+        ("depository.file", path("depository.sqlite")),
+        ("journal.file", path("decisions.jsonl")),
+        ("journal.usage", "true".to_owned()),
+        ("profile.margin", "0".to_owned()),
+    ]
+    .into_iter()
+    .chain(more.iter().map(|(key, value)| (*key, (*value).to_owned())))
+    .map(|(key, value)| (format!("yarn.scheduler.elastane.{key}"), value))
+    .collect();
+    Elastane::open(Settings::from_configuration(&configuration, true).unwrap()).unwrap()
+}
+
+pub fn submission(id: &str) -> Submission {
+    Submission {
+        id: id.to_owned(),
+        name: "nightly report 2026-11-20".to_owned(),
+        user: "alice".to_owned(),
+        queue: "root.default".to_owned(),
+        application_type: "SPARK".to_owned(),
+        tags: Vec::new(),
+        commands: Vec::new(),
+    }
+}
+
+pub fn request(memory_gb: u64) -> Request {
+    Request {
+        memory_bytes: memory_gb * GB,
+        vcores: 1,
+    }
+}
+
+pub fn report(sequence: u64, containers: &[(&str, f32, u64)]) -> Vec<u8> {
+    let sample = |cpu_cores, memory_bytes| Sample {
+        sequence,
+        age_ms: 0,
+        length_ms: 3_000,
+        usage: Usage {
+            cpu_cores,
+            memory_bytes,
+            ..Usage::default()
+        },
+    };
+    let report = Report {
+        agent_run: 1,
+        sequence,
+        can_limit_cpu: true,
+        capacity: Capacity {
+            cpu_cores: 4.0,
+            memory_bytes: 8 * GB,
+            ..Capacity::default()
+        },
+        containers_usage: Usage::default(),
+        containers: containers
+            .iter()
+            .map(|(container, cpu, memory)| ContainerSamples {
+                container: (*container).to_owned(),
+                cpu_limit: None,
+                samples: vec![sample(*cpu, *memory)],
+            })
+            .collect(),
+    };
+    encode(&report).unwrap()
+}
+
+pub fn commit(
+    elastane: &Elastane,
+    container: &str,
+    application: ApplicationId,
+    node: NodeId,
+    now_ms: i64,
+) -> bool {
+    elastane.commit(
+        CommitRequest {
+            container,
+            application,
+            node,
+            application_master: false,
+            request: request(3),
+            may_refuse: true,
+            start_ms: now_ms,
+        },
+        now_ms,
+    )
+}
+
+pub fn register(elastane: &Elastane) -> NodeId {
+    elastane.node_added(
+        NODE,
+        Request {
+            memory_bytes: 8 * GB,
+            vcores: 8,
+        },
+    )
+}
+
+pub fn journal(folder: &Path) -> Vec<serde_json::Value> {
+    std::fs::read_to_string(folder.join("decisions.jsonl"))
+        .unwrap()
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+/// The answer to a report in which each container used one core and so much memory.
+pub fn reply(elastane: &Elastane, sequence: u64, now_ms: i64, memory: &[(&str, u64)]) -> Reply {
+    let containers: Vec<_> = memory
+        .iter()
+        .map(|(id, bytes)| (*id, 1.0, *bytes))
+        .collect();
+    let body = report(sequence, &containers);
+    let reply = elastane.report(NODE, VERSION, &body, now_ms).unwrap();
+    decode(VERSION, &reply).unwrap()
+}
+
+/// One container of 9 s that holds 1 GB, and uses `cores` and then a quarter of that.
+pub fn run_of(
+    elastane: &Elastane,
+    node: NodeId,
+    id: &str,
+    start_ms: i64,
+    cores: f32,
+    succeeded: bool,
+) {
+    let application = elastane.application_added(&submission(id), start_ms);
+    let container = format!("container_{id}");
+    assert!(commit(elastane, &container, application, node, start_ms));
+    for (slot, cores) in [(1, cores), (2, cores / 4.0), (3, cores / 4.0)] {
+        let now_ms = start_ms + slot * 3_000;
+        let sequence = NEXT_SEQUENCE.fetch_add(1, Relaxed);
+        let body = report(sequence, &[(&container, cores, GB)]);
+        elastane.report(NODE, VERSION, &body, now_ms).unwrap();
+    }
+    let end_ms = start_ms + 9_000;
+    elastane.finished(&container, end_ms);
+    elastane.application_removed(application, succeeded, end_ms);
+}

@@ -1,0 +1,119 @@
+//! What an administrator sets is what happens.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+mod common;
+
+use std::path::Path;
+
+use common::{GB, START_MS, commit, open, open_with, register, reply, run_of, submission};
+use elastane_protocol::CpuStep;
+use elastane_runtime::Elastane;
+
+const ID: &str = "application_1_0099";
+
+/// Runs of one container with so many cores in its first slot, oldest first.
+fn learn(folder: &Path, cores_of_runs: &[f32]) {
+    let observing = open(folder, "observe");
+    let node = register(&observing);
+    for (number, cores) in cores_of_runs.iter().enumerate() {
+        let id = format!("application_1_{number:04}");
+        let start_ms = START_MS + number as i64 * 60_000;
+        run_of(&observing, node, &id, start_ms, *cores, true);
+    }
+    observing.close();
+}
+
+/// How many containers of the learned application the core lets onto an empty node of 8 GB.
+fn admitted(elastane: &Elastane) -> usize {
+    let node = register(elastane);
+    reply(elastane, 0, START_MS, &[]);
+    let application = elastane.application_added(&submission(ID), START_MS);
+    (0..100)
+        .take_while(|number| {
+            let container = format!("container_{number}");
+            commit(elastane, &container, application, node, START_MS)
+        })
+        .count()
+}
+
+fn first_step(elastane: &Elastane) -> CpuStep {
+    let node = register(elastane);
+    reply(elastane, 0, START_MS, &[]);
+    let application = elastane.application_added(&submission(ID), START_MS);
+    assert!(commit(elastane, "a", application, node, START_MS));
+    let reply = reply(elastane, 1, START_MS, &[("a", GB)]);
+    reply.plans[0].cpu[0]
+}
+
+#[test]
+fn a_profile_is_the_mean_of_the_latest_three_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    learn(folder.path(), &[2.0, 0.25, 0.5, 1.5]);
+    let elastane = open(folder.path(), "enforce");
+    assert_eq!(first_step(&elastane).weight_cores, 0.75);
+}
+
+#[test]
+fn profile_runs_says_how_many_runs_make_a_profile() {
+    let folder = tempfile::tempdir().unwrap();
+    learn(folder.path(), &[2.0, 0.25, 0.5, 1.5]);
+    let elastane = open_with(folder.path(), "enforce", &[("profile.runs", "1")]);
+    assert_eq!(first_step(&elastane).weight_cores, 1.5);
+}
+
+#[test]
+fn a_margin_is_kept_free_beside_what_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    learn(folder.path(), &[0.25]);
+    let elastane = open(folder.path(), "enforce");
+    assert_eq!(admitted(&elastane), 8, "1 GB each by the profile");
+    elastane.close();
+    let elastane = open_with(folder.path(), "enforce", &[("profile.margin", "1")]);
+    assert_eq!(admitted(&elastane), 7, "2 GB for the last one beside 6 GB");
+}
+
+#[test]
+fn memory_that_is_in_use_is_not_given_out_whatever_the_profile_says() {
+    let folder = tempfile::tempdir().unwrap();
+    learn(folder.path(), &[0.25]);
+    let elastane = open(folder.path(), "enforce");
+    let node = register(&elastane);
+    reply(&elastane, 0, START_MS, &[]);
+    let application = elastane.application_added(&submission(ID), START_MS);
+    assert!(commit(&elastane, "a", application, node, START_MS));
+    reply(&elastane, 1, START_MS, &[("a", 7 * GB)]);
+    assert!(commit(&elastane, "b", application, node, START_MS));
+    assert!(!commit(&elastane, "c", application, node, START_MS));
+}
+
+#[test]
+fn a_cap_goes_with_the_plan_only_where_one_is_set() {
+    let folder = tempfile::tempdir().unwrap();
+    learn(folder.path(), &[1.0]);
+    let elastane = open(folder.path(), "enforce");
+    assert_eq!(first_step(&elastane).cap_cores, None);
+    elastane.close();
+    let elastane = open_with(folder.path(), "enforce", &[("plan.cpu.cap-ratio", "3")]);
+    assert_eq!(first_step(&elastane).cap_cores, Some(3.0));
+}
+
+#[test]
+fn observe_plans_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    learn(folder.path(), &[1.0]);
+    let elastane = open(folder.path(), "observe");
+    let node = register(&elastane);
+    reply(&elastane, 0, START_MS, &[]);
+    let application = elastane.application_added(&submission(ID), START_MS);
+    assert!(commit(&elastane, "a", application, node, START_MS));
+    assert_eq!(reply(&elastane, 1, START_MS, &[("a", GB)]).plans, []);
+}
+
+#[test]
+fn what_waits_says_why() {
+    let folder = tempfile::tempdir().unwrap();
+    let elastane = open(folder.path(), "enforce");
+    assert_eq!(admitted(&elastane), 2, "3 GB each by the request");
+    let status: serde_json::Value = serde_json::from_str(&elastane.status(START_MS)).unwrap();
+    assert_eq!(status["refused_commits"], 1);
+}
