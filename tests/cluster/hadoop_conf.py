@@ -13,6 +13,11 @@ log4j.appender.out.layout=org.apache.log4j.PatternLayout
 log4j.appender.out.layout.ConversionPattern=%d{ISO8601} %p %c{1}: %m%n
 """
 
+# Hadoop answers /jmx with figures that are up to this old, in seconds.
+METRICS = """\
+*.period=1
+"""
+
 
 def write_site(file: Path, properties: Mapping[str, object]) -> None:
     """One *-site.xml; booleans are written as Hadoop reads them."""
@@ -42,3 +47,4 @@ def write_configuration(
     if capacity_scheduler is not None:
         write_site(folder / "capacity-scheduler.xml", capacity_scheduler)
     (folder / "log4j.properties").write_text(LOG4J)
+    (folder / "hadoop-metrics2.properties").write_text(METRICS)

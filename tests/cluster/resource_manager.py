@@ -104,6 +104,11 @@ class ResourceManager:
             merged.update(bean)
         return merged
 
+    def placed_by_core(self) -> int:
+        """How many containers the core's order has led to since the start: not those that it only
+        let through in the commit, which the journal calls `by_core` too."""
+        return self.counters()["placed_by_core"]
+
     def containers_allocated(self) -> int:
         """How many containers were ever allocated since the start."""
         return self._beans("QueueMetrics,q0=root")[0]["AggregateContainersAllocated"]

@@ -66,7 +66,7 @@ def figures(outcome: RoundOutcome) -> RoundFigures:
         applications=len(outcome.applications),
         failures=sum(failed(one) for one in outcome.applications),
         containers=outcome.containers,
-        placed_by_core=sum(1 for one in outcome.journal if _placed_by_core(one)),
+        placed_by_core=outcome.placed_by_core,
         max_booked_over_physical=_max_booked(outcome),
         used_over_booked=_used_over_booked(outcome),
         most_containers=_most_containers(outcome.nodes, SHAPE),
@@ -79,10 +79,6 @@ def figures(outcome: RoundOutcome) -> RoundFigures:
 
 def failed(application: dict[str, Any]) -> bool:
     return application["finalStatus"] != "SUCCEEDED"
-
-
-def _placed_by_core(entry: dict[str, Any]) -> bool:
-    return entry["kind"] == "placed" and entry["by_core"]
 
 
 def _max_booked(outcome: RoundOutcome) -> OfCpuAndMemory:

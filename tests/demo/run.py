@@ -44,6 +44,9 @@ class RoundOutcome:
     """Of the whole machine, whoever used it."""
 
     containers: int
+    placed_by_core: int
+    """By the scheduler's own count: containers that the core's order led to."""
+
     journal: list[dict[str, Any]]
     missed_looks: int
     cannot_hold: str | None
@@ -72,6 +75,7 @@ def run_round(
         manager = cluster.resource_manager
         wait_ended(manager, submitter.submit(warm_up(checkout)), WARM_UP_SECONDS)
         containers_before = manager.containers_allocated()
+        placed_before = manager.placed_by_core()
         cpu_before = _cpu_used(cluster)
         busy_before = busy_core_seconds()
         started_ms = round(time.time() * 1000)
@@ -85,6 +89,7 @@ def run_round(
             cpu_core_s=None if cpu_before is None else (_cpu_used(cluster) or 0.0) - cpu_before,
             machine_core_s=busy_core_seconds() - busy_before,
             containers=manager.containers_allocated() - containers_before,
+            placed_by_core=manager.placed_by_core() - placed_before,
             journal=[entry for entry in records(journal) if entry["time_ms"] >= started_ms],
             missed_looks=watch.missed,
             cannot_hold=cluster.cannot_hold,

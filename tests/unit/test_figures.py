@@ -51,6 +51,7 @@ def outcome() -> RoundOutcome:
         cpu_core_s=42.0,
         machine_core_s=92.0,
         containers=6,
+        placed_by_core=4,
         journal=[],
         missed_looks=0,
         cannot_hold=None,
@@ -63,6 +64,12 @@ def test_times_are_counted_from_each_submission(outcome: RoundOutcome) -> None:
     assert seen.mean_completion_s == (60 + 80) / 2
     assert seen.failures == 1
     assert seen.others_mean_cores == (92 - 42) / 100
+
+
+def test_only_what_the_cores_order_led_to_counts_as_placed_by_it(outcome: RoundOutcome) -> None:
+    admitted = {"kind": "placed", "by_core": True, "booked_vcores": 1, "booked_memory_bytes": 1}
+    outcome.journal = [admitted] * 6
+    assert figures(outcome).placed_by_core == 4
 
 
 def test_bookings_are_compared_with_the_physical_size(outcome: RoundOutcome) -> None:
@@ -90,7 +97,6 @@ def test_the_journal_knows_bookings_that_no_look_has_met(outcome: RoundOutcome) 
     ]
     seen = figures(outcome)
     assert seen.max_booked_over_physical.cpu == 6 / SHAPE.vcores
-    assert seen.placed_by_core == 1
 
 
 def test_a_value_holds_until_the_next_time() -> None:

@@ -69,6 +69,10 @@ final class AgentLink {
       told = null;
       outage.failed(e);
       throw e;
+    } catch (RuntimeException e) {
+      // Nor is it known then what the agent took in.
+      told = null;
+      throw e;
     }
   }
 

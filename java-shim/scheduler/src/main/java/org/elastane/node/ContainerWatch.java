@@ -15,6 +15,7 @@ final class ContainerWatch implements Runnable {
   private final AgentLink agent;
   private final ChangeSignal changes;
   private final Backoff backoff;
+  private final FaultLog faults = new FaultLog("telling the agent what runs");
 
   ContainerWatch(AgentLink agent, ChangeSignal changes, Backoff backoff) {
     this.agent = agent;
@@ -34,6 +35,10 @@ final class ContainerWatch implements Runnable {
           waitMs = poll ? PID_POLL_MS : IDLE_MS;
           backoff.succeeded();
         } catch (IOException e) {
+          // Said already, by the agent's outage.
+          waitMs = backoff.failed();
+        } catch (RuntimeException e) {
+          faults.failed(e);
           waitMs = backoff.failed();
         }
         if (changes.await(waitMs)) {

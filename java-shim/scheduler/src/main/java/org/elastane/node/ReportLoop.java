@@ -19,6 +19,7 @@ final class ReportLoop implements Runnable {
   private final Outage outage;
   private final Backoff backoff;
   private final long intervalMs;
+  private final FaultLog faults = new FaultLog("handing the agent's report on");
 
   ReportLoop(
       NodeState node,
@@ -51,11 +52,11 @@ final class ReportLoop implements Runnable {
 
   /** Whether the report went through, or there was nothing to do yet. */
   private boolean reportOnce() {
-    Optional<NodeId> name = node.registeredAs();
-    if (!name.isPresent()) {
-      return true;
-    }
     try {
+      Optional<NodeId> name = node.registeredAs();
+      if (!name.isPresent()) {
+        return true;
+      }
       byte[] body = agent.collect();
       UsageReply reply = hand(name.get(), body);
       agent.apply(reply.version(), reply.body());
@@ -63,6 +64,9 @@ final class ReportLoop implements Runnable {
       return true;
     } catch (IOException e) {
       // Said already, by the outage of the side that failed.
+      return false;
+    } catch (RuntimeException e) {
+      faults.failed(e);
       return false;
     }
   }

@@ -63,6 +63,18 @@ public final class UsageServer {
   }
 
   /**
+   * Checks what {@link #start} needs of a configuration, and opens nothing: a standby, too, is to
+   * say what is wrong when it starts, and not when it has to take over.
+   *
+   * @throws ElastaneConfigurationException when a value is not allowed
+   */
+  public static void check(Configuration conf) {
+    UsageAddresses.toBind(conf);
+    ElastaneConfiguration.usageHandlerCount(conf);
+    nodeManagerPrincipal(conf);
+  }
+
+  /**
    * Opens the port.
    *
    * @throws IOException when the address cannot be bound
@@ -71,7 +83,7 @@ public final class UsageServer {
   public synchronized void start() throws IOException {
     InetSocketAddress address = UsageAddresses.toBind(conf);
     CallerIdentity identity =
-        new CallerIdentity(nodes, InetAddress::getAllByName, nodeManagerPrincipal());
+        new CallerIdentity(nodes, InetAddress::getAllByName, nodeManagerPrincipal(conf));
     UsageService service = new UsageService(identity, handler, metrics);
     RPC.setProtocolEngine(conf, UsageProtocol.class, ProtobufRpcEngine2.class);
     server = bound(service, address);
@@ -135,7 +147,7 @@ public final class UsageServer {
     }
   }
 
-  private String nodeManagerPrincipal() {
+  private static String nodeManagerPrincipal(Configuration conf) {
     if (!UserGroupInformation.isSecurityEnabled()) {
       return null;
     }

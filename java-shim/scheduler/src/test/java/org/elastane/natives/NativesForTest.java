@@ -18,9 +18,4 @@ public final class NativesForTest {
   public static byte[] reportBody(int cpuMillicores, long memoryBytes) {
     return Natives.reportBodyForTest(cpuMillicores, memoryBytes);
   }
-
-  /** What the core knows and counted, as JSON. */
-  public static String status(long core) {
-    return Natives.status(core, System.currentTimeMillis());
-  }
 }

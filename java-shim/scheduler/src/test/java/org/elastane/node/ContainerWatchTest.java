@@ -96,6 +96,42 @@ class ContainerWatchTest {
     Await.until("it is told once more", () -> "[]".equals(agent.containers()));
   }
 
+  @Test
+  void aFaultOfHadoopEndsNothingAndIsSaidOnce() throws InterruptedException {
+    LogCapturer faults = LogCapturer.captureLogs(LoggerFactory.getLogger(FaultLog.class));
+    try {
+      node.fail(new NullPointerException("a fault of Hadoop"));
+      int looked = node.looks();
+      changes.raise();
+      Await.until("it tries again and again", () -> node.looks() >= looked + 4);
+      node.run("container_1", 17);
+      node.fail(null);
+      Await.until("the agent is told", () -> ONE.equals(agent.containers()));
+    } finally {
+      faults.stopCapturing();
+    }
+    String said = faults.getOutput();
+    assertEquals(1, said.lines().filter(line -> line.contains("A fault while")).count(), said);
+  }
+
+  @Test
+  void anAgentThatMayHaveMissedAListIsToldAgainWhatItWasToldBefore() throws InterruptedException {
+    LogCapturer faults = LogCapturer.captureLogs(LoggerFactory.getLogger(FaultLog.class));
+    try {
+      agent.fail(new IllegalArgumentException("a fault of the library"));
+      node.run("container_1", 17);
+      changes.raise();
+      Await.until("the fault is said", () -> faults.getOutput().contains("of the library"));
+    } finally {
+      faults.stopCapturing();
+    }
+    int before = agent.tells();
+    node.end("container_1");
+    agent.fail(null);
+    Await.until("it is told once more", () -> agent.tells() > before);
+    assertEquals("[]", agent.containers());
+  }
+
   private static void assertWithin(long boundMs, long begunNs) {
     long tookMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begunNs);
     assertTrue(tookMs <= boundMs, tookMs + " ms, at most " + boundMs + " are promised");

@@ -5,6 +5,7 @@ import java.io.IOException;
 /** An agent that the test takes away and brings back; it keeps what it was told last. */
 final class FakeAgent implements AgentConnection {
   private boolean away;
+  private RuntimeException fault;
   private String containers;
   private int tells;
   private int reports;
@@ -17,6 +18,11 @@ final class FakeAgent implements AgentConnection {
 
   synchronized void comeBack() {
     away = false;
+  }
+
+  /** Every exchange ends with this, until it is null again. */
+  synchronized void fail(RuntimeException with) {
+    fault = with;
   }
 
   /** What it knows to run; null when it was told nothing since it began. */
@@ -63,6 +69,9 @@ final class FakeAgent implements AgentConnection {
   }
 
   private void requireHere() throws IOException {
+    if (fault != null) {
+      throw fault;
+    }
     if (away) {
       throw new IOException("connection refused");
     }

@@ -11,6 +11,7 @@ final class FakeNode implements NodeState {
   private final TreeMap<String, Long> pids = new TreeMap<>();
   private boolean awaitingPid;
   private boolean registered = true;
+  private RuntimeException fault;
   private int looks;
 
   synchronized void run(String container, long pid) {
@@ -29,6 +30,11 @@ final class FakeNode implements NodeState {
     registered = isRegistered;
   }
 
+  /** Every look ends with this, until it is null again. */
+  synchronized void fail(RuntimeException with) {
+    fault = with;
+  }
+
   /** How often it was looked at. */
   synchronized int looks() {
     return looks;
@@ -36,12 +42,20 @@ final class FakeNode implements NodeState {
 
   @Override
   public synchronized RunningContainers runningContainers() {
-    looks++;
+    look();
     return new RunningContainers(new TreeMap<>(pids), awaitingPid);
   }
 
   @Override
   public synchronized Optional<NodeId> registeredAs() {
+    look();
     return registered ? Optional.of(NAME) : Optional.empty();
+  }
+
+  private void look() {
+    looks++;
+    if (fault != null) {
+      throw fault;
+    }
   }
 }

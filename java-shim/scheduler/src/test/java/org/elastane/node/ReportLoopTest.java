@@ -108,6 +108,29 @@ class ReportLoopTest {
     assertSaidOnceEach("the agent");
   }
 
+  @Test
+  void aFaultOfHadoopOrTheLibraryEndsNothingAndIsSaidOnceForEachKind() throws InterruptedException {
+    LogCapturer faults = LogCapturer.captureLogs(LoggerFactory.getLogger(FaultLog.class));
+    try {
+      thread.start();
+      Await.until("a report arrives", () -> received.get() >= 1);
+      node.fail(new NullPointerException("a fault of Hadoop"));
+      int looked = node.looks();
+      Await.until("it tries again and again", () -> node.looks() >= looked + 4);
+      agent.fail(new IllegalArgumentException("a fault of the library"));
+      node.fail(null);
+      Await.until("that is said too", () -> faults.getOutput().contains("a fault of the library"));
+      int before = received.get();
+      agent.fail(null);
+      Await.until("reports arrive again", () -> received.get() > before);
+    } finally {
+      faults.stopCapturing();
+    }
+    String said = faults.getOutput();
+    assertEquals(2, said.lines().filter(line -> line.contains("A fault while")).count(), said);
+    assertEquals("", output.getOutput(), "neither side was away");
+  }
+
   private void assertSaidOnceEach(String other) {
     String said = output.getOutput();
     assertEquals(2, said.lines().count(), said);

@@ -1,5 +1,6 @@
 package org.elastane.usage;
 
+import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -15,6 +16,7 @@ import org.apache.hadoop.net.StandardSocketFactory;
 import org.apache.hadoop.security.UserGroupInformation;
 import org.apache.hadoop.yarn.api.records.NodeId;
 import org.apache.hadoop.yarn.conf.YarnConfiguration;
+import org.elastane.conf.ElastaneConfigurationException;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -110,6 +112,16 @@ class UsageServerKerberosTest {
     IOException e = assertThrows(IOException.class, () -> reportAs("nm/localhost"));
     assertTrue(e.getMessage().contains("is not authorized for protocol"), e.getMessage());
     assertEquals(1, received.get());
+  }
+
+  @Test
+  void aMissingPrincipalOfTheNodeManagersIsFoundBeforeThePortIsOpened() throws IOException {
+    startServer(false);
+    assertDoesNotThrow(() -> UsageServer.check(conf));
+    conf.unset("yarn.nodemanager.principal");
+    ElastaneConfigurationException e =
+        assertThrows(ElastaneConfigurationException.class, () -> UsageServer.check(conf));
+    assertTrue(e.getMessage().startsWith("yarn.nodemanager.principal is ''"), e.getMessage());
   }
 
   private void startServer(boolean authorization) throws IOException {

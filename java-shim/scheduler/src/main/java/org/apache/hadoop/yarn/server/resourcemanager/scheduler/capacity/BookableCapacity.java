@@ -1,5 +1,7 @@
 package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
 
+import java.util.HashSet;
+import java.util.Iterator;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
@@ -39,7 +41,10 @@ final class BookableCapacity {
   private final NumberBuffer changes = new NumberBuffer(2 * CHANGES_AT_ONCE);
   private final AtomicLong nextCheckMs = new AtomicLong(Time.monotonicNow());
   private final Set<NodeId> timeOutsLogged = ConcurrentHashMap.newKeySet();
+  private final Set<NodeId> failuresLogged = ConcurrentHashMap.newKeySet();
+  private final Set<NodeRecord> toLower = new HashSet<>();
   private boolean ended;
+  private volatile boolean lowered;
 
   /**
    * @param capacityScheduler takes the change of a node's size
@@ -65,18 +70,24 @@ final class BookableCapacity {
     return nowMs >= dueMs && nextCheckMs.compareAndSet(dueMs, nowMs + CHECK_INTERVAL_MS);
   }
 
-  /** Asks the core which nodes have to change, and changes them. */
+  /**
+   * Asks the core which nodes have to change, and changes them.
+   *
+   * @throws IllegalStateException when a node cannot be resized; the others are
+   */
   void follow() {
     lock.lock();
     try {
       int written = ended ? 0 : core.bookableChanges(changes);
+      Set<NodeRecord> changed = new HashSet<>();
       for (int i = 0; i < written; i++) {
         NodeRecord record = nodes.find(changes.get(2 * i));
         if (record != null) {
           record.setRatioThousandths(changes.get(2 * i + 1));
-          apply(record);
+          changed.add(record);
         }
       }
+      applyEach(changed);
     } finally {
       lock.unlock();
     }
@@ -93,7 +104,18 @@ final class BookableCapacity {
     }
   }
 
-  /** Every raised node goes back to its registered size, for good. Needs no core. */
+  /** Whether {@link #lowerAll} has lowered every node. */
+  boolean isLowered() {
+    return lowered;
+  }
+
+  /**
+   * Every raised node goes back to its registered size, for good. Needs no core. Another thread's
+   * call returns only when this is done, so that it places nothing on a node that is still raised.
+   *
+   * @throws IllegalStateException when a node cannot be resized; the others are, and the next call
+   *     tries that one again
+   */
   void lowerAll() {
     lock.lock();
     try {
@@ -101,9 +123,11 @@ final class BookableCapacity {
       for (NodeRecord record : nodes.all()) {
         if (record.isRaised()) {
           record.lower();
-          apply(record);
+          toLower.add(record);
         }
       }
+      applyEach(toLower);
+      lowered = true;
     } finally {
       lock.unlock();
     }
@@ -148,6 +172,32 @@ final class BookableCapacity {
     }
     return new NodeResourceUpdateSchedulerEvent(
         event.getRMNode(), ResourceOption.newInstance(option.getResource(), NO_TIME_OUT));
+  }
+
+  /** Sizes all these nodes, and takes out those that have their size. */
+  private void applyEach(Set<NodeRecord> records) {
+    IllegalStateException failure = null;
+    for (Iterator<NodeRecord> left = records.iterator(); left.hasNext(); ) {
+      NodeRecord record = left.next();
+      try {
+        apply(record);
+        left.remove();
+      } catch (RuntimeException e) {
+        failure = cannotBeResized(record, e);
+      }
+    }
+    if (failure != null) {
+      throw failure;
+    }
+  }
+
+  private IllegalStateException cannotBeResized(NodeRecord record, RuntimeException cause) {
+    NodeId node = record.rmNode.getNodeID();
+    String message = node + " cannot be resized to " + record.bookable();
+    if (failuresLogged.add(node)) {
+      LOG.error("{} (further failures are only counted)", message, cause);
+    }
+    return new IllegalStateException(message, cause);
   }
 
   /** Gives a node the size that it should have, unless it may not be raised now. */

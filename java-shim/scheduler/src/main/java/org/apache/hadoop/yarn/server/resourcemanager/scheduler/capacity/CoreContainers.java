@@ -56,7 +56,7 @@ final class CoreContainers {
     commit.attempt = attempt;
     ApplicationRecord application = applications.find(attempt.getApplicationId());
     NodeRecord node = nodes.find(proposed.getSchedulerNode().getNodeID());
-    if (application == null || node == null) {
+    if (application == null || node == null || isOutdated(proposal)) {
       return true;
     }
     RMContainer rmContainer = proposed.getRmContainer();
@@ -72,12 +72,24 @@ final class CoreContainers {
             node.number,
             attempt.isWaitingForAMContainer(),
             proposal.getAllocatedOrReservedResource());
-    boolean mayRefuse = enforce && proposal.getAllocateFromReservedContainer() == null;
-    boolean accepted = core.commit(container, mayRefuse, System.currentTimeMillis());
+    boolean accepted = core.commit(container, enforce);
     if (accepted) {
       commit.told.add(container.id);
     }
     return accepted;
+  }
+
+  /**
+   * Whether the reservation that a container is to come out of was used or given up since it was
+   * proposed. CapacityScheduler refuses that by itself; telling the core of it, and then of its
+   * end, would have it forget the container of the same id that runs.
+   */
+  private static boolean isOutdated(
+      ContainerAllocationProposal<FiCaSchedulerApp, FiCaSchedulerNode> proposal) {
+    SchedulerContainer<FiCaSchedulerApp, FiCaSchedulerNode> reserved =
+        proposal.getAllocateFromReservedContainer();
+    return reserved != null
+        && reserved.getSchedulerNode().getReservedContainer() != reserved.getRmContainer();
   }
 
   /** The request was not committed: the core forgets its containers. */
@@ -123,14 +135,13 @@ final class CoreContainers {
     ApplicationRecord application =
         applications.find(running.getApplicationAttemptId().getApplicationId());
     if (application != null) {
-      core.commit(
+      core.runs(
           new CoreContainer(
               running.getContainerId(),
               application.number,
               node.number,
               running.isAMContainer(),
               size),
-          false,
           running.getCreationTime());
     }
   }

@@ -17,19 +17,22 @@ final class CoreHandle implements AutoCloseable {
 
   private final ReentrantReadWriteLock lock = new ReentrantReadWriteLock();
   private final long handle;
+  private final SteadyClock clock;
   private boolean closed;
 
-  private CoreHandle(long handle) {
+  private CoreHandle(long handle, SteadyClock clock) {
     this.handle = handle;
+    this.clock = clock;
   }
 
   /**
    * Opens a core.
    *
+   * @param clock tells every time that the core is told
    * @throws IllegalArgumentException naming the key, the value and what is allowed
    */
-  static CoreHandle open(String settingsJson, boolean virtualCoresCount) {
-    return new CoreHandle(Natives.open(settingsJson, virtualCoresCount));
+  static CoreHandle open(String settingsJson, boolean virtualCoresCount, SteadyClock clock) {
+    return new CoreHandle(Natives.open(settingsJson, virtualCoresCount), clock);
   }
 
   int nodeAdded(String node, Resource registered) {
@@ -94,8 +97,20 @@ final class CoreHandle implements AutoCloseable {
                 nowMs()));
   }
 
-  /** Tells the core of a container; false when it refuses it. */
-  boolean commit(CoreContainer container, boolean mayRefuse, long startedMs) {
+  /** Tells the core of a container that begins now; false when it refuses it. */
+  boolean commit(CoreContainer container, boolean mayRefuse) {
+    long nowMs = nowMs();
+    return commit(container, mayRefuse, nowMs, nowMs);
+  }
+
+  /** Tells the core of a container that runs, and since when. */
+  void runs(CoreContainer container, long startedMs) {
+    long nowMs = nowMs();
+    // CapacityScheduler's time may lie ahead of ours, where the machine's clock was set.
+    commit(container, false, Math.min(startedMs, nowMs), nowMs);
+  }
+
+  private boolean commit(CoreContainer container, boolean mayRefuse, long startedMs, long nowMs) {
     return call(
         core ->
             Natives.commit(
@@ -108,7 +123,7 @@ final class CoreHandle implements AutoCloseable {
                 container.size.getVirtualCores(),
                 mayRefuse,
                 startedMs,
-                nowMs()));
+                nowMs));
   }
 
   void finished(ContainerId container) {
@@ -187,8 +202,8 @@ final class CoreHandle implements AutoCloseable {
     return memoryMib * BYTES_PER_MIB;
   }
 
-  private static long nowMs() {
-    return System.currentTimeMillis();
+  private long nowMs() {
+    return clock.nowMs();
   }
 
   private interface Call<T> {

@@ -3,7 +3,6 @@ package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
 import java.io.IOException;
 import java.util.List;
 import java.util.Locale;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.yarn.api.records.ApplicationAttemptId;
 import org.apache.hadoop.yarn.api.records.ApplicationId;
@@ -20,6 +19,7 @@ import org.apache.hadoop.yarn.server.resourcemanager.scheduler.event.SchedulerEv
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.event.SchedulerEventType;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.placement.CandidateNodeSet;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.placement.CandidateNodeSetUtils;
+import org.apache.hadoop.yarn.util.MonotonicClock;
 import org.apache.hadoop.yarn.util.resource.DefaultResourceCalculator;
 import org.elastane.conf.ElastaneConfiguration;
 import org.elastane.conf.Mode;
@@ -43,7 +43,6 @@ final class CoreLink {
   private final LeafQueuePolicies policies;
   private final Rounds rounds;
   private final CoreEvents events;
-  private final AtomicBoolean lowered = new AtomicBoolean();
   private UsageServer usageServer;
 
   private CoreLink(
@@ -53,7 +52,7 @@ final class CoreLink {
     enforce = mode == Mode.ENFORCE;
     metrics = new ElastaneMetrics(mode.name().toLowerCase(Locale.ROOT));
     guard = new CoreGuard(metrics);
-    status = new CoreStatus(guard, core);
+    status = new CoreStatus(guard, core, new MonotonicClock());
     applications = new CoreApplications(core);
     CoreNodes nodes = new CoreNodes(core);
     containers = new CoreContainers(core, nodes, applications, enforce);
@@ -87,7 +86,9 @@ final class CoreLink {
     NativeLibrary.load();
     boolean virtualCoresCount =
         !(scheduler.getResourceCalculator() instanceof DefaultResourceCalculator);
-    CoreHandle core = CoreHandle.open(ElastaneConfiguration.settingsJson(conf), virtualCoresCount);
+    CoreHandle core =
+        CoreHandle.open(
+            ElastaneConfiguration.settingsJson(conf), virtualCoresCount, new SteadyClock());
     try {
       CoreLink link = new CoreLink(scheduler, core, mode, virtualCoresCount);
       link.metrics.register(link.guard::inService, link.bookable::raisedNodes);
@@ -250,10 +251,11 @@ final class CoreLink {
   /** Tells the core of a request before CapacityScheduler decides about it. */
   CoreContainers.Commit beforeCommit(
       ResourceCommitRequest<FiCaSchedulerApp, FiCaSchedulerNode> request, boolean updatePending) {
-    lowerIfOutOfService();
     CoreContainers.Commit commit =
         guard.supply(
             "commit", CoreContainers.Commit.OF_NOTHING, () -> containers.announce(request));
+    // Behind it: this may be the call at which the core fails.
+    lowerIfOutOfService();
     if (commit.isRefused()) {
       metrics.commitRefused();
       rounds.current().refuse();
@@ -295,6 +297,11 @@ final class CoreLink {
         });
   }
 
+  /** Where reports arrive; null before {@link #startTakingReports}. */
+  UsageServer usageServer() {
+    return usageServer;
+  }
+
   ElastaneMetrics metrics() {
     return metrics;
   }
@@ -322,7 +329,7 @@ final class CoreLink {
 
   /** Takes back the raised sizes of a core that failed: before anything more is placed on them. */
   private void lowerIfOutOfService() {
-    if (!guard.inService() && enforce && lowered.compareAndSet(false, true)) {
+    if (!guard.inService() && enforce && !bookable.isLowered()) {
       guard.always(
           "lower",
           null,

@@ -2,19 +2,27 @@ package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
 
 import javax.management.ObjectName;
 import org.apache.hadoop.metrics2.util.MBeans;
+import org.apache.hadoop.yarn.util.Clock;
 
 /** Answers why an application waits, for who asks over /jmx. */
 final class CoreStatus implements CoreStatusMXBean {
   static final String SERVICE = "ResourceManager";
   static final String NAME = "ElastaneStatus";
 
+  /** The core writes all of it while rounds wait, and anybody may ask as often as he likes. */
+  private static final long VALID_FOR_MS = 1000;
+
   private final CoreGuard guard;
   private final CoreHandle core;
+  private final Clock clock;
   private ObjectName registered;
+  private String latest;
+  private long latestMs;
 
-  CoreStatus(CoreGuard guard, CoreHandle core) {
+  CoreStatus(CoreGuard guard, CoreHandle core, Clock clock) {
     this.guard = guard;
     this.core = core;
+    this.clock = clock;
   }
 
   void register() {
@@ -30,6 +38,15 @@ final class CoreStatus implements CoreStatusMXBean {
 
   @Override
   public String getStatus() {
-    return guard.supply("status", "{}", core::status);
+    return guard.supply("status", "{}", this::latest);
+  }
+
+  private synchronized String latest() {
+    long nowMs = clock.getTime();
+    if (latest == null || nowMs - latestMs >= VALID_FOR_MS) {
+      latest = core.status();
+      latestMs = nowMs;
+    }
+    return latest;
   }
 }

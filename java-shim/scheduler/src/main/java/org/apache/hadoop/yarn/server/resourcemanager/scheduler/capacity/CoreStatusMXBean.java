@@ -4,7 +4,7 @@ package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
 public interface CoreStatusMXBean {
   /**
    * Nodes with what is booked and how old their report is, applications that wait with the reason,
-   * and counts, as JSON; {@code {}} while the core is out of service.
+   * and counts, as JSON, at most a second old; {@code {}} while the core is out of service.
    */
   String getStatus();
 }

@@ -25,6 +25,7 @@ import org.apache.hadoop.yarn.server.resourcemanager.scheduler.event.SchedulerEv
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.placement.CandidateNodeSet;
 import org.elastane.conf.ElastaneConfiguration;
 import org.elastane.conf.Mode;
+import org.elastane.usage.UsageServer;
 
 /**
  * CapacityScheduler, with Elastane's core told of everything and, in mode {@code enforce}, asked
@@ -45,6 +46,9 @@ public class ElastaneScheduler extends CapacityScheduler {
   @Override
   public void serviceInit(Configuration conf) throws Exception {
     Mode mode = ElastaneConfiguration.mode(conf);
+    if (mode != Mode.OFF) {
+      UsageServer.check(conf);
+    }
     super.serviceInit(conf);
     if (mode != Mode.OFF) {
       link = CoreLink.open(this, conf, mode);

@@ -1,17 +1,14 @@
 package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 
 import java.nio.file.Path;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.yarn.api.records.ContainerState;
-import org.apache.hadoop.yarn.api.records.Resource;
 import org.apache.hadoop.yarn.server.resourcemanager.MockAM;
 import org.apache.hadoop.yarn.server.resourcemanager.MockNM;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaSchedulerApp;
-import org.apache.hadoop.yarn.server.resourcemanager.scheduler.policy.FifoOrderingPolicyWithExclusivePartitions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -22,9 +19,7 @@ class CommitTest {
   /** A queue that the core does not order offers what does not fit: the commit is refused. */
   private Configuration queueOfAnotherPolicy() {
     Configuration conf = TestCluster.enforcing(directory);
-    conf.set(
-        "yarn.scheduler.capacity.root.default.ordering-policy",
-        FifoOrderingPolicyWithExclusivePartitions.class.getName());
+    TestCluster.anotherPolicy(conf);
     // Without a bound on the containers of a heartbeat but what the node takes.
     conf.set("yarn.scheduler.capacity.per-node-heartbeat.maximum-container-assignments", "-1");
     conf.set("yarn.scheduler.capacity.per-node-heartbeat.maximum-offswitch-assignments", "1000000");
@@ -127,28 +122,6 @@ class CommitTest {
       cluster.heartbeat(node);
 
       assertEquals(2, cluster.containers(master));
-    }
-  }
-
-  @Test
-  void aContainerOutOfAReservationIsNotRefused() throws Exception {
-    try (TestCluster cluster = TestCluster.start(queueOfAnotherPolicy())) {
-      MockNM node = cluster.registerRaised("127.0.0.1:1", 4096, 4);
-      // It never speaks, but counts for the queue's limit.
-      cluster.register("127.0.0.1:2", 4096, 4);
-      MockAM master = cluster.launch("default", node);
-      cluster.ask(master, 1024, 3);
-      cluster.heartbeatUntil("the node is full", () -> cluster.allocatedMib(node) == 4096, node);
-      cluster.ask(master, Resource.newInstance(5120, 4), 1);
-      cluster.heartbeat(node);
-      assertNotNull(cluster.schedulerNode(node).getReservedContainer());
-
-      // Its place gets free by request, not by demand.
-      node.nodeHeartbeat(master.getApplicationAttemptId(), 2, ContainerState.COMPLETE);
-      cluster.heartbeatUntil("it is allocated", () -> cluster.allocatedMib(node) == 8192, node);
-
-      assertNull(cluster.schedulerNode(node).getReservedContainer());
-      assertEquals(0, cluster.metrics().refusedCommitCount());
     }
   }
 }

@@ -2,6 +2,7 @@ package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -11,6 +12,7 @@ import java.nio.file.Path;
 import javax.management.ObjectName;
 import org.apache.hadoop.yarn.server.resourcemanager.MockAM;
 import org.apache.hadoop.yarn.server.resourcemanager.MockNM;
+import org.apache.hadoop.yarn.util.ControlledClock;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -40,6 +42,25 @@ class CoreStatusTest {
     assertFalse(
         ManagementFactory.getPlatformMBeanServer().isRegistered(new ObjectName(BEAN)),
         "it goes with the scheduler");
+  }
+
+  @Test
+  void theCoreIsAskedAtMostOnceASecond() throws Exception {
+    try (TestCluster cluster = TestCluster.start(TestCluster.enforcing(directory))) {
+      CoreLink link = cluster.scheduler().link();
+      ControlledClock clock = new ControlledClock();
+      CoreStatus status = new CoreStatus(link.guard(), link.core(), clock);
+      String before = status.getStatus();
+      cluster.register("127.0.0.1:1", 4096, 4);
+
+      clock.tickMsec(999);
+      assertSame(before, status.getStatus());
+      clock.tickMsec(1);
+      assertTrue(status.getStatus().contains("127.0.0.1:1"), "it is there a second later");
+
+      link.guard().takeOutOfService("a test", new IllegalStateException("asked for by a test"));
+      assertEquals("{}", status.getStatus(), "at once");
+    }
   }
 
   private static JsonNode status() throws Exception {

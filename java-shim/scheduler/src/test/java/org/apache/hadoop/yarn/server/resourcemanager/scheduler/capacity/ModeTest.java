@@ -1,6 +1,7 @@
 package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.charset.StandardCharsets;
@@ -12,8 +13,11 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.yarn.server.resourcemanager.MockNM;
+import org.apache.hadoop.yarn.server.resourcemanager.MockRM;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * What a ResourceManager needs to start; each in a JVM of its own, since a library stays loaded.
@@ -60,6 +64,30 @@ class ModeTest {
         outcome.refusal().contains("yarn.scheduler.elastane.overcommit.max-ratio is 'much'"),
         outcome.output);
     assertTrue(outcome.refusal().contains("1 to 10"), outcome.output);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "yarn.scheduler.elastane.usage.address, nowhere",
+    "yarn.scheduler.elastane.usage.handler-count, 0",
+  })
+  void aBadValueOfTheUsagePortIsFoundOnAStandbyToo(String key, String value) {
+    Configuration conf = TestCluster.configuration(ElastaneScheduler.class, "observe", directory);
+    conf.set(key, value);
+
+    // Set up and not started, as a ResourceManager that waits to take over.
+    RuntimeException e = assertThrows(RuntimeException.class, () -> new MockRM(conf));
+
+    assertTrue(e.getMessage().contains(key + " is '" + value + "', allowed is "), e.getMessage());
+  }
+
+  @Test
+  void offLooksAtNoOtherKey() {
+    Configuration conf = TestCluster.configuration(ElastaneScheduler.class, "off", directory);
+    conf.set("yarn.scheduler.elastane.usage.address", "nowhere");
+    conf.set("yarn.scheduler.elastane.overcommit.max-ratio", "much");
+
+    TestCluster.start(conf).close();
   }
 
   @Test

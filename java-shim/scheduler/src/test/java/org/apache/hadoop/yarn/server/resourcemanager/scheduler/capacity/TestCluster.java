@@ -14,6 +14,7 @@ import java.util.function.BooleanSupplier;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.metrics2.lib.DefaultMetricsSystem;
 import org.apache.hadoop.yarn.api.records.ContainerId;
+import org.apache.hadoop.yarn.api.records.ContainerState;
 import org.apache.hadoop.yarn.api.records.Priority;
 import org.apache.hadoop.yarn.api.records.Resource;
 import org.apache.hadoop.yarn.api.records.ResourceRequest;
@@ -28,6 +29,7 @@ import org.apache.hadoop.yarn.server.resourcemanager.rmapp.RMApp;
 import org.apache.hadoop.yarn.server.resourcemanager.rmcontainer.RMContainer;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.ResourceScheduler;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaSchedulerNode;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.policy.FifoOrderingPolicyWithExclusivePartitions;
 import org.apache.hadoop.yarn.util.resource.DominantResourceCalculator;
 import org.apache.log4j.Level;
 import org.apache.log4j.LogManager;
@@ -81,6 +83,13 @@ final class TestCluster implements AutoCloseable {
       conf.set(prefix + ".maximum-capacity", "100");
       conf.set(prefix + ".user-limit-factor", "100");
     }
+  }
+
+  /** The queue's order stays its own: the core has only its veto there. */
+  static void anotherPolicy(Configuration conf) {
+    conf.set(
+        "yarn.scheduler.capacity.root.default.ordering-policy",
+        FifoOrderingPolicyWithExclusivePartitions.class.getName());
   }
 
   static TestCluster start(Configuration conf) {
@@ -201,6 +210,14 @@ final class TestCluster implements AutoCloseable {
     resourceManager.drainEvents();
   }
 
+  /** The NodeManager says that these containers of an application have ended. */
+  void end(MockNM node, MockAM master, int... containers) throws Exception {
+    for (int container : containers) {
+      node.nodeHeartbeat(master.getApplicationAttemptId(), container, ContainerState.COMPLETE);
+    }
+    resourceManager.drainEvents();
+  }
+
   FiCaSchedulerNode schedulerNode(MockNM node) {
     return capacityScheduler().getNode(node.getNodeId());
   }
@@ -231,8 +248,7 @@ final class TestCluster implements AutoCloseable {
   }
 
   JsonNode coreStatus() throws IOException {
-    return new ObjectMapper()
-        .readTree(NativesForTest.status(scheduler().link().core().handleForTest()));
+    return new ObjectMapper().readTree(scheduler().link().core().status());
   }
 
   @Override

@@ -1,0 +1,197 @@
+package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.test.GenericTestUtils.LogCapturer;
+import org.apache.hadoop.yarn.api.records.NodeId;
+import org.apache.hadoop.yarn.conf.YarnConfiguration;
+import org.apache.hadoop.yarn.server.resourcemanager.MockAM;
+import org.apache.hadoop.yarn.server.resourcemanager.MockNM;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.ResourceScheduler;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.ContainerAllocationProposal;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.ResourceCommitRequest;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaSchedulerApp;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaSchedulerNode;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.event.NodeResourceUpdateSchedulerEvent;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.event.NodeUpdateSchedulerEvent;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.placement.SimpleCandidateNodeSet;
+import org.elastane.Await;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.slf4j.LoggerFactory;
+
+/** Raised nodes go back before anything more is placed on them, whichever thread is first. */
+class LoweringTest {
+  @TempDir Path directory;
+
+  @Test
+  void aSecondThreadPlacesNothingAboveTheRegisteredSizeWhileTheFirstWaitsToLower()
+      throws Exception {
+    try (TestCluster cluster = TestCluster.start(TestCluster.enforcing(directory))) {
+      MockNM node = cluster.registerRaised("127.0.0.1:1", 4096, 4);
+      MockAM master = cluster.launch("default", node);
+      cluster.ask(master, 1024, 8);
+      ElastaneScheduler scheduler = cluster.scheduler();
+      takeOutOfService(cluster);
+      NodeUpdateSchedulerEvent heartbeat =
+          new NodeUpdateSchedulerEvent(cluster.schedulerNode(node).getRMNode());
+      Thread first = new Thread(() -> scheduler.handle(heartbeat), "first");
+
+      scheduler.schedulerLock().lock();
+      try {
+        first.start();
+        Await.until("the first waits", () -> first.getState() == Thread.State.WAITING);
+        allocate(cluster, node, 8);
+      } finally {
+        scheduler.schedulerLock().unlock();
+      }
+      first.join(TimeUnit.SECONDS.toMillis(20));
+
+      assertFalse(first.isAlive());
+      assertEquals(4096, cluster.allocatedMib(node));
+      assertEquals(4096, cluster.bookableMib(node));
+    }
+  }
+
+  @Test
+  void theCommitInWhichOurPartFailsIsNotAboveTheRegisteredSize() throws Exception {
+    Configuration conf = TestCluster.enforcing(directory);
+    conf.setClass(YarnConfiguration.RM_SCHEDULER, FailsInACommit.class, ResourceScheduler.class);
+    TestCluster.anotherPolicy(conf);
+    try (TestCluster cluster = TestCluster.start(conf)) {
+      MockNM node = cluster.registerRaised("127.0.0.1:1", 4096, 4);
+      MockAM master = cluster.launch("default", node);
+      cluster.ask(master, 1024, 3);
+      cluster.heartbeatUntil("the node is full", () -> cluster.allocatedMib(node) == 4096, node);
+      cluster.ask(master, 1024, 1);
+
+      ((FailsInACommit) cluster.scheduler()).failing = true;
+      allocate(cluster, node, 1);
+
+      assertFalse(cluster.scheduler().link().guard().inService());
+      assertEquals(4096, cluster.allocatedMib(node));
+    }
+  }
+
+  @Test
+  void oneNodeThatCannotBeLoweredKeepsNoOtherRaisedAndIsTriedAgain() throws Exception {
+    Configuration conf = TestCluster.enforcing(directory);
+    conf.setClass(YarnConfiguration.RM_SCHEDULER, Stubborn.class, ResourceScheduler.class);
+    try (TestCluster cluster = TestCluster.start(conf)) {
+      MockNM[] nodes = new MockNM[4];
+      for (int i = 0; i < nodes.length; i++) {
+        nodes[i] = cluster.registerRaised("127.0.0.1:" + (i + 1), 4096, 4);
+      }
+      Stubborn scheduler = (Stubborn) cluster.scheduler();
+      LogCapturer log = LogCapturer.captureLogs(LoggerFactory.getLogger(BookableCapacity.class));
+      try {
+        scheduler.refuseTheNextNode = true;
+        takeOutOfService(cluster);
+        long failures = cluster.metrics().coreFailureCount();
+
+        cluster.heartbeat(nodes);
+
+        assertEquals(1, raised(cluster, nodes), "all but the one that throws");
+        long after = cluster.metrics().coreFailureCount();
+        assertTrue(after > failures, "it is counted");
+
+        cluster.heartbeat(nodes);
+        assertTrue(cluster.metrics().coreFailureCount() > after, "it was tried again");
+        assertEquals(
+            1,
+            log.getOutput().lines().filter(line -> line.contains("cannot be resized")).count(),
+            log.getOutput());
+
+        scheduler.refuseTheNextNode = false;
+        scheduler.refused = null;
+        cluster.heartbeat(nodes);
+        assertEquals(0, raised(cluster, nodes));
+        long done = cluster.metrics().coreFailureCount();
+        cluster.heartbeat(nodes);
+        assertEquals(done, cluster.metrics().coreFailureCount(), "there is nothing left to do");
+      } finally {
+        log.stopCapturing();
+      }
+    }
+  }
+
+  private static long raised(TestCluster cluster, MockNM[] nodes) {
+    return Arrays.stream(nodes).filter(node -> cluster.bookableMib(node) > 4096).count();
+  }
+
+  private static void takeOutOfService(TestCluster cluster) {
+    cluster
+        .scheduler()
+        .link()
+        .guard()
+        .takeOutOfService("a test", new IllegalStateException("asked for by a test"));
+  }
+
+  /** As an asynchronous scheduling thread would, without any event. */
+  private static void allocate(TestCluster cluster, MockNM node, int times) {
+    for (int i = 0; i < times; i++) {
+      cluster
+          .scheduler()
+          .allocateContainersToNode(
+              new SimpleCandidateNodeSet<>(cluster.schedulerNode(node)), true);
+    }
+  }
+
+  /** Proposes what throws while the core is told of it. */
+  public static final class FailsInACommit extends ElastaneScheduler {
+    private boolean failing;
+
+    @Override
+    public ResourceCommitRequest<FiCaSchedulerApp, FiCaSchedulerNode> createResourceCommitRequest(
+        CSAssignment assignment) {
+      ResourceCommitRequest<FiCaSchedulerApp, FiCaSchedulerNode> request =
+          super.createResourceCommitRequest(assignment);
+      return failing && request != null ? new FailingOnce(request) : request;
+    }
+  }
+
+  private static final class FailingOnce
+      extends ResourceCommitRequest<FiCaSchedulerApp, FiCaSchedulerNode> {
+    private boolean failed;
+
+    FailingOnce(ResourceCommitRequest<FiCaSchedulerApp, FiCaSchedulerNode> request) {
+      super(
+          request.getContainersToAllocate(),
+          request.getContainersToReserve(),
+          request.getContainersToRelease());
+    }
+
+    @Override
+    public List<ContainerAllocationProposal<FiCaSchedulerApp, FiCaSchedulerNode>>
+        getContainersToAllocate() {
+      if (!failed) {
+        failed = true;
+        throw new IllegalStateException("asked for by a test");
+      }
+      return super.getContainersToAllocate();
+    }
+  }
+
+  /** CapacityScheduler, but that one node cannot be resized: whichever is first. */
+  public static final class Stubborn extends ElastaneScheduler {
+    private volatile boolean refuseTheNextNode;
+    private volatile NodeId refused;
+
+    @Override
+    void resizeSchedulerNode(NodeResourceUpdateSchedulerEvent event) {
+      NodeId node = event.getRMNode().getNodeID();
+      if (refuseTheNextNode && (refused == null || refused.equals(node))) {
+        refused = node;
+        throw new IllegalArgumentException("refused by a test");
+      }
+      super.resizeSchedulerNode(event);
+    }
+  }
+}
