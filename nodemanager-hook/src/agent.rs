@@ -5,7 +5,9 @@
 mod arrivals;
 mod container;
 mod departures;
+mod own_group;
 mod start;
+mod tree_moves;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -13,29 +15,31 @@ use std::{
     time::Instant,
 };
 
-use elastane_protocol::{AgentRequest, AgentResponse, Reply, RunningContainer};
+use elastane_protocol::{AgentRequest, AgentResponse, CpuStep, Reply, RunningContainer};
 
 use self::container::Container;
 pub use self::{departures::Restored, start::StartError};
 use crate::{
-    actuators::{CpuLimiter, KernelFiles, OwnGroups},
+    actuators::{CpuLimit, CpuLimiter, KernelFiles, OwnGroups},
     audit::{Audit, Reason},
     cgroups::Hierarchies,
     container_id::ContainerId,
     containers,
     journal::Journal,
     once::Once,
+    peer::Peer,
     plan::Plan,
     report::{self, Identity},
     samples::Samples,
     schedule::Due,
-    sensors::{ProcFs, ProcessTable},
+    sensors::{KernelThreads, ProcFs, ProcessTable},
 };
 
 /// Everything the agent knows.
 #[derive(Debug)]
 pub struct Agent {
     proc: ProcFs,
+    kernel_threads: KernelThreads,
     identity: Identity,
     /// The agent and everything above it.
     forbidden: Vec<u32>,
@@ -48,10 +52,10 @@ pub struct Agent {
     reported: u64,
     plan: Option<Plan>,
     actuator: Actuator,
-    /// Own groups of containers that are gone; they are removed when they are empty.
+    /// Own groups that no container needs any more; they are removed when they are empty.
     leaving: BTreeSet<PathBuf>,
-    /// Own groups of an agent that was killed, until the first list says which of them still run.
-    left_behind: BTreeSet<PathBuf>,
+    /// Own groups of an agent that was killed.
+    removed_at_start: usize,
     troubles: Once,
     stopped: bool,
 }
@@ -65,13 +69,13 @@ struct Actuator {
 }
 
 impl Agent {
-    /// Carries out a request of the NodeManager.
-    pub fn handle(&mut self, request: AgentRequest, now: Instant) -> AgentResponse {
+    /// Carries out a request of the NodeManager, or of whoever else `peer` is.
+    pub fn handle(&mut self, request: AgentRequest, peer: Peer, now: Instant) -> AgentResponse {
         if self.stopped {
             return AgentResponse::Refused("the agent stops".into());
         }
         let done = match request {
-            AgentRequest::Containers(list) => self.take_list(&list, now),
+            AgentRequest::Containers(list) => self.take_list(&list, peer, now),
             AgentRequest::Collect => return AgentResponse::Report(self.report(now)),
             AgentRequest::Apply(reply) => self.take_reply(&reply, now),
         };
@@ -102,6 +106,16 @@ impl Agent {
         if self.stopped {
             return;
         }
+        self.enter_groups(now);
+        self.write_limits(now);
+        self.leave_groups(now);
+    }
+
+    fn step_at(&self, id: &ContainerId, now: Instant) -> Option<CpuStep> {
+        self.plan.as_ref()?.step_at(id, now)
+    }
+
+    fn write_limits(&mut self, now: Instant) {
         let ended = self.plan.as_ref().is_none_or(|plan| plan.has_ended(now));
         let mut limits_outlived_plan = false;
         for (id, container) in &mut self.containers {
@@ -132,28 +146,34 @@ impl Agent {
         self.plan.as_ref()?.next_change(now)
     }
 
-    fn take_list(&mut self, list: &[RunningContainer], now: Instant) -> Result<(), String> {
+    fn take_list(
+        &mut self,
+        list: &[RunningContainer],
+        peer: Peer,
+        now: Instant,
+    ) -> Result<(), String> {
         let running =
             containers::check(list, &self.forbidden).map_err(|error| error.to_string())?;
+        // One that begins at another process now is not the container that it was.
+        let goes_on = |id: &ContainerId, container: &Container| {
+            let pid = running.get(id);
+            pid.is_some_and(|pid| container.begins_at(*pid))
+        };
         let gone: Vec<ContainerId> = self
             .containers
-            .keys()
-            .filter(|id| !running.contains_key(*id))
-            .cloned()
+            .iter()
+            .filter(|(id, container)| !goes_on(id, container))
+            .map(|(id, _)| id.clone())
             .collect();
         for id in gone {
             self.depart(&id, now);
         }
         let arrived = running
             .iter()
-            .filter(|(id, pid)| {
-                let known = self.containers.get(*id);
-                known.is_none_or(|container| !container.begins_at(**pid))
-            })
+            .filter(|(id, _)| !self.containers.contains_key(*id))
             .map(|(id, pid)| (id.clone(), *pid))
             .collect();
-        self.settle_left_behind(&running);
-        self.arrive(arrived, now);
+        self.arrive(arrived, peer, now);
         self.follow_plan(now);
         Ok(())
     }
@@ -168,6 +188,9 @@ impl Agent {
         let plan = Plan::new(reply, now).map_err(|error| error.to_string())?;
         self.samples.acknowledge(reply.acknowledged);
         self.plan = Some(plan);
+        for container in self.containers.values_mut() {
+            container.held_back = false;
+        }
         self.follow_plan(now);
         Ok(())
     }
@@ -188,26 +211,45 @@ impl Agent {
         // One scan for all containers that need it; none when every container has a group.
         let needs_table = self.containers.values().any(Container::needs_table);
         let table = if needs_table {
-            ProcessTable::scan(&self.proc)
+            self.scan()
         } else {
-            Ok(ProcessTable::default())
+            Some(ProcessTable::default())
         };
-        let table = match table {
-            Ok(table) => table,
-            Err(error) => return self.troubles.warn("process table", error),
+        let Some(table) = table else {
+            return;
         };
-        for (id, container) in &mut self.containers {
-            match container.read(&self.proc, &table, now) {
-                Ok(Some(reading)) => self.samples.add(id, &reading),
-                Ok(None) => {}
-                Err(error) => self.troubles.warn("readings", format!("{id}: {error}")),
-            }
-            if container.sensor.disk_denied {
-                container.sensor.disk_denied = false;
-                let message = "disk use of other users' processes cannot be read without root";
-                self.troubles.warn("disk use denied", message);
-            }
+        let ids: Vec<ContainerId> = self.containers.keys().cloned().collect();
+        for id in &ids {
+            self.read_one(id, &table, now);
         }
+    }
+
+    fn read_one(&mut self, id: &ContainerId, table: &ProcessTable, now: Instant) {
+        let Some(container) = self.containers.get_mut(id) else {
+            return;
+        };
+        match container.read(&self.proc, table, now) {
+            Ok(Some(reading)) => self.samples.add(id, &reading),
+            Ok(None) => {}
+            Err(error) => self.troubles.warn("readings", format!("{id}: {error}")),
+        }
+        if container.sensor.disk_denied {
+            container.sensor.disk_denied = false;
+            let message = "disk use of other users' processes cannot be read without root";
+            self.troubles.warn("disk use denied", message);
+        }
+    }
+
+    /// Reads all processes; nothing when `/proc` cannot be listed.
+    fn scan(&mut self) -> Option<ProcessTable> {
+        let scanned = ProcessTable::scan(&self.proc, &mut self.kernel_threads);
+        let table = scanned
+            .map_err(|error| self.troubles.warn("process table", error))
+            .ok()?;
+        for error in table.unreadable() {
+            self.troubles.warn("processes not readable", error);
+        }
+        Some(table)
     }
 }
 
@@ -216,7 +258,7 @@ impl Actuator {
         &mut self,
         id: &ContainerId,
         limiter: &mut CpuLimiter,
-        step: Option<elastane_protocol::CpuStep>,
+        step: Option<CpuStep>,
         reason: Reason,
         troubles: &mut Once,
     ) {
@@ -237,8 +279,8 @@ impl Actuator {
         &mut self,
         id: &ContainerId,
         reason: Reason,
-        step: Option<elastane_protocol::CpuStep>,
-        limit: crate::actuators::CpuLimit,
+        step: Option<CpuStep>,
+        limit: CpuLimit,
         troubles: &mut Once,
     ) {
         if let Err(error) = self.audit.record(id, reason, step, limit) {

@@ -29,13 +29,19 @@ impl Hierarchies {
         }
     }
 
+    /// The hierarchy that a group is in.
+    pub fn of(&self, group: &Path) -> Option<&Hierarchy> {
+        let mut all = [&self.cpu, &self.cpuacct].into_iter().flatten();
+        all.find(|one| group.starts_with(&one.mount_point))
+    }
+
     /// Whether a path is a group below one of the mount points.
     pub fn hold(&self, group: &Path) -> bool {
         let plain = group
             .components()
             .all(|component| component != Component::ParentDir);
-        let mut all = [&self.cpu, &self.cpuacct].into_iter().flatten();
-        plain && all.any(|one| group != one.mount_point && group.starts_with(&one.mount_point))
+        let hierarchy = self.of(group);
+        plain && hierarchy.is_some_and(|one| group != one.mount_point)
     }
 }
 

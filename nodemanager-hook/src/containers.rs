@@ -39,8 +39,9 @@ pub fn check(
                 allowed,
             })
         };
-        if *pid <= 1 || i32::try_from(*pid).is_err() {
-            return refused("2 to 2147483647");
+        // 1 is init, 2 the parent of the kernel's threads.
+        if *pid <= 2 || i32::try_from(*pid).is_err() {
+            return refused("3 to 2147483647");
         }
         if forbidden.contains(pid) {
             return refused("a process that is not the agent or one above it");
@@ -83,11 +84,11 @@ mod tests {
             ),
             (
                 running("container_1_1_1_2", 0),
-                "pid 0 of container_1_1_1_2: allowed is 2 to",
+                "pid 0 of container_1_1_1_2: allowed is 3 to",
             ),
             (
-                running("container_1_1_1_2", 1),
-                "pid 1 of container_1_1_1_2: allowed is 2 to",
+                running("container_1_1_1_2", 2),
+                "pid 2 of container_1_1_1_2: allowed is 3 to",
             ),
             (running("container_1_1_1_2", u32::MAX), "pid 4294967295 of"),
             (

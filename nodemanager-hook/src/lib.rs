@@ -15,6 +15,7 @@ mod container_id;
 mod containers;
 mod journal;
 mod once;
+mod peer;
 mod plan;
 mod report;
 mod restore;

@@ -137,8 +137,8 @@ fn start_threads(
     spawn("sampler", &stop, move || sample(&sampled, sampling))?;
     let served = Arc::clone(shared);
     spawn("server", &stop, move || {
-        server.serve(|request| {
-            let response = served.agent.lock().handle(request, Instant::now());
+        server.serve(|request, peer| {
+            let response = served.agent.lock().handle(request, peer, Instant::now());
             served.planned.notify_one();
             response
         });

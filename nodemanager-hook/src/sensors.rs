@@ -8,5 +8,5 @@ mod proc_fs;
 mod process_table;
 
 pub use container_sensor::{ContainerSensor, CpuSource};
-pub use proc_fs::ProcFs;
-pub use process_table::{ProcessKey, ProcessTable};
+pub use proc_fs::{ProcFs, Users};
+pub use process_table::{KernelThreads, Process, ProcessKey, ProcessTable};

@@ -14,7 +14,7 @@ use elastane_protocol::{AgentRequest, AgentResponse};
 
 use self::connection::Connection;
 pub use self::peers::{AllowedUsers, UnknownUser};
-use crate::once::Once;
+use crate::{once::Once, peer::Peer};
 
 /// How long a request, or a response, may take; also how long a connection may be idle.
 const TIMEOUT: Duration = Duration::from_secs(2);
@@ -36,7 +36,7 @@ impl Server {
     }
 
     /// Answers connections, one after the other, for ever.
-    pub fn serve(mut self, mut handle: impl FnMut(AgentRequest) -> AgentResponse) {
+    pub fn serve(mut self, mut handle: impl FnMut(AgentRequest, Peer) -> AgentResponse) {
         loop {
             match self.listener.accept() {
                 Ok((stream, _)) => self.converse(stream, &mut handle),
@@ -52,17 +52,20 @@ impl Server {
     fn converse(
         &mut self,
         stream: UnixStream,
-        handle: &mut impl FnMut(AgentRequest) -> AgentResponse,
+        handle: &mut impl FnMut(AgentRequest, Peer) -> AgentResponse,
     ) {
         let mut connection = Connection::new(stream, TIMEOUT);
-        if let Err(refusal) = self.allowed.check(connection.stream()) {
-            self.refusals.warn("peers refused", &refusal);
-            connection.refuse(refusal);
-            return;
-        }
+        let peer = match self.allowed.check(connection.stream()) {
+            Ok(peer) => peer,
+            Err(refusal) => {
+                self.refusals.warn("peers refused", &refusal);
+                connection.refuse(refusal);
+                return;
+            }
+        };
         loop {
             let response = match connection.receive() {
-                Ok(Some(request)) => handle(request),
+                Ok(Some(request)) => handle(request, peer),
                 Ok(None) => return,
                 Err(error) => {
                     self.refusals.warn(connection::kind(&error), &error);

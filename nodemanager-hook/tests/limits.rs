@@ -3,7 +3,7 @@
 
 mod common;
 
-use std::{fs, time::Duration};
+use std::{collections::BTreeSet, fs, time::Duration};
 
 use common::{Agent, Parent, Tree, read_number, wait_until};
 use nix::sys::signal::Signal;
@@ -24,7 +24,6 @@ fn a_busy_loop_follows_the_steps_of_its_plan_until_the_plan_ends() {
     let agent = Agent::start(&parent.name);
     let tree = Tree::new(BUSY);
     agent.runs(&[&tree]);
-    assert_eq!(parent.quota_us(&tree), -1);
     let steps = [(0, 0.5, Some(0.3)), (6000, 2.0, Some(0.7))];
     agent.apply(12_000, vec![tree.plan(&steps)]);
     assert_eq!(
@@ -49,10 +48,76 @@ fn a_busy_loop_follows_the_steps_of_its_plan_until_the_plan_ends() {
     let limit = agent.report().containers[0].cpu_limit.unwrap();
     assert_eq!((limit.offset_ms, limit.cap_cores), (6000, Some(0.7)));
 
-    wait_until("the end of the plan", || parent.quota_us(&tree) == -1);
-    assert_eq!(parent.shares(&tree), 1024);
+    wait_until("the end of the plan", || !parent.group_of(&tree).exists());
     assert_eq!(agent.report().containers[0].cpu_limit, None);
     assert_eq!(agent.audited(), ["plan_step", "plan_step", "plan_ended"]);
+}
+
+#[test]
+fn a_container_is_moved_for_as_long_as_a_plan_limits_it_and_no_longer() {
+    let Some(outer) = Parent::new() else { return };
+    let Some(parent) = Parent::new() else { return };
+    let agent = Agent::start(&parent.name);
+    let tree = Tree::new("sleep 60");
+    outer.hold(&tree);
+    let before = tree.place();
+    agent.runs(&[&tree]);
+    // A reply of a ResourceManager that only observes.
+    agent.apply(60_000, Vec::new());
+    agent.runs(&[&tree]);
+    assert_eq!((tree.place(), parent.inner()), (before.clone(), 0));
+
+    agent.apply(1000, vec![tree.plan(&[(0, 2.0, Some(0.3))])]);
+    assert!(tree.place().iter().all(|group| group.ends_with(&tree.id)));
+    assert_eq!(
+        (parent.quota_us(&tree), parent.shares(&tree)),
+        (30_000, 2048)
+    );
+    wait_until("the end of the plan", || parent.inner() == 0);
+    assert_eq!(tree.place(), before);
+    // It may be limited again.
+    agent.apply(60_000, vec![tree.plan(&[(0, 2.0, Some(0.4))])]);
+    assert_eq!(parent.quota_us(&tree), 40_000);
+}
+
+#[test]
+fn a_container_that_begins_anew_at_another_process_leaves_its_group_first() {
+    let Some(parent) = Parent::new() else { return };
+    let agent = Agent::start(&parent.name);
+    let (tree, mut other) = (Tree::new("sleep 60"), Tree::new("sleep 60"));
+    let before = tree.place();
+    agent.runs(&[&tree]);
+    agent.apply(60_000, vec![tree.plan(&[(0, 1.0, Some(0.2))])]);
+    other.id.clone_from(&tree.id);
+    agent.runs(&[&other]);
+    assert_eq!(tree.place(), before);
+    assert!(other.cgroup("cpu").ends_with(&other.id));
+    assert_eq!(parent.quota_us(&other), 20_000);
+}
+
+#[test]
+fn a_container_that_cannot_be_moved_is_measured_and_tried_again_with_the_next_plan() {
+    let Some(parent) = Parent::new() else { return };
+    let agent = Agent::start(&parent.name);
+    let tree = Tree::new("sleep 60");
+    let before = tree.place();
+    let plan = || vec![tree.plan(&[(0, 1.0, Some(0.2))])];
+    agent.runs(&[&tree]);
+    fs::remove_dir(&parent.cpuacct).unwrap();
+    agent.apply(60_000, plan());
+    assert_eq!(tree.place(), before);
+    assert!(!parent.group_of(&tree).exists());
+    let report = agent.report();
+    assert_eq!(report.containers[0].cpu_limit, None);
+    wait_until("it is measured", || {
+        let samples = &agent.report().containers[0].samples;
+        samples
+            .last()
+            .is_some_and(|sample| sample.usage.memory_bytes > 0)
+    });
+    fs::create_dir(&parent.cpuacct).unwrap();
+    agent.apply(60_000, plan());
+    assert_eq!(parent.quota_us(&tree), 20_000);
 }
 
 #[test]
@@ -60,6 +125,7 @@ fn a_newer_plan_without_the_container_lifts_its_limit() {
     let Some(parent) = Parent::new() else { return };
     let agent = Agent::start(&parent.name);
     let (one, other) = (Tree::new("sleep 60"), Tree::new("sleep 60"));
+    let before = one.place();
     agent.runs(&[&one, &other]);
     let plans = vec![
         one.plan(&[(0, 1.0, Some(0.2))]),
@@ -71,7 +137,8 @@ fn a_newer_plan_without_the_container_lifts_its_limit() {
         (20_000, 4096)
     );
     agent.apply(60_000, vec![other.plan(&[(0, 4.0, None)])]);
-    assert_eq!((parent.quota_us(&one), parent.shares(&other)), (-1, 4096));
+    assert_eq!((one.place(), parent.shares(&other)), (before, 4096));
+    assert!(!parent.group_of(&one).exists());
     assert_eq!(agent.audited(), ["plan_step", "plan_step", "not_in_plan"]);
 }
 
@@ -80,17 +147,18 @@ fn the_group_of_a_container_goes_with_it() {
     let Some(parent) = Parent::new() else { return };
     let agent = Agent::start(&parent.name);
     let (mut ended, lingering) = (Tree::new("sleep 60"), Tree::new("sleep 60"));
+    let before = lingering.place();
     agent.runs(&[&ended, &lingering]);
+    let plan = |tree: &Tree| tree.plan(&[(0, 1.0, Some(0.2))]);
+    agent.apply(60_000, vec![plan(&ended), plan(&lingering)]);
     assert_eq!(parent.inner(), 4);
-    agent.apply(60_000, vec![lingering.plan(&[(0, 1.0, Some(0.2))])]);
     ended.end();
     agent.runs(&[]);
-    assert!(!parent.cpu.join(&ended.id).exists());
-    // A process that outlives its container keeps the group busy, but is not limited.
-    assert_eq!(parent.quota_us(&lingering), -1);
-    drop(lingering);
-    wait_until("the last group is removed", || parent.inner() == 0);
-    assert_eq!(agent.audited(), ["plan_step", "container_gone"]);
+    wait_until("the groups are removed", || parent.inner() == 0);
+    // What outlives its container is where it was, without a limit.
+    assert_eq!(lingering.place(), before);
+    let gone = ["container_gone"; 2];
+    assert_eq!(agent.audited()[2..], gone);
 }
 
 #[test]
@@ -98,14 +166,15 @@ fn a_clean_stop_puts_everything_back() {
     let Some(parent) = Parent::new() else { return };
     let mut agent = Agent::start(&format!("{}/made/twice", parent.name));
     let tree = Tree::new("sleep 60 & sleep 60");
-    let before = (tree.cgroup("cpu"), tree.cgroup("cpuacct"));
+    let before = tree.place();
     agent.runs(&[&tree]);
+    agent.apply(60_000, vec![tree.plan(&[(0, 1.0, Some(0.2))])]);
     assert!(tree.cgroup("cpu").ends_with(&tree.id));
     let made = parent.cpu.join("made/twice");
     assert!(read_number(&made.join("cpu.shares")) > 1024);
     let status = agent.signal(Signal::SIGTERM);
     assert!(status.success(), "{status}");
-    assert_eq!((tree.cgroup("cpu"), tree.cgroup("cpuacct")), before);
+    assert_eq!(tree.place(), before);
     assert_eq!(parent.inner(), 0);
     assert!(!agent.socket().exists());
     assert!(!agent.directory().join("agent.sock.journal").exists());
@@ -173,29 +242,26 @@ fn a_tree_that_forks_all_the_time_is_moved_as_a_whole() {
     let agent = Agent::start(&parent.name);
     let script = "for i in 1 2 3 4; do (while :; do sleep 0.01; done) & done; wait";
     let tree = Tree::new(script);
-    wait_until("the tree has grown", || cpu_groups_of(&tree).len() >= 5);
+    wait_until("the tree has grown", || tree.processes().len() >= 5);
+    let before = cpu_groups_of(&tree);
     agent.runs(&[&tree]);
+    agent.apply(60_000, vec![tree.plan(&[(0, 64.0, None)])]);
     for group in cpu_groups_of(&tree) {
         assert!(group.ends_with(&tree.id), "a process was left in {group}");
     }
+    agent.apply(60_000, Vec::new());
+    wait_until("the group is removed", || parent.inner() == 0);
+    assert_eq!(cpu_groups_of(&tree), before);
 }
 
-/// The cpu groups of the processes in a tree, which never leave its process group.
-fn cpu_groups_of(tree: &Tree) -> Vec<String> {
-    let mut groups = Vec::new();
-    for entry in fs::read_dir("/proc").unwrap().flatten() {
-        let read = |file| fs::read_to_string(entry.path().join(file)).unwrap_or_default();
-        let stat = read("stat");
-        let process_group = stat
-            .rsplit(')')
-            .next()
-            .and_then(|fields| fields.split_whitespace().nth(2));
-        if process_group == Some(&tree.pid().to_string()) {
-            let cgroup = read("cgroup");
-            let is_cpu = |line: &&str| line.contains(":cpu:") || line.contains(":cpu,");
-            let line = cgroup.lines().find(is_cpu);
-            groups.extend(line.map(str::to_owned));
-        }
+/// The cpu groups in which processes of a tree are.
+fn cpu_groups_of(tree: &Tree) -> BTreeSet<String> {
+    let mut groups = BTreeSet::new();
+    for (pid, _) in tree.processes() {
+        let cgroup = fs::read_to_string(format!("/proc/{pid}/cgroup")).unwrap_or_default();
+        let is_cpu = |line: &&str| line.contains(":cpu:") || line.contains(":cpu,");
+        let line = cgroup.lines().find(is_cpu);
+        groups.extend(line.map(str::to_owned));
     }
     groups
 }

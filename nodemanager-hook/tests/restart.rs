@@ -4,12 +4,15 @@
 mod common;
 
 use std::{
+    collections::BTreeSet,
+    fs,
     process::{Command, Output, Stdio},
     thread,
     time::{Duration, Instant},
 };
 
-use common::{Agent, PATIENCE, Parent, Tree};
+use common::{Agent, PATIENCE, Parent, Tree, wait_until};
+use elastane_protocol::{AgentRequest, Reply, frame};
 use nix::sys::signal::Signal;
 
 /// What a command that has to end by itself says.
@@ -31,35 +34,86 @@ fn text(output: &Output) -> String {
 }
 
 #[test]
-fn after_a_kill_limits_are_lifted_and_only_what_still_runs_is_adopted() {
+fn whenever_an_agent_is_killed_the_next_one_puts_everything_back() {
+    let Some(outer) = Parent::new() else { return };
     let Some(parent) = Parent::new() else { return };
     let mut agent = Agent::start(&parent.name);
-    let (stays, ends) = (Tree::new("sleep 60"), Tree::new("sleep 60"));
-    let before = ends.cgroup("cpu");
-    agent.runs(&[&stays, &ends]);
-    let plan = |tree: &Tree| tree.plan(&[(0, 2.0, Some(0.2))]);
-    agent.apply(60_000, vec![plan(&stays), plan(&ends)]);
-    agent.signal(Signal::SIGKILL);
-    assert_eq!(parent.quota_us(&stays), 20_000);
-
-    agent.start_again();
-    agent.report();
-    assert_eq!((parent.quota_us(&stays), parent.shares(&stays)), (-1, 1024));
-    assert_eq!(
-        parent.inner(),
-        4,
-        "nothing is removed before the first list"
-    );
-    agent.runs(&[&stays]);
-    assert_eq!(parent.inner(), 2);
-    assert!(parent.cpu.join(&stays.id).exists());
-    assert_eq!(ends.cgroup("cpu"), before);
-
-    agent.apply(60_000, vec![plan(&stays)]);
-    assert_eq!(parent.quota_us(&stays), 20_000);
+    let tree = Tree::new("sleep 60");
+    outer.hold(&tree);
+    let before = tree.place();
+    let kill_and_start_again = |agent: &mut Agent| {
+        agent.signal(Signal::SIGKILL);
+        agent.start_again();
+        assert_eq!((tree.place(), parent.inner()), (before.clone(), 0));
+        agent.runs(&[&tree]);
+        assert_eq!((tree.place(), parent.inner()), (before.clone(), 0));
+    };
+    let plan = || vec![tree.plan(&[(0, 2.0, Some(0.2))])];
+    // Before a plan, with one, after it has run out, and with one again.
+    agent.runs(&[&tree]);
+    kill_and_start_again(&mut agent);
+    agent.apply(60_000, plan());
+    assert_eq!(parent.quota_us(&tree), 20_000);
+    kill_and_start_again(&mut agent);
+    agent.apply(500, plan());
+    wait_until("the end of the plan", || parent.inner() == 0);
+    kill_and_start_again(&mut agent);
+    agent.apply(60_000, plan());
+    assert_eq!(parent.quota_us(&tree), 20_000);
     assert!(agent.signal(Signal::SIGINT).success());
-    assert_eq!(stays.cgroup("cpu"), before);
-    assert_eq!(parent.inner(), 0);
+    assert_eq!((tree.place(), parent.inner()), (before, 0));
+}
+
+#[test]
+fn an_agent_that_is_killed_in_the_middle_of_a_move_leaves_nothing_behind() {
+    let Some(parent) = Parent::new() else { return };
+    let mut agent = Agent::start(&parent.name);
+    let script = "for i in $(seq 40); do sleep 60 & done; wait";
+    let trees = [(); 3].map(|()| Tree::new(script));
+    wait_until("the trees have grown", || {
+        trees.iter().all(|tree| tree.processes().len() == 41)
+    });
+    let before = groups_of(&trees);
+    assert_eq!(before.len(), 1);
+    let plans = || trees.iter().map(|tree| tree.plan(&[(0, 2.0, Some(0.2))]));
+    let mut were_caught = 0;
+    // Killed as soon as so many processes of a tree are in their group.
+    for (tree, processes) in [(0, 1), (0, 20), (0, 41), (1, 1), (1, 20), (2, 1), (2, 20)] {
+        agent.runs(&[&trees[0], &trees[1], &trees[2]]);
+        let request = AgentRequest::Apply(Reply {
+            acknowledged: 0,
+            valid_for_ms: 60_000,
+            plans: plans().collect(),
+        });
+        frame::write(&mut agent.connect(), &request).unwrap();
+        let inside = parent.group_of(&trees[tree]).join("cgroup.procs");
+        wait_busily("processes are moved", || {
+            let pids = fs::read_to_string(&inside).unwrap_or_default();
+            pids.lines().count() >= processes
+        });
+        agent.signal(Signal::SIGKILL);
+        let groups = groups_of(&trees);
+        were_caught += usize::from(!groups.is_disjoint(&before));
+        assert_ne!(groups, before);
+        agent.start_again();
+        assert_eq!((groups_of(&trees), parent.inner()), (before.clone(), 0));
+    }
+    assert!(were_caught > 0, "no kill came in the middle of a move");
+}
+
+/// Without a pause between two looks, which the moment would not outlast.
+fn wait_busily(what: &str, holds: impl Fn() -> bool) {
+    let deadline = Instant::now() + PATIENCE;
+    while !holds() {
+        assert!(Instant::now() < deadline, "in vain: {what}");
+    }
+}
+
+/// All groups in which processes of the trees are.
+fn groups_of(trees: &[Tree]) -> BTreeSet<String> {
+    let processes = trees.iter().flat_map(Tree::processes);
+    let cgroup = |(pid, _)| fs::read_to_string(format!("/proc/{pid}/cgroup")).unwrap_or_default();
+    processes.map(cgroup).collect()
 }
 
 #[test]
@@ -67,8 +121,10 @@ fn restore_puts_back_what_a_killed_agent_left() {
     let Some(parent) = Parent::new() else { return };
     let mut agent = Agent::start(&format!("{}/made", parent.name));
     let tree = Tree::new("sleep 60");
-    let before = tree.cgroup("cpuacct");
+    let before = tree.place();
     agent.runs(&[&tree]);
+    agent.apply(60_000, vec![tree.plan(&[(0, 2.0, Some(0.2))])]);
+    assert_ne!(tree.place(), before);
     let restore = |agent: &Agent| {
         let mut command = agent.command();
         command.args(["restore", "--config"]).arg(agent.config());
@@ -81,8 +137,7 @@ fn restore_puts_back_what_a_killed_agent_left() {
     agent.signal(Signal::SIGKILL);
     let restored = restore(&agent);
     assert!(restored.status.success(), "{}", text(&restored));
-    assert_eq!(tree.cgroup("cpuacct"), before);
-    assert_eq!(parent.inner(), 0);
+    assert_eq!((tree.place(), parent.inner()), (before, 0));
     assert!(!agent.socket().exists());
     assert!(!agent.directory().join("agent.sock.journal").exists());
 }
@@ -114,7 +169,7 @@ fn two_agents_never_share_a_parent() {
         parent.name,
         socket.display()
     );
-    std::fs::write(&config, text_of_config).unwrap();
+    fs::write(&config, text_of_config).unwrap();
     let mut second = agent.command();
     let output = ended(second.args(["run", "--config"]).arg(&config));
     assert_eq!(output.status.code(), Some(2));

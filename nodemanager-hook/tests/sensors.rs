@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Agent, Parent, Tree, wait_until};
+use common::{Agent, Parent, Tree, skip, wait_until};
 use elastane_protocol::Usage;
 use nix::unistd::geteuid;
 
@@ -24,10 +24,20 @@ fn wait_for_sample(agent: &Agent, tree: &Tree, what: &str, holds: impl Fn(&Usage
     });
 }
 
+/// A container that is in a plan has a group of the agent's.
+fn run(agent: &Agent, tree: &Tree, is_planned: bool) {
+    let before = tree.place();
+    agent.runs(&[tree]);
+    if is_planned {
+        agent.apply(60_000, vec![tree.plan(&[(0, 64.0, None)])]);
+    }
+    assert_eq!(tree.place() != before, is_planned);
+}
+
 /// A child of a child burns CPU, ahead of whatever else a busy machine does.
-fn cpu_of_a_grandchild_is_measured(agent: &Agent) {
+fn cpu_of_a_grandchild_is_measured(agent: &Agent, is_planned: bool) {
     let tree = Tree::new("nice -n -15 sh -c 'while :; do :; done' & wait");
-    agent.runs(&[&tree]);
+    run(agent, &tree, is_planned);
     wait_for_sample(agent, &tree, "a busy child", |usage| {
         (0.2..=1.1).contains(&usage.cpu_cores)
     });
@@ -41,16 +51,16 @@ fn cpu_of_a_grandchild_is_measured(agent: &Agent) {
     assert!(report.containers_usage.cpu_cores > 0.1);
 }
 
-fn memory_of_a_child_is_measured(agent: &Agent) {
+fn memory_of_a_child_is_measured(agent: &Agent, is_planned: bool) {
     let hold = "python3 -c 'import time; held = bytearray(64 << 20); time.sleep(60)'";
     let tree = Tree::new(&format!("{hold} & wait"));
-    agent.runs(&[&tree]);
+    run(agent, &tree, is_planned);
     wait_for_sample(agent, &tree, "64 MiB in a child", |usage| {
         (64 * MIB..128 * MIB).contains(&usage.memory_bytes)
     });
 }
 
-fn disk_of_children_is_measured(agent: &Agent) {
+fn disk_of_children_is_measured(agent: &Agent, is_planned: bool) {
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let file = directory.path().join("written");
     // Each dd is a child that is reaped; half a MiB at a time so that any disk keeps up.
@@ -59,7 +69,7 @@ fn disk_of_children_is_measured(agent: &Agent) {
         file.display()
     );
     let tree = Tree::new(&write);
-    agent.runs(&[&tree]);
+    run(agent, &tree, is_planned);
     wait_for_sample(agent, &tree, "bytes written by children", |usage| {
         (MIB / 4..4 * MIB).contains(&usage.disk_bytes_per_s)
     });
@@ -71,21 +81,72 @@ fn a_tree_in_its_group_is_measured() {
     let Some(parent) = Parent::new() else { return };
     let agent = Agent::start(&parent.name);
     assert!(agent.report().can_limit_cpu);
-    cpu_of_a_grandchild_is_measured(&agent);
-    memory_of_a_child_is_measured(&agent);
-    disk_of_children_is_measured(&agent);
+    cpu_of_a_grandchild_is_measured(&agent, true);
+    memory_of_a_child_is_measured(&agent, true);
+    disk_of_children_is_measured(&agent, true);
+}
+
+#[test]
+fn a_tree_that_no_plan_limits_is_measured_where_it_is() {
+    let Some(parent) = Parent::new() else { return };
+    let agent = Agent::start(&parent.name);
+    cpu_of_a_grandchild_is_measured(&agent, false);
+    memory_of_a_child_is_measured(&agent, false);
+    disk_of_children_is_measured(&agent, false);
+    assert_eq!(parent.inner(), 0);
+}
+
+#[test]
+fn cpu_time_is_counted_once_over_the_moves_of_a_container() {
+    let Some(parent) = Parent::new() else { return };
+    let agent = Agent::start(&parent.name);
+    let tree = Tree::new("nice -n -15 sh -c 'while :; do :; done' & wait");
+    // What it used before it is known must not show.
+    wait_until("a second of CPU time", || tree.cpu_seconds() > 1.0);
+    agent.runs(&[&tree]);
+    let before = tree.cpu_seconds();
+    let plan = || vec![tree.plan(&[(0, 64.0, None)])];
+    for _ in 0..4 {
+        let moved = tree.cpu_seconds();
+        agent.apply(60_000, plan());
+        wait_until("half a second in the group", || {
+            tree.cpu_seconds() > moved + 0.5
+        });
+        let moved_back = tree.cpu_seconds();
+        agent.apply(60_000, Vec::new());
+        assert!(!parent.group_of(&tree).exists());
+        wait_until("half a second outside", || {
+            tree.cpu_seconds() > moved_back + 0.5
+        });
+    }
+    agent.apply(60_000, plan());
+    // A container in a group is read once more when it goes.
+    agent.runs(&[]);
+    let used = tree.cpu_seconds() - before;
+    let sequence = agent.report().sequence;
+    wait_until("the last sample", || agent.report().sequence > sequence);
+    let report = agent.report();
+    let samples = &report.containers[0].samples;
+    let measured: f64 = samples
+        .iter()
+        .map(|sample| f64::from(sample.usage.cpu_cores) * f64::from(sample.length_ms) / 1000.0)
+        .sum();
+    assert!(
+        (0.93 * used..1.04 * used).contains(&measured),
+        "{measured} s measured of {used} s"
+    );
 }
 
 #[test]
 fn a_tree_is_measured_without_root_and_never_limited() {
     if geteuid().is_root() && !can_become_nobody() {
-        return println!("skipped: no setpriv");
+        return skip("there is no setpriv");
     }
     let agent = Agent::start_without_root();
     let report = agent.report();
     assert!(!report.can_limit_cpu);
-    cpu_of_a_grandchild_is_measured(&agent);
-    memory_of_a_child_is_measured(&agent);
+    cpu_of_a_grandchild_is_measured(&agent, false);
+    memory_of_a_child_is_measured(&agent, false);
 }
 
 fn can_become_nobody() -> bool {

@@ -108,11 +108,11 @@ impl KernelFiles {
         }
     }
 
-    /// Moves a process with all its threads; says whether it was still there.
+    /// Moves whoever has a pid, with all threads; says whether anybody has it.
     ///
     /// # Errors
     /// Those of the group.
-    pub fn move_process(&mut self, pid: u32, group: &Path) -> Result<bool, KernelFileError> {
+    pub fn write_pid(&mut self, pid: u32, group: &Path) -> Result<bool, KernelFileError> {
         match write(&group.join("cgroup.procs"), &pid.to_string()) {
             Ok(()) => Ok(true),
             Err(error) if error.is(Errno::ESRCH) => Ok(false),

@@ -9,17 +9,13 @@ use nix::fcntl::{Flock, FlockArg};
 
 use super::{
     cpu_limit::{CpuLimit, LimitError},
-    kernel_files::{KernelFileError, KernelFiles, read_pids},
+    kernel_files::{KernelFileError, KernelFiles},
 };
 use crate::{
     cgroups::{Hierarchies, Hierarchy},
     container_id::ContainerId,
     journal::Journal,
 };
-
-/// How often a group is emptied before its last processes are left to the next round: each pass
-/// finds what forked during the pass before.
-const MOST_PASSES: usize = 50;
 
 /// The parent in the cpu and the cpuacct hierarchy, and what is made below it.
 #[derive(Debug)]
@@ -150,29 +146,4 @@ fn lock(group: &Path) -> Result<Flock<File>, LimitError> {
 /// The container that a group is named after.
 pub fn container_of(group: &Path) -> Option<ContainerId> {
     group.file_name()?.to_str()?.parse().ok()
-}
-
-/// Moves the processes of a group back to where they came from.
-///
-/// # Errors
-/// Those of the groups.
-pub fn put_back(
-    group: &Path,
-    files: &mut KernelFiles,
-    journal: &Journal,
-) -> Result<(), KernelFileError> {
-    let origin = journal.origin(group);
-    for _ in 0..MOST_PASSES {
-        let pids = match read_pids(group) {
-            Err(error) if error.is_gone() => return Ok(()),
-            pids => pids?,
-        };
-        if pids.is_empty() {
-            break;
-        }
-        for pid in pids {
-            files.move_process(pid, &origin)?;
-        }
-    }
-    Ok(())
 }

@@ -1,18 +1,15 @@
 //! Containers that are gone, and the end of the agent.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeSet,
     path::{Path, PathBuf},
     thread,
     time::{Duration, Instant},
 };
 
-use super::{Agent, container::Members};
+use super::Agent;
 use crate::{
-    actuators::{container_of, put_back},
-    audit::Reason,
-    container_id::ContainerId,
-    sensors::ProcessTable,
+    actuators::empty_group, audit::Reason, container_id::ContainerId, sensors::ProcessTable,
 };
 
 /// How long a stopping agent waits for a group that has just been emptied.
@@ -29,7 +26,7 @@ pub struct Restored {
 
 impl Agent {
     /// A container is not in the list any more: it is read once more, since its group still
-    /// knows what it used up to its end, and its group is removed when it is empty.
+    /// knows what it used up to its end, and its group is removed.
     pub(super) fn depart(&mut self, id: &ContainerId, now: Instant) {
         let Some(mut container) = self.containers.remove(id) else {
             return;
@@ -44,33 +41,25 @@ impl Agent {
             self.actuator
                 .limit(id, limiter, None, Reason::ContainerGone, troubles);
         }
-        if let (Members::OwnGroup(_), Some(own)) = (&container.members, &self.own_groups) {
+        if let Some(own) = self
+            .own_groups
+            .as_ref()
+            .filter(|_| container.in_own_group())
+        {
             self.leaving.extend(own.groups(id));
         }
         self.remove_leaving();
     }
 
-    /// Removes the groups that are empty by now.
+    /// Removes the groups that no container needs any more; what is left in them goes back to
+    /// where it was. One that is still busy is tried again at the next reading.
     pub(super) fn remove_leaving(&mut self) {
         for group in std::mem::take(&mut self.leaving) {
+            self.put_back(&group);
             if !self.remove(&group) {
                 self.leaving.insert(group);
             }
         }
-    }
-
-    /// With the first list: groups of a killed agent whose containers do not run, or that are
-    /// below another parent, are removed; the others are adopted when their containers arrive.
-    pub(super) fn settle_left_behind(&mut self, running: &BTreeMap<ContainerId, u32>) {
-        for group in std::mem::take(&mut self.left_behind) {
-            let runs = container_of(&group).is_some_and(|id| running.contains_key(&id));
-            let own = self.own_groups.as_ref().is_some_and(|own| own.hold(&group));
-            if !(runs && own) {
-                self.put_back(&group);
-                self.leaving.insert(group);
-            }
-        }
-        self.remove_leaving();
     }
 
     /// Lifts all limits, moves what runs back to where it came from and removes the own groups.
@@ -78,18 +67,22 @@ impl Agent {
     pub fn stop(&mut self) -> Restored {
         self.stopped = true;
         let mut groups = std::mem::take(&mut self.leaving);
-        groups.append(&mut self.left_behind);
         for (id, container) in &mut self.containers {
             if let Some(limiter) = &mut container.limiter {
                 let troubles = &mut self.troubles;
                 self.actuator
                     .limit(id, limiter, None, Reason::AgentStops, troubles);
             }
-            if let (Members::OwnGroup(_), Some(own)) = (&container.members, &self.own_groups) {
+            if let Some(own) = self
+                .own_groups
+                .as_ref()
+                .filter(|_| container.in_own_group())
+            {
                 groups.extend(own.groups(id));
             }
         }
-        let mut restored = self.empty_and_remove(groups);
+        let mut restored = self.empty_and_remove(&mut groups);
+        restored.removed += self.removed_at_start;
         let foreign_left = self.actuator.journal.former().count();
         restored.failed += foreign_left;
         self.remove_parents();
@@ -102,11 +95,12 @@ impl Agent {
         restored
     }
 
-    fn empty_and_remove(&mut self, mut groups: BTreeSet<PathBuf>) -> Restored {
+    /// Waits a moment for groups that are busy; those that stay so are left in `groups`.
+    pub(super) fn empty_and_remove(&mut self, groups: &mut BTreeSet<PathBuf>) -> Restored {
         let all = groups.len();
         let deadline = Instant::now() + PATIENCE;
         loop {
-            for group in std::mem::take(&mut groups) {
+            for group in std::mem::take(groups) {
                 self.put_back(&group);
                 if !self.remove(&group) {
                     groups.insert(group);
@@ -118,7 +112,7 @@ impl Agent {
             // A process that is ending keeps its group busy for a moment.
             thread::sleep(Duration::from_millis(10));
         }
-        for group in &groups {
+        for group in groups.iter() {
             log::warn!("{} is left: it is still busy", group.display());
         }
         Restored {
@@ -144,9 +138,14 @@ impl Agent {
         }
     }
 
-    fn put_back(&mut self, group: &Path) {
-        let actuator = &mut self.actuator;
-        if let Err(error) = put_back(group, &mut actuator.files, &actuator.journal) {
+    /// Moves what is in a group to where it was before.
+    pub(super) fn put_back(&mut self, group: &Path) {
+        let Some(hierarchy) = self.hierarchies.of(group) else {
+            return;
+        };
+        let origin = self.actuator.journal.origin(group);
+        let files = &mut self.actuator.files;
+        if let Err(error) = empty_group(group, hierarchy, &origin, &self.proc, files) {
             self.troubles.warn("putting processes back", error);
         }
     }

@@ -1,6 +1,7 @@
 //! How an agent begins: what the host is like, and what a killed agent left behind.
 
 use std::{
+    collections::BTreeSet,
     fs,
     hash::{BuildHasher, Hasher, RandomState},
     io,
@@ -20,7 +21,7 @@ use crate::{
     once::Once,
     report::Identity,
     samples::Samples,
-    sensors::{ProcFs, ProcessTable},
+    sensors::{KernelThreads, ProcFs, ProcessTable},
 };
 
 /// Why an agent cannot begin.
@@ -35,8 +36,8 @@ pub enum StartError {
 }
 
 impl Agent {
-    /// Looks at the host, reads the journal, and lifts every limit that was left behind: a new
-    /// agent has no plan. Groups are left alone until the NodeManager says what runs.
+    /// Looks at the host, reads the journal, and puts everything back that a killed agent left
+    /// behind: a new agent has no plan.
     ///
     /// # Errors
     /// What has to be put right before an agent can run.
@@ -48,10 +49,12 @@ impl Agent {
         };
         let hierarchies = Hierarchies::discover(&read("self/mountinfo")?);
         let capacity = capacity(&config.capacity, &read("meminfo")?);
-        let table = ProcessTable::scan(&proc).map_err(|source| StartError::Proc {
-            path: proc_root.into(),
-            source,
-        })?;
+        let mut kernel_threads = KernelThreads::default();
+        let table =
+            ProcessTable::scan(&proc, &mut kernel_threads).map_err(|source| StartError::Proc {
+                path: proc_root.into(),
+                source,
+            })?;
         let mut actuator = Actuator {
             files: KernelFiles::default(),
             journal: journal(&config.socket.path, &hierarchies),
@@ -66,6 +69,7 @@ impl Agent {
             },
             forbidden: table.ancestors(std::process::id()),
             proc,
+            kernel_threads,
             hierarchies,
             own_groups,
             containers: Default::default(),
@@ -74,11 +78,11 @@ impl Agent {
             plan: None,
             actuator,
             leaving: Default::default(),
-            left_behind: Default::default(),
+            removed_at_start: 0,
             troubles: Once::default(),
             stopped: false,
         };
-        agent.lift_left_behind();
+        agent.put_back_left_behind();
         Ok(agent)
     }
 
@@ -99,18 +103,14 @@ impl Agent {
         )
     }
 
-    fn lift_left_behind(&mut self) {
+    fn put_back_left_behind(&mut self) {
         let journal = &self.actuator.journal;
-        self.left_behind = journal.own_groups().cloned().collect();
+        let mut left_behind: BTreeSet<PathBuf> = journal.own_groups().cloned().collect();
         if let Some(own_groups) = &self.own_groups {
-            self.left_behind.extend(own_groups.present());
+            left_behind.extend(own_groups.present());
         }
         let lifted = CpuLimit::LIFTED;
-        let own = self
-            .left_behind
-            .iter()
-            .cloned()
-            .map(|group| (group, lifted));
+        let own = left_behind.iter().cloned().map(|group| (group, lifted));
         let foreign = journal
             .former()
             .map(|(group, limit)| (group.clone(), limit));
@@ -118,6 +118,12 @@ impl Agent {
         for (group, limit) in limits {
             self.lift(&group, limit);
         }
+        if !left_behind.is_empty() {
+            let restored = self.empty_and_remove(&mut left_behind);
+            self.removed_at_start = restored.removed;
+            log::info!("{} groups of a killed agent are removed", restored.removed);
+        }
+        self.leaving = left_behind;
     }
 
     /// Groups of the cpuacct hierarchy have no limit and are passed over.

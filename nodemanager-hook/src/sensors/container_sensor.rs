@@ -52,6 +52,18 @@ impl ContainerSensor {
         }
     }
 
+    /// Takes CPU time from another source from now on; the next reading is its first one. What is
+    /// counted of memory and disk goes on.
+    pub fn switch(&mut self, cpu_source: CpuSource) {
+        self.cpu_source = cpu_source;
+        self.cpu = Growth::default();
+    }
+
+    /// What the tree has to hold at the next reading, however it descends.
+    pub fn follow(&mut self, members: BTreeSet<ProcessKey>) {
+        self.members = members;
+    }
+
     /// Whether CPU comes from process times, so that [`Self::read_tree`] has to be used.
     pub fn needs_tree(&self) -> bool {
         matches!(self.cpu_source, CpuSource::ProcessTimes)
@@ -140,7 +152,7 @@ fn read_number(file: &File) -> io::Result<u64> {
 mod tests {
     use std::{fs, time::Duration};
 
-    use super::super::process_table::ProcessTable;
+    use super::super::process_table::{KernelThreads, ProcessTable};
     use super::*;
 
     /// A recorded `/proc` with one process per call.
@@ -165,7 +177,7 @@ mod tests {
 
         fn read(&self, sensor: &mut ContainerSensor, now: Instant) -> Reading {
             let proc = ProcFs::new(self.0.path());
-            let table = ProcessTable::scan(&proc).unwrap();
+            let table = ProcessTable::scan(&proc, &mut KernelThreads::default()).unwrap();
             let root = ProcessKey {
                 pid: 10,
                 start_ticks: 10,

@@ -4,6 +4,7 @@ use std::{
     fmt::Write as _,
     fs::File,
     io::{self, Read},
+    os::unix::fs::DirEntryExt,
     path::{Path, PathBuf},
 };
 
@@ -15,6 +16,8 @@ use nix::{
 use super::process_table::Process;
 
 const NANOSECONDS_PER_SECOND: u64 = 1_000_000_000;
+/// `PF_KTHREAD` of the kernel, which proc(5) does not name.
+const KERNEL_THREAD: u64 = 0x0020_0000;
 
 /// Disk traffic of a process since it began, and of the children that it has reaped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,6 +25,14 @@ pub enum DiskBytes {
     Read(u64),
     /// Another user's process, and the agent is not root.
     Denied,
+}
+
+/// The user ids of a process: whose it is, and whose rights it has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Users {
+    pub real: u32,
+    pub effective: u32,
+    pub saved: u32,
 }
 
 /// A `/proc`; its root is a parameter so that recorded trees can be read.
@@ -54,16 +65,18 @@ impl ProcFs {
         self.root.join(name)
     }
 
-    /// The pids of all processes now.
+    /// All processes now: pid and inode. A pid that is given anew has another inode; the inode of
+    /// a process may change too, when the kernel needs memory.
     ///
     /// # Errors
     /// Those of reading the directory.
-    pub fn pids(&self) -> io::Result<Vec<u32>> {
+    pub fn pids(&self) -> io::Result<Vec<(u32, u64)>> {
         let mut pids = Vec::new();
         for entry in std::fs::read_dir(&self.root)? {
-            let name = entry?.file_name();
+            let entry = entry?;
+            let name = entry.file_name();
             if let Some(pid) = name.to_str().and_then(|name| name.parse().ok()) {
-                pids.push(pid);
+                pids.push((pid, entry.ino()));
             }
         }
         Ok(pids)
@@ -102,6 +115,14 @@ impl ProcFs {
         match bytes {
             Some(None) => Err(self.unreadable(pid, "io")),
             other => Ok(other.flatten().map(DiskBytes::Read)),
+        }
+    }
+
+    /// Whose process it is.
+    pub fn users(&self, pid: u32) -> io::Result<Option<Users>> {
+        match self.read(pid, "status", parse_users)? {
+            Some(None) => Err(self.unreadable(pid, "status")),
+            other => Ok(other.flatten()),
         }
     }
 
@@ -161,6 +182,7 @@ fn parse_stat(pid: u32, text: &str, nanoseconds_per_tick: u64) -> Option<Process
         parent: u32::try_from(number(4)?).ok()?,
         session: u32::try_from(number(6)?).ok()?,
         start_ticks: number(22)?,
+        is_kernel_thread: number(9)? & KERNEL_THREAD != 0,
         cpu_nanoseconds: ticks * nanoseconds_per_tick,
     })
 }
@@ -171,6 +193,18 @@ fn parse_io(text: &str) -> Option<u64> {
         line.trim().parse::<u64>().ok()
     };
     Some(value("read_bytes:")? + value("write_bytes:")?)
+}
+
+/// `Uid:`, then the real, effective, saved and file system user ids.
+fn parse_users(status: &str) -> Option<Users> {
+    let line = status.lines().find_map(|line| line.strip_prefix("Uid:"))?;
+    let mut ids = line.split_ascii_whitespace().map(str::parse);
+    let mut next = || ids.next()?.ok();
+    Some(Users {
+        real: next()?,
+        effective: next()?,
+        saved: next()?,
+    })
 }
 
 #[cfg(test)]
@@ -184,6 +218,26 @@ mod tests {
         assert_eq!((process.parent, process.session), (5, 7));
         assert_eq!(process.start_ticks, 999);
         assert_eq!(process.cpu_nanoseconds, 100_000);
+    }
+
+    #[test]
+    fn a_kernel_thread_is_told_by_its_flags() {
+        let text = "2 (kthreadd) S 0 0 0 0 -1 2129984 0 0 0 0 0 0 0 0 20 0 1 0 25 0 0";
+        assert!(parse_stat(2, text, 1).unwrap().is_kernel_thread);
+    }
+
+    #[test]
+    fn users_are_the_real_the_effective_and_the_saved_one() {
+        let users = Users {
+            real: 1000,
+            effective: 0,
+            saved: 7,
+        };
+        assert_eq!(
+            parse_users("Name:\tsu\nUid:\t1000\t0\t7\t0\nGid:\t1\t1\t1\t1\n"),
+            Some(users)
+        );
+        assert_eq!(parse_users("Name:\tsu\nUid:\t1000\tx\n"), None);
     }
 
     #[test]
@@ -217,6 +271,7 @@ mod tests {
         let process = proc.process(std::process::id()).unwrap().unwrap();
         assert_eq!(process.parent, nix::unistd::getppid().as_raw() as u32);
         assert!(proc.resident_bytes(process.pid).unwrap().unwrap() > 100_000);
-        assert!(proc.pids().unwrap().contains(&process.pid));
+        let pids = proc.pids().unwrap();
+        assert!(pids.iter().any(|(pid, _)| *pid == process.pid));
     }
 }

@@ -15,6 +15,8 @@ pub struct Process {
     pub session: u32,
     /// Since boot; tells a process from a later one with the same pid.
     pub start_ticks: u64,
+    /// A thread of the kernel, without a program.
+    pub is_kernel_thread: bool,
     /// Its own time and that of the children it has reaped.
     pub cpu_nanoseconds: u64,
 }
@@ -26,11 +28,17 @@ pub struct ProcessKey {
     pub start_ticks: u64,
 }
 
+/// Threads of the kernel, by pid, each with the inode that it had in `/proc`. There are many of
+/// them, nothing about them changes, and so they are read once.
+#[derive(Debug, Default)]
+pub struct KernelThreads(BTreeMap<u32, (u64, Process)>);
+
 /// All processes of one moment.
 #[derive(Debug, Default)]
 pub struct ProcessTable {
     processes: BTreeMap<u32, Process>,
     children: BTreeMap<u32, Vec<u32>>,
+    unreadable: Vec<io::Error>,
 }
 
 impl Process {
@@ -43,24 +51,40 @@ impl Process {
 }
 
 impl ProcessTable {
-    /// Reads all processes.
+    /// Reads all processes. Those that end meanwhile are left out, and so are those that cannot be
+    /// read: one of them must not hide all others.
     ///
     /// # Errors
-    /// Those of reading `/proc`; processes that end meanwhile are left out.
-    pub fn scan(proc: &ProcFs) -> io::Result<Self> {
+    /// Those of listing `/proc`.
+    pub fn scan(proc: &ProcFs, kernel_threads: &mut KernelThreads) -> io::Result<Self> {
         let mut table = Self::default();
-        for pid in proc.pids()? {
-            let process = match proc.process(pid) {
-                // With hidepid an agent without root sees its own user's processes only.
-                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => None,
-                other => other?,
+        let known = std::mem::take(&mut kernel_threads.0);
+        for (pid, inode) in proc.pids()? {
+            let same = known.get(&pid).filter(|(known, _)| *known == inode);
+            let process = match same {
+                Some((_, thread)) => Ok(Some(*thread)),
+                None => proc.process(pid),
             };
-            if let Some(process) = process {
-                table.children.entry(process.parent).or_default().push(pid);
-                table.processes.insert(pid, process);
+            match process {
+                Ok(Some(process)) => {
+                    table.children.entry(process.parent).or_default().push(pid);
+                    table.processes.insert(pid, process);
+                    if process.is_kernel_thread {
+                        kernel_threads.0.insert(pid, (inode, process));
+                    }
+                }
+                Ok(None) => {}
+                // With hidepid an agent without root sees its own user's processes only.
+                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {}
+                Err(error) => table.unreadable.push(error),
             }
         }
         Ok(table)
+    }
+
+    /// Why processes are missing in it, one for each.
+    pub fn unreadable(&self) -> &[io::Error] {
+        &self.unreadable
     }
 
     /// The process with this pid.
@@ -120,7 +144,38 @@ mod tests {
             std::fs::write(files.join("stat"), stat).unwrap();
         }
         std::fs::create_dir(directory.path().join("sys")).unwrap();
-        ProcessTable::scan(&ProcFs::new(directory.path())).unwrap()
+        scan(directory.path(), &mut KernelThreads::default())
+    }
+
+    fn scan(root: &std::path::Path, kernel_threads: &mut KernelThreads) -> ProcessTable {
+        ProcessTable::scan(&ProcFs::new(root), kernel_threads).unwrap()
+    }
+
+    #[test]
+    fn a_thread_of_the_kernel_is_read_once_and_a_process_with_its_pid_anew() {
+        let directory = tempfile::tempdir().unwrap();
+        let files = directory.path().join("10");
+        let write = |flags: u64, start: u64| {
+            let stat = format!("10 (x) S 2 0 0 0 -1 {flags} 0 0 0 0 1 1 1 1 20 0 1 0 {start} 0");
+            std::fs::write(files.join("stat"), stat).unwrap();
+        };
+        std::fs::create_dir(&files).unwrap();
+        write(0x0020_0000, 5);
+        let mut threads = KernelThreads::default();
+        let start = |threads: &mut KernelThreads| {
+            let table = scan(directory.path(), threads);
+            table.get(10).map(|process| process.start_ticks)
+        };
+        assert_eq!(start(&mut threads), Some(5));
+        write(0, 6);
+        assert_eq!(start(&mut threads), Some(5), "it is read again");
+        // Another directory has another inode, as another process has.
+        std::fs::rename(&files, directory.path().join("kept")).unwrap();
+        std::fs::create_dir(&files).unwrap();
+        write(0, 7);
+        assert_eq!(start(&mut threads), Some(7));
+        write(0, 8);
+        assert_eq!(start(&mut threads), Some(8));
     }
 
     fn key(pid: u32, start_ticks: u64) -> ProcessKey {
@@ -169,6 +224,26 @@ mod tests {
         ]);
         let known = BTreeSet::from([key(12, 7)]);
         assert!(table.tree(key(10, 5), &known).is_empty());
+    }
+
+    #[test]
+    fn a_process_that_cannot_be_read_is_left_out_and_counted() {
+        let directory = tempfile::tempdir().unwrap();
+        for (pid, stat) in [
+            (10, "10 (sh) S 1 10 10 0 -1 0 0 0 0 0 1 1 1 1 20 0 1 0 5 0"),
+            (11, "11 (sh) S ten 10"),
+            (12, "12 (sh) S 10 12 10 0 -1 0 0 0 0 0 1 1 1 1 20 0 1 0 6 0"),
+        ] {
+            let files = directory.path().join(pid.to_string());
+            std::fs::create_dir(&files).unwrap();
+            std::fs::write(files.join("stat"), stat).unwrap();
+        }
+        let table = scan(directory.path(), &mut KernelThreads::default());
+        assert_eq!(pids(&table.tree(key(10, 5), &BTreeSet::new())), [10, 12]);
+        let [error] = table.unreadable() else {
+            panic!("{:?}", table.unreadable());
+        };
+        assert!(error.to_string().ends_with("11/stat is not as expected"));
     }
 
     #[test]

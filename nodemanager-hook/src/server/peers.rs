@@ -7,7 +7,7 @@ use nix::{
     unistd::{User, geteuid},
 };
 
-use crate::config::UserName;
+use crate::{config::UserName, peer::Peer};
 
 /// A configured user that this host does not know.
 #[derive(Debug, thiserror::Error)]
@@ -40,11 +40,14 @@ impl AllowedUsers {
     }
 
     /// Asks the kernel who is at the other end; gives the reason when it may not talk.
-    pub fn check(&self, stream: &UnixStream) -> Result<(), String> {
+    pub fn check(&self, stream: &UnixStream) -> Result<Peer, String> {
         let peer = getsockopt(stream, PeerCredentials)
             .map_err(|error| format!("the peer's user is not known: {error}"))?;
         if self.0.contains(&peer.uid()) {
-            return Ok(());
+            return Ok(Peer {
+                pid: u32::try_from(peer.pid()).unwrap_or(0),
+                uid: peer.uid(),
+            });
         }
         Err(format!("uid {} may not talk to this agent", peer.uid()))
     }
@@ -77,7 +80,11 @@ mod tests {
     #[test]
     fn the_kernel_says_who_the_peer_is() {
         let (one, _other) = UnixStream::pair().unwrap();
-        assert!(AllowedUsers::resolve(&[]).unwrap().check(&one).is_ok());
+        let peer = AllowedUsers::resolve(&[]).unwrap().check(&one).unwrap();
+        assert_eq!(
+            (peer.pid, peer.uid),
+            (std::process::id(), geteuid().as_raw())
+        );
         let reason = AllowedUsers(BTreeSet::new()).check(&one).unwrap_err();
         assert!(reason.ends_with("may not talk to this agent"), "{reason}");
     }

@@ -1,22 +1,27 @@
 //! The NodeManager's side of the agent's Unix socket.
 
-use std::os::unix::net::UnixStream;
+mod timed_stream;
+
+use std::path::Path;
 use std::time::Duration;
 
 use elastane_protocol::frame::{self, FrameError};
 use elastane_protocol::{AgentRequest, AgentResponse, Reply, RunningContainer, decode, encode};
 use serde::Deserialize;
 
+use self::timed_stream::TimedStream;
 use crate::failure::Failure;
 
 /// One connection to the agent; each exchange makes its own, so that an agent that was restarted
 /// needs no reconnecting.
 pub(crate) struct AgentSocket {
     path: String,
-    stream: UnixStream,
+    stream: TimedStream,
 }
 
 impl AgentSocket {
+    /// Connects; all that is asked on this connection has to be answered within `timeout_ms` from
+    /// now on.
     pub(crate) fn connect(path: &str, timeout_ms: i32) -> Result<Self, Failure> {
         let timeout_ms = u64::try_from(timeout_ms)
             .ok()
@@ -24,13 +29,8 @@ impl AgentSocket {
             .ok_or_else(|| {
                 Failure::Refused(format!("time-out is {timeout_ms} ms, above 0 is allowed"))
             })?;
-        let timeout = Some(Duration::from_millis(timeout_ms));
-        UnixStream::connect(path)
-            .and_then(|stream| {
-                stream.set_read_timeout(timeout)?;
-                stream.set_write_timeout(timeout)?;
-                Ok(stream)
-            })
+        let timeout = Duration::from_millis(timeout_ms);
+        TimedStream::connect(Path::new(path), timeout)
             .map(|stream| Self {
                 path: path.to_owned(),
                 stream,
@@ -99,4 +99,164 @@ fn read_containers(json: &str) -> Result<Vec<RunningContainer>, Failure> {
         .into_iter()
         .map(|ContainerJson { container, pid }| RunningContainer { container, pid })
         .collect())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::panic)] // what fails here fails the test
+
+    use std::io::{Read, Write};
+    use std::os::fd::{AsRawFd, OwnedFd};
+    use std::os::unix::net::{UnixListener, UnixStream};
+    use std::path::PathBuf;
+    use std::thread;
+    use std::time::Instant;
+
+    use nix::sys::socket::{
+        AddressFamily, Backlog, SockFlag, SockType, UnixAddr, bind, listen, socket,
+    };
+
+    use super::*;
+
+    const TIMEOUT_MS: i32 = 400;
+    /// The time-out, and what a busy machine takes.
+    const AT_MOST: Duration = Duration::from_millis(1500);
+
+    struct Place(tempfile::TempDir);
+
+    impl Place {
+        fn new() -> Self {
+            Self(tempfile::tempdir().unwrap())
+        }
+
+        fn path(&self) -> PathBuf {
+            self.0.path().join("agent.sock")
+        }
+
+        fn connect(&self) -> Result<AgentSocket, Failure> {
+            AgentSocket::connect(self.path().to_str().unwrap(), TIMEOUT_MS)
+        }
+    }
+
+    /// Says why the work failed, which it has to in time.
+    fn failure_in_time<T>(work: impl FnOnce() -> Result<T, Failure>) -> String {
+        let begun = Instant::now();
+        let Err(Failure::Io(message)) = work() else {
+            panic!("it has to fail with an error of the socket");
+        };
+        assert!(
+            begun.elapsed() < AT_MOST,
+            "{:?}: {message}",
+            begun.elapsed()
+        );
+        message
+    }
+
+    /// A listener with room for as few as there can be, as a stopped agent is after a while.
+    fn full_listener(place: &Place) -> (OwnedFd, Vec<TimedStream>) {
+        let flags = SockFlag::SOCK_CLOEXEC;
+        let listener = socket(AddressFamily::Unix, SockType::Stream, flags, None).unwrap();
+        let address = UnixAddr::new(&place.path()).unwrap();
+        bind(listener.as_raw_fd(), &address).unwrap();
+        listen(&listener, Backlog::new(0).unwrap()).unwrap();
+        let connect = || TimedStream::connect(&place.path(), Duration::from_secs(1));
+        let waiting = std::iter::repeat_with(connect).map_while(Result::ok);
+        (listener, waiting.take(100).collect())
+    }
+
+    #[test]
+    fn an_agent_that_takes_no_connections_is_given_up() {
+        let place = Place::new();
+        let (_listener, waiting) = full_listener(&place);
+        assert!(!waiting.is_empty() && waiting.len() < 100);
+        let message = failure_in_time(|| place.connect());
+        assert!(message.contains("it takes no connections"), "{message}");
+    }
+
+    #[test]
+    fn an_agent_that_never_answers_is_given_up() {
+        let place = Place::new();
+        let _listener = UnixListener::bind(place.path()).unwrap();
+        let message = failure_in_time(|| place.connect()?.report());
+        assert!(message.contains("not done within 400 ms"), "{message}");
+    }
+
+    #[test]
+    fn an_agent_that_does_not_read_is_given_up() {
+        let place = Place::new();
+        let _listener = UnixListener::bind(place.path()).unwrap();
+        let container = r#"{"container":"container_e17_1410901177871_0001_01_000001","pid":9}"#;
+        let list = format!("[{}]", vec![container; 5000].join(","));
+        let message = failure_in_time(|| place.connect()?.containers(&list));
+        assert!(message.contains("not done within 400 ms"), "{message}");
+    }
+
+    #[test]
+    fn an_agent_that_answers_byte_by_byte_is_given_up() {
+        let place = Place::new();
+        let listener = UnixListener::bind(place.path()).unwrap();
+        let slow = thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            stream.write_all(&256_u32.to_le_bytes()).unwrap();
+            // Each byte comes well within the time-out, all of them do not.
+            while stream.write_all(&[0]).is_ok() {
+                thread::sleep(Duration::from_millis(100));
+            }
+        });
+        let message = failure_in_time(|| place.connect()?.report());
+        assert!(message.contains("not done within 400 ms"), "{message}");
+        slow.join().unwrap();
+    }
+
+    #[test]
+    fn several_requests_share_one_deadline() {
+        let place = Place::new();
+        let listener = UnixListener::bind(place.path()).unwrap();
+        let slow = thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            while frame::read::<AgentRequest>(&mut stream).is_ok() {
+                thread::sleep(Duration::from_millis(150));
+                if frame::write(&mut stream, &AgentResponse::Done).is_err() {
+                    return;
+                }
+            }
+        });
+        let message = failure_in_time(|| {
+            let mut agent = place.connect()?;
+            (0..20).try_for_each(|_| agent.containers("[]"))
+        });
+        assert!(message.contains("not done within 400 ms"), "{message}");
+        slow.join().unwrap();
+    }
+
+    #[test]
+    fn an_answer_in_time_is_taken() {
+        let place = Place::new();
+        let listener = UnixListener::bind(place.path()).unwrap();
+        let agent = thread::spawn(move || {
+            let (mut stream, _): (UnixStream, _) = listener.accept().unwrap();
+            let request: AgentRequest = frame::read(&mut stream).unwrap();
+            frame::write(&mut stream, &AgentResponse::Done).unwrap();
+            let mut rest = Vec::new();
+            stream.read_to_end(&mut rest).unwrap();
+            request
+        });
+        let list = r#"[{"container":"container_1_1_1_1","pid":9}]"#;
+        place.connect().unwrap().containers(list).unwrap();
+        let running = RunningContainer {
+            container: "container_1_1_1_1".into(),
+            pid: 9,
+        };
+        assert_eq!(
+            agent.join().unwrap(),
+            AgentRequest::Containers(vec![running])
+        );
+    }
+
+    #[test]
+    fn nobody_there_is_said_at_once() {
+        let message = failure_in_time(|| Place::new().connect());
+        assert!(message.contains("No such file or directory"), "{message}");
+        assert!(message.contains("agent.sock"), "{message}");
+    }
 }

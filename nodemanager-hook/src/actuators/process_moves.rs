@@ -1,0 +1,186 @@
+//! Processes moved from group to group, and never a stranger among them.
+
+use std::{io, path::Path};
+
+use super::kernel_files::{KernelFileError, KernelFiles, read_pids};
+use crate::{
+    cgroups::Hierarchy,
+    sensors::{ProcFs, ProcessKey},
+};
+
+/// How often a group is emptied before its last processes are left to the next round: each pass
+/// finds what forked during the pass before.
+const MOST_PASSES: usize = 50;
+
+/// What became of a process that was to be moved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Moved {
+    Yes,
+    /// It had ended.
+    Gone,
+    /// It had ended, and its pid was another process' by then. That one is where it was.
+    PidGivenAnew,
+}
+
+/// Moves a process with all its threads.
+///
+/// The kernel takes a pid for whoever has it at that moment, so the start is compared afterwards.
+///
+/// # Errors
+/// Those of `/proc` and of the groups.
+pub fn move_process(
+    key: ProcessKey,
+    hierarchy: &Hierarchy,
+    to: &Path,
+    proc: &ProcFs,
+    files: &mut KernelFiles,
+) -> Result<Moved, KernelFileError> {
+    let unreadable = |error| KernelFileError::new("read a process in", &proc.path(""), error);
+    let Some(cgroup) = proc.cgroup(key.pid).map_err(unreadable)? else {
+        return Ok(Moved::Gone);
+    };
+    let Some(before) = hierarchy.directory_of(&cgroup) else {
+        let outside = io::Error::other("its group is outside of what is mounted");
+        let action = format!("move process {} to", key.pid);
+        return Err(KernelFileError::new(action, to, outside));
+    };
+    if !files.write_pid(key.pid, to)? {
+        return Ok(Moved::Gone);
+    }
+    match proc.process(key.pid).map_err(unreadable)? {
+        Some(process) if process.key() != key => {
+            files.write_pid(key.pid, &before)?;
+            Ok(Moved::PidGivenAnew)
+        }
+        Some(_) => Ok(Moved::Yes),
+        None => Ok(Moved::Gone),
+    }
+}
+
+/// Moves everything that is in a group to another one.
+///
+/// # Errors
+/// Those of `/proc` and of the groups.
+pub fn empty_group(
+    group: &Path,
+    hierarchy: &Hierarchy,
+    to: &Path,
+    proc: &ProcFs,
+    files: &mut KernelFiles,
+) -> Result<(), KernelFileError> {
+    for _ in 0..MOST_PASSES {
+        let pids = match read_pids(group) {
+            Err(error) if error.is_gone() => return Ok(()),
+            pids => pids?,
+        };
+        if pids.is_empty() {
+            break;
+        }
+        for pid in pids {
+            let process = proc
+                .process(pid)
+                .map_err(|error| KernelFileError::new("read a process of", group, error))?;
+            if let Some(process) = process {
+                move_process(process.key(), hierarchy, to, proc, files)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, path::PathBuf};
+
+    use super::*;
+    use crate::cgroups::Hierarchies;
+
+    /// A recorded `/proc` with process 10, and a hierarchy of files beside it.
+    struct Recorded {
+        directory: tempfile::TempDir,
+        hierarchy: Hierarchy,
+    }
+
+    impl Recorded {
+        fn new(start_ticks: u64) -> Self {
+            let directory = tempfile::tempdir().unwrap();
+            let process = directory.path().join("10");
+            let stat = format!("10 (sh) S 1 10 10 0 -1 0 0 0 0 0 1 1 1 1 20 0 1 0 {start_ticks} 0");
+            fs::create_dir(&process).unwrap();
+            fs::write(process.join("stat"), stat).unwrap();
+            fs::write(process.join("cgroup"), "1:cpu:/before\n").unwrap();
+            for group in ["before", "after"] {
+                let group = directory.path().join("cpu").join(group);
+                fs::create_dir_all(&group).unwrap();
+                fs::write(group.join("cgroup.procs"), "").unwrap();
+            }
+            let mount_point = directory.path().join("cpu");
+            let mountinfo = format!(
+                "1 1 0:1 / {} rw - cgroup cgroup rw,cpu\n",
+                mount_point.display()
+            );
+            let hierarchy = Hierarchies::discover(&mountinfo).cpu.unwrap();
+            Self {
+                directory,
+                hierarchy,
+            }
+        }
+
+        fn group(&self, name: &str) -> PathBuf {
+            self.hierarchy.mount_point().join(name)
+        }
+
+        fn written_to(&self, group: &str) -> String {
+            fs::read_to_string(self.group(group).join("cgroup.procs")).unwrap()
+        }
+
+        fn move_process_of(&self, start_ticks: u64) -> Moved {
+            let key = ProcessKey {
+                pid: 10,
+                start_ticks,
+            };
+            let proc = ProcFs::new(self.directory.path());
+            let files = &mut KernelFiles::default();
+            move_process(key, &self.hierarchy, &self.group("after"), &proc, files).unwrap()
+        }
+    }
+
+    #[test]
+    fn a_process_is_moved() {
+        let recorded = Recorded::new(5);
+        assert_eq!(recorded.move_process_of(5), Moved::Yes);
+        assert_eq!(recorded.written_to("after"), "10");
+        assert_eq!(recorded.written_to("before"), "");
+    }
+
+    #[test]
+    fn a_stranger_with_the_pid_of_an_ended_process_goes_back_to_where_it_was() {
+        let recorded = Recorded::new(6);
+        assert_eq!(recorded.move_process_of(5), Moved::PidGivenAnew);
+        assert_eq!(recorded.written_to("before"), "10");
+    }
+
+    #[test]
+    fn a_process_that_is_gone_is_not_moved() {
+        let recorded = Recorded::new(5);
+        fs::remove_dir_all(recorded.directory.path().join("10")).unwrap();
+        assert_eq!(recorded.move_process_of(5), Moved::Gone);
+        assert_eq!(recorded.written_to("after"), "");
+    }
+
+    #[test]
+    fn a_process_outside_of_what_is_mounted_is_left_there() {
+        let recorded = Recorded::new(5);
+        let cgroup = recorded.directory.path().join("10/cgroup");
+        fs::write(cgroup, "1:cpu:/../outside\n").unwrap();
+        let proc = ProcFs::new(recorded.directory.path());
+        let key = ProcessKey {
+            pid: 10,
+            start_ticks: 5,
+        };
+        let (to, files) = (recorded.group("after"), &mut KernelFiles::default());
+        let error = move_process(key, &recorded.hierarchy, &to, &proc, files).unwrap_err();
+        assert!(error.to_string().starts_with("cannot move process 10 to /"));
+        assert_eq!(recorded.written_to("after"), "");
+    }
+}

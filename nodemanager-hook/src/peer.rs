@@ -1,0 +1,145 @@
+//! Who is at the other end of the socket, and which processes it may name as containers.
+//!
+//! A user that may talk to the agent is not root for that: with DefaultContainerExecutor every
+//! job runs as the NodeManager's user. So what is named has to be the peer's own, or to be a
+//! container's by what root has arranged.
+
+use crate::sensors::{Process, ProcessTable, Users};
+
+const ROOT: u32 = 0;
+
+/// The other end of a connection, as the kernel knows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Peer {
+    /// 0 when it cannot be seen from here.
+    pub pid: u32,
+    pub uid: u32,
+}
+
+/// Why a process is not taken for a container.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotAContainer {
+    #[error("pid {pid} is a thread of the kernel")]
+    KernelThread { pid: u32 },
+    #[error("pid {pid} belongs to root, and uid {peer} named it")]
+    OfRoot { pid: u32, peer: u32 },
+    #[error(
+        "pid {pid} belongs to uid {uid}, and uid {peer} named it: it does not descend from the \
+         peer and is in no group that is named after the container"
+    )]
+    OfAnother { pid: u32, uid: u32, peer: u32 },
+}
+
+impl Peer {
+    /// Whether it may name a process as the root of a container.
+    ///
+    /// A process of the same user is allowed without descending from the peer, because a
+    /// NodeManager that was restarted is not the parent of what runs.
+    ///
+    /// # Errors
+    /// Why not.
+    pub fn may_name(
+        self,
+        process: &Process,
+        users: Users,
+        table: &ProcessTable,
+        is_in_executors_group: bool,
+    ) -> Result<(), NotAContainer> {
+        let (pid, peer) = (process.pid, self.uid);
+        if process.is_kernel_thread {
+            return Err(NotAContainer::KernelThread { pid });
+        }
+        if peer == ROOT {
+            return Ok(());
+        }
+        if [users.real, users.effective, users.saved].contains(&ROOT) {
+            return Err(NotAContainer::OfRoot { pid, peer });
+        }
+        let is_own = users.real == peer && users.effective == peer;
+        if is_own || is_in_executors_group || table.ancestors(pid).contains(&self.pid) {
+            return Ok(());
+        }
+        let uid = users.real;
+        Err(NotAContainer::OfAnother { pid, uid, peer })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sensors::{KernelThreads, ProcFs};
+
+    const KERNEL_THREAD: u64 = 2_129_984;
+    const NODE_MANAGER: Peer = Peer { pid: 10, uid: 500 };
+
+    fn users(uid: u32) -> Users {
+        Users {
+            real: uid,
+            effective: uid,
+            saved: uid,
+        }
+    }
+
+    /// What is said of process 11, a child of 10, or of 20, a child of init.
+    fn named(peer: Peer, pid: u32, users: Users, in_group: bool) -> Result<(), NotAContainer> {
+        let directory = tempfile::tempdir().unwrap();
+        for (pid, parent, flags) in [(10, 1, 0), (11, 10, 0), (20, 1, 0), (30, 2, KERNEL_THREAD)] {
+            let files = directory.path().join(pid.to_string());
+            let stat =
+                format!("{pid} (sh) S {parent} 1 1 0 -1 {flags} 0 0 0 0 1 1 1 1 20 0 1 0 9 0");
+            std::fs::create_dir(&files).unwrap();
+            std::fs::write(files.join("stat"), stat).unwrap();
+        }
+        let proc = ProcFs::new(directory.path());
+        let table = ProcessTable::scan(&proc, &mut KernelThreads::default()).unwrap();
+        peer.may_name(table.get(pid).unwrap(), users, &table, in_group)
+    }
+
+    #[test]
+    fn a_process_of_the_same_user_is_allowed_also_after_a_restart_of_the_node_manager() {
+        assert_eq!(named(NODE_MANAGER, 20, users(500), false), Ok(()));
+    }
+
+    #[test]
+    fn a_process_of_another_user_has_to_descend_from_the_peer_or_be_in_the_executors_group() {
+        assert_eq!(named(NODE_MANAGER, 11, users(600), false), Ok(()));
+        assert_eq!(named(NODE_MANAGER, 20, users(600), true), Ok(()));
+        let error = named(NODE_MANAGER, 20, users(600), false).unwrap_err();
+        assert!(
+            error
+                .to_string()
+                .starts_with("pid 20 belongs to uid 600, and uid 500 named it"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn a_process_with_roots_rights_is_named_by_root_only() {
+        let set_user_id = Users {
+            real: 500,
+            effective: 0,
+            saved: 0,
+        };
+        for users in [users(0), set_user_id] {
+            for (pid, in_group) in [(11, false), (20, true)] {
+                let refused = Err(NotAContainer::OfRoot { pid, peer: 500 });
+                assert_eq!(named(NODE_MANAGER, pid, users, in_group), refused);
+            }
+            let root = Peer { pid: 10, uid: 0 };
+            assert_eq!(named(root, 20, users, false), Ok(()));
+        }
+    }
+
+    #[test]
+    fn a_thread_of_the_kernel_is_named_by_nobody() {
+        let root = Peer { pid: 10, uid: 0 };
+        let refused = Err(NotAContainer::KernelThread { pid: 30 });
+        assert_eq!(named(root, 30, users(0), true), refused);
+    }
+
+    #[test]
+    fn a_peer_that_cannot_be_seen_has_no_descendants() {
+        let outside = Peer { pid: 0, uid: 500 };
+        assert!(named(outside, 11, users(600), false).is_err());
+    }
+}

@@ -1,0 +1,165 @@
+//! A real agent.
+
+use std::{
+    fs,
+    os::unix::net::UnixStream,
+    path::{Path, PathBuf},
+    process::{Child, Command},
+};
+
+use elastane_protocol::{AgentRequest, AgentResponse, ContainerPlan, Reply, Report, frame};
+use nix::{
+    sys::signal::{Signal, kill},
+    unistd::{Pid, Uid, chown, geteuid},
+};
+use tempfile::TempDir;
+
+use super::{PATIENCE, Tree, wait_until};
+
+const NOBODY: Uid = Uid::from_raw(65534);
+
+/// An agent as its own process, with a directory of its own.
+pub struct Agent {
+    child: Option<Child>,
+    directory: TempDir,
+    rootless: bool,
+}
+
+impl Agent {
+    /// Starts an agent whose containers get their groups below `parent`.
+    pub fn start(parent: &str) -> Self {
+        Self::start_with(parent, "")
+    }
+
+    /// `sections` is appended to the configuration.
+    pub fn start_with(parent: &str, sections: &str) -> Self {
+        let mut agent = Self::prepare(parent, sections);
+        agent.start_again();
+        agent
+    }
+
+    /// An agent that is not root, whoever runs the test.
+    pub fn start_without_root() -> Self {
+        let mut agent = Self::prepare("elastane", "");
+        agent.rootless = true;
+        if geteuid().is_root() {
+            chown(agent.directory.path(), Some(NOBODY), None).unwrap();
+        }
+        agent.start_again();
+        agent
+    }
+
+    fn prepare(parent: &str, sections: &str) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().display();
+        let config = format!(
+            "[cgroup]\nparent = \"{parent}\"\n\
+             [sampling]\ninterval_ms = 200\nsample_ms = 1000\n\
+             [audit]\nfile = \"{path}/audit.jsonl\"\n\
+             [socket]\npath = \"{path}/agent.sock\"\n{sections}"
+        );
+        fs::write(directory.path().join("agent.toml"), config).unwrap();
+        Self {
+            child: None,
+            directory,
+            rootless: false,
+        }
+    }
+
+    /// Starts it anew with the same configuration.
+    pub fn start_again(&mut self) {
+        let mut command = self.command();
+        command.args(["run", "--config"]).arg(self.config());
+        self.child = Some(command.spawn().unwrap());
+        wait_until("the agent listens", || {
+            UnixStream::connect(self.socket()).is_ok()
+        });
+        // It listens before it has put back what another one left.
+        self.report();
+    }
+
+    pub fn command(&self) -> Command {
+        let binary = env!("CARGO_BIN_EXE_elastane-agent");
+        if !self.rootless || !geteuid().is_root() {
+            return Command::new(binary);
+        }
+        // Where the binary lies, another user may not look.
+        let copy = self.directory.path().join("elastane-agent");
+        fs::copy(binary, &copy).unwrap();
+        let mut command = Command::new("setpriv");
+        command.args(["--reuid=65534", "--clear-groups"]).arg(copy);
+        command
+    }
+
+    pub fn config(&self) -> PathBuf {
+        self.directory.path().join("agent.toml")
+    }
+
+    pub fn socket(&self) -> PathBuf {
+        self.directory.path().join("agent.sock")
+    }
+
+    pub fn directory(&self) -> &Path {
+        self.directory.path()
+    }
+
+    /// The reasons in the audit file, in order.
+    pub fn audited(&self) -> Vec<String> {
+        let text = fs::read_to_string(self.directory.path().join("audit.jsonl")).unwrap();
+        let reason = |line: &str| {
+            let entry: serde_json::Value = serde_json::from_str(line).unwrap();
+            entry["reason"].as_str().unwrap().to_owned()
+        };
+        text.lines().map(reason).collect()
+    }
+
+    pub fn connect(&self) -> UnixStream {
+        let stream = UnixStream::connect(self.socket()).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream
+    }
+
+    pub fn ask(&self, request: &AgentRequest) -> AgentResponse {
+        let mut stream = self.connect();
+        frame::write(&mut stream, request).unwrap();
+        frame::read(&mut stream).unwrap()
+    }
+
+    /// Tells it what runs.
+    pub fn runs(&self, trees: &[&Tree]) {
+        let list = trees.iter().map(|tree| tree.running()).collect();
+        let response = self.ask(&AgentRequest::Containers(list));
+        assert_eq!(response, AgentResponse::Done);
+    }
+
+    pub fn report(&self) -> Report {
+        match self.ask(&AgentRequest::Collect) {
+            AgentResponse::Report(report) => report,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    pub fn apply(&self, valid_for_ms: u32, plans: Vec<ContainerPlan>) {
+        let reply = Reply {
+            acknowledged: 0,
+            valid_for_ms,
+            plans,
+        };
+        assert_eq!(self.ask(&AgentRequest::Apply(reply)), AgentResponse::Done);
+    }
+
+    pub fn signal(&mut self, signal: Signal) -> std::process::ExitStatus {
+        let mut child = self.child.take().unwrap();
+        kill(Pid::from_raw(child.id() as i32), signal).unwrap();
+        child.wait().unwrap()
+    }
+}
+
+impl Drop for Agent {
+    fn drop(&mut self) {
+        if let Some(mut child) = self.child.take() {
+            let _ = kill(Pid::from_raw(child.id() as i32), Signal::SIGTERM);
+            let _ = child.wait();
+        }
+    }
+}
