@@ -14,7 +14,7 @@ DIST := elastane-$(VERSION)
 export HADOOP_VERSION
 export MAVEN_OPTS ?= -Xmx768m
 
-.PHONY: help check build fetch demo test test-rust test-java test-cluster lint bench-heartbeat bench-agent dist clean
+.PHONY: help check build fetch demo test test-rust test-java test-cluster lint bench-core bench-heartbeat bench-agent dist clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1 \2/p' $(MAKEFILE_LIST) | awk '{printf "make %-16s %s\n", $$1, substr($$0, length($$1) + 2)}'
@@ -49,6 +49,9 @@ lint: fetch ## formats and lints of Rust, Java and Python, warnings as errors
 	$(MAVEN_LOUD) -Plint verify -DskipTests
 	$(PYTHON) -m ruff format --check tests
 	$(PYTHON) -m ruff check tests
+
+bench-core: ## what a round, a commit and a finish cost in the core
+	$(CARGO) bench --locked --jobs $(JOBS) -p elastane-core --bench heartbeat
 
 bench-heartbeat: build ## an idle heartbeat beside CapacityScheduler's
 	$(MAVEN) test-compile exec:exec@bench-heartbeat -pl java-shim/scheduler

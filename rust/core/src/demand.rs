@@ -4,6 +4,9 @@ use std::sync::Arc;
 
 use crate::resources::{Resource, Resources};
 
+/// A demand on the grid is at most so long: a day.
+const LONGEST_SLOTS: usize = 24 * 60 * 60 * 1_000 / crate::SLOT_MS as usize;
+
 /// Predicted use of one executor as a step function of the time since its start.
 ///
 /// Cheap to clone: the executors of an application share one series.
@@ -109,6 +112,39 @@ impl Demand {
             .min(self.slots.len() - 1)
     }
 
+    /// The same demand in slots of [`crate::SLOT_MS`], each the largest value that it overlaps. What
+    /// comes after a day is the last slot's.
+    #[must_use]
+    pub fn on_grid(&self) -> Self {
+        let slot_ms = u64::from(crate::SLOT_MS);
+        if self.slot_ms == crate::SLOT_MS && self.slots.len() <= LONGEST_SLOTS {
+            return self.clone();
+        }
+        let given_ms = u64::from(self.slot_ms);
+        let last_given = self.slots.len() - 1;
+        let duration_ms = given_ms.saturating_mul(self.slots.len() as u64);
+        let count = usize::try_from(duration_ms.div_ceil(slot_ms))
+            .unwrap_or(LONGEST_SLOTS)
+            .min(LONGEST_SLOTS);
+        let slots = (0..count).map(|slot| {
+            let from_ms = slot as u64 * slot_ms;
+            let first = usize::try_from(from_ms / given_ms).unwrap_or(last_given);
+            let last = if slot + 1 == LONGEST_SLOTS {
+                last_given
+            } else {
+                usize::try_from((from_ms + slot_ms - 1) / given_ms).unwrap_or(last_given)
+            };
+            self.slots[first.min(last_given)..=last.min(last_given)]
+                .iter()
+                .fold(Resources::ZERO, |peak, amounts| peak.max(*amounts))
+        });
+        Self {
+            slot_ms: crate::SLOT_MS,
+            slots: slots.collect(),
+            ends: self.ends,
+        }
+    }
+
     /// The largest value of each resource.
     #[must_use]
     pub fn peak(&self) -> Resources {
@@ -198,5 +234,25 @@ mod tests {
         let demand = Demand::series(3_000, &[cpu(1.0), cpu(4.0)]).unwrap();
         let capped = demand.capped(cpu(2.0));
         assert_eq!(capped.slots(), &[cpu(1.0), cpu(2.0)]);
+    }
+
+    #[test]
+    fn on_the_grid_a_slot_holds_the_largest_that_it_overlaps() {
+        let fine = Demand::series(1_000, &[1.0, 3.0, 2.0, 1.0].map(cpu)).unwrap();
+        assert_eq!(fine.on_grid().slots(), &[cpu(3.0), cpu(1.0)]);
+        let crossing = Demand::series(2_000, &[1.0, 3.0, 2.0].map(cpu)).unwrap();
+        assert_eq!(crossing.on_grid().slots(), &[cpu(3.0), cpu(3.0)]);
+        let coarse = Demand::series(6_000, &[1.0, 2.0].map(cpu)).unwrap();
+        assert_eq!(coarse.on_grid().slots(), &[1.0, 1.0, 2.0, 2.0].map(cpu));
+        let on_it = Demand::series(3_000, &[1.0, 2.0].map(cpu)).unwrap();
+        assert_eq!(on_it.on_grid(), on_it);
+    }
+
+    #[test]
+    fn on_the_grid_a_demand_is_cut_after_a_day_and_keeps_its_peak() {
+        let demand = Demand::series(u32::MAX, &[cpu(1.0), cpu(5.0)]).unwrap();
+        let on_grid = demand.on_grid();
+        assert_eq!(on_grid.slots().len(), LONGEST_SLOTS);
+        assert_eq!(on_grid.peak(), cpu(5.0));
     }
 }

@@ -7,7 +7,7 @@ use crate::demand::Demand;
 use crate::resources::{Resource, Resources};
 
 /// Sums of many steps carry rounding errors; a demand within this fraction of the capacity fits.
-const TOLERANCE: f64 = 1e-9;
+pub(crate) const TOLERANCE: f64 = 1e-9;
 
 /// Where a demand first passes what is available.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -103,7 +103,7 @@ pub fn fit_over_life(available: &Available, demand: &Demand, margin: f64) -> Res
     }
 }
 
-fn in_every_slot(
+pub(crate) fn in_every_slot(
     available: &Available,
     demand: &Demand,
     margin: f64,

@@ -49,6 +49,15 @@ impl Node {
         self.running.get(&id)
     }
 
+    /// All that run.
+    pub fn running(&self) -> impl Iterator<Item = &Running> {
+        self.running.values()
+    }
+
+    pub(crate) fn running_mut(&mut self) -> impl Iterator<Item = &mut Running> {
+        self.running.values_mut()
+    }
+
     /// How many executors run.
     #[must_use]
     pub fn running_count(&self) -> usize {

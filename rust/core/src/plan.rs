@@ -38,7 +38,7 @@ pub fn cpu_plan(executor: &Running, now_ms: i64, settings: &CpuPlanSettings) -> 
     while offset_ms < settings.valid_for_ms {
         let expected = executor
             .demand
-            .at(elapsed_ms + i64::from(offset_ms))
+            .at(elapsed_ms.saturating_add(i64::from(offset_ms)))
             .cpu_cores;
         let weight = (expected * (1.0 + settings.margin)).max(LEAST_WEIGHT_CORES);
         let differs = steps.last().is_none_or(|last| {

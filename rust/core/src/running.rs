@@ -36,7 +36,7 @@ impl Running {
         let elapsed_ms = now_ms.saturating_sub(self.start_ms);
         self.demand
             .duration_ms()
-            .map(|duration_ms| duration_ms - elapsed_ms)
+            .map(|duration_ms| duration_ms.saturating_sub(elapsed_ms))
             .filter(|left_ms| *left_ms > 0)
     }
 

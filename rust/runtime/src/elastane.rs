@@ -16,6 +16,7 @@ use parking_lot::Mutex;
 
 use crate::journal::{Placed, Record};
 use crate::learner::{Learner, LearnerError};
+use crate::refusals::Refusals;
 use crate::report::{self, ReportError, Sequences};
 use crate::runs::{Runs, last_samples_ms};
 use crate::settings::Settings;
@@ -66,6 +67,7 @@ struct State {
     cluster: Cluster,
     runs: Runs,
     sequences: Sequences,
+    refusals: Refusals,
 }
 
 impl Elastane {
@@ -97,6 +99,7 @@ impl Elastane {
                 cluster,
                 runs: Runs::default(),
                 sequences: Sequences::default(),
+                refusals: Refusals::default(),
             }),
             settings,
             learner,
@@ -162,6 +165,7 @@ impl Elastane {
         let until_ms = now_ms + last_samples_ms(self.settings.report_interval_ms);
         let mut state = self.state.lock();
         state.cluster.application_removed(application);
+        state.refusals.forget(application);
         state.runs.end(application, succeeded, now_ms, until_ms);
     }
 
@@ -183,14 +187,16 @@ impl Elastane {
             Commit::Unknown => true,
             Commit::Refused(refusal) => {
                 count(&self.counters.refused_commits);
-                let application = state.cluster.application(commit.application);
-                let node = state.cluster.node(commit.node);
-                self.journal.write(Record::Refused {
-                    time_ms: now_ms,
-                    application: application.map(|a| a.id.clone()).unwrap_or_default(),
-                    node: node.map(|n| n.name.clone()).unwrap_or_default(),
-                    reason: refusal.to_string(),
-                });
+                if state.refusals.is_due(commit.application, now_ms) {
+                    let application = state.cluster.application(commit.application);
+                    let node = state.cluster.node(commit.node);
+                    self.journal.write(Record::Refused {
+                        time_ms: now_ms,
+                        application: application.map(|a| a.id.clone()).unwrap_or_default(),
+                        node: node.map(|n| n.name.clone()).unwrap_or_default(),
+                        reason: refusal.to_string(),
+                    });
+                }
                 false
             }
             Commit::Placed(placement) => {
@@ -208,9 +214,9 @@ impl Elastane {
 
     fn placed(&self, cluster: &Cluster, container: &str, placement: &Placement, now_ms: i64) {
         count(if placement.reason.is_by_core() {
-            &self.counters.placed_by_core
+            &self.counters.admitted_by_core
         } else {
-            &self.counters.placed_by_capacity_scheduler
+            &self.counters.admitted_by_capacity_scheduler
         });
         let Placement {
             reason,
@@ -292,6 +298,7 @@ impl Elastane {
             cluster,
             runs,
             sequences,
+            ..
         } = &mut *state;
         let number = cluster
             .node_named(node)
@@ -351,12 +358,13 @@ impl Elastane {
 
     /// What is known and was counted, as JSON.
     pub fn status(&self, now_ms: i64) -> String {
-        let state = self.state.lock();
+        let mut state = self.state.lock();
+        let runs_recording = state.runs.recording();
         let status = Status::new(
-            &state.cluster,
+            &mut state.cluster,
             &self.counters,
             self.learner.profile_count(),
-            state.runs.recording(),
+            runs_recording,
             self.journal.dropped(),
             now_ms,
         );

@@ -8,6 +8,7 @@
 mod elastane;
 mod journal;
 mod learner;
+mod refusals;
 mod report;
 mod runs;
 mod settings;

@@ -9,8 +9,10 @@ use serde::Serialize;
 /// What happened since the core was opened.
 #[derive(Default)]
 pub(crate) struct Counters {
-    pub(crate) placed_by_core: AtomicU64,
-    pub(crate) placed_by_capacity_scheduler: AtomicU64,
+    /// Containers that the core let through in the commit, whoever proposed them. Those that its
+    /// order led to are counted in Java.
+    pub(crate) admitted_by_core: AtomicU64,
+    pub(crate) admitted_by_capacity_scheduler: AtomicU64,
     pub(crate) refused_commits: AtomicU64,
     pub(crate) reports: AtomicU64,
     pub(crate) refused_reports: AtomicU64,
@@ -27,8 +29,8 @@ pub(crate) struct Status {
     mode: &'static str,
     profiles: usize,
     runs_recording: usize,
-    placed_by_core: u64,
-    placed_by_capacity_scheduler: u64,
+    admitted_by_core: u64,
+    admitted_by_capacity_scheduler: u64,
     refused_commits: u64,
     reports: u64,
     refused_reports: u64,
@@ -61,7 +63,7 @@ struct WaitingStatus {
 
 impl Status {
     pub(crate) fn new(
-        cluster: &Cluster,
+        cluster: &mut Cluster,
         counters: &Counters,
         profiles: usize,
         runs_recording: usize,
@@ -78,34 +80,24 @@ impl Status {
             registered_memory_bytes: entry.registered.memory_bytes,
             registered_vcores: entry.registered.vcores,
         });
-        let waiting = cluster.applications().filter_map(|(_, application)| {
-            let ask = application.waiting?;
-            let name = |node| {
-                cluster
-                    .node(node)
-                    .map_or("a node that is gone", |entry| entry.name.as_str())
-            };
-            let reason = match application.held {
-                None => "no node had free space by request, or none was asked yet".to_owned(),
-                Some(Held::NoFit { node, excess }) => format!("{}: {excess}", name(node)),
-                Some(Held::Passed {
-                    node,
-                    better,
-                    gain_ms,
-                }) => format!(
-                    "{}: waits for {}, where its work is done {:.1} s sooner",
-                    name(node),
-                    name(better),
-                    gain_ms as f64 / 1e3
-                ),
-            };
-            Some(WaitingStatus {
-                application: application.id.clone(),
-                containers: ask.count,
-                for_ms: now_ms - application.waiting_since_ms,
-                reason,
+        let nodes = nodes.collect();
+        let waiting: Vec<_> = cluster
+            .applications()
+            .filter_map(|(id, application)| Some((id, application.waiting?.count)))
+            .collect();
+        let waiting = waiting
+            .into_iter()
+            .filter_map(|(id, containers)| {
+                let held = cluster.held(id, now_ms);
+                let application = cluster.application(id)?;
+                Some(WaitingStatus {
+                    application: application.id.clone(),
+                    containers,
+                    for_ms: now_ms - application.waiting_since_ms,
+                    reason: reason(cluster, held),
+                })
             })
-        });
+            .collect();
         Self {
             mode: if cluster.settings().enforce {
                 "enforce"
@@ -114,16 +106,47 @@ impl Status {
             },
             profiles,
             runs_recording,
-            placed_by_core: counters.placed_by_core.load(Relaxed),
-            placed_by_capacity_scheduler: counters.placed_by_capacity_scheduler.load(Relaxed),
+            admitted_by_core: counters.admitted_by_core.load(Relaxed),
+            admitted_by_capacity_scheduler: counters.admitted_by_capacity_scheduler.load(Relaxed),
             refused_commits: counters.refused_commits.load(Relaxed),
             reports: counters.reports.load(Relaxed),
             refused_reports: counters.refused_reports.load(Relaxed),
             samples: counters.samples.load(Relaxed),
             repeated_samples: counters.repeated_samples.load(Relaxed),
             journal_dropped,
-            nodes: nodes.collect(),
-            waiting: waiting.collect(),
+            nodes,
+            waiting,
         }
+    }
+}
+
+fn reason(cluster: &Cluster, held: Option<Held>) -> String {
+    let name = |node| {
+        cluster
+            .node(node)
+            .map_or("a node that is gone", |entry| entry.name.as_str())
+    };
+    match held {
+        None => "no node had free space by request, or none was asked yet".to_owned(),
+        Some(Held::NoFit {
+            node,
+            excess: Some(excess),
+            ..
+        }) => format!("{}: {excess}", name(node)),
+        Some(Held::NoFit { node, resource, .. }) => format!(
+            "{}: {} was short when last asked, and is not now",
+            name(node),
+            resource.name()
+        ),
+        Some(Held::Passed {
+            node,
+            better,
+            gain_ms,
+        }) => format!(
+            "{}: waits for {}, where its work is done {:.1} s sooner",
+            name(node),
+            name(better),
+            gain_ms as f64 / 1e3
+        ),
     }
 }

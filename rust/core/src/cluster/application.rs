@@ -2,10 +2,13 @@
 
 use std::sync::Arc;
 
+use super::elsewhere::Better;
 use super::node_entry::{NodeId, Request};
+use super::waiting::Row;
 use crate::demand::Demand;
 use crate::fit::Excess;
 use crate::policy::Waiting;
+use crate::resources::Resource;
 
 /// An application's number; never used twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -22,6 +25,9 @@ pub struct Predicted {
     pub profile: Arc<str>,
 }
 
+/// A demand that is a thousand times larger is capped at any node's size.
+const LARGEST_MARGIN: f64 = 1e3;
+
 /// What is known about an application's containers; none of a kind means its request is taken.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Demands {
@@ -32,6 +38,23 @@ pub struct Demands {
 }
 
 impl Demands {
+    /// On the grid of the plan, with margins that are at least 0 and a number.
+    pub(super) fn on_grid(self) -> Self {
+        let on_grid = |predicted: Predicted| Predicted {
+            demand: predicted.demand.on_grid(),
+            margin: if predicted.margin.is_nan() {
+                0.0
+            } else {
+                predicted.margin.clamp(0.0, LARGEST_MARGIN)
+            },
+            ..predicted
+        };
+        Self {
+            application_master: self.application_master.map(on_grid),
+            executor: self.executor.map(on_grid),
+        }
+    }
+
     pub(super) fn of(&self, application_master: bool) -> Option<&Predicted> {
         if application_master {
             self.application_master.as_ref()
@@ -57,12 +80,15 @@ pub struct Ask {
 /// Why an application's next container was not placed when it was last looked at.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Held {
-    /// It does not fit.
+    /// It did not fit.
     NoFit {
         /// Where it was looked at.
         node: NodeId,
-        /// What lacks.
-        excess: Excess,
+        /// What lacked first.
+        resource: Resource,
+        /// By how much it does not fit there as things are now; none when it would fit now, or the
+        /// node is gone.
+        excess: Option<Excess>,
     },
     /// It fits, and waits for the heartbeat of a node that delays it less.
     Passed {
@@ -96,8 +122,10 @@ pub struct Application {
     pub waiting: Option<Ask>,
     /// Since when it waits for its next container.
     pub waiting_since_ms: i64,
-    /// Why its next container was not placed when it was last looked at.
-    pub held: Option<Held>,
+    /// Its place among those that wait; none when it waits for nothing.
+    pub(super) row: Option<Row>,
+    /// The node that it passed the last one for, and by how much sooner its work is done there.
+    pub(super) passed_for: Option<Better>,
     /// Since when it passes on nodes; none when it does not.
     pub(super) passing_since_ms: Option<i64>,
     /// When it may pass on a node again after it did so in vain.
@@ -118,7 +146,8 @@ impl Application {
             allocated: Request::default(),
             waiting: None,
             waiting_since_ms: submitted_ms,
-            held: None,
+            row: None,
+            passed_for: None,
             passing_since_ms: None,
             may_pass_from_ms: i64::MIN,
         }
@@ -132,7 +161,6 @@ impl Application {
     pub(super) fn ask(&mut self, ask: Ask, now_ms: i64) {
         if ask.count == 0 {
             self.waiting = None;
-            self.held = None;
             return;
         }
         if self.waiting.is_none() {
@@ -166,6 +194,7 @@ impl Application {
                 ),
             ),
             whole: false,
+            remaining_share: None,
         }
     }
 
@@ -181,7 +210,6 @@ impl Application {
 
     pub(super) fn granted(&mut self, now_ms: i64) {
         self.waiting_since_ms = now_ms;
-        self.held = None;
         self.passing_since_ms = None;
     }
 }

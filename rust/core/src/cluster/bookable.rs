@@ -1,5 +1,7 @@
 //! Bookable capacity: how much CapacityScheduler may hand out on a node.
 
+use std::collections::BTreeSet;
+
 use super::Cluster;
 use super::node_entry::{NodeEntry, NodeId, Request};
 
@@ -12,6 +14,40 @@ pub struct BookableChange {
     pub thousandths: u32,
 }
 
+/// The nodes that [`Cluster::bookable_changes`] has to look at, so that it need not look at all.
+#[derive(Debug, Default)]
+pub(super) struct BookableWatch {
+    /// Nodes that may have to change.
+    unsettled: BTreeSet<NodeId>,
+    /// All others that report, by their last report.
+    by_report: BTreeSet<(i64, NodeId)>,
+}
+
+impl BookableWatch {
+    /// A node reported, and before that at `former_ms`.
+    pub(super) fn reported(&mut self, node: NodeId, former_ms: Option<i64>, now_ms: i64) {
+        self.forget(node, former_ms);
+        self.by_report.insert((now_ms, node));
+        self.unsettled.insert(node);
+    }
+
+    pub(super) fn forget(&mut self, node: NodeId, last_report_ms: Option<i64>) {
+        if let Some(last_ms) = last_report_ms {
+            self.by_report.remove(&(last_ms, node));
+        }
+        self.unsettled.remove(&node);
+    }
+
+    fn expire(&mut self, fresh_for_ms: i64, now_ms: i64) {
+        while let Some((last_ms, node)) = self.by_report.first().copied()
+            && now_ms.saturating_sub(last_ms) > fresh_for_ms
+        {
+            self.by_report.pop_first();
+            self.unsettled.insert(node);
+        }
+    }
+}
+
 impl Cluster {
     /// The nodes whose bookable capacity has to change: up to the configured ratio while the agent
     /// reports freshly, back to the registered size when it doesn't. At most `limit` of them; the
@@ -19,17 +55,21 @@ impl Cluster {
     pub fn bookable_changes(&mut self, limit: usize, now_ms: i64) -> Vec<BookableChange> {
         let settings = self.settings;
         let raised = (settings.max_ratio * 1e3).round() as u32;
+        self.bookable_watch.expire(settings.fresh_for_ms, now_ms);
         let mut changes = Vec::new();
-        for (id, entry) in &mut self.nodes {
-            let fresh = settings.enforce && entry.is_fresh(settings.fresh_for_ms, now_ms);
-            let thousandths = if fresh { raised } else { 1_000 };
-            if changes.len() < limit && thousandths != entry.bookable_thousandths {
-                entry.bookable_thousandths = thousandths;
-                changes.push(BookableChange {
-                    node: *id,
-                    thousandths,
-                });
+        while let Some(node) = self.bookable_watch.unsettled.first().copied() {
+            if let Some(entry) = self.nodes.get_mut(&node) {
+                let fresh = settings.enforce && entry.is_fresh(settings.fresh_for_ms, now_ms);
+                let thousandths = if fresh { raised } else { 1_000 };
+                if thousandths != entry.bookable_thousandths {
+                    if changes.len() == limit {
+                        break;
+                    }
+                    entry.bookable_thousandths = thousandths;
+                    changes.push(BookableChange { node, thousandths });
+                }
             }
+            self.bookable_watch.unsettled.pop_first();
         }
         changes
     }

@@ -3,9 +3,12 @@
 use std::sync::Arc;
 
 use super::Cluster;
-use super::admission::{Admitted, Prospect, Refusal, admit};
-use super::application::{ApplicationId, Held};
+use super::admission::{Admitted, Refusal, admit};
+use super::application::ApplicationId;
 use super::node_entry::{NodeId, Request};
+use super::notes::Note;
+use super::prospect::{Judge, Prospect, planned_demand};
+use crate::demand::Demand;
 use crate::node::ExecutorId;
 use crate::running::Running;
 
@@ -58,7 +61,7 @@ pub enum PlacedReason {
     Starving,
     /// CapacityScheduler decided: mode `observe`, or no fresh report of the node.
     CapacityScheduler,
-    /// It was there before this core knew of it, or came out of a reservation.
+    /// It was there before this core knew of it.
     NotAsked,
 }
 
@@ -117,81 +120,89 @@ impl Cluster {
     /// what is left.
     pub fn commit(&mut self, commit: CommitRequest<'_>, now_ms: i64) -> Commit {
         let decides = self.decides(commit.node, now_ms);
+        let judge = Judge::of(self.policy.as_ref());
         let (Some(entry), Some(application)) = (
             self.nodes.get_mut(&commit.node),
             self.applications.get_mut(&commit.application),
         ) else {
             return Commit::Unknown;
         };
+        let request = commit.request.bookable(self.settings.virtual_cores_count);
         let predicted = application.demands.of(commit.application_master);
-        let prospect = match Prospect::new(entry, predicted, commit.request) {
-            Ok(prospect) => prospect,
+        let demand = match planned_demand(entry, predicted, request) {
+            Ok(demand) => demand,
             Err(error) => return Commit::Refused(Refusal::Demand(error)),
         };
         let profile = predicted.map(|predicted| Arc::clone(&predicted.profile));
+        let margin = predicted.map_or(0.0, |predicted| predicted.margin);
 
         let (reason, score) = if !decides {
             (PlacedReason::CapacityScheduler, None)
         } else if !commit.may_refuse {
             (PlacedReason::NotAsked, None)
         } else {
-            let available = entry.node.available(now_ms);
-            let place = entry.place(&available, now_ms);
-            let candidate = prospect.candidate(application.as_waiting(self.registered));
-            let (policy, settings) = (self.policy.as_ref(), &self.settings);
-            let request = commit.request;
-            match admit(
-                policy,
-                settings,
-                entry,
-                &place,
-                application,
-                request,
-                &candidate,
-            ) {
-                Ok(admitted) => (admitted.into(), Some(policy.score(&place, &candidate))),
+            judge.look_at(entry, now_ms);
+            let waiting = application.as_waiting(self.registered);
+            let prospect = match Prospect::new(judge, entry, predicted, request, waiting, now_ms) {
+                Ok(prospect) => prospect,
+                Err(error) => return Commit::Refused(Refusal::Demand(error)),
+            };
+            let fits = prospect.fits();
+            match admit(fits, &self.settings, entry, application, request, now_ms) {
+                Ok(admitted) => (admitted.into(), Some(prospect.score())),
                 Err(excess) => {
-                    let node = commit.node;
-                    application.held = Some(Held::NoFit { node, excess });
+                    let (node, resource) = (commit.node, excess.resource);
+                    if let Some(row) = application.row {
+                        self.waiting.set_note(row, Note::Short { node, resource });
+                    }
                     return Commit::Refused(Refusal::Excess(excess));
                 }
             }
         };
-
-        let executor = ExecutorId(self.next_executor);
-        self.next_executor += 1;
+        if commit.may_refuse {
+            application.granted(now_ms);
+            if let Some(row) = application.row {
+                self.waiting.granted(row, now_ms);
+            }
+        }
         let container = Container {
             node: commit.node,
             application: commit.application,
-            executor,
+            executor: ExecutorId(self.next_executor),
             application_master: commit.application_master,
             request: commit.request,
             start_ms: commit.start_ms,
             profile,
-            margin: prospect.margin,
+            margin,
         };
-        if commit.may_refuse {
-            application.granted(now_ms);
-        }
-        // A container that is told twice, as after a restart, must not be booked twice.
-        self.finished(commit.container);
-        if let Some(application) = self.applications.get_mut(&commit.application) {
-            application.started(commit.request);
-        }
-        let booked = commit.request.bookable(self.settings.virtual_cores_count);
-        if let Some(entry) = self.nodes.get_mut(&commit.node) {
-            entry
-                .node
-                .insert(executor, Running::new(commit.start_ms, prospect.demand));
-            entry.booked = entry.booked.plus(booked);
-        }
-        self.containers
-            .insert(commit.container.to_owned(), container.clone());
+        self.next_executor += 1;
+        self.start(commit.container, &container, demand, now_ms);
         Commit::Placed(Placement {
             reason,
             score,
             container,
         })
+    }
+
+    fn start(&mut self, id: &str, container: &Container, demand: Demand, now_ms: i64) {
+        // A container that is told twice, as after a restart, must not be booked twice.
+        self.finished(id);
+        if let Some(application) = self.applications.get_mut(&container.application) {
+            application.started(container.request);
+        }
+        let booked = container
+            .request
+            .bookable(self.settings.virtual_cores_count);
+        let id: Arc<str> = id.into();
+        if let Some(entry) = self.nodes.get_mut(&container.node) {
+            let executor = Running::new(container.start_ms, demand);
+            entry
+                .plan
+                .insert(&mut entry.node, container.executor, executor, now_ms);
+            entry.containers.insert(container.executor, Arc::clone(&id));
+            entry.booked = entry.booked.plus(booked);
+        }
+        self.containers.insert(id, container.clone());
     }
 
     /// A container ended, or its commit was refused elsewhere.
@@ -201,7 +212,8 @@ impl Cluster {
             .request
             .bookable(self.settings.virtual_cores_count);
         if let Some(entry) = self.nodes.get_mut(&container.node) {
-            entry.node.remove(container.executor);
+            entry.plan.remove(&mut entry.node, container.executor);
+            entry.containers.remove(&container.executor);
             entry.booked = entry.booked.minus(booked);
         }
         if let Some(application) = self.applications.get_mut(&container.application) {

@@ -1,15 +1,12 @@
 //! Whether an executor is better off on another node, and for how long it may wait for that node.
 
-use std::collections::BTreeMap;
 use std::ops::Bound::{Excluded, Unbounded};
 
-use super::admission::Prospect;
-use super::application::{Application, Ask};
-use super::node_entry::{NodeEntry, NodeId};
-use super::{ClusterSettings, decides};
-use crate::available::Available;
-use crate::delay::delay_ms;
-use crate::policy::{Candidate, Policy};
+use super::Cluster;
+use super::application::{Application, ApplicationId};
+use super::node_entry::NodeId;
+use super::prospect::{Judge, Prospect};
+use crate::windows::WindowSet;
 
 /// As many other nodes are looked at in a round, those that follow in the order of registration;
 /// with a few random ones the best is nearly as good as with all, and the cost stays bounded
@@ -19,14 +16,11 @@ const NODES_LOOKED_AT: usize = 8;
 /// An executor that has passed in vain takes what comes for so many times the wait that it lost.
 const REST_AFTER_IN_VAIN: i64 = 10;
 
-/// The other nodes as seen from one that heartbeats; they are computed when first asked for.
-pub(super) struct Elsewhere<'a> {
-    nodes: &'a BTreeMap<NodeId, NodeEntry>,
+/// The other nodes as seen from one that heartbeats; they are looked at when first asked for.
+pub(super) struct Elsewhere {
     here: NodeId,
-    policy: &'a dyn Policy,
-    settings: &'a ClusterSettings,
     now_ms: i64,
-    others: Option<Vec<(NodeId, Available)>>,
+    others: Option<Vec<NodeId>>,
 }
 
 /// A node that an executor had better wait for.
@@ -36,60 +30,52 @@ pub(super) struct Better {
     pub(super) gain_ms: i64,
 }
 
-impl<'a> Elsewhere<'a> {
-    pub(super) fn new(
-        nodes: &'a BTreeMap<NodeId, NodeEntry>,
-        here: NodeId,
-        policy: &'a dyn Policy,
-        settings: &'a ClusterSettings,
-        now_ms: i64,
-    ) -> Self {
+impl Elsewhere {
+    pub(super) fn new(here: NodeId, now_ms: i64) -> Self {
         Self {
-            nodes,
             here,
-            policy,
-            settings,
             now_ms,
             others: None,
         }
     }
 
     /// The node that delays the executor least, if waiting for its heartbeat costs less than it
-    /// gains: there the work has to be done sooner by more than the longest wait.
+    /// gains: there the work has to be done sooner by more than the longest wait. Here it is not
+    /// delayed but in the windows given.
     pub(super) fn better(
         &mut self,
-        application: &Application,
-        ask: Ask,
-        available_here: &Available,
-        here: &Candidate<'_>,
+        cluster: &mut Cluster,
+        application: ApplicationId,
+        delayed_here_in: WindowSet,
     ) -> Option<Better> {
-        let pass_ms = self.settings.pass_ms;
-        if pass_ms == 0 {
-            return None;
-        }
-        let delay_here_ms = delay_ms(available_here, here.demand);
+        let pass_ms = cluster.settings.pass_ms;
+        let here = cluster.prospect(self.here, application, self.now_ms)?;
+        let delay_here_ms = here.delay_ms(delayed_here_in);
         if delay_here_ms <= pass_ms {
             return None;
         }
-        let (nodes, policy, now_ms) = (self.nodes, self.policy, self.now_ms);
-        let virtual_cores_count = self.settings.virtual_cores_count;
-        let predicted = application.demands.of(ask.application_master);
+        if self.others.is_none() {
+            self.others = Some(self.look_at_others(cluster));
+        }
+        let request = cluster.applications.get(&application)?.waiting?.request;
+        let virtual_cores_count = cluster.settings.virtual_cores_count;
         let mut best: Option<Better> = None;
-        for (node, available) in self.others() {
-            let Some(entry) = nodes.get(node) else {
-                continue;
-            };
-            if !ask.request.fits_into(entry.free(virtual_cores_count)) {
+        for node in self.others.iter().flatten() {
+            if best.is_some_and(|best| best.gain_ms >= delay_here_ms) {
+                break; // No node delays it by less than nothing.
+            }
+            let has_room = cluster
+                .nodes
+                .get(node)
+                .is_some_and(|entry| request.fits_into(entry.free(virtual_cores_count)));
+            if !has_room {
                 continue;
             }
-            let Ok(prospect) = Prospect::new(entry, predicted, ask.request) else {
+            let Some(prospect) = cluster.prospect(*node, application, self.now_ms) else {
                 continue;
             };
-            let there = prospect.candidate(here.waiting);
-            let gain_ms = delay_here_ms - delay_ms(available, there.demand);
-            if gain_ms > best.map_or(pass_ms, |best| best.gain_ms)
-                && policy.fits(&entry.place(available, now_ms), &there).is_ok()
-            {
+            let gain_ms = delay_here_ms - prospect.delay_ms(WindowSet::ALL);
+            if gain_ms > best.map_or(pass_ms, |best| best.gain_ms) && prospect.fits().is_ok() {
                 best = Some(Better {
                     node: *node,
                     gain_ms,
@@ -99,17 +85,45 @@ impl<'a> Elsewhere<'a> {
         best
     }
 
-    fn others(&mut self) -> &[(NodeId, Available)] {
-        let (nodes, here, settings, now_ms) = (self.nodes, self.here, self.settings, self.now_ms);
-        self.others.get_or_insert_with(|| {
-            nodes
-                .range((Excluded(here), Unbounded))
-                .chain(nodes.range(..here))
-                .take(NODES_LOOKED_AT)
-                .filter(|(_, entry)| decides(settings, entry, now_ms))
-                .map(|(id, entry)| (*id, entry.node.available(now_ms)))
-                .collect()
-        })
+    fn look_at_others(&self, cluster: &mut Cluster) -> Vec<NodeId> {
+        let others: Vec<_> = cluster
+            .nodes
+            .range((Excluded(self.here), Unbounded))
+            .chain(cluster.nodes.range(..self.here))
+            .take(NODES_LOOKED_AT)
+            .map(|(id, _)| *id)
+            .filter(|id| cluster.decides(*id, self.now_ms))
+            .collect();
+        let judge = Judge::of(cluster.policy.as_ref());
+        for id in &others {
+            if let Some(entry) = cluster.nodes.get_mut(id) {
+                judge.look_at(entry, self.now_ms);
+            }
+        }
+        others
+    }
+}
+
+impl Cluster {
+    /// The next container of an application on a node at which the policy has looked.
+    pub(super) fn prospect(
+        &self,
+        node: NodeId,
+        application: ApplicationId,
+        now_ms: i64,
+    ) -> Option<Prospect<'_>> {
+        let entry = self.nodes.get(&node)?;
+        let application = self.applications.get(&application)?;
+        let ask = application.waiting?;
+        Prospect::new(
+            Judge::of(self.policy.as_ref()),
+            entry,
+            application.demands.of(ask.application_master),
+            ask.request,
+            application.as_waiting(self.registered),
+            now_ms,
+        )
+        .ok()
     }
 }
 

@@ -8,11 +8,21 @@ mod admission;
 mod application;
 mod bookable;
 mod container;
+mod contest;
 mod elsewhere;
+mod held;
 mod node_entry;
+mod notes;
+mod plan;
+mod prospect;
+mod quick;
 mod round;
+mod screen;
+mod sums;
+mod waiting;
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 pub use admission::Refusal;
 pub use application::{Application, ApplicationId, Ask, Demands, Held, Predicted};
@@ -24,7 +34,10 @@ pub use round::ROUND_LIMIT;
 use crate::plan::{CpuPlanSettings, cpu_plan};
 use crate::policy::Policy;
 use crate::resources::Resources;
+use crate::running::Running;
+use bookable::BookableWatch;
 use elastane_protocol::CpuStep;
+use waiting::{Row, WaitingTable};
 
 /// What the administrator set.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -56,7 +69,9 @@ pub struct Cluster {
     nodes: BTreeMap<NodeId, NodeEntry>,
     node_by_name: HashMap<String, NodeId>,
     applications: BTreeMap<ApplicationId, Application>,
-    containers: HashMap<String, Container>,
+    waiting: WaitingTable,
+    containers: HashMap<Arc<str>, Container>,
+    bookable_watch: BookableWatch,
     /// The sum over all nodes.
     registered: Request,
     next_node: u32,
@@ -74,7 +89,9 @@ impl Cluster {
             nodes: BTreeMap::new(),
             node_by_name: HashMap::new(),
             applications: BTreeMap::new(),
+            waiting: WaitingTable::default(),
             containers: HashMap::new(),
+            bookable_watch: BookableWatch::default(),
             registered: Request::default(),
             next_node: 0,
             next_application: 0,
@@ -114,14 +131,9 @@ impl Cluster {
         if let Some(entry) = self.nodes.remove(&node) {
             self.node_by_name.remove(&entry.name);
             self.registered = self.registered.minus(entry.registered);
-            let there: Vec<String> = self
-                .containers
-                .iter()
-                .filter(|(_, container)| container.node == node)
-                .map(|(id, _)| id.clone())
-                .collect();
-            for container in there {
-                self.finished(&container);
+            self.bookable_watch.forget(node, entry.last_report_ms);
+            for container in entry.containers.values() {
+                self.finished(container);
             }
         }
     }
@@ -143,10 +155,14 @@ impl Cluster {
         self.nodes.iter().map(|(id, entry)| (*id, entry))
     }
 
-    /// An application was added.
-    pub fn application_added(&mut self, application: Application) -> ApplicationId {
+    /// An application was added. Its demands are resampled to slots of [`SLOT_MS`](crate::SLOT_MS).
+    pub fn application_added(&mut self, mut application: Application) -> ApplicationId {
         let id = ApplicationId(self.next_application);
         self.next_application += 1;
+        application.demands = application.demands.on_grid();
+        application.row = application
+            .waiting
+            .map(|ask| self.waiting.add(id, &application, ask));
         self.applications.insert(id, application);
         id
     }
@@ -155,18 +171,44 @@ impl Cluster {
     pub fn application_moved(&mut self, application: ApplicationId, queue: &str) {
         if let Some(entry) = self.applications.get_mut(&application) {
             queue.clone_into(&mut entry.queue);
+            if let Some(row) = entry.row {
+                self.waiting.move_to_queue(row, queue);
+            }
         }
     }
 
     /// An application ended.
     pub fn application_removed(&mut self, application: ApplicationId) -> Option<Application> {
-        self.applications.remove(&application)
+        let mut removed = self.applications.remove(&application)?;
+        if let Some(row) = removed.row.take() {
+            self.remove_row(row);
+        }
+        Some(removed)
     }
 
     /// What an application waits for now.
     pub fn pending(&mut self, application: ApplicationId, ask: Ask, now_ms: i64) {
-        if let Some(entry) = self.applications.get_mut(&application) {
-            entry.ask(ask, now_ms);
+        let Some(entry) = self.applications.get_mut(&application) else {
+            return;
+        };
+        let request = ask.request.bookable(self.settings.virtual_cores_count);
+        entry.ask(Ask { request, ..ask }, now_ms);
+        match (entry.waiting, entry.row) {
+            (Some(ask), Some(row)) => self.waiting.change(row, ask, &entry.demands),
+            (Some(ask), None) => entry.row = Some(self.waiting.add(application, entry, ask)),
+            (None, row) => {
+                entry.row = None;
+                if let Some(row) = row {
+                    self.remove_row(row);
+                }
+            }
+        }
+    }
+
+    fn remove_row(&mut self, row: Row) {
+        let moved = self.waiting.remove(row);
+        if let Some(moved) = moved.and_then(|id| self.applications.get_mut(&id)) {
+            moved.row = Some(row);
         }
     }
 
@@ -190,6 +232,8 @@ impl Cluster {
     /// A node's agent reported: its physical size, and that it is there.
     pub fn reported(&mut self, node: NodeId, capacity: Resources, now_ms: i64) {
         if let Some(entry) = self.nodes.get_mut(&node) {
+            self.bookable_watch
+                .reported(node, entry.last_report_ms, now_ms);
             entry.reported(capacity, now_ms);
         }
     }
@@ -198,27 +242,40 @@ impl Cluster {
     pub fn measured_memory(&mut self, container: &str, memory_bytes: f64) {
         if let Some(container) = self.containers.get(container)
             && let Some(entry) = self.nodes.get_mut(&container.node)
-            && let Some(running) = entry.node.get_mut(container.executor)
         {
-            running.measured_memory_bytes = memory_bytes;
+            entry
+                .plan
+                .measured(&mut entry.node, container.executor, memory_bytes);
         }
     }
 
     /// The CPU plan of every container of a node, from `now_ms` on.
     ///
-    /// Nobody knows what an executor without a profile uses: its weight is an equal share of the
-    /// node, so that it neither starves nor pushes aside the others.
+    /// Nobody knows what an executor without a profile uses: its weight is the part of the node that
+    /// its virtual cores are of all that run there, so that it neither starves nor pushes aside the
+    /// others.
     pub fn cpu_plans(&self, node: NodeId, now_ms: i64) -> Vec<(&str, Vec<CpuStep>)> {
         let Some(entry) = self.nodes.get(&node) else {
             return Vec::new();
         };
-        let equal_share = entry.node.capacity.cpu_cores / entry.node.running_count().max(1) as f64;
-        let mut plans: Vec<_> = self
+        let vcores = |container: &Container| f64::from(container.request.vcores.max(1));
+        let all_vcores: f64 = entry
             .containers
-            .iter()
-            .filter(|(_, container)| container.node == node)
-            .filter_map(|(id, container)| {
-                let running = entry.node.get(container.executor)?;
+            .values()
+            .filter_map(|id| self.containers.get(id))
+            .map(vcores)
+            .sum();
+        let share_of_vcores =
+            |container: &Container| entry.node.capacity.cpu_cores * vcores(container) / all_vcores;
+        let mut plans: Vec<_> = entry
+            .containers
+            .values()
+            .filter_map(|id| {
+                let container = self.containers.get(id)?;
+                let running = Running {
+                    start_ms: container.start_ms,
+                    ..entry.node.get(container.executor)?.clone()
+                };
                 let steps = if container.profile.is_some() {
                     let settings = CpuPlanSettings {
                         valid_for_ms: self.settings.plan_valid_for_ms,
@@ -226,15 +283,15 @@ impl Cluster {
                         cap_ratio: self.settings.cpu_cap_ratio,
                         request_cores: entry.request_cores(container.request),
                     };
-                    cpu_plan(running, now_ms, &settings)
+                    cpu_plan(&running, now_ms, &settings)
                 } else {
                     vec![CpuStep {
                         offset_ms: 0,
-                        weight_cores: equal_share as f32,
+                        weight_cores: share_of_vcores(container) as f32,
                         cap_cores: None,
                     }]
                 };
-                Some((id.as_str(), steps))
+                Some((id.as_ref(), steps))
             })
             .collect();
         plans.sort_unstable_by_key(|(id, _)| *id);

@@ -1,6 +1,10 @@
 //! A node as YARN registered it and as its agent measured it.
 
-use crate::node::Node;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::plan::Plan;
+use crate::node::{ExecutorId, Node};
 use crate::resources::Resources;
 
 /// A node's number; never used twice.
@@ -61,6 +65,9 @@ pub struct NodeEntry {
     pub last_report_ms: Option<i64>,
     /// Bookable over registered, in thousandths, as last told to Java.
     pub bookable_thousandths: u32,
+    /// What runs, by executor, as YARN calls it.
+    pub(super) containers: BTreeMap<ExecutorId, Arc<str>>,
+    pub(super) plan: Plan,
     measured_capacity: Option<Resources>,
 }
 
@@ -73,6 +80,8 @@ impl NodeEntry {
             node: Node::new(Resources::ZERO),
             last_report_ms: None,
             bookable_thousandths: 1_000,
+            containers: BTreeMap::new(),
+            plan: Plan::default(),
             measured_capacity: None,
         };
         entry.derive_capacity();
@@ -84,7 +93,9 @@ impl NodeEntry {
         self.derive_capacity();
     }
 
+    /// A size that is no amount is taken for not known.
     pub(super) fn reported(&mut self, capacity: Resources, now_ms: i64) {
+        let capacity = capacity.map(|size| if size.is_finite() { size.max(0.0) } else { 0.0 });
         self.last_report_ms = Some(now_ms);
         if self.measured_capacity != Some(capacity) {
             self.measured_capacity = Some(capacity);
@@ -107,6 +118,7 @@ impl NodeEntry {
                 ..measured
             },
         };
+        self.plan.changed();
     }
 
     /// Whether the agent's last report is young enough to act on.
@@ -135,7 +147,10 @@ impl NodeEntry {
 
     /// What CapacityScheduler may still book; vcores without end where it doesn't count them.
     pub(super) fn free(&self, virtual_cores_count: bool) -> Request {
-        let bookable = |registered: u64| registered * u64::from(self.bookable_thousandths) / 1_000;
+        let bookable = |registered: u64| {
+            let bookable = u128::from(registered) * u128::from(self.bookable_thousandths) / 1_000;
+            u64::try_from(bookable).unwrap_or(u64::MAX)
+        };
         let vcores = if virtual_cores_count {
             u32::try_from(bookable(u64::from(self.registered.vcores))).unwrap_or(u32::MAX)
         } else {
@@ -146,6 +161,11 @@ impl NodeEntry {
             vcores,
         };
         bookable.minus(self.booked)
+    }
+
+    /// Whether a container of this request fits into the registered size beside what is booked.
+    pub(super) fn has_room_by_request(&self, request: Request) -> bool {
+        request.fits_into(self.registered.minus(self.booked))
     }
 
     /// How many containers of this request fit into the registered size beside what is booked.

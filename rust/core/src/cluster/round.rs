@@ -1,23 +1,24 @@
 //! A round of allocation: which applications' next container may go to this node, best first.
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::HashMap;
 
 use super::Cluster;
-use super::admission::{Admitted, Prospect, admit};
-use super::application::{Application, ApplicationId, Ask, Held};
+use super::admission::{Admitted, admit};
+use super::application::{ApplicationId, Ask};
+use super::contest::{Contender, Rank};
 use super::elsewhere::Elsewhere;
 use super::node_entry::{NodeId, Request};
+use super::notes::Note;
+use super::prospect::{Judge, Prospect};
+use super::quick::Quick;
 use crate::policy::{Turn, Waiting};
-use crate::resources::Resource;
+use crate::windows::WindowSet;
 
 /// At most so many applications of one queue are named in a round.
 pub const ROUND_LIMIT: usize = 16;
 
-/// Scores that differ by less than this are equal; then the application that came first goes first,
-/// as CapacityScheduler has it, so that an application gets all its executors before the next one
-/// gets its first.
-const SAME_SCORE: f64 = 1e-9;
+/// So many times more contenders are looked for when too many of them passed.
+const MORE_CONTENDERS: usize = 4;
 
 impl Cluster {
     /// The applications whose next container fits `node` now and over time, in the order in which
@@ -27,8 +28,9 @@ impl Cluster {
     /// score. An application master goes to no node while an application of its queue that runs
     /// already waits for memory: the two would take from each other what both need. It is held
     /// back no longer than a starving application. An application that another node would delay
-    /// clearly less is left out for a bounded time. An application whose ask does not fit `free` is
-    /// left out: CapacityScheduler would reserve the node for it and place nothing else there.
+    /// clearly less is left out for a bounded time; only those whose turn it would be are asked
+    /// that. An application whose ask does not fit `free` is left out: CapacityScheduler would
+    /// reserve the node for it and place nothing else there.
     pub fn round(
         &mut self,
         node: NodeId,
@@ -38,89 +40,123 @@ impl Cluster {
         if !self.decides(node, now_ms) {
             return None;
         }
-        let entry = self.nodes.get(&node)?;
-        let available = entry.node.available(now_ms);
-        let place = entry.place(&available, now_ms);
-        let (policy, settings) = (self.policy.as_ref(), &self.settings);
-        let turns = self.turns(now_ms);
-        let short_of_memory = queues_short_of_memory(&self.applications);
-        let mut elsewhere = Elsewhere::new(&self.nodes, node, policy, settings, now_ms);
-
-        let mut fitting = Vec::new();
-        for (id, application) in &mut self.applications {
-            let Some(ask) = application.waiting else {
-                continue;
-            };
-            let turn = turns.get(id).copied().unwrap_or(Turn::Usual);
-            if turn == Turn::NotNow || !ask.request.fits_into(free) {
-                continue;
+        let judge = Judge::of(self.policy.as_ref());
+        judge.look_at(self.nodes.get_mut(&node)?, now_ms);
+        let Judge::Remaining(by) = judge else {
+            let contenders = self.contenders(node, free, now_ms)?;
+            return Some(self.name_best(node, &contenders, now_ms).order);
+        };
+        let held_back = self.waiting.queues_short_of_memory();
+        let mut places = ROUND_LIMIT;
+        loop {
+            let entry = self.nodes.get(&node)?;
+            let quick = Quick::new(by, &self.settings, entry, node, free, now_ms);
+            let contest = quick.contest(&mut self.waiting, held_back.as_deref(), places);
+            let named = self.name_best(node, &contest.in_order(), now_ms);
+            let may_lack_some = |queue| contest.is_full(queue) && named.lacks(queue);
+            if !(0..self.waiting.queue_count()).any(may_lack_some) {
+                return Some(named.order);
             }
-            if ask.application_master
-                && application.waited_ms(now_ms) < settings.starvation_wait_ms
-                && short_of_memory.contains(&application.queue)
-            {
-                continue;
-            }
-            let predicted = application.demands.of(ask.application_master);
-            let Ok(prospect) = Prospect::new(entry, predicted, ask.request) else {
-                continue;
-            };
-            let candidate = prospect.candidate(application.as_waiting(self.registered));
-            let request = ask.request;
-            let admitted = admit(
-                policy,
-                settings,
-                entry,
-                &place,
-                application,
-                request,
-                &candidate,
-            );
-            let starves = match admitted {
-                Ok(admitted) => admitted == Admitted::Starving,
-                Err(excess) => {
-                    application.held = Some(Held::NoFit { node, excess });
-                    continue;
-                }
-            };
-            if !starves
-                && let Some(better) = elsewhere.better(application, ask, &available, &candidate)
-                && application.may_pass(settings.pass_ms, now_ms)
-            {
-                application.held = Some(Held::Passed {
-                    node,
-                    better: better.node,
-                    gain_ms: better.gain_ms,
-                });
-                continue;
-            }
-            let score = policy.score(&place, &candidate);
-            let key = (
-                Reverse(ask.priority),
-                !starves,
-                turn,
-                (score / SAME_SCORE).round() as i64,
-                *id,
-            );
-            fitting.push((key, application.queue.as_str()));
+            places = contest.places().saturating_mul(MORE_CONTENDERS);
         }
-        fitting.sort_unstable();
-
-        let mut named: HashMap<&str, usize> = HashMap::new();
-        let order = fitting
-            .into_iter()
-            .filter(|(_, queue)| {
-                let count = named.entry(queue).or_default();
-                *count += 1;
-                *count <= ROUND_LIMIT
-            })
-            .map(|((.., id), _)| id)
-            .collect();
-        Some(order)
     }
 
-    /// Whose turn it is by the policy, where it is not everybody's.
-    fn turns(&self, now_ms: i64) -> HashMap<ApplicationId, Turn> {
+    /// All that may go to the node, the best first, as the policy says of each of them.
+    fn contenders(&mut self, node: NodeId, free: Request, now_ms: i64) -> Option<Vec<Contender>> {
+        let entry = self.nodes.get(&node)?;
+        let (policy, settings) = (self.policy.as_ref(), &self.settings);
+        let judge = Judge::of(policy);
+        let turns = self.turns(now_ms);
+        let held_back = self.waiting.queues_short_of_memory();
+        let mut contenders = Vec::new();
+        for row in 0..self.waiting.lines().len() {
+            let line = self.waiting.lines()[row];
+            let id = line.application;
+            let (turn, whole) = turns.get(&id).copied().unwrap_or((Turn::Usual, false));
+            let waited_ms = now_ms.saturating_sub(line.since_ms);
+            // Nobody starves: it is not told off for ever.
+            let turn = if waited_ms >= settings.starvation_wait_ms {
+                turn.min(Turn::Usual)
+            } else {
+                turn
+            };
+            if turn == Turn::NotNow || !line.request.fits_into(free) {
+                continue;
+            }
+            if line.application_master
+                && waited_ms < settings.starvation_wait_ms
+                && held_back
+                    .as_ref()
+                    .is_some_and(|queues| queues[line.queue as usize])
+            {
+                continue;
+            }
+            let Some(application) = self.applications.get(&id) else {
+                continue;
+            };
+            let predicted = application.demands.of(line.application_master);
+            let waiting = Waiting {
+                whole,
+                ..application.as_waiting(self.registered)
+            };
+            let Ok(prospect) =
+                Prospect::new(judge, entry, predicted, line.request, waiting, now_ms)
+            else {
+                continue;
+            };
+            let fits = prospect.fits();
+            match admit(fits, settings, entry, application, line.request, now_ms) {
+                Ok(admitted) => {
+                    let starves = admitted == Admitted::Starving;
+                    contenders.push(Contender {
+                        rank: Rank::new(&line, starves, turn, prospect.score()),
+                        row,
+                        queue: line.queue as usize,
+                        delayed_in: WindowSet::ALL,
+                    });
+                }
+                Err(excess) => {
+                    let resource = excess.resource;
+                    self.waiting.set_note(row, Note::Short { node, resource });
+                }
+            }
+        }
+        contenders.sort_unstable();
+        Some(contenders)
+    }
+
+    /// The first few of each queue, without those that wait for a better node.
+    fn name_best(&mut self, node: NodeId, contenders: &[Contender], now_ms: i64) -> Named {
+        let pass_ms = self.settings.pass_ms;
+        let mut elsewhere = Elsewhere::new(node, now_ms);
+        let mut named = Named {
+            order: Vec::new(),
+            by_queue: vec![0; self.waiting.queue_count()],
+        };
+        for contender in contenders {
+            if !named.lacks(contender.queue) {
+                continue;
+            }
+            let id = contender.rank.application;
+            if pass_ms > 0
+                && !contender.rank.starves()
+                && !contender.delayed_in.is_empty()
+                && let Some(better) = elsewhere.better(self, id, contender.delayed_in)
+                && let Some(application) = self.applications.get_mut(&id)
+                && application.may_pass(pass_ms, now_ms)
+            {
+                application.passed_for = Some(better);
+                self.waiting.set_note(contender.row, Note::Passed { node });
+                continue;
+            }
+            named.by_queue[contender.queue] += 1;
+            named.order.push(id);
+        }
+        named
+    }
+
+    /// Whose turn it is by the policy, where it is not everybody's, and which find room whole.
+    fn turns(&self, now_ms: i64) -> HashMap<ApplicationId, (Turn, bool)> {
         if !self.policy.needs_gangs() {
             return HashMap::new();
         }
@@ -135,7 +171,8 @@ impl Cluster {
             })
             .unzip();
         let turns = self.policy.turns(&waiting, now_ms);
-        ids.into_iter().zip(turns).collect()
+        let whole = waiting.iter().map(|waiting| waiting.whole);
+        ids.into_iter().zip(turns.into_iter().zip(whole)).collect()
     }
 
     /// Whether all containers of an ask would find room by request at once.
@@ -151,27 +188,14 @@ impl Cluster {
     }
 }
 
-/// The queues in which an application that runs waits, and was refused memory by the core when last
-/// looked at.
-fn queues_short_of_memory(applications: &BTreeMap<ApplicationId, Application>) -> HashSet<String> {
-    let waits_as = |application: &Application, application_master: bool| {
-        application
-            .waiting
-            .is_some_and(|ask| ask.application_master == application_master)
-    };
-    if !applications.values().any(|one| waits_as(one, true)) {
-        return HashSet::new();
+/// What a round names.
+struct Named {
+    order: Vec<ApplicationId>,
+    by_queue: Vec<usize>,
+}
+
+impl Named {
+    fn lacks(&self, queue: usize) -> bool {
+        self.by_queue[queue] < ROUND_LIMIT
     }
-    let refused_memory = |application: &&Application| {
-        matches!(
-            application.held,
-            Some(Held::NoFit { excess, .. }) if excess.resource == Resource::Memory
-        )
-    };
-    applications
-        .values()
-        .filter(|application| waits_as(application, false))
-        .filter(refused_memory)
-        .map(|application| application.queue.clone())
-        .collect()
 }

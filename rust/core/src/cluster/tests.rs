@@ -5,7 +5,11 @@ use crate::demand::Demand;
 use crate::fit::Peaks;
 use crate::policy::MinFrag;
 
+mod by_memory;
+mod grid;
 mod passing;
+mod rows;
+mod turns;
 
 const GB: u64 = 1_000_000_000;
 

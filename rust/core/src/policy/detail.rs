@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use crate::resources::{Resource, Resources};
 
-/// Named parts of a score, for a person to read.
+/// Named parts of a score, for a person to read. What is not a number or not finite is left out.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Detail {
     /// Milliseconds, such as `horizon_ms`.
     pub times_ms: BTreeMap<&'static str, i64>,
-    /// Single numbers, such as Ursa's `f`.
+    /// Single numbers, such as Ursa's `F`.
     pub numbers: BTreeMap<&'static str, f64>,
     /// One number for each resource that the node knows, such as `remaining_share`.
     pub per_resource: BTreeMap<&'static str, BTreeMap<&'static str, f64>>,
@@ -26,7 +26,9 @@ impl Detail {
     /// Adds a number.
     #[must_use]
     pub fn number(mut self, name: &'static str, value: f64) -> Self {
-        self.numbers.insert(name, value);
+        if value.is_finite() {
+            self.numbers.insert(name, value);
+        }
         self
     }
 
@@ -42,7 +44,8 @@ impl Detail {
         let known = resources
             .iter()
             .filter(|resource| capacity.get(**resource) > 0.0)
-            .map(|resource| (resource.name(), values.get(*resource)));
+            .map(|resource| (resource.name(), values.get(*resource)))
+            .filter(|(_, value)| value.is_finite());
         self.per_resource.insert(name, known.collect());
         self
     }

@@ -1,9 +1,11 @@
 //! MinFrag: the executor that leaves the least dominant remaining resource.
 
+use super::bounded::bounded;
 use super::{Candidate, Detail, Place, Policy};
 use crate::available::Available;
 use crate::demand::Demand;
 use crate::fit::{Excess, Peaks, fit_by};
+use crate::remaining::{ByRemaining, Shares};
 use crate::resources::{Resource, Resources};
 
 /// Elasecutor (IEEE/ACM ToN 2021), section III-B: with t the earliest predicted end among the
@@ -29,7 +31,14 @@ impl Policy for MinFrag {
 
     fn score(&self, place: &Place<'_>, candidate: &Candidate<'_>) -> f64 {
         let remaining = Remaining::new(place.available, candidate.demand);
-        remaining.share.to_array().into_iter().fold(0.0, f64::max)
+        bounded(remaining.share.to_array().into_iter().fold(0.0, f64::max))
+    }
+
+    fn by_remaining(&self) -> Option<ByRemaining> {
+        Some(ByRemaining {
+            peaks: self.peaks,
+            shares: Shares::Largest,
+        })
     }
 
     fn detail(&self, place: &Place<'_>, candidate: &Candidate<'_>) -> Detail {
@@ -80,6 +89,8 @@ impl Remaining {
 mod tests {
     use super::*;
     use crate::fit::fit;
+    use crate::node::Node;
+    use crate::policy::{Trc, Waiting};
     use crate::running::Running;
 
     /// Elasecutor's Figure 6 in its own units (cores, GB, Gbit/s, MB/s; slots of T/8). The paper
@@ -144,6 +155,36 @@ mod tests {
             assert_close(got, expected);
         }
         assert_close(largest(second_score), 13. / 32.);
+    }
+
+    /// Elasecutor's Figure 5: the dominant remaining resource is the one of which the largest share
+    /// remains, whichever that is.
+    #[test]
+    fn the_largest_share_decides_whichever_resource_it_is() {
+        let capacity = Resources::from_array([16.0, 64.0, 10.0, 500.0]);
+        let empty = Available::new(capacity, &[], 0);
+        for dominant in Resource::ALL {
+            let left = |resource| if resource == dominant { 0.5 } else { 0.25 };
+            let used = Resources::from_array(Resource::ALL.map(|one| 1.0 - left(one)));
+            let used = used.zip(capacity, |share, capacity| share * capacity);
+            let demand = Demand::series(1_000, &[used]).unwrap();
+            let node = Node::new(capacity);
+            let place = Place {
+                node: &node,
+                available: &empty,
+                booked: Resources::ZERO,
+                now_ms: 0,
+                rates: None,
+            };
+            let candidate = Candidate {
+                demand: &demand,
+                needed: &demand,
+                request: Resources::ZERO,
+                waiting: Waiting::default(),
+            };
+            assert_eq!(MinFrag::default().score(&place, &candidate), 0.5);
+            assert_eq!(Trc::default().score(&place, &candidate), 0.5 + 3.0 * 0.25);
+        }
     }
 
     #[test]

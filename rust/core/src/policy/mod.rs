@@ -2,20 +2,43 @@
 //!
 //! One file each, with its formula in the paper's notation. A policy looks at one node ([`Place`])
 //! and one executor ([`Candidate`]) at a time and keeps no state; what several of them need is in
-//! [`crate::available`], [`crate::fit`] and [`crate::demand`].
+//! [`crate::available`], [`crate::fit`] and [`crate::demand`]. `docs/policies.md` compares them.
 
+mod bounded;
+mod by_request;
+mod capacity;
 mod detail;
+mod drf;
+mod dynamic_allocation;
 mod minfrag;
 mod named;
+mod oversubscribe;
+mod prophet;
+mod static_allocation;
+mod tetris;
+mod trc;
+mod ursa;
+mod watermark;
 
+pub use capacity::Capacity;
 pub use detail::Detail;
+pub use drf::Drf;
+pub use dynamic_allocation::DynamicAllocation;
 pub use minfrag::MinFrag;
 pub use named::{UnknownPolicy, named, names};
+pub use oversubscribe::Oversubscribe;
+pub use prophet::Prophet;
+pub use static_allocation::StaticAllocation;
+pub use tetris::Tetris;
+pub use trc::Trc;
+pub use ursa::{JobOrder, Ursa, memory_estimate_bytes, work};
+pub use watermark::Watermark;
 
 use crate::available::Available;
 use crate::demand::Demand;
 use crate::fit::Excess;
 use crate::node::Node;
+use crate::remaining::ByRemaining;
 use crate::resources::Resources;
 
 /// What a policy decides by.
@@ -32,6 +55,18 @@ pub trait Policy: Send + Sync {
     /// How good it would be to place the executor here now: the smallest wins. Asked only where it
     /// fits; always a number.
     fn score(&self, place: &Place<'_>, candidate: &Candidate<'_>) -> f64;
+
+    /// Whether people read the score the other way round, the largest as the best; [`Policy::score`]
+    /// is its negative then.
+    fn highest_wins(&self) -> bool {
+        false
+    }
+
+    /// Set where fit and score are by what remains, which a round computes without asking for each
+    /// application; the answers are the same as those of [`Policy::fits`] and [`Policy::score`].
+    fn by_remaining(&self) -> Option<ByRemaining> {
+        None
+    }
 
     /// What the score was made from, for a person.
     fn detail(&self, _place: &Place<'_>, _candidate: &Candidate<'_>) -> Detail {
@@ -104,6 +139,9 @@ pub struct Waiting {
     /// Whether all that it waits for would find room by request at once; not looked at unless
     /// [`Policy::needs_gangs`].
     pub whole: bool,
+    /// What is left of the application's work over what is left of all applications', resource by
+    /// resource: 0 to 1. None where nobody has added it up; only Ursa's SRJF asks for it.
+    pub remaining_share: Option<Resources>,
 }
 
 /// Whether an application is looked at now.

@@ -1,18 +1,34 @@
 //! The policies by name.
 
-use super::{MinFrag, Policy};
+use super::{
+    Capacity, Drf, DynamicAllocation, JobOrder, MinFrag, Oversubscribe, Policy, Prophet,
+    StaticAllocation, Tetris, Trc, Ursa, Watermark,
+};
 use crate::fit::Peaks;
 
 /// A name that no policy has.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("policy {name}: not known, {} is there", names().join(", "))]
+#[error("policy {name}: not known, {} are there", names().join(", "))]
 pub struct UnknownPolicy {
     /// The name that was asked for.
     pub name: String,
 }
 
 fn all(peaks: Peaks) -> Vec<Box<dyn Policy>> {
-    vec![Box::new(MinFrag { peaks })]
+    vec![
+        Box::new(MinFrag { peaks }),
+        Box::new(Trc { peaks }),
+        Box::new(Prophet::default()),
+        Box::new(Ursa::ordered_by(JobOrder::EarliestFirst)),
+        Box::new(Ursa::ordered_by(JobOrder::SmallestRemainingFirst)),
+        Box::new(Capacity),
+        Box::new(Drf),
+        Box::new(Tetris),
+        Box::new(StaticAllocation),
+        Box::new(DynamicAllocation),
+        Box::new(Watermark::default()),
+        Box::new(Oversubscribe::default()),
+    ]
 }
 
 /// The names of all policies.

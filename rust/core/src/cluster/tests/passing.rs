@@ -41,7 +41,7 @@ fn names(cluster: &mut Cluster, node: NodeId, now_ms: i64) -> Vec<ApplicationId>
 fn it_passes_on_a_node_whose_start_up_it_would_meet_and_goes_to_the_idle_one() {
     let (mut cluster, second, busy, idle) = one_busy_and_one_idle_node();
     assert_eq!(names(&mut cluster, busy, 0), []);
-    let held = cluster.application(second).unwrap().held;
+    let held = cluster.held(second, 0);
     // Two cores for 12 s on a node that does four a second.
     let expected = Held::Passed {
         node: busy,
@@ -88,4 +88,16 @@ fn with_0_the_first_node_that_fits_is_taken() {
     let (mut cluster, second, busy, _) = one_busy_and_one_idle_node();
     cluster.settings.pass_ms = 0;
     assert_eq!(names(&mut cluster, busy, 0), [second]);
+}
+
+#[test]
+fn behind_many_that_pass_the_next_best_is_named() {
+    let (mut cluster, second, busy, _) = one_busy_and_one_idle_node();
+    for _ in 0..3 * ROUND_LIMIT {
+        waiting(&mut cluster, "like", learned(&[2.0; 10], 1.0), ask(1, 1));
+    }
+    let modest = waiting(&mut cluster, "modest", learned(&[0.1; 10], 0.1), ask(1, 1));
+    assert_eq!(names(&mut cluster, busy, 0), [modest]);
+    let named = names(&mut cluster, busy, PASS_MS);
+    assert_eq!((named.len(), named[0]), (ROUND_LIMIT, second));
 }

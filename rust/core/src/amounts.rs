@@ -1,0 +1,123 @@
+//! Amounts in fixed point, in which a plan is kept: what was added is taken off again exactly, and
+//! the order of additions does not matter.
+
+use crate::resources::{Resource, Resources};
+
+/// Nano-cores, bytes, and bytes per second, in the order of [`Resource::ALL`]; rounded down.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Amounts([i64; 4]);
+
+/// How many units of the plan one unit of [`Resources`] has.
+const UNITS: [f64; 4] = [1e9, 1.0, 1.0, 1.0];
+
+/// No amount of one demand or node is larger: 70,000 cores, 70 TB, 70 TB/s. So sums over the
+/// executors of a node and over a day of slots stay within 64 bits.
+const LARGEST: i64 = 1 << 46;
+
+/// A demand within this fraction of the capacity fits, as [`crate::fit`] has it.
+const TOLERANCE_PER: i64 = 1_000_000_000;
+
+impl Amounts {
+    pub(crate) const ZERO: Amounts = Amounts([0; 4]);
+
+    /// Rounded down; what is no number is 0, and what is larger than any node is cut off.
+    pub(crate) fn rounded_down(resources: Resources) -> Self {
+        let amounts = resources.to_array();
+        Self(std::array::from_fn(|i| fixed(amounts[i], i)))
+    }
+
+    /// One resource alone, as [`Amounts::rounded_down`] rounds it.
+    pub(crate) fn one(resource: Resource, amount: f64) -> i64 {
+        fixed(amount, resource as usize)
+    }
+
+    pub(crate) const fn to_array(self) -> [i64; 4] {
+        self.0
+    }
+
+    pub(crate) const fn get(self, resource: Resource) -> i64 {
+        self.0[resource as usize]
+    }
+
+    /// In the units of [`Resources`].
+    pub(crate) fn in_units(self, resource: Resource) -> f64 {
+        self.get(resource) as f64 / UNITS[resource as usize]
+    }
+
+    pub(crate) fn zip(self, other: Self, f: impl Fn(i64, i64) -> i64) -> Self {
+        Self(std::array::from_fn(|i| f(self.0[i], other.0[i])))
+    }
+
+    /// The sum, never more or less than 64 bits hold.
+    pub(crate) fn plus(self, other: Self) -> Self {
+        self.zip(other, i64::saturating_add)
+    }
+
+    /// The difference, never more or less than 64 bits hold.
+    pub(crate) fn minus(self, other: Self) -> Self {
+        self.zip(other, i64::saturating_sub)
+    }
+
+    pub(crate) fn times(self, factor: i64) -> Self {
+        self.zip(Self([factor; 4]), i64::saturating_mul)
+    }
+
+    pub(crate) fn min(self, other: Self) -> Self {
+        self.zip(other, i64::min)
+    }
+
+    pub(crate) fn max(self, other: Self) -> Self {
+        self.zip(other, i64::max)
+    }
+
+    /// Adds so that [`Amounts::take_off`] undoes it whatever the sizes.
+    pub(crate) fn put_on(&mut self, other: Self) {
+        *self = self.zip(other, i64::wrapping_add);
+    }
+
+    /// Undoes [`Amounts::put_on`].
+    pub(crate) fn take_off(&mut self, other: Self) {
+        *self = self.zip(other, i64::wrapping_sub);
+    }
+
+    /// This capacity's tolerance.
+    pub(crate) fn tolerance(self) -> Self {
+        Self(self.0.map(|capacity| capacity / TOLERANCE_PER))
+    }
+
+    /// With at least this much memory.
+    pub(crate) fn with_memory_floor(mut self, memory_bytes: i64) -> Self {
+        let memory = &mut self.0[Resource::Memory as usize];
+        *memory = (*memory).max(memory_bytes);
+        self
+    }
+}
+
+fn fixed(amount: f64, resource: usize) -> i64 {
+    ((amount * UNITS[resource]) as i64).clamp(0, LARGEST)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_are_rounded_down_to_nano_cores_and_bytes() {
+        let amounts = Amounts::rounded_down(Resources::from_array([0.1, 1.9, 2.0, 0.0]));
+        assert_eq!(amounts, Amounts([100_000_000, 1, 2, 0]));
+    }
+
+    #[test]
+    fn no_amount_is_refused_and_none_overflows() {
+        let odd = Resources::from_array([f64::NAN, f64::INFINITY, -1.0, 1e300]);
+        assert_eq!(
+            Amounts::rounded_down(odd),
+            Amounts([0, LARGEST, 0, LARGEST])
+        );
+        let mut sum = Amounts([i64::MAX; 4]);
+        let before = sum;
+        sum.put_on(Amounts([LARGEST; 4]));
+        sum.take_off(Amounts([LARGEST; 4]));
+        assert_eq!(sum, before);
+    }
+}

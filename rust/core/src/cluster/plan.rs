@@ -1,0 +1,128 @@
+//! What a node's executors take over time, and what that leaves, kept up to date.
+
+use crate::amounts::Amounts;
+use crate::available::Available;
+use crate::left::Left;
+use crate::node::{ExecutorId, Node};
+use crate::resources::{Resource, Resources};
+use crate::running::Running;
+use crate::slot_of;
+use crate::timeline::{Timeline, on_grid_ms};
+
+/// Executors come, go and are measured here, so that [`Node`] and [`Timeline`] say the same.
+///
+/// What is left is computed when somebody looks and only if something changed since: an executor, a
+/// measurement, the node's size, or the slot that `now` lies in.
+#[derive(Debug, Clone)]
+pub(super) struct Plan {
+    timeline: Timeline,
+    left: Left,
+    left_is_current: bool,
+    available: Available,
+    available_is_current: bool,
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        Self {
+            timeline: Timeline::default(),
+            left: Left::default(),
+            left_is_current: false,
+            available: Available::new(Resources::ZERO, [], 0),
+            available_is_current: false,
+        }
+    }
+}
+
+impl Plan {
+    /// Brings `now` into the plan. Where a clock was put back, what has not started yet starts now.
+    pub(super) fn advance(&mut self, node: &mut Node, now_ms: i64) {
+        let slot = slot_of(now_ms);
+        if slot == self.timeline.slot() {
+            return;
+        }
+        self.changed();
+        if slot > self.timeline.slot() {
+            self.timeline.advance(slot);
+            return;
+        }
+        self.timeline = Timeline::from(slot);
+        for executor in node.running_mut() {
+            executor.start_ms = on_grid_ms(executor.start_ms, now_ms);
+            self.timeline.add(executor);
+        }
+    }
+
+    /// An executor starts, as early as `start_ms` and no later than now.
+    pub(super) fn insert(
+        &mut self,
+        node: &mut Node,
+        id: ExecutorId,
+        mut executor: Running,
+        now_ms: i64,
+    ) {
+        self.advance(node, now_ms);
+        executor.start_ms = on_grid_ms(executor.start_ms, now_ms);
+        self.changed();
+        self.timeline.add(&executor);
+        node.insert(id, executor);
+    }
+
+    /// An executor ends.
+    pub(super) fn remove(&mut self, node: &mut Node, id: ExecutorId) {
+        if let Some(executor) = node.remove(id) {
+            self.changed();
+            self.timeline.remove(&executor);
+        }
+    }
+
+    /// An executor was measured.
+    pub(super) fn measured(&mut self, node: &mut Node, id: ExecutorId, memory_bytes: f64) {
+        let Some(executor) = node.get_mut(id) else {
+            return;
+        };
+        let same = |a, b| Amounts::one(Resource::Memory, a) == Amounts::one(Resource::Memory, b);
+        if same(executor.measured_memory_bytes, memory_bytes) {
+            return;
+        }
+        self.timeline.remove(executor);
+        executor.measured_memory_bytes = memory_bytes;
+        self.timeline.add(executor);
+        self.changed();
+    }
+
+    /// Something changed, so that what is left has to be computed anew.
+    pub(super) fn changed(&mut self) {
+        self.left_is_current = false;
+        self.available_is_current = false;
+    }
+
+    /// Computes what is left from now on in fixed point, if it is not known.
+    pub(super) fn look_at_left(&mut self, node: &mut Node, now_ms: i64) {
+        self.advance(node, now_ms);
+        if !self.left_is_current {
+            self.left
+                .update(Amounts::rounded_down(node.capacity), &self.timeline);
+            self.left_is_current = true;
+        }
+    }
+
+    /// Computes what is left from now on as [`Available`], if it is not known.
+    pub(super) fn look_at_available(&mut self, node: &mut Node, now_ms: i64) {
+        self.advance(node, now_ms);
+        if !self.available_is_current {
+            self.available = node.available(on_grid_ms(now_ms, now_ms));
+            self.available_is_current = true;
+        }
+    }
+
+    /// As computed last.
+    pub(super) fn left(&self) -> &Left {
+        &self.left
+    }
+
+    /// As computed last.
+    pub(super) fn available(&self) -> &Available {
+        &self.available
+    }
+}

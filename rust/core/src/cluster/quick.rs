@@ -1,0 +1,219 @@
+//! A round for policies by what remains ([`ByRemaining`]): most rows are ruled out, or do not come
+//! near the best few, by what [`Screen`] knows of them beforehand.
+
+use super::ClusterSettings;
+use super::contest::{Contender, Contest, Rank};
+use super::node_entry::{NodeEntry, NodeId, Request};
+use super::notes::Note;
+use super::prospect::need;
+use super::screen::Screen;
+use super::sums::SumsAround;
+use super::waiting::{Row, Screened, WaitingTable};
+use crate::amounts::Amounts;
+use crate::left::Left;
+use crate::need::{Need, late_ms};
+use crate::policy::Turn;
+use crate::remaining::ByRemaining;
+use crate::windows::WindowSet;
+
+/// One round on one node.
+pub(super) struct Quick<'a> {
+    by: ByRemaining,
+    entry: &'a NodeEntry,
+    node: NodeId,
+    free: Request,
+    now_ms: i64,
+    starvation_wait_ms: i64,
+    pass_ms: i64,
+}
+
+impl<'a> Quick<'a> {
+    pub(super) fn new(
+        by: ByRemaining,
+        settings: &ClusterSettings,
+        entry: &'a NodeEntry,
+        node: NodeId,
+        free: Request,
+        now_ms: i64,
+    ) -> Self {
+        Self {
+            by,
+            entry,
+            node,
+            free,
+            now_ms,
+            starvation_wait_ms: settings.starvation_wait_ms,
+            pass_ms: settings.pass_ms,
+        }
+    }
+
+    /// The best of each queue; notes why others do not fit. `held_back` are the queues whose
+    /// application masters have to wait.
+    pub(super) fn contest(
+        &self,
+        waiting: &mut WaitingTable,
+        held_back: Option<&[bool]>,
+        places: usize,
+    ) -> Contest {
+        let mut contest = Contest::new(places, waiting.queue_count());
+        let Screened {
+            lines,
+            predicted,
+            screen,
+            notes,
+        } = waiting.screened(self.entry, self.by.peaks);
+        let left = self.entry.plan.left();
+        let scores = Scores::new(self.by, left, screen);
+        for (row, line) in lines.iter().enumerate() {
+            if !line.request.fits_into(self.free) {
+                continue;
+            }
+            let has_waited =
+                || self.now_ms.saturating_sub(line.since_ms) >= self.starvation_wait_ms;
+            if line.application_master
+                && held_back.is_some_and(|queues| queues[line.queue as usize])
+                && !has_waited()
+            {
+                continue;
+            }
+            let need = || need(self.entry, predicted[row].as_ref(), line.request).ok();
+            let starves = match screen.short(row, left, need) {
+                None => continue,
+                Some(Ok(())) => false,
+                Some(Err(_)) if has_waited() && self.entry.has_room_by_request(line.request) => {
+                    true
+                }
+                Some(Err(resource)) => {
+                    let node = self.node;
+                    notes.set(row, line, Note::Short { node, resource });
+                    continue;
+                }
+            };
+            if contest.is_lost(line, starves, scores.at_least(row)) {
+                continue;
+            }
+            let Some(need) = need() else {
+                continue;
+            };
+            contest.enter(Contender {
+                rank: Rank::new(line, starves, Turn::Usual, scores.exactly(row, &need)),
+                row,
+                queue: line.queue as usize,
+                delayed_in: WindowSet::NONE,
+            });
+        }
+        for contender in contest.contenders_mut() {
+            contender.delayed_in = self.delayed_in(contender.row, screen, left);
+        }
+        contest
+    }
+
+    /// Where the row may be delayed long enough to pass on the node.
+    fn delayed_in(&self, row: Row, screen: &Screen, left: &Left) -> WindowSet {
+        let all_its_work = screen.demanded().total(row);
+        if screen.life(row).is_none() || late_ms(left, all_its_work) <= self.pass_ms {
+            WindowSet::NONE
+        } else {
+            screen.delayed_in(row, left)
+        }
+    }
+}
+
+/// The scores of rows on one node.
+struct Scores<'a> {
+    by: ByRemaining,
+    left: &'a Left,
+    screen: &'a Screen,
+    /// 1 ÷ capacity; 0 for what the node does not know.
+    per_capacity: [f64; 4],
+    first_end: Option<ToFirstEnd<'a>>,
+}
+
+/// Up to the earliest predicted end on the node, which is the horizon of all rows that live longer.
+struct ToFirstEnd<'a> {
+    slots: usize,
+    remaining: Remaining,
+    demanded: SumsAround<'a>,
+}
+
+/// What is left up to a horizon, as a score goes by it.
+#[derive(Clone, Copy)]
+struct Remaining {
+    left: [f64; 4],
+    per_capacity: [f64; 4],
+}
+
+impl Remaining {
+    /// `per_capacity` is 1 ÷ capacity, 0 for what the node does not know.
+    fn new(left: Amounts, per_capacity: [f64; 4], horizon: usize) -> Self {
+        let per_slot = 1.0 / horizon as f64;
+        Self {
+            left: left.to_array().map(|left| left as f64),
+            per_capacity: per_capacity.map(|per_capacity| per_capacity * per_slot),
+        }
+    }
+
+    /// The score but for the last digits.
+    #[inline]
+    fn score(&self, by: ByRemaining, demanded: Amounts) -> f64 {
+        let demanded = demanded.to_array();
+        by.shares.score(std::array::from_fn(|i| {
+            (self.left[i] - demanded[i] as f64) * self.per_capacity[i]
+        }))
+    }
+}
+
+impl<'a> Scores<'a> {
+    fn new(by: ByRemaining, left: &'a Left, screen: &'a Screen) -> Self {
+        let per_capacity = left.capacity().to_array().map(|capacity| {
+            if capacity > 0 {
+                1.0 / capacity as f64
+            } else {
+                0.0
+            }
+        });
+        let first_end = left.first_end().map(|slots| ToFirstEnd {
+            slots,
+            remaining: Remaining::new(left.sum(slots), per_capacity, slots),
+            demanded: screen.demanded().around(slots),
+        });
+        Self {
+            by,
+            left,
+            screen,
+            per_capacity,
+            first_end,
+        }
+    }
+
+    /// No more than the row's score but for the last digits.
+    #[inline]
+    fn at_least(&self, row: Row) -> f64 {
+        let demanded = self.screen.demanded().total(row);
+        let (horizon, demanded) = match (&self.first_end, self.screen.life(row)) {
+            (Some(end), Some(life)) if life > end.slots => {
+                return end.remaining.score(self.by, end.demanded.at_least(row));
+            }
+            (_, Some(life)) => (life, demanded),
+            (_, None) => {
+                let horizon = self.by.horizon(self.left, None);
+                (horizon, demanded.times(horizon as i64))
+            }
+        };
+        let left = self.left.sum(horizon);
+        Remaining::new(left, self.per_capacity, horizon).score(self.by, demanded)
+    }
+
+    fn exactly(&self, row: Row, need: &Need<'_>) -> f64 {
+        match (&self.first_end, self.screen.life(row)) {
+            (Some(end), Some(life)) if life > end.slots => {
+                let demanded = end.demanded.exactly(row, need);
+                self.by.score(self.left, end.slots, demanded)
+            }
+            (_, Some(life)) => self
+                .by
+                .score(self.left, life, self.screen.demanded().total(row)),
+            (_, None) => need.score(self.left, self.by),
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! What a round reads of those that wait follows what the cluster is told.
+
+use super::*;
+use crate::cluster::Held;
+use crate::resources::Resource;
+
+#[test]
+fn why_it_waits_is_told_as_things_are_now() {
+    let (mut cluster, node) = cluster_of_one(settings());
+    let first = waiting(&mut cluster, "first", Demands::default(), ask(6, 1));
+    place(&mut cluster, "1", first, node, 0);
+    let app = waiting(&mut cluster, "a", Demands::default(), ask(3, 1));
+    assert_eq!(cluster.held(app, 0), None, "nobody asked yet");
+    cluster.round(node, request(16, 16), 0);
+    let Some(Held::NoFit {
+        resource,
+        excess: Some(excess),
+        ..
+    }) = cluster.held(app, 0)
+    else {
+        panic!("2 GB are left of 8");
+    };
+    assert_eq!((resource, excess.amount), (Resource::Memory, 1e9));
+    cluster.finished("1");
+    let Some(Held::NoFit { excess, .. }) = cluster.held(app, 0) else {
+        panic!("it was refused when last looked at");
+    };
+    assert_eq!(excess, None);
+    cluster.pending(
+        app,
+        Ask {
+            count: 0,
+            ..ask(3, 1)
+        },
+        0,
+    );
+    assert_eq!(cluster.held(app, 0), None, "it waits for nothing");
+}
+
+#[test]
+fn one_that_leaves_the_queue_of_those_that_wait_leaves_the_others_as_they_are() {
+    let (mut cluster, node) = cluster_of_one(settings());
+    let ids: Vec<_> = (1..=4)
+        .map(|half| {
+            let amount = f64::from(half) / 2.0;
+            waiting(&mut cluster, "a", learned(&[amount], amount), ask(1, 1))
+        })
+        .collect();
+    let all = cluster.round(node, request(16, 16), 0);
+    assert_eq!(all, Some(vec![ids[3], ids[2], ids[1], ids[0]]));
+    cluster.application_removed(ids[0]);
+    cluster.pending(
+        ids[2],
+        Ask {
+            count: 0,
+            ..ask(1, 1)
+        },
+        0,
+    );
+    let left = cluster.round(node, request(16, 16), 0);
+    assert_eq!(left, Some(vec![ids[3], ids[1]]));
+}
+
+#[test]
+fn a_master_that_was_refused_memory_does_not_hold_back_the_masters_beside_it() {
+    let (mut cluster, node) = cluster_of_one(settings());
+    let first = waiting(&mut cluster, "first", Demands::default(), ask(5, 1));
+    place(&mut cluster, "1", first, node, 0);
+    cluster.application_removed(first);
+    let master = |memory_gb| Ask {
+        application_master: true,
+        ..ask(memory_gb, 1)
+    };
+    let large = waiting(&mut cluster, "large", Demands::default(), master(4));
+    let small = waiting(&mut cluster, "small", Demands::default(), master(1));
+    let free = request(16, 16);
+    assert_eq!(cluster.round(node, free, 0), Some(vec![small]));
+    assert_eq!(cluster.round(node, free, 0), Some(vec![small]));
+    // Once it is no master that is refused, it does.
+    cluster.pending(large, ask(4, 1), 0);
+    assert_eq!(cluster.round(node, free, 0), Some(vec![]));
+    cluster.application_moved(large, "root.other");
+    assert_eq!(cluster.round(node, free, 0), Some(vec![small]));
+}

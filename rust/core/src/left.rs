@@ -1,0 +1,141 @@
+//! What a plan leaves of a node, in the forms that make it quick to ask.
+
+use crate::amounts::Amounts;
+use crate::resources::Resource;
+use crate::timeline::Timeline;
+use crate::windows::{Coarse, WINDOWS, coarse, window_slots};
+
+/// Capacity less what a [`Timeline`] takes, from the slot that `now` lies in on.
+///
+/// A resource of capacity 0 is not known: nothing is left of it, and nothing is asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Left {
+    capacity: Amounts,
+    tolerance: Amounts,
+    /// What is left in the first n slots together, for each n up to the last predicted end.
+    sums: Vec<Amounts>,
+    /// What is left in each slot after that.
+    later: Amounts,
+    least: Amounts,
+    first_end: Option<usize>,
+    windows: LeftWindows,
+    /// Memory in each slot, tolerance included, and at the end what is left ever after.
+    memory: Vec<i32>,
+}
+
+/// For each resource and window the least and the most that is left in a slot, tolerance included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct LeftWindows {
+    pub(crate) least: [Coarse; 4],
+    pub(crate) most: [Coarse; 4],
+}
+
+impl Left {
+    /// Computes all of it anew; what was allocated before is used again.
+    pub(crate) fn update(&mut self, capacity: Amounts, timeline: &Timeline) {
+        let ahead = timeline
+            .slots_ahead()
+            .max(usize::from(timeline.is_overdue()));
+        let known = |left: Amounts| {
+            left.zip(
+                capacity,
+                |left, capacity| if capacity > 0 { left } else { 0 },
+            )
+        };
+        self.capacity = capacity;
+        self.tolerance = capacity.tolerance();
+        self.later = known(capacity.minus(timeline.taken_later()));
+        self.least = self.later;
+        self.first_end = timeline
+            .first_end()
+            .map(|slots| usize::try_from(slots).unwrap_or(usize::MAX));
+
+        let memory = |left: Amounts| coarse(left.plus(capacity.tolerance()).get(Resource::Memory));
+        self.memory.clear();
+        self.memory.reserve(ahead + 1);
+        self.sums.clear();
+        self.sums.reserve(ahead + 1);
+        let mut sum = Amounts::ZERO;
+        self.sums.push(sum);
+        for window in 0..WINDOWS {
+            let (from, to) = window_slots(window);
+            let mut least = None;
+            let mut most = None;
+            let mut include = |left: Amounts| {
+                least = Some(least.map_or(left, |least: Amounts| least.min(left)));
+                most = Some(most.map_or(left, |most: Amounts| most.max(left)));
+            };
+            for slot in from..to.min(ahead) {
+                let left = known(capacity.minus(timeline.taken(slot)));
+                sum = sum.plus(left);
+                self.sums.push(sum);
+                self.memory.push(memory(left));
+                include(left);
+            }
+            if to > ahead {
+                include(self.later);
+            }
+            let (least, most) = (least.unwrap_or(self.later), most.unwrap_or(self.later));
+            self.least = self.least.min(least);
+            for resource in Resource::ALL {
+                let window_of =
+                    |amounts: Amounts| coarse(amounts.plus(self.tolerance).get(resource));
+                self.windows.least[resource as usize][window] = window_of(least);
+                self.windows.most[resource as usize][window] = window_of(most);
+            }
+        }
+        self.memory.push(memory(self.later));
+    }
+
+    pub(crate) fn capacity(&self) -> Amounts {
+        self.capacity
+    }
+
+    /// What a demand may pass what is left by, since its amounts are rounded.
+    pub(crate) fn tolerance(&self) -> Amounts {
+        self.tolerance
+    }
+
+    /// The least that is left at any time.
+    pub(crate) fn least(&self) -> Amounts {
+        self.least
+    }
+
+    /// The earliest predicted end, in slots from now.
+    pub(crate) fn first_end(&self) -> Option<usize> {
+        self.first_end
+    }
+
+    pub(crate) fn windows(&self) -> &LeftWindows {
+        &self.windows
+    }
+
+    /// Memory from a slot on, coarsely; the last one is what is left ever after.
+    pub(crate) fn memory_from(&self, slot: usize) -> &[i32] {
+        let last = self.memory.len().saturating_sub(1);
+        self.memory.get(slot.min(last)..).unwrap_or_default()
+    }
+
+    /// After how many slots nothing changes any more.
+    pub(crate) fn slots_ahead(&self) -> usize {
+        self.sums.len().saturating_sub(1)
+    }
+
+    /// What is left in a slot from now.
+    pub(crate) fn slot(&self, ahead: usize) -> Amounts {
+        match (self.sums.get(ahead), self.sums.get(ahead.saturating_add(1))) {
+            (Some(before), Some(after)) => after.minus(*before),
+            _ => self.later,
+        }
+    }
+
+    /// What is left in the first slots from now together.
+    pub(crate) fn sum(&self, slots: usize) -> Amounts {
+        if let Some(sum) = self.sums.get(slots) {
+            return *sum;
+        }
+        let known = self.sums.last().copied().unwrap_or_default();
+        let beyond = slots.saturating_sub(self.slots_ahead());
+        known.plus(self.later.times(i64::try_from(beyond).unwrap_or(i64::MAX)))
+    }
+}

@@ -1,0 +1,30 @@
+//! Static: executors by request, the one queued longest first.
+
+use super::by_request::{fit_by_request, seconds_since};
+use super::{Candidate, Place, Policy};
+use crate::fit::Excess;
+
+/// Spark's static allocation, a baseline of Elasecutor (IEEE/ACM ToN 2021, section VI-A): an executor
+/// holds the CPU and memory that it asked for from start to end.
+/// `Σ request_r ≤ capacity_r` for CPU and memory; the executor that is queued longest goes first, so
+/// the score is the time that it waits, in seconds, and the highest wins.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct StaticAllocation;
+
+impl Policy for StaticAllocation {
+    fn name(&self) -> &'static str {
+        "static"
+    }
+
+    fn fits(&self, place: &Place<'_>, candidate: &Candidate<'_>) -> Result<(), Excess> {
+        fit_by_request(place, candidate, place.node.capacity)
+    }
+
+    fn score(&self, place: &Place<'_>, candidate: &Candidate<'_>) -> f64 {
+        -seconds_since(candidate.waiting.queued_ms, place.now_ms)
+    }
+
+    fn highest_wins(&self) -> bool {
+        true
+    }
+}

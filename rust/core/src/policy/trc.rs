@@ -1,0 +1,44 @@
+//! TRC: the executor that leaves the least of all resources together.
+
+use super::bounded::bounded;
+use super::minfrag::Remaining;
+use super::{Candidate, Detail, Place, Policy};
+use crate::fit::{Excess, Peaks, fit_by};
+use crate::remaining::{ByRemaining, Shares};
+
+/// Elasecutor (IEEE/ACM ToN 2021), section VI, the ablation of MinFrag: total remaining capacity
+/// instead of the dominant one. With t as [`MinFrag`](super::MinFrag) has it,
+/// `TRC_j = Σ over r of ( ∫₀ᵗ remaining_r dt ÷ ∫₀ᵗ capacity_r dt )`, the smallest wins.
+///
+/// Departs from it where [`MinFrag`](super::MinFrag) does.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Trc {
+    /// Whether peaks may meet.
+    pub peaks: Peaks,
+}
+
+impl Policy for Trc {
+    fn name(&self) -> &'static str {
+        "trc"
+    }
+
+    fn fits(&self, place: &Place<'_>, candidate: &Candidate<'_>) -> Result<(), Excess> {
+        fit_by(self.peaks, place.available, candidate.needed)
+    }
+
+    fn score(&self, place: &Place<'_>, candidate: &Candidate<'_>) -> f64 {
+        let remaining = Remaining::new(place.available, candidate.demand);
+        bounded(remaining.share.to_array().into_iter().sum())
+    }
+
+    fn by_remaining(&self) -> Option<ByRemaining> {
+        Some(ByRemaining {
+            peaks: self.peaks,
+            shares: Shares::Sum,
+        })
+    }
+
+    fn detail(&self, place: &Place<'_>, candidate: &Candidate<'_>) -> Detail {
+        Remaining::new(place.available, candidate.demand).detail(place.node.capacity)
+    }
+}

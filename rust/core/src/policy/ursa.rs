@@ -1,0 +1,194 @@
+//! Ursa: the executor that gives most work to what is idle.
+
+mod memory;
+mod order;
+mod work;
+
+pub use self::memory::memory_estimate_bytes;
+pub use self::order::JobOrder;
+pub use self::work::work;
+
+use super::bounded::bounded;
+use super::{Candidate, Detail, Place, Policy, Rates};
+use crate::demand::Demand;
+use crate::fit::{Excess, in_every_slot};
+use crate::resources::{Resource, Resources};
+
+/// Ursa (Jin et al., EuroSys 2020), section 4.2.2: on worker w, with APT_r(w) the work that is
+/// assigned to it over its measured rate, for r CPU, network and disk
+///
+/// ```text
+/// D_r   = max(0, (EPT − APT_r) ÷ EPT)             APT_cpu = 0 while a core is idle
+/// Inc_r = min(D_r, load_r ÷ rate_r ÷ EPT)         load_r: the work of the executor
+/// F     = Σ over r of D_r · Inc_r                 never where D_r = 0 and load_r > 0
+/// score = F + bonus + W · rank                    the highest wins
+/// ```
+///
+/// A stage that can be placed whole gets the bonus; the rank is that of [`JobOrder`].
+///
+/// Departs from it in four things. A stage is the executors that an application waits for, and a task
+/// one of them, whose load is its demand over its life; without an end the load has none either, and
+/// Inc is D. Executors run for minutes where monotasks run for milliseconds, so EPT is a minute.
+/// Memory is no part of F: it has to fit by demand in every slot, which is closer than Ursa's estimate
+/// ([`memory_estimate_bytes`]). Where nobody measured rates and assigned work they are derived
+/// ([`Rates::derived`]).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Ursa {
+    /// Which application goes first.
+    pub order: JobOrder,
+    /// EPT where nobody measured rates, in seconds.
+    pub expected_processing_s: f64,
+}
+
+/// What is worked off; memory is held.
+const WORKED_OFF: [Resource; 3] = [Resource::Cpu, Resource::Network, Resource::Disk];
+
+/// Larger than F can be, which is at most 1 a resource.
+const STAGE_BONUS: f64 = 100.0;
+
+/// What counts as a core, past the rounding of sums.
+const IDLE_CORES: f64 = 1.0 - 1e-9;
+
+impl Ursa {
+    /// EPT where nobody measured rates, in seconds.
+    pub const EXPECTED_PROCESSING_S: f64 = 60.0;
+
+    /// With this order of jobs.
+    #[must_use]
+    pub const fn ordered_by(order: JobOrder) -> Self {
+        Self {
+            order,
+            expected_processing_s: Self::EXPECTED_PROCESSING_S,
+        }
+    }
+
+    fn gain(&self, place: &Place<'_>, demand: &Demand) -> Gain {
+        let rates = match place.rates {
+            Some(rates) => *rates,
+            None => Rates::derived(place.node, place.now_ms, self.expected_processing_s),
+        };
+        Gain::new(place, &rates, work(demand))
+    }
+
+    fn bonus(candidate: &Candidate<'_>) -> f64 {
+        if candidate.waiting.whole {
+            STAGE_BONUS
+        } else {
+            0.0
+        }
+    }
+}
+
+/// What an executor would do for a node; 0 for what the node does not know.
+struct Gain {
+    /// The work of the executor.
+    load: Resources,
+    /// D.
+    idle: Resources,
+    /// Inc.
+    increase: Resources,
+    f: f64,
+}
+
+impl Gain {
+    fn new(place: &Place<'_>, rates: &Rates, work: Resources) -> Self {
+        let core_is_idle = place.available.now().cpu_cores >= IDLE_CORES;
+        let expected_s = rates.expected_processing_s;
+        let (mut load, mut idle, mut increase) = ([0.0; 4], [0.0; 4], [0.0; 4]);
+        for (at, resource) in Resource::ALL.into_iter().enumerate() {
+            let is_known = place.node.capacity.get(resource) > 0.0;
+            if !is_known || !WORKED_OFF.contains(&resource) {
+                continue;
+            }
+            let rate = rates.per_s.get(resource);
+            let assigned_s = if resource == Resource::Cpu && core_is_idle {
+                0.0
+            } else {
+                seconds(rates.assigned.get(resource), rate)
+            };
+            load[at] = work.get(resource);
+            idle[at] = share((expected_s - assigned_s) / expected_s);
+            increase[at] = (seconds(load[at], rate) / expected_s).min(idle[at]);
+        }
+        Self {
+            load: Resources::from_array(load),
+            idle: Resources::from_array(idle),
+            increase: Resources::from_array(increase),
+            f: idle
+                .iter()
+                .zip(increase)
+                .map(|(idle, increase)| idle * increase)
+                .sum(),
+        }
+    }
+}
+
+/// Between nothing and all; nothing where measured rates make it no number.
+fn share(part: f64) -> f64 {
+    if part.is_nan() {
+        0.0
+    } else {
+        part.clamp(0.0, 1.0)
+    }
+}
+
+/// How long some work takes.
+fn seconds(work: f64, per_s: f64) -> f64 {
+    if work <= 0.0 {
+        0.0
+    } else if per_s > 0.0 {
+        work / per_s
+    } else {
+        f64::INFINITY
+    }
+}
+
+impl Policy for Ursa {
+    fn name(&self) -> &'static str {
+        match self.order {
+            JobOrder::EarliestFirst => "ursa",
+            JobOrder::SmallestRemainingFirst => "ursa-srjf",
+        }
+    }
+
+    fn fits(&self, place: &Place<'_>, candidate: &Candidate<'_>) -> Result<(), Excess> {
+        in_every_slot(place.available, candidate.needed, 0.0, &[Resource::Memory])?;
+        let gain = self.gain(place, candidate.needed);
+        let overloaded = WORKED_OFF
+            .into_iter()
+            .find(|resource| gain.idle.get(*resource) <= 0.0 && gain.load.get(*resource) > 0.0);
+        match overloaded {
+            Some(resource) => Err(Excess {
+                resource,
+                amount: work::mean(candidate.needed).get(resource),
+                from_ms: 0,
+            }),
+            None => Ok(()),
+        }
+    }
+
+    fn score(&self, place: &Place<'_>, candidate: &Candidate<'_>) -> f64 {
+        let gain = self.gain(place, candidate.demand);
+        let rank = self.order.rank(&candidate.waiting, place.now_ms);
+        bounded(-(gain.f + Self::bonus(candidate) + order::WEIGHT * rank))
+    }
+
+    fn highest_wins(&self) -> bool {
+        true
+    }
+
+    fn detail(&self, place: &Place<'_>, candidate: &Candidate<'_>) -> Detail {
+        let capacity = place.node.capacity;
+        let gain = self.gain(place, candidate.demand);
+        Detail::default()
+            .resources("D", &WORKED_OFF, capacity, gain.idle)
+            .resources("Inc", &WORKED_OFF, capacity, gain.increase)
+            .number("F", gain.f)
+            .number("bonus", Self::bonus(candidate))
+            .number("rank", self.order.rank(&candidate.waiting, place.now_ms))
+    }
+
+    fn needs_gangs(&self) -> bool {
+        true
+    }
+}

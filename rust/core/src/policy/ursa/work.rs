@@ -1,0 +1,124 @@
+//! Work: what a demand adds up to, and what of it is assigned to a node.
+
+use crate::demand::Demand;
+use crate::node::Node;
+use crate::policy::Rates;
+use crate::resources::Resources;
+use crate::running::Running;
+
+/// The integral of a demand over its life: core-seconds, byte-seconds of memory, and bytes. What
+/// never ends adds up to infinity.
+#[must_use]
+pub fn work(demand: &Demand) -> Resources {
+    remaining(demand, 0)
+}
+
+impl Rates {
+    /// Where nobody measured: the rate is the node's capacity, the assigned work the integral of what
+    /// is left of the demand of each executor that runs. One that outlives its prediction has one slot
+    /// left.
+    #[must_use]
+    pub fn derived(node: &Node, now_ms: i64, expected_processing_s: f64) -> Self {
+        let assigned = node.running().fold(Resources::ZERO, |sum, executor| {
+            sum + remaining_of(executor, now_ms)
+        });
+        Self {
+            expected_processing_s,
+            per_s: node.capacity,
+            assigned,
+        }
+    }
+}
+
+fn remaining_of(executor: &Running, now_ms: i64) -> Resources {
+    remaining(&executor.demand, now_ms.saturating_sub(executor.start_ms))
+}
+
+/// What is left of a demand so long after its start.
+fn remaining(demand: &Demand, elapsed_ms: i64) -> Resources {
+    let last = demand.at(i64::MAX);
+    let Some(duration_ms) = demand.duration_ms() else {
+        return last.map(|amount| if amount > 0.0 { f64::INFINITY } else { 0.0 });
+    };
+    let slot_ms = i64::from(demand.slot_ms());
+    let elapsed_ms = elapsed_ms.max(0);
+    if elapsed_ms >= duration_ms {
+        return last * (slot_ms as f64 / 1e3);
+    }
+    let now_slot = demand.slot_at(elapsed_ms);
+    let now_left_ms = slot_ms - elapsed_ms % slot_ms;
+    let later = demand.slots()[now_slot + 1..]
+        .iter()
+        .fold(Resources::ZERO, |sum, slot| {
+            sum + *slot * (slot_ms as f64 / 1e3)
+        });
+    demand.slots()[now_slot] * (now_left_ms as f64 / 1e3) + later
+}
+
+/// The mean of a demand over its life.
+pub(super) fn mean(demand: &Demand) -> Resources {
+    let sum = demand
+        .slots()
+        .iter()
+        .fold(Resources::ZERO, |sum, slot| sum + *slot);
+    sum * (1.0 / demand.slots().len() as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::node::ExecutorId;
+
+    fn cpu(cores: f64) -> Resources {
+        Resources {
+            cpu_cores: cores,
+            ..Resources::ZERO
+        }
+    }
+
+    fn assigned(executors: &[(i64, Demand)]) -> Resources {
+        let mut node = Node::new(cpu(8.0));
+        for (at, (start_ms, demand)) in executors.iter().enumerate() {
+            node.insert(
+                ExecutorId(at as u64),
+                Running::new(*start_ms, demand.clone()),
+            );
+        }
+        Rates::derived(&node, 10_000, 60.0).assigned
+    }
+
+    fn series(cores: &[f64]) -> Demand {
+        let slots: Vec<_> = cores.iter().copied().map(cpu).collect();
+        Demand::series(2_000, &slots).unwrap()
+    }
+
+    #[test]
+    fn work_is_the_integral_over_the_life() {
+        assert_eq!(work(&series(&[1.0, 3.0])), cpu(8.0));
+    }
+
+    #[test]
+    fn what_never_ends_is_work_without_end_where_it_uses_anything() {
+        let forever = Demand::for_life(cpu(1.0)).unwrap();
+        assert_eq!(work(&forever), cpu(f64::INFINITY));
+    }
+
+    #[test]
+    fn what_runs_has_left_what_it_has_not_done() {
+        // Half of the first slot, and the second.
+        assert_eq!(assigned(&[(9_000, series(&[1.0, 3.0]))]), cpu(7.0));
+        let both = [(9_000, series(&[1.0, 3.0])), (10_000, series(&[0.5]))];
+        assert_eq!(assigned(&both), cpu(8.0));
+    }
+
+    #[test]
+    fn what_outlives_its_prediction_has_one_slot_left() {
+        assert_eq!(assigned(&[(0, series(&[1.0, 3.0]))]), cpu(6.0));
+        assert_eq!(assigned(&[(i64::MIN, series(&[1.0, 3.0]))]), cpu(6.0));
+    }
+
+    #[test]
+    fn what_has_not_started_has_all_of_it_left() {
+        assert_eq!(assigned(&[(i64::MAX, series(&[1.0, 3.0]))]), cpu(8.0));
+    }
+}

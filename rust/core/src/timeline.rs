@@ -1,0 +1,233 @@
+//! What the executors of one node take, slot by slot.
+//!
+//! All times are numbers of slots of [`crate::SLOT_MS`] since the epoch: predictions are made of samples of
+//! that length, so nothing finer is known.
+
+use std::collections::BTreeMap;
+
+use crate::amounts::Amounts;
+use crate::resources::Resource;
+use crate::running::Running;
+use crate::{SLOT_MS, slot_of};
+
+/// What is taken from the slot that `now` lies in on. Adding and removing cost as many steps as the
+/// executor's demand still has, whatever else runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Timeline {
+    slot: i64,
+    /// By executors within their prediction, from `slot` to the last predicted end.
+    taken: Vec<Amounts>,
+    /// By executors without a predicted end.
+    for_life: Amounts,
+    /// By executors that outlived their prediction; in `slot` only.
+    overdue: Amounts,
+    /// By the first slot after the prediction: what the executors that end there use last.
+    ends: BTreeMap<i64, Ending>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Ending {
+    executors: usize,
+    last: Amounts,
+}
+
+impl Default for Timeline {
+    fn default() -> Self {
+        Self::from(i64::MIN)
+    }
+}
+
+impl Timeline {
+    /// With nothing taken.
+    pub(crate) fn from(slot: i64) -> Self {
+        Self {
+            slot,
+            taken: Vec::new(),
+            for_life: Amounts::ZERO,
+            overdue: Amounts::ZERO,
+            ends: BTreeMap::new(),
+        }
+    }
+
+    /// The slot that `now` lies in.
+    pub(crate) fn slot(&self) -> i64 {
+        self.slot
+    }
+
+    /// The earliest predicted end, in slots from now.
+    pub(crate) fn first_end(&self) -> Option<i64> {
+        let (end, _) = self.ends.first_key_value()?;
+        Some(end.saturating_sub(self.slot))
+    }
+
+    /// How many slots ahead the last predicted end is.
+    pub(crate) fn slots_ahead(&self) -> usize {
+        self.taken.len()
+    }
+
+    /// What is taken in a slot from now, before the last predicted end.
+    pub(crate) fn taken(&self, ahead: usize) -> Amounts {
+        let predicted = self.taken.get(ahead).copied().unwrap_or_default();
+        let overdue = if ahead == 0 {
+            self.overdue
+        } else {
+            Amounts::ZERO
+        };
+        predicted.plus(overdue).plus(self.for_life)
+    }
+
+    /// What is taken after the last predicted end.
+    pub(crate) fn taken_later(&self) -> Amounts {
+        self.for_life
+    }
+
+    /// Whether anything is taken in the current slot beyond what is predicted.
+    pub(crate) fn is_overdue(&self) -> bool {
+        self.overdue != Amounts::ZERO
+    }
+
+    /// Lets time pass. Time does not go back: what is past is forgotten.
+    pub(crate) fn advance(&mut self, slot: i64) {
+        let passed = slot.saturating_sub(self.slot).max(0);
+        self.slot = self.slot.max(slot);
+        let passed = usize::try_from(passed).unwrap_or(usize::MAX);
+        self.taken.drain(..passed.min(self.taken.len()));
+        while let Some(first) = self.ends.first_entry()
+            && *first.key() <= self.slot
+        {
+            self.overdue.put_on(first.remove().last);
+        }
+    }
+
+    /// An executor starts.
+    pub(crate) fn add(&mut self, executor: &Running) {
+        self.apply(executor, Amounts::put_on, |count| count.saturating_add(1));
+    }
+
+    /// An executor ends; undoes [`Timeline::add`].
+    pub(crate) fn remove(&mut self, executor: &Running) {
+        self.apply(executor, Amounts::take_off, |count| count.saturating_sub(1));
+        let kept = self
+            .ends
+            .last_key_value()
+            .map_or(0, |(end, _)| end.saturating_sub(self.slot));
+        self.taken.truncate(usize::try_from(kept).unwrap_or(0));
+    }
+
+    fn apply(
+        &mut self,
+        executor: &Running,
+        put: fn(&mut Amounts, Amounts),
+        count: fn(usize) -> usize,
+    ) {
+        let memory_floor = Amounts::one(Resource::Memory, executor.measured_memory_bytes);
+        let slots = executor.demand.slots();
+        let in_use = |slot: usize| {
+            Amounts::rounded_down(slots.get(slot).copied().unwrap_or_default())
+                .with_memory_floor(memory_floor)
+        };
+        let last = in_use(slots.len() - 1);
+        if executor.demand.duration_ms().is_none() {
+            put(&mut self.for_life, last);
+            return;
+        }
+        let start = slot_of(executor.start_ms).min(self.slot);
+        let end = start.saturating_add(slots.len() as i64);
+        if end <= self.slot {
+            put(&mut self.overdue, last);
+            return;
+        }
+        let ending = self.ends.entry(end).or_default();
+        ending.executors = count(ending.executors);
+        put(&mut ending.last, last);
+        if ending.executors == 0 {
+            self.ends.remove(&end);
+        }
+        let left = usize::try_from(end.saturating_sub(self.slot)).unwrap_or(0);
+        if self.taken.len() < left {
+            self.taken.resize(left, Amounts::ZERO);
+        }
+        let passed = slots.len() - left;
+        for (taken, slot) in self.taken.iter_mut().zip(passed..slots.len()) {
+            put(taken, in_use(slot));
+        }
+    }
+}
+
+/// The first moment of the slot in which an executor starts, as [`Timeline`] counts it.
+pub(crate) fn on_grid_ms(start_ms: i64, now_ms: i64) -> i64 {
+    slot_of(start_ms.min(now_ms)).saturating_mul(i64::from(SLOT_MS))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::demand::Demand;
+    use crate::resources::Resources;
+
+    /// Amounts that no binary fraction holds, so that sums of floating point would differ.
+    fn executor() -> impl Strategy<Value = Running> {
+        let amounts = prop::array::uniform4(0.0_f64..1e9);
+        let slots = prop::collection::vec(amounts.prop_map(Resources::from_array), 1..12);
+        let demand = (slots, any::<bool>()).prop_map(|(slots, ends)| {
+            if ends {
+                Demand::series(SLOT_MS, &slots).unwrap()
+            } else {
+                Demand::for_life(slots[0]).unwrap()
+            }
+        });
+        (demand, 0_i64..20, 0.0_f64..1e9).prop_map(|(demand, start_slot, measured)| Running {
+            start_ms: start_slot * i64::from(SLOT_MS),
+            demand,
+            measured_memory_bytes: measured,
+        })
+    }
+
+    const NOW: i64 = 20;
+
+    fn timeline<'a>(slot: i64, executors: impl IntoIterator<Item = &'a Running>) -> Timeline {
+        let mut timeline = Timeline::from(slot);
+        executors
+            .into_iter()
+            .for_each(|executor| timeline.add(executor));
+        timeline
+    }
+
+    proptest! {
+        #[test]
+        fn removing_an_executor_undoes_it_exactly_whenever_it_ends(
+            executors in prop::collection::vec(executor(), 1..8),
+            later in 0_i64..15,
+        ) {
+            for (number, removed) in executors.iter().enumerate() {
+                let mut all = timeline(NOW, &executors);
+                all.advance(NOW + later);
+                all.remove(removed);
+                let others = executors.iter().enumerate().filter(|(other, _)| *other != number);
+                let mut without = timeline(NOW, others.map(|(_, executor)| executor));
+                without.advance(NOW + later);
+                prop_assert_eq!(all, without);
+            }
+        }
+
+        #[test]
+        fn the_order_of_starts_does_not_matter(
+            executors in prop::collection::vec(executor(), 0..8),
+        ) {
+            let backwards = timeline(NOW, executors.iter().rev());
+            prop_assert_eq!(timeline(NOW, &executors), backwards);
+        }
+
+        #[test]
+        fn what_time_made_of_it_is_what_would_be_computed_then(
+            executors in prop::collection::vec(executor(), 0..8),
+            later in 0_i64..40,
+        ) {
+            let mut aged = timeline(NOW, &executors);
+            aged.advance(NOW + later);
+            prop_assert_eq!(aged, timeline(NOW + later, &executors));
+        }
+    }
+}

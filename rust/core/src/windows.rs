@@ -1,0 +1,169 @@
+//! Coarse looks at a course over time: the coming time in eight windows, each twice as long as the
+//! one before, since what matters most for a fit is near.
+
+/// How many windows there are.
+pub(crate) const WINDOWS: usize = 8;
+
+/// A coarse amount for each window.
+pub(crate) type Coarse = [i32; WINDOWS];
+
+/// The coarse form drops so many bits: 128 KiB, 128 KiB/s, 0.13 thousandths of a core.
+const DROPPED_BITS: u32 = 17;
+
+/// No coarse amount is further from 0, so that the difference of two has a sign.
+const LARGEST: i64 = 1 << 29;
+
+/// Stands for a window in which nothing is needed since life is over: less than all that can be
+/// left.
+pub(crate) const NO_NEED: i32 = -(1 << 29) - 1;
+
+/// From which slot to before which: 0..1, 1..2, 2..4, 4..8, … 64 to the end of time.
+pub(crate) const fn window_slots(window: usize) -> (usize, usize) {
+    let from = if window == 0 { 0 } else { 1 << (window - 1) };
+    let to = if window + 1 < WINDOWS {
+        1 << window
+    } else {
+        usize::MAX
+    };
+    (from, to)
+}
+
+/// An amount that is left, rounded down. Of two amounts the one with the larger coarse form is
+/// larger; of like forms either may be.
+pub(crate) fn coarse(amount: i64) -> i32 {
+    (amount >> DROPPED_BITS).clamp(-LARGEST, LARGEST) as i32
+}
+
+/// An amount that is needed. Nothing is a little less than 0, so that it fits where 0 is left
+/// without a closer look.
+pub(crate) fn coarse_need(amount: i64) -> i32 {
+    if amount == 0 { -1 } else { coarse(amount) }
+}
+
+/// Some of the windows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct WindowSet(u8);
+
+impl WindowSet {
+    pub(crate) const NONE: WindowSet = WindowSet(0);
+    pub(crate) const ALL: WindowSet = WindowSet(u8::MAX);
+
+    /// Those that `holds` is true of.
+    pub(crate) fn of(holds: impl Fn(usize) -> bool) -> Self {
+        let bit = |window: usize| u8::from(holds(window)) << window;
+        Self((0..WINDOWS).fold(0, |set, window| set | bit(window)))
+    }
+
+    pub(crate) fn is_empty(self) -> bool {
+        self == Self::NONE
+    }
+
+    pub(crate) fn iter(self) -> impl Iterator<Item = usize> {
+        (0..WINDOWS).filter(move |window| self.0 >> window & 1 == 1)
+    }
+}
+
+/// What comparing window by window says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    Fits,
+    Exceeds,
+    LookCloser,
+}
+
+impl Verdict {
+    fn of(exceeds: bool, fits: bool) -> Self {
+        if exceeds {
+            Verdict::Exceeds
+        } else if fits {
+            Verdict::Fits
+        } else {
+            Verdict::LookCloser
+        }
+    }
+
+    /// Of two stretches of time together.
+    pub(crate) fn and(self, other: Self) -> Self {
+        Self::of(
+            self == Verdict::Exceeds || other == Verdict::Exceeds,
+            self == Verdict::Fits && other == Verdict::Fits,
+        )
+    }
+}
+
+/// Whether `need` stays below `least`, or passes `most` somewhere.
+#[inline]
+pub(crate) fn compare(need: &Coarse, least: &Coarse, most: &Coarse) -> Verdict {
+    // By the signs of differences, which takes half the instructions of comparisons.
+    let (mut exceeds, mut fits) = (0, -1);
+    for window in 0..WINDOWS {
+        exceeds |= most[window].wrapping_sub(need[window]);
+        fits &= need[window].wrapping_sub(least[window]);
+    }
+    Verdict::of(exceeds < 0, fits < 0)
+}
+
+/// Slot by slot, where `left` ends with what is left ever after.
+pub(crate) fn compare_slots(need: &[i32], left: &[i32]) -> Verdict {
+    let mut exceeds = false;
+    let mut fits = true;
+    for (need, left) in need.iter().zip(left) {
+        exceeds |= need > left;
+        fits &= need < left;
+    }
+    let beyond = need.get(left.len()..).unwrap_or_default();
+    if let Some(later) = left.last() {
+        for need in beyond {
+            exceeds |= need > later;
+            fits &= need < later;
+        }
+    }
+    Verdict::of(exceeds, fits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_cover_all_time_without_a_gap() {
+        let mut next = 0;
+        for window in 0..WINDOWS {
+            let (from, to) = window_slots(window);
+            assert_eq!(from, next);
+            next = to;
+        }
+        assert_eq!(next, usize::MAX);
+    }
+
+    #[test]
+    fn a_verdict_is_never_wrong_about_the_amounts_behind_it() {
+        let amounts = [
+            -1 << 20,
+            -1,
+            0,
+            1,
+            131_071,
+            131_072,
+            131_073,
+            1 << 46,
+            i64::MIN,
+            i64::MAX,
+        ];
+        for need in amounts.into_iter().filter(|amount| *amount >= 0) {
+            for left in amounts {
+                let left_everywhere = [coarse(left); WINDOWS];
+                let verdict = compare(
+                    &[coarse_need(need); WINDOWS],
+                    &left_everywhere,
+                    &left_everywhere,
+                );
+                match verdict {
+                    Verdict::Fits => assert!(need <= left, "{need} {left}"),
+                    Verdict::Exceeds => assert!(need > left, "{need} {left}"),
+                    Verdict::LookCloser => {}
+                }
+            }
+        }
+    }
+}

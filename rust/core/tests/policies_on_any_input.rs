@@ -1,0 +1,190 @@
+//! Whatever the types allow: an answer, and a score that is a number.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+use elastane_core::fit::Peaks;
+use elastane_core::node::ExecutorId;
+use elastane_core::packing::{Iteration, PackingSettings, pack, provision};
+use elastane_core::policy::{
+    Candidate, Place, Rates, Waiting, memory_estimate_bytes, named, names,
+};
+use elastane_core::{Demand, Node, Resources, Running};
+use proptest::prelude::*;
+
+/// What a demand may hold.
+fn amount() -> BoxedStrategy<f64> {
+    prop_oneof![
+        Just(0.0),
+        Just(f64::from_bits(1)),
+        Just(f64::MIN_POSITIVE),
+        0.0..8.0,
+        Just(1e300),
+        Just(f64::MAX),
+    ]
+    .boxed()
+}
+
+/// What a public field may hold.
+fn number() -> BoxedStrategy<f64> {
+    prop_oneof![
+        4 => amount(),
+        1 => amount().prop_map(|amount| -amount),
+        1 => Just(f64::NAN),
+        1 => Just(f64::INFINITY),
+        1 => Just(f64::NEG_INFINITY),
+    ]
+    .boxed()
+}
+
+fn amounts() -> impl Strategy<Value = Resources> {
+    prop::array::uniform4(amount()).prop_map(Resources::from_array)
+}
+
+fn numbers() -> impl Strategy<Value = Resources> {
+    prop::array::uniform4(number()).prop_map(Resources::from_array)
+}
+
+fn moment() -> impl Strategy<Value = i64> {
+    prop_oneof![
+        Just(i64::MIN),
+        Just(i64::MIN + 1),
+        -5_000_i64..5_000,
+        Just(1_763_736_000_000),
+        Just(i64::MAX - 1),
+        Just(i64::MAX),
+    ]
+}
+
+fn demand() -> impl Strategy<Value = Demand> {
+    let slot_ms = prop_oneof![Just(1), Just(3_000), Just(u32::MAX)];
+    let series = (slot_ms, prop::collection::vec(amounts(), 1..5))
+        .prop_map(|(slot_ms, slots)| Demand::series(slot_ms, &slots).unwrap());
+    let for_life = amounts().prop_map(|amounts| Demand::for_life(amounts).unwrap());
+    prop_oneof![3 => series, 1 => for_life]
+}
+
+fn running() -> impl Strategy<Value = Running> {
+    (moment(), demand(), number()).prop_map(|(start_ms, demand, measured_memory_bytes)| Running {
+        start_ms,
+        demand,
+        measured_memory_bytes,
+    })
+}
+
+fn waiting() -> impl Strategy<Value = Waiting> {
+    let share = prop::option::of(numbers());
+    (
+        moment(),
+        moment(),
+        any::<(u32, u32, bool)>(),
+        number(),
+        share,
+    )
+        .prop_map(
+            |(
+                submitted_ms,
+                queued_ms,
+                (executors, running, whole),
+                dominant_share,
+                remaining_share,
+            )| {
+                Waiting {
+                    submitted_ms,
+                    queued_ms,
+                    executors,
+                    running,
+                    dominant_share,
+                    whole,
+                    remaining_share,
+                }
+            },
+        )
+}
+
+fn rates() -> impl Strategy<Value = Rates> {
+    (number(), numbers(), numbers()).prop_map(|(expected_processing_s, per_s, assigned)| Rates {
+        expected_processing_s,
+        per_s,
+        assigned,
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1_000))]
+
+    #[test]
+    fn every_score_is_a_number_and_so_is_all_of_its_detail(
+        capacity in prop_oneof![4 => amounts(), 1 => numbers()],
+        running in prop::collection::vec(running(), 0..4),
+        booked in numbers(),
+        now_ms in moment(),
+        rates in prop::option::of(rates()),
+        demand in demand(),
+        margin in amount(),
+        request in numbers(),
+        waiting in waiting(),
+    ) {
+        let mut node = Node::new(capacity);
+        for (id, executor) in running.into_iter().enumerate() {
+            node.insert(ExecutorId(id as u64), executor);
+        }
+        let place = Place {
+            node: &node,
+            available: &node.available(now_ms),
+            booked,
+            now_ms,
+            rates: rates.as_ref(),
+        };
+        let candidate = Candidate {
+            demand: &demand,
+            needed: &demand.with_margin(margin),
+            request,
+            waiting,
+        };
+        for peaks in [Peaks::Strict, Peaks::Stretch] {
+            for name in names() {
+                let policy = named(name, peaks).unwrap();
+                if let Err(excess) = policy.fits(&place, &candidate) {
+                    prop_assert!(!excess.to_string().is_empty());
+                }
+                let score = policy.score(&place, &candidate);
+                prop_assert!(score.is_finite(), "{}: {}", name, score);
+                let detail = policy.detail(&place, &candidate);
+                let parts = detail.per_resource.values().flat_map(|part| part.values());
+                for part in parts.chain(detail.numbers.values()) {
+                    prop_assert!(part.is_finite(), "{}: {:?}", name, detail);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn everybody_is_told_about_a_turn(
+        waiting in prop::collection::vec(waiting(), 0..6), now_ms in moment(),
+    ) {
+        for name in names() {
+            let policy = named(name, Peaks::Strict).unwrap();
+            prop_assert_eq!(policy.turns(&waiting, now_ms).len(), waiting.len());
+        }
+    }
+
+    #[test]
+    fn packing_and_estimates_have_an_answer_too(
+        usage in prop::collection::vec(numbers(), 0..6),
+        highest in numbers(),
+        settings in (number(), number(), number()),
+        times in (moment(), moment()),
+        estimate in prop::array::uniform4(number()),
+    ) {
+        let settings = PackingSettings {
+            threshold: settings.0,
+            trigger: settings.1,
+            slowdown: settings.2,
+        };
+        let iteration = Iteration { elapsed_ms: times.0, expected_ms: times.1, highest };
+        let _ = provision(&usage, &iteration, &settings);
+        prop_assert!(pack(&usage, highest).len() <= usage.len());
+        let [share, memory, memory_to_input, input] = estimate;
+        let bytes = memory_estimate_bytes(share, memory, memory_to_input, input);
+        prop_assert!(bytes.is_finite() && bytes >= 0.0);
+    }
+}

@@ -1,0 +1,268 @@
+//! Fit and score of each policy, plainly.
+
+use elastane_core::policy::{Turn, Waiting};
+use elastane_core::{Demand, Resource, Resources, Running};
+
+use super::{Asked, END_MS, NOW_MS, Scene, demanded, end_ms, outlives_its_prediction, used};
+
+/// The smallest step between two amounts that are compared here is far above this.
+const ROUNDING: f64 = 1e-9;
+
+pub fn fits(policy: &str, scene: &Scene, asked: &Asked) -> bool {
+    match policy {
+        "minfrag" | "trc" => in_every_slot(scene, &asked.needed, &Resource::ALL),
+        "tetris" => peaks_fit(scene, asked),
+        "ursa" | "ursa-srjf" => ursa_fits(scene, asked),
+        "watermark" => requests_fit(scene, asked, |resource| watermark(scene, resource)),
+        "oversubscribe" => requests_fit(scene, asked, |_| 2.0),
+        _ => requests_fit(scene, asked, |_| 1.0),
+    }
+}
+
+/// As people read it: whether the smallest or the largest wins is said by [`highest_wins`].
+pub fn score(policy: &str, scene: &Scene, asked: &Asked) -> f64 {
+    let since = |since_ms: i64| (NOW_MS - since_ms) as f64 / 1_000.0;
+    match policy {
+        "minfrag" => shares(scene, &asked.demand).into_iter().fold(0.0, f64::max),
+        "trc" => shares(scene, &asked.demand).into_iter().sum(),
+        "prophet" => {
+            let [network, disk] =
+                [Resource::Network, Resource::Disk].map(|r| prophet(scene, &asked.demand, r));
+            network.hypot(disk)
+        }
+        "tetris" => Resource::ALL
+            .into_iter()
+            .filter(|resource| scene.has(*resource))
+            .map(|resource| {
+                let capacity = scene.capacity.get(resource);
+                let left = capacity - peaks_of_running(scene, resource);
+                left / capacity * (peak(&asked.demand, resource) / capacity)
+            })
+            .sum(),
+        "ursa" => ursa(scene, asked) + since(asked.waiting.submitted_ms),
+        "ursa-srjf" => ursa(scene, asked) + srjf(&asked.waiting),
+        "drf" => asked.waiting.dominant_share,
+        "static" | "dynamic" => since(asked.waiting.queued_ms),
+        "capacity" | "watermark" | "oversubscribe" => since(asked.waiting.submitted_ms),
+        unknown => panic!("{unknown} has no reference"),
+    }
+}
+
+pub fn highest_wins(policy: &str) -> bool {
+    !["minfrag", "trc", "prophet", "drf"].contains(&policy)
+}
+
+fn in_every_slot(scene: &Scene, needed: &Demand, resources: &[Resource]) -> bool {
+    let life_ms = needed.duration_ms().unwrap_or(END_MS);
+    (0..life_ms).all(|offset_ms| {
+        let (need, left) = (demanded(needed, offset_ms), scene.left(offset_ms));
+        let fits = |resource: Resource| need.get(resource) <= left.get(resource) + ROUNDING;
+        resources
+            .iter()
+            .all(|resource| !scene.has(*resource) || fits(*resource))
+    })
+}
+
+fn requests_fit(scene: &Scene, asked: &Asked, factor: impl Fn(Resource) -> f64) -> bool {
+    [Resource::Cpu, Resource::Memory]
+        .into_iter()
+        .all(|resource| {
+            let booked = scene.booked.get(resource) + asked.request.get(resource);
+            let bookable = factor(resource) * scene.capacity.get(resource);
+            !scene.has(resource) || booked <= bookable + ROUNDING
+        })
+}
+
+/// 1.5 below 0.6, 1 above 0.8, and a line between.
+fn watermark(scene: &Scene, resource: Resource) -> f64 {
+    let capacity = scene.capacity.get(resource);
+    let used_now: f64 = scene
+        .running
+        .iter()
+        .map(|one| used(one, 0).get(resource))
+        .sum();
+    let below_high = (0.8 - used_now / capacity) / 0.2;
+    1.0 + 0.5 * below_high.clamp(0.0, 1.0)
+}
+
+fn peak(demand: &Demand, resource: Resource) -> f64 {
+    let slots = demand.slots().iter();
+    slots.map(|slot| slot.get(resource)).fold(0.0, f64::max)
+}
+
+fn peaks_of_running(scene: &Scene, resource: Resource) -> f64 {
+    let peak_of = |one: &Running| match resource {
+        Resource::Memory => peak(&one.demand, resource).max(one.measured_memory_bytes),
+        _ => peak(&one.demand, resource),
+    };
+    scene.running.iter().map(peak_of).sum()
+}
+
+fn peaks_fit(scene: &Scene, asked: &Asked) -> bool {
+    Resource::ALL.into_iter().all(|resource| {
+        let peaks = peaks_of_running(scene, resource) + peak(&asked.needed, resource);
+        !scene.has(resource) || peaks <= scene.capacity.get(resource) + ROUNDING
+    })
+}
+
+/// The share of each resource that remains up to the first predicted end.
+fn shares(scene: &Scene, demand: &Demand) -> [f64; 4] {
+    let predicted = scene
+        .running
+        .iter()
+        .filter(|one| !outlives_its_prediction(one));
+    let horizon_ms = predicted
+        .filter_map(end_ms)
+        .chain(demand.duration_ms())
+        .min()
+        .unwrap_or(i64::from(demand.slot_ms()));
+    Resource::ALL.map(|resource| {
+        let capacity = scene.capacity.get(resource);
+        if capacity == 0.0 {
+            return 0.0;
+        }
+        let remaining: f64 = (0..horizon_ms)
+            .map(|at| (scene.left(at) - demanded(demand, at)).get(resource))
+            .sum();
+        remaining / (capacity * horizon_ms as f64)
+    })
+}
+
+/// (1 − η) · O + η · F of one resource.
+fn prophet(scene: &Scene, demand: &Demand, resource: Resource) -> f64 {
+    if !scene.has(resource) {
+        return 0.0;
+    }
+    let until_ms = demand.duration_ms().unwrap_or_else(|| {
+        let last_change_ms = (1..END_MS)
+            .rev()
+            .find(|at| scene.left(*at) != scene.left(at - 1));
+        last_change_ms.unwrap_or(0) + i64::from(demand.slot_ms())
+    });
+    // The stage of each millisecond, then what it weighs.
+    let mut stages = vec![0_u32];
+    for at in 1..until_ms {
+        let changed = demanded(demand, at) != demanded(demand, at - 1);
+        stages.push(stages[at as usize - 1] + u32::from(changed));
+    }
+    let count = f64::from(stages[stages.len() - 1] + 1);
+    let (mut fragmented, mut over) = (0.0, 0.0);
+    for (at, stage) in (0..until_ms).zip(stages) {
+        let weight_s = (1.0 - f64::from(stage) / count) / 1_000.0;
+        let (need, left) = (demanded(demand, at), scene.left(at));
+        let above = need.get(resource) - left.get(resource);
+        if above > 0.0 {
+            over += weight_s * above;
+        } else {
+            fragmented -= weight_s * above;
+        }
+    }
+    (0.7 * over + 0.3 * fragmented) / scene.capacity.get(resource)
+}
+
+const WORKED_OFF: [Resource; 3] = [Resource::Cpu, Resource::Network, Resource::Disk];
+
+fn ursa_fits(scene: &Scene, asked: &Asked) -> bool {
+    let has_idle = |resource: &Resource| {
+        !scene.has(*resource)
+            || work(&asked.needed, 0).get(*resource) == 0.0
+            || idle(scene, *resource) > 0.0
+    };
+    in_every_slot(scene, &asked.needed, &[Resource::Memory]) && WORKED_OFF.iter().all(has_idle)
+}
+
+/// F and the bonus.
+fn ursa(scene: &Scene, asked: &Asked) -> f64 {
+    let gain = |resource: Resource| {
+        let idle = idle(scene, resource);
+        let (expected_s, rate, _) = rates(scene, resource);
+        let takes_s = time(work(&asked.demand, 0).get(resource), rate);
+        idle * f64::min(idle, takes_s / expected_s)
+    };
+    let known = WORKED_OFF
+        .into_iter()
+        .filter(|resource| scene.has(*resource));
+    let bonus = if asked.waiting.whole { 100.0 } else { 0.0 };
+    known.map(gain).sum::<f64>() + bonus
+}
+
+/// D.
+fn idle(scene: &Scene, resource: Resource) -> f64 {
+    let (expected_s, rate, assigned) = rates(scene, resource);
+    let core_is_idle = scene.left(0).cpu_cores >= 1.0;
+    let assigned_s = if resource == Resource::Cpu && core_is_idle {
+        0.0
+    } else {
+        time(assigned, rate)
+    };
+    f64::max(0.0, 1.0 - assigned_s / expected_s)
+}
+
+/// EPT, the rate and the assigned work.
+fn rates(scene: &Scene, resource: Resource) -> (f64, f64, f64) {
+    match scene.rates {
+        Some(rates) => (
+            rates.expected_processing_s,
+            rates.per_s.get(resource),
+            rates.assigned.get(resource),
+        ),
+        None => {
+            let left_of = |one: &Running| {
+                if outlives_its_prediction(one) {
+                    let slot_s = f64::from(one.demand.slot_ms()) / 1_000.0;
+                    one.demand.slots()[one.demand.slots().len() - 1].get(resource) * slot_s
+                } else {
+                    work(&one.demand, NOW_MS - one.start_ms).get(resource)
+                }
+            };
+            let assigned = scene.running.iter().map(left_of).sum();
+            (60.0, scene.capacity.get(resource), assigned)
+        }
+    }
+}
+
+fn time(work: f64, rate: f64) -> f64 {
+    if work == 0.0 { 0.0 } else { work / rate }
+}
+
+/// What a demand adds up to from so long after its start on.
+fn work(demand: &Demand, from_ms: i64) -> Resources {
+    match demand.duration_ms() {
+        Some(life_ms) => (from_ms..life_ms).fold(Resources::ZERO, |sum, at| {
+            sum + demanded(demand, at) * 0.001
+        }),
+        None => demanded(demand, 0).map(|amount| if amount > 0.0 { f64::INFINITY } else { 0.0 }),
+    }
+}
+
+fn srjf(waiting: &Waiting) -> f64 {
+    let left = waiting
+        .remaining_share
+        .unwrap_or(Resources::from_array([1.0; 4]));
+    // 1 − (1 − x)² is (2 − x) · x: what the square of the load loses.
+    let lost: f64 = WORKED_OFF
+        .into_iter()
+        .map(|resource| 1.0 - (1.0 - left.get(resource)).powi(2))
+        .sum();
+    1.0 / lost.max(f64::EPSILON)
+}
+
+/// Prophet's turns.
+pub fn turns(waiting: &[Waiting]) -> Vec<Turn> {
+    let wait = |one: &Waiting| (NOW_MS - one.submitted_ms) as f64;
+    let all: f64 = waiting.iter().map(wait).sum();
+    let turn = |one: &Waiting| {
+        let longer = waiting
+            .iter()
+            .filter(|other| wait(other) > wait(one))
+            .count();
+        if wait(one) * waiting.len() as f64 > 3.0 * all {
+            Turn::First
+        } else if one.whole && 2 * longer < waiting.len() {
+            Turn::Usual
+        } else {
+            Turn::NotNow
+        }
+    };
+    waiting.iter().map(turn).collect()
+}

@@ -1,0 +1,397 @@
+//! The quick round in fixed point against the one that asks a policy for each application.
+
+// Helpers of a test may unwrap as tests do.
+#![allow(clippy::unwrap_used)]
+
+use elastane_core::cluster::{
+    Application, ApplicationId, Ask, Commit, CommitRequest, Demands, Held, NodeId, Predicted,
+    Request,
+};
+use elastane_core::fit::{Excess, Peaks};
+use elastane_core::policy::{Candidate, MinFrag, Place, Policy, Trc};
+use elastane_core::remaining::{ByRemaining, Shares};
+use elastane_core::{Cluster, ClusterSettings, Demand, Resources};
+use proptest::prelude::*;
+
+/// A policy that is asked for each application, or not.
+struct Asked<P> {
+    policy: P,
+    by_remaining: Option<ByRemaining>,
+}
+
+impl<P: Policy> Policy for Asked<P> {
+    fn name(&self) -> &'static str {
+        "asked"
+    }
+
+    fn fits(&self, place: &Place<'_>, candidate: &Candidate<'_>) -> Result<(), Excess> {
+        self.policy.fits(place, candidate)
+    }
+
+    fn score(&self, place: &Place<'_>, candidate: &Candidate<'_>) -> f64 {
+        self.policy.score(place, candidate)
+    }
+
+    fn by_remaining(&self) -> Option<ByRemaining> {
+        self.by_remaining
+    }
+}
+
+/// Asked for each application where `quick` is not set.
+fn policy(peaks: Peaks, shares: Shares, quick: bool) -> Box<dyn Policy> {
+    let by_remaining = quick.then_some(ByRemaining { peaks, shares });
+    match shares {
+        Shares::Largest => Box::new(Asked {
+            policy: MinFrag { peaks },
+            by_remaining,
+        }),
+        Shares::Sum => Box::new(Asked {
+            policy: Trc { peaks },
+            by_remaining,
+        }),
+    }
+}
+
+/// What happens to a cluster; numbers choose among what there is.
+#[derive(Debug, Clone)]
+enum Event {
+    Submitted(Submission),
+    Asks {
+        application: usize,
+        ask: Ask,
+    },
+    Moved {
+        application: usize,
+        queue: u8,
+    },
+    Removed {
+        application: usize,
+    },
+    /// The best of a round is committed.
+    Committed {
+        node: usize,
+    },
+    /// A container that is there whatever the core says.
+    Told {
+        application: usize,
+        node: usize,
+        age_ms: i64,
+    },
+    Finished {
+        container: usize,
+    },
+    Measured {
+        container: usize,
+        memory_bytes: f64,
+    },
+    Resized {
+        node: usize,
+        memory_gb: u64,
+    },
+    Passed {
+        ms: i64,
+    },
+    PutBack {
+        ms: i64,
+    },
+}
+
+#[derive(Debug, Clone)]
+struct Submission {
+    queue: u8,
+    demand: Option<Demand>,
+    master_demand: Option<Demand>,
+    margin: f64,
+    ask: Ask,
+}
+
+const GB: u64 = 1_000_000_000;
+
+/// Such that sums and quotients are exact, and a tie is a tie.
+fn amounts() -> impl Strategy<Value = Resources> {
+    let parts = (
+        0_u8..12,
+        0_u8..12,
+        0_u8..8,
+        prop_oneof![3 => Just(0_u8), 1 => 0_u8..8],
+    );
+    parts.prop_map(|(cpu, memory, network, disk)| {
+        Resources::from_array([
+            f64::from(cpu) / 4.0,
+            f64::from(memory) * 5e8,
+            f64::from(network) * 1e6,
+            f64::from(disk) * 1e6,
+        ])
+    })
+}
+
+fn demand() -> impl Strategy<Value = Demand> {
+    let slot_ms = prop_oneof![6 => Just(3_000), 1 => Just(1_000), 1 => Just(4_500)];
+    let slots = prop_oneof![
+        3 => prop::collection::vec(amounts(), 1..6),
+        1 => prop::collection::vec(amounts(), 15..22),
+    ];
+    (slot_ms, slots).prop_map(|(slot_ms, slots)| Demand::series(slot_ms, &slots).unwrap())
+}
+
+fn ask() -> impl Strategy<Value = Ask> {
+    let often_like = prop_oneof![3 => Just((2_u64, 1_u32)), 1 => (0_u64..8, 0_u32..6)];
+    (prop::bool::weighted(0.2), 0..2, often_like, 0_u32..4).prop_map(
+        |(application_master, priority, (memory_gb, vcores), count)| Ask {
+            application_master,
+            priority,
+            request: Request {
+                memory_bytes: memory_gb * GB,
+                vcores,
+            },
+            count,
+        },
+    )
+}
+
+fn submission() -> impl Strategy<Value = Submission> {
+    let margin = prop_oneof![Just(0.0), Just(0.25), Just(0.5)];
+    let demand = || prop::option::weighted(0.8, demand());
+    (0_u8..3, demand(), demand(), margin, ask()).prop_map(
+        |(queue, demand, master_demand, margin, ask)| Submission {
+            queue,
+            demand,
+            master_demand,
+            margin,
+            ask: Ask {
+                count: ask.count + 1,
+                ..ask
+            },
+        },
+    )
+}
+
+fn event() -> impl Strategy<Value = Event> {
+    let any = || 0_usize..1_000;
+    prop_oneof![
+        6 => submission().prop_map(Event::Submitted),
+        2 => (any(), ask()).prop_map(|(application, ask)| Event::Asks { application, ask }),
+        1 => (any(), 0_u8..3).prop_map(|(application, queue)| Event::Moved { application, queue }),
+        1 => any().prop_map(|application| Event::Removed { application }),
+        6 => any().prop_map(|node| Event::Committed { node }),
+        1 => (any(), any(), -4_000_i64..70_000).prop_map(|(application, node, age_ms)| {
+            Event::Told { application, node, age_ms }
+        }),
+        2 => any().prop_map(|container| Event::Finished { container }),
+        2 => (any(), 0_u8..8).prop_map(|(container, half_gb)| Event::Measured {
+            container,
+            memory_bytes: f64::from(half_gb) * 5e8,
+        }),
+        1 => (any(), 1_u64..17).prop_map(|(node, memory_gb)| Event::Resized { node, memory_gb }),
+        4 => prop_oneof![0_i64..9_000, 0_i64..70_000].prop_map(|ms| Event::Passed { ms }),
+        1 => (0_i64..9_000).prop_map(|ms| Event::PutBack { ms }),
+    ]
+}
+
+/// One cluster and what it was told.
+struct Told {
+    cluster: Cluster,
+    nodes: Vec<NodeId>,
+    applications: Vec<ApplicationId>,
+    containers: usize,
+    now_ms: i64,
+}
+
+const FREE: Request = Request {
+    memory_bytes: 7 * GB,
+    vcores: 5,
+};
+
+impl Told {
+    fn new(policy: Box<dyn Policy>, nodes: usize, pass_ms: i64) -> Self {
+        let settings = ClusterSettings {
+            enforce: true,
+            virtual_cores_count: true,
+            max_ratio: 2.0,
+            fresh_for_ms: i64::MAX,
+            starvation_wait_ms: 60_000,
+            pass_ms,
+            plan_valid_for_ms: 120_000,
+            cpu_cap_ratio: None,
+        };
+        let mut cluster = Cluster::new(settings, policy);
+        let nodes = (0..nodes).map(|number| {
+            let registered = Request {
+                memory_bytes: 16 * GB,
+                vcores: 16,
+            };
+            let node = cluster.node_added(&format!("node-{number}:1"), registered);
+            // The second node is smaller, so that demands are capped, and does not know its disk.
+            let physical = match number {
+                1 => Resources::from_array([2.0, 16e9, 4e6, 0.0]),
+                _ => Resources::from_array([8.0, 16e9, 1e7, 1e7]),
+            };
+            cluster.reported(node, physical, 0);
+            node
+        });
+        let nodes = nodes.collect();
+        cluster.bookable_changes(usize::MAX, 0);
+        Self {
+            cluster,
+            nodes,
+            applications: Vec::new(),
+            containers: 0,
+            now_ms: 1_000_000_500,
+        }
+    }
+
+    fn node(&self, number: usize) -> NodeId {
+        self.nodes[number % self.nodes.len()]
+    }
+
+    fn application(&self, number: usize) -> Option<ApplicationId> {
+        let count = self.applications.len();
+        (count > 0).then(|| self.applications[number % count])
+    }
+
+    fn submit(&mut self, submission: &Submission) {
+        let predicted = |demand: &Option<Demand>| {
+            demand.clone().map(|demand| Predicted {
+                demand,
+                margin: submission.margin,
+                profile: "profile".into(),
+            })
+        };
+        let demands = Demands {
+            application_master: predicted(&submission.master_demand),
+            executor: predicted(&submission.demand),
+        };
+        let queue = format!("root.{}", submission.queue);
+        let application = Application::new("id", "name", &queue, demands, self.now_ms);
+        let id = self.cluster.application_added(application);
+        self.cluster.pending(id, submission.ask, self.now_ms);
+        self.applications.push(id);
+    }
+
+    fn commit(&mut self, id: ApplicationId, node: NodeId, age_ms: Option<i64>) -> Option<Commit> {
+        let ask = self.cluster.application(id)?.waiting?;
+        let container = format!("container-{}", self.containers);
+        let commit = CommitRequest {
+            container: &container,
+            application: id,
+            node,
+            application_master: ask.application_master,
+            request: ask.request,
+            may_refuse: age_ms.is_none(),
+            start_ms: self.now_ms - age_ms.unwrap_or(0),
+        };
+        let commit = self.cluster.commit(commit, self.now_ms);
+        self.containers += usize::from(matches!(commit, Commit::Placed(_)));
+        Some(commit)
+    }
+
+    /// Answers that both ways have to give alike.
+    fn take(&mut self, event: &Event) -> Option<String> {
+        match event {
+            Event::Submitted(submission) => self.submit(submission),
+            Event::Asks { application, ask } => {
+                let id = self.application(*application)?;
+                self.cluster.pending(id, *ask, self.now_ms);
+            }
+            Event::Moved { application, queue } => {
+                let id = self.application(*application)?;
+                self.cluster.application_moved(id, &format!("root.{queue}"));
+            }
+            Event::Removed { application } => {
+                let id = self.application(*application)?;
+                self.cluster.application_removed(id);
+            }
+            Event::Committed { node } => {
+                let node = self.node(*node);
+                let best = *self.cluster.round(node, FREE, self.now_ms)?.first()?;
+                return Some(in_words(&self.commit(best, node, None)?));
+            }
+            Event::Told {
+                application,
+                node,
+                age_ms,
+            } => {
+                let (id, node) = (self.application(*application)?, self.node(*node));
+                return Some(in_words(&self.commit(id, node, Some(*age_ms))?));
+            }
+            Event::Finished { container } => {
+                let number = container % self.containers.max(1);
+                self.cluster.finished(&format!("container-{number}"));
+            }
+            Event::Measured {
+                container,
+                memory_bytes,
+            } => {
+                let number = container % self.containers.max(1);
+                let container = format!("container-{number}");
+                self.cluster.measured_memory(&container, *memory_bytes);
+            }
+            Event::Resized { node, memory_gb } => {
+                let registered = Request {
+                    memory_bytes: memory_gb * GB,
+                    vcores: 16,
+                };
+                self.cluster.node_resized(self.node(*node), registered);
+            }
+            Event::Passed { ms } => self.now_ms += ms,
+            Event::PutBack { ms } => self.now_ms -= ms,
+        }
+        None
+    }
+
+    fn rounds(&mut self) -> Vec<Option<Vec<ApplicationId>>> {
+        let (nodes, now_ms) = (self.nodes.clone(), self.now_ms);
+        let round = |node| self.cluster.round(node, FREE, now_ms);
+        nodes.into_iter().map(round).collect()
+    }
+
+    /// Why each application waits, without the last digits.
+    fn held(&mut self) -> Vec<String> {
+        let (applications, now_ms) = (self.applications.clone(), self.now_ms);
+        let held = |id| match self.cluster.held(id, now_ms) {
+            Some(Held::NoFit {
+                node,
+                resource,
+                excess,
+            }) => format!("{node:?} {resource:?} {}", excess.is_some()),
+            other => format!("{other:?}"),
+        };
+        applications.into_iter().map(held).collect()
+    }
+}
+
+fn in_words(commit: &Commit) -> String {
+    match commit {
+        Commit::Placed(placement) => format!(
+            "{:?} {:?} {:.6?}",
+            placement.reason, placement.container, placement.score
+        ),
+        other => format!("{other:.3?}"),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(250))]
+
+    #[test]
+    fn names_what_the_policy_would_name(
+        stretch in any::<bool>(),
+        sum in any::<bool>(),
+        passes in any::<bool>(),
+        nodes in 1_usize..4,
+        first in prop::collection::vec(submission(), 0..40),
+        events in prop::collection::vec(event(), 1..40),
+    ) {
+        let peaks = if stretch { Peaks::Stretch } else { Peaks::Strict };
+        let shares = if sum { Shares::Sum } else { Shares::Largest };
+        let pass_ms = if passes { 3_000 } else { 0 };
+        let mut quick = Told::new(policy(peaks, shares, true), nodes, pass_ms);
+        let mut slow = Told::new(policy(peaks, shares, false), nodes, pass_ms);
+        let events = first.into_iter().map(Event::Submitted).chain(events);
+        for (number, event) in events.enumerate() {
+            prop_assert_eq!(quick.take(&event), slow.take(&event), "event {}", number);
+            prop_assert_eq!(quick.rounds(), slow.rounds(), "after event {}", number);
+            prop_assert_eq!(quick.held(), slow.held(), "after event {}", number);
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! Refused commits in the journal: CapacityScheduler may propose the same one many times a second.
+
+use std::collections::HashMap;
+
+use elastane_core::cluster::ApplicationId;
+
+/// Each application's refusals are written at most so often.
+const EVERY_MS: i64 = 1_000;
+
+/// When a refusal of each application was last written.
+#[derive(Default)]
+pub(crate) struct Refusals {
+    written_ms: HashMap<ApplicationId, i64>,
+}
+
+impl Refusals {
+    /// Whether this one is to be written; then it counts as written.
+    pub(crate) fn is_due(&mut self, application: ApplicationId, now_ms: i64) -> bool {
+        let due = self
+            .written_ms
+            .get(&application)
+            .is_none_or(|last_ms| now_ms.saturating_sub(*last_ms) >= EVERY_MS);
+        if due {
+            self.written_ms.insert(application, now_ms);
+        }
+        due
+    }
+
+    pub(crate) fn forget(&mut self, application: ApplicationId) {
+        self.written_ms.remove(&application);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_a_second_for_each_application() {
+        let mut refusals = Refusals::default();
+        let (one, other) = (ApplicationId(1), ApplicationId(2));
+        assert!(refusals.is_due(one, 0));
+        assert!(!refusals.is_due(one, 999));
+        assert!(refusals.is_due(other, 999));
+        assert!(refusals.is_due(one, 1_000));
+        refusals.forget(one);
+        assert!(refusals.is_due(one, 1_001));
+    }
+}
