@@ -6,6 +6,9 @@ mod failure;
 mod journal;
 mod plot;
 mod profiles;
+mod reproduce;
+mod simulate;
+mod simulation;
 mod units;
 mod what_if;
 
@@ -34,6 +37,8 @@ enum Subcommands {
     Profiles(profiles::Profiles),
     Depository(depository::DepositoryCommand),
     Decisions(decisions::Decisions),
+    Simulate(simulate::Simulate),
+    Reproduce(reproduce::Reproduce),
 }
 
 fn main() -> ExitCode {
@@ -44,6 +49,8 @@ fn main() -> ExitCode {
         Subcommands::Profiles(profiles) => profiles.run(&mut output),
         Subcommands::Depository(depository) => depository.run(&mut output),
         Subcommands::Decisions(decisions) => decisions.run(&mut output),
+        Subcommands::Simulate(simulate) => simulate.run(&mut output),
+        Subcommands::Reproduce(reproduce) => reproduce.run(&mut output),
     };
     match done.and_then(|()| Ok(output.flush()?)) {
         Ok(()) => ExitCode::SUCCESS,

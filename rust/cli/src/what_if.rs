@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use elastane_core::fit::Peaks;
-use elastane_core::policy::named;
+use elastane_core::policy::{named, names};
 use elastane_sim::{Options, Scenario, what_if};
 
 use crate::failure::{Failure, read};
@@ -14,10 +14,9 @@ use crate::failure::{Failure, read};
 #[derive(Args)]
 #[command(after_help = "Examples:
   elastane what-if --policy minfrag scenario.json
-  elastane what-if --policy minfrag --margin 0.1 --all scenario.json")]
+  elastane what-if --policy prophet --margin 0.1 --all scenario.json")]
 pub(crate) struct WhatIf {
-    /// The policy: minfrag
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", help = format!("The policy: {}", names().join(", ")))]
     policy: String,
     /// What the fit adds to each demand, as a fraction: 0.1 is a tenth more
     #[arg(long, value_name = "FRACTION", default_value = "0", value_parser = margin)]

@@ -8,6 +8,7 @@ use std::io::Read;
 use std::process::{Command, Stdio};
 
 use common::{elastane, text};
+use elastane_runtime::{Placed, Record};
 use tempfile::TempDir;
 
 const JOURNAL: &str = r#"{"kind":"bookable","time_ms":1763736000000,"node":"node-1:8041","ratio":2.0,"reason":"the agent reports"}
@@ -166,4 +167,70 @@ fn wrong_usage_has_exit_code_2() {
     for arguments in [&[][..], &["nothing"], &["decisions"], &["profiles", "list"]] {
         assert_eq!(elastane(arguments).code, Some(2), "{arguments:?}");
     }
+}
+
+/// The journal's fields are listed where they are written and where they are read.
+#[test]
+fn what_the_scheduler_writes_is_what_is_read() {
+    let (time_ms, application) = (1_763_736_000_000, "application_1_0001".to_owned());
+    let (container, node) = ("container_1_0001_01_000001".to_owned(), "n:1".to_owned());
+    let records = [
+        Record::Bookable {
+            time_ms,
+            node: node.clone(),
+            ratio: 2.0,
+            reason: "the agent reports",
+        },
+        Record::Refused {
+            time_ms,
+            application: application.clone(),
+            node: node.clone(),
+            reason: "cpu is short".to_owned(),
+        },
+        Record::Placed(Box::new(Placed {
+            time_ms,
+            application: application.clone(),
+            application_name: "sales".to_owned(),
+            container: container.clone(),
+            node: node.clone(),
+            reason: "fits",
+            by_core: true,
+            application_master: true,
+            profile: Some("tag|sales".to_owned()),
+            score: Some(0.25),
+            memory_bytes: 1_000_000_000,
+            vcores: 3,
+            booked_memory_bytes: 2_000_000_000,
+            booked_vcores: 4,
+            physical_memory_bytes: 5_000_000_000,
+            physical_vcores: 6,
+        })),
+        Record::Finished {
+            time_ms,
+            container,
+            node,
+        },
+        Record::Learned {
+            time_ms,
+            application,
+            profile: "tag|sales".to_owned(),
+            outcome: "succeeded",
+            runs: 2,
+        },
+    ];
+    let lines = records.map(|record| serde_json::to_string(&record).unwrap() + "\n");
+    let (_folder, path) = journal(&lines.concat());
+    let expected = "\
+2025-11-21T14:40:00.000Z  bookable  n:1: 2.00 times its registered size: the agent reports
+2025-11-21T14:40:00.000Z  waited    application_1_0001 was not placed on n:1: cpu is short
+2025-11-21T14:40:00.000Z  placed    container_1_0001_01_000001 on n:1: \
+application master of application_1_0001 (sales), 1.0 GB and 3 vcores; \
+fits for all of its life by its profile tag|sales, best score 0.2500; \
+booked on the node: 2.0 GB of 5.0 GB, 4 of 6 vcores
+2025-11-21T14:40:00.000Z  finished  container_1_0001_01_000001 on n:1
+2025-11-21T14:40:00.000Z  learned   application_1_0001, succeeded: \
+the profile is made of 2 runs: tag|sales
+";
+    let printed = elastane(&["decisions", "--journal", &path]).printed();
+    assert_eq!(printed, expected);
 }

@@ -88,9 +88,34 @@ fn bad_input_is_one_line_with_the_file_the_place_and_what_is_allowed() {
 }
 
 #[test]
+fn every_policy_answers_and_help_names_it() {
+    let help = elastane(&["what-if", "--help"]).printed();
+    let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
+    for policy in elastane_core::policy::names() {
+        let answer = elastane(&["what-if", "--policy", policy, "--all", FIGURE_6]).json();
+        assert_eq!(answer["policy"], policy);
+        assert_eq!(answer["heartbeats"][0]["node"], "node-1");
+    }
+    let names = elastane_core::policy::names().join(", ");
+    assert!(help.contains(&names), "{names}\nis not in\n{help}");
+}
+
+#[test]
+fn trc_adds_figure_6_up() {
+    let answer = elastane(&["what-if", "--policy", "trc", FIGURE_6]).json();
+    let beat = &answer["heartbeats"][0];
+    assert_eq!(beat["placed"], "2");
+    let score = |at: usize| beat["candidates"][at]["score"].as_f64().unwrap();
+    let first = 53. / 112. + 165. / 448. + 3. / 70. + 6. / 35.;
+    let second = 13. / 32. + 43. / 128. + 1. / 10. + 1. / 20.;
+    assert!((score(0) - first).abs() < 1e-12 && (score(1) - second).abs() < 1e-12);
+}
+
+#[test]
 fn a_policy_that_is_not_there_is_refused_with_those_that_are() {
+    let names = elastane_core::policy::names().join(", ");
     assert_eq!(
-        elastane(&["what-if", "--policy", "ursa", FIGURE_6]).refused(),
-        "elastane: policy ursa: not known, minfrag is there\n"
+        elastane(&["what-if", "--policy", "fairest", FIGURE_6]).refused(),
+        format!("elastane: policy fairest: not known, {names} are there\n")
     );
 }

@@ -1,9 +1,14 @@
 //! What runs and what waits, as read from JSON.
 
+mod ursa;
+
 use std::collections::HashSet;
 
 use elastane_core::{Demand, DemandError, Resource, Resources};
 use serde::Deserialize;
+
+pub use self::ursa::{Assigned, UrsaBlock};
+use self::ursa::{UrsaText, read_ursa};
 
 /// Nodes, what runs on them, and what waits, at one moment.
 #[derive(Debug, Clone, PartialEq)]
@@ -14,6 +19,8 @@ pub struct Scenario {
     pub nodes: Vec<ScenarioNode>,
     /// In the order of the file.
     pub pending: Vec<Pending>,
+    /// What was measured for Ursa; the other policies do not look at it.
+    pub ursa: Option<UrsaBlock>,
 }
 
 /// A node.
@@ -30,6 +37,8 @@ pub struct ScenarioNode {
 /// An executor that runs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunningExecutor {
+    /// Whose it is.
+    pub application: String,
     /// When it started, in milliseconds.
     pub start_ms: i64,
     /// What it asked for: CPU and memory.
@@ -43,6 +52,8 @@ pub struct RunningExecutor {
 pub struct Pending {
     /// Its name.
     pub id: String,
+    /// Whose it is.
+    pub application: String,
     /// Since when it waits, in milliseconds.
     pub queued_ms: i64,
     /// What it asks for: CPU and memory.
@@ -67,6 +78,7 @@ struct ScenarioText {
     slot_ms: u32,
     nodes: Vec<NodeText>,
     pending: Vec<PendingText>,
+    ursa: Option<UrsaText>,
 }
 
 #[derive(Deserialize)]
@@ -80,8 +92,7 @@ struct NodeText {
 struct RunningText {
     #[serde(rename = "id")]
     _id: String,
-    #[serde(rename = "application")]
-    _application: String,
+    application: String,
     start_ms: i64,
     request: RequestText,
     demand: PerResource<Vec<f64>>,
@@ -90,8 +101,7 @@ struct RunningText {
 #[derive(Deserialize)]
 struct PendingText {
     id: String,
-    #[serde(rename = "application")]
-    _application: String,
+    application: String,
     queued_ms: i64,
     request: RequestText,
     demand: PerResource<Vec<f64>>,
@@ -164,6 +174,10 @@ impl Scenario {
             pending: pending
                 .map(|(at, pending)| read_pending(&format!("pending[{at}]"), pending, &text))
                 .collect::<Result<_, _>>()?,
+            ursa: match &text.ursa {
+                Some(ursa) => Some(read_ursa(ursa, &text.nodes)?),
+                None => None,
+            },
         })
     }
 }
@@ -204,6 +218,7 @@ fn read_running(
         return Err(wrong(&format!("{place}.start_ms"), problem));
     }
     Ok(RunningExecutor {
+        application: running.application.clone(),
         start_ms: running.start_ms,
         request: read_request(place, &running.request)?,
         demand: read_demand(place, &running.demand, slot_ms)?,
@@ -217,6 +232,7 @@ fn read_pending(
 ) -> Result<Pending, ScenarioError> {
     Ok(Pending {
         id: pending.id.clone(),
+        application: pending.application.clone(),
         queued_ms: pending.queued_ms,
         request: read_request(place, &pending.request)?,
         demand: read_demand(place, &pending.demand, scenario.slot_ms)?,

@@ -1,15 +1,18 @@
 //! What a policy would place, heartbeat by heartbeat, and why.
 
+mod applications;
+mod on_node;
+
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use elastane_core::fit::Excess;
-use elastane_core::node::{ExecutorId, Node};
-use elastane_core::policy::{self, Place, Policy, Waiting};
-use elastane_core::{Resources, Running};
+use elastane_core::policy::{self, Place, Policy};
 use serde::Serialize;
 
-use crate::scenario::{Pending, Scenario, ScenarioNode};
+use self::applications::Applications;
+use self::on_node::OnNode;
+use crate::scenario::{Pending, Scenario};
 
 /// Scores that differ by less than this fraction are a tie.
 const TIE: f64 = 1e-9;
@@ -50,9 +53,10 @@ pub struct Heartbeat {
 pub struct Candidate {
     /// The executor.
     pub executor: String,
-    /// Whether it fits the node for all of its life.
+    /// Whether the policy lets it go to the node now.
     pub fits: bool,
-    /// The policy's score where it fits.
+    /// The policy's score where it fits, as people read it: whether the smallest or the largest wins
+    /// is the policy's.
     pub score: Option<f64>,
     /// What the score was made from, where it fits.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -62,7 +66,7 @@ pub struct Candidate {
     pub reason: Option<String>,
 }
 
-/// What a score was made from; docs/command.md has each policy's parts.
+/// What a score was made from; docs/policies.md has each policy's parts.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Detail {
     /// Milliseconds.
@@ -80,34 +84,41 @@ pub struct Detail {
 /// until nothing fits it or nothing waits.
 #[must_use]
 pub fn what_if(scenario: &Scenario, policy: &dyn Policy, options: Options) -> Answer {
+    let mut applications = Applications::new(scenario);
     let mut waiting: Vec<&Pending> = scenario.pending.iter().collect();
     let mut heartbeats = Vec::new();
     for on in &scenario.nodes {
-        let mut node = node(on);
-        let mut booked = on
-            .running
-            .iter()
-            .fold(Resources::ZERO, |sum, running| sum + running.request);
+        let mut node = OnNode::new(on, scenario);
         loop {
+            let rates = node.rates();
             let place = Place {
-                node: &node,
-                available: &node.available(scenario.now_ms),
-                booked,
+                node: &node.node,
+                available: &node.node.available(scenario.now_ms),
+                booked: node.booked,
                 now_ms: scenario.now_ms,
-                rates: None,
+                rates: rates.as_ref(),
             };
-            let (candidates, best) = decide(&place, &waiting, policy, options.margin);
-            let placed = best.map(|best| waiting.remove(best));
+            let judged: Vec<Judged> = waiting
+                .iter()
+                .map(|executor| {
+                    let waiting = applications.waiting(executor);
+                    judge(&place, executor, waiting, policy, options.margin)
+                })
+                .collect();
+            let placed = best(&waiting, &judged).map(|best| waiting[best]);
+            let candidates = waiting.iter().zip(judged);
             heartbeats.push(Heartbeat {
                 node: on.id.clone(),
                 now_ms: scenario.now_ms,
                 placed: placed.map(|executor| executor.id.clone()),
-                candidates,
+                candidates: candidates
+                    .map(|(executor, judged)| candidate(executor, judged, policy))
+                    .collect(),
             });
-            let Some(executor) = placed else { break };
-            let running = Running::new(scenario.now_ms, executor.demand.clone());
-            node.insert(ExecutorId(node.running_count() as u64), running);
-            booked += executor.request;
+            let Some(placed) = placed else { break };
+            waiting.retain(|executor| executor.id != placed.id);
+            node.place(placed);
+            applications.placed(placed);
             if !options.all || waiting.is_empty() {
                 break;
             }
@@ -119,90 +130,59 @@ pub fn what_if(scenario: &Scenario, policy: &dyn Policy, options: Options) -> An
     }
 }
 
-fn node(on: &ScenarioNode) -> Node {
-    let mut node = Node::new(on.capacity);
-    for (number, running) in on.running.iter().enumerate() {
-        let running = Running::new(running.start_ms, running.demand.clone());
-        node.insert(ExecutorId(number as u64), running);
-    }
-    node
-}
+type Judged = Result<(f64, policy::Detail), Excess>;
 
-/// Each candidate judged, and which one is placed.
-fn decide(
+fn judge(
     place: &Place<'_>,
-    waiting: &[&Pending],
+    executor: &Pending,
+    waiting: policy::Waiting,
     policy: &dyn Policy,
     margin: f64,
-) -> (Vec<Candidate>, Option<usize>) {
-    let judged: Vec<Result<Judged, Excess>> = waiting
-        .iter()
-        .map(|executor| {
-            let candidate = policy::Candidate {
-                demand: &executor.demand,
-                needed: &executor.demand.with_margin(margin),
-                request: executor.request,
-                waiting: Waiting {
-                    submitted_ms: executor.queued_ms,
-                    queued_ms: executor.queued_ms,
-                    executors: 1,
-                    whole: true,
-                    ..Waiting::default()
-                },
-            };
-            policy.fits(place, &candidate)?;
-            let policy::Detail {
-                times_ms,
-                numbers,
-                per_resource,
-            } = policy.detail(place, &candidate);
-            Ok(Judged {
-                score: policy.score(place, &candidate),
-                detail: Detail {
-                    times_ms,
-                    numbers,
-                    per_resource,
-                },
-            })
-        })
-        .collect();
-    let best = best(waiting, &judged);
-    let candidates = waiting
-        .iter()
-        .zip(judged)
-        .map(|(executor, judged)| {
-            let executor = executor.id.clone();
-            match judged {
-                Ok(judged) => Candidate {
-                    executor,
-                    fits: true,
-                    score: Some(judged.score),
-                    detail: Some(judged.detail),
-                    reason: None,
-                },
-                Err(excess) => Candidate {
-                    executor,
-                    fits: false,
-                    score: None,
-                    detail: None,
-                    reason: Some(excess.to_string()),
-                },
-            }
-        })
-        .collect();
-    (candidates, best)
+) -> Judged {
+    let candidate = policy::Candidate {
+        demand: &executor.demand,
+        needed: &executor.demand.with_margin(margin),
+        request: executor.request,
+        waiting,
+    };
+    policy.fits(place, &candidate)?;
+    let score = policy.score(place, &candidate);
+    Ok((score, policy.detail(place, &candidate)))
 }
 
-struct Judged {
-    score: f64,
-    detail: Detail,
+fn candidate(executor: &Pending, judged: Judged, policy: &dyn Policy) -> Candidate {
+    let executor = executor.id.clone();
+    match judged {
+        Ok((score, detail)) => Candidate {
+            executor,
+            fits: true,
+            score: Some(if policy.highest_wins() {
+                0.0 - score
+            } else {
+                score
+            }),
+            detail: Some(Detail {
+                times_ms: detail.times_ms,
+                numbers: detail.numbers,
+                per_resource: detail.per_resource,
+            }),
+            reason: None,
+        },
+        Err(excess) => Candidate {
+            executor,
+            fits: false,
+            score: None,
+            detail: None,
+            reason: Some(excess.to_string()),
+        },
+    }
 }
 
 /// The smallest score; among those that tie with it, the one queued longest, then the smaller id.
-fn best(waiting: &[&Pending], judged: &[Result<Judged, Excess>]) -> Option<usize> {
+fn best(waiting: &[&Pending], judged: &[Judged]) -> Option<usize> {
     let scores = || {
         let judged = judged.iter().enumerate();
-        judged.filter_map(|(at, judged)| Some((at, judged.as_ref().ok()?.score)))
+        judged.filter_map(|(at, judged)| Some((at, judged.as_ref().ok()?.0)))
     };
     let (_, smallest) = scores().min_by(|a, b| a.1.total_cmp(&b.1))?;
     let ties = scores().filter(|(_, score)| score - smallest <= TIE * score.abs());

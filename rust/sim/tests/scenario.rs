@@ -95,6 +95,48 @@ fn each_error_names_its_place_the_value_and_what_is_allowed() {
 }
 
 #[test]
+fn what_is_wrong_in_the_block_for_ursa_is_named_too() {
+    let block = |ept_s: Value, node: &str, rate: Value, work: Value| {
+        json!({"ept_s": ept_s, "nodes": {node: {
+            "rates": {"cpu_cores": rate, "network_bytes_per_s": 0, "disk_bytes_per_s": 0},
+            "assigned": {"cpu_core_s": 0, "network_bytes": work, "disk_bytes": 0},
+        }}})
+    };
+    let mut scenario: Value = serde_json::from_str(FIGURE_6).unwrap();
+    scenario["ursa"] = block(json!(1), "node-1", json!(1), json!(1));
+    Scenario::from_json(&scenario.to_string()).unwrap();
+    for (block, expected) in [
+        (
+            block(json!(0), "node-1", json!(1), json!(1)),
+            "ursa.ept_s: 0, finite and above 0 is allowed",
+        ),
+        (
+            block(json!(1), "node-9", json!(1), json!(1)),
+            "ursa.nodes.node-9: there is no such node, the ids in nodes are allowed",
+        ),
+        (
+            block(json!(1), "node-1", json!(-2), json!(1)),
+            "ursa.nodes.node-1.rates.cpu_cores: -2, finite and at least 0 is allowed",
+        ),
+        (
+            block(json!(1), "node-1", json!(1), json!(-3)),
+            "ursa.nodes.node-1.assigned.network_bytes: -3, finite and at least 0 is allowed",
+        ),
+        (json!({"nodes": {}}), "ursa: missing field `ept_s`"),
+        (
+            block(json!(1), "node-1", json!("fast"), json!(1)),
+            "ursa.nodes.node-1.rates.cpu_cores: invalid type: string \"fast\", expected f64",
+        ),
+    ] {
+        scenario["ursa"] = block;
+        let error = Scenario::from_json(&scenario.to_string())
+            .unwrap_err()
+            .to_string();
+        assert!(error.starts_with(expected), "{error}\nis not\n{expected}");
+    }
+}
+
+#[test]
 fn an_empty_demand_is_refused() {
     let error = error_with(
         "/pending/0/demand",

@@ -206,5 +206,9 @@ fn an_executor_that_started_earlier_is_taken_from_where_it_is() {
 #[test]
 fn a_policy_that_is_not_there_is_named_with_those_that_are() {
     let error = named("fairest", Peaks::Strict).err().unwrap().to_string();
-    assert_eq!(error, "policy fairest: not known, minfrag is there");
+    assert_eq!(
+        error,
+        "policy fairest: not known, minfrag, trc, prophet, ursa, ursa-srjf, capacity, drf, tetris, \
+         static, dynamic, watermark, oversubscribe are there"
+    );
 }

@@ -1,0 +1,209 @@
+//! What `elastane simulate` and `elastane reproduce` share: settings, seeds and the run.
+
+use std::fs;
+use std::path::Path;
+
+use clap::{Args, ValueEnum};
+use elastane_core::fit::Peaks;
+use elastane_core::policy::names;
+use elastane_sim::experiment::{Comparison, Experiment, Run};
+use elastane_sim::report;
+use elastane_sim::simulator::{Contention, Settings, SimulationError};
+use elastane_sim::workload::{Errors, Workload};
+use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::Value;
+
+use crate::failure::Failure;
+
+/// How each run goes.
+#[derive(Args)]
+pub(crate) struct RunOptions {
+    /// The first seed
+    #[arg(long, value_name = "NUMBER", default_value = "1")]
+    pub(crate) seed: u64,
+    /// How many runs go on at a time
+    #[arg(long, value_name = "NUMBER", default_value = "2",
+          value_parser = clap::value_parser!(u16).range(1..=256))]
+    threads: u16,
+    /// The standard deviation of what an executor uses in a slot from what is predicted, as a
+    /// fraction, instead of the workload's own
+    #[arg(long, value_name = "FRACTION", value_parser = fraction)]
+    noise: Option<f64>,
+    /// The standard deviation of an executor's length from what is predicted, as a fraction,
+    /// instead of the workload's own
+    #[arg(long, value_name = "FRACTION", value_parser = fraction)]
+    length_error: Option<f64>,
+    /// What the fit adds to each demand, as a fraction
+    #[arg(long, value_name = "FRACTION", default_value = "0", value_parser = fraction)]
+    margin: f64,
+    /// What becomes of peaks in CPU, network and disk that meet
+    #[arg(long, value_name = "RULE", default_value = "strict")]
+    peaks: PeaksRule,
+    /// How long an executor may wait for a better node, in milliseconds
+    #[arg(long, value_name = "MS", default_value = "0",
+          value_parser = clap::value_parser!(i64).range(0..=60_000))]
+    pass_ms: i64,
+    /// How long an application waits for its next container until it passes, fit or not, where a
+    /// node has free space by request, in milliseconds
+    #[arg(long, value_name = "MS", default_value_t = Settings::default().starvation_wait_ms,
+          value_parser = clap::value_parser!(i64).range(1_000..))]
+    starvation_wait_ms: i64,
+    /// How many containers a heartbeat may place
+    #[arg(long, value_name = "NUMBER", default_value = "1",
+          value_parser = clap::value_parser!(u32).range(1..))]
+    assignments: u32,
+    /// Part of the network's throughput that contention can take
+    #[arg(long, value_name = "FRACTION", default_value_t = Contention::default().network_loss,
+          value_parser = part)]
+    network_loss: f64,
+    /// Part of the disk's throughput that contention can take
+    #[arg(long, value_name = "FRACTION", default_value_t = Contention::default().disk_loss,
+          value_parser = part)]
+    disk_loss: f64,
+    /// How many times longer everything takes for memory wanted beyond what there is, over what
+    /// there is
+    #[arg(long, value_name = "FACTOR", default_value_t = Contention::default().spill_slowdown,
+          value_parser = fraction)]
+    spill_slowdown: f64,
+    /// Memory wanted over what there is, from which on an executor is killed
+    #[arg(long, value_name = "FACTOR", default_value_t = Contention::default().kill_above,
+          value_parser = at_least_one)]
+    kill_above: f64,
+    /// Simulate heartbeats that cannot change anything, too; the result is the same
+    #[arg(long)]
+    every_heartbeat: bool,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum PeaksRule {
+    /// They must not, as in the papers
+    Strict,
+    /// They stretch both, as the scheduler's default
+    Stretch,
+}
+
+impl RunOptions {
+    fn settings(&self) -> Settings {
+        Settings {
+            contention: Contention {
+                network_loss: self.network_loss,
+                disk_loss: self.disk_loss,
+                spill_slowdown: self.spill_slowdown,
+                kill_above: self.kill_above,
+            },
+            peaks: match self.peaks {
+                PeaksRule::Strict => Peaks::Strict,
+                PeaksRule::Stretch => Peaks::Stretch,
+            },
+            pass_ms: self.pass_ms,
+            starvation_wait_ms: self.starvation_wait_ms,
+            margin: self.margin,
+            assignments_per_heartbeat: self.assignments,
+            skip_idle_heartbeats: !self.every_heartbeat,
+            ..Settings::default()
+        }
+    }
+
+    fn with_errors(&self, mut workload: Workload) -> Workload {
+        for application in &mut workload.applications {
+            let own = application.errors;
+            application.errors = Errors {
+                slot: self
+                    .noise
+                    .map_or(own.slot, |noise| Errors::uniform(noise, 0.0).slot),
+                length: self.length_error.unwrap_or(own.length),
+            };
+        }
+        workload
+    }
+
+    /// Runs the policies on the workload of each of `seeds` seeds, with a bar on a terminal.
+    pub(crate) fn compare(
+        &self,
+        policies: &[String],
+        seeds: u32,
+        recorded_node: Option<usize>,
+        workload: impl Fn(u64) -> Result<Workload, Failure>,
+    ) -> Result<Comparison, Failure> {
+        for policy in policies {
+            if !names().contains(&policy.as_str()) {
+                let name = policy.clone();
+                let unknown = elastane_core::policy::UnknownPolicy { name };
+                return Err(Failure::BadInput(unknown.to_string()));
+            }
+        }
+        let runs = (0..u64::from(seeds)).map(|more| {
+            let seed = self.seed.wrapping_add(more);
+            let workload = self.with_errors(workload(seed)?);
+            Ok(Run { seed, workload })
+        });
+        let experiment = Experiment {
+            runs: runs.collect::<Result<_, Failure>>()?,
+            policies: policies.to_vec(),
+            settings: Settings {
+                recorded_node,
+                ..self.settings()
+            },
+            threads: usize::from(self.threads),
+        };
+        let bar = bar();
+        let compared = experiment.run(&|done, all| {
+            bar.set_length(all);
+            bar.set_position(done);
+        });
+        bar.finish_and_clear();
+        Ok(compared?)
+    }
+
+    /// The JSON report.
+    pub(crate) fn to_json(&self, comparison: &Comparison) -> Result<Value, Failure> {
+        let contention = self.settings().contention;
+        Ok(report::to_json(comparison, contention)?)
+    }
+}
+
+impl From<SimulationError> for Failure {
+    fn from(error: SimulationError) -> Self {
+        match error {
+            SimulationError::Policy(_) | SimulationError::TooLarge { .. } => {
+                Failure::BadInput(error.to_string())
+            }
+            SimulationError::NeverEnds { .. } => Failure::Failed(error.to_string()),
+        }
+    }
+}
+
+/// Writes a file that was named on the command line.
+pub(crate) fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    fs::write(path, text).map_err(|error| Failure::Failed(format!("{}: {error}", path.display())))
+}
+
+/// Drawn on stderr, and only where that is a terminal.
+fn bar() -> ProgressBar {
+    let bar = ProgressBar::new(0);
+    let template = "{wide_bar} {percent:>3} %  {pos}/{len} executors, {eta} left";
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style);
+    }
+    bar
+}
+
+fn number(text: &str, allowed: impl Fn(f64) -> bool, words: &str) -> Result<f64, String> {
+    let number = text.parse().ok();
+    number
+        .filter(|number: &f64| number.is_finite() && allowed(*number))
+        .ok_or_else(|| format!("{words} is allowed"))
+}
+
+fn fraction(text: &str) -> Result<f64, String> {
+    number(text, |number| number >= 0.0, "a number of at least 0")
+}
+
+fn part(text: &str) -> Result<f64, String> {
+    let allowed = |number| (0.0..1.0).contains(&number);
+    number(text, allowed, "a number from 0 to below 1")
+}
+
+fn at_least_one(text: &str) -> Result<f64, String> {
+    number(text, |number| number >= 1.0, "a number of at least 1")
+}

@@ -1,0 +1,158 @@
+//! Several policies on several seeds of a workload.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use crate::simulator::{LowerBound, Outcome, Progress, Settings, SimulationError, simulate};
+use crate::workload::Workload;
+
+/// What is compared.
+#[derive(Debug, Clone)]
+pub struct Experiment {
+    /// One workload a seed.
+    pub runs: Vec<Run>,
+    /// The policies' names.
+    pub policies: Vec<String>,
+    /// How each is run. Only on the first seed a node is recorded.
+    pub settings: Settings,
+    /// How many runs go on at a time.
+    pub threads: usize,
+}
+
+/// One seed of an experiment.
+#[derive(Debug, Clone)]
+pub struct Run {
+    /// The seed.
+    pub seed: u64,
+    /// The workload that it gives.
+    pub workload: Workload,
+}
+
+/// What came of an experiment.
+#[derive(Debug, Clone)]
+pub struct Comparison {
+    /// The workload's name.
+    pub workload: String,
+    /// In the order of the experiment.
+    pub seeds: Vec<u64>,
+    /// One a seed.
+    pub bounds: Vec<LowerBound>,
+    /// In the order of the experiment.
+    pub policies: Vec<PolicyOutcomes>,
+}
+
+/// What came of one policy.
+#[derive(Debug, Clone)]
+pub struct PolicyOutcomes {
+    /// Its name.
+    pub policy: String,
+    /// One a seed.
+    pub outcomes: Vec<Outcome>,
+}
+
+impl Experiment {
+    /// Runs every policy on every seed. `progress` is told the executors that were done and how
+    /// many there are in all, from any thread.
+    ///
+    /// # Errors
+    /// The first run, in the order of the experiment, that failed.
+    pub fn run(&self, progress: &(dyn Fn(u64, u64) + Sync)) -> Result<Comparison, SimulationError> {
+        let executors: u64 = self.runs.iter().map(|run| run.workload.executors()).sum();
+        let all = executors * self.policies.len() as u64;
+        let done = Mutex::new(0_u64);
+        let report = |more: u64| {
+            if let Ok(mut done) = done.lock() {
+                *done += more;
+                progress(*done, all);
+            }
+        };
+        let jobs = self.runs.len() * self.policies.len();
+        let outcomes = in_parallel(jobs, self.threads, |job| {
+            let (policy, run) = (job / self.runs.len(), job % self.runs.len());
+            self.one(policy, run, &report)
+        })?;
+        let mut outcomes = outcomes.into_iter();
+        let policies = self.policies.iter().map(|policy| PolicyOutcomes {
+            policy: policy.clone(),
+            outcomes: outcomes.by_ref().take(self.runs.len()).collect(),
+        });
+        let policies = policies.collect();
+        let bounds = in_parallel(self.runs.len(), self.threads, |run| {
+            let run = &self.runs[run];
+            Ok(LowerBound::new(&run.workload, run.seed))
+        })?;
+        Ok(Comparison {
+            workload: self
+                .runs
+                .first()
+                .map_or_else(String::new, |run| run.workload.name.clone()),
+            seeds: self.runs.iter().map(|run| run.seed).collect(),
+            bounds,
+            policies,
+        })
+    }
+
+    fn one(
+        &self,
+        policy: usize,
+        run: usize,
+        report: &dyn Fn(u64),
+    ) -> Result<Outcome, SimulationError> {
+        let settings = Settings {
+            recorded_node: self.settings.recorded_node.filter(|_| run == 0),
+            ..self.settings
+        };
+        let Run { seed, workload } = &self.runs[run];
+        // Not every executor, so that telling costs nothing.
+        let step = (workload.executors() / 100).max(1);
+        let mut told = 0;
+        let mut progress = |progress: Progress| {
+            let done = progress.executors_done;
+            if done - told >= step || done == progress.executors {
+                report(done - told);
+                told = done;
+            }
+        };
+        simulate(
+            workload,
+            &self.policies[policy],
+            &settings,
+            *seed,
+            &mut progress,
+        )
+    }
+}
+
+/// The results of `job` for 0 to `jobs`, in that order.
+fn in_parallel<T: Send>(
+    jobs: usize,
+    threads: usize,
+    job: impl Fn(usize) -> Result<T, SimulationError> + Sync,
+) -> Result<Vec<T>, SimulationError> {
+    let next = AtomicUsize::new(0);
+    let failed = AtomicBool::new(false);
+    let results = Mutex::new((0..jobs).map(|_| None).collect::<Vec<_>>());
+    let work = || {
+        while !failed.load(Ordering::Relaxed) {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            if at >= jobs {
+                return;
+            }
+            let result = job(at);
+            failed.fetch_or(result.is_err(), Ordering::Relaxed);
+            if let Ok(mut results) = results.lock() {
+                results[at] = Some(result);
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..threads.min(jobs) {
+            scope.spawn(work);
+        }
+        work();
+    });
+    let results = results
+        .into_inner()
+        .unwrap_or_else(|poisoned| poisoned.into_inner());
+    results.into_iter().flatten().collect()
+}

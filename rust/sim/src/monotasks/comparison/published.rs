@@ -1,0 +1,265 @@
+//! What Ursa's paper published (EuroSys 2020), and which of our runs stands beside it.
+
+use super::Metric::{
+    self, CompletionGrowth, CpuAllocated, CpuUsed, JobCompletion, Makespan, MakespanGrowth,
+    MeanCompletion, MemoryAllocated, MemoryUsed,
+};
+use crate::monotasks::system::{Engine, JobOrder, Placement, System, WorkerSettings};
+use crate::monotasks::workload::Jobs;
+
+/// A table of the paper.
+pub(super) struct Planned {
+    pub(super) name: &'static str,
+    pub(super) title: &'static str,
+    pub(super) jobs: Jobs,
+    pub(super) metrics: &'static [Metric],
+    pub(super) rows: Vec<PlannedRow>,
+}
+
+pub(super) struct PlannedRow {
+    pub(super) name: &'static str,
+    pub(super) system: System,
+    /// In the order of the table's metrics; empty where nothing was published.
+    pub(super) published: Vec<f64>,
+    /// The row that growth is over.
+    pub(super) base: Option<usize>,
+}
+
+const EJF: JobOrder = JobOrder::EarliestFirst;
+const SRJF: JobOrder = JobOrder::SmallestRemainingFirst;
+
+fn row(name: &'static str, system: System, published: &[f64]) -> PlannedRow {
+    PlannedRow {
+        name,
+        system,
+        published: published.to_vec(),
+        base: None,
+    }
+}
+
+const ALL_METRICS: &[Metric] = &[
+    Makespan,
+    MeanCompletion,
+    CpuUsed,
+    CpuAllocated,
+    MemoryUsed,
+    MemoryAllocated,
+];
+
+/// All tables.
+pub(super) fn tables() -> Vec<Planned> {
+    vec![
+        Planned {
+            name: "table-2",
+            title: "Table 2: TPC-H",
+            jobs: Jobs::TpcH,
+            metrics: ALL_METRICS,
+            rows: vec![
+                row(
+                    "EJF",
+                    System::ursa(EJF),
+                    &[2803.0, 600.0, 99.64, 92.47, 78.83, 39.8],
+                ),
+                row(
+                    "SRJF",
+                    System::ursa(SRJF),
+                    &[2859.0, 489.96, 99.65, 89.73, 78.02, 48.85],
+                ),
+                row(
+                    "YARN+Spark",
+                    System::yarn(Engine::Spark, 1),
+                    &[3849.0, 1407.4, 69.35, 93.32, 34.69, 44.13],
+                ),
+                row(
+                    "YARN+Tez",
+                    System::yarn(Engine::Tez, 1),
+                    &[9228.0, 4287.0, 58.97, 98.19, 28.81, 70.71],
+                ),
+            ],
+        },
+        Planned {
+            name: "table-3",
+            title: "Table 3: TPC-DS",
+            jobs: Jobs::TpcDs,
+            metrics: ALL_METRICS,
+            rows: vec![
+                row(
+                    "EJF",
+                    System::ursa(EJF),
+                    &[1613.0, 453.2, 99.57, 88.31, 81.64, 25.01],
+                ),
+                row(
+                    "SRJF",
+                    System::ursa(SRJF),
+                    &[1630.0, 242.27, 99.75, 86.99, 85.83, 32.93],
+                ),
+                row(
+                    "YARN+Spark",
+                    System::yarn(Engine::Spark, 1),
+                    &[2927.0, 894.36, 48.56, 90.48, 19.39, 37.65],
+                ),
+            ],
+        },
+        mixed(),
+        oversubscription(),
+        ordering(),
+        Planned {
+            name: "network-demand",
+            title: "Network demand ignored",
+            jobs: Jobs::ExpectableMixed,
+            metrics: &[Makespan, MeanCompletion],
+            rows: vec![
+                row("considered", System::ursa(EJF), &[613.0, 338.67]),
+                row("ignored", without(EJF, true, false), &[650.0, 383.25]),
+            ],
+        },
+        stage_awareness(),
+        Planned {
+            name: "expectable",
+            title: "Expectable workload: completion of single jobs",
+            jobs: Jobs::Expectable,
+            metrics: &[
+                JobCompletion(1),
+                JobCompletion(2),
+                JobCompletion(3),
+                JobCompletion(4),
+                JobCompletion(39),
+                JobCompletion(40),
+            ],
+            rows: vec![row(
+                "EJF",
+                System::ursa(EJF),
+                &[40.0, 48.0, 80.0, 88.0, 800.0, 808.0],
+            )],
+        },
+    ]
+}
+
+fn mixed() -> Planned {
+    let tetris = |with_network| System::placing(Placement::Tetris { with_network });
+    Planned {
+        name: "table-4",
+        title: "Table 4: mixed workload",
+        jobs: Jobs::Mixed,
+        metrics: &[Makespan, MeanCompletion, CpuUsed, CpuAllocated],
+        rows: vec![
+            row("Ursa-EJF", System::ursa(EJF), &[464.0, 208.21, 99.57, 86.6]),
+            row(
+                "Ursa-SRJF",
+                System::ursa(SRJF),
+                &[473.5, 170.64, 98.89, 86.08],
+            ),
+            row(
+                "YARN+Ursa",
+                System::yarn(Engine::Ursa, 1),
+                &[842.92, 443.8, 44.15, 89.97],
+            ),
+            row(
+                "YARN+Spark",
+                System::yarn(Engine::Spark, 1),
+                &[1072.66, 435.0, 67.92, 83.84],
+            ),
+            row(
+                "Capacity",
+                System::placing(Placement::Capacity),
+                &[511.0, 226.16, 99.77, 78.66],
+            ),
+            row("Tetris", tetris(true), &[562.33, 254.52, 98.62, 70.02]),
+            row("Tetris2", tetris(false), &[506.0, 240.83, 99.71, 79.75]),
+        ],
+    }
+}
+
+fn oversubscription() -> Planned {
+    Planned {
+        name: "table-5",
+        title: "Table 5: CPU oversubscription",
+        jobs: Jobs::Mixed,
+        metrics: &[Makespan, MeanCompletion],
+        rows: vec![
+            row(
+                "YARN+Ursa x1",
+                System::yarn(Engine::Ursa, 1),
+                &[842.92, 443.8],
+            ),
+            row(
+                "YARN+Ursa x2",
+                System::yarn(Engine::Ursa, 2),
+                &[637.96, 345.99],
+            ),
+            row(
+                "YARN+Ursa x4",
+                System::yarn(Engine::Ursa, 4),
+                &[596.66, 325.32],
+            ),
+            row(
+                "YARN+Spark x1",
+                System::yarn(Engine::Spark, 1),
+                &[1072.66, 435.0],
+            ),
+            row(
+                "YARN+Spark x2",
+                System::yarn(Engine::Spark, 2),
+                &[872.67, 341.77],
+            ),
+            row(
+                "YARN+Spark x4",
+                System::yarn(Engine::Spark, 4),
+                &[892.83, 365.3],
+            ),
+        ],
+    }
+}
+
+fn ordering() -> Planned {
+    let ordered = |order, orders_jobs, orders_monotasks| {
+        System::Workers(WorkerSettings {
+            orders_jobs,
+            orders_monotasks,
+            ..WorkerSettings::ursa(order)
+        })
+    };
+    Planned {
+        name: "table-6",
+        title: "Table 6: order of jobs (JO) and of monotasks (MO)",
+        jobs: Jobs::ExpectableMixed,
+        metrics: &[Makespan, MeanCompletion],
+        rows: vec![
+            row("JO+MO EJF", ordered(EJF, true, true), &[613.0, 338.67]),
+            row("JO EJF", ordered(EJF, true, false), &[630.33, 373.08]),
+            row("MO EJF", ordered(EJF, false, true), &[615.33, 351.73]),
+            row("JO+MO SRJF", ordered(SRJF, true, true), &[635.67, 328.31]),
+            row("JO SRJF", ordered(SRJF, true, false), &[623.0, 376.67]),
+            row("MO SRJF", ordered(SRJF, false, true), &[629.33, 346.49]),
+        ],
+    }
+}
+
+fn stage_awareness() -> Planned {
+    let grown = |name, order, published: &[f64], base| PlannedRow {
+        base: Some(base),
+        ..row(name, without(order, false, true), published)
+    };
+    Planned {
+        name: "stage-awareness",
+        title: "Stage awareness removed: what grows",
+        jobs: Jobs::Mixed,
+        metrics: &[MakespanGrowth, CompletionGrowth],
+        rows: vec![
+            row("EJF", System::ursa(EJF), &[]),
+            grown("EJF without", EJF, &[5.66, 10.84], 0),
+            row("SRJF", System::ursa(SRJF), &[]),
+            grown("SRJF without", SRJF, &[10.28, 15.73], 2),
+        ],
+    }
+}
+
+fn without(order: JobOrder, by_stage: bool, by_network: bool) -> System {
+    System::Workers(WorkerSettings {
+        placement: Placement::Ursa {
+            by_stage,
+            by_network,
+        },
+        ..WorkerSettings::ursa(order)
+    })
+}

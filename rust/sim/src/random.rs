@@ -1,0 +1,109 @@
+//! Random numbers that are the same on every machine and for good.
+
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
+
+/// What a sequence of numbers is for. Each purpose and item has a sequence of its own, so that what
+/// is drawn for one never depends on what was drawn for another, or on a policy's choices.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Purpose {
+    /// A workload as a whole: its order and arrivals.
+    Workload,
+    /// What one executor of an application will really use.
+    Executor {
+        /// The application's place in the workload.
+        application: usize,
+        /// The executor's number within the application.
+        number: u32,
+    },
+}
+
+/// A sequence of random numbers.
+#[derive(Debug, Clone)]
+pub(crate) struct Random(ChaCha8Rng);
+
+impl Random {
+    pub(crate) fn new(seed: u64, purpose: Purpose) -> Self {
+        let mut generator = ChaCha8Rng::seed_from_u64(seed);
+        generator.set_stream(match purpose {
+            Purpose::Workload => 0,
+            Purpose::Executor {
+                application,
+                number,
+            } => ((application as u64 + 1) << 32) | u64::from(number),
+        });
+        Self(generator)
+    }
+
+    /// At least 0, below 1.
+    pub(crate) fn unit(&mut self) -> f64 {
+        const BITS: u32 = f64::MANTISSA_DIGITS;
+        (self.0.next_u64() >> (64 - BITS)) as f64 / (1_u64 << BITS) as f64
+    }
+
+    /// Uniform between the two.
+    pub(crate) fn between(&mut self, least: f64, most: f64) -> f64 {
+        least + (most - least) * self.unit()
+    }
+
+    /// Of this mean.
+    pub(crate) fn exponential(&mut self, mean: f64) -> f64 {
+        -mean * (1.0 - self.unit()).ln()
+    }
+
+    /// Uniform around 1 with this standard deviation, never below 0.
+    pub(crate) fn factor(&mut self, deviation: f64) -> f64 {
+        if deviation == 0.0 {
+            return 1.0;
+        }
+        let half_width = 3_f64.sqrt() * deviation;
+        self.between(1.0 - half_width, 1.0 + half_width).max(0.0)
+    }
+
+    /// One of `items` by its number; there must be some.
+    pub(crate) fn index(&mut self, items: usize) -> usize {
+        (self.unit() * items as f64) as usize
+    }
+
+    pub(crate) fn shuffle<T>(&mut self, items: &mut [T]) {
+        for last in (1..items.len()).rev() {
+            items.swap(last, self.index(last + 1));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sequence_depends_on_its_seed_and_purpose_alone() {
+        let draw = |seed, application| {
+            let purpose = Purpose::Executor {
+                application,
+                number: 3,
+            };
+            Random::new(seed, purpose).unit()
+        };
+        assert_eq!(draw(1, 2), draw(1, 2));
+        assert_ne!(draw(1, 2), draw(2, 2));
+        assert_ne!(draw(1, 2), draw(1, 3));
+    }
+
+    #[test]
+    fn factors_have_their_deviation() {
+        let mut random = Random::new(1, Purpose::Workload);
+        let draws: Vec<f64> = (0..10_000).map(|_| random.factor(0.2)).collect();
+        let mean = draws.iter().sum::<f64>() / 1e4;
+        let variance = draws.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / 1e4;
+        assert!((mean - 1.0).abs() < 0.01, "{mean}");
+        assert!((variance.sqrt() - 0.2).abs() < 0.01, "{variance}");
+    }
+
+    #[test]
+    fn arrivals_have_their_mean() {
+        let mut random = Random::new(1, Purpose::Workload);
+        let mean = (0..10_000).map(|_| random.exponential(25.0)).sum::<f64>() / 1e4;
+        assert!((mean - 25.0).abs() < 0.5, "{mean}");
+    }
+}

@@ -1,0 +1,250 @@
+//! The run itself: events in their order, each machine's executors, and the ResourceManager.
+
+mod heartbeats;
+mod work;
+
+use elastane_core::policy::Policy;
+
+use super::agenda::{Agenda, Event, Piece};
+use super::allocation::BACKLOG_INTERVAL_MS;
+use super::beats::Beats;
+use super::machine::Machine;
+use super::meter::Meter;
+use super::outcome::{ApplicationOutcome, Counts, Outcome, Packing};
+use super::resource_manager::ResourceManager;
+use super::settings::Settings;
+use super::{Progress, SimulationError};
+use crate::workload::Workload;
+
+/// A machine's part of the schedule.
+struct Node {
+    machine: Machine,
+    /// Counts the machine's changes, so that events of a former state are known.
+    version: u64,
+    /// Containers that ended since the last heartbeat, and what of them has to run again.
+    ended: Vec<Ended>,
+    /// Whether something changed here since the last look in vain.
+    changed: bool,
+    /// What the queue was at that look.
+    queue_seen: u64,
+}
+
+struct Ended {
+    container: String,
+    application: usize,
+    again: Option<Piece>,
+}
+
+#[derive(Clone, Default)]
+struct Job {
+    /// Executors that are not asked for yet (dynamic allocation).
+    unasked: u32,
+    /// How many more are asked for when there still is a backlog.
+    next_ask: u32,
+    /// Executors whose work is not done.
+    left: u32,
+    /// Containers that the ResourceManager knows of.
+    containers: u32,
+    started_ms: Option<i64>,
+    ended_ms: f64,
+}
+
+pub(super) struct Engine<'a> {
+    workload: &'a Workload,
+    settings: &'a Settings,
+    seed: u64,
+    policy: &'static str,
+    manager: ResourceManager,
+    agenda: Agenda,
+    beats: Beats,
+    nodes: Vec<Node>,
+    jobs: Vec<Job>,
+    meter: Meter,
+    packing: Packing,
+    counts: Counts,
+    depends_on_time: bool,
+    asks_by_backlog: bool,
+    /// Counts the changes of what waits.
+    queue_version: u64,
+    starvation_planned: bool,
+    jobs_left: usize,
+    executors_done: u64,
+}
+
+impl<'a> Engine<'a> {
+    pub(super) fn new(
+        workload: &'a Workload,
+        policy: Box<dyn Policy>,
+        settings: &'a Settings,
+        seed: u64,
+    ) -> Self {
+        let name = policy.name();
+        let depends_on_time = settings.depends_on_time(policy.as_ref());
+        let asks_by_backlog = settings.asks_by_backlog(policy.as_ref());
+        let nodes = workload.machines.iter().map(|capacity| Node {
+            machine: Machine::new(*capacity),
+            version: 0,
+            ended: Vec::new(),
+            changed: true,
+            queue_seen: 0,
+        });
+        let jobs = workload.applications.iter().map(|spec| Job {
+            left: spec.executors,
+            ..Job::default()
+        });
+        Self {
+            workload,
+            settings,
+            seed,
+            policy: name,
+            manager: ResourceManager::new(workload, policy, settings),
+            agenda: Agenda::default(),
+            beats: Beats::new(workload.heartbeat_ms, workload.machines.len()),
+            nodes: nodes.collect(),
+            jobs: jobs.collect(),
+            meter: Meter::default(),
+            packing: Packing::default(),
+            counts: Counts::default(),
+            depends_on_time,
+            asks_by_backlog,
+            queue_version: 0,
+            starvation_planned: false,
+            jobs_left: workload
+                .applications
+                .iter()
+                .filter(|spec| spec.executors > 0)
+                .count(),
+            executors_done: 0,
+        }
+    }
+
+    pub(super) fn run(
+        mut self,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Outcome, SimulationError> {
+        let executors = self.workload.executors();
+        for (application, spec) in self.workload.applications.iter().enumerate() {
+            let arrival = Event::Arrival { application };
+            self.agenda.add(spec.submitted_ms as f64, arrival);
+        }
+        if !self.settings.skip_idle_heartbeats {
+            self.wake_all(0, None);
+        }
+        while self.jobs_left > 0 {
+            let Some((now_ms, event)) = self.agenda.next() else {
+                return Err(self.stuck());
+            };
+            if now_ms > self.settings.give_up_after_ms as f64 {
+                return Err(self.stuck());
+            }
+            self.counts.events += 1;
+            let done_before = self.executors_done;
+            self.happen(now_ms, event);
+            if self.executors_done != done_before {
+                progress(Progress {
+                    executors_done: self.executors_done,
+                    executors,
+                });
+            }
+        }
+        Ok(self.outcome())
+    }
+
+    fn happen(&mut self, now_ms: f64, event: Event) {
+        // Everything but work happens at whole milliseconds.
+        let whole_ms = now_ms.ceil() as i64;
+        match event {
+            Event::Work { machine, version } => {
+                if self.nodes[machine].version == version {
+                    self.work(machine, now_ms);
+                }
+            }
+            Event::Arrival { application } => self.arrived(application, whole_ms),
+            Event::Backlog { application } => self.ask_more(application, whole_ms),
+            Event::Resumed { application, piece } => {
+                self.ask(application, [piece], whole_ms, None);
+            }
+            Event::Starvation => self.starvation(whole_ms),
+            Event::Heartbeat { machine } => self.heartbeat(machine, whole_ms),
+        }
+    }
+
+    fn arrived(&mut self, application: usize, now_ms: i64) {
+        let spec = &self.workload.applications[application];
+        self.manager.submitted(application, spec, now_ms);
+        let job = &mut self.jobs[application];
+        job.unasked = spec.executors;
+        job.next_ask = if self.asks_by_backlog {
+            1
+        } else {
+            spec.executors
+        };
+        self.ask_more(application, now_ms);
+    }
+
+    /// Asks for the next executors that were not asked for yet, and again while there are some.
+    fn ask_more(&mut self, application: usize, now_ms: i64) {
+        let executors = self.workload.applications[application].executors;
+        let job = &mut self.jobs[application];
+        let first = executors - job.unasked;
+        let asked = job.next_ask.min(job.unasked);
+        job.unasked -= asked;
+        job.next_ask = job.next_ask.saturating_mul(2);
+        if job.unasked > 0 {
+            let at_ms = now_ms + BACKLOG_INTERVAL_MS;
+            self.agenda
+                .add(at_ms as f64, Event::Backlog { application });
+        }
+        let pieces = (first..first + asked).map(|number| Piece { number, slot: 0 });
+        self.ask(application, pieces, now_ms, None);
+    }
+
+    fn ask(
+        &mut self,
+        application: usize,
+        pieces: impl IntoIterator<Item = Piece>,
+        now_ms: i64,
+        during_heartbeat_of: Option<usize>,
+    ) {
+        let spec = &self.workload.applications[application];
+        self.manager.asked(application, spec, pieces, now_ms);
+        self.queue_version += 1;
+        self.plan_starvation(now_ms);
+        self.wake_all(now_ms, during_heartbeat_of);
+    }
+
+    fn stuck(&self) -> SimulationError {
+        let waits = self.jobs.iter().position(|job| job.left > 0);
+        let specs = &self.workload.applications;
+        SimulationError::NeverEnds {
+            policy: self.policy,
+            application: waits
+                .and_then(|at| specs.get(at))
+                .map_or_else(String::new, |spec| spec.name.clone()),
+            jobs_left: self.jobs_left,
+        }
+    }
+
+    fn outcome(mut self) -> Outcome {
+        let specs = self.workload.applications.iter();
+        let applications = specs
+            .zip(&self.jobs)
+            .map(|(spec, job)| ApplicationOutcome {
+                name: spec.name.clone(),
+                submitted_s: spec.submitted_ms as f64 / 1e3,
+                started_s: job.started_ms.unwrap_or(spec.submitted_ms) as f64 / 1e3,
+                ended_s: job.ended_ms / 1e3,
+            })
+            .collect();
+        if let Some(node) = self.settings.recorded_node {
+            self.packing.capacity = self.nodes[node].machine.capacity;
+        }
+        let machines = self.nodes.len();
+        let capacity = self.workload.capacity();
+        Outcome {
+            packing: self.packing,
+            counts: self.counts,
+            ..Outcome::new(self.policy, applications, self.meter, machines, capacity)
+        }
+    }
+}

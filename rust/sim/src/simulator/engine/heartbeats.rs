@@ -1,0 +1,97 @@
+//! Nodes ask for work; those that cannot get any sleep until something changes.
+
+use super::{Ended, Engine};
+use crate::simulator::agenda::Event;
+
+impl Engine<'_> {
+    pub(super) fn heartbeat(&mut self, machine: usize, now_ms: i64) {
+        self.beats.came(machine, now_ms);
+        let ended = std::mem::take(&mut self.nodes[machine].ended);
+        for container in ended {
+            self.finished(machine, &container, now_ms);
+        }
+        let placed_last = self.looks(machine) && self.place(machine, now_ms);
+        let goes_on = if self.settings.skip_idle_heartbeats {
+            self.manager.waiting > 0 && (placed_last || self.depends_on_time)
+        } else {
+            true
+        };
+        if goes_on {
+            self.wake(machine, now_ms + 1);
+        }
+    }
+
+    fn finished(&mut self, machine: usize, ended: &Ended, now_ms: i64) {
+        self.nodes[machine].changed = true;
+        self.manager.finished(&ended.container);
+        let job = &mut self.jobs[ended.application];
+        job.containers -= 1;
+        if job.left == 0 && job.containers == 0 {
+            self.manager.ended(ended.application);
+        }
+        if let Some(piece) = ended.again {
+            self.ask(ended.application, [piece], now_ms, Some(machine));
+        }
+    }
+
+    /// Whether a look at this node can find something.
+    fn looks(&self, machine: usize) -> bool {
+        if !self.settings.skip_idle_heartbeats {
+            return true;
+        }
+        let node = &self.nodes[machine];
+        let changed = node.changed || node.queue_seen != self.queue_version;
+        self.manager.waiting > 0 && (self.depends_on_time || changed)
+    }
+
+    /// Places as much as one heartbeat may; false where it ended because nothing fits any more.
+    fn place(&mut self, machine: usize, now_ms: i64) -> bool {
+        self.manager.measured(&self.nodes[machine].machine);
+        for _ in 0..self.settings.assignments_per_heartbeat {
+            self.counts.rounds += 1;
+            let specs = &self.workload.applications;
+            let Some(placed) = self.manager.assign(machine, specs, now_ms) else {
+                let node = &mut self.nodes[machine];
+                node.changed = false;
+                node.queue_seen = self.queue_version;
+                return false;
+            };
+            self.start(machine, placed, now_ms);
+        }
+        true
+    }
+
+    pub(super) fn starvation(&mut self, now_ms: i64) {
+        self.starvation_planned = false;
+        self.queue_version += 1;
+        self.wake_all(now_ms, None);
+        let wait_ms = self.settings.starvation_wait_ms;
+        if let Some(at_ms) = self.manager.next_waited(wait_ms, now_ms) {
+            self.starvation_planned = true;
+            self.agenda.add(at_ms as f64, Event::Starvation);
+        }
+    }
+
+    /// Something began to wait at `now_ms`.
+    pub(super) fn plan_starvation(&mut self, now_ms: i64) {
+        if !self.starvation_planned && !self.depends_on_time {
+            self.starvation_planned = true;
+            let at_ms = now_ms.saturating_add(self.settings.starvation_wait_ms);
+            self.agenda.add(at_ms as f64, Event::Starvation);
+        }
+    }
+
+    pub(super) fn wake(&mut self, machine: usize, from_ms: i64) {
+        if let Some(at_ms) = self.beats.plan(machine, from_ms) {
+            self.agenda.add(at_ms as f64, Event::Heartbeat { machine });
+        }
+    }
+
+    /// Has every node ask for work again. During a heartbeat those before that node had theirs.
+    pub(super) fn wake_all(&mut self, now_ms: i64, during_heartbeat_of: Option<usize>) {
+        for machine in 0..self.nodes.len() {
+            let had_its = during_heartbeat_of.is_some_and(|current| machine <= current);
+            self.wake(machine, now_ms + i64::from(had_its));
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! What happens on a machine: executors start, progress and leave.
+
+use elastane_core::Resources;
+
+use super::{Ended, Engine};
+use crate::simulator::agenda::{Event, Piece};
+use crate::simulator::allocation::{Idle, first_idle};
+use crate::simulator::machine::{Executor, Stretch};
+use crate::simulator::outcome::PackingPiece;
+use crate::simulator::resource_manager::Placed;
+
+impl Engine<'_> {
+    /// Lets a machine's time pass and follows up what that brings about.
+    pub(super) fn work(&mut self, machine: usize, now_ms: f64) {
+        self.advance(machine, now_ms);
+        let node = &mut self.nodes[machine];
+        let ended = node.machine.settle();
+        let killed = node.machine.kill(&self.settings.contention);
+        for executor in ended {
+            self.released(machine, executor, now_ms);
+        }
+        if let Some(executor) = killed {
+            self.counts.killed += 1;
+            let again = Some(Piece {
+                number: executor.number,
+                slot: 0,
+            });
+            self.left(machine, executor, again, now_ms);
+        }
+        self.share_out(machine);
+    }
+
+    /// An executor reached the last slot of its container: it is done, or idle for a while.
+    fn released(&mut self, machine: usize, executor: Executor, now_ms: f64) {
+        let resumes_with = executor.last_slot + 1;
+        if resumes_with == executor.slots.len() {
+            self.executors_done += 1;
+            let job = &mut self.jobs[executor.application];
+            job.left -= 1;
+            job.ended_ms = now_ms;
+            if job.left == 0 {
+                self.jobs_left -= 1;
+            }
+        } else if let Some(Idle { resumes_with, .. }) =
+            first_idle(&executor.slots, executor.slot_ms, executor.first_slot)
+        {
+            self.counts.released += 1;
+            let idle_slots = resumes_with - executor.last_slot - 1;
+            let application = executor.application;
+            let piece = Piece {
+                number: executor.number,
+                slot: resumes_with,
+            };
+            let at_ms = now_ms + idle_slots as f64 * executor.slot_ms;
+            self.agenda
+                .add(at_ms, Event::Resumed { application, piece });
+        }
+        self.left(machine, executor, None, now_ms);
+    }
+
+    /// A container is gone; the ResourceManager hears of it on the node's next heartbeat.
+    fn left(&mut self, machine: usize, executor: Executor, again: Option<Piece>, now_ms: f64) {
+        self.nodes[machine].ended.push(Ended {
+            container: executor.container,
+            application: executor.application,
+            again,
+        });
+        self.wake(machine, now_ms.ceil() as i64);
+    }
+
+    pub(super) fn start(&mut self, machine: usize, placed: Placed, now_ms: i64) {
+        let Placed {
+            application,
+            piece,
+            container,
+        } = placed;
+        let spec = &self.workload.applications[application];
+        let slots = spec.executor(self.seed, application, piece.number);
+        let slot_ms = f64::from(spec.actual.slot_ms());
+        let idle = if self.asks_by_backlog {
+            first_idle(&slots, slot_ms, piece.slot)
+        } else {
+            None
+        };
+        let last_slot = idle.map_or(slots.len() - 1, |idle| idle.released_after);
+        let job = &mut self.jobs[application];
+        job.containers += 1;
+        job.started_ms.get_or_insert(now_ms);
+        self.counts.placed += 1;
+        let node = &mut self.nodes[machine];
+        node.changed = true;
+        node.machine.start(Executor {
+            application,
+            number: piece.number,
+            container,
+            slots,
+            first_slot: piece.slot,
+            slot: piece.slot,
+            last_slot,
+            into_slot_ms: 0.0,
+            slot_ms,
+        });
+        self.plan_starvation(now_ms);
+        // A machine whose memory is far too short kills at once.
+        self.work(machine, now_ms as f64);
+    }
+
+    fn advance(&mut self, machine: usize, now_ms: f64) {
+        let node = &mut self.nodes[machine];
+        let recorded = self.settings.recorded_node == Some(machine);
+        let before: Vec<_> = if recorded {
+            let in_use = node.machine.in_use();
+            in_use
+                .map(|(executor, usage)| (executor.application, usage))
+                .collect()
+        } else {
+            Vec::new()
+        };
+        let Some(stretch) = node.machine.advance(now_ms) else {
+            return;
+        };
+        self.meter.add(&stretch, node.machine.capacity);
+        self.record(&before, &stretch);
+    }
+
+    fn record(&mut self, in_use: &[(usize, Resources)], stretch: &Stretch) {
+        for (application, usage) in in_use {
+            self.packing.pieces.push(PackingPiece {
+                application: *application,
+                from_ms: stretch.from_ms,
+                to_ms: stretch.to_ms,
+                usage: *usage,
+            });
+        }
+    }
+
+    fn share_out(&mut self, machine: usize) {
+        let node = &mut self.nodes[machine];
+        node.version += 1;
+        let version = node.version;
+        if let Some(at_ms) = node.machine.share_out(&self.settings.contention) {
+            self.agenda.add(at_ms, Event::Work { machine, version });
+        }
+    }
+}

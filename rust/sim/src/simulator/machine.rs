@@ -1,0 +1,169 @@
+//! A machine and the executors that work on it: fluid progress between events.
+
+use elastane_core::Resources;
+
+use super::contention::{Contention, total};
+
+/// Rounding must not leave a slot open for ever.
+const SLOT_END_TOLERANCE_MS: f64 = 1e-6;
+
+/// An executor that works.
+#[derive(Debug, Clone)]
+pub(super) struct Executor {
+    /// Its application's place in the workload.
+    pub(super) application: usize,
+    /// Its number within the application.
+    pub(super) number: u32,
+    /// YARN's id of its container.
+    pub(super) container: String,
+    /// What it uses in each slot when nothing holds it up.
+    pub(super) slots: Vec<Resources>,
+    /// The slot with which this container began.
+    pub(super) first_slot: usize,
+    /// The slot it is in.
+    pub(super) slot: usize,
+    /// The slot in which it is done, or idle and released.
+    pub(super) last_slot: usize,
+    /// How far it is in that slot, in milliseconds of undisturbed progress.
+    pub(super) into_slot_ms: f64,
+    /// How long a slot is.
+    pub(super) slot_ms: f64,
+}
+
+impl Executor {
+    pub(super) fn demand(&self) -> Resources {
+        self.slots[self.slot]
+    }
+
+    /// Goes on to the next slot where this one is done.
+    fn settle(&mut self) -> Settled {
+        if self.into_slot_ms < self.slot_ms - SLOT_END_TOLERANCE_MS {
+            return Settled::Unchanged;
+        }
+        if self.slot == self.last_slot {
+            return Settled::Ended;
+        }
+        self.slot += 1;
+        self.into_slot_ms = 0.0;
+        Settled::Changed
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Settled {
+    Unchanged,
+    Changed,
+    Ended,
+}
+
+/// A machine between two events.
+#[derive(Debug, Clone)]
+pub(super) struct Machine {
+    pub(super) capacity: Resources,
+    executors: Vec<Executor>,
+    rates: Vec<f64>,
+    demands: Vec<Resources>,
+    /// What is in use, until the next event.
+    usage: Resources,
+    /// What is wanted, until the next event.
+    wanted: Resources,
+    at_ms: f64,
+}
+
+/// A stretch of time in which nothing on a machine changed.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Stretch {
+    pub(super) from_ms: f64,
+    pub(super) to_ms: f64,
+    pub(super) usage: Resources,
+    pub(super) wanted: Resources,
+}
+
+impl Machine {
+    pub(super) fn new(capacity: Resources) -> Self {
+        Self {
+            capacity,
+            executors: Vec::new(),
+            rates: Vec::new(),
+            demands: Vec::new(),
+            usage: Resources::ZERO,
+            wanted: Resources::ZERO,
+            at_ms: 0.0,
+        }
+    }
+
+    pub(super) fn executors(&self) -> &[Executor] {
+        &self.executors
+    }
+
+    /// The executors with what each of them is using.
+    pub(super) fn in_use(&self) -> impl Iterator<Item = (&Executor, Resources)> {
+        let rates = self.executors.iter().zip(&self.rates);
+        rates.map(|(executor, rate)| (executor, use_at(executor.demand(), *rate)))
+    }
+
+    pub(super) fn start(&mut self, executor: Executor) {
+        self.executors.push(executor);
+    }
+
+    /// Lets time pass; nothing on the machine may change before `now_ms`.
+    pub(super) fn advance(&mut self, now_ms: f64) -> Option<Stretch> {
+        let passed_ms = now_ms - self.at_ms;
+        if passed_ms <= 0.0 {
+            return None;
+        }
+        for (executor, rate) in self.executors.iter_mut().zip(&self.rates) {
+            executor.into_slot_ms += passed_ms * rate;
+        }
+        let from_ms = std::mem::replace(&mut self.at_ms, now_ms);
+        (!self.executors.is_empty()).then_some(Stretch {
+            from_ms,
+            to_ms: now_ms,
+            usage: self.usage,
+            wanted: self.wanted,
+        })
+    }
+
+    /// Moves on those whose slot is done and returns those that ended.
+    pub(super) fn settle(&mut self) -> Vec<Executor> {
+        let ended = |executor: &mut Executor| executor.settle() == Settled::Ended;
+        self.executors.extract_if(.., ended).collect()
+    }
+
+    /// Takes away what started last where memory is far too short.
+    pub(super) fn kill(&mut self, contention: &Contention) -> Option<Executor> {
+        let wanted = self.executors.iter().map(Executor::demand);
+        let wanted = wanted.fold(Resources::ZERO, |sum, demand| sum + demand);
+        if self.executors.len() > 1 && contention.kills(self.capacity, wanted) {
+            self.executors.pop()
+        } else {
+            None
+        }
+    }
+
+    /// Shares the machine out anew and says when something changes next.
+    pub(super) fn share_out(&mut self, contention: &Contention) -> Option<f64> {
+        self.demands.clear();
+        self.demands
+            .extend(self.executors.iter().map(Executor::demand));
+        contention.rates(self.capacity, &self.demands, &mut self.rates);
+        self.wanted = total(&self.demands);
+        self.usage = Resources::ZERO;
+        for (demand, rate) in self.demands.iter().zip(&self.rates) {
+            self.usage += use_at(*demand, *rate);
+        }
+        let left_ms = self.executors.iter().zip(&self.rates);
+        left_ms
+            .map(|(executor, rate)| (executor.slot_ms - executor.into_slot_ms) / rate)
+            .min_by(f64::total_cmp)
+            .map(|left_ms| self.at_ms + left_ms.max(0.0))
+    }
+}
+
+/// Work is done at the executor's rate; memory is held whatever its rate.
+fn use_at(demand: Resources, rate: f64) -> Resources {
+    Resources {
+        memory_bytes: demand.memory_bytes,
+        ..demand * rate
+    }
+}

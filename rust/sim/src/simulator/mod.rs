@@ -1,0 +1,96 @@
+//! Discrete-event simulation of a YARN cluster, with the core that production runs as its scheduler.
+//!
+//! Between events everything is fluid: executors progress at a constant rate ([`Contention`]).
+//! Events are ends of slots, arrivals and heartbeats. A policy is asked through
+//! [`elastane_core::Cluster`], as the ResourceManager asks it.
+
+mod agenda;
+mod allocation;
+mod beats;
+mod bound;
+mod contention;
+mod engine;
+mod machine;
+mod meter;
+mod outcome;
+mod resource_manager;
+mod settings;
+
+pub use bound::LowerBound;
+pub use contention::Contention;
+pub use meter::{LEVELS, Timeline};
+pub use outcome::{ApplicationOutcome, Counts, Outcome, Packing, PackingPiece};
+pub use settings::Settings;
+
+use elastane_core::policy::{UnknownPolicy, named};
+
+use crate::workload::Workload;
+
+/// How far a run is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    /// Executors whose work is done.
+    pub executors_done: u64,
+    /// All executors.
+    pub executors: u64,
+}
+
+/// Why a workload cannot be run.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum SimulationError {
+    /// There is no such policy.
+    #[error(transparent)]
+    Policy(#[from] UnknownPolicy),
+    /// No node is large enough.
+    #[error(
+        "application {application}: an executor asks for {vcores} cores and {memory_bytes} bytes, \
+         which no node has"
+    )]
+    TooLarge {
+        /// Whose executors.
+        application: String,
+        /// What one asks for.
+        vcores: u32,
+        /// What one asks for.
+        memory_bytes: u64,
+    },
+    /// Nothing goes on, or not in any reasonable time.
+    #[error("policy {policy}: {jobs_left} applications never end, {application} first")]
+    NeverEnds {
+        /// The policy.
+        policy: &'static str,
+        /// The first that does not end.
+        application: String,
+        /// How many do not.
+        jobs_left: usize,
+    },
+}
+
+/// Runs a workload under the policy of this name. The same seed gives the same outcome.
+///
+/// # Errors
+/// No such policy, an executor that no node can hold, or a run that never ends.
+pub fn simulate(
+    workload: &Workload,
+    policy: &str,
+    settings: &Settings,
+    seed: u64,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Outcome, SimulationError> {
+    let policy = named(policy, settings.peaks)?;
+    for application in &workload.applications {
+        let request = application.request;
+        let fits = workload.machines.iter().any(|machine| {
+            request.memory_bytes as f64 <= machine.memory_bytes
+                && f64::from(request.vcores) <= machine.cpu_cores
+        });
+        if !fits {
+            return Err(SimulationError::TooLarge {
+                application: application.name.clone(),
+                vcores: request.vcores,
+                memory_bytes: request.memory_bytes,
+            });
+        }
+    }
+    engine::Engine::new(workload, policy, settings, seed).run(progress)
+}

@@ -1,0 +1,147 @@
+//! What came of a run.
+
+use elastane_core::{Resource, Resources};
+
+use super::meter::{LEVELS, Meter, Timeline};
+
+/// What came of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outcome {
+    /// The policy's name.
+    pub policy: &'static str,
+    /// In the order of the workload.
+    pub applications: Vec<ApplicationOutcome>,
+    /// From the first submission to the last end, in seconds.
+    pub makespan_s: f64,
+    /// Mean use over capacity, from the first submission to the last end.
+    pub utilization: Resources,
+    /// The part of the machines' time in which more than 70, 90 and 100 % of each resource was
+    /// wanted, in the order of [`Resource::ALL`].
+    pub time_above: [[f64; LEVELS.len()]; 4],
+    /// Work that was done, lost work included: core-seconds, byte-seconds held, bytes, bytes.
+    pub work_done: Resources,
+    /// Use of all machines over time.
+    pub timeline: Timeline,
+    /// What happened on the node that was recorded.
+    pub packing: Packing,
+    /// How often things happened.
+    pub counts: Counts,
+}
+
+/// How often things happened.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Counts {
+    /// Containers that were placed.
+    pub placed: u64,
+    /// Executors that were killed for want of memory.
+    pub killed: u64,
+    /// Executors that were released because they were idle.
+    pub released: u64,
+    /// Rounds that the core was asked for.
+    pub rounds: u64,
+    /// Events in all.
+    pub events: u64,
+}
+
+/// One application.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ApplicationOutcome {
+    /// Its name.
+    pub name: String,
+    /// When it came, in seconds from the start of the simulation.
+    pub submitted_s: f64,
+    /// When its first executor started.
+    pub started_s: f64,
+    /// When its last executor ended.
+    pub ended_s: f64,
+}
+
+impl ApplicationOutcome {
+    /// From submission to end.
+    #[must_use]
+    pub fn completion_s(&self) -> f64 {
+        self.ended_s - self.submitted_s
+    }
+}
+
+/// What happened on one node.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Packing {
+    /// The node's size.
+    pub capacity: Resources,
+    /// In the order of time.
+    pub pieces: Vec<PackingPiece>,
+}
+
+/// What one application used on the node for a while.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PackingPiece {
+    /// Its place in the workload.
+    pub application: usize,
+    /// From when on, in milliseconds.
+    pub from_ms: f64,
+    /// Until when.
+    pub to_ms: f64,
+    /// How much.
+    pub usage: Resources,
+}
+
+impl Outcome {
+    pub(super) fn new(
+        policy: &'static str,
+        applications: Vec<ApplicationOutcome>,
+        meter: Meter,
+        machines: usize,
+        capacity: Resources,
+    ) -> Self {
+        let submitted_s = applications.iter().map(|one| one.submitted_s);
+        let first_s = submitted_s.min_by(f64::total_cmp).unwrap_or(0.0);
+        let ended_s = applications.iter().map(|one| one.ended_s);
+        let last_s = ended_s.max_by(f64::total_cmp).unwrap_or(0.0);
+        let makespan_s = last_s - first_s;
+        let part = |amount: f64, whole: f64| if whole > 0.0 { amount / whole } else { 0.0 };
+        let whole_ms = makespan_s * 1e3 * machines as f64;
+        Self {
+            policy,
+            applications,
+            makespan_s,
+            utilization: meter
+                .used
+                .zip(capacity, |used, capacity| part(used, capacity * makespan_s)),
+            time_above: meter
+                .above_ms
+                .map(|levels| levels.map(|above_ms| part(above_ms, whole_ms))),
+            work_done: meter.used,
+            timeline: meter.timeline,
+            packing: Packing::default(),
+            counts: Counts::default(),
+        }
+    }
+
+    /// Each application's completion time, the shortest first.
+    #[must_use]
+    pub fn completions_s(&self) -> Vec<f64> {
+        let completions = self.applications.iter();
+        let mut completions: Vec<f64> = completions.map(ApplicationOutcome::completion_s).collect();
+        completions.sort_by(f64::total_cmp);
+        completions
+    }
+
+    /// The mean completion time; 0 without applications.
+    #[must_use]
+    pub fn mean_completion_s(&self) -> f64 {
+        crate::summary::mean(&self.completions_s())
+    }
+
+    /// The median completion time; 0 without applications.
+    #[must_use]
+    pub fn median_completion_s(&self) -> f64 {
+        crate::summary::quantile(&self.completions_s(), 0.5)
+    }
+
+    /// The part of the machines' time in which more than [`LEVELS`] of a resource was wanted.
+    #[must_use]
+    pub fn time_above(&self, resource: Resource) -> [f64; LEVELS.len()] {
+        self.time_above[resource as usize]
+    }
+}

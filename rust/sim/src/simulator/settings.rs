@@ -1,0 +1,88 @@
+//! How a workload is run.
+
+use elastane_core::ClusterSettings;
+use elastane_core::fit::Peaks;
+use elastane_core::policy::Policy;
+
+use super::contention::Contention;
+
+/// How a workload is run. The defaults are the papers' rules, and CapacityScheduler's where they
+/// say nothing.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Settings {
+    /// What happens where more is wanted than there is.
+    pub contention: Contention,
+    /// What policies that fit by demand over time make of peaks that meet.
+    pub peaks: Peaks,
+    /// See [`ClusterSettings::pass_ms`].
+    pub pass_ms: i64,
+    /// See [`ClusterSettings::starvation_wait_ms`].
+    pub starvation_wait_ms: i64,
+    /// The safety margin of the fit.
+    pub margin: f64,
+    /// How many containers a heartbeat may place: CapacityScheduler's
+    /// `maximum-offswitch-assignments`, 1 as it is there by default.
+    pub assignments_per_heartbeat: u32,
+    /// Whether heartbeats that cannot change anything are left out; the result is the same.
+    pub skip_idle_heartbeats: bool,
+    /// A run that takes longer is given up, in simulated milliseconds.
+    pub give_up_after_ms: i64,
+    /// The node of which everything is recorded, for [`super::Outcome::packing`].
+    pub recorded_node: Option<usize>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            contention: Contention::default(),
+            peaks: Peaks::Strict,
+            pass_ms: 0,
+            starvation_wait_ms: 60_000,
+            margin: 0.0,
+            assignments_per_heartbeat: 1,
+            skip_idle_heartbeats: true,
+            give_up_after_ms: 30 * 24 * 3_600_000,
+            recorded_node: None,
+        }
+    }
+}
+
+/// What CapacityScheduler hands out by request where a policy fits by demand: more than any node
+/// can hold, so that the fit decides.
+const BOOKABLE_RATIO: f64 = 100.0;
+
+/// Policies that place by request: CapacityScheduler hands out what is registered.
+const BY_REQUEST: [&str; 4] = ["static", "dynamic", "capacity", "drf"];
+
+/// Policies of whose answer for a node nothing changes while neither the node nor what waits does.
+/// All others are asked on every heartbeat while something waits; so is Tetris, whose peaks follow
+/// the memory that was measured.
+const TIMELESS: [&str; 5] = ["static", "dynamic", "capacity", "drf", "oversubscribe"];
+
+/// Policies under which an application asks for executors as Spark's dynamic allocation does.
+const BY_BACKLOG: [&str; 1] = ["dynamic"];
+
+impl Settings {
+    pub(super) fn cluster(&self, policy: &dyn Policy) -> ClusterSettings {
+        let by_request = BY_REQUEST.contains(&policy.name());
+        ClusterSettings {
+            enforce: true,
+            virtual_cores_count: true,
+            max_ratio: if by_request { 1.0 } else { BOOKABLE_RATIO },
+            // Agents report all the time; simulating each report would change nothing.
+            fresh_for_ms: i64::MAX,
+            starvation_wait_ms: self.starvation_wait_ms,
+            pass_ms: if by_request { 0 } else { self.pass_ms },
+            plan_valid_for_ms: 120_000,
+            cpu_cap_ratio: None,
+        }
+    }
+
+    pub(super) fn depends_on_time(&self, policy: &dyn Policy) -> bool {
+        policy.needs_gangs() || !TIMELESS.contains(&policy.name())
+    }
+
+    pub(super) fn asks_by_backlog(&self, policy: &dyn Policy) -> bool {
+        BY_BACKLOG.contains(&policy.name())
+    }
+}

@@ -1,0 +1,105 @@
+//! What a scenario says about its applications.
+
+use std::collections::HashMap;
+
+use elastane_core::policy::{Rates, Waiting, work};
+use elastane_core::{Node, Resources, Running};
+
+use crate::scenario::{Pending, Scenario};
+
+/// The applications by name, kept up to date while executors are placed.
+pub(super) struct Applications<'a> {
+    by_name: HashMap<&'a str, Application>,
+    cluster: Resources,
+    /// What is left of all applications' work.
+    work: Resources,
+}
+
+struct Application {
+    submitted_ms: i64,
+    running: u32,
+    /// What its running executors asked for.
+    booked: Resources,
+    /// What is left of the work of its executors, running and waiting.
+    work: Resources,
+}
+
+impl<'a> Applications<'a> {
+    pub(super) fn new(scenario: &'a Scenario) -> Self {
+        let nodes = &scenario.nodes;
+        let mut applications = Self {
+            by_name: HashMap::new(),
+            cluster: nodes
+                .iter()
+                .fold(Resources::ZERO, |sum, node| sum + node.capacity),
+            work: Resources::ZERO,
+        };
+        for executor in nodes.iter().flat_map(|node| &node.running) {
+            let running = Running::new(executor.start_ms, executor.demand.clone());
+            let left = left_of(running, scenario.now_ms);
+            let application = applications.seen(&executor.application, executor.start_ms, left);
+            application.running += 1;
+            application.booked += executor.request;
+        }
+        for executor in &scenario.pending {
+            let all = work(&executor.demand);
+            applications.seen(&executor.application, executor.queued_ms, all);
+        }
+        applications
+    }
+
+    /// The scenario does not say when an application was submitted; the earliest that it shows of it
+    /// is taken.
+    fn seen(&mut self, name: &'a str, at_ms: i64, work: Resources) -> &mut Application {
+        self.work += work;
+        let application = self.by_name.entry(name).or_insert(Application {
+            submitted_ms: at_ms,
+            running: 0,
+            booked: Resources::ZERO,
+            work: Resources::ZERO,
+        });
+        application.submitted_ms = application.submitted_ms.min(at_ms);
+        application.work += work;
+        application
+    }
+
+    pub(super) fn placed(&mut self, executor: &Pending) {
+        if let Some(application) = self.by_name.get_mut(executor.application.as_str()) {
+            application.running += 1;
+            application.booked += executor.request;
+        }
+    }
+
+    /// Each executor is asked by itself, so it is a gang that is whole.
+    pub(super) fn waiting(&self, executor: &Pending) -> Waiting {
+        let alone = Waiting {
+            submitted_ms: executor.queued_ms,
+            queued_ms: executor.queued_ms,
+            executors: 1,
+            whole: true,
+            ..Waiting::default()
+        };
+        let Some(application) = self.by_name.get(executor.application.as_str()) else {
+            return alone;
+        };
+        let share_of = |all: Resources, part: Resources| {
+            part.zip(all, |part, all| if all > 0.0 { part / all } else { 0.0 })
+        };
+        Waiting {
+            submitted_ms: application.submitted_ms,
+            running: application.running,
+            dominant_share: share_of(self.cluster, application.booked)
+                .to_array()
+                .into_iter()
+                .fold(0.0, f64::max),
+            remaining_share: Some(share_of(self.work, application.work)),
+            ..alone
+        }
+    }
+}
+
+fn left_of(running: Running, now_ms: i64) -> Resources {
+    let mut node = Node::default();
+    node.insert(elastane_core::node::ExecutorId(0), running);
+    Rates::derived(&node, now_ms, 1.0).assigned
+}

@@ -1,0 +1,78 @@
+//! One application of a workload, and what its executors really use.
+
+use elastane_core::cluster::Request;
+use elastane_core::{Demand, Resources};
+
+use crate::random::{Purpose, Random};
+
+/// An application: executors that are alike, each with its own share of the work.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ApplicationSpec {
+    /// For reports.
+    pub name: String,
+    /// When it comes, in milliseconds from the start.
+    pub submitted_ms: i64,
+    /// How many executors it has.
+    pub executors: u32,
+    /// What each of them asks for.
+    pub request: Request,
+    /// What the scheduler is told that each will use; none when it knows the request alone.
+    pub predicted: Option<Demand>,
+    /// What each uses when nothing holds it up, before [`Errors`].
+    pub actual: Demand,
+    /// How executors differ from `actual`.
+    pub errors: Errors,
+}
+
+/// By how much an executor differs from what its application's executors use on the average.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Errors {
+    /// The standard deviation of a slot's use, as a fraction of it.
+    pub slot: Resources,
+    /// The standard deviation of an executor's length, as a fraction of it.
+    pub length: f64,
+}
+
+impl Errors {
+    /// The same deviation for all resources.
+    #[must_use]
+    pub fn uniform(slot: f64, length: f64) -> Self {
+        Self {
+            slot: Resources::from_array([slot; 4]),
+            length,
+        }
+    }
+}
+
+impl ApplicationSpec {
+    /// What executor `number` of this application, the workload's `application`th, uses when
+    /// nothing holds it up: one value a slot of `actual`.
+    ///
+    /// It depends on the seed and on whose it is alone, so every policy gets the same work.
+    #[must_use]
+    pub fn executor(&self, seed: u64, application: usize, number: u32) -> Vec<Resources> {
+        let mut random = Random::new(
+            seed,
+            Purpose::Executor {
+                application,
+                number,
+            },
+        );
+        let base = self.actual.slots();
+        let length = stretched(base.len(), random.factor(self.errors.length));
+        (0..length)
+            .map(|slot| {
+                let factors = self.errors.slot.to_array().map(|it| random.factor(it));
+                let amounts = base[slot * base.len() / length];
+                amounts.zip(Resources::from_array(factors), |amount, factor| {
+                    amount * factor
+                })
+            })
+            .collect()
+    }
+}
+
+/// A number of slots times a factor; at least one.
+fn stretched(slots: usize, factor: f64) -> usize {
+    ((slots as f64 * factor).round() as usize).max(1)
+}

@@ -1,0 +1,244 @@
+//! A workload in JSON, as `docs/simulator.md` describes it.
+
+use elastane_core::cluster::Request;
+use elastane_core::{Demand, DemandError, Resource, Resources, SLOT_MS};
+use serde::Deserialize;
+
+use super::Workload;
+use super::application::{ApplicationSpec, Errors};
+
+/// What is wrong with a file, and where.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{place}: {problem}")]
+pub struct FileError {
+    /// Such as `applications[0].actual.cpu_cores[3]`, or `line 7`.
+    pub place: String,
+    /// The value and what is allowed.
+    pub problem: String,
+}
+
+pub(super) fn wrong(place: impl Into<String>, problem: impl ToString) -> FileError {
+    FileError {
+        place: place.into(),
+        problem: problem.to_string(),
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FileText {
+    #[serde(default = "default_name")]
+    name: String,
+    #[serde(default = "default_heartbeat_ms")]
+    heartbeat_ms: i64,
+    machines: Vec<MachinesText>,
+    applications: Vec<ApplicationText>,
+}
+
+fn default_name() -> String {
+    "scenario".to_owned()
+}
+
+fn default_heartbeat_ms() -> i64 {
+    1_000
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct MachinesText {
+    #[serde(default = "one")]
+    count: u32,
+    capacity: PerResource<f64>,
+}
+
+fn one() -> u32 {
+    1
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ApplicationText {
+    name: String,
+    #[serde(default)]
+    submitted_ms: i64,
+    #[serde(default = "one")]
+    executors: u32,
+    request: RequestText,
+    actual: PerResource<Vec<f64>>,
+    predicted: Option<PerResource<Vec<f64>>>,
+    #[serde(default = "yes")]
+    known: bool,
+    #[serde(default)]
+    slot_error: f64,
+    #[serde(default)]
+    length_error: f64,
+}
+
+fn yes() -> bool {
+    true
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RequestText {
+    vcores: u32,
+    memory_bytes: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PerResource<T> {
+    cpu_cores: T,
+    memory_bytes: T,
+    network_bytes_per_s: T,
+    disk_bytes_per_s: T,
+}
+
+const KEYS: [&str; 4] = [
+    "cpu_cores",
+    "memory_bytes",
+    "network_bytes_per_s",
+    "disk_bytes_per_s",
+];
+
+impl<T> PerResource<T> {
+    /// In the order of [`Resource::ALL`].
+    fn to_array(&self) -> [&T; 4] {
+        [
+            &self.cpu_cores,
+            &self.memory_bytes,
+            &self.network_bytes_per_s,
+            &self.disk_bytes_per_s,
+        ]
+    }
+}
+
+/// More of either is a slip of the pen.
+const MOST_MACHINES: usize = 100_000;
+const MOST_EXECUTORS: u32 = 1_000_000;
+
+impl Workload {
+    /// Reads a workload.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, with its place.
+    pub fn from_json(json: &str) -> Result<Self, FileError> {
+        let deserializer = &mut serde_json::Deserializer::from_str(json);
+        let text: FileText =
+            serde_path_to_error::deserialize(&mut *deserializer).map_err(|error| {
+                let place = error.path().to_string();
+                let is_data = error.inner().is_data() && place != ".";
+                let place = if is_data {
+                    place
+                } else {
+                    "scenario".to_owned()
+                };
+                wrong(place, error.inner())
+            })?;
+        let end = deserializer.end();
+        end.map_err(|error| wrong("scenario", error))?;
+        if text.heartbeat_ms < 1 {
+            let problem = format!("{}, at least 1 is allowed", text.heartbeat_ms);
+            return Err(wrong("heartbeat_ms", problem));
+        }
+        let applications = text.applications.iter().enumerate();
+        let workload = Self {
+            name: text.name.clone(),
+            machines: read_machines(&text.machines)?,
+            heartbeat_ms: text.heartbeat_ms,
+            applications: applications
+                .map(|(at, one)| read_application(&format!("applications[{at}]"), one))
+                .collect::<Result<_, _>>()?,
+        };
+        Ok(workload.sorted())
+    }
+}
+
+fn read_machines(machines: &[MachinesText]) -> Result<Vec<Resources>, FileError> {
+    let mut all = Vec::new();
+    for (at, text) in machines.iter().enumerate() {
+        let capacity = Resources::from_array(text.capacity.to_array().map(|amount| *amount));
+        if let Some((resource, amount)) = capacity.first_invalid() {
+            let place = format!("machines[{at}].capacity.{}", KEYS[resource as usize]);
+            return Err(not_an_amount(place, amount));
+        }
+        if all.len() + text.count as usize > MOST_MACHINES {
+            let problem = format!("{}, {MOST_MACHINES} in all are allowed", text.count);
+            return Err(wrong(format!("machines[{at}].count"), problem));
+        }
+        all.extend(std::iter::repeat_n(capacity, text.count as usize));
+    }
+    if all.is_empty() {
+        return Err(wrong("machines", "none, at least one is needed"));
+    }
+    Ok(all)
+}
+
+fn read_application(place: &str, text: &ApplicationText) -> Result<ApplicationSpec, FileError> {
+    if text.submitted_ms < 0 {
+        let problem = format!("{}, at least 0 is allowed", text.submitted_ms);
+        return Err(wrong(format!("{place}.submitted_ms"), problem));
+    }
+    if text.executors > MOST_EXECUTORS {
+        let problem = format!("{}, at most {MOST_EXECUTORS} are allowed", text.executors);
+        return Err(wrong(format!("{place}.executors"), problem));
+    }
+    for (key, error) in [
+        ("slot_error", text.slot_error),
+        ("length_error", text.length_error),
+    ] {
+        if !(error.is_finite() && error >= 0.0) {
+            return Err(not_an_amount(format!("{place}.{key}"), error));
+        }
+    }
+    let actual = read_series(&format!("{place}.actual"), &text.actual)?;
+    let predicted = match &text.predicted {
+        Some(predicted) => Some(read_series(&format!("{place}.predicted"), predicted)?),
+        None => text.known.then(|| actual.clone()),
+    };
+    Ok(ApplicationSpec {
+        name: text.name.clone(),
+        submitted_ms: text.submitted_ms,
+        executors: text.executors,
+        request: Request {
+            memory_bytes: text.request.memory_bytes,
+            vcores: text.request.vcores,
+        },
+        predicted,
+        actual,
+        errors: Errors::uniform(text.slot_error, text.length_error),
+    })
+}
+
+fn read_series(place: &str, text: &PerResource<Vec<f64>>) -> Result<Demand, FileError> {
+    let columns = text.to_array();
+    let length = text.cpu_cores.len();
+    for (key, column) in KEYS.iter().zip(columns) {
+        if column.len() != length {
+            let problem = format!(
+                "{} values, {length} as in cpu_cores are allowed",
+                column.len()
+            );
+            return Err(wrong(format!("{place}.{key}"), problem));
+        }
+    }
+    let slots: Vec<Resources> = (0..length)
+        .map(|slot| Resources::from_array(columns.map(|column| column[slot])))
+        .collect();
+    Demand::series(SLOT_MS, &slots).map_err(|error| match error {
+        DemandError::Amount {
+            slot,
+            resource,
+            amount,
+        } => not_an_amount(format!("{place}.{}[{slot}]", key(resource)), amount),
+        error => wrong(place, error),
+    })
+}
+
+fn key(resource: Resource) -> &'static str {
+    KEYS[resource as usize]
+}
+
+fn not_an_amount(place: String, amount: f64) -> FileError {
+    wrong(place, format!("{amount}, finite and at least 0 is allowed"))
+}
