@@ -7,6 +7,7 @@ mod journal;
 mod plot;
 mod profiles;
 mod reproduce;
+mod reproduce_ursa;
 mod simulate;
 mod simulation;
 mod units;

@@ -11,15 +11,19 @@ use elastane_sim::workload::generate;
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
+use crate::reproduce_ursa;
 use crate::simulation::{RunOptions, write};
+
+const URSA: &str = "ursa";
 
 /// A paper's comparison, with what the paper published beside it
 #[derive(Args)]
 #[command(after_help = "Examples:
   elastane reproduce elasecutor
-  elastane reproduce prophet --seeds 5 --json prophet.json")]
+  elastane reproduce prophet --seeds 5 --json prophet.json
+  elastane reproduce ursa --seeds 3")]
 pub(crate) struct Reproduce {
-    /// The paper: elasecutor or prophet
+    /// The paper: elasecutor, prophet or ursa
     paper: String,
     /// How many seeds, from --seed on
     #[arg(long, value_name = "NUMBER", default_value = "30",
@@ -34,6 +38,9 @@ pub(crate) struct Reproduce {
 
 impl Reproduce {
     pub(crate) fn run(&self, output: &mut impl Write) -> Result<(), Failure> {
+        if self.paper == URSA {
+            return reproduce_ursa::run(&self.run, self.seeds, self.json.as_deref(), output);
+        }
         let paper = self.paper()?;
         writeln!(output, "{}", paper.title)?;
         let mut experiments = Vec::new();
@@ -64,7 +71,8 @@ impl Reproduce {
     fn paper(&self) -> Result<Paper, Failure> {
         let known = PAPERS.into_iter().find(|paper| paper.name == self.paper);
         known.ok_or_else(|| {
-            let names: Vec<&str> = PAPERS.iter().map(|paper| paper.name).collect();
+            let mut names: Vec<&str> = PAPERS.iter().map(|paper| paper.name).collect();
+            names.push(URSA);
             let (name, names) = (&self.paper, names.join(", "));
             Failure::BadInput(format!("paper {name}: not known, {names} are there"))
         })

@@ -117,6 +117,24 @@ impl RunOptions {
         workload
     }
 
+    pub(crate) fn threads(&self) -> usize {
+        usize::from(self.threads)
+    }
+
+    /// For a run that knows only seeds and threads.
+    pub(crate) fn refuse_changes(&self, why: &str) -> Result<(), Failure> {
+        let as_always = self.noise.is_none()
+            && self.length_error.is_none()
+            && !self.every_heartbeat
+            && self.settings() == Settings::default();
+        if as_always {
+            Ok(())
+        } else {
+            let allowed = "--seeds, --seed, --threads and --json are allowed";
+            Err(Failure::BadInput(format!("{why}: {allowed}")))
+        }
+    }
+
     /// Runs the policies on the workload of each of `seeds` seeds, with a bar on a terminal.
     pub(crate) fn compare(
         &self,
@@ -144,9 +162,9 @@ impl RunOptions {
                 recorded_node,
                 ..self.settings()
             },
-            threads: usize::from(self.threads),
+            threads: self.threads(),
         };
-        let bar = bar();
+        let bar = bar("executors");
         let compared = experiment.run(&|done, all| {
             bar.set_length(all);
             bar.set_position(done);
@@ -179,10 +197,11 @@ pub(crate) fn write(path: &Path, text: &str) -> Result<(), Failure> {
 }
 
 /// Drawn on stderr, and only where that is a terminal.
-fn bar() -> ProgressBar {
+pub(crate) fn bar(of_what: &str) -> ProgressBar {
     let bar = ProgressBar::new(0);
-    let template = "{wide_bar} {percent:>3} %  {pos}/{len} executors, {eta} left";
-    if let Ok(style) = ProgressStyle::with_template(template) {
+    let template =
+        format!("{{wide_bar}} {{percent:>3}} %  {{pos}}/{{len}} {of_what}, {{eta}} left");
+    if let Ok(style) = ProgressStyle::with_template(&template) {
         bar.set_style(style);
     }
     bar
