@@ -69,6 +69,17 @@ def placements(journal: Path, application: str) -> list[dict[str, Any]]:
     return [one for one in records(journal, "placed") if one["application"] == application]
 
 
+def weights_in_force(journal: Path, container: str) -> set[float]:
+    """The CPU weights that the agent had written for a container, as its reports say."""
+    weights = (
+        one["limit_weight_cores"]
+        for entry in records(journal, "node")
+        for one in entry["containers"]
+        if one["container"] == container
+    )
+    return {weight for weight in weights if weight is not None}
+
+
 def wait_asleep(cluster: Cluster, count: int, seconds: float) -> None:
     """Until the commands of so many sleepers run: YARN counts a container as running before."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from cluster.spark import SparkApplication, Submitter, wait_ended
 from cluster.waiting import wait_until
 
 from .conftest import ClusterMaker
-from .expectations import placements, wait_all_raised, wait_learned
+from .expectations import placements, wait_all_raised, wait_learned, weights_in_force
 
 RUN_SECONDS = 300.0
 COUNTED_SECONDS = 15.0
@@ -65,5 +66,9 @@ def test_the_core_books_more_than_a_node_has_once_it_knows_the_application(
         f"{len(executors)} containers that the core's order led to",
         COUNTED_SECONDS,
     )
+    if os.geteuid() == 0:
+        for master in (one for one in placed if one["application_master"]):
+            weights = weights_in_force(journal, master["container"])
+            assert len(weights) > 1, f"{master['container']} kept the CPU weight {weights}"
     most = max(placed, key=lambda one: one["booked_memory_bytes"] / one["physical_memory_bytes"])
     assert most["booked_memory_bytes"] > most["physical_memory_bytes"], most
