@@ -32,7 +32,7 @@ fetch: ## Hadoop and PySpark into target/, for the demo and the tests on a real 
 demo: fetch build ## four rounds on a real cluster on this machine (QUICK=1: a smaller one)
 	PYTHONPATH=tests $(PYTHON) -m demo $(if $(QUICK),--quick)
 
-test: lint test-rust test-java test-cluster ## everything
+test: lint test-rust test-java test-cluster bench-heartbeat bench-agent ## everything, and that heartbeat and agent stay cheap
 
 test-rust: ## unit and integration tests of the Rust crates and of the agent on real cgroups
 	$(CARGO) test --locked --jobs $(JOBS) --workspace
@@ -53,10 +53,10 @@ lint: fetch ## formats and lints of Rust, Java and Python, warnings as errors
 bench-core: ## what a round, a commit and a finish cost in the core
 	$(CARGO) bench --locked --jobs $(JOBS) -p elastane-core --bench heartbeat
 
-bench-heartbeat: build ## an idle heartbeat beside CapacityScheduler's
+bench-heartbeat: build ## an idle heartbeat beside CapacityScheduler's; fails above 10 us more
 	$(MAVEN) test-compile exec:exec@bench-heartbeat -pl java-shim/scheduler
 
-bench-agent: ## what the agent costs with 20 containers
+bench-agent: ## what the agent costs with 20 containers; fails above 1 % of a core or 20 MB
 	$(CARGO) run --release --locked --jobs $(JOBS) -p elastane-agent --example bench_agent
 
 dist: build ## one archive to install from: target/elastane-VERSION.tar.gz

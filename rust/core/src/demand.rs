@@ -14,6 +14,8 @@ const LONGEST_SLOTS: usize = 24 * 60 * 60 * 1_000 / crate::SLOT_MS as usize;
 pub struct Demand {
     slot_ms: u32,
     slots: Arc<[Resources]>,
+    /// Kept, since policies ask for it again and again.
+    peak: Resources,
     ends: bool,
 }
 
@@ -59,11 +61,7 @@ impl Demand {
                 });
             }
         }
-        Ok(Self {
-            slot_ms,
-            slots: slots.into(),
-            ends: true,
-        })
+        Ok(Self::new(slot_ms, slots.into(), true))
     }
 
     /// The same amount for life, without a predicted end: what a request says.
@@ -138,19 +136,13 @@ impl Demand {
                 .iter()
                 .fold(Resources::ZERO, |peak, amounts| peak.max(*amounts))
         });
-        Self {
-            slot_ms: crate::SLOT_MS,
-            slots: slots.collect(),
-            ends: self.ends,
-        }
+        Self::new(crate::SLOT_MS, slots.collect(), self.ends)
     }
 
     /// The largest value of each resource.
     #[must_use]
     pub fn peak(&self) -> Resources {
-        self.slots
-            .iter()
-            .fold(Resources::ZERO, |peak, slot| peak.max(*slot))
+        self.peak
     }
 
     /// The same demand with a safety margin on top, which is a fraction of it.
@@ -159,14 +151,7 @@ impl Demand {
         if margin == 0.0 {
             return self.clone();
         }
-        Self {
-            slots: self
-                .slots
-                .iter()
-                .map(|slot| *slot * (1.0 + margin))
-                .collect(),
-            ..*self
-        }
+        self.mapped(|slot| slot * (1.0 + margin))
     }
 
     /// The same demand, nowhere above `capacity`, so that what fits an empty node by request fits
@@ -176,13 +161,23 @@ impl Demand {
         if self.peak().capped(capacity) == self.peak() {
             return self.clone();
         }
+        self.mapped(|slot| slot.capped(capacity))
+    }
+
+    fn mapped(&self, change: impl Fn(Resources) -> Resources) -> Self {
+        let slots = self.slots.iter().map(|slot| change(*slot)).collect();
+        Self::new(self.slot_ms, slots, self.ends)
+    }
+
+    fn new(slot_ms: u32, slots: Arc<[Resources]>, ends: bool) -> Self {
+        let peak = slots
+            .iter()
+            .fold(Resources::ZERO, |peak, slot| peak.max(*slot));
         Self {
-            slots: self
-                .slots
-                .iter()
-                .map(|slot| slot.capped(capacity))
-                .collect(),
-            ..*self
+            slot_ms,
+            slots,
+            peak,
+            ends,
         }
     }
 }

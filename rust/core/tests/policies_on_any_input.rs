@@ -1,13 +1,13 @@
 //! Whatever the types allow: an answer, and a score that is a number.
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-use elastane_core::fit::Peaks;
+use elastane_core::fit::{Excess, Peaks};
 use elastane_core::node::ExecutorId;
 use elastane_core::packing::{Iteration, PackingSettings, pack, provision};
 use elastane_core::policy::{
     Candidate, Place, Rates, Waiting, memory_estimate_bytes, named, names,
 };
-use elastane_core::{Demand, Node, Resources, Running};
+use elastane_core::{Available, Demand, Node, Resources, Running};
 use proptest::prelude::*;
 
 /// What a demand may hold.
@@ -143,10 +143,19 @@ proptest! {
         for peaks in [Peaks::Strict, Peaks::Stretch] {
             for name in names() {
                 let policy = named(name, peaks).unwrap();
-                if let Err(excess) = policy.fits(&place, &candidate) {
+                let fits = policy.fits(&place, &candidate);
+                if let Err(excess) = &fits {
                     prop_assert!(!excess.to_string().is_empty());
                 }
                 let score = policy.score(&place, &candidate);
+                if !policy.looks_ahead() {
+                    let empty = Place { available: &Available::new(capacity, [], now_ms), ..place };
+                    let same = |a: &Result<(), Excess>, b: &Result<(), Excess>| {
+                        format!("{a:?}") == format!("{b:?}")
+                    };
+                    prop_assert!(same(&policy.fits(&empty, &candidate), &fits), "{}", name);
+                    prop_assert_eq!(policy.score(&empty, &candidate), score, "{}", name);
+                }
                 prop_assert!(score.is_finite(), "{}: {}", name, score);
                 let detail = policy.detail(&place, &candidate);
                 let parts = detail.per_resource.values().flat_map(|part| part.values());

@@ -116,6 +116,14 @@ impl Plan {
         }
     }
 
+    /// For those that do not look ahead.
+    pub(super) fn look_at_nothing(&mut self, node: &mut Node, now_ms: i64) {
+        self.advance(node, now_ms);
+        if self.available.capacity() != node.capacity {
+            self.available = Available::new(node.capacity, [], now_ms);
+        }
+    }
+
     /// As computed last.
     pub(super) fn left(&self) -> &Left {
         &self.left

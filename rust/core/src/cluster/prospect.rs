@@ -34,7 +34,10 @@ impl<'a> Judge<'a> {
     pub(super) fn look_at(self, entry: &mut NodeEntry, now_ms: i64) {
         match self {
             Judge::Remaining(_) => entry.plan.look_at_left(&mut entry.node, now_ms),
-            Judge::Policy(_) => entry.plan.look_at_available(&mut entry.node, now_ms),
+            Judge::Policy(policy) if policy.looks_ahead() => {
+                entry.plan.look_at_available(&mut entry.node, now_ms);
+            }
+            Judge::Policy(_) => entry.plan.look_at_nothing(&mut entry.node, now_ms),
         }
     }
 }

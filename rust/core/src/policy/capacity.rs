@@ -19,6 +19,10 @@ impl Policy for Capacity {
         "capacity"
     }
 
+    fn looks_ahead(&self) -> bool {
+        false
+    }
+
     fn fits(&self, place: &Place<'_>, candidate: &Candidate<'_>) -> Result<(), Excess> {
         fit_by_request(place, candidate, place.node.capacity)
     }

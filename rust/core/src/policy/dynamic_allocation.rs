@@ -18,6 +18,10 @@ impl Policy for DynamicAllocation {
         "dynamic"
     }
 
+    fn looks_ahead(&self) -> bool {
+        false
+    }
+
     fn fits(&self, place: &Place<'_>, candidate: &Candidate<'_>) -> Result<(), Excess> {
         StaticAllocation.fits(place, candidate)
     }

@@ -56,6 +56,12 @@ pub trait Policy: Send + Sync {
     /// fits; always a number.
     fn score(&self, place: &Place<'_>, candidate: &Candidate<'_>) -> f64;
 
+    /// Whether [`Place::available`] is looked at; where it is not, it may be that of a node on which
+    /// nothing runs.
+    fn looks_ahead(&self) -> bool {
+        true
+    }
+
     /// Whether people read the score the other way round, the largest as the best; [`Policy::score`]
     /// is its negative then.
     fn highest_wins(&self) -> bool {

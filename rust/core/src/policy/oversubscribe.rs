@@ -30,6 +30,10 @@ impl Policy for Oversubscribe {
         "oversubscribe"
     }
 
+    fn looks_ahead(&self) -> bool {
+        false
+    }
+
     fn fits(&self, place: &Place<'_>, candidate: &Candidate<'_>) -> Result<(), Excess> {
         let capacity = place.node.capacity;
         let bookable = Resources {

@@ -20,6 +20,10 @@ impl Policy for Tetris {
         "tetris"
     }
 
+    fn looks_ahead(&self) -> bool {
+        false
+    }
+
     fn fits(&self, place: &Place<'_>, candidate: &Candidate<'_>) -> Result<(), Excess> {
         let taken = peaks(place) + candidate.needed.peak();
         fit_once(place, taken, place.node.capacity, &Resource::ALL)
