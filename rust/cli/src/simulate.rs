@@ -4,8 +4,9 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args};
+use elastane_sim::InputError;
 use elastane_sim::report;
-use elastane_sim::workload::{FileError, TraceFormat, Workload, generate};
+use elastane_sim::workload::{TraceFormat, Workload, generate};
 
 use crate::failure::{Failure, read};
 use crate::simulation::{RunOptions, write};
@@ -93,11 +94,11 @@ impl Simulate {
         }
         let machines = self.machines as usize;
         let trace = |format| {
-            move |text: &str| -> Result<Workload, FileError> {
+            move |text: &str| -> Result<Workload, InputError> {
                 Workload::from_trace(format, text, machines)
             }
         };
-        type Reader = Box<dyn Fn(&str) -> Result<Workload, FileError>>;
+        type Reader = Box<dyn Fn(&str) -> Result<Workload, InputError>>;
         let files: [(&Option<PathBuf>, Reader); 4] = [
             (&self.scenario, Box::new(Workload::from_json)),
             (&self.sls, Box::new(trace(TraceFormat::Sls))),

@@ -5,6 +5,7 @@
 //! `docs/simulator.md` has it.
 
 pub mod experiment;
+mod input;
 pub mod monotasks;
 mod random;
 pub mod report;
@@ -15,5 +16,6 @@ pub mod summary;
 mod what_if;
 pub mod workload;
 
-pub use scenario::{RunningExecutor, Scenario, ScenarioError};
+pub use input::InputError;
+pub use scenario::{RunningExecutor, Scenario};
 pub use what_if::{Answer, Candidate, Detail, Heartbeat, Options, what_if};

@@ -4,11 +4,12 @@ mod ursa;
 
 use std::collections::HashSet;
 
-use elastane_core::{Demand, DemandError, Resource, Resources};
+use elastane_core::{Demand, Resources};
 use serde::Deserialize;
 
 pub use self::ursa::{Assigned, UrsaBlock};
 use self::ursa::{UrsaText, read_ursa};
+use crate::input::{InputError, amounts, from_json, series, wrong};
 
 /// Nodes, what runs on them, and what waits, at one moment.
 #[derive(Debug, Clone, PartialEq)]
@@ -62,16 +63,6 @@ pub struct Pending {
     pub demand: Demand,
 }
 
-/// What is wrong with a scenario, and where.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{place}: {problem}")]
-pub struct ScenarioError {
-    /// Such as `nodes[0].running[1].demand.cpu_cores[3]`.
-    pub place: String,
-    /// The value and what is allowed.
-    pub problem: String,
-}
-
 #[derive(Deserialize)]
 struct ScenarioText {
     now_ms: i64,
@@ -122,7 +113,7 @@ struct PerResource<T> {
 }
 
 impl<T> PerResource<T> {
-    /// In the order of [`Resource::ALL`].
+    /// In the order of [`elastane_core::Resource::ALL`].
     fn to_array(&self) -> [&T; 4] {
         [
             &self.cpu_cores,
@@ -133,32 +124,13 @@ impl<T> PerResource<T> {
     }
 }
 
-fn key(resource: Resource) -> &'static str {
-    match resource {
-        Resource::Cpu => "cpu_cores",
-        Resource::Memory => "memory_bytes",
-        Resource::Network => "network_bytes_per_s",
-        Resource::Disk => "disk_bytes_per_s",
-    }
-}
-
 impl Scenario {
     /// Reads a scenario. Unknown keys are ignored.
     ///
     /// # Errors
     /// The first thing that is wrong, with its place.
-    pub fn from_json(json: &str) -> Result<Self, ScenarioError> {
-        let deserializer = &mut serde_json::Deserializer::from_str(json);
-        let text: ScenarioText =
-            serde_path_to_error::deserialize(&mut *deserializer).map_err(|error| {
-                let place = error.path().to_string();
-                let is_data = error.inner().is_data() && place != ".";
-                let place = if is_data { place.as_str() } else { "scenario" };
-                wrong(place, error.inner())
-            })?;
-        deserializer
-            .end()
-            .map_err(|error| wrong("scenario", error))?;
+    pub fn from_json(json: &str) -> Result<Self, InputError> {
+        let text: ScenarioText = from_json(json)?;
         if text.slot_ms == 0 {
             return Err(wrong("slot_ms", "0, at least 1 is allowed"));
         }
@@ -186,12 +158,9 @@ fn read_node(
     place: &str,
     node: &NodeText,
     scenario: &ScenarioText,
-) -> Result<ScenarioNode, ScenarioError> {
+) -> Result<ScenarioNode, InputError> {
     let capacity = Resources::from_array(node.capacity.to_array().map(|amount| *amount));
-    if let Some((resource, amount)) = capacity.first_invalid() {
-        let place = format!("{place}.capacity.{}", key(resource));
-        return Err(not_an_amount(&place, amount));
-    }
+    let capacity = amounts(&format!("{place}.capacity"), capacity)?;
     let running = node.running.iter().enumerate();
     Ok(ScenarioNode {
         id: node.id.clone(),
@@ -206,7 +175,7 @@ fn read_running(
     place: &str,
     running: &RunningText,
     scenario: &ScenarioText,
-) -> Result<RunningExecutor, ScenarioError> {
+) -> Result<RunningExecutor, InputError> {
     let (now_ms, slot_ms) = (scenario.now_ms, scenario.slot_ms);
     let elapsed_ms = now_ms.checked_sub(running.start_ms);
     let is_allowed = elapsed_ms.is_some_and(|ms| ms >= 0 && ms % i64::from(slot_ms) == 0);
@@ -215,7 +184,7 @@ fn read_running(
             "{}, now_ms ({now_ms}) or whole slots of {slot_ms} ms before it are allowed",
             running.start_ms
         );
-        return Err(wrong(&format!("{place}.start_ms"), problem));
+        return Err(wrong(format!("{place}.start_ms"), problem));
     }
     Ok(RunningExecutor {
         application: running.application.clone(),
@@ -229,7 +198,7 @@ fn read_pending(
     place: &str,
     pending: &PendingText,
     scenario: &ScenarioText,
-) -> Result<Pending, ScenarioError> {
+) -> Result<Pending, InputError> {
     Ok(Pending {
         id: pending.id.clone(),
         application: pending.application.clone(),
@@ -239,70 +208,31 @@ fn read_pending(
     })
 }
 
-fn read_request(place: &str, request: &RequestText) -> Result<Resources, ScenarioError> {
-    let amounts = Resources {
+fn read_request(place: &str, request: &RequestText) -> Result<Resources, InputError> {
+    let request = Resources {
         cpu_cores: request.cpu_cores,
         memory_bytes: request.memory_bytes,
         ..Resources::ZERO
     };
-    match amounts.first_invalid() {
-        Some((resource, amount)) => {
-            let place = format!("{place}.request.{}", key(resource));
-            Err(not_an_amount(&place, amount))
-        }
-        None => Ok(amounts),
-    }
+    amounts(&format!("{place}.request"), request)
 }
 
 fn read_demand(
     place: &str,
     demand: &PerResource<Vec<f64>>,
     slot_ms: u32,
-) -> Result<Demand, ScenarioError> {
-    let columns = demand.to_array();
-    let length = demand.cpu_cores.len();
-    for (resource, column) in Resource::ALL.into_iter().zip(columns) {
-        if column.len() != length {
-            let place = format!("{place}.demand.{}", key(resource));
-            let problem = format!(
-                "{} values, {length} as in cpu_cores are allowed",
-                column.len()
-            );
-            return Err(wrong(&place, problem));
-        }
-    }
-    let slots: Vec<Resources> = (0..length)
-        .map(|slot| Resources::from_array(columns.map(|column| column[slot])))
-        .collect();
-    Demand::series(slot_ms, &slots).map_err(|error| match error {
-        DemandError::Amount {
-            slot,
-            resource,
-            amount,
-        } => not_an_amount(&format!("{place}.demand.{}[{slot}]", key(resource)), amount),
-        error => wrong(&format!("{place}.demand"), error),
-    })
+) -> Result<Demand, InputError> {
+    series(&format!("{place}.demand"), demand.to_array(), slot_ms)
 }
 
 /// Ids name what is answered, so each may be there once.
-fn distinct<'a>(place: &str, ids: impl Iterator<Item = &'a String>) -> Result<(), ScenarioError> {
+fn distinct<'a>(place: &str, ids: impl Iterator<Item = &'a String>) -> Result<(), InputError> {
     let mut seen = HashSet::new();
     for (at, id) in ids.enumerate() {
         if !seen.insert(id) {
             let problem = format!("{id:?} is there twice, each id once is allowed");
-            return Err(wrong(&format!("{place}[{at}].id"), problem));
+            return Err(wrong(format!("{place}[{at}].id"), problem));
         }
     }
     Ok(())
-}
-
-fn not_an_amount(place: &str, amount: f64) -> ScenarioError {
-    wrong(place, format!("{amount}, finite and at least 0 is allowed"))
-}
-
-fn wrong(place: &str, problem: impl ToString) -> ScenarioError {
-    ScenarioError {
-        place: place.to_owned(),
-        problem: problem.to_string(),
-    }
 }

@@ -24,6 +24,10 @@ impl Policy for Drf {
         false
     }
 
+    fn depends_on_time(&self) -> bool {
+        false
+    }
+
     fn fits(&self, place: &Place<'_>, candidate: &Candidate<'_>) -> Result<(), Excess> {
         fit_by_request(place, candidate, place.node.capacity)
     }

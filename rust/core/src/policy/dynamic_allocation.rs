@@ -22,6 +22,10 @@ impl Policy for DynamicAllocation {
         false
     }
 
+    fn depends_on_time(&self) -> bool {
+        false
+    }
+
     fn fits(&self, place: &Place<'_>, candidate: &Candidate<'_>) -> Result<(), Excess> {
         StaticAllocation.fits(place, candidate)
     }

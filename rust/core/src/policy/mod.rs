@@ -62,6 +62,12 @@ pub trait Policy: Send + Sync {
         true
     }
 
+    /// Whether its answer for a node may change although neither what runs there nor what waits does;
+    /// what is measured there is no word of such a change.
+    fn depends_on_time(&self) -> bool {
+        true
+    }
+
     /// Whether people read the score the other way round, the largest as the best; [`Policy::score`]
     /// is its negative then.
     fn highest_wins(&self) -> bool {

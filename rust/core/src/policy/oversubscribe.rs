@@ -34,6 +34,10 @@ impl Policy for Oversubscribe {
         false
     }
 
+    fn depends_on_time(&self) -> bool {
+        false
+    }
+
     fn fits(&self, place: &Place<'_>, candidate: &Candidate<'_>) -> Result<(), Excess> {
         let capacity = place.node.capacity;
         let bookable = Resources {

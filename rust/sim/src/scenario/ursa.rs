@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use elastane_core::{Resource, Resources};
 use serde::Deserialize;
 
-use super::{NodeText, ScenarioError, key, not_an_amount, wrong};
+use super::NodeText;
+use crate::input::{InputError, key, not_an_amount, wrong};
 
 /// The block `ursa` of a scenario.
 #[derive(Debug, Clone, PartialEq)]
@@ -61,7 +62,7 @@ fn work_key(resource: Resource) -> &'static str {
     }
 }
 
-pub(super) fn read_ursa(text: &UrsaText, nodes: &[NodeText]) -> Result<UrsaBlock, ScenarioError> {
+pub(super) fn read_ursa(text: &UrsaText, nodes: &[NodeText]) -> Result<UrsaBlock, InputError> {
     if !(text.ept_s.is_finite() && text.ept_s > 0.0) {
         let problem = format!("{}, finite and above 0 is allowed", text.ept_s);
         return Err(wrong("ursa.ept_s", problem));
@@ -74,7 +75,7 @@ pub(super) fn read_ursa(text: &UrsaText, nodes: &[NodeText]) -> Result<UrsaBlock
             ))
         } else {
             let problem = "there is no such node, the ids in nodes are allowed";
-            Err(wrong(&format!("ursa.nodes.{id}"), problem))
+            Err(wrong(format!("ursa.nodes.{id}"), problem))
         }
     });
     Ok(UrsaBlock {
@@ -83,7 +84,7 @@ pub(super) fn read_ursa(text: &UrsaText, nodes: &[NodeText]) -> Result<UrsaBlock
     })
 }
 
-fn read_assigned(place: &str, text: &AssignedText) -> Result<Assigned, ScenarioError> {
+fn read_assigned(place: &str, text: &AssignedText) -> Result<Assigned, InputError> {
     let rates = Resources {
         cpu_cores: text.rates.cpu_cores,
         network_bytes_per_s: text.rates.network_bytes_per_s,

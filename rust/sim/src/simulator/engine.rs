@@ -79,7 +79,7 @@ impl<'a> Engine<'a> {
         seed: u64,
     ) -> Self {
         let name = policy.name();
-        let depends_on_time = settings.depends_on_time(policy.as_ref());
+        let depends_on_time = policy.depends_on_time();
         let asks_by_backlog = settings.asks_by_backlog(policy.as_ref());
         let nodes = workload.machines.iter().map(|capacity| Node {
             machine: Machine::new(*capacity),

@@ -54,11 +54,6 @@ const BOOKABLE_RATIO: f64 = 100.0;
 /// Policies that place by request: CapacityScheduler hands out what is registered.
 const BY_REQUEST: [&str; 4] = ["static", "dynamic", "capacity", "drf"];
 
-/// Policies of whose answer for a node nothing changes while neither the node nor what waits does.
-/// All others are asked on every heartbeat while something waits; so is Tetris, whose peaks follow
-/// the memory that was measured.
-const TIMELESS: [&str; 5] = ["static", "dynamic", "capacity", "drf", "oversubscribe"];
-
 /// Policies under which an application asks for executors as Spark's dynamic allocation does.
 const BY_BACKLOG: [&str; 1] = ["dynamic"];
 
@@ -76,10 +71,6 @@ impl Settings {
             plan_valid_for_ms: 120_000,
             cpu_cap_ratio: None,
         }
-    }
-
-    pub(super) fn depends_on_time(&self, policy: &dyn Policy) -> bool {
-        policy.needs_gangs() || !TIMELESS.contains(&policy.name())
     }
 
     pub(super) fn asks_by_backlog(&self, policy: &dyn Policy) -> bool {

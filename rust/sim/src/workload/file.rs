@@ -1,28 +1,12 @@
 //! A workload in JSON, as `docs/simulator.md` describes it.
 
 use elastane_core::cluster::Request;
-use elastane_core::{Demand, DemandError, Resource, Resources, SLOT_MS};
+use elastane_core::{Demand, Resources, SLOT_MS};
 use serde::Deserialize;
 
 use super::Workload;
 use super::application::{ApplicationSpec, Errors};
-
-/// What is wrong with a file, and where.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{place}: {problem}")]
-pub struct FileError {
-    /// Such as `applications[0].actual.cpu_cores[3]`, or `line 7`.
-    pub place: String,
-    /// The value and what is allowed.
-    pub problem: String,
-}
-
-pub(super) fn wrong(place: impl Into<String>, problem: impl ToString) -> FileError {
-    FileError {
-        place: place.into(),
-        problem: problem.to_string(),
-    }
-}
+use crate::input::{InputError, amounts, from_json, not_an_amount, series, wrong};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -94,15 +78,8 @@ struct PerResource<T> {
     disk_bytes_per_s: T,
 }
 
-const KEYS: [&str; 4] = [
-    "cpu_cores",
-    "memory_bytes",
-    "network_bytes_per_s",
-    "disk_bytes_per_s",
-];
-
 impl<T> PerResource<T> {
-    /// In the order of [`Resource::ALL`].
+    /// In the order of [`elastane_core::Resource::ALL`].
     fn to_array(&self) -> [&T; 4] {
         [
             &self.cpu_cores,
@@ -122,21 +99,8 @@ impl Workload {
     ///
     /// # Errors
     /// The first thing that is wrong, with its place.
-    pub fn from_json(json: &str) -> Result<Self, FileError> {
-        let deserializer = &mut serde_json::Deserializer::from_str(json);
-        let text: FileText =
-            serde_path_to_error::deserialize(&mut *deserializer).map_err(|error| {
-                let place = error.path().to_string();
-                let is_data = error.inner().is_data() && place != ".";
-                let place = if is_data {
-                    place
-                } else {
-                    "scenario".to_owned()
-                };
-                wrong(place, error.inner())
-            })?;
-        let end = deserializer.end();
-        end.map_err(|error| wrong("scenario", error))?;
+    pub fn from_json(json: &str) -> Result<Self, InputError> {
+        let text: FileText = from_json(json)?;
         if text.heartbeat_ms < 1 {
             let problem = format!("{}, at least 1 is allowed", text.heartbeat_ms);
             return Err(wrong("heartbeat_ms", problem));
@@ -154,14 +118,11 @@ impl Workload {
     }
 }
 
-fn read_machines(machines: &[MachinesText]) -> Result<Vec<Resources>, FileError> {
+fn read_machines(machines: &[MachinesText]) -> Result<Vec<Resources>, InputError> {
     let mut all = Vec::new();
     for (at, text) in machines.iter().enumerate() {
         let capacity = Resources::from_array(text.capacity.to_array().map(|amount| *amount));
-        if let Some((resource, amount)) = capacity.first_invalid() {
-            let place = format!("machines[{at}].capacity.{}", KEYS[resource as usize]);
-            return Err(not_an_amount(place, amount));
-        }
+        let capacity = amounts(&format!("machines[{at}].capacity"), capacity)?;
         if all.len() + text.count as usize > MOST_MACHINES {
             let problem = format!("{}, {MOST_MACHINES} in all are allowed", text.count);
             return Err(wrong(format!("machines[{at}].count"), problem));
@@ -174,7 +135,7 @@ fn read_machines(machines: &[MachinesText]) -> Result<Vec<Resources>, FileError>
     Ok(all)
 }
 
-fn read_application(place: &str, text: &ApplicationText) -> Result<ApplicationSpec, FileError> {
+fn read_application(place: &str, text: &ApplicationText) -> Result<ApplicationSpec, InputError> {
     if text.submitted_ms < 0 {
         let problem = format!("{}, at least 0 is allowed", text.submitted_ms);
         return Err(wrong(format!("{place}.submitted_ms"), problem));
@@ -210,35 +171,6 @@ fn read_application(place: &str, text: &ApplicationText) -> Result<ApplicationSp
     })
 }
 
-fn read_series(place: &str, text: &PerResource<Vec<f64>>) -> Result<Demand, FileError> {
-    let columns = text.to_array();
-    let length = text.cpu_cores.len();
-    for (key, column) in KEYS.iter().zip(columns) {
-        if column.len() != length {
-            let problem = format!(
-                "{} values, {length} as in cpu_cores are allowed",
-                column.len()
-            );
-            return Err(wrong(format!("{place}.{key}"), problem));
-        }
-    }
-    let slots: Vec<Resources> = (0..length)
-        .map(|slot| Resources::from_array(columns.map(|column| column[slot])))
-        .collect();
-    Demand::series(SLOT_MS, &slots).map_err(|error| match error {
-        DemandError::Amount {
-            slot,
-            resource,
-            amount,
-        } => not_an_amount(format!("{place}.{}[{slot}]", key(resource)), amount),
-        error => wrong(place, error),
-    })
-}
-
-fn key(resource: Resource) -> &'static str {
-    KEYS[resource as usize]
-}
-
-fn not_an_amount(place: String, amount: f64) -> FileError {
-    wrong(place, format!("{amount}, finite and at least 0 is allowed"))
+fn read_series(place: &str, text: &PerResource<Vec<f64>>) -> Result<Demand, InputError> {
+    series(place, text.to_array(), SLOT_MS)
 }

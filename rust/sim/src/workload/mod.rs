@@ -15,7 +15,6 @@ mod ursa_mix;
 
 pub use application::{ApplicationSpec, Errors};
 pub use class::{Class, ClassStatistics};
-pub use file::FileError;
 pub use series::{SeriesStatistics, measure};
 pub use trace::TraceFormat;
 

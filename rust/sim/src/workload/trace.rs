@@ -10,7 +10,7 @@ use super::Workload;
 use super::application::{ApplicationSpec, Errors};
 use super::class::GIB;
 use super::elasecutor;
-use super::file::{FileError, wrong};
+use crate::input::{InputError, wrong};
 use crate::summary::{deviation, mean};
 
 /// A kind of trace.
@@ -29,7 +29,11 @@ impl Workload {
     ///
     /// # Errors
     /// The first thing that is wrong, with its place.
-    pub fn from_trace(format: TraceFormat, text: &str, machines: usize) -> Result<Self, FileError> {
+    pub fn from_trace(
+        format: TraceFormat,
+        text: &str,
+        machines: usize,
+    ) -> Result<Self, InputError> {
         let (name, applications) = match format {
             TraceFormat::Sls => ("sls", sls(text)?),
             TraceFormat::Swim => ("swim", swim(text)?),
@@ -87,7 +91,7 @@ const SLS_VCORES: u32 = 1;
 
 /// Each kind of task of a job is an application whose executors use what they ask for, and differ
 /// in length as the tasks did.
-fn sls(text: &str) -> Result<Vec<ApplicationSpec>, FileError> {
+fn sls(text: &str) -> Result<Vec<ApplicationSpec>, InputError> {
     let mut applications = Vec::new();
     for (at, job) in serde_json::Deserializer::from_str(text)
         .into_iter::<SlsJob>()
@@ -153,7 +157,7 @@ const SWIM_BYTES_PER_EXECUTOR: f64 = 4e9;
 const SWIM_MOST_EXECUTORS: f64 = 200.0;
 
 /// SWIM knows the bytes of a job alone: its executors read their part, shuffle, and write.
-fn swim(text: &str) -> Result<Vec<ApplicationSpec>, FileError> {
+fn swim(text: &str) -> Result<Vec<ApplicationSpec>, InputError> {
     let mut applications = Vec::new();
     for (at, line) in text.lines().enumerate() {
         if line.trim().is_empty() {
@@ -211,7 +215,7 @@ fn swim(text: &str) -> Result<Vec<ApplicationSpec>, FileError> {
 const CSV_HEADER: &str = "t_s,cpu_cores,memory_bytes,network_bytes_per_s,disk_bytes_per_s";
 
 /// One executor that uses what the series says, each row until the time of the next.
-fn csv(text: &str) -> Result<ApplicationSpec, FileError> {
+fn csv(text: &str) -> Result<ApplicationSpec, InputError> {
     let mut lines = text.lines().enumerate();
     let header = lines.next().map_or("", |(_, line)| line.trim());
     if header != CSV_HEADER {
@@ -315,7 +319,7 @@ fn slots(seconds: f64) -> usize {
         .clamp(1.0, MOST_SLOTS) as usize
 }
 
-fn amount(place: &str, key: &str, text: &str) -> Result<f64, FileError> {
+fn amount(place: &str, key: &str, text: &str) -> Result<f64, InputError> {
     text.trim()
         .parse()
         .ok()
