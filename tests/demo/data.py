@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import threading
 from pathlib import Path
-from types import TracebackType
 
 import numpy as np
 
 from cluster.paths import Checkout
+from demo.background import Background
 
 SEED = 20
 DROP_EVERY_SECONDS = 1.0
@@ -94,28 +93,18 @@ class Inputs:
         np.savetxt(self.links, links, fmt="page%d page%d")
 
 
-class ColdInputs:
+class ColdInputs(Background):
     """Drops the inputs from the page cache once a second, so that every read is the disk's."""
 
     def __init__(self, files: list[Path]) -> None:
+        super().__init__("cold inputs")
         self._files = files
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="cold inputs", daemon=True)
 
     def __enter__(self) -> ColdInputs:
         # Pages that were not written yet cannot be dropped.
         os.sync()
-        self._thread.start()
+        super().__enter__()
         return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._stop.set()
-        self._thread.join()
 
     def _run(self) -> None:
         descriptors = [os.open(file, os.O_RDONLY) for file in self._files]

@@ -3,30 +3,28 @@
 from __future__ import annotations
 
 import os
-import threading
 import time
 from pathlib import Path
-from types import TracebackType
 
 from cluster.cgroups import NodeShare
 from cluster.cluster import Cluster
 from cluster.waiting import DeadlineMissed
+from demo.background import Background
 from demo.series import NodePoint, NodeSeries
 
 EVERY_SECONDS = 1.0
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 
-class Watch:
+class Watch(Background):
     """Once a second: each node's bookings by RM REST and its use by the demo's own cgroup.
 
     Where nodes are not held there is no such group and use reads as 0.
     """
 
     def __init__(self, cluster: Cluster) -> None:
+        super().__init__("watch")
         self._cluster = cluster
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="watch", daemon=True)
         self._started_s = 0.0
         self._last: dict[str, tuple[float, float, int]] = {}
         self.missed = 0
@@ -37,17 +35,8 @@ class Watch:
     def __enter__(self) -> Watch:
         self._started_s = time.monotonic()
         self._look()
-        self._thread.start()
+        super().__enter__()
         return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._stop.set()
-        self._thread.join()
 
     def seconds(self) -> float:
         return time.monotonic() - self._started_s
