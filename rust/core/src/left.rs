@@ -51,10 +51,8 @@ impl Left {
             .map(|slots| usize::try_from(slots).unwrap_or(usize::MAX));
 
         let memory = |left: Amounts| coarse(left.plus(capacity.tolerance()).get(Resource::Memory));
-        self.memory.clear();
-        self.memory.reserve(ahead + 1);
-        self.sums.clear();
-        self.sums.reserve(ahead + 1);
+        make_room(&mut self.memory, ahead + 1);
+        make_room(&mut self.sums, ahead + 1);
         let mut sum = Amounts::ZERO;
         self.sums.push(sum);
         for window in 0..WINDOWS {
@@ -138,4 +136,14 @@ impl Left {
         let beyond = slots.saturating_sub(self.slots_ahead());
         known.plus(self.later.times(i64::try_from(beyond).unwrap_or(i64::MAX)))
     }
+}
+
+/// Empties `kept` for so many, and gives back what is far more than they need: on a large cluster
+/// these are most of the memory.
+fn make_room<T>(kept: &mut Vec<T>, needed: usize) {
+    kept.clear();
+    if kept.capacity() > 2 * needed {
+        kept.shrink_to(needed);
+    }
+    kept.reserve_exact(needed);
 }

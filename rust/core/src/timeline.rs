@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use crate::amounts::Amounts;
-use crate::resources::Resource;
+use crate::resources::{Resource, Resources};
 use crate::running::Running;
 use crate::{SLOT_MS, slot_of};
 
@@ -31,27 +31,20 @@ struct Ending {
     last: Amounts,
 }
 
-impl Default for Timeline {
-    fn default() -> Self {
-        Self::from(i64::MIN)
-    }
-}
-
 impl Timeline {
-    /// With nothing taken.
-    pub(crate) fn from(slot: i64) -> Self {
-        Self {
+    /// What these take from `slot` on, the one that `now` lies in.
+    pub(crate) fn of<'a>(slot: i64, executors: impl IntoIterator<Item = &'a Running>) -> Self {
+        let mut timeline = Self {
             slot,
             taken: Vec::new(),
             for_life: Amounts::ZERO,
             overdue: Amounts::ZERO,
             ends: BTreeMap::new(),
+        };
+        for executor in executors {
+            timeline.add(executor);
         }
-    }
-
-    /// The slot that `now` lies in.
-    pub(crate) fn slot(&self) -> i64 {
-        self.slot
+        timeline
     }
 
     /// The earliest predicted end, in slots from now.
@@ -92,6 +85,10 @@ impl Timeline {
         self.slot = self.slot.max(slot);
         let passed = usize::try_from(passed).unwrap_or(usize::MAX);
         self.taken.drain(..passed.min(self.taken.len()));
+        // Where a long executor ends, no short one needs its room.
+        if self.taken.capacity() > 2 * self.taken.len() {
+            self.taken.shrink_to_fit();
+        }
         while let Some(first) = self.ends.first_entry()
             && *first.key() <= self.slot
         {
@@ -101,12 +98,22 @@ impl Timeline {
 
     /// An executor starts.
     pub(crate) fn add(&mut self, executor: &Running) {
-        self.apply(executor, Amounts::put_on, |count| count.saturating_add(1));
+        let in_use = in_use(executor);
+        self.apply(
+            executor,
+            |taken, slot| taken.put_on(in_use(slot)),
+            |count| count.saturating_add(1),
+        );
     }
 
     /// An executor ends; undoes [`Timeline::add`].
     pub(crate) fn remove(&mut self, executor: &Running) {
-        self.apply(executor, Amounts::take_off, |count| count.saturating_sub(1));
+        let in_use = in_use(executor);
+        self.apply(
+            executor,
+            |taken, slot| taken.take_off(in_use(slot)),
+            |count| count.saturating_sub(1),
+        );
         let kept = self
             .ends
             .last_key_value()
@@ -114,19 +121,37 @@ impl Timeline {
         self.taken.truncate(usize::try_from(kept).unwrap_or(0));
     }
 
+    /// An executor, as it was added, is seen to hold so much memory; returns whether that changes
+    /// what is taken. It does so only where one of the two measurements is above the prediction.
+    pub(crate) fn measured(&mut self, executor: &Running, memory_bytes: f64) -> bool {
+        let [former, floor] = [executor.measured_memory_bytes, memory_bytes]
+            .map(|measured| Amounts::one(Resource::Memory, measured));
+        let higher = former.max(floor);
+        let mut changes = false;
+        self.apply(
+            executor,
+            |taken, slot| {
+                // Of most slots this is all that is looked at.
+                if slot.memory_bytes < higher as f64 {
+                    let predicted = Amounts::rounded_down(*slot);
+                    taken.take_off(predicted.with_memory_floor(former));
+                    taken.put_on(predicted.with_memory_floor(floor));
+                    changes = true;
+                }
+            },
+            |count| count,
+        );
+        changes
+    }
+
     fn apply(
         &mut self,
         executor: &Running,
-        put: fn(&mut Amounts, Amounts),
-        count: fn(usize) -> usize,
+        mut put: impl FnMut(&mut Amounts, &Resources),
+        count: impl Fn(usize) -> usize,
     ) {
-        let memory_floor = Amounts::one(Resource::Memory, executor.measured_memory_bytes);
         let slots = executor.demand.slots();
-        let in_use = |slot: usize| {
-            Amounts::rounded_down(slots.get(slot).copied().unwrap_or_default())
-                .with_memory_floor(memory_floor)
-        };
-        let last = in_use(slots.len() - 1);
+        let last = &slots[slots.len() - 1];
         if executor.demand.duration_ms().is_none() {
             put(&mut self.for_life, last);
             return;
@@ -145,13 +170,21 @@ impl Timeline {
         }
         let left = usize::try_from(end.saturating_sub(self.slot)).unwrap_or(0);
         if self.taken.len() < left {
+            // No more than is needed: on a large cluster this is most of the memory.
+            self.taken.reserve_exact(left - self.taken.len());
             self.taken.resize(left, Amounts::ZERO);
         }
         let passed = slots.len() - left;
-        for (taken, slot) in self.taken.iter_mut().zip(passed..slots.len()) {
-            put(taken, in_use(slot));
+        for (taken, slot) in self.taken.iter_mut().zip(&slots[passed..]) {
+            put(taken, slot);
         }
     }
+}
+
+/// What an executor takes in a slot for which so much is predicted.
+fn in_use(executor: &Running) -> impl Fn(&Resources) -> Amounts {
+    let memory_floor = Amounts::one(Resource::Memory, executor.measured_memory_bytes);
+    move |slot| Amounts::rounded_down(*slot).with_memory_floor(memory_floor)
 }
 
 /// The first moment of the slot in which an executor starts, as [`Timeline`] counts it.
@@ -165,7 +198,6 @@ mod tests {
 
     use super::*;
     use crate::demand::Demand;
-    use crate::resources::Resources;
 
     /// Amounts that no binary fraction holds, so that sums of floating point would differ.
     fn executor() -> impl Strategy<Value = Running> {
@@ -187,14 +219,6 @@ mod tests {
 
     const NOW: i64 = 20;
 
-    fn timeline<'a>(slot: i64, executors: impl IntoIterator<Item = &'a Running>) -> Timeline {
-        let mut timeline = Timeline::from(slot);
-        executors
-            .into_iter()
-            .for_each(|executor| timeline.add(executor));
-        timeline
-    }
-
     proptest! {
         #[test]
         fn removing_an_executor_undoes_it_exactly_whenever_it_ends(
@@ -202,22 +226,38 @@ mod tests {
             later in 0_i64..15,
         ) {
             for (number, removed) in executors.iter().enumerate() {
-                let mut all = timeline(NOW, &executors);
+                let mut all = Timeline::of(NOW, &executors);
                 all.advance(NOW + later);
                 all.remove(removed);
                 let others = executors.iter().enumerate().filter(|(other, _)| *other != number);
-                let mut without = timeline(NOW, others.map(|(_, executor)| executor));
+                let mut without = Timeline::of(NOW, others.map(|(_, executor)| executor));
                 without.advance(NOW + later);
                 prop_assert_eq!(all, without);
             }
         }
 
         #[test]
+        fn a_measurement_is_as_if_it_had_been_known_at_the_start(
+            executors in prop::collection::vec(executor(), 1..8),
+            memory_bytes in 0.0_f64..1e9,
+            later in 0_i64..15,
+        ) {
+            let mut all = Timeline::of(NOW, &executors);
+            all.advance(NOW + later);
+            let before = all.clone();
+            let changes = all.measured(&executors[0], memory_bytes);
+            prop_assert_eq!(changes || all == before, true);
+            let mut known = executors;
+            known[0].measured_memory_bytes = memory_bytes;
+            prop_assert_eq!(all, Timeline::of(NOW + later, &known));
+        }
+
+        #[test]
         fn the_order_of_starts_does_not_matter(
             executors in prop::collection::vec(executor(), 0..8),
         ) {
-            let backwards = timeline(NOW, executors.iter().rev());
-            prop_assert_eq!(timeline(NOW, &executors), backwards);
+            let backwards = Timeline::of(NOW, executors.iter().rev());
+            prop_assert_eq!(Timeline::of(NOW, &executors), backwards);
         }
 
         #[test]
@@ -225,9 +265,9 @@ mod tests {
             executors in prop::collection::vec(executor(), 0..8),
             later in 0_i64..40,
         ) {
-            let mut aged = timeline(NOW, &executors);
+            let mut aged = Timeline::of(NOW, &executors);
             aged.advance(NOW + later);
-            prop_assert_eq!(aged, timeline(NOW + later, &executors));
+            prop_assert_eq!(aged, Timeline::of(NOW + later, &executors));
         }
     }
 }

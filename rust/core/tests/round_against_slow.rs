@@ -32,6 +32,14 @@ impl<P: Policy> Policy for Asked<P> {
         self.policy.score(place, candidate)
     }
 
+    fn peaks_may_meet(&self) -> bool {
+        self.policy.peaks_may_meet()
+    }
+
+    fn close_scores(&self) -> f64 {
+        self.policy.close_scores()
+    }
+
     fn by_remaining(&self) -> Option<ByRemaining> {
         self.by_remaining
     }
@@ -183,7 +191,7 @@ fn event() -> impl Strategy<Value = Event> {
             memory_bytes: f64::from(half_gb) * 5e8,
         }),
         1 => (any(), 1_u64..17).prop_map(|(node, memory_gb)| Event::Resized { node, memory_gb }),
-        4 => prop_oneof![0_i64..9_000, 0_i64..70_000].prop_map(|ms| Event::Passed { ms }),
+        4 => prop_oneof![0_i64..9_000, 0_i64..70_000, 0_i64..320_000].prop_map(|ms| Event::Passed { ms }),
         1 => (0_i64..9_000).prop_map(|ms| Event::PutBack { ms }),
     ]
 }
@@ -392,6 +400,8 @@ proptest! {
             prop_assert_eq!(quick.take(&event), slow.take(&event), "event {}", number);
             prop_assert_eq!(quick.rounds(), slow.rounds(), "after event {}", number);
             prop_assert_eq!(quick.held(), slow.held(), "after event {}", number);
+            let kept = (quick.cluster.kept_node(), slow.cluster.kept_node());
+            prop_assert_eq!(kept.0, kept.1, "after event {}", number);
         }
     }
 }

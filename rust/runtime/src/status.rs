@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use elastane_core::Cluster;
-use elastane_core::cluster::Held;
+use elastane_core::cluster::{Held, KeptNode};
 use serde::Serialize;
 
 /// What happened since the core was opened.
@@ -94,7 +94,7 @@ impl Status {
                     application: application.id.clone(),
                     containers,
                     for_ms: now_ms - application.waiting_since_ms,
-                    reason: reason(cluster, held),
+                    reason: reason(cluster, held, now_ms),
                 })
             })
             .collect();
@@ -120,7 +120,7 @@ impl Status {
     }
 }
 
-fn reason(cluster: &Cluster, held: Option<Held>) -> String {
+fn reason(cluster: &Cluster, held: Option<Held>, now_ms: i64) -> String {
     let name = |node| {
         cluster
             .node(node)
@@ -148,5 +148,31 @@ fn reason(cluster: &Cluster, held: Option<Held>) -> String {
             name(better),
             gain_ms as f64 / 1e3
         ),
+        Some(Held::Kept(kept)) => {
+            let other = cluster.application(kept.application);
+            format!(
+                "{}: kept for {}, {}",
+                name(kept.node),
+                other.map_or("an application that is gone", |other| other.id.as_str()),
+                planned_start(&kept, now_ms)
+            )
+        }
+        Some(Held::Keeps(kept)) => format!(
+            "{}: kept for it, {}",
+            name(kept.node),
+            planned_start(&kept, now_ms)
+        ),
+    }
+}
+
+fn planned_start(kept: &KeptNode, now_ms: i64) -> String {
+    match kept.start_ms {
+        Some(start_ms) => format!(
+            "which by plan goes there in {:.1} s",
+            (start_ms - now_ms).max(0) as f64 / 1e3
+        ),
+        None => {
+            "which goes there when what runs there without a predicted end has ended".to_owned()
+        }
     }
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::elsewhere::Better;
+use super::kept::KeptNode;
 use super::node_entry::{NodeId, Request};
 use super::waiting::Row;
 use crate::demand::Demand;
@@ -99,6 +100,10 @@ pub enum Held {
         /// By how much sooner its work is done there, in milliseconds.
         gain_ms: i64,
     },
+    /// The node where it was looked at is kept for another application.
+    Kept(KeptNode),
+    /// It starves, and a node is kept for it.
+    Keeps(KeptNode),
 }
 
 /// One application.
@@ -156,6 +161,12 @@ impl Application {
     /// How long it has waited for its next container.
     pub(super) fn waited_ms(&self, now_ms: i64) -> i64 {
         now_ms.saturating_sub(self.waiting_since_ms)
+    }
+
+    /// Whether more of its containers run than its ApplicationMaster, so that it does not stand still
+    /// while it waits.
+    pub(super) fn gets_on(&self) -> bool {
+        self.running > 1
     }
 
     pub(super) fn ask(&mut self, ask: Ask, now_ms: i64) {

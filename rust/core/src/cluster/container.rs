@@ -147,8 +147,8 @@ impl Cluster {
                 Ok(prospect) => prospect,
                 Err(error) => return Commit::Refused(Refusal::Demand(error)),
             };
-            let fits = prospect.fits();
-            match admit(fits, &self.settings, entry, application, request, now_ms) {
+            let settings = &self.settings;
+            match admit(&prospect, settings, entry, application, request, now_ms) {
                 Ok(admitted) => (admitted.into(), Some(prospect.score())),
                 Err(excess) => {
                     let (node, resource) = (commit.node, excess.resource);
@@ -161,6 +161,7 @@ impl Cluster {
         };
         if commit.may_refuse {
             application.granted(now_ms);
+            self.keeping.placed(request, now_ms);
             if let Some(row) = application.row {
                 self.waiting.granted(row, now_ms);
             }
@@ -189,7 +190,9 @@ impl Cluster {
         self.finished(id);
         if let Some(application) = self.applications.get_mut(&container.application) {
             application.started(container.request);
+            self.waiting.counted(application);
         }
+        self.stacks.started(container.node, container.application);
         let booked = container
             .request
             .bookable(self.settings.virtual_cores_count);
@@ -208,6 +211,7 @@ impl Cluster {
     /// A container ended, or its commit was refused elsewhere.
     pub fn finished(&mut self, container: &str) -> Option<Container> {
         let container = self.containers.remove(container)?;
+        self.stacks.ended(container.node, container.application);
         let booked = container
             .request
             .bookable(self.settings.virtual_cores_count);
@@ -218,6 +222,7 @@ impl Cluster {
         }
         if let Some(application) = self.applications.get_mut(&container.application) {
             application.ended(container.request);
+            self.waiting.counted(application);
         }
         Some(container)
     }

@@ -33,6 +33,13 @@ impl Rank {
         }
     }
 
+    /// Whether it is behind `best` by no more than `close` in score, and by nothing else.
+    pub(super) fn is_close_to(&self, best: &Rank, close: f64) -> bool {
+        let class = |rank: &Rank| (rank.priority, rank.does_not_starve, rank.turn);
+        let close = (close * STEPS_OF_SCORE).round() as i64;
+        class(self) == class(best) && self.score.saturating_sub(best.score) <= close
+    }
+
     pub(super) fn starves(&self) -> bool {
         !self.does_not_starve
     }

@@ -10,8 +10,15 @@ impl Cluster {
     /// waits for nothing, or was not refused.
     pub fn held(&mut self, application: ApplicationId, now_ms: i64) -> Option<Held> {
         let waits = self.applications.get(&application)?;
-        match self.waiting.note(waits.row?) {
+        let row = waits.row?;
+        if let Some(kept) = self.kept_node()
+            && kept.application == application
+        {
+            return Some(Held::Keeps(kept));
+        }
+        match self.waiting.note(row) {
             Note::None => None,
+            Note::Kept { node } => self.kept_here(node).map(Held::Kept),
             Note::Passed { node } => waits.passed_for.map(|better| Held::Passed {
                 node,
                 better: better.node,

@@ -11,13 +11,16 @@ mod container;
 mod contest;
 mod elsewhere;
 mod held;
+mod kept;
 mod node_entry;
 mod notes;
 mod plan;
+mod planned_start;
 mod prospect;
 mod quick;
 mod round;
 mod screen;
+mod spread;
 mod sums;
 mod waiting;
 
@@ -28,6 +31,7 @@ pub use admission::Refusal;
 pub use application::{Application, ApplicationId, Ask, Demands, Held, Predicted};
 pub use bookable::BookableChange;
 pub use container::{Commit, CommitRequest, Container, PlacedReason, Placement};
+pub use kept::KeptNode;
 pub use node_entry::{NodeEntry, NodeId, Request};
 pub use round::ROUND_LIMIT;
 
@@ -37,6 +41,8 @@ use crate::resources::Resources;
 use crate::running::Running;
 use bookable::BookableWatch;
 use elastane_protocol::CpuStep;
+use kept::Keeping;
+use spread::Stacks;
 use waiting::{Row, WaitingTable};
 
 /// What the administrator set.
@@ -72,6 +78,8 @@ pub struct Cluster {
     waiting: WaitingTable,
     containers: HashMap<Arc<str>, Container>,
     bookable_watch: BookableWatch,
+    stacks: Stacks,
+    keeping: Keeping,
     /// The sum over all nodes.
     registered: Request,
     next_node: u32,
@@ -92,6 +100,8 @@ impl Cluster {
             waiting: WaitingTable::default(),
             containers: HashMap::new(),
             bookable_watch: BookableWatch::default(),
+            stacks: Stacks::default(),
+            keeping: Keeping::default(),
             registered: Request::default(),
             next_node: 0,
             next_application: 0,

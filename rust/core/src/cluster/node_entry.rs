@@ -147,6 +147,11 @@ impl NodeEntry {
 
     /// What CapacityScheduler may still book; vcores without end where it doesn't count them.
     pub(super) fn free(&self, virtual_cores_count: bool) -> Request {
+        self.bookable(virtual_cores_count).minus(self.booked)
+    }
+
+    /// What CapacityScheduler may book in all; vcores without end where it doesn't count them.
+    pub(super) fn bookable(&self, virtual_cores_count: bool) -> Request {
         let bookable = |registered: u64| {
             let bookable = u128::from(registered) * u128::from(self.bookable_thousandths) / 1_000;
             u64::try_from(bookable).unwrap_or(u64::MAX)
@@ -156,15 +161,15 @@ impl NodeEntry {
         } else {
             u32::MAX
         };
-        let bookable = Request {
+        Request {
             memory_bytes: bookable(self.registered.memory_bytes),
             vcores,
-        };
-        bookable.minus(self.booked)
+        }
     }
 
     /// Whether a container of this request fits into the registered size beside what is booked.
-    pub(super) fn has_room_by_request(&self, request: Request) -> bool {
+    #[must_use]
+    pub fn has_room_by_request(&self, request: Request) -> bool {
         request.fits_into(self.registered.minus(self.booked))
     }
 

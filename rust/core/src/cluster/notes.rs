@@ -15,6 +15,8 @@ pub(super) enum Note {
     Short { node: NodeId, resource: Resource },
     /// It fits, and waits for another node.
     Passed { node: NodeId },
+    /// The node is kept for another application.
+    Kept { node: NodeId },
 }
 
 /// One note a row, and how many say that memory lacked.

@@ -15,7 +15,10 @@ use crate::timeline::{Timeline, on_grid_ms};
 /// measurement, the node's size, or the slot that `now` lies in.
 #[derive(Debug, Clone)]
 pub(super) struct Plan {
-    timeline: Timeline,
+    /// The slot that `now` lies in.
+    slot: i64,
+    /// Kept from the first look at it on: many policies never look.
+    timeline: Option<Timeline>,
     left: Left,
     left_is_current: bool,
     available: Available,
@@ -25,7 +28,8 @@ pub(super) struct Plan {
 impl Default for Plan {
     fn default() -> Self {
         Self {
-            timeline: Timeline::default(),
+            slot: i64::MIN,
+            timeline: None,
             left: Left::default(),
             left_is_current: false,
             available: Available::new(Resources::ZERO, [], 0),
@@ -38,18 +42,19 @@ impl Plan {
     /// Brings `now` into the plan. Where a clock was put back, what has not started yet starts now.
     pub(super) fn advance(&mut self, node: &mut Node, now_ms: i64) {
         let slot = slot_of(now_ms);
-        if slot == self.timeline.slot() {
+        if slot == self.slot {
             return;
         }
         self.changed();
-        if slot > self.timeline.slot() {
-            self.timeline.advance(slot);
-            return;
-        }
-        self.timeline = Timeline::from(slot);
-        for executor in node.running_mut() {
-            executor.start_ms = on_grid_ms(executor.start_ms, now_ms);
-            self.timeline.add(executor);
+        let is_back = slot < self.slot;
+        self.slot = slot;
+        if is_back {
+            for executor in node.running_mut() {
+                executor.start_ms = on_grid_ms(executor.start_ms, now_ms);
+            }
+            self.timeline = None;
+        } else if let Some(timeline) = &mut self.timeline {
+            timeline.advance(slot);
         }
     }
 
@@ -64,7 +69,9 @@ impl Plan {
         self.advance(node, now_ms);
         executor.start_ms = on_grid_ms(executor.start_ms, now_ms);
         self.changed();
-        self.timeline.add(&executor);
+        if let Some(timeline) = &mut self.timeline {
+            timeline.add(&executor);
+        }
         node.insert(id, executor);
     }
 
@@ -72,7 +79,9 @@ impl Plan {
     pub(super) fn remove(&mut self, node: &mut Node, id: ExecutorId) {
         if let Some(executor) = node.remove(id) {
             self.changed();
-            self.timeline.remove(&executor);
+            if let Some(timeline) = &mut self.timeline {
+                timeline.remove(&executor);
+            }
         }
     }
 
@@ -85,10 +94,13 @@ impl Plan {
         if same(executor.measured_memory_bytes, memory_bytes) {
             return;
         }
-        self.timeline.remove(executor);
+        if let Some(timeline) = &mut self.timeline
+            && timeline.measured(executor, memory_bytes)
+        {
+            self.left_is_current = false;
+        }
         executor.measured_memory_bytes = memory_bytes;
-        self.timeline.add(executor);
-        self.changed();
+        self.available_is_current = false;
     }
 
     /// Something changed, so that what is left has to be computed anew.
@@ -101,8 +113,12 @@ impl Plan {
     pub(super) fn look_at_left(&mut self, node: &mut Node, now_ms: i64) {
         self.advance(node, now_ms);
         if !self.left_is_current {
+            let slot = self.slot;
+            let timeline = self
+                .timeline
+                .get_or_insert_with(|| Timeline::of(slot, node.running()));
             self.left
-                .update(Amounts::rounded_down(node.capacity), &self.timeline);
+                .update(Amounts::rounded_down(node.capacity), timeline);
             self.left_is_current = true;
         }
     }

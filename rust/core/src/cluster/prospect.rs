@@ -1,12 +1,14 @@
 //! A container as it would be on one node: whether it fits there, how good that would be, and how
 //! much it would be delayed.
 
+use super::admission::finds_some_left;
 use super::application::Predicted;
 use super::node_entry::{NodeEntry, Request};
+use crate::amounts::Amounts;
 use crate::available::Available;
 use crate::delay::delay_ms;
 use crate::demand::{Demand, DemandError};
-use crate::fit::Excess;
+use crate::fit::{Excess, Peaks};
 use crate::need::Need;
 use crate::policy::{Candidate, Place, Policy, Waiting};
 use crate::remaining::ByRemaining;
@@ -100,6 +102,27 @@ impl<'a> Prospect<'a> {
         match &self.judged {
             Judged::Remaining(by, need) => need.fit(self.entry.plan.left(), by.peaks),
             Judged::Policy(policy, general) => policy.fits(&self.place(), &general.candidate()),
+        }
+    }
+
+    /// Whether something is left now of all that it could wait for.
+    pub(super) fn finds_some_left(&self) -> bool {
+        match &self.judged {
+            Judged::Remaining(by, need) => {
+                let horizon = need.life().unwrap_or(1);
+                let demanded = need.demanded_in(0, horizon);
+                let left_now = self.entry.plan.left().slot(0);
+                finds_some_left(left_now, demanded, by.peaks == Peaks::Stretch)
+            }
+            Judged::Policy(policy, general) => {
+                let slots = general.demand.slots().iter();
+                let most = slots.fold(Resources::ZERO, |most, slot| most.zip(*slot, f64::max));
+                let (left_now, most) = (
+                    Amounts::rounded_down(self.available().now()),
+                    Amounts::rounded_down(most),
+                );
+                finds_some_left(left_now, most, policy.peaks_may_meet())
+            }
         }
     }
 

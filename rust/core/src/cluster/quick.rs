@@ -2,14 +2,17 @@
 //! near the best few, by what [`Screen`] knows of them beforehand.
 
 use super::ClusterSettings;
+use super::admission::{Wait, finds_some_left};
 use super::contest::{Contender, Contest, Rank};
+use super::kept::KeptNode;
 use super::node_entry::{NodeEntry, NodeId, Request};
 use super::notes::Note;
 use super::prospect::need;
 use super::screen::Screen;
 use super::sums::SumsAround;
-use super::waiting::{Row, Screened, WaitingTable};
+use super::waiting::{Line, Row, Screened, WaitingTable};
 use crate::amounts::Amounts;
+use crate::fit::Peaks;
 use crate::left::Left;
 use crate::need::{Need, late_ms};
 use crate::policy::Turn;
@@ -23,17 +26,18 @@ pub(super) struct Quick<'a> {
     node: NodeId,
     free: Request,
     now_ms: i64,
-    starvation_wait_ms: i64,
-    pass_ms: i64,
+    settings: &'a ClusterSettings,
+    kept: Option<KeptNode>,
 }
 
 impl<'a> Quick<'a> {
     pub(super) fn new(
         by: ByRemaining,
-        settings: &ClusterSettings,
+        settings: &'a ClusterSettings,
         entry: &'a NodeEntry,
         node: NodeId,
         free: Request,
+        kept: Option<KeptNode>,
         now_ms: i64,
     ) -> Self {
         Self {
@@ -42,8 +46,8 @@ impl<'a> Quick<'a> {
             node,
             free,
             now_ms,
-            starvation_wait_ms: settings.starvation_wait_ms,
-            pass_ms: settings.pass_ms,
+            settings,
+            kept,
         }
     }
 
@@ -68,19 +72,30 @@ impl<'a> Quick<'a> {
             if !line.request.fits_into(self.free) {
                 continue;
             }
-            let has_waited =
-                || self.now_ms.saturating_sub(line.since_ms) >= self.starvation_wait_ms;
+            let wait = Wait {
+                waited_ms: self.now_ms.saturating_sub(line.since_ms),
+                gets_on: line.gets_on,
+            };
             if line.application_master
                 && held_back.is_some_and(|queues| queues[line.queue as usize])
-                && !has_waited()
+                && wait.waited_ms < self.settings.starvation_wait_ms
             {
+                continue;
+            }
+            if let Some(kept) = &self.kept
+                && !kept.lets(line, screen.life(row), self.now_ms)
+            {
+                notes.set(row, line, Note::Kept { node: self.node });
                 continue;
             }
             let need = || need(self.entry, predicted[row].as_ref(), line.request).ok();
             let starves = match screen.short(row, left, need) {
                 None => continue,
                 Some(Ok(())) => false,
-                Some(Err(_)) if has_waited() && self.entry.has_room_by_request(line.request) => {
+                Some(Err(_))
+                    if wait.waited_ms >= self.settings.starvation_wait_ms
+                        && self.passes(wait, line, row, screen) =>
+                {
                     true
                 }
                 Some(Err(resource)) => {
@@ -108,10 +123,22 @@ impl<'a> Quick<'a> {
         contest
     }
 
+    /// Whether a row that starves passes. Out of the way of those that do not.
+    #[cold]
+    fn passes(&self, wait: Wait, line: &Line, row: Row, screen: &Screen) -> bool {
+        let left_now = self.entry.plan.left().slot(0);
+        let peaks_may_meet = self.by.peaks == Peaks::Stretch;
+        wait.passes(
+            self.settings,
+            || self.entry.has_room_by_request(line.request),
+            || finds_some_left(left_now, screen.demanded().total(row), peaks_may_meet),
+        )
+    }
+
     /// Where the row may be delayed long enough to pass on the node.
     fn delayed_in(&self, row: Row, screen: &Screen, left: &Left) -> WindowSet {
         let all_its_work = screen.demanded().total(row);
-        if screen.life(row).is_none() || late_ms(left, all_its_work) <= self.pass_ms {
+        if screen.life(row).is_none() || late_ms(left, all_its_work) <= self.settings.pass_ms {
             WindowSet::NONE
         } else {
             screen.delayed_in(row, left)

@@ -9,9 +9,10 @@ use super::contest::{Contender, Rank};
 use super::elsewhere::Elsewhere;
 use super::node_entry::{NodeId, Request};
 use super::notes::Note;
-use super::prospect::{Judge, Prospect};
+use super::prospect::{Judge, Prospect, need};
 use super::quick::Quick;
 use crate::policy::{Turn, Waiting};
+use crate::remaining::ByRemaining;
 use crate::windows::WindowSet;
 
 /// At most so many applications of one queue are named in a round.
@@ -40,22 +41,42 @@ impl Cluster {
         if !self.decides(node, now_ms) {
             return None;
         }
+        self.keep_a_node(now_ms);
         let judge = Judge::of(self.policy.as_ref());
         judge.look_at(self.nodes.get_mut(&node)?, now_ms);
-        let Judge::Remaining(by) = judge else {
-            let contenders = self.contenders(node, free, now_ms)?;
-            return Some(self.name_best(node, &contenders, now_ms).order);
+        let named = match judge {
+            Judge::Remaining(by) => self.quick_round(by, node, free, now_ms)?,
+            Judge::Policy(_) => {
+                let contenders = self.contenders(node, free, now_ms)?;
+                self.name_best(node, &contenders, now_ms)
+            }
         };
+        let mut ranks = named.ranks;
+        self.spread(node, &mut ranks);
+        let order: Vec<_> = ranks.iter().map(|rank| rank.application).collect();
+        self.named(node, &order, now_ms);
+        Some(order)
+    }
+
+    /// As [`Cluster::round`], for policies by what remains.
+    fn quick_round(
+        &mut self,
+        by: ByRemaining,
+        node: NodeId,
+        free: Request,
+        now_ms: i64,
+    ) -> Option<Named> {
+        let kept = self.kept_here(node);
         let held_back = self.waiting.queues_short_of_memory();
         let mut places = ROUND_LIMIT;
         loop {
             let entry = self.nodes.get(&node)?;
-            let quick = Quick::new(by, &self.settings, entry, node, free, now_ms);
+            let quick = Quick::new(by, &self.settings, entry, node, free, kept, now_ms);
             let contest = quick.contest(&mut self.waiting, held_back.as_deref(), places);
             let named = self.name_best(node, &contest.in_order(), now_ms);
             let may_lack_some = |queue| contest.is_full(queue) && named.lacks(queue);
             if !(0..self.waiting.queue_count()).any(may_lack_some) {
-                return Some(named.order);
+                return Some(named);
             }
             places = contest.places().saturating_mul(MORE_CONTENDERS);
         }
@@ -67,6 +88,7 @@ impl Cluster {
         let (policy, settings) = (self.policy.as_ref(), &self.settings);
         let judge = Judge::of(policy);
         let turns = self.turns(now_ms);
+        let kept = self.kept_here(node);
         let held_back = self.waiting.queues_short_of_memory();
         let mut contenders = Vec::new();
         for row in 0..self.waiting.lines().len() {
@@ -95,6 +117,11 @@ impl Cluster {
                 continue;
             };
             let predicted = application.demands.of(line.application_master);
+            let life = || need(entry, predicted, line.request).ok()?.life();
+            if kept.is_some_and(|kept| !kept.lets(&line, life(), now_ms)) {
+                self.waiting.set_note(row, Note::Kept { node });
+                continue;
+            }
             let waiting = Waiting {
                 whole,
                 ..application.as_waiting(self.registered)
@@ -104,8 +131,14 @@ impl Cluster {
             else {
                 continue;
             };
-            let fits = prospect.fits();
-            match admit(fits, settings, entry, application, line.request, now_ms) {
+            match admit(
+                &prospect,
+                settings,
+                entry,
+                application,
+                line.request,
+                now_ms,
+            ) {
                 Ok(admitted) => {
                     let starves = admitted == Admitted::Starving;
                     contenders.push(Contender {
@@ -130,7 +163,7 @@ impl Cluster {
         let pass_ms = self.settings.pass_ms;
         let mut elsewhere = Elsewhere::new(node, now_ms);
         let mut named = Named {
-            order: Vec::new(),
+            ranks: Vec::new(),
             by_queue: vec![0; self.waiting.queue_count()],
         };
         for contender in contenders {
@@ -150,7 +183,7 @@ impl Cluster {
                 continue;
             }
             named.by_queue[contender.queue] += 1;
-            named.order.push(id);
+            named.ranks.push(contender.rank);
         }
         named
     }
@@ -190,7 +223,8 @@ impl Cluster {
 
 /// What a round names.
 struct Named {
-    order: Vec<ApplicationId>,
+    /// In order.
+    ranks: Vec<Rank>,
     by_queue: Vec<usize>,
 }
 

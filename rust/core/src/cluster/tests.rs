@@ -7,8 +7,11 @@ use crate::policy::MinFrag;
 
 mod by_memory;
 mod grid;
+mod keeping;
 mod passing;
 mod rows;
+mod spreading;
+mod starving;
 mod turns;
 
 const GB: u64 = 1_000_000_000;

@@ -25,6 +25,8 @@ pub(super) struct Line {
     pub(super) application: ApplicationId,
     pub(super) priority: i32,
     pub(super) application_master: bool,
+    /// See [`Application::gets_on`].
+    pub(super) gets_on: bool,
 }
 
 /// All that wait.
@@ -70,6 +72,7 @@ impl WaitingTable {
             application: id,
             priority: ask.priority,
             application_master: ask.application_master,
+            gets_on: application.gets_on(),
         });
         self.predicted.push(predicted.cloned());
         self.notes.push();
@@ -115,6 +118,13 @@ impl WaitingTable {
             screen.swap_remove(row);
         }
         self.lines.get(row).map(|line| line.application)
+    }
+
+    /// More or fewer of an application's containers run.
+    pub(super) fn counted(&mut self, application: &Application) {
+        if let Some(line) = application.row.and_then(|row| self.lines.get_mut(row)) {
+            line.gets_on = application.gets_on();
+        }
     }
 
     pub(super) fn move_to_queue(&mut self, row: Row, queue: &str) {

@@ -1,7 +1,7 @@
 //! MinFrag: the executor that leaves the least dominant remaining resource.
 
 use super::bounded::bounded;
-use super::{Candidate, Detail, Place, Policy};
+use super::{CLOSE_SHARES, Candidate, Detail, Place, Policy};
 use crate::available::Available;
 use crate::demand::Demand;
 use crate::fit::{Excess, Peaks, fit_by};
@@ -32,6 +32,18 @@ impl Policy for MinFrag {
     fn score(&self, place: &Place<'_>, candidate: &Candidate<'_>) -> f64 {
         let remaining = Remaining::new(place.available, candidate.demand);
         bounded(remaining.share.to_array().into_iter().fold(0.0, f64::max))
+    }
+
+    fn peaks_may_meet(&self) -> bool {
+        self.peaks == Peaks::Stretch
+    }
+
+    fn close_scores(&self) -> f64 {
+        match self.peaks {
+            Peaks::Stretch => CLOSE_SHARES,
+            // The fit keeps peaks apart already.
+            Peaks::Strict => 0.0,
+        }
     }
 
     fn by_remaining(&self) -> Option<ByRemaining> {

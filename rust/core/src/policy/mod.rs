@@ -68,10 +68,22 @@ pub trait Policy: Send + Sync {
         true
     }
 
+    /// Whether CPU, network and disk are held to the total over an executor's life only, see
+    /// [`Peaks::Stretch`](crate::fit::Peaks::Stretch).
+    fn peaks_may_meet(&self) -> bool {
+        false
+    }
+
     /// Whether people read the score the other way round, the largest as the best; [`Policy::score`]
     /// is its negative then.
     fn highest_wins(&self) -> bool {
         false
+    }
+
+    /// Scores that are no further apart are close: of those the application goes first that has fewer
+    /// containers on the node beyond an even share of its own. 0 keeps to the letter of the scores.
+    fn close_scores(&self) -> f64 {
+        0.0
     }
 
     /// Set where fit and score are by what remains, which a round computes without asking for each
@@ -95,6 +107,9 @@ pub trait Policy: Send + Sync {
         vec![Turn::Usual; waiting.len()]
     }
 }
+
+/// Shares of a node, and scores made of them, that are no further apart are close.
+const CLOSE_SHARES: f64 = 0.05;
 
 /// A node as a policy sees it.
 #[derive(Debug, Clone, Copy)]

@@ -2,7 +2,7 @@
 
 use super::bounded::bounded;
 use super::minfrag::Remaining;
-use super::{Candidate, Detail, Place, Policy};
+use super::{CLOSE_SHARES, Candidate, Detail, Place, Policy};
 use crate::fit::{Excess, Peaks, fit_by};
 use crate::remaining::{ByRemaining, Shares};
 
@@ -29,6 +29,18 @@ impl Policy for Trc {
     fn score(&self, place: &Place<'_>, candidate: &Candidate<'_>) -> f64 {
         let remaining = Remaining::new(place.available, candidate.demand);
         bounded(remaining.share.to_array().into_iter().sum())
+    }
+
+    fn peaks_may_meet(&self) -> bool {
+        self.peaks == Peaks::Stretch
+    }
+
+    fn close_scores(&self) -> f64 {
+        match self.peaks {
+            Peaks::Stretch => CLOSE_SHARES,
+            // The fit keeps peaks apart already.
+            Peaks::Strict => 0.0,
+        }
     }
 
     fn by_remaining(&self) -> Option<ByRemaining> {

@@ -1,0 +1,240 @@
+//! A node is kept free for an application that smaller ones would keep waiting for ever.
+
+use super::*;
+use crate::cluster::Held;
+
+/// Starving, and ten seconds more.
+const KEPT_FROM_MS: i64 = 70_000;
+
+fn order(cluster: &mut Cluster, node: NodeId, now_ms: i64) -> Vec<ApplicationId> {
+    cluster.reported(node, physical(), now_ms);
+    cluster.round(node, request(16, 16), now_ms).unwrap()
+}
+
+fn waiting_since(cluster: &mut Cluster, demands: Demands, ask: Ask, now_ms: i64) -> ApplicationId {
+    let application = Application::new("a", "a", "root.default", demands, now_ms);
+    let id = cluster.application_added(application);
+    cluster.pending(id, ask, now_ms);
+    id
+}
+
+/// Seconds of one core and 3 GB.
+fn for_s(seconds: usize) -> Demands {
+    learned(&vec![1.0; seconds / 3], 3.0)
+}
+
+/// One node of 8 GB, on which containers of 3 GB run that end at 90 s and at 120 s, and an
+/// application that has waited for 7 GB since time 0.
+fn one_full_node() -> (Cluster, NodeId, ApplicationId) {
+    let (mut cluster, node) = cluster_of_one(settings());
+    for (container, seconds) in [("1", 90), ("2", 120)] {
+        let runs = waiting(&mut cluster, "runs", for_s(seconds), ask(3, 1));
+        assert!(matches!(
+            place(&mut cluster, container, runs, node, 0),
+            Commit::Placed(_)
+        ));
+        cluster.application_removed(runs);
+    }
+    let large = waiting(&mut cluster, "large", learned(&[1.0; 10], 7.0), ask(7, 1));
+    (cluster, node, large)
+}
+
+#[test]
+fn small_ones_that_keep_coming_do_not_keep_a_large_one_waiting_for_ever() {
+    let (mut cluster, node, large) = one_full_node();
+    let mut running: Vec<(String, i64)> = vec![("1".to_owned(), 90_000), ("2".to_owned(), 120_000)];
+    for now_ms in (0..400_000).step_by(3_000) {
+        running.retain(|(container, end_ms)| {
+            let runs = *end_ms > now_ms;
+            if !runs {
+                cluster.finished(container);
+            }
+            runs
+        });
+        let small = waiting_since(&mut cluster, for_s(60), ask(3, 1), now_ms);
+        for id in order(&mut cluster, node, now_ms) {
+            let container = format!("{}-{now_ms}", id.0);
+            if !matches!(
+                place(&mut cluster, &container, id, node, now_ms),
+                Commit::Placed(_)
+            ) {
+                continue;
+            }
+            if id == large {
+                assert_eq!(
+                    now_ms, 120_000,
+                    "the last container of before has ended then"
+                );
+                return;
+            }
+            running.push((container, now_ms + 60_000));
+        }
+        cluster.application_removed(small);
+    }
+    panic!("the large one was never placed");
+}
+
+#[test]
+fn what_ends_before_the_planned_start_goes_there_and_nothing_else() {
+    let (mut cluster, node, large) = one_full_node();
+    cluster.finished("1");
+    let of = |seconds: usize| learned(&vec![0.1; seconds / 3], 0.1);
+    let before_ms = KEPT_FROM_MS - 1_000;
+    let short = waiting_since(&mut cluster, of(48), ask(1, 1), before_ms);
+    let long = waiting_since(&mut cluster, of(54), ask(1, 1), before_ms);
+    let endless = waiting_since(&mut cluster, Demands::default(), ask(1, 1), before_ms);
+    let mut before = order(&mut cluster, node, before_ms);
+    before.sort_unstable();
+    assert_eq!(before, [short, long, endless], "nothing is kept yet");
+
+    assert_eq!(order(&mut cluster, node, KEPT_FROM_MS), [short]);
+    let kept = cluster.kept_node().unwrap();
+    assert_eq!((kept.node, kept.application), (node, large));
+    assert_eq!(kept.start_ms, Some(120_000));
+    assert_eq!(cluster.held(long, KEPT_FROM_MS), Some(Held::Kept(kept)));
+    assert_eq!(cluster.held(endless, KEPT_FROM_MS), Some(Held::Kept(kept)));
+    assert_eq!(cluster.held(large, KEPT_FROM_MS), Some(Held::Keeps(kept)));
+}
+
+#[test]
+fn a_higher_priority_goes_before_what_is_kept() {
+    let (mut cluster, node, _) = one_full_node();
+    cluster.finished("1");
+    let urgent = Ask {
+        priority: 1,
+        ..ask(1, 1)
+    };
+    let urgent = waiting_since(&mut cluster, Demands::default(), urgent, KEPT_FROM_MS);
+    assert_eq!(order(&mut cluster, node, KEPT_FROM_MS), [urgent]);
+}
+
+#[test]
+fn an_application_that_gets_on_keeps_nothing() {
+    let (mut cluster, node, large) = one_full_node();
+    let second = cluster.node_added("node-2:1", request(16, 16));
+    cluster.reported(second, physical().map(|size| size * 2.0), 0);
+    for container in ["master", "executor"] {
+        assert!(matches!(
+            place(&mut cluster, container, large, second, 0),
+            Commit::Placed(_)
+        ));
+    }
+    order(&mut cluster, node, KEPT_FROM_MS);
+    assert_eq!(cluster.kept_node(), None);
+    cluster.finished("executor");
+    order(&mut cluster, node, KEPT_FROM_MS + 1_000);
+    assert!(cluster.kept_node().is_some(), "its master runs alone");
+}
+
+#[test]
+fn the_node_where_it_fits_earliest_is_kept() {
+    let (mut cluster, first, large) = one_full_node();
+    let second = cluster.node_added("node-2:1", request(8, 8));
+    let small_node = cluster.node_added("node-3:1", request(6, 8));
+    for node in [second, small_node] {
+        cluster.reported(node, physical(), KEPT_FROM_MS);
+    }
+    let runs = waiting(&mut cluster, "runs", for_s(99), ask(3, 1));
+    place(&mut cluster, "3", runs, second, 0);
+    cluster.application_removed(runs);
+    order(&mut cluster, first, KEPT_FROM_MS);
+    let kept = cluster.kept_node().unwrap();
+    assert_eq!((kept.node, kept.application), (second, large));
+    assert_eq!(kept.start_ms, Some(99_000));
+}
+
+#[test]
+fn a_node_that_it_does_not_go_to_is_given_up_and_it_rests() {
+    let (mut cluster, node, large) = one_full_node();
+    order(&mut cluster, node, KEPT_FROM_MS);
+    assert!(cluster.kept_node().is_some());
+    cluster.finished("1");
+    cluster.finished("2");
+    let named_ms = KEPT_FROM_MS + 1_000;
+    let endless = waiting_since(&mut cluster, Demands::default(), ask(2, 1), named_ms);
+    assert_eq!(order(&mut cluster, node, named_ms), [large]);
+    assert_eq!(order(&mut cluster, node, named_ms + 9_999), [large]);
+    assert_eq!(
+        order(&mut cluster, node, named_ms + 10_999),
+        [large, endless]
+    );
+    assert_eq!(cluster.kept_node(), None);
+    cluster.application_removed(endless);
+    // Kept for 12 s, so that it rests for 120.
+    let given_up_ms = named_ms + 10_999;
+    order(&mut cluster, node, given_up_ms + 118_000);
+    assert_eq!(cluster.kept_node(), None);
+    order(&mut cluster, node, given_up_ms + 121_000);
+    assert!(cluster.kept_node().is_some());
+}
+
+#[test]
+fn another_node_is_kept_next() {
+    let (mut cluster, first, _) = one_full_node();
+    let second = cluster.node_added("node-2:1", request(8, 8));
+    cluster.reported(second, physical(), 0);
+    let runs = waiting(&mut cluster, "runs", for_s(600), ask(3, 1));
+    place(&mut cluster, "3", runs, second, 0);
+    cluster.application_removed(runs);
+    order(&mut cluster, first, KEPT_FROM_MS);
+    assert_eq!(cluster.kept_node().unwrap().node, first, "it ends earlier");
+    // The containers are still there after five waits: the prediction was wrong.
+    let given_up_ms = KEPT_FROM_MS + 5 * 60_000;
+    order(&mut cluster, first, given_up_ms);
+    assert_eq!(cluster.kept_node(), None);
+    cluster.reported(second, physical(), given_up_ms + 5 * 60_000);
+    order(&mut cluster, first, given_up_ms + 5 * 60_000);
+    assert!(cluster.kept_node().is_some());
+}
+
+#[test]
+fn without_a_predicted_end_it_is_kept_without_a_planned_start_and_nobody_goes_there() {
+    let (mut cluster, node) = cluster_of_one(settings());
+    let runs = waiting(&mut cluster, "runs", Demands::default(), ask(3, 1));
+    place(&mut cluster, "1", runs, node, 0);
+    cluster.application_removed(runs);
+    let large = waiting(&mut cluster, "large", Demands::default(), ask(7, 1));
+    waiting_since(&mut cluster, learned(&[0.1], 0.1), ask(1, 1), KEPT_FROM_MS);
+    assert_eq!(order(&mut cluster, node, KEPT_FROM_MS), []);
+    assert_eq!(cluster.kept_node().unwrap().start_ms, None);
+    cluster.finished("1");
+    assert_eq!(order(&mut cluster, node, KEPT_FROM_MS), [large]);
+    place(&mut cluster, "2", large, node, KEPT_FROM_MS);
+    assert_eq!(cluster.kept_node(), None, "it has what it waited for");
+}
+
+#[test]
+fn a_silent_node_is_not_kept() {
+    let (mut cluster, node, _) = one_full_node();
+    let other = cluster.node_added("node-2:1", request(4, 8));
+    order(&mut cluster, other, KEPT_FROM_MS);
+    assert_eq!(cluster.kept_node(), None, "the other one is too small");
+    assert_eq!(order(&mut cluster, node, KEPT_FROM_MS + 60_000), []);
+}
+
+#[test]
+fn one_that_others_of_its_size_go_before_waits_for_its_turn() {
+    for (memory_gb, keeps) in [(6, true), (7, false)] {
+        let (mut cluster, node, _) = one_full_node();
+        let second = cluster.node_added("node-2:1", request(8, 8));
+        cluster.reported(second, physical(), 65_000);
+        let other = waiting(&mut cluster, "b", learned(&[1.0], 1.0), ask(memory_gb, 1));
+        let placed = place(&mut cluster, "other", other, second, 65_000);
+        assert!(matches!(placed, Commit::Placed(_)));
+        cluster.application_removed(other);
+        order(&mut cluster, node, KEPT_FROM_MS);
+        assert_eq!(cluster.kept_node().is_some(), keeps, "{memory_gb} GB");
+        if !keeps {
+            order(&mut cluster, node, 3_600_000);
+            assert!(cluster.kept_node().is_some(), "not for ever");
+        }
+    }
+}
+
+#[test]
+fn nothing_is_kept_where_that_is_turned_off() {
+    let (mut cluster, node, _) = one_full_node();
+    cluster.keep_no_nodes();
+    order(&mut cluster, node, KEPT_FROM_MS);
+    assert_eq!(cluster.kept_node(), None);
+}
