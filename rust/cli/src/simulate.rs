@@ -6,10 +6,15 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args};
 use elastane_sim::InputError;
 use elastane_sim::report;
-use elastane_sim::workload::{TraceFormat, Workload, generate};
+use elastane_sim::workload::{TraceFormat, Workload, generate, generate_large};
 
 use crate::failure::{Failure, read};
 use crate::simulation::{RunOptions, write};
+
+/// The workload of which `--machines` says how large it is.
+const LARGE: &str = "large";
+
+const MACHINES_OF_A_TRACE: usize = 35;
 
 /// What policies make of a workload on a simulated cluster
 #[derive(Args)]
@@ -23,7 +28,8 @@ use crate::simulation::{RunOptions, write};
   elastane simulate --swim FB-2010_samples.tsv --machines 100 --policy capacity,minfrag"
 )]
 pub(crate) struct Simulate {
-    /// A workload of the papers: elasecutor, elasecutor-tpch, prophet, ursa-mix or lockstep
+    /// A workload of the papers: elasecutor, elasecutor-tpch, prophet, ursa-mix or lockstep; or
+    /// large, which fills a large cluster for a day
     #[arg(long, value_name = "NAME", group = "input")]
     workload: Option<String>,
     /// Machines and applications in JSON
@@ -38,10 +44,11 @@ pub(crate) struct Simulate {
     /// One executor's series: t_s,cpu_cores,memory_bytes,network_bytes_per_s,disk_bytes_per_s
     #[arg(long, value_name = "FILE", group = "input")]
     csv: Option<PathBuf>,
-    /// How many machines of 16 cores, 64 GB, 10 Gbit/s and 500 MB/s a trace runs on
-    #[arg(long, value_name = "NUMBER", default_value = "35",
+    /// How many machines of 16 cores, 64 GB, 10 Gbit/s and 500 MB/s a trace runs on (35), or the
+    /// workload large (10000)
+    #[arg(long, value_name = "NUMBER",
           value_parser = clap::value_parser!(u32).range(1..=100_000))]
-    machines: u32,
+    machines: Option<u32>,
     /// The policies, with commas between them
     #[arg(
         long,
@@ -70,7 +77,11 @@ impl Simulate {
         let input = self.read()?;
         let workload = |seed| match &input {
             Input::Name(name) => {
-                generate(name, seed).map_err(|error| Failure::BadInput(error.to_string()))
+                let workload = match self.machines {
+                    Some(machines) if name == LARGE => generate_large(seed, machines as usize),
+                    _ => generate(name, seed),
+                };
+                workload.map_err(|error| Failure::BadInput(error.to_string()))
             }
             Input::File(workload) => Ok(workload.clone()),
         };
@@ -92,7 +103,7 @@ impl Simulate {
         if let Some(name) = &self.workload {
             return Ok(Input::Name(name.clone()));
         }
-        let machines = self.machines as usize;
+        let machines = self.machines.map_or(MACHINES_OF_A_TRACE, |it| it as usize);
         let trace = |format| {
             move |text: &str| -> Result<Workload, InputError> {
                 Workload::from_trace(format, text, machines)

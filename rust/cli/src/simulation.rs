@@ -4,10 +4,12 @@ use std::fs;
 use std::path::Path;
 
 use clap::{Args, ValueEnum};
+use elastane_core::DemandError;
 use elastane_core::fit::Peaks;
 use elastane_core::policy::names;
 use elastane_sim::experiment::{Comparison, Experiment, Run};
 use elastane_sim::report;
+use elastane_sim::reproduce::Setup;
 use elastane_sim::simulator::{Contention, Settings, SimulationError};
 use elastane_sim::workload::{Errors, Workload};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -44,10 +46,10 @@ pub(crate) struct RunOptions {
           value_parser = clap::value_parser!(i64).range(0..=60_000))]
     pass_ms: i64,
     /// How long an application waits for its next container until it passes, fit or not, where a
-    /// node has free space by request, in milliseconds
-    #[arg(long, value_name = "MS", default_value_t = Settings::default().starvation_wait_ms,
-          value_parser = clap::value_parser!(i64).range(1_000..))]
-    starvation_wait_ms: i64,
+    /// node has free space by request, in milliseconds; where it is not given 60000, and for ever
+    /// in reproduce
+    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(i64).range(1_000..))]
+    starvation_wait_ms: Option<i64>,
     /// How many containers a heartbeat may place
     #[arg(long, value_name = "NUMBER", default_value = "1",
           value_parser = clap::value_parser!(u32).range(1..))]
@@ -96,7 +98,9 @@ impl RunOptions {
                 PeaksRule::Stretch => Peaks::Stretch,
             },
             pass_ms: self.pass_ms,
-            starvation_wait_ms: self.starvation_wait_ms,
+            starvation_wait_ms: self
+                .starvation_wait_ms
+                .unwrap_or(Settings::default().starvation_wait_ms),
             margin: self.margin,
             assignments_per_heartbeat: self.assignments,
             skip_idle_heartbeats: !self.every_heartbeat,
@@ -121,11 +125,22 @@ impl RunOptions {
         usize::from(self.threads)
     }
 
+    /// So many, from the first on.
+    pub(crate) fn seeds(&self, count: u32) -> Vec<u64> {
+        let seeds = 0..u64::from(count);
+        seeds.map(|more| self.seed.wrapping_add(more)).collect()
+    }
+
+    pub(crate) fn names_starvation_wait(&self) -> bool {
+        self.starvation_wait_ms.is_some()
+    }
+
     /// For a run that knows only seeds and threads.
     pub(crate) fn refuse_changes(&self, why: &str) -> Result<(), Failure> {
         let as_always = self.noise.is_none()
             && self.length_error.is_none()
             && !self.every_heartbeat
+            && self.starvation_wait_ms.is_none()
             && self.settings() == Settings::default();
         if as_always {
             Ok(())
@@ -143,6 +158,18 @@ impl RunOptions {
         recorded_node: Option<usize>,
         workload: impl Fn(u64) -> Result<Workload, Failure>,
     ) -> Result<Comparison, Failure> {
+        self.compare_changed(policies, seeds, recorded_node, &|_| Ok(()), workload)
+    }
+
+    /// The same, with each run changed before it starts.
+    pub(crate) fn compare_changed(
+        &self,
+        policies: &[String],
+        seeds: u32,
+        recorded_node: Option<usize>,
+        change: &dyn Fn(&mut Setup) -> Result<(), DemandError>,
+        workload: impl Fn(u64) -> Result<Workload, Failure>,
+    ) -> Result<Comparison, Failure> {
         for policy in policies {
             if !names().contains(&policy.as_str()) {
                 let name = policy.clone();
@@ -150,17 +177,24 @@ impl RunOptions {
                 return Err(Failure::BadInput(unknown.to_string()));
             }
         }
-        let runs = (0..u64::from(seeds)).map(|more| {
-            let seed = self.seed.wrapping_add(more);
-            let workload = self.with_errors(workload(seed)?);
-            Ok(Run { seed, workload })
-        });
+        let mut settings = self.settings();
+        let mut runs = Vec::new();
+        for seed in self.seeds(seeds) {
+            let mut setup = Setup {
+                workload: self.with_errors(workload(seed)?),
+                settings: self.settings(),
+            };
+            change(&mut setup).map_err(|error| Failure::Failed(error.to_string()))?;
+            settings = setup.settings;
+            let workload = setup.workload;
+            runs.push(Run { seed, workload });
+        }
         let experiment = Experiment {
-            runs: runs.collect::<Result<_, Failure>>()?,
+            runs,
             policies: policies.to_vec(),
             settings: Settings {
                 recorded_node,
-                ..self.settings()
+                ..settings
             },
             threads: self.threads(),
         };

@@ -280,10 +280,21 @@ proptest! {
     }
 
     #[test]
-    fn leaving_out_heartbeats_changes_nothing(workload in any_workload()) {
+    fn leaving_out_heartbeats_changes_nothing(
+        workload in any_workload(),
+        peaks in prop::sample::select(vec![Peaks::Strict, Peaks::Stretch]),
+        margin in prop::sample::select(vec![0.0, 0.2]),
+        starvation_wait_ms in prop::sample::select(vec![5_000, 60_000, i64::MAX]),
+    ) {
         for policy in policies() {
             let with = |skip_idle_heartbeats| {
-                let settings = Settings { skip_idle_heartbeats, ..settings() };
+                let settings = Settings {
+                    skip_idle_heartbeats,
+                    peaks,
+                    margin,
+                    starvation_wait_ms,
+                    ..settings()
+                };
                 let mut outcome = run(&workload, policy, &settings);
                 // How much was looked at is what differs.
                 outcome.counts.rounds = 0;

@@ -5,7 +5,7 @@
 pub(super) struct Beats {
     period_ms: i64,
     nodes: i64,
-    /// The next one that is on the agenda.
+    /// The next one.
     planned_ms: Vec<Option<i64>>,
     /// A node has one heartbeat at a time.
     earliest_ms: Vec<i64>,
@@ -21,23 +21,37 @@ impl Beats {
         }
     }
 
-    /// Plans the first heartbeat of a node from `from_ms` on; none where it has one planned.
+    /// Whether the first heartbeat of a node from `from_ms` on, or an earlier one, is planned.
+    pub(super) fn is_planned_by(&self, node: usize, from_ms: i64) -> bool {
+        self.planned_ms[node].is_some_and(|planned_ms| planned_ms <= self.first_from(node, from_ms))
+    }
+
+    /// Plans that heartbeat; none where it or an earlier one is planned.
     pub(super) fn plan(&mut self, node: usize, from_ms: i64) -> Option<i64> {
-        if self.planned_ms[node].is_some() {
+        if self.is_planned_by(node, from_ms) {
             return None;
         }
-        let phase_ms = self.period_ms * node as i64 / self.nodes;
-        let after_phase_ms = (from_ms.max(self.earliest_ms[node]) - phase_ms).max(0);
-        let periods = (after_phase_ms + self.period_ms - 1) / self.period_ms;
-        let at_ms = phase_ms + periods * self.period_ms;
+        let at_ms = self.first_from(node, from_ms);
         self.planned_ms[node] = Some(at_ms);
         Some(at_ms)
     }
 
-    /// The heartbeat that was planned has come.
-    pub(super) fn came(&mut self, node: usize, now_ms: i64) {
+    /// Where somebody waits without an end it is later than any run.
+    fn first_from(&self, node: usize, from_ms: i64) -> i64 {
+        let phase_ms = self.period_ms * node as i64 / self.nodes;
+        let after_phase_ms = (from_ms.max(self.earliest_ms[node]) - phase_ms).max(0);
+        let periods = after_phase_ms.saturating_add(self.period_ms - 1) / self.period_ms;
+        phase_ms.saturating_add(periods * self.period_ms)
+    }
+
+    /// Whether the heartbeat that is on the agenda is still planned: it may have come earlier.
+    pub(super) fn comes(&mut self, node: usize, now_ms: i64) -> bool {
+        if self.planned_ms[node] != Some(now_ms) {
+            return false;
+        }
         self.planned_ms[node] = None;
         self.earliest_ms[node] = now_ms + 1;
+        true
     }
 }
 
@@ -51,7 +65,16 @@ mod tests {
         assert_eq!(beats.plan(0, 0), Some(0));
         assert_eq!(beats.plan(1, 0), Some(250));
         assert_eq!(beats.plan(1, 0), None, "it has one");
-        beats.came(1, 250);
+        assert!(beats.comes(1, 250));
         assert_eq!(beats.plan(1, 250), Some(1_250), "this one was there");
+    }
+
+    #[test]
+    fn a_heartbeat_that_is_planned_earlier_comes_instead() {
+        let mut beats = Beats::new(1_000, 1);
+        assert_eq!(beats.plan(0, 5_000), Some(5_000));
+        assert_eq!(beats.plan(0, 1_500), Some(2_000));
+        assert!(beats.comes(0, 2_000));
+        assert!(!beats.comes(0, 5_000));
     }
 }

@@ -32,10 +32,10 @@ impl LowerBound {
             let slot_ms = f64::from(application.actual.slot_ms());
             for number in 0..application.executors {
                 let slots = application.executor(seed, place, number);
-                for slot in &slots {
-                    work += *slot * (slot_ms / 1e3);
-                }
                 let end_ms = application.submitted_ms as f64 + slots.len() as f64 * slot_ms;
+                for slot in slots {
+                    work += slot * (slot_ms / 1e3);
+                }
                 last_end_ms = last_end_ms.max(end_ms);
             }
         }

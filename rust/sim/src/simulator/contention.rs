@@ -59,6 +59,18 @@ impl Contention {
         }
     }
 
+    /// The same with Prophet's task backoff (section V): tasks whose machine has too little network
+    /// or disk for all of them wait, so that nothing is lost to contention. Those that go on use
+    /// all that there is; which of them wait makes no difference to their sum.
+    #[must_use]
+    pub fn backed_off(self) -> Self {
+        Self {
+            network_loss: 0.0,
+            disk_loss: 0.0,
+            ..self
+        }
+    }
+
     /// Whether memory is so short that an executor is killed.
     #[must_use]
     pub fn kills(&self, capacity: Resources, wanted: Resources) -> bool {
@@ -199,6 +211,16 @@ mod tests {
             rates.iter().all(|rate| (rate - 0.425).abs() < 1e-12),
             "{rates:?}"
         );
+    }
+
+    #[test]
+    fn with_backoff_a_contended_disk_and_network_get_all_done() {
+        let demands = [[0.0, 0.0, 50.0, 100.0], [0.0, 0.0, 150.0, 100.0]];
+        let demands = demands.map(Resources::from_array);
+        let mut rates = Vec::new();
+        let contention = Contention::default().backed_off();
+        contention.rates(CAPACITY, &demands, &mut rates);
+        assert_eq!(rates, [0.5, 0.5]);
     }
 
     #[test]

@@ -128,7 +128,7 @@ impl<'a> Engine<'a> {
             self.agenda.add(spec.submitted_ms as f64, arrival);
         }
         if !self.settings.skip_idle_heartbeats {
-            self.wake_all(0, None);
+            self.wake_all(0);
         }
         while self.jobs_left > 0 {
             let Some((now_ms, event)) = self.agenda.next() else {
@@ -207,10 +207,13 @@ impl<'a> Engine<'a> {
         during_heartbeat_of: Option<usize>,
     ) {
         let spec = &self.workload.applications[application];
-        self.manager.asked(application, spec, pieces, now_ms);
-        self.queue_version += 1;
+        let is_new = self.manager.asked(application, spec, pieces, now_ms);
         self.plan_starvation(now_ms);
-        self.wake_all(now_ms, during_heartbeat_of);
+        // A node that sleeps though one that is alike waits has no place for this one either.
+        if is_new {
+            self.queue_version += 1;
+            self.wake_for(application, now_ms, during_heartbeat_of);
+        }
     }
 
     fn stuck(&self) -> SimulationError {

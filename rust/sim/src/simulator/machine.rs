@@ -2,7 +2,9 @@
 
 use elastane_core::Resources;
 
+use super::allocation::Idle;
 use super::contention::{Contention, total};
+use crate::workload::ExecutorSlots;
 
 /// Rounding must not leave a slot open for ever.
 const SLOT_END_TOLERANCE_MS: f64 = 1e-6;
@@ -16,14 +18,16 @@ pub(super) struct Executor {
     pub(super) number: u32,
     /// YARN's id of its container.
     pub(super) container: String,
-    /// What it uses in each slot when nothing holds it up.
-    pub(super) slots: Vec<Resources>,
-    /// The slot with which this container began.
-    pub(super) first_slot: usize,
+    /// What it uses in the slot that it is in when nothing holds it up.
+    pub(super) demand: Resources,
+    /// The same of the slots after that.
+    pub(super) coming: ExecutorSlots,
     /// The slot it is in.
     pub(super) slot: usize,
     /// The slot in which it is done, or idle and released.
     pub(super) last_slot: usize,
+    /// Why it is released before its work is done.
+    pub(super) idle: Option<Idle>,
     /// How far it is in that slot, in milliseconds of undisturbed progress.
     pub(super) into_slot_ms: f64,
     /// How long a slot is.
@@ -31,10 +35,6 @@ pub(super) struct Executor {
 }
 
 impl Executor {
-    pub(super) fn demand(&self) -> Resources {
-        self.slots[self.slot]
-    }
-
     /// Goes on to the next slot where this one is done.
     fn settle(&mut self) -> Settled {
         if self.into_slot_ms < self.slot_ms - SLOT_END_TOLERANCE_MS {
@@ -43,6 +43,10 @@ impl Executor {
         if self.slot == self.last_slot {
             return Settled::Ended;
         }
+        let Some(demand) = self.coming.next() else {
+            return Settled::Ended;
+        };
+        self.demand = demand;
         self.slot += 1;
         self.into_slot_ms = 0.0;
         Settled::Changed
@@ -99,7 +103,7 @@ impl Machine {
     /// The executors with what each of them is using.
     pub(super) fn in_use(&self) -> impl Iterator<Item = (&Executor, Resources)> {
         let rates = self.executors.iter().zip(&self.rates);
-        rates.map(|(executor, rate)| (executor, use_at(executor.demand(), *rate)))
+        rates.map(|(executor, rate)| (executor, use_at(executor.demand, *rate)))
     }
 
     pub(super) fn start(&mut self, executor: Executor) {
@@ -132,7 +136,7 @@ impl Machine {
 
     /// Takes away what started last where memory is far too short.
     pub(super) fn kill(&mut self, contention: &Contention) -> Option<Executor> {
-        let wanted = self.executors.iter().map(Executor::demand);
+        let wanted = self.executors.iter().map(|executor| executor.demand);
         let wanted = wanted.fold(Resources::ZERO, |sum, demand| sum + demand);
         if self.executors.len() > 1 && contention.kills(self.capacity, wanted) {
             self.executors.pop()
@@ -145,7 +149,7 @@ impl Machine {
     pub(super) fn share_out(&mut self, contention: &Contention) -> Option<f64> {
         self.demands.clear();
         self.demands
-            .extend(self.executors.iter().map(Executor::demand));
+            .extend(self.executors.iter().map(|executor| executor.demand));
         contention.rates(self.capacity, &self.demands, &mut self.rates);
         self.wanted = total(&self.demands);
         self.usage = Resources::ZERO;

@@ -10,9 +10,11 @@ mod beats;
 mod bound;
 mod contention;
 mod engine;
+mod kinds;
 mod machine;
 mod meter;
 mod outcome;
+mod outlook;
 mod resource_manager;
 mod settings;
 

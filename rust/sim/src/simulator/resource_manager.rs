@@ -3,14 +3,17 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use elastane_core::Cluster;
 use elastane_core::cluster::{
     Application, ApplicationId, Ask, Commit, CommitRequest, Demands, NodeId, Predicted, Request,
 };
+use elastane_core::fit::Peaks;
 use elastane_core::policy::Policy;
+use elastane_core::{Cluster, Resource, SLOT_MS};
 
 use super::agenda::Piece;
+use super::kinds::{Kind, Kinds};
 use super::machine::Machine;
+use super::outlook::Outlook;
 use super::settings::Settings;
 use crate::workload::{ApplicationSpec, Workload};
 
@@ -23,8 +26,13 @@ pub(super) struct ResourceManager {
     applications: Vec<Known>,
     /// By the core's number, the place in the workload.
     places: Vec<usize>,
+    kinds: Kinds,
     bookable_ratio: f64,
+    /// What has to fit in every slot of an executor's life; nothing where the policy does not fit by
+    /// predictions.
+    fits_in_every_slot: &'static [Resource],
     margin: f64,
+    starvation_wait_ms: i64,
     /// How many executors wait in all.
     pub(super) waiting: u64,
 }
@@ -50,7 +58,14 @@ pub(super) struct Placed {
 impl ResourceManager {
     pub(super) fn new(workload: &Workload, policy: Box<dyn Policy>, settings: &Settings) -> Self {
         let cluster_settings = settings.cluster(policy.as_ref());
+        let fits_in_every_slot: &[Resource] = match policy.by_remaining().map(|by| by.peaks) {
+            Some(Peaks::Strict) => &Resource::ALL,
+            Some(Peaks::Stretch) => &[Resource::Memory],
+            None => &[],
+        };
         let mut cluster = Cluster::new(cluster_settings, policy);
+        // Which node would be kept depends on when rounds are asked for, and some are left out.
+        cluster.keep_no_nodes();
         let machines = workload.machines.iter().enumerate();
         let nodes = machines
             .map(|(number, capacity)| {
@@ -69,8 +84,11 @@ impl ResourceManager {
             nodes,
             applications: vec![Known::default(); workload.applications.len()],
             places: Vec::new(),
+            kinds: Kinds::new(&workload.applications, settings.margin),
             bookable_ratio: cluster_settings.max_ratio,
+            fits_in_every_slot,
             margin: settings.margin,
+            starvation_wait_ms: settings.starvation_wait_ms,
             waiting: 0,
         }
     }
@@ -97,22 +115,25 @@ impl ResourceManager {
         self.applications[place].id = Some(id);
     }
 
-    /// It asks for more executors.
+    /// It asks for more executors; returns whether none that is alike to a node waited before.
     pub(super) fn asked(
         &mut self,
         place: usize,
         spec: &ApplicationSpec,
         pieces: impl IntoIterator<Item = Piece>,
         now_ms: i64,
-    ) {
+    ) -> bool {
         let known = &mut self.applications[place];
         let before = known.asked.len();
         known.asked.extend(pieces);
-        self.waiting += (known.asked.len() - before) as u64;
-        if before == 0 {
+        let more = known.asked.len() - before;
+        self.waiting += more as u64;
+        let begins = before == 0 && more > 0;
+        if begins {
             known.since_ms = now_ms;
         }
         self.tell_pending(place, spec, now_ms);
+        begins && self.kinds.begins_to_wait(place)
     }
 
     /// The next container that goes to a node, as the leaf queue walks the core's order.
@@ -148,6 +169,9 @@ impl ResourceManager {
             known.containers += 1;
             known.since_ms = now_ms;
             self.waiting -= 1;
+            if known.asked.is_empty() {
+                self.kinds.waits_no_more(place);
+            }
             self.tell_pending(place, spec, now_ms);
             return Some(Placed {
                 application: place,
@@ -173,10 +197,75 @@ impl ResourceManager {
     /// What a node's agent reports of its containers.
     pub(super) fn measured(&mut self, machine: &Machine) {
         for executor in machine.executors() {
-            let memory_bytes = executor.demand().memory_bytes;
+            let memory_bytes = executor.demand.memory_bytes;
             self.cluster
                 .measured_memory(&executor.container, memory_bytes);
         }
+    }
+
+    /// Whether a container's request has to fit beside what is booked, whatever else is said of it.
+    pub(super) fn is_by_request(&self) -> bool {
+        self.bookable_ratio <= 1.0
+    }
+
+    /// From when on something that waits may go to a node; none where nothing does before something
+    /// starts or ends there, or something else waits.
+    pub(super) fn may_place_from(&self, node: usize, now_ms: i64) -> Option<i64> {
+        self.may_take_from(node, self.kinds.waiting(), now_ms)
+    }
+
+    /// The same of one application's containers.
+    pub(super) fn may_place_one_from(&self, place: usize, node: usize, now_ms: i64) -> Option<i64> {
+        self.may_take_from(node, [self.kinds.of(place)], now_ms)
+    }
+
+    fn may_take_from<'a>(
+        &'a self,
+        node: usize,
+        kinds: impl IntoIterator<Item = &'a Kind>,
+        now_ms: i64,
+    ) -> Option<i64> {
+        let mut kinds = kinds.into_iter();
+        if self.is_by_request() {
+            let free = self.free(self.nodes[node]);
+            let has_room = kinds.any(|kind| kind.request.fits_into(free));
+            return has_room.then_some(now_ms);
+        }
+        if self.fits_in_every_slot.is_empty() {
+            return Some(now_ms);
+        }
+        let entry = self.cluster.node(self.nodes[node])?;
+        let outlook = Outlook::new(&entry.node, now_ms);
+        let mut slots = outlook.end();
+        let mut starves_ms = None;
+        for kind in kinds {
+            let Some(needed) = &kind.needed else {
+                return Some(now_ms);
+            };
+            slots = outlook.first_fit(needed, self.fits_in_every_slot, slots);
+            if slots == 0 {
+                return Some(now_ms);
+            }
+            if entry.has_room_by_request(kind.request) {
+                let of_kind = self.starves_from(kind);
+                starves_ms = [starves_ms, of_kind].into_iter().flatten().min();
+            }
+        }
+        let slot_ms = i64::from(SLOT_MS);
+        let fits_ms = (now_ms.div_euclid(slot_ms) + slots as i64) * slot_ms;
+        let fits_ms = (slots < outlook.end()).then_some(fits_ms);
+        [fits_ms, starves_ms].into_iter().flatten().min()
+    }
+
+    /// From when on the first application of a kind passes by request.
+    fn starves_from(&self, kind: &Kind) -> Option<i64> {
+        let applications = self.applications.iter().enumerate();
+        applications
+            .filter(|(place, known)| {
+                !known.asked.is_empty() && std::ptr::eq(self.kinds.of(*place), kind)
+            })
+            .map(|(_, known)| known.since_ms.saturating_add(self.starvation_wait_ms))
+            .min()
     }
 
     /// The next moment after `now_ms` at which an application will have waited for `wait_ms`.

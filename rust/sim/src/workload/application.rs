@@ -50,7 +50,7 @@ impl ApplicationSpec {
     ///
     /// It depends on the seed and on whose it is alone, so every policy gets the same work.
     #[must_use]
-    pub fn executor(&self, seed: u64, application: usize, number: u32) -> Vec<Resources> {
+    pub fn executor(&self, seed: u64, application: usize, number: u32) -> ExecutorSlots {
         let mut random = Random::new(
             seed,
             Purpose::Executor {
@@ -58,19 +58,54 @@ impl ApplicationSpec {
                 number,
             },
         );
-        let base = self.actual.slots();
-        let length = stretched(base.len(), random.factor(self.errors.length));
-        (0..length)
-            .map(|slot| {
-                let factors = self.errors.slot.to_array().map(|it| random.factor(it));
-                let amounts = base[slot * base.len() / length];
-                amounts.zip(Resources::from_array(factors), |amount, factor| {
-                    amount * factor
-                })
-            })
-            .collect()
+        let length = stretched(self.actual.slots().len(), random.factor(self.errors.length));
+        ExecutorSlots {
+            actual: self.actual.clone(),
+            error: self.errors.slot,
+            random,
+            slot: 0,
+            length,
+        }
     }
 }
+
+/// What one executor uses, slot by slot. Computed when asked for: all slots of all executors that run
+/// on a large cluster would take more memory than all else.
+#[derive(Debug, Clone)]
+pub struct ExecutorSlots {
+    actual: Demand,
+    error: Resources,
+    random: Random,
+    slot: usize,
+    length: usize,
+}
+
+impl Iterator for ExecutorSlots {
+    type Item = Resources;
+
+    fn next(&mut self) -> Option<Resources> {
+        if self.slot == self.length {
+            return None;
+        }
+        let random = &mut self.random;
+        let factors = self.error.to_array().map(|error| random.factor(error));
+        let base = self.actual.slots();
+        let amounts = base[self.slot * base.len() / self.length];
+        self.slot += 1;
+        Some(
+            amounts.zip(Resources::from_array(factors), |amount, factor| {
+                amount * factor
+            }),
+        )
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let left = self.length - self.slot;
+        (left, Some(left))
+    }
+}
+
+impl ExactSizeIterator for ExecutorSlots {}
 
 /// A number of slots times a factor; at least one.
 fn stretched(slots: usize, factor: f64) -> usize {

@@ -30,15 +30,18 @@ const APPLICATIONS: [(&str, Class, [f64; 3]); 8] = [
     ("NWeight", Class::PageRank, [0.0375, 0.2945, 2.7]),
 ];
 
-pub(super) fn machines() -> Vec<Resources> {
-    let machine = Resources {
+pub(super) fn machine() -> Resources {
+    Resources {
         cpu_cores: 16.0,
         memory_bytes: 64.0 * GIB,
         network_bytes_per_s: 10.0 * GIGABIT_PER_S,
         // Two disks; the paper's Figure 6 has a machine of 500 MB/s.
         disk_bytes_per_s: 500.0 * MEGABYTE_PER_S,
-    };
-    vec![machine; MACHINES]
+    }
+}
+
+pub(super) fn machines() -> Vec<Resources> {
+    vec![machine(); MACHINES]
 }
 
 pub(super) const HEARTBEAT_MS: i64 = 3_000;

@@ -6,6 +6,7 @@ mod application;
 mod class;
 mod elasecutor;
 mod file;
+mod large;
 mod lockstep;
 mod prophet;
 mod series;
@@ -13,7 +14,7 @@ mod tpch;
 mod trace;
 mod ursa_mix;
 
-pub use application::{ApplicationSpec, Errors};
+pub use application::{ApplicationSpec, Errors, ExecutorSlots};
 pub use class::{Class, ClassStatistics};
 pub use series::{SeriesStatistics, measure};
 pub use trace::TraceFormat;
@@ -80,12 +81,13 @@ pub enum WorkloadError {
 
 type Generator = fn(u64) -> Result<Workload, DemandError>;
 
-const GENERATORS: [(&str, Generator); 5] = [
+const GENERATORS: [(&str, Generator); 6] = [
     ("elasecutor", elasecutor::generate),
     ("elasecutor-tpch", tpch::generate),
     ("prophet", prophet::generate),
     ("ursa-mix", ursa_mix::generate),
     ("lockstep", lockstep::generate),
+    ("large", |seed| large::generate(seed, large::MACHINES)),
 ];
 
 /// The names of the workloads that can be generated.
@@ -105,4 +107,12 @@ pub fn generate(name: &str, seed: u64) -> Result<Workload, WorkloadError> {
         return Err(WorkloadError::Unknown { name });
     };
     Ok(generator(seed)?)
+}
+
+/// The workload `large` on so many machines, with one application and ten executors for each.
+///
+/// # Errors
+/// A generated series is no demand.
+pub fn generate_large(seed: u64, machines: usize) -> Result<Workload, WorkloadError> {
+    Ok(large::generate(seed, machines)?)
 }

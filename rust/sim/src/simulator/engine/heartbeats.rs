@@ -5,19 +5,34 @@ use crate::simulator::agenda::Event;
 
 impl Engine<'_> {
     pub(super) fn heartbeat(&mut self, machine: usize, now_ms: i64) {
-        self.beats.came(machine, now_ms);
+        if !self.beats.comes(machine, now_ms) {
+            return;
+        }
         let ended = std::mem::take(&mut self.nodes[machine].ended);
         for container in ended {
             self.finished(machine, &container, now_ms);
         }
         let placed_last = self.looks(machine) && self.place(machine, now_ms);
-        let goes_on = if self.settings.skip_idle_heartbeats {
-            self.manager.waiting > 0 && (placed_last || self.depends_on_time)
+        if let Some(from_ms) = self.goes_on(machine, placed_last, now_ms) {
+            self.wake(machine, from_ms.max(now_ms + 1));
+        }
+    }
+
+    /// From when on another look at this node may find something; none where it sleeps.
+    fn goes_on(&self, machine: usize, placed_last: bool, now_ms: i64) -> Option<i64> {
+        if !self.settings.skip_idle_heartbeats {
+            return Some(now_ms);
+        }
+        if self.manager.waiting == 0 {
+            return None;
+        }
+        if placed_last {
+            return Some(now_ms);
+        }
+        if self.depends_on_time || self.manager.is_by_request() {
+            self.manager.may_place_from(machine, now_ms)
         } else {
-            true
-        };
-        if goes_on {
-            self.wake(machine, now_ms + 1);
+            None
         }
     }
 
@@ -64,7 +79,7 @@ impl Engine<'_> {
     pub(super) fn starvation(&mut self, now_ms: i64) {
         self.starvation_planned = false;
         self.queue_version += 1;
-        self.wake_all(now_ms, None);
+        self.wake_all(now_ms);
         let wait_ms = self.settings.starvation_wait_ms;
         if let Some(at_ms) = self.manager.next_waited(wait_ms, now_ms) {
             self.starvation_planned = true;
@@ -74,7 +89,8 @@ impl Engine<'_> {
 
     /// Something began to wait at `now_ms`.
     pub(super) fn plan_starvation(&mut self, now_ms: i64) {
-        if !self.starvation_planned && !self.depends_on_time {
+        let matters = !self.depends_on_time && !self.manager.is_by_request();
+        if matters && !self.starvation_planned {
             self.starvation_planned = true;
             let at_ms = now_ms.saturating_add(self.settings.starvation_wait_ms);
             self.agenda.add(at_ms as f64, Event::Starvation);
@@ -87,11 +103,36 @@ impl Engine<'_> {
         }
     }
 
-    /// Has every node ask for work again. During a heartbeat those before that node had theirs.
-    pub(super) fn wake_all(&mut self, now_ms: i64, during_heartbeat_of: Option<usize>) {
+    /// Has the nodes ask for work that may take an application's containers. During a heartbeat those
+    /// before that node had theirs.
+    pub(super) fn wake_for(
+        &mut self,
+        application: usize,
+        now_ms: i64,
+        during_heartbeat_of: Option<usize>,
+    ) {
         for machine in 0..self.nodes.len() {
             let had_its = during_heartbeat_of.is_some_and(|current| machine <= current);
-            self.wake(machine, now_ms + i64::from(had_its));
+            let next_ms = now_ms + i64::from(had_its);
+            if self.beats.is_planned_by(machine, next_ms) {
+                continue;
+            }
+            let from_ms = if self.settings.skip_idle_heartbeats {
+                self.manager
+                    .may_place_one_from(application, machine, now_ms)
+            } else {
+                Some(now_ms)
+            };
+            if let Some(from_ms) = from_ms {
+                self.wake(machine, from_ms.max(next_ms));
+            }
+        }
+    }
+
+    /// Has every node ask for work again.
+    pub(super) fn wake_all(&mut self, now_ms: i64) {
+        for machine in 0..self.nodes.len() {
+            self.wake(machine, now_ms);
         }
     }
 }

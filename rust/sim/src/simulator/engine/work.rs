@@ -4,7 +4,7 @@ use elastane_core::Resources;
 
 use super::{Ended, Engine};
 use crate::simulator::agenda::{Event, Piece};
-use crate::simulator::allocation::{Idle, first_idle};
+use crate::simulator::allocation::first_idle;
 use crate::simulator::machine::{Executor, Stretch};
 use crate::simulator::outcome::PackingPiece;
 use crate::simulator::resource_manager::Placed;
@@ -32,8 +32,18 @@ impl Engine<'_> {
 
     /// An executor reached the last slot of its container: it is done, or idle for a while.
     fn released(&mut self, machine: usize, executor: Executor, now_ms: f64) {
-        let resumes_with = executor.last_slot + 1;
-        if resumes_with == executor.slots.len() {
+        if let Some(idle) = executor.idle {
+            self.counts.released += 1;
+            let idle_slots = idle.resumes_with - executor.last_slot - 1;
+            let application = executor.application;
+            let piece = Piece {
+                number: executor.number,
+                slot: idle.resumes_with,
+            };
+            let at_ms = now_ms + idle_slots as f64 * executor.slot_ms;
+            self.agenda
+                .add(at_ms, Event::Resumed { application, piece });
+        } else {
             self.executors_done += 1;
             let job = &mut self.jobs[executor.application];
             job.left -= 1;
@@ -41,19 +51,6 @@ impl Engine<'_> {
             if job.left == 0 {
                 self.jobs_left -= 1;
             }
-        } else if let Some(Idle { resumes_with, .. }) =
-            first_idle(&executor.slots, executor.slot_ms, executor.first_slot)
-        {
-            self.counts.released += 1;
-            let idle_slots = resumes_with - executor.last_slot - 1;
-            let application = executor.application;
-            let piece = Piece {
-                number: executor.number,
-                slot: resumes_with,
-            };
-            let at_ms = now_ms + idle_slots as f64 * executor.slot_ms;
-            self.agenda
-                .add(at_ms, Event::Resumed { application, piece });
         }
         self.left(machine, executor, None, now_ms);
     }
@@ -75,14 +72,16 @@ impl Engine<'_> {
             container,
         } = placed;
         let spec = &self.workload.applications[application];
-        let slots = spec.executor(self.seed, application, piece.number);
+        let mut coming = spec.executor(self.seed, application, piece.number);
         let slot_ms = f64::from(spec.actual.slot_ms());
         let idle = if self.asks_by_backlog {
+            let slots: Vec<_> = coming.clone().collect();
             first_idle(&slots, slot_ms, piece.slot)
         } else {
             None
         };
-        let last_slot = idle.map_or(slots.len() - 1, |idle| idle.released_after);
+        let last_slot = idle.map_or(coming.len() - 1, |idle| idle.released_after);
+        let demand = coming.nth(piece.slot).unwrap_or_default();
         let job = &mut self.jobs[application];
         job.containers += 1;
         job.started_ms.get_or_insert(now_ms);
@@ -93,10 +92,11 @@ impl Engine<'_> {
             application,
             number: piece.number,
             container,
-            slots,
-            first_slot: piece.slot,
+            demand,
+            coming,
             slot: piece.slot,
             last_slot,
+            idle,
             into_slot_ms: 0.0,
             slot_ms,
         });
