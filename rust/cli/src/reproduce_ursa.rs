@@ -19,9 +19,7 @@ pub(crate) fn run(
     output: &mut impl Write,
 ) -> Result<(), Failure> {
     run.refuse_changes("ursa is simulated at the grain of its monotasks, by a model of its own")?;
-    let seeds: Vec<u64> = (0..u64::from(seeds))
-        .map(|more| run.seed.wrapping_add(more))
-        .collect();
+    let seeds = run.seeds(seeds);
     let bar = bar("runs");
     let compared = reproduce(
         &Parameters::default(),

@@ -1,4 +1,4 @@
-//! `elastane simulate` and `elastane reproduce`
+//! `elastane simulate`
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 mod common;
@@ -159,11 +159,6 @@ fn names_that_are_not_there_are_refused_with_those_that_are() {
         refused.starts_with("elastane: policy best: not known, "),
         "{refused}"
     );
-    let refused = elastane(&["reproduce", "spark"]).refused();
-    assert_eq!(
-        refused,
-        "elastane: paper spark: not known, elasecutor, prophet, ursa are there\n"
-    );
 }
 
 #[test]
@@ -188,28 +183,4 @@ fn a_trace_runs_on_as_many_machines_as_asked_for() {
     let swim = ["simulate", "--swim", text(&file), "--machines", "2"];
     let table = elastane(&swim).printed();
     assert!(table.starts_with("swim: 2 applications, "), "{table}");
-}
-
-#[test]
-fn ursas_tables_are_run_at_its_own_grain() {
-    let folder = tempfile::tempdir().unwrap();
-    let json = folder.path().join("ursa.json");
-    let ran = elastane(&["reproduce", "ursa", "--seeds", "1", "--json", text(&json)]);
-    assert!(ran.printed().contains("YARN+Spark"));
-    let report: serde_json::Value = serde_json::from_slice(&fs::read(&json).unwrap()).unwrap();
-    assert_eq!(report["lower_bound_s"].as_array().unwrap().len(), 1);
-    let makespan_s = report["policies"]["Ursa-EJF"]["makespan_s"][0].as_f64();
-    assert!(makespan_s.unwrap() > 0.0);
-    assert!(report["policies"]["Ursa-EJF"]["utilization"]["cpu"].is_array());
-    assert!(report["others"].as_array().unwrap().len() > 4);
-}
-
-#[test]
-fn what_ursas_model_does_not_know_is_refused() {
-    let refused = elastane(&["reproduce", "ursa", "--disk-loss", "0.5"]).refused();
-    assert_eq!(
-        refused,
-        "elastane: ursa is simulated at the grain of its monotasks, by a model of its own: \
-         --seeds, --seed, --threads and --json are allowed\n"
-    );
 }

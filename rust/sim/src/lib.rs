@@ -6,6 +6,7 @@
 
 pub mod experiment;
 mod input;
+pub mod ispark;
 pub mod monotasks;
 mod random;
 pub mod report;

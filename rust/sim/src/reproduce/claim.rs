@@ -2,9 +2,10 @@
 
 use elastane_core::Resource;
 
+use super::compared::{Compared, Measured};
 use crate::experiment::Comparison;
 use crate::simulator::Outcome;
-use crate::summary::{deviation, mean, quantile};
+use crate::summary::quantile;
 
 /// One published figure.
 #[derive(Debug, Clone, Copy)]
@@ -34,16 +35,29 @@ pub enum Measure {
         /// Than whose.
         than: &'static str,
     },
-    /// By how much the makespan is shorter than the shortest of Static, Dynamic and Tetris, in
-    /// percent.
+    /// By how much the makespan is shorter than the shortest of several, in percent.
     MakespanCutOfBest {
         /// Whose.
         of: &'static str,
         /// Than those of all of these.
         than: &'static [&'static str],
     },
+    /// By how much the lower bound is below the shortest makespan of several, in percent: no policy
+    /// can cut more.
+    BoundBelowBest {
+        /// Of all of these.
+        of: &'static [&'static str],
+    },
     /// By how much the median completion time is shorter, in percent.
     MedianCompletionCut {
+        /// Whose.
+        of: &'static str,
+        /// Than whose.
+        than: &'static str,
+    },
+    /// By how much the median execution time, from the first start to the end, is shorter, in
+    /// percent.
+    MedianExecutionCut {
         /// Whose.
         of: &'static str,
         /// Than whose.
@@ -69,28 +83,19 @@ pub enum Measure {
     },
 }
 
-/// What a simulation gave for a claim.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Measured {
-    /// One a seed.
-    pub values: Vec<f64>,
+impl Claim {
+    /// With what a comparison gave; none where a policy was not run.
+    #[must_use]
+    pub fn compared(&self, comparison: &Comparison) -> Option<Compared> {
+        Some(Compared {
+            source: self.source,
+            figure: self.measure.words(),
+            published: self.published,
+            measured: self.measure.of(comparison)?,
+            because: self.because,
+        })
+    }
 }
-
-/// How a simulated figure stands to a published one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Agreement {
-    /// Within a third.
-    Agrees,
-    /// Less by more than a third.
-    Less,
-    /// More by more than a third.
-    More,
-    /// One is above 0, the other below.
-    OtherSign,
-}
-
-/// Published figures of a few percent are not told apart from nothing.
-const SMALL: f64 = 3.0;
 
 impl Measure {
     /// What it is, in words.
@@ -102,8 +107,14 @@ impl Measure {
             Measure::MakespanCutOfBest { of, than } => {
                 format!("makespan of {of} below the best of {}, %", than.join(", "))
             }
+            Measure::BoundBelowBest { of } => {
+                format!("lower bound below the best of {}, %", of.join(", "))
+            }
             Measure::MedianCompletionCut { of, than } => {
                 format!("median completion of {of} below {than}, %")
+            }
+            Measure::MedianExecutionCut { of, than } => {
+                format!("median execution of {of} below {than}, %")
             }
             Measure::UtilizationGain { of, than, resource } => {
                 format!("{} used by {of} above {than}, %", resource.name())
@@ -116,6 +127,20 @@ impl Measure {
                 let level = 100.0 * crate::simulator::LEVELS[level];
                 format!("time of {of} above {level:.0} % of {}, %", resource.name())
             }
+        }
+    }
+
+    /// Whose figures it needs.
+    #[cfg(test)]
+    pub(super) fn names(self) -> Vec<&'static str> {
+        match self {
+            Measure::Makespan { of } | Measure::TimeAbove { of, .. } => vec![of],
+            Measure::MakespanCut { of, than }
+            | Measure::MedianCompletionCut { of, than }
+            | Measure::MedianExecutionCut { of, than }
+            | Measure::UtilizationGain { of, than, .. } => vec![of, than],
+            Measure::MakespanCutOfBest { of, than } => [&[of], than].concat(),
+            Measure::BoundBelowBest { of } => of.to_vec(),
         }
     }
 
@@ -132,20 +157,27 @@ impl Measure {
             let policy = comparison.policies.iter().find(|it| it.policy == name)?;
             policy.outcomes.get(seed)
         };
+        let best = |names: &[&str]| -> Option<f64> {
+            let makespans_s = names.iter().map(|name| Some(outcome(name)?.makespan_s));
+            let makespans_s = makespans_s.collect::<Option<Vec<f64>>>()?;
+            makespans_s.into_iter().min_by(f64::total_cmp)
+        };
         Some(match self {
             Measure::Makespan { of } => outcome(of)?.makespan_s,
             Measure::MakespanCut { of, than } => {
                 cut(outcome(of)?.makespan_s, outcome(than)?.makespan_s)
             }
-            Measure::MakespanCutOfBest { of, than } => {
-                let others = than.iter().map(|than| Some(outcome(than)?.makespan_s));
-                let others = others.collect::<Option<Vec<f64>>>()?;
-                let best = others.into_iter().fold(f64::INFINITY, f64::min);
-                cut(outcome(of)?.makespan_s, best)
+            Measure::MakespanCutOfBest { of, than } => cut(outcome(of)?.makespan_s, best(than)?),
+            Measure::BoundBelowBest { of } => {
+                cut(comparison.bounds.get(seed)?.seconds(), best(of)?)
             }
             Measure::MedianCompletionCut { of, than } => cut(
                 outcome(of)?.median_completion_s(),
                 outcome(than)?.median_completion_s(),
+            ),
+            Measure::MedianExecutionCut { of, than } => cut(
+                median_execution_s(outcome(of)?),
+                median_execution_s(outcome(than)?),
             ),
             Measure::UtilizationGain { of, than, resource } => {
                 let used = |outcome: &Outcome| outcome.utilization.get(resource);
@@ -160,76 +192,31 @@ impl Measure {
     }
 }
 
+/// A published makespan against another.
+pub(super) const fn makespan_cut(
+    source: &'static str,
+    of: &'static str,
+    than: &'static str,
+    published: f64,
+    because: &'static str,
+) -> Claim {
+    Claim {
+        source,
+        measure: Measure::MakespanCut { of, than },
+        published,
+        because,
+    }
+}
+
 /// By how many percent `of` is less than `than`.
-fn cut(of: f64, than: f64) -> f64 {
+pub(crate) fn cut(of: f64, than: f64) -> f64 {
     100.0 * (1.0 - of / than)
 }
 
-impl Measured {
-    /// Over the seeds.
-    #[must_use]
-    pub fn mean(&self) -> f64 {
-        mean(&self.values)
-    }
-
-    /// Over the seeds.
-    #[must_use]
-    pub fn deviation(&self) -> f64 {
-        deviation(&self.values)
-    }
-
-    /// Over the seeds.
-    #[must_use]
-    pub fn median(&self) -> f64 {
-        let mut sorted = self.values.clone();
-        sorted.sort_by(f64::total_cmp);
-        quantile(&sorted, 0.5)
-    }
-
-    /// How the mean stands to a published figure.
-    #[must_use]
-    pub fn agreement(&self, published: f64) -> Agreement {
-        let ours = self.mean();
-        if ours.abs().max(published.abs()) <= SMALL {
-            Agreement::Agrees
-        } else if ours.signum() != published.signum() && published.abs() > SMALL {
-            Agreement::OtherSign
-        } else if ours < published * 2.0 / 3.0 {
-            Agreement::Less
-        } else if ours > published * 4.0 / 3.0 {
-            Agreement::More
-        } else {
-            Agreement::Agrees
-        }
-    }
-}
-
-impl Agreement {
-    /// For a person.
-    #[must_use]
-    pub fn words(self) -> &'static str {
-        match self {
-            Agreement::Agrees => "",
-            Agreement::Less => "less by more than a third",
-            Agreement::More => "more by more than a third",
-            Agreement::OtherSign => "the other sign",
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_within_a_third_agrees() {
-        let ours = |value| Measured {
-            values: vec![value],
-        };
-        assert_eq!(ours(30.0).agreement(36.0), Agreement::Agrees);
-        assert_eq!(ours(20.0).agreement(36.0), Agreement::Less);
-        assert_eq!(ours(50.0).agreement(36.0), Agreement::More);
-        assert_eq!(ours(-5.0).agreement(36.0), Agreement::OtherSign);
-        assert_eq!(ours(1.0).agreement(0.0), Agreement::Agrees);
-    }
+/// From the first start to the end.
+fn median_execution_s(outcome: &Outcome) -> f64 {
+    let executions = outcome.applications.iter();
+    let mut executions: Vec<f64> = executions.map(|one| one.ended_s - one.started_s).collect();
+    executions.sort_by(f64::total_cmp);
+    quantile(&executions, 0.5)
 }

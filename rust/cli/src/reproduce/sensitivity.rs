@@ -1,0 +1,135 @@
+//! `elastane reproduce sensitivity`: the main figures, one parameter changed at a time.
+
+use std::io::Write;
+use std::path::Path;
+
+use elastane_sim::ispark::{self, Allocation, Figure, Parameters};
+use elastane_sim::reproduce::{Measured, STUDIES, Setup, Study, Variation};
+use serde_json::{Value, json};
+
+use super::ispark::report;
+use super::simulated::{compare, with_others};
+use crate::failure::Failure;
+use crate::simulation::{RunOptions, write};
+
+pub(super) fn run(
+    run: &RunOptions,
+    seeds: u32,
+    json: Option<&Path>,
+    output: &mut impl Write,
+) -> Result<(), Failure> {
+    run.refuse_changes("a sensitivity run changes the parameters itself")?;
+    writeln!(
+        output,
+        "mean ± deviation over {seeds} seeds, one change at a time"
+    )?;
+    let mut reports = Vec::new();
+    for study in &STUDIES {
+        reports.push(study_one(study, run, seeds, output)?);
+    }
+    reports.push(study_ispark(run, seeds, output)?);
+    match json {
+        Some(path) => write(path, &format!("{:#}\n", with_others(reports))),
+        None => Ok(()),
+    }
+}
+
+fn study_one(
+    study: &Study,
+    run: &RunOptions,
+    seeds: u32,
+    output: &mut impl Write,
+) -> Result<Value, Failure> {
+    let words = study.measures.iter().map(|measure| measure.words());
+    write_heading(output, study.workload, &words.collect::<Vec<_>>())?;
+    let mut report = Value::Null;
+    let mut rows = Vec::new();
+    for Variation {
+        parameter,
+        value,
+        change,
+    } in study.variations.iter().copied().flatten()
+    {
+        let change = |setup: &mut Setup| change(setup);
+        let (policies, variants) = (study.policies, study.variants);
+        let compared = compare(run, study.workload, policies, variants, seeds, &change)?;
+        if report.is_null() {
+            report = run.to_json(&compared)?;
+        }
+        let figures = study.measures.iter().filter_map(|measure| {
+            let measured = measure.of(&compared)?;
+            Some((measure.words(), measured))
+        });
+        let figures: Vec<_> = figures.collect();
+        rows.push(write_row(output, parameter, value, &figures)?);
+    }
+    report["sensitivity"] = rows.into();
+    Ok(report)
+}
+
+fn study_ispark(run: &RunOptions, seeds: u32, output: &mut impl Write) -> Result<Value, Failure> {
+    let figures = [
+        Figure::ExecutorUtilizationGain(Allocation::Static),
+        Figure::CompletionCut(Allocation::Static),
+        Figure::CompletionCut(Allocation::Dynamic),
+    ];
+    let of = Allocation::Packed;
+    write_heading(output, "ispark", &figures.map(|figure| figure.words(of)))?;
+    let mut main = Value::Null;
+    let mut rows = Vec::new();
+    for variation in ispark::VARIATIONS {
+        let mut parameters = Parameters::default();
+        (variation.change)(&mut parameters);
+        let compared = ispark::compare(&parameters, &run.seeds(seeds))?;
+        if main.is_null() {
+            main = report(&compared, &parameters)?;
+        }
+        let figures = figures.map(|figure| (figure.words(of), compared.measured(of, figure)));
+        rows.push(write_row(
+            output,
+            variation.parameter,
+            variation.value,
+            &figures,
+        )?);
+    }
+    main["sensitivity"] = rows.into();
+    Ok(main)
+}
+
+/// The columns are numbered; their words are long.
+fn write_heading(output: &mut impl Write, workload: &str, words: &[String]) -> Result<(), Failure> {
+    writeln!(output, "\n{workload}")?;
+    for (number, words) in words.iter().enumerate() {
+        writeln!(output, "({}) {words}", number + 1)?;
+    }
+    write!(output, "{:<48}", "")?;
+    for number in 1..=words.len() {
+        write!(output, " {:>13}", format!("({number})"))?;
+    }
+    writeln!(output)?;
+    output.flush()?;
+    Ok(())
+}
+
+fn write_row(
+    output: &mut impl Write,
+    parameter: &str,
+    value: &str,
+    figures: &[(String, Measured)],
+) -> Result<Value, Failure> {
+    write!(output, "{parameter:<22} {value:<25}")?;
+    for (_, measured) in figures {
+        let cell = format!("{:.1} ± {:.1}", measured.mean(), measured.deviation());
+        write!(output, " {cell:>13}")?;
+    }
+    writeln!(output)?;
+    output.flush()?;
+    let figures = figures
+        .iter()
+        .map(|(figure, measured)| json!({ "figure": figure, "ours": measured.values }));
+    Ok(json!({
+        "parameter": parameter,
+        "value": value,
+        "figures": figures.collect::<Vec<_>>(),
+    }))
+}

@@ -1,0 +1,127 @@
+//! What an experiment changes about a run.
+
+use elastane_core::{Demand, DemandError, Resource, Resources};
+
+use crate::simulator::{Contention, Settings};
+use crate::workload::{Class, Errors, Workload};
+
+/// A workload and how it is run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Setup {
+    /// What runs, and on what.
+    pub workload: Workload,
+    /// How it is run.
+    pub settings: Settings,
+}
+
+/// What an experiment changes.
+pub type Change = fn(&mut Setup) -> Result<(), DemandError>;
+
+impl Setup {
+    /// As the papers' policies have it: an application goes where it fits, however long it waits.
+    /// Production's protection from starvation would place it by request after a minute.
+    pub fn nobody_starves(&mut self) {
+        self.settings.starvation_wait_ms = self.settings.give_up_after_ms;
+    }
+
+    /// The machines have another amount of a resource, as a multiple.
+    pub(super) fn scale_machines(&mut self, resource: Resource, factor: f64) {
+        for machine in &mut self.workload.machines {
+            *machine = scaled(*machine, resource, factor);
+        }
+    }
+
+    /// All executors use another amount of a resource, as a multiple.
+    pub(super) fn scale_demands(
+        &mut self,
+        resource: Resource,
+        factor: f64,
+    ) -> Result<(), DemandError> {
+        self.each_demand(|slots| {
+            let slots = slots.iter().map(|slot| scaled(*slot, resource, factor));
+            slots.collect()
+        })
+    }
+
+    /// Applications have other numbers of executors, as a multiple, at least one each.
+    pub(super) fn scale_executors(&mut self, factor: f64) {
+        for application in &mut self.workload.applications {
+            let executors = (f64::from(application.executors) * factor).round() as u32;
+            application.executors = executors.max(1);
+        }
+    }
+
+    /// Executors live so many times as long.
+    pub(super) fn lengthen(&mut self, times: usize) -> Result<(), DemandError> {
+        self.each_demand(|slots| {
+            let slots = slots
+                .iter()
+                .flat_map(|slot| std::iter::repeat_n(*slot, times));
+            slots.collect()
+        })
+    }
+
+    /// Applications of this name are taken for another class, with the same input and executors.
+    pub(super) fn take_for(
+        &mut self,
+        name: &str,
+        [from, to]: [Class; 2],
+    ) -> Result<(), DemandError> {
+        let slots_per_gb = |class: Class| {
+            let statistics = class.statistics();
+            statistics.slots as f64 / statistics.input_gb
+        };
+        let longer = slots_per_gb(to) / slots_per_gb(from);
+        let peaks = [from, to].map(|class| class.statistics().peak);
+        let changed = |demand: &Demand| {
+            // What the one has of its class's peak, the other has of its own.
+            let peak = demand.peak().zip(peaks[0], |peak, of| peak / of);
+            let peak = peak.zip(peaks[1], |part, of| part * of);
+            let slots = (demand.slots().len() as f64 * longer).round().max(1.0) as usize;
+            let shape = to.shape(slots);
+            let slots = shape
+                .iter()
+                .map(|slot| slot.zip(peak, |part, peak| part * peak));
+            Demand::series(demand.slot_ms(), &slots.collect::<Vec<_>>())
+        };
+        for application in &mut self.workload.applications {
+            if application.name.starts_with(name) {
+                application.actual = changed(&application.actual)?;
+                if let Some(predicted) = &mut application.predicted {
+                    *predicted = changed(predicted)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn change_contention(&mut self, change: impl FnOnce(&mut Contention)) {
+        change(&mut self.settings.contention);
+    }
+
+    pub(super) fn change_errors(&mut self, change: impl Fn(&mut Errors)) {
+        for application in &mut self.workload.applications {
+            change(&mut application.errors);
+        }
+    }
+
+    fn each_demand(
+        &mut self,
+        change: impl Fn(&[Resources]) -> Vec<Resources>,
+    ) -> Result<(), DemandError> {
+        let changed = |demand: &Demand| Demand::series(demand.slot_ms(), &change(demand.slots()));
+        for application in &mut self.workload.applications {
+            application.actual = changed(&application.actual)?;
+            if let Some(predicted) = &mut application.predicted {
+                *predicted = changed(predicted)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn scaled(amounts: Resources, resource: Resource, factor: f64) -> Resources {
+    let mut amounts = amounts.to_array();
+    amounts[resource as usize] *= factor;
+    Resources::from_array(amounts)
+}
