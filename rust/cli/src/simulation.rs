@@ -6,7 +6,7 @@ use std::path::Path;
 use clap::{Args, ValueEnum};
 use elastane_core::DemandError;
 use elastane_core::fit::Peaks;
-use elastane_core::policy::names;
+use elastane_core::policy::{Favor, PolicyOptions, names};
 use elastane_sim::experiment::{Comparison, Experiment, Run};
 use elastane_sim::report;
 use elastane_sim::reproduce::Setup;
@@ -38,9 +38,13 @@ pub(crate) struct RunOptions {
     /// What the fit adds to each demand, as a fraction
     #[arg(long, value_name = "FRACTION", default_value = "0", value_parser = fraction)]
     margin: f64,
-    /// What becomes of peaks in CPU, network and disk that meet
-    #[arg(long, value_name = "RULE", default_value = "strict")]
-    peaks: PeaksRule,
+    /// What becomes of peaks in CPU, network and disk that meet; the policy's own rule by default
+    #[arg(long, value_name = "RULE")]
+    peaks: Option<PeaksRule>,
+    /// What the policy elastane is to make short: makespan, completion (the mean time to the end of
+    /// an application) or balanced
+    #[arg(long, value_name = "WHAT", default_value = Favor::default().name())]
+    favor: Favor,
     /// How long an executor may wait for a better node, in milliseconds
     #[arg(long, value_name = "MS", default_value = "0",
           value_parser = clap::value_parser!(i64).range(0..=60_000))]
@@ -80,8 +84,20 @@ pub(crate) struct RunOptions {
 enum PeaksRule {
     /// They must not, as in the papers
     Strict,
-    /// They stretch both, as the scheduler's default
+    /// By a fifth of the node, as in the house policy
+    Soft,
+    /// They stretch both
     Stretch,
+}
+
+impl From<PeaksRule> for Peaks {
+    fn from(rule: PeaksRule) -> Self {
+        match rule {
+            PeaksRule::Strict => Peaks::Strict,
+            PeaksRule::Soft => Peaks::Soft,
+            PeaksRule::Stretch => Peaks::Stretch,
+        }
+    }
 }
 
 impl RunOptions {
@@ -93,9 +109,9 @@ impl RunOptions {
                 spill_slowdown: self.spill_slowdown,
                 kill_above: self.kill_above,
             },
-            peaks: match self.peaks {
-                PeaksRule::Strict => Peaks::Strict,
-                PeaksRule::Stretch => Peaks::Stretch,
+            policy_options: PolicyOptions {
+                peaks: self.peaks.map(Peaks::from),
+                favor: self.favor,
             },
             pass_ms: self.pass_ms,
             starvation_wait_ms: self

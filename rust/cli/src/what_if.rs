@@ -4,8 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use elastane_core::fit::Peaks;
-use elastane_core::policy::{named, names};
+use elastane_core::policy::{PolicyOptions, named, names};
 use elastane_sim::{Options, Scenario, what_if};
 
 use crate::failure::{Failure, read};
@@ -30,7 +29,7 @@ pub(crate) struct WhatIf {
 
 impl WhatIf {
     pub(crate) fn run(&self, output: &mut impl Write) -> Result<(), Failure> {
-        let policy = named(&self.policy, Peaks::Strict)
+        let policy = named(&self.policy, PolicyOptions::default())
             .map_err(|error| Failure::BadInput(error.to_string()))?;
         let scenario = Scenario::from_json(&read(&self.file)?)
             .map_err(|error| Failure::bad(&self.file, error))?;

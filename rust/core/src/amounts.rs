@@ -1,6 +1,7 @@
 //! Amounts in fixed point, in which a plan is kept: what was added is taken off again exactly, and
 //! the order of additions does not matter.
 
+use crate::fit::SOFT_TENTHS;
 use crate::resources::{Resource, Resources};
 
 /// Nano-cores, bytes, and bytes per second, in the order of [`Resource::ALL`]; rounded down.
@@ -83,6 +84,12 @@ impl Amounts {
     /// This capacity's tolerance.
     pub(crate) fn tolerance(self) -> Self {
         Self(self.0.map(|capacity| capacity / TOLERANCE_PER))
+    }
+
+    /// By how much a demand may pass what is left of this capacity under
+    /// [`Peaks::Soft`](crate::fit::Peaks::Soft).
+    pub(crate) fn soft(self) -> Self {
+        self.zip(Self(SOFT_TENTHS), |capacity, tenths| capacity * tenths / 10)
     }
 
     /// With at least this much memory.

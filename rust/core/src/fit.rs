@@ -41,20 +41,111 @@ impl fmt::Display for Excess {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Peaks {
     /// It must not happen: see [`fit`].
-    Strict,
-    /// It stretches both, which costs time and loses nothing: see [`fit_over_life`].
     #[default]
+    Strict,
+    /// It may happen by a little: see [`fit_softly`].
+    Soft,
+    /// It stretches both, which costs time and loses nothing: see [`fit_over_life`].
     Stretch,
 }
 
-/// [`fit`] or [`fit_over_life`], as `peaks` has it.
+/// By how many tenths of its capacity each resource may pass what is available under
+/// [`Peaks::Soft`]: memory by nothing, and the network by most, since sharing it costs least.
+/// `docs/house-policy.md` has what other values give.
+pub(crate) const SOFT_TENTHS: [i64; 4] = [2, 0, 6, 2];
+
+/// An executor that takes more than one over this number of a node's CPU alone is large there.
+pub(crate) const LARGE_PART: i64 = 2;
+
+const FLOWS: [Resource; 3] = [Resource::Cpu, Resource::Network, Resource::Disk];
+
+/// What one executor is held to on a node.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Terms {
+    /// In every slot of its life.
+    pub(crate) in_every_slot: &'static [Resource],
+    /// In total over its life.
+    pub(crate) in_total: &'static [Resource],
+    /// Whether CPU, network and disk may pass what is available by [`SOFT_TENTHS`].
+    pub(crate) soft: bool,
+}
+
+impl Peaks {
+    /// By how much a demand with an end may pass what is available on a node of this capacity.
+    #[must_use]
+    pub fn may_pass(self, capacity: Resources) -> Resources {
+        match self {
+            Peaks::Soft => {
+                let parts = SOFT_TENTHS.map(|tenths| tenths as f64 / 10.0);
+                capacity.zip(Resources::from_array(parts), |capacity, part| {
+                    capacity * part
+                })
+            }
+            Peaks::Strict | Peaks::Stretch => Resources::ZERO,
+        }
+    }
+
+    /// What an executor that takes this much CPU at most is held to in every slot of its life on a
+    /// node of this capacity.
+    #[must_use]
+    pub fn in_every_slot(self, most_cores: f64, capacity: Resources) -> &'static [Resource] {
+        self.terms(true, is_large(most_cores, capacity))
+            .in_every_slot
+    }
+
+    /// Of an executor with an end, that may be large in CPU on the node; what does not end has no
+    /// total and is not predicted, and is held to every slot.
+    pub(crate) fn terms(self, has_end: bool, large_in_cpu: bool) -> Terms {
+        const OTHERS: [Resource; 3] = [Resource::Memory, Resource::Network, Resource::Disk];
+        let (in_every_slot, in_total): (&[Resource], &[Resource]) = match self {
+            Peaks::Soft if has_end && large_in_cpu => (&OTHERS, &[Resource::Cpu]),
+            Peaks::Stretch if has_end => (&[Resource::Memory], &FLOWS),
+            Peaks::Strict | Peaks::Soft | Peaks::Stretch => (&Resource::ALL, &[]),
+        };
+        Terms {
+            in_every_slot,
+            in_total,
+            soft: self == Peaks::Soft && has_end,
+        }
+    }
+}
+
+/// [`fit`], [`fit_softly`] or [`fit_over_life`], as `peaks` has it.
 ///
 /// # Errors
 /// Where and by how much it does not fit.
 pub fn fit_by(peaks: Peaks, available: &Available, needed: &Demand) -> Result<(), Excess> {
     match peaks {
         Peaks::Strict => fit(available, needed, 0.0),
+        Peaks::Soft => fit_softly(available, needed),
         Peaks::Stretch => fit_over_life(available, needed, 0.0),
+    }
+}
+
+/// Memory in every slot, as [`fit`] has it; CPU, network and disk in every slot, too, but they may pass
+/// what is available, by [`Peaks::may_pass`]. A peak that is cut by so little is over a little later.
+///
+/// CPU of an executor that takes more than half of the node's alone is held to the total over its
+/// life: no two of them would fit, although most of the time they need little. It can be: cores that
+/// are shared out lose nothing, where disk and network do.
+///
+/// A demand that does not end is held to every slot without that.
+///
+/// # Errors
+/// Where and by how much it does not fit.
+pub fn fit_softly(available: &Available, needed: &Demand) -> Result<(), Excess> {
+    let capacity = available.capacity();
+    let large = is_large(needed.peak().cpu_cores, capacity);
+    let terms = Peaks::Soft.terms(needed.duration_ms().is_some(), large);
+    let over = if terms.soft {
+        Peaks::Soft.may_pass(capacity)
+    } else {
+        Resources::ZERO
+    };
+    in_every_slot(available, needed, 0.0, terms.in_every_slot, over)?;
+    match needed.duration_ms() {
+        Some(life_ms) => in_total(available, needed, 0.0, terms.in_total, life_ms),
+        None => Ok(()),
     }
 }
 
@@ -64,7 +155,7 @@ pub fn fit_by(peaks: Peaks, available: &Available, needed: &Demand) -> Result<()
 /// # Errors
 /// Where and by how much it does not fit.
 pub fn fit(available: &Available, demand: &Demand, margin: f64) -> Result<(), Excess> {
-    in_every_slot(available, demand, margin, &Resource::ALL)
+    in_every_slot(available, demand, margin, &Resource::ALL, Resources::ZERO)
 }
 
 /// Memory in every slot, as [`fit`] has it; CPU, network and disk in total over the executor's
@@ -79,7 +170,22 @@ pub fn fit_over_life(available: &Available, demand: &Demand, margin: f64) -> Res
     let Some(life_ms) = demand.duration_ms() else {
         return fit(available, demand, margin);
     };
-    in_every_slot(available, demand, margin, &[Resource::Memory])?;
+    let memory = [Resource::Memory];
+    in_every_slot(available, demand, margin, &memory, Resources::ZERO)?;
+    in_total(available, demand, margin, &FLOWS, life_ms)
+}
+
+fn is_large(most_cores: f64, capacity: Resources) -> bool {
+    most_cores * LARGE_PART as f64 > capacity.cpu_cores
+}
+
+fn in_total(
+    available: &Available,
+    demand: &Demand,
+    margin: f64,
+    resources: &[Resource],
+    life_ms: i64,
+) -> Result<(), Excess> {
     let missing = available
         .segments(demand, life_ms)
         .fold(Resources::ZERO, |sum, segment| {
@@ -87,13 +193,11 @@ pub fn fit_over_life(available: &Available, demand: &Demand, margin: f64) -> Res
             sum + (needed - segment.available) * segment.length_ms() as f64
         })
         .map(|total| total / life_ms as f64);
-    let short = [Resource::Cpu, Resource::Network, Resource::Disk]
-        .into_iter()
-        .find(|resource| {
-            let capacity = available.capacity().get(*resource);
-            capacity > 0.0 && missing.get(*resource) > TOLERANCE * capacity
-        });
-    match short {
+    let short = resources.iter().find(|resource| {
+        let capacity = available.capacity().get(**resource);
+        capacity > 0.0 && missing.get(**resource) > TOLERANCE * capacity
+    });
+    match short.copied() {
         Some(resource) => Err(Excess {
             resource,
             amount: missing.get(resource),
@@ -103,18 +207,21 @@ pub fn fit_over_life(available: &Available, demand: &Demand, margin: f64) -> Res
     }
 }
 
+/// Each of `resources` in every slot; it may pass what is available by `over`.
 pub(crate) fn in_every_slot(
     available: &Available,
     demand: &Demand,
     margin: f64,
     resources: &[Resource],
+    over: Resources,
 ) -> Result<(), Excess> {
     let capacity = available.capacity();
+    let allowed = capacity * TOLERANCE + over;
     let needed = |amounts: Resources| amounts * (1.0 + margin);
     let short = |needed: Resources, left: Resources| {
         resources.iter().copied().find(|resource| {
             capacity.get(*resource) > 0.0
-                && needed.get(*resource) > left.get(*resource) + TOLERANCE * capacity.get(*resource)
+                && needed.get(*resource) > left.get(*resource) + allowed.get(*resource)
         })
     };
     if short(needed(demand.peak()), available.least()).is_none() {

@@ -94,6 +94,16 @@ impl Left {
         self.tolerance
     }
 
+    /// By how much a demand may pass what is left: rounding and, of CPU, network and disk, what is
+    /// `soft`.
+    pub(crate) fn allowed(&self, soft: bool) -> Amounts {
+        if soft {
+            self.tolerance.plus(self.capacity.soft())
+        } else {
+            self.tolerance
+        }
+    }
+
     /// The least that is left at any time.
     pub(crate) fn least(&self) -> Amounts {
         self.least

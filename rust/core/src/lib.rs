@@ -6,6 +6,7 @@
 
 mod amounts;
 pub mod available;
+pub mod by_plan;
 pub mod cluster;
 pub mod delay;
 pub mod demand;
@@ -16,7 +17,6 @@ pub mod node;
 pub mod packing;
 pub mod plan;
 pub mod policy;
-pub mod remaining;
 pub mod resources;
 pub mod running;
 mod timeline;

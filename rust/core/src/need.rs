@@ -5,9 +5,8 @@
 use crate::SLOT_MS;
 use crate::amounts::Amounts;
 use crate::demand::{Demand, DemandError};
-use crate::fit::{Excess, Peaks};
+use crate::fit::{Excess, LARGE_PART, Peaks, Terms};
 use crate::left::Left;
-use crate::remaining::ByRemaining;
 use crate::resources::{Resource, Resources};
 use crate::windows::{WINDOWS, WindowSet, window_slots};
 
@@ -105,22 +104,37 @@ impl<'a> Need<'a> {
     /// # Errors
     /// Where and by how much it does not.
     pub(crate) fn fit(&self, left: &Left, peaks: Peaks) -> Result<(), Excess> {
-        let in_every_slot: &[Resource] = match self.life() {
-            Some(_) if peaks == Peaks::Stretch => &[Resource::Memory],
-            _ => &Resource::ALL,
-        };
-        if let Some(short) = self.first_short(left, in_every_slot, |_| true) {
+        let terms = self.terms(peaks);
+        if let Some(short) = self.first_short(left, terms, |_| true) {
             return Err(self.excess_in(left, short));
         }
         match self.life() {
-            Some(life) if peaks == Peaks::Stretch => self.fit_in_total(left, life),
+            Some(life) if !terms.in_total.is_empty() => {
+                self.fit_in_total(left, life, terms.in_total)
+            }
             _ => Ok(()),
         }
     }
 
-    fn fit_in_total(&self, left: &Left, life: usize) -> Result<(), Excess> {
+    /// What it is held to.
+    pub(crate) fn terms(&self, peaks: Peaks) -> Terms {
+        let large = |slots: &[Resources]| {
+            let is_large = |slot| {
+                let needed = self.needed_of(slot, Resource::Cpu);
+                let capacity = Amounts::one(Resource::Cpu, self.capacity.cpu_cores);
+                needed.saturating_mul(LARGE_PART) > capacity
+            };
+            peaks == Peaks::Soft && (0..slots.len()).any(is_large)
+        };
+        match self.course {
+            Course::Predicted(slots) => peaks.terms(true, large(slots)),
+            Course::ForLife(_) => peaks.terms(false, false),
+        }
+    }
+
+    fn fit_in_total(&self, left: &Left, life: usize, resources: &[Resource]) -> Result<(), Excess> {
         let needed = (0..life).fold(Amounts::ZERO, |sum, slot| sum.plus(self.needed(slot)));
-        let Some(resource) = short_in_total(left, needed, life) else {
+        let Some(resource) = short_in_total(left, needed, life, resources) else {
             return Ok(());
         };
         let missing = needed.minus(left.sum(life));
@@ -131,27 +145,28 @@ impl<'a> Need<'a> {
         })
     }
 
-    /// The first slot in which one of `resources` does not fit, and the first of them there. Looks
-    /// into those windows only that `look_into` says.
+    /// The first slot in which something does not fit that has to in every slot, and the first
+    /// resource there. Looks into those windows only that `look_into` says.
     pub(crate) fn first_short(
         &self,
         left: &Left,
-        resources: &[Resource],
+        terms: Terms,
         look_into: impl Fn(usize) -> bool,
     ) -> Option<(usize, Resource)> {
         // A slot past the last change stands for all that follow.
         let end = self.life().unwrap_or(left.slots_ahead().saturating_add(1));
-        let tolerance = left.tolerance();
+        let allowed = left.allowed(terms.soft);
         (0..WINDOWS)
             .filter(|window| look_into(*window))
             .find_map(|window| {
                 let (from, to) = window_slots(window);
                 (from..to.min(end)).find_map(|slot| {
-                    let there = left.slot(slot).plus(tolerance);
+                    let there = left.slot(slot).plus(allowed);
                     let short = |resource: &&Resource| {
                         self.needed_of(slot, **resource) > there.get(**resource)
                     };
-                    resources
+                    terms
+                        .in_every_slot
                         .iter()
                         .find(short)
                         .map(|resource| (slot, *resource))
@@ -186,18 +201,17 @@ impl<'a> Need<'a> {
         }
         late_ms(left, late)
     }
-
-    /// The score of a policy by what remains.
-    pub(crate) fn score(&self, left: &Left, by: ByRemaining) -> f64 {
-        let horizon = by.horizon(left, self.life());
-        by.score(left, horizon, self.demanded_in(0, horizon))
-    }
 }
 
-/// The first resource of which a life of so many slots needs more in total than is left.
-pub(crate) fn short_in_total(left: &Left, needed: Amounts, life: usize) -> Option<Resource> {
+/// The first of `resources` of which a life of so many slots needs more in total than is left.
+pub(crate) fn short_in_total(
+    left: &Left,
+    needed: Amounts,
+    life: usize,
+    resources: &[Resource],
+) -> Option<Resource> {
     let (there, tolerance) = (left.sum(life), left.tolerance());
-    STRETCHABLE.into_iter().find(|resource| {
+    resources.iter().copied().find(|resource| {
         // No sum of a day is above 61 bits, and its tolerance has 32, so that nothing wraps.
         let tolerance = tolerance.get(*resource).wrapping_mul(life as i64);
         needed.get(*resource) > there.get(*resource).wrapping_add(tolerance)

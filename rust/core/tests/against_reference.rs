@@ -4,8 +4,7 @@
 mod reference;
 
 use elastane_core::Available;
-use elastane_core::fit::Peaks;
-use elastane_core::policy::{Policy, named, names};
+use elastane_core::policy::{Policy, PolicyOptions, named, names};
 use proptest::prelude::*;
 
 use reference::{Asked, NOW_MS, Scene, amounts, policies, running, scene, waiting};
@@ -64,7 +63,7 @@ proptest! {
     #[test]
     fn every_policy_fits_scores_and_chooses_as_the_reference(scene in scene()) {
         for name in names() {
-            check(named(name, Peaks::Strict).unwrap().as_ref(), &scene)?;
+            check(named(name, PolicyOptions::default()).unwrap().as_ref(), &scene)?;
         }
     }
 
@@ -85,7 +84,7 @@ proptest! {
         let (node, other_node) = (scene.node(), turned.node());
         let (available, other_available) = (node.available(NOW_MS), other_node.available(NOW_MS));
         for name in names() {
-            let policy = named(name, Peaks::Strict).unwrap();
+            let policy = named(name, PolicyOptions::default()).unwrap();
             let answers = |scene: &Scene, node, available: &Available| -> Vec<_> {
                 let place = scene.place(node, available);
                 let ask = |asked: &Asked| {
@@ -105,7 +104,7 @@ proptest! {
 
     #[test]
     fn prophets_turns_are_the_references(waiting in prop::collection::vec(waiting(), 0..12)) {
-        let prophet = named("prophet", Peaks::Strict).unwrap();
+        let prophet = named("prophet", PolicyOptions::default()).unwrap();
         prop_assert!(prophet.needs_gangs());
         prop_assert_eq!(prophet.turns(&waiting, NOW_MS), policies::turns(&waiting));
     }
@@ -114,7 +113,7 @@ proptest! {
 #[test]
 fn the_reference_knows_which_policies_show_their_score_the_other_way_round() {
     for name in names() {
-        let policy = named(name, Peaks::Strict).unwrap();
+        let policy = named(name, PolicyOptions::default()).unwrap();
         assert_eq!(
             policy.highest_wins(),
             policies::highest_wins(name),

@@ -3,10 +3,9 @@
 
 mod reference;
 
-use elastane_core::fit::Peaks;
 use elastane_core::node::ExecutorId;
 use elastane_core::packing::pack;
-use elastane_core::policy::named;
+use elastane_core::policy::{PolicyOptions, named};
 use elastane_core::{Resource, Resources, Running};
 use proptest::prelude::*;
 
@@ -14,7 +13,7 @@ use reference::{END_MS, NOW_MS, Scene, amounts, scene};
 
 /// Places what fits, best first, until nothing does.
 fn fill(scene: &mut Scene, policy: &str) {
-    let policy = named(policy, Peaks::Strict).unwrap();
+    let policy = named(policy, PolicyOptions::default()).unwrap();
     loop {
         let node = scene.node();
         let available = node.available(NOW_MS);
@@ -75,7 +74,7 @@ proptest! {
             let place = scene.place(node, &available);
             let policies = elastane_core::policy::names().into_iter();
             policies
-                .map(|name| named(name, Peaks::Strict).unwrap())
+                .map(|name| named(name, PolicyOptions::default()).unwrap())
                 .map(|policy| policy.score(&place, &scene.asked[0].candidate()))
                 .collect()
         };

@@ -5,7 +5,7 @@ use elastane_core::fit::{Excess, Peaks};
 use elastane_core::node::ExecutorId;
 use elastane_core::packing::{Iteration, PackingSettings, pack, provision};
 use elastane_core::policy::{
-    Candidate, Place, Rates, Waiting, memory_estimate_bytes, named, names,
+    Candidate, Place, PolicyOptions, Rates, Waiting, memory_estimate_bytes, named, names,
 };
 use elastane_core::{Available, Demand, Node, Resources, Running};
 use proptest::prelude::*;
@@ -140,9 +140,10 @@ proptest! {
             request,
             waiting,
         };
-        for peaks in [Peaks::Strict, Peaks::Stretch] {
+        for peaks in [Peaks::Strict, Peaks::Soft, Peaks::Stretch] {
+            let options = PolicyOptions { peaks: Some(peaks), ..PolicyOptions::default() };
             for name in names() {
-                let policy = named(name, peaks).unwrap();
+                let policy = named(name, options).unwrap();
                 let fits = policy.fits(&place, &candidate);
                 if let Err(excess) = &fits {
                     prop_assert!(!excess.to_string().is_empty());
@@ -171,7 +172,7 @@ proptest! {
         waiting in prop::collection::vec(waiting(), 0..6), now_ms in moment(),
     ) {
         for name in names() {
-            let policy = named(name, Peaks::Strict).unwrap();
+            let policy = named(name, PolicyOptions::default()).unwrap();
             prop_assert_eq!(policy.turns(&waiting, now_ms).len(), waiting.len());
         }
     }

@@ -3,20 +3,20 @@
 // Helpers of a test may unwrap as tests do.
 #![allow(clippy::unwrap_used)]
 
+use elastane_core::by_plan::{ByPlan, PlanScore, Power};
 use elastane_core::cluster::{
     Application, ApplicationId, Ask, Commit, CommitRequest, Demands, Held, NodeId, Predicted,
     Request,
 };
 use elastane_core::fit::{Excess, Peaks};
-use elastane_core::policy::{Candidate, MinFrag, Place, Policy, Trc};
-use elastane_core::remaining::{ByRemaining, Shares};
+use elastane_core::policy::{Candidate, Elastane, Favor, MinFrag, Place, Policy, Trc};
 use elastane_core::{Cluster, ClusterSettings, Demand, Resources};
 use proptest::prelude::*;
 
 /// A policy that is asked for each application, or not.
 struct Asked<P> {
     policy: P,
-    by_remaining: Option<ByRemaining>,
+    by_plan: Option<ByPlan>,
 }
 
 impl<P: Policy> Policy for Asked<P> {
@@ -32,31 +32,44 @@ impl<P: Policy> Policy for Asked<P> {
         self.policy.score(place, candidate)
     }
 
-    fn peaks_may_meet(&self) -> bool {
-        self.policy.peaks_may_meet()
+    fn peaks(&self) -> Peaks {
+        self.policy.peaks()
     }
 
     fn close_scores(&self) -> f64 {
         self.policy.close_scores()
     }
 
-    fn by_remaining(&self) -> Option<ByRemaining> {
-        self.by_remaining
+    fn by_plan(&self) -> Option<ByPlan> {
+        self.by_plan
     }
 }
 
-/// Asked for each application where `quick` is not set.
-fn policy(peaks: Peaks, shares: Shares, quick: bool) -> Box<dyn Policy> {
-    let by_remaining = quick.then_some(ByRemaining { peaks, shares });
-    match shares {
-        Shares::Largest => Box::new(Asked {
+/// Asked for each application where `quick` is not set. Room is held for nobody, which only the quick
+/// way knows.
+fn policy(peaks: Peaks, score: PlanScore, quick: bool) -> Box<dyn Policy> {
+    let by_plan = quick.then_some(ByPlan {
+        peaks,
+        score,
+        hold: 0,
+    });
+    match score {
+        PlanScore::LargestRemaining => Box::new(Asked {
             policy: MinFrag { peaks },
-            by_remaining,
+            by_plan,
         }),
-        Shares::Sum => Box::new(Asked {
+        PlanScore::SumOfRemaining => Box::new(Asked {
             policy: Trc { peaks },
-            by_remaining,
+            by_plan,
         }),
+        PlanScore::Waiting(power) => {
+            let favor = match power {
+                Power::Zero => Favor::Makespan,
+                Power::Half => Favor::Completion,
+            };
+            let policy = Elastane { peaks, favor };
+            Box::new(Asked { policy, by_plan })
+        }
     }
 }
 
@@ -383,18 +396,21 @@ proptest! {
 
     #[test]
     fn names_what_the_policy_would_name(
-        stretch in any::<bool>(),
-        sum in any::<bool>(),
+        peaks in prop::sample::select(vec![Peaks::Strict, Peaks::Soft, Peaks::Stretch]),
+        score in prop::sample::select(vec![
+            PlanScore::LargestRemaining,
+            PlanScore::SumOfRemaining,
+            PlanScore::Waiting(Power::Zero),
+            PlanScore::Waiting(Power::Half),
+        ]),
         passes in any::<bool>(),
         nodes in 1_usize..4,
         first in prop::collection::vec(submission(), 0..40),
         events in prop::collection::vec(event(), 1..40),
     ) {
-        let peaks = if stretch { Peaks::Stretch } else { Peaks::Strict };
-        let shares = if sum { Shares::Sum } else { Shares::Largest };
         let pass_ms = if passes { 3_000 } else { 0 };
-        let mut quick = Told::new(policy(peaks, shares, true), nodes, pass_ms);
-        let mut slow = Told::new(policy(peaks, shares, false), nodes, pass_ms);
+        let mut quick = Told::new(policy(peaks, score, true), nodes, pass_ms);
+        let mut slow = Told::new(policy(peaks, score, false), nodes, pass_ms);
         let events = first.into_iter().map(Event::Submitted).chain(events);
         for (number, event) in events.enumerate() {
             prop_assert_eq!(quick.take(&event), slow.take(&event), "event {}", number);

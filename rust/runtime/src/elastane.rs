@@ -92,7 +92,7 @@ impl Elastane {
             );
         }
         let learner = Learner::open(opened.depository, settings.profile, Arc::clone(&journal))?;
-        let policy = policy::named(&settings.policy, settings.peaks)?;
+        let policy = policy::named(&settings.policy, settings.policy_options)?;
         let cluster = Cluster::new(settings.cluster, policy);
         Ok(Self {
             state: Mutex::new(State {

@@ -8,7 +8,7 @@ use std::str::FromStr;
 
 use elastane_core::ClusterSettings;
 use elastane_core::fit::Peaks;
-use elastane_core::policy;
+use elastane_core::policy::{self, Favor, PolicyOptions};
 use elastane_predict::ProfileSettings;
 
 const PREFIX: &str = "yarn.scheduler.elastane.";
@@ -23,8 +23,8 @@ pub struct Settings {
     pub cluster: ClusterSettings,
     /// One of [`elastane_core::policy::names`].
     pub policy: String,
-    /// Whether peaks of CPU, network and disk may meet.
-    pub peaks: Peaks,
+    /// What was chosen about it.
+    pub policy_options: PolicyOptions,
     /// How profiles are made.
     pub profile: ProfileSettings,
     /// How often an agent reports, in milliseconds.
@@ -88,14 +88,26 @@ impl Settings {
         let missed: i64 = keys.number("report.missed", 3, 1..=100)?;
         let cap_ratio = keys.cap_ratio()?;
         let peaks = match keys.take("fit.peaks").as_deref() {
-            None | Some("stretch") => Peaks::Stretch,
-            Some("strict") => Peaks::Strict,
-            Some(value) => return Err(refused("fit.peaks", value, "strict or stretch")),
+            None => None,
+            Some("strict") => Some(Peaks::Strict),
+            Some("soft") => Some(Peaks::Soft),
+            Some("stretch") => Some(Peaks::Stretch),
+            Some(value) => return Err(refused("fit.peaks", value, "strict, soft or stretch")),
         };
-        let policy = keys.take("policy").unwrap_or_else(|| "minfrag".to_owned());
+        let policy = keys.take("policy").unwrap_or_else(|| "elastane".to_owned());
         if !policy::names().contains(&policy.as_str()) {
             return Err(refused("policy", &policy, &policy::names().join(", ")));
         }
+        let favor = match keys.take("placement.favor") {
+            None => Favor::default(),
+            Some(value) => value.parse().map_err(|_| {
+                refused(
+                    "placement.favor",
+                    &value,
+                    "makespan, balanced or completion",
+                )
+            })?,
+        };
         let settings = Self {
             cluster: ClusterSettings {
                 enforce,
@@ -113,7 +125,7 @@ impl Settings {
                 cpu_cap_ratio: cap_ratio,
             },
             policy,
-            peaks,
+            policy_options: PolicyOptions { peaks, favor },
             profile: ProfileSettings {
                 runs: keys.number("profile.runs", 3, 1..=100)?,
                 margin: keys.number("profile.margin", 0.2, 0.0..=10.0)?,

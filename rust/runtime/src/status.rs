@@ -148,6 +148,14 @@ fn reason(cluster: &Cluster, held: Option<Held>, now_ms: i64) -> String {
             name(better),
             gain_ms as f64 / 1e3
         ),
+        Some(Held::Behind { node, behind }) => {
+            let first = cluster.application(behind);
+            format!(
+                "{}: room is held for {}, which has less work left",
+                name(node),
+                first.map_or("an application that is gone", |first| first.id.as_str())
+            )
+        }
         Some(Held::Kept(kept)) => {
             let other = cluster.application(kept.application);
             format!(

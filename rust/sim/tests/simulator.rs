@@ -3,7 +3,7 @@
 
 use elastane_core::cluster::Request;
 use elastane_core::fit::Peaks;
-use elastane_core::policy::{named, names};
+use elastane_core::policy::{PolicyOptions, named, names};
 use elastane_core::{Demand, Resource, Resources, SLOT_MS};
 use elastane_sim::simulator::{
     Contention, LowerBound, Outcome, Settings, SimulationError, simulate,
@@ -225,7 +225,7 @@ fn application_named(
 /// All but those that place gangs: an application that is too large for the whole cluster at once
 /// waits under them until others have waited less.
 fn policies() -> impl Iterator<Item = &'static str> {
-    let strict = |name: &'static str| named(name, Peaks::Strict).unwrap();
+    let strict = |name: &'static str| named(name, PolicyOptions::default()).unwrap();
     names()
         .into_iter()
         .filter(move |name| !strict(name).needs_gangs())
@@ -282,7 +282,7 @@ proptest! {
     #[test]
     fn leaving_out_heartbeats_changes_nothing(
         workload in any_workload(),
-        peaks in prop::sample::select(vec![Peaks::Strict, Peaks::Stretch]),
+        peaks in prop::sample::select(vec![None, Some(Peaks::Strict), Some(Peaks::Stretch)]),
         margin in prop::sample::select(vec![0.0, 0.2]),
         starvation_wait_ms in prop::sample::select(vec![5_000, 60_000, i64::MAX]),
     ) {
@@ -290,7 +290,7 @@ proptest! {
             let with = |skip_idle_heartbeats| {
                 let settings = Settings {
                     skip_idle_heartbeats,
-                    peaks,
+                    policy_options: PolicyOptions { peaks, ..PolicyOptions::default() },
                     margin,
                     starvation_wait_ms,
                     ..settings()

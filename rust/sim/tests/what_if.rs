@@ -1,8 +1,7 @@
 //! Scenarios and their answers.
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-use elastane_core::fit::Peaks;
-use elastane_core::policy::named;
+use elastane_core::policy::{PolicyOptions, named};
 use elastane_sim::{Answer, Options, Scenario, what_if};
 use serde_json::{Value, json};
 
@@ -12,7 +11,7 @@ fn answer(scenario: &Value, options: Options) -> Answer {
     let scenario = Scenario::from_json(&scenario.to_string()).unwrap();
     what_if(
         &scenario,
-        named("minfrag", Peaks::Strict).unwrap().as_ref(),
+        named("minfrag", PolicyOptions::default()).unwrap().as_ref(),
         options,
     )
 }
@@ -205,7 +204,10 @@ fn an_executor_that_started_earlier_is_taken_from_where_it_is() {
 
 #[test]
 fn a_policy_that_is_not_there_is_named_with_those_that_are() {
-    let error = named("fairest", Peaks::Strict).err().unwrap().to_string();
+    let error = named("fairest", PolicyOptions::default())
+        .err()
+        .unwrap()
+        .to_string();
     assert_eq!(
         error,
         "policy fairest: not known, minfrag, trc, prophet, ursa, ursa-srjf, capacity, drf, tetris, \

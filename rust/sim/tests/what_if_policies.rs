@@ -1,8 +1,7 @@
 //! What each policy answers to a scenario, by hand.
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-use elastane_core::fit::Peaks;
-use elastane_core::policy::named;
+use elastane_core::policy::{PolicyOptions, named};
 use elastane_sim::{Answer, Candidate, Options, Scenario, what_if};
 use serde_json::{Value, json};
 
@@ -19,7 +18,7 @@ const ALL: Options = Options {
 
 fn answer(policy: &str, scenario: &Value, options: Options) -> Answer {
     let scenario = Scenario::from_json(&scenario.to_string()).unwrap();
-    let policy = named(policy, Peaks::Strict).unwrap();
+    let policy = named(policy, PolicyOptions::default()).unwrap();
     what_if(&scenario, policy.as_ref(), options)
 }
 

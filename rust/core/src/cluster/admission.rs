@@ -8,7 +8,7 @@ use super::node_entry::{NodeEntry, Request};
 use super::prospect::Prospect;
 use crate::amounts::Amounts;
 use crate::demand::DemandError;
-use crate::fit::Excess;
+use crate::fit::{Excess, Peaks};
 use crate::resources::Resource;
 
 /// Why the core has a container go to a node.
@@ -80,9 +80,9 @@ impl Wait {
 /// Whether something is left now of each resource that an executor with this demand will use and
 /// that it could wait for; memory that is booked by request is there. Where peaks may meet it is no
 /// question of now.
-pub(super) fn finds_some_left(left_now: Amounts, demanded: Amounts, peaks_may_meet: bool) -> bool {
+pub(super) fn finds_some_left(left_now: Amounts, demanded: Amounts, peaks: Peaks) -> bool {
     let some_left = |resource| demanded.get(resource) == 0 || left_now.get(resource) > 0;
-    peaks_may_meet
+    peaks == Peaks::Stretch
         || [Resource::Cpu, Resource::Network, Resource::Disk]
             .into_iter()
             .all(some_left)

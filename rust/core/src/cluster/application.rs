@@ -100,6 +100,13 @@ pub enum Held {
         /// By how much sooner its work is done there, in milliseconds.
         gain_ms: i64,
     },
+    /// It fits, and would take room there that is held for an application that goes first.
+    Behind {
+        /// Where it was looked at.
+        node: NodeId,
+        /// For whom the room is held.
+        behind: ApplicationId,
+    },
     /// The node where it was looked at is kept for another application.
     Kept(KeptNode),
     /// It starves, and a node is kept for it.

@@ -53,6 +53,8 @@ pub(super) struct Contender {
     pub(super) queue: usize,
     /// The windows in which it may be delayed by what runs beside it.
     pub(super) delayed_in: WindowSet,
+    /// The application for which the room is held that it would take.
+    pub(super) behind: Option<ApplicationId>,
 }
 
 /// Keeps so many of each queue.
@@ -96,6 +98,10 @@ impl Contest {
         }
         let place = best.partition_point(|other| *other < contender);
         best.insert(place, contender);
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.best.iter().all(Vec::is_empty)
     }
 
     /// All that have a place.

@@ -18,6 +18,7 @@ impl Cluster {
         }
         match self.waiting.note(row) {
             Note::None => None,
+            Note::Behind { node, behind } => Some(Held::Behind { node, behind }),
             Note::Kept { node } => self.kept_here(node).map(Held::Kept),
             Note::Passed { node } => waits.passed_for.map(|better| Held::Passed {
                 node,

@@ -11,6 +11,7 @@ mod container;
 mod contest;
 mod elsewhere;
 mod held;
+mod hold;
 mod kept;
 mod node_entry;
 mod notes;

@@ -1,5 +1,6 @@
 //! Why rows of [`super::waiting`] wait.
 
+use super::application::ApplicationId;
 use super::node_entry::NodeId;
 use super::waiting::{Line, Row};
 use crate::resources::Resource;
@@ -15,6 +16,8 @@ pub(super) enum Note {
     Short { node: NodeId, resource: Resource },
     /// It fits, and waits for another node.
     Passed { node: NodeId },
+    /// It fits, and would take room that is held for another application.
+    Behind { node: NodeId, behind: ApplicationId },
     /// The node is kept for another application.
     Kept { node: NodeId },
 }

@@ -8,9 +8,9 @@ use super::prospect::need;
 use super::waiting::Line;
 use crate::SLOT_MS;
 use crate::amounts::Amounts;
+use crate::fit::Terms;
 use crate::left::Left;
 use crate::need::Need;
-use crate::resources::Resource;
 use crate::slot_of;
 use crate::timeline::on_grid_ms;
 
@@ -24,6 +24,7 @@ impl Cluster {
         let predicted = predicted.demands.of(line.application_master);
         let need = need(entry, predicted, line.request).ok()?;
         let left = entry.plan.left();
+        let terms = need.terms(self.policy.peaks());
         let mut booked = entry.booked;
         let ends = self.ends(entry, now_ms);
         let nothing_ends = (0, Request::default());
@@ -33,7 +34,7 @@ impl Cluster {
             let has_room = |bookable: Request| line.request.fits_into(bookable.minus(booked));
             has_room(entry.registered)
                 || has_room(entry.bookable(self.settings.virtual_cores_count))
-                    && fits_from(&need, left, slot, self.policy.peaks_may_meet())
+                    && fits_from(&need, left, slot, terms)
         });
         let (slot, _) = start?;
         let slot = i64::try_from(slot).unwrap_or(i64::MAX);
@@ -68,31 +69,26 @@ impl Cluster {
 }
 
 /// Whether it fits when it starts so many slots from now.
-fn fits_from(need: &Need<'_>, left: &Left, start: usize, peaks_may_meet: bool) -> bool {
-    let tolerance = left.tolerance();
+pub(super) fn fits_from(need: &Need<'_>, left: &Left, start: usize, terms: Terms) -> bool {
+    let allowed = left.allowed(terms.soft);
     // A slot past the last change stands for all that follow.
     let end = left.slots_ahead().saturating_sub(start).saturating_add(1);
     let life = need.life();
-    let in_total = life.filter(|_| peaks_may_meet);
-    let in_every_slot: &[Resource] = match in_total {
-        Some(_) => &[Resource::Memory],
-        None => &Resource::ALL,
-    };
     let fits_slot = |slot: usize| {
         let (needed, there) = (need.needed(slot), left.slot(start.saturating_add(slot)));
-        let there = there.plus(tolerance);
-        in_every_slot
+        let there = there.plus(allowed);
+        terms
+            .in_every_slot
             .iter()
             .all(|resource| needed.get(*resource) <= there.get(*resource))
     };
     (0..life.unwrap_or(end)).all(fits_slot)
-        && in_total.is_none_or(|life| {
+        && life.is_none_or(|life| {
             let needed = (0..life).fold(Amounts::ZERO, |sum, slot| sum.plus(need.needed(slot)));
             let there = left.sum(start.saturating_add(life)).minus(left.sum(start));
-            STRETCHABLE
+            terms
+                .in_total
                 .iter()
                 .all(|resource| needed.get(*resource) <= there.get(*resource))
         })
 }
-
-const STRETCHABLE: [Resource; 3] = [Resource::Cpu, Resource::Network, Resource::Disk];

@@ -6,28 +6,28 @@ use super::application::Predicted;
 use super::node_entry::{NodeEntry, Request};
 use crate::amounts::Amounts;
 use crate::available::Available;
+use crate::by_plan::ByPlan;
 use crate::delay::delay_ms;
 use crate::demand::{Demand, DemandError};
-use crate::fit::{Excess, Peaks};
+use crate::fit::Excess;
 use crate::need::Need;
 use crate::policy::{Candidate, Place, Policy, Waiting};
-use crate::remaining::ByRemaining;
 use crate::resources::Resources;
 use crate::windows::WindowSet;
 
 /// How a policy is asked.
 #[derive(Clone, Copy)]
 pub(super) enum Judge<'a> {
-    /// By what remains, in fixed point.
-    Remaining(ByRemaining),
+    /// By the plan, in fixed point.
+    Plan(ByPlan),
     /// Through the trait.
     Policy(&'a dyn Policy),
 }
 
 impl<'a> Judge<'a> {
     pub(super) fn of(policy: &'a dyn Policy) -> Self {
-        match policy.by_remaining() {
-            Some(by) => Judge::Remaining(by),
+        match policy.by_plan() {
+            Some(by) => Judge::Plan(by),
             None => Judge::Policy(policy),
         }
     }
@@ -35,7 +35,7 @@ impl<'a> Judge<'a> {
     /// Brings up to date what this one looks at of a node.
     pub(super) fn look_at(self, entry: &mut NodeEntry, now_ms: i64) {
         match self {
-            Judge::Remaining(_) => entry.plan.look_at_left(&mut entry.node, now_ms),
+            Judge::Plan(_) => entry.plan.look_at_left(&mut entry.node, now_ms),
             Judge::Policy(policy) if policy.looks_ahead() => {
                 entry.plan.look_at_available(&mut entry.node, now_ms);
             }
@@ -52,7 +52,7 @@ pub(super) struct Prospect<'a> {
 }
 
 enum Judged<'a> {
-    Remaining(ByRemaining, Need<'a>),
+    Plan(ByPlan, Need<'a>, u32),
     Policy(&'a dyn Policy, General),
 }
 
@@ -78,7 +78,9 @@ impl<'a> Prospect<'a> {
         now_ms: i64,
     ) -> Result<Self, DemandError> {
         let judged = match judge {
-            Judge::Remaining(by) => Judged::Remaining(by, need(entry, predicted, request)?),
+            Judge::Plan(by) => {
+                Judged::Plan(by, need(entry, predicted, request)?, waiting.executors)
+            }
             Judge::Policy(policy) => {
                 let demand = planned_demand(entry, predicted, request)?;
                 let margin = predicted.map_or(0.0, |predicted| predicted.margin);
@@ -100,7 +102,7 @@ impl<'a> Prospect<'a> {
 
     pub(super) fn fits(&self) -> Result<(), Excess> {
         match &self.judged {
-            Judged::Remaining(by, need) => need.fit(self.entry.plan.left(), by.peaks),
+            Judged::Plan(by, need, _) => need.fit(self.entry.plan.left(), by.peaks),
             Judged::Policy(policy, general) => policy.fits(&self.place(), &general.candidate()),
         }
     }
@@ -108,11 +110,11 @@ impl<'a> Prospect<'a> {
     /// Whether something is left now of all that it could wait for.
     pub(super) fn finds_some_left(&self) -> bool {
         match &self.judged {
-            Judged::Remaining(by, need) => {
+            Judged::Plan(by, need, _) => {
                 let horizon = need.life().unwrap_or(1);
                 let demanded = need.demanded_in(0, horizon);
                 let left_now = self.entry.plan.left().slot(0);
-                finds_some_left(left_now, demanded, by.peaks == Peaks::Stretch)
+                finds_some_left(left_now, demanded, by.peaks)
             }
             Judged::Policy(policy, general) => {
                 let slots = general.demand.slots().iter();
@@ -121,14 +123,14 @@ impl<'a> Prospect<'a> {
                     Amounts::rounded_down(self.available().now()),
                     Amounts::rounded_down(most),
                 );
-                finds_some_left(left_now, most, policy.peaks_may_meet())
+                finds_some_left(left_now, most, policy.peaks())
             }
         }
     }
 
     pub(super) fn score(&self) -> f64 {
         match &self.judged {
-            Judged::Remaining(by, need) => need.score(self.entry.plan.left(), *by),
+            Judged::Plan(by, need, executors) => by.score(self.entry.plan.left(), need, *executors),
             Judged::Policy(policy, general) => policy.score(&self.place(), &general.candidate()),
         }
     }
@@ -136,7 +138,7 @@ impl<'a> Prospect<'a> {
     /// By how much it would be delayed; it is known that it is not but in the windows given.
     pub(super) fn delay_ms(&self, delayed_in: WindowSet) -> i64 {
         match &self.judged {
-            Judged::Remaining(_, need) => need.delay_ms(self.entry.plan.left(), delayed_in),
+            Judged::Plan(_, need, _) => need.delay_ms(self.entry.plan.left(), delayed_in),
             Judged::Policy(_, general) => delay_ms(self.available(), &general.demand),
         }
     }

@@ -1,9 +1,10 @@
-//! A round for policies by what remains ([`ByRemaining`]): most rows are ruled out, or do not come
+//! A round for policies by what remains ([`ByPlan`]): most rows are ruled out, or do not come
 //! near the best few, by what [`Screen`] knows of them beforehand.
 
 use super::ClusterSettings;
 use super::admission::{Wait, finds_some_left};
 use super::contest::{Contender, Contest, Rank};
+use super::hold::Hold;
 use super::kept::KeptNode;
 use super::node_entry::{NodeEntry, NodeId, Request};
 use super::notes::Note;
@@ -12,16 +13,15 @@ use super::screen::Screen;
 use super::sums::SumsAround;
 use super::waiting::{Line, Row, Screened, WaitingTable};
 use crate::amounts::Amounts;
-use crate::fit::Peaks;
+use crate::by_plan::{ByPlan, PlanScore, Power};
 use crate::left::Left;
 use crate::need::{Need, late_ms};
 use crate::policy::Turn;
-use crate::remaining::ByRemaining;
 use crate::windows::WindowSet;
 
 /// One round on one node.
 pub(super) struct Quick<'a> {
-    by: ByRemaining,
+    by: ByPlan,
     entry: &'a NodeEntry,
     node: NodeId,
     free: Request,
@@ -32,7 +32,7 @@ pub(super) struct Quick<'a> {
 
 impl<'a> Quick<'a> {
     pub(super) fn new(
-        by: ByRemaining,
+        by: ByPlan,
         settings: &'a ClusterSettings,
         entry: &'a NodeEntry,
         node: NodeId,
@@ -59,7 +59,12 @@ impl<'a> Quick<'a> {
         held_back: Option<&[bool]>,
         places: usize,
     ) -> Contest {
-        let mut contest = Contest::new(places, waiting.queue_count());
+        let waiting_queues = waiting.queue_count();
+        let mut contest = Contest::new(places, waiting_queues);
+        let wait_of = |line: &Line| Wait {
+            waited_ms: self.now_ms.saturating_sub(line.since_ms),
+            gets_on: line.gets_on,
+        };
         let Screened {
             lines,
             predicted,
@@ -68,14 +73,12 @@ impl<'a> Quick<'a> {
         } = waiting.screened(self.entry, self.by.peaks);
         let left = self.entry.plan.left();
         let scores = Scores::new(self.by, left, screen);
+        let mut first = First::new(self.by, waiting_queues);
         for (row, line) in lines.iter().enumerate() {
             if !line.request.fits_into(self.free) {
                 continue;
             }
-            let wait = Wait {
-                waited_ms: self.now_ms.saturating_sub(line.since_ms),
-                gets_on: line.gets_on,
-            };
+            let wait = wait_of(line);
             if line.application_master
                 && held_back.is_some_and(|queues| queues[line.queue as usize])
                 && wait.waited_ms < self.settings.starvation_wait_ms
@@ -99,26 +102,47 @@ impl<'a> Quick<'a> {
                     true
                 }
                 Some(Err(resource)) => {
+                    first.offer(row, line, self.now_ms, &scores, need);
                     let node = self.node;
                     notes.set(row, line, Note::Short { node, resource });
                     continue;
                 }
             };
-            if contest.is_lost(line, starves, scores.at_least(row)) {
+            if contest.is_lost(line, starves, scores.at_least(row, line)) {
                 continue;
             }
             let Some(need) = need() else {
                 continue;
             };
             contest.enter(Contender {
-                rank: Rank::new(line, starves, Turn::Usual, scores.exactly(row, &need)),
+                rank: Rank::new(line, starves, Turn::Usual, scores.exactly(row, line, &need)),
                 row,
                 queue: line.queue as usize,
                 delayed_in: WindowSet::NONE,
+                behind: None,
             });
         }
+        let need = |row: Row| need(self.entry, predicted[row].as_ref(), lines[row].request).ok();
+        let holds = if contest.is_empty() {
+            Vec::new()
+        } else {
+            first.holds(left, need)
+        };
         for contender in contest.contenders_mut() {
-            contender.delayed_in = self.delayed_in(contender.row, screen, left);
+            let row = contender.row;
+            contender.delayed_in = self.delayed_in(row, screen, left);
+            if holds.is_empty()
+                || contender.rank.starves()
+                || self.passes(wait_of(&lines[row]), &lines[row], row, screen)
+            {
+                continue;
+            }
+            contender.behind = need(row).and_then(|need| {
+                let (most, terms) = (screen.most(row), need.terms(self.by.peaks));
+                let mut holds = holds.iter();
+                let hold = holds.find(|hold| hold.holds_up(contender, most, &need, terms));
+                hold.map(Hold::application)
+            });
         }
         contest
     }
@@ -127,11 +151,10 @@ impl<'a> Quick<'a> {
     #[cold]
     fn passes(&self, wait: Wait, line: &Line, row: Row, screen: &Screen) -> bool {
         let left_now = self.entry.plan.left().slot(0);
-        let peaks_may_meet = self.by.peaks == Peaks::Stretch;
         wait.passes(
             self.settings,
             || self.entry.has_room_by_request(line.request),
-            || finds_some_left(left_now, screen.demanded().total(row), peaks_may_meet),
+            || finds_some_left(left_now, screen.demanded().total(row), self.by.peaks),
         )
     }
 
@@ -146,9 +169,64 @@ impl<'a> Quick<'a> {
     }
 }
 
+/// An application that was named for so long and was not placed is kept away by what the core does
+/// not know, such as limits, labels and blacklists: no room is held for it.
+const IN_VAIN_AFTER_MS: i64 = 10_000;
+
+/// The first few of each queue among those that do not fit now.
+struct First {
+    by: ByPlan,
+    contest: Option<Contest>,
+}
+
+impl First {
+    fn new(by: ByPlan, queues: usize) -> Self {
+        let contest = (by.hold > 0).then(|| Contest::new(by.hold as usize, queues));
+        Self { by, contest }
+    }
+
+    #[inline]
+    fn offer<'a>(
+        &mut self,
+        row: Row,
+        line: &Line,
+        now_ms: i64,
+        scores: &Scores<'_>,
+        need: impl FnOnce() -> Option<Need<'a>>,
+    ) {
+        let Some(contest) = &mut self.contest else {
+            return;
+        };
+        let in_vain = line
+            .named_since_ms
+            .is_some_and(|since_ms| now_ms.saturating_sub(since_ms) >= IN_VAIN_AFTER_MS);
+        if in_vain || contest.is_lost(line, false, scores.at_least(row, line)) {
+            return;
+        }
+        if let Some(need) = need() {
+            contest.enter(Contender {
+                rank: Rank::new(line, false, Turn::Usual, scores.exactly(row, line, &need)),
+                row,
+                queue: line.queue as usize,
+                delayed_in: WindowSet::NONE,
+                behind: None,
+            });
+        }
+    }
+
+    fn holds<'a>(&self, left: &Left, need: impl Fn(Row) -> Option<Need<'a>>) -> Vec<Hold> {
+        let contenders = self.contest.iter().flat_map(Contest::in_order);
+        contenders
+            .filter_map(|contender| {
+                Hold::new(&contender, &need(contender.row)?, left, self.by.peaks)
+            })
+            .collect()
+    }
+}
+
 /// The scores of rows on one node.
 struct Scores<'a> {
-    by: ByRemaining,
+    by: ByPlan,
     left: &'a Left,
     screen: &'a Screen,
     /// 1 ÷ capacity; 0 for what the node does not know.
@@ -182,16 +260,16 @@ impl Remaining {
 
     /// The score but for the last digits.
     #[inline]
-    fn score(&self, by: ByRemaining, demanded: Amounts) -> f64 {
+    fn score(&self, by: ByPlan, demanded: Amounts) -> f64 {
         let demanded = demanded.to_array();
-        by.shares.score(std::array::from_fn(|i| {
+        by.of_shares(std::array::from_fn(|i| {
             (self.left[i] - demanded[i] as f64) * self.per_capacity[i]
         }))
     }
 }
 
 impl<'a> Scores<'a> {
-    fn new(by: ByRemaining, left: &'a Left, screen: &'a Screen) -> Self {
+    fn new(by: ByPlan, left: &'a Left, screen: &'a Screen) -> Self {
         let per_capacity = left.capacity().to_array().map(|capacity| {
             if capacity > 0 {
                 1.0 / capacity as f64
@@ -215,7 +293,10 @@ impl<'a> Scores<'a> {
 
     /// No more than the row's score but for the last digits.
     #[inline]
-    fn at_least(&self, row: Row) -> f64 {
+    fn at_least(&self, row: Row, line: &Line) -> f64 {
+        if let PlanScore::Waiting(power) = self.by.score {
+            return self.waiting(power, row, line);
+        }
         let demanded = self.screen.demanded().total(row);
         let (horizon, demanded) = match (&self.first_end, self.screen.life(row)) {
             (Some(end), Some(life)) if life > end.slots => {
@@ -231,16 +312,27 @@ impl<'a> Scores<'a> {
         Remaining::new(left, self.per_capacity, horizon).score(self.by, demanded)
     }
 
-    fn exactly(&self, row: Row, need: &Need<'_>) -> f64 {
+    fn exactly(&self, row: Row, line: &Line, need: &Need<'_>) -> f64 {
+        if let PlanScore::Waiting(power) = self.by.score {
+            return self.waiting(power, row, line);
+        }
         match (&self.first_end, self.screen.life(row)) {
             (Some(end), Some(life)) if life > end.slots => {
                 let demanded = end.demanded.exactly(row, need);
-                self.by.score(self.left, end.slots, demanded)
+                self.by.remaining(self.left, end.slots, demanded)
             }
-            (_, Some(life)) => self
-                .by
-                .score(self.left, life, self.screen.demanded().total(row)),
-            (_, None) => need.score(self.left, self.by),
+            (_, Some(life)) => {
+                self.by
+                    .remaining(self.left, life, self.screen.demanded().total(row))
+            }
+            (_, None) => self.by.score(self.left, need, line.executors),
         }
+    }
+
+    #[inline]
+    fn waiting(&self, power: Power, row: Row, line: &Line) -> f64 {
+        let demanded = self.screen.demanded().total(row);
+        let life = self.screen.life(row);
+        power.score(self.left.capacity(), demanded, life, line.executors)
     }
 }

@@ -11,8 +11,8 @@ use super::node_entry::{NodeId, Request};
 use super::notes::Note;
 use super::prospect::{Judge, Prospect, need};
 use super::quick::Quick;
+use crate::by_plan::ByPlan;
 use crate::policy::{Turn, Waiting};
-use crate::remaining::ByRemaining;
 use crate::windows::WindowSet;
 
 /// At most so many applications of one queue are named in a round.
@@ -45,7 +45,7 @@ impl Cluster {
         let judge = Judge::of(self.policy.as_ref());
         judge.look_at(self.nodes.get_mut(&node)?, now_ms);
         let named = match judge {
-            Judge::Remaining(by) => self.quick_round(by, node, free, now_ms)?,
+            Judge::Plan(by) => self.quick_round(by, node, free, now_ms)?,
             Judge::Policy(_) => {
                 let contenders = self.contenders(node, free, now_ms)?;
                 self.name_best(node, &contenders, now_ms)
@@ -61,7 +61,7 @@ impl Cluster {
     /// As [`Cluster::round`], for policies by what remains.
     fn quick_round(
         &mut self,
-        by: ByRemaining,
+        by: ByPlan,
         node: NodeId,
         free: Request,
         now_ms: i64,
@@ -146,6 +146,7 @@ impl Cluster {
                         row,
                         queue: line.queue as usize,
                         delayed_in: WindowSet::ALL,
+                        behind: None,
                     });
                 }
                 Err(excess) => {
@@ -171,6 +172,11 @@ impl Cluster {
                 continue;
             }
             let id = contender.rank.application;
+            if let Some(behind) = contender.behind {
+                self.waiting
+                    .set_note(contender.row, Note::Behind { node, behind });
+                continue;
+            }
             if pass_ms > 0
                 && !contender.rank.starves()
                 && !contender.delayed_in.is_empty()
@@ -183,6 +189,7 @@ impl Cluster {
                 continue;
             }
             named.by_queue[contender.queue] += 1;
+            self.waiting.named(contender.row, now_ms);
             named.ranks.push(contender.rank);
         }
         named

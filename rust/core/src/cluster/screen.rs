@@ -12,7 +12,8 @@ use crate::left::Left;
 use crate::need::{Need, short_in_total};
 use crate::resources::{Resource, Resources};
 use crate::windows::{
-    Coarse, NO_NEED, Verdict, WINDOWS, WindowSet, coarse_need, compare, compare_slots, window_slots,
+    Coarse, NO_NEED, Verdict, WINDOWS, WindowSet, coarse, coarse_need, compare, compare_slots,
+    window_slots,
 };
 
 /// Columns beside the rows of the waiting table.
@@ -28,12 +29,17 @@ pub(super) struct Screen {
     lives: Vec<Life>,
     /// Memory needed, with the margin, at most in each window.
     memory: Vec<Coarse>,
-    /// The same of CPU, network and disk.
+    /// The same of CPU, network and disk, less what may pass what is left: nothing of CPU where that
+    /// is held to the total.
     stretchable: Vec<[Coarse; 3]>,
     /// Memory needed, with the margin, in each slot.
     memory_slots: Vec<Box<[i32]>>,
     /// Needed with the margin in total over life; in each slot where there is no end.
     needed: Vec<Amounts>,
+    /// Needed with the margin at most in a slot.
+    most: Vec<Amounts>,
+    /// Whether CPU is held to the total under [`Peaks::Soft`].
+    large_in_cpu: Vec<bool>,
     demanded: Sums,
 }
 
@@ -62,6 +68,8 @@ impl Screen {
             stretchable: Vec::with_capacity(rows),
             memory_slots: Vec::with_capacity(rows),
             needed: Vec::with_capacity(rows),
+            most: Vec::with_capacity(rows),
+            large_in_cpu: Vec::with_capacity(rows),
             demanded: Sums::default(),
         };
         for _ in 0..rows {
@@ -81,6 +89,8 @@ impl Screen {
         self.memory_slots.push(Box::default());
         self.stretchable.push([[NO_NEED; WINDOWS]; 3]);
         self.needed.push(Amounts::ZERO);
+        self.most.push(Amounts::ZERO);
+        self.large_in_cpu.push(false);
         self.demanded.push();
     }
 
@@ -95,6 +105,8 @@ impl Screen {
         self.memory_slots.swap_remove(row);
         self.stretchable.swap_remove(row);
         self.needed.swap_remove(row);
+        self.most.swap_remove(row);
+        self.large_in_cpu.swap_remove(row);
         self.demanded.swap_remove(row);
         if self.lives.get(row) == Some(&Life::Outdated) {
             self.outdated.push(row);
@@ -120,14 +132,18 @@ impl Screen {
 
     fn compute(&mut self, row: Row, need: &Need<'_>) {
         self.demanded.compute(row, need);
+        let terms = need.terms(self.peaks);
+        self.large_in_cpu[row] = terms.soft && !terms.in_every_slot.contains(&Resource::Cpu);
         let Some(life) = need.life() else {
             self.lives[row] = Life::Endless;
             self.memory_slots[row] = Box::default();
             self.needed[row] = need.needed(0);
+            self.most[row] = need.needed(0);
             return;
         };
         self.lives[row] = Life::Slots(u32::try_from(life).unwrap_or(u32::MAX));
         let mut needed_in_total = Amounts::ZERO;
+        let mut most_in_life = Amounts::ZERO;
         let mut memory_slots = Vec::with_capacity(life);
         for window in 0..WINDOWS {
             let (from, to) = window_slots(window);
@@ -135,17 +151,27 @@ impl Screen {
             for slot in from..to.min(life) {
                 let needed = need.needed(slot);
                 needed_in_total = needed_in_total.plus(needed);
+                most_in_life = most_in_life.max(needed);
                 memory_slots.push(coarse_need(needed.get(Resource::Memory)));
                 most = Some(most.map_or(needed, |most: Amounts| most.max(needed)));
             }
-            let coarse =
-                |resource| most.map_or(NO_NEED, |most: Amounts| coarse_need(most.get(resource)));
-            self.memory[row][window] = coarse(Resource::Memory);
+            self.memory[row][window] = most.map_or(NO_NEED, |most: Amounts| {
+                coarse_need(most.get(Resource::Memory))
+            });
+            let may_pass = self.may_pass();
+            let coarse = |resource| {
+                let held = self.peaks == Peaks::Stretch || terms.in_every_slot.contains(&resource);
+                let most = most.filter(|_| held);
+                most.map_or(NO_NEED, |most: Amounts| {
+                    coarse_need(most.get(resource) - may_pass.get(resource))
+                })
+            };
             for (windows, resource) in self.stretchable[row].iter_mut().zip(STRETCHABLE) {
                 windows[window] = coarse(resource);
             }
         }
         self.needed[row] = needed_in_total;
+        self.most[row] = most_in_life;
         self.memory_slots[row] = memory_slots.into();
     }
 
@@ -166,14 +192,21 @@ impl Screen {
                 return if fits {
                     Some(Ok(()))
                 } else {
-                    Some(look_closer(&need()?, left, &Resource::ALL, |_| true))
+                    Some(look_closer(&need()?, left, self.peaks, |_| true))
                 };
             }
             Life::NoDemand | Life::Outdated => return None,
         };
         let verdict = self.compare(row, left, Resource::Memory);
-        if self.peaks == Peaks::Strict {
-            return self.short_of_any(row, left, verdict, need);
+        if self.peaks != Peaks::Stretch {
+            let short = self.short_of_any(row, left, verdict, need)?;
+            let in_total: &[Resource] = if self.large_in_cpu[row] {
+                &[Resource::Cpu]
+            } else {
+                &[]
+            };
+            let in_total = || short_in_total(left, self.needed[row], life, in_total);
+            return Some(short.and_then(|()| in_total().map_or(Ok(()), Err)));
         }
         let open = |window| self.is_open(row, left, Resource::Memory, window);
         let verdict = match verdict {
@@ -184,13 +217,13 @@ impl Screen {
             Verdict::Exceeds => return Some(Err(Resource::Memory)),
             Verdict::Fits => {}
             Verdict::LookCloser => {
-                let fit = look_closer(&need()?, left, &[Resource::Memory], open);
+                let fit = look_closer(&need()?, left, self.peaks, open);
                 if fit.is_err() {
                     return Some(fit);
                 }
             }
         }
-        Some(short_in_total(left, self.needed[row], life).map_or(Ok(()), Err))
+        Some(short_in_total(left, self.needed[row], life, &STRETCHABLE).map_or(Ok(()), Err))
     }
 
     /// Peaks must not meet: any resource in any slot decides, the earliest first.
@@ -209,7 +242,16 @@ impl Screen {
             let is_open = |resource: &Resource| self.is_open(row, left, *resource, window);
             Resource::ALL.iter().any(is_open)
         };
-        Some(look_closer(&need()?, left, &Resource::ALL, open))
+        Some(look_closer(&need()?, left, self.peaks, open))
+    }
+
+    /// By how much CPU, network and disk may pass what is left.
+    fn may_pass(&self) -> Amounts {
+        if self.peaks == Peaks::Soft {
+            Amounts::rounded_down(self.capacity).soft()
+        } else {
+            Amounts::ZERO
+        }
     }
 
     fn windows(&self, row: Row, resource: Resource) -> &Coarse {
@@ -253,11 +295,22 @@ impl Screen {
 
     /// The windows in which CPU, network or disk may lack.
     pub(super) fn delayed_in(&self, row: Row, left: &Left) -> WindowSet {
+        if self.peaks == Peaks::Soft && self.large_in_cpu[row] {
+            return WindowSet::ALL;
+        }
         let least = &left.windows().least;
+        // Rounded up, since it was taken off before rounding.
+        let may_pass = self.may_pass();
+        let may_pass = STRETCHABLE.map(|resource| match may_pass.get(resource) {
+            0 => 0,
+            amount => coarse(amount).saturating_add(2),
+        });
         let may_lack = |window: usize| {
-            let windows = self.stretchable[row].iter().zip(STRETCHABLE);
+            let windows = self.stretchable[row].iter().zip(STRETCHABLE).zip(may_pass);
             windows
-                .map(|(need, resource)| need[window] >= least[resource as usize][window])
+                .map(|((need, resource), may_pass)| {
+                    need[window].saturating_add(may_pass) >= least[resource as usize][window]
+                })
                 .fold(false, |may_lack, of_this| may_lack | of_this)
         };
         WindowSet::of(may_lack)
@@ -271,6 +324,11 @@ impl Screen {
         }
     }
 
+    /// Needed with the margin at most in a slot.
+    pub(super) fn most(&self, row: Row) -> Amounts {
+        self.most[row]
+    }
+
     /// What the rows demand, without the margin.
     pub(super) fn demanded(&self) -> &Sums {
         &self.demanded
@@ -280,10 +338,10 @@ impl Screen {
 fn look_closer(
     need: &Need<'_>,
     left: &Left,
-    resources: &[Resource],
+    peaks: Peaks,
     look_into: impl Fn(usize) -> bool,
 ) -> Result<(), Resource> {
-    match need.first_short(left, resources, look_into) {
+    match need.first_short(left, need.terms(peaks), look_into) {
         Some((_, resource)) => Err(resource),
         None => Ok(()),
     }

@@ -25,6 +25,10 @@ pub(super) struct Line {
     pub(super) application: ApplicationId,
     pub(super) priority: i32,
     pub(super) application_master: bool,
+    /// Since when it is named and not placed.
+    pub(super) named_since_ms: Option<i64>,
+    /// How many containers it waits for.
+    pub(super) executors: u32,
     /// See [`Application::gets_on`].
     pub(super) gets_on: bool,
 }
@@ -72,6 +76,8 @@ impl WaitingTable {
             application: id,
             priority: ask.priority,
             application_master: ask.application_master,
+            named_since_ms: None,
+            executors: ask.count,
             gets_on: application.gets_on(),
         });
         self.predicted.push(predicted.cloned());
@@ -89,6 +95,7 @@ impl WaitingTable {
             return;
         };
         line.priority = ask.priority;
+        line.executors = ask.count;
         let former = (line.request, line.application_master);
         if former == (ask.request, ask.application_master) {
             return;
@@ -96,6 +103,7 @@ impl WaitingTable {
         self.notes.count_out(row, line);
         self.masters -= usize::from(line.application_master);
         self.masters += usize::from(ask.application_master);
+        line.named_since_ms = None;
         line.request = ask.request;
         line.application_master = ask.application_master;
         self.notes.count_in(row, line);
@@ -140,7 +148,15 @@ impl WaitingTable {
     pub(super) fn granted(&mut self, row: Row, now_ms: i64) {
         if let Some(line) = self.lines.get_mut(row) {
             line.since_ms = now_ms;
+            line.named_since_ms = None;
             self.notes.set(row, line, Note::None);
+        }
+    }
+
+    /// It was named to go to a node.
+    pub(super) fn named(&mut self, row: Row, now_ms: i64) {
+        if let Some(line) = self.lines.get_mut(row) {
+            line.named_since_ms.get_or_insert(now_ms);
         }
     }
 

@@ -3,9 +3,9 @@
 use super::bounded::bounded;
 use super::{CLOSE_SHARES, Candidate, Detail, Place, Policy};
 use crate::available::Available;
+use crate::by_plan::{ByPlan, PlanScore};
 use crate::demand::Demand;
 use crate::fit::{Excess, Peaks, fit_by};
-use crate::remaining::{ByRemaining, Shares};
 use crate::resources::{Resource, Resources};
 
 /// Elasecutor (IEEE/ACM ToN 2021), section III-B: with t the earliest predicted end among the
@@ -34,22 +34,23 @@ impl Policy for MinFrag {
         bounded(remaining.share.to_array().into_iter().fold(0.0, f64::max))
     }
 
-    fn peaks_may_meet(&self) -> bool {
-        self.peaks == Peaks::Stretch
+    fn peaks(&self) -> Peaks {
+        self.peaks
     }
 
     fn close_scores(&self) -> f64 {
         match self.peaks {
             Peaks::Stretch => CLOSE_SHARES,
             // The fit keeps peaks apart already.
-            Peaks::Strict => 0.0,
+            Peaks::Strict | Peaks::Soft => 0.0,
         }
     }
 
-    fn by_remaining(&self) -> Option<ByRemaining> {
-        Some(ByRemaining {
+    fn by_plan(&self) -> Option<ByPlan> {
+        Some(ByPlan {
             peaks: self.peaks,
-            shares: Shares::Largest,
+            score: PlanScore::LargestRemaining,
+            hold: 0,
         })
     }
 

@@ -10,6 +10,7 @@ mod capacity;
 mod detail;
 mod drf;
 mod dynamic_allocation;
+mod elastane;
 mod minfrag;
 mod named;
 mod oversubscribe;
@@ -24,8 +25,9 @@ pub use capacity::Capacity;
 pub use detail::Detail;
 pub use drf::Drf;
 pub use dynamic_allocation::DynamicAllocation;
+pub use elastane::{Elastane, Favor, UnknownFavor};
 pub use minfrag::MinFrag;
-pub use named::{UnknownPolicy, named, names};
+pub use named::{PolicyOptions, UnknownPolicy, named, names};
 pub use oversubscribe::Oversubscribe;
 pub use prophet::Prophet;
 pub use static_allocation::StaticAllocation;
@@ -35,10 +37,10 @@ pub use ursa::{JobOrder, Ursa, memory_estimate_bytes, work};
 pub use watermark::Watermark;
 
 use crate::available::Available;
+use crate::by_plan::ByPlan;
 use crate::demand::Demand;
-use crate::fit::Excess;
+use crate::fit::{Excess, Peaks};
 use crate::node::Node;
-use crate::remaining::ByRemaining;
 use crate::resources::Resources;
 
 /// What a policy decides by.
@@ -68,10 +70,9 @@ pub trait Policy: Send + Sync {
         true
     }
 
-    /// Whether CPU, network and disk are held to the total over an executor's life only, see
-    /// [`Peaks::Stretch`](crate::fit::Peaks::Stretch).
-    fn peaks_may_meet(&self) -> bool {
-        false
+    /// What becomes of peaks that meet, where it fits by demand over time.
+    fn peaks(&self) -> Peaks {
+        Peaks::Strict
     }
 
     /// Whether people read the score the other way round, the largest as the best; [`Policy::score`]
@@ -86,9 +87,9 @@ pub trait Policy: Send + Sync {
         0.0
     }
 
-    /// Set where fit and score are by what remains, which a round computes without asking for each
+    /// Set where fit and score are by the node's plan, which a round computes without asking for each
     /// application; the answers are the same as those of [`Policy::fits`] and [`Policy::score`].
-    fn by_remaining(&self) -> Option<ByRemaining> {
+    fn by_plan(&self) -> Option<ByPlan> {
         None
     }
 

@@ -3,8 +3,8 @@
 use super::bounded::bounded;
 use super::minfrag::Remaining;
 use super::{CLOSE_SHARES, Candidate, Detail, Place, Policy};
+use crate::by_plan::{ByPlan, PlanScore};
 use crate::fit::{Excess, Peaks, fit_by};
-use crate::remaining::{ByRemaining, Shares};
 
 /// Elasecutor (IEEE/ACM ToN 2021), section VI, the ablation of MinFrag: total remaining capacity
 /// instead of the dominant one. With t as [`MinFrag`](super::MinFrag) has it,
@@ -31,22 +31,23 @@ impl Policy for Trc {
         bounded(remaining.share.to_array().into_iter().sum())
     }
 
-    fn peaks_may_meet(&self) -> bool {
-        self.peaks == Peaks::Stretch
+    fn peaks(&self) -> Peaks {
+        self.peaks
     }
 
     fn close_scores(&self) -> f64 {
         match self.peaks {
             Peaks::Stretch => CLOSE_SHARES,
             // The fit keeps peaks apart already.
-            Peaks::Strict => 0.0,
+            Peaks::Strict | Peaks::Soft => 0.0,
         }
     }
 
-    fn by_remaining(&self) -> Option<ByRemaining> {
-        Some(ByRemaining {
+    fn by_plan(&self) -> Option<ByPlan> {
+        Some(ByPlan {
             peaks: self.peaks,
-            shares: Shares::Sum,
+            score: PlanScore::SumOfRemaining,
+            hold: 0,
         })
     }
 

@@ -152,7 +152,14 @@ impl Policy for Ursa {
     }
 
     fn fits(&self, place: &Place<'_>, candidate: &Candidate<'_>) -> Result<(), Excess> {
-        in_every_slot(place.available, candidate.needed, 0.0, &[Resource::Memory])?;
+        let memory = [Resource::Memory];
+        in_every_slot(
+            place.available,
+            candidate.needed,
+            0.0,
+            &memory,
+            Resources::ZERO,
+        )?;
         let gain = self.gain(place, candidate.needed);
         let overloaded = WORKED_OFF
             .into_iter()

@@ -11,6 +11,7 @@ const ROUNDING: f64 = 1e-9;
 pub fn fits(policy: &str, scene: &Scene, asked: &Asked) -> bool {
     match policy {
         "minfrag" | "trc" => in_every_slot(scene, &asked.needed, &Resource::ALL),
+        "elastane" => fits_softly(scene, &asked.needed),
         "tetris" => peaks_fit(scene, asked),
         "ursa" | "ursa-srjf" => ursa_fits(scene, asked),
         "watermark" => requests_fit(scene, asked, |resource| watermark(scene, resource)),
@@ -25,6 +26,7 @@ pub fn score(policy: &str, scene: &Scene, asked: &Asked) -> f64 {
     match policy {
         "minfrag" => shares(scene, &asked.demand).into_iter().fold(0.0, f64::max),
         "trc" => shares(scene, &asked.demand).into_iter().sum(),
+        "elastane" => waiting_nodes(scene, asked),
         "prophet" => {
             let [network, disk] =
                 [Resource::Network, Resource::Disk].map(|r| prophet(scene, &asked.demand, r));
@@ -49,7 +51,7 @@ pub fn score(policy: &str, scene: &Scene, asked: &Asked) -> f64 {
 }
 
 pub fn highest_wins(policy: &str) -> bool {
-    !["minfrag", "trc", "prophet", "drf"].contains(&policy)
+    !["elastane", "minfrag", "trc", "prophet", "drf"].contains(&policy)
 }
 
 fn in_every_slot(scene: &Scene, needed: &Demand, resources: &[Resource]) -> bool {
@@ -61,6 +63,57 @@ fn in_every_slot(scene: &Scene, needed: &Demand, resources: &[Resource]) -> bool
             .iter()
             .all(|resource| !scene.has(*resource) || fits(*resource))
     })
+}
+
+/// CPU and disk may pass what is left by a fifth of the node, the network by three fifths, memory by
+/// nothing; CPU of one that takes more than half of the node is held to the total.
+fn fits_softly(scene: &Scene, needed: &Demand) -> bool {
+    let Some(life_ms) = needed.duration_ms() else {
+        return in_every_slot(scene, needed, &Resource::ALL);
+    };
+    let part = |resource| match resource {
+        Resource::Cpu | Resource::Disk => 0.2,
+        Resource::Memory => 0.0,
+        Resource::Network => 0.6,
+    };
+    let missing = |resource: Resource, offset_ms| {
+        demanded(needed, offset_ms).get(resource) - scene.left(offset_ms).get(resource)
+    };
+    let has_peaks_below = |resource: Resource| {
+        let allowed = part(resource) * scene.capacity.get(resource) + ROUNDING;
+        (0..life_ms).all(|offset_ms| missing(resource, offset_ms) <= allowed)
+    };
+    let fits_in_total = |resource: Resource| {
+        let total: f64 = (0..life_ms)
+            .map(|offset_ms| missing(resource, offset_ms))
+            .sum();
+        total <= life_ms as f64 * ROUNDING
+    };
+    let is_large = peak(needed, Resource::Cpu) > scene.capacity.get(Resource::Cpu) / 2.0;
+    Resource::ALL.into_iter().all(|resource| {
+        let fits = if resource == Resource::Cpu && is_large {
+            fits_in_total(resource)
+        } else {
+            has_peaks_below(resource)
+        };
+        !scene.has(resource) || fits
+    })
+}
+
+/// How many nodes what waits takes on the average.
+fn waiting_nodes(scene: &Scene, asked: &Asked) -> f64 {
+    let life_ms = asked.demand.duration_ms().unwrap_or(1);
+    let mean_share = |resource: Resource| {
+        let total: f64 = (0..life_ms)
+            .map(|offset_ms| demanded(&asked.demand, offset_ms).get(resource))
+            .sum();
+        total / life_ms as f64 / scene.capacity.get(resource)
+    };
+    let known = Resource::ALL
+        .into_iter()
+        .filter(|resource| scene.has(*resource));
+    let most = known.map(mean_share).fold(0.0, f64::max);
+    most * f64::from(asked.waiting.executors)
 }
 
 fn requests_fit(scene: &Scene, asked: &Asked, factor: impl Fn(Resource) -> f64) -> bool {

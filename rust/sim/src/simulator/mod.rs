@@ -79,7 +79,7 @@ pub fn simulate(
     seed: u64,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Outcome, SimulationError> {
-    let policy = named(policy, settings.peaks)?;
+    let policy = named(policy, settings.policy_options)?;
     for application in &workload.applications {
         let request = application.request;
         let fits = workload.machines.iter().any(|machine| {

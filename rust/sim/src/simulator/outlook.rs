@@ -5,7 +5,7 @@
 //! not fit there, until something starts or ends on the node.
 
 use elastane_core::node::Node;
-use elastane_core::{Resource, SLOT_MS};
+use elastane_core::{Resource, Resources, SLOT_MS};
 
 use super::kinds::Needed;
 
@@ -23,7 +23,8 @@ pub(super) struct Outlook {
 }
 
 impl Outlook {
-    pub(super) fn new(node: &Node, now_ms: i64) -> Self {
+    /// A demand may pass what is left by `may_pass`.
+    pub(super) fn new(node: &Node, may_pass: Resources, now_ms: i64) -> Self {
         let slot_ms = i64::from(SLOT_MS);
         let now_slot = now_ms.div_euclid(slot_ms);
         let mut running = Vec::new();
@@ -43,14 +44,15 @@ impl Outlook {
         };
         for resource in Resource::ALL {
             let capacity = node.capacity.get(resource);
-            let mut left = vec![capacity * (1.0 + TOLERANCE); last_end];
+            let free = capacity * (1.0 + TOLERANCE) + may_pass.get(resource);
+            let mut left = vec![free; last_end];
             for (slots, _) in &running {
                 for (left, slot) in left.iter_mut().zip(*slots) {
                     *left -= slot.get(resource);
                 }
             }
             let mut when_current = left.clone();
-            when_current.push(capacity * (1.0 + TOLERANCE));
+            when_current.push(free);
             for (slots, last) in &running {
                 let last = last.map_or(0.0, |last| last.get(resource));
                 for left in &mut when_current[slots.len()..] {
@@ -130,7 +132,7 @@ impl Outlook {
 #[allow(clippy::unwrap_used, reason = "helpers of tests")]
 mod tests {
     use elastane_core::node::ExecutorId;
-    use elastane_core::{Demand, Resources, Running};
+    use elastane_core::{Demand, Running};
 
     use super::*;
 
@@ -146,7 +148,7 @@ mod tests {
         let demand = Demand::series(SLOT_MS, &slots.collect::<Vec<_>>()).unwrap();
         let mut node = Node::new(Resources::from_array([4.0; 4]));
         node.insert(ExecutorId(1), Running::new(0, demand));
-        Outlook::new(&node, i64::from(SLOT_MS))
+        Outlook::new(&node, Resources::ZERO, i64::from(SLOT_MS))
     }
 
     /// The first slot of what runs has passed.

@@ -28,9 +28,8 @@ pub(super) struct ResourceManager {
     places: Vec<usize>,
     kinds: Kinds,
     bookable_ratio: f64,
-    /// What has to fit in every slot of an executor's life; nothing where the policy does not fit by
-    /// predictions.
-    fits_in_every_slot: &'static [Resource],
+    /// What becomes of peaks that meet; none where the policy does not fit by predictions.
+    peaks: Option<Peaks>,
     margin: f64,
     starvation_wait_ms: i64,
     /// How many executors wait in all.
@@ -58,11 +57,7 @@ pub(super) struct Placed {
 impl ResourceManager {
     pub(super) fn new(workload: &Workload, policy: Box<dyn Policy>, settings: &Settings) -> Self {
         let cluster_settings = settings.cluster(policy.as_ref());
-        let fits_in_every_slot: &[Resource] = match policy.by_remaining().map(|by| by.peaks) {
-            Some(Peaks::Strict) => &Resource::ALL,
-            Some(Peaks::Stretch) => &[Resource::Memory],
-            None => &[],
-        };
+        let peaks = policy.by_plan().map(|by| by.peaks);
         let mut cluster = Cluster::new(cluster_settings, policy);
         // Which node would be kept depends on when rounds are asked for, and some are left out.
         cluster.keep_no_nodes();
@@ -86,7 +81,7 @@ impl ResourceManager {
             places: Vec::new(),
             kinds: Kinds::new(&workload.applications, settings.margin),
             bookable_ratio: cluster_settings.max_ratio,
-            fits_in_every_slot,
+            peaks,
             margin: settings.margin,
             starvation_wait_ms: settings.starvation_wait_ms,
             waiting: 0,
@@ -231,18 +226,22 @@ impl ResourceManager {
             let has_room = kinds.any(|kind| kind.request.fits_into(free));
             return has_room.then_some(now_ms);
         }
-        if self.fits_in_every_slot.is_empty() {
+        let Some(peaks) = self.peaks else {
             return Some(now_ms);
-        }
+        };
         let entry = self.cluster.node(self.nodes[node])?;
-        let outlook = Outlook::new(&entry.node, now_ms);
+        let capacity = entry.node.capacity;
+        let outlook = Outlook::new(&entry.node, peaks.may_pass(capacity), now_ms);
         let mut slots = outlook.end();
         let mut starves_ms = None;
         for kind in kinds {
             let Some(needed) = &kind.needed else {
                 return Some(now_ms);
             };
-            slots = outlook.first_fit(needed, self.fits_in_every_slot, slots);
+            let cores = needed[Resource::Cpu as usize].iter();
+            let most_cores = cores.copied().fold(0.0, f64::max).min(capacity.cpu_cores);
+            let in_every_slot = peaks.in_every_slot(most_cores, capacity);
+            slots = outlook.first_fit(needed, in_every_slot, slots);
             if slots == 0 {
                 return Some(now_ms);
             }

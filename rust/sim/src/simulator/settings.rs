@@ -1,8 +1,7 @@
 //! How a workload is run.
 
 use elastane_core::ClusterSettings;
-use elastane_core::fit::Peaks;
-use elastane_core::policy::Policy;
+use elastane_core::policy::{Policy, PolicyOptions};
 
 use super::contention::Contention;
 
@@ -12,8 +11,8 @@ use super::contention::Contention;
 pub struct Settings {
     /// What happens where more is wanted than there is.
     pub contention: Contention,
-    /// What policies that fit by demand over time make of peaks that meet.
-    pub peaks: Peaks,
+    /// What is chosen about the policy.
+    pub policy_options: PolicyOptions,
     /// See [`ClusterSettings::pass_ms`].
     pub pass_ms: i64,
     /// See [`ClusterSettings::starvation_wait_ms`].
@@ -35,7 +34,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             contention: Contention::default(),
-            peaks: Peaks::Strict,
+            policy_options: PolicyOptions::default(),
             pass_ms: 0,
             starvation_wait_ms: 60_000,
             margin: 0.0,
