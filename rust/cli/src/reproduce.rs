@@ -1,6 +1,7 @@
 //! `elastane reproduce`
 
 mod figures;
+mod house;
 mod ispark;
 mod sensitivity;
 mod simulated;
@@ -15,6 +16,7 @@ use crate::failure::Failure;
 use crate::reproduce_ursa;
 use crate::simulation::RunOptions;
 
+const HOUSE: &str = "house";
 const ISPARK: &str = "ispark";
 const SENSITIVITY: &str = "sensitivity";
 const URSA: &str = "ursa";
@@ -30,10 +32,12 @@ const SENSITIVITY_SEEDS: u32 = 3;
   elastane reproduce prophet --seeds 5 --json prophet.json
   elastane reproduce ispark
   elastane reproduce ursa --seeds 3
-  elastane reproduce sensitivity --json sensitivity.json")]
+  elastane reproduce sensitivity --json sensitivity.json
+  elastane reproduce house --noise 0.4 --length-error 0.2")]
 pub(crate) struct Reproduce {
     /// The paper: elasecutor, prophet, ispark or ursa; or sensitivity, for how the main figures
-    /// hang on the model's parameters and on what the papers leave open
+    /// hang on the model's parameters and on what the papers leave open; or house, for the house
+    /// policy against minfrag
     paper: String,
     /// How many seeds, from --seed on; 30, or 3 for sensitivity, where it is not given
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=1_000))]
@@ -51,6 +55,7 @@ impl Reproduce {
         let json = self.json.as_deref();
         match self.paper.as_str() {
             URSA => reproduce_ursa::run(&self.run, seeds, json, output),
+            HOUSE => house::run(&self.run, seeds, json, output),
             ISPARK => ispark::run(&self.run, seeds, json, output),
             SENSITIVITY => {
                 let seeds = self.seeds.unwrap_or(SENSITIVITY_SEEDS);
@@ -64,7 +69,7 @@ impl Reproduce {
         let known = PAPERS.into_iter().find(|paper| paper.name == self.paper);
         known.ok_or_else(|| {
             let mut names: Vec<&str> = PAPERS.iter().map(|paper| paper.name).collect();
-            names.extend([ISPARK, URSA, SENSITIVITY]);
+            names.extend([ISPARK, URSA, SENSITIVITY, HOUSE]);
             let (name, names) = (&self.paper, names.join(", "));
             Failure::BadInput(format!("paper {name}: not known, {names} are there"))
         })

@@ -3,6 +3,7 @@
 mod claim;
 mod compared;
 mod elasecutor;
+pub mod house;
 mod prophet;
 mod sensitivity;
 mod setup;
