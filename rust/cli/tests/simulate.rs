@@ -176,6 +176,68 @@ fn without_an_input_the_usage_is_wrong() {
 }
 
 #[test]
+fn a_favor_that_is_not_there_is_refused_with_those_that_are() {
+    let ended = elastane(&["simulate", "--workload", "lockstep", "--favor", "speed"]);
+    assert_eq!(ended.code, Some(2));
+    assert_eq!(ended.stdout, "");
+    // The line after it names the help, as for any option.
+    assert_eq!(
+        ended.stderr.lines().next(),
+        Some(
+            "error: invalid value 'speed' for '--favor <WHAT>': speed is not known, makespan, \
+             balanced, completion are there"
+        )
+    );
+}
+
+#[test]
+fn favor_and_peaks_change_what_the_house_policy_does() {
+    let application = |name: &str, executors, cpu: f64, slots: usize| {
+        json!({
+            "name": name, "executors": executors,
+            "request": {"vcores": 1, "memory_bytes": 2_000_000_000_u64},
+            "actual": {
+                "cpu_cores": vec![cpu; slots], "memory_bytes": vec![1e9; slots],
+                "network_bytes_per_s": vec![0; slots], "disk_bytes_per_s": vec![0; slots],
+            },
+        })
+    };
+    let mut mixed = scenario();
+    mixed["machines"][0]["count"] = json!(1);
+    mixed["applications"] = json!([
+        application("short", 1, 2.0, 4),
+        application("longer", 1, 2.0, 10),
+        application("long", 2, 3.0, 30),
+        application("many", 4, 1.5, 4),
+    ]);
+    let folder = tempfile::tempdir().unwrap();
+    let file = written(folder.path(), &mixed);
+    let report = folder.path().join("report.json");
+    let completion = |more: &[&str]| {
+        let run = [
+            "simulate",
+            "--scenario",
+            text(&file),
+            "--policy",
+            "elastane",
+        ];
+        elastane(&[&run[..], &["--json", text(&report)], more].concat()).printed();
+        let report: Value = serde_json::from_str(&fs::read_to_string(&report).unwrap()).unwrap();
+        report["policies"]["elastane"]["mean_completion_s"].clone()
+    };
+    let own = completion(&[]);
+    assert_eq!(completion(&["--favor", "balanced", "--peaks", "soft"]), own);
+    for other in [
+        ["--favor", "makespan"],
+        ["--favor", "completion"],
+        ["--peaks", "strict"],
+        ["--peaks", "stretch"],
+    ] {
+        assert_ne!(completion(&other), own, "{other:?}");
+    }
+}
+
+#[test]
 fn a_trace_runs_on_as_many_machines_as_asked_for() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("jobs.tsv");

@@ -103,16 +103,8 @@ impl Power {
         life: Option<usize>,
         executors: u32,
     ) -> f64 {
-        let (capacity, demanded) = (capacity.to_array(), demanded.to_array());
-        let mut most = 0.0_f64;
-        for i in 0..4 {
-            if capacity[i] > 0 {
-                most = most.max(demanded[i] as f64 / capacity[i] as f64);
-            }
-        }
-        let slots = life.map_or(1.0, |life| life as f64);
-        let life_s = life.map_or(UNKNOWN_LIFE_S, |life| life as f64 * SLOT_S);
-        self.of(most / slots * f64::from(executors), life_s)
+        let nodes = mean_share(capacity, demanded, life) * f64::from(executors);
+        self.of(nodes, life_s(life))
     }
 
     /// The score of executors that demand so many nodes on the average, for so long.
@@ -123,4 +115,23 @@ impl Power {
             Power::Half => nodes * life_s.sqrt(),
         }
     }
+}
+
+/// The share of a node that an executor demands on the average of the resource of which it demands
+/// most; `demanded` in total over `life` slots, or in every slot where nobody knows when it ends.
+pub(crate) fn mean_share(capacity: Amounts, demanded: Amounts, life: Option<usize>) -> f64 {
+    let (capacity, demanded) = (capacity.to_array(), demanded.to_array());
+    let mut most = 0.0_f64;
+    for i in 0..4 {
+        if capacity[i] > 0 {
+            most = most.max(demanded[i] as f64 / capacity[i] as f64);
+        }
+    }
+    most / life.map_or(1.0, |life| life as f64)
+}
+
+/// How long an executor is taken to run.
+#[inline]
+pub(crate) fn life_s(life: Option<usize>) -> f64 {
+    life.map_or(UNKNOWN_LIFE_S, |life| life as f64 * SLOT_S)
 }

@@ -296,6 +296,75 @@ mod tests {
         assert_eq!(fit(&available, &demand, 0.0).unwrap_err().from_ms, 0);
     }
 
+    /// Of so much of one resource, on a node of 100 of which 90 are taken.
+    fn softly_fits(resource: Resource, amount: f64) -> Result<(), Excess> {
+        let of = |amount| {
+            let mut amounts = [0.0; 4];
+            amounts[resource as usize] = amount;
+            Resources::from_array(amounts)
+        };
+        let demand = |amount| Demand::series(1_000, &[of(amount)]).unwrap();
+        let running = Running::new(0, demand(90.0));
+        let available = Available::new(of(100.0), &[running], 0);
+        fit_softly(&available, &demand(amount))
+    }
+
+    #[test]
+    fn softly_each_resource_may_pass_what_is_available_by_its_part_of_the_node() {
+        for (resource, most) in [
+            (Resource::Cpu, 30.0),
+            (Resource::Memory, 10.0),
+            (Resource::Network, 70.0),
+            (Resource::Disk, 30.0),
+        ] {
+            assert_eq!(softly_fits(resource, most), Ok(()), "{resource:?}");
+            let excess = softly_fits(resource, most + 0.001).unwrap_err();
+            assert_eq!(excess.resource, resource);
+            assert!((excess.amount - (most - 10.0)).abs() < 0.01, "{excess:?}");
+        }
+    }
+
+    #[test]
+    fn softly_cpu_above_half_of_the_node_is_held_to_the_total() {
+        let running = Running::new(0, series(&[4.0, 0.0, 0.0]));
+        let available = Available::new(cpu(4.0), &[running], 0);
+        let half_of_it = series(&[2.0, 0.0, 0.0]);
+        assert!(fit_softly(&available, &half_of_it).is_err());
+        let more_than_half = series(&[2.001, 0.0, 0.0]);
+        assert_eq!(fit_softly(&available, &more_than_half), Ok(()));
+        // Of 12 core-seconds 8 are left, and a total is not passed.
+        assert_eq!(fit_softly(&available, &series(&[4.0, 2.0, 2.0])), Ok(()));
+        let excess = fit_softly(&available, &series(&[4.0, 2.0, 2.3])).unwrap_err();
+        assert_eq!(
+            excess.to_string(),
+            "cpu demand exceeds what is available by 0.10 cores"
+        );
+    }
+
+    #[test]
+    fn softly_what_is_large_in_cpu_is_held_to_every_slot_of_the_others() {
+        let slot = |cores, disk| Resources::from_array([cores, 0.0, 0.0, disk]);
+        let of = |slots: &[Resources]| Demand::series(1_000, slots).unwrap();
+        let running = Running::new(0, of(&[slot(0.0, 10.0), slot(0.0, 0.0)]));
+        let available = Available::new(slot(4.0, 10.0), &[running], 0);
+        let large = |disk| of(&[slot(3.0, disk), slot(0.0, 0.0)]);
+        assert_eq!(fit_softly(&available, &large(2.0)), Ok(()));
+        let excess = fit_softly(&available, &large(3.0)).unwrap_err();
+        assert_eq!(excess.resource, Resource::Disk);
+    }
+
+    #[test]
+    fn softly_a_demand_without_an_end_is_held_to_every_slot() {
+        let running = Running::new(0, series(&[3.0]));
+        let available = Available::new(cpu(4.0), &[running], 0);
+        for (cores, fits) in [(1.0, true), (1.1, false), (3.0, false)] {
+            let endless = Demand::for_life(cpu(cores)).unwrap();
+            let softly = fit_softly(&available, &endless);
+            assert_eq!(softly.is_ok(), fits, "{cores}");
+            assert_eq!(softly, fit(&available, &endless, 0.0));
+        }
+    }
+
     #[test]
     fn over_life_peaks_may_meet_where_the_total_fits() {
         let running = Running::new(0, series(&[3.0, 1.0]));

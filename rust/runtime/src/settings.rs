@@ -244,6 +244,14 @@ mod tests {
     }
 
     #[test]
+    fn the_house_policy_is_the_default_and_balanced() {
+        let settings = read(&[]).unwrap();
+        assert_eq!(settings.policy, "elastane");
+        assert_eq!(settings.policy_options, PolicyOptions::default());
+        assert_eq!(settings.policy_options.favor, Favor::Balanced);
+    }
+
+    #[test]
     fn a_bad_value_names_key_value_and_what_is_allowed() {
         let bad = [
             ("mode", "on", "off, observe or enforce"),
@@ -253,7 +261,12 @@ mod tests {
             ("report.missed", "three", "1 to 100"),
             ("plan.cpu.cap-ratio", "0.5", "0 (shares only) or 1 to 100"),
             ("journal.usage", "yes", "true or false"),
-            ("fit.peaks", "soft", "strict or stretch"),
+            ("fit.peaks", "loose", "strict, soft or stretch"),
+            (
+                "placement.favor",
+                "speed",
+                "makespan, balanced or completion",
+            ),
         ];
         for (key, value, allowed) in bad {
             let message = read(&[(key, value)]).unwrap_err().to_string();

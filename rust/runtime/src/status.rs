@@ -151,7 +151,7 @@ fn reason(cluster: &Cluster, held: Option<Held>, now_ms: i64) -> String {
         Some(Held::Behind { node, behind }) => {
             let first = cluster.application(behind);
             format!(
-                "{}: room is held for {}, which has less work left",
+                "{}: room is held for {}, which goes first",
                 name(node),
                 first.map_or("an application that is gone", |first| first.id.as_str())
             )

@@ -5,7 +5,10 @@ mod common;
 
 use std::path::Path;
 
-use common::{GB, START_MS, commit, open, open_with, register, reply, run_of, submission};
+use common::{
+    GB, START_MS, commit, free, learn_named, open, open_with, register, reply, run_of, submission,
+    waiting,
+};
 use elastane_protocol::CpuStep;
 use elastane_runtime::Elastane;
 
@@ -116,4 +119,62 @@ fn what_waits_says_why() {
     assert_eq!(admitted(&elastane), 2, "3 GB each by the request");
     let status: serde_json::Value = serde_json::from_str(&elastane.status(START_MS)).unwrap();
     assert_eq!(status["refused_commits"], 1);
+}
+
+#[test]
+fn fit_peaks_says_whether_peaks_may_meet() {
+    let folder = tempfile::tempdir().unwrap();
+    // 1.5 cores of 4, and then a quarter of that.
+    learn(folder.path(), &[1.5]);
+    let of_policy = |policy: &str, peaks: Option<&str>| {
+        let peaks = peaks.map(|peaks| ("fit.peaks", peaks));
+        let settings: Vec<_> = [("policy", policy)].into_iter().chain(peaks).collect();
+        let elastane = open_with(folder.path(), "enforce", &settings);
+        let admitted = admitted(&elastane);
+        elastane.close();
+        admitted
+    };
+    for policy in ["elastane", "minfrag"] {
+        assert_eq!(of_policy(policy, Some("strict")), 2, "{policy}");
+        assert_eq!(of_policy(policy, Some("soft")), 3, "{policy}");
+        assert_eq!(of_policy(policy, Some("stretch")), 5, "{policy}");
+    }
+    assert_eq!(of_policy("elastane", None), 3, "soft is its own");
+    assert_eq!(of_policy("minfrag", None), 2, "the papers' are strict");
+}
+
+/// The order in which a wide and short application and a narrow and long one go to an idle node.
+fn order(folder: &Path, settings: &[(&str, &str)]) -> [&'static str; 2] {
+    let elastane = open_with(folder, "enforce", settings);
+    let node = register(&elastane);
+    reply(&elastane, 0, START_MS, &[]);
+    let wide = waiting(&elastane, "application_1_0098", "wide", 1, 1);
+    waiting(&elastane, "application_1_0099", "narrow", 1, 1);
+    let named = elastane.round(node, free(), START_MS).unwrap();
+    assert_eq!(named.len(), 2);
+    elastane.close();
+    if named[0] == wide {
+        ["wide", "narrow"]
+    } else {
+        ["narrow", "wide"]
+    }
+}
+
+#[test]
+fn elastane_is_the_default_and_placement_favor_says_what_it_makes_short() {
+    let folder = tempfile::tempdir().unwrap();
+    learn_named(
+        folder.path(),
+        &[("wide", &[2.0; 4]), ("narrow", &[1.0; 40])],
+    );
+    let least_first = ["narrow", "wide"];
+    for favor in ["makespan", "balanced"] {
+        let order = order(folder.path(), &[("placement.favor", favor)]);
+        assert_eq!(order, least_first, "{favor}");
+    }
+    let completion = [("placement.favor", "completion")];
+    assert_eq!(order(folder.path(), &completion), ["wide", "narrow"]);
+    assert_eq!(order(folder.path(), &[]), least_first);
+    let minfrag = [("policy", "minfrag")];
+    assert_eq!(order(folder.path(), &minfrag), ["wide", "narrow"]);
 }

@@ -3,7 +3,7 @@
 
 use elastane_core::cluster::Request;
 use elastane_core::fit::Peaks;
-use elastane_core::policy::{PolicyOptions, named, names};
+use elastane_core::policy::{Favor, PolicyOptions, named, names};
 use elastane_core::{Demand, Resource, Resources, SLOT_MS};
 use elastane_sim::simulator::{
     Contention, LowerBound, Outcome, Settings, SimulationError, simulate,
@@ -165,6 +165,24 @@ fn a_run_that_takes_too_long_is_given_up() {
 }
 
 #[test]
+fn where_nobody_starves_ever_all_that_fits_is_done() {
+    // The second one does not fit beside the first, so that a node sleeps until that ends.
+    let first = application("first", 0, 3, &[[3.0, 1e9, 0.0, 0.0]; 10]);
+    let second = application("second", 100, 3, &[[3.0, 1e9, 0.0, 0.0]; 5]);
+    let work = workload(2, vec![first, second]);
+    for policy in policies() {
+        let ended_s = |starvation_wait_ms| {
+            let settings = Settings {
+                starvation_wait_ms,
+                ..settings()
+            };
+            run(&work, policy, &settings).makespan_s
+        };
+        assert_eq!(ended_s(i64::MAX), ended_s(TOO_LONG_MS), "{policy}");
+    }
+}
+
+#[test]
 fn one_application_in_lock_step_leaves_nothing_to_gain() {
     let lockstep = generate("lockstep", 1).unwrap();
     let makespan_s = |policy| run(&lockstep, policy, &Settings::default()).makespan_s;
@@ -231,6 +249,11 @@ fn policies() -> impl Iterator<Item = &'static str> {
         .filter(move |name| !strict(name).needs_gangs())
 }
 
+#[test]
+fn the_house_policy_is_among_those_that_any_workload_is_run_with() {
+    assert!(policies().any(|policy| policy == "elastane"));
+}
+
 fn total_work(workload: &Workload, seed: u64) -> Resources {
     let mut work = Resources::ZERO;
     for (place, application) in workload.applications.iter().enumerate() {
@@ -282,7 +305,9 @@ proptest! {
     #[test]
     fn leaving_out_heartbeats_changes_nothing(
         workload in any_workload(),
-        peaks in prop::sample::select(vec![None, Some(Peaks::Strict), Some(Peaks::Stretch)]),
+        peaks in prop::sample::select(
+            vec![None, Some(Peaks::Strict), Some(Peaks::Soft), Some(Peaks::Stretch)]),
+        favor in prop::sample::select(Favor::ALL.to_vec()),
         margin in prop::sample::select(vec![0.0, 0.2]),
         starvation_wait_ms in prop::sample::select(vec![5_000, 60_000, i64::MAX]),
     ) {
@@ -290,7 +315,7 @@ proptest! {
             let with = |skip_idle_heartbeats| {
                 let settings = Settings {
                     skip_idle_heartbeats,
-                    policy_options: PolicyOptions { peaks, ..PolicyOptions::default() },
+                    policy_options: PolicyOptions { peaks, favor },
                     margin,
                     starvation_wait_ms,
                     ..settings()

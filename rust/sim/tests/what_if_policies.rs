@@ -101,6 +101,37 @@ fn trc_adds_figure_6_up() {
 }
 
 #[test]
+fn elastane_takes_the_least_mean_share_of_figure_6_and_then_the_other_beside_it() {
+    let figure_6 = serde_json::from_str(FIGURE_6).unwrap();
+    let judged = |executor| judged("elastane", &figure_6, executor);
+    let (first, second) = (judged("1"), judged("2"));
+    // Executor 1 uses 1,625 of 7 · 1,250 MB/s, executor 2 a quarter of the cores.
+    assert_close(first.score.unwrap(), 13. / 70.);
+    assert_close(second.score.unwrap(), 1. / 4.);
+    let detail = first.detail.unwrap();
+    assert_close(detail.numbers["nodes"], 13. / 70.);
+    assert_close(detail.numbers["life_s"], 21.);
+    assert_close(detail.per_resource["mean_share"]["cpu"], 19. / 112.);
+    // Together they are 250 MB/s above what there is in the first slot.
+    assert_eq!(placed("elastane", &figure_6, ALL), ["1", "2"]);
+}
+
+#[test]
+fn elastane_counts_all_that_an_application_waits_for() {
+    let cores = |cores: f64| [[cores, 0.0, 0.0, 0.0]];
+    let waiting = [
+        pending("two-1", 0, [1.0, 0.0], &cores(1.0)),
+        pending("two-2", 0, [1.0, 0.0], &cores(1.0)),
+        pending("one-1", 1, [1.0, 0.0], &cores(1.5)),
+    ];
+    let scenario = scenario([4.0, 0.0, 0.0, 0.0], &[], &waiting);
+    assert_close(judged("elastane", &scenario, "two-1").score.unwrap(), 0.5);
+    // With one of them placed, the other one demands less than the third.
+    let order = ["one-1", "two-1", "two-2"];
+    assert_eq!(placed("elastane", &scenario, ALL), order);
+}
+
+#[test]
 fn trc_and_minfrag_differ_where_one_resource_remains_most() {
     let empty = [4.0, 4.0, 4.0, 4.0];
     let one_left = pending("one", 0, [0.0, 0.0], &[[4.0, 4.0, 4.0, 1.0]]);
@@ -387,6 +418,7 @@ fn the_margin_is_for_what_fits_by_demand() {
     let waits = pending("p", 0, [4.0, 4.0], &[[3.0; 4]]);
     let scenario = scenario([4.0; 4], &[], &[waits]);
     for (policy, expected) in [
+        ("elastane", false),
         ("minfrag", false),
         ("trc", false),
         ("tetris", false),

@@ -1,7 +1,7 @@
 //! What one heartbeat costs in the core: a round, the first one after a change, a commit, a finish,
 //! and the memory of an application that waits. `make bench-core` prints a line for each.
 //!
-//! `--only CASE PENDING ROUNDS` runs rounds and nothing else, to count instructions: the difference
+//! `--only POLICY CASE PENDING ROUNDS` runs rounds and nothing else, to count instructions: the difference
 //! of two counts is that of the rounds between.
 
 #![allow(missing_docs)]
@@ -13,7 +13,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use elastane_core::fit::Peaks;
-use scene::{Case, Scene, Size, courses};
+use scene::{Case, Scene, Size, Under, courses};
 
 const PENDING: [usize; 3] = [100, 1_000, 10_000];
 
@@ -24,61 +24,68 @@ fn main() {
     }
     // Before all else, so that no memory that was freed is used again.
     memory();
-    for case in [Case::NoneFits, Case::HalfFits, Case::Doubtful] {
-        for pending in PENDING {
-            heartbeat(case, Peaks::Stretch, Size::of(pending), "");
+    for case in [
+        Case::NoneFits,
+        Case::HalfFits,
+        Case::HeldFirst,
+        Case::Doubtful,
+    ] {
+        for under in [Under::ELASTANE, Under::MINFRAG] {
+            for pending in PENDING {
+                heartbeat(case, under, Size::of(pending), "");
+            }
         }
     }
-    for case in [Case::NoneFits, Case::HalfFits] {
-        heartbeat(case, Peaks::Strict, Size::of(1_000), " peaks=strict");
-    }
-    for steps in [16, 512] {
-        let size = Size {
-            steps,
-            ..Size::of(1_000)
-        };
-        heartbeat(
-            Case::HalfFits,
-            Peaks::Stretch,
-            size,
-            &format!(" steps={steps}"),
-        );
-    }
-    for running in [5, 200] {
-        let size = Size {
-            running,
-            ..Size::of(1_000)
-        };
-        heartbeat(
-            Case::HalfFits,
-            Peaks::Stretch,
-            size,
-            &format!(" running={running}"),
-        );
-    }
-    let size = Size {
-        passed: 0.3,
-        ..Size::of(1_000)
+    let strict = Under {
+        peaks: Peaks::Strict,
+        ..Under::MINFRAG
     };
-    heartbeat(Case::HalfFits, Peaks::Stretch, size, " first_end=late");
-    with_other_nodes();
-    for pending in PENDING {
-        after_a_change(pending);
+    for case in [Case::NoneFits, Case::HalfFits] {
+        heartbeat(case, strict, Size::of(1_000), " peaks=strict");
+    }
+    for under in [Under::ELASTANE, Under::MINFRAG] {
+        other_sizes(under);
+        with_other_nodes(under);
+        for pending in PENDING {
+            after_a_change(under, pending);
+        }
     }
     for other_nodes in [0, 9_999] {
         commit_and_finish(other_nodes);
     }
 }
 
-fn heartbeat(case: Case, peaks: Peaks, size: Size, more: &str) {
-    let mut scene = Scene::new(peaks, 3_000, size, &courses(case, size));
+fn other_sizes(under: Under) {
+    let usual = Size::of(1_000);
+    for steps in [16, 512] {
+        let size = Size { steps, ..usual };
+        heartbeat(Case::HalfFits, under, size, &format!(" steps={steps}"));
+    }
+    for running in [5, 200] {
+        let size = Size { running, ..usual };
+        heartbeat(Case::HalfFits, under, size, &format!(" running={running}"));
+    }
+    let size = Size {
+        passed: 0.3,
+        ..usual
+    };
+    heartbeat(Case::HalfFits, under, size, " first_end=late");
+}
+
+fn heartbeat(case: Case, under: Under, size: Size, more: &str) {
+    let mut scene = Scene::new(under, 3_000, size, &courses(case, size));
     let start = Instant::now();
     let named = scene.round();
     let first_ms = start.elapsed().as_secs_f64() * 1e3;
     let refused = scene.refused();
     let mut times = measure(size.pending, || scene.round());
     print(
-        &format!("heartbeat {}{more} pending={}", case.name(), size.pending),
+        &format!(
+            "heartbeat policy={} {}{more} pending={}",
+            under.name,
+            case.name(),
+            size.pending
+        ),
         &mut times,
         &format!(" refused={refused} named={named} first_ms={first_ms:.1}"),
     );
@@ -86,26 +93,21 @@ fn heartbeat(case: Case, peaks: Peaks, size: Size, more: &str) {
 
 /// Executors may pass on the node for one of eight others: few of them, none although each of the
 /// best is delayed and asks, and most.
-fn with_other_nodes() {
+fn with_other_nodes(under: Under) {
     let size = Size {
         other_nodes: 8,
         ..Size::of(1_000)
     };
-    heartbeat(Case::HalfFits, Peaks::Stretch, size, " other_nodes=8");
+    heartbeat(Case::HalfFits, under, size, " other_nodes=8");
     for (cpu_shares, more) in [([1.2, 1.2], " none_passes"), ([1.6, 0.1], " most_pass")] {
         let size = Size { cpu_shares, ..size };
-        heartbeat(
-            Case::Delayed,
-            Peaks::Stretch,
-            size,
-            &format!("{more} other_nodes=8"),
-        );
+        heartbeat(Case::Delayed, under, size, &format!("{more} other_nodes=8"));
     }
 }
 
-fn after_a_change(pending: usize) {
+fn after_a_change(under: Under, pending: usize) {
     let size = Size::of(pending);
-    let mut scene = Scene::new(Peaks::Stretch, 3_000, size, &courses(Case::HalfFits, size));
+    let mut scene = Scene::new(under, 3_000, size, &courses(Case::HalfFits, size));
     let mut times: Vec<f64> = (0..1_000)
         .map(|_| {
             assert!(scene.commit() && scene.finish());
@@ -113,7 +115,10 @@ fn after_a_change(pending: usize) {
         })
         .collect();
     print(
-        &format!("first_round_after_a_change pending={pending}"),
+        &format!(
+            "first_round_after_a_change policy={} pending={pending}",
+            under.name
+        ),
         &mut times,
         "",
     );
@@ -127,7 +132,7 @@ fn commit_and_finish(other_nodes: usize) {
         running,
         ..Size::of(1_000)
     };
-    let mut scene = Scene::new(Peaks::Stretch, 3_000, size, &courses(Case::HalfFits, size));
+    let mut scene = Scene::new(Under::ELASTANE, 3_000, size, &courses(Case::HalfFits, size));
     let (mut commits, mut finishes) = (Vec::new(), Vec::new());
     for _ in 0..2_000 {
         scene.round();
@@ -154,12 +159,12 @@ fn memory() {
     let Some(before) = resident_bytes() else {
         return println!("memory not measured: /proc/self/statm cannot be read");
     };
-    let mut scene = Scene::new(Peaks::Strict, 3_000, size, &courses);
+    let mut scene = Scene::new(Under::ELASTANE, 3_000, size, &courses);
     scene.round();
     let after = resident_bytes().unwrap_or(before);
     let each = after.saturating_sub(before) / size.pending;
     println!(
-        "memory peaks=strict pending={} bytes_each={each}",
+        "memory policy=elastane pending={} bytes_each={each}",
         size.pending
     );
 }
@@ -171,16 +176,23 @@ fn resident_bytes() -> Option<usize> {
 }
 
 fn rounds_only(arguments: &[String]) {
-    let [case, pending, rounds, ..] = arguments else {
-        return println!("--only needs CASE PENDING ROUNDS");
+    let [policy, case, pending, rounds, ..] = arguments else {
+        return println!("--only needs POLICY CASE PENDING ROUNDS");
     };
+    let under = [Under::ELASTANE, Under::MINFRAG]
+        .into_iter()
+        .find(|known| known.name == policy);
     let case = Case::ALL.into_iter().find(|known| known.name() == case);
-    let (Some(case), Ok(pending), Ok(rounds)) = (case, pending.parse(), rounds.parse::<usize>())
+    let (Some(under), Some(case), Ok(pending), Ok(rounds)) =
+        (under, case, pending.parse(), rounds.parse::<usize>())
     else {
-        return println!("--only needs none_fits, half_fits or doubtful and two numbers");
+        return println!(
+            "--only needs elastane or minfrag, {}, and two numbers",
+            Case::ALL.map(Case::name).join(" or ")
+        );
     };
     let size = Size::of(pending);
-    let mut scene = Scene::new(Peaks::Stretch, 3_000, size, &courses(case, size));
+    let mut scene = Scene::new(under, 3_000, size, &courses(case, size));
     for _ in 0..rounds {
         black_box(scene.round());
     }

@@ -3,7 +3,7 @@
 use elastane_core::cluster::{
     Application, ApplicationId, Ask, Commit, CommitRequest, Demands, NodeId, Predicted, Request,
 };
-use elastane_core::policy::named;
+use elastane_core::policy::{Favor, PolicyOptions, named};
 use elastane_core::{Cluster, ClusterSettings, Demand, Resources, SLOT_MS};
 
 use crate::random::Random;
@@ -37,14 +37,18 @@ pub enum Case {
     Doubtful,
     /// All fit, and all would be delayed for long: the node's CPU is nearly full.
     Delayed,
+    /// As half fit, but those that do not fit go first, so that each that fits is asked whether it
+    /// takes the room that is held for them.
+    HeldFirst,
 }
 
 impl Case {
-    pub const ALL: [Case; 4] = [
+    pub const ALL: [Case; 5] = [
         Case::NoneFits,
         Case::HalfFits,
         Case::Doubtful,
         Case::Delayed,
+        Case::HeldFirst,
     ];
 
     pub fn name(self) -> &'static str {
@@ -53,6 +57,7 @@ impl Case {
             Case::HalfFits => "half_fits",
             Case::Doubtful => "doubtful",
             Case::Delayed => "delayed",
+            Case::HeldFirst => "held_first",
         }
     }
 }
@@ -148,13 +153,43 @@ pub fn courses(case: Case, size: Size) -> Vec<Demands> {
                 let mean = Resources::from_array([2.5, 3.0 * GB, 5e6, 8e6]);
                 wandering(&mut random, mean, 0.5, size.steps)
             }
+            Case::HeldFirst if i.is_multiple_of(2) => {
+                let memory = random.between(66.0, 86.0);
+                wandering(&mut random, mean(memory), 0.5, size.steps)
+            }
+            Case::HeldFirst => {
+                let memory = random.between(2.0, 24.0);
+                let network = 1.25e9 * random.between(0.4, 0.45);
+                let mean = Resources::from_array([cpu, memory * GB, network, 8e6]);
+                wandering(&mut random, mean, 0.5, size.steps)
+            }
         }
     };
     (0..size.pending).map(|i| predicted(&course(i))).collect()
 }
 
+/// The policy that is measured.
+#[derive(Debug, Clone, Copy)]
+pub struct Under {
+    pub name: &'static str,
+    pub peaks: Peaks,
+}
+
+impl Under {
+    /// The default; it holds room for three applications of a queue.
+    pub const ELASTANE: Under = Under {
+        name: "elastane",
+        peaks: Peaks::Soft,
+    };
+    /// Holds no room.
+    pub const MINFRAG: Under = Under {
+        name: "minfrag",
+        peaks: Peaks::Stretch,
+    };
+}
+
 impl Scene {
-    pub fn new(peaks: Peaks, pass_ms: i64, size: Size, courses: &[Demands]) -> Self {
+    pub fn new(under: Under, pass_ms: i64, size: Size, courses: &[Demands]) -> Self {
         let settings = ClusterSettings {
             enforce: true,
             virtual_cores_count: true,
@@ -165,7 +200,11 @@ impl Scene {
             plan_valid_for_ms: 120_000,
             cpu_cap_ratio: None,
         };
-        let policy = match named("minfrag", peaks) {
+        let options = PolicyOptions {
+            peaks: Some(under.peaks),
+            favor: Favor::Balanced,
+        };
+        let policy = match named(under.name, options) {
             Ok(policy) => policy,
             Err(error) => unreachable!("{error}"),
         };

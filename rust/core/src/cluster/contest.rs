@@ -1,6 +1,7 @@
 //! The best few of each queue among the applications that may go to a node.
 
 use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
 
 use super::application::ApplicationId;
 use super::waiting::{Line, Row};
@@ -57,18 +58,25 @@ pub(super) struct Contender {
     pub(super) behind: Option<ApplicationId>,
 }
 
+impl Contender {
+    /// Whether room on the node goes to this one rather than to the other.
+    pub(super) fn goes_before(&self, other: &Contender) -> bool {
+        self.queue == other.queue && self.rank < other.rank
+    }
+}
+
 /// Keeps so many of each queue.
 pub(super) struct Contest {
     places: usize,
-    /// By queue, the best first.
-    best: Vec<Vec<Contender>>,
+    /// By queue, the last of them on top.
+    best: Vec<BinaryHeap<Contender>>,
 }
 
 impl Contest {
     pub(super) fn new(places: usize, queues: usize) -> Self {
         Self {
             places,
-            best: vec![Vec::new(); queues],
+            best: vec![BinaryHeap::new(); queues],
         }
     }
 
@@ -76,7 +84,7 @@ impl Contest {
     #[inline]
     pub(super) fn is_lost(&self, line: &Line, starves: bool, at_least: f64) -> bool {
         let best = &self.best[line.queue as usize];
-        let Some(Contender { rank, .. }) = best.get(self.places - 1) else {
+        let Some(Contender { rank, .. }) = best.peek().filter(|_| best.len() == self.places) else {
             return false;
         };
         let class = (Reverse(line.priority), !starves);
@@ -90,23 +98,22 @@ impl Contest {
 
     pub(super) fn enter(&mut self, contender: Contender) {
         let best = &mut self.best[contender.queue];
-        if best.len() == self.places {
-            if best.last().is_some_and(|last| *last < contender) {
-                return;
-            }
-            best.pop();
+        if best.len() < self.places {
+            best.push(contender);
+        } else if let Some(mut last) = best.peek_mut()
+            && contender < *last
+        {
+            *last = contender;
         }
-        let place = best.partition_point(|other| *other < contender);
-        best.insert(place, contender);
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.best.iter().all(Vec::is_empty)
-    }
-
-    /// All that have a place.
-    pub(super) fn contenders_mut(&mut self) -> impl Iterator<Item = &mut Contender> {
-        self.best.iter_mut().flatten()
+    /// Says more of all that have a place.
+    pub(super) fn for_each_mut(&mut self, mut say: impl FnMut(&mut Contender)) {
+        for best in &mut self.best {
+            let mut contenders = std::mem::take(best).into_vec();
+            contenders.iter_mut().for_each(&mut say);
+            *best = contenders.into();
+        }
     }
 
     /// All that have a place, the best first.

@@ -4,9 +4,8 @@
 //! it will leave: EASY backfilling (Lifka, "The ANL/IBM SP Scheduling System", JSSPP 1995; Mu'alem
 //! and Feitelson, IEEE TPDS 12(6), 2001), with demands over time in the place of processors.
 
-use super::application::ApplicationId;
-use super::contest::{Contender, Rank};
-use super::planned_start::fits_from;
+use super::contest::Contender;
+use super::planned_start::Starts;
 use crate::amounts::Amounts;
 use crate::fit::{Peaks, Terms};
 use crate::left::Left;
@@ -18,14 +17,17 @@ const LOOKS_AHEAD_SLOTS: usize = 1_200;
 
 /// What one application is going to leave on a node.
 pub(super) struct Hold {
-    rank: Rank,
-    queue: usize,
+    contender: Contender,
     /// Slots from now until its next container fits.
     starts_in: usize,
+    /// What it is held to itself.
+    terms: Terms,
     /// What is left beside it in each slot from its start to its end, with what may be passed.
     beside: Vec<Amounts>,
     /// The least of that over its life.
     least: Amounts,
+    /// What is left beside it over its life, of what it is held to in total.
+    beside_in_total: Amounts,
 }
 
 impl Hold {
@@ -37,52 +39,62 @@ impl Hold {
         left: &Left,
         peaks: Peaks,
     ) -> Option<Self> {
-        let life = need.life()?;
+        need.life()?;
         let terms = need.terms(peaks);
+        let mut starts = Starts::new(need, left, terms);
         let last = left.slots_ahead().min(LOOKS_AHEAD_SLOTS);
-        let starts_in = (1..=last).find(|start| fits_from(need, left, *start, terms))?;
+        let starts_in = (1..=last).find(|start| starts.fits_from(*start))?;
         let allowed = left.allowed(terms.soft);
-        let beside: Vec<_> = (0..life)
-            .map(|slot| {
-                let there = left.slot(starts_in + slot).plus(allowed);
-                there.minus(need.needed(slot))
-            })
+        let beside: Vec<_> = starts
+            .needed()
+            .iter()
+            .enumerate()
+            .map(|(slot, needed)| left.slot(starts_in + slot).plus(allowed).minus(*needed))
             .collect();
         let least = beside.iter().copied().reduce(Amounts::min)?;
+        let beside_in_total = starts.beside_in_total(starts_in)?;
         Some(Self {
-            rank: contender.rank,
-            queue: contender.queue,
+            contender: *contender,
             starts_in,
+            terms,
             beside,
             least,
+            beside_in_total,
         })
-    }
-
-    pub(super) fn application(&self) -> ApplicationId {
-        self.rank.application
     }
 
     /// Whether another one that fits now has to wait so that this one can start as planned. `most` is
     /// the most that the other one needs in a slot.
-    pub(super) fn holds_up(
-        &self,
-        other: &Contender,
-        most: Amounts,
-        need: &Need<'_>,
-        terms: Terms,
-    ) -> bool {
-        if self.queue != other.queue || self.rank >= other.rank {
-            return false;
-        }
-        let held = terms.in_every_slot;
+    pub(super) fn holds_up(&self, other: &Contender, most: Amounts, need: &Need<'_>) -> bool {
+        let life = need.life().unwrap_or(usize::MAX);
+        let together = life.saturating_sub(self.starts_in).min(self.beside.len());
+        self.contender.goes_before(other)
+            && together > 0
+            && (self.lacks_in_a_slot(most, need, together)
+                || self.lacks_in_total(most, need, together))
+    }
+
+    /// Whether the other one takes too much in one of the slots in which both run.
+    fn lacks_in_a_slot(&self, most: Amounts, need: &Need<'_>, together: usize) -> bool {
         let more = |needed: Amounts, beside: Amounts| {
             let more_of = |resource: &Resource| needed.get(*resource) > beside.get(*resource);
-            held.iter().any(more_of)
+            self.terms.in_every_slot.iter().any(more_of)
         };
-        let life = need.life().unwrap_or(usize::MAX);
-        let together = life.saturating_sub(self.starts_in);
         let mut beside = self.beside.iter().enumerate().take(together);
         more(most, self.least)
-            && beside.any(|(slot, beside)| more(need.needed(self.starts_in + slot), *beside))
+            && beside.any(|(slot, beside)| {
+                more(most, *beside) && more(need.needed(self.starts_in + slot), *beside)
+            })
+    }
+
+    fn lacks_in_total(&self, most: Amounts, need: &Need<'_>, together: usize) -> bool {
+        let lacks = |needed: Amounts| {
+            let more_of =
+                |resource: &Resource| needed.get(*resource) > self.beside_in_total.get(*resource);
+            self.terms.in_total.iter().any(more_of)
+        };
+        let slots = self.starts_in..self.starts_in + together;
+        lacks(most.times(i64::try_from(together).unwrap_or(i64::MAX)))
+            && lacks(slots.fold(Amounts::ZERO, |sum, slot| sum.plus(need.needed(slot))))
     }
 }

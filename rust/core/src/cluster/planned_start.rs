@@ -11,6 +11,7 @@ use crate::amounts::Amounts;
 use crate::fit::Terms;
 use crate::left::Left;
 use crate::need::Need;
+use crate::resources::Resource;
 use crate::slot_of;
 use crate::timeline::on_grid_ms;
 
@@ -24,7 +25,7 @@ impl Cluster {
         let predicted = predicted.demands.of(line.application_master);
         let need = need(entry, predicted, line.request).ok()?;
         let left = entry.plan.left();
-        let terms = need.terms(self.policy.peaks());
+        let mut starts = Starts::new(&need, left, need.terms(self.policy.peaks()));
         let mut booked = entry.booked;
         let ends = self.ends(entry, now_ms);
         let nothing_ends = (0, Request::default());
@@ -34,7 +35,7 @@ impl Cluster {
             let has_room = |bookable: Request| line.request.fits_into(bookable.minus(booked));
             has_room(entry.registered)
                 || has_room(entry.bookable(self.settings.virtual_cores_count))
-                    && fits_from(&need, left, slot, terms)
+                    && starts.fits_from(slot)
         });
         let (slot, _) = start?;
         let slot = i64::try_from(slot).unwrap_or(i64::MAX);
@@ -68,27 +69,77 @@ impl Cluster {
     }
 }
 
-/// Whether it fits when it starts so many slots from now.
-pub(super) fn fits_from(need: &Need<'_>, left: &Left, start: usize, terms: Terms) -> bool {
-    let allowed = left.allowed(terms.soft);
-    // A slot past the last change stands for all that follow.
-    let end = left.slots_ahead().saturating_sub(start).saturating_add(1);
-    let life = need.life();
-    let fits_slot = |slot: usize| {
-        let (needed, there) = (need.needed(slot), left.slot(start.saturating_add(slot)));
-        let there = there.plus(allowed);
-        terms
-            .in_every_slot
-            .iter()
-            .all(|resource| needed.get(*resource) <= there.get(*resource))
-    };
-    (0..life.unwrap_or(end)).all(fits_slot)
-        && life.is_none_or(|life| {
-            let needed = (0..life).fold(Amounts::ZERO, |sum, slot| sum.plus(need.needed(slot)));
-            let there = left.sum(start.saturating_add(life)).minus(left.sum(start));
-            terms
-                .in_total
-                .iter()
-                .all(|resource| needed.get(*resource) <= there.get(*resource))
-        })
+/// The slots from which on a container fits, were nothing else to come.
+pub(super) struct Starts<'a> {
+    left: &'a Left,
+    terms: Terms,
+    /// In each slot of its life; in any one where that has no end.
+    needed: Vec<Amounts>,
+    /// Over its life; none where that has no end.
+    needed_in_total: Option<Amounts>,
+    /// The slot of its life that did not fit at the last start. Mostly it is what does not fit at the
+    /// next one either, so that it is tried first.
+    failed_in: usize,
+}
+
+impl<'a> Starts<'a> {
+    pub(super) fn new(need: &Need<'_>, left: &'a Left, terms: Terms) -> Self {
+        let life = need.life();
+        let needed: Vec<_> = (0..life.unwrap_or(1))
+            .map(|slot| need.needed(slot))
+            .collect();
+        let sum = || needed.iter().copied().fold(Amounts::ZERO, Amounts::plus);
+        Self {
+            left,
+            terms,
+            needed_in_total: life.map(|_| sum()),
+            needed,
+            failed_in: 0,
+        }
+    }
+
+    pub(super) fn needed(&self) -> &[Amounts] {
+        &self.needed
+    }
+
+    /// Whether it fits when it starts so many slots from now.
+    pub(super) fn fits_from(&mut self, start: usize) -> bool {
+        let end = match self.needed_in_total {
+            Some(_) => self.needed.len(),
+            // A slot past the last change stands for all that follow.
+            None => self
+                .left
+                .slots_ahead()
+                .saturating_sub(start)
+                .saturating_add(1),
+        };
+        let allowed = self.left.allowed(self.terms.soft);
+        let lacks = |slot: &usize| {
+            let needed = self.needed.get(*slot).or(self.needed.last());
+            let needed = needed.copied().unwrap_or_default();
+            let there = self.left.slot(start.saturating_add(*slot)).plus(allowed);
+            lacks_any(self.terms.in_every_slot, needed, there)
+        };
+        if self.failed_in < end && lacks(&self.failed_in) {
+            return false;
+        }
+        if let Some(slot) = (0..end).find(lacks) {
+            self.failed_in = slot;
+            return false;
+        }
+        let beside = self.beside_in_total(start);
+        beside.is_none_or(|beside| !lacks_any(self.terms.in_total, Amounts::ZERO, beside))
+    }
+
+    /// What is left beside it in total over its life from this slot on; none without an end.
+    pub(super) fn beside_in_total(&self, start: usize) -> Option<Amounts> {
+        let needed = self.needed_in_total?;
+        let to = self.left.sum(start.saturating_add(self.needed.len()));
+        Some(to.minus(self.left.sum(start)).minus(needed))
+    }
+}
+
+fn lacks_any(resources: &[Resource], needed: Amounts, there: Amounts) -> bool {
+    let lacks = |resource: &Resource| needed.get(*resource) > there.get(*resource);
+    resources.iter().any(lacks)
 }

@@ -21,6 +21,10 @@ pub const ROUND_LIMIT: usize = 16;
 /// So many times more contenders are looked for when too many of them passed.
 const MORE_CONTENDERS: usize = 4;
 
+/// Where room is held, no more of a queue are looked at in a round: with thousands that all have to
+/// wait behind it a heartbeat would cost milliseconds.
+const BACKFILL_DEPTH: usize = 64;
+
 impl Cluster {
     /// The applications whose next container fits `node` now and over time, in the order in which
     /// they are to be tried; none where CapacityScheduler is to decide.
@@ -75,7 +79,8 @@ impl Cluster {
             let contest = quick.contest(&mut self.waiting, held_back.as_deref(), places);
             let named = self.name_best(node, &contest.in_order(), now_ms);
             let may_lack_some = |queue| contest.is_full(queue) && named.lacks(queue);
-            if !(0..self.waiting.queue_count()).any(may_lack_some) {
+            let is_deep = by.hold > 0 && contest.places() >= BACKFILL_DEPTH;
+            if is_deep || !(0..self.waiting.queue_count()).any(may_lack_some) {
                 return Some(named);
             }
             places = contest.places().saturating_mul(MORE_CONTENDERS);
@@ -188,8 +193,10 @@ impl Cluster {
                 self.waiting.set_note(contender.row, Note::Passed { node });
                 continue;
             }
+            if named.by_queue[contender.queue] == 0 {
+                self.waiting.named_first(contender.row, now_ms);
+            }
             named.by_queue[contender.queue] += 1;
-            self.waiting.named(contender.row, now_ms);
             named.ranks.push(contender.rank);
         }
         named

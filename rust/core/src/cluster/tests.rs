@@ -7,6 +7,8 @@ use crate::policy::MinFrag;
 
 mod by_memory;
 mod grid;
+mod hold_slot_by_slot;
+mod holding;
 mod keeping;
 mod passing;
 mod rows;

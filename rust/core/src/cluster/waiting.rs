@@ -25,8 +25,8 @@ pub(super) struct Line {
     pub(super) application: ApplicationId,
     pub(super) priority: i32,
     pub(super) application_master: bool,
-    /// Since when it is named and not placed.
-    pub(super) named_since_ms: Option<i64>,
+    /// Since when it is named first and not placed.
+    pub(super) named_first_since_ms: Option<i64>,
     /// How many containers it waits for.
     pub(super) executors: u32,
     /// See [`Application::gets_on`].
@@ -76,7 +76,7 @@ impl WaitingTable {
             application: id,
             priority: ask.priority,
             application_master: ask.application_master,
-            named_since_ms: None,
+            named_first_since_ms: None,
             executors: ask.count,
             gets_on: application.gets_on(),
         });
@@ -103,7 +103,7 @@ impl WaitingTable {
         self.notes.count_out(row, line);
         self.masters -= usize::from(line.application_master);
         self.masters += usize::from(ask.application_master);
-        line.named_since_ms = None;
+        line.named_first_since_ms = None;
         line.request = ask.request;
         line.application_master = ask.application_master;
         self.notes.count_in(row, line);
@@ -148,15 +148,15 @@ impl WaitingTable {
     pub(super) fn granted(&mut self, row: Row, now_ms: i64) {
         if let Some(line) = self.lines.get_mut(row) {
             line.since_ms = now_ms;
-            line.named_since_ms = None;
+            line.named_first_since_ms = None;
             self.notes.set(row, line, Note::None);
         }
     }
 
-    /// It was named to go to a node.
-    pub(super) fn named(&mut self, row: Row, now_ms: i64) {
+    /// It was named as the first of its queue to go to a node.
+    pub(super) fn named_first(&mut self, row: Row, now_ms: i64) {
         if let Some(line) = self.lines.get_mut(row) {
-            line.named_since_ms.get_or_insert(now_ms);
+            line.named_first_since_ms.get_or_insert(now_ms);
         }
     }
 

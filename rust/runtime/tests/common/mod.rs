@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use elastane_core::cluster::{ApplicationId, CommitRequest, NodeId, Request};
+use elastane_core::cluster::{ApplicationId, Ask, CommitRequest, NodeId, Request};
 use elastane_predict::Submission;
 use elastane_protocol::{
     Capacity, ContainerSamples, Reply, Report, Sample, Usage, VERSION, decode, encode,
@@ -43,9 +43,13 @@ pub fn open_with(folder: &Path, mode: &str, more: &[(&str, &str)]) -> Elastane {
 }
 
 pub fn submission(id: &str) -> Submission {
+    named_submission(id, "nightly report 2026-11-20")
+}
+
+pub fn named_submission(id: &str, name: &str) -> Submission {
     Submission {
         id: id.to_owned(),
-        name: "nightly report 2026-11-20".to_owned(),
+        name: name.to_owned(),
         user: "alice".to_owned(),
         queue: "root.default".to_owned(),
         application_type: "SPARK".to_owned(),
@@ -153,16 +157,69 @@ pub fn run_of(
     cores: f32,
     succeeded: bool,
 ) {
-    let application = elastane.application_added(&submission(id), start_ms);
-    let container = format!("container_{id}");
+    let submission = submission(id);
+    let cores = [cores, cores / 4.0, cores / 4.0];
+    run(elastane, node, &submission, start_ms, &cores, succeeded);
+}
+
+/// One container that holds 1 GB and uses so many cores in each 3 s.
+pub fn run(
+    elastane: &Elastane,
+    node: NodeId,
+    submission: &Submission,
+    start_ms: i64,
+    cores: &[f32],
+    succeeded: bool,
+) {
+    let application = elastane.application_added(submission, start_ms);
+    let container = format!("container_{}", submission.id);
     assert!(commit(elastane, &container, application, node, start_ms));
-    for (slot, cores) in [(1, cores), (2, cores / 4.0), (3, cores / 4.0)] {
-        let now_ms = start_ms + slot * 3_000;
+    let mut now_ms = start_ms;
+    for cores in cores {
+        now_ms += 3_000;
         let sequence = NEXT_SEQUENCE.fetch_add(1, Relaxed);
-        let body = report(sequence, &[(&container, cores, GB)]);
+        let body = report(sequence, &[(&container, *cores, GB)]);
         elastane.report(NODE, VERSION, &body, now_ms).unwrap();
     }
-    let end_ms = start_ms + 9_000;
-    elastane.finished(&container, end_ms);
-    elastane.application_removed(application, succeeded, end_ms);
+    elastane.finished(&container, now_ms);
+    elastane.application_removed(application, succeeded, now_ms);
+}
+
+/// Lets each application of these names run once, with so many cores in each 3 s.
+pub fn learn_named(folder: &Path, applications: &[(&str, &[f32])]) {
+    let observing = open(folder, "observe");
+    let node = register(&observing);
+    for (number, (name, cores)) in applications.iter().enumerate() {
+        let submission = named_submission(&format!("application_1_{number:04}"), name);
+        let start_ms = START_MS + number as i64 * 600_000;
+        run(&observing, node, &submission, start_ms, cores, true);
+    }
+    observing.close();
+}
+
+/// An application that waits for so many containers of so much memory.
+pub fn waiting(
+    elastane: &Elastane,
+    id: &str,
+    name: &str,
+    count: u32,
+    memory_gb: u64,
+) -> ApplicationId {
+    let application = elastane.application_added(&named_submission(id, name), START_MS);
+    let ask = Ask {
+        application_master: false,
+        priority: 0,
+        request: request(memory_gb),
+        count,
+    };
+    elastane.pending(application, ask, START_MS);
+    application
+}
+
+/// Everything that CapacityScheduler may hand out on a node of 8 GB.
+pub fn free() -> Request {
+    Request {
+        memory_bytes: 16 * GB,
+        vcores: 16,
+    }
 }

@@ -77,4 +77,16 @@ mod tests {
         assert!(beats.comes(0, 2_000));
         assert!(!beats.comes(0, 5_000));
     }
+    #[test]
+    fn a_heartbeat_at_the_end_of_time_is_not_in_the_past() {
+        for node in 0..3 {
+            let mut beats = Beats::new(700, 3);
+            let last_ms = beats.plan(node, i64::MAX).unwrap();
+            assert!(last_ms > i64::MAX - 700, "{last_ms}");
+            assert!(
+                beats.plan(node, 0).is_some(),
+                "an earlier one comes instead"
+            );
+        }
+    }
 }

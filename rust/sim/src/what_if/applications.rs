@@ -18,6 +18,8 @@ pub(super) struct Applications<'a> {
 struct Application {
     submitted_ms: i64,
     running: u32,
+    /// How many of its executors wait.
+    waiting: u32,
     /// What its running executors asked for.
     booked: Resources,
     /// What is left of the work of its executors, running and waiting.
@@ -43,7 +45,8 @@ impl<'a> Applications<'a> {
         }
         for executor in &scenario.pending {
             let all = work(&executor.demand);
-            applications.seen(&executor.application, executor.queued_ms, all);
+            let application = applications.seen(&executor.application, executor.queued_ms, all);
+            application.waiting += 1;
         }
         applications
     }
@@ -55,6 +58,7 @@ impl<'a> Applications<'a> {
         let application = self.by_name.entry(name).or_insert(Application {
             submitted_ms: at_ms,
             running: 0,
+            waiting: 0,
             booked: Resources::ZERO,
             work: Resources::ZERO,
         });
@@ -66,6 +70,7 @@ impl<'a> Applications<'a> {
     pub(super) fn placed(&mut self, executor: &Pending) {
         if let Some(application) = self.by_name.get_mut(executor.application.as_str()) {
             application.running += 1;
+            application.waiting = application.waiting.saturating_sub(1);
             application.booked += executor.request;
         }
     }
@@ -87,6 +92,7 @@ impl<'a> Applications<'a> {
         };
         Waiting {
             submitted_ms: application.submitted_ms,
+            executors: application.waiting,
             running: application.running,
             dominant_share: share_of(self.cluster, application.booked)
                 .to_array()

@@ -1,0 +1,240 @@
+//! Whether a row fits a node, by coarse looks first.
+
+use super::{Life, Outline, STRETCHABLE, Screen};
+use crate::cluster::waiting::Row;
+use crate::fit::{Peaks, Terms};
+use crate::left::{Left, LeftWindows};
+use crate::need::{Need, short_in_total};
+use crate::resources::Resource;
+use crate::windows::{
+    Coarse, Verdict, WINDOWS, WindowSet, coarse, compare, compare_slots, window_slots,
+};
+
+/// All rows beside what is left of one node.
+pub(in crate::cluster) struct Look<'a> {
+    screen: &'a Screen,
+    left: &'a Left,
+    /// The most that is left in the first slot, of each resource.
+    most_at_first: [i32; 4],
+    least_at_first: [i32; 4],
+    /// The least that is left at any time.
+    least_ever: [i32; 4],
+    /// By how much CPU, network and disk may pass what is left.
+    may_pass: [i32; 3],
+}
+
+impl<'a> Look<'a> {
+    pub(super) fn new(screen: &'a Screen, left: &'a Left) -> Self {
+        let LeftWindows { least, most } = left.windows();
+        let may_pass = screen.may_pass();
+        Self {
+            screen,
+            left,
+            most_at_first: most.map(|windows| windows[0]),
+            least_at_first: least.map(|windows| windows[0]),
+            // Rounded up, since it was taken off before rounding.
+            may_pass: STRETCHABLE.map(|resource| match may_pass.get(resource) {
+                0 => 0,
+                amount => coarse(amount).saturating_add(2),
+            }),
+            least_ever: least.map(|windows| windows.into_iter().fold(i32::MAX, i32::min)),
+        }
+    }
+
+    /// Whether the row's next container fits; otherwise the first resource that lacks. None where
+    /// its request is no demand. `need` is asked for only where the windows leave it open.
+    #[inline]
+    pub(in crate::cluster) fn short<'b>(
+        &self,
+        row: Row,
+        need: impl FnOnce() -> Option<Need<'b>>,
+    ) -> Option<Result<(), Resource>> {
+        let life = match self.screen.lives[row] {
+            Life::Slots(life) => life as usize,
+            Life::Endless => {
+                let there = self.left.least().plus(self.left.tolerance());
+                let fits = self.screen.needed[row].max(there) == there;
+                return if fits {
+                    Some(Ok(()))
+                } else {
+                    Some(look_closer(
+                        &need()?,
+                        self.left,
+                        self.screen.terms(row),
+                        |_| true,
+                    ))
+                };
+            }
+            Life::NoDemand | Life::Outdated => return None,
+        };
+        if self.screen.peaks != Peaks::Stretch {
+            let short = match self.at_once(row) {
+                Some(short) => short,
+                None => self.short_of_any(row, need)?,
+            };
+            let in_total = || {
+                let in_total = self.screen.terms(row).in_total;
+                short_in_total(self.left, self.screen.needed[row], life, in_total)
+            };
+            return Some(short.and_then(|()| in_total().map_or(Ok(()), Err)));
+        }
+        let verdict = self.compare(row, Resource::Memory);
+        let open = |window| self.is_open(row, Resource::Memory, window);
+        let verdict = match verdict {
+            Verdict::LookCloser => self.compare_memory(row, open),
+            clear => clear,
+        };
+        match verdict {
+            Verdict::Exceeds => return Some(Err(Resource::Memory)),
+            Verdict::Fits => {}
+            Verdict::LookCloser => {
+                let fit = look_closer(&need()?, self.left, self.screen.terms(row), open);
+                if fit.is_err() {
+                    return Some(fit);
+                }
+            }
+        }
+        Some(
+            short_in_total(self.left, self.screen.needed[row], life, &STRETCHABLE)
+                .map_or(Ok(()), Err),
+        )
+    }
+
+    /// As [`Look::short_of_any`], where the outline can tell.
+    #[inline]
+    fn at_once(&self, row: Row) -> Option<Result<(), Resource>> {
+        let Outline { at_first, at_most } = &self.screen.outlines[row];
+        for (i, resource) in Resource::ALL.into_iter().enumerate() {
+            if at_first[i] > self.most_at_first[i] {
+                return Some(Err(resource));
+            }
+            if at_first[i] >= self.least_at_first[i] {
+                return None;
+            }
+        }
+        let fits = (0..4).fold(-1, |fits, i| {
+            fits & at_most[i].wrapping_sub(self.least_ever[i])
+        });
+        (fits < 0).then_some(Ok(()))
+    }
+
+    /// Peaks must not meet: any resource in any slot decides, the earliest first.
+    #[inline]
+    fn short_of_any<'b>(
+        &self,
+        row: Row,
+        need: impl FnOnce() -> Option<Need<'b>>,
+    ) -> Option<Result<(), Resource>> {
+        let least = &self.left.windows().least;
+        let memory = below(&self.screen.memory[row], &least[Resource::Memory as usize]);
+        let others = STRETCHABLE
+            .iter()
+            .zip(&self.screen.stretchable[row])
+            .map(|(resource, need)| below(need, &least[*resource as usize]))
+            .fold([-1; WINDOWS], both);
+        let Some(first) = both(memory, others).iter().position(|below| *below >= 0) else {
+            return Some(Ok(()));
+        };
+        if let Some(resource) = self.short_for_sure(row, first) {
+            return Some(Err(resource));
+        }
+        let open = |window: usize| memory[window] >= 0 || others[window] >= 0;
+        if others.iter().all(|below| *below < 0) {
+            match self.compare_memory(row, open) {
+                Verdict::Fits => return Some(Ok(())),
+                Verdict::Exceeds => return Some(Err(Resource::Memory)),
+                Verdict::LookCloser => {}
+            }
+        }
+        Some(look_closer(
+            &need()?,
+            self.left,
+            self.screen.terms(row),
+            open,
+        ))
+    }
+
+    /// The first resource that lacks, if `window` is the first that is open and can tell.
+    #[inline]
+    fn short_for_sure(&self, row: Row, window: usize) -> Option<Resource> {
+        let is_open = |resource: &Resource| self.is_open(row, *resource, window);
+        let mut open = Resource::ALL.into_iter().filter(is_open);
+        let resource = open.next()?;
+        let (from, to) = window_slots(window);
+        // Another one could lack in an earlier slot of the window.
+        let is_first = to == from + 1 || open.next().is_none();
+        let most = self.left.windows().most[resource as usize][window];
+        (is_first && self.screen.windows(row, resource)[window] > most).then_some(resource)
+    }
+
+    #[inline]
+    fn compare(&self, row: Row, resource: Resource) -> Verdict {
+        let left = self.left.windows();
+        let index = resource as usize;
+        compare(
+            self.screen.windows(row, resource),
+            &left.least[index],
+            &left.most[index],
+        )
+    }
+
+    /// Memory slot by slot, in the windows that are open.
+    fn compare_memory(&self, row: Row, is_open: impl Fn(usize) -> bool) -> Verdict {
+        let need = &self.screen.memory_slots[row];
+        let of_window = |window| {
+            let (from, to) = window_slots(window);
+            let need = need.get(from..to.min(need.len())).unwrap_or_default();
+            compare_slots(need, self.left.memory_from(from))
+        };
+        (0..WINDOWS)
+            .filter(|window| is_open(*window))
+            .map(of_window)
+            .fold(Verdict::Fits, Verdict::and)
+    }
+
+    fn is_open(&self, row: Row, resource: Resource, window: usize) -> bool {
+        let least = self.left.windows().least[resource as usize][window];
+        self.screen.windows(row, resource)[window] >= least
+    }
+
+    /// The windows in which CPU, network or disk may lack.
+    pub(in crate::cluster) fn delayed_in(&self, row: Row) -> WindowSet {
+        if self.screen.peaks == Peaks::Soft && self.screen.large_in_cpu[row] {
+            return WindowSet::ALL;
+        }
+        let least = &self.left.windows().least;
+        let needs = self.screen.stretchable[row].iter().zip(self.may_pass);
+        let fit = needs
+            .zip(STRETCHABLE)
+            .map(|((need, may_pass), resource)| {
+                let need = need.map(|need| need.wrapping_add(may_pass));
+                below(&need, &least[resource as usize])
+            })
+            .fold([-1; WINDOWS], both);
+        WindowSet::of(|window| fit[window] >= 0)
+    }
+}
+
+fn look_closer(
+    need: &Need<'_>,
+    left: &Left,
+    terms: Terms,
+    look_into: impl Fn(usize) -> bool,
+) -> Result<(), Resource> {
+    match need.first_short(left, terms, look_into) {
+        Some((_, resource)) => Err(resource),
+        None => Ok(()),
+    }
+}
+
+/// For each window less than 0 where `need` stays below `least`, as [`compare`] has it.
+#[inline]
+fn below(need: &Coarse, least: &Coarse) -> Coarse {
+    std::array::from_fn(|window| need[window].wrapping_sub(least[window]))
+}
+
+/// For each window less than 0 where both are.
+#[inline]
+fn both(one: Coarse, other: Coarse) -> Coarse {
+    std::array::from_fn(|window| one[window] & other[window])
+}

@@ -1,0 +1,108 @@
+//! Why an application waits, in the words of `status`.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+mod common;
+
+use common::{
+    GB, NODE, START_MS, commit, free, learn_named, named_submission, open, open_with, register,
+    reply, waiting,
+};
+use elastane_core::cluster::NodeId;
+use elastane_runtime::Elastane;
+use serde_json::Value;
+
+const LARGE: &str = "application_1_0090";
+const SMALL: &str = "application_1_0091";
+
+/// Why the application waits.
+fn reason(elastane: &Elastane, id: &str, now_ms: i64) -> String {
+    let status: Value = serde_json::from_str(&elastane.status(now_ms)).unwrap();
+    let waiting = status["waiting"].as_array().unwrap();
+    let of_it = waiting.iter().find(|one| one["application"] == id).unwrap();
+    of_it["reason"].as_str().unwrap().to_owned()
+}
+
+/// Containers of this name start on a node that nothing else runs on.
+fn busy_node(elastane: &Elastane, name: &str, containers: &[&str]) -> NodeId {
+    let node = register(elastane);
+    reply(elastane, 0, START_MS, &[]);
+    let busy = named_submission("application_1_0080", name);
+    let busy = elastane.application_added(&busy, START_MS);
+    for container in containers {
+        assert!(commit(elastane, container, busy, node, START_MS));
+    }
+    node
+}
+
+#[test]
+fn room_that_is_held_is_held_for_somebody() {
+    let folder = tempfile::tempdir().unwrap();
+    learn_named(
+        folder.path(),
+        &[
+            ("busy", &[3.0; 20]),
+            ("large", &[4.0; 5]),
+            ("long", &[1.0; 30]),
+        ],
+    );
+    let of_favor = |favor| {
+        let elastane = open_with(folder.path(), "enforce", &[("placement.favor", favor)]);
+        let node = busy_node(&elastane, "busy", &["container_busy"]);
+        waiting(&elastane, LARGE, "large", 1, 1);
+        waiting(&elastane, SMALL, "long", 9, 1);
+        let named = elastane.round(node, free(), START_MS).unwrap();
+        let reason = reason(&elastane, SMALL, START_MS);
+        elastane.close();
+        (named.len(), reason)
+    };
+    let (named, reason) = of_favor("balanced");
+    assert_eq!(named, 0);
+    let held = format!("{NODE}: room is held for {LARGE}, ");
+    assert!(reason.starts_with(&held), "{reason}");
+    let (named, reason) = of_favor("makespan");
+    assert_eq!(named, 1);
+    assert!(!reason.contains("held"), "{reason}");
+}
+
+/// What the status says of the application that a node is kept for, and of a small one beside it.
+/// `busy` runs there in two containers from the beginning, which is 71 s ago.
+fn of_a_kept_node(elastane: &Elastane, busy: &str) -> [String; 2] {
+    let node = busy_node(elastane, busy, &["container_1", "container_2"]);
+    waiting(elastane, LARGE, "large", 1, 7);
+    waiting(elastane, SMALL, "small", 1, 1);
+    let now_ms = START_MS + 71_000;
+    let in_use = [("container_1", GB), ("container_2", GB)];
+    reply(elastane, 1, now_ms, &in_use);
+    elastane.round(node, free(), now_ms).unwrap();
+    [LARGE, SMALL].map(|id| reason(elastane, id, now_ms))
+}
+
+#[test]
+fn a_kept_node_is_kept_for_somebody_until_a_planned_start() {
+    let folder = tempfile::tempdir().unwrap();
+    learn_named(folder.path(), &[("busy", &[0.5; 40])]);
+    let elastane = open(folder.path(), "enforce");
+    // It started in the slot from 999 s on, ends at 1,119 s, and now is 1,071 s.
+    let start = "which by plan goes there in 48.0 s";
+    assert_eq!(
+        of_a_kept_node(&elastane, "busy"),
+        [
+            format!("{NODE}: kept for it, {start}"),
+            format!("{NODE}: kept for {LARGE}, {start}"),
+        ]
+    );
+}
+
+#[test]
+fn a_kept_node_has_no_planned_start_where_no_end_is_predicted() {
+    let folder = tempfile::tempdir().unwrap();
+    let elastane = open(folder.path(), "enforce");
+    let start = "which goes there when what runs there without a predicted end has ended";
+    assert_eq!(
+        of_a_kept_node(&elastane, "unknown"),
+        [
+            format!("{NODE}: kept for it, {start}"),
+            format!("{NODE}: kept for {LARGE}, {start}"),
+        ]
+    );
+}
