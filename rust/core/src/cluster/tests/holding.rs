@@ -279,3 +279,16 @@ fn one_that_was_named_behind_others_that_went_was_not_named_in_vain() {
     );
     assert!(!order(&mut cluster, node, 10_000).contains(&other));
 }
+
+#[test]
+fn no_more_of_a_queue_are_looked_at_than_sixty_four() {
+    for (held_up, is_named) in [(63, true), (64, false)] {
+        let (mut cluster, node) = busy_node();
+        first(&mut cluster, &[4.0; 5]);
+        for _ in 0..held_up {
+            many(&mut cluster, &[0.5; 2 * BUSY_SLOTS]);
+        }
+        let ends_before = many(&mut cluster, &[1.0; BUSY_SLOTS]);
+        assert_eq!(goes(&mut cluster, node, ends_before), is_named, "{held_up}");
+    }
+}
