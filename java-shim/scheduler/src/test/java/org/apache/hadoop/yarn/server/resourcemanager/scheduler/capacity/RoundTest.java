@@ -83,12 +83,12 @@ class RoundTest {
       MockNM node = cluster.registerRaised("127.0.0.1:1", 8192, 8);
       MockAM first = cluster.launch("default", node);
       MockAM second = cluster.launch("default", node);
-      cluster.ask(first, Resource.newInstance(512, 1), 1);
-      cluster.ask(second, Resource.newInstance(4096, 4), 1);
+      cluster.ask(first, Resource.newInstance(4096, 4), 1);
+      cluster.ask(second, Resource.newInstance(512, 1), 1);
 
       cluster.heartbeat(node);
 
-      // MinFrag: the one that leaves less behind goes first.
+      // The house policy: the one that demands less goes first.
       assertEquals(1, cluster.containers(first));
       assertEquals(2, cluster.containers(second));
     }
