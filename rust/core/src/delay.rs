@@ -21,7 +21,7 @@ pub fn delay_ms(available: &Available, demand: &Demand) -> i64 {
             let above = (segment.demand - segment.available).zip(segment.demand, f64::min);
             sum + above.max(Resources::ZERO) * segment.length_ms() as f64
         });
-    [Resource::Cpu, Resource::Network, Resource::Disk]
+    Resource::FLOWS
         .into_iter()
         .filter(|resource| available.capacity().get(*resource) > 0.0)
         .map(|resource| late.get(resource) / available.capacity().get(resource))

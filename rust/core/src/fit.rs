@@ -57,8 +57,6 @@ pub(crate) const SOFT_TENTHS: [i64; 4] = [2, 0, 6, 2];
 /// An executor that takes more than one over this number of a node's CPU alone is large there.
 pub(crate) const LARGE_PART: i64 = 2;
 
-const FLOWS: [Resource; 3] = [Resource::Cpu, Resource::Network, Resource::Disk];
-
 /// What one executor is held to on a node.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Terms {
@@ -99,7 +97,7 @@ impl Peaks {
         const OTHERS: [Resource; 3] = [Resource::Memory, Resource::Network, Resource::Disk];
         let (in_every_slot, in_total): (&[Resource], &[Resource]) = match self {
             Peaks::Soft if has_end && large_in_cpu => (&OTHERS, &[Resource::Cpu]),
-            Peaks::Stretch if has_end => (&[Resource::Memory], &FLOWS),
+            Peaks::Stretch if has_end => (&[Resource::Memory], &Resource::FLOWS),
             Peaks::Strict | Peaks::Soft | Peaks::Stretch => (&Resource::ALL, &[]),
         };
         Terms {
@@ -172,7 +170,7 @@ pub fn fit_over_life(available: &Available, demand: &Demand, margin: f64) -> Res
     };
     let memory = [Resource::Memory];
     in_every_slot(available, demand, margin, &memory, Resources::ZERO)?;
-    in_total(available, demand, margin, &FLOWS, life_ms)
+    in_total(available, demand, margin, &Resource::FLOWS, life_ms)
 }
 
 fn is_large(most_cores: f64, capacity: Resources) -> bool {

@@ -10,8 +10,6 @@ use crate::left::Left;
 use crate::resources::{Resource, Resources};
 use crate::windows::{WINDOWS, WindowSet, window_slots};
 
-const STRETCHABLE: [Resource; 3] = [Resource::Cpu, Resource::Network, Resource::Disk];
-
 /// The demand of one executor on nodes of one size.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Need<'a> {
@@ -224,6 +222,10 @@ pub(crate) fn late_ms(left: &Left, late: Amounts) -> i64 {
         let late = i128::from(late.get(*resource)) * i128::from(SLOT_MS);
         late.checked_div(i128::from(left.capacity().get(*resource)))
     };
-    let longest = STRETCHABLE.iter().filter_map(late_ms).max().unwrap_or(0);
+    let longest = Resource::FLOWS
+        .iter()
+        .filter_map(late_ms)
+        .max()
+        .unwrap_or(0);
     i64::try_from(longest).unwrap_or(i64::MAX)
 }

@@ -24,6 +24,9 @@ impl Resource {
         Resource::Disk,
     ];
 
+    /// Those that work flows through; memory is held.
+    pub const FLOWS: [Resource; 3] = [Resource::Cpu, Resource::Network, Resource::Disk];
+
     /// The word that reasons and reports use.
     #[must_use]
     pub fn name(self) -> &'static str {

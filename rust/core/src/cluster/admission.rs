@@ -82,10 +82,7 @@ impl Wait {
 /// question of now.
 pub(super) fn finds_some_left(left_now: Amounts, demanded: Amounts, peaks: Peaks) -> bool {
     let some_left = |resource| demanded.get(resource) == 0 || left_now.get(resource) > 0;
-    peaks == Peaks::Stretch
-        || [Resource::Cpu, Resource::Network, Resource::Disk]
-            .into_iter()
-            .all(some_left)
+    peaks == Peaks::Stretch || Resource::FLOWS.into_iter().all(some_left)
 }
 
 /// Whether the next container of an application may go to a node, at which its judge has looked.

@@ -68,8 +68,6 @@ enum Life {
     Slots(u32),
 }
 
-const STRETCHABLE: [Resource; 3] = [Resource::Cpu, Resource::Network, Resource::Disk];
-
 impl Screen {
     pub(super) fn new(entry: &NodeEntry, peaks: Peaks, rows: usize) -> Self {
         let mut screen = Self {
@@ -167,6 +165,7 @@ impl Screen {
         self.lives[row] = Life::Slots(u32::try_from(life).unwrap_or(u32::MAX));
         let mut needed_in_total = Amounts::ZERO;
         let mut most_in_life = Amounts::ZERO;
+        let may_pass = self.may_pass();
         let mut memory_slots = Vec::with_capacity(life);
         for window in 0..WINDOWS {
             let (from, to) = window_slots(window);
@@ -181,7 +180,6 @@ impl Screen {
             self.memory[row][window] = most.map_or(NO_NEED, |most: Amounts| {
                 coarse_need(most.get(Resource::Memory))
             });
-            let may_pass = self.may_pass();
             let coarse = |resource| {
                 let held = self.peaks == Peaks::Stretch || terms.in_every_slot.contains(&resource);
                 let most = most.filter(|_| held);
@@ -189,7 +187,7 @@ impl Screen {
                     coarse_need(most.get(resource) - may_pass.get(resource))
                 })
             };
-            for (windows, resource) in self.stretchable[row].iter_mut().zip(STRETCHABLE) {
+            for (windows, resource) in self.stretchable[row].iter_mut().zip(Resource::FLOWS) {
                 windows[window] = coarse(resource);
             }
         }

@@ -40,9 +40,6 @@ pub struct Ursa {
     pub expected_processing_s: f64,
 }
 
-/// What is worked off; memory is held.
-const WORKED_OFF: [Resource; 3] = [Resource::Cpu, Resource::Network, Resource::Disk];
-
 /// Larger than F can be, which is at most 1 a resource.
 const STAGE_BONUS: f64 = 100.0;
 
@@ -97,7 +94,7 @@ impl Gain {
         let (mut load, mut idle, mut increase) = ([0.0; 4], [0.0; 4], [0.0; 4]);
         for (at, resource) in Resource::ALL.into_iter().enumerate() {
             let is_known = place.node.capacity.get(resource) > 0.0;
-            if !is_known || !WORKED_OFF.contains(&resource) {
+            if !is_known || !Resource::FLOWS.contains(&resource) {
                 continue;
             }
             let rate = rates.per_s.get(resource);
@@ -161,7 +158,7 @@ impl Policy for Ursa {
             Resources::ZERO,
         )?;
         let gain = self.gain(place, candidate.needed);
-        let overloaded = WORKED_OFF
+        let overloaded = Resource::FLOWS
             .into_iter()
             .find(|resource| gain.idle.get(*resource) <= 0.0 && gain.load.get(*resource) > 0.0);
         match overloaded {
@@ -188,8 +185,8 @@ impl Policy for Ursa {
         let capacity = place.node.capacity;
         let gain = self.gain(place, candidate.demand);
         Detail::default()
-            .resources("D", &WORKED_OFF, capacity, gain.idle)
-            .resources("Inc", &WORKED_OFF, capacity, gain.increase)
+            .resources("D", &Resource::FLOWS, capacity, gain.idle)
+            .resources("Inc", &Resource::FLOWS, capacity, gain.increase)
             .number("F", gain.f)
             .number("bonus", Self::bonus(candidate))
             .number("rank", self.order.rank(&candidate.waiting, place.now_ms))

@@ -30,7 +30,7 @@ pub(super) fn first_idle(slots: &[Resources], slot_ms: f64, from: usize) -> Opti
         .iter()
         .fold(Resources::ZERO, |peak, slot| peak.max(*slot));
     let works = |slot: &Resources| {
-        [Resource::Cpu, Resource::Network, Resource::Disk]
+        Resource::FLOWS
             .iter()
             .any(|resource| slot.get(*resource) > IDLE_BELOW * peak.get(*resource))
     };

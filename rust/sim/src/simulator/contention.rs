@@ -39,9 +39,6 @@ impl Default for Contention {
     }
 }
 
-/// The resources that work flows through; memory is held.
-const FLOWS: [Resource; 3] = [Resource::Cpu, Resource::Network, Resource::Disk];
-
 impl Contention {
     /// How fast each executor progresses, 1 being undisturbed, appended to the emptied `rates`.
     /// A resource of capacity 0 is not known and holds nobody up.
@@ -96,7 +93,7 @@ impl Contention {
         let mut left = self.throughput(capacity, wanted);
         let mut wanted = wanted;
         let mut open: Vec<usize> = (0..demands.len()).collect();
-        let mut scarce = FLOWS.to_vec();
+        let mut scarce = Resource::FLOWS.to_vec();
         scarce.retain(|resource| capacity.get(*resource) > 0.0);
         loop {
             let share = |resource: &Resource| {

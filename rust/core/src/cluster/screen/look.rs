@@ -1,6 +1,6 @@
 //! Whether a row fits a node, by coarse looks first.
 
-use super::{Life, Outline, STRETCHABLE, Screen};
+use super::{Life, Outline, Screen};
 use crate::cluster::waiting::Row;
 use crate::fit::{Peaks, Terms};
 use crate::left::{Left, LeftWindows};
@@ -33,7 +33,7 @@ impl<'a> Look<'a> {
             most_at_first: most.map(|windows| windows[0]),
             least_at_first: least.map(|windows| windows[0]),
             // Rounded up, since it was taken off before rounding.
-            may_pass: STRETCHABLE.map(|resource| match may_pass.get(resource) {
+            may_pass: Resource::FLOWS.map(|resource| match may_pass.get(resource) {
                 0 => 0,
                 amount => coarse(amount).saturating_add(2),
             }),
@@ -95,7 +95,7 @@ impl<'a> Look<'a> {
             }
         }
         Some(
-            short_in_total(self.left, self.screen.needed[row], life, &STRETCHABLE)
+            short_in_total(self.left, self.screen.needed[row], life, &Resource::FLOWS)
                 .map_or(Ok(()), Err),
         )
     }
@@ -127,7 +127,7 @@ impl<'a> Look<'a> {
     ) -> Option<Result<(), Resource>> {
         let least = &self.left.windows().least;
         let memory = below(&self.screen.memory[row], &least[Resource::Memory as usize]);
-        let others = STRETCHABLE
+        let others = Resource::FLOWS
             .iter()
             .zip(&self.screen.stretchable[row])
             .map(|(resource, need)| below(need, &least[*resource as usize]))
@@ -205,7 +205,7 @@ impl<'a> Look<'a> {
         let least = &self.left.windows().least;
         let needs = self.screen.stretchable[row].iter().zip(self.may_pass);
         let fit = needs
-            .zip(STRETCHABLE)
+            .zip(Resource::FLOWS)
             .map(|((need, may_pass), resource)| {
                 let need = need.map(|need| need.wrapping_add(may_pass));
                 below(&need, &least[resource as usize])

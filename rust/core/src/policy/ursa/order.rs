@@ -1,8 +1,8 @@
 //! Which application goes first.
 
-use super::WORKED_OFF;
 use crate::policy::Waiting;
 use crate::policy::by_request::seconds_since;
+use crate::resources::Resource;
 
 /// W: what a second of waiting, or the rank of SRJF, counts beside F, which is at most 1 a resource.
 pub(super) const WEIGHT: f64 = 1.0;
@@ -24,7 +24,7 @@ impl JobOrder {
         match self {
             JobOrder::EarliestFirst => seconds_since(waiting.submitted_ms, now_ms),
             JobOrder::SmallestRemainingFirst => {
-                let lost: f64 = WORKED_OFF
+                let lost: f64 = Resource::FLOWS
                     .into_iter()
                     .map(|resource| waiting.remaining_share.map_or(1.0, |all| all.get(resource)))
                     .map(|share| (2.0 - share) * share)
