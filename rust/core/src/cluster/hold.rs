@@ -5,12 +5,11 @@
 //! and Feitelson, IEEE TPDS 12(6), 2001), with demands over time in the place of processors.
 
 use super::contest::Contender;
-use super::planned_start::Starts;
+use super::planned_start::{Starts, lacks_any};
 use crate::amounts::Amounts;
 use crate::fit::{Peaks, Terms};
 use crate::left::Left;
 use crate::need::Need;
-use crate::resources::Resource;
 
 /// Nobody waits for what an application may take in an hour, in slots of 3 s.
 const LOOKS_AHEAD_SLOTS: usize = 1_200;
@@ -76,10 +75,7 @@ impl Hold {
 
     /// Whether the other one takes too much in one of the slots in which both run.
     fn lacks_in_a_slot(&self, most: Amounts, need: &Need<'_>, together: usize) -> bool {
-        let more = |needed: Amounts, beside: Amounts| {
-            let more_of = |resource: &Resource| needed.get(*resource) > beside.get(*resource);
-            self.terms.in_every_slot.iter().any(more_of)
-        };
+        let more = |needed, beside| lacks_any(self.terms.in_every_slot, needed, beside);
         let mut beside = self.beside.iter().enumerate().take(together);
         more(most, self.least)
             && beside.any(|(slot, beside)| {
@@ -88,11 +84,7 @@ impl Hold {
     }
 
     fn lacks_in_total(&self, most: Amounts, need: &Need<'_>, together: usize) -> bool {
-        let lacks = |needed: Amounts| {
-            let more_of =
-                |resource: &Resource| needed.get(*resource) > self.beside_in_total.get(*resource);
-            self.terms.in_total.iter().any(more_of)
-        };
+        let lacks = |needed| lacks_any(self.terms.in_total, needed, self.beside_in_total);
         let slots = self.starts_in..self.starts_in + together;
         lacks(most.times(i64::try_from(together).unwrap_or(i64::MAX)))
             && lacks(slots.fold(Amounts::ZERO, |sum, slot| sum.plus(need.needed(slot))))

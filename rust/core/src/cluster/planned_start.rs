@@ -139,7 +139,8 @@ impl<'a> Starts<'a> {
     }
 }
 
-fn lacks_any(resources: &[Resource], needed: Amounts, there: Amounts) -> bool {
+/// Whether more of one of `resources` is needed than there is.
+pub(super) fn lacks_any(resources: &[Resource], needed: Amounts, there: Amounts) -> bool {
     let lacks = |resource: &Resource| needed.get(*resource) > there.get(*resource);
     resources.iter().any(lacks)
 }

@@ -117,12 +117,8 @@ impl<'a> Prospect<'a> {
                 finds_some_left(left_now, demanded, by.peaks)
             }
             Judged::Policy(policy, general) => {
-                let slots = general.demand.slots().iter();
-                let most = slots.fold(Resources::ZERO, |most, slot| most.zip(*slot, f64::max));
-                let (left_now, most) = (
-                    Amounts::rounded_down(self.available().now()),
-                    Amounts::rounded_down(most),
-                );
+                let left_now = Amounts::rounded_down(self.available().now());
+                let most = Amounts::rounded_down(general.demand.peak());
                 finds_some_left(left_now, most, policy.peaks())
             }
         }
