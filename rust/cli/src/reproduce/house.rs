@@ -7,10 +7,9 @@ use elastane_sim::reproduce::Setup;
 use elastane_sim::reproduce::house::{
     AgainstBaseline, BASELINE, Ratios, VARIANTS, WORKLOADS, over_workloads,
 };
-use elastane_sim::simulator::Settings;
 use serde_json::{Value, json};
 
-use super::simulated::{compare, with_others};
+use super::simulated::{compare_as_set, with_others};
 use crate::failure::Failure;
 use crate::simulation::{RunOptions, write};
 
@@ -38,13 +37,8 @@ pub(super) fn run(
     let mut reports = Vec::new();
     let mut workloads = Vec::new();
     for workload in WORKLOADS {
-        let protected = |setup: &mut Setup| {
-            if !run.names_starvation_wait() {
-                setup.settings.starvation_wait_ms = Settings::default().starvation_wait_ms;
-            }
-            Ok(())
-        };
-        let comparison = compare(run, workload, &[BASELINE], &VARIANTS, seeds, &protected)?;
+        let as_set = |_: &mut Setup| Ok(());
+        let comparison = compare_as_set(run, workload, &[BASELINE], &VARIANTS, seeds, &as_set)?;
         let mut report = run.to_json(&comparison)?;
         if let Some(against) = AgainstBaseline::of(&comparison) {
             write!(

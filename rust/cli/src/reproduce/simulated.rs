@@ -58,7 +58,7 @@ pub(super) fn with_others(reports: Vec<Value>) -> Value {
     main
 }
 
-/// Policies, and policies that are run in another way, on the same seeds of a workload.
+/// [`compare_as_set`], but nobody starves unless the command line says after how long.
 pub(super) fn compare(
     run: &RunOptions,
     workload: &str,
@@ -73,12 +73,24 @@ pub(super) fn compare(
         }
         change(setup)
     };
+    compare_as_set(run, workload, policies, variants, seeds, &changed)
+}
+
+/// Policies, and policies that are run in another way, on the same seeds of a workload.
+pub(super) fn compare_as_set(
+    run: &RunOptions,
+    workload: &str,
+    policies: &[&str],
+    variants: &[Variant],
+    seeds: u32,
+    change: &dyn Fn(&mut Setup) -> Result<(), DemandError>,
+) -> Result<Comparison, Failure> {
     let generated = |seed| generate(workload, seed).map_err(Failure::from);
     let policies: Vec<String> = policies.iter().map(ToString::to_string).collect();
-    let mut all = run.compare_changed(&policies, seeds, None, &changed, generated)?;
+    let mut all = run.compare_changed(&policies, seeds, None, change, generated)?;
     for variant in variants {
         let changed = |setup: &mut Setup| {
-            changed(setup)?;
+            change(setup)?;
             (variant.change)(setup)
         };
         let policy = [variant.policy.to_owned()];
