@@ -21,14 +21,21 @@ pub struct ByPlan {
 /// What a score is made from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlanScore {
-    /// The largest over the resources of `∫₀ᵗ remaining_r dt ÷ ∫₀ᵗ capacity_r dt`, at least 0, up to
-    /// the earliest predicted end t; one slot where there is none (MinFrag).
-    LargestRemaining,
-    /// The sum of them (TRC).
-    SumOfRemaining,
+    /// What remains of the resources up to the earliest predicted end t, one slot where there is none:
+    /// `∫₀ᵗ remaining_r dt ÷ ∫₀ᵗ capacity_r dt`.
+    Remaining(Shares),
     /// What the executors that wait demand on the average, in nodes, times a power of how long they
     /// run, see [`crate::policy::Elastane`].
     Waiting(Power),
+}
+
+/// How the shares of the resources make one score.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shares {
+    /// The largest, at least 0 (MinFrag).
+    Largest,
+    /// Their sum (TRC).
+    Sum,
 }
 
 /// The power of an executor's length in a score.
@@ -54,25 +61,27 @@ impl ByPlan {
                 let demanded = need.demanded_in(0, need.life().unwrap_or(1));
                 power.score(left.capacity(), demanded, need.life(), executors)
             }
-            PlanScore::LargestRemaining | PlanScore::SumOfRemaining => {
-                let horizon = self.horizon(left, need.life());
-                self.remaining(left, horizon, need.demanded_in(0, horizon))
+            PlanScore::Remaining(shares) => {
+                let horizon = horizon(left, need.life());
+                shares.remaining(left, horizon, need.demanded_in(0, horizon))
             }
         }
     }
+}
 
-    /// Up to when a score looks at what remains, in slots from now; `life` is the executor's, none
-    /// without an end.
-    pub(crate) fn horizon(self, left: &Left, life: Option<usize>) -> usize {
-        let ends = [left.first_end(), life];
-        ends.into_iter().flatten().min().unwrap_or(1)
-    }
+/// Up to when a score looks at what remains, in slots from now; `life` is the executor's, none without
+/// an end.
+pub(crate) fn horizon(left: &Left, life: Option<usize>) -> usize {
+    let ends = [left.first_end(), life];
+    ends.into_iter().flatten().min().unwrap_or(1)
+}
 
+impl Shares {
     /// The score once an executor takes `demanded` of what is left up to `horizon`.
     pub(crate) fn remaining(self, left: &Left, horizon: usize, demanded: Amounts) -> f64 {
         let remaining = left.sum(horizon).minus(demanded).to_array();
         let capacity = left.capacity().to_array();
-        self.of_shares(std::array::from_fn(|i| {
+        self.score(std::array::from_fn(|i| {
             if capacity[i] > 0 {
                 remaining[i] as f64 / (capacity[i] as f64 * horizon as f64)
             } else {
@@ -82,12 +91,10 @@ impl ByPlan {
     }
 
     #[inline]
-    pub(crate) fn of_shares(self, shares: [f64; 4]) -> f64 {
-        match self.score {
-            PlanScore::SumOfRemaining => shares.into_iter().sum(),
-            PlanScore::LargestRemaining | PlanScore::Waiting(_) => {
-                shares.into_iter().fold(0.0, f64::max)
-            }
+    pub(crate) fn score(self, shares: [f64; 4]) -> f64 {
+        match self {
+            Shares::Largest => shares.into_iter().fold(0.0, f64::max),
+            Shares::Sum => shares.into_iter().sum(),
         }
     }
 }

@@ -3,7 +3,7 @@
 // Helpers of a test may unwrap as tests do.
 #![allow(clippy::unwrap_used)]
 
-use elastane_core::by_plan::{ByPlan, PlanScore, Power};
+use elastane_core::by_plan::{ByPlan, PlanScore, Power, Shares};
 use elastane_core::cluster::{
     Application, ApplicationId, Ask, Commit, CommitRequest, Demands, Held, NodeId, Predicted,
     Request,
@@ -54,11 +54,11 @@ fn policy(peaks: Peaks, score: PlanScore, quick: bool) -> Box<dyn Policy> {
         hold: 0,
     });
     match score {
-        PlanScore::LargestRemaining => Box::new(Asked {
+        PlanScore::Remaining(Shares::Largest) => Box::new(Asked {
             policy: MinFrag { peaks },
             by_plan,
         }),
-        PlanScore::SumOfRemaining => Box::new(Asked {
+        PlanScore::Remaining(Shares::Sum) => Box::new(Asked {
             policy: Trc { peaks },
             by_plan,
         }),
@@ -398,8 +398,8 @@ proptest! {
     fn names_what_the_policy_would_name(
         peaks in prop::sample::select(vec![Peaks::Strict, Peaks::Soft, Peaks::Stretch]),
         score in prop::sample::select(vec![
-            PlanScore::LargestRemaining,
-            PlanScore::SumOfRemaining,
+            PlanScore::Remaining(Shares::Largest),
+            PlanScore::Remaining(Shares::Sum),
             PlanScore::Waiting(Power::Zero),
             PlanScore::Waiting(Power::Half),
         ]),

@@ -1,4 +1,4 @@
-//! A round for policies by what remains ([`ByPlan`]): most rows are ruled out, or do not come
+//! A round for policies by the plan ([`ByPlan`]): most rows are ruled out, or do not come
 //! near the best few, by what [`Screen`] knows of them beforehand.
 
 use super::ClusterSettings;

@@ -62,7 +62,7 @@ impl Cluster {
         Some(order)
     }
 
-    /// As [`Cluster::round`], for policies by what remains.
+    /// As [`Cluster::round`], for policies by the plan.
     fn quick_round(
         &mut self,
         by: ByPlan,

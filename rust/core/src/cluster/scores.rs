@@ -4,7 +4,7 @@ use super::screen::Screen;
 use super::sums::SumsAround;
 use super::waiting::{Line, Row};
 use crate::amounts::Amounts;
-use crate::by_plan::{ByPlan, PlanScore, Power, life_s};
+use crate::by_plan::{ByPlan, PlanScore, Power, Shares, horizon, life_s};
 use crate::left::Left;
 use crate::need::Need;
 
@@ -44,9 +44,9 @@ impl Remaining {
 
     /// The score but for the last digits.
     #[inline]
-    fn score(&self, by: ByPlan, demanded: Amounts) -> f64 {
+    fn score(&self, shares: Shares, demanded: Amounts) -> f64 {
         let demanded = demanded.to_array();
-        by.of_shares(std::array::from_fn(|i| {
+        shares.score(std::array::from_fn(|i| {
             (self.left[i] - demanded[i] as f64) * self.per_capacity[i]
         }))
     }
@@ -78,37 +78,36 @@ impl<'a> Scores<'a> {
     /// No more than the row's score but for the last digits.
     #[inline]
     pub(super) fn at_least(&self, row: Row, line: &Line) -> f64 {
-        if let PlanScore::Waiting(power) = self.by.score {
-            return self.waiting(power, row, line);
-        }
+        let shares = match self.by.score {
+            PlanScore::Waiting(power) => return self.waiting(power, row, line),
+            PlanScore::Remaining(shares) => shares,
+        };
         let demanded = self.screen.demanded().total(row);
         let (horizon, demanded) = match (&self.first_end, self.screen.life(row)) {
             (Some(end), Some(life)) if life > end.slots => {
-                return end.remaining.score(self.by, end.demanded.at_least(row));
+                return end.remaining.score(shares, end.demanded.at_least(row));
             }
             (_, Some(life)) => (life, demanded),
             (_, None) => {
-                let horizon = self.by.horizon(self.left, None);
+                let horizon = horizon(self.left, None);
                 (horizon, demanded.times(horizon as i64))
             }
         };
         let left = self.left.sum(horizon);
-        Remaining::new(left, self.per_capacity, horizon).score(self.by, demanded)
+        Remaining::new(left, self.per_capacity, horizon).score(shares, demanded)
     }
 
     pub(super) fn exactly(&self, row: Row, line: &Line, need: &Need<'_>) -> f64 {
-        if let PlanScore::Waiting(power) = self.by.score {
-            return self.waiting(power, row, line);
-        }
+        let shares = match self.by.score {
+            PlanScore::Waiting(power) => return self.waiting(power, row, line),
+            PlanScore::Remaining(shares) => shares,
+        };
         match (&self.first_end, self.screen.life(row)) {
             (Some(end), Some(life)) if life > end.slots => {
                 let demanded = end.demanded.exactly(row, need);
-                self.by.remaining(self.left, end.slots, demanded)
+                shares.remaining(self.left, end.slots, demanded)
             }
-            (_, Some(life)) => {
-                self.by
-                    .remaining(self.left, life, self.screen.demanded().total(row))
-            }
+            (_, Some(life)) => shares.remaining(self.left, life, self.screen.demanded().total(row)),
             (_, None) => self.by.score(self.left, need, line.executors),
         }
     }

@@ -1,9 +1,9 @@
 //! MinFrag: the executor that leaves the least dominant remaining resource.
 
 use super::bounded::bounded;
-use super::{CLOSE_SHARES, Candidate, Detail, Place, Policy};
+use super::{Candidate, Detail, Place, Policy, close_shares};
 use crate::available::Available;
-use crate::by_plan::{ByPlan, PlanScore};
+use crate::by_plan::{ByPlan, PlanScore, Shares};
 use crate::demand::Demand;
 use crate::fit::{Excess, Peaks, fit_by};
 use crate::resources::{Resource, Resources};
@@ -39,17 +39,13 @@ impl Policy for MinFrag {
     }
 
     fn close_scores(&self) -> f64 {
-        match self.peaks {
-            Peaks::Stretch => CLOSE_SHARES,
-            // The fit keeps peaks apart already.
-            Peaks::Strict | Peaks::Soft => 0.0,
-        }
+        close_shares(self.peaks)
     }
 
     fn by_plan(&self) -> Option<ByPlan> {
         Some(ByPlan {
             peaks: self.peaks,
-            score: PlanScore::LargestRemaining,
+            score: PlanScore::Remaining(Shares::Largest),
             hold: 0,
         })
     }

@@ -109,8 +109,14 @@ pub trait Policy: Send + Sync {
     }
 }
 
-/// Shares of a node, and scores made of them, that are no further apart are close.
-const CLOSE_SHARES: f64 = 0.05;
+/// Shares of a node, and scores made of them, that are no further apart are close. Where peaks may
+/// not meet the fit keeps them apart already, and nothing is close.
+fn close_shares(peaks: Peaks) -> f64 {
+    match peaks {
+        Peaks::Stretch => 0.05,
+        Peaks::Strict | Peaks::Soft => 0.0,
+    }
+}
 
 /// A node as a policy sees it.
 #[derive(Debug, Clone, Copy)]

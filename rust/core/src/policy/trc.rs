@@ -2,8 +2,8 @@
 
 use super::bounded::bounded;
 use super::minfrag::Remaining;
-use super::{CLOSE_SHARES, Candidate, Detail, Place, Policy};
-use crate::by_plan::{ByPlan, PlanScore};
+use super::{Candidate, Detail, Place, Policy, close_shares};
+use crate::by_plan::{ByPlan, PlanScore, Shares};
 use crate::fit::{Excess, Peaks, fit_by};
 
 /// Elasecutor (IEEE/ACM ToN 2021), section VI, the ablation of MinFrag: total remaining capacity
@@ -36,17 +36,13 @@ impl Policy for Trc {
     }
 
     fn close_scores(&self) -> f64 {
-        match self.peaks {
-            Peaks::Stretch => CLOSE_SHARES,
-            // The fit keeps peaks apart already.
-            Peaks::Strict | Peaks::Soft => 0.0,
-        }
+        close_shares(self.peaks)
     }
 
     fn by_plan(&self) -> Option<ByPlan> {
         Some(ByPlan {
             peaks: self.peaks,
-            score: PlanScore::SumOfRemaining,
+            score: PlanScore::Remaining(Shares::Sum),
             hold: 0,
         })
     }
