@@ -1,0 +1,64 @@
+"""Runs a command, or the agent's tests, in a virtual machine with cgroup version 2.
+
+The guest sees this machine's files and keeps what it writes to itself.
+
+Examples:
+  python -m guest --agent-tests
+  python -m guest -- cat /sys/fs/cgroup/cgroup.controllers
+
+The exit code is the command's; 2 when the guest cannot be made, 3 when it gave no result.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from pathlib import Path
+
+from cluster.paths import Checkout
+from guest import initramfs, kernel
+from guest.agent_tests import agent_tests
+from guest.machine import GuestFailed, Size, run
+from guest.tools import MissingTool, Tools
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        prog="guest", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--memory-mb", type=int, default=2048, help="default: %(default)s")
+    parser.add_argument("--processors", type=int, default=2, help="default: %(default)s")
+    parser.add_argument("--seconds", type=int, default=900, help="bound; default: %(default)s")
+    parser.add_argument(
+        "--agent-tests", action="store_true", help="the agent's tests on real groups"
+    )
+    parser.add_argument("command", nargs="*", help="what to run in this folder instead")
+    arguments = parser.parse_args()
+    if arguments.agent_tests == bool(arguments.command):
+        parser.error("give either --agent-tests or a command")
+    try:
+        tools = Tools.find()
+        checkout = Checkout()
+        folder = checkout.target / "guest"
+        folder.mkdir(parents=True, exist_ok=True)
+        work = (
+            agent_tests(checkout)
+            if arguments.agent_tests
+            else initramfs.Work(arguments.command, Path.cwd(), {"PATH": "/usr/bin:/bin:/sbin"})
+        )
+        its_kernel = kernel.fetch(folder, tools)
+        archive = folder / "initramfs.cpio"
+        initramfs.pack(archive, its_kernel, work, tools)
+        size = Size(arguments.memory_mb, arguments.processors, arguments.seconds)
+        return run(folder, its_kernel, archive, size, tools)
+    except MissingTool as missing:
+        print(missing, file=sys.stderr)
+        return 2
+    except (subprocess.CalledProcessError, GuestFailed, RuntimeError) as failure:
+        print(failure, file=sys.stderr)
+        return 3
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,54 @@
+"""The agent's tests on real groups, as one command for the guest."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+from pathlib import Path
+
+from cluster.paths import Checkout
+from guest.initramfs import SCRATCH, Work
+
+JOBS = os.environ.get("JOBS", "2")
+
+
+def agent_tests(checkout: Checkout) -> Work:
+    """Builds the agent's test programs here, to be run one after the other there."""
+    programs = _build(checkout)
+    # Each one runs to its end, so that one run names all that fails.
+    runs = "; ".join(
+        f"echo '== {name}'; {shlex.quote(str(program))} --test-threads=1 || failed="
+        f'"$failed {name}"'
+        for name, program in programs
+    )
+    verdict = 'if [ -n "$failed" ]; then echo "failed in the guest:$failed"; exit 1; fi'
+    return Work(
+        command=["/bin/sh", "-c", f"failed=; {runs}; {verdict}"],
+        folder=checkout.root / "nodemanager-hook",
+        environment={
+            "PATH": os.environ.get("PATH", "/usr/bin:/bin:/usr/sbin:/sbin"),
+            "HOME": "/tmp",
+            "ELASTANE_TEST_DISK": SCRATCH,
+        },
+    )
+
+
+def _build(checkout: Checkout) -> list[tuple[str, Path]]:
+    command = ["cargo", "test", "--locked", "--jobs", JOBS, "-p", "elastane-agent", "--no-run"]
+    built = subprocess.run(
+        [*command, "--message-format=json-render-diagnostics"],
+        check=True,
+        cwd=checkout.root,
+        stdout=subprocess.PIPE,
+        text=True,
+    ).stdout
+    messages = [json.loads(line) for line in built.splitlines() if line.startswith("{")]
+    return [
+        (message["target"]["name"], Path(message["executable"]))
+        for message in messages
+        if message.get("reason") == "compiler-artifact"
+        and message.get("executable")
+        and message["target"]["kind"] == ["test"]
+    ]

@@ -1,0 +1,90 @@
+"""What the guest does from its start to its end, packed as its first file system."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from guest.kernel import Kernel
+from guest.tools import Tools
+
+EXIT_LINE = "GUEST-EXIT-CODE="
+SCRATCH = "/mnt/scratch"
+_APPLETS = ("sh", "mount", "mkdir", "insmod", "poweroff", "chroot", "ip", "mke2fs")
+_MODULES = ["virtio_pci", "virtio_blk", "virtiofs", "overlay", "ext4", "veth", "sch_htb", "loop"]
+_FOLDERS = ("bin", "dev", "proc", "sys", "host", "upper", "root", "modules")
+
+
+@dataclass(frozen=True)
+class Work:
+    """A command that runs in the guest."""
+
+    command: list[str]
+    folder: Path
+    environment: dict[str, str]
+
+
+def pack(file: Path, kernel: Kernel, work: Work, tools: Tools) -> None:
+    """Writes the archive that the guest's kernel starts from."""
+    root = file.parent / "initramfs"
+    shutil.rmtree(root, ignore_errors=True)
+    for name in _FOLDERS:
+        (root / name).mkdir(parents=True)
+    shutil.copy(tools.busybox, root / "bin" / "busybox")
+    for applet in _APPLETS:
+        (root / "bin" / applet).symlink_to("busybox")
+    modules = kernel.modules(tools, _MODULES)
+    for module in modules:
+        shutil.copy(module, root / "modules" / module.name)
+    init = root / "init"
+    init.write_text(start_script([module.name for module in modules], work))
+    init.chmod(0o755)
+    names = "\n".join(str(path.relative_to(root)) for path in sorted(root.rglob("*")))
+    with file.open("wb") as archive:
+        subprocess.run(
+            [str(tools.cpio), "--create", "--format=newc", "--quiet", "--owner=0:0"],
+            check=True,
+            cwd=root,
+            input=names.encode(),
+            stdout=archive,
+        )
+
+
+def start_script(modules: list[str], work: Work) -> str:
+    """The guest's first process.
+
+    The host's files are the lower layer of an overlay whose upper layer is the guest's memory: all
+    programs are there, and what is written is gone with the guest.
+    """
+    inside = [f"cd {shlex.quote(str(work.folder))}"]
+    inside += [f"export {key}={shlex.quote(value)}" for key, value in work.environment.items()]
+    inside.append(shlex.join(work.command))
+    loads = "\n".join(f"insmod /modules/{module}" for module in modules)
+    return f"""#!/bin/sh
+export PATH=/bin
+mount -t proc proc /proc
+mount -t sysfs sys /sys
+mount -t devtmpfs dev /dev
+{loads}
+mount -t virtiofs -o ro host /host
+mount -t tmpfs upper /upper
+mkdir /upper/files /upper/work
+mount -t overlay -o lowerdir=/host,upperdir=/upper/files,workdir=/upper/work overlay /root
+mount -t proc proc /root/proc
+mount -t sysfs sys /root/sys
+mount -t devtmpfs dev /root/dev
+mkdir -p /root/dev/pts /root/dev/shm /root{SCRATCH}
+mount -t tmpfs run /root/run
+mount -t cgroup2 cgroup2 /root/sys/fs/cgroup
+mkdir -p /root/sys/fs/bpf
+mount -t bpf bpf /root/sys/fs/bpf
+mke2fs /dev/vda >/dev/null 2>&1
+mount -t ext4 /dev/vda /root{SCRATCH}
+ip link set lo up
+chroot /root /bin/sh -c {shlex.quote("; ".join(inside[:-1]) + " && " + inside[-1])}
+echo "{EXIT_LINE}$?"
+poweroff -f
+"""

@@ -1,0 +1,118 @@
+"""The guest's two processes: the one that serves the host's files, and the virtual machine."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from guest.initramfs import EXIT_LINE
+from guest.kernel import Kernel
+from guest.tools import Tools
+
+SCRATCH_BYTES = 1 << 30
+# Without hardware virtualization: the kernel of the package hangs under it on some hosts, and the
+# figures would say as little about a node.
+_ACCELERATION = ["-accel", "tcg,thread=multi", "-cpu", "max"]
+_KERNEL_LINE = (
+    "console=ttyS0 quiet panic=-1 cgroup_no_v1=all psi=1 mitigations=off "
+    "random.trust_cpu=on no_timer_check"
+)
+_SOCKET_SECONDS = 10
+
+
+class GuestFailed(Exception):
+    """The guest ended without an exit code of its command."""
+
+
+@dataclass(frozen=True)
+class Size:
+    """How large the guest is, and how long it may take."""
+
+    memory_mb: int
+    processors: int
+    seconds: int
+
+
+def run(folder: Path, kernel: Kernel, archive: Path, size: Size, tools: Tools) -> int:
+    """Runs the guest to its end, prints what it prints and gives its command's exit code."""
+    scratch = folder / "scratch.img"
+    with scratch.open("wb") as image:
+        image.truncate(SCRATCH_BYTES)
+    with tempfile.TemporaryDirectory() as sockets, _files_served(Path(sockets), tools) as socket:
+        command = _qemu(kernel, archive, scratch, socket, size, tools)
+        machine = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        )
+        out_of_time = threading.Timer(size.seconds, machine.kill)
+        out_of_time.start()
+        try:
+            code = _follow(machine)
+        finally:
+            out_of_time.cancel()
+            machine.kill()
+            machine.wait()
+    scratch.unlink()
+    if code is None:
+        raise GuestFailed(f"the guest ended without a result, or took above {size.seconds} s")
+    return code
+
+
+def _follow(machine: subprocess.Popen[bytes]) -> int | None:
+    code = None
+    for raw in machine.stdout or ():
+        line = raw.decode(errors="replace").rstrip("\r\n")
+        if line.startswith(EXIT_LINE):
+            code = int(line.removeprefix(EXIT_LINE))
+        else:
+            print(line, flush=True)
+    return code
+
+
+@contextmanager
+def _files_served(folder: Path, tools: Tools) -> Iterator[Path]:
+    """Serves this machine's files on a socket; the guest mounts them read-only."""
+    socket = folder / "files.sock"
+    log = folder / "virtiofsd.log"
+    options = ["-o", "source=/", "-o", "cache=always", "-o", "sandbox=chroot", "-f"]
+    with log.open("wb") as output:
+        server = subprocess.Popen(
+            [str(tools.virtiofsd), f"--socket-path={socket}", *options],
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
+    try:
+        deadline = time.monotonic() + _SOCKET_SECONDS
+        while not socket.exists():
+            if server.poll() is not None or time.monotonic() > deadline:
+                sys.stderr.write(log.read_text(errors="replace"))
+                raise GuestFailed("virtiofsd does not serve this machine's files")
+            time.sleep(0.02)
+        yield socket
+    finally:
+        server.kill()
+        server.wait()
+
+
+def _qemu(
+    kernel: Kernel, archive: Path, scratch: Path, socket: Path, size: Size, tools: Tools
+) -> list[str]:
+    memory = f"memory-backend-memfd,id=memory,size={size.memory_mb}M,share=on"
+    return [
+        str(tools.qemu),
+        *_ACCELERATION,
+        *("-machine", "q35,memory-backend=memory", "-object", memory),
+        *("-m", f"{size.memory_mb}M", "-smp", str(size.processors)),
+        *("-nodefaults", "-no-reboot", "-display", "none", "-serial", "stdio", "-monitor", "none"),
+        *("-kernel", str(kernel.image), "-initrd", str(archive), "-append", _KERNEL_LINE),
+        *("-chardev", f"socket,id=files,path={socket}"),
+        *("-device", "vhost-user-fs-pci,chardev=files,tag=host"),
+        *("-drive", f"file={scratch},format=raw,if=none,id=scratch,cache=none,aio=threads"),
+        *("-device", "virtio-blk-pci,drive=scratch"),
+    ]

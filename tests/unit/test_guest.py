@@ -1,0 +1,46 @@
+"""What the guest lacks is named with what to install; what it starts from holds the command."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cluster.paths import Checkout
+from guest import tools
+from guest.initramfs import EXIT_LINE, Work, start_script
+
+
+def test_a_missing_tool_gets_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(tools, "VIRTIOFSD_PLACES", (tmp_path / "virtiofsd",))
+    with pytest.raises(tools.MissingTool) as missing:
+        tools.Tools.find()
+    message = str(missing.value)
+    assert str(tmp_path / "virtiofsd") in message
+    assert "apt-get install" in message
+    assert len(message.splitlines()) == 1
+
+
+def test_either_a_command_or_the_tests() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "guest"],
+        cwd=Checkout().tests,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "give either --agent-tests or a command" in done.stderr
+
+
+def test_the_exit_code_is_the_commands(tmp_path: Path) -> None:
+    """Everything but the command is replaced by nothing, so that it runs here."""
+    work = Work(["sh", "-c", "exit 7"], tmp_path, {"KEY": "a 'quoted' value"})
+    lines = start_script([], work).splitlines()
+    begin = next(index for index, line in enumerate(lines) if line.startswith("chroot"))
+    inside = lines[begin].replace("chroot /root", "", 1)
+    script = "\n".join([inside, lines[begin + 1]])
+    done = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=False)
+    assert done.stdout == f"{EXIT_LINE}7\n"
