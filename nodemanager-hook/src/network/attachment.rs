@@ -1,0 +1,246 @@
+//! How a program stays on a group, and what an agent that was killed leaves there.
+
+use std::{
+    ffi::CStr,
+    fs::{self, File},
+    io,
+    os::fd::{AsFd, BorrowedFd, OwnedFd},
+    path::Path,
+};
+
+use nix::errno::Errno;
+
+use super::{
+    bpf::{self, Hook, Program},
+    error::NetworkError,
+    programs::Direction,
+};
+
+/// What the names of the agent's programs begin with.
+const NAME_PREFIX: &str = "elastane_";
+
+/// How programs are attached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mechanism {
+    /// By a link: gone with the agent, however that ends. Linux 5.7.
+    Link,
+    /// By themselves: they stay on the group when the agent is killed, and go when the group is
+    /// removed or by [`remove_leftovers`].
+    Program,
+}
+
+/// A program on a group, taken off when this is dropped.
+#[derive(Debug)]
+pub enum Attachment {
+    Link {
+        _link: OwnedFd,
+    },
+    Program {
+        program: Program,
+        group: OwnedFd,
+        hook: Hook,
+    },
+}
+
+impl Attachment {
+    pub fn new(
+        program: Program,
+        group: BorrowedFd<'_>,
+        direction: Direction,
+        mechanism: Mechanism,
+    ) -> io::Result<Self> {
+        let hook = direction.hook();
+        match mechanism {
+            Mechanism::Link => Ok(Self::Link {
+                _link: program.link(group, hook)?,
+            }),
+            Mechanism::Program => {
+                let owned = group.try_clone_to_owned()?;
+                program.attach(group, hook)?;
+                Ok(Self::Program {
+                    program,
+                    group: owned,
+                    hook,
+                })
+            }
+        }
+    }
+}
+
+impl Drop for Attachment {
+    fn drop(&mut self) {
+        let Self::Program {
+            program,
+            group,
+            hook,
+        } = self
+        else {
+            return; // The link goes with its descriptor.
+        };
+        match program.detach(group.as_fd(), *hook) {
+            Err(error) if !is_gone(&error) => {
+                log::warn!("cannot detach a BPF program from its group: {error}");
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Direction {
+    pub(super) fn name(self) -> &'static CStr {
+        match self {
+            Self::Receive => c"elastane_in",
+            Self::Send => c"elastane_out",
+        }
+    }
+
+    fn hook(self) -> Hook {
+        match self {
+            Self::Receive => Hook::Ingress,
+            Self::Send => Hook::Egress,
+        }
+    }
+}
+
+/// Detaches the programs that a killed agent left on a group and on the groups in it, for agents
+/// with [`Mechanism::Program`]; gives how many. Programs of others stay, and those that hang on a
+/// link of an agent that lives.
+///
+/// # Errors
+/// A group that cannot be asked; without `CAP_SYS_ADMIN` programs cannot be opened by their id.
+pub fn remove_leftovers(parent: &Path) -> Result<usize, NetworkError> {
+    let mut removed = match remove_from(parent) {
+        Err(error) if error.is_gone() => return Ok(0),
+        removed => removed?,
+    };
+    let entries =
+        fs::read_dir(parent).map_err(|error| NetworkError::group("list", parent, error))?;
+    for entry in entries.flatten() {
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            removed += remove_leftovers(&entry.path())?;
+        }
+    }
+    Ok(removed)
+}
+
+fn remove_from(group: &Path) -> Result<usize, NetworkError> {
+    let failed = |action| move |error| NetworkError::group(action, group, error);
+    let directory = File::open(group).map_err(failed("open group"))?;
+    let mut removed = 0;
+    for hook in Direction::ALL.map(Direction::hook) {
+        let attached = bpf::attached_programs(directory.as_fd(), hook)
+            .map_err(failed("list the BPF programs of"))?;
+        for id in attached {
+            let was_own = remove_own(id, directory.as_fd(), hook)
+                .map_err(failed("detach a BPF program from"))?;
+            removed += usize::from(was_own);
+        }
+    }
+    Ok(removed)
+}
+
+/// Says whether it was the agent's and is gone.
+fn remove_own(id: u32, group: BorrowedFd<'_>, hook: Hook) -> io::Result<bool> {
+    let removed = Program::open(id).and_then(|program| {
+        let is_own = program.name()?.starts_with(NAME_PREFIX);
+        if is_own {
+            program.detach(group, hook)?;
+        }
+        Ok(is_own)
+    });
+    match removed {
+        // It went meanwhile, or hangs on a link.
+        Err(error) if is_gone(&error) => Ok(false),
+        removed => removed,
+    }
+}
+
+fn is_gone(error: &io::Error) -> bool {
+    let gone = [Errno::ENOENT, Errno::ENODEV];
+    gone.iter()
+        .any(|errno| error.raw_os_error() == Some(*errno as i32))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{env, path::PathBuf};
+
+    use nix::unistd::geteuid;
+
+    use super::*;
+    use crate::network::{bpf::ArrayMap, programs};
+
+    /// A group that is removed at the end of a test.
+    struct Group(PathBuf);
+
+    impl Drop for Group {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir(&self.0);
+        }
+    }
+
+    fn group(name: &str) -> Option<Group> {
+        if !geteuid().is_root() {
+            // As the tests of the whole agent do it.
+            let may_skip = env::var("ELASTANE_TESTS_WITHOUT_CGROUPS").is_ok_and(|one| one == "1");
+            assert!(may_skip, "groups cannot be made: not root");
+            return None;
+        }
+        let mountinfo = fs::read_to_string("/proc/self/mountinfo").unwrap();
+        let line = mountinfo
+            .lines()
+            .find(|line| line.contains(" - cgroup2 "))
+            .unwrap();
+        let mount_point = Path::new(line.split(' ').nth(4).unwrap());
+        let group = mount_point.join(format!("elastane-net-test-{}-{name}", std::process::id()));
+        fs::create_dir(&group).unwrap();
+        Some(Group(group))
+    }
+
+    /// Programs with names, that count for nobody.
+    fn load<const N: usize>(names: [&CStr; N]) -> [Program; N] {
+        let counters = ArrayMap::<{ programs::COUNTER_WORDS }>::create(1, c"test").unwrap();
+        let limits = ArrayMap::<{ programs::LIMIT_WORDS }>::create(1, c"test").unwrap();
+        let (counters, limits) = (counters.descriptor(), limits.descriptor());
+        let program = Direction::Send.program(0, counters, limits).unwrap();
+        names.map(|name| Program::load(name, &program).unwrap())
+    }
+
+    #[test]
+    fn a_program_of_somebody_else_on_the_group_stays() {
+        let Some(group) = group("foreign") else {
+            return;
+        };
+        let [foreign, own] = load([c"foreign", Direction::Send.name()]);
+        assert_eq!(own.name().unwrap(), "elastane_out");
+        let directory = File::open(&group.0).unwrap();
+        for program in [&foreign, &own] {
+            program.attach(directory.as_fd(), Hook::Egress).unwrap();
+        }
+        let attached = || bpf::attached_programs(directory.as_fd(), Hook::Egress).unwrap();
+        assert_eq!(attached().len(), 2);
+        assert_eq!(remove_leftovers(&group.0).unwrap(), 1);
+        let [left] = attached()[..] else {
+            panic!("{:?} are attached", attached());
+        };
+        assert_eq!(Program::open(left).unwrap().name().unwrap(), "foreign");
+    }
+
+    #[test]
+    fn an_attachment_goes_when_it_is_dropped() {
+        let Some(group) = group("dropped") else {
+            return;
+        };
+        let directory = File::open(&group.0).unwrap();
+        let attached = || bpf::attached_programs(directory.as_fd(), Hook::Egress).unwrap();
+        for mechanism in [Mechanism::Link, Mechanism::Program] {
+            let [program] = load([Direction::Send.name()]);
+            assert!(program.can_link().unwrap());
+            let group = directory.as_fd();
+            let attachment = Attachment::new(program, group, Direction::Send, mechanism);
+            assert_eq!(attached().len(), 1);
+            drop(attachment);
+            assert!(attached().is_empty(), "{mechanism:?}");
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! Network devices: speed, counters, and which one leads out.
+
+use std::{fs, io, path::Path, str::FromStr};
+
+/// What the kernel takes in a name, without the final zero.
+const MOST_NAME_BYTES: usize = 15;
+const BITS_PER_BYTE: u64 = 8;
+const BITS_PER_MEGABIT: u64 = 1_000_000;
+
+/// The name of a network device, such as `eth0`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Device(String);
+
+/// A text that cannot be the name of a device.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no name of a network device: 1 to 15 bytes without blanks, `/` and `:`")]
+pub struct NoDeviceName(String);
+
+/// What a device received and sent since it is there, link headers included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DeviceCounters {
+    /// Bytes received.
+    pub received_bytes: u64,
+    /// Bytes sent.
+    pub sent_bytes: u64,
+}
+
+impl FromStr for Device {
+    type Err = NoDeviceName;
+
+    fn from_str(name: &str) -> Result<Self, NoDeviceName> {
+        let is_plain = |character: char| !character.is_whitespace() && !"/:\0".contains(character);
+        let is_name = (1..=MOST_NAME_BYTES).contains(&name.len())
+            && name.chars().all(is_plain)
+            && ![".", ".."].contains(&name);
+        if is_name {
+            Ok(Self(name.into()))
+        } else {
+            Err(NoDeviceName(name.into()))
+        }
+    }
+}
+
+impl Device {
+    /// The device of the default route with the lowest metric, IPv4 before IPv6; nothing where no
+    /// such route is.
+    ///
+    /// # Errors
+    /// Those of reading `/proc/net`; that IPv6 is switched off is none.
+    pub fn of_default_route() -> io::Result<Option<Self>> {
+        if let Some(device) = in_ipv4_routes(&fs::read_to_string("/proc/net/route")?) {
+            return Ok(Some(device));
+        }
+        match fs::read_to_string("/proc/net/ipv6_route") {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            routes => Ok(in_ipv6_routes(&routes?)),
+        }
+    }
+
+    /// The name.
+    pub fn name(&self) -> &str {
+        &self.0
+    }
+
+    /// The speed of the link; nothing where it is not known, as for virtual devices and links that
+    /// are down.
+    ///
+    /// # Errors
+    /// A device that is not there.
+    pub fn link_bytes_per_s(&self) -> io::Result<Option<u64>> {
+        // A device that cannot say says EINVAL, one that does not know yet says -1.
+        match self.read("speed") {
+            Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(None),
+            text => Ok(speed_bytes_per_s(&text?)),
+        }
+    }
+
+    /// Reads the counters.
+    ///
+    /// # Errors
+    /// A device that is not there.
+    pub fn counters(&self) -> io::Result<DeviceCounters> {
+        let read = |name| {
+            let text = self.read(name)?;
+            text.trim().parse().map_err(io::Error::other)
+        };
+        Ok(DeviceCounters {
+            received_bytes: read("statistics/rx_bytes")?,
+            sent_bytes: read("statistics/tx_bytes")?,
+        })
+    }
+
+    fn read(&self, file: &str) -> io::Result<String> {
+        let path = Path::new("/sys/class/net").join(&self.0).join(file);
+        let text = fs::read_to_string(&path);
+        text.map_err(|error| {
+            io::Error::new(
+                error.kind(),
+                format!("cannot read {}: {error}", path.display()),
+            )
+        })
+    }
+}
+
+fn speed_bytes_per_s(text: &str) -> Option<u64> {
+    let megabits_per_s: u64 = text.trim().parse().ok()?;
+    // Some drivers say 2^32 - 1 in place of -1.
+    let is_known = megabits_per_s > 0 && megabits_per_s < u64::from(u32::MAX);
+    is_known.then(|| megabits_per_s * (BITS_PER_MEGABIT / BITS_PER_BYTE))
+}
+
+/// `eth0 destination gateway flags references uses metric mask …`, a title above.
+fn in_ipv4_routes(routes: &str) -> Option<Device> {
+    let routes = routes.lines().skip(1).filter_map(|line| {
+        let fields: Vec<&str> = line.split_whitespace().collect();
+        let &[device, destination, _, flags, _, _, metric, mask, ..] = fields.as_slice() else {
+            return None;
+        };
+        let is_default = [destination, mask].iter().all(|word| *word == "00000000");
+        let metric: u32 = metric.parse().ok()?;
+        (is_default && is_used(flags)).then_some((metric, device))
+    });
+    routes.min()?.1.parse().ok()
+}
+
+/// `destination length source length hop metric references uses flags eth0`
+fn in_ipv6_routes(routes: &str) -> Option<Device> {
+    let routes = routes.lines().filter_map(|line| {
+        let fields: Vec<&str> = line.split_whitespace().collect();
+        let &[destination, length, _, _, _, metric, _, _, flags, device] = fields.as_slice() else {
+            return None;
+        };
+        let is_default = length == "00" && destination.bytes().all(|digit| digit == b'0');
+        let metric = u32::from_str_radix(metric, 16).ok()?;
+        (is_default && is_used(flags)).then_some((metric, device))
+    });
+    routes.min()?.1.parse().ok()
+}
+
+/// Whether a route is up and does not refuse what goes there.
+fn is_used(flags: &str) -> bool {
+    const UP: u32 = 0x1;
+    const REJECT: u32 = 0x200;
+    u32::from_str_radix(flags, 16).is_ok_and(|flags| flags & (UP | REJECT) == UP)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(name: &str) -> Option<Device> {
+        Some(name.parse().unwrap())
+    }
+
+    #[test]
+    fn a_name_leads_nowhere_else() {
+        for name in [
+            "",
+            ".",
+            "..",
+            "../eth0",
+            "a/b",
+            "a b",
+            "eth0:1",
+            "sixteen-bytes-xx",
+        ] {
+            let error = name.parse::<Device>().unwrap_err();
+            assert_eq!(error, NoDeviceName(name.into()));
+        }
+        assert_eq!("bond0.100".parse::<Device>().unwrap().name(), "bond0.100");
+    }
+
+    #[test]
+    fn a_speed_is_in_megabits() {
+        assert_eq!(speed_bytes_per_s("1000\n"), Some(125_000_000));
+        for unknown in ["-1\n", "0\n", "4294967295\n", ""] {
+            assert_eq!(speed_bytes_per_s(unknown), None, "{unknown}");
+        }
+    }
+
+    #[test]
+    fn the_default_route_with_the_lowest_metric_leads_out() {
+        let routes = "Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT\n\
+            wlan0\t00000000\t0101A8C0\t0003\t0\t0\t600\t00000000\t0\t0\t0\n\
+            eth0\t00000000\t0100000A\t0003\t0\t0\t100\t00000000\t0\t0\t0\n\
+            eth1\t00000000\t00000000\t0002\t0\t0\t0\t00000000\t0\t0\t0\n\
+            eth2\t0000000A\t00000000\t0001\t0\t0\t0\t00FFFFFF\t0\t0\t0\n";
+        assert_eq!(in_ipv4_routes(routes), named("eth0"));
+        assert_eq!(in_ipv4_routes("Iface\n"), None);
+    }
+
+    #[test]
+    fn a_route_that_refuses_leads_nowhere() {
+        let zeros = "00000000000000000000000000000000";
+        let gateway = "fe800000000000000000000000000001";
+        let refusing =
+            format!("{zeros} 00 {zeros} 00 {zeros} ffffffff 00000001 00000000 00200200 lo\n");
+        assert_eq!(in_ipv6_routes(&refusing), None);
+        let route =
+            format!("{zeros} 00 {zeros} 00 {gateway} 00000400 00000003 00000000 00000003 eth0\n");
+        assert_eq!(in_ipv6_routes(&format!("{refusing}{route}")), named("eth0"));
+    }
+
+    #[test]
+    fn the_loopback_device_counts_and_has_no_speed() {
+        let device: Device = "lo".parse().unwrap();
+        let counters = device.counters().unwrap();
+        // It is read in this order, and what is sent is received.
+        assert!(counters.sent_bytes >= counters.received_bytes);
+        assert_eq!(device.link_bytes_per_s().unwrap(), None);
+        let missing: Device = "no-such-device".parse().unwrap();
+        let error = missing.counters().unwrap_err().to_string();
+        let expected = "cannot read /sys/class/net/no-such-device/statistics/rx_bytes: ";
+        assert!(error.starts_with(expected), "{error}");
+    }
+}

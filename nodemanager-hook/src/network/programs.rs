@@ -1,0 +1,185 @@
+//! The two BPF programs of a group: one sees what it receives, the other what it sends.
+//!
+//! Both find the group's [`Counters`] and [`Limits`] in two maps that all groups share. The
+//! programs write the one map and the agent the other, so that neither overwrites the other's.
+
+use super::assembler::{
+    AssembleError, Assembler, Condition::*, Helper, Instruction, Operation::*, Register::*,
+    Width::*,
+};
+
+/// What the programs count for one group; each word at its place, `COUNTER_WORDS` in all.
+pub type Counters = [u64; COUNTER_WORDS];
+/// How many words [`Counters`] has.
+pub const COUNTER_WORDS: usize = 4;
+/// Bytes of the packets that the group got.
+pub const RECEIVED_BYTES: usize = 0;
+/// Bytes of the packets that it sent.
+pub const SENT_BYTES: usize = 1;
+/// Packets for it that its receive limit dropped.
+pub const DROPPED_PACKETS: usize = 2;
+/// When the bytes that it got are paid for at its receive rate, monotonic nanoseconds.
+const PAID_UNTIL_NS: usize = 3;
+
+/// What the agent wants for one group.
+pub type Limits = [u64; LIMIT_WORDS];
+/// How many words [`Limits`] has.
+pub const LIMIT_WORDS: usize = 2;
+/// Nanoseconds that each MiB received takes at the limit; 0: no limit.
+pub const RECEIVE_NS_PER_MIB: usize = 0;
+/// The priority of the packets that it sends; 0: what each socket says.
+pub const SEND_PRIORITY: usize = 1;
+
+/// How much a group may receive at once, in time at its rate. A TCP sender that meets a smaller
+/// bucket loses whole trains of segments and falls far below the rate.
+const BURST_NS: i32 = 250_000_000;
+
+/// Packets up to this many bytes pass a used up bucket: dropped acknowledgements and handshakes
+/// would slow down what the group sends and save next to nothing.
+const SMALL_PACKET_BYTES: i32 = 128;
+
+// Places in the kernel's `struct __sk_buff`.
+const PACKET_LENGTH: i16 = 0;
+const PACKET_PRIORITY: i16 = 32;
+
+const PASS: i32 = 1;
+const DROP: i32 = 0;
+
+const MIB_SHIFT: i32 = 20;
+/// The key of both maps, on the stack.
+const KEY: i16 = -4;
+
+/// Which packets a program sees.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    /// Packets for sockets of the group.
+    Receive,
+    /// Packets from sockets of the group.
+    Send,
+}
+
+impl Direction {
+    /// Both directions.
+    pub const ALL: [Self; 2] = [Self::Receive, Self::Send];
+
+    /// The program of a group with the key `slot` in both maps.
+    ///
+    /// # Errors
+    /// None for the programs as they are; see [`Assembler::finish`].
+    pub fn program(
+        self,
+        slot: u32,
+        counters: i32,
+        limits: i32,
+    ) -> Result<Vec<Instruction>, AssembleError> {
+        match self {
+            Self::Receive => receive(slot, counters, limits),
+            Self::Send => send(slot, counters, limits),
+        }
+    }
+}
+
+const fn place(word: usize) -> i16 {
+    (word * size_of::<u64>()) as i16
+}
+
+fn receive(slot: u32, counters: i32, limits: i32) -> Result<Vec<Instruction>, AssembleError> {
+    let mut program = Assembler::default();
+    let [count, in_debt, pay] = [program.label(), program.label(), program.label()];
+    begin(&mut program, slot, counters);
+    look_up(&mut program, limits);
+    program.load(Eight, R9, R0, place(RECEIVE_NS_PER_MIB));
+    program.jump_if(R9, Equal, 0, count);
+
+    // A bucket as one number: the time until which everything received is paid for. An idle group
+    // saves nothing up beyond now; it may owe up to the burst.
+    program.call(Helper::MonotonicNs);
+    program.load(Eight, R1, R7, place(PAID_UNTIL_NS));
+    program.jump_if(R1, GreaterOrEqual, R0, in_debt);
+    program.store(Eight, R7, place(PAID_UNTIL_NS), R0);
+    program.calculate(Move, R1, R0);
+    program.bind(in_debt);
+    program.calculate(Add, R0, BURST_NS);
+    program.jump_if(R1, LessOrEqual, R0, pay);
+    program.jump_if(R8, LessOrEqual, SMALL_PACKET_BYTES, count);
+    program.calculate(Move, R1, 1);
+    program.add_atomically(R7, place(DROPPED_PACKETS), R1);
+    program.exit_with(DROP);
+
+    program.bind(pay);
+    program.calculate(Multiply, R9, R8);
+    program.calculate(ShiftRight, R9, MIB_SHIFT);
+    program.add_atomically(R7, place(PAID_UNTIL_NS), R9);
+    program.bind(count);
+    program.add_atomically(R7, place(RECEIVED_BYTES), R8);
+    program.exit_with(PASS);
+    program.finish()
+}
+
+fn send(slot: u32, counters: i32, limits: i32) -> Result<Vec<Instruction>, AssembleError> {
+    let mut program = Assembler::default();
+    let pass = program.label();
+    begin(&mut program, slot, counters);
+    program.add_atomically(R7, place(SENT_BYTES), R8);
+    look_up(&mut program, limits);
+    program.load(Eight, R9, R0, place(SEND_PRIORITY));
+    program.jump_if(R9, Equal, 0, pass);
+    program.store(Four, R6, PACKET_PRIORITY, R9);
+    program.bind(pass);
+    program.exit_with(PASS);
+    program.finish()
+}
+
+/// `R6`: the packet, `R7`: the counters, `R8`: the packet's length.
+fn begin(program: &mut Assembler, slot: u32, counters: i32) {
+    program.calculate(Move, R6, R1);
+    program.store_number(Four, Frame, KEY, slot.cast_signed());
+    look_up(program, counters);
+    program.calculate(Move, R7, R0);
+    program.load(Four, R8, R6, PACKET_LENGTH);
+}
+
+/// `R0`: the value of the group in a map. The verifier asks for the case that there is none.
+fn look_up(program: &mut Assembler, map: i32) {
+    let found = program.label();
+    program.load_map(R1, map);
+    program.calculate(Move, R2, Frame);
+    program.calculate(Add, R2, i32::from(KEY));
+    program.call(Helper::MapLookup);
+    program.jump_if(R0, NotEqual, 0, found);
+    program.exit_with(PASS);
+    program.bind(found);
+}
+
+/// What [`RECEIVE_NS_PER_MIB`] is for a rate. Less than 1 KiB/s counts as that: with a longer time
+/// the product with a packet's length would pass 64 bits.
+pub fn receive_ns_per_mib(bytes_per_s: u64) -> u64 {
+    const NS_PER_S: u64 = 1_000_000_000;
+    // At least 1, since 0 is no limit.
+    ((NS_PER_S << MIB_SHIFT) / bytes_per_s.max(1024)).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_programs_are_short() {
+        for direction in Direction::ALL {
+            let program = direction.program(7, 3, 4).unwrap();
+            assert!(program.len() <= 50, "{}", program.len());
+        }
+    }
+
+    #[test]
+    fn a_rate_is_a_time_for_each_mib() {
+        assert_eq!(receive_ns_per_mib(1 << 20), 1_000_000_000);
+        assert_eq!(receive_ns_per_mib(u64::MAX), 1);
+        let longest_packet_bytes = 512 * 1024;
+        assert!(
+            receive_ns_per_mib(0)
+                .checked_mul(longest_packet_bytes)
+                .is_some()
+        );
+    }
+}

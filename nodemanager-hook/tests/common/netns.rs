@@ -1,0 +1,361 @@
+//! Two network namespaces joined by a cable, groups, and processes in both, for the network tests.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // helpers of tests
+
+use std::{
+    env, fs,
+    fs::File,
+    io::{BufRead, BufReader, Read, Write},
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, Shutdown, SocketAddr, TcpListener, TcpStream},
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    sync::{
+        Arc,
+        atomic::{AtomicU32, AtomicU64, Ordering},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use nix::{
+    sched::{CloneFlags, setns},
+    unistd::geteuid,
+};
+
+use crate::common::{PATIENCE, skip, wait_until};
+
+/// What all that is made here is named after.
+const PREFIX: &str = "elastane-net-test";
+/// Tells a process of the test binary what to be; see [`Cable::spawn`].
+const ROLE: &str = "ELASTANE_NET_TEST_ROLE";
+const CHUNK_BYTES: usize = 64 * 1024;
+
+pub const LEFT: SocketAddr = ipv4(1);
+pub const RIGHT: SocketAddr = ipv4(2);
+pub const RIGHT_IPV6: SocketAddr = ipv6(2);
+
+const fn ipv4(host: u8) -> SocketAddr {
+    SocketAddr::new(IpAddr::V4(Ipv4Addr::new(10, 77, 0, host)), 5000)
+}
+
+const fn ipv6(host: u16) -> SocketAddr {
+    let address = Ipv6Addr::new(0xfd77, 0, 0, 0, 0, 0, 0, host);
+    SocketAddr::new(IpAddr::V6(address), 5000)
+}
+
+/// The end of the cable, also the name of its namespace's last part.
+#[derive(Clone, Copy)]
+pub enum End {
+    Left,
+    Right,
+}
+
+/// Two namespaces, each with the device `cable`.
+pub struct Cable {
+    name: String,
+    cgroup2: PathBuf,
+}
+
+/// A group of the test's own.
+pub struct Group(pub PathBuf);
+
+/// A process that is killed when this is dropped.
+pub struct Process {
+    child: Child,
+    lines: BufReader<std::process::ChildStdout>,
+}
+
+/// A thread that takes what comes over any number of connections, and counts it.
+#[derive(Clone)]
+pub struct Sink(Arc<AtomicU64>);
+
+impl Cable {
+    /// Nothing where namespaces or groups cannot be made and tests may be skipped for that.
+    pub fn new() -> Option<Self> {
+        static NUMBER: AtomicU32 = AtomicU32::new(1);
+        if !geteuid().is_root() {
+            skip("network namespaces cannot be made: not root");
+            return None;
+        }
+        let Some(cgroup2) = cgroup2_mount_point() else {
+            skip("there is no cgroup2 file system");
+            return None;
+        };
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let name = format!("{PREFIX}-{}-{number}", std::process::id());
+        let cable = Self { name, cgroup2 };
+        let [left, right] = [End::Left, End::Right].map(|end| cable.namespace(end));
+        for namespace in [&left, &right] {
+            ip(&["netns", "add", namespace]);
+        }
+        ip(&[
+            "-n", &left, "link", "add", "cable", "type", "veth", "peer", "name", "cable", "netns",
+            &right,
+        ]);
+        for (namespace, addresses) in [(&left, [LEFT, ipv6(1)]), (&right, [RIGHT, RIGHT_IPV6])] {
+            for address in addresses.map(|address| format!("{}/24", address.ip())) {
+                let nodad = "nodad"; // Usable at once.
+                ip(&[
+                    "-n", namespace, "address", "add", &address, "dev", "cable", nodad,
+                ]);
+            }
+            ip(&["-n", namespace, "link", "set", "cable", "up"]);
+        }
+        Some(cable)
+    }
+
+    pub fn namespace(&self, end: End) -> String {
+        let end = match end {
+            End::Left => "left",
+            End::Right => "right",
+        };
+        format!("{}-{end}", self.name)
+    }
+
+    /// A new group; `name` may lead into one that is there.
+    pub fn group(&self, name: &str) -> Group {
+        let group = self.cgroup2.join(format!("{}-{name}", self.name));
+        fs::create_dir(&group).unwrap();
+        Group(group)
+    }
+
+    /// Does something in a namespace.
+    pub fn within<T: Send>(&self, end: End, work: impl FnOnce() -> T + Send) -> T {
+        let namespace = self.namespace(end);
+        thread::scope(|scope| {
+            let thread = scope.spawn(|| {
+                enter(&namespace);
+                work()
+            });
+            thread
+                .join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        })
+    }
+
+    /// Starts this test binary as a process that is in the group and the namespace from its first
+    /// instruction on. There its test `plays_its_role` calls [`play`].
+    pub fn spawn(&self, end: End, group: &Path, role: &str) -> Process {
+        let script = "echo $$ > \"$1/cgroup.procs\" && shift && exec nsenter \"$@\"";
+        let mut child = Command::new("sh")
+            .args(["-c", script, "sh"])
+            .arg(group)
+            .arg(format!("--net=/run/netns/{}", self.namespace(end)))
+            .arg(env::current_exe().unwrap())
+            .args(["--exact", "plays_its_role", "--nocapture", "--quiet"])
+            .env(ROLE, role)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap());
+        Process { child, lines }
+    }
+
+    /// Listens at one end.
+    pub fn listen(&self, end: End, address: SocketAddr) -> TcpListener {
+        self.within(end, || TcpListener::bind(address).unwrap())
+    }
+
+    /// What `tc` shows of the device at an end, without counters.
+    pub fn queueing_disciplines(&self, end: End) -> String {
+        let namespace = self.namespace(end);
+        let shown = run("tc", &["-n", &namespace, "qdisc", "show", "dev", "cable"]);
+        let name = |line: &str| line.split(" refcnt").next().map(str::to_owned);
+        shown
+            .lines()
+            .filter_map(name)
+            .collect::<Vec<_>>()
+            .join("\n")
+    }
+
+    /// Runs `tc` at an end; gives what it prints.
+    pub fn tc(&self, end: End, arguments: &str) -> String {
+        let namespace = self.namespace(end);
+        let arguments = arguments.split(' ');
+        let arguments: Vec<&str> = ["-n", &namespace].into_iter().chain(arguments).collect();
+        run("tc", &arguments)
+    }
+}
+
+impl Drop for Cable {
+    fn drop(&mut self) {
+        // Not all may be there: a test that fails has to be able to end.
+        for end in [End::Left, End::Right] {
+            let namespace = self.namespace(end);
+            let _ = Command::new("ip")
+                .args(["netns", "del", &namespace])
+                .output();
+        }
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        // What was killed a moment ago may still be in it.
+        let deadline = Instant::now() + Duration::from_secs(5);
+        while fs::remove_dir(&self.0).is_err() && self.0.exists() && Instant::now() < deadline {
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+impl Process {
+    /// Waits until the process says something.
+    pub fn wait_for(&mut self, expected: &str) {
+        let mut line = String::new();
+        while line.trim() != expected {
+            line.clear();
+            let length = self.lines.read_line(&mut line).unwrap();
+            assert!(length > 0, "the process ended before it said {expected}");
+        }
+    }
+
+    /// Kills it, as `kill -9`.
+    pub fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// Waits for its end.
+    pub fn finish(mut self) {
+        assert!(self.child.wait().unwrap().success());
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Sink {
+    pub fn new(listener: TcpListener) -> Self {
+        let sink = Self(Arc::new(AtomicU64::new(0)));
+        let counts = sink.clone();
+        thread::spawn(move || {
+            for stream in listener.incoming() {
+                let (mut stream, counts) = (stream.unwrap(), counts.clone());
+                thread::spawn(move || {
+                    let mut chunk = vec![0; CHUNK_BYTES];
+                    while let Ok(length @ 1..) = stream.read(&mut chunk) {
+                        counts.0.fetch_add(length as u64, Ordering::Relaxed);
+                    }
+                });
+            }
+        });
+        sink
+    }
+
+    pub fn bytes(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Bytes per second that come into each sink over a time, once something came into each.
+pub fn rates<const N: usize>(sinks: [&Sink; N], over: Duration) -> [f64; N] {
+    wait_until("traffic", || {
+        sinks.iter().all(|sink| sink.bytes() > 1 << 20)
+    });
+    let (begun, before) = (Instant::now(), sinks.map(Sink::bytes));
+    thread::sleep(over);
+    let seconds = begun.elapsed().as_secs_f64();
+    let mut rates = [0.0; N];
+    for (rate, (sink, before)) in rates.iter_mut().zip(sinks.iter().zip(before)) {
+        *rate = (sink.bytes() - before) as f64 / seconds;
+    }
+    rates
+}
+
+/// Takes a connection; neither it nor what is read from it is waited for without end.
+pub fn accept(listener: &TcpListener) -> TcpStream {
+    listener.set_nonblocking(true).unwrap();
+    let mut accepted = None;
+    wait_until("a connection", || {
+        accepted = listener.accept().ok();
+        accepted.is_some()
+    });
+    let (stream, _) = accepted.unwrap();
+    stream.set_nonblocking(false).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.set_write_timeout(Some(PATIENCE)).unwrap();
+    stream
+}
+
+/// Sends a number of bytes.
+pub fn send(stream: &mut TcpStream, bytes: usize) {
+    let chunk = vec![7; CHUNK_BYTES];
+    let mut left = bytes;
+    while left > 0 {
+        let length = left.min(CHUNK_BYTES);
+        stream.write_all(&chunk[..length]).unwrap();
+        left -= length;
+    }
+}
+
+/// Receives a number of bytes.
+pub fn receive(stream: &mut TcpStream, bytes: usize) {
+    let mut chunk = vec![0; CHUNK_BYTES];
+    let mut left = bytes;
+    while left > 0 {
+        let length = left.min(CHUNK_BYTES);
+        stream.read_exact(&mut chunk[..length]).unwrap();
+        left -= length;
+    }
+}
+
+/// What a process started by [`Cable::spawn`] does; `other` are roles that are not known here.
+pub fn play(other: impl FnOnce(&[&str])) {
+    let Ok(role) = env::var(ROLE) else { return };
+    let words: Vec<&str> = role.split(' ').collect();
+    match words.as_slice() {
+        // Sends and receives so much, and waits for the peer to close.
+        ["exchange", peer, sent, received] => {
+            let mut stream = TcpStream::connect(peer).unwrap();
+            send(&mut stream, sent.parse().unwrap());
+            stream.shutdown(Shutdown::Write).unwrap();
+            receive(&mut stream, received.parse().unwrap());
+            assert_eq!(stream.read(&mut [0]).unwrap(), 0);
+        }
+        // Sends until it is killed.
+        ["flood", peer] => {
+            let mut stream = TcpStream::connect(peer).unwrap();
+            loop {
+                send(&mut stream, CHUNK_BYTES);
+            }
+        }
+        // Answers with one byte for each part that it has received.
+        ["receive", peer, parts @ ..] => {
+            let mut stream = TcpStream::connect(peer).unwrap();
+            for part in parts {
+                receive(&mut stream, part.parse().unwrap());
+                stream.write_all(&[1]).unwrap();
+            }
+        }
+        role => other(role),
+    }
+}
+
+fn enter(namespace: &str) {
+    let namespace = File::open(Path::new("/run/netns").join(namespace)).unwrap();
+    setns(namespace, CloneFlags::CLONE_NEWNET).unwrap();
+}
+
+fn ip(arguments: &[&str]) {
+    run("ip", arguments);
+}
+
+fn run(program: &str, arguments: &[&str]) -> String {
+    let output = Command::new(program).args(arguments).output().unwrap();
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{program} {arguments:?}: {error}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn cgroup2_mount_point() -> Option<PathBuf> {
+    let mountinfo = fs::read_to_string("/proc/self/mountinfo").unwrap();
+    let line = mountinfo
+        .lines()
+        .find(|line| line.contains(" - cgroup2 "))?;
+    Some(line.split(' ').nth(4)?.into())
+}

@@ -1,0 +1,521 @@
+//! Real traffic between network namespaces, counted and limited.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // tests
+
+mod common;
+#[path = "common/netns.rs"]
+mod netns;
+
+use std::{
+    fs,
+    io::Read,
+    net::SocketAddr,
+    path::Path,
+    thread,
+    time::{Duration, Instant},
+};
+
+use common::{Agent, Parent, Tree};
+use elastane_agent::network::{
+    self, Device, EgressRate, Mechanism, Network, NetworkCounters, Shaper, remove_leftovers,
+};
+use elastane_protocol::Limits;
+use netns::{Cable, End, LEFT, RIGHT, RIGHT_IPV6, Sink, accept, rates, receive, send};
+use nix::sys::signal::Signal;
+
+const MB: usize = 1_000_000;
+const LINK_BYTES_PER_S: u64 = 20 * MB as u64;
+/// What is left of a link's rate after Ethernet, IP and TCP headers.
+const PAYLOAD_PART: f64 = 1448.0 / 1514.0;
+/// IPv6 and TCP headers of a packet; those of IPv4 are shorter.
+const HEADER_BYTES: usize = 72;
+const SEGMENT_BYTES: usize = 1448;
+const OVER: Duration = Duration::from_secs(2);
+
+/// The processes that other tests start.
+#[test]
+fn plays_its_role() {
+    netns::play(|role| match role {
+        ["agent", mechanism, group] => {
+            let mechanism = if *mechanism == "link" {
+                Mechanism::Link
+            } else {
+                Mechanism::Program
+            };
+            let network = Network::open_with(mechanism).unwrap();
+            let _group = network.attach(Path::new(group)).unwrap();
+            let _shaper = Shaper::prepare(&cable_device(), LINK_BYTES_PER_S).unwrap();
+            println!("\nready");
+            loop {
+                thread::park();
+            }
+        }
+        other => panic!("no such role: {other:?}"),
+    });
+}
+
+fn cable_device() -> Device {
+    "cable".parse().unwrap()
+}
+
+fn shaper(cable: &Cable) -> Shaper {
+    shaper_of(cable, LINK_BYTES_PER_S)
+}
+
+fn shaper_of(cable: &Cable, link_bytes_per_s: u64) -> Shaper {
+    cable.within(End::Left, || {
+        Shaper::prepare(&cable_device(), link_bytes_per_s).unwrap()
+    })
+}
+
+#[track_caller]
+fn assert_near(measured: f64, expected: f64) {
+    let off = measured / expected - 1.0;
+    assert!(
+        off.abs() < 0.10,
+        "{measured:.0} instead of {expected:.0}: off by {:.1} %",
+        off * 100.0
+    );
+}
+
+/// A process in a group sends and receives.
+fn exchange(cable: &Cable, group: &Path, peer: SocketAddr, sent: usize, received: usize) {
+    let listener = cable.listen(End::Right, peer);
+    let role = format!("exchange {peer} {sent} {received}");
+    let process = cable.spawn(End::Left, group, &role);
+    let mut stream = accept(&listener);
+    receive(&mut stream, sent);
+    send(&mut stream, received);
+    assert_eq!(stream.read(&mut [0]).unwrap(), 0);
+    drop(stream);
+    process.finish();
+}
+
+#[test]
+fn bytes_are_counted_both_ways_and_of_that_group_alone() {
+    let Some(cable) = Cable::new() else { return };
+    let [one, other] = ["one", "other"].map(|name| cable.group(name));
+    // As a container runtime makes them.
+    let inner = cable.group("one/inner");
+    let network = Network::open().unwrap();
+    let [counted, counted_other] = [&one, &other].map(|group| network.attach(&group.0).unwrap());
+
+    exchange(&cable, &inner.0, RIGHT, 8 * MB, 5 * MB);
+    exchange(&cable, &other.0, RIGHT_IPV6, MB, 2 * MB);
+
+    let all = network.read().unwrap();
+    assert_eq!(all.of(&counted), counted.counters().unwrap());
+    for (counters, sent, received) in [
+        (all.of(&counted), 8 * MB, 5 * MB),
+        (all.of(&counted_other), MB, 2 * MB),
+    ] {
+        // Each segment may have its headers, and an acknowledgement the other way.
+        let headers = (sent + received) / SEGMENT_BYTES * HEADER_BYTES;
+        for (measured, payload) in [
+            (counters.sent_bytes, sent),
+            (counters.received_bytes, received),
+        ] {
+            let most = (payload as f64 * 1.02) as u64 + headers as u64;
+            assert!(
+                (payload as u64..=most).contains(&measured),
+                "{measured} of {payload}"
+            );
+        }
+        assert_eq!(counters.dropped_packets, 0);
+    }
+}
+
+#[test]
+fn a_group_that_is_measured_no_more_frees_its_place() {
+    let Some(cable) = Cable::new() else { return };
+    let group = cable.group("group");
+    let network = Network::open().unwrap();
+    let first = network.attach(&group.0).unwrap();
+    let class = first.egress_class();
+    assert_ne!(network.attach(&group.0).unwrap().egress_class(), class);
+    exchange(&cable, &group.0, RIGHT, 1000, 0);
+    assert!(first.counters().unwrap().sent_bytes > 1000);
+    let reading = network.read().unwrap();
+    assert_eq!(reading.of(&first), first.counters().unwrap());
+    drop(first);
+    let again = network.attach(&group.0).unwrap();
+    assert_eq!(reading.of(&again), NetworkCounters::default());
+    assert_eq!(again.egress_class(), class);
+    assert_eq!(again.counters().unwrap(), NetworkCounters::default());
+}
+
+#[test]
+fn a_directory_that_is_no_group_is_refused() {
+    let Some(cable) = Cable::new() else { return };
+    let network = Network::open().unwrap();
+    let error = network.attach(Path::new("/tmp")).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "/tmp is no cgroup2 group: the network is measured only there"
+    );
+    let group = cable.group("group");
+    let gone = group.0.join("gone");
+    let error = network.attach(&gone).unwrap_err();
+    assert!(error.is_gone(), "{error}");
+    // A group that is removed while it is measured.
+    let counted = network.attach(&group.0).unwrap();
+    fs::remove_dir(&group.0).unwrap();
+    counted.counters().unwrap();
+}
+
+#[test]
+fn a_class_holds_its_cap() {
+    let Some(cable) = Cable::new() else { return };
+    let mut shaper = shaper(&cable);
+    let group = cable.group("group");
+    let network = Network::open().unwrap();
+    let mut counted = network.attach(&group.0).unwrap();
+    let class = counted.egress_class();
+    let rate = |cap| EgressRate {
+        share_bytes_per_s: MB as u64,
+        cap_bytes_per_s: Some(cap),
+    };
+    shaper.change(class, rate(5 * MB as u64)).unwrap();
+    counted.set_priority(Some(class.priority())).unwrap();
+    let sink = Sink::new(cable.listen(End::Right, RIGHT));
+    let _flood = cable.spawn(End::Left, &group.0, &format!("flood {RIGHT}"));
+    let [measured] = rates([&sink], OVER);
+    assert_near(measured, 5.0e6 * PAYLOAD_PART);
+    // It follows a change while packets are on their way.
+    shaper.change(class, rate(10 * MB as u64)).unwrap();
+    let [measured] = rates([&sink], OVER);
+    assert_near(measured, 10.0e6 * PAYLOAD_PART);
+    // Without its class the group is a part of the rest of the node.
+    shaper.remove(class).unwrap();
+    let [measured] = rates([&sink], OVER);
+    assert_near(measured, LINK_BYTES_PER_S as f64 * PAYLOAD_PART);
+}
+
+#[test]
+fn a_class_without_a_cap_takes_an_idle_link() {
+    let Some(cable) = Cable::new() else { return };
+    let mut shaper = shaper(&cable);
+    let group = cable.group("group");
+    let network = Network::open().unwrap();
+    let mut counted = network.attach(&group.0).unwrap();
+    let rate = EgressRate {
+        share_bytes_per_s: MB as u64,
+        cap_bytes_per_s: None,
+    };
+    shaper.change(counted.egress_class(), rate).unwrap();
+    counted
+        .set_priority(Some(counted.egress_class().priority()))
+        .unwrap();
+    let sink = Sink::new(cable.listen(End::Right, RIGHT));
+    let _flood = cable.spawn(End::Left, &group.0, &format!("flood {RIGHT}"));
+    let [measured] = rates([&sink], OVER);
+    assert_near(measured, LINK_BYTES_PER_S as f64 * PAYLOAD_PART);
+}
+
+#[test]
+fn classes_share_a_busy_link_by_their_shares() {
+    let Some(cable) = Cable::new() else { return };
+    let mut shaper = shaper(&cable);
+    let network = Network::open().unwrap();
+    let groups = ["large", "small"].map(|name| cable.group(name));
+    let mut counted = [&groups[0], &groups[1]].map(|group| network.attach(&group.0).unwrap());
+    // Half of the link is nobody's and is shared as the shares are.
+    for (counted, share) in counted.iter_mut().zip([3, 1]) {
+        let rate = EgressRate {
+            share_bytes_per_s: LINK_BYTES_PER_S / 8 * share,
+            cap_bytes_per_s: None,
+        };
+        let class = counted.egress_class();
+        shaper.change(class, rate).unwrap();
+        counted.set_priority(Some(class.priority())).unwrap();
+    }
+    let ports = [5001, 5002].map(|port| (RIGHT.ip(), port).into());
+    let sinks = ports.map(|port| Sink::new(cable.listen(End::Right, port)));
+    let _floods = [0, 1].map(|place| {
+        let role = format!("flood {}", ports[place]);
+        cable.spawn(End::Left, &groups[place].0, &role)
+    });
+    let [large, small] = rates([&sinks[0], &sinks[1]], OVER);
+    assert_near(large + small, LINK_BYTES_PER_S as f64 * PAYLOAD_PART);
+    assert_near(large / small, 3.0);
+}
+
+/// What a TCP connection gets through a receive limit, and then without it, in bytes per second.
+fn receive_rates(cable: &Cable, bytes_per_s: usize) -> [f64; 2] {
+    let group = cable.group("receiver");
+    let network = Network::open().unwrap();
+    let mut counted = network.attach(&group.0).unwrap();
+    counted.set_receive_rate(Some(bytes_per_s as u64)).unwrap();
+    let listener = cable.listen(End::Left, LEFT);
+    // The first part uses up the burst.
+    let parts = [bytes_per_s / 2, 2 * bytes_per_s, 2 * bytes_per_s];
+    let role = format!("receive {LEFT} {} {} {}", parts[0], parts[1], parts[2]);
+    let _receiver = cable.spawn(End::Right, &group.0, &role);
+    let mut stream = accept(&listener);
+    let mut writer = stream.try_clone().unwrap();
+    let sender = thread::spawn(move || send(&mut writer, parts.iter().sum()));
+    let mut time_of_part = || {
+        let begun = Instant::now();
+        receive(&mut stream, 1);
+        begun.elapsed().as_secs_f64()
+    };
+    time_of_part();
+    let limited = parts[1] as f64 / time_of_part();
+    assert!(counted.counters().unwrap().dropped_packets > 0);
+    counted.set_receive_rate(None).unwrap();
+    let free = parts[2] as f64 / time_of_part();
+    sender.join().unwrap();
+    [limited, free]
+}
+
+#[test]
+fn the_receive_limit_holds_and_goes() {
+    let Some(cable) = Cable::new() else { return };
+    let bytes_per_s = 10 * MB;
+    let [limited, free] = receive_rates(&cable, bytes_per_s);
+    assert_near(limited, bytes_per_s as f64);
+    assert!(free > 3.0 * bytes_per_s as f64, "{free:.0}");
+}
+
+#[test]
+fn a_receive_limit_leaves_what_is_sent_alone() {
+    let Some(cable) = Cable::new() else { return };
+    let group = cable.group("group");
+    let network = Network::open().unwrap();
+    let mut counted = network.attach(&group.0).unwrap();
+    // Less than the acknowledgements of what is sent.
+    counted.set_receive_rate(Some(1024)).unwrap();
+    let sink = Sink::new(cable.listen(End::Right, RIGHT));
+    let _flood = cable.spawn(End::Left, &group.0, &format!("flood {RIGHT}"));
+    let [measured] = rates([&sink], OVER / 2);
+    assert!(measured > LINK_BYTES_PER_S as f64, "{measured:.0}");
+    let counters = counted.counters().unwrap();
+    assert!(counters.received_bytes > 5 * 1024, "{counters:?}");
+}
+
+#[test]
+fn what_a_killed_agent_leaves_is_removed_at_the_next_start() {
+    let Some(cable) = Cable::new() else { return };
+    let [agents, parent] = ["agents", "parent"].map(|name| cable.group(name));
+    let group = cable.group("parent/container");
+    let before = cable.queueing_disciplines(End::Left);
+    for (mechanism, left) in [("link", 0), ("program", 2)] {
+        let role = format!("agent {mechanism} {}", group.0.display());
+        let mut agent = cable.spawn(End::Left, &agents.0, &role);
+        agent.wait_for("ready");
+        agent.kill();
+        assert_eq!(remove_leftovers(&parent.0).unwrap(), left, "{mechanism}");
+        assert_eq!(remove_leftovers(&parent.0).unwrap(), 0, "{mechanism}");
+        assert_ne!(cable.queueing_disciplines(End::Left), before);
+        if mechanism == "link" {
+            shaper(&cable).restore().unwrap();
+        } else {
+            let device = cable_device();
+            let removed = cable.within(End::Left, || network::restore(&device).unwrap());
+            assert!(removed);
+        }
+        assert_eq!(cable.queueing_disciplines(End::Left), before);
+    }
+}
+
+#[test]
+fn programs_of_an_agent_that_lives_are_no_leftovers() {
+    let Some(cable) = Cable::new() else { return };
+    let group = cable.group("group");
+    let network = Network::open_with(Mechanism::Link).unwrap();
+    let counted = network.attach(&group.0).unwrap();
+    assert_eq!(remove_leftovers(&group.0).unwrap(), 0);
+    exchange(&cable, &group.0, RIGHT, 1000, 0);
+    assert!(counted.counters().unwrap().sent_bytes > 1000);
+}
+
+#[test]
+fn a_root_of_somebody_else_stays_and_is_named() {
+    let Some(cable) = Cable::new() else { return };
+    for (root, kind) in [
+        ("handle 11: htb default 2", "htb 11:"),
+        ("handle 7e1a: pfifo", "pfifo 7e1a:"),
+        ("handle 7e1a: htb default 9", "htb 7e1a:"),
+    ] {
+        cable.tc(End::Left, &format!("qdisc add dev cable root {root}"));
+        let before = cable.queueing_disciplines(End::Left);
+        let error = cable.within(End::Left, || {
+            let removed = network::restore(&cable_device()).unwrap();
+            assert!(!removed, "{root}");
+            let error = Shaper::prepare(&cable_device(), LINK_BYTES_PER_S).unwrap_err();
+            let checked = Shaper::check(&cable_device()).unwrap_err();
+            assert_eq!(error.to_string(), checked.to_string());
+            error.to_string()
+        });
+        let expected = format!("cable: its root queueing discipline is {kind}, which is not the");
+        assert!(error.starts_with(&expected), "{error}");
+        assert_eq!(cable.queueing_disciplines(End::Left), before);
+        cable.tc(End::Left, "qdisc del dev cable root");
+    }
+}
+
+#[test]
+fn a_device_that_is_not_there_and_a_rate_that_cannot_be_are_named() {
+    let Some(cable) = Cable::new() else { return };
+    let missing: Device = "missing".parse().unwrap();
+    let error = Shaper::prepare(&missing, LINK_BYTES_PER_S).unwrap_err();
+    let expected = "missing: cannot find the device: ";
+    assert!(error.to_string().starts_with(expected), "{error}");
+    let error = cable.within(End::Left, || Shaper::prepare(&cable_device(), 0));
+    assert_eq!(
+        error.unwrap_err().to_string(),
+        "cable: the link's rate is 0 bytes per second, at least 1024 are allowed"
+    );
+}
+
+/// Prints how exact the receive limit is; see docs/agent-network.md.
+#[test]
+#[ignore = "a measurement"]
+fn exactness_of_the_receive_limit() {
+    let Some(cable) = Cable::new() else { return };
+    for bytes_per_s in [MB / 10, MB, 10 * MB, 100 * MB] {
+        let [limited, _] = receive_rates(&cable, bytes_per_s);
+        println!("network receive_limit={bytes_per_s} received_per_s={limited:.0}");
+    }
+}
+
+/// Prints how exact caps and shares of what is sent are; see docs/agent-network.md.
+#[test]
+#[ignore = "a measurement"]
+fn exactness_of_the_classes() {
+    let Some(cable) = Cable::new() else { return };
+    let network = Network::open().unwrap();
+    let groups = ["first", "second"].map(|name| cable.group(name));
+    let counted = [&groups[0], &groups[1]].map(|group| {
+        let mut counted = network.attach(&group.0).unwrap();
+        let priority = counted.egress_class().priority();
+        counted.set_priority(Some(priority)).unwrap();
+        counted
+    });
+    let classes = [&counted[0], &counted[1]].map(|counted| counted.egress_class());
+    let ports = [5001, 5002].map(|port| (RIGHT.ip(), port).into());
+    let sinks = ports.map(|port| Sink::new(cable.listen(End::Right, port)));
+    let flood = |place: usize| {
+        let role = format!("flood {}", ports[place]);
+        cable.spawn(End::Left, &groups[place].0, &role)
+    };
+    let on_the_cable = |payload: f64| payload / PAYLOAD_PART;
+    for cap_bytes_per_s in [MB as u64 / 10, MB as u64, 10 * MB as u64, 100 * MB as u64] {
+        let mut shaper = shaper_of(&cable, 2 * cap_bytes_per_s);
+        let rate = EgressRate {
+            share_bytes_per_s: cap_bytes_per_s / 2,
+            cap_bytes_per_s: Some(cap_bytes_per_s),
+        };
+        shaper.change(classes[0], rate).unwrap();
+        let _flood = flood(0);
+        let [payload] = rates([&sinks[0]], OVER);
+        let sent = on_the_cable(payload);
+        println!("network send_cap={cap_bytes_per_s} sent_per_s={sent:.0}");
+        shaper.restore().unwrap();
+    }
+    let link = 50 * MB as u64;
+    // Shares that are most of the link, and shares that leave most of it to turns.
+    for parts in [
+        [47, 47],
+        [70, 23],
+        [84, 9],
+        [9, 9],
+        [27, 9],
+        [9, 1],
+        [49, 1],
+    ] {
+        let mut shaper = shaper_of(&cable, link);
+        for (class, part) in classes.into_iter().zip(parts) {
+            let rate = EgressRate {
+                share_bytes_per_s: link / 100 * part,
+                cap_bytes_per_s: None,
+            };
+            shaper.change(class, rate).unwrap();
+        }
+        let _floods = [flood(0), flood(1)];
+        let [first, second] = rates([&sinks[0], &sinks[1]], OVER);
+        let (ratio, sum) = (first / second, on_the_cable(first + second));
+        println!("network link={link} percent={parts:?} ratio={ratio:.2} sum={sum:.0}");
+        shaper.restore().unwrap();
+    }
+}
+
+/// Prints what a reading costs; see docs/agent-network.md.
+#[test]
+#[ignore = "a measurement"]
+fn cost_of_50_groups() {
+    let Some(cable) = Cable::new() else { return };
+    let network = Network::open().unwrap();
+    let groups: Vec<_> = (0..50).map(|n| cable.group(&n.to_string())).collect();
+    let begun = Instant::now();
+    let mut counted: Vec<_> = groups
+        .iter()
+        .map(|group| network.attach(&group.0).unwrap())
+        .collect();
+    let attach_us = begun.elapsed().as_micros() / 50;
+    let time = |what: &mut dyn FnMut()| {
+        const TIMES: u32 = 1000;
+        let begun = Instant::now();
+        (0..TIMES).for_each(|_| what());
+        begun.elapsed().as_nanos() / u128::from(TIMES)
+    };
+    let together = time(&mut || {
+        let all = network.read().unwrap();
+        counted.iter().for_each(|one| {
+            std::hint::black_box(all.of(one));
+        });
+    });
+    let single = time(&mut || {
+        counted.iter().for_each(|one| {
+            std::hint::black_box(one.counters().unwrap());
+        });
+    });
+    let limit = time(&mut || counted[0].set_receive_rate(Some(1_000_000)).unwrap());
+    let mut shaper = shaper(&cable);
+    let class = counted[0].egress_class();
+    let rate = |cap| EgressRate {
+        share_bytes_per_s: MB as u64,
+        cap_bytes_per_s: Some(cap),
+    };
+    let mut cap = MB as u64;
+    let change = time(&mut || {
+        cap += 1;
+        shaper.change(class, rate(cap)).unwrap();
+    });
+    println!(
+        "network groups=50 attach_us={attach_us} read_all_ns={together} read_each_ns={single} \
+         receive_rate_ns={limit} class_ns={change}"
+    );
+}
+
+#[test]
+fn an_agent_shares_a_device_by_the_plan_and_gives_it_back() {
+    let Some(cable) = Cable::new() else { return };
+    let Some(parent) = Parent::new() else { return };
+    let before = cable.queueing_disciplines(End::Left);
+    let sections = "[network]\ndevices = [\"cable\"]\n[capacity]\nnetwork_bytes_per_s = 12500000\n";
+    let mut agent = cable.within(End::Left, || Agent::start_with(&parent.name, sections));
+    assert!(agent.report().can_limit.network_sent);
+    let tree = Tree::new("sleep 60");
+    agent.runs(&[&tree]);
+    let classes = || cable.tc(End::Left, "class show dev cable");
+    let unplanned = classes();
+    let limits = Limits {
+        network_weight_bytes_per_s: Some(1_250_000),
+        network_cap_bytes_per_s: Some(5_000_000),
+        ..Limits::default()
+    };
+    agent.apply(60_000, vec![tree.limited(limits)]);
+    let planned = classes();
+    assert!(planned.contains("rate 10Mbit ceil 40Mbit"), "{planned}");
+    assert_eq!(agent.report().containers[0].limits, Some(limits));
+    agent.apply(60_000, Vec::new());
+    assert_eq!(classes(), unplanned);
+
+    agent.apply(60_000, vec![tree.limited(limits)]);
+    agent.signal(Signal::SIGKILL);
+    assert!(cable.queueing_disciplines(End::Left).contains("htb"));
+    cable.within(End::Left, || agent.start_again());
+    assert_eq!(classes(), unplanned, "a new agent has no plan");
+    assert!(agent.signal(Signal::SIGTERM).success());
+    assert_eq!(cable.queueing_disciplines(End::Left), before);
+}
