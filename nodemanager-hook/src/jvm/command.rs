@@ -1,0 +1,94 @@
+//! What the agent asks of a JVM by the attach protocol.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// The version of the protocol that every HotSpot since Java 6 speaks.
+const PROTOCOL: &str = "1";
+/// A command always has that many arguments; those that it does not need are empty.
+const ARGUMENTS: usize = 3;
+
+/// A flag that a running JVM lets change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Flag {
+    /// The heap grows when less than this percentage is free after a collection.
+    MinHeapFreeRatio,
+    /// The heap shrinks when more than this percentage is free after a collection.
+    MaxHeapFreeRatio,
+    /// Milliseconds without a collection after which G1 does one; 0 is never.
+    G1PeriodicGCInterval,
+    /// Bytes that the heap should stay within while that is possible.
+    SoftMaxHeapSize,
+}
+
+/// One command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Command {
+    /// Ask for the value of a flag.
+    PrintFlag(Flag),
+    /// Change a flag.
+    SetFlag {
+        /// One that may change at run time.
+        flag: Flag,
+        /// In the flag's own unit.
+        value: u64,
+    },
+    /// A whole collection.
+    CollectGarbage,
+}
+
+impl Command {
+    /// The bytes that are sent: the version, the command and its arguments, each ended by a zero.
+    pub fn frame(&self) -> Vec<u8> {
+        let words = match self {
+            Self::PrintFlag(flag) => vec!["printflag".into(), flag.to_string()],
+            Self::SetFlag { flag, value } => {
+                vec!["setflag".into(), flag.to_string(), value.to_string()]
+            }
+            Self::CollectGarbage => vec!["jcmd".into(), "GC.run".into()],
+        };
+        let mut frame = Vec::with_capacity(64);
+        let mut put = |word: &str| {
+            frame.extend(word.as_bytes());
+            frame.push(0);
+        };
+        put(PROTOCOL);
+        words.iter().for_each(|word: &String| put(word));
+        (words.len()..=ARGUMENTS).for_each(|_| put(""));
+        frame
+    }
+}
+
+impl fmt::Display for Flag {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self, formatter)
+    }
+}
+
+/// As an audit log shows it: `MinHeapFreeRatio=10`.
+impl fmt::Display for Command {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::PrintFlag(flag) => write!(formatter, "print {flag}"),
+            Self::SetFlag { flag, value } => write!(formatter, "{flag}={value}"),
+            Self::CollectGarbage => formatter.write_str("GC.run"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_frame_has_five_words() {
+        let set = Command::SetFlag {
+            flag: Flag::SoftMaxHeapSize,
+            value: 7,
+        };
+        assert_eq!(set.frame(), b"1\0setflag\0SoftMaxHeapSize\x007\0\0");
+        assert_eq!(Command::CollectGarbage.frame(), b"1\0jcmd\0GC.run\0\0\0");
+        assert_eq!(set.to_string(), "SoftMaxHeapSize=7");
+    }
+}

@@ -1,0 +1,196 @@
+//! In which order a container's memory limit and its JVM's heap change.
+//!
+//! To shrink: the JVM is asked, what is resident is awaited to fall, then the limit is lowered. To
+//! grow: the limit is raised, then the JVM is told. The limit is never below what is resident and
+//! a margin.
+
+use std::time::{Duration, Instant};
+
+/// How long a JVM takes to give memory back is seconds: it is asked again when it has not.
+const ASK_AGAIN_AFTER: Duration = Duration::from_secs(5);
+/// What a JVM has besides its heap, at least: metaspace, code, threads, buffers.
+const LEAST_OUTSIDE_HEAP_BYTES: u64 = 48 * 1024 * 1024;
+
+/// What a container has now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reading {
+    /// What the container's processes hold, bytes that can be written back left out.
+    pub resident_bytes: u64,
+    /// The limit that is in force; nothing when there is none.
+    pub limit_bytes: Option<u64>,
+}
+
+/// Something to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// Ask the JVM to fit a limit.
+    Shrink {
+        /// The limit to come.
+        limit_bytes: u64,
+    },
+    /// The JVM has shrunk, or will not: stop asking it to work on that.
+    Hold,
+    /// Put the limit in force, or lift it.
+    SetLimit {
+        /// Nothing: no limit.
+        bytes: Option<u64>,
+    },
+    /// Tell the JVM that it may grow.
+    Grow {
+        /// The limit that it has now; nothing: as far as it was started with.
+        limit_bytes: Option<u64>,
+    },
+    /// The JVM did not give enough back in time.
+    GaveUp {
+        /// By how much the limit stays above the plan's.
+        above_plan_bytes: u64,
+    },
+}
+
+/// Follows the plan for one container.
+#[derive(Debug)]
+pub struct HeapFollower {
+    margin_bytes: u64,
+    give_up_after: Duration,
+    asked: Option<Asked>,
+}
+
+/// That the JVM was asked to fit a limit.
+#[derive(Debug, Clone, Copy)]
+struct Asked {
+    limit_bytes: u64,
+    since: Instant,
+    last: Instant,
+    state: State,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Waiting,
+    Fits,
+    GaveUp,
+}
+
+impl HeapFollower {
+    /// `margin_bytes` is kept between what is resident and the limit.
+    pub fn new(margin_bytes: u64, give_up_after: Duration) -> Self {
+        Self {
+            margin_bytes,
+            give_up_after,
+            asked: None,
+        }
+    }
+
+    /// What to do now, in this order. When putting a limit in force fails, the steps after it are
+    /// left out; the next reading says what to do then.
+    pub fn follow(&mut self, planned: Option<u64>, reading: Reading, now: Instant) -> Vec<Step> {
+        let Some(planned) = planned else {
+            return self.lift(reading);
+        };
+        // No reading is near the end of the range unless it is wrong, and then nothing is limited.
+        let Some(least) = reading.resident_bytes.checked_add(self.margin_bytes) else {
+            return self.lift(reading);
+        };
+        match reading.limit_bytes {
+            Some(limit) if planned > limit => {
+                let mut steps = vec![set(planned.max(least))];
+                if self.asked.take().is_some() {
+                    let limit_bytes = Some(planned);
+                    steps.push(Step::Grow { limit_bytes });
+                }
+                steps
+            }
+            Some(limit) if planned == limit && least <= limit => self.hold(),
+            limit => self.shrink(planned, least, limit, now),
+        }
+    }
+
+    fn lift(&mut self, reading: Reading) -> Vec<Step> {
+        let lifted = reading.limit_bytes.map(|_| Step::SetLimit { bytes: None });
+        let grown = self.asked.take().map(|_| Step::Grow { limit_bytes: None });
+        lifted.into_iter().chain(grown).collect()
+    }
+
+    /// The limit is the plan's.
+    fn hold(&mut self) -> Vec<Step> {
+        match &mut self.asked {
+            Some(asked) if asked.state != State::Fits => {
+                let was_waiting = asked.state == State::Waiting;
+                asked.state = State::Fits;
+                was_waiting.then_some(Step::Hold).into_iter().collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// The limit is above the plan's, or has to be.
+    fn shrink(&mut self, planned: u64, least: u64, limit: Option<u64>, now: Instant) -> Vec<Step> {
+        let mut steps = Vec::new();
+        if limit.is_some_and(|limit| limit < least) {
+            steps.push(set(least));
+        }
+        let ask = Step::Shrink {
+            limit_bytes: planned,
+        };
+        let fresh = Asked {
+            limit_bytes: planned,
+            since: now,
+            last: now,
+            state: State::Waiting,
+        };
+        let asked = match &mut self.asked {
+            Some(asked) if asked.limit_bytes == planned => asked,
+            other => {
+                *other = Some(fresh);
+                steps.push(ask);
+                return steps;
+            }
+        };
+        let is_time = now.saturating_duration_since(asked.last) >= ASK_AGAIN_AFTER;
+        if least <= planned {
+            // The JVM is told to hold when the limit is seen to be in force.
+            steps.push(set(planned));
+            return steps;
+        }
+        match asked.state {
+            State::Waiting if now.saturating_duration_since(asked.since) >= self.give_up_after => {
+                asked.state = State::GaveUp;
+                if limit.is_none_or(|limit| limit > least) {
+                    steps.push(set(least));
+                }
+                let above_plan_bytes = least - planned;
+                steps.extend([Step::GaveUp { above_plan_bytes }, Step::Hold]);
+            }
+            State::Waiting if is_time => {
+                asked.last = now;
+                steps.push(ask);
+            }
+            // It fitted, and has grown above the plan again.
+            State::Fits if is_time => {
+                *asked = fresh;
+                steps.push(ask);
+            }
+            State::Waiting | State::Fits | State::GaveUp => {}
+        }
+        steps
+    }
+}
+
+/// How large a heap may be so that its JVM fits a limit: what is resident besides the heap stays.
+pub fn heap_for_limit(
+    limit_bytes: u64,
+    resident_bytes: u64,
+    committed_bytes: u64,
+    margin_bytes: u64,
+) -> u64 {
+    let outside = resident_bytes.saturating_sub(committed_bytes);
+    let outside = outside.max(LEAST_OUTSIDE_HEAP_BYTES);
+    limit_bytes.saturating_sub(outside.saturating_add(margin_bytes))
+}
+
+fn set(bytes: u64) -> Step {
+    Step::SetLimit { bytes: Some(bytes) }
+}
+
+#[cfg(test)]
+mod tests;

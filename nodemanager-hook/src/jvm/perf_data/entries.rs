@@ -1,0 +1,160 @@
+//! The layout of an hsperfdata file: a header, then entries of a name and a value.
+
+use super::PerfDataError;
+
+pub const HEADER_BYTES: usize = 32;
+const MAGIC: [u8; 4] = [0xca, 0xfe, 0xc0, 0xc0];
+const ENTRY_HEADER_BYTES: usize = 20;
+/// The type letter of a 64 bit number.
+const LONG: u8 = b'J';
+
+/// Where the counters of a file begin and how many there are: while it is the same, no counter has
+/// moved, for the JVM only appends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shape {
+    is_big_endian: bool,
+    first_entry: usize,
+    entry_count: usize,
+}
+
+/// One counter.
+#[derive(Debug)]
+pub struct Entry<'a> {
+    pub name: &'a [u8],
+    /// Up to its first zero; empty for a number.
+    pub text: &'a [u8],
+    /// Where in the file a number's eight bytes are.
+    pub number_at: Option<usize>,
+}
+
+/// Walks the entries; ends after the first that is wrong.
+#[derive(Debug)]
+pub struct Entries<'a> {
+    bytes: &'a [u8],
+    shape: Shape,
+    next: usize,
+    left: usize,
+}
+
+impl Shape {
+    pub fn read(bytes: &[u8]) -> Result<Self, PerfDataError> {
+        let header: &[u8; HEADER_BYTES] = bytes
+            .first_chunk()
+            .ok_or(PerfDataError::Short { found: bytes.len() })?;
+        if header[..4] != MAGIC {
+            return Err(PerfDataError::Magic);
+        }
+        let is_big_endian = match header[4] {
+            0 => true,
+            1 => false,
+            order => return Err(PerfDataError::ByteOrder { order }),
+        };
+        if header[5] != 2 {
+            return Err(PerfDataError::Version { major: header[5] });
+        }
+        let is_accessible = header[7] == 1;
+        if !is_accessible {
+            return Err(PerfDataError::NotReady);
+        }
+        let length = |at| {
+            let value = length(bytes, at, is_big_endian);
+            value.ok_or(PerfDataError::Entry { at })
+        };
+        Ok(Self {
+            is_big_endian,
+            first_entry: length(24)?,
+            entry_count: length(28)?,
+        })
+    }
+
+    /// A counter; nothing when it lies outside.
+    pub fn number(self, bytes: &[u8], at: usize) -> Option<i64> {
+        let field = *bytes.get(at..)?.first_chunk()?;
+        Some(if self.is_big_endian {
+            i64::from_be_bytes(field)
+        } else {
+            i64::from_le_bytes(field)
+        })
+    }
+}
+
+impl<'a> Entries<'a> {
+    pub fn new(bytes: &'a [u8]) -> Result<Self, PerfDataError> {
+        let shape = Shape::read(bytes)?;
+        Ok(Self {
+            bytes,
+            shape,
+            next: shape.first_entry,
+            left: shape.entry_count,
+        })
+    }
+
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// The entry at `next`, and its length.
+    fn read(&self) -> Option<(Entry<'a>, usize)> {
+        let is_big_endian = self.shape.is_big_endian;
+        let start = self.next;
+        let length = length(self.bytes, start, is_big_endian)?;
+        // At least a header, so that the walk always goes on.
+        let entry = self.bytes.get(start..start.checked_add(length)?)?;
+        let kind = *entry.get(12)?;
+        if length < ENTRY_HEADER_BYTES {
+            return None;
+        }
+        let field = |at| self::length(entry, at, is_big_endian);
+        let name = until_zero(entry.get(field(4)?..)?)?;
+        let vector_length = field(8)?;
+        let data_at = field(16)?;
+        let data = entry.get(data_at..)?;
+        let (text, number_at) = if vector_length == 0 {
+            let is_number = kind == LONG && data.len() >= size_of::<i64>();
+            (&[][..], is_number.then_some(start + data_at))
+        } else {
+            let text = data.get(..vector_length)?;
+            (until_zero(text).unwrap_or(text), None)
+        };
+        let entry = Entry {
+            name,
+            text,
+            number_at,
+        };
+        Some((entry, length))
+    }
+}
+
+impl<'a> Iterator for Entries<'a> {
+    type Item = Result<Entry<'a>, PerfDataError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.left = self.left.checked_sub(1)?;
+        match self.read() {
+            Some((entry, length)) => {
+                self.next += length;
+                Some(Ok(entry))
+            }
+            None => {
+                self.left = 0;
+                Some(Err(PerfDataError::Entry { at: self.next }))
+            }
+        }
+    }
+}
+
+/// A 32 bit number that has to be at least 0.
+fn length(bytes: &[u8], at: usize, is_big_endian: bool) -> Option<usize> {
+    let field = *bytes.get(at..)?.first_chunk()?;
+    let value = if is_big_endian {
+        i32::from_be_bytes(field)
+    } else {
+        i32::from_le_bytes(field)
+    };
+    usize::try_from(value).ok()
+}
+
+fn until_zero(bytes: &[u8]) -> Option<&[u8]> {
+    let end = bytes.iter().position(|byte| *byte == 0)?;
+    bytes.get(..end)
+}

@@ -1,0 +1,186 @@
+//! What each collector is asked for: found by measuring, see `docs/agent-jvm.md`.
+//!
+//! Every recipe only ever tightens what the JVM was started with, and loosens it back to that. So
+//! the order of the two ratios is always one that the JVM accepts: Min first to tighten, Max first
+//! to loosen.
+
+use std::collections::BTreeMap;
+
+use super::{
+    command::{Command, Flag},
+    perf_data::Collector,
+};
+
+/// Free percentages between which a heap that shrinks is held.
+const TIGHT_MIN_RATIO: u64 = 10;
+const TIGHT_MAX_RATIO: u64 = 20;
+/// G1 gives memory back at the end of a concurrent cycle; an idle JVM has none by itself.
+const PERIODIC_COLLECTION_MS: u64 = 3000;
+/// The first release whose G1 collects periodically.
+const G1_PERIODIC_SINCE: u32 = 12;
+/// The last release whose Shenandoah was seen to bear a soft bound below its live data; 25 then
+/// collects without end.
+const SHENANDOAH_BEARS_ANY_BOUND_UP_TO: u32 = 17;
+/// Room above what is used, where the soft bound must not be below live data: a tenth.
+const ROOM_ABOVE_USED: u64 = 10;
+const LEAST_SOFT_BOUND_BYTES: u64 = 16 * 1024 * 1024;
+
+/// The values of flags before the agent changed any.
+pub type Flags = BTreeMap<Flag, u64>;
+
+/// What decides about a recipe.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Kind {
+    /// The one that it was started with.
+    pub collector: Collector,
+    /// The feature release: 8, 11, 17, …
+    pub java_version: u32,
+}
+
+/// What a JVM should do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wish {
+    /// Give back what it does not need, down to a heap of `heap_bytes` where the collector can be
+    /// told a size.
+    Shrink {
+        /// The size to come.
+        heap_bytes: u64,
+        /// What the heap's counters say is used.
+        used_bytes: u64,
+        /// Whether a whole collection may be run for it.
+        may_collect: bool,
+    },
+    /// It has shrunk: stay small, but stop working on it.
+    Hold,
+    /// Grow again, up to `heap_bytes` where the collector can be told a size.
+    Grow {
+        /// The size that it may have.
+        heap_bytes: u64,
+    },
+    /// Be as it was before the agent.
+    Restore,
+}
+
+/// What is sent for a wish.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Recipe {
+    /// In this order; a later one is not sent when an earlier one was refused.
+    Send(Vec<Command>),
+    /// Nothing, and why.
+    LeaveAlone(&'static str),
+}
+
+/// How a collector is told.
+enum Way {
+    FreeRatios { periodic: bool },
+    SoftBound { not_below_used: bool },
+    None(&'static str),
+}
+
+impl Kind {
+    /// The flags that recipes for it change.
+    pub fn flags(self) -> &'static [Flag] {
+        match self.way() {
+            Way::FreeRatios { periodic: true } => &[
+                Flag::MinHeapFreeRatio,
+                Flag::MaxHeapFreeRatio,
+                Flag::G1PeriodicGCInterval,
+            ],
+            Way::FreeRatios { periodic: false } => {
+                &[Flag::MinHeapFreeRatio, Flag::MaxHeapFreeRatio]
+            }
+            Way::SoftBound { .. } => &[Flag::SoftMaxHeapSize],
+            Way::None(_) => &[],
+        }
+    }
+
+    fn way(self) -> Way {
+        match self.collector {
+            Collector::G1 if self.java_version >= G1_PERIODIC_SINCE => {
+                Way::FreeRatios { periodic: true }
+            }
+            Collector::G1 => Way::None("G1 before Java 12 does not collect periodically"),
+            Collector::Serial => Way::FreeRatios { periodic: false },
+            Collector::Z => Way::SoftBound {
+                not_below_used: false,
+            },
+            Collector::Shenandoah => Way::SoftBound {
+                not_below_used: self.java_version > SHENANDOAH_BEARS_ANY_BOUND_UP_TO,
+            },
+            Collector::Parallel => Way::None("Parallel does not shrink at run time"),
+            Collector::Other => Way::None("the collector is not known"),
+        }
+    }
+}
+
+/// What to send. `former` has the flags of [`Kind::flags`]; one that is missing is left alone.
+pub fn recipe(kind: Kind, former: &Flags, wish: Wish) -> Recipe {
+    let commands = match kind.way() {
+        Way::None(why) => return Recipe::LeaveAlone(why),
+        Way::FreeRatios { .. } => ratios(former, wish),
+        Way::SoftBound { not_below_used } => soft_bound(former, wish, not_below_used),
+    };
+    Recipe::Send(commands)
+}
+
+fn ratios(former: &Flags, wish: Wish) -> Vec<Command> {
+    let was = |flag| former.get(&flag).copied().map(|value| (flag, value));
+    let min = was(Flag::MinHeapFreeRatio);
+    let max = was(Flag::MaxHeapFreeRatio);
+    let interval = was(Flag::G1PeriodicGCInterval);
+    let tightened =
+        |was: Option<(Flag, u64)>, tight: u64| was.map(|(flag, value)| (flag, value.min(tight)));
+    // 0 is never, and not the shortest.
+    let periodic = interval.map(|(flag, value)| match value {
+        0 => (flag, PERIODIC_COLLECTION_MS),
+        value => (flag, value.min(PERIODIC_COLLECTION_MS)),
+    });
+    let (settings, collects) = match wish {
+        Wish::Shrink { may_collect, .. } => {
+            let tight_min = tightened(min, TIGHT_MIN_RATIO);
+            let tight_max = tightened(max, TIGHT_MAX_RATIO);
+            // G1's own periodic collection does not stop the application for long.
+            let collects = may_collect && interval.is_none();
+            (vec![tight_min, tight_max, periodic], collects)
+        }
+        Wish::Hold => (vec![interval], false),
+        Wish::Grow { .. } | Wish::Restore => (vec![max, min, interval], false),
+    };
+    let set = |(flag, value)| Command::SetFlag { flag, value };
+    let mut commands: Vec<Command> = settings.into_iter().flatten().map(set).collect();
+    if collects {
+        commands.push(Command::CollectGarbage);
+    }
+    commands
+}
+
+fn soft_bound(former: &Flags, wish: Wish, not_below_used: bool) -> Vec<Command> {
+    let flag = Flag::SoftMaxHeapSize;
+    let Some(most) = former.get(&flag).copied() else {
+        return Vec::new();
+    };
+    let set = |bytes: u64| Command::SetFlag {
+        flag,
+        value: bytes.max(LEAST_SOFT_BOUND_BYTES).min(most),
+    };
+    match wish {
+        Wish::Shrink {
+            heap_bytes,
+            used_bytes,
+            may_collect,
+        } if not_below_used => {
+            // Garbage counts as used: only a collection tells what is live.
+            let floor = used_bytes.saturating_add(used_bytes / ROOM_ABOVE_USED);
+            let collects = may_collect && floor > heap_bytes;
+            let collection = collects.then_some(Command::CollectGarbage);
+            let bound = set(heap_bytes.max(floor));
+            collection.into_iter().chain([bound]).collect()
+        }
+        Wish::Shrink { heap_bytes, .. } | Wish::Grow { heap_bytes } => vec![set(heap_bytes)],
+        Wish::Hold => Vec::new(),
+        Wish::Restore => vec![Command::SetFlag { flag, value: most }],
+    }
+}
+
+#[cfg(test)]
+mod tests;

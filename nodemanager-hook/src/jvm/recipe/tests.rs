@@ -1,0 +1,192 @@
+use proptest::prelude::*;
+
+use super::*;
+
+const MIB: u64 = 1024 * 1024;
+
+fn kind(collector: Collector, java_version: u32) -> Kind {
+    Kind {
+        collector,
+        java_version,
+    }
+}
+
+fn g1(min: u64, max: u64, interval: u64) -> Flags {
+    Flags::from([
+        (Flag::MinHeapFreeRatio, min),
+        (Flag::MaxHeapFreeRatio, max),
+        (Flag::G1PeriodicGCInterval, interval),
+    ])
+}
+
+fn soft(bytes: u64) -> Flags {
+    Flags::from([(Flag::SoftMaxHeapSize, bytes)])
+}
+
+fn shrink(may_collect: bool) -> Wish {
+    Wish::Shrink {
+        heap_bytes: 100 * MIB,
+        used_bytes: 300 * MIB,
+        may_collect,
+    }
+}
+
+/// As an audit log shows it.
+fn sent(kind: Kind, former: &Flags, wish: Wish) -> String {
+    match recipe(kind, former, wish) {
+        Recipe::Send(commands) => commands
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
+            .join(" "),
+        Recipe::LeaveAlone(why) => format!("nothing: {why}"),
+    }
+}
+
+#[test]
+fn g1_shrinks_by_ratios_and_periodic_collections() {
+    let (g1_17, former) = (kind(Collector::G1, 17), g1(40, 70, 0));
+    assert_eq!(
+        sent(g1_17, &former, shrink(true)),
+        "MinHeapFreeRatio=10 MaxHeapFreeRatio=20 G1PeriodicGCInterval=3000"
+    );
+    assert_eq!(sent(g1_17, &former, Wish::Hold), "G1PeriodicGCInterval=0");
+    assert_eq!(
+        sent(g1_17, &former, Wish::Restore),
+        "MaxHeapFreeRatio=70 MinHeapFreeRatio=40 G1PeriodicGCInterval=0"
+    );
+}
+
+#[test]
+fn what_is_tighter_already_is_not_loosened() {
+    assert_eq!(
+        sent(kind(Collector::G1, 17), &g1(0, 5, 1000), shrink(true)),
+        "MinHeapFreeRatio=0 MaxHeapFreeRatio=5 G1PeriodicGCInterval=1000"
+    );
+    assert_eq!(
+        sent(kind(Collector::Z, 17), &soft(60 * MIB), shrink(true)),
+        format!("SoftMaxHeapSize={}", 60 * MIB)
+    );
+}
+
+#[test]
+fn serial_collects_only_when_it_may() {
+    let serial = kind(Collector::Serial, 17);
+    let former = Flags::from([(Flag::MinHeapFreeRatio, 40), (Flag::MaxHeapFreeRatio, 70)]);
+    let tight = "MinHeapFreeRatio=10 MaxHeapFreeRatio=20";
+    assert_eq!(sent(serial, &former, shrink(false)), tight);
+    assert_eq!(
+        sent(serial, &former, shrink(true)),
+        format!("{tight} GC.run")
+    );
+}
+
+#[test]
+fn zgc_gets_a_soft_bound_and_its_former_one_back() {
+    let (z, former) = (kind(Collector::Z, 25), soft(700 * MIB));
+    let bound = |mib: u64| format!("SoftMaxHeapSize={}", mib * MIB);
+    assert_eq!(sent(z, &former, shrink(true)), bound(100));
+    assert_eq!(sent(z, &former, Wish::Hold), "");
+    let grow = |mib| Wish::Grow {
+        heap_bytes: mib * MIB,
+    };
+    assert_eq!(sent(z, &former, grow(400)), bound(400));
+    assert_eq!(sent(z, &former, grow(900)), bound(700));
+    assert_eq!(sent(z, &former, grow(0)), bound(16));
+    assert_eq!(sent(z, &former, Wish::Restore), bound(700));
+}
+
+#[test]
+fn newer_shenandoah_is_never_bounded_below_what_it_uses() {
+    let former = soft(700 * MIB);
+    let old = kind(Collector::Shenandoah, 17);
+    let bound = |mib: u64| format!("SoftMaxHeapSize={}", mib * MIB);
+    assert_eq!(sent(old, &former, shrink(true)), bound(100));
+    let new = kind(Collector::Shenandoah, 25);
+    assert_eq!(sent(new, &former, shrink(false)), bound(330));
+    assert_eq!(
+        sent(new, &former, shrink(true)),
+        format!("GC.run {}", bound(330))
+    );
+}
+
+#[test]
+fn parallel_unknown_and_old_ones_are_left_alone() {
+    for kind in [
+        kind(Collector::Parallel, 17),
+        kind(Collector::Other, 17),
+        kind(Collector::G1, 8),
+    ] {
+        for wish in [shrink(true), Wish::Hold, Wish::Restore] {
+            let text = sent(kind, &g1(40, 70, 0), wish);
+            assert!(text.starts_with("nothing: "), "{kind:?}: {text}");
+        }
+        assert!(kind.flags().is_empty());
+    }
+}
+
+#[test]
+fn a_flag_whose_former_value_is_not_known_is_not_touched() {
+    let only_max = Flags::from([(Flag::MaxHeapFreeRatio, 70)]);
+    let text = sent(kind(Collector::G1, 17), &only_max, shrink(false));
+    assert_eq!(text, "MaxHeapFreeRatio=20");
+    let z = kind(Collector::Z, 17);
+    assert_eq!(sent(z, &Flags::new(), shrink(true)), "");
+}
+
+fn any_wish() -> impl Strategy<Value = Wish> {
+    prop_oneof![
+        any::<(u64, u64, bool)>().prop_map(|(heap_bytes, used_bytes, may_collect)| {
+            Wish::Shrink {
+                heap_bytes,
+                used_bytes,
+                may_collect,
+            }
+        }),
+        Just(Wish::Hold),
+        any::<u64>().prop_map(|heap_bytes| Wish::Grow { heap_bytes }),
+        Just(Wish::Restore),
+    ]
+}
+
+proptest! {
+    /// The JVM refuses a Min above Max: it must never see one, wherever a row of wishes breaks off.
+    #[test]
+    fn min_is_never_above_max(
+        former_min in 0_u64..=100,
+        former_span in 0_u64..=100,
+        wishes in prop::collection::vec((any_wish(), 0_usize..4), 1..8),
+    ) {
+        let former_max = (former_min + former_span).min(100);
+        let former = g1(former_min, former_max, 0);
+        let mut now = former.clone();
+        for (wish, sent) in wishes {
+            let Recipe::Send(commands) = recipe(kind(Collector::G1, 17), &former, wish) else {
+                unreachable!("G1 17 has recipes");
+            };
+            for command in commands.into_iter().take(sent) {
+                if let Command::SetFlag { flag, value } = command {
+                    now.insert(flag, value);
+                }
+                prop_assert!(now[&Flag::MinHeapFreeRatio] <= now[&Flag::MaxHeapFreeRatio]);
+            }
+        }
+    }
+
+    /// No soft bound is above the one that the JVM was started with, which it would refuse.
+    #[test]
+    fn a_soft_bound_is_never_above_the_former_one(
+        most in any::<u64>(), wish in any_wish(), version in 8_u32..30,
+    ) {
+        for collector in [Collector::Z, Collector::Shenandoah] {
+            let Recipe::Send(commands) = recipe(kind(collector, version), &soft(most), wish) else {
+                unreachable!("both have recipes");
+            };
+            for command in commands {
+                if let Command::SetFlag { value, .. } = command {
+                    prop_assert!(value <= most);
+                }
+            }
+        }
+    }
+}
