@@ -1,0 +1,208 @@
+//! Real groups that are about to hit their limits.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // helpers of tests
+
+#[path = "common/memory_group.rs"]
+mod memory_group;
+
+use std::{
+    fs,
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use elastane_agent::memory_watch::{Cause, MemoryWatch, Version, Wake, WatchId, wake_at};
+use memory_group::{MIB, MemoryGroup, grow_and_wait, wait_until};
+
+const FIRST_LIMIT: u64 = 200;
+const RAISED_BY: u64 = 200 * MIB;
+/// Half a gigabyte a second.
+const PAUSE_FOR_EACH_MIB: Duration = Duration::from_micros(1900);
+const MOST_DELAY: Duration = Duration::from_millis(50);
+const PROMPTLY: Duration = Duration::from_secs(5);
+
+/// One test at a time: they count the descriptors of the process, and fill memory.
+fn alone() -> MutexGuard<'static, ()> {
+    static ONE: Mutex<()> = Mutex::new(());
+    ONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The program of a process that grows, not a test.
+#[test]
+#[ignore = "started by the tests as a process of its own"]
+fn grows() {
+    grow_and_wait();
+}
+
+/// When the group passes a usage, by looking all the time.
+fn watch_usage(group: &MemoryGroup, bytes: u64, is_over: &AtomicBool) -> Option<Instant> {
+    while !is_over.load(Ordering::Relaxed) {
+        if group.usage() >= bytes {
+            return Some(Instant::now());
+        }
+        thread::sleep(Duration::from_micros(200));
+    }
+    None
+}
+
+/// Raises the limit at each wake; gives when the first wake came.
+fn raise_when_woken(group: &MemoryGroup, is_over: &AtomicBool) -> Option<Instant> {
+    let watch = MemoryWatch::new().unwrap();
+    let mut limit = FIRST_LIMIT * MIB;
+    let id = watch.watch(&group.path, group.version, limit).unwrap();
+    let mut first = None;
+    while !is_over.load(Ordering::Relaxed) {
+        for wake in watch.wait(Duration::from_millis(100)).unwrap() {
+            first.get_or_insert_with(Instant::now);
+            let is_near = matches!(wake.cause, Cause::NearLimit { .. });
+            assert!(is_near, "{wake:?}");
+            limit += RAISED_BY;
+            group.set_limit(limit);
+            assert!(watch.rearm(id, limit).unwrap());
+        }
+    }
+    first
+}
+
+#[test]
+fn what_is_about_to_hit_its_limit_is_told_in_time_to_raise_it() {
+    let _alone = alone();
+    let group = MemoryGroup::new(FIRST_LIMIT);
+    let is_over = AtomicBool::new(false);
+    let (passed, woken, has_grown) = thread::scope(|scope| {
+        let passed = scope.spawn(|| watch_usage(&group, wake_at(FIRST_LIMIT * MIB), &is_over));
+        let woken = scope.spawn(|| raise_when_woken(&group, &is_over));
+        let has_grown = group.grow(500, PAUSE_FOR_EACH_MIB).has_grown();
+        is_over.store(true, Ordering::Relaxed);
+        (passed.join().unwrap(), woken.join().unwrap(), has_grown)
+    });
+    assert!(has_grown, "it was killed");
+    let delay = woken.unwrap().saturating_duration_since(passed.unwrap());
+    println!("woken after {} us", delay.as_micros());
+    assert!(delay < MOST_DELAY, "{delay:?}");
+}
+
+/// That the test above shows something.
+#[test]
+fn nobody_raises_the_limit_by_himself() {
+    let _alone = alone();
+    let group = MemoryGroup::new(FIRST_LIMIT);
+    if group.version == Version::Two {
+        fs::write(group.path.join("memory.high"), "max").unwrap();
+    }
+    assert!(!group.grow(500, Duration::ZERO).has_grown());
+}
+
+#[test]
+fn a_group_that_is_near_its_limit_already_wakes_at_once() {
+    let _alone = alone();
+    let group = MemoryGroup::new(400);
+    let mut growing = group.grow(150, Duration::ZERO);
+    assert!(growing.has_grown());
+    let watch = MemoryWatch::new().unwrap();
+    let id = watch.watch(&group.path, group.version, 400 * MIB).unwrap();
+    assert_eq!(watch.wait(Duration::ZERO).unwrap(), []);
+    // On v2 what is above `memory.high` is told when it takes more, so it is v1's to tell.
+    if group.version == Version::One {
+        assert!(watch.rearm(id, FIRST_LIMIT * MIB).unwrap());
+        let wakes = watch.wait(PROMPTLY).unwrap();
+        let Cause::NearLimit { usage_bytes } = wakes[0].cause else {
+            panic!("{wakes:?}");
+        };
+        assert_eq!(wakes[0].id, id);
+        assert!((150 * MIB..200 * MIB).contains(&usage_bytes));
+    }
+}
+
+#[test]
+fn what_falls_below_its_threshold_is_nobodys_business() {
+    let _alone = alone();
+    let group = MemoryGroup::new(400);
+    let watch = MemoryWatch::new().unwrap();
+    let mut growing = group.grow(150, Duration::ZERO);
+    assert!(growing.has_grown());
+    let limit = (100..).map(|mib| mib * MIB);
+    let limit = { limit }.find(|limit| wake_at(*limit) > group.usage() - 20 * MIB);
+    watch
+        .watch(&group.path, group.version, limit.unwrap())
+        .unwrap();
+    if group.version == Version::One {
+        assert_eq!(watch.wait(PROMPTLY).unwrap().len(), 1);
+    }
+    drop(growing);
+    wait_until("the memory is free", || group.usage() < 20 * MIB);
+    assert_eq!(watch.wait(Duration::from_millis(100)).unwrap(), []);
+}
+
+#[test]
+fn a_group_that_is_removed_ends_its_watch() {
+    let _alone = alone();
+    let group = MemoryGroup::new(FIRST_LIMIT);
+    let watch = MemoryWatch::new().unwrap();
+    let id = watch
+        .watch(&group.path, group.version, FIRST_LIMIT * MIB)
+        .unwrap();
+    let version = group.version;
+    drop(group);
+    // v2 tells of no removal: there who removes a group forgets its watch.
+    if version == Version::One {
+        let cause = Cause::Gone;
+        assert_eq!(watch.wait(PROMPTLY).unwrap(), [Wake { id, cause }]);
+        assert!(watch.is_empty());
+        assert!(!watch.rearm(id, MIB).unwrap());
+    }
+}
+
+#[test]
+fn a_thread_that_waits_is_woken_for_what_is_watched_later() {
+    let _alone = alone();
+    let group = MemoryGroup::new(FIRST_LIMIT);
+    let watch = MemoryWatch::new().unwrap();
+    thread::scope(|scope| {
+        let waiting = scope.spawn(|| {
+            let begun = Instant::now();
+            loop {
+                let wakes = watch.wait(PROMPTLY).unwrap();
+                if !wakes.is_empty() || begun.elapsed() > PROMPTLY {
+                    return wakes.first().map(|wake| wake.id);
+                }
+            }
+        });
+        let id = watch
+            .watch(&group.path, group.version, FIRST_LIMIT * MIB)
+            .unwrap();
+        let growing = group.grow(170, PAUSE_FOR_EACH_MIB);
+        assert_eq!(waiting.join().unwrap(), Some(id));
+        drop(growing);
+    });
+}
+
+#[test]
+fn nothing_is_left_of_watches_that_were_forgotten() {
+    let _alone = alone();
+    let group = MemoryGroup::new(FIRST_LIMIT);
+    let watch = MemoryWatch::new().unwrap();
+    let descriptors = || fs::read_dir("/proc/self/fd").unwrap().count();
+    let before = descriptors();
+    let ids: Vec<WatchId> = (0..100)
+        .map(|_| {
+            let limit = FIRST_LIMIT * MIB;
+            let id = watch.watch(&group.path, group.version, limit).unwrap();
+            assert!(watch.rearm(id, 2 * limit).unwrap());
+            id
+        })
+        .collect();
+    assert!(descriptors() >= before + 200);
+    assert_eq!(watch.len(), 100);
+    for id in ids {
+        watch.forget(id);
+    }
+    assert_eq!(descriptors(), before);
+    // Nothing of them holds the group.
+    let path = group.path.clone();
+    fs::remove_dir(&path).unwrap();
+    assert_eq!(watch.wait(Duration::from_millis(50)).unwrap(), []);
+}
