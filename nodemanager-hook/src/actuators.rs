@@ -1,11 +1,19 @@
 //! Everything that changes something on the node, and nothing else does.
 
-mod cpu_limit;
 mod kernel_files;
+mod limit_file;
+mod limiter;
+mod limits;
 mod own_groups;
+mod pass_on;
 mod process_moves;
 
-pub use cpu_limit::{CpuLimit, CpuLimiter, LimitError};
-pub use kernel_files::{KernelFileError, KernelFiles, read_pids, read_pids_below};
+pub use kernel_files::{
+    Change, KernelFileError, KernelFiles, limits_of, read_pids, read_pids_below,
+};
+pub use limit_file::{LimitFile, Value};
+pub use limiter::{Circumstances, LimitError, Limiter, Owner, Place, Step};
+pub use limits::memory::Margin;
 pub use own_groups::{OwnGroups, container_of};
+pub use pass_on::take_back;
 pub use process_moves::{Moved, empty_group, move_process};

@@ -5,6 +5,15 @@
 mod arrivals;
 mod container;
 mod departures;
+mod heap_plan;
+mod heap_wishes;
+mod heaps;
+mod history;
+mod limits;
+mod memory;
+mod memory_victims;
+mod network;
+mod node;
 mod own_group;
 mod start;
 mod tree_moves;
@@ -12,27 +21,32 @@ mod tree_moves;
 use std::{
     collections::{BTreeMap, BTreeSet},
     path::PathBuf,
+    sync::Arc,
     time::Instant,
 };
 
-use elastane_protocol::{AgentRequest, AgentResponse, CpuStep, Reply, RunningContainer};
+use elastane_protocol::{AgentRequest, AgentResponse, Limits, Reply, RunningContainer};
 
-use self::container::Container;
+use self::{
+    container::Container, heaps::NodeHeaps, limits::Rules, network::NodeNetwork, node::Node,
+};
 pub use self::{departures::Restored, start::StartError};
 use crate::{
-    actuators::{CpuLimit, CpuLimiter, KernelFiles, OwnGroups},
-    audit::{Audit, Reason},
+    actuators::{KernelFiles, OwnGroups},
+    audit::{Audit, unix_ms},
     cgroups::Hierarchies,
     container_id::ContainerId,
     containers,
     journal::Journal,
+    memory_watch::MemoryWatch,
     once::Once,
     peer::Peer,
     plan::Plan,
-    report::{self, Identity},
+    report::{self, Identity, OfNode},
     samples::Samples,
     schedule::Due,
     sensors::{KernelThreads, ProcFs, ProcessTable},
+    status::{ContainerStatus, Status},
 };
 
 /// Everything the agent knows.
@@ -47,6 +61,10 @@ pub struct Agent {
     /// Nothing when the agent cannot limit.
     own_groups: Option<OwnGroups>,
     containers: BTreeMap<ContainerId, Container>,
+    node: Node,
+    network: NodeNetwork,
+    heaps: NodeHeaps,
+    memory_watch: Arc<MemoryWatch>,
     samples: Samples,
     /// The newest sample that was ever reported.
     reported: u64,
@@ -57,6 +75,8 @@ pub struct Agent {
     /// Own groups of an agent that was killed.
     removed_at_start: usize,
     troubles: Once,
+    /// Where people find what the agent does.
+    status_file: PathBuf,
     stopped: bool,
 }
 
@@ -66,6 +86,7 @@ struct Actuator {
     files: KernelFiles,
     journal: Journal,
     audit: Audit,
+    rules: Rules,
 }
 
 impl Agent {
@@ -95,8 +116,10 @@ impl Agent {
             self.troubles.warn("missed readings", message);
         }
         self.read_all(now);
+        self.read_node(now);
         if due.closes_sample {
             self.samples.close(now);
+            self.write_status(now);
         }
         self.remove_leaving();
     }
@@ -107,38 +130,14 @@ impl Agent {
             return;
         }
         self.enter_groups(now);
+        self.count_networks();
+        let heap_steps = self.plan_heaps(now);
         self.write_limits(now);
+        self.limit_networks(now);
+        self.ask_heaps(heap_steps, now);
+        self.watch_memory();
         self.leave_groups(now);
-    }
-
-    fn step_at(&self, id: &ContainerId, now: Instant) -> Option<CpuStep> {
-        self.plan.as_ref()?.step_at(id, now)
-    }
-
-    fn write_limits(&mut self, now: Instant) {
-        let ended = self.plan.as_ref().is_none_or(|plan| plan.has_ended(now));
-        let mut limits_outlived_plan = false;
-        for (id, container) in &mut self.containers {
-            let Some(limiter) = &mut container.limiter else {
-                continue;
-            };
-            let step = self.plan.as_ref().and_then(|plan| plan.step_at(id, now));
-            if limiter.in_force() == step {
-                continue;
-            }
-            let reason = match step {
-                Some(_) => Reason::PlanStep,
-                None if ended => Reason::PlanEnded,
-                None => Reason::NotInPlan,
-            };
-            limits_outlived_plan |= reason == Reason::PlanEnded;
-            let actuator = &mut self.actuator;
-            actuator.limit(id, limiter, step, reason, &mut self.troubles);
-        }
-        if limits_outlived_plan {
-            let message = "the plan ran out before another one came: limits are lifted";
-            self.troubles.warn("plans run out", message);
-        }
+        self.count_networks();
     }
 
     /// When [`Self::follow_plan`] has something to do next.
@@ -156,8 +155,8 @@ impl Agent {
             containers::check(list, &self.forbidden).map_err(|error| error.to_string())?;
         // One that begins at another process now is not the container that it was.
         let goes_on = |id: &ContainerId, container: &Container| {
-            let pid = running.get(id);
-            pid.is_some_and(|pid| container.begins_at(*pid))
+            let now = running.get(id);
+            now.is_some_and(|now| container.begins_at(now.pid))
         };
         let gone: Vec<ContainerId> = self
             .containers
@@ -171,7 +170,7 @@ impl Agent {
         let arrived = running
             .iter()
             .filter(|(id, _)| !self.containers.contains_key(*id))
-            .map(|(id, pid)| (id.clone(), *pid))
+            .map(|(id, running)| (id.clone(), *running))
             .collect();
         self.arrive(arrived, peer, now);
         self.follow_plan(now);
@@ -196,18 +195,53 @@ impl Agent {
     }
 
     fn report(&mut self, now: Instant) -> elastane_protocol::Report {
-        let limit_of = |container: &Container| container.limiter.as_ref()?.in_force();
-        let running = self
-            .containers
-            .iter()
-            .map(|(id, container)| (id.clone(), limit_of(container)))
-            .collect();
-        let report = report::report(&self.identity, &running, &self.samples, now);
+        let in_force = |container: &Container| {
+            let limits = container.in_force();
+            (limits != Limits::default()).then_some(limits)
+        };
+        let running = self.containers.iter();
+        let running = running.map(|(id, container)| (id.clone(), in_force(container)));
+        let of_node = OfNode {
+            pressure: self.node.pressure(&self.proc),
+            memory_victims: self.memory_victims(),
+        };
+        let running = running.collect();
+        let report = report::report(&self.identity, &running, of_node, &self.samples, now);
         self.reported = self.reported.max(report.sequence);
         report
     }
 
+    fn write_status(&mut self, now: Instant) {
+        let containers = self.containers.iter().map(|(id, container)| {
+            let reasons = container.history.at(now);
+            ContainerStatus {
+                container: id.to_string(),
+                usage: self.samples.newest_of(id),
+                planned: self.plan.as_ref().and_then(|plan| plan.limits_at(id, now)),
+                in_force: container.in_force(),
+                reasons: reasons.map(|(age, why)| (age, why.name().into())).collect(),
+            }
+        });
+        let troubles = self.troubles.counts();
+        let status = Status {
+            unix_ms: unix_ms(),
+            pid: std::process::id(),
+            can_limit: self.identity.can_limit,
+            capacity: self.identity.capacity,
+            node_usage: self.samples.newest_of_node(),
+            pressure: self.node.pressure(&self.proc),
+            memory_victims: self.memory_victims(),
+            containers: containers.collect(),
+            troubles: troubles.map(|(kind, count)| (kind.into(), count)).collect(),
+        };
+        if let Err(error) = status.write(&self.status_file) {
+            let path = self.status_file.display();
+            self.troubles.warn("status", format!("{path}: {error}"));
+        }
+    }
+
     fn read_all(&mut self, now: Instant) {
+        self.read_heaps(now);
         // One scan for all containers that need it; none when every container has a group.
         let needs_table = self.containers.values().any(Container::needs_table);
         let table = if needs_table {
@@ -228,7 +262,7 @@ impl Agent {
         let Some(container) = self.containers.get_mut(id) else {
             return;
         };
-        match container.read(&self.proc, table, now) {
+        match container.read(&self.proc, table, self.node.disks(), now) {
             Ok(Some(reading)) => self.samples.add(id, &reading),
             Ok(None) => {}
             Err(error) => self.troubles.warn("readings", format!("{id}: {error}")),
@@ -250,41 +284,5 @@ impl Agent {
             self.troubles.warn("processes not readable", error);
         }
         Some(table)
-    }
-}
-
-impl Actuator {
-    fn limit(
-        &mut self,
-        id: &ContainerId,
-        limiter: &mut CpuLimiter,
-        step: Option<CpuStep>,
-        reason: Reason,
-        troubles: &mut Once,
-    ) {
-        match limiter.apply(step, &mut self.files, &mut self.journal) {
-            Ok(Some(limit)) => self.record(id, reason, step, limit, troubles),
-            Ok(None) => {}
-            Err(error) if error.is_gone() => {
-                // The container has ended; the NodeManager has not said so yet.
-                if let Err(error) = self.journal.forget_former(limiter.group()) {
-                    troubles.warn("journal", error);
-                }
-            }
-            Err(error) => troubles.warn("limits", format!("{id}: {error}")),
-        }
-    }
-
-    fn record(
-        &mut self,
-        id: &ContainerId,
-        reason: Reason,
-        step: Option<CpuStep>,
-        limit: CpuLimit,
-        troubles: &mut Once,
-    ) {
-        if let Err(error) = self.audit.record(id, reason, step, limit) {
-            troubles.warn("audit", format!("audit file: {error}"));
-        }
     }
 }

@@ -1,26 +1,28 @@
 //! A record of every change of a limit, with its reason.
 
 use std::{
+    collections::BTreeMap,
     fs::{self, File, OpenOptions},
     io::{self, Write},
     path::{Path, PathBuf},
     time::{SystemTime, UNIX_EPOCH},
 };
 
-use elastane_protocol::CpuStep;
+use elastane_protocol::Limits;
 use serde::Serialize;
 
-use crate::{actuators::CpuLimit, container_id::ContainerId};
+use crate::{actuators::Change, container_id::ContainerId, jvm::Command};
 
 /// The size at which the file becomes the old file.
 const MOST_BYTES: u64 = 16 * 1024 * 1024;
 
 /// Why a limit changed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reason {
     /// A step of the plan began.
     PlanStep,
+    /// The plan is as it was: a memory limit follows what is resident.
+    FollowsUse,
     /// The newest plan has no entry for the container.
     NotInPlan,
     /// The plan ran out before another one came.
@@ -31,17 +33,74 @@ pub enum Reason {
     LeftBehind,
     /// The agent stops.
     AgentStops,
+    /// A JVM did not give enough memory back in time: the limit stays above the plan's.
+    HeapStays,
+    /// The node was short of memory for too long, and the container was killed.
+    Killed,
+}
+
+impl Reason {
+    /// As the audit file has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::PlanStep => "plan_step",
+            Self::FollowsUse => "follows_use",
+            Self::NotInPlan => "not_in_plan",
+            Self::PlanEnded => "plan_ended",
+            Self::ContainerGone => "container_gone",
+            Self::LeftBehind => "left_behind",
+            Self::AgentStops => "agent_stops",
+            Self::HeapStays => "heap_stays",
+            Self::Killed => "killed",
+        }
+    }
+}
+
+/// What was killed, and why.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Killed {
+    pub processes: usize,
+    /// What the container held.
+    pub resident_bytes: u64,
+    /// What the node was short of.
+    pub short_bytes: u64,
+    /// What the node had left.
+    pub available_bytes: u64,
 }
 
 #[derive(Serialize)]
-struct Entry<'a> {
+struct Entry<'a, Event> {
     unix_ms: u64,
     container: &'a str,
-    reason: Reason,
-    weight_cores: Option<f32>,
-    cap_cores: Option<f32>,
-    shares: u64,
-    quota_us: i64,
+    reason: &'static str,
+    #[serde(flatten)]
+    event: Event,
+}
+
+#[derive(Serialize)]
+struct Changed<'a> {
+    /// What the plan says; what it does not limit is left out.
+    plan: BTreeMap<&'static str, f64>,
+    /// What was written, in order: file and text.
+    written: Vec<(&'a Path, &'static str, String)>,
+}
+
+#[derive(Serialize)]
+struct NetworkChanged {
+    /// What is in force, by programs and classes, in the place of files; empty when it was lifted.
+    network: BTreeMap<&'static str, f64>,
+}
+
+#[derive(Serialize)]
+struct JvmChanged {
+    pid: u32,
+    /// What it was sent, in order.
+    sent: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct HeapStays {
+    above_plan_bytes: u64,
 }
 
 /// The audit file; without one, changes are only logged at debug level.
@@ -74,33 +133,127 @@ impl Audit {
         })
     }
 
-    /// Records a change.
+    /// Records what was written for a container.
     ///
     /// # Errors
     /// Those of writing the file.
-    pub fn record(
+    pub fn changed(
         &mut self,
         container: &ContainerId,
         reason: Reason,
-        step: Option<CpuStep>,
-        limit: CpuLimit,
+        plan: &Limits,
+        written: &[&Change],
     ) -> io::Result<()> {
-        log::debug!("{container}: {reason:?}: {limit:?}");
+        log::debug!("{container}: {reason:?}: {written:?}");
+        let text = |change: &&Change| change.file.text(change.value);
+        let written = written.iter();
+        let event = Changed {
+            plan: planned(plan),
+            written: written
+                .map(|change| (change.group.as_path(), change.file.name(), text(change)))
+                .collect(),
+        };
+        self.append(container, reason, event)
+    }
+
+    /// Records that the limits of a container's network are the plan's now.
+    ///
+    /// # Errors
+    /// Those of writing the file.
+    pub fn network_changed(
+        &mut self,
+        container: &ContainerId,
+        reason: Reason,
+        plan: &Limits,
+    ) -> io::Result<()> {
+        log::debug!("{container}: {reason:?}: network");
+        let event = NetworkChanged {
+            network: planned(&Limits {
+                network_weight_bytes_per_s: plan.network_weight_bytes_per_s,
+                network_cap_bytes_per_s: plan.network_cap_bytes_per_s,
+                ..Limits::default()
+            }),
+        };
+        self.append(container, reason, event)
+    }
+
+    /// Records what a JVM of a container was sent.
+    ///
+    /// # Errors
+    /// Those of writing the file.
+    pub fn jvm_changed(
+        &mut self,
+        container: &ContainerId,
+        reason: Reason,
+        pid: u32,
+        sent: &[Command],
+    ) -> io::Result<()> {
+        log::debug!("{container}: {reason:?}: pid {pid}: {sent:?}");
+        let sent = sent.iter().map(Command::to_string).collect();
+        self.append(container, reason, JvmChanged { pid, sent })
+    }
+
+    /// Records by how much the limit of a container stays above the plan's.
+    ///
+    /// # Errors
+    /// Those of writing the file.
+    pub fn heap_stays(&mut self, container: &ContainerId, above_plan_bytes: u64) -> io::Result<()> {
+        log::debug!("{container}: its heap stays {above_plan_bytes} bytes above the plan");
+        let event = HeapStays { above_plan_bytes };
+        self.append(container, Reason::HeapStays, event)
+    }
+
+    /// Records that a container was killed.
+    ///
+    /// # Errors
+    /// Those of writing the file.
+    pub fn killed(&mut self, container: &ContainerId, killed: &Killed) -> io::Result<()> {
+        self.append(container, Reason::Killed, killed)
+    }
+
+    fn append(
+        &mut self,
+        container: &ContainerId,
+        reason: Reason,
+        event: impl Serialize,
+    ) -> io::Result<()> {
         let Some(open) = &mut self.open else {
             return Ok(());
         };
         let mut line = serde_json::to_vec(&Entry {
             unix_ms: unix_ms(),
             container: container.as_str(),
-            reason,
-            weight_cores: step.map(|step| step.weight_cores),
-            cap_cores: step.and_then(|step| step.cap_cores),
-            shares: limit.shares,
-            quota_us: limit.quota_us,
+            reason: reason.name(),
+            event,
         })?;
         line.push(b'\n');
         open.append(&line)
     }
+}
+
+/// What a plan limits, by the names of its fields.
+pub fn planned(limits: &Limits) -> BTreeMap<&'static str, f64> {
+    let number = |number: u64| number as f64;
+    [
+        ("cpu_weight_cores", limits.cpu_weight_cores.map(f64::from)),
+        ("cpu_cap_cores", limits.cpu_cap_cores.map(f64::from)),
+        ("memory_bytes", limits.memory_bytes.map(number)),
+        (
+            "disk_cap_bytes_per_s",
+            limits.disk_cap_bytes_per_s.map(number),
+        ),
+        (
+            "network_weight_bytes_per_s",
+            limits.network_weight_bytes_per_s.map(number),
+        ),
+        (
+            "network_cap_bytes_per_s",
+            limits.network_cap_bytes_per_s.map(number),
+        ),
+    ]
+    .into_iter()
+    .filter_map(|(name, value)| Some((name, value?)))
+    .collect()
 }
 
 impl Open {
@@ -129,7 +282,8 @@ impl Open {
     }
 }
 
-fn unix_ms() -> u64 {
+/// Now, for people and for other programs.
+pub fn unix_ms() -> u64 {
     let since = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default();
@@ -140,15 +294,23 @@ fn unix_ms() -> u64 {
 mod tests {
     use super::*;
 
-    const STEP: CpuStep = CpuStep {
-        offset_ms: 0,
-        weight_cores: 1.5,
-        cap_cores: Some(0.5),
-    };
-    const LIMIT: CpuLimit = CpuLimit {
-        shares: 1536,
-        quota_us: 50_000,
-    };
+    use crate::actuators::{LimitFile, Value};
+
+    fn change() -> Change {
+        Change {
+            group: "/cpu/elastane/container_1_1_1_1".into(),
+            file: LimitFile::CpuQuota,
+            value: Value::AtMost(50_000),
+        }
+    }
+
+    fn limits() -> Limits {
+        Limits {
+            cpu_weight_cores: Some(1.5),
+            cpu_cap_cores: Some(0.5),
+            ..Limits::default()
+        }
+    }
 
     #[test]
     fn a_change_is_one_line_of_json_with_its_reason() {
@@ -156,12 +318,17 @@ mod tests {
         let path = directory.path().join("audit.jsonl");
         let mut audit = Audit::open(Some(&path)).unwrap();
         let id = "container_1_1_1_1".parse().unwrap();
+        let (plan, change) = (limits(), change());
         audit
-            .record(&id, Reason::PlanStep, Some(STEP), LIMIT)
+            .changed(&id, Reason::PlanStep, &plan, &[&change])
             .unwrap();
-        audit
-            .record(&id, Reason::PlanEnded, None, CpuLimit::LIFTED)
-            .unwrap();
+        let killed = Killed {
+            processes: 2,
+            resident_bytes: 9,
+            short_bytes: 5,
+            available_bytes: 1,
+        };
+        audit.killed(&id, &killed).unwrap();
         let text = fs::read_to_string(&path).unwrap();
         let entries: Vec<serde_json::Value> = text
             .lines()
@@ -169,10 +336,16 @@ mod tests {
             .collect();
         assert_eq!(entries.len(), 2);
         assert_eq!(entries[0]["reason"], "plan_step");
-        assert_eq!(entries[0]["cap_cores"], 0.5);
-        assert_eq!(entries[0]["quota_us"], 50_000);
-        assert_eq!(entries[1]["reason"], "plan_ended");
-        assert!(entries[1]["cap_cores"].is_null());
+        assert_eq!(entries[0]["plan"]["cpu_cap_cores"], 0.5);
+        assert!(entries[0]["plan"]["memory_bytes"].is_null());
+        let written = serde_json::json!([
+            "/cpu/elastane/container_1_1_1_1",
+            "cpu.cfs_quota_us",
+            "50000"
+        ]);
+        assert_eq!(entries[0]["written"][0], written);
+        assert_eq!(entries[1]["reason"], "killed");
+        assert_eq!(entries[1]["short_bytes"], 5);
     }
 
     #[test]
@@ -182,9 +355,8 @@ mod tests {
         let mut audit = Audit::with_bound(Some(&path), 1000).unwrap();
         let id = "container_1_1_1_1".parse().unwrap();
         for _ in 0..50 {
-            audit
-                .record(&id, Reason::PlanStep, Some(STEP), LIMIT)
-                .unwrap();
+            let changed = audit.changed(&id, Reason::PlanStep, &limits(), &[&change()]);
+            changed.unwrap();
         }
         let old = directory.path().join("audit.jsonl.1");
         for file in [&path, &old] {

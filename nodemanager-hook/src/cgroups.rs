@@ -1,38 +1,107 @@
-//! Where the cgroup v1 hierarchies of this host are, and where a process is in them.
+//! Which cgroup hierarchies this host has, which of them serves a controller, and where a process
+//! is in them.
+//!
+//! Nothing here reads a file but [`Hierarchies::of_this_host`]: discovery works on text, so that
+//! recorded hosts can be tried.
 
-use std::path::{Component, Path, PathBuf};
+mod hierarchy;
 
+use std::{
+    fs,
+    path::{Component, Path, PathBuf},
+};
+
+pub use self::hierarchy::{Hierarchy, Version};
 use crate::container_id::ContainerId;
 
-/// One mounted cgroup v1 hierarchy.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Hierarchy {
-    controller: &'static str,
-    mount_point: PathBuf,
-    /// The part of the hierarchy that is mounted there; `/` unless the agent is in a container.
-    mounted_root: PathBuf,
+/// A part of the kernel that measures or limits groups.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Controller {
+    Cpu,
+    /// CPU time of a group. Version 2 counts it in every group.
+    CpuAccounting,
+    Memory,
+    Disk,
+    /// What version 2 counts and limits of a group's sockets, by programs that the agent attaches.
+    Network,
 }
 
-/// The hierarchies that the agent knows; cpu and cpuacct may be one mount.
+/// The hierarchies that the agent knows. In a hybrid host a controller is served by version 1,
+/// unless version 2 has it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Hierarchies {
-    pub cpu: Option<Hierarchy>,
-    pub cpuacct: Option<Hierarchy>,
+    all: Vec<Hierarchy>,
+}
+
+impl Controller {
+    pub const ALL: [Self; 5] = [
+        Self::Cpu,
+        Self::CpuAccounting,
+        Self::Memory,
+        Self::Disk,
+        Self::Network,
+    ];
+
+    /// Whether a version can do that at all.
+    pub fn is_of(self, version: Version) -> bool {
+        self != Self::Network || version == Version::Two
+    }
+
+    /// Its name in a version; version 2 has no name for what it does in every group.
+    pub fn name(self, version: Version) -> Option<&'static str> {
+        match (self, version) {
+            (Self::Cpu, _) => Some("cpu"),
+            (Self::CpuAccounting, Version::One) => Some("cpuacct"),
+            (Self::CpuAccounting, Version::Two) => None,
+            (Self::Memory, _) => Some("memory"),
+            (Self::Disk, Version::One) => Some("blkio"),
+            (Self::Disk, Version::Two) => Some("io"),
+            (Self::Network, _) => None,
+        }
+    }
 }
 
 impl Hierarchies {
-    /// Finds the hierarchies in the text of `/proc/self/mountinfo`.
-    pub fn discover(mountinfo: &str) -> Self {
-        Self {
-            cpu: find(mountinfo, "cpu"),
-            cpuacct: find(mountinfo, "cpuacct"),
-        }
+    /// Finds them in the text of `/proc/self/mountinfo`.
+    pub fn of_this_host(mountinfo: &str) -> Self {
+        Self::discover(mountinfo, |root| {
+            // A root that cannot be read has no controllers to offer.
+            fs::read_to_string(root.join("cgroup.controllers")).unwrap_or_default()
+        })
+    }
+
+    /// `controllers_of` gives the text of `cgroup.controllers` of a version 2 mount.
+    pub fn discover(mountinfo: &str, controllers_of: impl Fn(&Path) -> String) -> Self {
+        let mounts = mountinfo.lines();
+        let all = mounts.filter_map(|line| Hierarchy::parse(line, &controllers_of));
+        Self { all: all.collect() }
+    }
+
+    /// The hierarchy in which a controller works. What has a controller of version 1 is asked
+    /// first: there version 2 does not have it, but counts CPU time in its groups all the same.
+    pub fn serving(&self, controller: Controller) -> Option<&Hierarchy> {
+        let serves = |version| {
+            let mut all = self.all.iter();
+            all.find(move |one| one.version() == version && one.has(controller))
+        };
+        serves(Version::One).or_else(|| serves(Version::Two))
+    }
+
+    /// Whether what works a controller works no other: being in a group of that hierarchy changes
+    /// nothing else for a process.
+    pub fn is_apart(&self, controller: Controller) -> bool {
+        let serving = self.serving(controller);
+        let mut others = Controller::ALL.into_iter().filter(|one| *one != controller);
+        others.all(|other| self.serving(other) != serving)
     }
 
     /// The hierarchy that a group is in.
     pub fn of(&self, group: &Path) -> Option<&Hierarchy> {
-        let mut all = [&self.cpu, &self.cpuacct].into_iter().flatten();
-        all.find(|one| group.starts_with(&one.mount_point))
+        // The innermost mount: that of a hybrid host's version 2 may lie in another's directory.
+        let around = self.all.iter();
+        around
+            .filter(|one| group.starts_with(one.mount_point()))
+            .max_by_key(|one| one.mount_point().as_os_str().len())
     }
 
     /// Whether a path is a group below one of the mount points.
@@ -41,31 +110,7 @@ impl Hierarchies {
             .components()
             .all(|component| component != Component::ParentDir);
         let hierarchy = self.of(group);
-        plain && hierarchy.is_some_and(|one| group != one.mount_point)
-    }
-}
-
-impl Hierarchy {
-    pub fn mount_point(&self) -> &Path {
-        &self.mount_point
-    }
-
-    /// The directory of a process, from the text of its `/proc/PID/cgroup`; nothing when it is
-    /// outside of what is mounted here.
-    pub fn directory_of(&self, cgroup: &str) -> Option<PathBuf> {
-        let path = cgroup.lines().find_map(|line| {
-            let mut fields = line.splitn(3, ':').skip(1);
-            let mut controllers = fields.next()?.split(',');
-            let path = fields.next()?;
-            controllers
-                .any(|controller| controller == self.controller)
-                .then_some(path)
-        })?;
-        let below = Path::new(path).strip_prefix(&self.mounted_root).ok()?;
-        let plain = below
-            .components()
-            .all(|component| matches!(component, Component::Normal(_)));
-        plain.then(|| join(&self.mount_point, below))
+        plain && hierarchy.is_some_and(|one| group != one.mount_point())
     }
 }
 
@@ -78,104 +123,131 @@ pub fn named_after(directory: &Path, container: &ContainerId) -> Option<PathBuf>
         .map(Path::to_owned)
 }
 
-/// `36 35 98:0 /root /mount/point options optional… - type source super-options`
-fn find(mountinfo: &str, controller: &'static str) -> Option<Hierarchy> {
-    mountinfo.lines().find_map(|line| {
-        let (mount, file_system) = line.split_once(" - ")?;
-        let mut mount = mount.split(' ').skip(3);
-        let (root, mount_point) = (mount.next()?, mount.next()?);
-        let mut file_system = file_system.split(' ');
-        let is_cgroup = file_system.next() == Some("cgroup");
-        let mut options = file_system.nth(1)?.split(',');
-        let holds_controller = options.any(|option| option == controller);
-        (is_cgroup && holds_controller).then(|| Hierarchy {
-            controller,
-            mount_point: unescape(mount_point).into(),
-            mounted_root: unescape(root).into(),
-        })
-    })
-}
-
-/// The kernel writes blanks and backslashes in mountinfo as three octal digits.
-fn unescape(field: &str) -> String {
-    [
-        ("\\040", " "),
-        ("\\011", "\t"),
-        ("\\012", "\n"),
-        ("\\134", "\\"),
-    ]
-    .iter()
-    .fold(field.to_owned(), |text, (escaped, plain)| {
-        text.replace(escaped, plain)
-    })
-}
-
-/// `Path::join` with an empty path would add a slash.
-fn join(mount_point: &Path, below: &Path) -> PathBuf {
-    if below.as_os_str().is_empty() {
-        mount_point.into()
-    } else {
-        mount_point.join(below)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const SEPARATE: &str = "\
-        31 23 0:28 / /sys/fs/cgroup rw,relatime - tmpfs tmpfs rw,mode=755\n\
-        32 31 0:29 / /sys/fs/cgroup/cpu rw,relatime - cgroup cgroup rw,cpu\n\
-        33 31 0:30 / /sys/fs/cgroup/cpuacct rw,relatime shared:5 - cgroup cgroup rw,cpuacct\n\
-        34 31 0:31 / /sys/fs/cgroup/cpuset rw,relatime - cgroup cgroup rw,cpuset\n\
-        41 31 0:38 / /sys/fs/cgroup/unified rw,relatime - cgroup2 cgroup2 rw\n";
-    const TOGETHER: &str = "\
-        32 31 0:29 /docker/abc /sys/fs/my\\040cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n";
+    macro_rules! host {
+        ($name:literal) => {
+            Host {
+                mountinfo: include_str!(concat!("../tests/hosts/", $name, "/mountinfo")),
+                cgroup: include_str!(concat!("../tests/hosts/", $name, "/cgroup")),
+                controllers: include_str!(concat!("../tests/hosts/", $name, "/cgroup.controllers")),
+            }
+        };
+    }
 
-    fn directory(hierarchy: Option<&Hierarchy>, cgroup: &str) -> Option<String> {
-        let directory = hierarchy.unwrap().directory_of(cgroup)?;
-        Some(directory.to_str().unwrap().to_owned())
+    /// What was recorded of a host.
+    struct Host {
+        mountinfo: &'static str,
+        /// `/proc/PID/cgroup` of a process there.
+        cgroup: &'static str,
+        /// `cgroup.controllers` of its version 2 mount.
+        controllers: &'static str,
+    }
+
+    impl Host {
+        fn hierarchies(&self) -> Hierarchies {
+            Hierarchies::discover(self.mountinfo, |_| self.controllers.to_owned())
+        }
+
+        /// Version and directory of the process, for each controller.
+        fn places(&self) -> Vec<Option<(Version, Option<PathBuf>)>> {
+            let found = self.hierarchies();
+            let place = |controller: &Controller| {
+                let one = found.serving(*controller)?;
+                Some((one.version(), one.directory_of(self.cgroup)))
+            };
+            Controller::ALL.iter().map(place).collect()
+        }
+    }
+
+    fn place(version: Version, directory: &str) -> Option<(Version, Option<PathBuf>)> {
+        Some((version, Some(directory.into())))
     }
 
     #[test]
-    fn hierarchies_that_are_mounted_one_by_one_are_told_apart() {
-        let found = Hierarchies::discover(SEPARATE);
-        let cgroup = "3:cpuset:/a\n2:cpuacct:/b/c\n1:cpu:/\n0::/d\n";
+    fn controllers_that_are_mounted_one_by_one_are_told_apart() {
+        let group = "yarn/container_1_1_1_1";
+        let in_group = |name: &str| place(Version::One, &format!("/sys/fs/cgroup/{name}/{group}"));
+        let memory = place(Version::One, "/sys/fs/cgroup/memory/hadoop/a");
+        let expected = [
+            in_group("cpu"),
+            in_group("cpuacct"),
+            memory,
+            in_group("blkio"),
+            place(Version::Two, "/sys/fs/cgroup/unified"),
+        ];
+        assert_eq!(host!("v1-separate").places(), expected);
+    }
+
+    #[test]
+    fn one_mount_may_hold_two_controllers_and_show_a_part() {
+        let host = host!("v1-together-in-a-container");
+        let cpu = place(Version::One, "/sys/fs/my cgroup/cpu,cpuacct/x");
+        let memory = place(Version::One, "/sys/fs/my cgroup/memory");
+        assert_eq!(host.places(), [cpu.clone(), cpu, memory, None, None]);
+        let found = host.hierarchies();
+        let cpu = found.serving(Controller::Cpu).unwrap();
+        for outside in ["4:cpu,cpuacct:/docker/other\n", "4:cpu:/docker/abc/../x\n"] {
+            assert_eq!(cpu.directory_of(outside), None);
+        }
+        assert!(cpu.is_read_only());
+    }
+
+    #[test]
+    fn a_hybrid_host_is_served_by_version_1() {
+        let service = "system.slice/hadoop-nodemanager.service";
+        let at = |name: &str| place(Version::One, &format!("/sys/fs/cgroup/{name}/{service}"));
+        let cpu = at("cpu,cpuacct");
+        let unified = place(Version::Two, &format!("/sys/fs/cgroup/unified/{service}"));
+        let expected = [cpu.clone(), cpu, at("memory"), at("blkio"), unified];
+        assert_eq!(host!("hybrid-systemd").places(), expected);
+    }
+
+    #[test]
+    fn a_hybrid_host_whose_version_2_has_a_controller_is_served_by_both() {
+        let mut host = host!("hybrid-systemd");
+        host.controllers = "io\n";
+        let found =
+            Hierarchies::discover(&host.mountinfo.replace("blkio", "pids"), |_| "io".into());
+        let version = |controller| found.serving(controller).unwrap().version();
+        assert_eq!(version(Controller::Memory), Version::One);
+        assert_eq!(version(Controller::CpuAccounting), Version::One);
+        assert_eq!(version(Controller::Disk), Version::Two);
+    }
+
+    #[test]
+    fn one_hierarchy_of_version_2_serves_all() {
+        let root = place(Version::Two, "/sys/fs/cgroup");
+        assert_eq!(host!("v2-bare").places(), [(); 5].map(|()| root.clone()));
+        let service = "/sys/fs/cgroup/system.slice/hadoop-nodemanager.service";
+        let service = place(Version::Two, service);
         assert_eq!(
-            directory(found.cpu.as_ref(), cgroup).unwrap(),
-            "/sys/fs/cgroup/cpu"
-        );
-        assert_eq!(
-            directory(found.cpuacct.as_ref(), cgroup).unwrap(),
-            "/sys/fs/cgroup/cpuacct/b/c"
+            host!("v2-systemd").places(),
+            [(); 5].map(|()| service.clone())
         );
     }
 
     #[test]
-    fn one_mount_may_hold_both_and_show_a_part() {
-        let found = Hierarchies::discover(TOGETHER);
-        let cpu = found.cpu.as_ref();
-        assert_eq!(
-            directory(cpu, "4:cpu,cpuacct:/docker/abc/x\n").unwrap(),
-            "/sys/fs/my cgroup/cpu,cpuacct/x"
-        );
-        assert_eq!(directory(cpu, "4:cpu,cpuacct:/docker/other\n"), None);
-        assert_eq!(directory(cpu, "4:cpu,cpuacct:/docker/abc/../x\n"), None);
-        assert_eq!(
-            found.cpu.map(|one| one.mount_point),
-            found.cpuacct.map(|one| one.mount_point)
-        );
+    fn a_controller_that_version_2_does_not_offer_is_not_served() {
+        let host = host!("v2-bare");
+        let found = Hierarchies::discover(host.mountinfo, |_| "cpu memory\n".into());
+        assert!(found.serving(Controller::Memory).is_some());
+        assert!(found.serving(Controller::Disk).is_none());
     }
 
     #[test]
-    fn a_host_with_version_2_only_has_none() {
-        let mountinfo = "24 1 0:22 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw,nsdelegate\n";
-        assert_eq!(Hierarchies::discover(mountinfo), Hierarchies::default());
+    fn the_network_is_apart_where_version_2_has_nothing_else() {
+        let apart = |host: Host| host.hierarchies().is_apart(Controller::Network);
+        assert!(apart(host!("v1-separate")));
+        assert!(apart(host!("hybrid-systemd")));
+        assert!(!apart(host!("v2-bare")));
     }
 
     #[test]
     fn only_groups_below_a_mount_point_are_held() {
-        let found = Hierarchies::discover(SEPARATE);
+        let found = host!("v1-separate").hierarchies();
         assert!(found.hold(Path::new("/sys/fs/cgroup/cpu/elastane")));
         for outside in [
             "/sys/fs/cgroup/cpu",

@@ -8,12 +8,15 @@ use std::{
 };
 
 use clap::{Parser, Subcommand};
+use serde::Serialize;
 
 use crate::{
     config::Config,
+    doctor,
     restore::restore,
     run::{RunError, run},
     server::{AllowedUsers, socket},
+    status::Status,
 };
 
 const EXAMPLES: &str = "\
@@ -22,10 +25,13 @@ Examples:
   elastane-agent run --config /etc/elastane/agent.toml
   RUST_LOG=debug elastane-agent run --config agent.toml
   elastane-agent restore --config /etc/elastane/agent.toml
+  elastane-agent status --config /etc/elastane/agent.toml
+  elastane-agent doctor --config /etc/elastane/agent.toml --json
 
 Exit codes:
-  0  done (run: stopped by SIGTERM or SIGINT)
-  1  failed while running, or something could not be put back
+  0  done (run: stopped by SIGTERM or SIGINT; doctor: nothing is missing)
+  1  failed while running, something could not be put back, no agent runs (status),
+     or something is missing (doctor)
   2  the command line or the configuration is wrong, or another agent runs";
 
 const FAILED: u8 = 1;
@@ -62,6 +68,26 @@ enum Command {
         #[arg(long, value_name = "FILE")]
         config: PathBuf,
     },
+    /// Show what a running agent measures and limits, and why limits changed last.
+    #[command(after_help = EXAMPLES)]
+    Status {
+        /// The configuration file.
+        #[arg(long, value_name = "FILE")]
+        config: PathBuf,
+        /// As JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Say what this host can measure and limit, how, and what to change for more.
+    #[command(after_help = EXAMPLES)]
+    Doctor {
+        /// The configuration file.
+        #[arg(long, value_name = "FILE")]
+        config: PathBuf,
+        /// As JSON.
+        #[arg(long)]
+        json: bool,
+    },
 }
 
 /// The agent's `main`.
@@ -74,6 +100,12 @@ pub fn main() -> ExitCode {
         }),
         Command::CheckConfig { config } => with_config(&config, |_| ExitCode::SUCCESS),
         Command::Restore { config } => with_config(&config, restore_command),
+        Command::Status { config, json } => {
+            with_config(&config, |config| status_command(config, json))
+        }
+        Command::Doctor { config, json } => {
+            with_config(&config, |config| doctor_command(config, json))
+        }
     }
 }
 
@@ -109,6 +141,44 @@ fn restore_command(config: &Config) -> ExitCode {
             fail(FAILED, format!("{left} groups could not be put back"))
         }
         Err(error) => fail(code_of(&error), error),
+    }
+}
+
+fn status_command(config: &Config, as_json: bool) -> ExitCode {
+    match Status::read(config) {
+        Ok(status) if as_json => print_json(&status),
+        Ok(status) => print(&status.text()),
+        Err(error) => fail(FAILED, error),
+    }
+}
+
+fn doctor_command(config: &Config, as_json: bool) -> ExitCode {
+    let findings = match doctor::diagnose(config) {
+        Ok(findings) => findings,
+        Err(error) => return fail(FAILED, error),
+    };
+    let printed = match as_json {
+        true => print_json(&findings),
+        false => print(&doctor::table(&findings)),
+    };
+    match doctor::is_well(&findings) {
+        true => printed,
+        false => ExitCode::from(FAILED),
+    }
+}
+
+fn print_json(value: &impl Serialize) -> ExitCode {
+    match serde_json::to_string_pretty(value) {
+        Ok(text) => print(&format!("{text}\n")),
+        Err(error) => fail(FAILED, error),
+    }
+}
+
+/// Unlike `println`, not with a panic when nobody reads.
+fn print(text: &str) -> ExitCode {
+    match std::io::stdout().write_all(text.as_bytes()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => fail(FAILED, error),
     }
 }
 

@@ -17,6 +17,10 @@ pub struct Config {
     pub socket: Socket,
     pub sampling: Sampling,
     pub cgroup: Cgroup,
+    pub memory: Memory,
+    pub disk: Disk,
+    pub network: Network,
+    pub jvm: Jvm,
     pub capacity: Capacity,
     pub audit: Audit,
 }
@@ -51,12 +55,40 @@ pub struct Cgroup {
     pub parent: PathBuf,
 }
 
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Memory {
+    pub margin_bytes: u64,
+    pub node_floor_bytes: Option<u64>,
+    kill_after_ms: u64,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Disk {
+    pub local_dirs: Vec<PathBuf>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Network {
+    pub measure: bool,
+    pub devices: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Jvm {
+    pub measure: bool,
+    pub follow: bool,
+}
+
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Capacity {
     pub cpu_cores: Option<f32>,
     pub memory_bytes: Option<u64>,
-    pub network_bytes_per_s: u64,
+    pub network_bytes_per_s: Option<u64>,
     pub disk_bytes_per_s: u64,
 }
 
@@ -90,6 +122,34 @@ impl Default for Cgroup {
     fn default() -> Self {
         Self {
             parent: "elastane".into(),
+        }
+    }
+}
+
+impl Default for Network {
+    fn default() -> Self {
+        Self {
+            measure: true,
+            devices: Vec::new(),
+        }
+    }
+}
+
+impl Default for Jvm {
+    fn default() -> Self {
+        Self {
+            measure: true,
+            follow: true,
+        }
+    }
+}
+
+impl Default for Memory {
+    fn default() -> Self {
+        Self {
+            margin_bytes: 64 << 20,
+            node_floor_bytes: None,
+            kill_after_ms: 10_000,
         }
     }
 }
@@ -151,9 +211,21 @@ impl Sampling {
         Duration::from_millis(self.interval_ms)
     }
 
+    /// The length of a sample.
+    pub fn sample(self) -> Duration {
+        Duration::from_millis(self.sample_ms)
+    }
+
     /// How many readings are closed into one sample.
     pub fn readings_per_sample(self) -> u64 {
         self.sample_ms / self.interval_ms.max(1)
+    }
+}
+
+impl Memory {
+    /// How long the node has to be short of memory before the agent kills.
+    pub fn kill_after(self) -> Duration {
+        Duration::from_millis(self.kill_after_ms)
     }
 }
 
@@ -195,6 +267,10 @@ mod tests {
         assert_eq!(config.sampling.interval(), Duration::from_secs(1));
         assert_eq!(config.sampling.readings_per_sample(), 3);
         assert_eq!(config.cgroup.parent, Path::new("elastane"));
+        assert_eq!(config.memory.margin_bytes, 67_108_864);
+        assert_eq!(config.memory.kill_after(), Duration::from_secs(10));
+        assert!(config.disk.local_dirs.is_empty());
+        assert!(config.jvm.measure && config.jvm.follow);
         assert!(config.audit.file.is_none());
     }
 
@@ -274,6 +350,18 @@ mod tests {
             (
                 "[capacity]\nmemory_bytes = 0",
                 "FILE: capacity.memory_bytes = 0: allowed is",
+            ),
+            (
+                "[memory]\nmargin_bytes = 5",
+                "FILE: memory.margin_bytes = 5: allowed is",
+            ),
+            (
+                "[memory]\nkill_after_ms = 5",
+                "FILE: memory.kill_after_ms = 5: allowed is",
+            ),
+            (
+                "[disk]\nlocal_dirs = ['/data', 'x']",
+                "FILE: disk.local_dirs = x: allowed is",
             ),
             ("[audit]\nfile = 'x'", "FILE: audit.file = x: allowed is"),
         ] {

@@ -2,10 +2,13 @@
 
 use std::{fmt, str::FromStr, sync::Arc};
 
+use serde::{Deserialize, Serialize};
+
 const MAX_DIGITS: usize = 20;
 
 /// A container id that has the shape YARN gives it.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct ContainerId(Arc<str>);
 
 /// A text that is no container id.
@@ -36,6 +39,20 @@ impl FromStr for ContainerId {
             let text = text.chars().take(80).collect();
             Err(ContainerIdError { text })
         }
+    }
+}
+
+impl TryFrom<String> for ContainerId {
+    type Error = ContainerIdError;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
+    }
+}
+
+impl From<ContainerId> for String {
+    fn from(id: ContainerId) -> Self {
+        id.as_str().into()
     }
 }
 

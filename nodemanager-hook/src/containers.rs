@@ -21,16 +21,29 @@ pub enum ContainersError {
     },
 }
 
-/// Checks a list as a whole: pids by container.
+/// Where a container begins, and what it asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Running {
+    pub pid: u32,
+    /// 0 when it is not known.
+    pub request_memory_bytes: u64,
+}
+
+/// Checks a list as a whole.
 ///
 /// `forbidden` holds the agent and everything above it up to init: a tree that begins there would
 /// take the agent itself along.
 pub fn check(
     list: &[RunningContainer],
     forbidden: &[u32],
-) -> Result<BTreeMap<ContainerId, u32>, ContainersError> {
-    let mut pids = BTreeMap::new();
-    for RunningContainer { container, pid } in list {
+) -> Result<BTreeMap<ContainerId, Running>, ContainersError> {
+    let mut running = BTreeMap::new();
+    for RunningContainer {
+        container,
+        pid,
+        request_memory_bytes,
+    } in list
+    {
         let container: ContainerId = container.parse()?;
         let refused = |allowed| {
             Err(ContainersError::Pid {
@@ -46,11 +59,15 @@ pub fn check(
         if forbidden.contains(pid) {
             return refused("a process that is not the agent or one above it");
         }
-        if pids.insert(container.clone(), *pid).is_some() {
+        let one = Running {
+            pid: *pid,
+            request_memory_bytes: *request_memory_bytes,
+        };
+        if running.insert(container.clone(), one).is_some() {
             return Err(ContainersError::Twice { container });
         }
     }
-    Ok(pids)
+    Ok(running)
 }
 
 #[cfg(test)]
@@ -61,16 +78,18 @@ mod tests {
         RunningContainer {
             container: container.into(),
             pid,
+            request_memory_bytes: 0,
         }
     }
 
     #[test]
-    fn a_list_becomes_pids_by_container() {
+    fn a_list_becomes_what_runs_by_container() {
         let list = [
             running("container_1_1_1_2", 9),
             running("container_1_1_1_1", 8),
         ];
-        let pids: Vec<u32> = check(&list, &[]).unwrap().into_values().collect();
+        let running = check(&list, &[]).unwrap().into_values();
+        let pids: Vec<u32> = running.map(|one| one.pid).collect();
         assert_eq!(pids, [8, 9]);
     }
 

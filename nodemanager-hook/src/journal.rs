@@ -14,7 +14,12 @@ use std::{
 use nix::unistd::geteuid;
 use serde::{Deserialize, Serialize};
 
-use crate::actuators::CpuLimit;
+use crate::{
+    actuators::{LimitFile, Value},
+    container_id::ContainerId,
+    jvm::Former,
+    sensors::ProcessKey,
+};
 
 /// A journal that cannot be read or written.
 #[derive(Debug, thiserror::Error)]
@@ -38,8 +43,13 @@ struct Entries {
     made: Vec<PathBuf>,
     /// Where the processes of an own group came from.
     origins: BTreeMap<PathBuf, PathBuf>,
-    /// What groups of the container executor held before the first limit.
-    former: BTreeMap<PathBuf, CpuLimit>,
+    /// What files of groups that the agent did not make held before the first limit.
+    former_values: BTreeMap<PathBuf, Vec<(LimitFile, Value)>>,
+    /// Groups of version 2 in which the agent let controllers pass to the groups inside, outermost
+    /// first.
+    passed_on: Vec<(PathBuf, String)>,
+    /// JVMs, each with its container and with its flags before the first wish.
+    jvms: Vec<(ContainerId, Former)>,
 }
 
 impl Journal {
@@ -71,7 +81,9 @@ impl Journal {
     pub fn retain(&mut self, is_group: impl Fn(&Path) -> bool) {
         self.entries.made.retain(|group| is_group(group));
         self.entries.origins.retain(|group, _| is_group(group));
-        self.entries.former.retain(|group, _| is_group(group));
+        self.entries
+            .former_values
+            .retain(|group, _| is_group(group));
     }
 
     pub fn remember_made(&mut self, group: &Path) -> Result<(), JournalError> {
@@ -120,46 +132,133 @@ impl Journal {
             .into()
     }
 
-    pub fn remember_former(&mut self, group: &Path, limit: CpuLimit) -> Result<(), JournalError> {
-        if self.entries.former.contains_key(group) {
+    /// Remembers what files of a group hold, but for those that are remembered already.
+    pub fn remember_former(
+        &mut self,
+        group: &Path,
+        values: Vec<(LimitFile, Value)>,
+    ) -> Result<(), JournalError> {
+        if values.is_empty() {
             return Ok(());
         }
-        self.entries.former.insert(group.into(), limit);
+        let known = self.entries.former_values.entry(group.into()).or_default();
+        let before = known.len();
+        for (file, value) in values {
+            if !known.iter().any(|(known, _)| *known == file) {
+                known.push((file, value));
+            }
+        }
+        if known.len() == before {
+            return Ok(());
+        }
         let saved = self.save();
-        if saved.is_err() {
-            self.entries.former.remove(group);
+        if saved.is_err()
+            && let Some(known) = self.entries.former_values.get_mut(group)
+        {
+            known.truncate(before);
         }
         saved
     }
 
-    pub fn forget_former(&mut self, group: &Path) -> Result<(), JournalError> {
-        match self.entries.former.remove(group) {
+    pub fn forget_former(&mut self, group: &Path, file: LimitFile) -> Result<(), JournalError> {
+        let Some(known) = self.entries.former_values.get_mut(group) else {
+            return Ok(());
+        };
+        known.retain(|(known, _)| *known != file);
+        if known.is_empty() {
+            self.entries.former_values.remove(group);
+        }
+        self.save()
+    }
+
+    /// Forgets all files of a group that is gone.
+    pub fn forget_former_of(&mut self, group: &Path) -> Result<(), JournalError> {
+        match self.entries.former_values.remove(group) {
             Some(_) => self.save(),
             None => Ok(()),
         }
     }
 
-    /// What a group of the container executor held before its first limit.
-    pub fn former_of(&self, group: &Path) -> Option<CpuLimit> {
-        self.entries.former.get(group).copied()
+    /// What a file of a group that the agent did not make held before its first limit.
+    pub fn former_value(&self, group: &Path, file: LimitFile) -> Option<Value> {
+        let known = self.entries.former_values.get(group)?;
+        let (_, value) = known.iter().find(|(known, _)| *known == file)?;
+        Some(*value)
     }
 
-    /// Groups of the container executor that are limited, and what they held before.
-    pub fn former(&self) -> impl Iterator<Item = (&PathBuf, CpuLimit)> {
+    /// Groups that the agent did not make and that are limited, and what their files held before.
+    pub fn former(&self) -> impl Iterator<Item = (&PathBuf, &[(LimitFile, Value)])> {
+        let former = self.entries.former_values.iter();
+        former.map(|(group, values)| (group, values.as_slice()))
+    }
+
+    pub fn remember_passed_on(
+        &mut self,
+        group: &Path,
+        controller: &str,
+    ) -> Result<(), JournalError> {
         self.entries
-            .former
-            .iter()
-            .map(|(group, limit)| (group, *limit))
+            .passed_on
+            .push((group.into(), controller.into()));
+        self.save()
+    }
+
+    pub fn forget_passed_on(&mut self, group: &Path, controller: &str) -> Result<(), JournalError> {
+        let is_other = |(known, name): &(PathBuf, String)| known != group || name != controller;
+        self.entries.passed_on.retain(is_other);
+        self.save()
+    }
+
+    /// Groups of version 2 and the controllers that the agent let pass to the groups in them,
+    /// outermost first.
+    pub fn passed_on(&self) -> &[(PathBuf, String)] {
+        &self.entries.passed_on
+    }
+
+    /// Remembers the flags of a JVM that is not remembered yet.
+    pub fn remember_jvm(
+        &mut self,
+        container: &ContainerId,
+        former: Former,
+    ) -> Result<(), JournalError> {
+        self.entries.jvms.push((container.clone(), former));
+        let saved = self.save();
+        if saved.is_err() {
+            self.entries.jvms.pop();
+        }
+        saved
+    }
+
+    pub fn forget_jvm(&mut self, jvm: ProcessKey) -> Result<(), JournalError> {
+        let before = self.entries.jvms.len();
+        self.entries.jvms.retain(|(_, former)| !is_of(former, jvm));
+        match self.entries.jvms.len() == before {
+            true => Ok(()),
+            false => self.save(),
+        }
+    }
+
+    /// The flags of a JVM before the first wish; nothing when they are as they were.
+    pub fn former_flags(&self, jvm: ProcessKey) -> Option<&Former> {
+        let mut all = self.entries.jvms.iter().map(|(_, former)| former);
+        all.find(|former| is_of(former, jvm))
+    }
+
+    /// The JVMs whose flags may be changed, each with its container.
+    pub fn jvms(&self) -> impl ExactSizeIterator<Item = (&ContainerId, ProcessKey)> {
+        let jvms = self.entries.jvms.iter();
+        jvms.map(|(container, former)| {
+            let key = ProcessKey {
+                pid: former.pid,
+                start_ticks: former.start_ticks,
+            };
+            (container, key)
+        })
     }
 
     /// Writes the entries, or removes the file when there are none.
     fn save(&self) -> Result<(), JournalError> {
-        let Entries {
-            made,
-            origins,
-            former,
-        } = &self.entries;
-        let saved = if made.is_empty() && origins.is_empty() && former.is_empty() {
+        let saved = if self.entries.are_none() {
             match fs::remove_file(&self.path) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
                 _ => Ok(()),
@@ -182,6 +281,25 @@ impl Journal {
         file.write_all(&serde_json::to_vec(&self.entries)?)?;
         fs::rename(&new, &self.path)
     }
+}
+
+impl Entries {
+    fn are_none(&self) -> bool {
+        let Self {
+            made,
+            origins,
+            former_values,
+            passed_on,
+            jvms,
+        } = self;
+        let no_groups = made.is_empty() && origins.is_empty();
+        let no_values = former_values.is_empty() && jvms.is_empty();
+        no_groups && no_values && passed_on.is_empty()
+    }
+}
+
+fn is_of(former: &Former, jvm: ProcessKey) -> bool {
+    (former.pid, former.start_ticks) == (jvm.pid, jvm.start_ticks)
 }
 
 /// Reads a file that nobody but the agent's user can have written.
@@ -222,6 +340,59 @@ mod tests {
         assert_eq!(journal.origin(&group), directory.path());
         journal.forget_origin(&group).unwrap();
         journal.forget_made(&made).unwrap();
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn the_first_value_of_each_file_is_remembered_until_it_is_back() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("journal");
+        let group = Path::new("/cgroup/yarn/container_1_1_1_1");
+        let mut journal = Journal::load(&path).unwrap();
+        for (file, value) in [
+            (LimitFile::CpuMax, Value::AtMost(50_000)),
+            (LimitFile::CpuMax, Value::AtMost(10_000)),
+            (LimitFile::MemoryMax, Value::Unlimited),
+        ] {
+            let values = vec![(file, value)];
+            journal.remember_former(group, values).unwrap();
+        }
+        let mut journal = Journal::load(&path).unwrap();
+        let former = |journal: &Journal, file| journal.former_value(group, file);
+        let quota = former(&journal, LimitFile::CpuMax);
+        assert_eq!(quota, Some(Value::AtMost(50_000)));
+        journal.forget_former(group, LimitFile::CpuMax).unwrap();
+        assert_eq!(former(&journal, LimitFile::CpuMax), None);
+        let max = former(&journal, LimitFile::MemoryMax);
+        assert_eq!(max, Some(Value::Unlimited));
+        journal.forget_former(group, LimitFile::MemoryMax).unwrap();
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn the_flags_of_a_jvm_are_kept_until_they_are_back() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("journal");
+        let container = "container_1_1_1_1".parse().unwrap();
+        let key = |start_ticks| ProcessKey {
+            pid: 7,
+            start_ticks,
+        };
+        let former = Former {
+            pid: 7,
+            start_ticks: 100,
+            flags: [(crate::jvm::Flag::MinHeapFreeRatio, 40)].into(),
+        };
+        let mut journal = Journal::load(&path).unwrap();
+        journal.remember_jvm(&container, former.clone()).unwrap();
+        let mut journal = Journal::load(&path).unwrap();
+        assert_eq!(journal.former_flags(key(100)), Some(&former));
+        assert_eq!(journal.former_flags(key(101)), None);
+        let jvms: Vec<_> = journal.jvms().collect();
+        assert_eq!(jvms, [(&container, key(100))]);
+        journal.forget_jvm(key(101)).unwrap();
+        assert!(path.exists());
+        journal.forget_jvm(key(100)).unwrap();
         assert!(!path.exists());
     }
 

@@ -13,7 +13,13 @@ mod command;
 mod config;
 mod container_id;
 mod containers;
+mod doctor;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 mod journal;
+pub mod jvm;
+pub mod memory_watch;
+pub mod network;
 mod once;
 mod peer;
 mod plan;
@@ -24,5 +30,6 @@ mod samples;
 mod schedule;
 mod sensors;
 mod server;
+mod status;
 
 pub use command::main;

@@ -1,13 +1,16 @@
-//! The plan: CPU steps by container, followed on the monotonic clock until it runs out.
+//! The plan: limits by container, followed on the monotonic clock until it runs out.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     time::{Duration, Instant},
 };
 
-use elastane_protocol::{ContainerPlan, CpuStep, Reply};
+use elastane_protocol::{ContainerPlan, Limits, Reply, Step};
 
-use crate::container_id::{ContainerId, ContainerIdError};
+use crate::{
+    cgroups::Controller,
+    container_id::{ContainerId, ContainerIdError},
+};
 
 /// Why a plan is refused.
 #[derive(Debug, PartialEq, thiserror::Error)]
@@ -31,7 +34,7 @@ pub enum PlanError {
 pub struct Plan {
     received: Instant,
     ends: Instant,
-    steps: BTreeMap<ContainerId, Vec<CpuStep>>,
+    steps: BTreeMap<ContainerId, Vec<Step>>,
 }
 
 impl Plan {
@@ -44,7 +47,10 @@ impl Plan {
         for plan in &reply.plans {
             let container: ContainerId = plan.container.parse()?;
             check_steps(&container, plan)?;
-            if steps.insert(container.clone(), plan.cpu.clone()).is_some() {
+            if steps
+                .insert(container.clone(), plan.steps.clone())
+                .is_some()
+            {
                 return Err(PlanError::Twice { container });
             }
         }
@@ -60,18 +66,34 @@ impl Plan {
         now >= self.ends
     }
 
-    /// The step that holds for a container, unless it is not to be limited.
-    pub fn step_at(&self, container: &ContainerId, now: Instant) -> Option<CpuStep> {
+    /// The limits that hold for a container, unless it is not in the plan.
+    pub fn limits_at(&self, container: &ContainerId, now: Instant) -> Option<Limits> {
         if self.has_ended(now) {
             return None;
         }
-        let begun = |step: &&CpuStep| self.received + milliseconds(step.offset_ms) <= now;
-        self.steps
-            .get(container)?
-            .iter()
-            .take_while(begun)
-            .last()
-            .copied()
+        let begun = |step: &&Step| self.received + milliseconds(step.offset_ms) <= now;
+        let steps = self.steps.get(container)?.iter();
+        steps.take_while(begun).last().map(|step| step.limits)
+    }
+
+    /// What the plan limits of a container at any time until it ends. The container stays in its
+    /// groups for as long, rather than moving with each step.
+    pub fn limited(&self, container: &ContainerId, now: Instant) -> BTreeSet<Controller> {
+        let steps = self.steps.get(container).filter(|_| !self.has_ended(now));
+        let limits = steps.into_iter().flatten().map(|step| &step.limits);
+        limits.flat_map(limited_by).collect()
+    }
+
+    /// Whether it limits the memory of any container.
+    pub fn limits_memory(&self, now: Instant) -> bool {
+        let mut steps = self.steps.values().flatten();
+        !self.has_ended(now) && steps.any(|step| step.limits.memory_bytes.is_some())
+    }
+
+    /// Whether it limits anything.
+    pub fn limits_anything(&self, now: Instant) -> bool {
+        let mut steps = self.steps.values().flatten();
+        !self.has_ended(now) && steps.any(|step| step.limits != Limits::default())
     }
 
     /// When something changes next: a step begins or the plan ends.
@@ -85,24 +107,40 @@ impl Plan {
     }
 }
 
+fn limited_by(limits: &Limits) -> impl Iterator<Item = Controller> + use<> {
+    let cpu = limits.cpu_weight_cores.is_some() || limits.cpu_cap_cores.is_some();
+    let network =
+        limits.network_weight_bytes_per_s.is_some() || limits.network_cap_bytes_per_s.is_some();
+    [
+        (Controller::Cpu, cpu),
+        (Controller::Memory, limits.memory_bytes.is_some()),
+        (Controller::Disk, limits.disk_cap_bytes_per_s.is_some()),
+        (Controller::Network, network),
+    ]
+    .into_iter()
+    .filter_map(|(controller, is_limited)| is_limited.then_some(controller))
+}
+
 fn milliseconds(count: u32) -> Duration {
     Duration::from_millis(count.into())
 }
 
 fn check_steps(container: &ContainerId, plan: &ContainerPlan) -> Result<(), PlanError> {
-    let begins_at_zero = plan.cpu.first().is_some_and(|step| step.offset_ms == 0);
+    let begins_at_zero = plan.steps.first().is_some_and(|step| step.offset_ms == 0);
     let grows = plan
-        .cpu
+        .steps
         .windows(2)
         .all(|pair| pair[0].offset_ms < pair[1].offset_ms);
     if !begins_at_zero || !grows {
         let container = container.clone();
         return Err(PlanError::Order { container });
     }
-    for step in &plan.cpu {
-        let weight = ("weight_cores", Some(step.weight_cores));
-        for (key, value) in [weight, ("cap_cores", step.cap_cores)] {
-            if let Some(value) = value.filter(|cores| !cores.is_finite() || *cores < 0.0) {
+    for limits in plan.steps.iter().map(|step| step.limits) {
+        for (key, cores) in [
+            ("cpu_weight_cores", limits.cpu_weight_cores),
+            ("cpu_cap_cores", limits.cpu_cap_cores),
+        ] {
+            if let Some(value) = cores.filter(|cores| !cores.is_finite() || *cores < 0.0) {
                 let container = container.clone();
                 return Err(PlanError::Cores {
                     container,
@@ -121,28 +159,29 @@ mod tests {
 
     const ID: &str = "container_1_1_1_1";
 
-    fn step(offset_ms: u32, cap_cores: f32) -> CpuStep {
-        CpuStep {
-            offset_ms,
-            weight_cores: 1.0,
-            cap_cores: Some(cap_cores),
-        }
+    fn step(offset_ms: u32, cap_cores: f32) -> Step {
+        let limits = Limits {
+            cpu_weight_cores: Some(1.0),
+            cpu_cap_cores: Some(cap_cores),
+            ..Limits::default()
+        };
+        Step { offset_ms, limits }
     }
 
-    fn reply(cpu: Vec<CpuStep>) -> Reply {
+    fn reply(steps: Vec<Step>) -> Reply {
         Reply {
             acknowledged: 0,
             valid_for_ms: 10_000,
             plans: vec![ContainerPlan {
                 container: ID.into(),
-                cpu,
+                steps,
             }],
         }
     }
 
     fn cap_at(plan: &Plan, at: Instant) -> Option<f32> {
-        plan.step_at(&ID.parse().unwrap(), at)
-            .and_then(|step| step.cap_cores)
+        plan.limits_at(&ID.parse().unwrap(), at)
+            .and_then(|limits| limits.cpu_cap_cores)
     }
 
     #[test]
@@ -166,7 +205,23 @@ mod tests {
         let now = Instant::now();
         let plan = Plan::new(&reply(vec![step(0, 0.3)]), now).unwrap();
         let other = "container_1_1_1_2".parse().unwrap();
-        assert_eq!(plan.step_at(&other, now), None);
+        assert_eq!(plan.limits_at(&other, now), None);
+        assert!(plan.limited(&other, now).is_empty());
+    }
+
+    #[test]
+    fn what_any_step_limits_is_limited_until_the_plan_ends() {
+        let start = Instant::now();
+        let mut later = step(5000, 1.0);
+        later.limits.memory_bytes = Some(1 << 30);
+        let id = ID.parse().unwrap();
+        let plan = Plan::new(&reply(vec![step(0, 1.0), later]), start).unwrap();
+        let both = BTreeSet::from([Controller::Cpu, Controller::Memory]);
+        assert_eq!(plan.limited(&id, start), both);
+        assert!(plan.limits_memory(start) && plan.limits_anything(start));
+        let end = start + milliseconds(10_000);
+        assert!(plan.limited(&id, end).is_empty());
+        assert!(!plan.limits_memory(end) && !plan.limits_anything(end));
     }
 
     #[test]
@@ -188,11 +243,11 @@ mod tests {
             ),
             (
                 reply(vec![step(0, -1.0)]),
-                "cap_cores = -1 in the plan of container_1_1_1_1",
+                "cpu_cap_cores = -1 in the plan of container_1_1_1_1",
             ),
             (
                 reply(vec![step(0, f32::NAN)]),
-                "cap_cores = NaN in the plan",
+                "cpu_cap_cores = NaN in the plan",
             ),
             (twice, "container_1_1_1_1 is in the plan twice"),
         ] {

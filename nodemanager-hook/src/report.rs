@@ -2,23 +2,34 @@
 
 use std::{collections::BTreeMap, time::Instant};
 
-use elastane_protocol::{Capacity, ContainerSamples, CpuStep, MAX_MESSAGE_BYTES, Report};
+use elastane_protocol::{
+    CanLimit, Capacity, ContainerSamples, Limits, MAX_MESSAGE_BYTES, MemoryVictim, Pressure, Report,
+};
 
 use crate::{container_id::ContainerId, samples::Samples};
 
 /// The most that a report takes beside its containers, as postcard writes it.
-const HEAD_BYTES: usize = 128;
+const HEAD_BYTES: usize = 384;
 /// The most that a container takes beside its id and its samples.
-const CONTAINER_BYTES: usize = 32;
+const CONTAINER_BYTES: usize = 96;
 /// The most that a sample takes.
-const SAMPLE_BYTES: usize = 54;
+const SAMPLE_BYTES: usize = 128;
+/// The most that a victim takes beside its id.
+const VICTIM_BYTES: usize = 24;
 
 /// What is the same in every report of an agent.
 #[derive(Debug, Clone, Copy)]
 pub struct Identity {
     pub agent_run: u64,
-    pub can_limit_cpu: bool,
+    pub can_limit: CanLimit,
     pub capacity: Capacity,
+}
+
+/// What a report says of the node itself, beside what it used.
+#[derive(Debug, Default)]
+pub struct OfNode {
+    pub pressure: Option<Pressure>,
+    pub memory_victims: Vec<MemoryVictim>,
 }
 
 /// Makes a report at `now`. `running` are the containers that run, each with its limit in force.
@@ -27,20 +38,21 @@ pub struct Identity {
 /// after they have been acknowledged.
 pub fn report(
     identity: &Identity,
-    running: &BTreeMap<ContainerId, Option<CpuStep>>,
+    running: &BTreeMap<ContainerId, Option<Limits>>,
+    of_node: OfNode,
     samples: &Samples,
     now: Instant,
 ) -> Report {
     let mut containers: BTreeMap<&ContainerId, ContainerSamples> = BTreeMap::new();
-    for (container, limit) in running {
-        containers.insert(container, empty(container, *limit));
+    for (container, limits) in running {
+        containers.insert(container, empty(container, *limits));
     }
     for (container, _) in samples.unacknowledged() {
         containers
             .entry(container)
             .or_insert_with(|| empty(container, None));
     }
-    let newest = newest_that_fits(&containers, samples);
+    let newest = newest_that_fits(&containers, &of_node, samples);
     for (container, closed) in samples.unacknowledged() {
         if let Some(entry) = containers.get_mut(container) {
             let fitting = closed.iter().filter(|sample| sample.sequence <= newest);
@@ -50,17 +62,20 @@ pub fn report(
     Report {
         agent_run: identity.agent_run,
         sequence: newest,
-        can_limit_cpu: identity.can_limit_cpu,
+        can_limit: identity.can_limit,
         capacity: identity.capacity,
         containers_usage: samples.newest(),
+        node_usage: samples.newest_of_node(),
+        pressure: of_node.pressure,
+        memory_victims: of_node.memory_victims,
         containers: containers.into_values().collect(),
     }
 }
 
-fn empty(container: &ContainerId, cpu_limit: Option<CpuStep>) -> ContainerSamples {
+fn empty(container: &ContainerId, limits: Option<Limits>) -> ContainerSamples {
     ContainerSamples {
         container: container.to_string(),
-        cpu_limit,
+        limits,
         samples: Vec::new(),
     }
 }
@@ -68,10 +83,13 @@ fn empty(container: &ContainerId, cpu_limit: Option<CpuStep>) -> ContainerSample
 /// The newest sequence number up to which all samples fit.
 fn newest_that_fits(
     containers: &BTreeMap<&ContainerId, ContainerSamples>,
+    of_node: &OfNode,
     samples: &Samples,
 ) -> u64 {
     let ids: usize = containers.keys().map(|id| id.as_str().len()).sum();
-    let mut bytes = HEAD_BYTES + ids + containers.len() * CONTAINER_BYTES;
+    let victims = of_node.memory_victims.iter();
+    let victims: usize = victims.map(|one| one.container.len() + VICTIM_BYTES).sum();
+    let mut bytes = HEAD_BYTES + ids + victims + containers.len() * CONTAINER_BYTES;
     let mut counts: BTreeMap<u64, usize> = BTreeMap::new();
     for (_, closed) in samples.unacknowledged() {
         for sample in closed {
@@ -94,11 +112,20 @@ mod tests {
     use elastane_protocol::encode;
 
     use super::*;
-    use crate::samples::Reading;
+    use crate::{
+        samples::{Counted, Reading},
+        sensors::HeldMemory,
+    };
 
     const IDENTITY: Identity = Identity {
         agent_run: 5,
-        can_limit_cpu: true,
+        can_limit: CanLimit {
+            cpu: true,
+            memory: true,
+            disk: true,
+            network_sent: true,
+            network_received: true,
+        },
         capacity: Capacity {
             cpu_cores: 2.0,
             memory_bytes: 1 << 30,
@@ -119,12 +146,24 @@ mod tests {
             let since = start + Duration::from_secs(3 * round);
             let at = since + Duration::from_secs(3);
             for number in 0..containers {
+                let large = u64::MAX >> 8;
                 let reading = Reading {
                     since,
                     at,
-                    cpu_nanoseconds: 3_000_000_000,
-                    memory_bytes: u64::MAX >> 8,
-                    disk_bytes: u64::MAX >> 8,
+                    counted: Counted {
+                        cpu_nanoseconds: 3_000_000_000,
+                        throttled_nanoseconds: 1_000_000_000,
+                        disk_read_bytes: large,
+                        disk_written_bytes: large,
+                        network_received_bytes: large,
+                        network_sent_bytes: large,
+                    },
+                    held: HeldMemory {
+                        resident_bytes: large,
+                        anonymous_bytes: large,
+                        file_bytes: large,
+                        ..HeldMemory::default()
+                    },
                 };
                 samples.add(&id(number), &reading);
             }
@@ -135,22 +174,34 @@ mod tests {
 
     #[test]
     fn a_running_container_is_there_before_its_first_sample() {
-        let step = CpuStep {
-            offset_ms: 0,
-            weight_cores: 1.0,
-            cap_cores: None,
+        let limits = Limits {
+            memory_bytes: Some(7),
+            ..Limits::default()
         };
-        let running = BTreeMap::from([(id(1), Some(step))]);
-        let report = report(&IDENTITY, &running, &Samples::default(), Instant::now());
+        let running = BTreeMap::from([(id(1), Some(limits))]);
+        let samples = Samples::default();
+        let report = report(
+            &IDENTITY,
+            &running,
+            OfNode::default(),
+            &samples,
+            Instant::now(),
+        );
         assert_eq!(report.sequence, 0);
         assert_eq!(report.containers[0].container, id(1).to_string());
-        assert_eq!(report.containers[0].cpu_limit, Some(step));
+        assert_eq!(report.containers[0].limits, Some(limits));
     }
 
     #[test]
     fn a_container_that_is_gone_still_reports_what_it_used() {
         let start = Instant::now();
-        let report = report(&IDENTITY, &BTreeMap::new(), &samples(1, 2, start), start);
+        let report = report(
+            &IDENTITY,
+            &BTreeMap::new(),
+            OfNode::default(),
+            &samples(1, 2, start),
+            start,
+        );
         assert_eq!(report.sequence, 2);
         assert_eq!(report.containers[0].samples.len(), 2);
     }
@@ -160,11 +211,29 @@ mod tests {
         let start = Instant::now();
         let mut samples = samples(400, 40, start);
         let now = start + Duration::from_secs(120);
-        let running = (0..400).map(|number| (id(number), None)).collect();
+        let limits = Limits {
+            cpu_weight_cores: Some(1.0),
+            cpu_cap_cores: Some(1.0),
+            memory_bytes: Some(u64::MAX),
+            disk_cap_bytes_per_s: Some(u64::MAX),
+            network_weight_bytes_per_s: Some(u64::MAX),
+            network_cap_bytes_per_s: Some(u64::MAX),
+        };
+        let running = (0..400).map(|number| (id(number), Some(limits))).collect();
+        let victims = || OfNode {
+            pressure: Some(Pressure::default()),
+            memory_victims: (0..400)
+                .map(|number| MemoryVictim {
+                    container: id(number).to_string(),
+                    resident_bytes: u64::MAX,
+                    short_bytes: u64::MAX,
+                })
+                .collect(),
+        };
         let mut reported = 0;
         let mut reports = 0;
         while reported < 40 {
-            let report = report(&IDENTITY, &running, &samples, now);
+            let report = report(&IDENTITY, &running, victims(), &samples, now);
             assert!(encode(&report).unwrap().len() < MAX_MESSAGE_BYTES - 16);
             assert!(report.sequence > reported);
             let first = report.containers[0].samples[0].sequence;

@@ -8,7 +8,7 @@ use std::{
         mpsc::{self, Sender},
     },
     thread,
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use nix::{
@@ -23,6 +23,7 @@ use parking_lot::{Condvar, Mutex};
 use crate::{
     agent::{Agent, StartError},
     config::{Config, Sampling},
+    memory_watch::MemoryWatch,
     schedule::Schedule,
     server::{
         AllowedUsers, Server, UnknownUser,
@@ -31,6 +32,11 @@ use crate::{
 };
 
 pub const PROC: &str = "/proc";
+
+/// How long the watch of memory waits before it looks around; nothing hangs on it.
+const WATCH_TIMEOUT: Duration = Duration::from_secs(60);
+/// Within the 50 ms in which a limit has to be raised.
+const BETWEEN_WAKES: Duration = Duration::from_millis(20);
 
 /// Why an agent did not start, or ended by itself.
 #[derive(Debug, thiserror::Error)]
@@ -135,6 +141,10 @@ fn start_threads(
     })?;
     let (sampled, sampling) = (Arc::clone(shared), config.sampling);
     spawn("sampler", &stop, move || sample(&sampled, sampling))?;
+    let (watched, watch) = (Arc::clone(shared), shared.agent.lock().memory_watch());
+    spawn("memory watch", &stop, move || {
+        raise_limits(&watched, &watch)
+    })?;
     let served = Arc::clone(shared);
     spawn("server", &stop, move || {
         server.serve(|request, peer| {
@@ -182,6 +192,24 @@ fn sample(shared: &Shared, sampling: Sampling) {
         let next = schedule.next_at();
         let wake = agent.next_change(now).map_or(next, |at| at.min(next));
         shared.planned.wait_until(&mut agent, wake);
+    }
+}
+
+/// Raises memory limits that are about to be hit.
+fn raise_limits(shared: &Shared, watch: &MemoryWatch) {
+    loop {
+        match watch.wait(WATCH_TIMEOUT) {
+            Ok(wakes) if wakes.is_empty() => {}
+            Ok(wakes) => {
+                shared.agent.lock().memory_woke(wakes, Instant::now());
+                // What page cache wakes again and again must not cost more than this.
+                thread::sleep(BETWEEN_WAKES);
+            }
+            Err(error) => {
+                log::error!("{error}");
+                return;
+            }
+        }
     }
 }
 

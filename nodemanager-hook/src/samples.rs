@@ -7,32 +7,43 @@ use std::{
 
 use elastane_protocol::{Sample, Usage};
 
-use crate::container_id::ContainerId;
+use crate::{container_id::ContainerId, sensors::HeldMemory};
 
 /// How long a sample waits for its acknowledgement before it is dropped.
 const KEPT: Duration = Duration::from_secs(120);
 
-/// What one container used from one reading to the next.
+/// What a container, or the node, used from one reading to the next.
 #[derive(Debug, Clone, Copy)]
 pub struct Reading {
     /// The reading before.
     pub since: Instant,
     /// This reading.
     pub at: Instant,
-    pub cpu_nanoseconds: u64,
-    /// Resident at `at`.
-    pub memory_bytes: u64,
-    pub disk_bytes: u64,
+    pub counted: Counted,
+    /// At `at`.
+    pub held: HeldMemory,
 }
 
-/// Readings of one container that are not closed yet.
+/// What was added from one reading to the next.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counted {
+    pub cpu_nanoseconds: u64,
+    /// Time in which a cap held it back.
+    pub throttled_nanoseconds: u64,
+    pub disk_read_bytes: u64,
+    pub disk_written_bytes: u64,
+    pub network_received_bytes: u64,
+    pub network_sent_bytes: u64,
+}
+
+/// Readings that are not closed yet.
 #[derive(Debug)]
 struct Window {
     since: Instant,
     at: Instant,
-    cpu_nanoseconds: u64,
-    memory_bytes: u64,
-    disk_bytes: u64,
+    counted: Counted,
+    /// The reading with the most resident memory.
+    held: HeldMemory,
 }
 
 /// A closed sample; its age is known only when a report is made.
@@ -44,46 +55,55 @@ pub struct Closed {
     usage: Usage,
 }
 
-/// The samples of all containers.
+/// The samples of all containers, and the newest one of the node.
 #[derive(Debug, Default)]
 pub struct Samples {
     sequence: u64,
+    open_of_node: Option<Window>,
+    newest_of_node: Usage,
     open: BTreeMap<ContainerId, Window>,
     closed: BTreeMap<ContainerId, VecDeque<Closed>>,
     newest: Usage,
+    newest_by_container: BTreeMap<ContainerId, Usage>,
     dropped: u64,
 }
 
 impl Samples {
     /// Adds a reading to the sample that is open.
     pub fn add(&mut self, container: &ContainerId, reading: &Reading) {
-        let window = self
-            .open
-            .entry(container.clone())
-            .or_insert_with(|| Window {
-                since: reading.since,
-                at: reading.at,
-                cpu_nanoseconds: 0,
-                memory_bytes: 0,
-                disk_bytes: 0,
-            });
-        window.at = reading.at;
-        window.cpu_nanoseconds = window
-            .cpu_nanoseconds
-            .saturating_add(reading.cpu_nanoseconds);
-        window.disk_bytes = window.disk_bytes.saturating_add(reading.disk_bytes);
-        window.memory_bytes = window.memory_bytes.max(reading.memory_bytes);
+        match self.open.get_mut(container) {
+            Some(window) => window.add(reading),
+            None => {
+                let window = Window::new(reading);
+                self.open.insert(container.clone(), window);
+            }
+        }
+    }
+
+    /// Adds a reading of the whole node.
+    pub fn add_node(&mut self, reading: &Reading) {
+        match &mut self.open_of_node {
+            Some(window) => window.add(reading),
+            none => *none = Some(Window::new(reading)),
+        }
     }
 
     /// Closes the open sample of every container and drops what nobody asked for in time.
     pub fn close(&mut self, now: Instant) {
         self.sequence += 1;
         self.newest = Usage::default();
+        self.newest_by_container.clear();
+        let node = self.open_of_node.take();
+        if let Some(sample) = node.and_then(|node| node.close(self.sequence)) {
+            self.newest_of_node = sample.usage;
+        }
         for (container, window) in std::mem::take(&mut self.open) {
             let Some(sample) = window.close(self.sequence) else {
                 continue;
             };
             add(&mut self.newest, &sample.usage);
+            self.newest_by_container
+                .insert(container.clone(), sample.usage);
             self.closed.entry(container).or_default().push_back(sample);
         }
         self.drop_old(now);
@@ -102,6 +122,16 @@ impl Samples {
     /// What all containers used in the newest closed sample.
     pub fn newest(&self) -> Usage {
         self.newest
+    }
+
+    /// What the whole node used in the newest closed sample.
+    pub fn newest_of_node(&self) -> Usage {
+        self.newest_of_node
+    }
+
+    /// What a container used in the newest closed sample, if it ran then.
+    pub fn newest_of(&self, container: &ContainerId) -> Option<Usage> {
+        self.newest_by_container.get(container).copied()
     }
 
     /// Samples that were dropped before anybody acknowledged them.
@@ -139,6 +169,41 @@ impl Samples {
 }
 
 impl Window {
+    fn new(reading: &Reading) -> Self {
+        Self {
+            since: reading.since,
+            at: reading.at,
+            counted: reading.counted,
+            held: reading.held,
+        }
+    }
+
+    fn add(&mut self, reading: &Reading) {
+        let Counted {
+            cpu_nanoseconds,
+            throttled_nanoseconds,
+            disk_read_bytes,
+            disk_written_bytes,
+            network_received_bytes,
+            network_sent_bytes,
+        } = &mut self.counted;
+        let new = reading.counted;
+        for (sum, more) in [
+            (cpu_nanoseconds, new.cpu_nanoseconds),
+            (throttled_nanoseconds, new.throttled_nanoseconds),
+            (disk_read_bytes, new.disk_read_bytes),
+            (disk_written_bytes, new.disk_written_bytes),
+            (network_received_bytes, new.network_received_bytes),
+            (network_sent_bytes, new.network_sent_bytes),
+        ] {
+            *sum = sum.saturating_add(more);
+        }
+        if reading.held.resident_bytes > self.held.resident_bytes {
+            self.held = reading.held;
+        }
+        self.at = reading.at;
+    }
+
     /// Nothing when no time passed between the first and the last reading.
     fn close(&self, sequence: u64) -> Option<Closed> {
         let length = self.at.saturating_duration_since(self.since);
@@ -152,10 +217,19 @@ impl Window {
             ended: self.at,
             length_ms,
             usage: Usage {
-                cpu_cores: (self.cpu_nanoseconds as f64 / 1e9 / seconds) as f32,
-                memory_bytes: self.memory_bytes,
-                network_bytes_per_s: 0,
-                disk_bytes_per_s: (self.disk_bytes as f64 / seconds) as u64,
+                cpu_cores: (self.counted.cpu_nanoseconds as f64 / 1e9 / seconds) as f32,
+                cpu_throttled: (self.counted.throttled_nanoseconds as f64 / 1e9 / seconds).min(1.0)
+                    as f32,
+                memory_bytes: self.held.resident_bytes,
+                anonymous_bytes: self.held.anonymous_bytes,
+                file_bytes: self.held.file_bytes,
+                heap_used_bytes: self.held.heap.used_bytes,
+                heap_committed_bytes: self.held.heap.committed_bytes,
+                disk_read_bytes_per_s: (self.counted.disk_read_bytes as f64 / seconds) as u64,
+                disk_write_bytes_per_s: (self.counted.disk_written_bytes as f64 / seconds) as u64,
+                network_in_bytes_per_s: (self.counted.network_received_bytes as f64 / seconds)
+                    as u64,
+                network_out_bytes_per_s: (self.counted.network_sent_bytes as f64 / seconds) as u64,
             },
         })
     }
@@ -174,17 +248,42 @@ impl Closed {
     }
 }
 
+/// Shares of a time do not add up to a sum, and so `cpu_throttled` stays 0.
 fn add(sum: &mut Usage, usage: &Usage) {
-    let add = |sum: &mut u64, bytes: u64| *sum = sum.saturating_add(bytes);
+    let add = |sum: &mut u64, more: u64| *sum = sum.saturating_add(more);
     sum.cpu_cores += usage.cpu_cores;
     add(&mut sum.memory_bytes, usage.memory_bytes);
-    add(&mut sum.network_bytes_per_s, usage.network_bytes_per_s);
-    add(&mut sum.disk_bytes_per_s, usage.disk_bytes_per_s);
+    add(&mut sum.anonymous_bytes, usage.anonymous_bytes);
+    add(&mut sum.file_bytes, usage.file_bytes);
+    add(&mut sum.heap_used_bytes, usage.heap_used_bytes);
+    add(&mut sum.heap_committed_bytes, usage.heap_committed_bytes);
+    add(
+        &mut sum.network_in_bytes_per_s,
+        usage.network_in_bytes_per_s,
+    );
+    add(
+        &mut sum.network_out_bytes_per_s,
+        usage.network_out_bytes_per_s,
+    );
+    add(&mut sum.disk_read_bytes_per_s, usage.disk_read_bytes_per_s);
+    add(
+        &mut sum.disk_write_bytes_per_s,
+        usage.disk_write_bytes_per_s,
+    );
+    add(
+        &mut sum.network_in_bytes_per_s,
+        usage.network_in_bytes_per_s,
+    );
+    add(
+        &mut sum.network_out_bytes_per_s,
+        usage.network_out_bytes_per_s,
+    );
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sensors::HeldHeap;
 
     fn id(number: u32) -> ContainerId {
         format!("container_1_1_1_{number}").parse().unwrap()
@@ -199,9 +298,23 @@ mod tests {
         Reading {
             since,
             at,
-            cpu_nanoseconds: (length * cores) as u64,
-            memory_bytes,
-            disk_bytes: 1000,
+            counted: Counted {
+                cpu_nanoseconds: (length * cores) as u64,
+                throttled_nanoseconds: (length / 4.0) as u64,
+                disk_read_bytes: 1000,
+                disk_written_bytes: 500,
+                network_received_bytes: 3000,
+                network_sent_bytes: 200,
+            },
+            held: HeldMemory {
+                resident_bytes: memory_bytes,
+                anonymous_bytes: memory_bytes / 2,
+                file_bytes: 1,
+                heap: HeldHeap {
+                    used_bytes: memory_bytes / 5,
+                    committed_bytes: memory_bytes / 3,
+                },
+            },
         }
     }
 
@@ -231,8 +344,15 @@ mod tests {
             (1, 2000, 3000)
         );
         assert!((sample.usage.cpu_cores - 1.0).abs() < 1e-6);
-        assert_eq!(sample.usage.memory_bytes, 30);
-        assert_eq!(sample.usage.disk_bytes_per_s, 1000);
+        let usage = sample.usage;
+        assert_eq!((usage.memory_bytes, usage.anonymous_bytes), (30, 15));
+        let heap = (usage.heap_used_bytes, usage.heap_committed_bytes);
+        assert_eq!(heap, (6, 10));
+        assert_eq!(usage.disk_read_bytes_per_s, 1000);
+        assert_eq!(usage.disk_write_bytes_per_s, 500);
+        assert_eq!(usage.network_in_bytes_per_s, 3000);
+        assert_eq!(usage.network_out_bytes_per_s, 200);
+        assert!((usage.cpu_throttled - 0.25).abs() < 1e-6);
     }
 
     #[test]
@@ -249,6 +369,17 @@ mod tests {
         assert!((reported[1].1[0].usage.cpu_cores - 1.0).abs() < 1e-6);
         assert!((samples.newest().cpu_cores - 1.5).abs() < 1e-6);
         assert_eq!(samples.newest().memory_bytes, 15);
+    }
+
+    #[test]
+    fn the_node_has_a_sample_of_its_own() {
+        let start = Instant::now();
+        let mut samples = Samples::default();
+        samples.add_node(&reading(start, start + seconds(1), 2.0, 40));
+        samples.close(start + seconds(1));
+        let node = samples.newest_of_node();
+        assert!((node.cpu_cores - 2.0).abs() < 1e-6);
+        assert_eq!((node.memory_bytes, samples.newest().memory_bytes), (40, 0));
     }
 
     #[test]

@@ -65,3 +65,40 @@ fn the_help_has_examples_and_exit_codes() {
     assert_eq!(code, 2);
     assert!(error.contains("unrecognized subcommand 'walk'"), "{error}");
 }
+
+#[test]
+fn the_doctor_says_what_this_host_can_do_and_what_is_missing() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("agent.toml");
+    fs::write(&file, "").unwrap();
+    let path = file.to_str().unwrap();
+    let (code, table, error) = agent(&["doctor", "--config", path]);
+    // No local directories are configured.
+    assert_eq!((code, error.as_str()), (1, ""));
+    for part in [
+        "resource ",
+        "CPU ",
+        "memory ",
+        "disk ",
+        "-> set disk.local_dirs to",
+    ] {
+        assert!(table.contains(part), "{table}");
+    }
+    let (_, json, _) = agent(&["doctor", "--json", "--config", path]);
+    let findings: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(findings[0]["what"], "CPU");
+}
+
+#[test]
+fn status_without_an_agent_is_exit_code_1() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("agent.toml");
+    let socket = directory.path().join("agent.sock");
+    fs::write(&file, format!("[socket]\npath = '{}'\n", socket.display())).unwrap();
+    let (code, _, error) = agent(&["status", "--config", file.to_str().unwrap()]);
+    assert_eq!(code, 1);
+    assert!(
+        error.contains("no agent runs with this configuration"),
+        "{error}"
+    );
+}

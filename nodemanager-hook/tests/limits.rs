@@ -5,7 +5,7 @@ mod common;
 
 use std::{collections::BTreeSet, fs, time::Duration};
 
-use common::{Agent, Parent, Tree, read_number, wait_until};
+use common::{Agent, Parent, Tree, quota_us, set_quota_us, set_shares, shares, wait_until};
 use nix::sys::signal::Signal;
 
 const BUSY: &str = "while :; do :; done";
@@ -45,11 +45,11 @@ fn a_busy_loop_follows_the_steps_of_its_plan_until_the_plan_ends() {
         70_000,
         "the measurement took too long"
     );
-    let limit = agent.report().containers[0].cpu_limit.unwrap();
-    assert_eq!((limit.offset_ms, limit.cap_cores), (6000, Some(0.7)));
+    let limit = agent.report().containers[0].limits.unwrap();
+    assert_eq!(limit.cpu_cap_cores, Some(0.7));
 
     wait_until("the end of the plan", || !parent.group_of(&tree).exists());
-    assert_eq!(agent.report().containers[0].cpu_limit, None);
+    assert_eq!(agent.report().containers[0].limits, None);
     assert_eq!(agent.audited(), ["plan_step", "plan_step", "plan_ended"]);
 }
 
@@ -68,7 +68,9 @@ fn a_container_is_moved_for_as_long_as_a_plan_limits_it_and_no_longer() {
     assert_eq!((tree.place(), parent.inner()), (before.clone(), 0));
 
     agent.apply(1000, vec![tree.plan(&[(0, 2.0, Some(0.3))])]);
-    assert!(tree.place().iter().all(|group| group.ends_with(&tree.id)));
+    assert!(tree.is_in_group_for("cpu") && tree.is_in_group_for("cpuacct"));
+    // Where nothing is limited, nothing is moved.
+    assert_eq!(tree.is_in_group_for("memory"), parent.is_version_2());
     assert_eq!(
         (parent.quota_us(&tree), parent.shares(&tree)),
         (30_000, 2048)
@@ -108,14 +110,14 @@ fn a_container_that_cannot_be_moved_is_measured_and_tried_again_with_the_next_pl
     assert_eq!(tree.place(), before);
     assert!(!parent.group_of(&tree).exists());
     let report = agent.report();
-    assert_eq!(report.containers[0].cpu_limit, None);
+    assert_eq!(report.containers[0].limits, None);
     wait_until("it is measured", || {
         let samples = &agent.report().containers[0].samples;
         samples
             .last()
             .is_some_and(|sample| sample.usage.memory_bytes > 0)
     });
-    fs::create_dir(&parent.cpuacct).unwrap();
+    parent.make_again();
     agent.apply(60_000, plan());
     assert_eq!(parent.quota_us(&tree), 20_000);
 }
@@ -151,7 +153,7 @@ fn the_group_of_a_container_goes_with_it() {
     agent.runs(&[&ended, &lingering]);
     let plan = |tree: &Tree| tree.plan(&[(0, 1.0, Some(0.2))]);
     agent.apply(60_000, vec![plan(&ended), plan(&lingering)]);
-    assert_eq!(parent.inner(), 4);
+    assert_eq!(parent.inner(), 2 * parent.groups_for_cpu());
     ended.end();
     agent.runs(&[]);
     wait_until("the groups are removed", || parent.inner() == 0);
@@ -171,7 +173,7 @@ fn a_clean_stop_puts_everything_back() {
     agent.apply(60_000, vec![tree.plan(&[(0, 1.0, Some(0.2))])]);
     assert!(tree.cgroup("cpu").ends_with(&tree.id));
     let made = parent.cpu.join("made/twice");
-    assert!(read_number(&made.join("cpu.shares")) > 1024);
+    assert!(shares(&made) > 1024);
     let status = agent.signal(Signal::SIGTERM);
     assert!(status.success(), "{status}");
     assert_eq!(tree.place(), before);
@@ -185,15 +187,10 @@ fn a_clean_stop_puts_everything_back() {
 fn a_group_of_the_container_executor_gets_back_what_it_held() {
     let Some(parent) = Parent::new() else { return };
     let tree = Tree::new(BUSY);
-    let groups = parent
-        .groups()
-        .map(|group| group.join("yarn").join(&tree.id));
-    for group in &groups {
-        fs::create_dir_all(group).unwrap();
-        fs::write(group.join("cgroup.procs"), tree.pid().to_string()).unwrap();
-    }
-    fs::write(groups[0].join("cpu.shares"), "3000").unwrap();
-    let value = |file: &str| read_number(&groups[0].join(file));
+    let group = parent.hold_as_executor(&tree, &["cpu", "cpuacct"]);
+    set_shares(&group, 3000);
+    let before = (shares(&group), -1);
+    let values = || (shares(&group), quota_us(&group));
 
     let mut agent = Agent::start(&format!("{}/own", parent.name));
     agent.runs(&[&tree]);
@@ -202,14 +199,11 @@ fn a_group_of_the_container_executor_gets_back_what_it_held() {
     agent.signal(Signal::SIGKILL);
     agent.start_again();
     assert!(agent.report().containers.is_empty());
-    assert_eq!((value("cpu.shares"), value("cpu.cfs_quota_us")), (3000, -1));
+    assert_eq!(values(), before);
 
     agent.runs(&[&tree]);
     agent.apply(60_000, vec![tree.plan(&[(0, 1.0, Some(0.5))])]);
-    assert_eq!(
-        (value("cpu.shares"), value("cpu.cfs_quota_us")),
-        (1024, 50_000)
-    );
+    assert_eq!(values(), (1024, 50_000));
     wait_until("a sample of half a core", || {
         let samples = &agent.report().containers[0].samples;
         samples
@@ -217,20 +211,25 @@ fn a_group_of_the_container_executor_gets_back_what_it_held() {
             .is_some_and(|sample| (0.4..0.6).contains(&sample.usage.cpu_cores))
     });
     drop(agent);
-    assert_eq!((value("cpu.shares"), value("cpu.cfs_quota_us")), (3000, -1));
+    assert_eq!(values(), before);
     assert!(tree.cgroup("cpu").ends_with(&format!("yarn/{}", tree.id)));
 }
 
 #[test]
 fn a_cap_above_the_nodes_own_share_is_left_to_that() {
     let Some(parent) = Parent::new() else { return };
-    fs::write(parent.cpu.join("cpu.cfs_quota_us"), "60000").unwrap();
+    set_quota_us(&parent.cpu, 60_000);
     let agent = Agent::start(&parent.name);
     let tree = Tree::new("sleep 60");
     agent.runs(&[&tree]);
     agent.apply(60_000, vec![tree.plan(&[(0, 1.5, Some(0.9))])]);
-    assert_eq!((parent.quota_us(&tree), parent.shares(&tree)), (-1, 1536));
-    let in_force = agent.report().containers[0].cpu_limit;
+    // Version 1 refuses a quota above the one around it; version 2 takes the tighter one.
+    let expected = if parent.is_version_2() { 90_000 } else { -1 };
+    assert_eq!(
+        (parent.quota_us(&tree), parent.shares(&tree)),
+        (expected, 1536)
+    );
+    let in_force = agent.report().containers[0].limits;
     assert!(in_force.is_some(), "the kernel has refused the quota");
     agent.apply(60_000, vec![tree.plan(&[(0, 1.5, Some(0.4))])]);
     assert_eq!(parent.quota_us(&tree), 40_000);
@@ -260,7 +259,9 @@ fn cpu_groups_of(tree: &Tree) -> BTreeSet<String> {
     for (pid, _) in tree.processes() {
         let cgroup = fs::read_to_string(format!("/proc/{pid}/cgroup")).unwrap_or_default();
         let is_cpu = |line: &&str| line.contains(":cpu:") || line.contains(":cpu,");
+        let version_2 = |line: &&str| line.starts_with("0::");
         let line = cgroup.lines().find(is_cpu);
+        let line = line.or_else(|| cgroup.lines().find(version_2));
         groups.extend(line.map(str::to_owned));
     }
     groups

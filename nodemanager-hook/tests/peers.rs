@@ -121,6 +121,7 @@ fn a_job_can_name_neither_roots_processes_nor_those_of_others() {
     let child = RunningContainer {
         container: "container_1_0001_01_000099".into(),
         pid: node_manager.child_of_other,
+        request_memory_bytes: 0,
     };
     for (tree, uid) in [(&others, OTHER), (&own, NODE_MANAGER)] {
         wait_until("the tree has changed its user", || tree.uid() == uid);
@@ -142,13 +143,7 @@ fn a_process_of_another_user_in_the_executors_group_is_a_container() {
     let Some(parent) = Parent::new() else { return };
     let agent = agent(&format!("{}/own", parent.name));
     let (tree, other) = (sleeps_as(OTHER), sleeps_as(OTHER));
-    let groups = parent
-        .groups()
-        .map(|group| group.join("yarn").join(&tree.id));
-    for group in &groups {
-        fs::create_dir_all(group).unwrap();
-        fs::write(group.join("cgroup.procs"), tree.pid().to_string()).unwrap();
-    }
+    parent.hold_as_executor(&tree, &["cpu", "cpuacct"]);
     for tree in [&tree, &other] {
         wait_until("the tree has changed its user", || tree.uid() == OTHER);
     }
@@ -169,6 +164,7 @@ fn a_thread_of_the_kernel_is_no_container() {
     let thread = RunningContainer {
         container: "container_1_0001_01_000001".into(),
         pid,
+        request_memory_bytes: 0,
     };
     let list = AgentRequest::Containers(vec![thread]);
     assert_eq!(agent.ask(&list), AgentResponse::Done);

@@ -6,13 +6,19 @@ mod common;
 use std::{
     collections::BTreeSet,
     fs,
+    os::unix::net::UnixStream,
+    path::Path,
     process::{Command, Output, Stdio},
     thread,
     time::{Duration, Instant},
 };
 
-use common::{Agent, PATIENCE, Parent, Tree, wait_until};
-use elastane_protocol::{AgentRequest, Reply, frame};
+use common::{
+    Agent, PATIENCE, Parent, Tree, quota_us, set_quota_us, set_shares, shares, wait_until,
+};
+use elastane_protocol::{
+    AgentRequest, AgentResponse, ContainerPlan, Limits, Reply, RunningContainer, frame,
+};
 use nix::sys::signal::Signal;
 
 /// What a command that has to end by itself says.
@@ -80,6 +86,8 @@ fn an_agent_that_is_killed_in_the_middle_of_a_move_leaves_nothing_behind() {
     // Killed as soon as so many processes of a tree are in their group.
     for (tree, processes) in [(0, 1), (0, 20), (0, 41), (1, 1), (1, 20), (2, 1), (2, 20)] {
         agent.runs(&[&trees[0], &trees[1], &trees[2]]);
+        // Where the network is counted in a hierarchy of its own, they are in another group there.
+        let unlimited = groups_of(&trees);
         let request = AgentRequest::Apply(Reply {
             acknowledged: 0,
             valid_for_ms: 60_000,
@@ -93,8 +101,8 @@ fn an_agent_that_is_killed_in_the_middle_of_a_move_leaves_nothing_behind() {
         });
         agent.signal(Signal::SIGKILL);
         let groups = groups_of(&trees);
-        were_caught += usize::from(!groups.is_disjoint(&before));
-        assert_ne!(groups, before);
+        were_caught += usize::from(!groups.is_disjoint(&unlimited));
+        assert_ne!(groups, unlimited);
         agent.start_again();
         assert_eq!((groups_of(&trees), parent.inner()), (before.clone(), 0));
     }
@@ -140,6 +148,93 @@ fn restore_puts_back_what_a_killed_agent_left() {
     assert_eq!((tree.place(), parent.inner()), (before, 0));
     assert!(!agent.socket().exists());
     assert!(!agent.directory().join("agent.sock.journal").exists());
+}
+
+/// Everything that an agent may leave behind: groups, what they hold, and where processes are.
+fn traces(parent: &Parent, trees: &[&Tree], executors: &Path) -> Vec<String> {
+    let mut traces: Vec<String> = trees.iter().flat_map(|tree| tree.place()).collect();
+    traces.push(format!("groups {}", parent.inner()));
+    traces.push(format!("shares {}", shares(executors)));
+    traces.push(format!("quota {}", quota_us(executors)));
+    for group in parent.groups() {
+        let passed_on = fs::read_to_string(group.join("cgroup.subtree_control"));
+        traces.push(passed_on.unwrap_or_default());
+    }
+    traces
+}
+
+#[test]
+fn whenever_an_agent_is_killed_while_plans_change_restore_puts_everything_back() {
+    let Some(parent) = Parent::new() else { return };
+    let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let sections = format!(
+        "[disk]\nlocal_dirs = [\"{}\"]\n",
+        directory.path().display()
+    );
+    let script = "for i in 1 2 3 4; do sleep 60 & done; wait";
+    let (one, other, held) = (Tree::new(script), Tree::new(script), Tree::new("sleep 60"));
+    let executors = parent.hold_as_executor(&held, &["cpu", "cpuacct"]);
+    set_shares(&executors, 3000);
+    set_quota_us(&executors, 150_000);
+    let trees = [&one, &other, &held];
+    let mut agent = Agent::start_with(&format!("{}/own", parent.name), &sections);
+    agent.signal(Signal::SIGTERM);
+    let before = traces(&parent, &trees, &executors);
+    let mut were_caught = 0;
+    for round in 0..20_u64 {
+        agent.start_again();
+        let socket = agent.socket();
+        let lists = trees.map(Tree::running);
+        let plans = [1, 2, 3].map(|number: u32| {
+            let limits = Limits {
+                cpu_weight_cores: Some(number as f32),
+                cpu_cap_cores: (number != 2).then_some(0.1 * number as f32),
+                memory_bytes: (number != 3).then_some(u64::from(number) << 29),
+                disk_cap_bytes_per_s: (number == 1).then_some(50_000_000),
+                ..Limits::default()
+            };
+            let limited = &trees[..number as usize];
+            limited.iter().map(|tree| tree.limited(limits)).collect()
+        });
+        let changing = thread::spawn(move || change_plans(&socket, lists.to_vec(), &plans));
+        // Points that are spread over the exchanges, and never the same twice.
+        thread::sleep(Duration::from_millis(3 + round * 37 % 101));
+        agent.signal(Signal::SIGKILL);
+        changing.join().unwrap();
+        were_caught += usize::from(traces(&parent, &trees, &executors) != before);
+        let mut restore = agent.command();
+        restore.args(["restore", "--config"]).arg(agent.config());
+        let restored = ended(&mut restore);
+        assert!(restored.status.success(), "{round}: {}", text(&restored));
+        let after = traces(&parent, &trees, &executors);
+        assert_eq!(after, before, "{round}: {}", text(&restored));
+    }
+    assert!(were_caught > 10, "only {were_caught} kills left something");
+}
+
+/// Exchanges with one plan after the other until nobody answers any more.
+fn change_plans(socket: &Path, list: Vec<RunningContainer>, plans: &[Vec<ContainerPlan>]) {
+    for plans in plans.iter().cycle() {
+        let reply = Reply {
+            acknowledged: 0,
+            valid_for_ms: 60_000,
+            plans: plans.clone(),
+        };
+        let requests = [
+            AgentRequest::Containers(list.clone()),
+            AgentRequest::Apply(reply),
+        ];
+        let Ok(mut stream) = UnixStream::connect(socket) else {
+            return;
+        };
+        for request in &requests {
+            let sent = frame::write(&mut stream, request);
+            let answer = sent.and_then(|()| frame::read::<AgentResponse>(&mut stream));
+            if answer.is_err() {
+                return;
+            }
+        }
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Agent, Parent, Tree, skip, wait_until};
+use common::{Agent, Parent, Tree, on_disk, skip, wait_until};
 use elastane_protocol::Usage;
 use nix::unistd::geteuid;
 
@@ -61,7 +61,7 @@ fn memory_of_a_child_is_measured(agent: &Agent, is_planned: bool) {
 }
 
 fn disk_of_children_is_measured(agent: &Agent, is_planned: bool) {
-    let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let directory = on_disk();
     let file = directory.path().join("written");
     // Each dd is a child that is reaped; half a MiB at a time so that any disk keeps up.
     let write = format!(
@@ -71,7 +71,7 @@ fn disk_of_children_is_measured(agent: &Agent, is_planned: bool) {
     let tree = Tree::new(&write);
     run(agent, &tree, is_planned);
     wait_for_sample(agent, &tree, "bytes written by children", |usage| {
-        (MIB / 4..4 * MIB).contains(&usage.disk_bytes_per_s)
+        (MIB / 4..4 * MIB).contains(&usage.disk_bytes_per_s())
     });
     drop(tree);
 }
@@ -80,7 +80,7 @@ fn disk_of_children_is_measured(agent: &Agent, is_planned: bool) {
 fn a_tree_in_its_group_is_measured() {
     let Some(parent) = Parent::new() else { return };
     let agent = Agent::start(&parent.name);
-    assert!(agent.report().can_limit_cpu);
+    assert!(agent.report().can_limit.cpu);
     cpu_of_a_grandchild_is_measured(&agent, true);
     memory_of_a_child_is_measured(&agent, true);
     disk_of_children_is_measured(&agent, true);
@@ -103,8 +103,11 @@ fn cpu_time_is_counted_once_over_the_moves_of_a_container() {
     let tree = Tree::new("nice -n -15 sh -c 'while :; do :; done' & wait");
     // What it used before it is known must not show.
     wait_until("a second of CPU time", || tree.cpu_seconds() > 1.0);
+    // The agent's first and last readings are somewhere between these; a busy machine keeps this
+    // test waiting meanwhile.
+    let earliest = tree.cpu_seconds();
     agent.runs(&[&tree]);
-    let before = tree.cpu_seconds();
+    let latest = tree.cpu_seconds();
     let plan = || vec![tree.plan(&[(0, 64.0, None)])];
     for _ in 0..4 {
         let moved = tree.cpu_seconds();
@@ -121,8 +124,9 @@ fn cpu_time_is_counted_once_over_the_moves_of_a_container() {
     }
     agent.apply(60_000, plan());
     // A container in a group is read once more when it goes.
+    let least = tree.cpu_seconds() - latest;
     agent.runs(&[]);
-    let used = tree.cpu_seconds() - before;
+    let most = tree.cpu_seconds() - earliest;
     let sequence = agent.report().sequence;
     wait_until("the last sample", || agent.report().sequence > sequence);
     let report = agent.report();
@@ -132,8 +136,8 @@ fn cpu_time_is_counted_once_over_the_moves_of_a_container() {
         .map(|sample| f64::from(sample.usage.cpu_cores) * f64::from(sample.length_ms) / 1000.0)
         .sum();
     assert!(
-        (0.93 * used..1.04 * used).contains(&measured),
-        "{measured} s measured of {used} s"
+        (0.93 * least..1.04 * most).contains(&measured),
+        "{measured} s measured of {least} to {most} s"
     );
 }
 
@@ -144,7 +148,7 @@ fn a_tree_is_measured_without_root_and_never_limited() {
     }
     let agent = Agent::start_without_root();
     let report = agent.report();
-    assert!(!report.can_limit_cpu);
+    assert!(!report.can_limit.cpu);
     cpu_of_a_grandchild_is_measured(&agent, false);
     memory_of_a_child_is_measured(&agent, false);
 }

@@ -74,6 +74,7 @@ fn a_request_that_cannot_be_is_refused_and_changes_nothing() {
     let running = |container: &str, pid| RunningContainer {
         container: container.into(),
         pid,
+        request_memory_bytes: 0,
     };
     let own_parent = std::process::id();
     for (list, reason) in [

@@ -1,7 +1,8 @@
 //! The one writer of kernel files.
 
 use std::{
-    collections::HashMap,
+    cmp::Reverse,
+    collections::{BTreeMap, HashMap},
     fs::{self, OpenOptions},
     io::{self, Write},
     path::{Path, PathBuf},
@@ -9,6 +10,8 @@ use std::{
 };
 
 use nix::errno::Errno;
+
+use super::limit_file::{LimitFile, Value};
 
 /// A kernel file or group that could not be read or changed.
 #[derive(Debug, thiserror::Error)]
@@ -19,10 +22,19 @@ pub struct KernelFileError {
     source: io::Error,
 }
 
-/// Writes kernel files and remembers what it wrote, so that nothing is written twice.
+/// A limit file of a group, and what it is to hold.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    pub group: PathBuf,
+    pub file: LimitFile,
+    pub value: Value,
+}
+
+/// Writes kernel files and remembers what the limits among them hold, so that nothing is written
+/// twice.
 #[derive(Debug, Default)]
 pub struct KernelFiles {
-    written: HashMap<PathBuf, String>,
+    known: HashMap<PathBuf, BTreeMap<LimitFile, Value>>,
 }
 
 impl KernelFileError {
@@ -34,45 +46,96 @@ impl KernelFileError {
         }
     }
 
+    /// A file that does not hold what the kernel documents.
+    pub fn unexpected(path: &Path, text: &str) -> Self {
+        let reason = format!("`{}` is not as expected", text.trim().escape_default());
+        let source = io::Error::new(io::ErrorKind::InvalidData, reason);
+        Self::new("use", path, source)
+    }
+
     /// Whether the group or the process is not there any more.
     pub fn is_gone(&self) -> bool {
         self.is(Errno::ENOENT) || self.is(Errno::ENODEV) || self.is(Errno::ESRCH)
     }
 
-    fn is(&self, errno: Errno) -> bool {
+    /// Whether the kernel answered with this error.
+    pub fn is(&self, errno: Errno) -> bool {
         self.source.raw_os_error() == Some(errno as i32)
     }
 }
 
 impl KernelFiles {
-    /// Writes a value unless it was the last one written there; says whether it was written.
+    /// Writes all changes, in an order in which no group is ever tighter than one in it: what is
+    /// loosened from the outermost group on, then what is tightened from the innermost one on.
+    /// Gives each change back, and whether anything had to be written for it.
+    pub fn write_all(
+        &mut self,
+        changes: Vec<Change>,
+    ) -> Vec<(Change, Result<bool, KernelFileError>)> {
+        let ordered = in_order(changes, |change| {
+            self.value(&change.group, change.file).ok()
+        });
+        let mut outcomes: Vec<(Change, Result<bool, KernelFileError>)> = Vec::new();
+        for change in ordered {
+            let outcome = if holds_back(&outcomes, &change) {
+                let reason = io::Error::other("a group in it could not be tightened");
+                let path = change.group.join(change.file.name());
+                Err(KernelFileError::new("tighten", &path, reason))
+            } else {
+                self.write(&change.group, change.file, change.value)
+            };
+            outcomes.push((change, outcome));
+        }
+        outcomes
+    }
+
+    /// Writes a value unless it is there; says whether it was written.
     ///
     /// # Errors
     /// Those of the file; the next call tries again.
-    pub fn write(&mut self, path: &Path, value: impl ToString) -> Result<bool, KernelFileError> {
-        let value = value.to_string();
-        if self.written.get(path) == Some(&value) {
+    pub fn write(
+        &mut self,
+        group: &Path,
+        file: LimitFile,
+        value: Value,
+    ) -> Result<bool, KernelFileError> {
+        if self.value(group, file)? == value {
             return Ok(false);
         }
-        self.written.remove(path);
-        write(path, &value)?;
-        self.written.insert(path.into(), value);
+        let known = self.known.entry(group.into()).or_default();
+        known.remove(&file);
+        write(&group.join(file.name()), &file.text(value))?;
+        known.insert(file, value);
         Ok(true)
     }
 
-    /// Takes what is in a file now for what was written last.
+    /// What a limit file holds: what was written last, or else what is read now.
     ///
     /// # Errors
     /// Those of reading the file.
-    pub fn observe(&mut self, path: &Path) -> Result<(), KernelFileError> {
-        let value: String = read_value(path)?;
-        self.written.insert(path.into(), value);
-        Ok(())
+    pub fn value(&mut self, group: &Path, file: LimitFile) -> Result<Value, KernelFileError> {
+        if let Some(value) = self.known.get(group).and_then(|files| files.get(&file)) {
+            return Ok(*value);
+        }
+        let value = read_limit(group, file)?;
+        self.known
+            .entry(group.into())
+            .or_default()
+            .insert(file, value);
+        Ok(value)
     }
 
-    /// Forgets what was written in a group.
+    /// Forgets what the files of a group hold.
     pub fn forget(&mut self, group: &Path) {
-        self.written.retain(|path, _| !path.starts_with(group));
+        self.known.retain(|known, _| !known.starts_with(group));
+    }
+
+    /// Writes to a kernel file that is no limit.
+    ///
+    /// # Errors
+    /// Those of the file.
+    pub fn write_text(&mut self, path: &Path, text: &str) -> Result<(), KernelFileError> {
+        write(path, text)
     }
 
     /// Makes a group; says whether it was not there before.
@@ -121,18 +184,81 @@ impl KernelFiles {
     }
 }
 
+/// The order in which no group is tighter than one in it at any moment, if none is before and
+/// none is afterwards. `current` is what a file holds; nothing where it cannot be read.
+fn in_order(
+    changes: Vec<Change>,
+    mut current: impl FnMut(&Change) -> Option<Value>,
+) -> Vec<Change> {
+    let depth = |change: &Change| change.group.components().count();
+    let tightens = |change: &Change| {
+        let before = current(change);
+        before.is_some_and(|before| before.is_looser_than(change.value))
+    };
+    let (mut tightened, mut loosened): (Vec<Change>, Vec<Change>) =
+        changes.into_iter().partition(tightens);
+    // Both sorts are stable: within a group the order that was given stays.
+    loosened.sort_by_key(depth);
+    tightened.sort_by_key(|change| Reverse(depth(change)));
+    loosened.append(&mut tightened);
+    loosened
+}
+
+/// Whether a group in this one was to be tightened and could not be.
+fn holds_back(outcomes: &[(Change, Result<bool, KernelFileError>)], outer: &Change) -> bool {
+    let mut failed = outcomes.iter().filter(|(_, outcome)| outcome.is_err());
+    failed.any(|(change, _)| {
+        let is_inside = change.group != outer.group && change.group.starts_with(&outer.group);
+        is_inside && change.file == outer.file && change.value != Value::Unlimited
+    })
+}
+
+/// Reads a file as it is.
+///
+/// # Errors
+/// Those of the file.
+pub fn read_text(path: &Path) -> Result<String, KernelFileError> {
+    fs::read_to_string(path).map_err(|error| KernelFileError::new("read", path, error))
+}
+
 /// Reads a file that holds one value.
 ///
 /// # Errors
 /// Those of the file, or a value that is no `T`.
 pub fn read_value<T: FromStr>(path: &Path) -> Result<T, KernelFileError> {
-    let text =
-        fs::read_to_string(path).map_err(|error| KernelFileError::new("read", path, error))?;
-    text.trim().parse().map_err(|_| {
-        let reason = format!("`{}` is not as expected", text.trim());
-        let error = io::Error::new(io::ErrorKind::InvalidData, reason);
-        KernelFileError::new("read", path, error)
-    })
+    let text = read_text(path)?;
+    let value = text.trim().parse();
+    value.map_err(|_| KernelFileError::unexpected(path, &text))
+}
+
+/// Reads what a limit file holds now, whatever was written last.
+///
+/// # Errors
+/// Those of the file, or a text that is not as expected.
+pub fn read_limit(group: &Path, file: LimitFile) -> Result<Value, KernelFileError> {
+    let path = group.join(file.name());
+    let text = read_text(&path)?;
+    let value = file.parse(&text);
+    value.ok_or_else(|| KernelFileError::unexpected(&path, &text))
+}
+
+/// What is limited in a group: files that do not hold the kernel's default.
+pub fn limits_of(group: &Path) -> Vec<(LimitFile, Value)> {
+    let files = LimitFile::of_any_device().into_iter();
+    let devices = [
+        "blkio.throttle.read_bps_device",
+        "blkio.throttle.write_bps_device",
+        "io.max",
+    ]
+    .into_iter()
+    .filter_map(|name| read_text(&group.join(name)).ok())
+    .flat_map(|text| LimitFile::devices_in(&text))
+    .flat_map(LimitFile::of_device);
+    let all = files.chain(devices);
+    // A group has the files of its controllers only.
+    let held = all.filter_map(|file| Some((file, read_limit(group, file).ok()?)));
+    held.filter(|(file, value)| *value != file.lifted())
+        .collect()
 }
 
 /// The processes of a group, in ascending order.
@@ -183,39 +309,139 @@ fn write(path: &Path, value: &str) -> Result<(), KernelFileError> {
 
 #[cfg(test)]
 mod tests {
+    use std::{
+        io::{BufRead, BufReader},
+        process::{Command, Stdio},
+    };
+
     use super::*;
+
+    const SHARES: LimitFile = LimitFile::CpuShares;
 
     #[test]
     fn an_equal_value_is_written_once() {
         let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("cpu.shares");
+        let group = directory.path();
+        let path = group.join("cpu.shares");
         fs::write(&path, "1024\n").unwrap();
         let mut files = KernelFiles::default();
-        files.observe(&path).unwrap();
-        assert!(!files.write(&path, 1024).unwrap());
-        assert!(files.write(&path, 2048).unwrap());
+        assert!(!files.write(group, SHARES, Value::Weight(1024)).unwrap());
+        assert!(files.write(group, SHARES, Value::Weight(2048)).unwrap());
         fs::write(&path, "9999").unwrap();
-        assert!(!files.write(&path, 2048).unwrap());
-        assert_eq!(fs::read_to_string(&path).unwrap(), "9999");
-        files.forget(directory.path());
-        assert!(files.write(&path, 2048).unwrap());
+        assert!(!files.write(group, SHARES, Value::Weight(2048)).unwrap());
+        assert_eq!(read_text(&path).unwrap(), "9999");
+        files.forget(group);
+        assert!(files.write(group, SHARES, Value::Weight(2048)).unwrap());
     }
 
     #[test]
     fn an_error_names_path_and_reason_and_is_tried_again() {
         let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("cpu.shares");
+        let group = directory.path();
         let mut files = KernelFiles::default();
-        let error = files.write(&path, 2).unwrap_err();
+        let error = files.write(group, SHARES, Value::Weight(2)).unwrap_err();
         assert!(error.is_gone());
         let text = error.to_string();
-        assert!(text.starts_with("cannot write 2 to /"), "{text}");
+        assert!(text.starts_with("cannot read /"), "{text}");
         assert!(
             text.ends_with("cpu.shares: No such file or directory (os error 2)"),
             "{text}"
         );
-        fs::write(&path, "1024").unwrap();
-        assert!(files.write(&path, 2).unwrap());
+        fs::write(group.join("cpu.shares"), "1024").unwrap();
+        assert!(files.write(group, SHARES, Value::Weight(2)).unwrap());
+    }
+
+    #[test]
+    fn a_group_is_not_tightened_when_one_in_it_could_not_be() {
+        let directory = tempfile::tempdir().unwrap();
+        let outer = directory.path();
+        fs::write(outer.join("memory.max"), "max").unwrap();
+        let change = |group: &Path| Change {
+            group: group.into(),
+            file: LimitFile::MemoryMax,
+            value: Value::AtMost(4096),
+        };
+        let changes = vec![change(outer), change(&outer.join("gone"))];
+        let outcomes = KernelFiles::default().write_all(changes);
+        assert!(outcomes.iter().all(|(_, outcome)| outcome.is_err()));
+        assert_eq!(read_text(&outer.join("memory.max")).unwrap(), "max");
+    }
+
+    /// Groups in groups: `/`, `/0`, `/0/0` and so on, each with a bound not above the outer one's.
+    fn tree(bounds: &[u64]) -> BTreeMap<PathBuf, Value> {
+        let mut tree = BTreeMap::from([(PathBuf::from("/"), Value::Unlimited)]);
+        for (index, bound) in bounds.iter().enumerate() {
+            // Each new group is in the one that stands in the middle of those there are.
+            let outer: PathBuf = tree.keys().nth(index / 2).unwrap().clone();
+            let own = Value::AtMost(*bound).tighter(tree[&outer]);
+            tree.insert(outer.join(index.to_string()), own);
+        }
+        tree
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_group_is_ever_tighter_than_one_in_it(
+            updates in proptest::collection::vec(
+                proptest::collection::vec(0_u64..100, 12),
+                1..6,
+            ),
+        ) {
+            let mut now = tree(&[100; 12]);
+            for bounds in updates {
+                let changes = tree(&bounds).into_iter().map(|(group, value)| Change {
+                    group,
+                    file: LimitFile::MemoryMax,
+                    value,
+                });
+                // The names of the groups follow from their number, so that all are in each tree.
+                let changes: Vec<Change> =
+                    changes.filter(|change| now.contains_key(&change.group)).collect();
+                let before = now.clone();
+                for change in in_order(changes, |change| before.get(&change.group).copied()) {
+                    now.insert(change.group, change.value);
+                    for (group, value) in &now {
+                        let outer = group.parent().and_then(|outer| now.get(outer));
+                        let is_inside = outer.is_none_or(|outer| !value.is_looser_than(*outer));
+                        proptest::prop_assert!(is_inside, "{} in {:?}", group.display(), now);
+                    }
+                }
+            }
+        }
+    }
+
+    /// On a real group: only the kernel refuses.
+    #[test]
+    fn a_memory_limit_that_version_1_refuses_is_an_error_and_harms_nothing() {
+        let root = Path::new("/sys/fs/cgroup/memory");
+        if !nix::unistd::geteuid().is_root() || !root.join("memory.limit_in_bytes").exists() {
+            return;
+        }
+        let group = root.join(format!("elastane-test-unit-{}", std::process::id()));
+        fs::create_dir(&group).unwrap();
+        let script = format!(
+            "echo $$ > {}/cgroup.procs; exec python3 -c 'import time\n\
+             held = bytearray(64 << 20)\nprint(1, flush=True)\ntime.sleep(60)'",
+            group.display()
+        );
+        let mut holder = Command::new("sh")
+            .args(["-c", &script])
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        let stdout = holder.stdout.take().unwrap();
+        BufReader::new(stdout).read_line(&mut line).unwrap();
+        let mut files = KernelFiles::default();
+        let limit = |mib: u64| Value::AtMost(mib << 20);
+        let mut write = |mib| files.write(&group, LimitFile::MemoryLimit, limit(mib));
+        let error = write(16).unwrap_err();
+        assert!(error.is(Errno::EBUSY), "{error}");
+        assert!(write(256).unwrap(), "what failed is not taken for written");
+        assert!(holder.try_wait().unwrap().is_none(), "it was killed");
+        holder.kill().unwrap();
+        holder.wait().unwrap();
+        assert!(files.remove_group(&group).unwrap());
     }
 
     #[test]

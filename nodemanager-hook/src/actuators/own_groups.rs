@@ -1,6 +1,8 @@
-//! The groups that the agent makes: one per container below the configured parent.
+//! The groups that the agent makes: one per container below the configured parent, in each
+//! hierarchy that serves a controller.
 
 use std::{
+    collections::BTreeSet,
     fs::{self, File},
     path::{Path, PathBuf},
 };
@@ -8,20 +10,26 @@ use std::{
 use nix::fcntl::{Flock, FlockArg};
 
 use super::{
-    cpu_limit::{CpuLimit, LimitError},
     kernel_files::{KernelFileError, KernelFiles},
+    limit_file::{LimitFile, Value},
+    limiter::LimitError,
+    limits::cpu::{shares, weight},
+    pass_on::pass_on,
 };
 use crate::{
-    cgroups::{Hierarchies, Hierarchy},
+    cgroups::{Controller, Hierarchies, Hierarchy, Version},
     container_id::ContainerId,
     journal::Journal,
 };
 
-/// The parent in the cpu and the cpuacct hierarchy, and what is made below it.
+/// Both anonymous and file pages follow a process that is moved.
+const MOVE_CHARGES: &str = "3";
+
+/// The parent in each hierarchy that can be used, and what is made below it.
 #[derive(Debug)]
 pub struct OwnGroups {
-    cpu: Hierarchy,
-    cpuacct: Hierarchy,
+    /// Each controller that works below the parent, with the hierarchy that serves it.
+    served: Vec<(Controller, Hierarchy)>,
     parent: PathBuf,
     /// Two agents below one parent would remove each other's groups.
     _lock: Flock<File>,
@@ -30,109 +38,156 @@ pub struct OwnGroups {
 impl OwnGroups {
     /// Makes what is missing of the parent. What is made here gets the weight of the whole node:
     /// with the default weight all containers together would count as one process beside the
-    /// rest of the node.
+    /// rest of the node. Gives why controllers are left out, too.
     ///
     /// # Errors
-    /// Hierarchies that are not mounted or not writable.
+    /// Without CPU accounting no container can be followed in a group: no such hierarchy, one
+    /// that cannot be written, or another agent below the same parent.
     pub fn prepare(
         hierarchies: &Hierarchies,
         parent: &Path,
         node_cores: f32,
         files: &mut KernelFiles,
         journal: &mut Journal,
-    ) -> Result<Self, LimitError> {
-        let mounted = |hierarchy: &Option<Hierarchy>, name: &str| {
-            hierarchy.clone().ok_or_else(|| {
-                let missing = std::io::Error::other("no cgroup v1 hierarchy of that name");
-                KernelFileError::new("find", Path::new(name), missing)
-            })
-        };
-        let cpu = mounted(&hierarchies.cpu, "cpu")?;
-        let cpuacct = mounted(&hierarchies.cpuacct, "cpuacct")?;
-        for hierarchy in [&cpu, &cpuacct] {
-            let shares = (hierarchy == &cpu).then(|| CpuLimit::shares_of(node_cores.into()));
-            make_parent(hierarchy, parent, shares, files, journal)?;
+    ) -> Result<(Self, Vec<String>), LimitError> {
+        let mut served = Vec::new();
+        let mut left_out = Vec::new();
+        for controller in Controller::ALL {
+            let prepared = match hierarchies.serving(controller) {
+                Some(one) => prepare(one, controller, parent, files, journal).map(|()| one),
+                None => Err(not_served(controller)),
+            };
+            match prepared {
+                Ok(hierarchy) => served.push((controller, hierarchy.clone())),
+                Err(error) if controller == Controller::CpuAccounting => return Err(error),
+                Err(error) => left_out.push(format!("{controller:?}: {error}")),
+            }
         }
-        Ok(Self {
-            _lock: lock(&cpu.mount_point().join(parent))?,
-            cpu,
-            cpuacct,
-            parent: parent.into(),
-        })
+        weigh(&served, node_cores, files, journal)?;
+        // Cpu stands first where it is served; any one of them would do.
+        let (_, first) = &served[0];
+        Ok((
+            Self {
+                _lock: lock(&first.mount_point().join(parent))?,
+                served,
+                parent: parent.into(),
+            },
+            left_out,
+        ))
     }
 
-    /// One hierarchy where cpu and cpuacct are mounted together, two otherwise; cpu is the first.
-    pub fn hierarchies(&self) -> Vec<&Hierarchy> {
-        if self.cpu.mount_point() == self.cpuacct.mount_point() {
-            vec![&self.cpu]
-        } else {
-            vec![&self.cpu, &self.cpuacct]
-        }
+    /// Whether containers can be put into a group for it.
+    pub fn serve(&self, controller: Controller) -> bool {
+        self.hierarchy(controller).is_some()
     }
 
-    /// The hierarchy that limits.
-    pub fn cpu(&self) -> &Hierarchy {
-        &self.cpu
+    /// Where a controller works.
+    pub fn hierarchy(&self, controller: Controller) -> Option<&Hierarchy> {
+        let mut served = self.served.iter();
+        let found = served.find(|(one, _)| *one == controller);
+        found.map(|(_, hierarchy)| hierarchy)
     }
 
-    /// A container's group in a hierarchy.
-    pub fn group(&self, hierarchy: &Hierarchy, container: &ContainerId) -> PathBuf {
-        let parent = hierarchy.mount_point().join(&self.parent);
-        parent.join(container.as_str())
+    /// The group around the containers' groups for a controller.
+    pub fn parent_of(&self, controller: Controller) -> Option<PathBuf> {
+        let hierarchy = self.hierarchy(controller)?;
+        Some(hierarchy.mount_point().join(&self.parent))
     }
 
-    /// A container's group where its CPU time is counted.
-    pub fn accounting_group(&self, container: &ContainerId) -> PathBuf {
-        self.group(&self.cpuacct, container)
-    }
-
-    /// A container's groups, one per hierarchy.
-    pub fn groups(&self, container: &ContainerId) -> Vec<PathBuf> {
-        self.hierarchies()
-            .into_iter()
-            .map(|hierarchy| self.group(hierarchy, container))
-            .collect()
+    /// A container's group for a controller; one group may be for several.
+    pub fn group(&self, controller: Controller, container: &ContainerId) -> Option<PathBuf> {
+        let parent = self.parent_of(controller)?;
+        Some(parent.join(container.as_str()))
     }
 
     /// Whether a group is below the parent.
     pub fn hold(&self, group: &Path) -> bool {
-        self.hierarchies()
-            .iter()
-            .any(|hierarchy| group.starts_with(hierarchy.mount_point().join(&self.parent)))
+        let mut parents = self.parents().into_iter();
+        parents.any(|parent| group.starts_with(parent))
     }
 
     /// Groups of containers that are below the parent now.
     pub fn present(&self) -> Vec<PathBuf> {
-        self.hierarchies()
+        self.parents()
             .into_iter()
-            .filter_map(|hierarchy| fs::read_dir(hierarchy.mount_point().join(&self.parent)).ok())
+            .filter_map(|parent| fs::read_dir(parent).ok())
             .flat_map(Iterator::flatten)
             .map(|entry| entry.path())
             .filter(|path| container_of(path).is_some())
             .collect()
     }
+
+    /// Makes a container's group.
+    ///
+    /// # Errors
+    /// Those of making a directory.
+    pub fn make(&self, group: &Path, files: &mut KernelFiles) -> Result<(), KernelFileError> {
+        files.make_group(group)?;
+        let move_charges = group.join("memory.move_charge_at_immigrate");
+        if move_charges.exists()
+            && let Err(error) = files.write_text(&move_charges, MOVE_CHARGES)
+        {
+            // Kernels of today have the file and do not know how any more.
+            log::debug!("memory stays charged to where it was: {error}");
+        }
+        Ok(())
+    }
+
+    fn parents(&self) -> BTreeSet<PathBuf> {
+        let mount_points = self.served.iter().map(|(_, one)| one.mount_point());
+        mount_points.map(|point| point.join(&self.parent)).collect()
+    }
 }
 
-fn make_parent(
+fn prepare(
     hierarchy: &Hierarchy,
+    controller: Controller,
     parent: &Path,
-    shares: Option<u64>,
     files: &mut KernelFiles,
     journal: &mut Journal,
 ) -> Result<(), LimitError> {
     let mut group = hierarchy.mount_point().to_owned();
     for name in parent {
         group.push(name);
-        if group.is_dir() {
-            continue;
-        }
-        journal.remember_made(&group)?;
-        files.make_group(&group)?;
-        if let Some(shares) = shares {
-            files.write(&group.join("cpu.shares"), shares)?;
+        if !group.is_dir() {
+            journal.remember_made(&group)?;
+            files.make_group(&group)?;
         }
     }
+    match (hierarchy.version(), controller.name(hierarchy.version())) {
+        (Version::Two, Some(name)) => {
+            pass_on(name, hierarchy.mount_point(), parent, files, journal)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Gives what the agent made around the containers' groups the weight of the node.
+fn weigh(
+    served: &[(Controller, Hierarchy)],
+    node_cores: f32,
+    files: &mut KernelFiles,
+    journal: &Journal,
+) -> Result<(), KernelFileError> {
+    let mut served = served.iter();
+    let Some((_, hierarchy)) = served.find(|(one, _)| *one == Controller::Cpu) else {
+        return Ok(());
+    };
+    let (file, value): (LimitFile, Value) = match hierarchy.version() {
+        Version::One => (LimitFile::CpuShares, shares(node_cores.into())),
+        Version::Two => (LimitFile::CpuWeight, weight(node_cores.into())),
+    };
+    let made = journal.made().iter();
+    for group in made.filter(|group| group.starts_with(hierarchy.mount_point())) {
+        files.write(group, file, value)?;
+    }
     Ok(())
+}
+
+fn not_served(controller: Controller) -> LimitError {
+    let name = controller.name(Version::One).unwrap_or_default();
+    let missing = std::io::Error::other("no cgroup hierarchy serves it");
+    KernelFileError::new("find", Path::new(name), missing).into()
 }
 
 fn lock(group: &Path) -> Result<Flock<File>, LimitError> {

@@ -93,7 +93,7 @@ mod tests {
     use std::{fs, path::PathBuf};
 
     use super::*;
-    use crate::cgroups::Hierarchies;
+    use crate::cgroups::{Controller, Hierarchies};
 
     /// A recorded `/proc` with process 10, and a hierarchy of files beside it.
     struct Recorded {
@@ -119,7 +119,8 @@ mod tests {
                 "1 1 0:1 / {} rw - cgroup cgroup rw,cpu\n",
                 mount_point.display()
             );
-            let hierarchy = Hierarchies::discover(&mountinfo).cpu.unwrap();
+            let found = Hierarchies::discover(&mountinfo, |_| String::new());
+            let hierarchy = found.serving(Controller::Cpu).unwrap().clone();
             Self {
                 directory,
                 hierarchy,

@@ -1,71 +1,138 @@
 //! One running container.
 
-use std::{io, path::PathBuf, time::Instant};
-
-use crate::{
-    actuators::{CpuLimiter, read_pids, read_pids_below},
-    samples::Reading,
-    sensors::{ContainerSensor, CpuSource, ProcFs, ProcessKey, ProcessTable},
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    io,
+    path::PathBuf,
+    time::Instant,
 };
 
-/// Where a container's processes are listed.
-#[derive(Debug)]
-pub enum Members {
-    /// A group that the agent made.
-    OwnGroup(PathBuf),
-    /// A group of the container executor, in which a runtime may have made others.
-    ExecutorsGroup(PathBuf),
-    /// No group: the tree below the root process.
-    Tree,
-}
+use elastane_protocol::Limits;
+
+use super::{
+    heap_plan::GIVE_UP_AFTER, history::History, memory::Watched, network::ContainerNetwork,
+};
+use crate::{
+    actuators::{Limiter, Owner, Place, read_pids, read_pids_below},
+    cgroups::{Controller, Hierarchies, Version},
+    containers::Running,
+    jvm::HeapFollower,
+    samples::Reading,
+    sensors::{ContainerSensor, Device, MeasuredGroups, ProcFs, ProcessKey, ProcessTable},
+};
 
 #[derive(Debug)]
 pub struct Container {
-    pub pid: u32,
+    pub running: Running,
     /// Nothing when the process was gone before the agent saw it.
     pub root: Option<ProcessKey>,
-    pub members: Members,
     pub sensor: ContainerSensor,
-    /// Nothing when the container cannot be limited, or has no group of its own yet.
-    pub limiter: Option<CpuLimiter>,
+    /// Its processes at the last reading.
+    pub pids: Vec<u32>,
+    pub limiter: Limiter,
+    /// Groups that the agent made and that hold the whole tree, by controller; one group may be
+    /// there for several.
+    pub own_groups: BTreeMap<Controller, PathBuf>,
+    /// Groups that the container executor made.
+    pub executors_groups: BTreeMap<Controller, PathBuf>,
     /// Its tree could not be moved to an own group; that is tried again with the next plan.
     pub held_back: bool,
+    /// Nothing where it is not counted.
+    pub network: Option<ContainerNetwork>,
+    /// Waits for its memory limit to be near.
+    pub watched: Option<Watched>,
+    pub heap_follower: HeapFollower,
+    pub history: History,
 }
 
 impl Container {
     /// A container that is measured by its process tree.
-    pub fn new(pid: u32, root: Option<ProcessKey>) -> Self {
+    pub fn new(running: Running, root: Option<ProcessKey>) -> Self {
         Self {
-            pid,
+            running,
             root,
-            members: Members::Tree,
-            sensor: ContainerSensor::new(CpuSource::ProcessTimes),
-            limiter: None,
+            sensor: ContainerSensor::default(),
+            pids: Vec::new(),
+            limiter: Limiter::default(),
+            own_groups: BTreeMap::new(),
+            executors_groups: BTreeMap::new(),
             held_back: false,
+            network: None,
+            watched: None,
+            heap_follower: HeapFollower::new(GIVE_UP_AFTER),
+            history: History::default(),
         }
     }
 
     /// Whether it is already followed from this process on.
     pub fn begins_at(&self, pid: u32) -> bool {
-        self.pid == pid && self.root.is_some()
+        self.running.pid == pid && self.root.is_some()
     }
 
-    /// Whether its tree would have to be moved to an own group before it can be limited.
-    pub fn needs_group(&self) -> bool {
-        let without = matches!(self.members, Members::Tree) && self.limiter.is_none();
-        without && self.root.is_some() && !self.held_back
+    /// Whether it may be moved to groups of the agent's.
+    pub fn can_be_moved(&self) -> bool {
+        self.root.is_some() && !self.held_back
     }
 
-    /// Whether the agent made the group that it is in.
-    pub fn in_own_group(&self) -> bool {
-        matches!(self.members, Members::OwnGroup(_))
+    /// Measures and limits it in the groups that it has now. What is limited in a group where it
+    /// was already stays in force.
+    ///
+    /// # Errors
+    /// Files of a group that cannot be opened.
+    pub fn settle(&mut self, hierarchies: &Hierarchies) -> io::Result<()> {
+        for controller in [Controller::Cpu, Controller::Memory, Controller::Disk] {
+            let place = self.place(controller, hierarchies);
+            if self.limiter.place(controller) != place.as_ref() {
+                self.limiter.limit_in(controller, place);
+            }
+        }
+        let measured = |controller| {
+            let place = self.place(controller, hierarchies)?;
+            Some((place.group, place.version))
+        };
+        let disk = measured(Controller::Disk);
+        self.sensor.measure(MeasuredGroups {
+            cpu: measured(Controller::CpuAccounting),
+            throttling: measured(Controller::Cpu),
+            memory: measured(Controller::Memory),
+            came_later: !self.executors_groups.contains_key(&Controller::Memory),
+            disk: disk.filter(|(_, version)| *version == Version::Two),
+        })
     }
 
-    /// Measures it by its process tree again; it cannot be limited then.
-    pub fn leave_group(&mut self) {
-        self.members = Members::Tree;
-        self.limiter = None;
-        self.sensor.switch(CpuSource::ProcessTimes);
+    fn place(&self, controller: Controller, hierarchies: &Hierarchies) -> Option<Place> {
+        let own = self.own_groups.get(&controller);
+        let own = own.map(|group| (group, Owner::Agent));
+        let executors = self.executors_groups.get(&controller);
+        let executors = executors.map(|group| (group, Owner::ContainerExecutor));
+        let (group, owner) = own.or(executors)?;
+        let hierarchy = hierarchies.of(group)?;
+        Some(Place {
+            group: group.clone(),
+            version: hierarchy.version(),
+            mount_point: hierarchy.mount_point().into(),
+            owner,
+        })
+    }
+
+    /// The group that it has for a controller.
+    pub fn group(&self, controller: Controller) -> Option<&PathBuf> {
+        let own = self.own_groups.get(&controller);
+        own.or_else(|| self.executors_groups.get(&controller))
+    }
+
+    /// The limits that the kernel follows now.
+    pub fn in_force(&self) -> Limits {
+        let mut limits = self.limiter.in_force();
+        if let Some(network) = &self.network {
+            network.add_in_force(&mut limits);
+        }
+        limits
+    }
+
+    /// The own groups, each once.
+    pub fn distinct_own_groups(&self) -> BTreeSet<PathBuf> {
+        self.own_groups.values().cloned().collect()
     }
 
     /// Whether reading it takes a scan of all processes.
@@ -76,28 +143,50 @@ impl Container {
     /// Reads what it uses; nothing when its group is gone.
     ///
     /// # Errors
-    /// Files that are there but cannot be read.
+    /// Files and counters that are there but cannot be read.
     pub fn read(
         &mut self,
         proc: &ProcFs,
         table: &ProcessTable,
+        disks: &[Device],
         now: Instant,
     ) -> io::Result<Option<Reading>> {
-        let pids = match &self.members {
-            Members::OwnGroup(group) => read_pids(group),
-            Members::ExecutorsGroup(group) => read_pids_below(group),
-            Members::Tree => {
+        let mut reading = self.read_processes(proc, table, disks, now)?;
+        if let (Some(reading), Some(network)) = (&mut reading, &mut self.network) {
+            network.read()?.add_to(&mut reading.counted);
+        }
+        Ok(reading)
+    }
+
+    fn read_processes(
+        &mut self,
+        proc: &ProcFs,
+        table: &ProcessTable,
+        disks: &[Device],
+        now: Instant,
+    ) -> io::Result<Option<Reading>> {
+        let accounting = Controller::CpuAccounting;
+        let own = self.own_groups.get(&accounting).map(|own| read_pids(own));
+        let pids = own.or_else(|| {
+            // A runtime may have made groups in the executor's.
+            let executors = self.executors_groups.get(&accounting)?;
+            Some(read_pids_below(executors))
+        });
+        match pids {
+            Some(Ok(pids)) => {
+                self.pids = pids;
+                self.sensor.read_group(proc, &self.pids, disks, now)
+            }
+            Some(Err(error)) if error.is_gone() => Ok(None),
+            Some(Err(error)) => Err(io::Error::other(error)),
+            None => {
                 let Some(root) = self.root else {
                     return Ok(None);
                 };
                 let tree = table.tree(root, self.sensor.members());
-                return self.sensor.read_tree(proc, &tree, now).map(Some);
+                self.pids = tree.iter().map(|process| process.pid).collect();
+                self.sensor.read_tree(proc, &tree, disks, now).map(Some)
             }
-        };
-        match pids {
-            Ok(pids) => self.sensor.read_group(proc, &pids, now),
-            Err(error) if error.is_gone() => Ok(None),
-            Err(error) => Err(io::Error::other(error)),
         }
     }
 }

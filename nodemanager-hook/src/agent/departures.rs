@@ -2,14 +2,20 @@
 
 use std::{
     collections::BTreeSet,
+    fs, io,
     path::{Path, PathBuf},
     thread,
     time::{Duration, Instant},
 };
 
-use super::Agent;
+use elastane_protocol::Limits;
+
+use super::{Actuator, Agent, limits::Wanted, memory::watch, network::forget};
 use crate::{
-    actuators::empty_group, audit::Reason, container_id::ContainerId, sensors::ProcessTable,
+    actuators::{empty_group, take_back},
+    audit::Reason,
+    container_id::ContainerId,
+    sensors::ProcessTable,
 };
 
 /// How long a stopping agent waits for a group that has just been emptied.
@@ -31,23 +37,24 @@ impl Agent {
         let Some(mut container) = self.containers.remove(id) else {
             return;
         };
+        let disks = self.node.disks();
         if !container.needs_table()
-            && let Ok(Some(reading)) = container.read(&self.proc, &ProcessTable::default(), now)
+            && let Ok(Some(reading)) =
+                container.read(&self.proc, &ProcessTable::default(), disks, now)
         {
             self.samples.add(id, &reading);
         }
-        if let Some(limiter) = &mut container.limiter {
-            let troubles = &mut self.troubles;
-            self.actuator
-                .limit(id, limiter, None, Reason::ContainerGone, troubles);
-        }
-        if let Some(own) = self
-            .own_groups
-            .as_ref()
-            .filter(|_| container.in_own_group())
-        {
-            self.leaving.extend(own.groups(id));
-        }
+        let wanted = Wanted {
+            id,
+            container: &mut container,
+            limits: Limits::default(),
+            reason: Reason::ContainerGone,
+            is_near_limit: false,
+        };
+        self.actuator.limit(vec![wanted], now, &mut self.troubles);
+        watch(&mut container, &self.memory_watch, &mut self.troubles);
+        forget(&mut container, &mut self.network, &mut self.troubles);
+        self.leaving.extend(container.distinct_own_groups());
         self.remove_leaving();
     }
 
@@ -66,22 +73,34 @@ impl Agent {
     /// The agent does nothing any more afterwards.
     pub fn stop(&mut self) -> Restored {
         self.stopped = true;
-        let mut groups = std::mem::take(&mut self.leaving);
-        for (id, container) in &mut self.containers {
-            if let Some(limiter) = &mut container.limiter {
-                let troubles = &mut self.troubles;
-                self.actuator
-                    .limit(id, limiter, None, Reason::AgentStops, troubles);
-            }
-            if let Some(own) = self
-                .own_groups
-                .as_ref()
-                .filter(|_| container.in_own_group())
-            {
-                groups.extend(own.groups(id));
-            }
+        if let Err(error) = fs::remove_file(&self.status_file)
+            && error.kind() != io::ErrorKind::NotFound
+        {
+            self.troubles.warn("status", error);
         }
+        let mut groups = std::mem::take(&mut self.leaving);
+        let mut all = Vec::new();
+        for (id, container) in &mut self.containers {
+            groups.extend(container.distinct_own_groups());
+            all.push(Wanted {
+                id,
+                container,
+                limits: Limits::default(),
+                reason: Reason::AgentStops,
+                is_near_limit: false,
+            });
+        }
+        self.actuator.limit(all, Instant::now(), &mut self.troubles);
+        for container in self.containers.values_mut() {
+            container.network = None;
+        }
+        let jvms_left = self.restore_heaps_at_stop();
         let mut restored = self.empty_and_remove(&mut groups);
+        for error in self.network.restore() {
+            self.troubles.warn("network", error);
+            restored.failed += 1;
+        }
+        restored.failed += jvms_left;
         restored.removed += self.removed_at_start;
         let foreign_left = self.actuator.journal.former().count();
         restored.failed += foreign_left;
@@ -135,6 +154,15 @@ impl Agent {
                 Ok(false) => log::info!("{} is left: others use it", group.display()),
                 Err(error) => self.troubles.warn("removing groups", error),
             }
+        }
+        let Actuator { files, journal, .. } = &mut self.actuator;
+        match take_back(files, journal) {
+            Ok(failed) => {
+                for error in failed {
+                    log::info!("a controller is passed on still: {error}");
+                }
+            }
+            Err(error) => self.troubles.warn("journal", error),
         }
     }
 

@@ -1,31 +1,42 @@
-//! The way of a container into a group of the agent's when a plan begins to limit it, and back to
+//! The way of a container into groups of the agent's when a plan begins to limit it, and back to
 //! where it was when no plan does any more.
+//!
+//! In version 1 it is moved in those hierarchies that have something to limit, and in that which
+//! counts CPU time. While a plan limits anybody's memory, every container is in a memory group
+//! from its arrival on, since what it holds is charged to where it was when it took it. In a
+//! version 2 that has no other controller, every container is in a group that counts its network,
+//! whether a plan limits it or not.
 
-use std::{collections::BTreeMap, time::Instant};
-
-use super::{
-    Agent,
-    arrivals::{ExecutorsGroups, accounting},
-    container::Members,
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::PathBuf,
+    time::Instant,
 };
+
+use super::{Agent, arrivals::executors_groups, container::Container, tree_moves::Moving};
 use crate::{
-    actuators::{CpuLimiter, KernelFileError, LimitError, container_of, read_pids},
+    actuators::{KernelFileError, LimitError, OwnGroups, container_of, read_pids},
+    cgroups::Controller,
     container_id::ContainerId,
-    sensors::{ProcFs, ProcessKey, ProcessTable},
+    sensors::{ProcFs, ProcessTable},
 };
 
 impl Agent {
-    /// Makes a group for each container that the plan limits and that has none, and moves its
-    /// tree there.
+    /// Makes the groups that each container lacks for the plan, and moves its tree there.
     pub(super) fn enter_groups(&mut self, now: Instant) {
-        if self.own_groups.is_none() {
+        let Some(own) = &self.own_groups else {
             return;
-        }
-        let limited = |id: &ContainerId| self.step_at(id, now).is_some();
+        };
         let entering: Vec<ContainerId> = self
             .containers
             .iter()
-            .filter(|(id, container)| container.needs_group() && limited(id))
+            .filter(|(id, container)| {
+                let wanted = self.wanted_groups(own, id, container, now);
+                container.can_be_moved()
+                    && wanted
+                        .keys()
+                        .any(|one| !container.own_groups.contains_key(one))
+            })
             .map(|(id, _)| id.clone())
             .collect();
         if entering.is_empty() {
@@ -36,53 +47,103 @@ impl Agent {
         };
         let mut moving = BTreeMap::new();
         for id in entering {
-            match self.prepare_group(&id, &table) {
-                Ok(Some(root)) => {
-                    moving.insert(id, root);
+            match self.prepare_groups(&id, &table, now) {
+                Ok(Some(tree)) => {
+                    moving.insert(id, tree);
                 }
                 Ok(None) => {}
                 Err(error) => self.hold_back(&id, &error),
             }
         }
         let table = self.move_trees(&mut moving, table);
-        for id in moving.keys() {
-            if let Err(error) = self.settle_in_group(id, &table, now) {
-                self.hold_back(id, &error);
+        for (id, moved) in moving {
+            if let Err(error) = self.settle_in_groups(&id, moved.groups, &table, now) {
+                self.hold_back(&id, &error);
             }
         }
     }
 
-    /// Moves the containers that no plan limits any more back to where they were, so that what
-    /// applied to them before applies again.
+    /// Moves containers out of the groups that no plan needs any more, back to where they were,
+    /// so that what applied to them before applies again.
     pub(super) fn leave_groups(&mut self, now: Instant) {
-        let leaving: Vec<ContainerId> = self
-            .containers
-            .iter()
-            .filter(|(id, container)| container.in_own_group() && self.step_at(id, now).is_none())
-            .map(|(id, _)| id.clone())
-            .collect();
+        let Some(own) = &self.own_groups else {
+            return;
+        };
+        let mut leaving = Vec::new();
+        for (id, container) in &self.containers {
+            let wanted = self.wanted_groups(own, id, container, now);
+            if container
+                .own_groups
+                .keys()
+                .any(|one| !wanted.contains_key(one))
+            {
+                leaving.push((id.clone(), wanted));
+            }
+        }
         if leaving.is_empty() {
             return;
         }
-        for id in &leaving {
-            self.leave_group(id, now);
+        for (id, wanted) in &leaving {
+            self.leave(id, wanted, now);
         }
         // The first reading by processes comes right after the last one by the group.
         if let Some(table) = self.scan() {
-            for id in &leaving {
+            for (id, _) in &leaving {
                 self.read_one(id, &table, now);
             }
         }
         self.remove_leaving();
     }
 
-    /// Gives the root of the tree that has to be moved; nothing when it has ended, or when the
-    /// container executor has made a group since the container arrived.
-    fn prepare_group(
+    /// The own groups in which a container has to be now. A hierarchy in which the container
+    /// executor has put it into a group is left to that.
+    fn wanted_groups(
+        &self,
+        own: &OwnGroups,
+        id: &ContainerId,
+        container: &Container,
+        now: Instant,
+    ) -> BTreeMap<Controller, PathBuf> {
+        let mut wanted = BTreeSet::new();
+        if let Some(plan) = &self.plan {
+            wanted.extend(plan.limited(id, now));
+            if plan.limits_memory(now) {
+                wanted.insert(Controller::Memory);
+            }
+        }
+        let executors = container.executors_groups.values();
+        let executors: BTreeSet<_> = executors.filter_map(|group| self.mount_of(group)).collect();
+        let group = |controller: Controller| {
+            let group = own.group(controller, id)?;
+            let is_free = !executors.contains(&self.mount_of(&group)?);
+            is_free.then_some((controller, group))
+        };
+        let mut groups: BTreeMap<Controller, PathBuf> =
+            wanted.into_iter().filter_map(group).collect();
+        let is_moved = !groups.is_empty();
+        if is_moved {
+            groups.extend(group(Controller::CpuAccounting));
+        }
+        let network = Controller::Network;
+        if self.network.is_counted() && (is_moved || self.hierarchies.is_apart(network)) {
+            groups.extend(group(network));
+        }
+        groups
+    }
+
+    fn mount_of(&self, group: &std::path::Path) -> Option<PathBuf> {
+        let hierarchy = self.hierarchies.of(group)?;
+        Some(hierarchy.mount_point().to_owned())
+    }
+
+    /// Makes the groups that are missing; gives what has to be moved to them. Nothing when the
+    /// tree has ended, or when the container executor has made groups since the container arrived.
+    fn prepare_groups(
         &mut self,
         id: &ContainerId,
         table: &ProcessTable,
-    ) -> Result<Option<ProcessKey>, LimitError> {
+        now: Instant,
+    ) -> Result<Option<Moving>, LimitError> {
         let (Some(container), Some(own)) = (self.containers.get_mut(id), &self.own_groups) else {
             return Ok(None);
         };
@@ -98,87 +159,115 @@ impl Agent {
         let Some(cgroup) = cgroup(&self.proc, process.pid)? else {
             return Ok(None);
         };
-        let executors = ExecutorsGroups::find(id, &cgroup, &self.hierarchies, Some(own));
-        if executors.are_there() {
-            executors.take_up(container, Some(own))?;
+        let executors = executors_groups(id, &cgroup, &self.hierarchies, Some(own));
+        if executors != container.executors_groups {
+            container.executors_groups = executors;
+            let settled = container.settle(&self.hierarchies);
+            settled.map_err(|error| KernelFileError::new("measure", &self.proc.path(""), error))?;
+        }
+        let (Some(container), Some(own)) = (self.containers.get(id), &self.own_groups) else {
             return Ok(None);
-        }
+        };
+        let mut groups = self.wanted_groups(own, id, container, now);
+        groups.retain(|controller, _| !container.own_groups.contains_key(controller));
+        let inside = container.distinct_own_groups();
         let actuator = &mut self.actuator;
-        for hierarchy in own.hierarchies() {
-            let group = own.group(hierarchy, id);
+        let new: BTreeSet<PathBuf> = groups.values().cloned().collect();
+        for group in new.difference(&inside) {
+            let hierarchy = self.hierarchies.of(group);
             let now_in = hierarchy
-                .directory_of(&cgroup)
+                .and_then(|one| one.directory_of(&cgroup))
                 .filter(|directory| container_of(directory).is_none());
-            let origin = now_in.unwrap_or_else(|| actuator.journal.origin(&group));
-            actuator.journal.remember_origin(&group, &origin)?;
-            actuator.files.make_group(&group)?;
-            self.leaving.remove(&group);
+            let origin = now_in.unwrap_or_else(|| actuator.journal.origin(group));
+            actuator.journal.remember_origin(group, &origin)?;
+            own.make(group, &mut actuator.files)?;
+            self.leaving.remove(group);
         }
-        Ok(Some(root))
+        Ok((!groups.is_empty()).then_some(Moving { root, groups }))
     }
 
-    /// Reads a container by its processes for the last time, and by its group from now on.
-    fn settle_in_group(
+    /// Reads a container by what it was read by for the last time, and by its groups from now on.
+    fn settle_in_groups(
         &mut self,
         id: &ContainerId,
+        groups: BTreeMap<Controller, PathBuf>,
         table: &ProcessTable,
         now: Instant,
     ) -> Result<(), LimitError> {
         self.read_one(id, table, now);
-        let (Some(container), Some(own)) = (self.containers.get_mut(id), &self.own_groups) else {
+        let Some(container) = self.containers.get_mut(id) else {
             return Ok(());
         };
-        let accounted = own.accounting_group(id);
-        let group = own.group(own.cpu(), id);
-        let mount_point = own.cpu().mount_point();
-        let files = &mut self.actuator.files;
-        container.limiter = Some(CpuLimiter::own(&group, mount_point, files)?);
-        container.sensor.switch(accounting(&accounted)?);
-        container.members = Members::OwnGroup(accounted);
+        container.own_groups.extend(groups);
+        let settled = container.settle(&self.hierarchies);
+        settled.map_err(|error| KernelFileError::new("measure", &self.proc.path(""), error))?;
         self.read_one(id, table, now);
         Ok(())
     }
 
-    /// Undoes a group to which not every process could be moved.
+    /// Undoes groups to which not every process could be moved.
     pub(super) fn hold_back(&mut self, id: &ContainerId, error: &LimitError) {
         let message = format!("{id} is measured by its processes, not limited: {error}");
         self.troubles.warn("containers without a group", message);
+        let groups = self.own_groups.as_ref().map(|own| {
+            let groups = Controller::ALL.into_iter();
+            groups.filter_map(|one| own.group(one, id)).collect()
+        });
+        let groups: BTreeSet<PathBuf> = groups.unwrap_or_default();
         if let Some(container) = self.containers.get_mut(id) {
-            container.leave_group();
+            container.own_groups.clear();
             container.held_back = true;
+            if let Err(error) = container.settle(&self.hierarchies) {
+                self.troubles.warn("readings", format!("{id}: {error}"));
+            }
         }
-        let groups = self.own_groups.as_ref().map(|own| own.groups(id));
-        self.leaving.extend(groups.unwrap_or_default());
+        self.leaving
+            .extend(groups.into_iter().filter(|group| group.exists()));
         self.remove_leaving();
     }
 
-    /// Puts the processes back, reads the group for the last time, and follows the tree from
-    /// what was in it.
-    fn leave_group(&mut self, id: &ContainerId, now: Instant) {
-        let Some(own) = &self.own_groups else {
+    /// Puts the processes back, reads the groups for the last time, and follows the tree from
+    /// what was in them.
+    fn leave(&mut self, id: &ContainerId, wanted: &BTreeMap<Controller, PathBuf>, now: Instant) {
+        let Some(container) = self.containers.get(id) else {
             return;
         };
-        let groups = own.groups(id);
-        let pids = read_pids(&own.accounting_group(id)).unwrap_or_else(|error| {
+        let accounted = container.own_groups.get(&Controller::CpuAccounting);
+        let pids = accounted.map_or_else(|| Ok(Vec::new()), |group| read_pids(group));
+        let pids = pids.unwrap_or_else(|error| {
             self.troubles.warn("readings", format!("{id}: {error}"));
             Vec::new()
         });
         let processes = pids.iter().filter_map(|pid| self.proc.process(*pid).ok()?);
         let members = processes.map(|process| process.key()).collect();
-        for group in &groups {
+        let kept: BTreeSet<PathBuf> = wanted.values().cloned().collect();
+        let left: Vec<PathBuf> = container
+            .distinct_own_groups()
+            .difference(&kept)
+            .cloned()
+            .collect();
+        for group in &left {
             self.put_back(group);
         }
-        self.leaving.extend(groups);
+        self.leaving.extend(left);
         let Some(container) = self.containers.get_mut(id) else {
             return;
         };
-        match container.sensor.read_group(&self.proc, &pids, now) {
+        match container
+            .sensor
+            .read_group(&self.proc, &pids, self.node.disks(), now)
+        {
             Ok(Some(reading)) => self.samples.add(id, &reading),
             Ok(None) => {}
             Err(error) => self.troubles.warn("readings", format!("{id}: {error}")),
         }
         container.sensor.follow(members);
-        container.leave_group();
+        container
+            .own_groups
+            .retain(|controller, _| wanted.contains_key(controller));
+        if let Err(error) = container.settle(&self.hierarchies) {
+            self.troubles.warn("readings", format!("{id}: {error}"));
+        }
     }
 }
 

@@ -6,22 +6,29 @@ use std::{
     hash::{BuildHasher, Hasher, RandomState},
     io,
     path::{Path, PathBuf},
+    sync::Arc,
+    time::Instant,
 };
 
-use elastane_protocol::Capacity;
+use elastane_protocol::{CanLimit, Capacity, Limits};
 use nix::unistd::{SysconfVar, geteuid, sysconf};
 
-use super::{Actuator, Agent};
+use super::{Actuator, Agent, heaps::NodeHeaps, limits::Rules, network::NodeNetwork, node::Node};
 use crate::{
-    actuators::{CpuLimit, KernelFiles, LimitError, OwnGroups, container_of},
+    actuators::{
+        Change, KernelFiles, LimitError, LimitFile, Margin, OwnGroups, Value, container_of,
+        limits_of,
+    },
     audit::{Audit, Reason},
-    cgroups::Hierarchies,
+    cgroups::{Controller, Hierarchies},
     config::{self, Config},
     journal::Journal,
+    memory_watch::{MemoryWatch, MemoryWatchError},
     once::Once,
     report::Identity,
     samples::Samples,
-    sensors::{KernelThreads, ProcFs, ProcessTable},
+    sensors::{Device, Disks, KernelThreads, NodeSensor, ProcFs, ProcessTable},
+    status,
 };
 
 /// Why an agent cannot begin.
@@ -33,7 +40,12 @@ pub enum StartError {
     Proc { path: PathBuf, source: io::Error },
     #[error(transparent)]
     Groups(LimitError),
+    #[error(transparent)]
+    MemoryWatch(#[from] MemoryWatchError),
 }
+
+/// Where the kernel shows devices.
+const SYS: &str = "/sys";
 
 impl Agent {
     /// Looks at the host, reads the journal, and puts everything back that a killed agent left
@@ -47,7 +59,10 @@ impl Agent {
             let path = proc.path(name);
             fs::read_to_string(&path).map_err(|source| StartError::Proc { path, source })
         };
-        let hierarchies = Hierarchies::discover(&read("self/mountinfo")?);
+        let mountinfo = read("self/mountinfo")?;
+        let hierarchies = Hierarchies::of_this_host(&mountinfo);
+        let disks = Disks::new(Path::new(SYS));
+        let local_disks = local_disks(&disks, &config.disk.local_dirs, &mountinfo);
         let capacity = capacity(&config.capacity, &read("meminfo")?);
         let mut kernel_threads = KernelThreads::default();
         let table =
@@ -59,12 +74,42 @@ impl Agent {
             files: KernelFiles::default(),
             journal: journal(&config.socket.path, &hierarchies),
             audit: audit(config.audit.file.as_deref())?,
+            rules: Rules {
+                margin: Margin {
+                    least_bytes: config.memory.margin_bytes,
+                },
+                disks: local_disks.clone(),
+            },
         };
+        let measured_disks = match local_disks.is_empty() {
+            true => disks.physical(),
+            false => local_disks.clone(),
+        };
+        let node = Node::new(
+            NodeSensor::new(measured_disks),
+            config.memory.node_floor_bytes,
+            config.memory.kill_after(),
+            &proc,
+        );
         let own_groups = own_groups(config, &hierarchies, capacity.cpu_cores, &mut actuator)?;
+        let own = own_groups.as_ref();
+        let network = NodeNetwork::open(
+            &config.network,
+            own.and_then(|own| own.parent_of(Controller::Network))
+                .as_deref(),
+            config.capacity.network_bytes_per_s,
+        );
+        let capacity = Capacity {
+            network_bytes_per_s: config
+                .capacity
+                .network_bytes_per_s
+                .unwrap_or_else(|| network.link_bytes_per_s()),
+            ..capacity
+        };
         let mut agent = Self {
             identity: Identity {
                 agent_run: RandomState::new().build_hasher().finish(),
-                can_limit_cpu: own_groups.is_some(),
+                can_limit: can_limit(own, &local_disks, &network),
                 capacity,
             },
             forbidden: table.ancestors(std::process::id()),
@@ -73,6 +118,10 @@ impl Agent {
             hierarchies,
             own_groups,
             containers: Default::default(),
+            node,
+            network,
+            heaps: NodeHeaps::open(config.jvm, proc_root),
+            memory_watch: Arc::new(MemoryWatch::new()?),
             samples: Samples::default(),
             reported: 0,
             plan: None,
@@ -80,6 +129,7 @@ impl Agent {
             leaving: Default::default(),
             removed_at_start: 0,
             troubles: Once::default(),
+            status_file: status::path(&config.socket.path),
             stopped: false,
         };
         agent.put_back_left_behind();
@@ -93,14 +143,23 @@ impl Agent {
             memory_bytes,
             ..
         } = self.identity.capacity;
-        format!(
-            "{cpu_cores} cores, {memory_bytes} bytes of memory, {}",
-            if self.identity.can_limit_cpu {
-                "CPU can be limited"
-            } else {
-                "CPU cannot be limited"
-            }
-        )
+        let can_limit = self.identity.can_limit;
+        let can = [
+            (can_limit.cpu, "CPU"),
+            (can_limit.memory, "memory"),
+            (can_limit.disk, "disk traffic"),
+            (can_limit.network_received, "what is received"),
+            (can_limit.network_sent, "what is sent"),
+        ];
+        let can: Vec<&str> = can
+            .iter()
+            .filter_map(|(can, name)| can.then_some(*name))
+            .collect();
+        let can = match can.is_empty() {
+            true => "nothing".to_owned(),
+            false => can.join(", "),
+        };
+        format!("{cpu_cores} cores, {memory_bytes} bytes of memory; can limit: {can}")
     }
 
     fn put_back_left_behind(&mut self) {
@@ -109,14 +168,18 @@ impl Agent {
         if let Some(own_groups) = &self.own_groups {
             left_behind.extend(own_groups.present());
         }
-        let lifted = CpuLimit::LIFTED;
-        let own = left_behind.iter().cloned().map(|group| (group, lifted));
-        let foreign = journal
-            .former()
-            .map(|(group, limit)| (group.clone(), limit));
-        let limits: Vec<(PathBuf, CpuLimit)> = own.chain(foreign).collect();
-        for (group, limit) in limits {
-            self.lift(&group, limit);
+        let own = left_behind.iter().map(|group| {
+            let limits = limits_of(group).into_iter();
+            (
+                group.clone(),
+                limits.map(|(file, _)| (file, file.lifted())).collect(),
+            )
+        });
+        let foreign = journal.former();
+        let foreign = foreign.map(|(group, values)| (group.clone(), values.to_vec()));
+        let groups: Vec<(PathBuf, Vec<(LimitFile, Value)>)> = own.chain(foreign).collect();
+        for (group, values) in groups {
+            self.lift(&group, values);
         }
         if !left_behind.is_empty() {
             let restored = self.empty_and_remove(&mut left_behind);
@@ -124,28 +187,75 @@ impl Agent {
             log::info!("{} groups of a killed agent are removed", restored.removed);
         }
         self.leaving = left_behind;
+        self.restore_heaps_left_behind(Instant::now());
     }
 
-    /// Groups of the cpuacct hierarchy have no limit and are passed over.
-    fn lift(&mut self, group: &Path, limit: CpuLimit) {
+    /// Puts into the files of a group what they held before.
+    fn lift(&mut self, group: &Path, values: Vec<(LimitFile, Value)>) {
         let Some(container) = container_of(group) else {
             return;
         };
-        let limited = group.join("cpu.shares").exists();
         let actuator = &mut self.actuator;
-        if limited {
-            match limit.write(group, &mut actuator.files) {
-                Ok(_) => {
-                    let troubles = &mut self.troubles;
-                    actuator.record(&container, Reason::LeftBehind, None, limit, troubles);
+        let changes = values.into_iter().map(|(file, value)| Change {
+            group: group.into(),
+            file,
+            value,
+        });
+        let mut written = Vec::new();
+        for (change, outcome) in actuator.files.write_all(changes.collect()) {
+            match outcome {
+                Err(error) if !error.is_gone() => {
+                    self.troubles.warn("limits left behind", error);
+                    continue;
                 }
-                Err(error) => return self.troubles.warn("limits left behind", error),
+                Ok(true) => written.push(change.clone()),
+                _ => {}
             }
-            actuator.files.forget(group);
+            if let Err(error) = actuator.journal.forget_former(group, change.file) {
+                self.troubles.warn("journal", error);
+            }
         }
-        if let Err(error) = actuator.journal.forget_former(group) {
-            self.troubles.warn("journal", error);
+        actuator.files.forget(group);
+        if !written.is_empty() {
+            let written: Vec<&Change> = written.iter().collect();
+            let audit = &mut actuator.audit;
+            let none = Limits::default();
+            if let Err(error) = audit.changed(&container, Reason::LeftBehind, &none, &written) {
+                self.troubles.warn("audit", format!("audit file: {error}"));
+            }
         }
+    }
+}
+
+/// The disks behind the local directories, each once. One that has none is said and left out.
+fn local_disks(disks: &Disks, directories: &[PathBuf], mountinfo: &str) -> Vec<Device> {
+    let mut found = BTreeSet::new();
+    for directory in directories {
+        match disks.behind(directory, mountinfo) {
+            Ok(device) => {
+                found.insert(device);
+            }
+            Err(error) => {
+                let directory = directory.display();
+                log::warn!("disk.local_dirs: {directory} is not limited: {error}");
+            }
+        }
+    }
+    found.into_iter().collect()
+}
+
+fn can_limit(
+    own_groups: Option<&OwnGroups>,
+    local_disks: &[Device],
+    network: &NodeNetwork,
+) -> CanLimit {
+    let can = |controller| own_groups.is_some_and(|own| own.serve(controller));
+    CanLimit {
+        cpu: can(Controller::Cpu),
+        memory: can(Controller::Memory),
+        disk: can(Controller::Disk) && !local_disks.is_empty(),
+        network_sent: network.is_shaped(),
+        network_received: network.is_counted(),
     }
 }
 
@@ -181,7 +291,12 @@ fn own_groups(
     }
     let Actuator { files, journal, .. } = actuator;
     match OwnGroups::prepare(hierarchies, &config.cgroup.parent, cores, files, journal) {
-        Ok(groups) => Ok(Some(groups)),
+        Ok((groups, left_out)) => {
+            for reason in left_out {
+                log::warn!("not limited: {reason}");
+            }
+            Ok(Some(groups))
+        }
         Err(error @ LimitError::Taken { .. }) => Err(StartError::Groups(error)),
         Err(error) => {
             log::warn!("containers are measured, but cannot be limited: {error}");
@@ -202,7 +317,7 @@ fn capacity(configured: &config::Capacity, meminfo: &str) -> Capacity {
         memory_bytes: configured
             .memory_bytes
             .unwrap_or_else(|| total_memory_bytes(meminfo).unwrap_or(0)),
-        network_bytes_per_s: configured.network_bytes_per_s,
+        network_bytes_per_s: configured.network_bytes_per_s.unwrap_or(0),
         disk_bytes_per_s: configured.disk_bytes_per_s,
     }
 }
@@ -228,7 +343,7 @@ mod tests {
         let configured = config::Capacity {
             cpu_cores: Some(2.5),
             memory_bytes: Some(7),
-            network_bytes_per_s: 8,
+            network_bytes_per_s: Some(8),
             disk_bytes_per_s: 9,
         };
         let capacity = capacity(&configured, meminfo);

@@ -3,10 +3,13 @@
 use std::path::{Component, Path};
 
 use super::Config;
-use crate::container_id::ContainerId;
+use crate::{container_id::ContainerId, network::Device};
 
 /// The length that the kernel's socket address has room for.
 const MAX_SOCKET_PATH_BYTES: usize = 107;
+
+/// The watch of a memory limit wakes that much below it, at least.
+const LEAST_MARGIN_BYTES: u64 = 64 << 20;
 
 /// A value that is out of bounds.
 pub struct BadValue {
@@ -53,6 +56,35 @@ pub fn check(config: &Config) -> Result<(), BadValue> {
         config.cgroup.parent.display(),
         "a relative path of names of letters, digits, `_`, `.` and `-`, the last one no container id",
     )?;
+    let memory = config.memory;
+    require(
+        memory.margin_bytes >= LEAST_MARGIN_BYTES,
+        "memory.margin_bytes",
+        memory.margin_bytes,
+        format!("a number of at least {LEAST_MARGIN_BYTES}"),
+    )?;
+    require(
+        (1000..=600_000).contains(&memory.kill_after_ms),
+        "memory.kill_after_ms",
+        memory.kill_after_ms,
+        "1000 to 600000",
+    )?;
+    for directory in &config.disk.local_dirs {
+        require(
+            directory.is_absolute(),
+            "disk.local_dirs",
+            directory.display(),
+            "absolute paths",
+        )?;
+    }
+    for name in &config.network.devices {
+        require(
+            name.parse::<Device>().is_ok(),
+            "network.devices",
+            name,
+            "names of network devices: 1 to 15 bytes without blanks, `/` and `:`",
+        )?;
+    }
     let capacity = config.capacity;
     if let Some(cores) = capacity.cpu_cores {
         let positive = cores.is_finite() && cores > 0.0;

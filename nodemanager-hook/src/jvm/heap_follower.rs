@@ -16,6 +16,8 @@ const LEAST_OUTSIDE_HEAP_BYTES: u64 = 48 * 1024 * 1024;
 pub struct Reading {
     /// What the container's processes hold, bytes that can be written back left out.
     pub resident_bytes: u64,
+    /// What is kept between what is resident and the limit.
+    pub margin_bytes: u64,
     /// The limit that is in force; nothing when there is none.
     pub limit_bytes: Option<u64>,
 }
@@ -50,7 +52,6 @@ pub enum Step {
 /// Follows the plan for one container.
 #[derive(Debug)]
 pub struct HeapFollower {
-    margin_bytes: u64,
     give_up_after: Duration,
     asked: Option<Asked>,
 }
@@ -72,10 +73,9 @@ enum State {
 }
 
 impl HeapFollower {
-    /// `margin_bytes` is kept between what is resident and the limit.
-    pub fn new(margin_bytes: u64, give_up_after: Duration) -> Self {
+    /// `give_up_after` is the time that a JVM has to give memory back.
+    pub fn new(give_up_after: Duration) -> Self {
         Self {
-            margin_bytes,
             give_up_after,
             asked: None,
         }
@@ -88,7 +88,7 @@ impl HeapFollower {
             return self.lift(reading);
         };
         // No reading is near the end of the range unless it is wrong, and then nothing is limited.
-        let Some(least) = reading.resident_bytes.checked_add(self.margin_bytes) else {
+        let Some(least) = reading.resident_bytes.checked_add(reading.margin_bytes) else {
             return self.lift(reading);
         };
         match reading.limit_bytes {
@@ -100,7 +100,7 @@ impl HeapFollower {
                 }
                 steps
             }
-            Some(limit) if planned == limit && least <= limit => self.hold(),
+            Some(limit) if planned == limit && least <= limit => self.hold(planned),
             limit => self.shrink(planned, least, limit, now),
         }
     }
@@ -112,8 +112,13 @@ impl HeapFollower {
     }
 
     /// The limit is the plan's.
-    fn hold(&mut self) -> Vec<Step> {
+    fn hold(&mut self, planned: u64) -> Vec<Step> {
         match &mut self.asked {
+            Some(asked) if asked.limit_bytes < planned => {
+                self.asked = None;
+                let limit_bytes = Some(planned);
+                vec![Step::Grow { limit_bytes }]
+            }
             Some(asked) if asked.state != State::Fits => {
                 let was_waiting = asked.state == State::Waiting;
                 asked.state = State::Fits;

@@ -9,6 +9,14 @@ pub struct Growth {
 }
 
 impl Growth {
+    /// Of a counter that begins now: its first total is growth, too.
+    pub fn from_zero() -> Self {
+        Self {
+            base: Some(0),
+            fallen: false,
+        }
+    }
+
     /// The growth since the reading before; 0 for the first one and where the total fell.
     ///
     /// One fall keeps the base, so that what comes back is not counted twice. A second one in a

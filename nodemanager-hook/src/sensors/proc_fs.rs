@@ -4,7 +4,7 @@ use std::{
     fmt::Write as _,
     fs::File,
     io::{self, Read},
-    os::unix::fs::DirEntryExt,
+    os::unix::fs::{DirEntryExt, MetadataExt},
     path::{Path, PathBuf},
 };
 
@@ -13,7 +13,7 @@ use nix::{
     unistd::{SysconfVar, sysconf},
 };
 
-use super::process_table::Process;
+use super::{HeldMemory, group_files::DiskTraffic, process_table::Process};
 
 const NANOSECONDS_PER_SECOND: u64 = 1_000_000_000;
 /// `PF_KTHREAD` of the kernel, which proc(5) does not name.
@@ -22,7 +22,7 @@ const KERNEL_THREAD: u64 = 0x0020_0000;
 /// Disk traffic of a process since it began, and of the children that it has reaped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DiskBytes {
-    Read(u64),
+    Read(DiskTraffic),
     /// Another user's process, and the agent is not root.
     Denied,
 }
@@ -60,6 +60,11 @@ impl ProcFs {
         }
     }
 
+    /// How long the tick is in which the kernel counts CPU time.
+    pub fn nanoseconds_per_tick(&self) -> u64 {
+        self.nanoseconds_per_tick
+    }
+
     /// A file below the root.
     pub fn path(&self, name: &str) -> PathBuf {
         self.root.join(name)
@@ -82,6 +87,12 @@ impl ProcFs {
         Ok(pids)
     }
 
+    /// The inode of a process as [`Self::pids`] has it; nothing when the process is gone or hidden.
+    pub fn inode(&self, pid: u32) -> Option<u64> {
+        let metadata = std::fs::metadata(self.root.join(pid.to_string()));
+        metadata.ok().map(|metadata| metadata.ino())
+    }
+
     /// Parent, session, start and CPU time of a process.
     pub fn process(&self, pid: u32) -> io::Result<Option<Process>> {
         let parsed = self.read(pid, "stat", |text| {
@@ -94,13 +105,22 @@ impl ProcFs {
     }
 
     /// Resident memory. Pages that several processes share are counted for each of them.
-    pub fn resident_bytes(&self, pid: u32) -> io::Result<Option<u64>> {
+    pub fn memory(&self, pid: u32) -> io::Result<Option<HeldMemory>> {
         let pages = self.read(pid, "statm", |text| {
-            text.split_ascii_whitespace().nth(1)?.parse::<u64>().ok()
+            let mut fields = text.split_ascii_whitespace().skip(1).map(str::parse::<u64>);
+            let (resident, shared) = (fields.next()?.ok()?, fields.next()?.ok()?);
+            Some((resident, shared))
         })?;
         match pages {
             Some(None) => Err(self.unreadable(pid, "statm")),
-            other => Ok(other.flatten().map(|pages| pages * self.page_bytes)),
+            other => Ok(other.flatten().map(|(resident, shared)| HeldMemory {
+                resident_bytes: resident.saturating_mul(self.page_bytes),
+                anonymous_bytes: resident
+                    .saturating_sub(shared)
+                    .saturating_mul(self.page_bytes),
+                file_bytes: shared.saturating_mul(self.page_bytes),
+                ..HeldMemory::default()
+            })),
         }
     }
 
@@ -176,23 +196,26 @@ fn parse_stat(pid: u32, text: &str, nanoseconds_per_tick: u64) -> Option<Process
     let fields: Vec<&str> = after_name.split_ascii_whitespace().collect();
     // Counted from the state, which proc(5) calls field 3.
     let number = |field: usize| fields.get(field - 3)?.parse::<u64>().ok();
-    let ticks: u64 = (14..=17).map(number).sum::<Option<u64>>()?;
+    let ticks = (14..=17).try_fold(0, |sum: u64, field| sum.checked_add(number(field)?))?;
     Some(Process {
         pid,
         parent: u32::try_from(number(4)?).ok()?,
         session: u32::try_from(number(6)?).ok()?,
         start_ticks: number(22)?,
         is_kernel_thread: number(9)? & KERNEL_THREAD != 0,
-        cpu_nanoseconds: ticks * nanoseconds_per_tick,
+        cpu_nanoseconds: ticks.saturating_mul(nanoseconds_per_tick),
     })
 }
 
-fn parse_io(text: &str) -> Option<u64> {
+fn parse_io(text: &str) -> Option<DiskTraffic> {
     let value = |key: &str| {
         let line = text.lines().find_map(|line| line.strip_prefix(key))?;
         line.trim().parse::<u64>().ok()
     };
-    Some(value("read_bytes:")? + value("write_bytes:")?)
+    Some(DiskTraffic {
+        read_bytes: value("read_bytes:")?,
+        written_bytes: value("write_bytes:")?,
+    })
 }
 
 /// `Uid:`, then the real, effective, saved and file system user ids.
@@ -250,7 +273,11 @@ mod tests {
     fn io_is_what_storage_saw_not_what_was_asked() {
         let text = "rchar: 900\nwchar: 800\nsyscr: 1\nsyscw: 1\nread_bytes: 4096\n\
                     write_bytes: 8192\ncancelled_write_bytes: 0\n";
-        assert_eq!(parse_io(text), Some(12288));
+        let expected = DiskTraffic {
+            read_bytes: 4096,
+            written_bytes: 8192,
+        };
+        assert_eq!(parse_io(text), Some(expected));
     }
 
     #[test]
@@ -258,7 +285,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let proc = ProcFs::new(directory.path());
         assert!(proc.process(5).unwrap().is_none());
-        assert!(proc.resident_bytes(5).unwrap().is_none());
+        assert!(proc.memory(5).unwrap().is_none());
         assert!(proc.disk_bytes(5).unwrap().is_none());
         std::fs::create_dir(directory.path().join("5")).unwrap();
         std::fs::write(directory.path().join("5/stat"), "").unwrap();
@@ -270,7 +297,8 @@ mod tests {
         let proc = ProcFs::new(Path::new("/proc"));
         let process = proc.process(std::process::id()).unwrap().unwrap();
         assert_eq!(process.parent, nix::unistd::getppid().as_raw() as u32);
-        assert!(proc.resident_bytes(process.pid).unwrap().unwrap() > 100_000);
+        let held = proc.memory(process.pid).unwrap().unwrap();
+        assert!(held.anonymous_bytes > 10_000 && held.resident_bytes > 100_000);
         let pids = proc.pids().unwrap();
         assert!(pids.iter().any(|(pid, _)| *pid == process.pid));
     }

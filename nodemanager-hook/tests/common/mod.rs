@@ -9,14 +9,27 @@ mod tree;
 use std::{
     env, fs,
     io::{self, Write},
-    path::Path,
+    path::{Path, PathBuf},
     thread,
     time::{Duration, Instant},
 };
 
 use elastane_protocol::{AgentResponse, frame};
+use tempfile::TempDir;
 
-pub use self::{agent::Agent, parent::Parent, tree::Tree};
+pub use self::{
+    agent::Agent,
+    parent::{Parent, quota_us, set_quota_us, set_shares, shares},
+    tree::Tree,
+};
+
+/// A directory on a disk whose traffic can be limited: the one that the environment names, or
+/// where the tests are built.
+pub fn on_disk() -> TempDir {
+    let disk = env::var("ELASTANE_TEST_DISK").map(PathBuf::from);
+    let disk = disk.unwrap_or_else(|_| env!("CARGO_TARGET_TMPDIR").into());
+    tempfile::tempdir_in(disk).unwrap()
+}
 
 pub const PATIENCE: Duration = Duration::from_secs(20);
 

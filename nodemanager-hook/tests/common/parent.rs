@@ -1,6 +1,7 @@
-//! Real cgroups.
+//! Real cgroups of either version: a test says what it means, and this finds the file.
 
 use std::{
+    collections::BTreeSet,
     fs,
     path::{Path, PathBuf},
     sync::atomic::{AtomicU32, Ordering},
@@ -12,12 +13,17 @@ use nix::unistd::geteuid;
 
 use super::{Tree, read_number, skip};
 
-/// A parent of the test's own in the cpu and cpuacct hierarchies, with a weight that makes the
-/// rest of a busy machine give way.
+/// Controllers as the agent uses them: their names in version 1.
+const CONTROLLERS: [&str; 4] = ["cpu", "cpuacct", "memory", "blkio"];
+
+/// A parent of the test's own in each hierarchy, with a weight that makes the rest of a busy
+/// machine give way.
 pub struct Parent {
     pub name: String,
     pub cpu: PathBuf,
     pub cpuacct: PathBuf,
+    pub memory: PathBuf,
+    pub blkio: PathBuf,
 }
 
 impl Parent {
@@ -28,25 +34,34 @@ impl Parent {
             skip("cgroups cannot be made: not root");
             return None;
         }
-        let (Some(cpu), Some(cpuacct)) = (mount_point("cpu"), mount_point("cpuacct")) else {
-            skip("there are no cgroup v1 hierarchies of cpu and cpuacct");
+        let mount_points = CONTROLLERS.map(mount_point);
+        let [Some(cpu), Some(cpuacct), Some(memory), Some(blkio)] = mount_points else {
+            skip("there are no hierarchies of cpu, cpuacct, memory and blkio");
             return None;
         };
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let name = format!("elastane-test-{}-{number}", std::process::id());
+        pass_on(&cpu);
         let parent = Self {
             cpu: cpu.join(&name),
             cpuacct: cpuacct.join(&name),
+            memory: memory.join(&name),
+            blkio: blkio.join(&name),
             name,
         };
         for group in parent.groups() {
-            if let Err(error) = fs::create_dir_all(group) {
+            if let Err(error) = fs::create_dir_all(&group) {
                 skip(&format!("cannot make {}: {error}", group.display()));
                 return None;
             }
         }
-        fs::write(parent.cpu.join("cpu.shares"), "262144").unwrap();
+        set_shares(&parent.cpu, 262_144);
         Some(parent)
+    }
+
+    /// Whether all is one hierarchy of version 2.
+    pub fn is_version_2(&self) -> bool {
+        is_version_2(&self.cpu)
     }
 
     /// Moves a tree of one process here, as if it had always been here.
@@ -56,19 +71,51 @@ impl Parent {
         }
     }
 
+    /// Makes groups for a tree of one process as the container executor does; gives that in the
+    /// cpu hierarchy.
+    pub fn hold_as_executor(&self, tree: &Tree, controllers: &[&str]) -> PathBuf {
+        for controller in controllers {
+            let outer = self.of(controller).join("yarn");
+            fs::create_dir_all(&outer).unwrap();
+            pass_on(self.of(controller));
+            pass_on(&outer);
+            let group = outer.join(&tree.id);
+            fs::create_dir_all(&group).unwrap();
+            fs::write(group.join("cgroup.procs"), tree.pid().to_string()).unwrap();
+        }
+        self.cpu.join("yarn").join(&tree.id)
+    }
+
+    /// Makes again what a test removed.
+    pub fn make_again(&self) {
+        fs::create_dir(&self.cpuacct).unwrap();
+        pass_on(&self.cpuacct);
+    }
+
+    fn of(&self, controller: &str) -> &Path {
+        match controller {
+            "cpu" => &self.cpu,
+            "cpuacct" => &self.cpuacct,
+            "memory" => &self.memory,
+            _ => &self.blkio,
+        }
+    }
+
     /// The group of a container in the cpu hierarchy.
     pub fn group_of(&self, tree: &Tree) -> PathBuf {
         self.cpu.join(&tree.id)
     }
 
-    pub fn groups(&self) -> [&Path; 2] {
-        [&self.cpu, &self.cpuacct]
+    /// The parent in each hierarchy.
+    pub fn groups(&self) -> BTreeSet<PathBuf> {
+        let all = [&self.cpu, &self.cpuacct, &self.memory, &self.blkio];
+        all.into_iter().cloned().collect()
     }
 
-    /// Groups that are in it, in both hierarchies.
+    /// Groups that are in it, in all hierarchies.
     pub fn inner(&self) -> usize {
-        let directories = |group: &Path| {
-            let entries = fs::read_dir(group).unwrap().flatten();
+        let directories = |group: PathBuf| {
+            let entries = fs::read_dir(group).into_iter().flatten().flatten();
             entries
                 .filter(|entry| entry.file_type().unwrap().is_dir())
                 .count()
@@ -76,21 +123,48 @@ impl Parent {
         self.groups().into_iter().map(directories).sum()
     }
 
-    pub fn quota_us(&self, tree: &Tree) -> i64 {
-        read_number(&self.cpu.join(&tree.id).join("cpu.cfs_quota_us"))
+    /// The groups that a container gets whose CPU is limited.
+    pub fn groups_for_cpu(&self) -> usize {
+        BTreeSet::from([&self.cpu, &self.cpuacct]).len()
     }
 
+    pub fn quota_us(&self, tree: &Tree) -> i64 {
+        quota_us(&self.group_of(tree))
+    }
+
+    /// Its weight, in the unit of version 1.
     pub fn shares(&self, tree: &Tree) -> i64 {
-        read_number(&self.cpu.join(&tree.id).join("cpu.shares"))
+        shares(&self.group_of(tree))
+    }
+
+    /// The limit of its memory; nothing without one.
+    pub fn memory_limit(&self, tree: &Tree) -> Option<u64> {
+        let group = self.memory.join(&tree.id);
+        let name = match self.is_version_2() {
+            true => "memory.max",
+            false => "memory.limit_in_bytes",
+        };
+        let text = fs::read_to_string(group.join(name)).ok()?;
+        let bytes = text.trim().parse().ok();
+        bytes.filter(|bytes| *bytes < 1 << 60)
+    }
+
+    /// What is charged to its memory group.
+    pub fn memory_charged(&self, tree: &Tree) -> u64 {
+        let group = self.memory.join(&tree.id);
+        let name = match self.is_version_2() {
+            true => "memory.current",
+            false => "memory.usage_in_bytes",
+        };
+        read_number(&group.join(name)).unsigned_abs()
     }
 
     /// Cores that a container used, by the kernel's accounting over a time.
     pub fn cores_used(&self, tree: &Tree, over: Duration) -> f64 {
-        let path = self.cpuacct.join(&tree.id).join("cpuacct.usage");
-        let (begun, before) = (Instant::now(), read_number(&path));
+        let group = self.cpuacct.join(&tree.id);
+        let (begun, before) = (Instant::now(), cpu_seconds(&group));
         thread::sleep(over);
-        let used = (read_number(&path) - before) as f64 / 1e9;
-        used / begun.elapsed().as_secs_f64()
+        (cpu_seconds(&group) - before) / begun.elapsed().as_secs_f64()
     }
 }
 
@@ -100,10 +174,68 @@ impl Drop for Parent {
     fn drop(&mut self) {
         let deadline = Instant::now() + Duration::from_secs(5);
         for group in self.groups() {
-            while !remove_groups(group) && Instant::now() < deadline {
+            while !remove_groups(&group) && Instant::now() < deadline {
                 thread::sleep(Duration::from_millis(20));
             }
         }
+    }
+}
+
+/// The quota of a group, -1 without one.
+pub fn quota_us(group: &Path) -> i64 {
+    if !is_version_2(group) {
+        return read_number(&group.join("cpu.cfs_quota_us"));
+    }
+    let text = fs::read_to_string(group.join("cpu.max")).unwrap();
+    text.split(' ').next().unwrap().parse().unwrap_or(-1)
+}
+
+pub fn set_quota_us(group: &Path, quota_us: i64) {
+    let name = match is_version_2(group) {
+        true => "cpu.max",
+        false => "cpu.cfs_quota_us",
+    };
+    fs::write(group.join(name), quota_us.to_string()).unwrap();
+}
+
+/// The weight of a group, in the unit of version 1.
+pub fn shares(group: &Path) -> i64 {
+    match is_version_2(group) {
+        true => read_number(&group.join("cpu.weight")) * 1024 / 100,
+        false => read_number(&group.join("cpu.shares")),
+    }
+}
+
+pub fn set_shares(group: &Path, shares: i64) {
+    let (name, value) = match is_version_2(group) {
+        true => ("cpu.weight", (shares * 100 / 1024 + 1).min(10_000)),
+        false => ("cpu.shares", shares),
+    };
+    fs::write(group.join(name), value.to_string()).unwrap();
+}
+
+fn cpu_seconds(group: &Path) -> f64 {
+    if !is_version_2(group) {
+        return read_number(&group.join("cpuacct.usage")) as f64 / 1e9;
+    }
+    let text = fs::read_to_string(group.join("cpu.stat")).unwrap();
+    let usage = text
+        .lines()
+        .find_map(|line| line.strip_prefix("usage_usec "));
+    usage.unwrap().parse::<f64>().unwrap() / 1e6
+}
+
+fn is_version_2(group: &Path) -> bool {
+    let mut around = group.ancestors().filter(|above| above.is_dir());
+    around
+        .next()
+        .is_some_and(|group| group.join("cgroup.subtree_control").exists())
+}
+
+/// Lets the controllers of version 2 work in the groups of a group.
+fn pass_on(group: &Path) {
+    if is_version_2(group) {
+        fs::write(group.join("cgroup.subtree_control"), "+cpu +memory +io").unwrap();
     }
 }
 
@@ -117,14 +249,28 @@ fn remove_groups(group: &Path) -> bool {
     fs::remove_dir(group).is_ok() || !group.exists()
 }
 
+/// The hierarchy of a controller: that of version 1, or else the one of version 2.
 fn mount_point(controller: &str) -> Option<PathBuf> {
     let mountinfo = fs::read_to_string("/proc/self/mountinfo").unwrap();
-    mountinfo.lines().find_map(|line| {
-        let (mount, file_system) = line.split_once(" - cgroup ")?;
-        let options = file_system.rsplit(' ').next()?;
-        options
-            .split(',')
-            .any(|option| option == controller)
-            .then(|| mount.split(' ').nth(4).unwrap().into())
-    })
+    let mount = |line: &str, file_system: &str| -> Option<(PathBuf, String)> {
+        let (mount, options) = line.split_once(&format!(" - {file_system} "))?;
+        let options = options.rsplit(' ').next()?.to_owned();
+        Some((mount.split(' ').nth(4).unwrap().into(), options))
+    };
+    let version_1 = mountinfo.lines().find_map(|line| {
+        let (mount, options) = mount(line, "cgroup")?;
+        let serves = options.split(',').any(|option| option == controller);
+        serves.then_some(mount)
+    });
+    let version_2 = mountinfo.lines().find_map(|line| {
+        let (mount, _) = mount(line, "cgroup2")?;
+        let offered = fs::read_to_string(mount.join("cgroup.controllers")).unwrap();
+        let offered: Vec<&str> = offered.split_whitespace().collect();
+        let needed = ["cpu", "memory", "io"];
+        needed
+            .iter()
+            .all(|one| offered.contains(one))
+            .then_some(mount)
+    });
+    version_1.or(version_2)
 }

@@ -7,7 +7,7 @@ use std::{
     sync::atomic::{AtomicU32, Ordering},
 };
 
-use elastane_protocol::{ContainerPlan, CpuStep, RunningContainer};
+use elastane_protocol::{ContainerPlan, Limits, RunningContainer, Step};
 use nix::{
     sys::signal::{Signal, killpg},
     unistd::{Pid, SysconfVar, sysconf},
@@ -16,6 +16,7 @@ use nix::{
 /// A process tree that stands for a container, in a process group of its own.
 pub struct Tree {
     pub id: String,
+    pub request_memory_bytes: u64,
     child: Child,
 }
 
@@ -31,7 +32,11 @@ impl Tree {
             .process_group(0)
             .spawn()
             .unwrap();
-        Self { id, child }
+        Self {
+            id,
+            request_memory_bytes: 0,
+            child,
+        }
     }
 
     pub fn pid(&self) -> u32 {
@@ -42,30 +47,46 @@ impl Tree {
         RunningContainer {
             container: self.id.clone(),
             pid: self.pid(),
+            request_memory_bytes: self.request_memory_bytes,
+        }
+    }
+
+    /// A plan of one step.
+    pub fn limited(&self, limits: Limits) -> ContainerPlan {
+        ContainerPlan {
+            container: self.id.clone(),
+            steps: vec![Step {
+                offset_ms: 0,
+                limits,
+            }],
         }
     }
 
     pub fn plan(&self, cpu: &[(u32, f32, Option<f32>)]) -> ContainerPlan {
-        let step = |(offset_ms, weight_cores, cap_cores): &(u32, f32, Option<f32>)| CpuStep {
+        let step = |(offset_ms, weight_cores, cap_cores): &(u32, f32, Option<f32>)| Step {
             offset_ms: *offset_ms,
-            weight_cores: *weight_cores,
-            cap_cores: *cap_cores,
+            limits: Limits {
+                cpu_weight_cores: Some(*weight_cores),
+                cpu_cap_cores: *cap_cores,
+                ..Limits::default()
+            },
         };
         ContainerPlan {
             container: self.id.clone(),
-            cpu: cpu.iter().map(step).collect(),
+            steps: cpu.iter().map(step).collect(),
         }
     }
 
-    /// The line of `/proc/PID/cgroup` of a controller.
+    /// Its group in the hierarchy of a controller, that of version 2 where version 1 has none.
     pub fn cgroup(&self, controller: &str) -> String {
         let text = fs::read_to_string(format!("/proc/{}/cgroup", self.pid())).unwrap();
-        let is_it = |line: &&str| {
+        let has = |line: &&str, name: &str| {
             let controllers = line.split(':').nth(1).unwrap();
-            controllers.split(',').any(|one| one == controller)
+            controllers.split(',').any(|one| one == name)
         };
-        let line = text.lines().find(is_it).unwrap();
-        line.splitn(3, ':').nth(2).unwrap().to_owned()
+        let version_1 = text.lines().find(|line| has(line, controller));
+        let line = version_1.or_else(|| text.lines().find(|line| has(line, "")));
+        line.unwrap().splitn(3, ':').nth(2).unwrap().to_owned()
     }
 
     /// Its processes, which never leave their process group: pid, and the fields of
@@ -87,6 +108,22 @@ impl Tree {
         processes
     }
 
+    /// Its processes that have not ended.
+    pub fn running_processes(&self) -> usize {
+        let processes = self.processes();
+        processes
+            .iter()
+            .filter(|(_, fields)| fields[0] != "Z")
+            .count()
+    }
+
+    /// When its first process began, since boot.
+    pub fn start_ticks(&self) -> u64 {
+        let processes = self.processes();
+        let root = processes.iter().find(|(pid, _)| *pid == self.pid());
+        root.map_or(0, |(_, fields)| fields[19].parse().unwrap())
+    }
+
     /// CPU time of its processes up to now.
     pub fn cpu_seconds(&self) -> f64 {
         let ticks_of = |fields: &[String]| -> u64 {
@@ -106,9 +143,14 @@ impl Tree {
         fs::metadata(format!("/proc/{}", self.pid())).unwrap().uid()
     }
 
-    /// Where it is in the hierarchies of cpu and cpuacct.
-    pub fn place(&self) -> [String; 2] {
-        [self.cgroup("cpu"), self.cgroup("cpuacct")]
+    /// Where it is in all hierarchies that the agent uses.
+    pub fn place(&self) -> [String; 4] {
+        ["cpu", "cpuacct", "memory", "blkio"].map(|controller| self.cgroup(controller))
+    }
+
+    /// Whether it is in a group of its own name in a hierarchy.
+    pub fn is_in_group_for(&self, controller: &str) -> bool {
+        self.cgroup(controller).ends_with(&self.id)
     }
 
     pub fn end(&mut self) {

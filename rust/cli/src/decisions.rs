@@ -8,10 +8,10 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::failure::Failure;
-use crate::journal::{Placed, Record, Refused};
+use crate::journal::{Placed, Preemption, Record, Refused};
 use crate::units::{bytes, count, moment};
 
-/// Why a container went to a node, and why an application waited
+/// Why a container went to a node, why an application waited, and what was preempted
 #[derive(Args)]
 #[command(after_help = "Examples:
   elastane decisions --journal decisions.jsonl
@@ -135,6 +135,7 @@ impl Report {
                 );
                 (bookable.time_ms, sentence)
             }
+            Record::Preemption(preemption) => (preemption.time_ms, preemption_sentence(preemption)),
             Record::Learned(learned) => {
                 let runs = match learned.runs {
                     0 => "there is no profile yet".to_owned(),
@@ -223,6 +224,25 @@ fn placed_sentence(placed: &Placed) -> String {
         ));
     }
     sentence
+}
+
+fn preemption_sentence(preemption: &Preemption) -> String {
+    let what = match preemption.outcome.as_str() {
+        "told" => "its application master is told that it will be preempted",
+        "preempted" => "preempted",
+        "spared" => "is not preempted after all",
+        "refused" => "was named by the agent, and is not preempted",
+        "observed" => "would be preempted in mode enforce",
+        other => other,
+    };
+    format!(
+        "memory    {} on {}: {what}; it holds {}, the node is short of {}; {}",
+        preemption.container,
+        preemption.node,
+        bytes(preemption.resident_bytes as f64),
+        bytes(preemption.short_bytes as f64),
+        preemption.reason,
+    )
 }
 
 fn why(placed: &Placed) -> String {

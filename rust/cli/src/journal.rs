@@ -10,6 +10,7 @@ pub(crate) enum Record {
     Refused(Refused),
     Finished(Finished),
     Bookable(Bookable),
+    Preemption(Preemption),
     Learned(Learned),
     #[serde(other)]
     Other,
@@ -68,6 +69,18 @@ pub(crate) struct Bookable {
 }
 
 #[derive(Debug, Deserialize)]
+pub(crate) struct Preemption {
+    pub(crate) time_ms: i64,
+    pub(crate) node: String,
+    pub(crate) container: String,
+    pub(crate) application: Option<String>,
+    pub(crate) outcome: String,
+    pub(crate) resident_bytes: u64,
+    pub(crate) short_bytes: u64,
+    pub(crate) reason: String,
+}
+
+#[derive(Debug, Deserialize)]
 pub(crate) struct Learned {
     pub(crate) time_ms: i64,
     pub(crate) application: String,
@@ -83,6 +96,7 @@ impl Record {
             Record::Placed(placed) => Some(&placed.application),
             Record::Refused(refused) => Some(&refused.application),
             Record::Learned(learned) => Some(&learned.application),
+            Record::Preemption(preemption) => preemption.application.as_deref(),
             Record::Finished(_) | Record::Bookable(_) | Record::Other => None,
         }
     }

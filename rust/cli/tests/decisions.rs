@@ -8,7 +8,7 @@ use std::io::Read;
 use std::process::{Command, Stdio};
 
 use common::{elastane, text};
-use elastane_runtime::{Placed, Record};
+use elastane_runtime::{Placed, Preemption, PreemptionOutcome, Record};
 use tempfile::TempDir;
 
 const JOURNAL: &str = r#"{"kind":"bookable","time_ms":1763736000000,"node":"node-1:8041","ratio":2.0,"reason":"the agent reports"}
@@ -67,6 +67,35 @@ fn without_an_application_everything_is_told() {
     let printed = elastane(&["decisions", "--journal", &path]).printed();
     assert_eq!(printed.lines().count(), 8, "{printed}");
     assert!(printed.contains("bookable  node-1:8041: 2.00 times its registered size"));
+}
+
+#[test]
+fn what_gave_way_for_want_of_memory_is_told_with_how_much() {
+    let preemption = Preemption {
+        time_ms: 1_763_736_000_000,
+        node: "node-1:8041".to_owned(),
+        container: "container_1_0001_01_000002".to_owned(),
+        application: Some("application_1_0001".to_owned()),
+        outcome: PreemptionOutcome::Preempted,
+        resident_bytes: 2_000_000_000,
+        short_bytes: 500_000_000,
+        reason: "it came last".to_owned(),
+    };
+    let line = serde_json::to_string(&Record::Preemption(Box::new(preemption))).unwrap();
+    let (_folder, path) = journal(&line);
+    let application = "application_1_0001";
+    let arguments = [
+        "decisions",
+        "--journal",
+        &path,
+        "--application",
+        application,
+    ];
+    assert_eq!(
+        elastane(&arguments).printed(),
+        "2025-11-21T14:40:00.000Z  memory    container_1_0001_01_000002 on node-1:8041: \
+preempted; it holds 2.0 GB, the node is short of 500.0 MB; it came last\n"
+    );
 }
 
 #[test]

@@ -59,6 +59,14 @@ impl Amounts {
         self.zip(other, i64::saturating_sub)
     }
 
+    /// Nothing of what the node does not know, which has no capacity.
+    pub(crate) fn known_in(self, capacity: Self) -> Self {
+        self.zip(
+            capacity,
+            |amount, capacity| if capacity > 0 { amount } else { 0 },
+        )
+    }
+
     pub(crate) fn times(self, factor: i64) -> Self {
         self.zip(Self([factor; 4]), i64::saturating_mul)
     }

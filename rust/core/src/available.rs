@@ -60,7 +60,8 @@ impl Available {
                 (a, b) => a.or(b),
             };
         }
-        changes.sort_unstable_by_key(|(offset_ms, _)| *offset_ms);
+        // Those of one executor are in order already, which this kind of sort makes use of.
+        changes.sort_by_key(|(offset_ms, _)| *offset_ms);
 
         let mut left = capacity - now_taken;
         let mut steps = vec![Step {

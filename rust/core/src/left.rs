@@ -33,55 +33,55 @@ pub(crate) struct LeftWindows {
 impl Left {
     /// Computes all of it anew; what was allocated before is used again.
     pub(crate) fn update(&mut self, capacity: Amounts, timeline: &Timeline) {
-        let ahead = timeline
-            .slots_ahead()
-            .max(usize::from(timeline.is_overdue()));
-        let known = |left: Amounts| {
-            left.zip(
-                capacity,
-                |left, capacity| if capacity > 0 { left } else { 0 },
-            )
-        };
+        let (predicted, overdue) = (timeline.predicted(), timeline.overdue());
+        let ahead = predicted.len().max(usize::from(overdue != Amounts::ZERO));
+        // Nothing is left of what is not known.
+        let later = capacity.minus(timeline.for_life()).known_in(capacity);
+        let tolerance = capacity.tolerance();
+        let memory_tolerance = tolerance.get(Resource::Memory);
+        let memory = |left: Amounts| coarse(left.get(Resource::Memory) + memory_tolerance);
         self.capacity = capacity;
-        self.tolerance = capacity.tolerance();
-        self.later = known(capacity.minus(timeline.taken_later()));
-        self.least = self.later;
+        self.tolerance = tolerance;
+        self.later = later;
         self.first_end = timeline
             .first_end()
             .map(|slots| usize::try_from(slots).unwrap_or(usize::MAX));
 
-        let memory = |left: Amounts| coarse(left.plus(capacity.tolerance()).get(Resource::Memory));
         make_room(&mut self.memory, ahead + 1);
         make_room(&mut self.sums, ahead + 1);
         let mut sum = Amounts::ZERO;
         self.sums.push(sum);
+        let mut least_ever = later;
         for window in 0..WINDOWS {
             let (from, to) = window_slots(window);
-            let mut least = None;
-            let mut most = None;
+            let (mut least, mut most) = (None, None);
+            if to > ahead {
+                (least, most) = (Some(later), Some(later));
+            }
             let mut include = |left: Amounts| {
-                least = Some(least.map_or(left, |least: Amounts| least.min(left)));
-                most = Some(most.map_or(left, |most: Amounts| most.max(left)));
-            };
-            for slot in from..to.min(ahead) {
-                let left = known(capacity.minus(timeline.taken(slot)));
                 sum = sum.plus(left);
                 self.sums.push(sum);
                 self.memory.push(memory(left));
-                include(left);
+                least = Some(least.map_or(left, |least: Amounts| least.min(left)));
+                most = Some(most.map_or(left, |most: Amounts| most.max(left)));
+            };
+            if window == 0 && ahead > 0 {
+                let now = predicted.first().copied().unwrap_or_default().plus(overdue);
+                include(later.minus(now).known_in(capacity));
+            } else {
+                for taken in predicted.get(from..to.min(ahead)).unwrap_or_default() {
+                    include(later.minus(*taken).known_in(capacity));
+                }
             }
-            if to > ahead {
-                include(self.later);
-            }
-            let (least, most) = (least.unwrap_or(self.later), most.unwrap_or(self.later));
-            self.least = self.least.min(least);
+            let (least, most) = (least.unwrap_or(later), most.unwrap_or(later));
+            least_ever = least_ever.min(least);
             for resource in Resource::ALL {
-                let window_of =
-                    |amounts: Amounts| coarse(amounts.plus(self.tolerance).get(resource));
+                let window_of = |amounts: Amounts| coarse(amounts.plus(tolerance).get(resource));
                 self.windows.least[resource as usize][window] = window_of(least);
                 self.windows.most[resource as usize][window] = window_of(most);
             }
         }
+        self.least = least_ever;
         self.memory.push(memory(self.later));
     }
 

@@ -25,6 +25,14 @@ enum Course<'a> {
     ForLife(Resources),
 }
 
+/// Which series an executor needs, and with which margin: the same for all needs of one node that are
+/// alike while both exist.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Series {
+    slots: *const Resources,
+    factor: u64,
+}
+
 impl<'a> Need<'a> {
     /// What was predicted, in slots of [`SLOT_MS`], on a node of this capacity.
     pub(crate) fn predicted(demand: &'a Demand, margin: f64, capacity: Resources) -> Self {
@@ -56,6 +64,18 @@ impl<'a> Need<'a> {
             factor: 1.0,
             capacity,
         })
+    }
+
+    /// Which series it is; none of its own where it has no end.
+    pub(crate) fn series(&self) -> Series {
+        let slots = match self.course {
+            Course::Predicted(slots) => slots.as_ptr(),
+            Course::ForLife(_) => std::ptr::null(),
+        };
+        Series {
+            slots,
+            factor: self.factor.to_bits(),
+        }
     }
 
     /// From start to predicted end, in slots; none without one.

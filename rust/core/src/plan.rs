@@ -1,122 +1,244 @@
-//! The limit plan: how much CPU a container may have over the coming time.
+//! The limit plan: what a container may have of each resource over the coming time.
 
-use elastane_protocol::CpuStep;
+use elastane_protocol::{CanLimit, Limits, Step};
 
+use crate::resources::Resources;
 use crate::running::Running;
 
-/// Steps that differ by less than this fraction are one step: each change of a limit is a write
+/// Steps that differ by no more than this fraction are one step: each change of a limit is a write
 /// into the kernel, and a prediction is not that sharp.
 const SAME_STEP: f64 = 0.1;
 
 /// Below this weight a container could not answer a heartbeat on a busy node.
 const LEAST_WEIGHT_CORES: f64 = 0.05;
 
-/// What the plan of one container follows.
+/// The same for what is sent on a busy link.
+const LEAST_NETWORK_WEIGHT_BYTES_PER_S: f64 = 256.0 * 1024.0;
+
+/// A container that is predicted to read and send nothing still loads its classes and logs.
+const LEAST_CAP_BYTES_PER_S: f64 = 4.0 * 1024.0 * 1024.0;
+
+/// A run is ahead of its prediction, or behind, by a little: memory is planned as the largest
+/// demand of so many slots before and after. The limit is raised before demand rises by that.
+const MEMORY_WINDOW_SLOTS: i64 = 2;
+
+/// Limits of memory are multiples of this, so that a measurement that hardly moved moves no limit.
+const MEMORY_GRAIN_BYTES: f64 = 16.0 * 1024.0 * 1024.0;
+
+/// What the administrator set about limits.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct CpuPlanSettings {
-    /// How far ahead, in milliseconds.
+pub struct PlanSettings {
+    /// How far ahead a plan reaches, in milliseconds.
     pub valid_for_ms: u32,
-    /// On top of the predicted use.
-    pub margin: f64,
-    /// The cap as a multiple of the planned use, never below the request; none leaves the CPU
-    /// work-conserving, so that only shares count.
-    pub cap_ratio: Option<f64>,
-    /// What the container asked for, in cores.
-    pub request_cores: f64,
+    /// The cap of CPU as a multiple of the planned use, never below the request; none leaves the
+    /// CPU work-conserving, so that only shares count.
+    pub cpu_cap_ratio: Option<f64>,
+    /// Whether memory is limited.
+    pub limits_memory: bool,
+    /// The cap of disk traffic as a multiple of the planned one; none caps nothing.
+    pub disk_cap_ratio: Option<f64>,
+    /// The same for network traffic; without it only weights count.
+    pub network_cap_ratio: Option<f64>,
 }
 
-/// Weight and cap of `executor` from `now_ms` on, as steps.
-///
-/// weight(t) = demand(t) · (1 + margin); cap(t) = max(weight(t) · cap ratio, request).
-#[must_use]
-pub fn cpu_plan(executor: &Running, now_ms: i64, settings: &CpuPlanSettings) -> Vec<CpuStep> {
-    let slot_ms = executor.demand.slot_ms();
-    let elapsed_ms = now_ms.saturating_sub(executor.start_ms).max(0);
-    let into_slot_ms = u32::try_from(elapsed_ms % i64::from(slot_ms)).unwrap_or(0);
-    let mut steps: Vec<CpuStep> = Vec::new();
-    let mut offset_ms = 0;
-    while offset_ms < settings.valid_for_ms {
-        let expected = executor
-            .demand
-            .at(elapsed_ms.saturating_add(i64::from(offset_ms)))
-            .cpu_cores;
-        let weight = (expected * (1.0 + settings.margin)).max(LEAST_WEIGHT_CORES);
-        let differs = steps.last().is_none_or(|last| {
-            let last = f64::from(last.weight_cores);
-            (weight - last).abs() > SAME_STEP * last
-        });
-        if differs {
-            let cap = settings
-                .cap_ratio
-                .map(|ratio| (weight * ratio).max(settings.request_cores) as f32);
-            steps.push(CpuStep {
-                offset_ms,
-                weight_cores: weight as f32,
-                cap_cores: cap,
-            });
+impl Default for PlanSettings {
+    /// Two minutes, work-conserving, memory left alone.
+    fn default() -> Self {
+        Self {
+            valid_for_ms: 120_000,
+            cpu_cap_ratio: None,
+            limits_memory: false,
+            disk_cap_ratio: None,
+            network_cap_ratio: None,
         }
-        offset_ms = if offset_ms == 0 {
-            slot_ms - into_slot_ms
-        } else {
-            offset_ms.saturating_add(slot_ms)
-        };
     }
-    steps
+}
+
+/// What the plan of one container follows.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LimitPlan<'a> {
+    /// What the administrator set.
+    pub settings: &'a PlanSettings,
+    /// What the node's agent can limit; nothing else is planned.
+    pub can_limit: CanLimit,
+    /// How many steps the plan may have at most; at least one.
+    pub most_steps: usize,
+    /// On top of the predicted use, as a fraction of it.
+    pub margin: f64,
+    /// What the container asked for, as an amount on its node.
+    pub request: Resources,
+}
+
+impl LimitPlan<'_> {
+    /// The limits of `executor` from `now_ms` on, as steps; empty when nothing is limited.
+    ///
+    /// With planned(t) = demand(t) · (1 + margin):
+    /// - the weights of CPU and network are planned(t);
+    /// - the caps are planned(t) · cap ratio, that of CPU never below the request;
+    /// - memory is the largest planned(t) of a window around t, at most the request (past the
+    ///   predicted end the request itself), and never below measured · (1 + margin).
+    #[must_use]
+    pub fn steps(&self, executor: &Running, now_ms: i64) -> Vec<Step> {
+        let slot_ms = executor.demand.slot_ms();
+        let elapsed_ms = now_ms.saturating_sub(executor.start_ms).max(0);
+        let into_slot_ms = u32::try_from(elapsed_ms % i64::from(slot_ms)).unwrap_or(0);
+        let mut steps = Steps::new(self.most_steps);
+        let mut offset_ms = 0;
+        while offset_ms < self.settings.valid_for_ms {
+            let at_ms = elapsed_ms.saturating_add(i64::from(offset_ms));
+            steps.add(offset_ms, self.limits(executor, at_ms));
+            offset_ms = if offset_ms == 0 {
+                slot_ms - into_slot_ms
+            } else {
+                offset_ms.saturating_add(slot_ms)
+            };
+        }
+        steps.into_steps()
+    }
+
+    fn limits(&self, executor: &Running, elapsed_ms: i64) -> Limits {
+        let Self {
+            settings,
+            can_limit,
+            ..
+        } = self;
+        let planned = executor.demand.at(elapsed_ms) * (1.0 + self.margin);
+        let weight_cores = planned.cpu_cores.max(LEAST_WEIGHT_CORES);
+        let cap_cores = |ratio: f64| (weight_cores * ratio).max(self.request.cpu_cores) as f32;
+        let cap = |planned: f64| {
+            move |ratio: f64| (planned * ratio).max(LEAST_CAP_BYTES_PER_S).ceil() as u64
+        };
+        let network_weight = planned
+            .network_bytes_per_s
+            .max(LEAST_NETWORK_WEIGHT_BYTES_PER_S);
+        let cpu_cap_ratio = settings.cpu_cap_ratio.filter(|_| can_limit.cpu);
+        let disk_cap_ratio = settings.disk_cap_ratio.filter(|_| can_limit.disk);
+        let network_cap_ratio = settings
+            .network_cap_ratio
+            .filter(|_| can_limit.network_sent || can_limit.network_received);
+        Limits {
+            cpu_weight_cores: can_limit.cpu.then_some(weight_cores as f32),
+            cpu_cap_cores: cpu_cap_ratio.map(cap_cores),
+            memory_bytes: (settings.limits_memory && can_limit.memory)
+                .then(|| self.memory_bytes(executor, elapsed_ms)),
+            disk_cap_bytes_per_s: disk_cap_ratio.map(cap(planned.disk_bytes_per_s)),
+            network_weight_bytes_per_s: can_limit
+                .network_sent
+                .then_some(network_weight.ceil() as u64),
+            network_cap_bytes_per_s: network_cap_ratio.map(cap(planned.network_bytes_per_s)),
+        }
+    }
+
+    fn memory_bytes(&self, executor: &Running, elapsed_ms: i64) -> u64 {
+        let slot_ms = i64::from(executor.demand.slot_ms());
+        let window_ms = MEMORY_WINDOW_SLOTS * slot_ms;
+        let is_past_its_end = executor
+            .demand
+            .duration_ms()
+            .is_none_or(|duration_ms| elapsed_ms.saturating_add(window_ms) >= duration_ms);
+        let in_grains = |bytes: f64| {
+            (bytes * (1.0 + self.margin) / MEMORY_GRAIN_BYTES).ceil() * MEMORY_GRAIN_BYTES
+        };
+        let predicted = if is_past_its_end {
+            self.request.memory_bytes
+        } else {
+            let largest = (-MEMORY_WINDOW_SLOTS..=MEMORY_WINDOW_SLOTS)
+                .map(|slots| {
+                    executor
+                        .demand
+                        .at(elapsed_ms + slots * slot_ms)
+                        .memory_bytes
+                })
+                .fold(0.0, f64::max);
+            in_grains(largest).min(self.request.memory_bytes)
+        };
+        predicted.max(in_grains(executor.measured_memory_bytes)) as u64
+    }
+}
+
+/// Steps in the making: like ones become one, which bounds by the largest of them.
+struct Steps {
+    steps: Vec<Step>,
+    /// The limits with which the last step began; what follows is compared with these, so that a
+    /// slow rise is not one step.
+    begun: Limits,
+    most: usize,
+}
+
+impl Steps {
+    fn new(most: usize) -> Self {
+        Self {
+            steps: Vec::new(),
+            begun: Limits::default(),
+            most: most.max(1),
+        }
+    }
+
+    fn add(&mut self, offset_ms: u32, limits: Limits) {
+        let is_full = self.steps.len() == self.most;
+        match self.steps.last_mut() {
+            Some(last) if is_full || alike(&self.begun, &limits) => {
+                last.limits = with_largest_bounds(&last.limits, &limits);
+            }
+            _ => {
+                self.begun = limits;
+                self.steps.push(Step { offset_ms, limits });
+            }
+        }
+    }
+
+    fn into_steps(self) -> Vec<Step> {
+        let limits_nothing = |step: &Step| step.limits == Limits::default();
+        if self.steps.iter().all(limits_nothing) {
+            Vec::new()
+        } else {
+            self.steps
+        }
+    }
+}
+
+fn with_largest_bounds(step: &Limits, next: &Limits) -> Limits {
+    let cores = |a: Option<f32>, b: Option<f32>| a.zip(b).map(|(a, b)| a.max(b));
+    let bytes = |a: Option<u64>, b: Option<u64>| a.zip(b).map(|(a, b)| a.max(b));
+    Limits {
+        cpu_cap_cores: cores(step.cpu_cap_cores, next.cpu_cap_cores),
+        memory_bytes: bytes(step.memory_bytes, next.memory_bytes),
+        disk_cap_bytes_per_s: bytes(step.disk_cap_bytes_per_s, next.disk_cap_bytes_per_s),
+        network_cap_bytes_per_s: bytes(step.network_cap_bytes_per_s, next.network_cap_bytes_per_s),
+        ..*step
+    }
+}
+
+fn alike(begun: &Limits, next: &Limits) -> bool {
+    let near = |begun: f64, next: f64| (next - begun).abs() <= SAME_STEP * begun;
+    amounts(begun)
+        .into_iter()
+        .zip(amounts(next))
+        .all(|pair| match pair {
+            (Some(begun), Some(next)) => near(begun, next),
+            (begun, next) => begun == next,
+        })
+}
+
+fn amounts(limits: &Limits) -> [Option<f64>; 6] {
+    let Limits {
+        cpu_weight_cores,
+        cpu_cap_cores,
+        memory_bytes,
+        disk_cap_bytes_per_s,
+        network_weight_bytes_per_s,
+        network_cap_bytes_per_s,
+    } = *limits;
+    let bytes = |bytes: Option<u64>| bytes.map(|bytes| bytes as f64);
+    [
+        cpu_weight_cores.map(f64::from),
+        cpu_cap_cores.map(f64::from),
+        bytes(memory_bytes),
+        bytes(disk_cap_bytes_per_s),
+        bytes(network_weight_bytes_per_s),
+        bytes(network_cap_bytes_per_s),
+    ]
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{Demand, Resources};
-
-    fn executor(cores: &[f64]) -> Running {
-        let slots: Vec<_> = cores
-            .iter()
-            .map(|cores| Resources::from_array([*cores, 0.0, 0.0, 0.0]))
-            .collect();
-        Running::new(1_000, Demand::series(3_000, &slots).unwrap())
-    }
-
-    fn settings(cap_ratio: Option<f64>) -> CpuPlanSettings {
-        CpuPlanSettings {
-            valid_for_ms: 12_000,
-            margin: 0.0,
-            cap_ratio,
-            request_cores: 0.75,
-        }
-    }
-
-    fn weights(steps: &[CpuStep]) -> Vec<(u32, f32)> {
-        steps
-            .iter()
-            .map(|step| (step.offset_ms, step.weight_cores))
-            .collect()
-    }
-
-    #[test]
-    fn steps_follow_the_demand_from_now_on() {
-        let executor = executor(&[1.0, 2.0, 0.5]);
-        let steps = cpu_plan(&executor, 2_000, &settings(None));
-        assert_eq!(weights(&steps), [(0, 1.0), (2_000, 2.0), (5_000, 0.5)]);
-        assert!(steps.iter().all(|step| step.cap_cores.is_none()));
-    }
-
-    #[test]
-    fn like_steps_are_one() {
-        let steps = cpu_plan(&executor(&[1.0, 1.05, 0.95, 1.0]), 1_000, &settings(None));
-        assert_eq!(weights(&steps), [(0, 1.0)]);
-    }
-
-    #[test]
-    fn a_cap_is_never_below_the_request() {
-        let steps = cpu_plan(&executor(&[1.0, 0.1]), 1_000, &settings(Some(1.5)));
-        let caps: Vec<_> = steps.iter().map(|step| step.cap_cores).collect();
-        assert_eq!(caps, [Some(1.5), Some(0.75)]);
-    }
-
-    #[test]
-    fn what_outlives_its_prediction_keeps_its_last_weight() {
-        let steps = cpu_plan(&executor(&[1.0, 0.5]), 90_000, &settings(None));
-        assert_eq!(weights(&steps), [(0, 0.5)]);
-    }
-}
+mod tests;

@@ -53,30 +53,20 @@ impl Timeline {
         Some(end.saturating_sub(self.slot))
     }
 
-    /// How many slots ahead the last predicted end is.
-    pub(crate) fn slots_ahead(&self) -> usize {
-        self.taken.len()
+    /// What executors within their prediction take in each slot from now on, up to the last predicted
+    /// end.
+    pub(crate) fn predicted(&self) -> &[Amounts] {
+        &self.taken
     }
 
-    /// What is taken in a slot from now, before the last predicted end.
-    pub(crate) fn taken(&self, ahead: usize) -> Amounts {
-        let predicted = self.taken.get(ahead).copied().unwrap_or_default();
-        let overdue = if ahead == 0 {
-            self.overdue
-        } else {
-            Amounts::ZERO
-        };
-        predicted.plus(overdue).plus(self.for_life)
+    /// What is taken in the current slot beyond what is predicted.
+    pub(crate) fn overdue(&self) -> Amounts {
+        self.overdue
     }
 
-    /// What is taken after the last predicted end.
-    pub(crate) fn taken_later(&self) -> Amounts {
+    /// What is taken in every slot, without a predicted end.
+    pub(crate) fn for_life(&self) -> Amounts {
         self.for_life
-    }
-
-    /// Whether anything is taken in the current slot beyond what is predicted.
-    pub(crate) fn is_overdue(&self) -> bool {
-        self.overdue != Amounts::ZERO
     }
 
     /// Lets time pass. Time does not go back: what is past is forgotten.

@@ -7,7 +7,7 @@ use elastane_core::packing::{Iteration, PackingSettings, pack, provision};
 use elastane_core::policy::{
     Candidate, Place, PolicyOptions, Rates, Waiting, memory_estimate_bytes, named, names,
 };
-use elastane_core::{Available, Demand, Node, Resources, Running};
+use elastane_core::{Available, Demand, Node, Resource, Resources, Running};
 use proptest::prelude::*;
 
 /// What a demand may hold.
@@ -158,6 +158,21 @@ proptest! {
                     prop_assert_eq!(policy.score(&empty, &candidate), score, "{}", name);
                 }
                 prop_assert!(score.is_finite(), "{}: {}", name, score);
+                if let (Ok(()), Some(most_booked)) = (&fits, policy.most_booked()) {
+                    for resource in [Resource::Cpu, Resource::Memory] {
+                        let (asked, size) = ((booked + request).get(resource), capacity.get(resource));
+                        let is_booked = asked <= size * most_booked * (1.0 + 1e-6);
+                        prop_assert!(size == 0.0 || is_booked, "{}: {} of {}", name, asked, size);
+                    }
+                }
+                if let Some(own) = policy.rates(&node, now_ms) {
+                    let unmeasured = Place { rates: None, ..place };
+                    let known = Place { rates: Some(&own), ..place };
+                    let fits = |place| format!("{:?}", policy.fits(place, &candidate));
+                    prop_assert_eq!(fits(&unmeasured), fits(&known), "{}", name);
+                    let score = |place| policy.score(place, &candidate);
+                    prop_assert_eq!(score(&unmeasured), score(&known), "{}", name);
+                }
                 let detail = policy.detail(&place, &candidate);
                 let parts = detail.per_resource.values().flat_map(|part| part.values());
                 for part in parts.chain(detail.numbers.values()) {

@@ -3,6 +3,8 @@
 // Helpers of a test may unwrap as tests do.
 #![allow(clippy::unwrap_used)]
 
+use std::sync::LazyLock;
+
 use elastane_core::by_plan::{ByPlan, PlanScore, Power, Shares};
 use elastane_core::cluster::{
     Application, ApplicationId, Ask, Commit, CommitRequest, Demands, Held, NodeId, Predicted,
@@ -146,7 +148,31 @@ fn amounts() -> impl Strategy<Value = Resources> {
     })
 }
 
+/// Series that several applications share, too long to be looked at again for each of them.
+static SHARED: LazyLock<Vec<Demand>> = LazyLock::new(|| {
+    let large_late = |cores: f64, from: usize| {
+        let slot = |slot: usize| {
+            let cores = if slot < from { 0.5 } else { cores };
+            Resources::from_array([cores, 1e9, 1e6, 1e6])
+        };
+        let slots: Vec<_> = (0..256).map(slot).collect();
+        Demand::series(3_000, &slots).unwrap()
+    };
+    vec![
+        large_late(3.0, 100),
+        large_late(4.0, 300),
+        large_late(5.5, 520),
+    ]
+});
+
 fn demand() -> impl Strategy<Value = Demand> {
+    prop_oneof![
+        6 => any_demand(),
+        1 => prop::sample::select(SHARED.as_slice()),
+    ]
+}
+
+fn any_demand() -> impl Strategy<Value = Demand> {
     let slot_ms = prop_oneof![6 => Just(3_000), 1 => Just(1_000), 1 => Just(4_500)];
     let slots = prop_oneof![
         3 => prop::collection::vec(amounts(), 1..6),
@@ -232,8 +258,6 @@ impl Told {
             fresh_for_ms: i64::MAX,
             starvation_wait_ms: 60_000,
             pass_ms,
-            plan_valid_for_ms: 120_000,
-            cpu_cap_ratio: None,
         };
         let mut cluster = Cluster::new(settings, policy);
         let nodes = (0..nodes).map(|number| {

@@ -90,6 +90,7 @@ impl AgentSocket {
 struct ContainerJson {
     container: String,
     pid: u32,
+    memory_bytes: u64,
 }
 
 fn read_containers(json: &str) -> Result<Vec<RunningContainer>, Failure> {
@@ -97,7 +98,11 @@ fn read_containers(json: &str) -> Result<Vec<RunningContainer>, Failure> {
         .map_err(|error| Failure::refused(format!("containers: {error}")))?;
     Ok(containers
         .into_iter()
-        .map(|ContainerJson { container, pid }| RunningContainer { container, pid })
+        .map(|running| RunningContainer {
+            container: running.container,
+            pid: running.pid,
+            request_memory_bytes: running.memory_bytes,
+        })
         .collect())
 }
 
@@ -185,7 +190,7 @@ mod tests {
     fn an_agent_that_does_not_read_is_given_up() {
         let place = Place::new();
         let _listener = UnixListener::bind(place.path()).unwrap();
-        let container = r#"{"container":"container_e17_1410901177871_0001_01_000001","pid":9}"#;
+        let container = r#"{"container":"container_e17_1410901177871_0001_01_000001","pid":9,"memory_bytes":1073741824}"#;
         let list = format!("[{}]", vec![container; 5000].join(","));
         let message = failure_in_time(|| place.connect()?.containers(&list));
         assert!(message.contains("not done within 400 ms"), "{message}");
@@ -241,11 +246,12 @@ mod tests {
             stream.read_to_end(&mut rest).unwrap();
             request
         });
-        let list = r#"[{"container":"container_1_1_1_1","pid":9}]"#;
+        let list = r#"[{"container":"container_1_1_1_1","pid":9,"memory_bytes":1073741824}]"#;
         place.connect().unwrap().containers(list).unwrap();
         let running = RunningContainer {
             container: "container_1_1_1_1".into(),
             pid: 9,
+            request_memory_bytes: 1 << 30,
         };
         assert_eq!(
             agent.join().unwrap(),

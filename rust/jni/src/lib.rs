@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 use elastane_core::cluster::{ApplicationId, Ask, CommitRequest, NodeId, Request};
 use elastane_predict::Submission;
-use elastane_protocol::{Capacity, Report, Usage, encode};
+use elastane_protocol::{CanLimit, Capacity, MemoryVictim, Report, Usage, encode};
 use elastane_runtime::{Elastane, Settings};
 use jni::objects::{JByteArray, JByteBuffer, JClass, JString};
 use jni::sys::{jboolean, jdouble, jint, jlong};
@@ -386,6 +386,25 @@ pub fn may_preempt<'local>(
     })
 }
 
+#[jni_mangle("org.elastane.natives.Natives", "memoryVictims")]
+pub fn memory_victims<'local>(
+    mut env: Unowned<'local>,
+    _: Class<'local>,
+    handle: jlong,
+    wait_ms: jlong,
+    now_ms: jlong,
+) -> JString<'local> {
+    call(&mut env, |env| {
+        let orders = core(handle)?.preemption_orders(wait_ms, now_ms);
+        if orders.is_empty() {
+            return Ok(JString::default());
+        }
+        let json =
+            serde_json::to_string(&orders).map_err(|error| Failure::Core(error.to_string()))?;
+        Ok(JString::new(env, json)?)
+    })
+}
+
 #[jni_mangle("org.elastane.natives.Natives")]
 pub fn status<'local>(
     mut env: Unowned<'local>,
@@ -466,18 +485,31 @@ pub fn report_body_for_test<'local>(
     _: Class<'local>,
     cpu_millicores: jint,
     memory_bytes: jlong,
+    memory_victim: JString<'local>,
 ) -> JByteArray<'local> {
     call(&mut env, |env| {
+        let memory_victims = if memory_victim.is_null() {
+            Vec::new()
+        } else {
+            vec![MemoryVictim {
+                container: memory_victim.try_to_string(env)?,
+                resident_bytes: 2 << 30,
+                short_bytes: 1 << 30,
+            }]
+        };
         let report = Report {
             agent_run: 1,
             sequence: 0,
-            can_limit_cpu: false,
+            can_limit: CanLimit::default(),
             capacity: Capacity {
                 cpu_cores: cpu_millicores as f32 / 1e3,
                 memory_bytes: u64::try_from(memory_bytes).map_err(Failure::refused)?,
                 ..Capacity::default()
             },
             containers_usage: Usage::default(),
+            node_usage: Usage::default(),
+            pressure: None,
+            memory_victims,
             containers: Vec::new(),
         };
         let body = encode(&report).map_err(Failure::refused)?;

@@ -106,6 +106,6 @@ mod tests {
         write(&mut wire, &AgentRequest::Collect).unwrap();
         wire[4] = 9;
         let error = read::<AgentRequest>(&mut wire.as_slice()).unwrap_err();
-        assert_eq!(error.to_string(), "protocol version 9, this side speaks 1");
+        assert_eq!(error.to_string(), "protocol version 9, this side speaks 2");
     }
 }

@@ -12,12 +12,14 @@ mod report;
 mod socket;
 
 pub use body::{BodyError, decode, encode};
-pub use plan::{ContainerPlan, CpuStep, Reply};
-pub use report::{Capacity, ContainerSamples, Report, Sample, Usage};
+pub use plan::{ContainerPlan, Limits, Reply, Step};
+pub use report::{
+    CanLimit, Capacity, ContainerSamples, MemoryVictim, Pressure, Report, Sample, Usage,
+};
 pub use socket::{AgentRequest, AgentResponse, RunningContainer};
 
 /// The version of everything in this crate. Both sides refuse any other.
-pub const VERSION: u16 = 1;
+pub const VERSION: u16 = 2;
 
 /// The largest body, and the largest frame on the socket, in bytes.
 pub const MAX_MESSAGE_BYTES: usize = 256 * 1024;

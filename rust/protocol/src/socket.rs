@@ -16,6 +16,7 @@ pub enum AgentRequest {
 }
 
 /// From the agent to the NodeManager.
+#[allow(clippy::large_enum_variant)] // one at a time, made to be sent at once
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum AgentResponse {
     /// The request was carried out.
@@ -33,4 +34,6 @@ pub struct RunningContainer {
     pub container: String,
     /// The pid that the container executor reports: the root of the process tree.
     pub pid: u32,
+    /// The memory that it asked for, in bytes.
+    pub request_memory_bytes: u64,
 }

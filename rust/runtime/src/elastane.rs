@@ -1,5 +1,8 @@
 //! One Elastane: everything that the boundary and the simulator call.
 
+mod reporting;
+
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -10,14 +13,15 @@ use elastane_core::cluster::{
 use elastane_core::policy::{self, UnknownPolicy};
 use elastane_core::{Cluster, SLOT_MS};
 use elastane_predict::{Submission, signature};
-use elastane_protocol::{Report, decode, encode};
 use elastane_store::{Depository, StoreError};
 use parking_lot::Mutex;
 
 use crate::journal::{Placed, Record};
 use crate::learner::{Learner, LearnerError};
+use crate::measured::Measured;
+use crate::memory_victims::MemoryVictims;
 use crate::refusals::Refusals;
-use crate::report::{self, ReportError, Sequences};
+use crate::report::Sequences;
 use crate::runs::{Runs, last_samples_ms};
 use crate::settings::Settings;
 use crate::status::{Counters, Status, count};
@@ -68,6 +72,8 @@ struct State {
     runs: Runs,
     sequences: Sequences,
     refusals: Refusals,
+    measured: HashMap<NodeId, Measured>,
+    memory_victims: MemoryVictims,
 }
 
 impl Elastane {
@@ -100,6 +106,8 @@ impl Elastane {
                 runs: Runs::default(),
                 sequences: Sequences::default(),
                 refusals: Refusals::default(),
+                measured: HashMap::new(),
+                memory_victims: MemoryVictims::default(),
             }),
             settings,
             learner,
@@ -136,6 +144,8 @@ impl Elastane {
         let mut state = self.state.lock();
         state.cluster.node_removed(node);
         state.sequences.forget(node);
+        state.measured.remove(&node);
+        state.memory_victims.forget(node);
     }
 
     /// An application was added; its run begins.
@@ -257,69 +267,13 @@ impl Elastane {
             return;
         };
         let node = state.cluster.node(ended.node).map(|n| n.name.clone());
+        state.memory_victims.finished(ended.node, container);
         state.runs.container_ended(container, ended, until_ms);
         self.journal.write(Record::Finished {
             time_ms: now_ms,
             container: container.to_owned(),
             node: node.unwrap_or_default(),
         });
-    }
-
-    /// An agent's report, and the body of the reply.
-    ///
-    /// # Errors
-    /// A report that is refused; nothing of it was taken.
-    pub fn report(
-        &self,
-        node: &str,
-        version: u16,
-        body: &[u8],
-        now_ms: i64,
-    ) -> Result<Vec<u8>, ReportError> {
-        let reply = self.take_report(node, version, body, now_ms);
-        count(match reply {
-            Ok(_) => &self.counters.reports,
-            Err(_) => &self.counters.refused_reports,
-        });
-        reply
-    }
-
-    fn take_report(
-        &self,
-        node: &str,
-        version: u16,
-        body: &[u8],
-        now_ms: i64,
-    ) -> Result<Vec<u8>, ReportError> {
-        let report: Report = decode(version, body)?;
-        let capacity = report::capacity(&report)?;
-        let mut state = self.state.lock();
-        let State {
-            cluster,
-            runs,
-            sequences,
-            ..
-        } = &mut *state;
-        let number = cluster
-            .node_named(node)
-            .ok_or_else(|| ReportError::UnknownNode(node.to_owned()))?;
-        cluster.reported(number, capacity, now_ms);
-        let ingested = report::ingest(cluster, runs, sequences, number, &report, now_ms);
-        let reply = report::reply(cluster, number, report.sequence, now_ms);
-        if self.settings.journal_usage
-            && let Some(entry) = cluster.node(number)
-        {
-            let usage = report::node_usage(cluster, entry, &report, now_ms);
-            self.journal.write(Record::Node(Box::new(usage)));
-        }
-        drop(state);
-
-        let add = std::sync::atomic::Ordering::Relaxed;
-        self.counters.samples.fetch_add(ingested.samples, add);
-        self.counters
-            .repeated_samples
-            .fetch_add(ingested.repeated, add);
-        Ok(encode(&reply)?)
     }
 
     /// The nodes whose bookable capacity has to change. Also hands on the runs that are complete.
@@ -360,8 +314,12 @@ impl Elastane {
     pub fn status(&self, now_ms: i64) -> String {
         let mut state = self.state.lock();
         let runs_recording = state.runs.recording();
+        let State {
+            cluster, measured, ..
+        } = &mut *state;
         let status = Status::new(
-            &mut state.cluster,
+            cluster,
+            measured,
             &self.counters,
             self.learner.profile_count(),
             runs_recording,

@@ -41,6 +41,8 @@ pub enum Record {
         /// Why.
         reason: &'static str,
     },
+    /// A container gives way because its node's memory is short, or was to and does not.
+    Preemption(Box<Preemption>),
     /// A node's agent reported (only where `journal.usage` is set).
     Node(Box<NodeUsage>),
     /// A run was kept, and what the profile is made of now.
@@ -95,6 +97,43 @@ pub struct Placed {
     pub physical_vcores: u32,
 }
 
+/// A container that the agent named because its node's memory is short.
+#[derive(Debug, Clone, Serialize)]
+pub struct Preemption {
+    /// Unix time in milliseconds.
+    pub time_ms: i64,
+    /// YARN's node.
+    pub node: String,
+    /// YARN's container id.
+    pub container: String,
+    /// YARN's application id; none when the container is not known.
+    pub application: Option<String>,
+    /// What became of it.
+    pub outcome: PreemptionOutcome,
+    /// What it holds, in bytes.
+    pub resident_bytes: u64,
+    /// What the node is short of, in bytes.
+    pub short_bytes: u64,
+    /// Why, in a sentence.
+    pub reason: String,
+}
+
+/// What became of a container that the agent named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PreemptionOutcome {
+    /// Its application master is told that it will end.
+    Told,
+    /// It is ended, as preempted.
+    Preempted,
+    /// It runs on, though its application master was told.
+    Spared,
+    /// The core does not agree that it should give way.
+    Refused,
+    /// It would be preempted in mode `enforce`.
+    Observed,
+}
+
 /// What a node used and was planned to use.
 #[derive(Debug, Clone, Serialize)]
 pub struct NodeUsage {
@@ -104,6 +143,10 @@ pub struct NodeUsage {
     pub node: String,
     /// Measured over all containers.
     pub used: Amounts,
+    /// Measured over all that is not a container.
+    pub used_by_others: Amounts,
+    /// Shares of time in which processes waited for want of a resource, where the kernel says so.
+    pub pressure: Option<Pressure>,
     /// Expected over all containers.
     pub planned: Amounts,
     /// The node's own size.
@@ -125,10 +168,46 @@ pub struct ContainerUsage {
     pub used: Amounts,
     /// Expected now.
     pub planned: Amounts,
-    /// The weight in force, in cores.
+    /// Share of the time in which a cap held its CPU back, 0 to 1.
+    pub cpu_throttled: f32,
+    /// Memory that no file stands behind, in bytes.
+    pub anonymous_bytes: u64,
+    /// Pages of files, in bytes.
+    pub file_bytes: u64,
+    /// Used part of the heaps of its JVMs, in bytes.
+    pub heap_used_bytes: u64,
+    /// What the heaps of its JVMs have taken from the system, in bytes.
+    pub heap_committed_bytes: u64,
+    /// The weight of CPU in force, in cores.
     pub limit_weight_cores: Option<f32>,
-    /// The cap in force, in cores.
+    /// The cap of CPU in force, in cores.
     pub limit_cap_cores: Option<f32>,
+    /// The limit of memory in force, in bytes.
+    pub limit_memory_bytes: Option<u64>,
+    /// The cap of disk traffic in force, in bytes per second.
+    pub limit_disk_bytes_per_s: Option<u64>,
+    /// The weight of what is sent in force, in bytes per second.
+    pub limit_network_weight_bytes_per_s: Option<u64>,
+    /// The cap of network traffic in force, in bytes per second.
+    pub limit_network_bytes_per_s: Option<u64>,
+}
+
+/// Shares of the last 10 s in which at least one process of a node waited, 0 to 1.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Pressure {
+    /// For CPU.
+    pub cpu: f32,
+    /// For memory.
+    pub memory: f32,
+    /// For disks.
+    pub disk: f32,
+}
+
+impl From<elastane_protocol::Pressure> for Pressure {
+    fn from(pressure: elastane_protocol::Pressure) -> Self {
+        let elastane_protocol::Pressure { cpu, memory, disk } = pressure;
+        Self { cpu, memory, disk }
+    }
 }
 
 /// An amount of each resource.

@@ -5,9 +5,12 @@
 //! Nothing here asks a clock. Two threads are its own: one writes the journal, one writes runs into
 //! the depository and makes profiles of them, so that no heartbeat waits for a disk.
 
+mod amounts;
 mod elastane;
 mod journal;
 mod learner;
+mod measured;
+mod memory_victims;
 mod refusals;
 mod report;
 mod runs;
@@ -16,6 +19,8 @@ mod status;
 mod writer;
 
 pub use crate::elastane::{Elastane, OpenError};
-pub use journal::{Placed, Record};
+pub use amounts::AmountError;
+pub use journal::{Placed, Preemption, PreemptionOutcome, Record};
+pub use memory_victims::PreemptionOrder;
 pub use report::ReportError;
 pub use settings::{Settings, SettingsError};

@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 
-use elastane_core::Resources;
 use elastane_core::cluster::{Cluster, NodeEntry, NodeId};
+use elastane_core::plan::PlanSettings;
 use elastane_protocol::{BodyError, ContainerPlan, Reply, Report};
 
+use crate::amounts::{AmountError, used, used_by_others};
 use crate::journal::{ContainerUsage, NodeUsage};
-use crate::runs::{Runs, usage};
+use crate::runs::Runs;
 
 /// Why a report was refused. Nothing of it was taken.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -19,13 +20,8 @@ pub enum ReportError {
     #[error(transparent)]
     Body(#[from] BodyError),
     /// A number that no sensor can have meant.
-    #[error("{what} is {value}, finite and at least 0 is allowed")]
-    Amount {
-        /// Which one.
-        what: &'static str,
-        /// As it came.
-        value: String,
-    },
+    #[error(transparent)]
+    Amount(#[from] AmountError),
 }
 
 /// Which samples of each agent have arrived.
@@ -58,22 +54,6 @@ pub(crate) struct Ingested {
     pub(crate) repeated: u64,
 }
 
-pub(crate) fn capacity(report: &Report) -> Result<Resources, ReportError> {
-    let cpu_cores = f64::from(report.capacity.cpu_cores);
-    if !cpu_cores.is_finite() || cpu_cores < 0.0 {
-        return Err(ReportError::Amount {
-            what: "capacity in cores",
-            value: cpu_cores.to_string(),
-        });
-    }
-    Ok(Resources {
-        cpu_cores,
-        memory_bytes: report.capacity.memory_bytes as f64,
-        network_bytes_per_s: report.capacity.network_bytes_per_s as f64,
-        disk_bytes_per_s: report.capacity.disk_bytes_per_s as f64,
-    })
-}
-
 /// Samples into the runs they belong to; those that have arrived before are passed over.
 pub(crate) fn ingest(
     cluster: &mut Cluster,
@@ -103,7 +83,7 @@ pub(crate) fn ingest(
             ingested.samples += 1;
         }
         if let Some(last) = samples.samples.last() {
-            cluster.measured_memory(id, usage(last).memory_bytes);
+            cluster.measured_memory(id, last.usage.memory_bytes as f64);
         }
     }
     sequences.arrived(node, report.agent_run, report.sequence.max(newest));
@@ -111,22 +91,28 @@ pub(crate) fn ingest(
 }
 
 /// The plan for every container of a node; none unless the core decides about it.
-pub(crate) fn reply(cluster: &Cluster, node: NodeId, acknowledged: u64, now_ms: i64) -> Reply {
+pub(crate) fn reply(
+    cluster: &Cluster,
+    settings: &PlanSettings,
+    node: NodeId,
+    report: &Report,
+    now_ms: i64,
+) -> Reply {
     let plans = if cluster.decides(node, now_ms) {
         cluster
-            .cpu_plans(node, now_ms)
+            .limit_plans(node, settings, report.can_limit, now_ms)
             .into_iter()
-            .map(|(container, cpu)| ContainerPlan {
+            .map(|(container, steps)| ContainerPlan {
                 container: container.to_owned(),
-                cpu,
+                steps,
             })
             .collect()
     } else {
         Vec::new()
     };
     Reply {
-        acknowledged,
-        valid_for_ms: cluster.settings().plan_valid_for_ms,
+        acknowledged: report.sequence,
+        valid_for_ms: settings.valid_for_ms,
         plans,
     }
 }
@@ -145,26 +131,31 @@ pub(crate) fn node_usage(
             let container = cluster.container(&samples.container)?;
             let running = entry.node.get(container.executor)?;
             let last = samples.samples.last()?;
+            let limits = samples.limits.unwrap_or_default();
             Some(ContainerUsage {
                 container: samples.container.clone(),
-                used: usage(last).into(),
+                used: used(&last.usage).into(),
                 planned: running.expected_at(now_ms).into(),
-                limit_weight_cores: samples.cpu_limit.map(|limit| limit.weight_cores),
-                limit_cap_cores: samples.cpu_limit.and_then(|limit| limit.cap_cores),
+                cpu_throttled: last.usage.cpu_throttled,
+                anonymous_bytes: last.usage.anonymous_bytes,
+                file_bytes: last.usage.file_bytes,
+                heap_used_bytes: last.usage.heap_used_bytes,
+                heap_committed_bytes: last.usage.heap_committed_bytes,
+                limit_weight_cores: limits.cpu_weight_cores,
+                limit_cap_cores: limits.cpu_cap_cores,
+                limit_memory_bytes: limits.memory_bytes,
+                limit_disk_bytes_per_s: limits.disk_cap_bytes_per_s,
+                limit_network_weight_bytes_per_s: limits.network_weight_bytes_per_s,
+                limit_network_bytes_per_s: limits.network_cap_bytes_per_s,
             })
         })
         .collect();
-    let used = report.containers_usage;
     NodeUsage {
         time_ms: now_ms,
         node: entry.name.clone(),
-        used: Resources {
-            cpu_cores: f64::from(used.cpu_cores),
-            memory_bytes: used.memory_bytes as f64,
-            network_bytes_per_s: used.network_bytes_per_s as f64,
-            disk_bytes_per_s: used.disk_bytes_per_s as f64,
-        }
-        .into(),
+        used: used(&report.containers_usage).into(),
+        used_by_others: used_by_others(report).into(),
+        pressure: report.pressure.map(Into::into),
         planned: entry.node.expected_at(now_ms).into(),
         physical: entry.node.capacity.into(),
         booked_memory_bytes: entry.booked.memory_bytes,

@@ -2,10 +2,12 @@
 
 use std::collections::HashMap;
 
+use elastane_core::SLOT_MS;
 use elastane_core::cluster::{ApplicationId, Container};
-use elastane_core::{Resources, SLOT_MS};
 use elastane_predict::{ContainerKind, Outcome, Run, RunRecorder};
 use elastane_protocol::Sample;
+
+use crate::amounts::used;
 
 /// The applications that run, and those that ended while their last samples are on the way.
 #[derive(Default)]
@@ -95,9 +97,9 @@ impl Runs {
             ContainerKind::Executor
         };
         let since_start_ms = end_ms - container.start_ms;
-        let usage = usage(sample);
+        let used = used(&sample.usage);
         run.recorder
-            .add(id, kind, since_start_ms, sample.length_ms, usage);
+            .add(id, kind, since_start_ms, sample.length_ms, used);
     }
 
     /// The runs whose last samples have arrived by now.
@@ -137,22 +139,6 @@ impl OpenRun {
             outcome: self.outcome,
             series: self.recorder.series(),
         }
-    }
-}
-
-/// A sample's amounts; one that no sensor can have meant is taken as nothing.
-pub(crate) fn usage(sample: &Sample) -> Resources {
-    let usage = sample.usage;
-    let cpu_cores = f64::from(usage.cpu_cores);
-    Resources {
-        cpu_cores: if cpu_cores.is_finite() {
-            cpu_cores.max(0.0)
-        } else {
-            0.0
-        },
-        memory_bytes: usage.memory_bytes as f64,
-        network_bytes_per_s: usage.network_bytes_per_s as f64,
-        disk_bytes_per_s: usage.disk_bytes_per_s as f64,
     }
 }
 

@@ -8,6 +8,7 @@ use std::str::FromStr;
 
 use elastane_core::ClusterSettings;
 use elastane_core::fit::Peaks;
+use elastane_core::plan::PlanSettings;
 use elastane_core::policy::{self, Favor, PolicyOptions};
 use elastane_predict::ProfileSettings;
 
@@ -19,8 +20,10 @@ const OF_JAVA: [&str; 2] = ["usage.address", "usage.handler-count"];
 /// Everything that an administrator can set.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
-    /// What placement and limits go by.
+    /// What placement goes by.
     pub cluster: ClusterSettings,
+    /// What limits are planned by.
+    pub plan: PlanSettings,
     /// One of [`elastane_core::policy::names`].
     pub policy: String,
     /// What was chosen about it.
@@ -86,7 +89,6 @@ impl Settings {
         };
         let report_interval_ms = keys.number("report.interval-ms", 3_000, 1_000..=60_000)?;
         let missed: i64 = keys.number("report.missed", 3, 1..=100)?;
-        let cap_ratio = keys.cap_ratio()?;
         let peaks = match keys.take("fit.peaks").as_deref() {
             None => None,
             Some("strict") => Some(Peaks::Strict),
@@ -121,8 +123,15 @@ impl Settings {
                     1_000..=86_400_000,
                 )?,
                 pass_ms: keys.number("placement.pass-ms", 3_000, 0..=60_000)?,
-                plan_valid_for_ms: keys.number("plan.valid-for-ms", 120_000, 3_000..=3_600_000)?,
-                cpu_cap_ratio: cap_ratio,
+            },
+            plan: PlanSettings {
+                valid_for_ms: keys.number("plan.valid-for-ms", 120_000, 3_000..=3_600_000)?,
+                cpu_cap_ratio: keys
+                    .cap_ratio("plan.cpu.cap-ratio", "0 (shares only) or 1 to 100")?,
+                limits_memory: keys.switch("plan.memory", "off", "on")?,
+                disk_cap_ratio: keys.cap_ratio("plan.disk.cap-ratio", "0 (no cap) or 1 to 100")?,
+                network_cap_ratio: keys
+                    .cap_ratio("plan.network.cap-ratio", "0 (weights only) or 1 to 100")?,
             },
             policy,
             policy_options: PolicyOptions { peaks, favor },
@@ -143,11 +152,7 @@ impl Settings {
                 .take("journal.file")
                 .filter(|file| !file.is_empty())
                 .map(PathBuf::from),
-            journal_usage: match keys.take("journal.usage").as_deref() {
-                None | Some("false") => false,
-                Some("true") => true,
-                Some(value) => return Err(refused("journal.usage", value, "true or false")),
-            },
+            journal_usage: keys.switch("journal.usage", "false", "true")?,
         };
         keys.refuse_what_is_left()?;
         Ok(settings)
@@ -191,16 +196,33 @@ impl Keys {
             })
     }
 
-    /// 0 leaves the CPU work-conserving; a cap below the plan itself would be no plan.
-    fn cap_ratio(&mut self) -> Result<Option<f64>, SettingsError> {
-        let key = "plan.cpu.cap-ratio";
+    /// One of two words; the first is the default.
+    fn switch(
+        &mut self,
+        key: &'static str,
+        off: &'static str,
+        on: &'static str,
+    ) -> Result<bool, SettingsError> {
+        match self.take(key) {
+            None => Ok(false),
+            Some(value) if value == off => Ok(false),
+            Some(value) if value == on => Ok(true),
+            Some(value) => Err(refused(key, &value, &format!("{on} or {off}"))),
+        }
+    }
+
+    /// 0 leaves the resource work-conserving; a cap below the plan itself would be no plan.
+    fn cap_ratio(
+        &mut self,
+        key: &'static str,
+        allowed: &str,
+    ) -> Result<Option<f64>, SettingsError> {
         let ratio: f64 = self.number(key, 0.0, 0.0..=100.0)?;
         if ratio == 0.0 {
             Ok(None)
         } else if ratio >= 1.0 {
             Ok(Some(ratio))
         } else {
-            let allowed = "0 (shares only) or 1 to 100";
             Err(refused(key, &ratio.to_string(), allowed))
         }
     }
@@ -241,6 +263,7 @@ mod tests {
         assert_eq!(settings.cluster.max_ratio, 2.0);
         assert_eq!(settings.cluster.fresh_for_ms, 10_000);
         assert_eq!(settings.journal_file, None);
+        assert_eq!(settings.plan, PlanSettings::default());
     }
 
     #[test]
@@ -260,6 +283,9 @@ mod tests {
             ("overcommit.max-ratio", "NaN", "1 to 10"),
             ("report.missed", "three", "1 to 100"),
             ("plan.cpu.cap-ratio", "0.5", "0 (shares only) or 1 to 100"),
+            ("plan.disk.cap-ratio", "0.5", "0 (no cap) or 1 to 100"),
+            ("plan.network.cap-ratio", "101", "0 to 100"),
+            ("plan.memory", "yes", "on or off"),
             ("journal.usage", "yes", "true or false"),
             ("fit.peaks", "loose", "strict, soft or stretch"),
             (

@@ -1,10 +1,13 @@
 //! What the core knows and counted, for `status`.
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use elastane_core::Cluster;
-use elastane_core::cluster::{Held, KeptNode};
+use elastane_core::cluster::{Held, KeptNode, NodeId};
 use serde::Serialize;
+
+use crate::measured::Measured;
 
 /// What happened since the core was opened.
 #[derive(Default)]
@@ -18,6 +21,9 @@ pub(crate) struct Counters {
     pub(crate) refused_reports: AtomicU64,
     pub(crate) samples: AtomicU64,
     pub(crate) repeated_samples: AtomicU64,
+    pub(crate) memory_preemptions: AtomicU64,
+    pub(crate) spared_memory_victims: AtomicU64,
+    pub(crate) refused_memory_victims: AtomicU64,
 }
 
 pub(crate) fn count(counter: &AtomicU64) {
@@ -36,6 +42,9 @@ pub(crate) struct Status {
     refused_reports: u64,
     samples: u64,
     repeated_samples: u64,
+    memory_preemptions: u64,
+    spared_memory_victims: u64,
+    refused_memory_victims: u64,
     journal_dropped: u64,
     nodes: Vec<NodeStatus>,
     waiting: Vec<WaitingStatus>,
@@ -51,6 +60,8 @@ struct NodeStatus {
     booked_vcores: u32,
     registered_memory_bytes: u64,
     registered_vcores: u32,
+    /// What its newest report says; none before the first one.
+    measured: Option<Measured>,
 }
 
 #[derive(Serialize)]
@@ -64,13 +75,14 @@ struct WaitingStatus {
 impl Status {
     pub(crate) fn new(
         cluster: &mut Cluster,
+        measured: &HashMap<NodeId, Measured>,
         counters: &Counters,
         profiles: usize,
         runs_recording: usize,
         journal_dropped: u64,
         now_ms: i64,
     ) -> Self {
-        let nodes = cluster.nodes().map(|(_, entry)| NodeStatus {
+        let nodes = cluster.nodes().map(|(number, entry)| NodeStatus {
             node: entry.name.clone(),
             bookable_ratio: f64::from(entry.bookable_thousandths) / 1e3,
             report_age_ms: entry.last_report_ms.map(|last_ms| now_ms - last_ms),
@@ -79,6 +91,7 @@ impl Status {
             booked_vcores: entry.booked.vcores,
             registered_memory_bytes: entry.registered.memory_bytes,
             registered_vcores: entry.registered.vcores,
+            measured: measured.get(&number).cloned(),
         });
         let nodes = nodes.collect();
         let waiting: Vec<_> = cluster
@@ -113,6 +126,9 @@ impl Status {
             refused_reports: counters.refused_reports.load(Relaxed),
             samples: counters.samples.load(Relaxed),
             repeated_samples: counters.repeated_samples.load(Relaxed),
+            memory_preemptions: counters.memory_preemptions.load(Relaxed),
+            spared_memory_victims: counters.spared_memory_victims.load(Relaxed),
+            refused_memory_victims: counters.refused_memory_victims.load(Relaxed),
             journal_dropped,
             nodes,
             waiting,

@@ -46,9 +46,9 @@ fn an_observed_run_places_the_next_submission() {
     let reply: Reply = decode(VERSION, &reply).unwrap();
     assert_eq!(reply.acknowledged, 1);
     let weights: Vec<_> = reply.plans[0]
-        .cpu
+        .steps
         .iter()
-        .map(|step| (step.offset_ms, step.weight_cores))
+        .map(|step| (step.offset_ms, step.limits.cpu_weight_cores.unwrap()))
         .collect();
     assert_eq!(weights, [(0, 1.0), (3_000, 0.25)]);
     elastane.close();

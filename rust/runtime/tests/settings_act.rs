@@ -6,10 +6,10 @@ mod common;
 use std::path::Path;
 
 use common::{
-    GB, START_MS, commit, free, learn_named, open, open_with, register, reply, run_of, submission,
-    waiting,
+    GB, NODE, START_MS, commit, free, learn_named, open, open_with, register, reply, run_of,
+    submission, unencoded_report, waiting,
 };
-use elastane_protocol::CpuStep;
+use elastane_protocol::{CanLimit, Limits, Reply, Report, VERSION, decode, encode};
 use elastane_runtime::Elastane;
 
 const ID: &str = "application_1_0099";
@@ -39,13 +39,13 @@ fn admitted(elastane: &Elastane) -> usize {
         .count()
 }
 
-fn first_step(elastane: &Elastane) -> CpuStep {
+fn first_step(elastane: &Elastane) -> Limits {
     let node = register(elastane);
     reply(elastane, 0, START_MS, &[]);
     let application = elastane.application_added(&submission(ID), START_MS);
     assert!(commit(elastane, "a", application, node, START_MS));
     let reply = reply(elastane, 1, START_MS, &[("a", GB)]);
-    reply.plans[0].cpu[0]
+    reply.plans[0].steps[0].limits
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn a_profile_is_the_mean_of_the_latest_three_runs() {
     let folder = tempfile::tempdir().unwrap();
     learn(folder.path(), &[2.0, 0.25, 0.5, 1.5]);
     let elastane = open(folder.path(), "enforce");
-    assert_eq!(first_step(&elastane).weight_cores, 0.75);
+    assert_eq!(first_step(&elastane).cpu_weight_cores, Some(0.75));
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn profile_runs_says_how_many_runs_make_a_profile() {
     let folder = tempfile::tempdir().unwrap();
     learn(folder.path(), &[2.0, 0.25, 0.5, 1.5]);
     let elastane = open_with(folder.path(), "enforce", &[("profile.runs", "1")]);
-    assert_eq!(first_step(&elastane).weight_cores, 1.5);
+    assert_eq!(first_step(&elastane).cpu_weight_cores, Some(1.5));
 }
 
 #[test]
@@ -94,10 +94,60 @@ fn a_cap_goes_with_the_plan_only_where_one_is_set() {
     let folder = tempfile::tempdir().unwrap();
     learn(folder.path(), &[1.0]);
     let elastane = open(folder.path(), "enforce");
-    assert_eq!(first_step(&elastane).cap_cores, None);
+    assert_eq!(first_step(&elastane).cpu_cap_cores, None);
     elastane.close();
     let elastane = open_with(folder.path(), "enforce", &[("plan.cpu.cap-ratio", "3")]);
-    assert_eq!(first_step(&elastane).cap_cores, Some(3.0));
+    assert_eq!(first_step(&elastane).cpu_cap_cores, Some(3.0));
+}
+
+#[test]
+fn traffic_is_capped_only_where_that_is_set_and_never_to_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    learn(folder.path(), &[1.0]);
+    let elastane = open(folder.path(), "enforce");
+    let limits = first_step(&elastane);
+    assert_eq!(limits.disk_cap_bytes_per_s, None);
+    assert_eq!(limits.network_cap_bytes_per_s, None);
+    assert_eq!(limits.network_weight_bytes_per_s, Some(256 << 10));
+    elastane.close();
+    let strict = [
+        ("plan.disk.cap-ratio", "2"),
+        ("plan.network.cap-ratio", "2"),
+    ];
+    let elastane = open_with(folder.path(), "enforce", &strict);
+    let limits = first_step(&elastane);
+    assert_eq!(limits.disk_cap_bytes_per_s, Some(4 << 20));
+    assert_eq!(limits.network_cap_bytes_per_s, Some(4 << 20));
+}
+
+#[test]
+fn memory_is_limited_only_where_that_is_set() {
+    let folder = tempfile::tempdir().unwrap();
+    // Long enough that its end is not in sight, and 1 GB throughout.
+    learn_named(folder.path(), &[("nightly report 2026-11-20", &[1.0; 10])]);
+    let elastane = open(folder.path(), "enforce");
+    assert_eq!(first_step(&elastane).memory_bytes, None);
+    elastane.close();
+    let elastane = open_with(folder.path(), "enforce", &[("plan.memory", "on")]);
+    assert_eq!(first_step(&elastane).memory_bytes, Some(GB));
+}
+
+#[test]
+fn nothing_is_planned_that_the_agent_cannot_limit() {
+    let folder = tempfile::tempdir().unwrap();
+    learn(folder.path(), &[1.0]);
+    let elastane = open(folder.path(), "enforce");
+    let node = register(&elastane);
+    reply(&elastane, 0, START_MS, &[]);
+    let application = elastane.application_added(&submission(ID), START_MS);
+    assert!(commit(&elastane, "a", application, node, START_MS));
+    let unable = Report {
+        can_limit: CanLimit::default(),
+        ..unencoded_report(1, &[("a", 1.0, GB)])
+    };
+    let body = encode(&unable).unwrap();
+    let reply = elastane.report(NODE, VERSION, &body, START_MS).unwrap();
+    assert_eq!(decode::<Reply>(VERSION, &reply).unwrap().plans, []);
 }
 
 #[test]

@@ -16,7 +16,7 @@ struct Container {
 impl Container {
     fn new(limit_mib: Option<u64>) -> Self {
         Self {
-            follower: HeapFollower::new(MARGIN, PATIENCE),
+            follower: HeapFollower::new(PATIENCE),
             start: Instant::now(),
             limit: limit_mib.map(|mib| mib * MIB),
         }
@@ -25,6 +25,7 @@ impl Container {
     fn follow(&mut self, second: u64, planned: Option<u64>, resident: u64) -> Vec<Step> {
         let reading = Reading {
             resident_bytes: resident * MIB,
+            margin_bytes: MARGIN,
             limit_bytes: self.limit,
         };
         let now = self.start + Duration::from_secs(second);
@@ -69,6 +70,16 @@ fn the_limit_rises_before_the_jvm_is_told() {
     let grown = [limit(600), Step::Grow { limit_bytes }];
     assert_eq!(container.follow(2, Some(600), 100), grown);
     assert_eq!(container.follow(3, Some(600), 500), []);
+}
+
+#[test]
+fn a_jvm_whose_limit_never_fell_is_told_that_the_plan_has_risen() {
+    let mut container = Container::new(Some(800));
+    assert_eq!(container.follow(0, Some(200), 700), [ask(200)]);
+    let limit_bytes = Some(800 * MIB);
+    let grown = [Step::Grow { limit_bytes }];
+    assert_eq!(container.follow(1, Some(800), 700), grown);
+    assert_eq!(container.follow(2, Some(800), 700), []);
 }
 
 #[test]
@@ -154,8 +165,9 @@ proptest! {
                     }
                     Step::Grow { limit_bytes } => {
                         asked = None;
-                        // Behind the limit, unless there was none.
-                        prop_assert!(index > 0 || before.is_none());
+                        // Behind the limit, unless there was none or it is high enough.
+                        let is_enough = before.is_none_or(|before| Some(before) >= *limit_bytes);
+                        prop_assert!(index > 0 || is_enough);
                         prop_assert!(container.limit.is_none_or(|now| Some(now) >= *limit_bytes));
                     }
                     _ => {}

@@ -2,7 +2,8 @@
 //! and the memory of an application that waits. `make bench-core` prints a line for each.
 //!
 //! `--only POLICY CASE PENDING ROUNDS` runs rounds and nothing else, to count instructions: the difference
-//! of two counts is that of the rounds between.
+//! of two counts is that of the rounds between. With `changed` behind it there is a commit and a finish
+//! before each.
 
 #![allow(missing_docs)]
 
@@ -176,9 +177,10 @@ fn resident_bytes() -> Option<usize> {
 }
 
 fn rounds_only(arguments: &[String]) {
-    let [policy, case, pending, rounds, ..] = arguments else {
+    let [policy, case, pending, rounds, more @ ..] = arguments else {
         return println!("--only needs POLICY CASE PENDING ROUNDS");
     };
+    let changed = more.first().is_some_and(|more| more == "changed");
     let under = [Under::ELASTANE, Under::MINFRAG]
         .into_iter()
         .find(|known| known.name == policy);
@@ -194,6 +196,9 @@ fn rounds_only(arguments: &[String]) {
     let size = Size::of(pending);
     let mut scene = Scene::new(under, 3_000, size, &courses(case, size));
     for _ in 0..rounds {
+        if changed {
+            assert!(scene.commit() && scene.finish());
+        }
         black_box(scene.round());
     }
 }

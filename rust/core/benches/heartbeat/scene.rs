@@ -197,8 +197,6 @@ impl Scene {
             fresh_for_ms: i64::MAX,
             starvation_wait_ms: i64::MAX,
             pass_ms,
-            plan_valid_for_ms: 120_000,
-            cpu_cap_ratio: None,
         };
         let options = PolicyOptions {
             peaks: Some(under.peaks),

@@ -16,6 +16,7 @@ mod hold;
 mod kept;
 mod node_entry;
 mod notes;
+mod overcommitted;
 mod plan;
 mod planned_start;
 mod prospect;
@@ -38,15 +39,18 @@ pub use kept::KeptNode;
 pub use node_entry::{NodeEntry, NodeId, Request};
 pub use round::ROUND_LIMIT;
 
-use crate::plan::{CpuPlanSettings, cpu_plan};
+use crate::plan::{LimitPlan, PlanSettings};
 use crate::policy::Policy;
 use crate::resources::Resources;
 use crate::running::Running;
 use bookable::BookableWatch;
-use elastane_protocol::CpuStep;
+use elastane_protocol::{CanLimit, Limits, Step};
 use kept::Keeping;
 use spread::Stacks;
 use waiting::{Row, WaitingTable};
+
+/// So many steps, some 37 bytes each, leave room in a message of 256 KiB for hundreds of ids.
+const MOST_STEPS_OF_A_NODE: usize = 6_000;
 
 /// What the administrator set.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -65,10 +69,6 @@ pub struct ClusterSettings {
     /// How long an application may pass on nodes for one that delays it less, in milliseconds, and
     /// how much sooner its work has to be done there; 0 takes the first node that it fits.
     pub pass_ms: i64,
-    /// How far ahead a plan reaches, in milliseconds.
-    pub plan_valid_for_ms: u32,
-    /// See [`CpuPlanSettings::cap_ratio`].
-    pub cpu_cap_ratio: Option<f64>,
 }
 
 /// Nodes, applications and containers of one cluster.
@@ -262,12 +262,19 @@ impl Cluster {
         }
     }
 
-    /// The CPU plan of every container of a node, from `now_ms` on.
+    /// The limits of every container of a node, from `now_ms` on, for an agent that can limit this.
+    /// A container without an entry is not limited.
     ///
-    /// Nobody knows what an executor without a profile uses: its weight is the part of the node that
-    /// its virtual cores are of all that run there, so that it neither starves nor pushes aside the
-    /// others.
-    pub fn cpu_plans(&self, node: NodeId, now_ms: i64) -> Vec<(&str, Vec<CpuStep>)> {
+    /// Nobody knows what an executor without a profile uses: only its CPU is weighed, by the part of
+    /// the node that its virtual cores are of all that run there, so that it neither starves nor
+    /// pushes aside the others.
+    pub fn limit_plans(
+        &self,
+        node: NodeId,
+        settings: &PlanSettings,
+        can_limit: CanLimit,
+        now_ms: i64,
+    ) -> Vec<(&str, Vec<Step>)> {
         let Some(entry) = self.nodes.get(&node) else {
             return Vec::new();
         };
@@ -280,6 +287,7 @@ impl Cluster {
             .sum();
         let share_of_vcores =
             |container: &Container| entry.node.capacity.cpu_cores * vcores(container) / all_vcores;
+        let most_steps = MOST_STEPS_OF_A_NODE / entry.containers.len().max(1);
         let mut plans: Vec<_> = entry
             .containers
             .values()
@@ -290,21 +298,26 @@ impl Cluster {
                     ..entry.node.get(container.executor)?.clone()
                 };
                 let steps = if container.profile.is_some() {
-                    let settings = CpuPlanSettings {
-                        valid_for_ms: self.settings.plan_valid_for_ms,
+                    let plan = LimitPlan {
+                        settings,
+                        can_limit,
+                        most_steps,
                         margin: container.margin,
-                        cap_ratio: self.settings.cpu_cap_ratio,
-                        request_cores: entry.request_cores(container.request),
+                        request: entry.request_resources(container.request),
                     };
-                    cpu_plan(&running, now_ms, &settings)
-                } else {
-                    vec![CpuStep {
+                    plan.steps(&running, now_ms)
+                } else if can_limit.cpu {
+                    vec![Step {
                         offset_ms: 0,
-                        weight_cores: share_of_vcores(container) as f32,
-                        cap_cores: None,
+                        limits: Limits {
+                            cpu_weight_cores: Some(share_of_vcores(container) as f32),
+                            ..Limits::default()
+                        },
                     }]
+                } else {
+                    Vec::new()
                 };
-                Some((id.as_ref(), steps))
+                (!steps.is_empty()).then_some((id.as_ref(), steps))
             })
             .collect();
         plans.sort_unstable_by_key(|(id, _)| *id);

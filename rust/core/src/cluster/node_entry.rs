@@ -12,7 +12,7 @@ use crate::resources::Resources;
 pub struct NodeId(pub u32);
 
 /// What YARN books by: an ask, a free part or a registered size.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Request {
     /// Memory in bytes.
     pub memory_bytes: u64,

@@ -4,6 +4,7 @@ use crate::amounts::Amounts;
 use crate::available::Available;
 use crate::left::Left;
 use crate::node::{ExecutorId, Node};
+use crate::policy::Rates;
 use crate::resources::{Resource, Resources};
 use crate::running::Running;
 use crate::slot_of;
@@ -23,6 +24,7 @@ pub(super) struct Plan {
     left_is_current: bool,
     available: Available,
     available_is_current: bool,
+    rates: Option<Rates>,
 }
 
 impl Default for Plan {
@@ -34,6 +36,7 @@ impl Default for Plan {
             left_is_current: false,
             available: Available::new(Resources::ZERO, [], 0),
             available_is_current: false,
+            rates: None,
         }
     }
 }
@@ -138,6 +141,16 @@ impl Plan {
         if self.available.capacity() != node.capacity {
             self.available = Available::new(node.capacity, [], now_ms);
         }
+    }
+
+    /// What the policy looks at beside it, as of now.
+    pub(super) fn look_at_rates(&mut self, rates: Option<Rates>) {
+        self.rates = rates;
+    }
+
+    /// As of the last look.
+    pub(super) fn rates(&self) -> Option<&Rates> {
+        self.rates.as_ref()
     }
 
     /// As computed last.

@@ -36,10 +36,14 @@ impl<'a> Judge<'a> {
     pub(super) fn look_at(self, entry: &mut NodeEntry, now_ms: i64) {
         match self {
             Judge::Plan(_) => entry.plan.look_at_left(&mut entry.node, now_ms),
-            Judge::Policy(policy) if policy.looks_ahead() => {
-                entry.plan.look_at_available(&mut entry.node, now_ms);
+            Judge::Policy(policy) => {
+                if policy.looks_ahead() {
+                    entry.plan.look_at_available(&mut entry.node, now_ms);
+                } else {
+                    entry.plan.look_at_nothing(&mut entry.node, now_ms);
+                }
+                entry.plan.look_at_rates(policy.rates(&entry.node, now_ms));
             }
-            Judge::Policy(_) => entry.plan.look_at_nothing(&mut entry.node, now_ms),
         }
     }
 }
@@ -149,7 +153,7 @@ impl<'a> Prospect<'a> {
             available: self.available(),
             booked: self.entry.request_resources(self.entry.booked),
             now_ms: self.now_ms,
-            rates: None,
+            rates: self.entry.plan.rates(),
         }
     }
 }

@@ -71,7 +71,7 @@ impl<'a> Quick<'a> {
             notes,
         } = waiting.screened(self.entry, self.by.peaks);
         let left = self.entry.plan.left();
-        let look = screen.look_at(left);
+        let mut look = screen.look_at(left);
         let scores = Scores::new(self.by, left, screen);
         let mut first = First::new(self.by, waiting_queues);
         for (row, line) in lines.iter().enumerate() {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::Cluster;
 use super::admission::{Admitted, admit};
-use super::application::{ApplicationId, Ask};
+use super::application::ApplicationId;
 use super::contest::{Contender, Rank};
 use super::elsewhere::Elsewhere;
 use super::node_entry::{NodeId, Request};
@@ -207,12 +207,15 @@ impl Cluster {
         if !self.policy.needs_gangs() {
             return HashMap::new();
         }
+        let mut room_for: HashMap<Request, u64> = HashMap::new();
         let (ids, waiting): (Vec<_>, Vec<_>) = self
             .applications
             .iter()
             .filter_map(|(id, application)| {
                 let ask = application.waiting?;
-                let whole = self.has_room_for(ask);
+                let room = room_for.entry(ask.request);
+                let room = room.or_insert_with(|| self.room_for(ask.request));
+                let whole = *room >= u64::from(ask.count);
                 let waiting = application.as_waiting(self.registered);
                 Some((*id, Waiting { whole, ..waiting }))
             })
@@ -222,16 +225,10 @@ impl Cluster {
         ids.into_iter().zip(turns.into_iter().zip(whole)).collect()
     }
 
-    /// Whether all containers of an ask would find room by request at once.
-    fn has_room_for(&self, ask: Ask) -> bool {
-        let mut left = u64::from(ask.count);
-        for entry in self.nodes.values() {
-            left = left.saturating_sub(entry.room_for(ask.request));
-            if left == 0 {
-                return true;
-            }
-        }
-        false
+    /// How many containers of this request would find room at once.
+    fn room_for(&self, request: Request) -> u64 {
+        let rooms = self.nodes.values().map(|entry| entry.room_for(request));
+        rooms.fold(0, u64::saturating_add)
     }
 }
 

@@ -10,6 +10,7 @@ mod grid;
 mod hold_slot_by_slot;
 mod holding;
 mod keeping;
+mod overcommitting;
 mod passing;
 mod rows;
 mod spreading;
@@ -17,6 +18,13 @@ mod starving;
 mod turns;
 
 const GB: u64 = 1_000_000_000;
+const LIMITS_CPU: CanLimit = CanLimit {
+    cpu: true,
+    memory: false,
+    disk: false,
+    network_sent: false,
+    network_received: false,
+};
 
 fn settings() -> ClusterSettings {
     ClusterSettings {
@@ -26,8 +34,6 @@ fn settings() -> ClusterSettings {
         fresh_for_ms: 10_000,
         starvation_wait_ms: 60_000,
         pass_ms: 0,
-        plan_valid_for_ms: 120_000,
-        cpu_cap_ratio: None,
     }
 }
 
@@ -306,10 +312,14 @@ fn an_application_without_a_profile_gets_an_equal_share_of_the_cpu() {
     let known = waiting(&mut cluster, "known", learned(&[1.0, 0.5], 1.0), ask(1, 1));
     place(&mut cluster, "1", unknown, node, 0);
     place(&mut cluster, "2", known, node, 0);
-    let plans = cluster.cpu_plans(node, 0);
+    let plans = cluster.limit_plans(node, &PlanSettings::default(), LIMITS_CPU, 0);
     assert_eq!(plans[0].0, "1");
-    assert_eq!(plans[0].1[0].weight_cores, 2.0);
-    let weights: Vec<_> = plans[1].1.iter().map(|step| step.weight_cores).collect();
+    assert_eq!(plans[0].1[0].limits.cpu_weight_cores.unwrap(), 2.0);
+    let weights: Vec<_> = plans[1]
+        .1
+        .iter()
+        .map(|step| step.limits.cpu_weight_cores.unwrap())
+        .collect();
     assert_eq!(weights, [1.0, 0.5]);
 }
 

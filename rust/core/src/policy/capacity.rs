@@ -27,6 +27,10 @@ impl Policy for Capacity {
         false
     }
 
+    fn most_booked(&self) -> Option<f64> {
+        Some(1.0)
+    }
+
     fn fits(&self, place: &Place<'_>, candidate: &Candidate<'_>) -> Result<(), Excess> {
         fit_by_request(place, candidate, place.node.capacity)
     }

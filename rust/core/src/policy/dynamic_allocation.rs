@@ -26,6 +26,10 @@ impl Policy for DynamicAllocation {
         false
     }
 
+    fn most_booked(&self) -> Option<f64> {
+        Some(1.0)
+    }
+
     fn fits(&self, place: &Place<'_>, candidate: &Candidate<'_>) -> Result<(), Excess> {
         StaticAllocation.fits(place, candidate)
     }

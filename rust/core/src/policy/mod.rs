@@ -64,10 +64,21 @@ pub trait Policy: Send + Sync {
         true
     }
 
+    /// What [`Place::rates`] is for a node where nobody measured it; none where it is not looked at.
+    fn rates(&self, _node: &Node, _now_ms: i64) -> Option<Rates> {
+        None
+    }
+
     /// Whether its answer for a node may change although neither what runs there nor what waits does;
     /// what is measured there is no word of such a change.
     fn depends_on_time(&self) -> bool {
         true
+    }
+
+    /// Where it fits, no more than so many times a node's size is booked by request; none where it may
+    /// be any number of times.
+    fn most_booked(&self) -> Option<f64> {
+        None
     }
 
     /// What becomes of peaks that meet, where it fits by demand over time.

@@ -38,6 +38,10 @@ impl Policy for Oversubscribe {
         false
     }
 
+    fn most_booked(&self) -> Option<f64> {
+        Some(self.cpu_factor.max(self.memory_factor).max(1.0))
+    }
+
     fn fits(&self, place: &Place<'_>, candidate: &Candidate<'_>) -> Result<(), Excess> {
         let capacity = place.node.capacity;
         let bookable = Resources {

@@ -12,6 +12,7 @@ use super::bounded::bounded;
 use super::{Candidate, Detail, Place, Policy, Rates};
 use crate::demand::Demand;
 use crate::fit::{Excess, in_every_slot};
+use crate::node::Node;
 use crate::resources::{Resource, Resources};
 
 /// Ursa (Jin et al., EuroSys 2020), section 4.2.2: on worker w, with APT_r(w) the work that is
@@ -59,12 +60,15 @@ impl Ursa {
         }
     }
 
-    fn gain(&self, place: &Place<'_>, demand: &Demand) -> Gain {
-        let rates = match place.rates {
+    fn rates(&self, place: &Place<'_>) -> Rates {
+        match place.rates {
             Some(rates) => *rates,
             None => Rates::derived(place.node, place.now_ms, self.expected_processing_s),
-        };
-        Gain::new(place, &rates, work(demand))
+        }
+    }
+
+    fn gain(&self, place: &Place<'_>, demand: &Demand) -> Gain {
+        Gain::new(place, &self.rates(place), work(demand))
     }
 
     fn bonus(candidate: &Candidate<'_>) -> f64 {
@@ -78,8 +82,6 @@ impl Ursa {
 
 /// What an executor would do for a node; 0 for what the node does not know.
 struct Gain {
-    /// The work of the executor.
-    load: Resources,
     /// D.
     idle: Resources,
     /// Inc.
@@ -87,28 +89,35 @@ struct Gain {
     f: f64,
 }
 
+/// D of a resource; none where the node does not know it or it is not worked off.
+fn idle(place: &Place<'_>, rates: &Rates, resource: Resource) -> Option<f64> {
+    let is_known = place.node.capacity.get(resource) > 0.0;
+    if !is_known || !Resource::FLOWS.contains(&resource) {
+        return None;
+    }
+    let core_is_idle = place.available.now().cpu_cores >= IDLE_CORES;
+    let assigned_s = if resource == Resource::Cpu && core_is_idle {
+        0.0
+    } else {
+        seconds(rates.assigned.get(resource), rates.per_s.get(resource))
+    };
+    let expected_s = rates.expected_processing_s;
+    Some(share((expected_s - assigned_s) / expected_s))
+}
+
 impl Gain {
     fn new(place: &Place<'_>, rates: &Rates, work: Resources) -> Self {
-        let core_is_idle = place.available.now().cpu_cores >= IDLE_CORES;
         let expected_s = rates.expected_processing_s;
-        let (mut load, mut idle, mut increase) = ([0.0; 4], [0.0; 4], [0.0; 4]);
+        let (mut idle, mut increase) = ([0.0; 4], [0.0; 4]);
         for (at, resource) in Resource::ALL.into_iter().enumerate() {
-            let is_known = place.node.capacity.get(resource) > 0.0;
-            if !is_known || !Resource::FLOWS.contains(&resource) {
+            let Some(share) = self::idle(place, rates, resource) else {
                 continue;
-            }
-            let rate = rates.per_s.get(resource);
-            let assigned_s = if resource == Resource::Cpu && core_is_idle {
-                0.0
-            } else {
-                seconds(rates.assigned.get(resource), rate)
             };
-            load[at] = work.get(resource);
-            idle[at] = share((expected_s - assigned_s) / expected_s);
-            increase[at] = (seconds(load[at], rate) / expected_s).min(idle[at]);
+            idle[at] = share;
+            let load_s = seconds(work.get(resource), rates.per_s.get(resource));
+            increase[at] = (load_s / expected_s).min(share);
         }
         Self {
-            load: Resources::from_array(load),
             idle: Resources::from_array(idle),
             increase: Resources::from_array(increase),
             f: idle
@@ -157,10 +166,12 @@ impl Policy for Ursa {
             &memory,
             Resources::ZERO,
         )?;
-        let gain = self.gain(place, candidate.needed);
-        let overloaded = Resource::FLOWS
-            .into_iter()
-            .find(|resource| gain.idle.get(*resource) <= 0.0 && gain.load.get(*resource) > 0.0);
+        let rates = self.rates(place);
+        let overloaded = Resource::FLOWS.into_iter().find(|resource| {
+            // There is work where there is a peak, which needs no sum.
+            candidate.needed.peak().get(*resource) > 0.0
+                && idle(place, &rates, *resource).is_some_and(|idle| idle <= 0.0)
+        });
         match overloaded {
             Some(resource) => Err(Excess {
                 resource,
@@ -194,5 +205,9 @@ impl Policy for Ursa {
 
     fn needs_gangs(&self) -> bool {
         true
+    }
+
+    fn rates(&self, node: &Node, now_ms: i64) -> Option<Rates> {
+        Some(Rates::derived(node, now_ms, self.expected_processing_s))
     }
 }

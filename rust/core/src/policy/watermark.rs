@@ -58,6 +58,10 @@ impl Policy for Watermark {
         "watermark"
     }
 
+    fn most_booked(&self) -> Option<f64> {
+        Some(self.max_factor.max(1.0))
+    }
+
     fn fits(&self, place: &Place<'_>, candidate: &Candidate<'_>) -> Result<(), Excess> {
         let factors = self.factors(place);
         let bookable = place

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use elastane_core::cluster::{ApplicationId, Ask, CommitRequest, NodeId, Request};
 use elastane_predict::Submission;
 use elastane_protocol::{
-    Capacity, ContainerSamples, Reply, Report, Sample, Usage, VERSION, decode, encode,
+    CanLimit, Capacity, ContainerSamples, Reply, Report, Sample, Usage, VERSION, decode, encode,
 };
 use elastane_runtime::{Elastane, Settings};
 
@@ -66,6 +66,11 @@ pub fn request(memory_gb: u64) -> Request {
 }
 
 pub fn report(sequence: u64, containers: &[(&str, f32, u64)]) -> Vec<u8> {
+    encode(&unencoded_report(sequence, containers)).unwrap()
+}
+
+/// Each container used so many cores and so much memory.
+pub fn unencoded_report(sequence: u64, containers: &[(&str, f32, u64)]) -> Report {
     let sample = |cpu_cores, memory_bytes| Sample {
         sequence,
         age_ms: 0,
@@ -76,26 +81,34 @@ pub fn report(sequence: u64, containers: &[(&str, f32, u64)]) -> Vec<u8> {
             ..Usage::default()
         },
     };
-    let report = Report {
+    Report {
         agent_run: 1,
         sequence,
-        can_limit_cpu: true,
+        can_limit: CanLimit {
+            cpu: true,
+            memory: true,
+            disk: true,
+            network_sent: true,
+            network_received: true,
+        },
         capacity: Capacity {
             cpu_cores: 4.0,
             memory_bytes: 8 * GB,
             ..Capacity::default()
         },
         containers_usage: Usage::default(),
+        node_usage: Usage::default(),
+        pressure: None,
+        memory_victims: Vec::new(),
         containers: containers
             .iter()
             .map(|(container, cpu, memory)| ContainerSamples {
                 container: (*container).to_owned(),
-                cpu_limit: None,
+                limits: None,
                 samples: vec![sample(*cpu, *memory)],
             })
             .collect(),
-    };
-    encode(&report).unwrap()
+    }
 }
 
 pub fn commit(

@@ -1,14 +1,21 @@
 //! Whether a row fits a node, by coarse looks first.
 
+use std::collections::HashMap;
+
 use super::{Life, Outline, Screen};
 use crate::cluster::waiting::Row;
 use crate::fit::{Peaks, Terms};
 use crate::left::{Left, LeftWindows};
-use crate::need::{Need, short_in_total};
+use crate::need::{Need, Series, short_in_total};
 use crate::resources::Resource;
 use crate::windows::{
     Coarse, Verdict, WINDOWS, WindowSet, coarse, compare, compare_slots, window_slots,
 };
+
+/// Of executors that live so many slots it is remembered in a round what a look at each slot said:
+/// applications that are run again and again share their series. For shorter ones remembering costs
+/// as much as looking.
+const REMEMBERED_FROM_SLOTS: usize = 256;
 
 /// All rows beside what is left of one node.
 pub(in crate::cluster) struct Look<'a> {
@@ -21,6 +28,8 @@ pub(in crate::cluster) struct Look<'a> {
     least_ever: [i32; 4],
     /// By how much CPU, network and disk may pass what is left.
     may_pass: [i32; 3],
+    /// What a look at each slot said of a series.
+    remembered: HashMap<Series, Result<(), Resource>>,
 }
 
 impl<'a> Look<'a> {
@@ -38,6 +47,7 @@ impl<'a> Look<'a> {
                 amount => coarse(amount).saturating_add(2),
             }),
             least_ever: least.map(|windows| windows.into_iter().fold(i32::MAX, i32::min)),
+            remembered: HashMap::new(),
         }
     }
 
@@ -45,7 +55,7 @@ impl<'a> Look<'a> {
     /// its request is no demand. `need` is asked for only where the windows leave it open.
     #[inline]
     pub(in crate::cluster) fn short<'b>(
-        &self,
+        &mut self,
         row: Row,
         need: impl FnOnce() -> Option<Need<'b>>,
     ) -> Option<Result<(), Resource>> {
@@ -121,7 +131,7 @@ impl<'a> Look<'a> {
     /// Peaks must not meet: any resource in any slot decides, the earliest first.
     #[inline]
     fn short_of_any<'b>(
-        &self,
+        &mut self,
         row: Row,
         need: impl FnOnce() -> Option<Need<'b>>,
     ) -> Option<Result<(), Resource>> {
@@ -139,8 +149,31 @@ impl<'a> Look<'a> {
             return Some(Err(resource));
         }
         let open = |window: usize| memory[window] >= 0 || others[window] >= 0;
-        if others.iter().all(|below| *below < 0) {
-            match self.compare_memory(row, open) {
+        let memory_alone = others.iter().all(|below| *below < 0);
+        let is_short = |life| life < REMEMBERED_FROM_SLOTS;
+        if self.screen.life(row).is_none_or(is_short) {
+            return self.short_slot_by_slot(row, memory_alone, open, need);
+        }
+        let need = need()?;
+        let series = need.series();
+        if let Some(known) = self.remembered.get(&series) {
+            return Some(*known);
+        }
+        let short = self.short_slot_by_slot(row, memory_alone, open, || Some(need))?;
+        self.remembered.insert(series, short);
+        Some(short)
+    }
+
+    /// In the windows that are open.
+    fn short_slot_by_slot<'b>(
+        &self,
+        row: Row,
+        memory_alone: bool,
+        open: impl Fn(usize) -> bool,
+        need: impl FnOnce() -> Option<Need<'b>>,
+    ) -> Option<Result<(), Resource>> {
+        if memory_alone {
+            match self.compare_memory(row, &open) {
                 Verdict::Fits => return Some(Ok(())),
                 Verdict::Exceeds => return Some(Err(Resource::Memory)),
                 Verdict::LookCloser => {}

@@ -47,9 +47,9 @@ fn containers_without_a_profile_weigh_as_their_virtual_cores() {
     place(&mut cluster, "1", small, node, 0);
     place(&mut cluster, "2", large, node, 0);
     let weights: Vec<_> = cluster
-        .cpu_plans(node, 0)
+        .limit_plans(node, &PlanSettings::default(), LIMITS_CPU, 0)
         .into_iter()
-        .map(|(container, steps)| (container, steps[0].weight_cores))
+        .map(|(container, steps)| (container, steps[0].limits.cpu_weight_cores.unwrap()))
         .collect();
     assert_eq!(weights, [("1", 1.0), ("2", 3.0)]);
 }

@@ -126,7 +126,7 @@ proptest! {
             cluster.measured_memory(&container, odd);
             cluster.held(app, now_ms);
             cluster.round(nodes[1], registered, now_ms);
-            cluster.cpu_plans(nodes[0], now_ms);
+            cluster.limit_plans(nodes[0], &PlanSettings::default(), LIMITS_CPU, now_ms);
             let _ = cluster.may_preempt(odd, request);
             if number % 3 == 2 {
                 cluster.finished(&container);

@@ -151,6 +151,16 @@ public final class Natives {
       int queueUsedVcores,
       long nowMs);
 
+  /**
+   * The containers that have to give way now because the memory of their nodes is short. Each order
+   * is given once.
+   *
+   * @param waitMs between telling an application master and the end of its container
+   * @return {@code [{"container","kill","reason"}]}, or null when there is none. Where {@code kill}
+   *     is false, the application master is to be told
+   */
+  public static native String memoryVictims(long core, long waitMs, long nowMs);
+
   /** What the core knows and counted, as JSON. */
   public static native String status(long core, long nowMs);
 
@@ -159,7 +169,7 @@ public final class Natives {
   /**
    * Tells the agent what runs and takes its report.
    *
-   * @param containersJson {@code [{"container","pid"}]}
+   * @param containersJson {@code [{"container","pid","memory_bytes"}]}, the memory asked for
    * @return the body for the ResourceManager
    * @throws java.io.IOException when the agent is not there or does not answer in time
    */
@@ -182,6 +192,10 @@ public final class Natives {
   /** Fails with an error of the core. */
   static native void errorForTest(long core);
 
-  /** The body of a report of a node of this size on which nothing runs. */
-  static native byte[] reportBodyForTest(int cpuMillicores, long memoryBytes);
+  /**
+   * The body of a report of a node of this size on which nothing runs.
+   *
+   * @param memoryVictim the container that is to give way; null for none
+   */
+  static native byte[] reportBodyForTest(int cpuMillicores, long memoryBytes, String memoryVictim);
 }

@@ -17,7 +17,7 @@ interface AgentConnection {
   /**
    * Tells the agent what runs.
    *
-   * @param containersJson {@code [{"container","pid"}]}
+   * @param containersJson {@code [{"container","pid","memory_bytes"}]}, the memory asked for
    */
   void tell(String containersJson) throws IOException;
 

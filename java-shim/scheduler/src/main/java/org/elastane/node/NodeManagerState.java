@@ -16,6 +16,8 @@ import org.apache.hadoop.yarn.server.nodemanager.containermanager.container.Cont
  * that is relaunched has another one.
  */
 final class NodeManagerState implements NodeState {
+  private static final long BYTES_PER_MIB = 1024L * 1024L;
+
   private final Context context;
 
   NodeManagerState(Context context) {
@@ -24,18 +26,21 @@ final class NodeManagerState implements NodeState {
 
   @Override
   public RunningContainers runningContainers() {
-    SortedMap<String, Long> pids = new TreeMap<>();
+    SortedMap<String, ContainerProcess> processes = new TreeMap<>();
     boolean awaitingPid = false;
     for (Container container : context.getContainers().values()) {
       // Reads a small file that the launcher wrote, which is why no dispatcher thread does this.
       String pid = context.getContainerExecutor().getProcessId(container.getContainerId());
       if (isNumber(pid)) {
-        pids.put(container.getContainerId().toString(), Long.valueOf(pid));
+        long requestMemoryBytes = container.getResource().getMemorySize() * BYTES_PER_MIB;
+        processes.put(
+            container.getContainerId().toString(),
+            new ContainerProcess(Long.parseLong(pid), requestMemoryBytes));
       } else if (container.getContainerState() == ContainerState.RUNNING) {
         awaitingPid = true;
       }
     }
-    return new RunningContainers(pids, awaitingPid);
+    return new RunningContainers(processes, awaitingPid);
   }
 
   @Override

@@ -9,15 +9,15 @@ import java.util.SortedMap;
 final class RunningContainers {
   private static final ObjectMapper JSON = new ObjectMapper();
 
-  private final SortedMap<String, Long> pids;
+  private final SortedMap<String, ContainerProcess> processes;
   private final boolean awaitingPid;
 
   /**
-   * @param pids by container id: where the process tree of the container begins
+   * @param processes by container id
    * @param awaitingPid whether a container runs whose pid is not known yet
    */
-  RunningContainers(SortedMap<String, Long> pids, boolean awaitingPid) {
-    this.pids = pids;
+  RunningContainers(SortedMap<String, ContainerProcess> processes, boolean awaitingPid) {
+    this.processes = processes;
     this.awaitingPid = awaitingPid;
   }
 
@@ -25,10 +25,18 @@ final class RunningContainers {
     return awaitingPid;
   }
 
-  /** {@code [{"container","pid"}]} in the order of the ids, so that equal sets are equal texts. */
+  /**
+   * {@code [{"container","pid","memory_bytes"}]} in the order of the ids, so that equal sets are
+   * equal texts.
+   */
   String toJson() {
     ArrayNode list = JSON.createArrayNode();
-    pids.forEach((container, pid) -> list.addObject().put("container", container).put("pid", pid));
+    processes.forEach(
+        (container, process) ->
+            list.addObject()
+                .put("container", container)
+                .put("pid", process.pid)
+                .put("memory_bytes", process.requestMemoryBytes));
     try {
       return JSON.writeValueAsString(list);
     } catch (JsonProcessingException e) {

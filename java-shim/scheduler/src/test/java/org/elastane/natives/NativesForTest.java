@@ -16,6 +16,11 @@ public final class NativesForTest {
 
   /** The body of a report of a node of this size on which nothing runs. */
   public static byte[] reportBody(int cpuMillicores, long memoryBytes) {
-    return Natives.reportBodyForTest(cpuMillicores, memoryBytes);
+    return reportBody(cpuMillicores, memoryBytes, null);
+  }
+
+  /** The same of one whose memory is short, so that this container is to give way. */
+  public static byte[] reportBody(int cpuMillicores, long memoryBytes, String memoryVictim) {
+    return Natives.reportBodyForTest(cpuMillicores, memoryBytes, memoryVictim);
   }
 }

@@ -14,7 +14,8 @@ import org.slf4j.LoggerFactory;
 
 class ContainerWatchTest {
   private static final Logger LOG = LoggerFactory.getLogger(ContainerWatchTest.class);
-  private static final String ONE = "[{\"container\":\"container_1\",\"pid\":17}]";
+  private static final String ONE =
+      "[{\"container\":\"container_1\",\"pid\":17,\"memory_bytes\":1073741824}]";
 
   private final FakeNode node = new FakeNode();
   private final FakeAgent agent = new FakeAgent();

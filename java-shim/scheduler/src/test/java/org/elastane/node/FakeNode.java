@@ -8,18 +8,21 @@ import org.apache.hadoop.yarn.api.records.NodeId;
 final class FakeNode implements NodeState {
   static final NodeId NAME = NodeId.newInstance("127.0.0.1", 45454);
 
-  private final TreeMap<String, Long> pids = new TreeMap<>();
+  /** What each of its containers asked for. */
+  static final long REQUEST_MEMORY_BYTES = 1024L * 1024L * 1024L;
+
+  private final TreeMap<String, ContainerProcess> processes = new TreeMap<>();
   private boolean awaitingPid;
   private boolean registered = true;
   private RuntimeException fault;
   private int looks;
 
   synchronized void run(String container, long pid) {
-    pids.put(container, pid);
+    processes.put(container, new ContainerProcess(pid, REQUEST_MEMORY_BYTES));
   }
 
   synchronized void end(String container) {
-    pids.remove(container);
+    processes.remove(container);
   }
 
   synchronized void awaitPid(boolean awaiting) {
@@ -43,7 +46,7 @@ final class FakeNode implements NodeState {
   @Override
   public synchronized RunningContainers runningContainers() {
     look();
-    return new RunningContainers(new TreeMap<>(pids), awaitingPid);
+    return new RunningContainers(new TreeMap<>(processes), awaitingPid);
   }
 
   @Override

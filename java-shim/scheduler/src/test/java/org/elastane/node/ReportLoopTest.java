@@ -65,7 +65,9 @@ class ReportLoopTest {
     Await.until("three reports arrive", () -> received.get() >= 3);
     Await.until("a reply is applied", () -> agent.applied() != null);
     assertArrayEquals(new byte[] {7}, agent.applied());
-    assertEquals("[{\"container\":\"container_1\",\"pid\":17}]", agent.containers());
+    assertEquals(
+        "[{\"container\":\"container_1\",\"pid\":17,\"memory_bytes\":1073741824}]",
+        agent.containers());
     assertEquals("", output.getOutput());
   }
 

@@ -151,6 +151,11 @@ final class CoreHandle implements AutoCloseable {
                 nowMs()));
   }
 
+  /** Who gives way where memory is short, as JSON; null for nobody. */
+  String memoryVictims(long waitMs) {
+    return call(core -> Natives.memoryVictims(core, waitMs, nowMs()));
+  }
+
   /** What the core knows and counted, as JSON. */
   String status() {
     return call(core -> Natives.status(core, nowMs()));

@@ -40,6 +40,7 @@ final class CoreLink {
   private final CoreApplications applications;
   private final CoreContainers containers;
   private final BookableCapacity bookable;
+  private final MemoryPreemption memory;
   private final LeafQueuePolicies policies;
   private final Rounds rounds;
   private final CoreEvents events;
@@ -63,6 +64,7 @@ final class CoreLink {
             scheduler::getNode,
             scheduler::resizeSchedulerNode,
             scheduler.schedulerLock());
+    memory = new MemoryPreemption(scheduler, core, metrics);
     policies = new LeafQueuePolicies(this::newQueueOrder);
     rounds = new Rounds(core, nodes, applications, metrics, policies::count, virtualCoresCount);
     events =
@@ -150,6 +152,7 @@ final class CoreLink {
     if (event.getType() == SchedulerEventType.NODE_UPDATE && bookable.isDue()) {
       // In mode observe too, where it names no node: the core does its housekeeping then.
       guard.run("bookable capacity", bookable::follow);
+      guard.run("memory preemption", memory::follow);
     }
     return enforce ? guard.always("event", event, () -> events.before(event)) : event;
   }

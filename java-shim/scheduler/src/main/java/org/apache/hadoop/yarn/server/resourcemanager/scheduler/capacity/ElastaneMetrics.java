@@ -21,6 +21,7 @@ final class ElastaneMetrics implements MetricsSource {
   private final LongAdder refusedCalls = new LongAdder();
   private final LongAdder coreFailures = new LongAdder();
   private final LongAdder preemptionsHeldBack = new LongAdder();
+  private final LongAdder memoryPreemptions = new LongAdder();
   private final String mode;
   private volatile BooleanSupplier inService = () -> false;
   private volatile IntSupplier nodesRaised = () -> 0;
@@ -70,6 +71,11 @@ final class ElastaneMetrics implements MetricsSource {
     preemptionsHeldBack.increment();
   }
 
+  /** A container was ended because its node's memory was short. */
+  void memoryPreemption() {
+    memoryPreemptions.increment();
+  }
+
   long placedByCoreCount() {
     return placedByCore.sum();
   }
@@ -94,6 +100,10 @@ final class ElastaneMetrics implements MetricsSource {
     return preemptionsHeldBack.sum();
   }
 
+  long memoryPreemptionCount() {
+    return memoryPreemptions.sum();
+  }
+
   @Override
   public void getMetrics(MetricsCollector collector, boolean all) {
     collector
@@ -109,6 +119,9 @@ final class ElastaneMetrics implements MetricsSource {
         .addCounter(info("refused_calls", "calls the core refused"), refusedCalls.sum())
         .addCounter(info("core_failures", "failures of the core"), coreFailures.sum())
         .addCounter(
-            info("preemptions_held_back", "preemptions not passed on"), preemptionsHeldBack.sum());
+            info("preemptions_held_back", "preemptions not passed on"), preemptionsHeldBack.sum())
+        .addCounter(
+            info("memory_preemptions", "containers ended for want of memory"),
+            memoryPreemptions.sum());
   }
 }

@@ -27,6 +27,7 @@ class ElastaneMetricsTest {
       new TreeSet<>(
           Arrays.asList(
               "in_service",
+              "memory_preemptions",
               "nodes_raised",
               "rounds",
               "placed_by_core",

@@ -39,7 +39,7 @@ import org.elastane.natives.NativesForTest;
 /** A ResourceManager in this JVM, with NodeManagers and ApplicationMasters that a test plays. */
 final class TestCluster implements AutoCloseable {
   /** The version of a report's body. */
-  static final int PROTOCOL_VERSION = 1;
+  static final int PROTOCOL_VERSION = 2;
 
   private static final Duration DEADLINE = Duration.ofSeconds(30);
   private static final long BYTES_PER_MIB = 1024L * 1024L;
@@ -138,9 +138,19 @@ final class TestCluster implements AutoCloseable {
 
   /** The node's agent reports that the machine is what the NodeManager registered. */
   void report(MockNM node) throws IOException {
+    report(node, null);
+  }
+
+  /**
+   * @param memoryVictim what is to give way because the node's memory is short; null for nothing
+   */
+  void report(MockNM node, ContainerId memoryVictim) throws IOException {
     CoreLink link = scheduler().link();
     byte[] body =
-        NativesForTest.reportBody(node.getvCores() * 1000, node.getMemory() * BYTES_PER_MIB);
+        NativesForTest.reportBody(
+            node.getvCores() * 1000,
+            node.getMemory() * BYTES_PER_MIB,
+            memoryVictim == null ? null : memoryVictim.toString());
     assertNotNull(
         new UsageReports(link.guard(), link.core())
             .report(node.getNodeId(), PROTOCOL_VERSION, body));

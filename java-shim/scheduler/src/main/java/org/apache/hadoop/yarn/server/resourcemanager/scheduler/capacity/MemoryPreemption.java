@@ -1,0 +1,91 @@
+package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import org.apache.hadoop.yarn.api.records.ContainerId;
+import org.apache.hadoop.yarn.server.resourcemanager.rmcontainer.RMContainer;
+import org.apache.hadoop.yarn.server.resourcemanager.rmcontainer.RMContainerEventType;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.SchedulerUtils;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Preempts the containers that the core names because the memory of their nodes is short, as
+ * CapacityScheduler's preemption monitor would: the ApplicationMaster is told, and the container
+ * ends with exit status PREEMPTED, which counts as no failure of the application.
+ *
+ * <p>The scheduler is called, not sent an event: an event would be held back as the monitor's are
+ * while a node holds more than its registered size, and with lazy preemption it would end a
+ * container only for another one that is to be placed.
+ */
+final class MemoryPreemption {
+  private static final Logger LOG = LoggerFactory.getLogger(MemoryPreemption.class);
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  private final ElastaneScheduler scheduler;
+  private final CoreHandle core;
+  private final ElastaneMetrics metrics;
+
+  MemoryPreemption(ElastaneScheduler scheduler, CoreHandle core, ElastaneMetrics metrics) {
+    this.scheduler = scheduler;
+    this.core = core;
+    this.metrics = metrics;
+  }
+
+  /** Does what the core orders now. */
+  void follow() {
+    String orders = core.memoryVictims(waitMs());
+    if (orders == null) {
+      return;
+    }
+    for (JsonNode order : read(orders)) {
+      ContainerId id = ContainerId.fromString(order.get("container").asText());
+      RMContainer container = scheduler.getRMContainer(id);
+      if (container == null) {
+        // It has ended since, and the core will hear of it.
+        continue;
+      }
+      String reason = order.get("reason").asText();
+      if (order.get("kill").asBoolean()) {
+        kill(container, reason);
+      } else {
+        LOG.info("{} is to be preempted on {}: {}", id, container.getAllocatedNode(), reason);
+        scheduler.markContainerForPreemption(id.getApplicationAttemptId(), container);
+      }
+    }
+  }
+
+  private void kill(RMContainer container, String reason) {
+    ContainerId id = container.getContainerId();
+    LOG.info("{} is preempted on {}: {}", id, container.getAllocatedNode(), reason);
+    scheduler.schedulerLock().lock();
+    try {
+      scheduler.completedContainer(
+          container,
+          SchedulerUtils.createPreemptedContainerStatus(
+              id, SchedulerUtils.PREEMPTED_CONTAINER + ": " + reason),
+          RMContainerEventType.KILL);
+    } finally {
+      scheduler.schedulerLock().unlock();
+    }
+    metrics.memoryPreemption();
+  }
+
+  /** The preemption monitor's own wait. */
+  private long waitMs() {
+    return scheduler
+        .getConfiguration()
+        .getLong(
+            CapacitySchedulerConfiguration.PREEMPTION_WAIT_TIME_BEFORE_KILL,
+            CapacitySchedulerConfiguration.DEFAULT_PREEMPTION_WAIT_TIME_BEFORE_KILL);
+  }
+
+  private static JsonNode read(String orders) {
+    try {
+      return JSON.readTree(orders);
+    } catch (JsonProcessingException e) {
+      throw new IllegalStateException("the core's orders are no JSON: " + orders, e);
+    }
+  }
+}

@@ -1,0 +1,92 @@
+//! What runs in the place of YARN's containers.
+
+use std::{
+    fs,
+    os::unix::process::CommandExt,
+    path::Path,
+    process::{Child, Command, Stdio},
+};
+
+use elastane_protocol::RunningContainer;
+use nix::{sys::signal::Signal, sys::signal::killpg, unistd::Pid};
+
+use super::Outcome;
+
+/// A shell that does a little all the time.
+const SHELL: &str = "while :; do i=0; while [ $i -lt 100 ]; do i=$((i+1)); done; sleep 1; done";
+/// A JVM that does a little all the time.
+const JAVA: &str = "\
+public class Heap {
+  public static void main(String[] arguments) throws Exception {
+    while (true) {
+      byte[] garbage = new byte[1 << 16];
+      garbage[garbage.length - 1] = 1;
+      Thread.sleep(1000);
+    }
+  }
+}
+";
+
+/// The class that JVMs run, compiled once.
+pub struct Heap(tempfile::TempDir);
+
+impl Heap {
+    pub fn compile() -> Outcome<Self> {
+        let folder = tempfile::tempdir()?;
+        let source = folder.path().join("Heap.java");
+        fs::write(&source, JAVA)?;
+        let status = Command::new("javac").arg(&source).status()?;
+        if !status.success() {
+            return Err("javac failed".into());
+        }
+        Ok(Self(folder))
+    }
+
+    fn folder(&self) -> &Path {
+        self.0.path()
+    }
+}
+
+/// Two processes that end with this program: a shell that waits, and what it started.
+pub struct Container {
+    pub id: String,
+    child: Child,
+}
+
+impl Container {
+    pub fn shell(number: u32) -> Outcome<Self> {
+        Self::start(number, &format!("({SHELL}) & wait"))
+    }
+
+    pub fn jvm(number: u32, heap: &Heap) -> Outcome<Self> {
+        let folder = heap.folder().display();
+        let options = "-Xms16m -Xmx16m -XX:+UseSerialGC -XX:TieredStopAtLevel=1";
+        Self::start(number, &format!("java {options} -cp {folder} Heap & wait"))
+    }
+
+    fn start(number: u32, script: &str) -> Outcome<Self> {
+        let mut shell = Command::new("sh");
+        let shell = shell.args(["-c", script]).stdin(Stdio::null());
+        Ok(Self {
+            id: format!("container_e17_1410901177871_0001_01_{number:06}"),
+            child: shell.process_group(0).spawn()?,
+        })
+    }
+
+    pub fn running(&self) -> RunningContainer {
+        RunningContainer {
+            container: self.id.clone(),
+            pid: self.child.id(),
+            request_memory_bytes: 64 << 20,
+        }
+    }
+}
+
+impl Drop for Container {
+    fn drop(&mut self) {
+        if let Ok(pid) = i32::try_from(self.child.id()) {
+            let _ = killpg(Pid::from_raw(pid), Signal::SIGKILL);
+        }
+        let _ = self.child.wait();
+    }
+}

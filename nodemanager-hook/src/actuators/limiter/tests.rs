@@ -1,0 +1,252 @@
+use std::fs;
+
+use super::*;
+
+const MIB: u64 = 1 << 20;
+const DISK: Device = Device { major: 8, minor: 0 };
+
+/// Groups of files: a parent, and a container's group in it.
+struct Tree {
+    directory: tempfile::TempDir,
+    version: Version,
+}
+
+impl Tree {
+    fn new(version: Version) -> Self {
+        let tree = Self {
+            directory: tempfile::tempdir().unwrap(),
+            version,
+        };
+        fs::create_dir_all(tree.group()).unwrap();
+        let files: &[(&str, &str)] = match version {
+            Version::One => &[
+                ("cpu.shares", "1024"),
+                ("cpu.cfs_quota_us", "-1"),
+                ("cpu.cfs_period_us", "100000"),
+                ("memory.limit_in_bytes", "9223372036854771712"),
+                ("memory.usage_in_bytes", "104857600"),
+                ("blkio.throttle.read_bps_device", ""),
+                ("blkio.throttle.write_bps_device", ""),
+            ],
+            Version::Two => &[
+                ("cpu.weight", "100"),
+                ("cpu.max", "max 100000"),
+                ("memory.high", "max"),
+                ("memory.max", "max"),
+                ("memory.current", "104857600"),
+                ("io.max", ""),
+            ],
+        };
+        for (name, text) in files {
+            tree.set(name, text);
+            fs::write(tree.directory.path().join("parent").join(name), text).unwrap();
+        }
+        tree
+    }
+
+    fn group(&self) -> PathBuf {
+        self.directory.path().join("parent/container_1_1_1_1")
+    }
+
+    fn set(&self, file: &str, text: &str) {
+        fs::write(self.group().join(file), text).unwrap();
+    }
+
+    fn text(&self, file: &str) -> String {
+        fs::read_to_string(self.group().join(file)).unwrap()
+    }
+
+    fn texts<const COUNT: usize>(&self, files: [&str; COUNT]) -> [String; COUNT] {
+        files.map(|file| self.text(file))
+    }
+
+    fn journal(&self) -> Journal {
+        Journal::load(&self.directory.path().join("journal")).unwrap()
+    }
+
+    fn limiter(&self, owner: Owner) -> Limiter {
+        let mut limiter = Limiter::default();
+        for controller in Controller::ALL {
+            let place = Place {
+                group: self.group(),
+                version: self.version,
+                mount_point: self.directory.path().into(),
+                owner,
+            };
+            limiter.limit_in(controller, Some(place));
+        }
+        limiter
+    }
+}
+
+/// Everything that puts limits in force.
+struct Bench {
+    limiter: Limiter,
+    files: KernelFiles,
+    journal: Journal,
+}
+
+impl Bench {
+    fn new(tree: &Tree, owner: Owner) -> Self {
+        Self {
+            limiter: tree.limiter(owner),
+            files: KernelFiles::default(),
+            journal: tree.journal(),
+        }
+    }
+
+    /// How many values were written.
+    fn apply(&mut self, planned: &Limits, resident_bytes: u64) -> usize {
+        let circumstances = Circumstances {
+            resident_bytes: Some(resident_bytes),
+            margin: Margin {
+                least_bytes: 64 * MIB,
+            },
+            is_near_limit: false,
+            disks: &[DISK],
+        };
+        let (files, journal) = (&mut self.files, &mut self.journal);
+        let mut written = 0;
+        for step in self.limiter.steps(planned, circumstances, files, journal) {
+            let step = step.unwrap();
+            for (_, outcome) in files.write_all(step.changes.clone()) {
+                written += usize::from(outcome.unwrap());
+            }
+            self.limiter.settle(&step, files, journal).unwrap();
+        }
+        written
+    }
+}
+
+fn cpu(weight_cores: f32, cap_cores: Option<f32>) -> Limits {
+    Limits {
+        cpu_weight_cores: Some(weight_cores),
+        cpu_cap_cores: cap_cores,
+        ..Limits::default()
+    }
+}
+
+fn all() -> Limits {
+    Limits {
+        memory_bytes: Some(512 * MIB),
+        disk_cap_bytes_per_s: Some(1_000_000),
+        ..cpu(2.0, Some(0.3))
+    }
+}
+
+const V1: [&str; 5] = [
+    "cpu.shares",
+    "cpu.cfs_quota_us",
+    "memory.limit_in_bytes",
+    "blkio.throttle.read_bps_device",
+    "blkio.throttle.write_bps_device",
+];
+const V2: [&str; 5] = [
+    "cpu.weight",
+    "cpu.max",
+    "memory.high",
+    "memory.max",
+    "io.max",
+];
+
+#[test]
+fn an_own_group_is_written_on_change_and_lifted_to_the_kernels_defaults() {
+    for (version, files, limited, lifted) in [
+        (
+            Version::One,
+            V1,
+            ["2048", "30000", "536870912", "8:0 1000000", "8:0 1000000"],
+            ["1024", "-1", "-1", "8:0 0", "8:0 0"],
+        ),
+        (
+            Version::Two,
+            V2,
+            ["200", "30000", "469762048", "536870912", "8:0 wbps=1000000"],
+            ["100", "max", "max", "max", "8:0 wbps=max"],
+        ),
+    ] {
+        let tree = Tree::new(version);
+        let mut bench = Bench::new(&tree, Owner::Agent);
+        assert_eq!(bench.apply(&Limits::default(), 0), 0);
+        assert!(bench.apply(&all(), 100 * MIB) > 0);
+        assert_eq!(tree.texts(files), limited);
+        assert_eq!(bench.limiter.in_force(), all());
+        if version == Version::Two {
+            // What the kernel would show.
+            tree.set("cpu.max", "30000 100000");
+        }
+        assert_eq!(bench.apply(&all(), 100 * MIB), 0);
+        bench.apply(&Limits::default(), 100 * MIB);
+        assert_eq!(tree.texts(files), lifted);
+        assert_eq!(bench.limiter.in_force(), Limits::default());
+    }
+}
+
+#[test]
+fn a_foreign_group_gets_back_what_each_file_held_also_after_a_crash() {
+    let tree = Tree::new(Version::One);
+    tree.set("cpu.shares", "3000");
+    tree.set("cpu.cfs_quota_us", "50000");
+    tree.set("memory.limit_in_bytes", "1073741824");
+    let before = tree.texts(V1);
+    let mut bench = Bench::new(&tree, Owner::ContainerExecutor);
+    assert_eq!(bench.apply(&Limits::default(), 0), 0);
+    bench.apply(&all(), 100 * MIB);
+    assert_eq!(tree.text("cpu.shares"), "2048");
+    let remembered: usize = tree.journal().former().map(|(_, files)| files.len()).sum();
+    assert_eq!(remembered, 5);
+    // A cap looser than the executor's own one leaves that in force.
+    bench.apply(&cpu(1.0, Some(0.8)), 100 * MIB);
+    let texts = tree.texts(["cpu.shares", "cpu.cfs_quota_us", "memory.limit_in_bytes"]);
+    assert_eq!(texts, ["1024", "50000", "1073741824"]);
+    bench.apply(&Limits::default(), 100 * MIB);
+    assert_eq!(tree.texts(V1)[..3], before[..3]);
+    assert_eq!(tree.text("blkio.throttle.read_bps_device"), "8:0 0");
+    assert_eq!(tree.journal().former().count(), 0);
+}
+
+#[test]
+fn a_cap_above_the_parents_is_left_to_the_parent() {
+    let tree = Tree::new(Version::One);
+    let parent = tree.directory.path().join("parent/cpu.cfs_quota_us");
+    fs::write(parent, "60000").unwrap();
+    let mut bench = Bench::new(&tree, Owner::Agent);
+    bench.apply(&cpu(1.0, Some(0.7)), 0);
+    assert_eq!(tree.text("cpu.cfs_quota_us"), "-1");
+    bench.apply(&cpu(1.0, Some(0.5)), 0);
+    assert_eq!(tree.text("cpu.cfs_quota_us"), "50000");
+}
+
+#[test]
+fn memory_that_is_charged_elsewhere_is_not_limited() {
+    let tree = Tree::new(Version::One);
+    let mut bench = Bench::new(&tree, Owner::Agent);
+    let circumstances = Circumstances {
+        resident_bytes: None,
+        margin: Margin { least_bytes: 0 },
+        is_near_limit: false,
+        disks: &[],
+    };
+    let (files, journal) = (&mut bench.files, &mut bench.journal);
+    let steps = bench.limiter.steps(&all(), circumstances, files, journal);
+    let changed = steps.into_iter().flat_map(|step| step.unwrap().changes);
+    let files: Vec<LimitFile> = changed.map(|change| change.file).collect();
+    assert_eq!(files, [LimitFile::CpuShares, LimitFile::CpuQuota]);
+}
+
+#[test]
+fn version_2_waits_with_the_killing_limit_until_less_is_charged() {
+    let tree = Tree::new(Version::Two);
+    tree.set("memory.current", &(600 * MIB).to_string());
+    let mut bench = Bench::new(&tree, Owner::Agent);
+    bench.apply(&all(), 100 * MIB);
+    let high = 525 * MIB - 525 * MIB / 8;
+    assert_eq!(
+        tree.texts(["memory.high", "memory.max"]),
+        [high.to_string(), "max".to_owned()]
+    );
+    tree.set("memory.current", &(500 * MIB).to_string());
+    bench.apply(&all(), 100 * MIB);
+    assert_eq!(tree.text("memory.max"), (512 * MIB).to_string());
+    assert_eq!(bench.limiter.in_force().memory_bytes, Some(512 * MIB));
+}

@@ -1,0 +1,261 @@
+//! Memory limits as kernel files, and how far a limit may go with each round.
+
+use super::Setting;
+use crate::{
+    actuators::{LimitFile, Value},
+    memory_watch::wake_at,
+};
+
+/// The margin is this part of what is resident: with it the watch of a limit wakes, and
+/// `memory.high` slows down, above what is resident.
+const MARGIN_PART: u64 = 7;
+/// What suffices for that however much is resident.
+const MOST_MARGIN_BYTES: u64 = 512 << 20;
+/// A limit comes down by this part of what is charged in one round, since the kernel frees that
+/// much while the agent waits for the write.
+const STEP_PART: u64 = 8;
+
+/// What a container holds when its limit is computed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HeldMemory {
+    pub resident_bytes: u64,
+    /// What its group is charged for, page cache included.
+    pub charged_bytes: u64,
+}
+
+/// The room above what is resident that a limit leaves: what a container can take between two
+/// readings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Margin {
+    pub least_bytes: u64,
+}
+
+impl Margin {
+    pub fn bytes(self, resident_bytes: u64) -> u64 {
+        let part = (resident_bytes / MARGIN_PART).min(MOST_MARGIN_BYTES);
+        part.max(self.least_bytes)
+    }
+}
+
+/// The limit that is in force, for the next one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Before {
+    pub limit_bytes: u64,
+    /// Whether the plan said then what it says now.
+    pub is_of_same_plan: bool,
+}
+
+/// The limit of the next round for a plan's limit. `is_near` is what the watch of the limit says.
+///
+/// It is never below what is resident and a margin. It rises at once, and then by a second margin
+/// more than it has to where the plan's would be too low, so that it need not follow every page;
+/// it comes down by steps.
+pub fn next_limit(
+    before: Option<Before>,
+    planned_bytes: u64,
+    held: HeldMemory,
+    margin: Margin,
+    is_near: bool,
+) -> u64 {
+    let margin = margin.bytes(held.resident_bytes);
+    let needed = held.resident_bytes.saturating_add(margin);
+    let comfortable = needed.saturating_add(margin);
+    // The watch woke where a margin was left; with half of one more it is not needed again soon.
+    let wide = needed.saturating_add(if is_near { margin / 2 } else { 0 });
+    let goal = if planned_bytes >= wide {
+        planned_bytes
+    } else {
+        comfortable
+    };
+    let Some(before) = before else {
+        return lower(goal, held.charged_bytes);
+    };
+    let in_force = before.limit_bytes;
+    if in_force < planned_bytes.max(wide) {
+        return goal;
+    }
+    // A margin more or less than comfortable is not worth a change.
+    let follows_use = planned_bytes < needed || before.is_of_same_plan;
+    if follows_use && in_force <= comfortable.saturating_add(margin) {
+        return in_force;
+    }
+    lower(goal, held.charged_bytes).min(in_force)
+}
+
+/// As far down as one round may go.
+fn lower(goal: u64, charged_bytes: u64) -> u64 {
+    goal.max(charged_bytes - charged_bytes / STEP_PART)
+}
+
+pub fn memory_v1(limit_bytes: u64) -> Vec<Setting> {
+    vec![(LimitFile::MemoryLimit, Value::AtMost(limit_bytes))]
+}
+
+/// Above `memory.high`, which the watch of the group waits for, a container is slowed down; at
+/// `memory.max` it is killed. Lowering `memory.max` below what is charged kills, too. So `memory.high` goes first, and
+/// `memory.max` only to where `charged_bytes` is below it already; what is left is done when that
+/// is so. Says whether everything is.
+pub fn memory_v2(
+    limit_bytes: u64,
+    before: Option<u64>,
+    charged_bytes: u64,
+) -> (Vec<Setting>, bool) {
+    let high = Value::AtMost(wake_at(limit_bytes));
+    let max = Value::AtMost(limit_bytes);
+    let high = (LimitFile::MemoryHigh, high);
+    let max = (LimitFile::MemoryMax, max);
+    if before.is_some_and(|before| limit_bytes >= before) {
+        (vec![max, high], true)
+    } else if charged_bytes <= limit_bytes {
+        (vec![high, max], true)
+    } else {
+        (vec![high], false)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const MIB: u64 = 1 << 20;
+    const GIB: u64 = 1 << 30;
+
+    fn held(resident_bytes: u64, charged_bytes: u64) -> HeldMemory {
+        HeldMemory {
+            resident_bytes,
+            charged_bytes,
+        }
+    }
+
+    const MARGIN: Margin = Margin {
+        least_bytes: 64 * MIB,
+    };
+
+    fn next(in_force: Option<u64>, planned: u64, held: HeldMemory) -> u64 {
+        next_limit(before(in_force, false), planned, held, MARGIN, false)
+    }
+
+    fn before(in_force: Option<u64>, is_of_same_plan: bool) -> Option<Before> {
+        in_force.map(|limit_bytes| Before {
+            limit_bytes,
+            is_of_same_plan,
+        })
+    }
+
+    #[test]
+    fn the_margin_is_a_part_of_what_is_resident_within_bounds() {
+        assert_eq!(MARGIN.bytes(GIB), GIB / 7);
+        assert_eq!(MARGIN.bytes(MIB), 64 * MIB);
+        assert_eq!(MARGIN.bytes(100 * GIB), 512 * MIB);
+    }
+
+    #[test]
+    fn a_plan_above_what_is_resident_is_in_force_at_once() {
+        assert_eq!(next(None, GIB, held(100 * MIB, 200 * MIB)), GIB);
+        assert_eq!(next(Some(MIB), GIB, held(100 * MIB, 200 * MIB)), GIB);
+        assert_eq!(next(Some(2 * GIB), GIB, held(100 * MIB, 200 * MIB)), GIB);
+    }
+
+    #[test]
+    fn page_cache_above_the_plan_goes_by_steps() {
+        let (planned, mut charged) = (GIB, 4 * GIB);
+        let mut limit = None;
+        let mut rounds = 0;
+        while limit != Some(planned) {
+            let next = next(limit, planned, held(100 * MIB, charged));
+            assert!(next >= charged - charged / 8 && next >= planned);
+            limit = Some(next);
+            charged = charged.min(next);
+            rounds += 1;
+        }
+        assert!((8..20).contains(&rounds), "{rounds}");
+    }
+
+    #[test]
+    fn a_plan_below_what_is_resident_follows_that_without_a_change_each_round() {
+        let limit = next(None, 100 * MIB, held(GIB, GIB));
+        assert_eq!(limit, GIB + 2 * (GIB / 7));
+        for resident in [GIB + MIB, GIB - MIB, GIB + 40 * MIB] {
+            assert_eq!(
+                next(Some(limit), 100 * MIB, held(resident, resident)),
+                limit
+            );
+        }
+        let grown = GIB + 200 * MIB;
+        assert!(next(Some(limit), 100 * MIB, held(grown, grown)) > limit);
+        let shrunk = GIB / 2;
+        assert!(next(Some(limit), 100 * MIB, held(shrunk, shrunk)) < limit);
+    }
+
+    #[test]
+    fn a_limit_that_is_near_is_raised_above_the_plan_and_stays_until_use_falls() {
+        let planned = 160 * MIB;
+        let next = |in_force, resident: u64, usage: u64, is_near| {
+            let before = before(Some(in_force), true);
+            next_limit(before, planned, held(resident, usage), MARGIN, is_near)
+        };
+        // As the watch wakes: a margin is left, and nothing more.
+        let resident = 95 * MIB;
+        let raised = next(planned, resident, 96 * MIB, true);
+        assert_eq!(raised, resident + 128 * MIB);
+        assert_eq!(next(raised, resident, resident, false), raised);
+        assert_eq!(next(raised, 20 * MIB, 20 * MIB, false), planned);
+        // Page cache filled it.
+        assert_eq!(next(planned, 20 * MIB, 150 * MIB, true), planned);
+    }
+
+    #[test]
+    fn version_2_never_lowers_the_killing_limit_below_what_is_charged() {
+        let files = |settings: &[Setting]| -> Vec<LimitFile> {
+            settings.iter().map(|(file, _)| *file).collect()
+        };
+        use LimitFile::{MemoryHigh, MemoryMax};
+        let (settings, is_complete) = memory_v2(GIB, Some(2 * GIB), GIB + 1);
+        assert_eq!((files(&settings), is_complete), (vec![MemoryHigh], false));
+        let (settings, is_complete) = memory_v2(GIB, Some(2 * GIB), GIB);
+        assert_eq!(files(&settings), [MemoryHigh, MemoryMax]);
+        assert!(is_complete);
+        let (settings, _) = memory_v2(GIB, Some(GIB / 2), GIB * 3);
+        assert_eq!(files(&settings), [MemoryMax, MemoryHigh]);
+        let (settings, _) = memory_v2(GIB, None, GIB + 1);
+        assert_eq!(files(&settings), [MemoryHigh]);
+    }
+
+    proptest! {
+        #[test]
+        fn no_limit_is_ever_below_what_is_resident_and_its_margin(
+            in_force in proptest::option::of(0..4 * GIB),
+            planned in 0..4 * GIB,
+            resident in 0..4 * GIB,
+            cache in 0..4 * GIB,
+            is_of_same_plan in proptest::bool::ANY,
+            is_near in proptest::bool::ANY,
+        ) {
+            let held = held(resident, resident + cache);
+            let before = before(in_force, is_of_same_plan);
+            let limit = next_limit(before, planned, held, MARGIN, is_near);
+            prop_assert!(limit >= resident + MARGIN.bytes(resident));
+            let high = wake_at(limit);
+            prop_assert!(high >= resident, "what is resident would be slowed down");
+        }
+
+        #[test]
+        fn a_limit_settles_and_then_stays(
+            in_force in proptest::option::of(0..4 * GIB),
+            planned in 0..4 * GIB,
+            resident in 0..4 * GIB,
+        ) {
+            let mut limit = in_force;
+            let held = held(resident, resident);
+            let next = |limit| {
+                Some(next_limit(before(limit, true), planned, held, MARGIN, false))
+            };
+            for _ in 0..100 {
+                limit = next(limit);
+            }
+            prop_assert_eq!(limit, next(limit));
+        }
+    }
+}

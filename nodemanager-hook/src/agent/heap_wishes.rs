@@ -1,0 +1,230 @@
+//! Wishes for JVMs on their way: one at a time for each JVM, carried out on a thread of its own.
+//!
+//! What a JVM's flags were is in the journal before the first wish is carried out, and until it is
+//! restored.
+
+use std::{
+    collections::BTreeMap,
+    time::{Duration, Instant},
+};
+
+use super::Actuator;
+use crate::{
+    audit::Reason,
+    container_id::ContainerId,
+    jvm::{
+        Answer, AttachError, Command, Control, ControlError, Done, Job, Recipe, Task, Wish, Worker,
+    },
+    once::Once,
+    sensors::ProcessKey,
+};
+
+/// Jobs that wait for the thread or whose end was not collected.
+const MOST_JOBS: usize = 256;
+/// How long a JVM that could not be restored is left alone before that is tried again.
+const RESTORE_AGAIN_AFTER: Duration = Duration::from_secs(10);
+
+/// The wishes for all JVMs.
+#[derive(Debug, Default)]
+pub(super) struct HeapWishes {
+    /// Started with the first wish.
+    worker: Option<Worker>,
+    jvms: BTreeMap<ProcessKey, Asked>,
+}
+
+/// What one JVM is asked for.
+#[derive(Debug)]
+struct Asked {
+    container: ContainerId,
+    control: Control,
+    waiting: Option<Wanted>,
+    /// What the thread has.
+    open: Option<Wanted>,
+    /// The newest commands, so that the same ones again are no change.
+    sent: Vec<Command>,
+    /// It could not be restored.
+    restore_at: Option<Instant>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Wanted {
+    wish: Wish,
+    reason: Reason,
+}
+
+impl HeapWishes {
+    /// Asks a JVM for something, in place of what it was not asked for yet.
+    pub fn want(&mut self, container: &ContainerId, control: Control, wish: Wish, reason: Reason) {
+        let asked = self.jvms.entry(key(&control)).or_insert_with(|| Asked {
+            container: container.clone(),
+            control,
+            waiting: None,
+            open: None,
+            sent: Vec::new(),
+            restore_at: None,
+        });
+        asked.waiting = Some(Wanted { wish, reason });
+    }
+
+    /// Whether a JVM is on its way to what it was, or could not be brought there just before.
+    pub fn restores(&self, jvm: ProcessKey, now: Instant) -> bool {
+        self.jvms.get(&jvm).is_some_and(|asked| {
+            let is_restore =
+                |wanted: Option<Wanted>| wanted.is_some_and(|wanted| wanted.wish == Wish::Restore);
+            let waits = asked.restore_at.is_some_and(|at| at > now);
+            waits || is_restore(asked.waiting) || is_restore(asked.open)
+        })
+    }
+
+    /// What asks a JVM that was asked before.
+    pub fn control_of(&self, jvm: ProcessKey) -> Option<Control> {
+        self.jvms.get(&jvm).map(|asked| asked.control.clone())
+    }
+
+    /// Takes what the thread has done, and gives it what it can do next. Waits for it as long as
+    /// `within`. Gives whose flags changed, and why.
+    pub fn advance(
+        &mut self,
+        within: Duration,
+        actuator: &mut Actuator,
+        now: Instant,
+        troubles: &mut Once,
+    ) -> Vec<(ContainerId, Reason)> {
+        let done = match &self.worker {
+            Some(worker) if within.is_zero() => worker.collect(),
+            Some(worker) => worker.collect_all(within),
+            None => Vec::new(),
+        };
+        let taken = done.into_iter();
+        let changed = taken.filter_map(|done| self.take(done, actuator, now, troubles));
+        let changed = changed.collect();
+        self.submit_all(actuator, troubles);
+        let journal = &actuator.journal;
+        self.jvms.retain(|key, asked| {
+            let is_asked = asked.open.is_some() || asked.waiting.is_some();
+            is_asked || journal.former_flags(*key).is_some()
+        });
+        changed
+    }
+
+    /// Whether the thread has something to do.
+    pub fn are_open(&self) -> bool {
+        self.jvms.values().any(|asked| asked.open.is_some())
+    }
+
+    fn take(
+        &mut self,
+        done: Done,
+        actuator: &mut Actuator,
+        now: Instant,
+        troubles: &mut Once,
+    ) -> Option<(ContainerId, Reason)> {
+        let key = ProcessKey {
+            pid: done.pid,
+            start_ticks: done.start_ticks,
+        };
+        let asked = self.jvms.get_mut(&key)?;
+        let wanted = asked.open.take()?;
+        let container = asked.container.clone();
+        let sent = match done.result {
+            Ok(Answer::Remembered(former)) => {
+                match actuator.journal.remember_jvm(&container, former) {
+                    Ok(()) => asked.waiting = asked.waiting.or(Some(wanted)),
+                    Err(error) => troubles.warn("journal", error),
+                }
+                return None;
+            }
+            Ok(Answer::CarriedOut(wish, recipe)) => {
+                if wish == Wish::Restore
+                    && let Err(error) = actuator.journal.forget_jvm(key)
+                {
+                    troubles.warn("journal", error);
+                }
+                match recipe {
+                    Recipe::Send(commands) => commands,
+                    Recipe::LeaveAlone(_) => Vec::new(),
+                }
+            }
+            Err(ControlError { sent, source }) => {
+                asked.fail(wanted, &source, now, troubles);
+                if matches!(source, AttachError::Gone { .. })
+                    && let Err(error) = actuator.journal.forget_jvm(key)
+                {
+                    troubles.warn("journal", error);
+                }
+                sent
+            }
+        };
+        if sent.is_empty() || sent == asked.sent {
+            return None;
+        }
+        let audit = &mut actuator.audit;
+        if let Err(error) = audit.jvm_changed(&container, wanted.reason, key.pid, &sent) {
+            troubles.warn("audit", format!("audit file: {error}"));
+        }
+        asked.sent = sent;
+        Some((container, wanted.reason))
+    }
+
+    fn submit_all(&mut self, actuator: &Actuator, troubles: &mut Once) {
+        let is_needed = |asked: &Asked| asked.open.is_none() && asked.waiting.is_some();
+        if self.worker.is_none() && self.jvms.values().any(is_needed) {
+            let worker = Worker::start(MOST_JOBS);
+            let failed = |error: &_| troubles.warn("heaps not changed", error);
+            self.worker = worker.inspect_err(failed).ok();
+        }
+        let Some(worker) = &self.worker else {
+            return;
+        };
+        for (key, asked) in &mut self.jvms {
+            let (Some(wanted), None) = (asked.waiting, asked.open) else {
+                continue;
+            };
+            let task = match (actuator.journal.former_flags(*key), wanted.wish) {
+                (Some(former), wish) => Task::CarryOut {
+                    wish,
+                    former: former.clone(),
+                },
+                (None, Wish::Shrink { .. }) => Task::Remember,
+                // It is as it was.
+                (None, Wish::Hold | Wish::Grow { .. } | Wish::Restore) => {
+                    asked.waiting = None;
+                    continue;
+                }
+            };
+            let control = asked.control.clone();
+            match worker.submit(Job { control, task }) {
+                Ok(()) => asked.open = asked.waiting.take(),
+                Err(error) => {
+                    troubles.warn("heaps not changed", error);
+                    return;
+                }
+            }
+        }
+    }
+}
+
+impl Asked {
+    /// A wish that failed comes again with a later reading.
+    fn fail(&mut self, wanted: Wanted, source: &AttachError, now: Instant, troubles: &mut Once) {
+        if wanted.wish == Wish::Restore {
+            self.restore_at = Some(now + RESTORE_AGAIN_AFTER);
+        }
+        // One that has ended is no trouble, and a pause follows what was said already.
+        let is_quiet = matches!(
+            source,
+            AttachError::Gone { .. } | AttachError::BackedOff { .. }
+        );
+        if !is_quiet {
+            let message = format!("{}: {source}", self.container);
+            troubles.warn("heaps not changed", message);
+        }
+    }
+}
+
+fn key(control: &Control) -> ProcessKey {
+    ProcessKey {
+        pid: control.pid(),
+        start_ticks: control.start_ticks(),
+    }
+}

@@ -1,0 +1,351 @@
+//! `elastane-agent doctor`: what this host can measure and limit, by which mechanism, and what to
+//! change for more. It looks and changes nothing.
+
+use std::{fmt::Write as _, fs, io, path::Path};
+
+use nix::unistd::geteuid;
+use serde::Serialize;
+
+use crate::{
+    cgroups::{Controller, Hierarchies, Hierarchy, Version},
+    config::Config,
+    network::{self, Network, Shaper},
+    run::PROC,
+    sensors::{Device, Disks, ProcFs, pressure},
+};
+
+/// One line of the table.
+#[derive(Debug, Serialize)]
+pub struct Finding {
+    pub what: &'static str,
+    /// Where it is measured; nothing where it is not.
+    pub measured_by: Option<String>,
+    /// How it is limited; nothing where it is not.
+    pub limited_by: Option<String>,
+    /// What would make it better.
+    pub advice: Vec<String>,
+}
+
+/// What was seen of a host.
+#[derive(Debug)]
+struct Host {
+    is_root: bool,
+    hierarchies: Hierarchies,
+    /// Directories that are configured, and the disks behind them.
+    local_dirs: Vec<(String, Result<Device, String>)>,
+    /// Why the network cannot be counted, if it cannot.
+    network: Result<(), String>,
+    /// Devices that are configured, and why they cannot be shaped, if they cannot.
+    network_devices: Vec<(String, Result<(), String>)>,
+    has_pressure: bool,
+}
+
+/// Looks at this host.
+///
+/// # Errors
+/// `/proc/self/mountinfo` that cannot be read.
+pub fn diagnose(config: &Config) -> io::Result<Vec<Finding>> {
+    let proc = ProcFs::new(Path::new(PROC));
+    let mountinfo = fs::read_to_string(proc.path("self/mountinfo"))?;
+    let disks = Disks::new(Path::new("/sys"));
+    let behind = |directory: &Path| {
+        let disk = disks.behind(directory, &mountinfo);
+        disk.map_err(|error| error.to_string())
+    };
+    let directories = config.disk.local_dirs.iter();
+    Ok(Host {
+        is_root: geteuid().is_root(),
+        hierarchies: Hierarchies::of_this_host(&mountinfo),
+        local_dirs: directories
+            .map(|one| (one.display().to_string(), behind(one)))
+            .collect(),
+        network: match config.network.measure {
+            true => Network::open()
+                .map(|_| ())
+                .map_err(|error| error.to_string()),
+            false => Err("set network.measure = true".into()),
+        },
+        network_devices: config
+            .network
+            .devices
+            .iter()
+            .map(|name| shaped(name))
+            .collect(),
+        has_pressure: pressure(&proc).is_some(),
+    }
+    .findings())
+}
+
+/// Whether everything that is listed can be limited, or needs no limit.
+pub fn is_well(findings: &[Finding]) -> bool {
+    findings.iter().all(|finding| finding.advice.is_empty())
+}
+
+/// For a terminal.
+pub fn table(findings: &[Finding]) -> String {
+    let mut text = format!("{:<9} {:<44} {}\n", "resource", "measured by", "limited by");
+    for finding in findings {
+        let or_not = |by: &Option<String>| by.clone().unwrap_or_else(|| "not".to_owned());
+        let (measured, limited) = (or_not(&finding.measured_by), or_not(&finding.limited_by));
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "{:<9} {measured:<44} {limited}", finding.what);
+        for advice in &finding.advice {
+            let _ = writeln!(text, "{:<9} -> {advice}", "");
+        }
+    }
+    text
+}
+
+impl Host {
+    fn findings(&self) -> Vec<Finding> {
+        vec![
+            self.cpu(),
+            self.memory(),
+            self.disk(),
+            self.received(),
+            self.sent(),
+            self.pressure(),
+        ]
+    }
+
+    fn cpu(&self) -> Finding {
+        let (version, mut advice) = self.limits_by(Controller::Cpu);
+        let accounted = self.usable(Controller::CpuAccounting).ok();
+        if version.is_some() && accounted.is_none() {
+            advice.push("mount cpuacct: a group without it is not followed".into());
+        }
+        let measured = match accounted {
+            Some(Version::One) => "cpuacct.usage, else /proc/PID/stat",
+            Some(Version::Two) => "cpu.stat, else /proc/PID/stat",
+            None => "/proc/PID/stat",
+        };
+        let limited = version.map(|version| match version {
+            Version::One => "cpu.shares, cpu.cfs_quota_us (version 1)",
+            Version::Two => "cpu.weight, cpu.max (version 2)",
+        });
+        finding("CPU", measured, limited, advice)
+    }
+
+    fn memory(&self) -> Finding {
+        let (version, advice) = self.limits_by(Controller::Memory);
+        let measured = match version {
+            Some(_) => "memory.stat, else /proc/PID/statm",
+            None => "/proc/PID/statm",
+        };
+        let limited = version.map(|version| match version {
+            Version::One => "memory.limit_in_bytes (version 1)",
+            Version::Two => "memory.high, memory.max (version 2)",
+        });
+        finding("memory", measured, limited, advice)
+    }
+
+    fn disk(&self) -> Finding {
+        let (version, mut advice) = self.limits_by(Controller::Disk);
+        let measured = match version {
+            Some(Version::Two) => "io.stat, else /proc/PID/io",
+            _ => "/proc/PID/io",
+        };
+        for (directory, disk) in &self.local_dirs {
+            if let Err(reason) = disk {
+                advice.push(format!("disk.local_dirs: {directory}: {reason}"));
+            }
+        }
+        let disks: Vec<String> = self
+            .local_dirs
+            .iter()
+            .filter_map(|(_, disk)| Some(disk.as_ref().ok()?.to_string()))
+            .collect();
+        if self.local_dirs.is_empty() {
+            advice.push("set disk.local_dirs to YARN's local directories".into());
+        }
+        let limited = version.filter(|_| !disks.is_empty()).map(|version| {
+            let files = match version {
+                Version::One => "blkio.throttle.{read,write}_bps_device (version 1)",
+                Version::Two => "io.max (version 2)",
+            };
+            format!("{files} on {}", disks.join(", "))
+        });
+        finding("disk", measured, limited.as_deref(), advice)
+    }
+
+    /// Why the network of containers cannot be counted, if it cannot.
+    fn not_counted(&self) -> Option<String> {
+        let usable = self.usable(Controller::Network);
+        self.network.clone().and(usable.map(|_| ())).err()
+    }
+
+    fn received(&self) -> Finding {
+        let reason = self.not_counted();
+        let by = |how: &str| reason.is_none().then(|| how.to_owned());
+        Finding {
+            what: "received",
+            measured_by: by("BPF programs on cgroup2 groups"),
+            limited_by: by("a token bucket in them"),
+            advice: reason.into_iter().collect(),
+        }
+    }
+
+    fn sent(&self) -> Finding {
+        let is_counted = self.not_counted().is_none();
+        let mut advice = Vec::new();
+        let mut shaped = Vec::new();
+        for (device, outcome) in &self.network_devices {
+            match outcome {
+                Ok(()) => shaped.push(device.as_str()),
+                Err(reason) => advice.push(format!("network.devices: {device}: {reason}")),
+            }
+        }
+        if self.network_devices.is_empty() {
+            advice.push("set network.devices to the devices that containers share".into());
+        }
+        let is_shaped = is_counted && !shaped.is_empty();
+        Finding {
+            what: "sent",
+            measured_by: is_counted.then(|| "BPF programs on cgroup2 groups".to_owned()),
+            limited_by: is_shaped.then(|| format!("HTB classes on {}", shaped.join(", "))),
+            advice,
+        }
+    }
+
+    fn pressure(&self) -> Finding {
+        let mut advice = Vec::new();
+        if !self.has_pressure {
+            advice.push("boot with psi=1 to learn how long the node's processes wait".into());
+        }
+        Finding {
+            what: "pressure",
+            measured_by: self.has_pressure.then(|| "/proc/pressure".to_owned()),
+            limited_by: Some("needs no limit".into()),
+            advice,
+        }
+    }
+
+    /// The version that limits it, or what to change.
+    fn limits_by(&self, controller: Controller) -> (Option<Version>, Vec<String>) {
+        match self.usable(controller) {
+            Ok(version) => (Some(version), Vec::new()),
+            Err(advice) => (None, vec![advice]),
+        }
+    }
+
+    fn usable(&self, controller: Controller) -> Result<Version, String> {
+        let serving = self.hierarchies.serving(controller);
+        let name = controller.name(serving.map_or(Version::One, Hierarchy::version));
+        let name = name.unwrap_or(match controller {
+            Controller::Network => "the network (version 2, without controllers)",
+            _ => "cpu accounting",
+        });
+        match serving {
+            None => Err(format!(
+                "no cgroup hierarchy serves {name}: mount it, or take it out of cgroup_disable="
+            )),
+            Some(one) if one.is_read_only() => Err(format!(
+                "{} is mounted read-only: mount it to be written",
+                one.mount_point().display()
+            )),
+            Some(_) if !self.is_root => Err("run the agent as root".into()),
+            Some(one) => Ok(one.version()),
+        }
+    }
+}
+
+fn shaped(name: &str) -> (String, Result<(), String>) {
+    let checked = name.parse::<network::Device>();
+    let checked = checked.map_err(|error| error.to_string());
+    let outcome = checked.and_then(|device| {
+        let checked = Shaper::check(&device);
+        checked.map_err(|error| error.to_string())
+    });
+    (name.to_owned(), outcome)
+}
+
+fn finding(
+    what: &'static str,
+    measured_by: &str,
+    limited_by: Option<&str>,
+    advice: Vec<String>,
+) -> Finding {
+    Finding {
+        what,
+        measured_by: Some(measured_by.to_owned()),
+        limited_by: limited_by.map(str::to_owned),
+        advice,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn host(mountinfo: &str, controllers: &str) -> Host {
+        Host {
+            is_root: true,
+            hierarchies: Hierarchies::discover(mountinfo, |_| controllers.to_owned()),
+            local_dirs: vec![("/data".into(), Ok(Device { major: 8, minor: 0 }))],
+            network: Ok(()),
+            network_devices: vec![("eth0".into(), Ok(()))],
+            has_pressure: true,
+        }
+    }
+
+    const V1: &str = include_str!("../tests/hosts/hybrid-systemd/mountinfo");
+    const V2: &str = include_str!("../tests/hosts/v2-systemd/mountinfo");
+
+    #[test]
+    fn a_host_that_has_everything_gets_no_advice() {
+        for (host, cpu, disk) in [
+            (
+                host(V1, ""),
+                "cpu.shares, cpu.cfs_quota_us (version 1)",
+                "blkio.throttle.{read,write}_bps_device (version 1) on 8:0",
+            ),
+            (
+                host(V2, "cpu io memory"),
+                "cpu.weight, cpu.max (version 2)",
+                "io.max (version 2) on 8:0",
+            ),
+        ] {
+            let findings = host.findings();
+            assert!(is_well(&findings), "{findings:?}");
+            assert_eq!(findings[0].limited_by.as_deref(), Some(cpu));
+            assert_eq!(findings[2].limited_by.as_deref(), Some(disk));
+            let sent = findings[4].limited_by.as_deref();
+            assert_eq!(sent, Some("HTB classes on eth0"));
+        }
+    }
+
+    #[test]
+    fn what_is_missing_is_not_limited_and_says_what_to_change() {
+        let mut poor = host(V2, "cpu\n");
+        poor.has_pressure = false;
+        poor.local_dirs = vec![("/x".into(), Err("no block device".into()))];
+        poor.network = Err("this kernel takes no programs".into());
+        poor.network_devices = vec![("eth0".into(), Err("it has a root".into()))];
+        let findings = poor.findings();
+        let text = table(&findings);
+        assert!(!is_well(&findings));
+        assert!(findings[1..5].iter().all(|one| one.limited_by.is_none()));
+        assert!(findings[3].measured_by.is_none());
+        for advice in [
+            "-> no cgroup hierarchy serves memory",
+            "-> disk.local_dirs: /x: no block device",
+            "-> this kernel takes no programs",
+            "-> network.devices: eth0: it has a root",
+            "-> boot with psi=1",
+        ] {
+            assert!(text.contains(advice), "{text}");
+        }
+    }
+
+    #[test]
+    fn without_root_or_without_a_writable_mount_nothing_is_limited() {
+        let mut rootless = host(V1, "");
+        rootless.is_root = false;
+        let findings = rootless.findings();
+        assert!(findings[..3].iter().all(|one| one.limited_by.is_none()));
+        assert!(findings.iter().take(3).all(|one| one.measured_by.is_some()));
+        let read_only = include_str!("../tests/hosts/v1-together-in-a-container/mountinfo");
+        let findings = host(read_only, "").findings();
+        assert!(findings[0].advice[0].ends_with("mounted read-only: mount it to be written"));
+    }
+}

@@ -1,0 +1,179 @@
+//! The devices behind directories.
+
+use std::{
+    fmt, fs, io,
+    os::unix::fs::MetadataExt,
+    path::{Path, PathBuf},
+    str::FromStr,
+};
+
+use nix::sys::stat::{major, minor};
+use serde::{Deserialize, Serialize};
+
+/// A block device by its numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Device {
+    pub major: u32,
+    pub minor: u32,
+}
+
+/// The disks of this host, as `/sys` shows them; its root is a parameter so that recorded trees
+/// can be read.
+#[derive(Debug, Clone)]
+pub struct Disks {
+    sys: PathBuf,
+}
+
+impl fmt::Display for Device {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}:{}", self.major, self.minor)
+    }
+}
+
+impl FromStr for Device {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (major, minor) = text.split_once(':').ok_or(())?;
+        Ok(Self {
+            major: major.parse().map_err(drop)?,
+            minor: minor.parse().map_err(drop)?,
+        })
+    }
+}
+
+impl From<u64> for Device {
+    fn from(number: u64) -> Self {
+        Self {
+            major: u32::try_from(major(number)).unwrap_or(0),
+            minor: u32::try_from(minor(number)).unwrap_or(0),
+        }
+    }
+}
+
+impl Disks {
+    pub fn new(sys: &Path) -> Self {
+        Self { sys: sys.into() }
+    }
+
+    /// The disk that a directory lies on, as a whole: limits work on disks, not on partitions. A
+    /// directory that is not there yet lies where the one around it does.
+    ///
+    /// # Errors
+    /// A directory that cannot be looked at, or that no device stands behind.
+    pub fn behind(&self, directory: &Path, mountinfo: &str) -> io::Result<Device> {
+        let there = directory.ancestors().find(|above| above.exists());
+        let there = there.ok_or(io::ErrorKind::NotFound)?;
+        let device = Device::from(fs::metadata(there)?.dev());
+        let device = match device.major {
+            // btrfs, for one, numbers its mounts itself.
+            0 => source_of(device, mountinfo)
+                .ok_or_else(|| io::Error::other("no block device stands behind its file system"))?,
+            _ => device,
+        };
+        self.whole(device)
+    }
+
+    /// The disk that a partition is a part of, or the device itself.
+    fn whole(&self, device: Device) -> io::Result<Device> {
+        let directory = self.directory(device);
+        if !directory.join("partition").exists() {
+            return Ok(device);
+        }
+        // The directory of a partition lies in that of its disk.
+        let disk = fs::canonicalize(&directory)?;
+        let numbers = fs::read_to_string(disk.parent().unwrap_or(&disk).join("dev"))?;
+        numbers
+            .trim()
+            .parse()
+            .map_err(|()| io::Error::other(format!("`{}` is no device", numbers.trim())))
+    }
+
+    /// The disks that are neither a part of another one, nor made of others or of memory.
+    pub fn physical(&self) -> Vec<Device> {
+        let entries = fs::read_dir(self.sys.join("dev/block"))
+            .into_iter()
+            .flatten();
+        let devices = entries.flatten().filter_map(|entry| {
+            let is_physical = entry.path().join("device").exists();
+            let device = entry.file_name().to_str()?.parse().ok()?;
+            is_physical.then_some(device)
+        });
+        devices.collect()
+    }
+
+    fn directory(&self, device: Device) -> PathBuf {
+        self.sys.join("dev/block").join(device.to_string())
+    }
+}
+
+/// The block device that is mounted as a file system with numbers of its own.
+fn source_of(device: Device, mountinfo: &str) -> Option<Device> {
+    let numbers = device.to_string();
+    let source = mountinfo.lines().find_map(|line| {
+        let (mount, file_system) = line.split_once(" - ")?;
+        let is_it = mount.split(' ').nth(2) == Some(numbers.as_str());
+        is_it.then(|| file_system.split(' ').nth(1)).flatten()
+    })?;
+    let device = Device::from(fs::metadata(source).ok()?.rdev());
+    (device.major != 0).then_some(device)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    /// A recorded `/sys` with the disk 8:0 and its partition 8:1, and a mapped device 253:0.
+    fn recorded() -> tempfile::TempDir {
+        let sys = tempfile::tempdir().unwrap();
+        let disk = sys.path().join("devices/pci/block/sda");
+        let numbers = sys.path().join("dev/block");
+        fs::create_dir_all(disk.join("sda1")).unwrap();
+        fs::create_dir_all(disk.join("device")).unwrap();
+        fs::create_dir_all(sys.path().join("devices/virtual/block/dm-0")).unwrap();
+        fs::create_dir_all(&numbers).unwrap();
+        fs::write(disk.join("dev"), "8:0\n").unwrap();
+        fs::write(disk.join("sda1/dev"), "8:1\n").unwrap();
+        fs::write(disk.join("sda1/partition"), "1\n").unwrap();
+        for (name, device) in [
+            ("8:0", "pci/block/sda"),
+            ("8:1", "pci/block/sda/sda1"),
+            ("253:0", "virtual/block/dm-0"),
+        ] {
+            let target = sys.path().join("devices").join(device);
+            symlink(target, numbers.join(name)).unwrap();
+        }
+        sys
+    }
+
+    fn device(text: &str) -> Device {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn a_partition_stands_for_its_disk_and_a_mapped_device_for_itself() {
+        let sys = recorded();
+        let disks = Disks::new(sys.path());
+        for (part, whole) in [("8:1", "8:0"), ("8:0", "8:0"), ("253:0", "253:0")] {
+            assert_eq!(disks.whole(device(part)).unwrap(), device(whole));
+        }
+        assert_eq!(disks.physical(), [device("8:0")]);
+    }
+
+    #[test]
+    fn a_file_system_without_a_device_is_an_error_that_says_so() {
+        let disks = Disks::new(Path::new("/sys"));
+        let error = disks.behind(Path::new("/proc"), "").unwrap_err();
+        assert!(error.to_string().contains("no block device"), "{error}");
+    }
+
+    #[test]
+    fn numbers_are_read_and_written() {
+        assert_eq!(device("254:3").to_string(), "254:3");
+        for text in ["254", "254:", ":3", "a:b", "1:2:3"] {
+            assert!(text.parse::<Device>().is_err(), "{text}");
+        }
+    }
+}

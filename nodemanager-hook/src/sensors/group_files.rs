@@ -1,0 +1,203 @@
+//! The files in which the kernel says what a group uses, held open from round to round.
+
+use std::{fs::File, io, os::unix::fs::FileExt, path::Path};
+
+use super::{Device, HeldMemory};
+use crate::cgroups::Version;
+
+/// More than the longest of these files, `memory.stat` of a large host.
+const MOST_BYTES: usize = 16 * 1024;
+
+/// Time in which a group was held back by its cap. Both are upper bounds: the time of each CPU's
+/// queue is added up, and a period counts as a whole.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Throttling {
+    pub periods: u64,
+    pub nanoseconds: u64,
+}
+
+/// Bytes since the group or process began.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct DiskTraffic {
+    pub read_bytes: u64,
+    pub written_bytes: u64,
+}
+
+/// A file of a group.
+#[derive(Debug)]
+pub struct GroupFile {
+    file: File,
+    version: Version,
+}
+
+impl GroupFile {
+    /// # Errors
+    /// Those of opening the file.
+    pub fn open(group: &Path, name: &str, version: Version) -> io::Result<Self> {
+        let file = File::open(group.join(name))?;
+        Ok(Self { file, version })
+    }
+
+    /// CPU time from `cpuacct.usage`, or `cpu.stat` of version 2.
+    pub fn cpu_nanoseconds(&self) -> io::Result<u64> {
+        self.read(|text| match self.version {
+            Version::One => text.trim().parse().ok(),
+            Version::Two => value_of(text, "usage_usec")?.checked_mul(1000),
+        })
+    }
+
+    /// From `cpu.stat`. Where no cap can be set, nothing is said of it.
+    pub fn throttling(&self) -> io::Result<Throttling> {
+        self.read(|text| {
+            let (key, unit) = match self.version {
+                Version::One => ("throttled_time", 1),
+                Version::Two => ("throttled_usec", 1000),
+            };
+            Some(Throttling {
+                periods: value_of(text, "nr_throttled").unwrap_or(0),
+                nanoseconds: value_of(text, key).unwrap_or(0).saturating_mul(unit),
+            })
+        })
+    }
+
+    /// From `memory.stat`, groups inside included.
+    pub fn memory(&self) -> io::Result<HeldMemory> {
+        let [anonymous, mapped, shared, file] = match self.version {
+            Version::One => [
+                "total_rss",
+                "total_mapped_file",
+                "total_shmem",
+                "total_cache",
+            ],
+            Version::Two => ["anon", "file_mapped", "shmem", "file"],
+        };
+        self.read(|text| {
+            let anonymous_bytes = value_of(text, anonymous)?;
+            // Files in memory that nobody has mapped cannot be given up either. What is in both
+            // is not told apart.
+            let shared_bytes = value_of(text, shared).unwrap_or(0);
+            let beside_bytes = value_of(text, mapped)?.max(shared_bytes);
+            Some(HeldMemory {
+                resident_bytes: anonymous_bytes.checked_add(beside_bytes)?,
+                anonymous_bytes,
+                file_bytes: value_of(text, file)?,
+                ..HeldMemory::default()
+            })
+        })
+    }
+
+    /// From `io.stat` of version 2, for some disks: what is mapped is counted for the disks
+    /// below, too.
+    pub fn disk(&self, disks: &[Device]) -> io::Result<DiskTraffic> {
+        self.read(|text| {
+            let mut sum = DiskTraffic::default();
+            let lines = text.lines().filter_map(|line| line.split_once(' '));
+            let counts = |device: &str| device.parse().is_ok_and(|one| disks.contains(&one));
+            for (_, values) in lines.filter(|(device, _)| counts(device)) {
+                for word in values.split_ascii_whitespace() {
+                    let total = match word.split_once('=')? {
+                        ("rbytes", bytes) => (&mut sum.read_bytes, bytes),
+                        ("wbytes", bytes) => (&mut sum.written_bytes, bytes),
+                        _ => continue,
+                    };
+                    *total.0 = total.0.saturating_add(total.1.parse().ok()?);
+                }
+            }
+            Some(sum)
+        })
+    }
+
+    fn read<T>(&self, parse: impl FnOnce(&str) -> Option<T>) -> io::Result<T> {
+        let mut buffer = [0; MOST_BYTES];
+        let mut length = 0;
+        loop {
+            match self.file.read_at(&mut buffer[length..], length as u64)? {
+                0 => break,
+                count => length += count,
+            }
+        }
+        let text = String::from_utf8_lossy(&buffer[..length]);
+        parse(&text).ok_or_else(|| {
+            let start: String = text.chars().take(40).collect();
+            let reason = format!("`{}` is not as expected", start.escape_default());
+            io::Error::new(io::ErrorKind::InvalidData, reason)
+        })
+    }
+}
+
+/// The number behind a key at the start of a line.
+fn value_of(text: &str, key: &str) -> Option<u64> {
+    text.lines().find_map(|line| {
+        let number = line.strip_prefix(key)?.strip_prefix(' ')?;
+        number.trim().parse().ok()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn file(version: Version, text: &str) -> GroupFile {
+        let directory = tempfile::tempdir().unwrap();
+        fs::write(directory.path().join("file"), text).unwrap();
+        GroupFile::open(directory.path(), "file", version).unwrap()
+    }
+
+    #[test]
+    fn each_version_has_its_own_names_and_units() {
+        let v1 = file(Version::One, "5000\n");
+        assert_eq!(v1.cpu_nanoseconds().unwrap(), 5000);
+        let stat = "nr_periods 9\nnr_throttled 4\nthrottled_time 7000\n";
+        let throttled = Throttling {
+            periods: 4,
+            nanoseconds: 7000,
+        };
+        let v1 = file(Version::One, stat);
+        assert_eq!(v1.throttling().unwrap(), throttled);
+        let stat = "usage_usec 5\nuser_usec 3\nnr_periods 9\nnr_throttled 4\nthrottled_usec 7\n";
+        let v2 = file(Version::Two, stat);
+        assert_eq!(v2.cpu_nanoseconds().unwrap(), 5000);
+        assert_eq!(v2.throttling().unwrap(), throttled);
+        let without_controller = file(Version::Two, "usage_usec 5\n");
+        let none = without_controller.throttling().unwrap();
+        assert_eq!(none, Throttling::default());
+    }
+
+    #[test]
+    fn resident_is_what_is_anonymous_mapped_or_in_memory_only_and_file_is_all_cache() {
+        let held = HeldMemory {
+            resident_bytes: 12,
+            anonymous_bytes: 10,
+            file_bytes: 30,
+            ..HeldMemory::default()
+        };
+        let own = "cache 1\nrss 1\nmapped_file 1\n";
+        let v1 = format!("{own}total_cache 30\ntotal_rss 10\ntotal_mapped_file 2\n");
+        assert_eq!(file(Version::One, &v1).memory().unwrap(), held);
+        let v2 = "anon 10\nfile 30\nkernel 5\nfile_mapped 2\n";
+        assert_eq!(file(Version::Two, v2).memory().unwrap(), held);
+        let in_memory = "anon 10\nfile 30\nfile_mapped 2\nshmem 25\n";
+        let held = file(Version::Two, in_memory).memory().unwrap();
+        assert_eq!(held.resident_bytes, 35);
+        let error = file(Version::Two, "anon ten\n").memory().unwrap_err();
+        assert_eq!(error.to_string(), "`anon ten\\n` is not as expected");
+    }
+
+    #[test]
+    fn traffic_is_summed_over_the_devices_that_count() {
+        let text = "8:0 rbytes=10 wbytes=20 rios=1 wios=1 dbytes=0 dios=0\n\
+                    253:0 rbytes=10 wbytes=20 rios=1 wios=1 dbytes=0 dios=0\n\
+                    254:0 rbytes=5 wbytes=7 rios=1 wios=1 dbytes=0 dios=0\n8:16 \n";
+        let disks = ["8:0", "254:0"].map(|device| device.parse().unwrap());
+        let traffic = file(Version::Two, text).disk(&disks);
+        let expected = DiskTraffic {
+            read_bytes: 15,
+            written_bytes: 27,
+        };
+        assert_eq!(traffic.unwrap(), expected);
+        let none = file(Version::Two, "").disk(&disks);
+        assert_eq!(none.unwrap(), DiskTraffic::default());
+    }
+}

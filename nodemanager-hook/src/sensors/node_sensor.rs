@@ -1,0 +1,234 @@
+//! What the whole node uses, and how much its processes wait.
+
+use std::{fs, io, path::Path, time::Instant};
+
+use elastane_protocol::Pressure;
+
+use super::{Device, HeldMemory, group_files::DiskTraffic, growth::Growth, proc_fs::ProcFs};
+use crate::samples::{Counted, Reading};
+
+const SECTOR_BYTES: u64 = 512;
+
+/// Memory of the node at a moment.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct MemoryState {
+    pub total_bytes: u64,
+    /// What processes can still get without swapping.
+    pub available_bytes: u64,
+    anonymous_bytes: u64,
+    file_bytes: u64,
+}
+
+/// Turns the node's counters into readings.
+#[derive(Debug)]
+pub struct NodeSensor {
+    /// The disks that count.
+    disks: Vec<Device>,
+    cpu: Growth,
+    read: Growth,
+    written: Growth,
+    before: Option<Instant>,
+}
+
+impl NodeSensor {
+    pub fn new(disks: Vec<Device>) -> Self {
+        Self {
+            disks,
+            cpu: Growth::default(),
+            read: Growth::default(),
+            written: Growth::default(),
+            before: None,
+        }
+    }
+
+    /// The disks that count.
+    pub fn disks(&self) -> &[Device] {
+        &self.disks
+    }
+
+    /// Reads the node.
+    ///
+    /// # Errors
+    /// Files of `/proc` that cannot be read or are not as expected.
+    pub fn read(&mut self, proc: &ProcFs, now: Instant) -> io::Result<(Reading, MemoryState)> {
+        let cpu_nanoseconds = read(proc, "stat", |text| parse_cpu(text, proc))?;
+        let memory = read(proc, "meminfo", parse_memory)?;
+        let traffic = read(proc, "diskstats", |text| {
+            Some(parse_disks(text, &self.disks))
+        })?;
+        let reading = Reading {
+            since: self.before.replace(now).unwrap_or(now),
+            at: now,
+            counted: Counted {
+                cpu_nanoseconds: self.cpu.advance(cpu_nanoseconds),
+                throttled_nanoseconds: 0,
+                disk_read_bytes: self.read.advance(traffic.read_bytes),
+                disk_written_bytes: self.written.advance(traffic.written_bytes),
+                ..Counted::default()
+            },
+            held: HeldMemory {
+                resident_bytes: memory.total_bytes.saturating_sub(memory.available_bytes),
+                anonymous_bytes: memory.anonymous_bytes,
+                file_bytes: memory.file_bytes,
+                ..HeldMemory::default()
+            },
+        };
+        Ok((reading, memory))
+    }
+}
+
+/// How much the node's processes waited in the last 10 s; nothing where the kernel does not say.
+pub fn pressure(proc: &ProcFs) -> Option<Pressure> {
+    let share = |resource: &str| {
+        let path = proc.path("pressure").join(resource);
+        parse_pressure(&fs::read_to_string(path).ok()?)
+    };
+    Some(Pressure {
+        cpu: share("cpu")?,
+        memory: share("memory")?,
+        disk: share("io")?,
+    })
+}
+
+fn read<T>(proc: &ProcFs, name: &str, parse: impl FnOnce(&str) -> Option<T>) -> io::Result<T> {
+    let path = proc.path(name);
+    let failed = |path: &Path, error: &dyn std::fmt::Display| {
+        io::Error::other(format!("{}: {error}", path.display()))
+    };
+    let text = fs::read_to_string(&path).map_err(|error| failed(&path, &error))?;
+    parse(&text).ok_or_else(|| failed(&path, &"not as expected"))
+}
+
+/// `cpu user nice system idle iowait irq softirq steal guest guest_nice`; guests are counted in
+/// user and nice already, and what was stolen was used by nobody here.
+fn parse_cpu(text: &str, proc: &ProcFs) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix("cpu "))?;
+    let mut fields = line.split_ascii_whitespace().map(str::parse::<u64>);
+    let mut next = || fields.next()?.ok();
+    let (user, nice, system) = (next()?, next()?, next()?);
+    let (_idle, _iowait) = (next()?, next()?);
+    let (irq, softirq) = (next().unwrap_or(0), next().unwrap_or(0));
+    let busy = [user, nice, system, irq, softirq].into_iter();
+    let ticks = busy.fold(0, u64::saturating_add);
+    Some(ticks.saturating_mul(proc.nanoseconds_per_tick()))
+}
+
+fn parse_memory(text: &str) -> Option<MemoryState> {
+    let bytes = |key: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix(key))?;
+        let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+        kib.checked_mul(1024)
+    };
+    Some(MemoryState {
+        total_bytes: bytes("MemTotal:")?,
+        available_bytes: bytes("MemAvailable:")?,
+        anonymous_bytes: bytes("AnonPages:").unwrap_or(0),
+        file_bytes: bytes("Cached:")
+            .unwrap_or(0)
+            .saturating_add(bytes("Buffers:").unwrap_or(0)),
+    })
+}
+
+/// `major minor name reads merged sectors-read ms writes merged sectors-written …` in each line.
+fn parse_disks(text: &str, disks: &[Device]) -> DiskTraffic {
+    let mut sum = DiskTraffic::default();
+    for line in text.lines() {
+        let fields: Vec<&str> = line.split_ascii_whitespace().collect();
+        let [major, minor, _, _, _, read, _, _, _, written, ..] = fields[..] else {
+            continue;
+        };
+        let number = |text: &str| text.parse().ok();
+        let device = number(major).zip(number(minor));
+        let device = device.map(|(major, minor)| Device { major, minor });
+        if device.is_some_and(|device| disks.contains(&device)) {
+            let bytes = |sectors: &str| {
+                let sectors: u64 = sectors.parse().unwrap_or(0);
+                sectors.saturating_mul(SECTOR_BYTES)
+            };
+            sum.read_bytes = sum.read_bytes.saturating_add(bytes(read));
+            sum.written_bytes = sum.written_bytes.saturating_add(bytes(written));
+        }
+    }
+    sum
+}
+
+/// `some avg10=1.50 avg60=… total=…`, in percent.
+fn parse_pressure(text: &str) -> Option<f32> {
+    let some = text.lines().find_map(|line| line.strip_prefix("some "))?;
+    let mut words = some.split_ascii_whitespace();
+    let percent: f32 = words
+        .find_map(|word| word.strip_prefix("avg10="))?
+        .parse()
+        .ok()?;
+    percent
+        .is_finite()
+        .then(|| (percent / 100.0).clamp(0.0, 1.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    fn write(root: &Path, busy_ticks: u64, read: u64, written: u64) {
+        let stat = format!("cpu  {busy_ticks} 1 1 900 90 1 1 77 5 5\ncpu0 1 1 1 1\n");
+        fs::write(root.join("stat"), stat).unwrap();
+        let meminfo = "MemTotal:  1000 kB\nMemFree: 1 kB\nMemAvailable:  400 kB\nBuffers: 1 kB\n\
+                       Cached:  9 kB\nAnonPages:  50 kB\n";
+        fs::write(root.join("meminfo"), meminfo).unwrap();
+        let disks = format!(
+            "   8  0 sda 5 0 {read} 1 5 0 {written} 1 0 1 1\n   8  1 sda1 5 0 99 1 5 0 99 1 0 1 1\n"
+        );
+        fs::write(root.join("diskstats"), disks).unwrap();
+    }
+
+    #[test]
+    fn the_nodes_counters_become_readings() {
+        let directory = tempfile::tempdir().unwrap();
+        let root = directory.path();
+        let disk = Device { major: 8, minor: 0 };
+        let mut sensor = NodeSensor::new(vec![disk]);
+        let proc = ProcFs::new(root);
+        let start = Instant::now();
+        write(root, 100, 10, 20);
+        sensor.read(&proc, start).unwrap();
+        write(root, 150, 12, 24);
+        let (reading, memory) = sensor.read(&proc, start + Duration::from_secs(1)).unwrap();
+        assert_eq!(reading.counted.cpu_nanoseconds, 500_000_000);
+        assert_eq!(reading.counted.disk_read_bytes, 1024);
+        assert_eq!(reading.counted.disk_written_bytes, 2048);
+        assert_eq!(reading.held.resident_bytes, 600 * 1024);
+        assert_eq!(reading.held.anonymous_bytes, 50 * 1024);
+        assert_eq!(reading.held.file_bytes, 10 * 1024);
+        assert_eq!(memory.total_bytes - memory.available_bytes, 600 * 1024);
+    }
+
+    #[test]
+    fn a_file_that_is_not_as_expected_is_named() {
+        let directory = tempfile::tempdir().unwrap();
+        write(directory.path(), 1, 1, 1);
+        fs::write(directory.path().join("meminfo"), "MemTotal: lots\n").unwrap();
+        let mut sensor = NodeSensor::new(Vec::new());
+        let proc = ProcFs::new(directory.path());
+        let error = sensor.read(&proc, Instant::now()).unwrap_err().to_string();
+        assert!(error.ends_with("meminfo: not as expected"), "{error}");
+    }
+
+    #[test]
+    fn pressure_is_a_share_and_nothing_where_the_kernel_has_none() {
+        let text = "some avg10=52.50 avg60=1.00 avg300=0.00 total=5\nfull avg10=0.00 total=0\n";
+        assert_eq!(parse_pressure(text), Some(0.525));
+        assert_eq!(parse_pressure("full avg10=1.00\n"), None);
+        assert_eq!(pressure(&ProcFs::new(Path::new("/does/not/exist"))), None);
+    }
+
+    #[test]
+    fn this_node_can_be_read() {
+        let proc = ProcFs::new(Path::new("/proc"));
+        let mut sensor = NodeSensor::new(Vec::new());
+        let (reading, memory) = sensor.read(&proc, Instant::now()).unwrap();
+        assert!(reading.held.resident_bytes > 1 << 20);
+        assert!(memory.available_bytes < memory.total_bytes);
+    }
+}

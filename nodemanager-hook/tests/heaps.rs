@@ -1,0 +1,260 @@
+//! The heaps of containers' JVMs, by a real agent.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // helpers of tests
+
+mod common;
+#[path = "common/java.rs"]
+mod java;
+
+use common::{Agent, Parent, Tree, wait_until};
+use elastane_agent::jvm::{Flag, Former};
+use elastane_protocol::{
+    AgentRequest, AgentResponse, ContainerPlan, Limits, Report, RunningContainer, Usage,
+};
+use java::{MIB, Workload};
+use nix::sys::signal::Signal;
+
+const ID: &str = "container_1_0001_01_000001";
+
+/// A JVM that stands for a container.
+fn running(workload: &Workload) -> RunningContainer {
+    RunningContainer {
+        container: ID.into(),
+        pid: workload.pid(),
+        request_memory_bytes: 0,
+    }
+}
+
+fn runs(agent: &Agent, list: Vec<RunningContainer>) {
+    let response = agent.ask(&AgentRequest::Containers(list));
+    assert_eq!(response, AgentResponse::Done);
+}
+
+fn newest(report: &Report) -> Option<Usage> {
+    let mut containers = report.containers.iter();
+    let container = containers.find(|container| container.container == ID)?;
+    Some(container.samples.last()?.usage)
+}
+
+/// What the agent has counted of a kind of trouble.
+fn troubles(agent: &Agent, kind: &str) -> u64 {
+    let status = std::fs::read_to_string(agent.directory().join("agent.sock.status")).unwrap();
+    let status: serde_json::Value = serde_json::from_str(&status).unwrap();
+    let troubles = status["troubles"].as_array().unwrap();
+    let mut counts = troubles.iter().filter(|trouble| trouble[0] == kind);
+    counts
+        .next()
+        .map_or(0, |trouble| trouble[1].as_u64().unwrap())
+}
+
+#[test]
+fn a_report_has_what_a_jvm_holds_until_it_ends() {
+    let Some(parent) = Parent::new() else { return };
+    let agent = Agent::start(&parent.name);
+    let mut workload = Workload::start("-Xmx300m -XX:+UseG1GC");
+    runs(&agent, vec![running(&workload)]);
+    workload.hold(200);
+    let [_, committed, _] = workload.own_figures();
+    wait_until("the heap is in the report", || {
+        newest(&agent.report()).is_some_and(|usage| {
+            (200 * MIB..committed).contains(&usage.heap_used_bytes)
+                && usage.heap_committed_bytes.abs_diff(committed) <= 3 * MIB
+        })
+    });
+    workload.hold(20);
+    workload.own_figures();
+    wait_until("it follows the heap", || {
+        newest(&agent.report()).is_some_and(|usage| usage.heap_used_bytes < 60 * MIB)
+    });
+    drop(workload);
+    let sequence = agent.report().sequence;
+    wait_until("two samples without it", || {
+        agent.report().sequence >= sequence + 2
+    });
+    let usage = newest(&agent.report()).unwrap();
+    assert_eq!((usage.heap_used_bytes, usage.heap_committed_bytes), (0, 0));
+    assert_eq!(troubles(&agent, "heaps not measured"), 0);
+}
+
+#[test]
+fn heaps_are_left_alone_where_they_are_not_to_be_measured() {
+    let Some(parent) = Parent::new() else { return };
+    let agent = Agent::start_with(&parent.name, "[jvm]\nmeasure = false\n");
+    let workload = Workload::start("-Xmx64m");
+    runs(&agent, vec![running(&workload)]);
+    let sequence = agent.report().sequence;
+    wait_until("two samples", || agent.report().sequence >= sequence + 2);
+    let usage = newest(&agent.report()).unwrap();
+    assert!(usage.memory_bytes > 10 * MIB, "{usage:?}");
+    assert_eq!(usage.heap_committed_bytes, 0);
+}
+
+/// A JVM in a container whose memory has been limited from its start on, with a peak of 600 MB
+/// and 50 MB live; its flags as they were; and its container as the kernel's files know it.
+struct AfterAPeak {
+    workload: Workload,
+    former: Former,
+    tree: Tree,
+}
+
+impl AfterAPeak {
+    fn new(agent: &Agent, parent: &Parent) -> Self {
+        let workload = Workload::start("-Xmx700m -XX:+UseG1GC");
+        // Only its name is used: it says where the groups are.
+        let tree = Tree::new("sleep 60");
+        let mut this = Self {
+            former: workload.control().former().unwrap(),
+            workload,
+            tree,
+        };
+        this.run(agent);
+        agent.apply(60_000, this.plan(1024));
+        this.workload.hold(600);
+        // What it held before it was in the group is charged elsewhere, and little by now.
+        wait_until("the wide limit is in force", || {
+            parent.memory_limit(&this.tree) == Some(1024 * MIB)
+        });
+        this.workload.hold(50);
+        assert!(this.workload.resident_mib() > 500);
+        this
+    }
+
+    fn run(&self, agent: &Agent) {
+        let container = RunningContainer {
+            container: self.tree.id.clone(),
+            ..running(&self.workload)
+        };
+        runs(agent, vec![container]);
+    }
+
+    fn plan(&self, mebibytes: u64) -> Vec<ContainerPlan> {
+        vec![self.tree.limited(Limits {
+            memory_bytes: Some(mebibytes * MIB),
+            ..Limits::default()
+        })]
+    }
+
+    /// Lets the plan ask for 256 MiB, and waits until the JVM has given back.
+    fn shrink(&mut self, agent: &Agent, parent: &Parent) {
+        agent.apply(60_000, self.plan(256));
+        self.workload
+            .wait_for_resident("the JVM gives back", |mib| mib < 190);
+        wait_until("the limit comes down", || {
+            let limit = parent.memory_limit(&self.tree);
+            limit.is_some_and(|limit| limit <= 384 * MIB)
+        });
+        assert!(self.workload.is_alive());
+        assert_ne!(self.flags(), self.former);
+        wait_until("it does not go on collecting", || {
+            let interval = Flag::G1PeriodicGCInterval;
+            self.flags().flags[&interval] == self.former.flags[&interval]
+        });
+    }
+
+    fn flags(&self) -> Former {
+        self.workload.control().former().unwrap()
+    }
+
+    fn wait_for_former_flags(&self) {
+        wait_until("its flags are what they were", || {
+            self.flags() == self.former
+        });
+    }
+}
+
+/// Why the JVM was sent something last, by the audit file.
+fn last_reason_of_jvm(agent: &Agent, jvm: &AfterAPeak) -> String {
+    let text = std::fs::read_to_string(agent.directory().join("audit.jsonl")).unwrap();
+    let lines = text.lines().map(|line| serde_json::from_str(line).unwrap());
+    let mut sent = lines.filter(|line: &serde_json::Value| line["pid"] == jvm.workload.pid());
+    sent.next_back().unwrap()["reason"]
+        .as_str()
+        .unwrap()
+        .to_owned()
+}
+
+fn journal(agent: &Agent) -> String {
+    std::fs::read_to_string(agent.directory().join("agent.sock.journal")).unwrap_or_default()
+}
+
+#[test]
+fn a_jvm_gives_back_before_its_limit_comes_down_and_is_restored_with_the_plans_end() {
+    let Some(parent) = Parent::new() else { return };
+    let agent = Agent::start(&parent.name);
+    let mut jvm = AfterAPeak::new(&agent, &parent);
+    jvm.shrink(&agent, &parent);
+    assert!(journal(&agent).contains("MinHeapFreeRatio"));
+    // It may grow again when the plan rises, and does so under a limit that is there already.
+    agent.apply(60_000, jvm.plan(1024));
+    wait_until("the limit rises", || {
+        parent.memory_limit(&jvm.tree) == Some(1024 * MIB)
+    });
+    jvm.wait_for_former_flags();
+    jvm.workload.hold(500);
+    jvm.workload.hold(50);
+    jvm.shrink(&agent, &parent);
+    agent.apply(500, jvm.plan(256));
+    wait_until("the plan has ended", || !journal(&agent).contains("Ratio"));
+    assert_eq!(jvm.flags(), jvm.former);
+    assert_eq!(parent.memory_limit(&jvm.tree), None);
+    assert!(jvm.workload.is_alive());
+    let audited = agent.audited();
+    assert_eq!(audited.last().unwrap(), "plan_ended");
+    assert_eq!(troubles(&agent, "heaps not changed"), 0);
+}
+
+#[test]
+fn a_jvm_is_restored_however_its_container_or_its_agent_ends() {
+    let Some(parent) = Parent::new() else { return };
+    type End = fn(&mut Agent, &AfterAPeak);
+    let ends: [(&str, End); 4] = [
+        ("container_gone", |agent, _| runs(agent, Vec::new())),
+        ("agent_stops", |agent, jvm| {
+            assert!(agent.signal(Signal::SIGTERM).success());
+            assert_eq!(jvm.flags(), jvm.former);
+            agent.start_again();
+        }),
+        ("left_behind", |agent, jvm| {
+            agent.signal(Signal::SIGKILL);
+            assert_ne!(jvm.flags(), jvm.former);
+            agent.start_again();
+        }),
+        ("left_behind", |agent, jvm| {
+            agent.signal(Signal::SIGKILL);
+            assert_ne!(jvm.flags(), jvm.former);
+            let mut command = agent.command();
+            command.args(["restore", "--config"]).arg(agent.config());
+            assert!(command.status().unwrap().success());
+            assert_eq!(jvm.flags(), jvm.former);
+        }),
+    ];
+    let mut agent = Agent::start(&parent.name);
+    for (reason, end) in ends {
+        let mut jvm = AfterAPeak::new(&agent, &parent);
+        jvm.shrink(&agent, &parent);
+        end(&mut agent, &jvm);
+        wait_until(reason, || jvm.flags() == jvm.former);
+        assert!(jvm.workload.is_alive());
+        wait_until("the journal knows no JVM", || {
+            !journal(&agent).contains("Ratio")
+        });
+        wait_until("the audit file has the reason", || {
+            last_reason_of_jvm(&agent, &jvm) == reason
+        });
+    }
+}
+
+#[test]
+fn a_jvm_is_asked_for_nothing_where_heaps_do_not_follow() {
+    let Some(parent) = Parent::new() else { return };
+    let agent = Agent::start_with(&parent.name, "[jvm]\nfollow = false\n");
+    let jvm = AfterAPeak::new(&agent, &parent);
+    agent.apply(60_000, jvm.plan(256));
+    wait_until("the limit is as low as what is resident allows", || {
+        let limit = parent.memory_limit(&jvm.tree);
+        limit.is_some_and(|limit| limit < 1024 * MIB)
+    });
+    let sequence = agent.report().sequence;
+    wait_until("two samples", || agent.report().sequence >= sequence + 2);
+    assert_eq!(jvm.flags(), jvm.former);
+    assert!(jvm.workload.resident_mib() > 500);
+}

@@ -1,0 +1,36 @@
+//! What the newest report of a node says of it, for `status`.
+
+use elastane_protocol::Report;
+use serde::Serialize;
+
+use crate::amounts::{used, used_by_others};
+use crate::journal::{Amounts, Pressure};
+
+/// What a node's agent measured last.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Measured {
+    used: Amounts,
+    used_by_others: Amounts,
+    /// The largest share of time in which a cap held back the CPU of one of its containers.
+    cpu_throttled: f32,
+    pressure: Option<Pressure>,
+    /// Containers that the agent wants to give way.
+    memory_victims: usize,
+}
+
+impl From<&Report> for Measured {
+    fn from(report: &Report) -> Self {
+        let throttled = report
+            .containers
+            .iter()
+            .filter_map(|container| container.samples.last())
+            .map(|sample| sample.usage.cpu_throttled);
+        Self {
+            used: used(&report.containers_usage).into(),
+            used_by_others: used_by_others(report).into(),
+            cpu_throttled: throttled.fold(0.0, f32::max),
+            pressure: report.pressure.map(Into::into),
+            memory_victims: report.memory_victims.len(),
+        }
+    }
+}

@@ -1,0 +1,292 @@
+//! Who gives way when a node's memory runs short.
+//!
+//! The agent names containers; one is preempted only if the core's own books agree. First its
+//! application master is told, and after CapacityScheduler's wait it ends, unless the agent does not
+//! name it any more.
+
+use std::collections::{BTreeMap, HashSet};
+
+use elastane_core::cluster::{Cluster, Container, NodeId};
+use elastane_protocol::MemoryVictim;
+use serde::Serialize;
+
+use crate::journal::{Preemption, PreemptionOutcome as Outcome, Record};
+
+/// One container of a node at a time, and the next no sooner than this: what an ending process
+/// gives back is seen one or two reports later, and until then two would end where one was enough.
+const BETWEEN_ORDERS_MS: i64 = 10_000;
+
+/// What the ResourceManager is to do.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PreemptionOrder {
+    /// YARN's container id.
+    pub container: String,
+    /// Whether it is to end now; otherwise its application master is told.
+    pub kill: bool,
+    /// Why, in a sentence.
+    pub reason: String,
+}
+
+/// What is under way on each node whose memory is short.
+#[derive(Default)]
+pub(crate) struct MemoryVictims {
+    nodes: BTreeMap<NodeId, Short>,
+}
+
+#[derive(Default)]
+struct Short {
+    chosen: Option<Chosen>,
+    next_order_ms: i64,
+    named_ms: i64,
+    /// What the journal has said of containers while they are named.
+    said: HashSet<String>,
+}
+
+struct Chosen {
+    victim: MemoryVictim,
+    told_ms: Option<i64>,
+    /// When it is ordered to end once more, should it still be there.
+    kill_again_ms: Option<i64>,
+}
+
+impl MemoryVictims {
+    /// Takes what a report names, and returns what is to be said about it.
+    pub(crate) fn named(
+        &mut self,
+        cluster: &Cluster,
+        node: NodeId,
+        victims: &[MemoryVictim],
+        now_ms: i64,
+    ) -> Vec<Record> {
+        let mut records = Vec::new();
+        let Some(short) = self.short(node, victims) else {
+            return records;
+        };
+        short.named_ms = now_ms;
+        short
+            .said
+            .retain(|said| victims.iter().any(|victim| victim.container == *said));
+        if let Some((spared, why)) = short.drop_settled(cluster, node, victims) {
+            let reason = why.to_owned();
+            records.push(record(
+                cluster,
+                node,
+                &spared,
+                Outcome::Spared,
+                reason,
+                now_ms,
+            ));
+        }
+        let acts = cluster.decides(node, now_ms);
+        let mut choice = None;
+        for victim in victims {
+            match judge(cluster, node, &victim.container) {
+                Ok(_) if acts => {
+                    choice.get_or_insert(victim);
+                }
+                Ok(reason) if short.said.insert(victim.container.clone()) => {
+                    records.push(record(
+                        cluster,
+                        node,
+                        victim,
+                        Outcome::Observed,
+                        reason,
+                        now_ms,
+                    ));
+                }
+                Err(why) if short.said.insert(victim.container.clone()) => {
+                    let reason = why.to_owned();
+                    records.push(record(
+                        cluster,
+                        node,
+                        victim,
+                        Outcome::Refused,
+                        reason,
+                        now_ms,
+                    ));
+                }
+                Ok(_) | Err(_) => {}
+            }
+        }
+        if let Some(victim) = choice
+            && short.chosen.is_none()
+            && now_ms >= short.next_order_ms
+        {
+            short.next_order_ms = now_ms.saturating_add(BETWEEN_ORDERS_MS);
+            short.chosen = Some(Chosen {
+                victim: victim.clone(),
+                told_ms: None,
+                kill_again_ms: None,
+            });
+        }
+        if victims.is_empty() && now_ms >= short.next_order_ms {
+            self.nodes.remove(&node);
+        }
+        records
+    }
+
+    /// The state of a node; none where nothing is short and nothing was.
+    fn short(&mut self, node: NodeId, victims: &[MemoryVictim]) -> Option<&mut Short> {
+        if victims.is_empty() {
+            self.nodes.get_mut(&node)
+        } else {
+            Some(self.nodes.entry(node).or_default())
+        }
+    }
+
+    /// What the ResourceManager is to do now, with `wait_ms` between telling an application master
+    /// and the end of its container, and what is to be said about it.
+    pub(crate) fn orders(
+        &mut self,
+        cluster: &Cluster,
+        wait_ms: i64,
+        now_ms: i64,
+    ) -> (Vec<PreemptionOrder>, Vec<Record>) {
+        let (mut orders, mut records) = (Vec::new(), Vec::new());
+        let fresh_for_ms = cluster.settings().fresh_for_ms;
+        for (node, short) in &mut self.nodes {
+            let Some(chosen) = &mut short.chosen else {
+                continue;
+            };
+            let is_fresh = now_ms.saturating_sub(short.named_ms) <= fresh_for_ms;
+            // What runs has changed since the report, perhaps.
+            let judged = judge(cluster, *node, &chosen.victim.container);
+            let (true, true, Ok(reason)) = (is_fresh, cluster.decides(*node, now_ms), judged)
+            else {
+                continue;
+            };
+            let Some(kill) = chosen.next_step(wait_ms, now_ms) else {
+                continue;
+            };
+            let victim = &chosen.victim;
+            orders.push(PreemptionOrder {
+                container: victim.container.clone(),
+                kill,
+                reason: format!(
+                    "the node is short of {} bytes of memory: {reason}",
+                    victim.short_bytes
+                ),
+            });
+            let outcome = if kill {
+                Outcome::Preempted
+            } else {
+                Outcome::Told
+            };
+            records.push(record(cluster, *node, victim, outcome, reason, now_ms));
+        }
+        (orders, records)
+    }
+
+    pub(crate) fn forget(&mut self, node: NodeId) {
+        self.nodes.remove(&node);
+    }
+
+    /// A container ended: another one may be chosen when it is time.
+    pub(crate) fn finished(&mut self, node: NodeId, container: &str) {
+        if let Some(short) = self.nodes.get_mut(&node)
+            && let Some(chosen) = &short.chosen
+            && chosen.victim.container == container
+        {
+            short.chosen = None;
+            // The agent may name it once more.
+            short.said.insert(container.to_owned());
+        }
+    }
+}
+
+impl Short {
+    /// Brings the chosen one up to date; returns it, and why, where it is not to give way any more.
+    fn drop_settled(
+        &mut self,
+        cluster: &Cluster,
+        node: NodeId,
+        victims: &[MemoryVictim],
+    ) -> Option<(MemoryVictim, &'static str)> {
+        let chosen = self.chosen.as_mut()?;
+        let is_it = |victim: &&MemoryVictim| victim.container == chosen.victim.container;
+        let why = match victims.iter().find(is_it) {
+            None => "the agent does not name it any more",
+            Some(named) => {
+                chosen.victim = named.clone();
+                judge(cluster, node, &named.container).err()?
+            }
+        };
+        self.chosen.take().map(|chosen| (chosen.victim, why))
+    }
+}
+
+impl Chosen {
+    /// Whether it is to end; none when there is nothing to do now.
+    fn next_step(&mut self, wait_ms: i64, now_ms: i64) -> Option<bool> {
+        match (self.told_ms, self.kill_again_ms) {
+            (None, _) => {
+                self.told_ms = Some(now_ms);
+                Some(false)
+            }
+            (Some(told_ms), kill_again_ms) => {
+                let is_due = now_ms.saturating_sub(told_ms) >= wait_ms
+                    && kill_again_ms.is_none_or(|again_ms| now_ms >= again_ms);
+                is_due.then(|| {
+                    self.kill_again_ms = Some(now_ms.saturating_add(BETWEEN_ORDERS_MS));
+                    true
+                })
+            }
+        }
+    }
+}
+
+/// Why this container may be preempted, or why not.
+fn judge(cluster: &Cluster, node: NodeId, container: &str) -> Result<String, &'static str> {
+    if cluster
+        .container(container)
+        .is_none_or(|known| known.node != node)
+    {
+        return Err("it does not run on this node");
+    }
+    let overcommitted = cluster.overcommitted(node);
+    let is_it = |(id, _): &&(&str, &Container)| *id == container;
+    let Some((_, victim)) = overcommitted.iter().find(is_it) else {
+        return Err("it is within the node's registered memory by requests, in order of start");
+    };
+    if victim.application_master
+        && overcommitted
+            .iter()
+            .any(|(_, other)| !other.application_master)
+    {
+        return Err("it is an application master, and others are overcommitted too");
+    }
+    let registered_bytes = cluster
+        .node(node)
+        .map_or(0, |entry| entry.registered.memory_bytes);
+    Ok(format!(
+        "with its request of {} bytes, in order of start, the node's registered {registered_bytes} \
+         bytes are passed",
+        victim.request.memory_bytes
+    ))
+}
+
+fn record(
+    cluster: &Cluster,
+    node: NodeId,
+    victim: &MemoryVictim,
+    outcome: Outcome,
+    reason: String,
+    now_ms: i64,
+) -> Record {
+    let application = cluster
+        .container(&victim.container)
+        .and_then(|container| cluster.application(container.application));
+    Record::Preemption(Box::new(Preemption {
+        time_ms: now_ms,
+        node: cluster
+            .node(node)
+            .map(|entry| entry.name.clone())
+            .unwrap_or_default(),
+        container: victim.container.clone(),
+        application: application.map(|application| application.id.clone()),
+        outcome,
+        resident_bytes: victim.resident_bytes,
+        short_bytes: victim.short_bytes,
+        reason,
+    }))
+}

@@ -1,0 +1,255 @@
+//! Who gives way when a node's memory runs short, and who never does.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+mod common;
+
+use common::{
+    GB, NODE, START_MS, journal, learn_named, named_submission, open, register, request,
+    unencoded_report,
+};
+use elastane_core::cluster::{ApplicationId, CommitRequest, NodeId};
+use elastane_protocol::{MemoryVictim, Report, VERSION, encode};
+use elastane_runtime::Elastane;
+
+const WAIT_MS: i64 = 15_000;
+
+/// A node of 8 GB whose agent reports, and an application that holds 1 GB in each container.
+struct Scene {
+    folder: tempfile::TempDir,
+    elastane: Elastane,
+    node: NodeId,
+    application: ApplicationId,
+}
+
+impl Scene {
+    fn new(mode: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        learn_named(folder.path(), &[("learned", &[0.1; 100])]);
+        let elastane = open(folder.path(), mode);
+        let node = register(&elastane);
+        let submission = named_submission("application_1_0099", "learned");
+        let application = elastane.application_added(&submission, START_MS);
+        let scene = Self {
+            folder,
+            elastane,
+            node,
+            application,
+        };
+        scene.names(&[], START_MS);
+        scene
+    }
+
+    /// A container that asks for 3 GB.
+    fn start(&self, container: &str, application_master: bool, start_ms: i64) {
+        let commit = CommitRequest {
+            container,
+            application: self.application,
+            node: self.node,
+            application_master,
+            request: request(3),
+            may_refuse: false,
+            start_ms,
+        };
+        assert!(self.elastane.commit(commit, start_ms));
+    }
+
+    /// "a" and "b" fit the 8 GB by requests, "c" and "d" don't.
+    fn of_four(mode: &str) -> Self {
+        let scene = Self::new(mode);
+        for (later_ms, container) in (0..).zip(["a", "b", "c", "d"]) {
+            scene.start(container, false, START_MS + later_ms);
+        }
+        scene
+    }
+
+    /// The agent reports, and names these.
+    fn names(&self, victims: &[&str], now_ms: i64) {
+        let report = Report {
+            memory_victims: victims
+                .iter()
+                .map(|container| MemoryVictim {
+                    container: (*container).to_owned(),
+                    resident_bytes: 3 * GB,
+                    short_bytes: GB,
+                })
+                .collect(),
+            ..unencoded_report(1, &[])
+        };
+        let body = encode(&report).unwrap();
+        self.elastane.report(NODE, VERSION, &body, now_ms).unwrap();
+    }
+
+    /// What is to be done now: "c told", "c killed".
+    fn orders(&self, now_ms: i64) -> Vec<String> {
+        let orders = self.elastane.preemption_orders(WAIT_MS, now_ms);
+        orders
+            .iter()
+            .map(|order| {
+                let what = if order.kill { "killed" } else { "told" };
+                format!("{} {what}", order.container)
+            })
+            .collect()
+    }
+
+    /// Names these with every report, and collects what is ordered, each with its second.
+    fn named_until(&self, victims: &[&str], until_s: i64) -> Vec<String> {
+        let mut orders = Vec::new();
+        for second in 0..=until_s {
+            let now_ms = START_MS + second * 1_000;
+            if second % 3 == 0 {
+                self.names(victims, now_ms);
+            }
+            for order in self.orders(now_ms) {
+                let container = order.split(' ').next().unwrap();
+                if order.ends_with("killed") {
+                    self.elastane.finished(container, now_ms);
+                }
+                orders.push(format!("{second}: {order}"));
+            }
+        }
+        orders
+    }
+
+    /// Container, outcome and reason of each preemption in the journal.
+    fn journal(self) -> Vec<(String, String, String)> {
+        self.elastane.close();
+        let text = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
+        journal(self.folder.path())
+            .iter()
+            .filter(|record| record["kind"] == "preemption")
+            .map(|record| {
+                let of = |key: &str| text(&record[key]);
+                (of("container"), of("outcome"), of("reason"))
+            })
+            .collect()
+    }
+}
+
+#[test]
+fn the_first_named_that_is_overcommitted_is_told_and_ends_after_the_wait() {
+    let scene = Scene::of_four("enforce");
+    let orders = scene.named_until(&["d", "c"], 31);
+    assert_eq!(
+        orders,
+        ["0: d told", "15: d killed", "18: c told"],
+        "the next one only when the first is gone"
+    );
+}
+
+#[test]
+fn the_next_one_is_not_chosen_before_what_the_first_gave_back_can_be_seen() {
+    let scene = Scene::of_four("enforce");
+    scene.names(&["d"], START_MS);
+    assert_eq!(scene.orders(START_MS), ["d told"]);
+    scene.elastane.finished("d", START_MS + 1_000);
+    // The agent has not seen yet that it ended.
+    scene.names(&["d", "c"], START_MS + 3_000);
+    assert_eq!(scene.orders(START_MS + 3_000), [""; 0]);
+    scene.names(&["c"], START_MS + 12_000);
+    assert_eq!(scene.orders(START_MS + 12_000), ["c told"]);
+    let said: Vec<_> = scene.journal().into_iter().map(|record| record.1).collect();
+    assert_eq!(said, ["told", "told"], "nothing is said of one that ended");
+}
+
+#[test]
+fn what_fits_by_requests_never_gives_way() {
+    let scene = Scene::of_four("enforce");
+    assert_eq!(scene.named_until(&["a", "b"], 31), [""; 0]);
+    let refused = scene.journal();
+    assert_eq!(refused.len(), 2, "each is said once: {refused:?}");
+    for (_, outcome, reason) in refused {
+        assert_eq!(outcome, "refused");
+        assert!(
+            reason.contains("within the node's registered memory"),
+            "{reason}"
+        );
+    }
+}
+
+#[test]
+fn what_does_not_run_there_is_refused() {
+    let scene = Scene::of_four("enforce");
+    assert_eq!(scene.named_until(&["z"], 31), [""; 0]);
+    assert_eq!(scene.journal()[0].2, "it does not run on this node");
+}
+
+#[test]
+fn an_application_master_gives_way_only_where_nothing_else_can() {
+    let scene = Scene::new("enforce");
+    scene.start("a", false, START_MS);
+    scene.start("b", false, START_MS + 1);
+    scene.start("master", true, START_MS + 2);
+    scene.start("d", false, START_MS + 3);
+    scene.names(&["master", "d"], START_MS + 3_000);
+    assert_eq!(scene.orders(START_MS + 3_000), ["d told"]);
+    scene.elastane.finished("d", START_MS + 4_000);
+    scene.names(&["master"], START_MS + 15_000);
+    assert_eq!(scene.orders(START_MS + 15_000), ["master told"]);
+}
+
+#[test]
+fn what_is_not_named_any_more_is_spared() {
+    let scene = Scene::of_four("enforce");
+    scene.names(&["d"], START_MS);
+    assert_eq!(scene.orders(START_MS), ["d told"]);
+    scene.names(&[], START_MS + 3_000);
+    assert_eq!(scene.orders(START_MS + 16_000), [""; 0]);
+    let outcomes: Vec<_> = scene.journal().into_iter().map(|record| record.1).collect();
+    assert_eq!(outcomes, ["told", "spared"]);
+}
+
+#[test]
+fn what_fits_since_another_one_ended_is_spared() {
+    let scene = Scene::of_four("enforce");
+    scene.names(&["c"], START_MS);
+    assert_eq!(scene.orders(START_MS), ["c told"]);
+    scene.elastane.finished("a", START_MS + 1_000);
+    let later_ms = START_MS + 18_000;
+    assert_eq!(scene.orders(later_ms), [""; 0]);
+    scene.names(&["c"], later_ms);
+    let outcomes: Vec<_> = scene.journal().into_iter().map(|record| record.1).collect();
+    assert_eq!(outcomes, ["told", "spared", "refused"]);
+}
+
+#[test]
+fn an_agent_that_fell_silent_ends_nothing() {
+    let scene = Scene::of_four("enforce");
+    // A raised node stays the core's to decide about until it is lowered.
+    assert_eq!(scene.elastane.bookable_changes(9, START_MS).len(), 1);
+    scene.names(&["d"], START_MS);
+    assert_eq!(scene.orders(START_MS), ["d told"]);
+    assert_eq!(scene.orders(START_MS + 16_000), [""; 0]);
+}
+
+#[test]
+fn a_container_that_is_still_there_is_ended_again_after_ten_seconds() {
+    let scene = Scene::of_four("enforce");
+    scene.names(&["d"], START_MS);
+    assert_eq!(scene.orders(START_MS), ["d told"]);
+    let mut killed = Vec::new();
+    for second in 1..=36 {
+        let now_ms = START_MS + second * 1_000;
+        scene.names(&["d"], now_ms);
+        killed.extend(scene.orders(now_ms).into_iter().map(|_| second));
+    }
+    assert_eq!(killed, [15, 25, 35]);
+}
+
+#[test]
+fn in_observe_it_is_only_said_what_would_be_done() {
+    let scene = Scene::of_four("observe");
+    assert_eq!(scene.named_until(&["d"], 31), [""; 0]);
+    let said = scene.journal();
+    assert_eq!(said.len(), 1, "{said:?}");
+    assert_eq!(said[0].1, "observed");
+}
+
+#[test]
+fn status_counts_what_became_of_them() {
+    let scene = Scene::of_four("enforce");
+    scene.named_until(&["a", "d"], 15);
+    let status: serde_json::Value = serde_json::from_str(&scene.elastane.status(START_MS)).unwrap();
+    assert_eq!(status["memory_preemptions"], 1);
+    assert_eq!(status["refused_memory_victims"], 1);
+    assert_eq!(status["spared_memory_victims"], 0);
+}
