@@ -182,6 +182,31 @@ fn where_nobody_starves_ever_all_that_fits_is_done() {
     }
 }
 
+/// Whether a node is asked about must not depend on how many machines and applications there are, or a
+/// run grows with the square of them.
+#[test]
+fn a_full_cluster_is_not_asked_in_vain() {
+    let applications = |machines: i64| {
+        (0..4 * machines).map(move |number| {
+            let cores = [1.0, 2.0, 3.0][(number % 3) as usize];
+            let slots = vec![[cores, 1e9, 0.0, 0.0]; 20 + (number % 7) as usize];
+            application("a", number * 500, 2, &slots)
+        })
+    };
+    let settings = Settings {
+        starvation_wait_ms: i64::MAX,
+        ..settings()
+    };
+    for machines in [4, 16] {
+        let work = workload(machines, applications(machines as i64).collect());
+        for policy in ["minfrag", "trc", STATIC, "drf"] {
+            let counts = run(&work, policy, &settings).counts;
+            let waits = format!("{policy} on {machines} machines");
+            assert_eq!(counts.rounds, counts.placed, "{waits}");
+        }
+    }
+}
+
 #[test]
 fn one_application_in_lock_step_leaves_nothing_to_gain() {
     let lockstep = generate("lockstep", 1).unwrap();
@@ -322,6 +347,23 @@ proptest! {
                 };
                 let mut outcome = run(&workload, policy, &settings);
                 // How much was looked at is what differs.
+                outcome.counts.rounds = 0;
+                outcome.counts.events = 0;
+                format!("{outcome:?}")
+            };
+            prop_assert_eq!(with(true), with(false), "{}", policy);
+        }
+    }
+
+    #[test]
+    fn leaving_out_heartbeats_changes_nothing_for_gangs_either(
+        workload in any_workload(),
+        starvation_wait_ms in prop::sample::select(vec![5_000, 60_000]),
+    ) {
+        for policy in ["prophet", "ursa"] {
+            let with = |skip_idle_heartbeats| {
+                let settings = Settings { skip_idle_heartbeats, starvation_wait_ms, ..settings() };
+                let mut outcome = run(&workload, policy, &settings);
                 outcome.counts.rounds = 0;
                 outcome.counts.events = 0;
                 format!("{outcome:?}")

@@ -14,15 +14,16 @@ const BOUND: &str = "static uses two thirds of what runs out (disks; CPU with TP
 const DYNAMIC: &str = "as static: the published series have no pause of a minute, so that dynamic \
                        releases no executor and is static with a slower start";
 /// Why scores make no difference.
-const TRC: &str = "which of the executors that fit goes first makes next to no difference here, \
-                   whatever runs out";
+const TRC: &str = "unexplained: which of the executors that fit goes first makes next to no \
+                   difference here, whatever the sensitivity run changes";
 /// Why utilization is.
 const SAME_WORK: &str = "the same work in less time: a cut of c is a gain of c ÷ (1 − c). The \
                          published cuts of 40 and 60 % would be gains of 67 and 150 %";
 /// Why levels are.
 const LEVELS: &str = "Table II leaves CPU at 26 to 59 % and network at 5 to 18 % of an executor's \
                       peak on the average, and static books every core once: the published \
-                      levels need executors that use more than those of Table II";
+                      levels need executors that use more than those of Table II. Where they \
+                      come from is unexplained";
 
 /// The paper's main figure.
 pub(super) const CUT_OF_BEST: Measure = Measure::MakespanCutOfBest {

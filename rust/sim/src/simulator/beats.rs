@@ -26,6 +26,11 @@ impl Beats {
         self.planned_ms[node].is_some_and(|planned_ms| planned_ms <= self.first_from(node, from_ms))
     }
 
+    /// When the next heartbeat of a node is planned.
+    pub(super) fn planned_ms(&self, node: usize) -> Option<i64> {
+        self.planned_ms[node]
+    }
+
     /// Plans that heartbeat; none where it or an earlier one is planned.
     pub(super) fn plan(&mut self, node: usize, from_ms: i64) -> Option<i64> {
         if self.is_planned_by(node, from_ms) {

@@ -9,6 +9,7 @@ mod allocation;
 mod beats;
 mod bound;
 mod contention;
+mod earliest;
 mod engine;
 mod kinds;
 mod machine;
@@ -16,6 +17,7 @@ mod meter;
 mod outcome;
 mod outlook;
 mod resource_manager;
+mod room;
 mod settings;
 
 pub use bound::LowerBound;

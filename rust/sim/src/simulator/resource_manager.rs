@@ -1,19 +1,22 @@
 //! The ResourceManager's part: it tells the core what happens and places what the core names.
 
+mod waking;
+
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use elastane_core::Cluster;
 use elastane_core::cluster::{
     Application, ApplicationId, Ask, Commit, CommitRequest, Demands, NodeId, Predicted, Request,
 };
 use elastane_core::fit::Peaks;
 use elastane_core::policy::Policy;
-use elastane_core::{Cluster, Resource, SLOT_MS};
 
 use super::agenda::Piece;
-use super::kinds::{Kind, Kinds};
+use super::earliest::Earliest;
+use super::kinds::Kinds;
 use super::machine::Machine;
-use super::outlook::Outlook;
+use super::room::Room;
 use super::settings::Settings;
 use crate::workload::{ApplicationSpec, Workload};
 
@@ -23,10 +26,13 @@ const QUEUE: &str = "root.default";
 pub(super) struct ResourceManager {
     cluster: Cluster,
     nodes: Vec<NodeId>,
+    /// The nodes' room by request.
+    rooms: Vec<Room>,
     applications: Vec<Known>,
     /// By the core's number, the place in the workload.
     places: Vec<usize>,
     kinds: Kinds,
+    earliest: Earliest,
     bookable_ratio: f64,
     /// What becomes of peaks that meet; none where the policy does not fit by predictions.
     peaks: Option<Peaks>,
@@ -58,11 +64,15 @@ impl ResourceManager {
     pub(super) fn new(workload: &Workload, policy: Box<dyn Policy>, settings: &Settings) -> Self {
         let cluster_settings = settings.cluster(policy.as_ref());
         let peaks = policy.by_plan().map(|by| by.peaks);
+        let bookable_ratio = cluster_settings.max_ratio;
+        let most_booked = policy
+            .most_booked()
+            .map_or(bookable_ratio, |most| most.min(bookable_ratio));
         let mut cluster = Cluster::new(cluster_settings, policy);
         // Which node would be kept depends on when rounds are asked for, and some are left out.
         cluster.keep_no_nodes();
         let machines = workload.machines.iter().enumerate();
-        let nodes = machines
+        let (nodes, rooms) = machines
             .map(|(number, capacity)| {
                 let registered = Request {
                     memory_bytes: capacity.memory_bytes as u64,
@@ -70,17 +80,22 @@ impl ResourceManager {
                 };
                 let node = cluster.node_added(&format!("node-{}:0", number + 1), registered);
                 cluster.reported(node, *capacity, 0);
-                node
+                (node, Room::new(registered, most_booked))
             })
-            .collect();
+            .unzip();
         cluster.bookable_changes(usize::MAX, 0);
+        let kinds = Kinds::new(&workload.applications, settings.margin);
+        // Whoever does not fit by predictions is not asked when something may.
+        let kinds_known = peaks.map_or(0, |_| kinds.count());
         Self {
             cluster,
+            earliest: Earliest::new(workload.machines.len(), kinds_known),
             nodes,
+            rooms,
             applications: vec![Known::default(); workload.applications.len()],
             places: Vec::new(),
-            kinds: Kinds::new(&workload.applications, settings.margin),
-            bookable_ratio: cluster_settings.max_ratio,
+            kinds,
+            bookable_ratio,
             peaks,
             margin: settings.margin,
             starvation_wait_ms: settings.starvation_wait_ms,
@@ -128,7 +143,7 @@ impl ResourceManager {
             known.since_ms = now_ms;
         }
         self.tell_pending(place, spec, now_ms);
-        begins && self.kinds.begins_to_wait(place)
+        begins && self.kinds.begins_to_wait(place, now_ms)
     }
 
     /// The next container that goes to a node, as the leaf queue walks the core's order.
@@ -162,12 +177,15 @@ impl ResourceManager {
                 continue;
             };
             known.containers += 1;
-            known.since_ms = now_ms;
+            let since_ms = std::mem::replace(&mut known.since_ms, now_ms);
             self.waiting -= 1;
-            if known.asked.is_empty() {
-                self.kinds.waits_no_more(place);
+            self.kinds.waits_no_more(place, since_ms);
+            if !known.asked.is_empty() {
+                self.kinds.begins_to_wait(place, now_ms);
             }
             self.tell_pending(place, spec, now_ms);
+            self.rooms[node].book(spec.request);
+            self.earliest.forget(node);
             return Some(Placed {
                 application: place,
                 piece,
@@ -178,8 +196,11 @@ impl ResourceManager {
     }
 
     /// A node told that a container ended.
-    pub(super) fn finished(&mut self, container: &str) {
-        self.cluster.finished(container);
+    pub(super) fn finished(&mut self, node: usize, container: &str) {
+        if let Some(finished) = self.cluster.finished(container) {
+            self.rooms[node].free(finished.request);
+            self.earliest.forget(node);
+        }
     }
 
     /// An application's last container ended.
@@ -203,78 +224,14 @@ impl ResourceManager {
         self.bookable_ratio <= 1.0
     }
 
-    /// From when on something that waits may go to a node; none where nothing does before something
-    /// starts or ends there, or something else waits.
-    pub(super) fn may_place_from(&self, node: usize, now_ms: i64) -> Option<i64> {
-        self.may_take_from(node, self.kinds.waiting(), now_ms)
-    }
-
-    /// The same of one application's containers.
-    pub(super) fn may_place_one_from(&self, place: usize, node: usize, now_ms: i64) -> Option<i64> {
-        self.may_take_from(node, [self.kinds.of(place)], now_ms)
-    }
-
-    fn may_take_from<'a>(
-        &'a self,
-        node: usize,
-        kinds: impl IntoIterator<Item = &'a Kind>,
-        now_ms: i64,
-    ) -> Option<i64> {
-        let mut kinds = kinds.into_iter();
-        if self.is_by_request() {
-            let free = self.free(self.nodes[node]);
-            let has_room = kinds.any(|kind| kind.request.fits_into(free));
-            return has_room.then_some(now_ms);
-        }
-        let Some(peaks) = self.peaks else {
-            return Some(now_ms);
-        };
-        let entry = self.cluster.node(self.nodes[node])?;
-        let capacity = entry.node.capacity;
-        let outlook = Outlook::new(&entry.node, peaks.may_pass(capacity), now_ms);
-        let mut slots = outlook.end();
-        let mut starves_ms = None;
-        for kind in kinds {
-            let Some(needed) = &kind.needed else {
-                return Some(now_ms);
-            };
-            let cores = needed[Resource::Cpu as usize].iter();
-            let most_cores = cores.copied().fold(0.0, f64::max).min(capacity.cpu_cores);
-            let in_every_slot = peaks.in_every_slot(most_cores, capacity);
-            slots = outlook.first_fit(needed, in_every_slot, slots);
-            if slots == 0 {
-                return Some(now_ms);
-            }
-            if entry.has_room_by_request(kind.request) {
-                let of_kind = self.starves_from(kind);
-                starves_ms = [starves_ms, of_kind].into_iter().flatten().min();
-            }
-        }
-        let slot_ms = i64::from(SLOT_MS);
-        let fits_ms = (now_ms.div_euclid(slot_ms) + slots as i64) * slot_ms;
-        let fits_ms = (slots < outlook.end()).then_some(fits_ms);
-        [fits_ms, starves_ms].into_iter().flatten().min()
-    }
-
-    /// From when on the first application of a kind passes by request.
-    fn starves_from(&self, kind: &Kind) -> Option<i64> {
-        let applications = self.applications.iter().enumerate();
-        applications
-            .filter(|(place, known)| {
-                !known.asked.is_empty() && std::ptr::eq(self.kinds.of(*place), kind)
-            })
-            .map(|(_, known)| known.since_ms.saturating_add(self.starvation_wait_ms))
-            .min()
-    }
-
     /// The next moment after `now_ms` at which an application will have waited for `wait_ms`.
     pub(super) fn next_waited(&self, wait_ms: i64, now_ms: i64) -> Option<i64> {
-        self.applications
-            .iter()
-            .filter(|known| !known.asked.is_empty())
-            .map(|known| known.since_ms.saturating_add(wait_ms))
-            .filter(|at_ms| *at_ms > now_ms)
+        let waits_less_from = now_ms.saturating_sub(wait_ms);
+        let waiting = self.kinds.waiting();
+        waiting
+            .filter_map(|(_, kind)| kind.first_after_ms(waits_less_from))
             .min()
+            .map(|since_ms| since_ms.saturating_add(wait_ms))
     }
 
     /// What CapacityScheduler may still hand out on a node.

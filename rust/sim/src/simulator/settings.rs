@@ -67,8 +67,6 @@ impl Settings {
             fresh_for_ms: i64::MAX,
             starvation_wait_ms: self.starvation_wait_ms,
             pass_ms: if by_request { 0 } else { self.pass_ms },
-            plan_valid_for_ms: 120_000,
-            cpu_cap_ratio: None,
         }
     }
 

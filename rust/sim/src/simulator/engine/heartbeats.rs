@@ -12,14 +12,14 @@ impl Engine<'_> {
         for container in ended {
             self.finished(machine, &container, now_ms);
         }
-        let placed_last = self.looks(machine) && self.place(machine, now_ms);
+        let placed_last = self.looks(machine, now_ms) && self.place(machine, now_ms);
         if let Some(from_ms) = self.goes_on(machine, placed_last, now_ms) {
             self.wake(machine, from_ms.max(now_ms + 1));
         }
     }
 
     /// From when on another look at this node may find something; none where it sleeps.
-    fn goes_on(&self, machine: usize, placed_last: bool, now_ms: i64) -> Option<i64> {
+    fn goes_on(&mut self, machine: usize, placed_last: bool, now_ms: i64) -> Option<i64> {
         if !self.settings.skip_idle_heartbeats {
             return Some(now_ms);
         }
@@ -38,7 +38,7 @@ impl Engine<'_> {
 
     fn finished(&mut self, machine: usize, ended: &Ended, now_ms: i64) {
         self.nodes[machine].changed = true;
-        self.manager.finished(&ended.container);
+        self.manager.finished(machine, &ended.container);
         let job = &mut self.jobs[ended.application];
         job.containers -= 1;
         if job.left == 0 && job.containers == 0 {
@@ -50,13 +50,17 @@ impl Engine<'_> {
     }
 
     /// Whether a look at this node can find something.
-    fn looks(&self, machine: usize) -> bool {
+    fn looks(&mut self, machine: usize, now_ms: i64) -> bool {
         if !self.settings.skip_idle_heartbeats {
             return true;
         }
         let node = &self.nodes[machine];
         let changed = node.changed || node.queue_seen != self.queue_version;
-        self.manager.waiting > 0 && (self.depends_on_time || changed)
+        if self.manager.waiting == 0 || !(self.depends_on_time || changed) {
+            return false;
+        }
+        let from_ms = self.manager.may_place_from(machine, now_ms);
+        from_ms.is_some_and(|from_ms| from_ms <= now_ms)
     }
 
     /// Places as much as one heartbeat may; false where it ended because nothing fits any more.
@@ -118,8 +122,9 @@ impl Engine<'_> {
                 continue;
             }
             let from_ms = if self.settings.skip_idle_heartbeats {
+                let until_ms = self.beats.planned_ms(machine);
                 self.manager
-                    .may_place_one_from(application, machine, now_ms)
+                    .may_place_one_from(application, machine, until_ms, now_ms)
             } else {
                 Some(now_ms)
             };
