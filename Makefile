@@ -3,6 +3,9 @@
 HADOOP_VERSION ?= 3.4.3
 JOBS ?= 2
 QUICK ?=
+# of each target of `make fuzz`, and of `make soak`
+FUZZ_SECONDS ?= 60
+SOAK_SECONDS ?= 1800
 
 CARGO := cargo
 MAVEN_LOUD := mvn --batch-mode --no-transfer-progress -Dhadoop.version=$(HADOOP_VERSION)
@@ -10,11 +13,13 @@ MAVEN := $(MAVEN_LOUD) --quiet
 PYTHON := $(CURDIR)/target/venv/bin/python
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1)
 DIST := elastane-$(VERSION)
+FUZZ_TARGETS := $(basename $(notdir $(wildcard nodemanager-hook/fuzz/fuzz_targets/*.rs)))
 
 export HADOOP_VERSION
 export MAVEN_OPTS ?= -Xmx768m
 
-.PHONY: help check build fetch demo test test-rust test-java test-cluster lint bench-core bench-heartbeat bench-agent dist clean
+.PHONY: help check build fetch demo test test-rust test-java test-cluster test-v2 fuzz soak lint bench-core bench-heartbeat \
+	bench-agent dist clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1 \2/p' $(MAKEFILE_LIST) | awk '{printf "make %-16s %s\n", $$1, substr($$0, length($$1) + 2)}'
@@ -32,7 +37,9 @@ fetch: ## Hadoop and PySpark into target/, for the demo and the tests on a real 
 demo: fetch build ## four rounds on a real cluster on this machine (QUICK=1: a smaller one)
 	PYTHONPATH=tests $(PYTHON) -m demo $(if $(QUICK),--quick)
 
-test: lint test-rust test-java test-cluster bench-heartbeat bench-agent ## everything, and that heartbeat and agent stay cheap
+test: lint test-rust test-java test-cluster test-v2 bench-heartbeat bench-agent ## everything, and that heartbeat and agent stay cheap
+	$(MAKE) fuzz FUZZ_SECONDS=10
+	$(MAKE) soak SOAK_SECONDS=120
 
 test-rust: ## unit and integration tests of the Rust crates and of the agent on real cgroups
 	$(CARGO) test --locked --jobs $(JOBS) --workspace
@@ -42,6 +49,24 @@ test-java: build ## the scheduler in a real JVM on the real library
 
 test-cluster: fetch build ## a real ResourceManager, two NodeManagers, agents and Spark
 	cd tests && $(PYTHON) -m pytest
+
+test-v2: fetch ## the agent's tests in a virtual machine with cgroup version 2
+	cd tests && $(PYTHON) -m guest --agent-tests
+
+fuzz: target/tools/bin/cargo-fuzz ## bytes that nobody meant for all that the agent reads (FUZZ_SECONDS=60 each)
+	@for target in $(FUZZ_TARGETS); do \
+		mkdir -p target/fuzz/found/$$target && echo "fuzz $$target" && \
+		(cd nodemanager-hook && PATH=$(CURDIR)/target/tools/bin:$$PATH \
+			cargo fuzz run --sanitizer none --target-dir $(CURDIR)/target/fuzz $$target \
+			$(CURDIR)/target/fuzz/found/$$target fuzz/corpus/$$target -- \
+			-max_total_time=$(FUZZ_SECONDS) -max_len=8192 -verbosity=0 -print_final_stats=1) || exit 1; \
+	done
+
+target/tools/bin/cargo-fuzz:
+	$(CARGO) install --quiet --locked --version 0.13.2 --root target/tools cargo-fuzz
+
+soak: ## 50 containers that come and go (SOAK_SECONDS=1800); fails when the agent grows
+	$(CARGO) run --release --locked --jobs $(JOBS) -p elastane-agent --example soak -- $(SOAK_SECONDS)
 
 lint: fetch ## formats and lints of Rust, Java and Python, warnings as errors
 	$(CARGO) fmt --all --check

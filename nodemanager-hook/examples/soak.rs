@@ -1,0 +1,195 @@
+//! 50 containers that come and go for a long time, with a new plan in each exchange: nothing of the
+//! agent may grow.
+//!
+//! `cargo run --release -p elastane-agent --example soak -- SECONDS` prints a line every 10 s and
+//! ends with 1 when memory, descriptors, groups or BPF objects have grown.
+#![allow(clippy::print_stdout)]
+
+mod support;
+
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    process::ExitCode,
+    thread,
+    time::{Duration, Instant},
+};
+
+use elastane_protocol::{ContainerPlan, Limits, Step};
+use support::{Agent, Container, Outcome};
+
+const CONTAINERS: usize = 50;
+/// How many of them go, and how many others come, in each exchange.
+const COME_AND_GO: usize = 5;
+const BETWEEN_EXCHANGES: Duration = Duration::from_secs(1);
+const BETWEEN_LINES: Duration = Duration::from_secs(10);
+/// What the allocator may keep more at the end than after the first tenth of the time.
+const MOST_GROWTH_MB: f64 = 2.0;
+/// What may be open more: one connection that is just being answered, and what it reads.
+const MOST_GROWTH_DESCRIPTORS: usize = 4;
+
+fn main() -> ExitCode {
+    let first = env::args().nth(1);
+    if first.as_deref() == Some("run") {
+        return elastane_agent::main();
+    }
+    let seconds = first.as_deref().unwrap_or("1800").parse::<u32>();
+    let Ok(seconds) = seconds else {
+        let given = first.unwrap_or_default();
+        eprintln!("soak: SECONDS = {given}: allowed is a whole number");
+        return ExitCode::from(2);
+    };
+    match soak(Duration::from_secs(seconds.into())) {
+        Ok(problems) if problems.is_empty() => ExitCode::SUCCESS,
+        Ok(problems) => {
+            for problem in problems {
+                eprintln!("soak: {problem}");
+            }
+            ExitCode::FAILURE
+        }
+        Err(error) => {
+            eprintln!("soak: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// What the agent holds at one moment.
+#[derive(Debug, Clone, Copy)]
+struct Held {
+    resident_mb: f64,
+    descriptors: usize,
+    bpf_descriptors: usize,
+    groups: usize,
+}
+
+fn soak(time: Duration) -> Outcome<Vec<String>> {
+    let agent = Agent::start("")?;
+    let mut numbers = 1..;
+    let mut containers = Vec::new();
+    let begun = Instant::now();
+    let mut line_at = begun;
+    let mut early = None;
+    let mut exchanges = 0u32;
+    while begun.elapsed() < time {
+        let gone = COME_AND_GO.min(containers.len());
+        containers.drain(..gone);
+        for number in numbers.by_ref().take(CONTAINERS - containers.len()) {
+            containers.push(Container::shell(number)?);
+        }
+        exchanges += 1;
+        let running = containers.iter().map(Container::running).collect();
+        agent.exchange(running, |_| {
+            containers.iter().map(|one| plan(one, exchanges)).collect()
+        })?;
+        if early.is_none() && begun.elapsed() > time / 10 {
+            early = Some(held(&agent)?);
+        }
+        if line_at.elapsed() >= BETWEEN_LINES {
+            line_at = Instant::now();
+            print(begun.elapsed(), exchanges, held(&agent)?);
+        }
+        thread::sleep(BETWEEN_EXCHANGES);
+    }
+    let late = held(&agent)?;
+    print(begun.elapsed(), exchanges, late);
+    let mut problems = growth(early.unwrap_or(late), late);
+    drop(containers);
+    drop(agent);
+    for group in groups() {
+        problems.push(format!("{} is left", group.display()));
+    }
+    Ok(problems)
+}
+
+/// Another limit in each exchange.
+fn plan(container: &Container, exchange: u32) -> ContainerPlan {
+    let more = f32::from((exchange % 4) as u8) / 10.0;
+    let step = |offset_ms, cap_cores| Step {
+        offset_ms,
+        limits: Limits {
+            cpu_weight_cores: Some(1.0 + more),
+            cpu_cap_cores: Some(cap_cores),
+            memory_bytes: Some((64 + u64::from(exchange % 4)) << 20),
+            network_weight_bytes_per_s: Some(1 << 20),
+            network_cap_bytes_per_s: Some(u64::from(1 + exchange % 4) << 20),
+            ..Limits::default()
+        },
+    };
+    ContainerPlan {
+        container: container.id.clone(),
+        steps: vec![step(0, 0.5 + more), step(500, 0.6 + more)],
+    }
+}
+
+fn held(agent: &Agent) -> Outcome<Held> {
+    let (descriptors, bpf_descriptors) = agent.descriptors()?;
+    Ok(Held {
+        resident_mb: agent.resident_mb()?,
+        descriptors,
+        bpf_descriptors,
+        groups: groups().len(),
+    })
+}
+
+fn print(elapsed: Duration, exchanges: u32, held: Held) {
+    println!(
+        "soak seconds={} exchanges={exchanges} rss_mb={:.1} descriptors={} bpf_descriptors={} groups={}",
+        elapsed.as_secs(),
+        held.resident_mb,
+        held.descriptors,
+        held.bpf_descriptors,
+        held.groups
+    );
+}
+
+fn growth(early: Held, late: Held) -> Vec<String> {
+    let mut problems = Vec::new();
+    if late.resident_mb > early.resident_mb + MOST_GROWTH_MB {
+        problems.push(format!(
+            "resident memory grew from {:.1} to {:.1} MB, {MOST_GROWTH_MB} more are allowed",
+            early.resident_mb, late.resident_mb
+        ));
+    }
+    for (what, early, late, more) in [
+        (
+            "descriptors",
+            early.descriptors,
+            late.descriptors,
+            MOST_GROWTH_DESCRIPTORS,
+        ),
+        (
+            "BPF descriptors",
+            early.bpf_descriptors,
+            late.bpf_descriptors,
+            0,
+        ),
+        ("groups", early.groups, late.groups, 0),
+    ] {
+        if late > early + more {
+            problems.push(format!(
+                "{what} grew from {early} to {late}, {more} more are allowed"
+            ));
+        }
+    }
+    problems
+}
+
+/// The agent's groups, in all hierarchies.
+fn groups() -> Vec<PathBuf> {
+    let root = Path::new("/sys/fs/cgroup");
+    let hierarchies = fs::read_dir(root).into_iter().flatten().flatten();
+    let places = hierarchies
+        .map(|entry| entry.path())
+        .chain([root.to_owned()]);
+    let mut groups = Vec::new();
+    for place in places {
+        let parent = place.join(Agent::parent());
+        if let Ok(entries) = fs::read_dir(&parent) {
+            let directories = entries.flatten().filter(|entry| entry.path().is_dir());
+            groups.extend(directories.map(|entry| entry.path()));
+            groups.push(parent);
+        }
+    }
+    groups
+}

@@ -1,0 +1,16 @@
+//! What a job says in the name of its JVM: counters in a file, answers on a socket.
+#![no_main]
+
+use elastane_agent::jvm::{Flag, perf_data, reply};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| {
+    if let Ok(perf_data) = perf_data::parse(bytes) {
+        let _ = perf_data.heap(bytes);
+        // The file of a later moment may be any other.
+        let _ = perf_data.heap(&bytes[..bytes.len() / 2]);
+    }
+    if let Some(reply) = reply::parse(bytes) {
+        let _ = reply.flag_value(Flag::MinHeapFreeRatio);
+    }
+});

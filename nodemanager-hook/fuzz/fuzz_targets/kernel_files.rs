@@ -1,0 +1,19 @@
+//! Files of the kernel as no kernel writes them: read or refused, never a panic.
+#![no_main]
+
+use std::sync::OnceLock;
+
+use elastane_agent::fuzzing::KernelFiles;
+use libfuzzer_sys::fuzz_target;
+
+static FOLDER: OnceLock<tempfile::TempDir> = OnceLock::new();
+static FILES: OnceLock<KernelFiles<'static>> = OnceLock::new();
+
+fuzz_target!(|bytes: &[u8]| {
+    let folder = FOLDER.get_or_init(|| {
+        // In memory: they are written a thousand times a second.
+        tempfile::tempdir_in("/dev/shm").expect("a folder in /dev/shm")
+    });
+    let files = FILES.get_or_init(|| KernelFiles::make(folder.path()).expect("files in it"));
+    files.read(bytes);
+});
