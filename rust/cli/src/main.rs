@@ -2,6 +2,7 @@
 
 mod decisions;
 mod depository;
+mod evaluate;
 mod failure;
 mod journal;
 mod plot;
@@ -40,6 +41,7 @@ enum Subcommands {
     Decisions(decisions::Decisions),
     Simulate(simulate::Simulate),
     Reproduce(reproduce::Reproduce),
+    Evaluate(evaluate::Evaluate),
 }
 
 fn main() -> ExitCode {
@@ -52,6 +54,7 @@ fn main() -> ExitCode {
         Subcommands::Decisions(decisions) => decisions.run(&mut output),
         Subcommands::Simulate(simulate) => simulate.run(&mut output),
         Subcommands::Reproduce(reproduce) => reproduce.run(&mut output),
+        Subcommands::Evaluate(evaluate) => evaluate.run(&mut output),
     };
     match done.and_then(|()| Ok(output.flush()?)) {
         Ok(()) => ExitCode::SUCCESS,

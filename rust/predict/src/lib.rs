@@ -2,18 +2,30 @@
 //!
 //! [`signature()`] says which submissions are the same application. A [`RunRecorder`] turns the
 //! samples of a running one into the series of a [`Run`]; [`profile()`] makes a [`Profile`] from the
-//! latest runs. Nothing here does I/O or knows a clock; `docs/learning.md` has the formulas.
+//! latest runs, and [`predict_next`] an envelope with a confidence, which [`evaluate_run`] scores against
+//! what a run then used. Nothing here does I/O or knows a clock; `docs/learning.md` has the formulas.
 
+mod evaluation;
 mod launch;
+mod plain;
 mod profile;
 mod recorder;
+mod recurring;
 mod run;
+mod score;
 mod shape;
 mod shell;
 mod signature;
 mod stem;
 
+pub use evaluation::{Evaluated, Method, MethodScores, Scored, evaluate_run};
+pub use plain::Plain;
 pub use profile::{LeftOut, Profile, ProfileSettings, profile};
 pub use recorder::{MAX_SLOTS, RunRecorder};
+pub use recurring::{
+    Ahead, Excluded, Exclusion, HeldOut, Measure, NotPredicted, Outlook, PastRun, Prediction,
+    RecurringSettings, Tracker, predict_next,
+};
 pub use run::{ContainerKind, Outcome, Run, RunSeries};
+pub use score::{Score, amount, score};
 pub use signature::{MAX_KEY_BYTES, Signature, SignatureSource, Submission, signature};

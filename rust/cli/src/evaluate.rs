@@ -1,0 +1,129 @@
+//! `elastane evaluate`
+
+mod report;
+mod series;
+mod summary;
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use elastane_predict::{Evaluated, Outcome, PastRun, RecurringSettings, evaluate_run};
+
+use crate::failure::Failure;
+use crate::simulation::{bar, write};
+use series::{Application, Recorded};
+
+/// How well the next run of each application is predicted from those before it
+#[derive(Args)]
+#[command(
+    after_help = "DIR has one folder for each application, in it one CSV for each run:
+  t_s,cpu_cores,memory_bytes,network_bytes_per_s,disk_bytes_per_s
+Names sort in the order of time. settings.json beside them may say that a run failed:
+  { \"runs\": { \"RUN\": { \"outcome\": \"failed\" } } }
+
+Examples:
+  elastane evaluate series
+  elastane evaluate series --json figures.json --predictions predicted
+  elastane evaluate series --runs 2"
+)]
+pub(crate) struct Evaluate {
+    /// The folder of the applications
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+    /// Write all figures as JSON
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Write what was predicted at submission, as OUT/APPLICATION/RUN.csv
+    #[arg(long, value_name = "OUT")]
+    predictions: Option<PathBuf>,
+    /// Predict from the latest so many runs
+    #[arg(long, value_name = "NUMBER", default_value = "3",
+          value_parser = clap::value_parser!(u16).range(2..=100))]
+    runs: u16,
+    /// A prediction of a lower confidence is not made, from 0 to 1
+    #[arg(long, value_name = "CONFIDENCE",
+          default_value_t = RecurringSettings::default().least_confidence, value_parser = part)]
+    least_confidence: f64,
+}
+
+/// A run and what its evaluation gave.
+pub(crate) struct Judged {
+    pub(crate) application: String,
+    pub(crate) run: String,
+    pub(crate) evaluated: Evaluated,
+}
+
+impl Evaluate {
+    pub(crate) fn run(&self, output: &mut impl Write) -> Result<(), Failure> {
+        let applications = series::read_folder(&self.folder)?;
+        let settings = RecurringSettings {
+            runs: usize::from(self.runs),
+            least_confidence: self.least_confidence,
+            ..RecurringSettings::default()
+        };
+        let judged = judge(&applications, &settings);
+        if let Some(folder) = &self.predictions {
+            for run in &judged {
+                write_prediction(folder, run)?;
+            }
+        }
+        let summary = summary::Summary::of(&judged);
+        report::write_table(output, &judged, &summary)?;
+        if let Some(path) = &self.json {
+            let json = report::to_json(&judged, &summary);
+            write(path, &format!("{json:#}\n"))?;
+        }
+        Ok(())
+    }
+}
+
+/// Every run that succeeded, from those before it.
+fn judge(applications: &[Application], settings: &RecurringSettings) -> Vec<Judged> {
+    let bar = bar("runs");
+    bar.set_length(applications.iter().map(|it| it.runs.len() as u64).sum());
+    let mut judged = Vec::new();
+    for application in applications {
+        let past: Vec<PastRun> = (0..).zip(&application.runs).map(past_run).collect();
+        for (at, run) in application.runs.iter().enumerate() {
+            if run.outcome == Outcome::Succeeded {
+                judged.push(Judged {
+                    application: application.name.clone(),
+                    run: run.name.clone(),
+                    evaluated: evaluate_run(&past[..at], &run.used, settings),
+                });
+            }
+            bar.inc(1);
+        }
+    }
+    bar.finish_and_clear();
+    judged
+}
+
+fn past_run((order, run): (i64, &Recorded)) -> PastRun {
+    PastRun {
+        id: run.name.clone(),
+        ended_ms: order,
+        outcome: run.outcome,
+        used: run.used.clone(),
+    }
+}
+
+fn write_prediction(folder: &Path, judged: &Judged) -> Result<(), Failure> {
+    let Ok(scored) = &judged.evaluated.outcome else {
+        return Ok(());
+    };
+    let folder = folder.join(&judged.application);
+    fs::create_dir_all(&folder)
+        .map_err(|error| Failure::Failed(format!("{}: {error}", folder.display())))?;
+    let path = folder.join(format!("{}.csv", judged.run));
+    write(&path, &series::to_csv(&scored.prediction.envelope))
+}
+
+fn part(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok();
+    number
+        .filter(|number| (0.0..=1.0).contains(number))
+        .ok_or_else(|| "a number from 0 to 1 is allowed".to_owned())
+}

@@ -1,0 +1,130 @@
+//! `elastane evaluate`
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+mod common;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use common::{elastane, text};
+use serde_json::Value;
+
+const HEADER: &str = "t_s,cpu_cores,memory_bytes,network_bytes_per_s,disk_bytes_per_s";
+
+/// A run that computes for its first half and writes in its second.
+fn csv(slots: usize) -> String {
+    let rows = (0..slots).map(|slot| {
+        let used = if slot * 2 < slots {
+            "3,2e9,0,1e6"
+        } else {
+            "1,1e9,0,80e6"
+        };
+        format!("{},{used}\n", slot * 3)
+    });
+    format!("{HEADER}\n{}", rows.collect::<String>())
+}
+
+fn application(folder: &Path, runs: &[(&str, usize)]) -> PathBuf {
+    let application = folder.join("nightly");
+    fs::create_dir(&application).unwrap();
+    for (name, slots) in runs {
+        fs::write(application.join(format!("{name}.csv")), csv(*slots)).unwrap();
+    }
+    application
+}
+
+#[test]
+fn every_run_is_predicted_from_those_before_it() {
+    let folder = tempfile::tempdir().unwrap();
+    application(folder.path(), &[("1", 40), ("2", 42), ("3", 41), ("4", 40)]);
+    let (json, out) = (
+        folder.path().join("figures.json"),
+        folder.path().join("out"),
+    );
+    let arguments = [
+        "evaluate",
+        text(folder.path()),
+        "--json",
+        text(&json),
+        "--predictions",
+        text(&out),
+    ];
+    let printed = elastane(&arguments).printed();
+    assert!(
+        printed.starts_with("2 runs predicted, each from those before it\n"),
+        "{printed}"
+    );
+    assert!(printed.contains("window maximum 30 s + 10 %"), "{printed}");
+    // Nothing was sent, so nothing was wasted.
+    let network = printed.split("\nnetwork").nth(1).unwrap();
+    assert!(
+        network.contains("envelope                     100.0 %      -        -      -"),
+        "{network}"
+    );
+
+    let figures: Value = serde_json::from_str(&fs::read_to_string(&json).unwrap()).unwrap();
+    let run = &figures["runs"][3];
+    assert_eq!(run["predicted_from"], serde_json::json!(["3", "2", "1"]));
+    assert_eq!(run["length_ms"], 123_000);
+    assert!(
+        run["at_submission"]["envelope"]["cpu"]["coverage"]
+            .as_f64()
+            .unwrap()
+            > 0.95
+    );
+    let disk = |method: &str| {
+        figures["at_submission"][method]["disk"]["waste"]
+            .as_f64()
+            .unwrap()
+    };
+    assert!(disk("envelope") < disk("constant peak"));
+    assert_eq!(
+        figures["runs"][1]["not_predicted"],
+        "earlier runs that can be used: 1, at least 2 are needed"
+    );
+
+    // The envelopes are series themselves, of the runs that were predicted.
+    let predicted = out.join("nightly");
+    assert!(!predicted.join("2.csv").exists() && predicted.join("4.csv").exists());
+    elastane(&["evaluate", text(&out)]).printed();
+}
+
+#[test]
+fn a_run_that_failed_is_left_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let application = application(folder.path(), &[("1", 40), ("2", 9), ("3", 41), ("4", 40)]);
+    let settings = r#"{"runs": {"2": {"outcome": "failed"}}}"#;
+    fs::write(application.join("settings.json"), settings).unwrap();
+    let json = folder.path().join("figures.json");
+    elastane(&["evaluate", text(folder.path()), "--json", text(&json)]).printed();
+    let figures: Value = serde_json::from_str(&fs::read_to_string(&json).unwrap()).unwrap();
+    assert_eq!(figures["predicted"], 1);
+    let left_out = &figures["runs"][2]["left_out"][0];
+    assert_eq!(
+        (&left_out["run"], &left_out["reason"]),
+        (&"2".into(), &"it failed".into())
+    );
+}
+
+#[test]
+fn bad_input_is_one_line_with_the_place_and_what_is_allowed() {
+    let folder = tempfile::tempdir().unwrap();
+    let refused = || elastane(&["evaluate", text(folder.path())]).refused();
+    assert!(refused().contains("no run in it, APPLICATION/RUN.csv is needed"));
+    let application = application(folder.path(), &[("1", 40)]);
+    let settings = application.join("settings.json");
+    fs::write(&settings, r#"{"runs": {"9": {"outcome": "failed"}}}"#).unwrap();
+    assert!(refused().contains("settings.json: runs.9: there is no 9.csv beside it"));
+    fs::write(&settings, r#"{"runs": {"1": {"outcome": "lost"}}}"#).unwrap();
+    assert!(refused().contains("unknown variant `lost`, expected one of `succeeded`"));
+    fs::remove_file(&settings).unwrap();
+    let run = application.join("1.csv");
+    fs::write(&run, csv(40).replacen("6,3,", "6,-3,", 1)).unwrap();
+    assert_eq!(
+        refused(),
+        format!(
+            "elastane: {}: line 4: cpu_cores \"-3\", a number from 0 to 1e18 is allowed\n",
+            run.display()
+        )
+    );
+}

@@ -1,0 +1,140 @@
+//! What the next run may use at each moment, before it starts.
+
+use elastane_core::{Demand, DemandError, Resources};
+
+use super::curve::Curve;
+use super::pool::Pool;
+use super::spread::{Spread, levels, mean};
+
+/// An envelope has at most about so many windows.
+const MOST_WINDOWS: f64 = 100.0;
+
+/// A window looks this part of a slot beyond itself on both sides: phases begin earlier or later
+/// from run to run even where the whole is as long.
+const LOOK_BEYOND_SLOTS: f64 = 0.5;
+
+/// By how much a slot may differ from the same one of another run, beside the level of the whole run:
+/// the deviation of the logarithm. Network and disk come in bursts, of which three runs show too few.
+const BURSTS: [f64; 4] = [0.0, 0.0, 0.5, 0.5];
+
+/// Coverage is bought at a price between these, in multiples of the mean use.
+const LEAST_PRICE: f64 = 0.5;
+const MOST_PRICE: f64 = 2_000.0;
+
+/// So many halvings give the price to a thousandth.
+const HALVINGS: u32 = 13;
+
+/// The latest runs as many guesses at the next one: each of them, in any likely length, at any
+/// likely level.
+#[derive(Debug, Clone)]
+pub(crate) struct Forecast {
+    window_ms: u32,
+    /// Each resource in each window, up to the end of the longest guess.
+    windows: Vec<[Pool; 4]>,
+    level: [f64; 4],
+}
+
+impl Forecast {
+    pub(crate) fn new(curves: &[Curve], slot_ms: u32) -> Self {
+        let run_levels: Vec<Resources> = curves.iter().map(Curve::level).collect();
+        let factors = likely_factors(&run_levels);
+        let guesses = guesses(curves);
+        let slot_ms = f64::from(slot_ms);
+        let longest_ms = guesses.iter().fold(0.0, |most: f64, it| most.max(it.1));
+        let window_ms = slot_ms * (longest_ms / slot_ms / MOST_WINDOWS).ceil().max(1.0);
+        let beyond_ms = LOOK_BEYOND_SLOTS * slot_ms;
+        // A remainder below a thousandth of a window is rounding.
+        let count = (longest_ms / window_ms - 1e-3).ceil().max(1.0) as usize;
+        let windows = (0..count).map(|window| {
+            let from_ms = window as f64 * window_ms;
+            let mut values: [Vec<(f64, f64)>; 4] = Default::default();
+            for (curve, length_ms) in &guesses {
+                let from = (from_ms - beyond_ms) / length_ms;
+                let to = (from_ms + window_ms + beyond_ms) / length_ms;
+                for (usage, part) in curve.between(from, to) {
+                    for ((values, factors), used) in
+                        values.iter_mut().zip(factors).zip(usage.to_array())
+                    {
+                        values.extend(factors.map(|factor| (used * factor, part * length_ms)));
+                    }
+                }
+            }
+            values.map(Pool::new)
+        });
+        Self {
+            window_ms: window_ms as u32,
+            windows: windows.collect(),
+            level: mean(&run_levels).to_array(),
+        }
+    }
+
+    /// The price of each resource at which the guesses are covered for this part of their time.
+    pub(crate) fn prices(&self, coverage: Resources) -> [f64; 4] {
+        let wanted = coverage.to_array();
+        std::array::from_fn(|at| {
+            let (mut least, mut most) = (LEAST_PRICE.ln(), MOST_PRICE.ln());
+            for _ in 0..HALVINGS {
+                let middle = (least + most) / 2.0;
+                if self.covered(at, middle.exp()) < wanted[at] {
+                    least = middle;
+                } else {
+                    most = middle;
+                }
+            }
+            most.exp()
+        })
+    }
+
+    /// The part of the guesses' time that is covered at this price.
+    fn covered(&self, at: usize, price: f64) -> f64 {
+        let (covered, all) =
+            self.windows
+                .iter()
+                .map(|pools| &pools[at])
+                .fold((0.0, 0.0), |(covered, all), pool| {
+                    let bound = pool.bound(price, self.level[at].max(f64::MIN_POSITIVE));
+                    (covered + pool.weight_upto(bound), all + pool.weight())
+                });
+        covered / all
+    }
+
+    /// The envelope at these prices.
+    pub(crate) fn envelope(&self, prices: [f64; 4]) -> Result<Demand, DemandError> {
+        let windows: Vec<Resources> = self
+            .windows
+            .iter()
+            .map(|pools| bounds(pools, prices, self.level))
+            .collect();
+        Demand::series(self.window_ms, &windows)
+    }
+}
+
+/// Factors by which a slot of each resource may differ from what a run shows.
+pub(crate) fn likely_factors(run_levels: &[Resources]) -> [[f64; 5]; 4] {
+    let mut spreads = levels(run_levels);
+    for (spread, bursts) in spreads.iter_mut().zip(BURSTS) {
+        spread.deviation = spread.deviation.hypot(bursts);
+    }
+    spreads.map(Spread::factors)
+}
+
+/// The bound of each resource.
+pub(crate) fn bounds(pools: &[Pool; 4], prices: [f64; 4], scales: [f64; 4]) -> Resources {
+    Resources::from_array(std::array::from_fn(|at| {
+        pools[at].bound(prices[at], scales[at].max(f64::MIN_POSITIVE))
+    }))
+}
+
+/// Each run in its own length and in each likely one, in milliseconds.
+fn guesses(curves: &[Curve]) -> Vec<(&Curve, f64)> {
+    let length = Spread::of(curves.iter().map(Curve::length_ms));
+    let mut guesses = Vec::new();
+    for curve in curves {
+        let own = std::iter::once(curve.length_ms());
+        guesses.extend(
+            own.chain(length.likely())
+                .map(|length_ms| (curve, length_ms)),
+        );
+    }
+    guesses
+}

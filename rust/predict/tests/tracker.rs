@@ -1,0 +1,135 @@
+//! Progress from what was used so far.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+use elastane_core::{Demand, Resources, SLOT_MS};
+use elastane_predict::{Outcome, PastRun, RecurringSettings, Tracker, predict_next};
+
+/// Loads from disk, computes, writes: 60 slots, or more of them at less speed.
+fn run(slowdown: f64) -> Vec<Resources> {
+    let slots = (60.0 * slowdown) as usize;
+    (0..slots)
+        .map(|slot| {
+            let progress = slot as f64 / slots as f64;
+            let [cpu, memory, network, disk] = match progress {
+                0.0..0.3 => [1.0, 1e9 + 6e9 * progress, 0.0, 80e6],
+                0.3..0.8 => [3.5, 3e9, 1e6, 0.0],
+                _ => [1.5, 2e9, 0.0, 40e6],
+            };
+            let flows = Resources::from_array([cpu, 0.0, network, disk]) * (1.0 / slowdown);
+            Resources {
+                memory_bytes: memory,
+                ..flows
+            }
+        })
+        .collect()
+}
+
+const IDLE: Resources = Resources::from_array([0.01, 0.2e9, 0.0, 0.0]);
+
+fn tracker() -> Tracker {
+    let history: Vec<PastRun> = [1.0, 1.05, 0.95]
+        .into_iter()
+        .map(|slowdown| PastRun {
+            id: format!("{slowdown}"),
+            ended_ms: 0,
+            outcome: Outcome::Succeeded,
+            used: Demand::series(SLOT_MS, &run(slowdown)).unwrap(),
+        })
+        .collect();
+    let outlook = predict_next(&history, &RecurringSettings::default());
+    Tracker::new(&outlook.prediction.unwrap())
+}
+
+fn observe(tracker: &mut Tracker, slots: &[Resources]) {
+    for usage in slots {
+        tracker.observe(*usage, SLOT_MS);
+    }
+}
+
+#[test]
+fn a_run_at_the_expected_speed_is_where_its_time_is() {
+    let mut tracker = tracker();
+    assert_eq!((tracker.progress(), tracker.slowness()), (0.0, 1.0));
+    for (slot, usage) in run(1.0).into_iter().enumerate() {
+        tracker.observe(usage, SLOT_MS);
+        let at = (slot + 1) as f64 / 60.0;
+        assert!(
+            (tracker.progress() - at).abs() < 0.1,
+            "{at}: {}",
+            tracker.progress()
+        );
+    }
+    assert!(
+        (tracker.slowness() - 1.0).abs() < 0.1,
+        "{}",
+        tracker.slowness()
+    );
+}
+
+#[test]
+fn a_run_that_is_held_up_shows_it_and_is_still_bounded() {
+    let mut tracker = tracker();
+    let slow = run(1.5);
+    observe(&mut tracker, &slow[..45]);
+    assert!(
+        (tracker.progress() - 0.5).abs() < 0.1,
+        "{}",
+        tracker.progress()
+    );
+    assert!(
+        (1.25..1.75).contains(&tracker.slowness()),
+        "{}",
+        tracker.slowness()
+    );
+    // By its time it would be writing; by what it used it still computes.
+    let ahead = tracker.next(SLOT_MS);
+    assert!(
+        ahead.bound.cpu_cores > 3.0 && ahead.expected.disk_bytes_per_s < 20e6,
+        "{ahead:?}"
+    );
+}
+
+#[test]
+fn a_late_start_and_a_pause_are_no_progress() {
+    let mut tracker = tracker();
+    observe(&mut tracker, &[IDLE; 20]);
+    assert!(tracker.progress() < 0.15, "{}", tracker.progress());
+    let run = run(1.0);
+    observe(&mut tracker, &run[..30]);
+    let before = tracker.progress();
+    assert!((before - 0.5).abs() < 0.12, "{before}");
+    observe(
+        &mut tracker,
+        &[Resources {
+            memory_bytes: 3e9,
+            ..IDLE
+        }; 10],
+    );
+    assert!(
+        (tracker.progress() - before).abs() < 0.1,
+        "{before} {}",
+        tracker.progress()
+    );
+}
+
+#[test]
+fn past_the_end_the_last_of_it_holds() {
+    let mut tracker = tracker();
+    observe(&mut tracker, &run(1.0));
+    observe(&mut tracker, &[run(1.0)[59]; 60]);
+    assert!(tracker.progress() <= 1.0);
+    assert!(tracker.next(SLOT_MS).bound.cpu_cores >= 1.5);
+}
+
+#[test]
+fn what_is_no_amount_is_not_taken_in() {
+    let mut tracker = tracker();
+    observe(&mut tracker, &run(1.0)[..10]);
+    let before = tracker.progress();
+    let wrong = Resources {
+        cpu_cores: f64::NAN,
+        ..Resources::ZERO
+    };
+    tracker.observe(wrong, SLOT_MS);
+    assert_eq!(tracker.progress(), before);
+}
