@@ -81,7 +81,7 @@ bench-core: ## what a round, a commit and a finish cost in the core
 bench-heartbeat: build ## an idle heartbeat beside CapacityScheduler's; fails above 10 us more
 	$(MAVEN) test-compile exec:exec@bench-heartbeat -pl java-shim/scheduler
 
-bench-agent: ## what the agent costs with 20 containers; fails above 1 % of a core or 20 MB
+bench-agent: ## what the agent costs with 50 containers; fails above its bounds
 	$(CARGO) run --release --locked --jobs $(JOBS) -p elastane-agent --example bench_agent
 
 dist: build ## one archive to install from: target/elastane-VERSION.tar.gz

@@ -111,9 +111,12 @@ impl GroupFile {
         let mut buffer = [0; MOST_BYTES];
         let mut length = 0;
         loop {
-            match self.file.read_at(&mut buffer[length..], length as u64)? {
-                0 => break,
-                count => length += count,
+            let room = buffer.len() - length;
+            let count = self.file.read_at(&mut buffer[length..], length as u64)?;
+            length += count;
+            // One record, which the kernel gives as a whole: after a short read nothing is left.
+            if count < room || count == 0 {
+                break;
             }
         }
         let text = String::from_utf8_lossy(&buffer[..length]);

@@ -175,12 +175,16 @@ impl ProcFs {
     }
 }
 
+/// Each of these files is one record, which the kernel gives as a whole: after a short read nothing
+/// is left, and asking for that would double the number of reads.
 fn fill(mut file: File, buffer: &mut [u8]) -> io::Result<usize> {
     let mut length = 0;
     loop {
-        match file.read(&mut buffer[length..])? {
-            0 => return Ok(length),
-            count => length += count,
+        let room = buffer.len() - length;
+        let count = file.read(&mut buffer[length..])?;
+        length += count;
+        if count < room || count == 0 {
+            return Ok(length);
         }
     }
 }
