@@ -27,8 +27,8 @@ const BETWEEN_EXCHANGES: Duration = Duration::from_secs(3);
 /// When the step whose delay is measured begins, after the plan's receipt.
 const STEP_MS: u32 = 1500;
 /// "What it costs" of docs/agent.md says what a quiet machine gives. A busy one makes the agent late
-/// and each file dearer: times may be twice as long, and CPU is at some 0.5 to 1 % instead of the
-/// 0.4 % that it is to reach.
+/// and each file dearer: times may be twice as long. CPU is at 0.7 to 1 % instead of the 0.4 % that it
+/// is to reach.
 const BOUNDS: [Bound; 6] = [
     ("cpu_percent", 1.5, |cost| cost.cpu_percent),
     ("rss_mb", 15.0, |cost| cost.resident_mb),
