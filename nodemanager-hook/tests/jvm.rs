@@ -68,7 +68,9 @@ fn g1_gives_memory_back_grows_again_and_is_restored_after_a_crash() {
     let control = workload.control();
     let former = control.former().unwrap();
     control.carry_out(shrink(100), &former).unwrap();
-    let took = workload.wait_for_resident("G1 gives back", |mib| mib < 150);
+    // The first periodic collection leaves 140 to 160 of more than 650; the next one comes when the
+    // JVM has been idle for 3 s again, which a busy machine puts off.
+    let took = workload.wait_for_resident("G1 gives back", |mib| mib < 200);
     assert!(took < Duration::from_secs(10), "{took:?}");
     workload.hold(500);
     assert!(workload.resident_mib() > 500, "it could not grow");
@@ -148,26 +150,18 @@ fn the_counters_say_what_the_jvm_says() {
         let data = jvm.data().unwrap();
         assert_eq!((data.collector, data.java_version), (collector, 17));
         workload.hold(40);
-        let own = workload.own_figures();
-        // The JVM copies some counters to the file each 50 ms.
-        wait_until(&format!("{option}: {own:?} in the counters"), || {
-            let heap = jvm.heap().unwrap().unwrap();
-            let read = [heap.used_bytes, heap.committed_bytes];
-            let are_near = read
-                .iter()
-                .zip(own)
-                .all(|(read, own)| read.abs_diff(own) <= 3 * MIB);
-            // Serial and Parallel count one survivor space less than they have.
-            are_near || heap.committed_bytes.abs_diff(own[1]) <= 16 * MIB
-        });
-        let heap = jvm.heap().unwrap().unwrap();
-        assert!(
-            heap.used_bytes.abs_diff(own[0]) <= 3 * MIB,
-            "{heap:?} {own:?}"
-        );
-        assert!(
-            heap.max_bytes.abs_diff(own[2]) <= 16 * MIB,
-            "{heap:?} {own:?}"
+        // The JVM copies some counters to the file each 50 ms, and may collect at any time, after
+        // which its own figures are others.
+        wait_until(
+            &format!("{option}: its own figures in the counters"),
+            || {
+                let own = workload.own_figures();
+                let heap = jvm.heap().unwrap().unwrap();
+                // Serial and Parallel count one survivor space less than they have.
+                heap.used_bytes.abs_diff(own[0]) <= 3 * MIB
+                    && heap.committed_bytes.abs_diff(own[1]) <= 16 * MIB
+                    && heap.max_bytes.abs_diff(own[2]) <= 16 * MIB
+            },
         );
     }
 }
