@@ -4,6 +4,7 @@ The guest sees this machine's files and keeps what it writes to itself.
 
 Examples:
   python -m guest --agent-tests
+  python -m guest --agent-tests --without network
   python -m guest -- cat /sys/fs/cgroup/cgroup.controllers
 
 The exit code is the command's; 2 when the guest cannot be made, 3 when it gave no result.
@@ -33,6 +34,9 @@ def main() -> int:
     parser.add_argument(
         "--agent-tests", action="store_true", help="the agent's tests on real groups"
     )
+    parser.add_argument(
+        "--without", action="append", default=[], metavar="NAME", help="a test program to leave out"
+    )
     parser.add_argument("command", nargs="*", help="what to run in this folder instead")
     arguments = parser.parse_args()
     if arguments.agent_tests == bool(arguments.command):
@@ -43,7 +47,7 @@ def main() -> int:
         folder = checkout.target / "guest"
         folder.mkdir(parents=True, exist_ok=True)
         work = (
-            agent_tests(checkout)
+            agent_tests(checkout, arguments.without)
             if arguments.agent_tests
             else initramfs.Work(arguments.command, Path.cwd(), {"PATH": "/usr/bin:/bin:/sbin"})
         )
