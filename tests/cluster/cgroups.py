@@ -36,10 +36,13 @@ def hierarchies() -> dict[str, Path]:
 
 
 def all_mounts() -> set[Path]:
-    """Every cgroup v1 mount, those of controllers that we don't use included."""
+    """Every cgroup mount of either version, those that we don't use included: an agent that was
+    killed may have made groups in all of them."""
     lines = Path("/proc/self/mountinfo").read_text().splitlines()
     return {
-        Path(line.split()[4]) for line in lines if line.partition(" - ")[2].startswith("cgroup ")
+        Path(line.split()[4])
+        for line in lines
+        if line.partition(" - ")[2].startswith(("cgroup ", "cgroup2 "))
     }
 
 
