@@ -250,34 +250,33 @@ impl Closed {
 
 /// Shares of a time do not add up to a sum, and so `cpu_throttled` stays 0.
 fn add(sum: &mut Usage, usage: &Usage) {
-    let add = |sum: &mut u64, more: u64| *sum = sum.saturating_add(more);
-    sum.cpu_cores += usage.cpu_cores;
-    add(&mut sum.memory_bytes, usage.memory_bytes);
-    add(&mut sum.anonymous_bytes, usage.anonymous_bytes);
-    add(&mut sum.file_bytes, usage.file_bytes);
-    add(&mut sum.heap_used_bytes, usage.heap_used_bytes);
-    add(&mut sum.heap_committed_bytes, usage.heap_committed_bytes);
-    add(
-        &mut sum.network_in_bytes_per_s,
-        usage.network_in_bytes_per_s,
-    );
-    add(
-        &mut sum.network_out_bytes_per_s,
-        usage.network_out_bytes_per_s,
-    );
-    add(&mut sum.disk_read_bytes_per_s, usage.disk_read_bytes_per_s);
-    add(
-        &mut sum.disk_write_bytes_per_s,
-        usage.disk_write_bytes_per_s,
-    );
-    add(
-        &mut sum.network_in_bytes_per_s,
-        usage.network_in_bytes_per_s,
-    );
-    add(
-        &mut sum.network_out_bytes_per_s,
-        usage.network_out_bytes_per_s,
-    );
+    let Usage {
+        cpu_cores,
+        cpu_throttled: _,
+        memory_bytes,
+        anonymous_bytes,
+        file_bytes,
+        heap_used_bytes,
+        heap_committed_bytes,
+        network_in_bytes_per_s,
+        network_out_bytes_per_s,
+        disk_read_bytes_per_s,
+        disk_write_bytes_per_s,
+    } = sum;
+    *cpu_cores += usage.cpu_cores;
+    for (sum, more) in [
+        (memory_bytes, usage.memory_bytes),
+        (anonymous_bytes, usage.anonymous_bytes),
+        (file_bytes, usage.file_bytes),
+        (heap_used_bytes, usage.heap_used_bytes),
+        (heap_committed_bytes, usage.heap_committed_bytes),
+        (network_in_bytes_per_s, usage.network_in_bytes_per_s),
+        (network_out_bytes_per_s, usage.network_out_bytes_per_s),
+        (disk_read_bytes_per_s, usage.disk_read_bytes_per_s),
+        (disk_write_bytes_per_s, usage.disk_write_bytes_per_s),
+    ] {
+        *sum = sum.saturating_add(more);
+    }
 }
 
 #[cfg(test)]
@@ -369,6 +368,23 @@ mod tests {
         assert!((reported[1].1[0].usage.cpu_cores - 1.0).abs() < 1e-6);
         assert!((samples.newest().cpu_cores - 1.5).abs() < 1e-6);
         assert_eq!(samples.newest().memory_bytes, 15);
+    }
+
+    #[test]
+    fn what_all_containers_use_is_the_sum_of_each_once() {
+        let start = Instant::now();
+        let mut samples = Samples::default();
+        for number in 1..=2 {
+            samples.add(&id(number), &reading(start, start + seconds(1), 0.5, 10));
+        }
+        samples.close(start + seconds(1));
+        let each = samples.newest_of(&id(1)).unwrap();
+        let sum = samples.newest();
+        assert_eq!(sum.memory_bytes, 2 * each.memory_bytes);
+        assert_eq!(sum.heap_used_bytes, 2 * each.heap_used_bytes);
+        assert_eq!(sum.network_bytes_per_s(), 2 * each.network_bytes_per_s());
+        assert_eq!(sum.disk_bytes_per_s(), 2 * each.disk_bytes_per_s());
+        assert!(each.network_bytes_per_s() > 0 && each.disk_bytes_per_s() > 0);
     }
 
     #[test]
