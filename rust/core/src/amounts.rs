@@ -59,6 +59,23 @@ impl Amounts {
         self.zip(other, i64::saturating_sub)
     }
 
+    /// The sum where it is known to be within 64 bits.
+    pub(crate) fn wrapping_plus(self, other: Self) -> Self {
+        self.zip(other, i64::wrapping_add)
+    }
+
+    /// The difference where it is known to be within 64 bits.
+    pub(crate) fn wrapping_minus(self, other: Self) -> Self {
+        self.zip(other, i64::wrapping_sub)
+    }
+
+    /// Whether every amount is between this and its negative.
+    pub(crate) fn is_within(self, limit: i64) -> bool {
+        self.0
+            .into_iter()
+            .all(|amount| (-limit..=limit).contains(&amount))
+    }
+
     /// Nothing of what the node does not know, which has no capacity.
     pub(crate) fn known_in(self, capacity: Self) -> Self {
         self.zip(

@@ -164,6 +164,28 @@ impl Demand {
         self.mapped(|slot| slot.capped(capacity))
     }
 
+    /// The same demand, each resource times a factor of its own.
+    #[must_use]
+    pub fn scaled(&self, factors: Resources) -> Self {
+        if factors == Resources::from_array([1.0; 4]) {
+            return self.clone();
+        }
+        self.mapped(|slot| slot.zip(factors, |amount, factor| amount * factor))
+    }
+
+    /// The same demand with more in some slots, from `first` on. One slot follows them that has
+    /// what there was, so that nothing of it is held past the end.
+    #[must_use]
+    pub(crate) fn raised(&self, first: usize, more: &[Resources]) -> Self {
+        let end = first.saturating_add(more.len());
+        let count = self.slots.len().max(end.saturating_add(1));
+        let slots = (0..count).map(|slot| {
+            let more = slot.checked_sub(first).and_then(|at| more.get(at));
+            self.slots[slot.min(self.slots.len() - 1)] + more.copied().unwrap_or_default()
+        });
+        Self::new(self.slot_ms, slots.collect(), self.ends)
+    }
+
     fn mapped(&self, change: impl Fn(Resources) -> Resources) -> Self {
         let slots = self.slots.iter().map(|slot| change(*slot)).collect();
         Self::new(self.slot_ms, slots, self.ends)
@@ -229,6 +251,14 @@ mod tests {
         let demand = Demand::series(3_000, &[cpu(1.0), cpu(4.0)]).unwrap();
         let capped = demand.capped(cpu(2.0));
         assert_eq!(capped.slots(), &[cpu(1.0), cpu(2.0)]);
+    }
+
+    #[test]
+    fn what_is_raised_is_not_held_past_the_end() {
+        let demand = Demand::series(3_000, &[1.0, 2.0].map(cpu)).unwrap();
+        let raised = demand.raised(1, &[cpu(5.0), cpu(4.0)]);
+        assert_eq!(raised.slots(), &[1.0, 7.0, 6.0, 2.0].map(cpu));
+        assert_eq!(demand.raised(0, &[cpu(5.0)]).slots(), &[6.0, 2.0].map(cpu));
     }
 
     #[test]

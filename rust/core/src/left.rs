@@ -33,25 +33,52 @@ pub(crate) struct LeftWindows {
 impl Left {
     /// Computes all of it anew; what was allocated before is used again.
     pub(crate) fn update(&mut self, capacity: Amounts, timeline: &Timeline) {
-        let (predicted, overdue) = (timeline.predicted(), timeline.overdue());
-        let ahead = predicted.len().max(usize::from(overdue != Amounts::ZERO));
-        // Nothing is left of what is not known.
-        let later = capacity.minus(timeline.for_life()).known_in(capacity);
-        let tolerance = capacity.tolerance();
-        let memory_tolerance = tolerance.get(Resource::Memory);
-        let memory = |left: Amounts| coarse(left.get(Resource::Memory) + memory_tolerance);
         self.capacity = capacity;
-        self.tolerance = tolerance;
-        self.later = later;
+        self.tolerance = capacity.tolerance();
+        // Nothing is left of what is not known.
+        self.later = capacity.minus(timeline.for_life()).known_in(capacity);
         self.first_end = timeline
             .first_end()
             .map(|slots| usize::try_from(slots).unwrap_or(usize::MAX));
+        let most = self.add_up(timeline, Amounts::wrapping_minus, Amounts::wrapping_plus);
+        // As a day of any cluster is, so that not each sum has to be looked at. What wrapped around
+        // is far beyond.
+        let slots = i64::try_from(self.sums.len()).unwrap_or(i64::MAX);
+        let limit = i64::MAX / 4 / slots.max(1);
+        let extremes = [self.later, self.least, most];
+        if !extremes.into_iter().all(|amounts| amounts.is_within(limit)) {
+            self.add_up(timeline, Amounts::minus, Amounts::plus);
+        }
+    }
+
+    /// Computes what each slot leaves and returns the most of it.
+    fn add_up(
+        &mut self,
+        timeline: &Timeline,
+        minus: impl Fn(Amounts, Amounts) -> Amounts,
+        plus: impl Fn(Amounts, Amounts) -> Amounts,
+    ) -> Amounts {
+        let (predicted, overdue) = (timeline.predicted(), timeline.overdue());
+        let ahead = predicted.len().max(usize::from(overdue != Amounts::ZERO));
+        let (capacity, tolerance, later) = (self.capacity, self.tolerance, self.later);
+        let memory_tolerance = tolerance.get(Resource::Memory);
+        let memory =
+            |left: Amounts| coarse(left.get(Resource::Memory).saturating_add(memory_tolerance));
+        let all_known = capacity.to_array().into_iter().all(|size| size > 0);
+        let left_of = |taken: Amounts| {
+            let left = minus(later, taken);
+            if all_known {
+                left
+            } else {
+                left.known_in(capacity)
+            }
+        };
 
         make_room(&mut self.memory, ahead + 1);
         make_room(&mut self.sums, ahead + 1);
         let mut sum = Amounts::ZERO;
         self.sums.push(sum);
-        let mut least_ever = later;
+        let (mut least_ever, mut most_ever) = (later, later);
         for window in 0..WINDOWS {
             let (from, to) = window_slots(window);
             let (mut least, mut most) = (None, None);
@@ -59,7 +86,7 @@ impl Left {
                 (least, most) = (Some(later), Some(later));
             }
             let mut include = |left: Amounts| {
-                sum = sum.plus(left);
+                sum = plus(sum, left);
                 self.sums.push(sum);
                 self.memory.push(memory(left));
                 least = Some(least.map_or(left, |least: Amounts| least.min(left)));
@@ -67,14 +94,15 @@ impl Left {
             };
             if window == 0 && ahead > 0 {
                 let now = predicted.first().copied().unwrap_or_default().plus(overdue);
-                include(later.minus(now).known_in(capacity));
+                include(left_of(now));
             } else {
                 for taken in predicted.get(from..to.min(ahead)).unwrap_or_default() {
-                    include(later.minus(*taken).known_in(capacity));
+                    include(left_of(*taken));
                 }
             }
             let (least, most) = (least.unwrap_or(later), most.unwrap_or(later));
             least_ever = least_ever.min(least);
+            most_ever = most_ever.max(most);
             for resource in Resource::ALL {
                 let window_of = |amounts: Amounts| coarse(amounts.plus(tolerance).get(resource));
                 self.windows.least[resource as usize][window] = window_of(least);
@@ -82,7 +110,8 @@ impl Left {
             }
         }
         self.least = least_ever;
-        self.memory.push(memory(self.later));
+        self.memory.push(memory(later));
+        most_ever
     }
 
     pub(crate) fn capacity(&self) -> Amounts {
@@ -156,4 +185,24 @@ fn make_room<T>(kept: &mut Vec<T>, needed: usize) {
         kept.shrink_to(needed);
     }
     kept.reserve_exact(needed);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::demand::Demand;
+    use crate::resources::Resources;
+    use crate::running::Running;
+    use crate::{SLOT_MS, slot_of};
+
+    #[test]
+    fn sums_that_no_integer_holds_stop_at_the_least() {
+        let slots = vec![Resources::from_array([f64::MAX, 1.0, 1.0, 1.0]); 200_000];
+        let running = Running::new(0, Demand::series(SLOT_MS, &slots).unwrap());
+        let capacity = Amounts::rounded_down(Resources::from_array([4.0; 4]));
+        let mut left = Left::default();
+        left.update(capacity, &Timeline::of(slot_of(0), [&running]));
+        assert_eq!(left.sum(200_000).get(Resource::Cpu), i64::MIN);
+        assert_eq!(left.sum(200_000).get(Resource::Disk), 3 * 200_000);
+    }
 }

@@ -17,6 +17,8 @@ pub mod node;
 pub mod packing;
 pub mod plan;
 pub mod policy;
+pub mod progress;
+pub mod reprovision;
 pub mod resources;
 pub mod running;
 mod timeline;
@@ -26,6 +28,7 @@ pub use available::Available;
 pub use cluster::{Cluster, ClusterSettings};
 pub use demand::{Demand, DemandError};
 pub use node::Node;
+pub use progress::{Progress, ProgressError};
 pub use resources::{Resource, Resources};
 pub use running::Running;
 

@@ -9,7 +9,7 @@ use super::waiting::Row;
 use crate::demand::Demand;
 use crate::fit::Excess;
 use crate::policy::Waiting;
-use crate::resources::Resource;
+use crate::resources::{Resource, Resources};
 
 /// An application's number; never used twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -136,6 +136,8 @@ pub struct Application {
     pub waiting_since_ms: i64,
     /// Its place among those that wait; none when it waits for nothing.
     pub(super) row: Option<Row>,
+    /// See [`Waiting::remaining_share`]; as it was when that was last asked for.
+    pub(super) remaining_share: Option<Resources>,
     /// The node that it passed the last one for, and by how much sooner its work is done there.
     pub(super) passed_for: Option<Better>,
     /// Since when it passes on nodes; none when it does not.
@@ -159,6 +161,7 @@ impl Application {
             waiting: None,
             waiting_since_ms: submitted_ms,
             row: None,
+            remaining_share: None,
             passed_for: None,
             passing_since_ms: None,
             may_pass_from_ms: i64::MIN,
@@ -212,7 +215,7 @@ impl Application {
                 ),
             ),
             whole: false,
-            remaining_share: None,
+            remaining_share: self.remaining_share,
         }
     }
 

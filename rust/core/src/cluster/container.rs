@@ -210,7 +210,8 @@ impl Cluster {
 
     /// A container ended, or its commit was refused elsewhere.
     pub fn finished(&mut self, container: &str) -> Option<Container> {
-        let container = self.containers.remove(container)?;
+        let (id, container) = self.containers.remove_entry(container)?;
+        self.course_ended(&id, &container);
         self.stacks.ended(container.node, container.application);
         let booked = container
             .request

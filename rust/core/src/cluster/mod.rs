@@ -21,6 +21,8 @@ mod plan;
 mod planned_start;
 mod prospect;
 mod quick;
+mod remaining;
+mod reprovisioning;
 mod round;
 mod scores;
 mod screen;
@@ -46,6 +48,8 @@ use crate::running::Running;
 use bookable::BookableWatch;
 use elastane_protocol::{CanLimit, Limits, Step};
 use kept::Keeping;
+use remaining::Remaining;
+use reprovisioning::Reprovisioning;
 use spread::Stacks;
 use waiting::{Row, WaitingTable};
 
@@ -83,6 +87,8 @@ pub struct Cluster {
     bookable_watch: BookableWatch,
     stacks: Stacks,
     keeping: Keeping,
+    remaining: Remaining,
+    reprovisioning: Reprovisioning,
     /// The sum over all nodes.
     registered: Request,
     next_node: u32,
@@ -105,6 +111,8 @@ impl Cluster {
             bookable_watch: BookableWatch::default(),
             stacks: Stacks::default(),
             keeping: Keeping::default(),
+            remaining: Remaining::default(),
+            reprovisioning: Reprovisioning::default(),
             registered: Request::default(),
             next_node: 0,
             next_application: 0,
@@ -141,6 +149,7 @@ impl Cluster {
 
     /// A node is gone, and what ran on it.
     pub fn node_removed(&mut self, node: NodeId) {
+        self.window_lost(node);
         if let Some(entry) = self.nodes.remove(&node) {
             self.node_by_name.remove(&entry.name);
             self.registered = self.registered.minus(entry.registered);
@@ -177,6 +186,7 @@ impl Cluster {
             .waiting
             .map(|ask| self.waiting.add(id, &application, ask));
         self.applications.insert(id, application);
+        self.remaining.changed();
         id
     }
 
@@ -193,6 +203,7 @@ impl Cluster {
     /// An application ended.
     pub fn application_removed(&mut self, application: ApplicationId) -> Option<Application> {
         let mut removed = self.applications.remove(&application)?;
+        self.remaining.changed();
         if let Some(row) = removed.row.take() {
             self.remove_row(row);
         }
@@ -206,6 +217,7 @@ impl Cluster {
         };
         let request = ask.request.bookable(self.settings.virtual_cores_count);
         entry.ask(Ask { request, ..ask }, now_ms);
+        self.remaining.changed();
         match (entry.waiting, entry.row) {
             (Some(ask), Some(row)) => self.waiting.change(row, ask, &entry.demands),
             (Some(ask), None) => entry.row = Some(self.waiting.add(application, entry, ask)),
@@ -293,10 +305,7 @@ impl Cluster {
             .values()
             .filter_map(|id| {
                 let container = self.containers.get(id)?;
-                let running = Running {
-                    start_ms: container.start_ms,
-                    ..entry.node.get(container.executor)?.clone()
-                };
+                let running = planned(entry, container)?;
                 let steps = if container.profile.is_some() {
                     let plan = LimitPlan {
                         settings,
@@ -333,6 +342,16 @@ impl Cluster {
             .get(&node)
             .is_some_and(|entry| decides(&self.settings, entry, now_ms))
     }
+}
+
+/// What a container's limits follow. Where nothing else is known of its progress, its start is the
+/// moment itself and not that of the slot which it lies in.
+fn planned(entry: &NodeEntry, container: &Container) -> Option<Running> {
+    let mut running = entry.node.get(container.executor)?.clone();
+    if entry.counts_from_its_start(container) {
+        running.start_ms = container.start_ms;
+    }
+    Some(running)
 }
 
 fn decides(settings: &ClusterSettings, entry: &NodeEntry, now_ms: i64) -> bool {

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::plan::Plan;
+use super::reprovisioning::Window;
 use crate::node::{ExecutorId, Node};
+use crate::reprovision::Course;
 use crate::resources::Resources;
 
 /// A node's number; never used twice.
@@ -68,6 +70,10 @@ pub struct NodeEntry {
     /// What runs, by executor, as YARN calls it.
     pub(super) containers: BTreeMap<ExecutorId, Arc<str>>,
     pub(super) plan: Plan,
+    /// How those get on of which a prediction is known and something was told.
+    pub(super) courses: BTreeMap<ExecutorId, Course>,
+    /// The one executor that has what the node has left.
+    pub(super) window: Option<Window>,
     measured_capacity: Option<Resources>,
 }
 
@@ -82,6 +88,8 @@ impl NodeEntry {
             bookable_thousandths: 1_000,
             containers: BTreeMap::new(),
             plan: Plan::default(),
+            courses: BTreeMap::new(),
+            window: None,
             measured_capacity: None,
         };
         entry.derive_capacity();

@@ -2,6 +2,7 @@
 
 use crate::amounts::Amounts;
 use crate::available::Available;
+use crate::demand::Demand;
 use crate::left::Left;
 use crate::node::{ExecutorId, Node};
 use crate::policy::Rates;
@@ -86,6 +87,30 @@ impl Plan {
                 timeline.remove(&executor);
             }
         }
+    }
+
+    /// What an executor is expected to use changed, or how far it is: since `start_ms`, as if it had
+    /// started then.
+    pub(super) fn replace(
+        &mut self,
+        node: &mut Node,
+        id: ExecutorId,
+        demand: Demand,
+        start_ms: i64,
+        now_ms: i64,
+    ) {
+        self.advance(node, now_ms);
+        let Some(executor) = node.get_mut(id) else {
+            return;
+        };
+        let former = executor.clone();
+        executor.demand = demand;
+        executor.start_ms = on_grid_ms(start_ms, now_ms);
+        if let Some(timeline) = &mut self.timeline {
+            timeline.remove(&former);
+            timeline.add(executor);
+        }
+        self.changed();
     }
 
     /// An executor was measured.

@@ -50,7 +50,10 @@ impl Cluster {
         judge.look_at(self.nodes.get_mut(&node)?, now_ms);
         let named = match judge {
             Judge::Plan(by) => self.quick_round(by, node, free, now_ms)?,
-            Judge::Policy(_) => {
+            Judge::Policy(policy) => {
+                if policy.needs_remaining_shares() {
+                    self.add_up_what_remains(now_ms);
+                }
                 let contenders = self.contenders(node, free, now_ms)?;
                 self.name_best(node, &contenders, now_ms)
             }

@@ -33,7 +33,8 @@ pub use prophet::Prophet;
 pub use static_allocation::StaticAllocation;
 pub use tetris::Tetris;
 pub use trc::Trc;
-pub use ursa::{JobOrder, Ursa, memory_estimate_bytes, work};
+pub(crate) use ursa::remaining_of;
+pub use ursa::{JobOrder, Ursa, memory_estimate_bytes, share_of_work, work};
 pub use watermark::Watermark;
 
 use crate::available::Available;
@@ -114,6 +115,11 @@ pub trait Policy: Send + Sync {
         false
     }
 
+    /// Whether [`Waiting::remaining_share`] has to be known.
+    fn needs_remaining_shares(&self) -> bool {
+        false
+    }
+
     /// Whose turn it is, one answer for each that waits: by default everybody's.
     fn turns(&self, waiting: &[Waiting], _now_ms: i64) -> Vec<Turn> {
         vec![Turn::Usual; waiting.len()]
@@ -185,7 +191,8 @@ pub struct Waiting {
     /// [`Policy::needs_gangs`].
     pub whole: bool,
     /// What is left of the application's work over what is left of all applications', resource by
-    /// resource: 0 to 1. None where nobody has added it up; only Ursa's SRJF asks for it.
+    /// resource: 0 to 1. None where it has no end or nobody has added it up, see
+    /// [`Policy::needs_remaining_shares`].
     pub remaining_share: Option<Resources>,
 }
 

@@ -6,7 +6,8 @@ mod work;
 
 pub use self::memory::memory_estimate_bytes;
 pub use self::order::JobOrder;
-pub use self::work::work;
+pub(crate) use self::work::remaining_of;
+pub use self::work::{share_of_work, work};
 
 use super::bounded::bounded;
 use super::{Candidate, Detail, Place, Policy, Rates};
@@ -205,6 +206,10 @@ impl Policy for Ursa {
 
     fn needs_gangs(&self) -> bool {
         true
+    }
+
+    fn needs_remaining_shares(&self) -> bool {
+        self.order == JobOrder::SmallestRemainingFirst
     }
 
     fn rates(&self, node: &Node, now_ms: i64) -> Option<Rates> {

@@ -30,7 +30,18 @@ impl Rates {
     }
 }
 
-fn remaining_of(executor: &Running, now_ms: i64) -> Resources {
+/// The part of all applications' work that one of them is, resource by resource; none where its own has
+/// no end. What has none is no part of `all` either, since beside it every other is nothing.
+#[must_use]
+pub fn share_of_work(part: Resources, all: Resources) -> Option<Resources> {
+    let share = |part: f64, all: f64| if all > 0.0 { part / all } else { 0.0 };
+    let has_end = part.to_array().into_iter().all(f64::is_finite);
+    has_end.then(|| part.zip(all, share))
+}
+
+/// What is left of what an executor that runs will do. One that outlives its prediction has one slot
+/// left.
+pub(crate) fn remaining_of(executor: &Running, now_ms: i64) -> Resources {
     remaining(&executor.demand, now_ms.saturating_sub(executor.start_ms))
 }
 

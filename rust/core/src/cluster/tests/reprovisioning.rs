@@ -1,0 +1,505 @@
+//! Progress, windows of slow executors, and what a run does not use.
+
+use super::*;
+use crate::progress::Progress;
+use crate::reprovision::{Correction, NotMeasured, ReprovisionSettings, Reprovisioned, Used};
+use crate::resources::Resource;
+
+const SLOT: i64 = crate::SLOT_MS as i64;
+
+/// A node of 4 cores and 8 GB with one executor of 20 slots, started at 0, that is to use a core.
+fn one_running(settings: Option<ReprovisionSettings>) -> (Cluster, NodeId) {
+    let (mut cluster, node) = cluster_of_one(ClusterSettings {
+        fresh_for_ms: i64::MAX,
+        ..super::settings()
+    });
+    if let Some(settings) = settings {
+        cluster.reprovision_by(settings);
+    }
+    run(&mut cluster, node, "c1", &[1.0; 20], 0);
+    (cluster, node)
+}
+
+pub(super) fn run(
+    cluster: &mut Cluster,
+    node: NodeId,
+    container: &str,
+    cores: &[f64],
+    now_ms: i64,
+) {
+    let application = application(cluster, learned(cores, 1.0));
+    let commit = CommitRequest {
+        container,
+        application,
+        node,
+        application_master: false,
+        request: request(1, 1),
+        may_refuse: false,
+        start_ms: now_ms,
+    };
+    let placed = cluster.commit(commit, now_ms);
+    assert!(matches!(placed, Commit::Placed(_)), "{placed:?}");
+}
+
+fn application(cluster: &mut Cluster, demands: Demands) -> ApplicationId {
+    cluster.application_added(Application::new("application_1", "n", "root.q", demands, 0))
+}
+
+fn on() -> Option<ReprovisionSettings> {
+    Some(ReprovisionSettings::default())
+}
+
+fn told(cluster: &mut Cluster, container: &str, part: f64, now_ms: i64) -> bool {
+    cluster.progressed(container, Progress::new(part).unwrap(), now_ms)
+}
+
+fn used(cluster: &mut Cluster, container: &str, cores: f64, to_ms: i64) -> bool {
+    used_all(cluster, container, [cores, 1e9, 0.0, 0.0], to_ms)
+}
+
+fn used_all(cluster: &mut Cluster, container: &str, usage: [f64; 4], to_ms: i64) -> bool {
+    let used = Used {
+        usage: Resources::from_array(usage),
+        from_ms: to_ms - SLOT,
+        to_ms,
+    };
+    cluster.used(container, used, to_ms)
+}
+
+/// Cores that are left in the coming slots, by both ways in which they are kept.
+pub(super) fn left(cluster: &mut Cluster, node: NodeId, slots: usize, now_ms: i64) -> Vec<f64> {
+    let entry = cluster.nodes.get_mut(&node).unwrap();
+    entry.plan.look_at_left(&mut entry.node, now_ms);
+    let left = (0..slots).map(|slot| entry.plan.left().slot(slot).in_units(Resource::Cpu));
+    let left: Vec<f64> = left.collect();
+    let whole = Demand::series(crate::SLOT_MS, &vec![Resources::ZERO; slots]).unwrap();
+    let available = entry.node.available(now_ms.div_euclid(SLOT) * SLOT);
+    for segment in available.segments(&whole, i64::MAX) {
+        let slot = usize::try_from(segment.from_ms / SLOT).unwrap();
+        assert!((segment.available.cpu_cores - left[slot]).abs() < 1e-6);
+    }
+    left
+}
+
+fn done(cluster: &mut Cluster) -> Vec<Correction> {
+    let done = cluster.take_reprovisioned();
+    done.into_iter()
+        .map(|Reprovisioned { what, .. }| what)
+        .collect()
+}
+
+/// Half as fast as expected for ten slots, so that it is slow.
+fn be_slow(cluster: &mut Cluster, container: &str) {
+    told(cluster, container, 0.0, 0);
+    told(cluster, container, 0.25, 10 * SLOT);
+}
+
+/// The same, and it has its window.
+fn with_window() -> (Cluster, NodeId) {
+    let (mut cluster, node) = one_running(on());
+    be_slow(&mut cluster, "c1");
+    assert!(cluster.reprovision(node, 10 * SLOT));
+    assert!(matches!(
+        done(&mut cluster)[..],
+        [Correction::Opened { .. }]
+    ));
+    (cluster, node)
+}
+
+#[test]
+fn one_that_is_behind_keeps_the_demand_of_its_progress() {
+    let (mut cluster, node) = one_running(None);
+    assert!(told(&mut cluster, "c1", 0.25, 10 * SLOT));
+    let expected = [vec![3.0; 15], vec![4.0]].concat();
+    assert_eq!(left(&mut cluster, node, 16, 10 * SLOT), expected);
+}
+
+#[test]
+fn one_that_is_ahead_releases_earlier() {
+    let (mut cluster, node) = one_running(None);
+    assert!(told(&mut cluster, "c1", 0.9, 10 * SLOT));
+    assert_eq!(left(&mut cluster, node, 3, 10 * SLOT), [3.0, 3.0, 4.0]);
+}
+
+#[test]
+fn one_that_is_overdue_has_the_demand_of_its_progress_and_not_its_last() {
+    let (mut cluster, node) = one_running(None);
+    let mut cores = vec![2.0; 10];
+    cores.extend([0.5; 10]);
+    run(&mut cluster, node, "c2", &cores, 0);
+    assert_eq!(left(&mut cluster, node, 2, 20 * SLOT), [2.5, 4.0]);
+    assert!(told(&mut cluster, "c2", 0.45, 20 * SLOT));
+    // Of the first, which nothing was told of, the last value still holds for a slot.
+    assert_eq!(left(&mut cluster, node, 3, 20 * SLOT), [1.0, 3.5, 3.5]);
+}
+
+#[test]
+fn an_estimate_that_is_a_slot_off_changes_nothing() {
+    let (mut cluster, _) = one_running(None);
+    assert!(!told(&mut cluster, "c1", 0.45, 10 * SLOT));
+    assert!(!told(&mut cluster, "c1", 0.55, 10 * SLOT));
+    assert!(told(&mut cluster, "c1", 0.4, 10 * SLOT));
+}
+
+#[test]
+fn limits_follow_progress_too() {
+    let (mut cluster, node) = one_running(None);
+    let cores = [[1.0; 10], [3.0; 10]].concat();
+    run(&mut cluster, node, "c2", &cores, 0);
+    told(&mut cluster, "c2", 0.25, 12 * SLOT);
+    let plans = cluster.limit_plans(node, &PlanSettings::default(), LIMITS_CPU, 12 * SLOT);
+    let (_, steps) = plans.iter().find(|(id, _)| *id == "c2").unwrap();
+    let steps: Vec<_> = steps
+        .iter()
+        .map(|step| {
+            (
+                step.offset_ms,
+                step.limits.cpu_weight_cores.unwrap().round(),
+            )
+        })
+        .collect();
+    assert_eq!(steps, [(0, 1.0), (15_000, 3.0)]);
+}
+
+#[test]
+fn a_request_has_no_progress_to_follow() {
+    let (mut cluster, node) = cluster_of_one(settings());
+    let application = application(&mut cluster, Demands::default());
+    let commit = CommitRequest {
+        container: "c1",
+        application,
+        node,
+        application_master: false,
+        request: request(1, 1),
+        may_refuse: false,
+        start_ms: 0,
+    };
+    cluster.commit(commit, 0);
+    assert!(!told(&mut cluster, "c1", 0.5, 10 * SLOT));
+    assert!(!told(&mut cluster, "not-there", 0.5, 10 * SLOT));
+    assert_eq!(cluster.predicted_demand("c1"), None);
+}
+
+#[test]
+fn a_slow_executor_gets_all_that_is_left_for_one_window() {
+    let (mut cluster, node) = with_window();
+    assert_eq!(left(&mut cluster, node, 3, 10 * SLOT), [0.0, 3.0, 3.0]);
+    let plans = cluster.limit_plans(node, &PlanSettings::default(), LIMITS_CPU, 10 * SLOT);
+    let weights: Vec<_> = plans[0]
+        .1
+        .iter()
+        .map(|step| (step.offset_ms, step.limits.cpu_weight_cores.unwrap()))
+        .collect();
+    assert_eq!(weights[0].0, 0);
+    assert!(weights[0].1 >= 4.0, "{weights:?}");
+    assert_eq!(weights[1].0, 3_000);
+    assert!(weights[1].1 < 2.0, "{weights:?}");
+}
+
+#[test]
+fn a_window_that_begins_within_a_slot_reaches_into_the_next_and_no_further() {
+    let (mut cluster, node) = one_running(on());
+    be_slow(&mut cluster, "c1");
+    cluster.reprovision(node, 10 * SLOT + 1);
+    assert_eq!(left(&mut cluster, node, 3, 10 * SLOT + 1), [0.0, 0.0, 3.0]);
+}
+
+#[test]
+fn what_is_left_of_the_demand_is_scaled_by_what_was_used() {
+    let (mut cluster, node) = with_window();
+    assert!(used(&mut cluster, "c1", 2.0, 11 * SLOT));
+    let done = done(&mut cluster);
+    let [Correction::Measured { factors, .. }] = done[..] else {
+        panic!("{done:?}");
+    };
+    assert_eq!(factors.to_array(), [2.0, 1.0, 1.0, 1.0]);
+    assert_eq!(left(&mut cluster, node, 2, 11 * SLOT), [2.0, 2.0]);
+}
+
+#[test]
+fn a_demand_is_scaled_to_what_the_node_has_and_not_above() {
+    let (mut cluster, node) = one_running(on());
+    run(&mut cluster, node, "c2", &[2.0; 20], 0);
+    be_slow(&mut cluster, "c2");
+    cluster.reprovision(node, 10 * SLOT);
+    used(&mut cluster, "c2", 6.0, 11 * SLOT);
+    assert_eq!(
+        left(&mut cluster, node, 1, 11 * SLOT),
+        [-1.0],
+        "4 and 1 of 4"
+    );
+}
+
+#[test]
+fn memory_that_is_held_is_never_given_out() {
+    let (mut cluster, node) = with_window();
+    cluster.measured_memory("c1", 3e9);
+    used_all(&mut cluster, "c1", [1.0, 0.1e9, 0.0, 0.0], 11 * SLOT);
+    let entry = cluster.node(node).unwrap();
+    assert_eq!(entry.node.expected_at(11 * SLOT).memory_bytes, 3e9);
+}
+
+#[test]
+fn one_that_is_as_fast_as_expected_has_no_window() {
+    let (mut cluster, node) = one_running(on());
+    told(&mut cluster, "c1", 0.0, 0);
+    told(&mut cluster, "c1", 0.46, 10 * SLOT);
+    assert!(!cluster.reprovision(node, 10 * SLOT), "1.09 times");
+    told(&mut cluster, "c1", 0.45, 10 * SLOT);
+    assert!(cluster.reprovision(node, 10 * SLOT), "1.11 times");
+}
+
+#[test]
+fn nothing_is_done_unless_it_is_asked_for_or_where_the_core_does_not_decide() {
+    let (mut cluster, node) = one_running(None);
+    be_slow(&mut cluster, "c1");
+    assert!(!cluster.reprovision(node, 10 * SLOT));
+    let (mut cluster, node) = one_running(on());
+    cluster.settings.enforce = false;
+    be_slow(&mut cluster, "c1");
+    assert!(!cluster.reprovision(node, 10 * SLOT));
+}
+
+#[test]
+fn one_executor_at_a_time_the_slowest_first() {
+    let (mut cluster, node) = one_running(on());
+    run(&mut cluster, node, "c2", &[1.0; 20], 0);
+    be_slow(&mut cluster, "c1");
+    told(&mut cluster, "c2", 0.0, 0);
+    told(&mut cluster, "c2", 0.2, 10 * SLOT);
+    cluster.reprovision(node, 10 * SLOT);
+    cluster.reprovision(node, 10 * SLOT + 1);
+    let opened = cluster.take_reprovisioned();
+    assert_eq!(opened.len(), 1);
+    assert_eq!(&*opened[0].container, "c2");
+    used(&mut cluster, "c2", 1.0, 11 * SLOT);
+    cluster.take_reprovisioned();
+    cluster.reprovision(node, 11 * SLOT);
+    assert_eq!(&*cluster.take_reprovisioned()[0].container, "c1");
+}
+
+#[test]
+fn no_executor_has_a_window_twice_within_a_minute() {
+    let (mut cluster, node) = with_window();
+    used(&mut cluster, "c1", 2.0, 11 * SLOT);
+    for slot in 12..30 {
+        told(&mut cluster, "c1", 0.25, slot * SLOT);
+        cluster.reprovision(node, slot * SLOT);
+    }
+    let opened = |cluster: &mut Cluster| {
+        let done = done(cluster);
+        done.iter()
+            .filter(|one| matches!(one, Correction::Opened { .. }))
+            .count()
+    };
+    assert_eq!(opened(&mut cluster), 0);
+    cluster.reprovision(node, 30 * SLOT);
+    assert_eq!(opened(&mut cluster), 1);
+}
+
+#[test]
+fn one_that_wants_no_more_than_predicted_just_takes_longer() {
+    let (mut cluster, node) = with_window();
+    used(&mut cluster, "c1", 1.0, 11 * SLOT);
+    // It goes on at half the speed that was expected, which is its own.
+    told(&mut cluster, "c1", 0.75, 31 * SLOT);
+    assert!(!cluster.reprovision(node, 31 * SLOT));
+    told(&mut cluster, "c1", 0.75, 36 * SLOT);
+    assert!(
+        cluster.reprovision(node, 36 * SLOT),
+        "and now it is slower than that"
+    );
+}
+
+#[test]
+fn too_little_left_is_told_once_a_minute_and_not_lent() {
+    let (mut cluster, node) = one_running(on());
+    run(&mut cluster, node, "c2", &[2.95; 40], 0);
+    be_slow(&mut cluster, "c1");
+    for now_ms in [10 * SLOT, 11 * SLOT] {
+        cluster.reprovision(node, now_ms);
+    }
+    let told = done(&mut cluster);
+    let [
+        Correction::Reschedule {
+            resource,
+            predicted,
+            left,
+            ..
+        },
+    ] = told[..]
+    else {
+        panic!("{told:?}");
+    };
+    assert_eq!((resource, predicted), (Resource::Cpu, 1.0));
+    assert!((left - 0.05).abs() < 1e-6);
+    cluster.reprovision(node, 30 * SLOT);
+    assert_eq!(done(&mut cluster).len(), 1);
+}
+
+#[test]
+fn a_window_ends_with_its_container() {
+    let (mut cluster, node) = with_window();
+    cluster.finished("c1");
+    assert_eq!(left(&mut cluster, node, 2, 10 * SLOT), [4.0, 4.0]);
+    let because = NotMeasured::Ended;
+    assert_eq!(done(&mut cluster), [Correction::Returned { because }]);
+    let entry = cluster.node(node).unwrap();
+    assert_eq!(entry.window, None, "the node is free for another");
+}
+
+#[test]
+fn a_window_ends_with_its_node() {
+    let (mut cluster, node) = with_window();
+    cluster.node_removed(node);
+    let because = NotMeasured::NodeLost;
+    assert_eq!(done(&mut cluster), [Correction::Returned { because }]);
+}
+
+#[test]
+fn a_window_without_a_sample_is_returned_by_time_and_then_closed() {
+    let (mut cluster, node) = with_window();
+    assert_eq!(left(&mut cluster, node, 2, 11 * SLOT), [3.0, 3.0]);
+    assert!(cluster.reprovision(node, 13 * SLOT));
+    let because = NotMeasured::NoSample;
+    assert_eq!(done(&mut cluster), [Correction::Returned { because }]);
+    assert!(!used(&mut cluster, "c1", 2.0, 13 * SLOT));
+    assert_eq!(left(&mut cluster, node, 1, 13 * SLOT), [3.0]);
+}
+
+#[test]
+fn a_sample_from_before_the_window_does_not_count() {
+    let (mut cluster, _) = with_window();
+    assert!(!used(&mut cluster, "c1", 2.0, 10 * SLOT + 1_700));
+    assert!(used(&mut cluster, "c1", 2.0, 10 * SLOT + 1_800));
+}
+
+#[test]
+fn a_window_is_returned_when_the_clock_is_put_back_or_forward() {
+    for now_ms in [2 * SLOT, 1_000 * SLOT] {
+        let (mut cluster, node) = with_window();
+        cluster.reprovision(node, now_ms);
+        let because = NotMeasured::NoSample;
+        assert_eq!(done(&mut cluster), [Correction::Returned { because }]);
+        let left = left(&mut cluster, node, 25, now_ms);
+        assert!(left.iter().all(|cores| *cores >= 3.0), "{left:?}");
+    }
+}
+
+#[test]
+fn a_window_is_returned_when_the_core_decides_no_longer() {
+    let (mut cluster, node) = with_window();
+    cluster.settings.enforce = false;
+    assert!(cluster.reprovision(node, 10 * SLOT + 1));
+    let because = NotMeasured::NotDecided;
+    assert_eq!(done(&mut cluster), [Correction::Returned { because }]);
+    assert_eq!(left(&mut cluster, node, 2, 10 * SLOT + 1), [3.0, 3.0]);
+}
+
+#[test]
+fn one_that_has_outlived_its_prediction_holds_nothing_after_its_window() {
+    let (mut cluster, node) = one_running(on());
+    told(&mut cluster, "c1", 0.0, 0);
+    told(&mut cluster, "c1", 0.96, 40 * SLOT);
+    assert!(cluster.reprovision(node, 40 * SLOT));
+    assert_eq!(left(&mut cluster, node, 1, 40 * SLOT), [0.0]);
+    for slot in 41..50 {
+        assert_eq!(left(&mut cluster, node, 1, slot * SLOT), [3.0], "{slot}");
+    }
+}
+
+#[test]
+fn idle_time_is_not_slow() {
+    let (mut cluster, node) = one_running(on());
+    told(&mut cluster, "c1", 0.0, 0);
+    for slot in 1..=10 {
+        used(&mut cluster, "c1", 0.01, slot * SLOT);
+        told(&mut cluster, "c1", 0.0, slot * SLOT);
+    }
+    assert!(!cluster.reprovision(node, 10 * SLOT));
+}
+
+/// On time, and uses so many of the core that it was to use in each of ten slots from one on.
+fn leaves_unused(cluster: &mut Cluster, cores: f64, from: i64) {
+    for slot in from..from + 10 {
+        told(cluster, "c1", slot as f64 / 20.0, slot * SLOT);
+        used(cluster, "c1", cores, slot * SLOT);
+    }
+}
+
+#[test]
+fn what_a_run_keeps_leaving_unused_becomes_available_and_comes_back() {
+    let (mut cluster, node) = one_running(on());
+    told(&mut cluster, "c1", 0.0, 0);
+    leaves_unused(&mut cluster, 0.5, 4);
+    assert_eq!(
+        left(&mut cluster, node, 1, 13 * SLOT),
+        [3.4],
+        "half and a fifth of it"
+    );
+    used(&mut cluster, "c1", 0.6, 14 * SLOT);
+    assert_eq!(left(&mut cluster, node, 1, 14 * SLOT), [3.0]);
+}
+
+#[test]
+fn a_burst_that_comes_a_slot_late_is_not_left_unused() {
+    let (mut cluster, node) = one_running(on());
+    let mut cores = [0.5; 20];
+    cores[4] = 3.0;
+    run(&mut cluster, node, "c2", &cores, 0);
+    told(&mut cluster, "c2", 0.0, 0);
+    for slot in 4..14 {
+        told(&mut cluster, "c2", slot as f64 / 20.0, slot * SLOT);
+        used(&mut cluster, "c2", 0.49, slot * SLOT);
+    }
+    assert_eq!(done(&mut cluster), []);
+    assert_eq!(left(&mut cluster, node, 1, 13 * SLOT), [2.5]);
+}
+
+#[test]
+fn one_that_is_slow_may_be_held_up_and_keeps_all() {
+    let (mut cluster, node) = one_running(on());
+    told(&mut cluster, "c1", 0.0, 0);
+    for slot in 4..20 {
+        told(&mut cluster, "c1", slot as f64 / 30.0, slot * SLOT);
+        used(&mut cluster, "c1", 0.5, slot * SLOT);
+    }
+    assert_eq!(left(&mut cluster, node, 1, 19 * SLOT), [3.0]);
+}
+
+#[test]
+fn memory_is_lowered_only_when_its_peak_is_behind() {
+    for (peak_at, lowered) in [(1, true), (18, false)] {
+        let (mut cluster, node) = cluster_of_one(ClusterSettings {
+            fresh_for_ms: i64::MAX,
+            ..settings()
+        });
+        cluster.reprovision_by(ReprovisionSettings::default());
+        let mut slots = vec![Resources::from_array([1.0, 2e9, 0.0, 0.0]); 20];
+        slots[peak_at].memory_bytes = 3e9;
+        let mut demands = learned(&[1.0], 1.0);
+        if let Some(executor) = &mut demands.executor {
+            executor.demand = Demand::series(crate::SLOT_MS, &slots).unwrap();
+        }
+        let application = application(&mut cluster, demands);
+        let commit = CommitRequest {
+            container: "c1",
+            application,
+            node,
+            application_master: false,
+            request: request(4, 1),
+            may_refuse: false,
+            start_ms: 0,
+        };
+        cluster.commit(commit, 0);
+        told(&mut cluster, "c1", 0.0, 0);
+        for slot in 4..14 {
+            told(&mut cluster, "c1", slot as f64 / 20.0, slot * SLOT);
+            used_all(&mut cluster, "c1", [1.0, 1e9, 0.0, 0.0], slot * SLOT);
+        }
+        let entry = cluster.node(node).unwrap();
+        let memory_bytes = entry.node.expected_at(14 * SLOT).memory_bytes;
+        assert_eq!(memory_bytes < 2e9, lowered, "{memory_bytes}");
+        assert!(memory_bytes >= 1.2e9, "{memory_bytes}");
+    }
+}

@@ -1,0 +1,237 @@
+//! Whatever is told, used, lent and ended: what is left is the node's size less what a plain
+//! reference adds up slot by slot.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+
+use super::reprovisioning::{left, run};
+use super::*;
+use crate::progress::Progress;
+use crate::reprovision::{Correction, ReprovisionSettings, Used};
+
+const SLOT: i64 = crate::SLOT_MS as i64;
+const CORES: f64 = 4.0;
+const AHEAD: usize = 40;
+
+/// What happens to one of a few containers, or to all.
+#[derive(Debug, Clone)]
+enum Step {
+    Start { which: u8, cores: Vec<u8> },
+    Tell { which: u8, percent: u8 },
+    Use { which: u8, tenths: u8 },
+    Report,
+    End { which: u8 },
+    Pass { ms: i64 },
+    GoBack { ms: i64 },
+    LoseNode,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let which = || 0_u8..3;
+    prop_oneof![
+        2 => (which(), prop::collection::vec(0_u8..4, 1..25))
+            .prop_map(|(which, cores)| Step::Start { which, cores }),
+        6 => (which(), 0_u8..=100).prop_map(|(which, percent)| Step::Tell { which, percent }),
+        6 => (which(), 0_u8..50).prop_map(|(which, tenths)| Step::Use { which, tenths }),
+        6 => Just(Step::Report),
+        1 => which().prop_map(|which| Step::End { which }),
+        8 => prop_oneof![Just(SLOT), 1..3 * SLOT].prop_map(|ms| Step::Pass { ms }),
+        1 => (20 * SLOT..40 * SLOT).prop_map(|ms| Step::Pass { ms }),
+        1 => (1..20 * SLOT).prop_map(|ms| Step::GoBack { ms }),
+        1 => Just(Step::LoseNode),
+    ]
+}
+
+/// One executor, by slots counted from its start.
+#[derive(Debug, Clone)]
+struct Plain {
+    cores: Vec<f64>,
+    start: i64,
+    factor: f64,
+    lent: BTreeMap<i64, f64>,
+}
+
+impl Plain {
+    fn at(&self, slot: i64) -> f64 {
+        let last = self.cores.len() as i64 - 1;
+        let cores = self.cores[slot.clamp(0, last) as usize] * self.factor;
+        cores.min(CORES) + self.lent.get(&slot).copied().unwrap_or_default()
+    }
+
+    /// How many slots it is expected to run: one more than it was lent for.
+    fn end(&self) -> i64 {
+        let lent = self.lent.last_key_value().map_or(0, |(slot, _)| slot + 2);
+        lent.max(self.cores.len() as i64)
+    }
+}
+
+#[derive(Debug, Default)]
+struct Reference {
+    running: BTreeMap<u8, Plain>,
+    now_ms: i64,
+}
+
+impl Reference {
+    fn slot(&self) -> i64 {
+        self.now_ms.div_euclid(SLOT)
+    }
+
+    fn left(&self) -> Vec<f64> {
+        let now = self.slot();
+        let taken = |ahead: i64| -> f64 {
+            let of = |one: &Plain| {
+                let slot = now + ahead - one.start;
+                let holds = slot < one.end() || ahead == 0;
+                if holds { one.at(slot) } else { 0.0 }
+            };
+            self.running.values().map(of).sum()
+        };
+        (0..AHEAD as i64)
+            .map(|ahead| CORES - taken(ahead))
+            .collect()
+    }
+
+    fn set_clock(&mut self, now_ms: i64) {
+        self.now_ms = now_ms;
+        let now = self.slot();
+        for one in self.running.values_mut() {
+            one.start = one.start.min(now);
+        }
+    }
+
+    fn told(&mut self, which: u8, part: f64) {
+        let now = self.slot();
+        let Some(one) = self.running.get_mut(&which) else {
+            return;
+        };
+        let length = one.cores.len() as i64;
+        let (slot, told) = (now - one.start, (part * length as f64) as i64);
+        let moves = (told - slot).abs() > 1 || slot >= length && told < slot;
+        if one.lent.is_empty() && moves {
+            one.start = now - told;
+        }
+    }
+
+    /// What the core says it did, and no more than it may.
+    fn corrected(&mut self, which: u8, what: Correction) -> Result<(), TestCaseError> {
+        let (left, now) = (self.left(), self.slot());
+        let is_at_slot = self.now_ms % SLOT == 0;
+        let others_hold = |one: &Plain| !one.lent.is_empty();
+        let taken = self.running.values().any(others_hold);
+        let Some(one) = self.running.get_mut(&which) else {
+            return Ok(());
+        };
+        match what {
+            Correction::Opened { lent, .. } => {
+                prop_assert!(!taken, "two windows at a time");
+                prop_assert!((lent.cpu_cores - left[0].max(0.0)).abs() < 1e-6);
+                one.lent.insert(now - one.start, left[0].max(0.0));
+                if !is_at_slot {
+                    let next = left[1].max(0.0).min(left[0].max(0.0));
+                    one.lent.insert(now - one.start + 1, next);
+                }
+            }
+            Correction::Measured { factors, .. } => {
+                prop_assert!((0.5..=4.0).contains(&factors.cpu_cores));
+                one.lent.clear();
+                one.factor = factors.cpu_cores;
+            }
+            Correction::Unused { factors } => {
+                prop_assert!((0.5..=4.0).contains(&factors.cpu_cores));
+                one.factor = factors.cpu_cores;
+            }
+            Correction::Returned { .. } => one.lent.clear(),
+            Correction::Reschedule {
+                predicted, left, ..
+            } => {
+                prop_assert!(left < 0.1 * predicted);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn new_node(cluster: &mut Cluster, now_ms: i64) -> NodeId {
+    let node = cluster.node_added("node-1:1", request(8, 8));
+    cluster.reported(node, physical(), now_ms);
+    node
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn what_is_left_is_what_a_plain_reference_says(
+        steps in prop::collection::vec(step(), 1..120),
+    ) {
+        let settings = ClusterSettings { fresh_for_ms: i64::MAX, ..settings() };
+        let mut cluster = Cluster::new(settings, Box::new(MinFrag { peaks: Peaks::Strict }));
+        cluster.reprovision_by(ReprovisionSettings::default());
+        let mut reference = Reference { now_ms: 1_000 * SLOT, ..Reference::default() };
+        let mut node = new_node(&mut cluster, reference.now_ms);
+        let name = |which: u8| format!("c{which}");
+        for step in steps {
+            let now_ms = reference.now_ms;
+            match step {
+                Step::Start { which, cores } => {
+                    let cores: Vec<f64> = cores.into_iter().map(f64::from).collect();
+                    run(&mut cluster, node, &name(which), &cores, now_ms);
+                    // One of the same name has ended before.
+                    cluster.take_reprovisioned();
+                    let (start, lent) = (reference.slot(), BTreeMap::new());
+                    reference.running.insert(which, Plain { cores, start, factor: 1.0, lent });
+                }
+                Step::Tell { which, percent } => {
+                    let part = f64::from(percent) / 100.0;
+                    cluster.progressed(&name(which), Progress::new(part).unwrap(), now_ms);
+                    reference.told(which, part);
+                }
+                Step::Use { which, tenths } => {
+                    let usage = Resources::from_array([f64::from(tenths) / 10.0, 1e9, 0.0, 0.0]);
+                    let used = Used { usage, from_ms: now_ms - SLOT, to_ms: now_ms };
+                    cluster.used(&name(which), used, now_ms);
+                }
+                Step::Report => {
+                    cluster.reprovision(node, now_ms);
+                }
+                Step::End { which } => {
+                    cluster.finished(&name(which));
+                    cluster.take_reprovisioned();
+                    reference.running.remove(&which);
+                }
+                Step::Pass { ms } => reference.set_clock(now_ms + ms),
+                Step::GoBack { ms } => reference.set_clock(now_ms - ms),
+                Step::LoseNode => {
+                    cluster.node_removed(node);
+                    cluster.take_reprovisioned();
+                    reference.running.clear();
+                    node = new_node(&mut cluster, now_ms);
+                }
+            }
+            for done in cluster.take_reprovisioned() {
+                let which = done.container.as_bytes()[1] - b'0';
+                reference.corrected(which, done.what)?;
+            }
+            let left = left(&mut cluster, node, AHEAD, reference.now_ms);
+            let expected = reference.left();
+            for (slot, (left, expected)) in left.iter().zip(&expected).enumerate() {
+                prop_assert!((left - expected).abs() < 1e-6, "{slot}: {left} not {expected}");
+            }
+        }
+        // Whatever was lent is returned by time alone, though nobody asks any more.
+        let lent = reference.running.values().filter_map(|one| {
+            let (slot, _) = one.lent.last_key_value()?;
+            Some(one.start + slot)
+        });
+        let last = lent.max().unwrap_or_default().max(reference.slot());
+        reference.set_clock((last + 1) * SLOT);
+        for one in reference.running.values_mut() {
+            one.lent.retain(|_, lent| { *lent = 0.0; true });
+        }
+        let left = left(&mut cluster, node, AHEAD, reference.now_ms);
+        for (left, expected) in left.iter().zip(reference.left()) {
+            prop_assert!((left - expected).abs() < 1e-6);
+        }
+    }
+}

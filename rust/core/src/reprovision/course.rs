@@ -1,0 +1,223 @@
+//! How one executor gets on, and what that makes of its demand.
+
+use super::factors::{self, Range, bounded, needs};
+use super::unused::{Unused, restored};
+use super::{ReprovisionSettings, Used};
+use crate::demand::Demand;
+use crate::progress::{Pace, Progress};
+use crate::resources::{Resource, Resources};
+
+const ONE: Resources = Resources::from_array([1.0; 4]);
+
+/// An executor that uses less than this part of all that is predicted does not want it now.
+const IDLE_BELOW: f64 = 0.1;
+
+/// Where a measurement differs from the prediction by no more, it confirms it.
+const CONFIRMS: f64 = 0.1;
+
+/// An executor of which a prediction is known.
+#[derive(Debug, Clone)]
+pub(crate) struct Course {
+    /// As it was when the executor started.
+    predicted: Demand,
+    progress: Progress,
+    pace: Pace,
+    /// By what was measured in windows.
+    measured: Resources,
+    /// By what keeps being unused.
+    lowered: Resources,
+    unused: Unused,
+    /// When it last had a window, or its node too little for one.
+    looked_at_ms: Option<i64>,
+}
+
+impl Course {
+    pub(crate) fn new(predicted: &Demand) -> Self {
+        Self {
+            predicted: predicted.clone(),
+            progress: Progress::START,
+            pace: Pace::default(),
+            measured: ONE,
+            lowered: ONE,
+            unused: Unused::default(),
+            looked_at_ms: None,
+        }
+    }
+
+    pub(crate) fn predicted(&self) -> &Demand {
+        &self.predicted
+    }
+
+    /// What the rest of its demand is multiplied by.
+    pub(crate) fn factors(&self) -> Resources {
+        self.measured.zip(self.lowered, |measured, lowered| {
+            bounded(measured * lowered)
+        })
+    }
+
+    /// Its demand as it is now, nowhere above what the node has.
+    pub(crate) fn demand(&self, capacity: Resources) -> Demand {
+        let factors = self.factors();
+        if factors == ONE {
+            return self.predicted.clone();
+        }
+        self.predicted.scaled(factors).capped(capacity)
+    }
+
+    /// In which slot of its demand it is now, where that has to be told apart from `slot`, the one
+    /// that it is taken to be in. An estimate moves a little with each sample, so that one slot
+    /// makes no difference until the demand is over.
+    pub(crate) fn told(&mut self, progress: Progress, slot: i64, now_ms: i64) -> Option<i64> {
+        self.progress = progress;
+        self.pace.told(progress, now_ms);
+        let told = progress.slots_of(&self.predicted) as i64;
+        let is_overdue = slot >= self.predicted.slots().len() as i64;
+        let differs = told.abs_diff(slot) > 1 || is_overdue && told < slot;
+        differs.then_some(told)
+    }
+
+    /// The time that it took over the time that it was expected to take, where it is slow and may
+    /// have a window.
+    pub(crate) fn is_due(&self, settings: &ReprovisionSettings, now_ms: i64) -> Option<f64> {
+        let rests = self.looked_at_ms.is_some_and(|looked_at_ms| {
+            (0..settings.every_ms).contains(&now_ms.saturating_sub(looked_at_ms))
+        });
+        if rests {
+            return None;
+        }
+        self.slowness(now_ms)
+            .filter(|slowness| *slowness > settings.slow_from)
+    }
+
+    pub(crate) fn looked_at(&mut self, now_ms: i64) {
+        self.looked_at_ms = Some(now_ms);
+    }
+
+    fn slowness(&self, now_ms: i64) -> Option<f64> {
+        let expected_ms = self.predicted.duration_ms()?;
+        self.pace.slowness(self.progress, expected_ms, now_ms)
+    }
+
+    /// It used so much in a window that it had for being slow. Where that is what was predicted, it
+    /// was not held up: its work takes longer than expected, and it is not slow for that again.
+    pub(crate) fn measured(
+        &mut self,
+        used: Resources,
+        predicted: Range,
+        slowness: f64,
+        capacity: Resources,
+    ) {
+        let former = self.factors();
+        self.measured = factors::measured(former, used, predicted, capacity);
+        self.lowered = ONE;
+        let wanted_more = Resource::ALL
+            .into_iter()
+            .any(|resource| self.measured.get(resource) > (1.0 + CONFIRMS) * former.get(resource));
+        if !wanted_more {
+            self.pace.is_own(slowness);
+        }
+    }
+
+    /// Its speed is measured from now on.
+    pub(crate) fn begin(&mut self, now_ms: i64) {
+        self.pace.begin(self.progress, now_ms);
+        self.unused = Unused::default();
+    }
+
+    /// It used so much where so much was predicted, at the least so much; returns whether that changes
+    /// its demand.
+    pub(crate) fn used(
+        &mut self,
+        used: Used,
+        predicted: Resources,
+        around: Range,
+        capacity: Resources,
+        settings: &ReprovisionSettings,
+        now_ms: i64,
+    ) -> bool {
+        let length_ms = used.to_ms.saturating_sub(used.from_ms);
+        if is_idle(used.usage, predicted, capacity) {
+            self.pace.idled(length_ms);
+        }
+        let before = self.lowered;
+        self.lowered = restored(self.lowered, used.usage, predicted);
+        let on_track = self
+            .slowness(now_ms)
+            .is_some_and(|slowness| slowness <= settings.slow_from);
+        if !on_track || self.lowered != before {
+            self.unused = Unused::default();
+        } else if let Some(enough) = self.unused.add(used.usage, around.least, capacity) {
+            let enough = Resources {
+                memory_bytes: if self.memory_peak_is_behind() {
+                    enough.memory_bytes
+                } else {
+                    1.0
+                },
+                ..enough
+            };
+            let lowered = self.lowered.zip(enough, |lowered, enough| lowered * enough);
+            self.lowered = lowered.map(bounded);
+        }
+        self.lowered != before
+    }
+
+    /// Whether no slot to come is predicted to hold more than those behind.
+    fn memory_peak_is_behind(&self) -> bool {
+        let most = |slots: &[Resources]| {
+            let held = slots.iter().map(|slot| slot.memory_bytes);
+            held.fold(0.0, f64::max)
+        };
+        let slots = self.predicted.slots();
+        let (behind, to_come) = slots.split_at(self.progress.slots_of(&self.predicted));
+        most(behind) >= most(to_come)
+    }
+}
+
+/// Whether it uses next to nothing of all that it needs.
+fn is_idle(used: Resources, predicted: Resources, capacity: Resources) -> bool {
+    let mut needed = Resource::FLOWS
+        .into_iter()
+        .filter(|resource| needs(*resource, predicted, capacity))
+        .peekable();
+    needed.peek().is_some()
+        && needed.all(|resource| used.get(resource) < IDLE_BELOW * predicted.get(resource))
+}
+
+/// The least and the most demand between two moments since its start, give or take a slot.
+pub(crate) fn range_around(demand: &Demand, from_ms: i64, to_ms: i64) -> Range {
+    let slot_ms = i64::from(demand.slot_ms());
+    let first = demand.slot_at(from_ms.saturating_sub(slot_ms));
+    let last = demand.slot_at(to_ms.saturating_add(slot_ms).saturating_sub(1));
+    let slots = demand.slots().get(first..=last).unwrap_or_default();
+    let around = |pick: fn(f64, f64) -> f64| {
+        let slots = slots.iter().copied();
+        slots.reduce(|a, b| a.zip(b, pick)).unwrap_or_default()
+    };
+    Range {
+        least: around(f64::min),
+        most: around(f64::max),
+    }
+}
+
+/// The mean demand between two moments since its start; of memory the most.
+pub(crate) fn mean_between(demand: &Demand, from_ms: i64, to_ms: i64) -> Resources {
+    let slot_ms = i64::from(demand.slot_ms());
+    let (mut sum, mut length_ms, mut memory_bytes) = (Resources::ZERO, 0, 0.0_f64);
+    let mut at_ms = from_ms;
+    while at_ms < to_ms {
+        let end_ms = (at_ms.div_euclid(slot_ms) + 1) * slot_ms;
+        let part_ms = end_ms.min(to_ms) - at_ms;
+        let slot = demand.at(at_ms);
+        sum += slot * part_ms as f64;
+        memory_bytes = memory_bytes.max(slot.memory_bytes);
+        length_ms += part_ms;
+        at_ms += part_ms;
+    }
+    if length_ms == 0 {
+        return demand.at(from_ms);
+    }
+    Resources {
+        memory_bytes,
+        ..sum * (1.0 / length_ms as f64)
+    }
+}

@@ -1,0 +1,139 @@
+//! Corrections of a prediction while its executor runs: of one that is slow, and of what a run does
+//! not use.
+//!
+//! An executor that is slow gets all that its node has left for one window. What it uses then over
+//! what was predicted scales the rest of its demand. `docs/reprovisioning.md` has the rules.
+
+mod course;
+mod factors;
+mod unused;
+
+use std::sync::Arc;
+
+use crate::cluster::{ApplicationId, NodeId};
+use crate::resources::{Resource, Resources};
+
+pub(crate) use course::{Course, mean_between, range_around};
+pub(crate) use factors::too_little;
+
+/// How long a slow executor has what its node has left: one sample.
+pub const WINDOW_MS: i64 = crate::SLOT_MS as i64;
+
+/// When executors are reprovisioned.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ReprovisionSettings {
+    /// An executor that takes more than so many times what it was expected to take is slow.
+    pub slow_from: f64,
+    /// An executor has no two windows within so many milliseconds.
+    pub every_ms: i64,
+    /// There is too little left for a window where it is less than this part of what the executor
+    /// is to use of a resource.
+    pub least_left: f64,
+}
+
+impl Default for ReprovisionSettings {
+    /// Elasecutor's ρ; once a minute; a tenth.
+    fn default() -> Self {
+        Self {
+            slow_from: 1.1,
+            every_ms: 60_000,
+            least_left: 0.1,
+        }
+    }
+}
+
+/// What a container used for a while, as its node's agent measured it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Used {
+    /// The mean; of memory the most.
+    pub usage: Resources,
+    /// When that began, in Unix milliseconds.
+    pub from_ms: i64,
+    /// When it ended.
+    pub to_ms: i64,
+}
+
+/// Something that was done about a running container.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reprovisioned {
+    /// When, in Unix milliseconds; of a window that ended with its container or node when it opened.
+    pub time_ms: i64,
+    /// YARN's container id.
+    pub container: Arc<str>,
+    /// Whose it is.
+    pub application: ApplicationId,
+    /// Where it runs.
+    pub node: NodeId,
+    /// What was done.
+    pub what: Correction,
+}
+
+/// What was done about a running container.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Correction {
+    /// It is slow: all that its node has left is its own for a window.
+    Opened {
+        /// The time that it took over the time that it was expected to take.
+        slowness: f64,
+        /// What it is predicted to use now.
+        predicted: Resources,
+        /// What it gets beyond that.
+        lent: Resources,
+    },
+    /// What it was lent is returned, and what is left of its demand scaled.
+    Measured {
+        /// What it used in the window.
+        used: Resources,
+        /// What it was predicted to use.
+        predicted: Resources,
+        /// What is left of its demand, as multiples of what was predicted at first.
+        factors: Resources,
+    },
+    /// What it was lent is returned, and nothing is known of what it used.
+    Returned {
+        /// Why.
+        because: NotMeasured,
+    },
+    /// It is slow, and its node has too little left: its tasks had better run elsewhere.
+    Reschedule {
+        /// The time that it took over the time that it was expected to take.
+        slowness: f64,
+        /// What its node has too little of.
+        resource: Resource,
+        /// What it is predicted to use of that.
+        predicted: f64,
+        /// What is left of that.
+        left: f64,
+    },
+    /// It keeps using less than was predicted, or does so no longer.
+    Unused {
+        /// What is left of its demand, as multiples of what was predicted at first.
+        factors: Resources,
+    },
+}
+
+/// Why a window ended without a measurement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NotMeasured {
+    /// The container ended in it.
+    Ended,
+    /// The node is gone.
+    NodeLost,
+    /// No sample of it came in time.
+    NoSample,
+    /// The core no longer decides about the node.
+    NotDecided,
+}
+
+impl NotMeasured {
+    /// For the journal.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            NotMeasured::Ended => "the container ended",
+            NotMeasured::NodeLost => "the node is gone",
+            NotMeasured::NoSample => "no sample of it came in time",
+            NotMeasured::NotDecided => "the core no longer decides about the node",
+        }
+    }
+}
