@@ -6,6 +6,7 @@
 //! what a run then used. Nothing here does I/O or knows a clock; `docs/learning.md` has the formulas.
 
 mod evaluation;
+mod explanation;
 mod launch;
 mod plain;
 mod profile;
@@ -13,19 +14,27 @@ mod recorder;
 mod recurring;
 mod run;
 mod score;
+mod settings;
 mod shape;
 mod shell;
 mod signature;
 mod stem;
 
 pub use evaluation::{Evaluated, Method, MethodScores, Scored, evaluate_run};
+pub use explanation::{SignaturePart, signature_parts};
 pub use plain::Plain;
-pub use profile::{LeftOut, Profile, ProfileSettings, profile};
+pub use profile::{
+    LeftOut, NotUsed, Outlooks, Planned, Profile, ProfileSettings, outlooks, profile,
+};
 pub use recorder::{MAX_SLOTS, RunRecorder};
 pub use recurring::{
-    Ahead, Excluded, Exclusion, HeldOut, Measure, NotPredicted, Outlook, PastRun, Prediction,
-    RecurringSettings, Tracker, predict_next,
+    Ahead, Excluded, Exclusion, HeldOut, Measure, NotPredicted, ONE_RUN_CONFIDENCE, Outlook,
+    PastRun, Prediction, RecurringSettings, Tracker, predict_next,
 };
 pub use run::{ContainerKind, Outcome, Run, RunSeries};
 pub use score::{Score, amount, score};
+pub use settings::{
+    LEAST_RUNS, MOST_RUNS, NotForeseen, NotTrained, Settings, SettingsModel, SettingsRun,
+    argument_numbers, train,
+};
 pub use signature::{MAX_KEY_BYTES, Signature, SignatureSource, Submission, signature};

@@ -1,36 +1,72 @@
-//! From runs to what the next run is expected to use.
+//! From runs to what the next run is placed by.
 
 use std::collections::BTreeMap;
 
-use elastane_core::{Demand, DemandError, Resources, SLOT_MS};
+use elastane_core::{Demand, DemandError};
 
-use crate::run::{ContainerKind, Outcome, Run};
+use crate::recurring::{
+    Exclusion, NotPredicted, Outlook, PastRun, Prediction, RecurringSettings, predict_next,
+};
+use crate::run::{ContainerKind, Run};
 
 /// How a profile is made.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ProfileSettings {
     /// The latest so many succeeded runs are taken.
     pub runs: usize,
-    /// What the fit adds to the demand, as a fraction: 0.1 is a tenth more.
+    /// What the fit adds to a demand that is sure, as a fraction: 0.1 is a tenth more. To others it
+    /// adds this over their confidence.
     pub margin: f64,
+    /// Below this the request stands.
+    pub least_confidence: f64,
 }
+
+impl ProfileSettings {
+    /// So many of the latest succeeded runs are looked at: those that the next run is predicted from
+    /// and as many to compare them with.
+    #[must_use]
+    pub fn runs_looked_at(&self) -> usize {
+        self.runs.saturating_mul(2)
+    }
+}
+
+/// A margin is at most ten times the settings'.
+const LEAST_CONFIDENCE: f64 = 0.1;
 
 /// What the next run of an application is expected to use.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Profile {
     /// The key of the application's [`crate::Signature`].
     pub key: String,
-    /// How many runs it was made from.
-    pub runs: usize,
-    /// From the settings; it is not in the demands, the fit adds it.
-    pub margin: f64,
-    /// The demand of one container of each kind that the runs had.
-    pub demands: BTreeMap<ContainerKind, Demand>,
-    /// What the runs held that could not be used.
+    /// Each kind of container that the runs had: what is planned, or why the request stands.
+    pub kinds: BTreeMap<ContainerKind, Result<Planned, NotPredicted>>,
+    /// What the runs held that is not part of it.
     pub left_out: Vec<LeftOut>,
 }
 
-/// A series that is not part of a profile, and why.
+/// What is predicted of the next run.
+#[derive(Debug, Clone)]
+pub struct Outlooks {
+    /// Of each kind of container that the runs had.
+    pub kinds: BTreeMap<ContainerKind, Outlook>,
+    /// Series that are no demand.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// What one container of a kind is placed by.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Planned {
+    /// See [`Prediction::demand`].
+    pub demand: Demand,
+    /// It is not in the demand, the fit adds it: the settings' over the confidence.
+    pub margin: f64,
+    /// See [`Prediction::confidence`].
+    pub confidence: f64,
+    /// The ids of the runs it was made from, newest first.
+    pub runs: Vec<String>,
+}
+
+/// A run that is not part of a profile, and why.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LeftOut {
     /// The run.
@@ -38,92 +74,100 @@ pub struct LeftOut {
     /// The containers.
     pub kind: ContainerKind,
     /// What is wrong with it.
-    pub reason: DemandError,
+    pub reason: NotUsed,
+}
+
+/// Why a run is not part of a profile.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum NotUsed {
+    /// Its series is none.
+    #[error(transparent)]
+    Demand(#[from] DemandError),
+    /// The next run is not like it.
+    #[error(transparent)]
+    Excluded(#[from] Exclusion),
 }
 
 impl Profile {
-    /// The demand of one container of this kind; none when no run had one.
+    /// What one container of this kind is placed by; none where the request stands.
     #[must_use]
-    pub fn demand(&self, kind: ContainerKind) -> Option<&Demand> {
-        self.demands.get(&kind)
+    pub fn planned(&self, kind: ContainerKind) -> Option<&Planned> {
+        self.kinds.get(&kind)?.as_ref().ok()
+    }
+
+    /// How many runs it was made from.
+    #[must_use]
+    pub fn runs(&self) -> usize {
+        let planned = self.kinds.values().flatten();
+        planned.map(|kind| kind.runs.len()).max().unwrap_or(0)
     }
 }
 
-/// The profile from the latest runs, or none when none of them succeeded.
-///
-/// Slot by slot, a demand is the mean over the runs that have a value there, up to the longest run.
-/// Memory is the largest of them: CPU and bandwidth above a prediction are shared out and cost time,
-/// memory above it cannot be shared out and costs the container.
+/// What is predicted for each kind of container that the runs had.
 #[must_use]
-pub fn profile(
-    key: &str,
-    runs_newest_first: &[Run],
-    settings: &ProfileSettings,
-) -> Option<Profile> {
-    let runs: Vec<&Run> = runs_newest_first
-        .iter()
-        .filter(|run| run.outcome == Outcome::Succeeded)
-        .take(settings.runs)
-        .collect();
-    if runs.is_empty() {
-        return None;
-    }
+pub fn outlooks(runs: &[Run], settings: &ProfileSettings) -> Outlooks {
+    let recurring = RecurringSettings {
+        runs: settings.runs,
+        least_confidence: settings.least_confidence,
+        ..RecurringSettings::default()
+    };
     let mut left_out = Vec::new();
-    let mut demands = BTreeMap::new();
+    let mut kinds = BTreeMap::new();
     for kind in ContainerKind::ALL {
-        let series = usable(&runs, kind, &mut left_out);
-        // Series that are usable one by one can only fail together when none is left.
-        if let Ok(demand) = Demand::series(SLOT_MS, &combined(&series)) {
-            demands.insert(kind, demand);
+        let past = past_runs(runs, kind, &mut left_out);
+        if !past.is_empty() {
+            kinds.insert(kind, predict_next(&past, &recurring));
         }
     }
-    Some(Profile {
+    Outlooks { kinds, left_out }
+}
+
+/// The profile from the latest runs, or none when they had no container.
+#[must_use]
+pub fn profile(key: &str, runs: &[Run], settings: &ProfileSettings) -> Option<Profile> {
+    let Outlooks {
+        kinds,
+        mut left_out,
+    } = outlooks(runs, settings);
+    let kinds: BTreeMap<_, _> = kinds
+        .into_iter()
+        .map(|(kind, outlook)| {
+            left_out.extend(outlook.left_out.into_iter().map(|run| LeftOut {
+                application_id: run.id,
+                kind,
+                reason: run.reason.into(),
+            }));
+            let prediction = outlook.prediction;
+            (kind, prediction.and_then(|it| planned(&it, settings)))
+        })
+        .collect();
+    (!kinds.is_empty()).then(|| Profile {
         key: key.to_owned(),
-        runs: runs.len(),
-        margin: settings.margin,
-        demands,
+        kinds,
         left_out,
     })
 }
 
-fn usable<'r>(
-    runs: &[&'r Run],
-    kind: ContainerKind,
-    left_out: &mut Vec<LeftOut>,
-) -> Vec<&'r [Resources]> {
-    let mut usable = Vec::new();
-    for run in runs {
-        for series in run.series.iter().filter(|series| series.kind == kind) {
-            match Demand::series(SLOT_MS, &series.slots) {
-                Ok(_) => usable.push(series.slots.as_slice()),
-                Err(reason) => left_out.push(LeftOut {
-                    application_id: run.application_id.clone(),
-                    kind,
-                    reason,
-                }),
-            }
-        }
-    }
-    usable
+fn planned(prediction: &Prediction, settings: &ProfileSettings) -> Result<Planned, NotPredicted> {
+    Ok(Planned {
+        demand: prediction.demand()?,
+        margin: settings.margin / prediction.confidence.max(LEAST_CONFIDENCE),
+        confidence: prediction.confidence,
+        runs: prediction.runs.clone(),
+    })
 }
 
-fn combined(series: &[&[Resources]]) -> Vec<Resources> {
-    let longest = series.iter().map(|slots| slots.len()).max().unwrap_or(0);
-    (0..longest)
-        .map(|slot| {
-            let values: Vec<Resources> = series
-                .iter()
-                .filter_map(|slots| slots.get(slot).copied())
-                .collect();
-            let share = 1.0 / values.len() as f64;
-            let (mean, largest) = values.iter().fold(
-                (Resources::ZERO, Resources::ZERO),
-                |(mean, largest), value| (mean + *value * share, largest.max(*value)),
-            );
-            Resources {
-                memory_bytes: largest.memory_bytes,
-                ..mean
-            }
-        })
-        .collect()
+fn past_runs(runs: &[Run], kind: ContainerKind, left_out: &mut Vec<LeftOut>) -> Vec<PastRun> {
+    let mut past = Vec::new();
+    for run in runs {
+        match run.past(kind) {
+            Ok(run) => past.extend(run),
+            Err(reason) => left_out.push(LeftOut {
+                application_id: run.application_id.clone(),
+                kind,
+                reason: reason.into(),
+            }),
+        }
+    }
+    past
 }

@@ -3,8 +3,13 @@
 use std::collections::HashMap;
 
 use elastane_core::{Resources, SLOT_MS};
+use serde::{Deserialize, Serialize};
 
 use crate::run::{ContainerKind, RunSeries};
+
+mod state;
+
+use state::amounts;
 
 /// The longest series, in slots: 24 h. What a container does after that is not recorded.
 pub const MAX_SLOTS: usize = 24 * 60 * 60 * 1_000 / SLOT_MS as usize;
@@ -18,7 +23,10 @@ const LONGEST_MS: i64 = MAX_SLOTS as i64 * SLOT_MS as i64;
 /// the first value there. Memory is bounded by [`MAX_SLOTS`] for each kind and by one open slot for
 /// each container, so a container's samples have to come in the order of time; what comes late is
 /// left out and counted.
-#[derive(Debug, Clone, Default)]
+///
+/// It can be written and read again by serde, and then goes on as if nothing had been.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "state::Unchecked")]
 pub struct RunRecorder {
     containers: HashMap<String, Container>,
     totals: [Totals; ContainerKind::ALL.len()],
@@ -76,6 +84,12 @@ impl RunRecorder {
         self.left_out
     }
 
+    /// Whether no container has been seen.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.containers.is_empty()
+    }
+
     /// For each kind that had a container, the mean over the containers that lived in each slot.
     #[must_use]
     pub fn series(&self) -> Vec<RunSeries> {
@@ -103,16 +117,19 @@ fn slot_of(since_start_ms: i64) -> usize {
 }
 
 /// The open slot of a container and what has to be known of those before it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Container {
+    #[serde(with = "state::kind")]
     kind: ContainerKind,
     /// The open slot, and how many slots before it are in the totals.
     slot: usize,
     closed: usize,
     /// Amount × milliseconds in the open slot; memory is the largest amount.
+    #[serde(with = "amounts")]
     sum: Resources,
     covered_ms: f64,
     /// The value of the last closed slot.
+    #[serde(with = "state::maybe_amounts")]
     last: Option<Resources>,
 }
 
@@ -174,14 +191,15 @@ impl Container {
 }
 
 /// The sums over all containers of one kind.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 struct Totals {
     containers: u32,
     slots: Vec<Total>,
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct Total {
+    #[serde(with = "amounts")]
     sum: Resources,
     containers: u32,
 }

@@ -1,6 +1,8 @@
 //! One finished run of an application.
 
-use elastane_core::Resources;
+use elastane_core::{Demand, DemandError, Resources, SLOT_MS};
+
+use crate::recurring::PastRun;
 
 /// What a container is for. The two use resources so differently that they have profiles of
 /// their own.
@@ -54,6 +56,33 @@ pub struct Run {
     pub outcome: Outcome,
     /// At most one for each kind of container.
     pub series: Vec<RunSeries>,
+}
+
+impl Run {
+    /// What one container of this kind used; none where there was none.
+    ///
+    /// # Errors
+    /// A series that is no demand.
+    pub fn used(&self, kind: ContainerKind) -> Result<Option<Demand>, DemandError> {
+        let series = self.series.iter().find(|series| series.kind == kind);
+        series
+            .map(|series| Demand::series(SLOT_MS, &series.slots))
+            .transpose()
+    }
+
+    /// As a run that others of its containers' kind are predicted from.
+    ///
+    /// # Errors
+    /// As [`Run::used`].
+    pub fn past(&self, kind: ContainerKind) -> Result<Option<PastRun>, DemandError> {
+        let past = |used| PastRun {
+            id: self.application_id.clone(),
+            ended_ms: self.ended_ms,
+            outcome: self.outcome,
+            used,
+        };
+        Ok(self.used(kind)?.map(past))
+    }
 }
 
 /// What the containers of one kind used, slot by slot from a container's start.

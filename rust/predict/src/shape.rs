@@ -41,6 +41,55 @@ pub(crate) fn shape(arguments: &[String]) -> Vec<String> {
     shapes
 }
 
+/// A number among the arguments.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Numbered {
+    /// The option or name that it belongs to.
+    pub(crate) name: Option<String>,
+    /// Its place among the arguments, from 1.
+    pub(crate) place: usize,
+    pub(crate) number: f64,
+}
+
+/// The numbers that [`shape`] makes equal, but for dates and secrets.
+pub(crate) fn numbers(arguments: &[String]) -> Vec<Numbered> {
+    let mut found = Vec::new();
+    let mut before: Option<&String> = None;
+    for (argument, place) in arguments.iter().zip(1..) {
+        let is_secret = before.is_some_and(|name| is_name_of_secret(name));
+        let (name, value) = match setting(argument) {
+            Some((name, _)) if mentions_secret(name) => (None, None),
+            Some((name, value)) => (Some(name.to_owned()), amount(value)),
+            None if is_secret => (None, None),
+            None => {
+                let option = before.filter(|it| it.starts_with('-') && amount(it).is_none());
+                (option.cloned(), amount(argument))
+            }
+        };
+        if let Some(number) = value {
+            found.push(Numbered {
+                name,
+                place,
+                number,
+            });
+        }
+        before = Some(argument);
+    }
+    found
+}
+
+/// A number that is an amount and no date.
+fn amount(word: &str) -> Option<f64> {
+    const DATE_DIGITS: usize = 8;
+    let looks_like_date = word.len() == DATE_DIGITS
+        && word.bytes().all(|byte| byte.is_ascii_digit())
+        && ["19", "20"].iter().any(|century| word.starts_with(century));
+    if !is_number(word) || looks_like_date {
+        return None;
+    }
+    word.parse().ok().filter(|number: &f64| number.is_finite())
+}
+
 /// `--name=value` or `name=value`, where the name is one.
 fn setting(argument: &str) -> Option<(&str, &str)> {
     let (name, value) = argument.split_once('=')?;

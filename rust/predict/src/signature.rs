@@ -82,7 +82,7 @@ pub fn signature(submission: &Submission) -> Signature {
 
 /// The NAME of the profile tag in lower case: YARN turns tags into lower case unless it is told
 /// not to, and the two must not differ. YARN keeps tags without order, so the smallest decides.
-fn profile_tag(tags: &[String]) -> Option<String> {
+pub(crate) fn profile_tag(tags: &[String]) -> Option<String> {
     tags.iter()
         .map(|tag| tag.trim().to_lowercase())
         .filter_map(|tag| Some(tag.strip_prefix(PROFILE_TAG)?.trim().to_owned()))

@@ -1,13 +1,16 @@
-//! The profile against a plain reference.
+//! What an application is placed by.
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use elastane_core::{DemandError, Resource, Resources};
-use elastane_predict::{ContainerKind, LeftOut, Outcome, ProfileSettings, Run, RunSeries, profile};
-use proptest::prelude::*;
+use elastane_predict::{
+    ContainerKind, Exclusion, NotPredicted, NotUsed, Outcome, Profile, ProfileSettings, Run,
+    RunSeries, profile,
+};
 
 const SETTINGS: ProfileSettings = ProfileSettings {
     runs: 3,
     margin: 0.1,
+    least_confidence: 0.6,
 };
 
 fn run(number: usize, outcome: Outcome, slots: Vec<Resources>) -> Run {
@@ -16,7 +19,7 @@ fn run(number: usize, outcome: Outcome, slots: Vec<Resources>) -> Run {
         application_id: format!("application_1_{number:04}"),
         application_name: "name".into(),
         started_ms: 0,
-        ended_ms: 1,
+        ended_ms: number as i64,
         outcome,
         series: vec![RunSeries {
             kind: ContainerKind::Executor,
@@ -26,118 +29,144 @@ fn run(number: usize, outcome: Outcome, slots: Vec<Resources>) -> Run {
     }
 }
 
-fn amounts(cpu_cores: f64, memory_bytes: f64) -> Resources {
-    Resources {
-        cpu_cores,
+/// Half of the run at this many cores and the other half at twice as many.
+fn steps(slots: usize, cores: f64, memory_bytes: f64) -> Vec<Resources> {
+    let slots = (0..slots).map(|slot| Resources {
+        cpu_cores: if slot < slots / 2 { cores } else { 2.0 * cores },
         memory_bytes,
         ..Resources::ZERO
-    }
+    });
+    slots.collect()
 }
 
-fn outcome() -> impl Strategy<Value = Outcome> {
-    prop_oneof![
-        3 => Just(Outcome::Succeeded),
-        1 => Just(Outcome::Failed),
-        1 => Just(Outcome::CutOff),
-    ]
+fn made(runs: &[Run]) -> Profile {
+    profile("key", runs, &SETTINGS).unwrap()
 }
 
-proptest! {
-    #[test]
-    fn a_profile_equals_the_reference(
-        runs in proptest::collection::vec(
-            (outcome(), proptest::collection::vec((0.0..8.0, 0.0..1e9), 1..9)),
-            0..7,
-        ),
-        wanted in 1..5_usize,
-    ) {
-        let runs: Vec<Run> = runs
-            .into_iter()
-            .enumerate()
-            .map(|(number, (outcome, slots))| {
-                let slots = slots.into_iter().map(|(cpu, memory)| amounts(cpu, memory));
-                run(number, outcome, slots.collect())
-            })
-            .collect();
-        let mut taken: Vec<&Run> = Vec::new();
-        for run in &runs {
-            if run.outcome == Outcome::Succeeded && taken.len() < wanted {
-                taken.push(run);
-            }
-        }
-        let made = profile("key", &runs, &ProfileSettings { runs: wanted, margin: 0.2 });
-        let Some(made) = made else {
-            prop_assert!(taken.is_empty());
-            return Ok(());
-        };
-        prop_assert_eq!((made.runs, made.margin), (taken.len(), 0.2));
-        let demand = made.demand(ContainerKind::Executor).unwrap();
-        let mut slot = 0;
-        loop {
-            let values: Vec<Resources> = taken
-                .iter()
-                .filter_map(|run| run.series[0].slots.get(slot).copied())
-                .collect();
-            if values.is_empty() {
-                break;
-            }
-            let cores = values.iter().map(|value| value.cpu_cores).sum::<f64>();
-            let memory = values.iter().map(|v| v.memory_bytes).fold(0.0, f64::max);
-            prop_assert!((demand.slots()[slot].cpu_cores - cores / values.len() as f64).abs() < 1e-9);
-            prop_assert_eq!(demand.slots()[slot].memory_bytes, memory);
-            slot += 1;
-        }
-        prop_assert_eq!(demand.slots().len(), slot);
+fn ids(numbers: &[usize]) -> Vec<String> {
+    let ids = numbers.iter().map(|at| format!("application_1_{at:04}"));
+    ids.collect()
+}
+
+#[test]
+fn what_is_placed_by_follows_the_runs_progress_and_their_largest_memory() {
+    let runs = [
+        run(1, Outcome::Succeeded, steps(16, 1.0, 1e9)),
+        run(2, Outcome::Succeeded, steps(24, 1.0, 2e9)),
+        run(3, Outcome::Succeeded, steps(20, 1.0, 1e9)),
+    ];
+    let profile = made(&runs);
+    let planned = profile.planned(ContainerKind::Executor).unwrap();
+    let slots = planned.demand.slots();
+    assert_eq!(slots.len(), 20);
+    // Slot by slot of the clock, the steps of the three runs would lie in the ninth, eleventh and
+    // thirteenth slot.
+    let early: Vec<f64> = slots[..10].iter().map(|slot| slot.cpu_cores).collect();
+    let late: Vec<f64> = slots[10..].iter().map(|slot| slot.cpu_cores).collect();
+    assert!(
+        early.iter().all(|cores| (cores - 1.0).abs() < 1e-9),
+        "{early:?}"
+    );
+    assert!(
+        late.iter().all(|cores| (cores - 2.0).abs() < 1e-9),
+        "{late:?}"
+    );
+    assert!(slots.iter().all(|slot| slot.memory_bytes == 2e9));
+    assert_eq!(planned.runs, ids(&[3, 2, 1]));
+}
+
+#[test]
+fn the_margin_grows_as_the_confidence_falls() {
+    let alike = [1, 2, 3].map(|at| run(at, Outcome::Succeeded, steps(20, 1.0, 1e9)));
+    let apart = [
+        run(1, Outcome::Succeeded, steps(20, 0.5, 1e9)),
+        run(2, Outcome::Succeeded, steps(20, 1.0, 1e9)),
+        run(3, Outcome::Succeeded, steps(20, 0.7, 1e9)),
+    ];
+    let [alike, apart] = [made(&alike), made(&apart)];
+    let [alike, apart] = [&alike, &apart].map(|it| it.planned(ContainerKind::Executor).unwrap());
+    for planned in [alike, apart] {
+        assert!((planned.margin - SETTINGS.margin / planned.confidence).abs() < 1e-12);
     }
+    assert!(apart.margin > alike.margin, "{apart:?} {alike:?}");
+}
+
+#[test]
+fn one_run_is_below_the_floor_unless_the_floor_is_lowered() {
+    let runs = [run(1, Outcome::Succeeded, steps(20, 1.0, 1e9))];
+    let unsure = made(&runs);
+    assert_eq!(
+        unsure.kinds[&ContainerKind::Executor],
+        Err(NotPredicted::TooFewRuns(1))
+    );
+    assert_eq!(unsure.runs(), 0);
+    let settings = ProfileSettings {
+        least_confidence: 0.0,
+        ..SETTINGS
+    };
+    let taken = profile("key", &runs, &settings).unwrap();
+    let planned = taken.planned(ContainerKind::Executor).unwrap();
+    assert_eq!(planned.demand.slots(), steps(20, 1.0, 1e9));
+    assert!((planned.margin - 0.2).abs() < 1e-12);
 }
 
 #[test]
 fn only_runs_that_succeeded_count_and_only_the_latest() {
-    let slots = |cores| vec![amounts(cores, 0.0)];
+    let even = |cores| steps(20, cores, 1e9);
     let runs = [
-        run(6, Outcome::Failed, slots(100.0)),
-        run(5, Outcome::Succeeded, slots(3.0)),
-        run(4, Outcome::CutOff, slots(100.0)),
-        run(3, Outcome::Succeeded, slots(2.0)),
-        run(2, Outcome::Succeeded, slots(1.0)),
-        run(1, Outcome::Succeeded, slots(100.0)),
+        run(6, Outcome::Failed, even(100.0)),
+        run(5, Outcome::Succeeded, even(1.0)),
+        run(4, Outcome::CutOff, even(100.0)),
+        run(3, Outcome::Succeeded, even(1.05)),
+        run(2, Outcome::Succeeded, even(1.1)),
+        run(1, Outcome::Succeeded, even(1.1)),
     ];
-    let made = profile("key", &runs, &SETTINGS).unwrap();
-    let demand = made.demand(ContainerKind::Executor).unwrap();
-    assert!((demand.slots()[0].cpu_cores - 2.0).abs() < 1e-12);
-    assert_eq!(made.runs, 3);
+    let profile = made(&runs);
+    let planned = profile.planned(ContainerKind::Executor).unwrap();
+    assert_eq!(planned.runs, ids(&[5, 3, 2]));
+    let reason = |id: &str| {
+        let mut left_out = profile.left_out.iter();
+        let found = left_out.find(|run| run.application_id.ends_with(id));
+        found.map(|run| run.reason.clone())
+    };
+    assert_eq!(reason("6"), Some(NotUsed::Excluded(Exclusion::Failed)));
+    assert_eq!(reason("4"), Some(NotUsed::Excluded(Exclusion::CutOff)));
+    assert_eq!(reason("1"), Some(NotUsed::Excluded(Exclusion::Old)));
 }
 
 #[test]
-fn without_a_run_that_succeeded_there_is_no_profile() {
-    let failed = run(1, Outcome::Failed, vec![amounts(1.0, 1.0)]);
-    assert_eq!(profile("key", &[failed], &SETTINGS), None);
+fn without_a_container_there_is_no_profile() {
+    assert_eq!(profile("key", &[], &SETTINGS), None);
+    let mut empty = run(1, Outcome::Succeeded, vec![]);
+    empty.series.clear();
+    assert_eq!(profile("key", &[empty], &SETTINGS), None);
 }
 
 #[test]
-fn a_kind_that_no_run_had_has_no_demand() {
-    let runs = [run(1, Outcome::Succeeded, vec![amounts(1.0, 1.0)])];
-    let made = profile("key", &runs, &SETTINGS).unwrap();
-    assert_eq!(made.demand(ContainerKind::ApplicationMaster), None);
+fn a_kind_that_no_run_had_is_not_planned() {
+    let runs = [1, 2].map(|at| run(at, Outcome::Succeeded, steps(20, 1.0, 1e9)));
+    let profile = made(&runs);
+    assert!(profile.planned(ContainerKind::Executor).is_some());
+    assert_eq!(profile.planned(ContainerKind::ApplicationMaster), None);
 }
 
 #[test]
 fn a_series_that_is_no_demand_is_named() {
+    let mut wrong = steps(20, 1.0, 1e9);
+    wrong[0].cpu_cores = -1.0;
     let runs = [
-        run(2, Outcome::Succeeded, vec![amounts(-1.0, 1.0)]),
-        run(1, Outcome::Succeeded, vec![amounts(1.0, 1.0)]),
+        run(3, Outcome::Succeeded, wrong),
+        run(2, Outcome::Succeeded, steps(20, 1.0, 1e9)),
+        run(1, Outcome::Succeeded, steps(20, 1.0, 1e9)),
     ];
-    let made = profile("key", &runs, &SETTINGS).unwrap();
-    let expected = LeftOut {
-        application_id: "application_1_0002".into(),
-        kind: ContainerKind::Executor,
-        reason: DemandError::Amount {
-            slot: 0,
-            resource: Resource::Cpu,
-            amount: -1.0,
-        },
+    let profile = made(&runs);
+    let reason = DemandError::Amount {
+        slot: 0,
+        resource: Resource::Cpu,
+        amount: -1.0,
     };
-    assert_eq!(made.left_out, [expected]);
-    let demand = made.demand(ContainerKind::Executor).unwrap();
-    assert_eq!(demand.slots(), [amounts(1.0, 1.0)]);
+    assert_eq!(profile.left_out.len(), 1);
+    assert_eq!(profile.left_out[0].reason, NotUsed::Demand(reason));
+    let planned = profile.planned(ContainerKind::Executor).unwrap();
+    assert_eq!(planned.runs, ids(&[2, 1]));
 }

@@ -250,3 +250,40 @@ fn a_container_stops_growing_after_a_day() {
     let series = record(&[vec![last, sample(day + 1_000, 3_000, 2.0, 2.0)]]).series();
     assert_eq!(series[0].slots.len(), MAX_SLOTS);
 }
+
+#[test]
+fn a_recorder_that_was_written_and_read_goes_on_where_it_was() {
+    let sample = |recorder: &mut RunRecorder, container: &str, end_ms| {
+        let usage = usage(end_ms as f64 / 1e4, 5e6);
+        recorder.add(container, ContainerKind::Executor, end_ms, 2_500, usage);
+    };
+    let mut whole = RunRecorder::new();
+    let mut parts = RunRecorder::new();
+    for end_ms in (2_500..60_000).step_by(2_500) {
+        for container in ["a", "b"] {
+            sample(&mut whole, container, end_ms);
+            sample(&mut parts, container, end_ms);
+            let written = postcard::to_stdvec(&parts).unwrap();
+            parts = postcard::from_bytes(&written).unwrap();
+        }
+    }
+    assert_eq!(parts, whole);
+    assert_eq!(parts.series(), whole.series());
+}
+
+#[test]
+fn a_written_recorder_with_slots_that_cannot_be_is_refused() {
+    let mut recorder = RunRecorder::new();
+    recorder.add("a", ContainerKind::Executor, 9_000, 9_000, usage(1.0, 1.0));
+    let written = serde_json::to_string(&recorder).unwrap();
+    assert!(written.contains("\"slot\":2,\"closed\":2"), "{written}");
+    for (from, to) in [
+        ("\"slot\":2", "\"slot\":28800"),
+        ("\"closed\":2", "\"closed\":4"),
+        ("\"kind\":1", "\"kind\":2"),
+    ] {
+        let changed = written.replace(from, to);
+        assert_ne!(changed, written);
+        serde_json::from_str::<RunRecorder>(&changed).unwrap_err();
+    }
+}

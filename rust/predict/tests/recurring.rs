@@ -6,8 +6,8 @@ mod generator;
 
 use elastane_core::{Demand, Resource, Resources};
 use elastane_predict::{
-    Evaluated, Exclusion, Measure, Method, NotPredicted, Outcome, PastRun, Plain, Prediction,
-    RecurringSettings, evaluate_run, predict_next, score,
+    Evaluated, Exclusion, Measure, Method, NotPredicted, ONE_RUN_CONFIDENCE, Outcome, PastRun,
+    Plain, Prediction, RecurringSettings, evaluate_run, predict_next, score,
 };
 use generator::Application;
 use proptest::prelude::*;
@@ -170,8 +170,12 @@ fn runs_that_vary_by_a_factor_of_two_are_no_change() {
 
 #[test]
 fn one_run_and_runs_that_have_nothing_in_common_leave_the_request() {
-    let one = predict_next(&past(&[even(20, 1.0)]), &settings());
+    let one = predict_next(&past(&[even(20, 1.0)]), &RecurringSettings::default());
     assert_eq!(one.prediction.unwrap_err(), NotPredicted::TooFewRuns(1));
+    // Who sets the floor that low takes it.
+    let one = predicted(&past(&[even(20, 1.0)]), &settings());
+    assert_eq!(one.confidence, ONE_RUN_CONFIDENCE);
+    assert_eq!(one.demand().unwrap(), even(20, 1.0));
     let half = |first: f64, second: f64| {
         let slots: Vec<Resources> = (0..40)
             .map(|slot| if slot < 20 { first } else { second })

@@ -13,7 +13,7 @@ pub struct Application {
     /// The longest of its runs is at most so many times as long as the shortest.
     pub longest_over_shortest: f64,
     /// Whether a longer run does the same work more slowly (a disk is throttled), or more work.
-    keeps_work: bool,
+    pub keeps_work: bool,
     random: Random,
 }
 
@@ -34,7 +34,7 @@ const MB: f64 = 1e6;
 /// Table IV has 2.6 % for a stage's time, 0.3 to 5.6 % for its levels at the median, and up to 13 %
 /// at the 99th percentile.
 const PHASE_LENGTH_DEVIATION: f64 = 0.05;
-const LEVEL_DEVIATION: [f64; 4] = [0.02, 0.05, 0.06, 0.06];
+pub const LEVEL_DEVIATION: [f64; 4] = [0.02, 0.05, 0.06, 0.06];
 
 /// Within a phase, so that the mean of two runs misses a third by what was measured: the mean part of
 /// the cores that a slot leaves idle, and the deviations of the logarithms of the others.
@@ -75,7 +75,11 @@ impl Application {
         (0..count).map(|_| self.run()).collect()
     }
 
-    fn run(&mut self) -> Result<Demand, DemandError> {
+    /// The next run, in slots of 3 s.
+    ///
+    /// # Errors
+    /// None that can come of these levels.
+    pub fn run(&mut self) -> Result<Demand, DemandError> {
         let random = &mut self.random;
         let stretch = self.longest_over_shortest.powf(random.unit() - 0.5);
         let slowdown = if self.keeps_work { stretch } else { 1.0 };
@@ -167,26 +171,29 @@ impl Phase {
 
 /// Numbers that a seed and a number give on every machine.
 #[derive(Debug, Clone)]
-struct Random(ChaCha8Rng);
+pub struct Random(ChaCha8Rng);
 
 impl Random {
-    fn new(seed: u64, number: u64) -> Self {
+    /// Of a seed; each number has its own.
+    pub fn new(seed: u64, number: u64) -> Self {
         let mut generator = ChaCha8Rng::seed_from_u64(seed);
         generator.set_stream(number);
         Self(generator)
     }
 
     /// At least 0, below 1.
-    fn unit(&mut self) -> f64 {
+    pub fn unit(&mut self) -> f64 {
         const BITS: u32 = f64::MANTISSA_DIGITS;
         (self.0.next_u64() >> (64 - BITS)) as f64 / (1_u64 << BITS) as f64
     }
 
-    fn between(&mut self, least: f64, most: f64) -> f64 {
+    /// At least the one, below the other.
+    pub fn between(&mut self, least: f64, most: f64) -> f64 {
         least + (most - least) * self.unit()
     }
 
-    fn index(&mut self, items: usize) -> usize {
+    /// Below that number.
+    pub fn index(&mut self, items: usize) -> usize {
         (self.unit() * items as f64) as usize
     }
 
@@ -195,7 +202,7 @@ impl Random {
     }
 
     /// Of mean 1, with this deviation of its logarithm.
-    fn log_normal(&mut self, deviation: f64) -> f64 {
+    pub fn log_normal(&mut self, deviation: f64) -> f64 {
         // Box and Muller's.
         let radius = (-2.0 * (1.0 - self.unit()).ln()).sqrt();
         let normal = radius * (std::f64::consts::TAU * self.unit()).cos();

@@ -1,14 +1,14 @@
 //! Writes generated runs for `elastane evaluate`:
 //! `cargo run --release -p elastane-predict --example generated_runs -- DIR [SEEDS [FIRST]]`
 
+mod csv;
 mod generator;
 
 use std::error::Error;
-use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use elastane_core::Demand;
+use csv::csv;
 use generator::Application;
 
 const SEEDS: u64 = 30;
@@ -31,14 +31,4 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     }
     Ok(())
-}
-
-fn csv(used: &Demand) -> Result<String, std::fmt::Error> {
-    let mut csv = "t_s,cpu_cores,memory_bytes,network_bytes_per_s,disk_bytes_per_s\n".to_owned();
-    for (at, slot) in used.slots().iter().enumerate() {
-        let t_s = at as f64 * f64::from(used.slot_ms()) / 1e3;
-        let [cpu, memory, network, disk] = slot.to_array();
-        writeln!(csv, "{t_s},{cpu:.3},{memory:.0},{network:.0},{disk:.0}")?;
-    }
-    Ok(csv)
 }

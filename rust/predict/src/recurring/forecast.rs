@@ -2,6 +2,7 @@
 
 use elastane_core::{Demand, DemandError, Resources};
 
+use super::bursts::bursts;
 use super::curve::Curve;
 use super::pool::Pool;
 use super::spread::{Spread, levels, mean};
@@ -12,10 +13,6 @@ const MOST_WINDOWS: f64 = 100.0;
 /// A window looks this part of a slot beyond itself on both sides: phases begin earlier or later
 /// from run to run even where the whole is as long.
 const LOOK_BEYOND_SLOTS: f64 = 0.5;
-
-/// By how much a slot may differ from the same one of another run, beside the level of the whole run:
-/// the deviation of the logarithm. Network and disk come in bursts, of which three runs show too few.
-const BURSTS: [f64; 4] = [0.0, 0.0, 0.5, 0.5];
 
 /// Coverage is bought at a price between these, in multiples of the mean use.
 const LEAST_PRICE: f64 = 0.5;
@@ -37,7 +34,7 @@ pub(crate) struct Forecast {
 impl Forecast {
     pub(crate) fn new(curves: &[Curve], slot_ms: u32) -> Self {
         let run_levels: Vec<Resources> = curves.iter().map(Curve::level).collect();
-        let factors = likely_factors(&run_levels);
+        let factors = likely_factors(curves);
         let guesses = guesses(curves);
         let slot_ms = f64::from(slot_ms);
         let longest_ms = guesses.iter().fold(0.0, |most: f64, it| most.max(it.1));
@@ -92,8 +89,8 @@ impl Forecast {
                 .iter()
                 .map(|pools| &pools[at])
                 .fold((0.0, 0.0), |(covered, all), pool| {
-                    let bound = pool.bound(price, self.level[at].max(f64::MIN_POSITIVE));
-                    (covered + pool.weight_upto(bound), all + pool.weight())
+                    let bound = pool.cheapest(price, self.level[at].max(f64::MIN_POSITIVE));
+                    (covered + bound.weight_upto, all + pool.weight())
                 });
         covered / all
     }
@@ -110,9 +107,10 @@ impl Forecast {
 }
 
 /// Factors by which a slot of each resource may differ from what a run shows.
-pub(crate) fn likely_factors(run_levels: &[Resources]) -> [[f64; 5]; 4] {
-    let mut spreads = levels(run_levels);
-    for (spread, bursts) in spreads.iter_mut().zip(BURSTS) {
+pub(crate) fn likely_factors(curves: &[Curve]) -> [[f64; 5]; 4] {
+    let run_levels: Vec<Resources> = curves.iter().map(Curve::level).collect();
+    let mut spreads = levels(&run_levels);
+    for (spread, bursts) in spreads.iter_mut().zip(bursts(curves)) {
         spread.deviation = spread.deviation.hypot(bursts);
     }
     spreads.map(Spread::factors)

@@ -2,6 +2,7 @@
 //!
 //! [`predict_next`] says it before the run starts, a [`Tracker`] while it runs.
 
+mod bursts;
 mod curve;
 mod forecast;
 mod held_out;
@@ -13,13 +14,13 @@ mod tracker;
 use elastane_core::{Demand, DemandError, Resources};
 
 pub(crate) use curve::Curve;
+pub(crate) use forecast::Forecast;
 pub use held_out::HeldOut;
 pub use selection::{Excluded, Exclusion, Measure};
 pub use tracker::{Ahead, Tracker};
 
 use crate::run::Outcome;
 use crate::score::amount;
-use forecast::Forecast;
 use spread::mean;
 
 /// A run that is over, of containers of one kind.
@@ -35,6 +36,9 @@ pub struct PastRun {
     /// What one container used from its start.
     pub used: Demand,
 }
+
+/// How sure one run alone is: no other run tells. It is below the floor that is the default.
+pub const ONE_RUN_CONFIDENCE: f64 = 0.5;
 
 /// How the next run is predicted.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -52,7 +56,7 @@ impl Default for RecurringSettings {
     fn default() -> Self {
         Self {
             runs: 3,
-            coverage: Resources::from_array([0.97, 0.96, 0.965, 0.96]),
+            coverage: Resources::from_array([0.97, 0.96, 0.965, 0.962]),
             least_confidence: 0.6,
         }
     }
@@ -67,14 +71,14 @@ pub struct Prediction {
     /// What is exceeded for a small part of the time only. It is longer than the mean: up to the
     /// longest run that is likely.
     pub envelope: Demand,
-    /// From 0 to 1: see [`HeldOut::confidence`].
+    /// From 0 to 1: see [`HeldOut::confidence`]; [`ONE_RUN_CONFIDENCE`] with one run.
     pub confidence: f64,
-    /// How well the runs predict each other.
-    pub held_out: HeldOut,
+    /// How well the runs predict each other; none with one run.
+    pub held_out: Option<HeldOut>,
     /// The ids of the runs it was made from, newest first.
     pub runs: Vec<String>,
     pub(crate) curves: Vec<Curve>,
-    prices: [f64; 4],
+    pub(crate) prices: [f64; 4],
 }
 
 /// What can be said before the next run, and of which runs.
@@ -116,15 +120,20 @@ pub fn predict_next(history: &[PastRun], settings: &RecurringSettings) -> Outloo
 }
 
 fn prediction(runs: &[&PastRun], settings: &RecurringSettings) -> Result<Prediction, NotPredicted> {
-    if runs.len() < 2 {
-        return Err(NotPredicted::TooFewRuns(runs.len()));
-    }
     let curves: Vec<Curve> = runs.iter().map(|run| Curve::new(&run.used)).collect();
-    let held_out = HeldOut::of(&curves, settings.coverage)?;
-    let confidence = held_out.confidence();
-    if confidence < settings.least_confidence {
-        let least = settings.least_confidence;
-        return Err(NotPredicted::Unsure { confidence, least });
+    let held_out = match curves.len() {
+        0 => return Err(NotPredicted::TooFewRuns(0)),
+        1 => None,
+        _ => Some(HeldOut::of(&curves, settings.coverage)?),
+    };
+    let confidence = held_out.map_or(ONE_RUN_CONFIDENCE, |it| it.confidence());
+    let least = settings.least_confidence;
+    if confidence < least {
+        return Err(if held_out.is_none() {
+            NotPredicted::TooFewRuns(1)
+        } else {
+            NotPredicted::Unsure { confidence, least }
+        });
     }
     let forecast = Forecast::new(&curves, slot_ms(&curves));
     let prices = forecast.prices(settings.coverage);
@@ -144,6 +153,31 @@ impl Prediction {
     #[must_use]
     pub fn length_ms(&self) -> i64 {
         mean_length_ms(&self.curves).round() as i64
+    }
+
+    /// What the next run is placed by: the mean, with the most memory that a run held at the same
+    /// progress. CPU and bandwidth above a prediction are shared out and cost time; memory above it
+    /// cannot be shared out and costs the container.
+    ///
+    /// # Errors
+    /// Amounts that are too large to add up.
+    pub fn demand(&self) -> Result<Demand, DemandError> {
+        let slots = self.mean.slots();
+        let count = slots.len() as f64;
+        let slots: Vec<Resources> = slots
+            .iter()
+            .enumerate()
+            .map(|(at, slot)| {
+                let (from, to) = (at as f64 / count, (at + 1) as f64 / count);
+                let runs = self.curves.iter().flat_map(|it| it.between(from, to));
+                let held = runs.map(|(usage, _)| usage.memory_bytes);
+                Resources {
+                    memory_bytes: held.fold(0.0, f64::max),
+                    ..*slot
+                }
+            })
+            .collect();
+        Demand::series(self.mean.slot_ms(), &slots)
     }
 
     /// All that the run is expected to use: cores, bytes and bytes per second, each times seconds.
@@ -174,7 +208,7 @@ pub(crate) fn mean_between(curves: &[Curve], from: f64, to: f64) -> Resources {
 
 /// A run that is throttled uses less for longer, so its level alone would count for too much: what
 /// flows is scaled to the mean of the runs' totals.
-fn stretched_mean(curves: &[Curve]) -> Result<Demand, DemandError> {
+pub(crate) fn stretched_mean(curves: &[Curve]) -> Result<Demand, DemandError> {
     let slot_ms = slot_ms(curves);
     let length_ms = mean_length_ms(curves);
     let count = (length_ms / f64::from(slot_ms)).round().max(1.0) as usize;

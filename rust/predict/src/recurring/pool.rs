@@ -1,46 +1,71 @@
-//! What one resource may be at one moment, as weighted values.
+//! What one resource may be at one moment, as weighted values, and what it costs to bound it.
 
-/// Values in ascending order, each with the weight of all that are at most as large.
-#[derive(Debug, Clone, Default)]
+/// Of weighted values those that are the best bound at some price.
+///
+/// With `b` the bound, its cost `b ÷ scale + price · P(value > b)` is linear in `b` and in the weight of
+/// the values up to it, so whatever the price, the cheapest bound is a corner of the convex hull of
+/// these pairs.
+#[derive(Debug, Clone)]
 pub(crate) struct Pool {
-    values: Vec<(f64, f64)>,
+    /// From no bound at all to the largest value.
+    corners: Vec<Corner>,
 }
 
+/// A bound, and the weight of the values that are at most as large.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Corner {
+    pub(crate) bound: f64,
+    pub(crate) weight_upto: f64,
+    /// By how much the bound rises for each unit of weight, from the corner before.
+    rise: f64,
+}
+
+const NO_BOUND: Corner = Corner {
+    bound: 0.0,
+    weight_upto: 0.0,
+    rise: f64::NEG_INFINITY,
+};
+
 impl Pool {
-    /// Of values with their weights.
+    /// Of values that are at least 0, with weights above 0.
     pub(crate) fn new(mut values: Vec<(f64, f64)>) -> Self {
         values.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
-        let mut upto = 0.0;
-        for (_, weight) in &mut values {
-            upto += *weight;
-            *weight = upto;
+        let mut corners = vec![NO_BOUND];
+        let mut weight_upto = 0.0;
+        for (bound, weight) in values {
+            weight_upto += weight;
+            let mut rise = f64::NEG_INFINITY;
+            while let Some(last) = corners.last() {
+                rise = (bound - last.bound) / (weight_upto - last.weight_upto);
+                if rise > last.rise {
+                    break;
+                }
+                corners.pop();
+            }
+            corners.push(Corner {
+                bound,
+                weight_upto,
+                rise,
+            });
         }
-        Self { values }
+        Self { corners }
     }
 
     pub(crate) fn weight(&self) -> f64 {
-        self.values.last().map_or(0.0, |(_, upto)| *upto)
-    }
-
-    /// The weight of what is at most as large as `bound`.
-    pub(crate) fn weight_upto(&self, bound: f64) -> f64 {
-        let count = self.values.partition_point(|(value, _)| *value <= bound);
-        let last = count.checked_sub(1).and_then(|last| self.values.get(last));
-        last.map_or(0.0, |(_, upto)| *upto)
+        self.corners.last().map_or(0.0, |all| all.weight_upto)
     }
 
     /// The bound `b` with the least `b ÷ scale + price · P(value > b)`; of those that cost the same
     /// the largest, so that it never falls while the price rises.
+    pub(crate) fn cheapest(&self, price: f64, scale: f64) -> Corner {
+        let worth = price * scale / self.weight();
+        let worth_it = self.corners.partition_point(|corner| corner.rise <= worth);
+        let last = worth_it.checked_sub(1).and_then(|it| self.corners.get(it));
+        last.copied().unwrap_or(NO_BOUND)
+    }
+
     pub(crate) fn bound(&self, price: f64, scale: f64) -> f64 {
-        let weight = self.weight();
-        let (mut best, mut least) = (0.0, price);
-        for (value, upto) in &self.values {
-            let cost = value / scale + price * (1.0 - upto / weight);
-            if cost <= least {
-                (best, least) = (*value, cost);
-            }
-        }
-        best
+        self.cheapest(price, scale).bound
     }
 }
 
@@ -55,11 +80,39 @@ mod tests {
         // From 1 to 10 it costs 9 more and saves a tenth of the price.
         assert_eq!(pool.bound(89.0, 1.0), 1.0);
         assert_eq!(pool.bound(91.0, 1.0), 10.0);
-        assert_eq!(pool.weight_upto(1.0), 9.0);
-        assert_eq!(pool.weight_upto(0.5), 0.0);
+        assert_eq!(pool.cheapest(89.0, 1.0).weight_upto, 9.0);
+        // Not even what is likely is worth next to nothing.
+        assert_eq!(pool.cheapest(1.0, 1.0).weight_upto, 0.0);
+    }
+
+    /// Every value tried, in ascending order.
+    fn plainly_cheapest(values: &[(f64, f64)], price: f64) -> f64 {
+        let weight: f64 = values.iter().map(|(_, weight)| weight).sum();
+        let cost = |bound: f64| {
+            let above = values.iter().filter(|(value, _)| *value > bound);
+            bound + price * above.map(|(_, weight)| weight).sum::<f64>() / weight
+        };
+        let bounds = values.iter().map(|(value, _)| *value);
+        bounds.chain([0.0]).map(cost).fold(f64::INFINITY, f64::min)
     }
 
     proptest! {
+        #[test]
+        fn no_other_bound_is_cheaper(
+            values in proptest::collection::vec((0..9_u8, 1..4_u8), 1..30),
+            price in 0.0..40.0,
+        ) {
+            let values: Vec<(f64, f64)> =
+                values.into_iter().map(|(value, weight)| (value.into(), weight.into())).collect();
+            let pool = Pool::new(values.clone());
+            let Corner { bound, weight_upto, .. } = pool.cheapest(price, 1.0);
+            let upto = values.iter().filter(|(value, _)| *value <= bound);
+            // A bound of 0 before any value says nothing of the zeros.
+            prop_assert!(weight_upto == 0.0 || weight_upto == upto.map(|(_, w)| w).sum::<f64>());
+            let cost = bound + price * (1.0 - weight_upto / pool.weight());
+            prop_assert!((cost - plainly_cheapest(&values, price)).abs() < 1e-9);
+        }
+
         #[test]
         fn a_bound_never_falls_while_the_price_rises(
             values in proptest::collection::vec((0.0..9.0, 0.1..2.0), 1..30),

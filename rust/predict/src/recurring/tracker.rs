@@ -1,6 +1,6 @@
 //! How far a run has come, from what it used so far, and what it will use next.
 
-use elastane_core::{Resource, Resources};
+use elastane_core::{Demand, Resource, Resources};
 
 use super::Prediction;
 use super::curve::Curve;
@@ -51,7 +51,17 @@ impl Tracker {
     /// Of a container that has just started.
     #[must_use]
     pub fn new(prediction: &Prediction) -> Self {
-        let curves = prediction.curves.clone();
+        Self::along(prediction.curves.clone(), prediction.prices)
+    }
+
+    /// Of a container that has just started and of which nothing is known but its demand. Its
+    /// progress is told by that; what bounds [`next`](Tracker::next) is its mean.
+    #[must_use]
+    pub fn of_demand(demand: &Demand) -> Self {
+        Self::along(vec![Curve::new(demand)], [0.0; 4])
+    }
+
+    fn along(curves: Vec<Curve>, prices: [f64; 4]) -> Self {
         let run_levels: Vec<Resources> = curves.iter().map(Curve::level).collect();
         let expected = (0..STEPS).map(|step| {
             let (from, to) = step_span(step);
@@ -71,9 +81,9 @@ impl Tracker {
         });
         let length = Spread::of(curves.iter().map(Curve::length_ms));
         Self {
-            prices: prediction.prices,
+            prices,
             scales: mean(&run_levels).to_array(),
-            factors: likely_factors(&run_levels),
+            factors: likely_factors(&curves),
             length: Spread {
                 deviation: length.deviation.max(LEAST_LENGTH_DEVIATION),
                 ..length

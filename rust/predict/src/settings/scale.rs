@@ -1,0 +1,112 @@
+//! Settings as points whose axes are alike.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{NotForeseen, Settings};
+
+/// A setting may lie this factor outside those of the runs.
+const BEYOND: f64 = 1.25;
+
+/// One setting that differed from run to run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Axis {
+    name: String,
+    least: f64,
+    most: f64,
+    /// Amounts that are all above 0 count by their logarithms: twice the input is one step, whether
+    /// of a gigabyte or of ten.
+    is_logarithmic: bool,
+    mean: f64,
+    deviation: f64,
+}
+
+/// The settings that differed, each to mean 0 and deviation 1.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Scale {
+    axes: Vec<Axis>,
+}
+
+impl Scale {
+    /// Of the settings that every run has and that differ.
+    pub(crate) fn of<'s>(runs: impl Iterator<Item = &'s Settings> + Clone) -> Self {
+        let mut values: BTreeMap<&String, Vec<f64>> = BTreeMap::new();
+        for (name, value) in runs.clone().flat_map(|settings| &settings.0) {
+            values.entry(name).or_default().push(*value);
+        }
+        let count = runs.count();
+        let known = values
+            .into_iter()
+            .filter(|(_, values)| values.len() == count);
+        Self {
+            axes: known
+                .filter_map(|(name, values)| Axis::of(name, &values))
+                .collect(),
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.axes.is_empty()
+    }
+
+    pub(crate) fn point(&self, settings: &Settings) -> Result<Vec<f64>, NotForeseen> {
+        self.axes.iter().map(|axis| axis.at(settings)).collect()
+    }
+}
+
+impl Axis {
+    fn of(name: &str, values: &[f64]) -> Option<Self> {
+        let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+        let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        if !(least.is_finite() && most.is_finite() && least < most) {
+            return None;
+        }
+        let mut axis = Self {
+            name: name.to_owned(),
+            least,
+            most,
+            is_logarithmic: least > 0.0,
+            mean: 0.0,
+            deviation: 1.0,
+        };
+        let along: Vec<f64> = values.iter().map(|value| axis.along(*value)).collect();
+        let count = along.len() as f64;
+        let mean = along.iter().sum::<f64>() / count;
+        let squares: f64 = along.iter().map(|it| (it - mean).powi(2)).sum();
+        axis.mean = mean;
+        axis.deviation = (squares / count).sqrt();
+        Some(axis)
+    }
+
+    fn along(&self, value: f64) -> f64 {
+        let value = if self.is_logarithmic {
+            value.ln()
+        } else {
+            value
+        };
+        (value - self.mean) / self.deviation
+    }
+
+    fn at(&self, settings: &Settings) -> Result<f64, NotForeseen> {
+        let setting = || self.name.clone();
+        let value = settings.0.get(&self.name);
+        let value = *value.ok_or_else(|| NotForeseen::Missing { setting: setting() })?;
+        let (least, most) = if self.is_logarithmic {
+            (self.least / BEYOND, self.most * BEYOND)
+        } else {
+            let beyond = (self.most - self.least) * (BEYOND - 1.0);
+            (self.least - beyond, self.most + beyond)
+        };
+        if !(least..=most).contains(&value) {
+            let setting = setting();
+            return Err(NotForeseen::Beyond {
+                setting,
+                value,
+                least,
+                most,
+            });
+        }
+        Ok(self.along(value))
+    }
+}

@@ -1,0 +1,134 @@
+//! Runs with other settings, by what may be asked of a model.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+use elastane_core::{Demand, Resources, SLOT_MS};
+use elastane_predict::{
+    NotForeseen, NotTrained, RecurringSettings, Settings, SettingsModel, SettingsRun, Tracker,
+    train,
+};
+
+fn settings(input_gb: f64, executors: f64) -> Settings {
+    let named = [("input_bytes", input_gb * 1e9), ("executors", executors)];
+    Settings(named.map(|(name, value)| (name.to_owned(), value)).into())
+}
+
+/// Length and totals follow input over executors; it reads in its first half and computes in its
+/// second. Nothing is sent.
+fn run(number: usize, input_gb: f64, executors: f64) -> SettingsRun {
+    let slots = (20.0 * input_gb / executors).round().max(2.0) as usize;
+    let slots: Vec<Resources> = (0..slots)
+        .map(|slot| {
+            let [cpu, disk] = if slot * 2 < slots {
+                [1.0, 50e6]
+            } else {
+                [3.0, 0.0]
+            };
+            Resources::from_array([cpu, 2e9, 0.0, disk])
+        })
+        .collect();
+    SettingsRun {
+        id: format!("run-{number}"),
+        settings: settings(input_gb, executors),
+        used: Demand::series(SLOT_MS, &slots).unwrap(),
+    }
+}
+
+fn runs(count: usize) -> Vec<SettingsRun> {
+    let of = |number: usize| {
+        let input_gb = 8.0 + (number * 7 % 11) as f64 * 2.0;
+        run(number, input_gb, (2 + number * 5 % 7) as f64)
+    };
+    (0..count).map(of).collect()
+}
+
+fn model() -> SettingsModel {
+    train(&runs(20), &RecurringSettings::default()).unwrap()
+}
+
+#[test]
+fn a_run_with_settings_that_never_ran_is_foreseen() {
+    let next = run(99, 15.0, 4.0);
+    let prediction = model().predict(&next.settings).unwrap();
+    let length_ms = next.used.duration_ms().unwrap() as f64;
+    assert!((prediction.length_ms() as f64 / length_ms - 1.0).abs() < 0.1);
+    let used = elastane_predict::amount(&next.used);
+    let ratios = prediction
+        .total()
+        .zip(used, |said, was| said / was.max(1.0));
+    for ratio in [
+        ratios.cpu_cores,
+        ratios.memory_bytes,
+        ratios.disk_bytes_per_s,
+    ] {
+        assert!((ratio - 1.0).abs() < 0.1, "{ratio}");
+    }
+    assert_eq!(prediction.total().network_bytes_per_s, 0.0);
+    assert!(prediction.envelope.at(0).disk_bytes_per_s >= 50e6);
+    assert!(prediction.envelope.at(length_ms as i64 * 3 / 4).cpu_cores >= 2.9);
+    assert!(prediction.confidence > 0.6, "{}", prediction.confidence);
+    assert_eq!(prediction.runs[0], "run-19");
+}
+
+#[test]
+fn its_prediction_can_be_tracked() {
+    let next = run(99, 15.0, 4.0);
+    let mut tracker = Tracker::new(&model().predict(&next.settings).unwrap());
+    let half = next.used.slots().len() / 2;
+    for slot in &next.used.slots()[..half] {
+        tracker.observe(*slot, SLOT_MS);
+    }
+    assert!(
+        (tracker.progress() - 0.5).abs() < 0.1,
+        "{}",
+        tracker.progress()
+    );
+}
+
+#[test]
+fn a_model_is_the_same_after_it_was_kept() {
+    let model = model();
+    let kept: SettingsModel =
+        serde_json::from_str(&serde_json::to_string(&model).unwrap()).unwrap();
+    let predicted = |model: &SettingsModel| model.predict(&settings(15.0, 4.0)).unwrap().total();
+    let (before, after) = (predicted(&model), predicted(&kept));
+    assert!((before.cpu_cores / after.cpu_cores - 1.0).abs() < 1e-9);
+}
+
+#[test]
+fn what_is_unlike_the_runs_is_not_foreseen() {
+    let model = model();
+    let far = model.predict(&settings(1_000.0, 4.0)).unwrap_err();
+    assert!(
+        matches!(&far, NotForeseen::Beyond { setting, .. } if setting == "input_bytes"),
+        "{far}"
+    );
+    let missing = model.predict(&Settings::default()).unwrap_err();
+    assert!(matches!(missing, NotForeseen::Missing { .. }), "{missing}");
+}
+
+#[test]
+fn settings_that_only_some_runs_have_or_that_never_differ_are_no_features() {
+    let mut runs = runs(20);
+    runs[3].settings.0.insert("once".into(), 7.0);
+    runs.iter_mut().for_each(|run| {
+        run.settings.0.insert("always".into(), 7.0);
+    });
+    let model = train(&runs, &RecurringSettings::default()).unwrap();
+    assert!(model.predict(&settings(15.0, 4.0)).is_ok());
+}
+
+#[test]
+fn there_is_no_model_of_few_runs_of_equal_ones_and_of_noise() {
+    let train = |runs: &[SettingsRun]| train(runs, &RecurringSettings::default());
+    assert_eq!(train(&runs(5)).unwrap_err(), NotTrained::TooFewRuns(5));
+    let alike: Vec<SettingsRun> = (0..9).map(|number| run(number, 10.0, 4.0)).collect();
+    assert_eq!(train(&alike).unwrap_err(), NotTrained::NothingDiffers);
+    let noise: Vec<SettingsRun> = (0..12)
+        .map(|number| SettingsRun {
+            settings: settings(10.0 + number as f64, 4.0),
+            ..run(number, if number * 7 % 4 < 2 { 4.0 } else { 90.0 }, 4.0)
+        })
+        .collect();
+    let unsure = train(&noise).unwrap_err();
+    assert!(matches!(unsure, NotTrained::Unsure { .. }), "{unsure}");
+}
