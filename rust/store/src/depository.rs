@@ -2,11 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use elastane_predict::{ContainerKind, Outcome, Run, RunSeries};
-use rusqlite::{Connection, Params, Row, TransactionBehavior, params};
+use elastane_predict::{Outcome, Run, RunSeries};
+use rusqlite::{Connection, Params, Row, Transaction, TransactionBehavior, params};
 
 use crate::blob;
+use crate::codes::{kind_code, kind_of, outcome_code, outcome_of};
 use crate::error::StoreError;
+use crate::open;
 
 /// One depository. It is for one thread at a time; several processes may have the same file open.
 #[derive(Debug)]
@@ -52,7 +54,16 @@ impl Depository {
         &self.path
     }
 
-    /// Saves a run in one transaction. A run with the same application id is replaced.
+    /// Another connection to the same file, for another thread.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn reopen(&self) -> Result<Self, StoreError> {
+        open::again(&self.path)
+    }
+
+    /// Saves a run in one transaction. A run with the same application id is replaced; what was
+    /// checkpointed of it goes.
     ///
     /// # Errors
     /// A lock that another process held for 5 s, an amount that is not finite and at least 0, or
@@ -64,10 +75,8 @@ impl Depository {
             .map(|series| blob::encode(&series.slots))
             .collect::<Result<Vec<_>, _>>()
             .map_err(|reason| series_error(&self.path, run, reason))?;
-        insert(&mut self.connection, run, &blobs).map_err(|error| {
-            let action = format!("save run {}", run.application_id);
-            StoreError::from_sqlite(&self.path, &action, error)
-        })
+        let action = format!("save run {}", run.application_id);
+        self.change(&action, |transaction| insert(transaction, run, &blobs))
     }
 
     /// The latest `n` runs of an application, newest first, however they ended.
@@ -107,14 +116,32 @@ impl Depository {
             .map_err(|error| self.failed("list the applications", error))
     }
 
-    /// Removes every run of an application and says how many there were.
+    /// Removes all that is known of an application and says how many runs there were. What is being
+    /// recorded of it stays.
     ///
     /// # Errors
     /// A lock that another process held for 5 s, or what SQLite says; nothing was changed then.
     pub fn forget(&mut self, key: &str) -> Result<usize, StoreError> {
-        self.connection
-            .execute("DELETE FROM run WHERE application_key = ?1", [key])
-            .map_err(|error| self.failed(&format!("forget {key}"), error))
+        self.change(&format!("forget {key}"), |transaction| {
+            for table in ["submission", "prediction", "model"] {
+                let statement = format!("DELETE FROM {table} WHERE application_key = ?1");
+                transaction.execute(&statement, [key])?;
+            }
+            transaction.execute("DELETE FROM run WHERE application_key = ?1", [key])
+        })
+    }
+
+    /// The run with this application id.
+    ///
+    /// # Errors
+    /// As [`Depository::latest_runs`].
+    pub fn run(&self, application_id: &str) -> Result<Option<Run>, StoreError> {
+        let statement = format!("SELECT {RUN_COLUMNS} FROM run WHERE application_id = ?1");
+        let row = self
+            .rows(&statement, [application_id], run_row)
+            .map_err(|error| self.failed(&format!("read run {application_id}"), error))?
+            .pop();
+        row.map(|row| self.complete(row)).transpose()
     }
 
     fn latest(&self, key: &str, n: usize, condition: &str) -> Result<Vec<Run>, StoreError> {
@@ -180,7 +207,24 @@ impl Depository {
         Ok(run)
     }
 
-    fn rows<T>(
+    /// Makes a change in one transaction; after an error nothing is changed.
+    pub(crate) fn change<T>(
+        &mut self,
+        action: &str,
+        change: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
+    ) -> Result<T, StoreError> {
+        let changed = || {
+            let transaction = self
+                .connection
+                .transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let done = change(&transaction)?;
+            transaction.commit()?;
+            Ok(done)
+        };
+        changed().map_err(|error| StoreError::from_sqlite(&self.path, action, error))
+    }
+
+    pub(crate) fn rows<T>(
         &self,
         statement: &str,
         parameters: impl Params,
@@ -197,12 +241,11 @@ impl Depository {
     }
 }
 
-fn insert(connection: &mut Connection, run: &Run, blobs: &[Vec<u8>]) -> rusqlite::Result<()> {
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    transaction.execute(
-        "DELETE FROM run WHERE application_id = ?1",
-        [&run.application_id],
-    )?;
+fn insert(transaction: &Transaction<'_>, run: &Run, blobs: &[Vec<u8>]) -> rusqlite::Result<()> {
+    for table in ["run", "open_run"] {
+        let statement = format!("DELETE FROM {table} WHERE application_id = ?1");
+        transaction.execute(&statement, [&run.application_id])?;
+    }
     transaction.execute(
         "INSERT INTO run (application_id, application_key, application_name,
                           started_ms, ended_ms, outcome) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
@@ -229,7 +272,7 @@ fn insert(connection: &mut Connection, run: &Run, blobs: &[Vec<u8>]) -> rusqlite
             ],
         )?;
     }
-    transaction.commit()
+    Ok(())
 }
 
 fn run_row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
@@ -254,39 +297,5 @@ fn series_error(path: &Path, run: &Run, reason: String) -> StoreError {
         key: run.application_key.clone(),
         application_id: run.application_id.clone(),
         reason,
-    }
-}
-
-// The numbers are in files: never change one.
-
-fn outcome_code(outcome: Outcome) -> i64 {
-    match outcome {
-        Outcome::Succeeded => 0,
-        Outcome::Failed => 1,
-        Outcome::CutOff => 2,
-    }
-}
-
-fn outcome_of(code: i64) -> Result<Outcome, String> {
-    match code {
-        0 => Ok(Outcome::Succeeded),
-        1 => Ok(Outcome::Failed),
-        2 => Ok(Outcome::CutOff),
-        _ => Err(format!("outcome {code} is not known")),
-    }
-}
-
-fn kind_code(kind: ContainerKind) -> i64 {
-    match kind {
-        ContainerKind::ApplicationMaster => 0,
-        ContainerKind::Executor => 1,
-    }
-}
-
-fn kind_of(code: i64) -> Result<ContainerKind, String> {
-    match code {
-        0 => Ok(ContainerKind::ApplicationMaster),
-        1 => Ok(ContainerKind::Executor),
-        _ => Err(format!("container kind {code} is not known")),
     }
 }

@@ -60,20 +60,6 @@ pub enum StoreError {
         /// The newest that is known here.
         known: i32,
     },
-    /// Written by an earlier Elastane, and opened for reading only.
-    #[error(
-        "depository {}: schema version {found}, {known} is needed to read it: \
-         the scheduler brings it up to date when it opens it",
-        path.display()
-    )]
-    OlderSchema {
-        /// The file.
-        path: PathBuf,
-        /// Its version.
-        found: i32,
-        /// The version that is needed.
-        known: i32,
-    },
     /// The series of a run cannot be read or written.
     #[error("depository {}: run {application_id} of {key}: {reason}", path.display())]
     Series {
@@ -85,6 +71,58 @@ pub enum StoreError {
         application_id: String,
         /// What is wrong.
         reason: String,
+    },
+    /// A prediction cannot be read or written.
+    #[error("depository {}: the prediction of {application_id} of {key}: {reason}", path.display())]
+    Prediction {
+        /// The file.
+        path: PathBuf,
+        /// The application's key.
+        key: String,
+        /// The run.
+        application_id: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A model cannot be read or written.
+    #[error("depository {}: the model {name} of {key}: {reason}", path.display())]
+    Model {
+        /// The file.
+        path: PathBuf,
+        /// The application's key.
+        key: String,
+        /// The model.
+        name: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A submission cannot be read or written.
+    #[error("depository {}: the submission of {application_id}: {reason}", path.display())]
+    Submission {
+        /// The file.
+        path: PathBuf,
+        /// The run.
+        application_id: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// What was recorded of a run that has not ended cannot be read or written.
+    #[error("depository {}: the open run {application_id}: {reason}", path.display())]
+    OpenRun {
+        /// The file.
+        path: PathBuf,
+        /// The run.
+        application_id: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// No room is left for it.
+    #[error("depository {}: cannot {action}, the disk is full", path.display())]
+    Full {
+        /// The file.
+        path: PathBuf,
+        /// What was tried.
+        action: String,
     },
     /// Anything else that SQLite refuses.
     #[error("depository {}: cannot {action}: {source}", path.display())]
@@ -106,6 +144,7 @@ impl StoreError {
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
                 Self::Locked { path, action }
             }
+            Some(ErrorCode::DiskFull) => Self::Full { path, action },
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Damaged {
                 path,
                 reason: source.to_string(),

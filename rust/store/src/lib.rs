@@ -5,13 +5,28 @@
 //! crash of the machine may lose the last runs, never the file (WAL, synchronous NORMAL).
 
 mod blob;
+mod codes;
+mod compression;
 mod depository;
 mod error;
 mod merge;
+mod model;
 mod open;
+mod open_run;
+mod prediction;
+mod retention;
+mod save_queue;
 mod schema;
+mod snapshot;
+mod submission;
 
 pub use depository::{ApplicationSummary, Depository};
 pub use error::StoreError;
 pub use merge::MergeReport;
+pub use model::ModelRecord;
 pub use open::{Access, Opened};
+pub use open_run::{Event, OpenRun};
+pub use prediction::{LeftOutRun, PredictionMade, PredictionOutcome, PredictionRecord};
+pub use retention::{Pruned, Retention};
+pub use save_queue::{SaveQueue, Saved};
+pub use submission::SubmissionRecord;

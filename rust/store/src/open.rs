@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rusqlite::backup::Backup;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
@@ -18,6 +19,9 @@ const LOCK_WAIT: Duration = Duration::from_secs(5);
 
 /// How often it is tried where SQLite itself does not wait.
 const LOCK_RETRY: Duration = Duration::from_millis(10);
+
+/// Of an older file that is read.
+const PAGES_AT_ONCE: i32 = 10_000;
 
 /// SQLite's side files: they belong to the file whose name they carry.
 const SIDE_FILES: [&str; 3] = ["", "-wal", "-shm"];
@@ -80,7 +84,8 @@ impl Depository {
     /// Opens a depository that exists. Nothing is made, moved or, for reading, changed.
     ///
     /// # Errors
-    /// As [`Depository::open`], and: no such file, a damaged file, for reading an older schema.
+    /// As [`Depository::open`], and: no such file, a damaged file. For reading, tables
+    /// of an older schema are copied into memory.
     pub fn open_existing(path: &Path, access: Access) -> Result<Depository, StoreError> {
         if !path.exists() {
             return Err(StoreError::Missing {
@@ -105,14 +110,29 @@ fn open_to_write(path: &Path, flags: OpenFlags) -> Result<Depository, StoreError
     // A file that turns out to be damaged is kept as it was found, its log included.
     keep_log(&connection, true)?;
     // Before anything is written to it: another program's file stays as it is.
-    schema::state(&connection, path)?;
+    if schema::state(&connection, path)? == State::Empty {
+        // Only before the first table: what is pruned is given back without rewriting the file.
+        set(&connection, "auto_vacuum", "INCREMENTAL").map_err(failed)?;
+    }
     check_pages(&connection, path)?;
     use_log(&connection).map_err(failed)?;
-    set(&connection, "synchronous", "NORMAL").map_err(failed)?;
-    set(&connection, "foreign_keys", "ON").map_err(failed)?;
+    configure(&connection).map_err(failed)?;
     schema::migrate(&mut connection, path)?;
     keep_log(&connection, false)?;
     Ok(Depository::new(connection, path))
+}
+
+/// A file that was opened before: it is not checked again.
+pub(crate) fn again(path: &Path) -> Result<Depository, StoreError> {
+    let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    configure(&connection).map_err(|error| StoreError::from_sqlite(path, "open it", error))?;
+    Ok(Depository::new(connection, path))
+}
+
+/// What holds for one connection and is not in the file.
+fn configure(connection: &Connection) -> rusqlite::Result<()> {
+    set(connection, "synchronous", "NORMAL")?;
+    set(connection, "foreign_keys", "ON")
 }
 
 /// Turns WAL on. SQLite does not wait for another process's lock here, as it does elsewhere: two
@@ -142,21 +162,22 @@ fn set(connection: &Connection, pragma: &str, value: &str) -> rusqlite::Result<(
 
 fn open_to_read(path: &Path) -> Result<Depository, StoreError> {
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-    let found = match schema::state(&connection, path)? {
-        State::Empty => 0,
-        State::Depository(version) => version,
-    };
-    if found < schema::KNOWN {
-        return Err(StoreError::OlderSchema {
-            path: path.to_owned(),
-            found,
-            known: schema::KNOWN,
-        });
+    if schema::state(&connection, path)? == State::Depository(schema::KNOWN) {
+        return Ok(Depository::new(connection, path));
     }
-    Ok(Depository::new(connection, path))
+    // The file stays as it is, so its tables are brought up to date in a copy.
+    let failed = |error| StoreError::from_sqlite(path, "read its older schema", error);
+    let mut copy = Connection::open_in_memory().map_err(failed)?;
+    Backup::new(&connection, &mut copy)
+        .and_then(|backup| backup.run_to_completion(PAGES_AT_ONCE, Duration::ZERO, None))
+        .map_err(failed)?;
+    schema::migrate(&mut copy, path)?;
+    copy.pragma_update(None, "query_only", "ON")
+        .map_err(failed)?;
+    Ok(Depository::new(copy, path))
 }
 
-fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
+pub(crate) fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
     let failed = |error| StoreError::from_sqlite(path, "open it", error);
     let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(failed)?;
@@ -164,7 +185,7 @@ fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
     Ok(connection)
 }
 
-fn check_pages(connection: &Connection, path: &Path) -> Result<(), StoreError> {
+pub(crate) fn check_pages(connection: &Connection, path: &Path) -> Result<(), StoreError> {
     let found: String = connection
         .query_row("PRAGMA quick_check(1)", [], |row| row.get(0))
         .map_err(|error| StoreError::from_sqlite(path, "check its pages", error))?;

@@ -10,7 +10,9 @@ use crate::error::StoreError;
 const APPLICATION_ID: i32 = 0x454c_5354;
 
 /// Migration i leads from version i to i + 1. What was released is never changed.
-const MIGRATIONS: [&str; 1] = ["
+const MIGRATIONS: [&str; 2] = [RUNS, WHAT_ELSE_IS_LEARNED];
+
+const RUNS: &str = "
     CREATE TABLE run (
         id               INTEGER PRIMARY KEY,
         application_id   TEXT    NOT NULL UNIQUE,
@@ -29,7 +31,63 @@ const MIGRATIONS: [&str; 1] = ["
         slots      BLOB    NOT NULL,
         PRIMARY KEY (run, position)
     ) STRICT;
-"];
+";
+
+/// Submissions, predictions and models stay without a foreign key on runs: they are there before
+/// the run is, and a run is replaced when it is saved again.
+const WHAT_ELSE_IS_LEARNED: &str = "
+    CREATE INDEX run_by_end ON run (ended_ms);
+    CREATE TABLE submission (
+        application_id   TEXT    PRIMARY KEY,
+        application_key  TEXT    NOT NULL,
+        application_name TEXT    NOT NULL,
+        submitted_ms     INTEGER NOT NULL,
+        signature        TEXT    NOT NULL,
+        settings         TEXT    NOT NULL
+    ) STRICT;
+    CREATE TABLE prediction (
+        application_id     TEXT    NOT NULL,
+        kind               INTEGER NOT NULL,
+        application_key    TEXT    NOT NULL,
+        made_ms            INTEGER NOT NULL,
+        made               TEXT    NOT NULL,
+        bound              BLOB,
+        bound_slot_ms      INTEGER,
+        actual_length_ms   INTEGER,
+        cpu_coverage       REAL, memory_coverage    REAL,
+        network_coverage   REAL, disk_coverage      REAL,
+        cpu_waste          REAL, memory_waste       REAL,
+        network_waste      REAL, disk_waste         REAL,
+        PRIMARY KEY (application_id, kind)
+    ) STRICT;
+    CREATE INDEX prediction_by_key ON prediction (application_key, made_ms);
+    CREATE TABLE model (
+        application_key TEXT    NOT NULL,
+        kind            INTEGER NOT NULL,
+        name            TEXT    NOT NULL,
+        version         INTEGER NOT NULL,
+        trained_ms      INTEGER NOT NULL,
+        held_out_error  REAL    NOT NULL,
+        model           BLOB    NOT NULL,
+        PRIMARY KEY (application_key, kind, name)
+    ) STRICT;
+    CREATE TABLE open_run (
+        application_id   TEXT    PRIMARY KEY,
+        application_key  TEXT    NOT NULL,
+        application_name TEXT    NOT NULL,
+        started_ms       INTEGER NOT NULL,
+        ended_ms         INTEGER,
+        outcome          INTEGER NOT NULL,
+        sampled_ms       INTEGER NOT NULL,
+        recorder         BLOB
+    ) STRICT;
+    CREATE TABLE open_samples (
+        id             INTEGER PRIMARY KEY,
+        application_id TEXT    NOT NULL REFERENCES open_run ON DELETE CASCADE,
+        samples        BLOB    NOT NULL
+    ) STRICT;
+    CREATE INDEX open_samples_by_run ON open_samples (application_id, id);
+";
 
 /// The newest schema version.
 pub(crate) const KNOWN: i32 = MIGRATIONS.len() as i32;

@@ -115,13 +115,27 @@ fn a_merge_adds_what_is_new_and_keeps_what_is_there() {
     let here = run_with("sales", 1, Outcome::Failed);
     depository.save(&here).unwrap();
     let report = depository.merge(&from).unwrap();
-    assert_eq!(report, MergeReport { added: 2, kept: 1 });
+    assert_eq!(
+        report,
+        MergeReport {
+            added: 2,
+            kept: 1,
+            models: 0
+        }
+    );
     assert_eq!(
         depository.latest_runs("sales", 9).unwrap(),
         [run("sales", 3), run("sales", 2), here]
     );
     let again = depository.merge(&from).unwrap();
-    assert_eq!(again, MergeReport { added: 0, kept: 3 });
+    assert_eq!(
+        again,
+        MergeReport {
+            added: 0,
+            kept: 3,
+            models: 0
+        }
+    );
 }
 
 #[test]

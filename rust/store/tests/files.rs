@@ -10,7 +10,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use common::run;
-use elastane_store::{Access, Depository, StoreError};
+use elastane_store::{Access, Depository, Retention, StoreError};
 use rusqlite::Connection;
 
 const WRITER_FILE: &str = "ELASTANE_TEST_WRITER_FILE";
@@ -228,7 +228,7 @@ fn a_newer_schema_is_refused_and_stays_as_it_is() {
     ] {
         let text = error.to_string();
         assert!(
-            text.contains("schema version 99, this program knows up to 1"),
+            text.contains("schema version 99, this program knows up to 2"),
             "{text}"
         );
         assert_eq!(text.lines().count(), 1);
@@ -254,4 +254,76 @@ fn a_folder_that_cannot_be_made_is_named() {
     fs::write(folder.path().join("file"), b"").unwrap();
     let error = Depository::open(&folder.path().join("file/depository.db")).unwrap_err();
     assert!(matches!(error, StoreError::File { .. }), "{error}");
+}
+
+/// Damages pages at random while the file is open, as a bad disk or a stray program would.
+#[test]
+fn pages_damaged_while_the_file_is_open_are_an_error_and_a_fresh_start_afterwards() {
+    let (mut noticed, mut fresh_starts) = (0, 0);
+    for seed in 1..=20_u64 {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("depository.db");
+        depository_with_runs(&path, 80);
+        let mut depository = Depository::open(&path).unwrap().depository;
+        // It has read nothing yet: what it reads is what is in the file then.
+        let reader = depository.reopen().unwrap();
+        let mut bytes = fs::read(&path).unwrap();
+        let pages = bytes.len() / 4096;
+        let mut state = seed;
+        for _ in 0..6 {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            let at = (state >> 33) as usize % pages * 4096;
+            bytes[at + 8..at + 600].fill(state as u8);
+        }
+        // In place: a new file would leave the open one as it is.
+        fs::OpenOptions::new()
+            .write(true)
+            .open(&path)
+            .and_then(|mut file| std::io::Write::write_all(&mut file, &bytes))
+            .unwrap();
+
+        // Whatever is read or written meanwhile: an error with the file's name, never a panic.
+        for number in 0..10 {
+            let results = [
+                depository.save(&run("sales", 1_000 + number)).err(),
+                reader.latest_runs("sales", 100).err(),
+                depository.prune(&retention(), 0).err(),
+            ];
+            for error in results.into_iter().flatten() {
+                assert!(error.to_string().contains("depository.db"), "{error}");
+                noticed += 1;
+            }
+        }
+        drop((depository, reader));
+        let mut opened = Depository::open(&path).unwrap();
+        fresh_starts += usize::from(opened.moved_aside.is_some());
+        opened.depository.save(&run("sales", 9_999)).unwrap();
+        // What the checks of pages cannot see, the checksum of each series does.
+        match opened.depository.latest_runs("sales", 10_000) {
+            Ok(runs) => assert!(
+                opened.moved_aside.is_none() || runs.len() == 1,
+                "seed {seed}"
+            ),
+            Err(error) => assert!(matches!(error, StoreError::Series { .. }), "{error}"),
+        }
+    }
+    // What was written afterwards may have healed the others, or they hold a damaged series.
+    assert!(
+        fresh_starts > 5,
+        "{fresh_starts} of 20 files were moved aside"
+    );
+    assert!(
+        noticed > 0,
+        "no damage was noticed while the files were open"
+    );
+}
+
+fn retention() -> Retention {
+    Retention {
+        keep_ms: i64::MAX / 2,
+        most_bytes: u64::MAX,
+        profile_runs: 3,
+    }
 }

@@ -1,0 +1,37 @@
+//! What outcomes and kinds of containers are in the tables.
+
+use elastane_predict::{ContainerKind, Outcome};
+
+// The numbers are in files: never change one.
+
+pub(crate) fn outcome_code(outcome: Outcome) -> i64 {
+    match outcome {
+        Outcome::Succeeded => 0,
+        Outcome::Failed => 1,
+        Outcome::CutOff => 2,
+    }
+}
+
+pub(crate) fn outcome_of(code: i64) -> Result<Outcome, String> {
+    match code {
+        0 => Ok(Outcome::Succeeded),
+        1 => Ok(Outcome::Failed),
+        2 => Ok(Outcome::CutOff),
+        _ => Err(format!("outcome {code} is not known")),
+    }
+}
+
+pub(crate) fn kind_code(kind: ContainerKind) -> i64 {
+    match kind {
+        ContainerKind::ApplicationMaster => 0,
+        ContainerKind::Executor => 1,
+    }
+}
+
+pub(crate) fn kind_of(code: i64) -> Result<ContainerKind, String> {
+    match code {
+        0 => Ok(ContainerKind::ApplicationMaster),
+        1 => Ok(ContainerKind::Executor),
+        _ => Err(format!("container kind {code} is not known")),
+    }
+}

@@ -1,0 +1,380 @@
+//! Runs that have not ended: what is recorded of them survives a crash of the process.
+//!
+//! Samples are appended as they come and replayed when the file is opened again; from time to time
+//! those of a run are replaced by the state of its recorder, so that a long run stays small.
+
+use std::collections::{BTreeMap, HashMap};
+use std::time::{Duration, Instant};
+
+use elastane_core::Resources;
+use elastane_predict::{ContainerKind, Outcome, Run, RunRecorder};
+use rusqlite::{Connection, OptionalExtension, params};
+use serde::{Deserialize, Serialize};
+
+use crate::codes::{kind_code, kind_of, outcome_code, outcome_of};
+use crate::compression::{compress, decompress};
+use crate::depository::Depository;
+use crate::error::StoreError;
+
+/// So many batches of one run are replaced by its recorder: at one in 3 s, after five minutes.
+const MOST_BATCHES: i64 = 100;
+
+/// Many runs that began together become long together: the others are shortened later.
+const SHORTEN_FOR: Duration = Duration::from_millis(250);
+
+/// A batch or a recorder is at most so large; a recorder of 24 h and 10,000 containers is 4 MB.
+const MOST_BYTES: usize = 256 * 1024 * 1024;
+
+/// What happened to a run that has not been saved yet.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Event {
+    /// It began.
+    Begun {
+        /// YARN's application id.
+        application_id: String,
+        /// The key of its signature.
+        application_key: String,
+        /// The name as it was submitted.
+        application_name: String,
+        /// In Unix milliseconds.
+        started_ms: i64,
+    },
+    /// One of its containers was sampled; the fields are those of [`RunRecorder::add`].
+    Sampled {
+        /// YARN's application id.
+        application_id: String,
+        /// YARN's container id.
+        container: String,
+        /// Which containers.
+        kind: ContainerKind,
+        /// Since the container's start.
+        sample_end_since_start_ms: i64,
+        /// How long.
+        length_ms: u32,
+        /// What it used.
+        usage: Resources,
+    },
+    /// A part of it was not seen.
+    CutOff {
+        /// YARN's application id.
+        application_id: String,
+    },
+    /// It ended; its last samples may still come.
+    Ended {
+        /// YARN's application id.
+        application_id: String,
+        /// In Unix milliseconds.
+        ended_ms: i64,
+        /// How.
+        outcome: Outcome,
+    },
+    /// Nothing is to be kept of it.
+    Dropped {
+        /// YARN's application id.
+        application_id: String,
+    },
+}
+
+/// What was recorded of a run before the process ended.
+#[derive(Debug, Clone)]
+pub struct OpenRun {
+    /// YARN's application id.
+    pub application_id: String,
+    /// The key of its signature.
+    pub application_key: String,
+    /// The name as it was submitted.
+    pub application_name: String,
+    /// In Unix milliseconds.
+    pub started_ms: i64,
+    /// In Unix milliseconds, where it ended and was not saved.
+    pub ended_ms: Option<i64>,
+    /// How it ended; succeeded while nothing else is known.
+    pub outcome: Outcome,
+    /// When its samples were last saved, in Unix milliseconds.
+    pub sampled_ms: i64,
+    /// Its samples.
+    pub recorder: RunRecorder,
+}
+
+impl OpenRun {
+    /// The run, with what is known of it so far.
+    #[must_use]
+    pub fn into_run(self) -> Run {
+        Run {
+            application_key: self.application_key,
+            application_id: self.application_id,
+            application_name: self.application_name,
+            started_ms: self.started_ms,
+            ended_ms: self.ended_ms.unwrap_or(self.sampled_ms),
+            outcome: self.outcome,
+            series: self.recorder.series(),
+        }
+    }
+}
+
+/// Samples of one run, in the order in which they came.
+#[derive(Default, Serialize, Deserialize)]
+struct Batch {
+    containers: Vec<(String, i64)>,
+    samples: Vec<BatchSample>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct BatchSample {
+    container: u32,
+    end_since_start_ms: i64,
+    length_ms: u32,
+    usage: [f64; 4],
+}
+
+impl Depository {
+    /// Saves what happened, in one transaction. What belongs to a run that was saved or dropped
+    /// meanwhile is passed over.
+    ///
+    /// # Errors
+    /// As [`Depository::save`].
+    pub fn checkpoint(&mut self, events: &[Event], now_ms: i64) -> Result<(), StoreError> {
+        let batches = batches(events)
+            .into_iter()
+            .map(|(id, batch)| match pack(&batch) {
+                Ok(bytes) => Ok((id, bytes)),
+                Err(reason) => Err(self.bad_open_run(id, reason)),
+            })
+            .collect::<Result<Vec<_>, _>>()?;
+        self.change("save what is recorded of running applications", |change| {
+            for event in events {
+                note(change, event, now_ms)?;
+            }
+            for (id, bytes) in &batches {
+                append(change, id, bytes, now_ms)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Every run that has not been saved, in the order of their ids, and what could not be read of
+    /// others: those are dropped.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn open_runs(&mut self) -> Result<(Vec<OpenRun>, Vec<StoreError>), StoreError> {
+        let statement = "SELECT application_id FROM open_run ORDER BY application_id";
+        let ids: Vec<String> = self
+            .rows(statement, [], |row| row.get(0))
+            .map_err(|error| self.failed("list the open runs", error))?;
+        let (mut runs, mut unreadable) = (Vec::new(), Vec::new());
+        for id in ids {
+            match self.open_run(&id) {
+                Ok(run) => runs.extend(run),
+                Err(error @ StoreError::OpenRun { .. }) => {
+                    unreadable.push(error);
+                    self.checkpoint(&[Event::Dropped { application_id: id }], 0)?;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok((runs, unreadable))
+    }
+
+    fn open_run(&self, id: &str) -> Result<Option<OpenRun>, StoreError> {
+        let action = format!("read the open run {id}");
+        let statement = "SELECT application_key, application_name, started_ms, ended_ms, outcome,
+                                sampled_ms, recorder FROM open_run WHERE application_id = ?1";
+        let row = |row: &rusqlite::Row<'_>| {
+            let run = OpenRun {
+                application_id: id.to_owned(),
+                application_key: row.get(0)?,
+                application_name: row.get(1)?,
+                started_ms: row.get(2)?,
+                ended_ms: row.get(3)?,
+                outcome: Outcome::CutOff,
+                sampled_ms: row.get(5)?,
+                recorder: RunRecorder::new(),
+            };
+            Ok((run, row.get(4)?, row.get(6)?))
+        };
+        let found: Option<(OpenRun, i64, Option<Vec<u8>>)> = self
+            .connection
+            .query_row(statement, [id], row)
+            .optional()
+            .map_err(|error| self.failed(&action, error))?;
+        let Some((mut run, outcome, recorder)) = found else {
+            return Ok(None);
+        };
+        let batches: Vec<Vec<u8>> = self
+            .rows(
+                "SELECT samples FROM open_samples WHERE application_id = ?1 ORDER BY id",
+                [id],
+                |row| row.get(0),
+            )
+            .map_err(|error| self.failed(&action, error))?;
+        let bad = |reason| self.bad_open_run(id, reason);
+        run.outcome = outcome_of(outcome).map_err(bad)?;
+        if let Some(bytes) = recorder {
+            run.recorder = unpack(&bytes).map_err(bad)?;
+        }
+        for bytes in batches {
+            replay(&unpack(&bytes).map_err(bad)?, &mut run.recorder).map_err(bad)?;
+        }
+        Ok(Some(run))
+    }
+
+    /// Replaces the samples of runs that have many by the state of their recorders, the longest
+    /// first, until the next checkpoint must not wait any longer. It is to be called after each.
+    ///
+    /// # Errors
+    /// What was saved of a run cannot be read: it is dropped. Or as [`Depository::save`].
+    pub fn shorten_open_runs(&mut self) -> Result<(), StoreError> {
+        let statement = "SELECT application_id FROM open_samples GROUP BY application_id
+                         HAVING count(*) >= ?1 ORDER BY count(*) DESC";
+        let ids: Vec<String> = self
+            .rows(statement, [MOST_BATCHES], |row| row.get(0))
+            .map_err(|error| self.failed("count the samples of open runs", error))?;
+        let begin = Instant::now();
+        for id in ids {
+            if begin.elapsed() >= SHORTEN_FOR {
+                break;
+            }
+            let shortened = self.shorten(&id);
+            if matches!(shortened, Err(StoreError::OpenRun { .. })) {
+                self.checkpoint(&[Event::Dropped { application_id: id }], 0)?;
+            }
+            shortened?;
+        }
+        Ok(())
+    }
+
+    /// Replaces the batches of a run by its recorder.
+    fn shorten(&mut self, id: &str) -> Result<(), StoreError> {
+        let Some(run) = self.open_run(id)? else {
+            return Ok(());
+        };
+        let recorder = pack(&run.recorder).map_err(|reason| self.bad_open_run(id, reason))?;
+        self.change(&format!("shorten the open run {id}"), |transaction| {
+            let statement = "UPDATE open_run SET recorder = ?2 WHERE application_id = ?1";
+            transaction.execute(statement, params![id, recorder])?;
+            let statement = "DELETE FROM open_samples WHERE application_id = ?1";
+            transaction.execute(statement, [id])
+        })?;
+        Ok(())
+    }
+
+    fn bad_open_run(&self, id: &str, reason: String) -> StoreError {
+        StoreError::OpenRun {
+            path: self.path.clone(),
+            application_id: id.to_owned(),
+            reason,
+        }
+    }
+}
+
+fn batches(events: &[Event]) -> BTreeMap<&str, Batch> {
+    let mut batches: BTreeMap<&str, Batch> = BTreeMap::new();
+    let mut numbers: HashMap<(&str, &str), u32> = HashMap::new();
+    for event in events {
+        let Event::Sampled {
+            application_id,
+            container,
+            kind,
+            sample_end_since_start_ms,
+            length_ms,
+            usage,
+        } = event
+        else {
+            continue;
+        };
+        let batch = batches.entry(application_id).or_default();
+        let number = *numbers
+            .entry((application_id, container))
+            .or_insert_with(|| {
+                batch.containers.push((container.clone(), kind_code(*kind)));
+                batch.containers.len() as u32 - 1
+            });
+        batch.samples.push(BatchSample {
+            container: number,
+            end_since_start_ms: *sample_end_since_start_ms,
+            length_ms: *length_ms,
+            usage: usage.to_array(),
+        });
+    }
+    batches
+}
+
+fn note(connection: &Connection, event: &Event, now_ms: i64) -> rusqlite::Result<()> {
+    match event {
+        Event::Begun {
+            application_id,
+            application_key,
+            application_name,
+            started_ms,
+        } => connection
+            .prepare_cached(
+                "INSERT OR REPLACE INTO open_run (application_id, application_key,
+                     application_name, started_ms, outcome, sampled_ms)
+                 SELECT ?1, ?2, ?3, ?4, ?5, ?6
+                 WHERE NOT EXISTS (SELECT 1 FROM run WHERE application_id = ?1)",
+            )?
+            .execute(params![
+                application_id,
+                application_key,
+                application_name,
+                started_ms,
+                outcome_code(Outcome::Succeeded),
+                now_ms
+            ])?,
+        Event::Sampled { .. } => 0,
+        Event::CutOff { application_id } => connection
+            .prepare_cached("UPDATE open_run SET outcome = ?2 WHERE application_id = ?1")?
+            .execute(params![application_id, outcome_code(Outcome::CutOff)])?,
+        Event::Ended {
+            application_id,
+            ended_ms,
+            outcome,
+        } => connection
+            .prepare_cached(
+                "UPDATE open_run SET ended_ms = ?2, outcome = ?3 WHERE application_id = ?1",
+            )?
+            .execute(params![application_id, ended_ms, outcome_code(*outcome)])?,
+        Event::Dropped { application_id } => connection
+            .prepare_cached("DELETE FROM open_run WHERE application_id = ?1")?
+            .execute([application_id])?,
+    };
+    Ok(())
+}
+
+fn append(connection: &Connection, id: &str, bytes: &[u8], now_ms: i64) -> rusqlite::Result<()> {
+    let known = connection
+        .prepare_cached("UPDATE open_run SET sampled_ms = ?2 WHERE application_id = ?1")?
+        .execute(params![id, now_ms])?;
+    if known > 0 {
+        connection
+            .prepare_cached("INSERT INTO open_samples (application_id, samples) VALUES (?1, ?2)")?
+            .execute(params![id, bytes])?;
+    }
+    Ok(())
+}
+
+fn replay(batch: &Batch, recorder: &mut RunRecorder) -> Result<(), String> {
+    for sample in &batch.samples {
+        let (container, kind) = batch
+            .containers
+            .get(sample.container as usize)
+            .ok_or_else(|| format!("container {} of a batch is not in it", sample.container))?;
+        recorder.add(
+            container,
+            kind_of(*kind)?,
+            sample.end_since_start_ms,
+            sample.length_ms,
+            Resources::from_array(sample.usage),
+        );
+    }
+    Ok(())
+}
+
+fn pack(value: &impl Serialize) -> Result<Vec<u8>, String> {
+    compress(&postcard::to_stdvec(value).map_err(|error| error.to_string())?)
+}
+
+fn unpack<T: for<'de> Deserialize<'de>>(bytes: &[u8]) -> Result<T, String> {
+    postcard::from_bytes(&decompress(bytes, MOST_BYTES)?).map_err(|error| error.to_string())
+}

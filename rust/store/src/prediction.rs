@@ -1,0 +1,318 @@
+//! What was predicted, and how it turned out.
+
+use elastane_core::{Demand, Resources};
+use elastane_predict::{ContainerKind, Outlook, score};
+use rusqlite::{Row, params};
+use serde::{Deserialize, Serialize};
+
+use crate::blob;
+use crate::codes::{kind_code, kind_of};
+use crate::depository::Depository;
+use crate::error::StoreError;
+
+/// What was predicted of the containers of one kind of one run, before it started.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PredictionRecord {
+    /// The run.
+    pub application_id: String,
+    /// The key of its signature.
+    pub application_key: String,
+    /// Which containers.
+    pub kind: ContainerKind,
+    /// When, in Unix milliseconds.
+    pub made_ms: i64,
+    /// How and from what.
+    pub made: PredictionMade,
+    /// What was expected to be exceeded for a small part of the time only; none where the request
+    /// stood.
+    pub bound: Option<Demand>,
+    /// Once the run has ended.
+    pub outcome: Option<PredictionOutcome>,
+}
+
+/// How a prediction was made.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct PredictionMade {
+    /// A word for the way it was made.
+    pub method: String,
+    /// From 0 to 1; none where there was too little to tell.
+    pub confidence: Option<f64>,
+    /// The application ids of the runs it was made from, newest first.
+    pub runs: Vec<String>,
+    /// The runs it was not made from.
+    pub left_out: Vec<LeftOutRun>,
+    /// Why the request stood, where it did.
+    pub not_predicted: Option<String>,
+    /// How long the run was expected to be.
+    pub expected_length_ms: Option<i64>,
+}
+
+/// A run that a prediction was not made from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftOutRun {
+    /// The run.
+    pub application_id: String,
+    /// Why, in words.
+    pub reason: String,
+}
+
+/// How a prediction turned out, each array in the order of [`elastane_core::Resource::ALL`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PredictionOutcome {
+    /// How long the run was.
+    pub length_ms: i64,
+    /// The part of the run's time in which usage was at most the bound.
+    pub coverage: [f64; 4],
+    /// ∫ bound ÷ ∫ used; none where nothing was used.
+    pub waste: [Option<f64>; 4],
+}
+
+impl PredictionMade {
+    /// Of a recurring application, from its latest runs.
+    #[must_use]
+    pub fn recurring(outlook: &Outlook) -> Self {
+        let left_out = outlook.left_out.iter().map(|run| LeftOutRun {
+            application_id: run.id.clone(),
+            reason: run.reason.to_string(),
+        });
+        let made = Self {
+            method: "recurring".to_owned(),
+            left_out: left_out.collect(),
+            ..Self::default()
+        };
+        match &outlook.prediction {
+            Ok(prediction) => Self {
+                confidence: Some(prediction.confidence),
+                expected_length_ms: Some(prediction.length_ms()),
+                runs: prediction.runs.clone(),
+                ..made
+            },
+            Err(reason) => Self {
+                not_predicted: Some(reason.to_string()),
+                ..made
+            },
+        }
+    }
+}
+
+impl PredictionOutcome {
+    /// Of a run that used this, under this bound.
+    #[must_use]
+    pub fn of(bound: &Demand, used: &Demand) -> Self {
+        // What the mean adds up to is not kept.
+        let scores = score(bound, Resources::ZERO, used);
+        Self {
+            length_ms: used.duration_ms().unwrap_or_default(),
+            coverage: scores.map(|score| score.coverage),
+            waste: scores.map(|score| score.waste),
+        }
+    }
+}
+
+const COLUMNS: &str = "application_id, application_key, kind, made_ms, made, bound, bound_slot_ms,
+    actual_length_ms, cpu_coverage, memory_coverage, network_coverage, disk_coverage,
+    cpu_waste, memory_waste, network_waste, disk_waste";
+
+impl Depository {
+    /// Saves a prediction. One of the same run and kind is replaced.
+    ///
+    /// # Errors
+    /// An amount that is not finite and at least 0, or what [`Depository::save`] may meet.
+    pub fn save_prediction(&mut self, prediction: &PredictionRecord) -> Result<(), StoreError> {
+        let id = &prediction.application_id;
+        let (bound, slot_ms) = prediction
+            .bound
+            .as_ref()
+            .map(|bound| Ok((blob::encode(bound.slots())?, bound.slot_ms())))
+            .transpose()
+            .map_err(|reason| self.bad_prediction(prediction, reason))?
+            .unzip();
+        let made = serde_json::to_string(&prediction.made)
+            .map_err(|error| self.bad_prediction(prediction, error.to_string()))?;
+        self.change(&format!("save the prediction of {id}"), |transaction| {
+            transaction
+                .prepare_cached(
+                    "INSERT OR REPLACE INTO prediction (application_id, application_key, kind,
+                         made_ms, made, bound, bound_slot_ms) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                )?
+                .execute(params![
+                    id,
+                    prediction.application_key,
+                    kind_code(prediction.kind),
+                    prediction.made_ms,
+                    made,
+                    bound,
+                    slot_ms
+                ])?;
+            match &prediction.outcome {
+                Some(outcome) => complete(transaction, id, prediction.kind, outcome).map(|_| ()),
+                None => Ok(()),
+            }
+        })
+    }
+
+    /// Adds to a prediction how it turned out; false where there is none of this run and kind.
+    ///
+    /// # Errors
+    /// As [`Depository::forget`].
+    pub fn complete_prediction(
+        &mut self,
+        application_id: &str,
+        kind: ContainerKind,
+        outcome: &PredictionOutcome,
+    ) -> Result<bool, StoreError> {
+        let action = format!("complete the prediction of {application_id}");
+        self.change(&action, |transaction| {
+            complete(transaction, application_id, kind, outcome)
+        })
+    }
+
+    /// The latest `n` predictions of an application, newest first.
+    ///
+    /// # Errors
+    /// One that cannot be read, named; or what SQLite says.
+    pub fn predictions(&self, key: &str, n: usize) -> Result<Vec<PredictionRecord>, StoreError> {
+        let statement = format!(
+            "SELECT {COLUMNS} FROM prediction WHERE application_key = ?1
+             ORDER BY made_ms DESC, application_id DESC, kind LIMIT ?2"
+        );
+        let limit = i64::try_from(n).unwrap_or(i64::MAX);
+        self.read_predictions(&statement, params![key, limit], key)
+    }
+
+    /// What was predicted of one run.
+    ///
+    /// # Errors
+    /// As [`Depository::predictions`].
+    pub fn predictions_of_run(&self, id: &str) -> Result<Vec<PredictionRecord>, StoreError> {
+        let statement =
+            format!("SELECT {COLUMNS} FROM prediction WHERE application_id = ?1 ORDER BY kind");
+        self.read_predictions(&statement, params![id], id)
+    }
+
+    fn read_predictions(
+        &self,
+        statement: &str,
+        parameters: impl rusqlite::Params,
+        of: &str,
+    ) -> Result<Vec<PredictionRecord>, StoreError> {
+        self.rows(statement, parameters, row)
+            .map_err(|error| self.failed(&format!("read the predictions of {of}"), error))?
+            .into_iter()
+            .map(|row| {
+                let Stored { id, key, .. } = &row;
+                let (id, key) = (id.clone(), key.clone());
+                row.read().map_err(|reason| StoreError::Prediction {
+                    path: self.path.clone(),
+                    key,
+                    application_id: id,
+                    reason,
+                })
+            })
+            .collect()
+    }
+
+    fn bad_prediction(&self, prediction: &PredictionRecord, reason: String) -> StoreError {
+        StoreError::Prediction {
+            path: self.path.clone(),
+            key: prediction.application_key.clone(),
+            application_id: prediction.application_id.clone(),
+            reason,
+        }
+    }
+}
+
+fn complete(
+    connection: &rusqlite::Connection,
+    application_id: &str,
+    kind: ContainerKind,
+    outcome: &PredictionOutcome,
+) -> rusqlite::Result<bool> {
+    let PredictionOutcome {
+        length_ms,
+        coverage: [c1, c2, c3, c4],
+        waste: [w1, w2, w3, w4],
+    } = outcome;
+    let kind = kind_code(kind);
+    let changed = connection
+        .prepare_cached(
+            "UPDATE prediction SET actual_length_ms = ?3,
+                 cpu_coverage = ?4, memory_coverage = ?5, network_coverage = ?6, disk_coverage = ?7,
+                 cpu_waste = ?8, memory_waste = ?9, network_waste = ?10, disk_waste = ?11
+             WHERE application_id = ?1 AND kind = ?2",
+        )?
+        .execute(params![
+            application_id,
+            kind,
+            length_ms,
+            c1,
+            c2,
+            c3,
+            c4,
+            w1,
+            w2,
+            w3,
+            w4
+        ])?;
+    Ok(changed > 0)
+}
+
+/// A row before what is packed in it is read.
+struct Stored {
+    id: String,
+    key: String,
+    kind: i64,
+    made_ms: i64,
+    made: String,
+    bound: Option<Vec<u8>>,
+    bound_slot_ms: Option<u32>,
+    length_ms: Option<i64>,
+    coverage: [Option<f64>; 4],
+    waste: [Option<f64>; 4],
+}
+
+fn row(row: &Row<'_>) -> rusqlite::Result<Stored> {
+    let four = |first: usize| -> rusqlite::Result<[Option<f64>; 4]> {
+        let [a, b, c, d] = [first, first + 1, first + 2, first + 3].map(|at| row.get(at));
+        Ok([a?, b?, c?, d?])
+    };
+    Ok(Stored {
+        id: row.get(0)?,
+        key: row.get(1)?,
+        kind: row.get(2)?,
+        made_ms: row.get(3)?,
+        made: row.get(4)?,
+        bound: row.get(5)?,
+        bound_slot_ms: row.get(6)?,
+        length_ms: row.get(7)?,
+        coverage: four(8)?,
+        waste: four(12)?,
+    })
+}
+
+impl Stored {
+    fn read(self) -> Result<PredictionRecord, String> {
+        let bound = match (self.bound, self.bound_slot_ms) {
+            (Some(bytes), Some(slot_ms)) => Some(demand(slot_ms, &blob::decode(&bytes)?)?),
+            _ => None,
+        };
+        let outcome = self.length_ms.map(|length_ms| PredictionOutcome {
+            length_ms,
+            coverage: self.coverage.map(|coverage| coverage.unwrap_or_default()),
+            waste: self.waste,
+        });
+        Ok(PredictionRecord {
+            application_id: self.id,
+            application_key: self.key,
+            kind: kind_of(self.kind)?,
+            made_ms: self.made_ms,
+            made: serde_json::from_str(&self.made).map_err(|error| error.to_string())?,
+            bound,
+            outcome,
+        })
+    }
+}
+
+fn demand(slot_ms: u32, slots: &[Resources]) -> Result<Demand, String> {
+    Demand::series(slot_ms, slots).map_err(|error| error.to_string())
+}

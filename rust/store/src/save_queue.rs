@@ -1,0 +1,214 @@
+//! Runs that could not be saved are saved later.
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+
+use elastane_predict::Run;
+
+use crate::depository::Depository;
+use crate::error::StoreError;
+
+/// Runs on their way into a depository whose disk may be full, or which may be locked or damaged.
+#[derive(Debug)]
+pub struct SaveQueue {
+    waiting: VecDeque<Run>,
+    most: usize,
+    failed: u64,
+}
+
+/// What became of the runs of a [`SaveQueue`].
+#[derive(Debug, Default)]
+pub struct Saved {
+    /// Those that are saved now, oldest first.
+    pub saved: Vec<Run>,
+    /// Why the others wait.
+    pub waits_for: Option<StoreError>,
+    /// Those that never will be saved, and why: they hold what cannot be kept, or too many wait.
+    pub lost: Vec<(Run, StoreError)>,
+    /// Where the file went that was found to be damaged; the depository began anew.
+    pub moved_aside: Option<PathBuf>,
+}
+
+impl SaveQueue {
+    /// At most so many runs wait.
+    #[must_use]
+    pub fn new(most: usize) -> Self {
+        Self {
+            waiting: VecDeque::new(),
+            most,
+            failed: 0,
+        }
+    }
+
+    /// Saves a run after those that wait. Where that fails, they all wait for the next call; a
+    /// damaged file is moved aside first, and they go into the new one.
+    pub fn save(&mut self, depository: &mut Depository, run: Run) -> Saved {
+        self.waiting.push_back(run);
+        self.save_waiting(depository)
+    }
+
+    /// Tries those that wait once more.
+    pub fn save_waiting(&mut self, depository: &mut Depository) -> Saved {
+        let mut done = Saved::default();
+        while let Some(run) = self.waiting.pop_front() {
+            let error = match depository.save(&run) {
+                Ok(()) => {
+                    done.saved.push(run);
+                    continue;
+                }
+                Err(error) => error,
+            };
+            self.failed += 1;
+            let has_hope = !matches!(error, StoreError::Series { .. });
+            if !has_hope || self.waiting.len() >= self.most {
+                done.lost.push((run, error));
+                continue;
+            }
+            self.waiting.push_front(run);
+            if matches!(error, StoreError::Damaged { .. }) && done.moved_aside.is_none() {
+                match Depository::open(depository.path()) {
+                    Ok(opened) => {
+                        *depository = opened.depository;
+                        done.moved_aside = opened.moved_aside;
+                        if done.moved_aside.is_some() {
+                            continue;
+                        }
+                        done.waits_for = Some(error);
+                    }
+                    Err(error) => done.waits_for = Some(error),
+                }
+                return done;
+            }
+            done.waits_for = Some(error);
+            return done;
+        }
+        done
+    }
+
+    /// How many runs wait.
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// How often a run could not be saved.
+    #[must_use]
+    pub fn failed(&self) -> u64 {
+        self.failed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use elastane_core::Resources;
+    use elastane_predict::{ContainerKind, Outcome, RunSeries};
+
+    fn run(number: usize) -> Run {
+        // No two are alike, so that they do not compress.
+        let amount = |slot: usize| ((slot * 31 + number) as f64 * 12.9898).sin().abs();
+        Run {
+            application_key: "sales".into(),
+            application_id: format!("application_1_{number:04}"),
+            application_name: "Sales".into(),
+            started_ms: 0,
+            ended_ms: number as i64,
+            outcome: Outcome::Succeeded,
+            series: vec![RunSeries {
+                kind: ContainerKind::Executor,
+                containers: 1,
+                slots: (0..2_000)
+                    .map(|slot| Resources::from_array([amount(slot), 1.0, 2.0, amount(slot)]))
+                    .collect(),
+            }],
+        }
+    }
+
+    fn room(depository: &Depository, pages: i64) {
+        let pragma = format!("PRAGMA max_page_count = {pages}");
+        depository
+            .connection
+            .query_row(&pragma, [], |_| Ok(()))
+            .unwrap();
+    }
+
+    fn fresh() -> (tempfile::TempDir, Depository) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("depository.db");
+        let depository = Depository::open(&path).unwrap().depository;
+        (folder, depository)
+    }
+
+    #[test]
+    fn runs_wait_for_room_and_are_saved_in_their_order() {
+        let (_folder, mut depository) = fresh();
+        room(&depository, 1);
+        let mut queue = SaveQueue::new(10);
+        for number in 1..=3 {
+            let done = queue.save(&mut depository, run(number));
+            assert!(done.saved.is_empty() && done.lost.is_empty());
+            let error = done.waits_for.unwrap();
+            assert!(matches!(error, StoreError::Full { .. }), "{error}");
+            let text = error.to_string();
+            assert!(
+                text.ends_with("cannot save run application_1_0001, the disk is full"),
+                "{text}"
+            );
+        }
+        assert_eq!((queue.waiting(), queue.failed()), (3, 3));
+        room(&depository, 1_000_000);
+        let done = queue.save(&mut depository, run(4));
+        assert_eq!(done.saved, [run(1), run(2), run(3), run(4)]);
+        assert_eq!(depository.latest_runs("sales", 9).unwrap().len(), 4);
+    }
+
+    #[test]
+    fn no_more_wait_than_there_may_and_the_oldest_is_lost() {
+        let (_folder, mut depository) = fresh();
+        room(&depository, 1);
+        let mut queue = SaveQueue::new(2);
+        queue.save(&mut depository, run(1));
+        queue.save(&mut depository, run(2));
+        let done = queue.save(&mut depository, run(3));
+        assert_eq!(done.lost[0].0.application_id, "application_1_0001");
+        assert_eq!(queue.waiting(), 2);
+    }
+
+    #[test]
+    fn a_run_that_cannot_be_kept_holds_up_no_other() {
+        let (_folder, mut depository) = fresh();
+        let mut bad = run(1);
+        bad.series[0].slots[3].cpu_cores = f64::NAN;
+        let mut queue = SaveQueue::new(2);
+        let done = queue.save(&mut depository, bad);
+        assert_eq!((done.lost.len(), queue.waiting()), (1, 0));
+        assert_eq!(queue.save(&mut depository, run(2)).saved.len(), 1);
+    }
+
+    #[test]
+    fn a_file_damaged_while_it_is_open_makes_room_for_a_new_one() {
+        let (_folder, mut depository) = fresh();
+        for number in 0..50 {
+            depository.save(&run(number)).unwrap();
+        }
+        let path = depository.path().to_owned();
+        drop(depository);
+        let mut depository = Depository::open(&path)
+            .unwrap()
+            .depository
+            .reopen()
+            .unwrap();
+        let length = std::fs::metadata(&path).unwrap().len() as usize;
+        let damage = std::fs::OpenOptions::new().write(true).open(&path);
+        std::io::Write::write_all(&mut damage.unwrap(), &vec![0xAB; length]).unwrap();
+        let mut queue = SaveQueue::new(9);
+        let done = queue.save(&mut depository, run(99));
+        assert!(
+            done.moved_aside
+                .unwrap()
+                .ends_with("depository.db.damaged-1")
+        );
+        assert_eq!(done.saved.len(), 1);
+        assert_eq!(depository.latest_runs("sales", 9).unwrap().len(), 1);
+    }
+}

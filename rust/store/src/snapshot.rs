@@ -1,0 +1,66 @@
+//! Copies of a depository for another ResourceManager.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rusqlite::OpenFlags;
+
+use crate::depository::Depository;
+use crate::error::StoreError;
+use crate::merge::MergeReport;
+use crate::open::{Access, check_pages, connect};
+
+impl Depository {
+    /// Writes all that is here at one moment into another file, while it is used. The file appears
+    /// as a whole or not at all, and replaces an older one.
+    ///
+    /// # Errors
+    /// The file system's, or what SQLite says; an older snapshot stays then.
+    pub fn snapshot(&self, to: &Path) -> Result<(), StoreError> {
+        let mut name = to.as_os_str().to_owned();
+        name.push(".new");
+        let unfinished = PathBuf::from(name);
+        let written = self.write_snapshot(to, &unfinished);
+        if written.is_err() {
+            // The error that counts is the first.
+            let _ = fs::remove_file(&unfinished);
+        }
+        written
+    }
+
+    fn write_snapshot(&self, to: &Path, unfinished: &Path) -> Result<(), StoreError> {
+        let failed = |action: &str, source: io::Error| StoreError::File {
+            path: to.to_owned(),
+            action: action.to_owned(),
+            source,
+        };
+        match fs::remove_file(unfinished) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(failed("remove an unfinished snapshot", error));
+            }
+            _ => {}
+        }
+        self.connection
+            .execute("VACUUM INTO ?1", [unfinished.to_string_lossy()])
+            .map_err(|error| StoreError::from_sqlite(to, "write a snapshot", error))?;
+        File::open(unfinished)
+            .and_then(|file| file.sync_all())
+            .and_then(|()| fs::rename(unfinished, to))
+            .map_err(|error| failed("put a snapshot in its place", error))
+    }
+
+    /// Takes over what a snapshot has and this depository has not, see [`Depository::merge`]. The
+    /// snapshot comes from elsewhere, so every page of it is checked before anything is taken.
+    ///
+    /// # Errors
+    /// A damaged snapshot, a newer schema, or as [`Depository::merge`].
+    pub fn adopt(&mut self, snapshot: &Path) -> Result<MergeReport, StoreError> {
+        drop(Depository::open_existing(snapshot, Access::Read)?);
+        check_pages(
+            &connect(snapshot, OpenFlags::SQLITE_OPEN_READ_ONLY)?,
+            snapshot,
+        )?;
+        self.merge(snapshot)
+    }
+}

@@ -1,0 +1,205 @@
+//! What is recorded of running applications, across a crash.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+mod common;
+
+use std::path::{Path, PathBuf};
+
+use common::run;
+use elastane_core::Resources;
+use elastane_predict::{ContainerKind, Outcome, RunRecorder};
+use elastane_store::{Depository, Event, OpenRun};
+use rusqlite::Connection;
+use tempfile::TempDir;
+
+fn fresh() -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("depository.db");
+    (folder, path)
+}
+
+fn open(path: &Path) -> Depository {
+    Depository::open(path).unwrap().depository
+}
+
+fn begun(id: &str) -> Event {
+    Event::Begun {
+        application_id: id.into(),
+        application_key: "sales".into(),
+        application_name: "Sales 1".into(),
+        started_ms: 7,
+    }
+}
+
+fn sampled(id: &str, container: &str, slot: i64) -> Event {
+    Event::Sampled {
+        application_id: id.into(),
+        container: container.into(),
+        kind: ContainerKind::Executor,
+        sample_end_since_start_ms: slot * 3_000 + 2_000,
+        length_ms: 3_000,
+        usage: Resources::from_array([slot as f64, 1e9 / 3.0, 0.1, 7.0]),
+    }
+}
+
+fn recorded(samples: &[Event]) -> RunRecorder {
+    let mut recorder = RunRecorder::new();
+    for sample in samples {
+        if let Event::Sampled {
+            container,
+            kind,
+            sample_end_since_start_ms,
+            length_ms,
+            usage,
+            ..
+        } = sample
+        {
+            recorder.add(
+                container,
+                *kind,
+                *sample_end_since_start_ms,
+                *length_ms,
+                *usage,
+            );
+        }
+    }
+    recorder
+}
+
+fn open_runs(depository: &mut Depository) -> Vec<OpenRun> {
+    let (runs, unreadable) = depository.open_runs().unwrap();
+    assert!(unreadable.is_empty(), "{unreadable:?}");
+    runs
+}
+
+fn count(path: &Path, table: &str) -> i64 {
+    let statement = format!("SELECT count(*) FROM {table}");
+    let connection = Connection::open(path).unwrap();
+    connection
+        .query_row(&statement, [], |row| row.get(0))
+        .unwrap()
+}
+
+#[test]
+fn samples_are_replayed_as_if_nothing_had_been() {
+    let (_folder, path) = fresh();
+    let mut depository = open(&path);
+    depository
+        .checkpoint(&[begun("a"), begun("b")], 10)
+        .unwrap();
+    let mut all = Vec::new();
+    // Long enough that batches are replaced by the recorder twice, and some are left.
+    for slot in 0..250 {
+        let events = [
+            sampled("a", "first", slot),
+            sampled("b", "other", slot),
+            sampled("a", "second", slot),
+        ];
+        depository.checkpoint(&events, 20 + slot).unwrap();
+        depository.shorten_open_runs().unwrap();
+        all.extend([events[0].clone(), events[2].clone()]);
+    }
+    drop(depository);
+    assert_eq!(count(&path, "open_samples"), 2 * 50);
+    let runs = open_runs(&mut open(&path));
+    assert_eq!(runs.len(), 2);
+    let run = &runs[0];
+    assert_eq!(run.recorder, recorded(&all));
+    let known = (
+        run.application_id.as_str(),
+        run.started_ms,
+        run.sampled_ms,
+        run.ended_ms,
+    );
+    assert_eq!(known, ("a", 7, 269, None));
+    assert_eq!(run.outcome, Outcome::Succeeded);
+}
+
+#[test]
+fn a_run_that_was_saved_or_dropped_is_not_open_and_stays_so() {
+    let (_folder, path) = fresh();
+    let mut depository = open(&path);
+    let saved = run("sales", 1);
+    let id = saved.application_id.as_str();
+    depository
+        .checkpoint(
+            &[
+                begun(id),
+                sampled(id, "a", 0),
+                begun("b"),
+                sampled("b", "c", 0),
+            ],
+            10,
+        )
+        .unwrap();
+    depository.save(&saved).unwrap();
+    let dropped = Event::Dropped {
+        application_id: "b".into(),
+    };
+    depository.checkpoint(&[dropped], 11).unwrap();
+    // What was on its way when they went.
+    depository
+        .checkpoint(&[begun(id), sampled(id, "a", 1), sampled("b", "c", 1)], 12)
+        .unwrap();
+    assert!(open_runs(&mut depository).is_empty());
+    drop(depository);
+    assert_eq!(count(&path, "open_samples"), 0);
+}
+
+#[test]
+fn how_a_run_ended_is_known_before_it_is_saved() {
+    let (_folder, path) = fresh();
+    let mut depository = open(&path);
+    let ended = Event::Ended {
+        application_id: "a".into(),
+        ended_ms: 9_000,
+        outcome: Outcome::Failed,
+    };
+    let cut_off = Event::CutOff {
+        application_id: "b".into(),
+    };
+    depository
+        .checkpoint(
+            &[begun("a"), begun("b"), sampled("a", "x", 0), ended, cut_off],
+            10,
+        )
+        .unwrap();
+    let runs = open_runs(&mut depository);
+    assert_eq!(
+        (runs[0].ended_ms, runs[0].outcome),
+        (Some(9_000), Outcome::Failed)
+    );
+    assert_eq!((runs[1].ended_ms, runs[1].outcome), (None, Outcome::CutOff));
+    let run = runs[0].clone().into_run();
+    assert_eq!((run.ended_ms, run.series.len()), (9_000, 1));
+}
+
+#[test]
+fn what_cannot_be_read_is_dropped_and_the_others_stay() {
+    let (_folder, path) = fresh();
+    let mut depository = open(&path);
+    depository
+        .checkpoint(
+            &[
+                begun("a"),
+                begun("b"),
+                sampled("a", "x", 0),
+                sampled("b", "x", 0),
+            ],
+            10,
+        )
+        .unwrap();
+    let changed = "UPDATE open_samples SET samples = x'0011' WHERE application_id = 'a'";
+    Connection::open(&path)
+        .unwrap()
+        .execute(changed, [])
+        .unwrap();
+    let (runs, unreadable) = depository.open_runs().unwrap();
+    assert_eq!(runs[0].application_id, "b");
+    let error = unreadable[0].to_string();
+    assert!(
+        error.contains("the open run a: 2 compressed bytes"),
+        "{error}"
+    );
+    assert_eq!(open_runs(&mut depository).len(), 1);
+}
