@@ -1,0 +1,233 @@
+//! One application, event by event.
+
+use std::collections::BTreeMap;
+
+use elastane_core::SLOT_MS;
+use elastane_predict::{ContainerKind, Outcome, RunRecorder, RunSeries};
+use serde::Deserialize;
+
+use crate::event::{
+    ApplicationEnd, ApplicationStart, Environment, ExecutorAdded, ExecutorRemoved, JobEnd, Stage,
+    StageExecutorMetrics, TaskEnd, TaskMetrics, UnpersistRdd,
+};
+use crate::executor::{Executor, Flows};
+use crate::memory::MemoryCounts;
+use crate::properties::Properties;
+use crate::stages::{Stages, Traits};
+
+/// What the events so far say.
+#[derive(Default)]
+pub(crate) struct Application {
+    pub(crate) start: Option<ApplicationStart>,
+    pub(crate) environment: Option<Environment>,
+    pub(crate) spark_version: Option<String>,
+    pub(crate) tasks: u64,
+    pub(crate) input_bytes: f64,
+    end: Option<ApplicationEnd>,
+    executors: BTreeMap<String, Executor>,
+    stages: Stages,
+    has_last_job_failed: bool,
+    latest_ms: i64,
+}
+
+#[derive(Deserialize)]
+struct LogStart {
+    #[serde(rename = "Spark Version")]
+    version: String,
+}
+
+impl Application {
+    /// Takes in one event; those of other names say nothing about resources.
+    pub(crate) fn event(&mut self, name: &str, line: &[u8]) -> Result<(), serde_json::Error> {
+        match name {
+            "SparkListenerTaskEnd" => self.task_ended(&serde_json::from_slice(line)?),
+            "SparkListenerLogStart" => {
+                let start: LogStart = serde_json::from_slice(line)?;
+                self.spark_version = Some(start.version);
+            }
+            "SparkListenerApplicationStart" => {
+                let start: ApplicationStart = serde_json::from_slice(line)?;
+                self.seen(start.at_ms);
+                self.start = Some(start);
+            }
+            "SparkListenerApplicationEnd" => self.end = Some(serde_json::from_slice(line)?),
+            "SparkListenerEnvironmentUpdate" => {
+                self.environment = Some(serde_json::from_slice(line)?);
+            }
+            "SparkListenerExecutorAdded" => {
+                let ExecutorAdded { at_ms, id } = serde_json::from_slice(line)?;
+                self.seen(at_ms);
+                self.executors
+                    .entry(id)
+                    .or_insert_with(|| Executor::new(at_ms));
+            }
+            "SparkListenerExecutorRemoved" => {
+                let ExecutorRemoved { at_ms, id } = serde_json::from_slice(line)?;
+                self.seen(at_ms);
+                if let Some(executor) = self.executors.get_mut(&id) {
+                    executor.ended_ms = Some(at_ms);
+                }
+            }
+            "SparkListenerJobEnd" => {
+                let end: JobEnd = serde_json::from_slice(line)?;
+                self.has_last_job_failed = end.result.result != "JobSucceeded";
+            }
+            "SparkListenerStageSubmitted" => {
+                let stage: Stage = serde_json::from_slice(line)?;
+                self.stages.begin(&stage.info);
+            }
+            "SparkListenerStageCompleted" => self.stage_ended(&serde_json::from_slice(line)?),
+            "SparkListenerStageExecutorMetrics" => {
+                let StageExecutorMetrics {
+                    executor,
+                    stage,
+                    attempt,
+                    metrics,
+                } = serde_json::from_slice(line)?;
+                self.stages
+                    .peak((stage, attempt), executor.into_owned(), metrics);
+            }
+            "SparkListenerUnpersistRDD" => {
+                let UnpersistRdd { id } = serde_json::from_slice(line)?;
+                self.stages.forget_rdd(id);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn seen(&mut self, at_ms: i64) {
+        self.latest_ms = self.latest_ms.max(at_ms);
+    }
+
+    fn task_ended(&mut self, task: &TaskEnd<'_>) {
+        let (from_ms, to_ms) = (task.info.from_ms, task.info.to_ms);
+        self.seen(to_ms);
+        self.tasks += 1;
+        let traits = self.stages.traits((task.stage, task.attempt));
+        let id = task.info.executor.as_ref();
+        // A log may begin after its executors did.
+        if !self.executors.contains_key(id) {
+            self.executors.insert(id.to_owned(), Executor::new(from_ms));
+        }
+        let Some(executor) = self.executors.get_mut(id) else {
+            return;
+        };
+        if let Some(metrics) = &task.metrics {
+            if !traits.reads_kept {
+                self.input_bytes += metrics.input.bytes.max(0.0);
+            }
+            executor.spread(from_ms, to_ms, flows(metrics, traits));
+        }
+        if let Some(metrics) = &task.executor_metrics {
+            let slots = executor.slots_between(from_ms, to_ms);
+            executor.task_memory.add(slots, metrics);
+        }
+    }
+
+    fn stage_ended(&mut self, stage: &Stage) {
+        let Some(closed) = self.stages.end(&stage.info) else {
+            return;
+        };
+        self.seen(closed.to_ms);
+        for (id, metrics) in &closed.peaks {
+            // The driver is no executor on YARN.
+            if let Some(executor) = self.executors.get_mut(id) {
+                let slots = executor.slots_between(closed.from_ms, closed.to_ms);
+                executor.stage_memory.add(slots, metrics);
+            }
+        }
+    }
+
+    pub(crate) fn has_executors(&self) -> bool {
+        !self.executors.is_empty()
+    }
+
+    pub(crate) fn ended_ms(&self) -> i64 {
+        self.end.as_ref().map_or(self.latest_ms, |end| end.at_ms)
+    }
+
+    /// Spark logs an exit code since version 4 only, and 0 for a job that failed.
+    pub(crate) fn outcome(&self) -> Outcome {
+        match &self.end {
+            None => Outcome::CutOff,
+            Some(end) if self.has_last_job_failed || end.exit_code.unwrap_or(0) != 0 => {
+                Outcome::Failed
+            }
+            Some(_) => Outcome::Succeeded,
+        }
+    }
+
+    /// What the executors used, and where their memory is from.
+    pub(crate) fn series(&mut self, properties: &Properties<'_>) -> (Vec<RunSeries>, MemoryCounts) {
+        let ended_ms = self.ended_ms();
+        if !properties.has_shuffle_service() {
+            self.send(ended_ms);
+        }
+        let mut recorder = RunRecorder::new();
+        let mut sources = MemoryCounts::default();
+        for (id, executor) in &self.executors {
+            let (samples, source) = executor.samples(ended_ms, properties.executor_bytes());
+            sources.add(source);
+            for (end_ms, length_ms, used) in samples {
+                recorder.add(id, ContainerKind::Executor, end_ms, length_ms, used);
+            }
+        }
+        (recorder.series(), sources)
+    }
+
+    /// What one executor received, the others sent: each of those that ran then the same share.
+    fn send(&mut self, ended_ms: i64) {
+        const SLOT: i64 = SLOT_MS as i64;
+        let mut received: BTreeMap<i64, BTreeMap<String, f64>> = BTreeMap::new();
+        for (id, executor) in &self.executors {
+            for (from_ms, bytes) in executor.received() {
+                let slot = received.entry(from_ms.div_euclid(SLOT)).or_default();
+                *slot.entry(id.clone()).or_default() += bytes;
+            }
+        }
+        for (slot, received) in received {
+            let (from_ms, to_ms) = (slot * SLOT, (slot + 1) * SLOT);
+            let all: f64 = received.values().sum();
+            let mut senders: Vec<(&String, &mut Executor)> = self
+                .executors
+                .iter_mut()
+                .filter(|(_, it)| {
+                    it.started_ms < to_ms && it.ended_ms.unwrap_or(ended_ms) > from_ms
+                })
+                .collect();
+            let others = senders.len().saturating_sub(1).max(1) as f64;
+            for (id, sender) in &mut senders {
+                let own = received.get(*id).copied().unwrap_or_default();
+                sender.spread(from_ms, to_ms, [0.0, (all - own) / others, 0.0]);
+            }
+        }
+    }
+}
+
+/// What a task used. `docs/import.md` says why.
+fn flows(metrics: &TaskMetrics, traits: Traits) -> Flows {
+    let wait_ms = metrics.shuffle_read.wait_ms;
+    let busy_ms = metrics.run_ms - wait_ms - metrics.collection_ms;
+    let mut cpu_s = match metrics.cpu_ns {
+        Some(cpu_ns) => cpu_ns / 1e9,
+        None => busy_ms / 1e3,
+    };
+    if traits.runs_python {
+        cpu_s = cpu_s.max(busy_ms / 1e3);
+    }
+    let cpu_s = cpu_s + metrics.deserialize_cpu_ns / 1e9 + metrics.collection_ms / 1e3;
+    let input = if traits.reads_kept {
+        0.0
+    } else {
+        metrics.input.bytes
+    };
+    let disk = input
+        + metrics.output.bytes
+        + metrics.shuffle_write.bytes
+        + metrics.shuffle_read.local_bytes
+        + metrics.shuffle_read.remote_to_disk_bytes
+        // Written, and read again.
+        + 2.0 * metrics.spilled_bytes;
+    [cpu_s, metrics.shuffle_read.remote_bytes, disk].map(|amount| amount.max(0.0))
+}

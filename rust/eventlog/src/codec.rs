@@ -1,0 +1,45 @@
+//! The events of a file, whatever compressed them.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+
+use crate::error::LogError;
+use crate::lz4_block::{self, Lz4BlockReader};
+
+const BUFFER_BYTES: usize = 1 << 17;
+
+/// What a file begins with when one of the other codecs of Spark wrote it.
+const NOT_READ: [(&[u8], &str); 3] = [
+    (b"\x82SNAPPY\0", "snappy"),
+    (b"ZV", "lzf"),
+    (b"\x04\x22\x4d\x18", "the lz4 frame format"),
+];
+const ZSTD: &[u8] = b"\x28\xb5\x2f\xfd";
+
+/// The text of a file. The codec is told by how the file begins, not by its name: logs are renamed.
+pub(crate) fn open(path: &Path) -> Result<Box<dyn BufRead>, LogError> {
+    let failed = || LogError::file(path);
+    let file = File::open(path).map_err(failed())?;
+    let mut reader = BufReader::with_capacity(BUFFER_BYTES, file);
+    let beginning = reader.fill_buf().map_err(failed())?;
+    if let Some((_, codec)) = NOT_READ
+        .iter()
+        .find(|(magic, _)| beginning.starts_with(magic))
+    {
+        let path = path.to_owned();
+        return Err(LogError::Codec { path, codec });
+    }
+    if beginning.starts_with(ZSTD) {
+        let decoder = zstd::Decoder::with_buffer(reader).map_err(failed())?;
+        return Ok(buffered(decoder));
+    }
+    if beginning.starts_with(lz4_block::MAGIC) {
+        return Ok(buffered(Lz4BlockReader::new(reader)));
+    }
+    Ok(Box::new(reader))
+}
+
+fn buffered(reader: impl Read + 'static) -> Box<dyn BufRead> {
+    Box::new(BufReader::with_capacity(BUFFER_BYTES, reader))
+}

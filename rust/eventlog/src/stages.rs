@@ -1,0 +1,95 @@
+//! What is known of a stage while its tasks end.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::event::{ExecutorMetrics, Rdd, StageInfo};
+
+/// A stage and its attempt.
+pub(crate) type StageId = (i64, i64);
+
+/// What the tasks of a stage do that their own events don't say.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct Traits {
+    /// It reads what an earlier stage kept in memory: its input never touched a disk.
+    pub(crate) reads_kept: bool,
+    /// It hands its rows to Python processes, whose CPU time is not in the log.
+    pub(crate) runs_python: bool,
+}
+
+#[derive(Default)]
+pub(crate) struct Stages {
+    open: HashMap<StageId, Open>,
+    /// RDDs that a stage computed and kept in memory.
+    kept: HashSet<i64>,
+}
+
+#[derive(Default)]
+struct Open {
+    traits: Traits,
+    from_ms: i64,
+    peaks: Vec<(String, ExecutorMetrics)>,
+}
+
+/// A stage that is over, and the largest amounts of memory of its executors.
+pub(crate) struct Closed {
+    pub(crate) from_ms: i64,
+    pub(crate) to_ms: i64,
+    pub(crate) peaks: Vec<(String, ExecutorMetrics)>,
+}
+
+impl Stages {
+    pub(crate) fn begin(&mut self, info: &StageInfo) {
+        let traits = Traits {
+            reads_kept: info.rdds.iter().any(|rdd| self.kept.contains(&rdd.id)),
+            runs_python: info.rdds.iter().any(runs_python),
+        };
+        let open = Open {
+            traits,
+            from_ms: info.from_ms.unwrap_or_default(),
+            peaks: Vec::new(),
+        };
+        self.open.insert((info.id, info.attempt), open);
+    }
+
+    /// The traits of a stage; tasks may still end after their stage.
+    pub(crate) fn traits(&self, stage: StageId) -> Traits {
+        self.open
+            .get(&stage)
+            .map_or_else(Traits::default, |open| open.traits)
+    }
+
+    pub(crate) fn peak(&mut self, stage: StageId, executor: String, metrics: ExecutorMetrics) {
+        let open = self.open.entry(stage).or_default();
+        open.peaks.push((executor, metrics));
+    }
+
+    /// The stage's peaks with the time that they hold for; none where it has no times.
+    pub(crate) fn end(&mut self, info: &StageInfo) -> Option<Closed> {
+        self.kept.extend(
+            info.rdds
+                .iter()
+                .filter(|rdd| rdd.storage.as_ref().is_some_and(|storage| storage.memory))
+                .map(|rdd| rdd.id),
+        );
+        let open = self.open.get_mut(&(info.id, info.attempt))?;
+        let from_ms = info.from_ms.unwrap_or(open.from_ms);
+        let peaks = std::mem::take(&mut open.peaks);
+        (from_ms > 0).then_some(Closed {
+            from_ms,
+            to_ms: info.to_ms?,
+            peaks,
+        })
+    }
+
+    pub(crate) fn forget_rdd(&mut self, rdd: i64) {
+        self.kept.remove(&rdd);
+    }
+}
+
+/// Spark names what exchanges rows with Python after it: `PythonRDD`, `ArrowEvalPython`,
+/// `MapInPandas`.
+fn runs_python(rdd: &Rdd) -> bool {
+    ["Python", "Pandas"]
+        .iter()
+        .any(|word| rdd.name.contains(word) || rdd.scope.contains(word))
+}

@@ -1,0 +1,301 @@
+//! The submission as YARN saw it, so that the run has the key that the next one will have.
+
+use elastane_predict::Submission;
+
+use crate::event::{ApplicationStart, Environment};
+use crate::properties::Properties;
+use crate::read::ImportOptions;
+
+const CLUSTER_MODE: &str = "org.apache.spark.deploy.yarn.ApplicationMaster";
+const REDACTED: &str = "(redacted)";
+
+/// What Spark itself puts behind the program's arguments, or between them.
+const MASTER_OPTIONS: [&str; 8] = [
+    "--class",
+    "--jar",
+    "--primary-py-file",
+    "--primary-r-file",
+    "--arg",
+    "--properties-file",
+    "--dist-cache-conf",
+    "--archives",
+];
+
+/// What is not certain of a key.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
+pub enum KeyNote {
+    /// The queue was named by its last part.
+    #[error("queue {queue} is taken as root.{queue}; `--queue {queue}=PATH` where it is another")]
+    ShortQueue {
+        /// As logged.
+        queue: String,
+    },
+    /// The log has the name that the program set, YARN the one it was submitted with.
+    #[error(
+        "in cluster mode the name is the program's own; \
+         `--name LOGGED=SUBMITTED` where spark-submit had another"
+    )]
+    OwnName,
+    /// The program ran outside YARN, so YARN never saw its main class and arguments.
+    #[error("client mode: the key ends with the name, as it does on YARN")]
+    ClientMode,
+    /// It did not run on YARN.
+    #[error("master {master} is not YARN: the key is that of YARN's client mode")]
+    NotYarn {
+        /// As logged.
+        master: String,
+    },
+    /// Spark hid the command since something in it looked like a secret.
+    #[error("the command is redacted: the key has no main class and arguments, YARN's will have")]
+    Redacted,
+    /// The log has no command.
+    #[error("the command is not logged: the key has no main class and arguments, YARN's will have")]
+    NoCommand,
+}
+
+/// The submission that this application was, and what is not certain of it.
+pub(crate) fn submission(
+    start: &ApplicationStart,
+    environment: &Environment,
+    options: &ImportOptions,
+) -> (Submission, Vec<KeyNote>) {
+    let properties = Properties(&environment.spark);
+    let mut notes = Vec::new();
+    let queue = properties.get("spark.yarn.queue").unwrap_or("default");
+    let queue = match options.queues.get(queue) {
+        Some(path) => path.clone(),
+        None if queue == "root" || queue.starts_with("root.") => queue.to_owned(),
+        None => {
+            if queue != "default" {
+                let queue = queue.to_owned();
+                notes.push(KeyNote::ShortQueue { queue });
+            }
+            format!("root.{queue}")
+        }
+    };
+    let tags = properties.get("spark.yarn.tags").unwrap_or_default();
+    let (command, note) = command(&properties, environment);
+    if note.is_none() && !options.names.contains_key(&start.name) {
+        notes.push(KeyNote::OwnName);
+    }
+    notes.extend(note);
+    let submission = Submission {
+        id: start.id.clone().unwrap_or_default(),
+        name: options
+            .names
+            .get(&start.name)
+            .unwrap_or(&start.name)
+            .clone(),
+        user: start.user.clone(),
+        queue,
+        application_type: properties
+            .get("spark.yarn.applicationType")
+            .unwrap_or("SPARK")
+            .to_owned(),
+        tags: tags
+            .split(',')
+            .filter(|tag| !tag.is_empty())
+            .map(str::to_owned)
+            .collect(),
+        commands: command.into_iter().collect(),
+    };
+    (submission, notes)
+}
+
+/// The launch command of the application master, as its launch context had it.
+fn command(
+    properties: &Properties<'_>,
+    environment: &Environment,
+) -> (Option<String>, Option<KeyNote>) {
+    let master = properties.get("spark.master").unwrap_or_default();
+    if master != "yarn" {
+        let master = master.to_owned();
+        return (None, Some(KeyNote::NotYarn { master }));
+    }
+    if properties.get("spark.submit.deployMode") != Some("cluster") {
+        return (None, Some(KeyNote::ClientMode));
+    }
+    let logged = environment.system.get("sun.java.command");
+    let Some(arguments) = logged.and_then(|command| command.strip_prefix(CLUSTER_MODE)) else {
+        let is_redacted = logged.is_some_and(|command| command.ends_with(REDACTED));
+        let note = match is_redacted {
+            true => KeyNote::Redacted,
+            false => KeyNote::NoCommand,
+        };
+        return (None, Some(note));
+    };
+    let words = master_arguments(arguments);
+    let quoted: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+    (
+        Some(format!("java {CLUSTER_MODE} {}", quoted.join(" "))),
+        None,
+    )
+}
+
+/// The arguments of the application master. The JVM joins them with spaces, so one that holds
+/// spaces is put together again: all words up to the next option of the master belong to one value.
+fn master_arguments(line: &str) -> Vec<String> {
+    let mut arguments: Vec<String> = Vec::new();
+    let mut is_value = false;
+    for word in line.trim_start().split(' ') {
+        let takes_word = arguments
+            .last()
+            .is_some_and(|last| !is_value && MASTER_OPTIONS.contains(&last.as_str()));
+        if takes_word {
+            arguments.push(word.to_owned());
+            is_value = true;
+        } else if MASTER_OPTIONS.contains(&word) || !is_value {
+            arguments.push(word.to_owned());
+            is_value = false;
+        } else if let Some(value) = arguments.last_mut() {
+            value.push(' ');
+            value.push_str(word);
+        }
+    }
+    arguments
+}
+
+/// As Spark quotes an argument for the NodeManager's shell.
+fn quoted(argument: &str) -> String {
+    let mut quoted = String::from("'");
+    for character in argument.chars() {
+        match character {
+            '$' => quoted.push_str("\\$"),
+            '"' => quoted.push_str("\\\""),
+            '\'' => quoted.push_str("'\\''"),
+            other => quoted.push(other),
+        }
+    }
+    quoted.push('\'');
+    quoted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use elastane_predict::signature;
+
+    /// A log of the worked example of docs/learning.md.
+    fn sales() -> (ApplicationStart, Environment) {
+        let start = ApplicationStart {
+            name: "Sales 2024-01-05".into(),
+            id: Some("application_1700000000000_0001".into()),
+            at_ms: 0,
+            user: "alice".into(),
+            attempt: Some("1".into()),
+        };
+        let property = |(key, value): (&str, &str)| (key.to_owned(), value.to_owned());
+        let command = "org.apache.spark.deploy.yarn.ApplicationMaster \
+            --class org.apache.spark.deploy.PythonRunner --primary-py-file sales.py \
+            --arg --day --arg 2024-01-05 --arg hdfs://nn/in/part-7 --arg full \
+            --properties-file /x/__spark_conf__.properties --dist-cache-conf /x/y";
+        let environment = Environment {
+            spark: [
+                ("spark.master", "yarn"),
+                ("spark.submit.deployMode", "cluster"),
+                ("spark.yarn.queue", "root.etl"),
+            ]
+            .map(property)
+            .into(),
+            system: [("sun.java.command", command)].map(property).into(),
+        };
+        (start, environment)
+    }
+
+    fn key(
+        start: &ApplicationStart,
+        environment: &Environment,
+        options: &ImportOptions,
+    ) -> (String, Vec<KeyNote>) {
+        let (submission, notes) = submission(start, environment, options);
+        (signature(&submission).key, notes)
+    }
+
+    #[test]
+    fn cluster_mode_has_the_key_of_the_live_submission() {
+        let (start, environment) = sales();
+        let (key, notes) = key(&start, &environment, &ImportOptions::default());
+        assert_eq!(
+            key,
+            "app|SPARK|alice|root.etl|Sales #|sales.py|--day # part-# full"
+        );
+        assert_eq!(notes, [KeyNote::OwnName]);
+    }
+
+    #[test]
+    fn client_mode_ends_with_the_name() {
+        let (start, mut environment) = sales();
+        environment
+            .spark
+            .insert("spark.submit.deployMode".into(), "client".into());
+        let (key, notes) = key(&start, &environment, &ImportOptions::default());
+        assert_eq!(key, "app|SPARK|alice|root.etl|Sales #");
+        assert_eq!(notes, [KeyNote::ClientMode]);
+    }
+
+    #[test]
+    fn what_cannot_be_known_is_said() {
+        let (start, mut environment) = sales();
+        environment
+            .spark
+            .insert("spark.yarn.queue".into(), "etl".into());
+        let redacted = "*********(redacted)".to_owned();
+        environment
+            .system
+            .insert("sun.java.command".into(), redacted);
+        let (key, notes) = key(&start, &environment, &ImportOptions::default());
+        assert_eq!(key, "app|SPARK|alice|root.etl|Sales #");
+        let queue = "etl".to_owned();
+        assert_eq!(notes, [KeyNote::ShortQueue { queue }, KeyNote::Redacted]);
+    }
+
+    #[test]
+    fn queues_and_names_are_mapped() {
+        let (start, mut environment) = sales();
+        environment
+            .spark
+            .insert("spark.yarn.queue".into(), "etl".into());
+        let options = ImportOptions {
+            queues: [("etl".into(), "root.a.etl".into())].into(),
+            names: [(start.name.clone(), "nightly".into())].into(),
+        };
+        let (key, notes) = key(&start, &environment, &options);
+        assert!(
+            key.starts_with("app|SPARK|alice|root.a.etl|nightly|sales.py|"),
+            "{key}"
+        );
+        assert_eq!(notes, []);
+    }
+
+    #[test]
+    fn the_tag_decides() {
+        let (start, mut environment) = sales();
+        let tags = "nightly,elastane.profile=Sales".to_owned();
+        environment.spark.insert("spark.yarn.tags".into(), tags);
+        let (key, _) = key(&start, &environment, &ImportOptions::default());
+        assert_eq!(key, "tag|sales");
+    }
+
+    #[test]
+    fn arguments_with_spaces_and_quotes_come_back() {
+        let line = " --class com.example.Etl --jar file:/a b/etl.jar --arg WHERE x = 'a b' \
+                    --arg  --arg --mode --properties-file p";
+        assert_eq!(
+            master_arguments(line),
+            [
+                "--class",
+                "com.example.Etl",
+                "--jar",
+                "file:/a b/etl.jar",
+                "--arg",
+                "WHERE x = 'a b'",
+                "--arg",
+                "",
+                "--arg",
+                "--mode",
+                "--properties-file",
+                "p"
+            ]
+        );
+    }
+}
