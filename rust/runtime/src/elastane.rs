@@ -2,7 +2,7 @@
 
 mod reporting;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -12,19 +12,22 @@ use elastane_core::cluster::{
 };
 use elastane_core::policy::{self, UnknownPolicy};
 use elastane_core::{Cluster, SLOT_MS};
-use elastane_predict::{Submission, signature};
-use elastane_store::{Depository, StoreError};
+use elastane_predict::{Submission, signature, signature_parts};
+use elastane_store::{Depository, OpenRun, StoreError, SubmissionRecord};
 use parking_lot::Mutex;
 
+use crate::checkpoint::Checkpoints;
 use crate::journal::{Placed, Record};
 use crate::learner::{Learner, LearnerError};
 use crate::measured::Measured;
 use crate::memory_victims::MemoryVictims;
+use crate::progress::Trackers;
 use crate::refusals::Refusals;
 use crate::report::Sequences;
+use crate::retention::Retainer;
 use crate::runs::{Runs, last_samples_ms};
 use crate::settings::Settings;
-use crate::status::{Counters, Status, count};
+use crate::status::{Counters, Recording, Status, count};
 use crate::writer::JournalWriter;
 
 /// Why Elastane cannot start.
@@ -63,6 +66,8 @@ pub struct Elastane {
     settings: Settings,
     state: Mutex<State>,
     learner: Learner,
+    checkpoints: Checkpoints,
+    retainer: Retainer,
     journal: Arc<JournalWriter>,
     counters: Counters,
 }
@@ -74,6 +79,16 @@ struct State {
     refusals: Refusals,
     measured: HashMap<NodeId, Measured>,
     memory_victims: MemoryVictims,
+    trackers: Trackers,
+}
+
+/// What an earlier process recorded and did not save as runs.
+fn restore(depository: &mut Depository) -> Result<Vec<OpenRun>, StoreError> {
+    let (runs, unreadable) = depository.open_runs()?;
+    for error in unreadable {
+        log::warn!("what was recorded before is dropped: {error}");
+    }
+    Ok(runs)
 }
 
 impl Elastane {
@@ -89,7 +104,7 @@ impl Elastane {
             }
         })?;
         let journal = Arc::new(journal);
-        let opened = Depository::open(&settings.depository_file)?;
+        let mut opened = Depository::open(&settings.depository_file)?;
         if let Some(aside) = &opened.moved_aside {
             log::warn!(
                 "the depository {} was damaged and is now {}; learning begins anew",
@@ -97,28 +112,54 @@ impl Elastane {
                 aside.display()
             );
         }
+        let open_runs = restore(&mut opened.depository)?;
+        let checkpoints =
+            Checkpoints::open(opened.depository.reopen()?).map_err(OpenError::Thread)?;
+        let retainer = Retainer::open(opened.depository.reopen()?, settings.retention)
+            .map_err(OpenError::Thread)?;
         let learner = Learner::open(opened.depository, settings.profile, Arc::clone(&journal))?;
+        let (ended, running): (Vec<_>, Vec<_>) = open_runs
+            .into_iter()
+            .partition(|run| run.ended_ms.is_some());
+        for run in ended.into_iter().map(OpenRun::into_run) {
+            let ended_ms = run.ended_ms;
+            learner.learn(run, ended_ms);
+        }
         let policy = policy::named(&settings.policy, settings.policy_options)?;
-        let cluster = Cluster::new(settings.cluster, policy);
+        let mut cluster = Cluster::new(settings.cluster, policy);
+        if let Some(reprovision) = settings.reprovision {
+            cluster.reprovision_by(reprovision);
+        }
         Ok(Self {
             state: Mutex::new(State {
                 cluster,
-                runs: Runs::default(),
+                runs: Runs::restored(running),
                 sequences: Sequences::default(),
                 refusals: Refusals::default(),
                 measured: HashMap::new(),
                 memory_victims: MemoryVictims::default(),
+                trackers: Trackers::default(),
             }),
             settings,
             learner,
+            checkpoints,
+            retainer,
             journal,
             counters: Counters::default(),
         })
     }
 
-    /// Keeps every run that ended and ends the threads.
+    /// Keeps every run that ended, and what is recorded of the others for the next process, and
+    /// ends the threads.
     pub fn close(mut self) {
-        let ended = self.state.get_mut().runs.take_ended();
+        let runs = &mut self.state.get_mut().runs;
+        let latest_ms = runs.latest_ms();
+        if let Some(news) = runs.take_all_news() {
+            self.checkpoints.save(news, latest_ms);
+        }
+        let ended = runs.take_ended();
+        self.checkpoints.close();
+        self.retainer.close();
         for run in ended {
             let ended_ms = run.ended_ms;
             self.learner.learn(run, ended_ms);
@@ -146,6 +187,10 @@ impl Elastane {
         state.sequences.forget(node);
         state.measured.remove(&node);
         state.memory_victims.forget(node);
+        let State {
+            cluster, trackers, ..
+        } = &mut *state;
+        trackers.retain_known(cluster);
     }
 
     /// An application was added; its run begins.
@@ -158,7 +203,20 @@ impl Elastane {
         let application = Application::new(id, name, queue, demands, now_ms);
         let mut state = self.state.lock();
         let number = state.cluster.application_added(application);
-        state.runs.begin(number, key, id, name, now_ms);
+        let is_new = !state.runs.is_restored(id);
+        state.runs.begin(number, key.clone(), id, name, now_ms);
+        drop(state);
+        if is_new {
+            self.learner.begun(id.clone(), key.clone(), now_ms);
+            self.checkpoints.submitted(SubmissionRecord {
+                application_id: id.clone(),
+                application_key: key,
+                application_name: name.clone(),
+                submitted_ms: now_ms,
+                signature: signature_parts(submission),
+                settings: BTreeMap::new(),
+            });
+        }
         number
     }
 
@@ -268,6 +326,7 @@ impl Elastane {
         };
         let node = state.cluster.node(ended.node).map(|n| n.name.clone());
         state.memory_victims.finished(ended.node, container);
+        state.trackers.finished(container);
         state.runs.container_ended(container, ended, until_ms);
         self.journal.write(Record::Finished {
             time_ms: now_ms,
@@ -276,7 +335,8 @@ impl Elastane {
         });
     }
 
-    /// The nodes whose bookable capacity has to change. Also hands on the runs that are complete.
+    /// The nodes whose bookable capacity has to change. Also hands on the runs that are complete, and
+    /// what is new of the others.
     pub fn bookable_changes(&self, limit: usize, now_ms: i64) -> Vec<BookableChange> {
         let mut state = self.state.lock();
         let changes = state.cluster.bookable_changes(limit, now_ms);
@@ -294,8 +354,13 @@ impl Elastane {
                 },
             });
         }
+        let news = state.runs.take_news(now_ms);
         let closed = state.runs.take_closed(now_ms);
         drop(state);
+        self.retainer.tick(now_ms);
+        if let Some(news) = news {
+            self.checkpoints.save(news, now_ms);
+        }
         for run in closed {
             self.learner.learn(run, now_ms);
         }
@@ -313,7 +378,12 @@ impl Elastane {
     /// What is known and was counted, as JSON.
     pub fn status(&self, now_ms: i64) -> String {
         let mut state = self.state.lock();
-        let runs_recording = state.runs.recording();
+        let recording = Recording {
+            runs: state.runs.recording(),
+            resumed: state.runs.resumed(),
+            failed_checkpoints: self.checkpoints.failed(),
+            lost_samples: self.checkpoints.lost(),
+        };
         let State {
             cluster, measured, ..
         } = &mut *state;
@@ -322,7 +392,7 @@ impl Elastane {
             measured,
             &self.counters,
             self.learner.profile_count(),
-            runs_recording,
+            &recording,
             self.journal.dropped(),
             now_ms,
         );

@@ -43,6 +43,8 @@ pub enum Record {
     },
     /// A container gives way because its node's memory is short, or was to and does not.
     Preemption(Box<Preemption>),
+    /// The demand of a running container was corrected, or a window for that began or ended.
+    Reprovision(Box<Reprovision>),
     /// A node's agent reported (only where `journal.usage` is set).
     Node(Box<NodeUsage>),
     /// A run was kept, and what the profile is made of now.
@@ -58,6 +60,33 @@ pub enum Record {
         /// How many runs the profile is made of; 0 when there is none.
         runs: usize,
     },
+}
+
+/// A correction of what a running container is expected to use.
+#[derive(Debug, Clone, Serialize)]
+pub struct Reprovision {
+    /// Unix time in milliseconds; of a window that ended with its container or node when it opened.
+    pub time_ms: i64,
+    /// YARN's node; empty where it is gone.
+    pub node: String,
+    /// YARN's container id.
+    pub container: String,
+    /// YARN's application id; empty where it is gone.
+    pub application: String,
+    /// `opened`, `measured`, `returned`, `too-little-left` or `unused`.
+    pub what: &'static str,
+    /// The time that it took over the time that it was expected to take, where it was slow.
+    pub slowness: Option<f64>,
+    /// What it was predicted to use in the window.
+    pub predicted: Option<Amounts>,
+    /// What it got beyond that.
+    pub lent: Option<Amounts>,
+    /// What it used.
+    pub used: Option<Amounts>,
+    /// What is left of its demand over what was predicted at first: CPU, memory, network, disk.
+    pub factors: Option<[f64; 4]>,
+    /// In a sentence, where there is more to say.
+    pub reason: Option<String>,
 }
 
 /// A container that was committed.

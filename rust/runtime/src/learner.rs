@@ -1,52 +1,66 @@
-//! Runs become profiles, on a thread of its own.
+//! Runs become profiles, and predictions are kept and scored, on a thread of its own.
+
+mod keeper;
 
 use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
 
 use elastane_core::cluster::{Demands, Predicted};
-use elastane_predict::{ContainerKind, Outcome, Profile, ProfileSettings, Run, profile};
+use elastane_predict::{ContainerKind, Profile, ProfileSettings, Run};
 use elastane_store::{Depository, StoreError};
 use parking_lot::RwLock;
 
-use crate::journal::Record;
 use crate::writer::JournalWriter;
+use keeper::Keeper;
 
 type Profiles = Arc<RwLock<HashMap<String, Arc<Profile>>>>;
+
+/// So many profiles, of the applications that ran last, are there before the first heartbeat; those
+/// of the others come while the scheduler works. A profile takes some 10 ms to make.
+const AT_ONCE: usize = 200;
 
 /// Keeps the profiles of every application in memory, and the runs they come from in the
 /// depository.
 pub(crate) struct Learner {
     profiles: Profiles,
-    sender: Option<Sender<(Run, i64)>>,
+    sender: Option<Sender<Work>>,
     thread: Option<JoinHandle<()>>,
 }
 
+enum Work {
+    /// An application begins.
+    Begun {
+        id: String,
+        key: String,
+        now_ms: i64,
+    },
+    /// A run ended at this time and is to be kept.
+    Ended(Box<Run>, i64),
+}
+
 impl Learner {
-    /// Reads every profile, so that an application's first heartbeat finds it.
+    /// Makes the profiles of the latest applications; the thread goes on with the others.
     pub(crate) fn open(
         depository: Depository,
         settings: ProfileSettings,
         journal: Arc<JournalWriter>,
     ) -> Result<Self, LearnerError> {
-        let mut known = HashMap::new();
-        for application in depository.applications()? {
-            let runs = depository.latest_succeeded_runs(&application.key, settings.runs)?;
-            if let Some(profile) = profile(&application.key, &runs, &settings) {
-                tell_left_out(&profile);
-                known.insert(application.key, Arc::new(profile));
-            }
+        let profiles = Profiles::default();
+        let mut keys = latest_first(&depository)?;
+        let later = keys.split_off(keys.len().min(AT_ONCE));
+        let mut keeper = Keeper::new(depository, settings, journal, Arc::clone(&profiles));
+        for key in keys {
+            // What is damaged of one application does not keep the others from theirs.
+            let made = keeper.make_profile(&key);
+            keeper.tell(&format!("the profile {key} is not made"), made);
         }
-        let profiles: Profiles = Arc::new(RwLock::new(known));
         let (sender, receiver) = channel();
         let thread = std::thread::Builder::new()
             .name("elastane-learner".into())
-            .spawn({
-                let profiles = Arc::clone(&profiles);
-                move || learn(depository, settings, &journal, &profiles, &receiver)
-            })?;
+            .spawn(move || keeper.work(later, &receiver))?;
         Ok(Self {
             profiles,
             sender: Some(sender),
@@ -61,9 +75,9 @@ impl Learner {
         };
         let name: Arc<str> = key.into();
         let predicted = |kind| {
-            profile.demand(kind).map(|demand| Predicted {
-                demand: demand.clone(),
-                margin: profile.margin,
+            profile.planned(kind).map(|planned| Predicted {
+                demand: planned.demand.clone(),
+                margin: planned.margin,
                 profile: Arc::clone(&name),
             })
         };
@@ -77,12 +91,21 @@ impl Learner {
         self.profiles.read().len()
     }
 
+    /// An application begins: what is predicted of it is to be kept.
+    pub(crate) fn begun(&self, id: String, key: String, now_ms: i64) {
+        self.send(Work::Begun { id, key, now_ms });
+    }
+
     /// A run that ended at `now_ms` is to be kept.
     pub(crate) fn learn(&self, run: Run, now_ms: i64) {
+        self.send(Work::Ended(Box::new(run), now_ms));
+    }
+
+    fn send(&self, work: Work) {
         if let Some(sender) = &self.sender
-            && sender.send((run, now_ms)).is_err()
+            && sender.send(work).is_err()
         {
-            log::error!("the learner's thread is gone, a run is lost");
+            log::error!("the learner's thread is gone, a run or a prediction is lost");
         }
     }
 
@@ -97,6 +120,12 @@ impl Learner {
     }
 }
 
+fn latest_first(depository: &Depository) -> Result<Vec<String>, StoreError> {
+    let mut applications = depository.applications()?;
+    applications.sort_by_key(|application| std::cmp::Reverse(application.latest_ms));
+    Ok(applications.into_iter().map(|it| it.key).collect())
+}
+
 /// Why no profiles can be kept.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum LearnerError {
@@ -104,61 +133,4 @@ pub(crate) enum LearnerError {
     Store(#[from] StoreError),
     #[error("the learner's thread cannot be started: {0}")]
     Thread(#[from] io::Error),
-}
-
-fn learn(
-    mut depository: Depository,
-    settings: ProfileSettings,
-    journal: &JournalWriter,
-    profiles: &Profiles,
-    runs: &Receiver<(Run, i64)>,
-) {
-    while let Ok((run, now_ms)) = runs.recv() {
-        match keep(&mut depository, settings, profiles, &run) {
-            Ok(runs) => journal.write(Record::Learned {
-                time_ms: now_ms,
-                application: run.application_id,
-                profile: run.application_key,
-                outcome: outcome_name(run.outcome),
-                runs,
-            }),
-            Err(error) => log::error!("the run of {} is not kept: {error}", run.application_id),
-        }
-    }
-}
-
-fn keep(
-    depository: &mut Depository,
-    settings: ProfileSettings,
-    profiles: &Profiles,
-    run: &Run,
-) -> Result<usize, StoreError> {
-    let key = &run.application_key;
-    depository.save(run)?;
-    let runs = depository.latest_succeeded_runs(key, settings.runs)?;
-    let profile = profile(key, &runs, &settings);
-    let count = profile.as_ref().map_or(0, |profile| profile.runs);
-    if let Some(profile) = profile {
-        tell_left_out(&profile);
-        profiles.write().insert(key.clone(), Arc::new(profile));
-    }
-    Ok(count)
-}
-
-fn tell_left_out(profile: &Profile) {
-    for left_out in &profile.left_out {
-        let (run, reason) = (&left_out.application_id, left_out.reason);
-        log::warn!(
-            "the run {run} is not part of the profile {}: {reason}",
-            profile.key
-        );
-    }
-}
-
-fn outcome_name(outcome: Outcome) -> &'static str {
-    match outcome {
-        Outcome::Succeeded => "succeeded",
-        Outcome::Failed => "failed",
-        Outcome::CutOff => "cut-off",
-    }
 }

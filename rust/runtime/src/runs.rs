@@ -6,8 +6,18 @@ use elastane_core::SLOT_MS;
 use elastane_core::cluster::{ApplicationId, Container};
 use elastane_predict::{ContainerKind, Outcome, Run, RunRecorder};
 use elastane_protocol::Sample;
+use elastane_store::{self as store, Event};
 
 use crate::amounts::used;
+
+/// How often what is new is handed on to be saved.
+const CHECKPOINT_MS: i64 = 3_000;
+
+/// Agents keep their samples for two minutes: what lies before a longer break is lost.
+const LONGEST_BREAK_MS: i64 = 120_000;
+
+/// After so long the application of a restored run does not come back.
+const GONE_AFTER_MS: i64 = 600_000;
 
 /// The applications that run, and those that ended while their last samples are on the way.
 #[derive(Default)]
@@ -15,6 +25,16 @@ pub(crate) struct Runs {
     open: HashMap<ApplicationId, OpenRun>,
     closing: HashMap<ApplicationId, (i64, OpenRun)>,
     departed: HashMap<String, (i64, Container)>,
+    /// What an earlier process recorded of applications that have not come back yet.
+    restored: HashMap<String, store::OpenRun>,
+    /// When this process was first asked for what is new, and when it was last handed on.
+    first_ms: Option<i64>,
+    handed_on_ms: Option<i64>,
+    /// When something last happened.
+    latest_ms: i64,
+    /// What is not handed on yet.
+    news: Vec<Event>,
+    resumed: u64,
 }
 
 struct OpenRun {
@@ -24,10 +44,28 @@ struct OpenRun {
     started_ms: i64,
     ended_ms: i64,
     outcome: Outcome,
+    /// An earlier process recorded its beginning.
+    is_resumed: bool,
     recorder: RunRecorder,
 }
 
 impl Runs {
+    /// With what an earlier process recorded of applications that run on.
+    pub(crate) fn restored(runs: Vec<store::OpenRun>) -> Self {
+        let restored = runs
+            .into_iter()
+            .map(|run| (run.application_id.clone(), run));
+        Self {
+            restored: restored.collect(),
+            ..Self::default()
+        }
+    }
+
+    /// Whether an earlier process knew this application.
+    pub(crate) fn is_restored(&self, id: &str) -> bool {
+        self.restored.contains_key(id)
+    }
+
     pub(crate) fn begin(
         &mut self,
         application: ApplicationId,
@@ -36,22 +74,63 @@ impl Runs {
         name: &str,
         now_ms: i64,
     ) {
-        let run = OpenRun {
+        self.latest_ms = now_ms;
+        let mut run = OpenRun {
             key,
             id: id.to_owned(),
             name: name.to_owned(),
             started_ms: now_ms,
             ended_ms: now_ms,
             outcome: Outcome::Succeeded,
+            is_resumed: false,
             recorder: RunRecorder::new(),
         };
-        self.open.insert(application, run);
+        match self.restored.remove(id) {
+            Some(earlier) => {
+                self.resumed += 1;
+                run.started_ms = earlier.started_ms;
+                run.outcome = earlier.outcome;
+                run.is_resumed = true;
+                run.recorder = earlier.recorder;
+                // One that still waits for its first container has missed nothing.
+                let has_samples = !run.recorder.is_empty();
+                self.open.insert(application, run);
+                if has_samples && now_ms - earlier.sampled_ms > LONGEST_BREAK_MS {
+                    self.cut(application);
+                }
+            }
+            None => {
+                self.news.push(Event::Begun {
+                    application_id: run.id.clone(),
+                    application_key: run.key.clone(),
+                    application_name: run.name.clone(),
+                    started_ms: run.started_ms,
+                });
+                self.open.insert(application, run);
+            }
+        }
     }
 
-    /// The beginning of this run was not seen, so nothing is to be learned from it.
+    /// A container of this run outlived a ResourceManager. Unless that one recorded it, the run's
+    /// beginning was not seen, so nothing is to be learned from it.
     pub(crate) fn cut_off(&mut self, application: ApplicationId) {
-        if let Some(run) = self.open.get_mut(&application) {
+        if self
+            .open
+            .get(&application)
+            .is_some_and(|run| !run.is_resumed)
+        {
+            self.cut(application);
+        }
+    }
+
+    fn cut(&mut self, application: ApplicationId) {
+        if let Some(run) = self.open.get_mut(&application)
+            && run.outcome != Outcome::CutOff
+        {
             run.outcome = Outcome::CutOff;
+            self.news.push(Event::CutOff {
+                application_id: run.id.clone(),
+            });
         }
     }
 
@@ -64,11 +143,50 @@ impl Runs {
         until_ms: i64,
     ) {
         if let Some(mut run) = self.open.remove(&application) {
+            self.latest_ms = now_ms;
             run.ended_ms = now_ms;
             if !succeeded && run.outcome == Outcome::Succeeded {
                 run.outcome = Outcome::Failed;
             }
+            self.news.push(Event::Ended {
+                application_id: run.id.clone(),
+                ended_ms: now_ms,
+                outcome: run.outcome,
+            });
             self.closing.insert(application, (until_ms, run));
+        }
+    }
+
+    /// What is new since the last time, once that was a while ago.
+    pub(crate) fn take_news(&mut self, now_ms: i64) -> Option<Vec<Event>> {
+        let first_ms = *self.first_ms.get_or_insert(now_ms);
+        if self
+            .handed_on_ms
+            .is_some_and(|last_ms| now_ms - last_ms < CHECKPOINT_MS)
+        {
+            return None;
+        }
+        self.handed_on_ms = Some(now_ms);
+        if now_ms - first_ms >= GONE_AFTER_MS {
+            self.drop_restored();
+        }
+        self.take_all_news()
+    }
+
+    /// What is new since the last time.
+    pub(crate) fn take_all_news(&mut self) -> Option<Vec<Event>> {
+        (!self.news.is_empty()).then(|| std::mem::take(&mut self.news))
+    }
+
+    /// When something last happened.
+    pub(crate) fn latest_ms(&self) -> i64 {
+        self.latest_ms
+    }
+
+    fn drop_restored(&mut self) {
+        for application_id in std::mem::take(&mut self.restored).into_keys() {
+            log::warn!("{application_id} did not come back, what was recorded of it is dropped");
+            self.news.push(Event::Dropped { application_id });
         }
     }
 
@@ -98,6 +216,15 @@ impl Runs {
         };
         let since_start_ms = end_ms - container.start_ms;
         let used = used(&sample.usage);
+        self.latest_ms = self.latest_ms.max(end_ms);
+        self.news.push(Event::Sampled {
+            application_id: run.id.clone(),
+            container: id.to_owned(),
+            kind,
+            sample_end_since_start_ms: since_start_ms,
+            length_ms: sample.length_ms,
+            usage: used,
+        });
         run.recorder
             .add(id, kind, since_start_ms, sample.length_ms, used);
     }
@@ -125,6 +252,11 @@ impl Runs {
 
     pub(crate) fn recording(&self) -> usize {
         self.open.len()
+    }
+
+    /// How many runs an earlier process began.
+    pub(crate) fn resumed(&self) -> u64 {
+        self.resumed
     }
 }
 

@@ -10,12 +10,18 @@ use elastane_core::ClusterSettings;
 use elastane_core::fit::Peaks;
 use elastane_core::plan::PlanSettings;
 use elastane_core::policy::{self, Favor, PolicyOptions};
+use elastane_core::reprovision::ReprovisionSettings;
 use elastane_predict::ProfileSettings;
+use elastane_store::Retention;
+
+use crate::retention::MB;
 
 const PREFIX: &str = "yarn.scheduler.elastane.";
 
 /// Keys that Java reads itself.
 const OF_JAVA: [&str; 2] = ["usage.address", "usage.handler-count"];
+
+const DAY_MS: i64 = 86_400_000;
 
 /// Everything that an administrator can set.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,12 +34,16 @@ pub struct Settings {
     pub policy: String,
     /// What was chosen about it.
     pub policy_options: PolicyOptions,
+    /// Whether containers are followed by their progress and, in mode `enforce`, reprovisioned.
+    pub reprovision: Option<ReprovisionSettings>,
     /// How profiles are made.
     pub profile: ProfileSettings,
     /// How often an agent reports, in milliseconds.
     pub report_interval_ms: i64,
     /// Where runs are kept.
     pub depository_file: PathBuf,
+    /// For how long, and how many.
+    pub retention: Retention,
     /// Where decisions are written; none writes none.
     pub journal_file: Option<PathBuf>,
     /// Whether each report is written into the journal, too.
@@ -110,6 +120,13 @@ impl Settings {
                 )
             })?,
         };
+        let profile = ProfileSettings {
+            runs: keys.number("profile.runs", 3, 1..=100)?,
+            margin: keys.number("profile.margin", 0.2, 0.0..=10.0)?,
+            least_confidence: keys.number("profile.least-confidence", 0.6, 0.0..=1.0)?,
+        };
+        let keep_days: i64 = keys.number("depository.keep-days", 400, 1..=36_500)?;
+        let most_mb: u64 = keys.number("depository.max-mb", 2_000, 10..=1_000_000)?;
         let settings = Self {
             cluster: ClusterSettings {
                 enforce,
@@ -133,11 +150,14 @@ impl Settings {
                 network_cap_ratio: keys
                     .cap_ratio("plan.network.cap-ratio", "0 (weights only) or 1 to 100")?,
             },
+            reprovision: keys.reprovision()?,
             policy,
             policy_options: PolicyOptions { peaks, favor },
-            profile: ProfileSettings {
-                runs: keys.number("profile.runs", 3, 1..=100)?,
-                margin: keys.number("profile.margin", 0.2, 0.0..=10.0)?,
+            profile,
+            retention: Retention {
+                keep_ms: keep_days * DAY_MS,
+                most_bytes: most_mb * MB,
+                profile_runs: profile.runs_looked_at(),
             },
             report_interval_ms,
             depository_file: keys
@@ -211,6 +231,22 @@ impl Keys {
         }
     }
 
+    /// Off by default, until a real cluster shows what it gains.
+    fn reprovision(&mut self) -> Result<Option<ReprovisionSettings>, SettingsError> {
+        let defaults = ReprovisionSettings::default();
+        let settings = ReprovisionSettings {
+            slow_from: self.number("reprovision.slow-from", defaults.slow_from, 1.01..=10.0)?,
+            every_ms: self.number(
+                "reprovision.every-ms",
+                defaults.every_ms,
+                10_000..=86_400_000,
+            )?,
+            least_left: self.number("reprovision.least-left", defaults.least_left, 0.0..=1.0)?,
+        };
+        let is_on = self.switch("reprovision", "off", "on")?;
+        Ok(is_on.then_some(settings))
+    }
+
     /// 0 leaves the resource work-conserving; a cap below the plan itself would be no plan.
     fn cap_ratio(
         &mut self,
@@ -267,6 +303,14 @@ mod tests {
     }
 
     #[test]
+    fn containers_are_reprovisioned_where_it_is_switched_on() {
+        let slow_from = ("reprovision.slow-from", "1.5");
+        let settings = read(&[("reprovision", "on"), slow_from]).unwrap();
+        assert_eq!(settings.reprovision.map(|it| it.slow_from), Some(1.5));
+        assert_eq!(read(&[slow_from]).unwrap().reprovision, None);
+    }
+
+    #[test]
     fn the_house_policy_is_the_default_and_balanced() {
         let settings = read(&[]).unwrap();
         assert_eq!(settings.policy, "elastane");
@@ -286,7 +330,12 @@ mod tests {
             ("plan.disk.cap-ratio", "0.5", "0 (no cap) or 1 to 100"),
             ("plan.network.cap-ratio", "101", "0 to 100"),
             ("plan.memory", "yes", "on or off"),
+            ("depository.keep-days", "0", "1 to 36500"),
+            ("depository.max-mb", "9", "10 to 1000000"),
             ("journal.usage", "yes", "true or false"),
+            ("reprovision", "true", "on or off"),
+            ("reprovision.slow-from", "1", "1.01 to 10"),
+            ("reprovision.least-left", "-1", "0 to 1"),
             ("fit.peaks", "loose", "strict, soft or stretch"),
             (
                 "placement.favor",

@@ -24,10 +24,24 @@ pub(crate) struct Counters {
     pub(crate) memory_preemptions: AtomicU64,
     pub(crate) spared_memory_victims: AtomicU64,
     pub(crate) refused_memory_victims: AtomicU64,
+    pub(crate) reprovision_windows: AtomicU64,
+    pub(crate) reprovision_measured: AtomicU64,
+    pub(crate) reprovision_too_little_left: AtomicU64,
 }
 
 pub(crate) fn count(counter: &AtomicU64) {
     counter.fetch_add(1, Relaxed);
+}
+
+/// What is recorded of running applications.
+pub(crate) struct Recording {
+    /// How many run.
+    pub(crate) runs: usize,
+    /// How many an earlier process began to record.
+    pub(crate) resumed: u64,
+    /// How often it could not be saved, and how much of it never will be.
+    pub(crate) failed_checkpoints: u64,
+    pub(crate) lost_samples: u64,
 }
 
 #[derive(Serialize)]
@@ -35,6 +49,9 @@ pub(crate) struct Status {
     mode: &'static str,
     profiles: usize,
     runs_recording: usize,
+    runs_resumed: u64,
+    checkpoints_failed: u64,
+    samples_lost: u64,
     admitted_by_core: u64,
     admitted_by_capacity_scheduler: u64,
     refused_commits: u64,
@@ -45,6 +62,9 @@ pub(crate) struct Status {
     memory_preemptions: u64,
     spared_memory_victims: u64,
     refused_memory_victims: u64,
+    reprovision_windows: u64,
+    reprovision_measured: u64,
+    reprovision_too_little_left: u64,
     journal_dropped: u64,
     nodes: Vec<NodeStatus>,
     waiting: Vec<WaitingStatus>,
@@ -78,7 +98,7 @@ impl Status {
         measured: &HashMap<NodeId, Measured>,
         counters: &Counters,
         profiles: usize,
-        runs_recording: usize,
+        recording: &Recording,
         journal_dropped: u64,
         now_ms: i64,
     ) -> Self {
@@ -118,7 +138,10 @@ impl Status {
                 "observe"
             },
             profiles,
-            runs_recording,
+            runs_recording: recording.runs,
+            runs_resumed: recording.resumed,
+            checkpoints_failed: recording.failed_checkpoints,
+            samples_lost: recording.lost_samples,
             admitted_by_core: counters.admitted_by_core.load(Relaxed),
             admitted_by_capacity_scheduler: counters.admitted_by_capacity_scheduler.load(Relaxed),
             refused_commits: counters.refused_commits.load(Relaxed),
@@ -129,6 +152,9 @@ impl Status {
             memory_preemptions: counters.memory_preemptions.load(Relaxed),
             spared_memory_victims: counters.spared_memory_victims.load(Relaxed),
             refused_memory_victims: counters.refused_memory_victims.load(Relaxed),
+            reprovision_windows: counters.reprovision_windows.load(Relaxed),
+            reprovision_measured: counters.reprovision_measured.load(Relaxed),
+            reprovision_too_little_left: counters.reprovision_too_little_left.load(Relaxed),
             journal_dropped,
             nodes,
             waiting,

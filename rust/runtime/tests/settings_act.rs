@@ -51,7 +51,7 @@ fn first_step(elastane: &Elastane) -> Limits {
 #[test]
 fn a_profile_is_the_mean_of_the_latest_three_runs() {
     let folder = tempfile::tempdir().unwrap();
-    learn(folder.path(), &[2.0, 0.25, 0.5, 1.5]);
+    learn(folder.path(), &[2.0, 0.625, 0.75, 0.875]);
     let elastane = open(folder.path(), "enforce");
     assert_eq!(first_step(&elastane).cpu_weight_cores, Some(0.75));
 }
@@ -71,7 +71,8 @@ fn a_margin_is_kept_free_beside_what_runs() {
     let elastane = open(folder.path(), "enforce");
     assert_eq!(admitted(&elastane), 8, "1 GB each by the profile");
     elastane.close();
-    let elastane = open_with(folder.path(), "enforce", &[("profile.margin", "1")]);
+    let elastane = open_with(folder.path(), "enforce", &[("profile.margin", "0.5")]);
+    // One run alone is half sure, which doubles the margin.
     assert_eq!(admitted(&elastane), 7, "2 GB for the last one beside 6 GB");
 }
 
@@ -227,4 +228,20 @@ fn elastane_is_the_default_and_placement_favor_says_what_it_makes_short() {
     assert_eq!(order(folder.path(), &[]), least_first);
     let minfrag = [("policy", "minfrag")];
     assert_eq!(order(folder.path(), &minfrag), ["wide", "narrow"]);
+}
+
+#[test]
+fn below_the_least_confidence_the_request_stands() {
+    let folder = tempfile::tempdir().unwrap();
+    learn(folder.path(), &[0.25]);
+    let elastane = open_with(
+        folder.path(),
+        "enforce",
+        &[("profile.least-confidence", "0.6")],
+    );
+    assert_eq!(
+        first_step(&elastane).cpu_weight_cores,
+        Some(4.0),
+        "the request's"
+    );
 }

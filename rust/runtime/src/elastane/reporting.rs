@@ -10,6 +10,7 @@ use crate::journal::{PreemptionOutcome, Record};
 use crate::measured::Measured;
 use crate::memory_victims::PreemptionOrder;
 use crate::report::{self, ReportError};
+use crate::reprovisioning;
 use crate::status::count;
 
 impl Elastane {
@@ -48,6 +49,7 @@ impl Elastane {
             sequences,
             measured,
             memory_victims,
+            trackers,
             ..
         } = &mut *state;
         let number = cluster
@@ -56,6 +58,12 @@ impl Elastane {
         cluster.reported(number, amounts::capacity(&report), now_ms);
         measured.insert(number, Measured::from(&report));
         let ingested = report::ingest(cluster, runs, sequences, number, &report, now_ms);
+        let mut corrected = Vec::new();
+        if self.settings.reprovision.is_some() {
+            trackers.follow(cluster, &report, now_ms);
+            cluster.reprovision(number, now_ms);
+            corrected = reprovisioning::records(cluster, &self.counters);
+        }
         let said = memory_victims.named(cluster, number, &report.memory_victims, now_ms);
         let reply = report::reply(cluster, &self.settings.plan, number, &report, now_ms);
         if self.settings.journal_usage
@@ -67,6 +75,7 @@ impl Elastane {
         drop(state);
 
         self.say(said);
+        self.say(corrected);
         self.counters.samples.fetch_add(ingested.samples, Relaxed);
         self.counters
             .repeated_samples

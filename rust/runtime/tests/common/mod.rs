@@ -34,6 +34,8 @@ pub fn open_with(folder: &Path, mode: &str, more: &[(&str, &str)]) -> Elastane {
         ("journal.file", path("decisions.jsonl")),
         ("journal.usage", "true".to_owned()),
         ("profile.margin", "0".to_owned()),
+        // One run is enough.
+        ("profile.least-confidence", "0".to_owned()),
     ]
     .into_iter()
     .chain(more.iter().map(|(key, value)| (*key, (*value).to_owned())))

@@ -1,0 +1,102 @@
+//! How large the depository of many applications is, how long it takes to open, and how much memory
+//! their profiles are.
+//!
+//! `cargo run --release -p elastane-runtime --example many_profiles -- 10000 300`: so many
+//! applications, with three runs of so many seconds each.
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::fs;
+use std::time::Instant;
+
+use elastane_core::Resources;
+use elastane_predict::{ContainerKind, Outcome, Run, RunSeries};
+use elastane_runtime::{Elastane, Settings};
+use elastane_store::Depository;
+
+const PREFIX: &str = "yarn.scheduler.elastane.";
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut arguments = std::env::args().skip(1);
+    let applications: u64 = arguments.next().as_deref().unwrap_or("10000").parse()?;
+    let seconds: usize = arguments.next().as_deref().unwrap_or("300").parse()?;
+    let folder = tempfile::tempdir()?;
+    let path = folder.path().join("depository.sqlite");
+    let mut depository = Depository::open(&path)?.depository;
+    let begin = Instant::now();
+    for application in 0..applications {
+        for number in 0..3 {
+            depository.save(&run(application, number, seconds / 3))?;
+        }
+    }
+    let saved = begin.elapsed();
+    let begin = Instant::now();
+    let snapshot = folder.path().join("snapshot.sqlite");
+    depository.snapshot(&snapshot)?;
+    let snapshot_took = begin.elapsed();
+    drop(depository);
+    let file_mb = fs::metadata(&path)?.len() as f64 / 1e6;
+
+    let configuration = BTreeMap::from([(
+        format!("{PREFIX}depository.file"),
+        path.display().to_string(),
+    )]);
+    let before_mb = resident_mb()?;
+    let begin = Instant::now();
+    let elastane = Elastane::open(Settings::from_configuration(&configuration, true)?)?;
+    let opened = begin.elapsed();
+    let memory_mb = resident_mb()? - before_mb;
+    println!("{applications} applications, 3 runs of {seconds} s, 2 kinds of containers");
+    println!("saved in {saved:.1?}, a file of {file_mb:.0} MB, a snapshot in {snapshot_took:.1?}");
+    println!("opened in {opened:.1?}, {memory_mb:.0} MB more in memory");
+    elastane.close();
+    Ok(())
+}
+
+/// Phases of 30 s, with noise on CPU and disk and now and then on the network.
+fn run(application: u64, number: u64, slots: usize) -> Run {
+    let mut state = application * 3 + number + 1;
+    let mut noise = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 40) as f64 / (1_u64 << 24) as f64
+    };
+    let mut series = |kind, containers| RunSeries {
+        kind,
+        containers,
+        slots: (0..slots)
+            .map(|slot| {
+                let phase = (slot / 10 % 4) as f64;
+                let network = if noise() < 0.2 { 2e7 * noise() } else { 0.0 };
+                Resources::from_array([
+                    0.5 * phase + 0.3 * noise(),
+                    1e9 + 1e8 * phase + 1e6 * noise(),
+                    network,
+                    phase * 1e7 * noise(),
+                ])
+            })
+            .collect(),
+    };
+    let started_ms = 1_700_000_000_000 + (number * 86_400 + application) as i64 * 1_000;
+    Run {
+        application_key: format!("app|SPARK|alice|root.etl|Job {application}|job.py|--day #"),
+        application_id: format!("application_{number}_{application:06}"),
+        application_name: format!("Job {application} of day {number}"),
+        started_ms,
+        ended_ms: started_ms + slots as i64 * 3_000,
+        outcome: Outcome::Succeeded,
+        series: vec![
+            series(ContainerKind::ApplicationMaster, 1),
+            series(ContainerKind::Executor, 8),
+        ],
+    }
+}
+
+/// What this process holds in memory.
+fn resident_mb() -> Result<f64, Box<dyn Error>> {
+    let status = fs::read_to_string("/proc/self/status")?;
+    let line = status.lines().find(|line| line.starts_with("VmRSS:"));
+    let kb: Option<f64> = line.and_then(|line| line.split_whitespace().nth(1)?.parse().ok());
+    Ok(kb.ok_or("no VmRSS in /proc/self/status")? / 1e3)
+}

@@ -1,0 +1,106 @@
+//! A disk without room, and with room again.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+mod common;
+
+use std::path::Path;
+use std::process::Command;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use common::{NODE, START_MS, commit, open, register, report, submission};
+use elastane_protocol::VERSION;
+use elastane_runtime::Elastane;
+use elastane_store::{Access, Depository};
+
+/// A file system of its own, as large as it was asked for.
+struct Mounted(tempfile::TempDir);
+
+impl Mounted {
+    fn new(size: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let done = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", &format!("size={size}"), "tmpfs"])
+            .arg(folder.path())
+            .status();
+        assert!(done.unwrap().success());
+        Self(folder)
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("-l").arg(self.path()).status();
+    }
+}
+
+fn status(elastane: &Elastane) -> serde_json::Value {
+    serde_json::from_str(&elastane.status(START_MS)).unwrap()
+}
+
+/// Takes a report every 3 s of the test's time until something holds.
+fn report_until(elastane: &Elastane, number: &mut u64, holds: impl Fn(&Elastane) -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while !holds(elastane) {
+        assert!(Instant::now() < deadline, "{}", status(elastane));
+        *number += 1;
+        let now_ms = START_MS + *number as i64 * 3_000;
+        let names: Vec<_> = (0..100)
+            .map(|number| format!("container-{number}"))
+            .collect();
+        let samples: Vec<_> = names
+            .iter()
+            .map(|name| (name.as_str(), 1.0, *number))
+            .collect();
+        let body = report(*number, &samples);
+        elastane.report(NODE, VERSION, &body, now_ms).unwrap();
+        elastane.bookable_changes(9, now_ms);
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+#[test]
+#[ignore = "mounts a file system, which needs root"]
+fn a_full_disk_stops_no_scheduling_and_is_made_up_for_once_there_is_room() {
+    let disk = Mounted::new("2m");
+    let elastane = open(disk.path(), "observe");
+    let node = register(&elastane);
+    let application = elastane.application_added(&submission("application_1_0001"), START_MS);
+    for number in 0..100 {
+        let container = format!("container-{number}");
+        assert!(commit(&elastane, &container, application, node, START_MS));
+    }
+    let mut number = 0;
+    report_until(&elastane, &mut number, |_| number_of_slots(disk.path()) > 3);
+    let filler = disk.path().join("filler");
+    std::fs::write(&filler, vec![1; 4 << 20]).unwrap_err();
+    report_until(&elastane, &mut number, |elastane| {
+        status(elastane)["checkpoints_failed"].as_u64() > Some(3)
+    });
+    assert!(commit(&elastane, "another", application, node, START_MS));
+
+    std::fs::remove_file(&filler).unwrap();
+    let missing = number as usize;
+    report_until(&elastane, &mut number, |_| {
+        number_of_slots(disk.path()) > missing
+    });
+    assert_eq!(status(&elastane)["samples_lost"], 0);
+    elastane.close();
+}
+
+/// How many slots are saved of the run.
+fn number_of_slots(folder: &Path) -> usize {
+    let path = folder.join("depository.sqlite");
+    let Ok(mut depository) = Depository::open_existing(&path, Access::Write) else {
+        return 0;
+    };
+    let (runs, _) = depository.open_runs().unwrap();
+    let series = runs.first().map(|run| run.recorder.series());
+    series.map_or(0, |series| {
+        series.first().map_or(0, |series| series.slots.len())
+    })
+}

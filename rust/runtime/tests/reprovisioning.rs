@@ -1,0 +1,82 @@
+//! Samples become progress, and a slow container gets what its node has left for one window.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+mod common;
+
+use common::{
+    GB, NODE, START_MS, commit, journal, learn_named, named_submission, open_with, register, report,
+};
+use elastane_protocol::{Reply, VERSION, decode};
+use elastane_runtime::Elastane;
+use serde_json::Value;
+
+const LEARNED: &[f32] = &[2.0; 20];
+
+/// A container that was learned to use two cores for a minute, and uses one; reports of so many slots.
+fn half_as_fast(elastane: &Elastane, slots: u64) -> Vec<Reply> {
+    let node = register(elastane);
+    elastane
+        .report(NODE, VERSION, &report(0, &[]), START_MS)
+        .unwrap();
+    let submission = named_submission("application_1_0080", "busy");
+    let application = elastane.application_added(&submission, START_MS);
+    assert!(commit(elastane, "c1", application, node, START_MS));
+    let replies = (1..=slots).map(|slot| {
+        let now_ms = START_MS + 3_000 * slot as i64;
+        let body = report(slot, &[("c1", 1.0, GB)]);
+        let reply = elastane.report(NODE, VERSION, &body, now_ms).unwrap();
+        decode(VERSION, &reply).unwrap()
+    });
+    replies.collect()
+}
+
+fn records(folder: &std::path::Path, what: &str) -> Vec<Value> {
+    let mut records = journal(folder);
+    records.retain(|record| record["kind"] == "reprovision" && record["what"] == what);
+    records
+}
+
+fn weight(reply: &Reply) -> f32 {
+    let step = &reply.plans[0].steps[0];
+    step.limits.cpu_weight_cores.unwrap()
+}
+
+#[test]
+fn a_slow_container_has_a_window_and_the_journal_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    learn_named(folder.path(), &[("busy", LEARNED)]);
+    let elastane = open_with(folder.path(), "enforce", &[("reprovision", "on")]);
+    let replies = half_as_fast(&elastane, 20);
+    let status: Value = serde_json::from_str(&elastane.status(START_MS + 60_000)).unwrap();
+    elastane.close();
+
+    assert_eq!(status["reprovision_windows"], 1);
+    assert_eq!(status["reprovision_measured"], 1);
+    let opened = &records(folder.path(), "opened")[0];
+    assert!(opened["slowness"].as_f64().unwrap() > 1.1, "{opened}");
+    assert_eq!(opened["application"], "application_1_0080");
+    assert_eq!(opened["predicted"]["cpu_cores"], 2.0);
+    assert!(opened["lent"]["cpu_cores"].as_f64().unwrap() > 0.0);
+    let measured = &records(folder.path(), "measured")[0];
+    assert_eq!(measured["used"]["cpu_cores"], 1.0);
+    assert_eq!(measured["factors"][0], 0.5, "{measured}");
+    let at = |record: &Value| (record["time_ms"].as_i64().unwrap() - START_MS) / 3_000 - 1;
+    let window = usize::try_from(at(opened)).unwrap();
+    assert!(weight(&replies[window]) > 3.0);
+    assert_eq!(weight(&replies[window + 1]), 1.0);
+}
+
+#[test]
+fn nothing_is_reprovisioned_where_it_is_off_or_where_decisions_do_not_act() {
+    for (mode, reprovision) in [("enforce", "off"), ("observe", "on")] {
+        let folder = tempfile::tempdir().unwrap();
+        learn_named(folder.path(), &[("busy", LEARNED)]);
+        let elastane = open_with(folder.path(), mode, &[("reprovision", reprovision)]);
+        half_as_fast(&elastane, 20);
+        elastane.close();
+        assert!(
+            records(folder.path(), "opened").is_empty(),
+            "{mode} {reprovision}"
+        );
+    }
+}
