@@ -16,6 +16,11 @@ pub(crate) enum Purpose {
         /// The executor's number within the application.
         number: u32,
     },
+    /// How the earlier runs of an application differed, and how this one does.
+    EarlierRuns {
+        /// The application's place in the workload.
+        application: usize,
+    },
 }
 
 /// A sequence of random numbers.
@@ -31,6 +36,10 @@ impl Random {
                 application,
                 number,
             } => ((application as u64 + 1) << 32) | u64::from(number),
+            // No application has so many executors.
+            Purpose::EarlierRuns { application } => {
+                ((application as u64 + 1) << 32) | u64::from(u32::MAX)
+            }
         });
         Self(generator)
     }

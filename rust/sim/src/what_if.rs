@@ -2,6 +2,7 @@
 
 mod applications;
 mod on_node;
+mod room_held;
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -12,6 +13,7 @@ use serde::Serialize;
 
 use self::applications::Applications;
 use self::on_node::OnNode;
+use self::room_held::RoomHeld;
 use crate::scenario::{Pending, Scenario};
 
 /// Scores that differ by less than this fraction are a tie.
@@ -61,6 +63,9 @@ pub struct Candidate {
     /// What the score was made from, where it fits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<Detail>,
+    /// The application for which the room is held that it would take, where it fits and waits for that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub behind: Option<String>,
     /// Why it does not fit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -105,14 +110,30 @@ pub fn what_if(scenario: &Scenario, policy: &dyn Policy, options: Options) -> An
                     judge(&place, executor, waiting, policy, options.margin)
                 })
                 .collect();
-            let placed = best(&waiting, &judged).map(|best| waiting[best]);
+            let room_held = policy
+                .by_plan()
+                .filter(|by| by.hold > 0)
+                .map(|by| RoomHeld::new(by, &node.node, &waiting, options.margin, scenario.now_ms));
+            let lets = |executor: &Pending| {
+                let held = room_held.as_ref();
+                held.is_none_or(|held| held.lets(&executor.application))
+            };
+            let placed = best(&waiting, &judged, lets).map(|best| waiting[best]);
             let candidates = waiting.iter().zip(judged);
             heartbeats.push(Heartbeat {
                 node: on.id.clone(),
                 now_ms: scenario.now_ms,
                 placed: placed.map(|executor| executor.id.clone()),
                 candidates: candidates
-                    .map(|(executor, judged)| candidate(executor, judged, policy))
+                    .map(|(executor, judged)| {
+                        let candidate = candidate(executor, judged, policy);
+                        let held = room_held.as_ref().filter(|_| candidate.fits);
+                        let behind = held.and_then(|held| held.behind(&executor.application));
+                        Candidate {
+                            behind: behind.map(str::to_owned),
+                            ..candidate
+                        }
+                    })
                     .collect(),
             });
             let Some(placed) = placed else { break };
@@ -166,6 +187,7 @@ fn candidate(executor: &Pending, judged: Judged, policy: &dyn Policy) -> Candida
                 numbers: detail.numbers,
                 per_resource: detail.per_resource,
             }),
+            behind: None,
             reason: None,
         },
         Err(excess) => Candidate {
@@ -173,15 +195,17 @@ fn candidate(executor: &Pending, judged: Judged, policy: &dyn Policy) -> Candida
             fits: false,
             score: None,
             detail: None,
+            behind: None,
             reason: Some(excess.to_string()),
         },
     }
 }
 
-/// The smallest score; among those that tie with it, the one queued longest, then the smaller id.
-fn best(waiting: &[&Pending], judged: &[Judged]) -> Option<usize> {
+/// Of those that may go, the smallest score; among those that tie with it, the one queued longest, then the smaller id.
+fn best(waiting: &[&Pending], judged: &[Judged], lets: impl Fn(&Pending) -> bool) -> Option<usize> {
     let scores = || {
         let judged = judged.iter().enumerate();
+        let judged = judged.filter(|(at, _)| lets(waiting[*at]));
         judged.filter_map(|(at, judged)| Some((at, judged.as_ref().ok()?.0)))
     };
     let (_, smallest) = scores().min_by(|a, b| a.1.total_cmp(&b.1))?;

@@ -218,6 +218,6 @@ fn a_name_that_is_not_there_is_refused_with_those_that_are() {
     let error = generate("spark", 1).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "workload spark: not known, elasecutor, elasecutor-tpch, prophet, ursa-mix, lockstep, large are there"
+        "workload spark: not known, elasecutor, elasecutor-outdated, elasecutor-tpch, prophet, ursa-mix, lockstep, large are there"
     );
 }

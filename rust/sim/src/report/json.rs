@@ -6,7 +6,7 @@ use elastane_core::{Resource, Resources};
 use serde::Serialize;
 
 use crate::experiment::{Comparison, PolicyOutcomes};
-use crate::simulator::{Contention, Counts, LEVELS, LowerBound, Outcome};
+use crate::simulator::{Contention, Corrections, Counts, LEVELS, LowerBound, Outcome};
 
 #[derive(Serialize)]
 struct Report<'a> {
@@ -27,6 +27,7 @@ struct Policy {
     time_above: BTreeMap<String, PerResource<Vec<f64>>>,
     over_lower_bound: Vec<f64>,
     counts: Vec<Counts>,
+    corrections: Vec<Corrections>,
 }
 
 type PerResource<T> = BTreeMap<&'static str, T>;
@@ -75,6 +76,7 @@ fn summary(policy: &PolicyOutcomes, lower_bound_s: &[f64]) -> Policy {
             .map(|(outcome, bound_s)| outcome.makespan_s / bound_s)
             .collect(),
         counts: policy.outcomes.iter().map(|one| one.counts).collect(),
+        corrections: policy.outcomes.iter().map(|one| one.corrections).collect(),
     }
 }
 

@@ -63,6 +63,24 @@ pub enum Measure {
         /// Than whose.
         than: &'static str,
     },
+    /// By how much a quantile of the completion times is shorter, in percent.
+    CompletionCutAt {
+        /// Whose.
+        of: &'static str,
+        /// Than whose.
+        than: &'static str,
+        /// Which quantile: 0.9 is the 90th percentile.
+        part: f64,
+    },
+    /// By how much a quantile of the execution times is shorter, in percent.
+    ExecutionCutAt {
+        /// Whose.
+        of: &'static str,
+        /// Than whose.
+        than: &'static str,
+        /// Which quantile: 0.9 is the 90th percentile.
+        part: f64,
+    },
     /// By how much the mean utilization is higher, in percent of the other's.
     UtilizationGain {
         /// Whose.
@@ -116,6 +134,12 @@ impl Measure {
             Measure::MedianExecutionCut { of, than } => {
                 format!("median execution of {of} below {than}, %")
             }
+            Measure::CompletionCutAt { of, than, part } => {
+                format!("completion of {of} below {than}, {}, %", percentile(part))
+            }
+            Measure::ExecutionCutAt { of, than, part } => {
+                format!("execution of {of} below {than}, {}, %", percentile(part))
+            }
             Measure::UtilizationGain { of, than, resource } => {
                 format!("{} used by {of} above {than}, %", resource.name())
             }
@@ -138,6 +162,8 @@ impl Measure {
             Measure::MakespanCut { of, than }
             | Measure::MedianCompletionCut { of, than }
             | Measure::MedianExecutionCut { of, than }
+            | Measure::CompletionCutAt { of, than, .. }
+            | Measure::ExecutionCutAt { of, than, .. }
             | Measure::UtilizationGain { of, than, .. } => vec![of, than],
             Measure::MakespanCutOfBest { of, than } => [&[of], than].concat(),
             Measure::BoundBelowBest { of } => of.to_vec(),
@@ -176,8 +202,16 @@ impl Measure {
                 outcome(than)?.median_completion_s(),
             ),
             Measure::MedianExecutionCut { of, than } => cut(
-                median_execution_s(outcome(of)?),
-                median_execution_s(outcome(than)?),
+                quantile(&executions_s(outcome(of)?), 0.5),
+                quantile(&executions_s(outcome(than)?), 0.5),
+            ),
+            Measure::CompletionCutAt { of, than, part } => cut(
+                quantile(&outcome(of)?.completions_s(), part),
+                quantile(&outcome(than)?.completions_s(), part),
+            ),
+            Measure::ExecutionCutAt { of, than, part } => cut(
+                quantile(&executions_s(outcome(of)?), part),
+                quantile(&executions_s(outcome(than)?), part),
             ),
             Measure::UtilizationGain { of, than, resource } => {
                 let used = |outcome: &Outcome| outcome.utilization.get(resource);
@@ -213,10 +247,14 @@ pub(crate) fn cut(of: f64, than: f64) -> f64 {
     100.0 * (1.0 - of / than)
 }
 
-/// From the first start to the end.
-fn median_execution_s(outcome: &Outcome) -> f64 {
+/// Of each application from its first start to its end, the shortest first.
+fn executions_s(outcome: &Outcome) -> Vec<f64> {
     let executions = outcome.applications.iter();
     let mut executions: Vec<f64> = executions.map(|one| one.ended_s - one.started_s).collect();
     executions.sort_by(f64::total_cmp);
-    quantile(&executions, 0.5)
+    executions
+}
+
+fn percentile(part: f64) -> String {
+    format!("{:.0}th percentile", 100.0 * part)
 }

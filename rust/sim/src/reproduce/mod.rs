@@ -5,6 +5,7 @@ mod compared;
 mod elasecutor;
 pub mod house;
 mod prophet;
+pub mod reprovision;
 mod sensitivity;
 mod setup;
 
@@ -79,7 +80,7 @@ mod tests {
 
     #[test]
     fn every_figure_is_of_policies_that_are_run() {
-        for paper in PAPERS {
+        for paper in PAPERS.into_iter().chain([reprovision::PAPER]) {
             for experiment in paper.experiments {
                 let run = run(experiment.policies, experiment.variants);
                 for claim in experiment.claims {

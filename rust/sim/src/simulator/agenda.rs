@@ -35,6 +35,8 @@ pub(super) enum Event {
     Resumed { application: usize, piece: Piece },
     /// An application may have waited too long.
     Starvation,
+    /// Nodes whose heartbeats are now are looked at for a kind that waits.
+    Waits { kind: usize },
     /// A node asks for work.
     Heartbeat { machine: usize },
 }

@@ -1,13 +1,14 @@
 //! The run itself: events in their order, each machine's executors, and the ResourceManager.
 
 mod heartbeats;
+mod reports;
 mod work;
 
 use elastane_core::policy::Policy;
 
 use super::agenda::{Agenda, Event, Piece};
 use super::allocation::BACKLOG_INTERVAL_MS;
-use super::beats::Beats;
+use super::beats::{Beats, Walk};
 use super::machine::Machine;
 use super::meter::Meter;
 use super::outcome::{ApplicationOutcome, Counts, Outcome, Packing};
@@ -57,6 +58,8 @@ pub(super) struct Engine<'a> {
     manager: ResourceManager,
     agenda: Agenda,
     beats: Beats,
+    /// By the number of the kind, the walk over the nodes since it began to wait.
+    walks: Vec<Option<Walk>>,
     nodes: Vec<Node>,
     jobs: Vec<Job>,
     meter: Meter,
@@ -67,6 +70,8 @@ pub(super) struct Engine<'a> {
     /// Counts the changes of what waits.
     queue_version: u64,
     starvation_planned: bool,
+    /// When agents report next, where they do.
+    next_report_ms: Option<i64>,
     jobs_left: usize,
     executors_done: u64,
 }
@@ -81,6 +86,7 @@ impl<'a> Engine<'a> {
         let name = policy.name();
         let depends_on_time = policy.depends_on_time();
         let asks_by_backlog = settings.asks_by_backlog(policy.as_ref());
+        let manager = ResourceManager::new(workload, policy, settings);
         let nodes = workload.machines.iter().map(|capacity| Node {
             machine: Machine::new(*capacity),
             version: 0,
@@ -97,7 +103,8 @@ impl<'a> Engine<'a> {
             settings,
             seed,
             policy: name,
-            manager: ResourceManager::new(workload, policy, settings),
+            walks: vec![None; manager.kinds()],
+            manager,
             agenda: Agenda::default(),
             beats: Beats::new(workload.heartbeat_ms, workload.machines.len()),
             nodes: nodes.collect(),
@@ -109,6 +116,7 @@ impl<'a> Engine<'a> {
             asks_by_backlog,
             queue_version: 0,
             starvation_planned: false,
+            next_report_ms: settings.following.is_on().then_some(reports::FIRST_MS),
             jobs_left: workload
                 .applications
                 .iter()
@@ -136,6 +144,11 @@ impl<'a> Engine<'a> {
             };
             if now_ms > self.settings.give_up_after_ms as f64 {
                 return Err(self.stuck());
+            }
+            if self.report_until(now_ms) {
+                // Limits that changed may bring something before it.
+                self.agenda.add(now_ms, event);
+                continue;
             }
             self.counts.events += 1;
             let done_before = self.executors_done;
@@ -165,6 +178,7 @@ impl<'a> Engine<'a> {
                 self.ask(application, [piece], whole_ms, None);
             }
             Event::Starvation => self.starvation(whole_ms),
+            Event::Waits { kind } => self.walk(kind, whole_ms),
             Event::Heartbeat { machine } => self.heartbeat(machine, whole_ms),
         }
     }
@@ -207,12 +221,12 @@ impl<'a> Engine<'a> {
         during_heartbeat_of: Option<usize>,
     ) {
         let spec = &self.workload.applications[application];
-        let is_new = self.manager.asked(application, spec, pieces, now_ms);
+        let begins = self.manager.asked(application, spec, pieces, now_ms);
         self.plan_starvation(now_ms);
         // A node that sleeps though one that is alike waits has no place for this one either.
-        if is_new {
+        if let Some(kind) = begins {
             self.queue_version += 1;
-            self.wake_for(application, now_ms, during_heartbeat_of);
+            self.wake_for(kind, now_ms, during_heartbeat_of);
         }
     }
 
@@ -247,6 +261,7 @@ impl<'a> Engine<'a> {
         Outcome {
             packing: self.packing,
             counts: self.counts,
+            corrections: self.manager.corrections,
             ..Outcome::new(self.policy, applications, self.meter, machines, capacity)
         }
     }

@@ -36,6 +36,8 @@ pub(super) struct Needed {
     pub(super) blocks: Vec<[f64; 4]>,
     /// The most CPU in a slot.
     pub(super) most_cores: f64,
+    /// The CPU of all slots together.
+    total_cores: f64,
 }
 
 /// What is predicted for a kind, and its number.
@@ -150,6 +152,14 @@ impl Needed {
         Self::in_slots(slots.map(|slot| *slot * (1.0 + margin)).collect())
     }
 
+    /// The CPU over its life, on a node of so many cores.
+    pub(super) fn cores_in_total(&self, node_cores: f64) -> f64 {
+        if self.most_cores <= node_cores {
+            return self.total_cores;
+        }
+        self.slots.iter().map(|slot| slot[0].min(node_cores)).sum()
+    }
+
     pub(super) fn in_slots(slots: Vec<Resources>) -> Self {
         let most = |slots: &[Resources]| {
             let most = slots.iter().copied().reduce(Resources::max);
@@ -157,6 +167,7 @@ impl Needed {
         };
         Self {
             most_cores: most(&slots).cpu_cores,
+            total_cores: slots.iter().map(|slot| slot.cpu_cores).sum(),
             blocks: slots
                 .chunks(SLOTS_OF_A_BLOCK)
                 .map(|block| most(block).to_array())

@@ -4,6 +4,7 @@ use elastane_core::Resources;
 
 use super::allocation::Idle;
 use super::contention::{Contention, total};
+use super::followed::Followed;
 use crate::workload::ExecutorSlots;
 
 /// Rounding must not leave a slot open for ever.
@@ -32,9 +33,23 @@ pub(super) struct Executor {
     pub(super) into_slot_ms: f64,
     /// How long a slot is.
     pub(super) slot_ms: f64,
+    /// What its node's agent sees of it, where containers are followed.
+    pub(super) followed: Option<Box<Followed>>,
 }
 
 impl Executor {
+    /// The part of its work that is done.
+    pub(super) fn progress(&self) -> f64 {
+        let slots = self.slot + 1 + self.coming.len();
+        (self.slot as f64 + self.into_slot_ms / self.slot_ms) / slots as f64
+    }
+
+    /// The speed that its limits leave it, 1 being undisturbed.
+    fn limited_rate(&self) -> f64 {
+        let followed = self.followed.as_ref();
+        followed.map_or(1.0, |followed| followed.limited_rate(self.demand))
+    }
+
     /// Goes on to the next slot where this one is done.
     fn settle(&mut self) -> Settled {
         if self.into_slot_ms < self.slot_ms - SLOT_END_TOLERANCE_MS {
@@ -106,6 +121,11 @@ impl Machine {
         rates.map(|(executor, rate)| (executor, use_at(executor.demand, *rate)))
     }
 
+    /// The executors, for their node's agent.
+    pub(super) fn executors_mut(&mut self) -> &mut [Executor] {
+        &mut self.executors
+    }
+
     pub(super) fn start(&mut self, executor: Executor) {
         self.executors.push(executor);
     }
@@ -118,6 +138,9 @@ impl Machine {
         }
         for (executor, rate) in self.executors.iter_mut().zip(&self.rates) {
             executor.into_slot_ms += passed_ms * rate;
+            if let Some(followed) = &mut executor.followed {
+                followed.use_for(use_at(executor.demand, *rate), passed_ms);
+            }
         }
         let from_ms = std::mem::replace(&mut self.at_ms, now_ms);
         (!self.executors.is_empty()).then_some(Stretch {
@@ -148,13 +171,19 @@ impl Machine {
     /// Shares the machine out anew and says when something changes next.
     pub(super) fn share_out(&mut self, contention: &Contention) -> Option<f64> {
         self.demands.clear();
-        self.demands
-            .extend(self.executors.iter().map(|executor| executor.demand));
+        self.demands.extend(
+            self.executors
+                .iter()
+                .map(|executor| use_at(executor.demand, executor.limited_rate())),
+        );
         contention.rates(self.capacity, &self.demands, &mut self.rates);
         self.wanted = total(&self.demands);
         self.usage = Resources::ZERO;
         for (demand, rate) in self.demands.iter().zip(&self.rates) {
             self.usage += use_at(*demand, *rate);
+        }
+        for (executor, rate) in self.executors.iter().zip(&mut self.rates) {
+            *rate *= executor.limited_rate();
         }
         let left_ms = self.executors.iter().zip(&self.rates);
         left_ms

@@ -9,8 +9,10 @@ mod allocation;
 mod beats;
 mod bound;
 mod contention;
+mod corrections;
 mod earliest;
 mod engine;
+mod followed;
 mod kinds;
 mod machine;
 mod meter;
@@ -22,9 +24,10 @@ mod settings;
 
 pub use bound::LowerBound;
 pub use contention::Contention;
+pub use corrections::Corrections;
 pub use meter::{LEVELS, Timeline};
 pub use outcome::{ApplicationOutcome, Counts, Outcome, Packing, PackingPiece};
-pub use settings::Settings;
+pub use settings::{Following, ProgressSource, Settings};
 
 use elastane_core::policy::{UnknownPolicy, named};
 

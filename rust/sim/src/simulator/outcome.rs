@@ -2,6 +2,7 @@
 
 use elastane_core::{Resource, Resources};
 
+use super::corrections::Corrections;
 use super::meter::{LEVELS, Meter, Timeline};
 
 /// What came of a run.
@@ -26,6 +27,8 @@ pub struct Outcome {
     pub packing: Packing,
     /// How often things happened.
     pub counts: Counts,
+    /// What was corrected about running containers.
+    pub corrections: Corrections,
 }
 
 /// How often things happened.
@@ -115,6 +118,7 @@ impl Outcome {
             timeline: meter.timeline,
             packing: Packing::default(),
             counts: Counts::default(),
+            corrections: Corrections::default(),
         }
     }
 

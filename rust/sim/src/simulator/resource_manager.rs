@@ -1,5 +1,6 @@
 //! The ResourceManager's part: it tells the core what happens and places what the core names.
 
+mod following;
 mod waking;
 
 use std::collections::VecDeque;
@@ -13,9 +14,11 @@ use elastane_core::fit::Peaks;
 use elastane_core::policy::Policy;
 
 use super::agenda::Piece;
+use super::corrections::Corrections;
 use super::earliest::Earliest;
 use super::kinds::Kinds;
 use super::machine::Machine;
+use super::outlook::Computed;
 use super::room::Room;
 use super::settings::Settings;
 use crate::workload::{ApplicationSpec, Workload};
@@ -33,6 +36,7 @@ pub(super) struct ResourceManager {
     places: Vec<usize>,
     kinds: Kinds,
     earliest: Earliest,
+    computed: Computed,
     bookable_ratio: f64,
     /// What becomes of peaks that meet; none where the policy does not fit by predictions.
     peaks: Option<Peaks>,
@@ -40,6 +44,8 @@ pub(super) struct ResourceManager {
     starvation_wait_ms: i64,
     /// How many executors wait in all.
     pub(super) waiting: u64,
+    /// What was corrected about running containers.
+    pub(super) corrections: Corrections,
 }
 
 /// One application.
@@ -71,6 +77,9 @@ impl ResourceManager {
         let mut cluster = Cluster::new(cluster_settings, policy);
         // Which node would be kept depends on when rounds are asked for, and some are left out.
         cluster.keep_no_nodes();
+        if let Some(reprovisioning) = settings.following.reprovisioning {
+            cluster.reprovision_by(reprovisioning);
+        }
         let machines = workload.machines.iter().enumerate();
         let (nodes, rooms) = machines
             .map(|(number, capacity)| {
@@ -90,6 +99,7 @@ impl ResourceManager {
         Self {
             cluster,
             earliest: Earliest::new(workload.machines.len(), kinds_known),
+            computed: Computed::default(),
             nodes,
             rooms,
             applications: vec![Known::default(); workload.applications.len()],
@@ -100,6 +110,7 @@ impl ResourceManager {
             margin: settings.margin,
             starvation_wait_ms: settings.starvation_wait_ms,
             waiting: 0,
+            corrections: Corrections::default(),
         }
     }
 
@@ -125,14 +136,24 @@ impl ResourceManager {
         self.applications[place].id = Some(id);
     }
 
-    /// It asks for more executors; returns whether none that is alike to a node waited before.
+    /// How many kinds of applications there are.
+    pub(super) fn kinds(&self) -> usize {
+        self.kinds.count()
+    }
+
+    /// Whether an application of this kind waits.
+    pub(super) fn waits(&self, kind: usize) -> bool {
+        self.kinds.kind(kind).waits_since_ms().is_some()
+    }
+
+    /// It asks for more executors; returns the number of its kind where none of it waited before.
     pub(super) fn asked(
         &mut self,
         place: usize,
         spec: &ApplicationSpec,
         pieces: impl IntoIterator<Item = Piece>,
         now_ms: i64,
-    ) -> bool {
+    ) -> Option<usize> {
         let known = &mut self.applications[place];
         let before = known.asked.len();
         known.asked.extend(pieces);
@@ -143,7 +164,8 @@ impl ResourceManager {
             known.since_ms = now_ms;
         }
         self.tell_pending(place, spec, now_ms);
-        begins && self.kinds.begins_to_wait(place, now_ms)
+        let is_new = begins && self.kinds.begins_to_wait(place, now_ms);
+        is_new.then(|| self.kinds.number_of(place))
     }
 
     /// The next container that goes to a node, as the leaf queue walks the core's order.

@@ -1,7 +1,9 @@
 //! How a workload is run.
 
 use elastane_core::ClusterSettings;
+use elastane_core::plan::PlanSettings;
 use elastane_core::policy::{Policy, PolicyOptions};
+use elastane_core::reprovision::ReprovisionSettings;
 
 use super::contention::Contention;
 
@@ -26,8 +28,41 @@ pub struct Settings {
     pub skip_idle_heartbeats: bool,
     /// A run that takes longer is given up, in simulated milliseconds.
     pub give_up_after_ms: i64,
+    /// How containers are followed while they run.
+    pub following: Following,
     /// The node of which everything is recorded, for [`super::Outcome::packing`].
     pub recorded_node: Option<usize>,
+}
+
+/// How containers are followed while they run. By default they are not: their demand follows the
+/// clock, and nothing is limited.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Following {
+    /// Where their progress comes from.
+    pub progress: ProgressSource,
+    /// How they are reprovisioned, if at all.
+    pub reprovisioning: Option<ReprovisionSettings>,
+    /// How CPU, network and disk are limited, if at all.
+    pub limits: Option<PlanSettings>,
+}
+
+/// Where the progress of containers comes from.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ProgressSource {
+    /// Nowhere.
+    #[default]
+    None,
+    /// It is estimated from what was used, as the ResourceManager does without help.
+    Usage,
+    /// It is known, as from a plugin of the framework.
+    Exact,
+}
+
+impl Following {
+    /// Whether agents have anything to report.
+    pub(super) fn is_on(&self) -> bool {
+        *self != Self::default()
+    }
 }
 
 impl Default for Settings {
@@ -41,6 +76,7 @@ impl Default for Settings {
             assignments_per_heartbeat: 1,
             skip_idle_heartbeats: true,
             give_up_after_ms: 30 * 24 * 3_600_000,
+            following: Following::default(),
             recorded_node: None,
         }
     }

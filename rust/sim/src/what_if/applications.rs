@@ -1,15 +1,15 @@
 //! What a scenario says about its applications.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
-use elastane_core::policy::{Rates, Waiting, work};
+use elastane_core::policy::{Rates, Waiting, share_of_work, work};
 use elastane_core::{Node, Resources, Running};
 
 use crate::scenario::{Pending, Scenario};
 
 /// The applications by name, kept up to date while executors are placed.
 pub(super) struct Applications<'a> {
-    by_name: HashMap<&'a str, Application>,
+    by_name: BTreeMap<&'a str, Application>,
     cluster: Resources,
     /// What is left of all applications' work.
     work: Resources,
@@ -30,7 +30,7 @@ impl<'a> Applications<'a> {
     pub(super) fn new(scenario: &'a Scenario) -> Self {
         let nodes = &scenario.nodes;
         let mut applications = Self {
-            by_name: HashMap::new(),
+            by_name: BTreeMap::new(),
             cluster: nodes
                 .iter()
                 .fold(Resources::ZERO, |sum, node| sum + node.capacity),
@@ -48,13 +48,15 @@ impl<'a> Applications<'a> {
             let application = applications.seen(&executor.application, executor.queued_ms, all);
             application.waiting += 1;
         }
+        let each = applications.by_name.values().map(|one| one.work);
+        let with_an_end = each.filter(|work| work.to_array().into_iter().all(f64::is_finite));
+        applications.work = with_an_end.fold(Resources::ZERO, |sum, work| sum + work);
         applications
     }
 
     /// The scenario does not say when an application was submitted; the earliest that it shows of it
     /// is taken.
     fn seen(&mut self, name: &'a str, at_ms: i64, work: Resources) -> &mut Application {
-        self.work += work;
         let application = self.by_name.entry(name).or_insert(Application {
             submitted_ms: at_ms,
             running: 0,
@@ -98,7 +100,7 @@ impl<'a> Applications<'a> {
                 .to_array()
                 .into_iter()
                 .fold(0.0, f64::max),
-            remaining_share: Some(share_of(self.work, application.work)),
+            remaining_share: share_of_work(application.work, self.work),
             ..alone
         }
     }

@@ -108,6 +108,6 @@ impl Iterator for ExecutorSlots {
 impl ExactSizeIterator for ExecutorSlots {}
 
 /// A number of slots times a factor; at least one.
-fn stretched(slots: usize, factor: f64) -> usize {
+pub(super) fn stretched(slots: usize, factor: f64) -> usize {
     ((slots as f64 * factor).round() as usize).max(1)
 }

@@ -7,7 +7,9 @@ mod class;
 mod elasecutor;
 mod file;
 mod large;
+mod learned;
 mod lockstep;
+mod outdated;
 mod prophet;
 mod series;
 mod tpch;
@@ -16,6 +18,7 @@ mod ursa_mix;
 
 pub use application::{ApplicationSpec, Errors, ExecutorSlots};
 pub use class::{Class, ClassStatistics};
+pub use learned::{Predict, RunErrors};
 pub use series::{SeriesStatistics, measure};
 pub use trace::TraceFormat;
 
@@ -81,8 +84,9 @@ pub enum WorkloadError {
 
 type Generator = fn(u64) -> Result<Workload, DemandError>;
 
-const GENERATORS: [(&str, Generator); 6] = [
+const GENERATORS: [(&str, Generator); 7] = [
     ("elasecutor", elasecutor::generate),
+    ("elasecutor-outdated", outdated::generate),
     ("elasecutor-tpch", tpch::generate),
     ("prophet", prophet::generate),
     ("ursa-mix", ursa_mix::generate),

@@ -107,30 +107,50 @@ impl Engine<'_> {
         }
     }
 
-    /// Has the nodes ask for work that may take an application's containers. During a heartbeat those
-    /// before that node had theirs.
+    /// Has the nodes ask for work that may take a kind of executor which begins to wait. During a
+    /// heartbeat those before that node had theirs.
     pub(super) fn wake_for(
         &mut self,
-        application: usize,
+        kind: usize,
         now_ms: i64,
         during_heartbeat_of: Option<usize>,
     ) {
-        for machine in 0..self.nodes.len() {
-            let had_its = during_heartbeat_of.is_some_and(|current| machine <= current);
-            let next_ms = now_ms + i64::from(had_its);
-            if self.beats.is_planned_by(machine, next_ms) {
+        if !self.settings.skip_idle_heartbeats {
+            return; // None of them sleeps.
+        }
+        if let Some(walk) = &mut self.walks[kind] {
+            walk.begin_again();
+        } else {
+            let walk = self.beats.walk(now_ms, during_heartbeat_of);
+            self.agenda.add(walk.at_ms() as f64, Event::Waits { kind });
+            self.walks[kind] = Some(walk);
+        }
+    }
+
+    /// Looks at a node when its heartbeat would be and not before: mostly the first few take all that
+    /// waits.
+    pub(super) fn walk(&mut self, kind: usize, now_ms: i64) {
+        let Some(mut walk) = self.walks[kind].take() else {
+            return;
+        };
+        if !self.manager.waits(kind) {
+            return;
+        }
+        for machine in self.beats.step(&mut walk) {
+            if self.beats.is_planned_by(machine, now_ms) {
                 continue;
             }
-            let from_ms = if self.settings.skip_idle_heartbeats {
-                let until_ms = self.beats.planned_ms(machine);
-                self.manager
-                    .may_place_one_from(application, machine, until_ms, now_ms)
-            } else {
-                Some(now_ms)
-            };
+            let until_ms = self.beats.planned_ms(machine);
+            let from_ms = self
+                .manager
+                .may_place_one_from(kind, machine, until_ms, now_ms);
             if let Some(from_ms) = from_ms {
-                self.wake(machine, from_ms.max(next_ms));
+                self.wake(machine, from_ms.max(now_ms));
             }
+        }
+        if !walk.is_done() {
+            self.agenda.add(walk.at_ms() as f64, Event::Waits { kind });
+            self.walks[kind] = Some(walk);
         }
     }
 

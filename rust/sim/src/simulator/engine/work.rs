@@ -5,6 +5,7 @@ use elastane_core::Resources;
 use super::{Ended, Engine};
 use crate::simulator::agenda::{Event, Piece};
 use crate::simulator::allocation::first_idle;
+use crate::simulator::followed::Followed;
 use crate::simulator::machine::{Executor, Stretch};
 use crate::simulator::outcome::PackingPiece;
 use crate::simulator::resource_manager::Placed;
@@ -82,6 +83,10 @@ impl Engine<'_> {
         };
         let last_slot = idle.map_or(coming.len() - 1, |idle| idle.released_after);
         let demand = coming.nth(piece.slot).unwrap_or_default();
+        let following = &self.settings.following;
+        let followed = following
+            .is_on()
+            .then(|| Box::new(Followed::new(following, spec.predicted.as_ref(), now_ms)));
         let job = &mut self.jobs[application];
         job.containers += 1;
         job.started_ms.get_or_insert(now_ms);
@@ -99,13 +104,14 @@ impl Engine<'_> {
             idle,
             into_slot_ms: 0.0,
             slot_ms,
+            followed,
         });
         self.plan_starvation(now_ms);
         // A machine whose memory is far too short kills at once.
         self.work(machine, now_ms as f64);
     }
 
-    fn advance(&mut self, machine: usize, now_ms: f64) {
+    pub(super) fn advance(&mut self, machine: usize, now_ms: f64) {
         let node = &mut self.nodes[machine];
         let recorded = self.settings.recorded_node == Some(machine);
         let before: Vec<_> = if recorded {

@@ -6,8 +6,8 @@ use elastane_core::{Resources, SLOT_MS};
 
 use super::ResourceManager;
 use crate::simulator::earliest::NEVER;
-use crate::simulator::kinds::{Kind, Needed};
-use crate::simulator::outlook::{Held, Outlook};
+use crate::simulator::kinds::{Kind, Kinds, Needed};
+use crate::simulator::outlook::{Computed, Held, Outlook};
 
 const SLOT: i64 = SLOT_MS as i64;
 
@@ -41,29 +41,24 @@ impl ResourceManager {
         }
         if !unknown.is_empty() {
             let entry = self.cluster.node(self.nodes[node])?;
-            let mut look = Look::new(entry, peaks, self.earliest.of_mut(node), now_ms);
+            let known = self.earliest.of_mut(node);
+            let mut look = Look::new(entry, peaks, known, &mut self.computed, now_ms);
             first = look.at(&unknown, first);
             if first > now_slot {
-                // So that none of them has to be looked at alone when it begins to wait.
-                for (number, needed) in self.kinds.recurring() {
-                    if look.is_unknown(number) {
-                        look.at_one(number, needed, first);
-                    }
-                }
+                look.at_all_unknown(&self.kinds, first);
             }
         }
         sooner(starves_ms, starts_ms(first, now_ms))
     }
 
-    /// The same of one application's containers, and not later than `until_ms`.
+    /// The same of one kind's containers, and not later than `until_ms`.
     pub(in crate::simulator) fn may_place_one_from(
         &mut self,
-        place: usize,
+        number: usize,
         node: usize,
         until_ms: Option<i64>,
         now_ms: i64,
     ) -> Option<i64> {
-        let number = self.kinds.number_of(place);
         let kind = self.kinds.kind(number);
         let Some(peaks) = self.peaks else {
             return self.rooms[node].may_hold(kind.request).then_some(now_ms);
@@ -76,8 +71,12 @@ impl ResourceManager {
         if first <= slot_at(now_ms) {
             let until = until_ms.map_or(NEVER, |until_ms| slot_at(until_ms).saturating_add(1));
             let entry = self.cluster.node(self.nodes[node])?;
-            let mut look = Look::new(entry, peaks, self.earliest.of_mut(node), now_ms);
+            let known = self.earliest.of_mut(node);
+            let mut look = Look::new(entry, peaks, known, &mut self.computed, now_ms);
             first = look.at_one(number, needed, until);
+            if first > slot_at(now_ms) {
+                look.at_all_unknown(&self.kinds, first.min(until));
+            }
         }
         sooner(starves_ms, starts_ms(first, now_ms))
     }
@@ -101,10 +100,16 @@ struct Look<'a> {
 }
 
 impl<'a> Look<'a> {
-    fn new(entry: &'a NodeEntry, peaks: Peaks, known: &'a mut [u32], now_ms: i64) -> Self {
+    fn new(
+        entry: &'a NodeEntry,
+        peaks: Peaks,
+        known: &'a mut [u32],
+        computed: &'a mut Computed,
+        now_ms: i64,
+    ) -> Self {
         let capacity = entry.node.capacity;
         Self {
-            outlook: Outlook::new(&entry.node, peaks.may_pass(capacity), now_ms),
+            outlook: Outlook::new(&entry.node, peaks.may_pass(capacity), computed, now_ms),
             capacity,
             peaks,
             now_slot: slot_at(now_ms),
@@ -130,13 +135,23 @@ impl<'a> Look<'a> {
         first
     }
 
+    /// Looks at all that recur, so that none of them has to be looked at alone when it begins to wait.
+    fn at_all_unknown(&mut self, kinds: &Kinds, until: u32) {
+        for (number, needed) in kinds.recurring() {
+            if self.is_unknown(number) {
+                self.at_one(number, needed, until);
+            }
+        }
+    }
+
     /// From when on a kind fits, or `until` where that is later.
     fn at_one(&mut self, number: usize, needed: &Needed, until: u32) -> u32 {
         let most_cores = needed.most_cores.min(self.capacity.cpu_cores);
         let resources = self.peaks.in_every_slot(most_cores, self.capacity);
         let end = self.outlook.end();
         let limit = end.min(until.saturating_sub(self.now_slot) as usize);
-        let slots = self.outlook.first_fit(&Held::to(needed, resources), limit);
+        let held = Held::to(needed, resources, self.capacity);
+        let slots = self.outlook.first_fit(&held, limit);
         let slot = if slots == end {
             NEVER
         } else {

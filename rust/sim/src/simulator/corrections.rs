@@ -1,0 +1,58 @@
+//! What was corrected about running containers, and what that cost.
+
+use elastane_core::reprovision::{Correction, Reprovisioned, WINDOW_MS};
+use elastane_core::{Resource, Resources};
+use serde::Serialize;
+
+/// What was corrected about running containers, and what that cost.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct Corrections {
+    /// Windows in which a slow executor had all that its node had left.
+    pub windows: u64,
+    /// Those after which it was known what it used.
+    pub measured: u64,
+    /// Those after which more was predicted for it of some resource.
+    pub raised: u64,
+    /// How often a slow executor's node had too little left.
+    pub too_little_left: u64,
+    /// How often a demand was lowered since it was not used, or given back.
+    pub unused: u64,
+    /// What was lent: core-seconds, byte-seconds, bytes, bytes.
+    #[serde(serialize_with = "in_order")]
+    pub lent: Resources,
+    /// What was used beyond the prediction of what was lent, in windows that were measured.
+    #[serde(serialize_with = "in_order")]
+    pub lent_and_used: Resources,
+}
+
+impl Corrections {
+    /// One more.
+    pub(super) fn add(&mut self, done: &Reprovisioned) {
+        let seconds = WINDOW_MS as f64 / 1e3;
+        match done.what {
+            Correction::Opened { lent, .. } => {
+                self.windows += 1;
+                self.lent += lent * seconds;
+            }
+            Correction::Measured {
+                used,
+                predicted,
+                factors,
+            } => {
+                self.measured += 1;
+                let more = |resource| factors.get(resource) > 1.0;
+                self.raised += u64::from(Resource::ALL.into_iter().any(more));
+                let beyond = used.zip(predicted, |used, predicted| (used - predicted).max(0.0));
+                self.lent_and_used += beyond * seconds;
+            }
+            Correction::Returned { .. } => {}
+            Correction::Reschedule { .. } => self.too_little_left += 1,
+            Correction::Unused { .. } => self.unused += 1,
+        }
+    }
+}
+
+/// In the order of [`Resource::ALL`].
+fn in_order<S: serde::Serializer>(amounts: &Resources, serializer: S) -> Result<S::Ok, S::Error> {
+    amounts.to_array().serialize(serializer)
+}

@@ -1,0 +1,174 @@
+//! For whom room is held on a node: the cluster is asked, so that the answer is the scheduler's.
+//!
+//! The cluster goes by applications and by the executor that each of them waits for first. It counts in
+//! whole bytes and nano-cores, and in slots of [`elastane_core::SLOT_MS`].
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use elastane_core::by_plan::ByPlan;
+use elastane_core::cluster::{
+    Application, ApplicationId, Ask, CommitRequest, Demands, Held, NodeId, Predicted, Request,
+};
+use elastane_core::fit::{Excess, Peaks, fit_by};
+use elastane_core::policy::{Candidate, Place, Policy};
+use elastane_core::{Cluster, ClusterSettings, Demand, Node, Resources};
+
+use crate::scenario::Pending;
+
+/// Nothing is refused by request: that is the policy's.
+const ALL_FREE: Request = Request {
+    memory_bytes: u64::MAX,
+    vcores: u32::MAX,
+};
+
+/// Nobody starves in a scenario, and nobody waits for another node.
+const SETTINGS: ClusterSettings = ClusterSettings {
+    enforce: true,
+    virtual_cores_count: true,
+    max_ratio: 1.0,
+    fresh_for_ms: i64::MAX,
+    starvation_wait_ms: i64::MAX,
+    pass_ms: 0,
+};
+
+/// What the cluster says of those that wait on one node.
+#[derive(Debug, Default)]
+pub(super) struct RoomHeld<'a> {
+    /// The applications that may go there.
+    named: BTreeSet<&'a str>,
+    /// By application, the one for which the room is held that it would take.
+    behind: BTreeMap<&'a str, &'a str>,
+}
+
+impl<'a> RoomHeld<'a> {
+    pub(super) fn new(
+        by: ByPlan,
+        node: &Node,
+        waiting: &[&'a Pending],
+        margin: f64,
+        now_ms: i64,
+    ) -> Self {
+        let mut cluster = Cluster::new(SETTINGS, Box::new(ByPlanAlone(by)));
+        cluster.keep_no_nodes();
+        let on = add_node(&mut cluster, node, now_ms);
+        let mut names: BTreeMap<ApplicationId, &'a str> = BTreeMap::new();
+        for (next, executors) in in_order(waiting) {
+            let demands = predicted(&next.demand, margin);
+            let queued_ms = next.queued_ms;
+            let application = Application::new(&next.id, &next.id, "queue", demands, queued_ms);
+            let id = cluster.application_added(application);
+            let ask = Ask {
+                application_master: false,
+                priority: 0,
+                request: request_of(next.request),
+                count: executors,
+            };
+            cluster.pending(id, ask, queued_ms);
+            names.insert(id, &next.application);
+        }
+        let order = cluster.round(on, ALL_FREE, now_ms).unwrap_or_default();
+        let name = |id: ApplicationId| names.get(&id).copied();
+        let behind = names
+            .iter()
+            .filter_map(|(id, waits)| match cluster.held(*id, now_ms) {
+                Some(Held::Behind { behind, .. }) => Some((*waits, name(behind)?)),
+                _ => None,
+            });
+        Self {
+            behind: behind.collect(),
+            named: order.into_iter().filter_map(name).collect(),
+        }
+    }
+
+    /// Whether one of an application's executors that fits may go to the node.
+    pub(super) fn lets(&self, application: &str) -> bool {
+        self.named.contains(application)
+    }
+
+    /// The application for which the room is held that an executor of this one would take.
+    pub(super) fn behind(&self, application: &str) -> Option<&'a str> {
+        self.behind.get(application).copied()
+    }
+}
+
+/// With what runs there; each by itself, since demands are an application's.
+fn add_node(cluster: &mut Cluster, node: &Node, now_ms: i64) -> NodeId {
+    let on = cluster.node_added("node", request_of(node.capacity));
+    cluster.reported(on, node.capacity, now_ms);
+    for (number, executor) in node.running().enumerate() {
+        let id = format!("running-{number}");
+        let demands = predicted(&executor.demand, 0.0);
+        let application = Application::new(&id, &id, "running", demands, executor.start_ms);
+        let commit = CommitRequest {
+            container: &id,
+            application: cluster.application_added(application),
+            node: on,
+            application_master: false,
+            request: Request::default(),
+            may_refuse: false,
+            start_ms: executor.start_ms,
+        };
+        cluster.commit(commit, now_ms);
+    }
+    on
+}
+
+/// Of each application the executor that waits first, and how many do, in the order in which the
+/// applications came.
+fn in_order<'a>(waiting: &[&'a Pending]) -> Vec<(&'a Pending, u32)> {
+    let mut next: BTreeMap<&str, (&Pending, u32)> = BTreeMap::new();
+    let came = |executor: &Pending| (executor.queued_ms, executor.id.clone());
+    for executor in waiting {
+        let (first, executors) = next.entry(&executor.application).or_insert((executor, 0));
+        *executors += 1;
+        if came(executor) < came(first) {
+            *first = executor;
+        }
+    }
+    let mut next: Vec<_> = next.into_values().collect();
+    next.sort_by_cached_key(|(first, _)| came(first));
+    next
+}
+
+fn predicted(demand: &Demand, margin: f64) -> Demands {
+    Demands {
+        application_master: None,
+        executor: Some(Predicted {
+            demand: demand.clone(),
+            margin,
+            profile: "scenario".into(),
+        }),
+    }
+}
+
+fn request_of(amounts: Resources) -> Request {
+    Request {
+        memory_bytes: amounts.memory_bytes.ceil() as u64,
+        vcores: amounts.cpu_cores.ceil() as u32,
+    }
+}
+
+/// A policy as its plan has it: a round asks nothing else of it.
+struct ByPlanAlone(ByPlan);
+
+impl Policy for ByPlanAlone {
+    fn name(&self) -> &'static str {
+        "by-plan"
+    }
+
+    fn fits(&self, place: &Place<'_>, candidate: &Candidate<'_>) -> Result<(), Excess> {
+        fit_by(self.0.peaks, place.available, candidate.needed)
+    }
+
+    fn score(&self, _place: &Place<'_>, _candidate: &Candidate<'_>) -> f64 {
+        0.0
+    }
+
+    fn peaks(&self) -> Peaks {
+        self.0.peaks
+    }
+
+    fn by_plan(&self) -> Option<ByPlan> {
+        Some(self.0)
+    }
+}
