@@ -55,7 +55,7 @@ class Inputs:
         # Uncompressed: the native decompressor that is picked does not load everywhere, and a scan
         # that decompresses is no test of the disk.
         parquet = ["parquet", "--compression", "UNCOMPRESSED", "--parts", "8"]
-        tables = ["--tables", "lineitem", "--output-dir", str(self.tables)]
+        tables = ["--tables", "lineitem,orders", "--output-dir", str(self.tables)]
         subprocess.run([generator, *parquet, *scale, *tables], check=True)
         text = ["tbl", "--parts", "8", "--tables", "lineitem,orders"]
         scratch = self.folder / "text"

@@ -78,8 +78,13 @@ class Jobs:
         return self._own(name, "event_stream.py", events_per_second, BATCH_SECONDS, seconds)
 
     def pricing_summary(self, periods: int) -> SparkApplication:
-        words = (self.inputs.tables, "pricing-summary", periods)
-        return self._own("tpch-pricing-summary", "tpch_query.py", *words)
+        return self._tpch("pricing-summary", periods)
+
+    def revenue_forecast(self, periods: int) -> SparkApplication:
+        return self._tpch("revenue-forecast", periods)
+
+    def shipping_modes(self, periods: int) -> SparkApplication:
+        return self._tpch("shipping-modes", periods)
 
     def k_means(self) -> SparkApplication:
         return self._example("k-means", "kmeans.py", self.inputs.points, 8, 0.05)
@@ -93,6 +98,16 @@ class Jobs:
     def logistic_regression(self) -> SparkApplication:
         arguments = (self.inputs.labelled, 40)
         return self._example("logistic-regression", "logistic_regression.py", *arguments)
+
+    def sort(self) -> SparkApplication:
+        return self._example("sort", "sort.py", self.inputs.integers)
+
+    def als(self) -> SparkApplication:
+        """Alternating least squares: movies, users, features, iterations, partitions."""
+        return self._example("als", "als.py", 200, 1000, 10, 12, 4)
+
+    def _tpch(self, query: str, periods: int) -> SparkApplication:
+        return self._own(f"tpch-{query}", "tpch_query.py", self.inputs.tables, query, periods)
 
     def _own(self, name: str, script: str, *arguments: object) -> SparkApplication:
         return _application(name, self.checkout.tests / "jobs" / script, arguments)

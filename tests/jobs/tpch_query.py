@@ -22,6 +22,17 @@ QUERIES = {
           AND l_shipdate < date'{year}-01-01' + INTERVAL '1' YEAR
           AND l_discount BETWEEN 0.05 AND 0.07 AND l_quantity < 24
     """,
+    # TPC-H query 12
+    "shipping-modes": """
+        SELECT l_shipmode,
+               sum(CASE WHEN o_orderpriority IN ('1-URGENT', '2-HIGH') THEN 1 ELSE 0 END),
+               sum(CASE WHEN o_orderpriority IN ('1-URGENT', '2-HIGH') THEN 0 ELSE 1 END)
+        FROM orders JOIN lineitem ON o_orderkey = l_orderkey
+        WHERE l_shipmode IN ('MAIL', 'SHIP') AND l_commitdate < l_receiptdate
+          AND l_shipdate < l_commitdate AND l_receiptdate >= date'{year}-01-01'
+          AND l_receiptdate < date'{year}-01-01' + INTERVAL '1' YEAR
+        GROUP BY l_shipmode ORDER BY l_shipmode
+    """,
 }
 
 
@@ -30,7 +41,8 @@ def main() -> None:
         sys.exit(f"usage: tpch_query.py FOLDER {'|'.join(QUERIES)} PERIODS")
     folder, query, periods = sys.argv[1], QUERIES[sys.argv[2]], int(sys.argv[3])
     spark = SparkSession.builder.getOrCreate()
-    spark.read.parquet(f"{folder}/lineitem").createOrReplaceTempView("lineitem")
+    for table in ("lineitem", "orders"):
+        spark.read.parquet(f"{folder}/{table}").createOrReplaceTempView(table)
     for period in range(periods):
         for row in spark.sql(query.format(year=1993 + period % 6)).collect():
             print(*row)

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::failure::Failure;
-use crate::journal::{Placed, Preemption, Record, Refused};
+use crate::journal::{Amounts, Placed, Preemption, Record, Refused, Reprovision};
 use crate::units::{bytes, count, moment};
 
 /// Why a container went to a node, why an application waited, and what was preempted
@@ -136,6 +136,9 @@ impl Report {
                 (bookable.time_ms, sentence)
             }
             Record::Preemption(preemption) => (preemption.time_ms, preemption_sentence(preemption)),
+            Record::Reprovision(reprovision) => {
+                (reprovision.time_ms, reprovision_sentence(reprovision))
+            }
             Record::Learned(learned) => {
                 let runs = match learned.runs {
                     0 => "there is no profile yet".to_owned(),
@@ -242,6 +245,49 @@ fn preemption_sentence(preemption: &Preemption) -> String {
         bytes(preemption.resident_bytes as f64),
         bytes(preemption.short_bytes as f64),
         preemption.reason,
+    )
+}
+
+fn reprovision_sentence(reprovision: &Reprovision) -> String {
+    let Reprovision {
+        container, node, ..
+    } = reprovision;
+    let slow = reprovision.slowness.unwrap_or(1.0);
+    let said = |amounts: Option<Amounts>| amounts.map_or_else(|| "nothing".to_owned(), amounts_of);
+    let factors = reprovision.factors.unwrap_or([1.0; 4]);
+    let factors = format!(
+        "the rest of its demand is {:.2}, {:.2}, {:.2}, {:.2} times its prediction (CPU, memory, \
+         network, disk)",
+        factors[0], factors[1], factors[2], factors[3]
+    );
+    let what = match reprovision.what.as_str() {
+        "opened" => format!(
+            "takes {slow:.2} times as long as expected and gets all that is left: {} beside {}",
+            said(reprovision.lent),
+            said(reprovision.predicted)
+        ),
+        "measured" => format!(
+            "used {} of {} predicted; {factors}",
+            said(reprovision.used),
+            said(reprovision.predicted)
+        ),
+        "returned" => "returned what it was lent, unmeasured".to_owned(),
+        "too-little-left" => format!("takes {slow:.2} times as long as expected, and stays slow"),
+        "unused" => factors,
+        other => other.to_owned(),
+    };
+    let reason = reprovision.reason.as_deref();
+    let reason = reason.map_or_else(String::new, |reason| format!(": {reason}"));
+    format!("slow      {container} on {node}: {what}{reason}")
+}
+
+fn amounts_of(amounts: Amounts) -> String {
+    format!(
+        "{:.2} cores, {}, network {}/s, disk {}/s",
+        amounts.cpu_cores,
+        bytes(amounts.memory_bytes),
+        bytes(amounts.network_bytes_per_s),
+        bytes(amounts.disk_bytes_per_s)
     )
 }
 

@@ -1,7 +1,7 @@
 //! `elastane depository`
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use elastane_store::{Access, Depository};
@@ -13,7 +13,8 @@ use crate::units::count;
 #[derive(Args)]
 #[command(after_help = "Examples:
   elastane depository merge depository.db /backup/depository.db
-  elastane depository merge all.db cluster-a.db cluster-b.db")]
+  elastane depository merge all.db cluster-a.db cluster-b.db
+  elastane depository snapshot depository.db /backup/depository.db")]
 pub(crate) struct DepositoryCommand {
     #[command(subcommand)]
     action: Action,
@@ -29,30 +30,46 @@ enum Action {
         #[arg(required = true)]
         from: Vec<PathBuf>,
     },
+    /// Write all that is in a depository into another file, while a scheduler uses it
+    Snapshot {
+        /// The depository
+        of: PathBuf,
+        /// The file; an older one is replaced
+        to: PathBuf,
+    },
 }
 
 impl DepositoryCommand {
     pub(crate) fn run(&self, output: &mut impl Write) -> Result<(), Failure> {
-        let Action::Merge { into, from } = &self.action;
-        // A wrong FROM must not leave an empty INTO behind.
-        for path in from {
-            Depository::open_existing(path, Access::Read)?;
+        match &self.action {
+            Action::Merge { into, from } => merge(into, from, output),
+            Action::Snapshot { of, to } => {
+                Depository::open_existing(of, Access::Read)?.snapshot(to)?;
+                Ok(writeln!(output, "{}: written", to.display())?)
+            }
         }
-        let mut depository = if into.exists() {
-            Depository::open_existing(into, Access::Write)?
-        } else {
-            Depository::open(into)?.depository
-        };
-        for path in from {
-            let report = depository.merge(path)?;
-            let added = count(report.added, "run");
-            let kept = report.kept;
-            writeln!(
-                output,
-                "{}: {added} added, {kept} were there already",
-                path.display()
-            )?;
-        }
-        Ok(())
     }
+}
+
+fn merge(into: &Path, from: &[PathBuf], output: &mut impl Write) -> Result<(), Failure> {
+    // A wrong FROM must not leave an empty INTO behind.
+    for path in from {
+        Depository::open_existing(path, Access::Read)?;
+    }
+    let mut depository = if into.exists() {
+        Depository::open_existing(into, Access::Write)?
+    } else {
+        Depository::open(into)?.depository
+    };
+    for path in from {
+        let report = depository.merge(path)?;
+        let added = count(report.added, "run");
+        let kept = report.kept;
+        writeln!(
+            output,
+            "{}: {added} added, {kept} were there already",
+            path.display()
+        )?;
+    }
+    Ok(())
 }

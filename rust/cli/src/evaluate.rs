@@ -1,7 +1,9 @@
 //! `elastane evaluate`
 
+mod new_settings;
 mod report;
-mod series;
+pub(crate) mod series;
+mod settings;
 mod summary;
 
 use std::fs;
@@ -20,8 +22,9 @@ use series::{Application, Recorded};
 #[command(
     after_help = "DIR has one folder for each application, in it one CSV for each run:
   t_s,cpu_cores,memory_bytes,network_bytes_per_s,disk_bytes_per_s
-Names sort in the order of time. settings.json beside them may say that a run failed:
-  { \"runs\": { \"RUN\": { \"outcome\": \"failed\" } } }
+Names sort in the order of time. settings.json beside them may say that a run failed, and what runs
+were given; where that differs, runs with new settings are predicted, too:
+  { \"runs\": { \"RUN\": { \"outcome\": \"failed\" } }, \"RUN\": { \"executors\": 4 } }
 
 Examples:
   elastane evaluate series
@@ -71,8 +74,11 @@ impl Evaluate {
         }
         let summary = summary::Summary::of(&judged);
         report::write_table(output, &judged, &summary)?;
+        let new_settings = new_settings::NewSettings::of(&applications, &settings);
+        new_settings.write(output)?;
         if let Some(path) = &self.json {
-            let json = report::to_json(&judged, &summary);
+            let mut json = report::to_json(&judged, &summary);
+            json["new_settings"] = new_settings.to_json();
             write(path, &format!("{json:#}\n"))?;
         }
         Ok(())

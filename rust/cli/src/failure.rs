@@ -39,8 +39,7 @@ impl From<StoreError> for Failure {
             StoreError::Missing { .. }
             | StoreError::Damaged { .. }
             | StoreError::Foreign { .. }
-            | StoreError::NewerSchema { .. }
-            | StoreError::OlderSchema { .. } => Failure::BadInput(error.to_string()),
+            | StoreError::NewerSchema { .. } => Failure::BadInput(error.to_string()),
             error => Failure::Failed(error.to_string()),
         }
     }

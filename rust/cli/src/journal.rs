@@ -11,6 +11,7 @@ pub(crate) enum Record {
     Finished(Finished),
     Bookable(Bookable),
     Preemption(Preemption),
+    Reprovision(Reprovision),
     Learned(Learned),
     #[serde(other)]
     Other,
@@ -81,6 +82,29 @@ pub(crate) struct Preemption {
 }
 
 #[derive(Debug, Deserialize)]
+pub(crate) struct Reprovision {
+    pub(crate) time_ms: i64,
+    pub(crate) node: String,
+    pub(crate) container: String,
+    pub(crate) application: String,
+    pub(crate) what: String,
+    pub(crate) slowness: Option<f64>,
+    pub(crate) predicted: Option<Amounts>,
+    pub(crate) lent: Option<Amounts>,
+    pub(crate) used: Option<Amounts>,
+    pub(crate) factors: Option<[f64; 4]>,
+    pub(crate) reason: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+pub(crate) struct Amounts {
+    pub(crate) cpu_cores: f64,
+    pub(crate) memory_bytes: f64,
+    pub(crate) network_bytes_per_s: f64,
+    pub(crate) disk_bytes_per_s: f64,
+}
+
+#[derive(Debug, Deserialize)]
 pub(crate) struct Learned {
     pub(crate) time_ms: i64,
     pub(crate) application: String,
@@ -96,6 +120,7 @@ impl Record {
             Record::Placed(placed) => Some(&placed.application),
             Record::Refused(refused) => Some(&refused.application),
             Record::Learned(learned) => Some(&learned.application),
+            Record::Reprovision(reprovision) => Some(&reprovision.application),
             Record::Preemption(preemption) => preemption.application.as_deref(),
             Record::Finished(_) | Record::Bookable(_) | Record::Other => None,
         }

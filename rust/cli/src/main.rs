@@ -4,8 +4,10 @@ mod decisions;
 mod depository;
 mod evaluate;
 mod failure;
+mod import;
 mod journal;
 mod plot;
+mod plot_svg;
 mod profiles;
 mod reproduce;
 mod reproduce_ursa;
@@ -42,6 +44,7 @@ enum Subcommands {
     Simulate(simulate::Simulate),
     Reproduce(reproduce::Reproduce),
     Evaluate(evaluate::Evaluate),
+    Import(import::Import),
 }
 
 fn main() -> ExitCode {
@@ -55,6 +58,7 @@ fn main() -> ExitCode {
         Subcommands::Simulate(simulate) => simulate.run(&mut output),
         Subcommands::Reproduce(reproduce) => reproduce.run(&mut output),
         Subcommands::Evaluate(evaluate) => evaluate.run(&mut output),
+        Subcommands::Import(import) => import.run(&mut output),
     };
     match done.and_then(|()| Ok(output.flush()?)) {
         Ok(()) => ExitCode::SUCCESS,

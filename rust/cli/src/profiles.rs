@@ -1,24 +1,36 @@
 //! `elastane profiles`
 
-use std::io::Write;
-use std::path::PathBuf;
+mod explain;
+mod export;
+mod export_series;
+mod file;
+mod import;
+
+use std::io::{self, BufRead, IsTerminal, Write};
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use elastane_core::{Demand, Resource, Resources};
-use elastane_predict::{ContainerKind, Profile, ProfileSettings, profile};
+use elastane_predict::{
+    ContainerKind, Exclusion, NotUsed, Planned, Profile, ProfileSettings, profile,
+};
 use elastane_store::{Access, Depository};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
-use crate::plot;
+use crate::simulation::write;
 use crate::units::{amount, count, duration, moment};
+use crate::{plot, plot_svg};
 
 /// What is known of the applications that ran
 #[derive(Args)]
 #[command(after_help = "Examples:
   elastane profiles list --depository depository.db
   elastane profiles show 'tag|nightly' --depository depository.db
-  elastane profiles forget 'tag|nightly' --depository depository.db")]
+  elastane profiles explain application_1795283369712_0007 --depository depository.db
+  elastane profiles export --all --file profiles.json --depository depository.db
+  elastane profiles import profiles.json --depository depository.db
+  elastane profiles forget 'tag|nightly' --yes --depository depository.db")]
 pub(crate) struct Profiles {
     #[command(subcommand)]
     action: Action,
@@ -38,13 +50,25 @@ enum Action {
         /// How many of the latest succeeded runs make the profile
         #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..))]
         runs: u16,
+        /// Write the plots into this file, as an SVG image
+        #[arg(long, value_name = "FILE")]
+        svg: Option<PathBuf>,
         #[command(flatten)]
         source: Source,
     },
-    /// Remove every run of one application
+    /// Why one run has the key that it has, what was predicted of it, and how that turned out
+    Explain(explain::Explain),
+    /// The runs of one or every application as files
+    Export(export::Export),
+    /// Add the runs of a file that `export` wrote; what is there already stays
+    Import(import::Import),
+    /// Remove all that is known of one application
     Forget {
         /// The application's key, as `list` prints it
         key: String,
+        /// Do not ask
+        #[arg(long)]
+        yes: bool,
         #[command(flatten)]
         source: Source,
     },
@@ -75,8 +99,16 @@ impl Profiles {
     pub(crate) fn run(&self, output: &mut impl Write) -> Result<(), Failure> {
         match &self.action {
             Action::List { source } => list(source, output),
-            Action::Show { key, runs, source } => show(key, usize::from(*runs), source, output),
-            Action::Forget { key, source } => forget(key, source, output),
+            Action::Show {
+                key,
+                runs,
+                svg,
+                source,
+            } => show(key, usize::from(*runs), svg.as_deref(), source, output),
+            Action::Explain(explain) => explain.run(output),
+            Action::Import(import) => import.run(output),
+            Action::Export(export) => export.run(output),
+            Action::Forget { key, yes, source } => forget(key, *yes, source, output),
         }
     }
 }
@@ -108,45 +140,72 @@ fn list(source: &Source, output: &mut impl Write) -> Result<(), Failure> {
     Ok(())
 }
 
-fn show(key: &str, runs: usize, source: &Source, output: &mut impl Write) -> Result<(), Failure> {
+fn show(
+    key: &str,
+    runs: usize,
+    svg: Option<&Path>,
+    source: &Source,
+    output: &mut impl Write,
+) -> Result<(), Failure> {
     let depository = source.open(Access::Read)?;
     let latest = depository
         .latest_runs(key, 1)?
         .pop()
         .ok_or_else(|| source.unknown(key))?;
-    let runs = depository.latest_succeeded_runs(key, runs)?;
     let settings = ProfileSettings {
-        runs: runs.len(),
+        runs,
         margin: 0.0,
+        // What is known is shown however sure it is.
+        least_confidence: 0.0,
     };
+    let runs = depository.latest_succeeded_runs(key, settings.runs_looked_at())?;
     let made = profile(key, &runs, &settings).ok_or_else(|| {
         Failure::Failed(format!(
             "{key}: no run succeeded yet, so there is no profile"
         ))
     })?;
+    if let Some(path) = svg {
+        let series: Vec<_> = planned(&made)
+            .map(|(kind, planned)| (kind.name(), &planned.demand))
+            .collect();
+        write(path, &plot_svg::svg(key, &series))?;
+    }
     if source.json {
         return write_json(output, &profile_json(&made, &latest.application_name));
     }
     writeln!(output, "{key}")?;
     writeln!(output, "name     {}", latest.application_name)?;
-    writeln!(output, "profile  of {}", count(made.runs, "run"))?;
-    for left_out in &made.left_out {
+    writeln!(output, "profile  of {}", count(made.runs(), "run"))?;
+    let older = NotUsed::Excluded(Exclusion::Old);
+    for left_out in made.left_out.iter().filter(|run| run.reason != older) {
         let (id, kind) = (&left_out.application_id, left_out.kind.name());
         writeln!(output, "left out {id}, {kind}: {}", left_out.reason)?;
     }
-    for (kind, demand) in &made.demands {
-        show_demand(*kind, demand, output)?;
+    for (kind, planned) in planned(&made) {
+        show_planned(kind, planned, output)?;
     }
     Ok(())
 }
 
-fn show_demand(
+fn planned(profile: &Profile) -> impl Iterator<Item = (ContainerKind, &Planned)> {
+    let kinds = profile.kinds.iter();
+    kinds.filter_map(|(kind, planned)| Some((*kind, planned.as_ref().ok()?)))
+}
+
+fn show_planned(
     kind: ContainerKind,
-    demand: &Demand,
+    planned: &Planned,
     output: &mut impl Write,
 ) -> Result<(), Failure> {
+    let Planned {
+        demand, confidence, ..
+    } = planned;
     let length = duration(demand.duration_ms().unwrap_or_default());
-    writeln!(output, "\n{}, {length}", kind.name())?;
+    writeln!(
+        output,
+        "\n{}, {length}, confidence {confidence:.2}",
+        kind.name()
+    )?;
     let mean = mean(demand);
     for resource in Resource::ALL {
         let values = column(demand, resource);
@@ -178,9 +237,12 @@ fn column(demand: &Demand, resource: Resource) -> Vec<f64> {
 }
 
 fn profile_json(profile: &Profile, name: &str) -> Value {
-    let demands = profile.demands.iter().map(|(kind, demand)| {
+    let demands = planned(profile).map(|(kind, planned)| {
+        let demand = &planned.demand;
         json!({
             "kind": kind.name(),
+            "confidence": planned.confidence,
+            "made_from": planned.runs,
             "slot_ms": demand.slot_ms(),
             "cpu_cores": column(demand, Resource::Cpu),
             "memory_bytes": column(demand, Resource::Memory),
@@ -191,16 +253,20 @@ fn profile_json(profile: &Profile, name: &str) -> Value {
     json!({
         "key": profile.key,
         "name": name,
-        "runs": profile.runs,
+        "runs": profile.runs(),
         "demands": demands.collect::<Vec<_>>(),
     })
 }
 
-fn forget(key: &str, source: &Source, output: &mut impl Write) -> Result<(), Failure> {
-    let forgotten = source.open(Access::Write)?.forget(key)?;
-    if forgotten == 0 {
-        return Err(source.unknown(key));
+fn forget(key: &str, yes: bool, source: &Source, output: &mut impl Write) -> Result<(), Failure> {
+    let mut depository = source.open(Access::Write)?;
+    let known = depository.applications()?;
+    let known = known.into_iter().find(|application| application.key == key);
+    let runs = known.ok_or_else(|| source.unknown(key))?.runs;
+    if !yes && !confirmed(key, runs)? {
+        return Err(Failure::Failed(format!("{key}: nothing was forgotten")));
     }
+    let forgotten = depository.forget(key)?;
     if source.json {
         return write_json(output, &json!({"key": key, "forgotten_runs": forgotten}));
     }
@@ -209,6 +275,18 @@ fn forget(key: &str, source: &Source, output: &mut impl Write) -> Result<(), Fai
         "{} of {key} forgotten",
         count(forgotten, "run")
     )?)
+}
+
+/// Asks a person; a script has to say `--yes`.
+fn confirmed(key: &str, runs: usize) -> Result<bool, Failure> {
+    if !io::stdin().is_terminal() {
+        let problem = "nobody can be asked here, --yes is needed to forget";
+        return Err(Failure::BadInput(format!("{key}: {problem}")));
+    }
+    eprint!("forget {} of {key}? [y/N] ", count(runs, "run"));
+    let mut answer = String::new();
+    io::stdin().lock().read_line(&mut answer)?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
 }
 
 fn write_json(output: &mut impl Write, value: &Value) -> Result<(), Failure> {

@@ -3,6 +3,7 @@
 mod figures;
 mod house;
 mod ispark;
+mod reprovision;
 mod sensitivity;
 mod simulated;
 
@@ -18,6 +19,7 @@ use crate::simulation::RunOptions;
 
 const HOUSE: &str = "house";
 const ISPARK: &str = "ispark";
+const REPROVISION: &str = "reprovision";
 const SENSITIVITY: &str = "sensitivity";
 const URSA: &str = "ursa";
 
@@ -32,12 +34,13 @@ const SENSITIVITY_SEEDS: u32 = 3;
   elastane reproduce prophet --seeds 5 --json prophet.json
   elastane reproduce ispark
   elastane reproduce ursa --seeds 3
+  elastane reproduce reprovision --seeds 5
   elastane reproduce sensitivity --json sensitivity.json
   elastane reproduce house --noise 0.4 --length-error 0.2")]
 pub(crate) struct Reproduce {
     /// The paper: elasecutor, prophet, ispark or ursa; or sensitivity, for how the main figures
-    /// hang on the model's parameters and on what the papers leave open; or house, for the house
-    /// policy against minfrag
+    /// hang on the model's parameters and on what the papers leave open; or reprovision, for what
+    /// reprovisioning gains and costs; or house, for the house policy against minfrag
     paper: String,
     /// How many seeds, from --seed on; 30, or 3 for sensitivity, where it is not given
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=1_000))]
@@ -56,6 +59,7 @@ impl Reproduce {
         match self.paper.as_str() {
             URSA => reproduce_ursa::run(&self.run, seeds, json, output),
             HOUSE => house::run(&self.run, seeds, json, output),
+            REPROVISION => reprovision::run(&self.run, seeds, json, output),
             ISPARK => ispark::run(&self.run, seeds, json, output),
             SENSITIVITY => {
                 let seeds = self.seeds.unwrap_or(SENSITIVITY_SEEDS);
@@ -69,7 +73,7 @@ impl Reproduce {
         let known = PAPERS.into_iter().find(|paper| paper.name == self.paper);
         known.ok_or_else(|| {
             let mut names: Vec<&str> = PAPERS.iter().map(|paper| paper.name).collect();
-            names.extend([ISPARK, URSA, SENSITIVITY, HOUSE]);
+            names.extend([ISPARK, URSA, SENSITIVITY, REPROVISION, HOUSE]);
             let (name, names) = (&self.paper, names.join(", "));
             Failure::BadInput(format!("paper {name}: not known, {names} are there"))
         })

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use elastane_core::policy::{PolicyOptions, named, names};
+use elastane_core::policy::{Favor, PolicyOptions, named, names};
 use elastane_sim::{Options, Scenario, what_if};
 
 use crate::failure::{Failure, read};
@@ -13,13 +13,18 @@ use crate::failure::{Failure, read};
 #[derive(Args)]
 #[command(after_help = "Examples:
   elastane what-if --policy minfrag scenario.json
-  elastane what-if --policy prophet --margin 0.1 --all scenario.json")]
+  elastane what-if --policy prophet --margin 0.1 --all scenario.json
+  elastane what-if --policy elastane --favor completion scenario.json")]
 pub(crate) struct WhatIf {
     #[arg(long, value_name = "NAME", help = format!("The policy: {}", names().join(", ")))]
     policy: String,
     /// What the fit adds to each demand, as a fraction: 0.1 is a tenth more
     #[arg(long, value_name = "FRACTION", default_value = "0", value_parser = margin)]
     margin: f64,
+    /// What the policy elastane is to make short, as placement.favor has it: makespan, completion (the
+    /// mean time to the end of an application) or balanced
+    #[arg(long, value_name = "WHAT", default_value = Favor::default().name())]
+    favor: Favor,
     /// Place until nothing fits, instead of one executor a node
     #[arg(long)]
     all: bool,
@@ -29,7 +34,11 @@ pub(crate) struct WhatIf {
 
 impl WhatIf {
     pub(crate) fn run(&self, output: &mut impl Write) -> Result<(), Failure> {
-        let policy = named(&self.policy, PolicyOptions::default())
+        let policy_options = PolicyOptions {
+            favor: self.favor,
+            ..PolicyOptions::default()
+        };
+        let policy = named(&self.policy, policy_options)
             .map_err(|error| Failure::BadInput(error.to_string()))?;
         let scenario = Scenario::from_json(&read(&self.file)?)
             .map_err(|error| Failure::bad(&self.file, error))?;

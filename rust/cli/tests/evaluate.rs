@@ -128,3 +128,64 @@ fn bad_input_is_one_line_with_the_place_and_what_is_allowed() {
         )
     );
 }
+
+#[test]
+fn runs_with_other_settings_are_predicted_from_fifteen_and_thirty() {
+    let folder = tempfile::tempdir().unwrap();
+    let names: Vec<String> = (0..34).map(|run| format!("run-{run:02}")).collect();
+    let slots = |run: usize| 20 + run * 7 % 23;
+    let runs: Vec<(&str, usize)> = (0..)
+        .zip(&names)
+        .map(|(run, name)| (name.as_str(), slots(run)))
+        .collect();
+    let nightly = application(folder.path(), &runs);
+    let given = runs.iter().map(|(name, slots)| {
+        (
+            name.to_string(),
+            serde_json::json!({ "input_bytes": slots }),
+        )
+    });
+    let settings = Value::Object(given.collect());
+    fs::write(nightly.join("settings.json"), settings.to_string()).unwrap();
+    let json = folder.path().join("figures.json");
+    let printed = elastane(&["evaluate", text(folder.path()), "--json", text(&json)]).printed();
+    for line in [
+        "new settings, after 15 runs: 10 runs predicted, 100.0 % within 15 % of the total, 100.0 % within 20 %",
+        "new settings, after 30 runs: 4 runs predicted, 100.0 % within 15 % of the total, 100.0 % within 20 %",
+    ] {
+        assert!(printed.lines().any(|it| it == line), "{printed}");
+    }
+    let figures: Value = serde_json::from_str(&fs::read_to_string(&json).unwrap()).unwrap();
+    assert_eq!(figures["new_settings"][1]["trained_on"], 30);
+    // Of runs that were all given the same nothing is said.
+    fs::write(nightly.join("settings.json"), r#"{"input_bytes": 1}"#).unwrap();
+    let printed = elastane(&["evaluate", text(folder.path())]).printed();
+    assert!(!printed.contains("new settings"), "{printed}");
+}
+
+/// Ten applications, five runs each, as `make record` measured them. docs/learning.md has the figures.
+#[test]
+fn recorded_runs_are_covered_at_less_waste_than_their_peaks() {
+    let recorded = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/recorded");
+    let folder = tempfile::tempdir().unwrap();
+    let json = folder.path().join("figures.json");
+    let printed = elastane(&["evaluate", text(&recorded), "--json", text(&json)]).printed();
+    assert!(printed.starts_with("30 runs predicted"), "{printed}");
+    let figures: Value = serde_json::from_slice(&fs::read(json).unwrap()).unwrap();
+    let at_submission = &figures["at_submission"];
+    let waste =
+        |method: &str, resource: &str| at_submission[method][resource]["waste"].as_f64().unwrap();
+    for (resource, most) in [
+        ("cpu", 0.75),
+        ("memory", 0.95),
+        ("network", 0.65),
+        ("disk", 0.46),
+    ] {
+        let coverage = at_submission["envelope"][resource]["coverage"]
+            .as_f64()
+            .unwrap();
+        let of_peak = waste("envelope", resource) / waste("constant peak", resource);
+        assert!(coverage >= 0.95, "{resource}: {coverage}");
+        assert!(of_peak <= most, "{resource}: {of_peak}");
+    }
+}

@@ -7,6 +7,8 @@ use std::fs;
 
 use common::{depository, elastane, run, text};
 use elastane_predict::Outcome::{Failed, Succeeded};
+use elastane_predict::{ContainerKind, SignaturePart};
+use elastane_store::{Depository, PredictionMade, PredictionRecord, SubmissionRecord};
 use tempfile::TempDir;
 
 const SALES: &str = "app|SPARK|alice|root.etl|Nightly sales #|sales.py|--day #";
@@ -77,7 +79,8 @@ fn a_profile_is_given_as_json() {
 #[test]
 fn what_is_forgotten_is_not_listed_any_more() {
     let (_folder, path) = three_runs();
-    let printed = elastane(&["profiles", "forget", SALES, "--depository", &path]).printed();
+    let printed =
+        elastane(&["profiles", "forget", SALES, "--yes", "--depository", &path]).printed();
     assert_eq!(printed, format!("3 runs of {SALES} forgotten\n"));
     let json = elastane(&["profiles", "list", "--json", "--depository", &path]).json();
     assert_eq!(json.as_array().unwrap().len(), 1);
@@ -160,4 +163,307 @@ fn depositories_are_merged() {
     );
     let json = elastane(&["profiles", "list", "--json", "--depository", text(&into)]).json();
     assert_eq!(json[0]["runs"], 4);
+}
+
+#[test]
+fn exported_series_are_what_evaluate_reads() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("depository.db");
+    let mut runs: Vec<_> = (1..=5)
+        .map(|number| run(SALES, number, Succeeded))
+        .collect();
+    runs[3].outcome = Failed;
+    // The application master alone: nothing of the executors to export.
+    runs[4].series.truncate(1);
+    depository(&path, &runs);
+    let series = folder.path().join("series");
+    let export = [
+        "profiles",
+        "export",
+        "--all",
+        "--series",
+        text(&series),
+        "--depository",
+        text(&path),
+    ];
+    assert_eq!(
+        elastane(&export).printed(),
+        format!(
+            "{}: 1 application, 4 runs\n1 run left out: no executor lived for 6 s in it\n",
+            series.display()
+        )
+    );
+    let written = series.join("app_SPARK_alice_root.etl_Nightly_sales_sales.py_--day");
+    let csv = fs::read_to_string(written.join("00001-application_1763736000000_0001.csv")).unwrap();
+    assert_eq!(csv.lines().nth(2).unwrap(), "3,0.2,350000000,0,20000000");
+    let settings = fs::read_to_string(written.join("settings.json")).unwrap();
+    assert!(settings.contains(SALES), "{settings}");
+
+    let evaluated = elastane(&["evaluate", text(&series)]).printed();
+    // Two have too few before them, and the failed one is not predicted.
+    assert!(evaluated.starts_with("1 run predicted"), "{evaluated}");
+    assert!(elastane(&export).refused().contains("it is not empty"));
+}
+
+#[test]
+fn nothing_is_forgotten_that_nobody_confirmed() {
+    let (_folder, path) = three_runs();
+    let refused = elastane(&["profiles", "forget", SALES, "--depository", &path]).refused();
+    assert!(refused.contains("--yes is needed"), "{refused}");
+    let json = elastane(&["profiles", "list", "--json", "--depository", &path]).json();
+    assert_eq!(json.as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn what_was_exported_is_imported_elsewhere_and_is_the_same() {
+    let (folder, path) = three_runs();
+    let file = folder.path().join("profiles.json");
+    let other = folder.path().join("other.db");
+    let (file, other) = (text(&file), text(&other));
+    let export = [
+        "profiles",
+        "export",
+        "--all",
+        "--file",
+        file,
+        "--depository",
+        &path,
+    ];
+    let printed = elastane(&export).printed();
+    assert_eq!(printed, format!("{file}: 2 applications, 4 runs\n"));
+    let import = ["profiles", "import", file, "--depository", other];
+    assert_eq!(
+        elastane(&import).printed(),
+        "4 runs added, 0 were there already\n"
+    );
+    assert_eq!(
+        elastane(&import).printed(),
+        "0 runs added, 4 were there already\n"
+    );
+    let shown = |path: &str| elastane(&["profiles", "show", SALES, "--depository", path]).printed();
+    assert_eq!(shown(&path), shown(other));
+}
+
+#[test]
+fn a_bad_file_is_refused_with_its_place_and_nothing_is_imported() {
+    let (folder, path) = three_runs();
+    let (file, other) = (
+        folder.path().join("profiles.json"),
+        folder.path().join("other.db"),
+    );
+    elastane(&[
+        "profiles",
+        "export",
+        SALES,
+        "--file",
+        text(&file),
+        "--depository",
+        &path,
+    ])
+    .printed();
+    let good = fs::read_to_string(&file).unwrap();
+    for (from, to, place) in [
+        (
+            "\"version\":1",
+            "\"version\":2",
+            "version: 2, this program reads 1",
+        ),
+        (
+            "elastane-profiles",
+            "other",
+            "format: \"other\", \"elastane-profiles\" is needed",
+        ),
+        (
+            "[0.1,0.2,",
+            "[0.1,-0.2,",
+            "runs[0].series[0].cpu_cores[1]: -0.2, finite",
+        ),
+        (
+            "[0.1,0.2,",
+            "[0.1,",
+            "runs[0].series[0].memory_bytes: 4 values, 3 are needed",
+        ),
+        (
+            "[0.1,0.2,",
+            "[\"x\",0.2,",
+            "runs[0].series[0].cpu_cores[0]: invalid type: string",
+        ),
+        (
+            "\"slot_ms\":3000",
+            "\"slot_ms\":1",
+            "runs[0].series[0].slot_ms: 1, 3000 is needed",
+        ),
+        (
+            "\"outcome\":\"failed\"",
+            "\"outcome\":\"?\"",
+            "runs[2].outcome: unknown variant `?`",
+        ),
+        ("{\"format\"", "{\"format", "line 1 column"),
+    ] {
+        let bad = good.replacen(from, to, 1);
+        assert_ne!(bad, good, "{from}");
+        fs::write(&file, bad).unwrap();
+        let import = [
+            "profiles",
+            "import",
+            text(&file),
+            "--depository",
+            text(&other),
+        ];
+        let refused = elastane(&import).refused();
+        assert!(
+            refused.contains(&format!("profiles.json: {place}")) || refused.contains(place),
+            "{refused}"
+        );
+        assert!(!other.exists());
+    }
+}
+
+#[test]
+fn a_profile_is_drawn_as_an_image() {
+    let (folder, path) = three_runs();
+    let image = folder.path().join("sales.svg");
+    let show = [
+        "profiles",
+        "show",
+        SALES,
+        "--svg",
+        text(&image),
+        "--depository",
+        &path,
+    ];
+    elastane(&show).printed();
+    let svg = fs::read_to_string(image).unwrap();
+    assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
+    // Two kinds of containers, four resources.
+    assert_eq!(svg.matches("<path").count(), 8);
+}
+
+#[test]
+fn a_run_is_explained_by_the_runs_before_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("depository.db");
+    let mut runs: Vec<_> = (1..=5)
+        .map(|number| run(SALES, number, Succeeded))
+        .collect();
+    runs[1].outcome = Failed;
+    depository(&path, &runs);
+    let id = "application_1763736000000_0005";
+    let explain = ["profiles", "explain", id, "--depository", text(&path)];
+    let printed = elastane(&explain).printed();
+    for expected in [
+        "key      app|SPARK|alice|root.etl|Nightly sales #|sales.py|--day #",
+        "its submission was not kept",
+        "run      succeeded: began 2025-11-21T14:45:00.000Z, took 30 s",
+        "executor, made again from the runs before it",
+        "    recurring: confidence ",
+        "    from     application_1763736000000_0004",
+        "    left out application_1763736000000_0002: it failed",
+        "    turned out: length 30 s\n      cpu      covered ",
+        "      network  covered 100.0 %, none was used",
+    ] {
+        assert!(
+            printed.contains(expected),
+            "{expected:?} is not in\n{printed}"
+        );
+    }
+    let json = elastane(&[
+        "profiles",
+        "explain",
+        id,
+        "--json",
+        "--depository",
+        text(&path),
+    ])
+    .json();
+    assert_eq!(
+        json["predictions"][1]["made"]["runs"]
+            .as_array()
+            .unwrap()
+            .len(),
+        3
+    );
+    assert_eq!(json["predictions"][1]["outcome"]["length_ms"], 30_000);
+    let unknown = [
+        "profiles",
+        "explain",
+        "application_1_1",
+        "--depository",
+        text(&path),
+    ];
+    assert!(
+        elastane(&unknown)
+            .refused()
+            .contains("no application \"application_1_1\"")
+    );
+}
+
+#[test]
+fn a_submission_and_its_prediction_are_explained_as_they_were_made() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("depository.db");
+    let mut depository = Depository::open(&path).unwrap().depository;
+    let id = "application_1763736000000_0009";
+    let part = |part: &str, submitted: Option<&str>, in_key: &str| SignaturePart {
+        part: part.into(),
+        submitted: submitted.map(str::to_owned),
+        in_key: in_key.into(),
+    };
+    depository
+        .save_submission(&SubmissionRecord {
+            application_id: id.into(),
+            application_key: SALES.into(),
+            application_name: "Nightly sales 9".into(),
+            submitted_ms: 5,
+            signature: vec![
+                part("user", Some("alice"), "alice"),
+                part("name", Some("Nightly sales 9"), "Nightly sales #"),
+                part("argument", None, "*"),
+            ],
+            settings: Default::default(),
+        })
+        .unwrap();
+    depository
+        .save_prediction(&PredictionRecord {
+            application_id: id.into(),
+            application_key: SALES.into(),
+            kind: ContainerKind::Executor,
+            made_ms: 5,
+            made: PredictionMade {
+                not_predicted: Some("the confidence is 0.41, at least 0.6 is needed".into()),
+                ..PredictionMade::default()
+            },
+            bound: None,
+            outcome: None,
+        })
+        .unwrap();
+    drop(depository);
+    let printed = elastane(&["profiles", "explain", id, "--depository", text(&path)]).printed();
+    for expected in [
+        "    user      alice\n",
+        "    name      Nightly sales #  made equal, was Nightly sales 9\n",
+        "    argument  *  made equal, not kept\n",
+        "run      not saved",
+        "executor\n    not predicted, by request: the confidence is 0.41",
+    ] {
+        assert!(
+            printed.contains(expected),
+            "{expected:?} is not in\n{printed}"
+        );
+    }
+}
+
+#[test]
+fn a_snapshot_is_a_depository_of_its_own() {
+    let (folder, path) = three_runs();
+    let copy = folder.path().join("copy.db");
+    for _ in 0..2 {
+        let snapshot = ["depository", "snapshot", &path, text(&copy)];
+        let printed = elastane(&snapshot).printed();
+        assert_eq!(printed, format!("{}: written\n", copy.display()));
+    }
+    let list = |path: &str| elastane(&["profiles", "list", "--depository", path]).printed();
+    assert_eq!(list(text(&copy)), list(&path));
+    let none = ["depository", "snapshot", "none.db", text(&copy)];
+    assert!(elastane(&none).refused().contains("none.db: no such file"));
 }

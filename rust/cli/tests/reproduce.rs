@@ -68,7 +68,7 @@ fn a_paper_that_is_not_there_is_refused_with_those_that_are() {
     let refused = elastane(&["reproduce", "spark"]).refused();
     assert_eq!(
         refused,
-        "elastane: paper spark: not known, elasecutor, prophet, ispark, ursa, sensitivity, house are there\n"
+        "elastane: paper spark: not known, elasecutor, prophet, ispark, ursa, sensitivity, reprovision, house are there\n"
     );
 }
 

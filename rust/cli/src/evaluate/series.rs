@@ -1,18 +1,17 @@
 //! Folders of recorded runs.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use elastane_core::{Demand, Resources};
-use elastane_predict::Outcome;
-use serde::Deserialize;
+use elastane_predict::{Outcome, Settings};
 
+use super::settings::SettingsFile;
 use crate::failure::{Failure, read};
 
 const HEADER: &str = "t_s,cpu_cores,memory_bytes,network_bytes_per_s,disk_bytes_per_s";
-const SETTINGS: &str = "settings.json";
+pub(crate) const SETTINGS: &str = "settings.json";
 
 /// A run is at most so many slots long, which is four days of seconds.
 const MOST_SLOTS: i64 = 345_600;
@@ -28,37 +27,8 @@ pub(super) struct Recorded {
     pub(super) name: String,
     pub(super) outcome: Outcome,
     pub(super) used: Demand,
-}
-
-#[derive(Deserialize, Default)]
-struct Settings {
-    #[serde(default)]
-    runs: BTreeMap<String, RunSettings>,
-}
-
-#[derive(Deserialize)]
-struct RunSettings {
-    #[serde(default)]
-    outcome: RunOutcome,
-}
-
-#[derive(Deserialize, Default, Clone, Copy)]
-#[serde(rename_all = "kebab-case")]
-enum RunOutcome {
-    #[default]
-    Succeeded,
-    Failed,
-    CutOff,
-}
-
-impl From<RunOutcome> for Outcome {
-    fn from(outcome: RunOutcome) -> Self {
-        match outcome {
-            RunOutcome::Succeeded => Outcome::Succeeded,
-            RunOutcome::Failed => Outcome::Failed,
-            RunOutcome::CutOff => Outcome::CutOff,
-        }
-    }
+    /// What it was given; empty where nothing says so.
+    pub(super) settings: Settings,
 }
 
 /// Each folder in `folder` that holds runs.
@@ -80,35 +50,24 @@ pub(super) fn read_folder(folder: &Path) -> Result<Vec<Application>, Failure> {
 
 fn read_application(folder: &Path) -> Result<Vec<Recorded>, Failure> {
     let path = folder.join(SETTINGS);
-    let settings: Settings = if path.exists() {
-        serde_json::from_str(&read(&path)?).map_err(|error| Failure::bad(&path, error))?
-    } else {
-        Settings::default()
-    };
     let mut runs = Vec::new();
     for file in entries(folder)? {
         if file.extension().is_some_and(|extension| extension == "csv") {
-            let name = name_of(file.file_stem());
-            let outcome = settings.runs.get(&name).map(|run| run.outcome.into());
             let used = from_csv(&read(&file)?).map_err(|problem| Failure::bad(&file, problem))?;
             runs.push(Recorded {
-                outcome: outcome.unwrap_or(Outcome::Succeeded),
-                name,
+                name: name_of(file.file_stem()),
+                outcome: Outcome::Succeeded,
                 used,
+                settings: Settings::default(),
             });
         }
     }
-    match settings
-        .runs
-        .keys()
-        .find(|name| !runs.iter().any(|run| run.name == **name))
-    {
-        Some(name) => {
-            let problem = format!("runs.{name}: there is no {name}.csv beside it");
-            Err(Failure::bad(&path, problem))
-        }
-        None => Ok(runs),
+    if path.exists() {
+        let bad = |problem| Failure::bad(&path, problem);
+        let file = SettingsFile::read(&read(&path)?).map_err(bad)?;
+        file.apply(&mut runs).map_err(bad)?;
     }
+    Ok(runs)
 }
 
 /// What is in a folder, by name.
@@ -213,7 +172,7 @@ fn on_grid(rows: &[(i64, Resources)]) -> Result<Demand, String> {
 }
 
 /// The same format, one row for each slot.
-pub(super) fn to_csv(series: &Demand) -> String {
+pub(crate) fn to_csv(series: &Demand) -> String {
     let mut csv = format!("{HEADER}\n");
     for (at, slot) in series.slots().iter().enumerate() {
         let t_s = at as f64 * f64::from(series.slot_ms()) / 1e3;

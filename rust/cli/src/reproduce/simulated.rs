@@ -21,6 +21,18 @@ pub(super) fn run(
     json: Option<&Path>,
     output: &mut impl Write,
 ) -> Result<(), Failure> {
+    run_and_tell(paper, run, seeds, json, output, |_, _| Ok(()))
+}
+
+/// [`run`], and what else is to be told of each comparison.
+pub(super) fn run_and_tell<W: Write>(
+    paper: &Paper,
+    run: &RunOptions,
+    seeds: u32,
+    json: Option<&Path>,
+    output: &mut W,
+    tell_more: impl Fn(&mut W, &Comparison) -> Result<(), Failure>,
+) -> Result<(), Failure> {
     writeln!(output, "{}", paper.title)?;
     let mut reports = Vec::new();
     for experiment in paper.experiments {
@@ -39,6 +51,7 @@ pub(super) fn run(
         write_table(output, &comparison)?;
         writeln!(output)?;
         write_figures(output, &compared)?;
+        tell_more(output, &comparison)?;
         output.flush()?;
         let mut report = run.to_json(&comparison)?;
         report["claims"] = figures_json(&compared);

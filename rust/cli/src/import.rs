@@ -1,0 +1,69 @@
+//! `elastane import`
+
+mod report;
+mod spark;
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use crate::failure::Failure;
+
+/// What is known before the first day
+#[derive(Args)]
+pub(crate) struct Import {
+    #[command(subcommand)]
+    source: Source,
+}
+
+#[derive(Subcommand)]
+enum Source {
+    /// Runs from the event logs that Spark wrote
+    #[command(
+        after_help = "PATH is a log, the folder of a rolling log, or a folder of both, such as a History Server's.
+Logs in progress are left out. Exit code 1: a log could not be read; the others were imported.
+
+Examples:
+  elastane import spark-eventlog /spark-history --dry-run
+  elastane import spark-eventlog /spark-history --depository depository.db
+  elastane import spark-eventlog app.zstd --depository depository.db --queue etl=root.a.etl"
+    )]
+    SparkEventlog(SparkEventlog),
+}
+
+#[derive(Args)]
+pub(crate) struct SparkEventlog {
+    /// Logs, or folders of logs
+    #[arg(value_name = "PATH", required = true)]
+    paths: Vec<PathBuf>,
+    /// The depository that the runs are added to; made where there is none
+    #[arg(long, value_name = "FILE", required_unless_present = "dry_run")]
+    depository: Option<PathBuf>,
+    /// Read and report, change nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    /// The path of a queue that was submitted to by its last part
+    #[arg(long, value_name = "QUEUE=PATH", value_parser = pair)]
+    queue: Vec<(String, String)>,
+    /// The name given to spark-submit where the program set another
+    #[arg(long, value_name = "LOGGED=SUBMITTED", value_parser = pair)]
+    name: Vec<(String, String)>,
+}
+
+impl Import {
+    pub(crate) fn run(&self, output: &mut impl Write) -> Result<(), Failure> {
+        let Source::SparkEventlog(logs) = &self.source;
+        logs.run(output)
+    }
+}
+
+fn pair(text: &str) -> Result<(String, String), String> {
+    text.split_once('=')
+        .filter(|(from, to)| !from.is_empty() && !to.is_empty())
+        .map(|(from, to)| (from.to_owned(), to.to_owned()))
+        .ok_or_else(|| "two words with a = between them are allowed".to_owned())
+}

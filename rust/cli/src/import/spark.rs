@@ -1,0 +1,139 @@
+//! `elastane import spark-eventlog`
+
+use std::collections::HashMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use elastane_eventlog::{EventLog, Found, ImportOptions, Imported, find, read};
+use elastane_store::{Access, Depository, MergeReport};
+
+use super::SparkEventlog;
+use super::report::{ReadRun, Report};
+use crate::failure::Failure;
+use crate::simulation::bar;
+use crate::units::count;
+
+impl SparkEventlog {
+    pub(super) fn run(&self, output: &mut impl Write) -> Result<(), Failure> {
+        let mut report = Report::default();
+        let logs = self.find(&mut report)?;
+        let options = ImportOptions {
+            queues: self.queue.iter().cloned().collect(),
+            names: self.name.iter().cloned().collect(),
+        };
+        let mut gathered = Gathered::new()?;
+        let bar = bar("logs");
+        bar.set_length(logs.len() as u64);
+        for log in logs {
+            match read(&log, &options) {
+                Ok(imported) => gathered.add(log.path, imported, &mut report)?,
+                Err(error) => report.unreadable.push(error.to_string()),
+            }
+            bar.inc(1);
+        }
+        bar.finish_and_clear();
+        if let Some(depository) = self.depository.as_ref().filter(|_| !self.dry_run) {
+            report.saved = Some(gathered.save(depository)?);
+        }
+        match self.json {
+            true => report.write_json(output)?,
+            false => report.write(output)?,
+        }
+        match report.unreadable.len() {
+            0 => Ok(()),
+            unreadable => {
+                output.flush()?;
+                let logs = count(unreadable, "log");
+                Err(Failure::Failed(format!("{logs} could not be read")))
+            }
+        }
+    }
+
+    fn find(&self, report: &mut Report) -> Result<Vec<EventLog>, Failure> {
+        let mut logs = Vec::new();
+        for path in &self.paths {
+            let found = find(path).map_err(|error| Failure::BadInput(error.to_string()))?;
+            if found.is_empty() {
+                return Err(Failure::bad(path, "no event log in it"));
+            }
+            for found in found {
+                match found {
+                    Found::Log(log) => logs.push(log),
+                    Found::Skipped { path, reason } => report.skip(&path, reason),
+                    Found::Unreadable(error) => report.unreadable.push(error.to_string()),
+                }
+            }
+        }
+        Ok(logs)
+    }
+}
+
+/// The runs that were read, in a depository of their own until all are: one by one they could
+/// replace a run that was measured.
+struct Gathered {
+    folder: tempfile::TempDir,
+    depository: Depository,
+    /// The latest attempt of each application, where its log is, and its place in the report.
+    latest: HashMap<String, (u32, PathBuf, usize)>,
+}
+
+const FILE: &str = "imported.db";
+
+impl Gathered {
+    fn new() -> Result<Self, Failure> {
+        let failed = |error| Failure::Failed(format!("a temporary folder: {error}"));
+        let folder = tempfile::tempdir().map_err(failed)?;
+        let depository = Depository::open(&folder.path().join(FILE))?.depository;
+        Ok(Self {
+            folder,
+            depository,
+            latest: HashMap::new(),
+        })
+    }
+
+    /// Of several attempts of an application the last counts.
+    fn add(
+        &mut self,
+        path: PathBuf,
+        imported: Imported,
+        report: &mut Report,
+    ) -> Result<(), Failure> {
+        let id = imported.run.application_id.clone();
+        let attempt = imported.attempt.unwrap_or(0);
+        if let Some((latest, kept, _)) = self.latest.get(&id)
+            && *latest > attempt
+        {
+            report.skip(&path, same_application(kept));
+            return Ok(());
+        }
+        self.depository.save(&imported.run)?;
+        let place = match self.latest.remove(&id) {
+            Some((_, former, place)) => {
+                report.skip(&former, same_application(&path));
+                report.read[place] = ReadRun::from(&imported);
+                place
+            }
+            None => {
+                report.read.push(ReadRun::from(&imported));
+                report.read.len() - 1
+            }
+        };
+        self.latest.insert(id, (attempt, path, place));
+        Ok(())
+    }
+
+    fn save(self, path: &Path) -> Result<MergeReport, Failure> {
+        // Closed, so that all of it is in the file.
+        drop(self.depository);
+        let mut depository = if path.exists() {
+            Depository::open_existing(path, Access::Write)?
+        } else {
+            Depository::open(path)?.depository
+        };
+        Ok(depository.merge(&self.folder.path().join(FILE))?)
+    }
+}
+
+fn same_application(kept: &Path) -> String {
+    format!("{} is of the same application", kept.display())
+}

@@ -1,0 +1,233 @@
+//! `elastane profiles explain`
+
+use std::io::Write;
+
+use clap::Args;
+use elastane_core::Resource;
+use elastane_predict::{ContainerKind, RecurringSettings, Run, predict_next};
+use elastane_store::{
+    Access, Depository, LeftOutRun, PredictionMade, PredictionOutcome, PredictionRecord,
+    SubmissionRecord,
+};
+use serde_json::{Value, json};
+
+use super::export_series::outcome_word;
+use super::{Source, write_json};
+use crate::failure::Failure;
+use crate::units::{duration, moment};
+
+#[derive(Args)]
+#[command(after_help = "Examples:
+  elastane profiles explain application_1795283369712_0007 --depository depository.db")]
+pub(super) struct Explain {
+    /// YARN's application id
+    application_id: String,
+    #[command(flatten)]
+    source: Source,
+}
+
+/// All that is known of one application.
+struct Known {
+    key: String,
+    name: String,
+    submission: Option<SubmissionRecord>,
+    run: Option<Run>,
+    predictions: Vec<PredictionRecord>,
+    /// They were not kept: they are made again from the runs before.
+    are_made_again: bool,
+}
+
+impl Explain {
+    pub(super) fn run(&self, output: &mut impl Write) -> Result<(), Failure> {
+        let known = self.known(&self.source.open(Access::Read)?)?;
+        if self.source.json {
+            write_json(output, &as_json(&self.application_id, &known))
+        } else {
+            print(&self.application_id, &known, output)
+        }
+    }
+
+    fn known(&self, depository: &Depository) -> Result<Known, Failure> {
+        let id = &self.application_id;
+        let submission = depository.submission(id)?;
+        let run = depository.run(id)?;
+        let named = |s: &SubmissionRecord| (s.application_key.clone(), s.application_name.clone());
+        let ran = |r: &Run| (r.application_key.clone(), r.application_name.clone());
+        let (key, name) = submission
+            .as_ref()
+            .map(named)
+            .or_else(|| run.as_ref().map(ran))
+            .ok_or_else(|| {
+                let problem = format!("no application {id:?} was submitted or has run");
+                Failure::bad(&self.source.depository, problem)
+            })?;
+        let mut predictions = depository.predictions_of_run(id)?;
+        let are_made_again = predictions.is_empty();
+        if are_made_again {
+            let started_ms = run.as_ref().map(|run| run.started_ms);
+            let started_ms = started_ms.or(submission.as_ref().map(|s| s.submitted_ms));
+            let mut earlier = depository.latest_runs(&key, usize::MAX)?;
+            earlier.retain(|run| Some(run.ended_ms) <= started_ms && run.application_id != *id);
+            predictions = ContainerKind::ALL
+                .into_iter()
+                .filter_map(|kind| made_again(id, kind, &earlier, run.as_ref()))
+                .collect();
+        }
+        Ok(Known {
+            key,
+            name,
+            submission,
+            run,
+            predictions,
+            are_made_again,
+        })
+    }
+}
+
+/// What is predicted of a run from those before it; none where no container of the kind is known.
+fn made_again(
+    id: &str,
+    kind: ContainerKind,
+    earlier: &[Run],
+    run: Option<&Run>,
+) -> Option<PredictionRecord> {
+    let past = |run: &Run| run.past(kind).ok().flatten();
+    let history: Vec<_> = earlier.iter().filter_map(past).collect();
+    let actual = run.and_then(past);
+    if history.is_empty() && actual.is_none() {
+        return None;
+    }
+    let outlook = predict_next(&history, &RecurringSettings::default());
+    let made = PredictionMade::recurring(&outlook);
+    let bound = outlook.prediction.ok().map(|it| it.envelope);
+    let outcome = bound.as_ref().zip(actual);
+    Some(PredictionRecord {
+        application_id: id.to_owned(),
+        application_key: String::new(),
+        kind,
+        made_ms: run.map_or(0, |run| run.started_ms),
+        made,
+        outcome: outcome.map(|(bound, actual)| PredictionOutcome::of(bound, &actual.used)),
+        bound,
+    })
+}
+
+fn print(id: &str, known: &Known, output: &mut impl Write) -> Result<(), Failure> {
+    writeln!(output, "{id}: {}", known.name)?;
+    writeln!(output, "key      {}", known.key)?;
+    match &known.submission {
+        Some(submission) => print_signature(submission, output)?,
+        None => writeln!(output, "         its submission was not kept")?,
+    }
+    match &known.run {
+        Some(run) => {
+            let took = duration(run.ended_ms - run.started_ms);
+            let (began, how) = (moment(run.started_ms), outcome_word(run.outcome));
+            writeln!(output, "run      {how}: began {began}, took {took}")?;
+        }
+        None => writeln!(
+            output,
+            "run      not saved: it runs, or the depository forgot it"
+        )?,
+    }
+    for prediction in &known.predictions {
+        print_prediction(prediction, known.are_made_again, output)?;
+    }
+    Ok(())
+}
+
+fn print_signature(submission: &SubmissionRecord, output: &mut impl Write) -> Result<(), Failure> {
+    for part in &submission.signature {
+        let (name, in_key) = (&part.part, &part.in_key);
+        match &part.submitted {
+            Some(text) if text == in_key => writeln!(output, "    {name:9} {in_key}")?,
+            Some(text) => writeln!(output, "    {name:9} {in_key}  made equal, was {text}")?,
+            None => writeln!(output, "    {name:9} {in_key}  made equal, not kept")?,
+        }
+    }
+    Ok(())
+}
+
+fn print_prediction(
+    prediction: &PredictionRecord,
+    is_made_again: bool,
+    output: &mut impl Write,
+) -> Result<(), Failure> {
+    let made = &prediction.made;
+    let again = if is_made_again {
+        ", made again from the runs before it"
+    } else {
+        ""
+    };
+    writeln!(output, "\n{}{again}", prediction.kind.name())?;
+    match (&made.not_predicted, made.confidence) {
+        (Some(reason), _) => writeln!(output, "    not predicted, by request: {reason}")?,
+        (None, Some(confidence)) => {
+            let length = duration(made.expected_length_ms.unwrap_or_default());
+            let method = &made.method;
+            writeln!(
+                output,
+                "    {method}: confidence {confidence:.2}, length {length}"
+            )?;
+        }
+        (None, None) => {}
+    }
+    for run in &made.runs {
+        writeln!(output, "    from     {run}")?;
+    }
+    for LeftOutRun {
+        application_id,
+        reason,
+    } in &made.left_out
+    {
+        writeln!(output, "    left out {application_id}: {reason}")?;
+    }
+    if let Some(outcome) = &prediction.outcome {
+        let length = duration(outcome.length_ms);
+        writeln!(output, "    turned out: length {length}")?;
+        for (at, resource) in Resource::ALL.into_iter().enumerate() {
+            let covered = outcome.coverage[at] * 100.0;
+            let waste = outcome.waste[at];
+            let waste = waste.map_or("none was used".to_owned(), |w| format!("waste {w:.2}"));
+            writeln!(
+                output,
+                "      {:8} covered {covered:5.1} %, {waste}",
+                resource.name()
+            )?;
+        }
+    }
+    Ok(())
+}
+
+fn as_json(id: &str, known: &Known) -> Value {
+    let predictions = known.predictions.iter().map(|prediction| {
+        let outcome = prediction.outcome.map(|outcome| {
+            json!({"length_ms": outcome.length_ms, "coverage": by_resource(outcome.coverage.map(Some)),
+                   "waste": by_resource(outcome.waste)})
+        });
+        json!({"kind": prediction.kind.name(), "made": prediction.made, "outcome": outcome,
+               "made_again": known.are_made_again})
+    });
+    json!({
+        "application_id": id,
+        "key": known.key,
+        "name": known.name,
+        "signature": known.submission.as_ref().map(|submission| &submission.signature),
+        "settings": known.submission.as_ref().map(|submission| &submission.settings),
+        "run": known.run.as_ref().map(|run| json!({
+            "outcome": outcome_word(run.outcome),
+            "started_ms": run.started_ms,
+            "ended_ms": run.ended_ms,
+        })),
+        "predictions": predictions.collect::<Vec<_>>(),
+    })
+}
+
+fn by_resource(values: [Option<f64>; 4]) -> Value {
+    let names = Resource::ALL.map(Resource::name);
+    names
+        .into_iter()
+        .zip(values)
+        .map(|(name, value)| (name.to_owned(), json!(value)))
+        .collect()
+}

@@ -1,0 +1,166 @@
+//! Runs as the folders of CSV files that `elastane evaluate` reads.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use elastane_core::{Demand, SLOT_MS};
+use elastane_predict::{ContainerKind, Outcome, Run};
+use serde_json::{Map, Value, json};
+
+use crate::evaluate::series::{SETTINGS, to_csv};
+use crate::failure::Failure;
+
+/// A name of a folder is at most so long; file systems allow 255 bytes.
+const LONGEST_NAME: usize = 100;
+
+/// What was written for one application.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Exported {
+    pub(super) runs: usize,
+    /// Runs in which no container of the kind lived for two slots.
+    pub(super) too_short: usize,
+}
+
+/// Writes the runs of one application, oldest first, into a new folder in `folder`. Without a run
+/// that is long enough no folder is made.
+pub(super) fn export(
+    folder: &Path,
+    key: &str,
+    runs_oldest_first: &[Run],
+    kind: ContainerKind,
+) -> Result<Exported, Failure> {
+    let mut exported = Exported::default();
+    let mut files = Vec::new();
+    for run in runs_oldest_first {
+        let series = run.series.iter().find(|series| series.kind == kind);
+        let Some(series) = series.filter(|series| series.slots.len() > 1) else {
+            exported.too_short += 1;
+            continue;
+        };
+        let slots: Vec<_> = series.slots.iter().map(|slot| slot.map(shortest)).collect();
+        let used = Demand::series(SLOT_MS, &slots).map_err(|error| {
+            Failure::Failed(format!("{key}: run {}: {error}", run.application_id))
+        })?;
+        exported.runs += 1;
+        // The order of names is the order of time, and ids grow longer after the 9999th.
+        let name = format!("{:05}-{}", exported.runs, safe(&run.application_id));
+        files.push((name, to_csv(&used), about(run, series.containers)));
+    }
+    if files.is_empty() {
+        return Ok(exported);
+    }
+    let folder = new_folder(folder, &safe(key))?;
+    let mut settings = Map::new();
+    for (name, csv, about) in files {
+        put(&folder.join(format!("{name}.csv")), &csv)?;
+        settings.insert(name, about);
+    }
+    let settings = json!({"key": key, "kind": kind.name(), "runs": settings});
+    put(&folder.join(SETTINGS), &format!("{settings:#}\n"))?;
+    Ok(exported)
+}
+
+/// The amount with the fewest digits that is the same 32-bit float: the depository keeps no more.
+fn shortest(amount: f64) -> f64 {
+    (amount as f32).to_string().parse().unwrap_or(amount)
+}
+
+fn about(run: &Run, containers: u32) -> Value {
+    json!({
+        "outcome": outcome_word(run.outcome),
+        "application_id": run.application_id,
+        "name": run.application_name,
+        "started_ms": run.started_ms,
+        "ended_ms": run.ended_ms,
+        "containers": containers,
+    })
+}
+
+/// The word for an outcome in files.
+pub(super) fn outcome_word(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Succeeded => "succeeded",
+        Outcome::Failed => "failed",
+        Outcome::CutOff => "cut-off",
+    }
+}
+
+/// A name that every file system takes, and no shell takes apart.
+fn safe(name: &str) -> String {
+    let mut safe = String::new();
+    for letter in name.chars() {
+        let kept = letter.is_ascii_alphanumeric() || "-.".contains(letter);
+        match (kept, safe.ends_with('_')) {
+            (true, _) => safe.push(letter),
+            (false, false) => safe.push('_'),
+            (false, true) => {}
+        }
+    }
+    safe.truncate(LONGEST_NAME);
+    safe.trim_matches(['.', '_']).to_owned()
+}
+
+/// Different keys may be the same safe name, so the later one gets a number.
+fn new_folder(parent: &Path, name: &str) -> Result<PathBuf, Failure> {
+    fs::create_dir_all(parent).map_err(|error| Failure::bad(parent, error))?;
+    let name = if name.is_empty() { "application" } else { name };
+    let mut folder = parent.join(name);
+    let mut number = 1_u64;
+    loop {
+        match fs::create_dir(&folder) {
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+                number += 1;
+                folder = parent.join(format!("{name}-{number}"));
+            }
+            made => {
+                return made
+                    .map(|()| folder.clone())
+                    .map_err(|error| Failure::bad(&folder, error));
+            }
+        }
+    }
+}
+
+/// The folder of an export is new, so that runs of two exports never mix.
+pub(super) fn check_new(folder: &Path) -> Result<(), Failure> {
+    let is_empty = match fs::read_dir(folder) {
+        Ok(mut entries) => entries.next().is_none(),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => true,
+        Err(error) => return Err(Failure::bad(folder, error)),
+    };
+    if is_empty {
+        return Ok(());
+    }
+    let problem = "it is not empty, a new or an empty folder is needed";
+    Err(Failure::bad(folder, problem))
+}
+
+fn put(path: &Path, text: &str) -> Result<(), Failure> {
+    fs::write(path, text).map_err(|error| Failure::Failed(format!("{}: {error}", path.display())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_folders_are_safe() {
+        assert_eq!(
+            safe("app|SPARK|a/b|root.etl|--day # x"),
+            "app_SPARK_a_b_root.etl_--day_x"
+        );
+        assert_eq!(safe("../.."), "");
+        assert_eq!(safe(&"é|x".repeat(100)).len(), LONGEST_NAME - 1);
+    }
+
+    #[test]
+    fn two_keys_with_one_safe_name_have_folders_of_their_own() {
+        let parent = tempfile::tempdir().unwrap();
+        let names: Vec<_> = ["a|b", "a/b", "", "|"]
+            .into_iter()
+            .map(|key| new_folder(parent.path(), &safe(key)).unwrap())
+            .map(|folder| folder.file_name().unwrap().to_owned())
+            .collect();
+        assert_eq!(names, ["a_b", "a_b-2", "application", "application-2"]);
+    }
+}

@@ -1,0 +1,69 @@
+//! `elastane reproduce reprovision`: what reprovisioning gains, and what it costs.
+
+use std::io::Write;
+use std::path::Path;
+
+use elastane_core::Resource;
+use elastane_sim::experiment::{Comparison, PolicyOutcomes};
+use elastane_sim::reproduce::reprovision::PAPER;
+use elastane_sim::simulator::{Corrections, Outcome};
+use elastane_sim::summary;
+
+use super::simulated::run_and_tell;
+use crate::failure::Failure;
+use crate::simulation::RunOptions;
+
+pub(super) fn run(
+    run: &RunOptions,
+    seeds: u32,
+    json: Option<&Path>,
+    output: &mut impl Write,
+) -> Result<(), Failure> {
+    run_and_tell(&PAPER, run, seeds, json, output, write_costs)
+}
+
+/// Means over the seeds.
+fn write_costs(output: &mut impl Write, comparison: &Comparison) -> Result<(), Failure> {
+    writeln!(output)?;
+    writeln!(
+        output,
+        "{:<18} {:>9} {:>9} {:>9} {:>9} {:>9} {:>22}",
+        "", "windows", "measured", "raised", "too little", "unused", "lent CPU, of it used"
+    )?;
+    for policy in &comparison.policies {
+        let count = |of: fn(&Corrections) -> u64| mean(policy, |one| of(&one.corrections) as f64);
+        let lent = mean(policy, |one| one.corrections.lent.get(Resource::Cpu));
+        let used = mean(policy, |one| {
+            one.corrections.lent_and_used.get(Resource::Cpu)
+        });
+        let work = mean(policy, |one| one.work_done.get(Resource::Cpu));
+        let part = |amount: f64, whole: f64| {
+            if whole > 0.0 {
+                100.0 * amount / whole
+            } else {
+                0.0
+            }
+        };
+        writeln!(
+            output,
+            "{:<18} {:>9.0} {:>9.0} {:>9.0} {:>9.0} {:>9.0} {:>12.2} %, {:>5.1} %",
+            policy.policy,
+            count(|it| it.windows),
+            count(|it| it.measured),
+            count(|it| it.raised),
+            count(|it| it.too_little_left),
+            count(|it| it.unused),
+            part(lent, work),
+            part(used, lent),
+        )?;
+    }
+    writeln!(
+        output,
+        "lent CPU: in percent of all work on CPU that was done"
+    )?;
+    Ok(())
+}
+
+fn mean(policy: &PolicyOutcomes, of: impl Fn(&Outcome) -> f64) -> f64 {
+    summary::mean(&policy.outcomes.iter().map(of).collect::<Vec<_>>())
+}

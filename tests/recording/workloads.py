@@ -1,0 +1,55 @@
+"""What is recorded: recurring applications, and one application with changing settings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from itertools import cycle, islice, product
+
+from cluster.paths import Checkout
+from cluster.spark import SparkApplication
+from demo.data import Inputs
+from demo.workloads import Jobs
+
+REPORT = "shipping-report"
+
+
+@dataclass(frozen=True)
+class Submission:
+    """One application and the settings that `settings.json` tells of it."""
+
+    application: SparkApplication
+    settings: dict[str, float] = field(default_factory=dict)
+
+
+def recurring(checkout: Checkout, inputs: Inputs, runs: int) -> Iterator[Submission]:
+    """Each application once, then each once more: what runs beside an application changes."""
+    jobs = Jobs(checkout, inputs)
+    applications = [
+        jobs.pricing_summary(periods=3),
+        jobs.k_means(),
+        jobs.revenue_forecast(periods=6),
+        jobs.page_rank(),
+        jobs.shipping_modes(periods=2),
+        jobs.word_count(),
+        jobs.scan("log-scan", "special requests", "pending foxes", "final deposits"),
+        jobs.logistic_regression(),
+        jobs.sort(),
+        jobs.als(),
+    ]
+    for _ in range(runs):
+        for application in applications:
+            yield Submission(application)
+
+
+def with_other_settings(checkout: Checkout, inputs: Inputs, runs: int) -> Iterator[Submission]:
+    """The same report for other numbers of periods by other numbers of executors."""
+    report = replace(Jobs(checkout, inputs).revenue_forecast(periods=1), name=REPORT)
+    # In an order in which neighbours differ in both.
+    settings = sorted(
+        product(range(1, 9), range(1, 4)), key=lambda one: (one[0] * 5 + one[1] * 3) % 8
+    )
+    for periods, executors in islice(cycle(settings), runs):
+        arguments = (*report.arguments[:-1], str(periods))
+        application = replace(report, arguments=arguments, executors=executors)
+        yield Submission(application, {"periods": periods, "executors": executors})
