@@ -39,6 +39,7 @@ use crate::{
     containers,
     journal::Journal,
     memory_watch::MemoryWatch,
+    network::AllCounters,
     once::Once,
     peer::Peer,
     plan::Plan,
@@ -219,6 +220,7 @@ impl Agent {
                 usage: self.samples.newest_of(id),
                 planned: self.plan.as_ref().and_then(|plan| plan.limits_at(id, now)),
                 in_force: container.in_force(),
+                is_network_counted: container.network.is_some(),
                 reasons: reasons.map(|(age, why)| (age, why.name().into())).collect(),
             }
         });
@@ -252,25 +254,46 @@ impl Agent {
         let Some(table) = table else {
             return;
         };
+        let networks = self.network.read_containers();
+        let networks = networks.unwrap_or_else(|error| {
+            self.troubles.warn("readings", error);
+            None
+        });
         let ids: Vec<ContainerId> = self.containers.keys().cloned().collect();
         for id in &ids {
-            self.read_one(id, &table, now);
+            self.read_container(id, &table, networks.as_ref(), now);
         }
     }
 
+    /// Reads one container beside the round in which all are read.
     fn read_one(&mut self, id: &ContainerId, table: &ProcessTable, now: Instant) {
+        self.read_container(id, table, None, now);
+    }
+
+    fn read_container(
+        &mut self,
+        id: &ContainerId,
+        table: &ProcessTable,
+        networks: Option<&AllCounters>,
+        now: Instant,
+    ) {
         let Some(container) = self.containers.get_mut(id) else {
             return;
         };
-        match container.read(&self.proc, table, self.node.disks(), now) {
+        match container.read(&self.proc, table, self.node.disks(), networks, now) {
             Ok(Some(reading)) => self.samples.add(id, &reading),
             Ok(None) => {}
             Err(error) => self.troubles.warn("readings", format!("{id}: {error}")),
         }
-        if container.sensor.disk_denied {
-            container.sensor.disk_denied = false;
+        let processes = &mut container.sensor.processes;
+        if std::mem::take(&mut processes.disk_denied) {
             let message = "disk use of other users' processes cannot be read without root";
             self.troubles.warn("disk use denied", message);
+        }
+        if std::mem::take(&mut processes.opened_anew) {
+            let message = "files of processes are opened with each reading, since half of the \
+                           files that the agent may open are open: raise LimitNOFILE";
+            self.troubles.warn("files not held open", message);
         }
     }
 

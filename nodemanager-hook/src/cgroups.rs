@@ -5,13 +5,17 @@
 //! recorded hosts can be tried.
 
 mod hierarchy;
+mod mount;
 
 use std::{
     fs,
     path::{Component, Path, PathBuf},
 };
 
-pub use self::hierarchy::{Hierarchy, Version};
+pub use self::{
+    hierarchy::Hierarchy,
+    mount::{Mount, Version},
+};
 use crate::container_id::ContainerId;
 
 /// A part of the kernel that measures or limits groups.

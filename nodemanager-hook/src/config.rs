@@ -89,7 +89,7 @@ pub struct Capacity {
     pub cpu_cores: Option<f32>,
     pub memory_bytes: Option<u64>,
     pub network_bytes_per_s: Option<u64>,
-    pub disk_bytes_per_s: u64,
+    pub disk_bytes_per_s: Option<u64>,
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]

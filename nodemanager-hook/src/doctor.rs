@@ -1,7 +1,7 @@
 //! `elastane-agent doctor`: what this host can measure and limit, by which mechanism, and what to
 //! change for more. It looks and changes nothing.
 
-use std::{fmt::Write as _, fs, io, path::Path};
+use std::{collections::BTreeSet, fmt::Write as _, fs, io, path::Path};
 
 use nix::unistd::geteuid;
 use serde::Serialize;
@@ -33,8 +33,12 @@ struct Host {
     hierarchies: Hierarchies,
     /// Directories that are configured, and the disks behind them.
     local_dirs: Vec<(String, Result<Device, String>)>,
+    /// What the disks behind them carry, where it is configured or known.
+    disk_bytes_per_s: Option<u64>,
     /// Why the network cannot be counted, if it cannot.
     network: Result<(), String>,
+    /// What the node's links carry, where it is configured or known.
+    network_bytes_per_s: Option<u64>,
     /// Devices that are configured, and why they cannot be shaped, if they cannot.
     network_devices: Vec<(String, Result<(), String>)>,
     has_pressure: bool,
@@ -52,13 +56,25 @@ pub fn diagnose(config: &Config) -> io::Result<Vec<Finding>> {
         let disk = disks.behind(directory, &mountinfo);
         disk.map_err(|error| error.to_string())
     };
-    let directories = config.disk.local_dirs.iter();
+    let local_dirs = config.disk.local_dirs.iter();
+    let local_dirs: Vec<(String, Result<Device, String>)> = local_dirs
+        .map(|one| (one.display().to_string(), behind(one)))
+        .collect();
+    let capacity = config.capacity;
+    let known_disks = || {
+        let found = local_dirs.iter().map(|(_, disk)| disk.clone().ok());
+        let found: BTreeSet<Device> = found.collect::<Option<_>>()?;
+        let found: Vec<Device> = found.into_iter().collect();
+        disks.bytes_per_s(&found, &fs::read_to_string(proc.path("cpuinfo")).ok()?)
+    };
     Ok(Host {
         is_root: geteuid().is_root(),
         hierarchies: Hierarchies::of_this_host(&mountinfo),
-        local_dirs: directories
-            .map(|one| (one.display().to_string(), behind(one)))
-            .collect(),
+        disk_bytes_per_s: capacity.disk_bytes_per_s.or_else(known_disks),
+        network_bytes_per_s: capacity
+            .network_bytes_per_s
+            .or_else(|| links_bytes_per_s(&config.network.devices)),
+        local_dirs,
         network: match config.network.measure {
             true => Network::open()
                 .map(|_| ())
@@ -165,6 +181,12 @@ impl Host {
             };
             format!("{files} on {}", disks.join(", "))
         });
+        if !disks.is_empty() && self.disk_bytes_per_s.is_none() {
+            let unknown = "what the disks carry is not known: set capacity.disk_bytes_per_s to let \
+                           it count where containers are placed";
+            advice.push(unknown.into());
+        }
+        let limited = limited.map(|by| with_rate(by, self.disk_bytes_per_s));
         finding("disk", measured, limited.as_deref(), advice)
     }
 
@@ -177,9 +199,14 @@ impl Host {
     fn received(&self) -> Finding {
         let reason = self.not_counted();
         let by = |how: &str| reason.is_none().then(|| how.to_owned());
+        // Where version 2 has controllers, a container is not moved before a plan limits it.
+        let groups = match self.hierarchies.is_apart(Controller::Network) {
+            true => "BPF programs on cgroup2 groups",
+            false => "BPF programs on cgroup2 groups: YARN's, or while a plan limits",
+        };
         Finding {
             what: "received",
-            measured_by: by("BPF programs on cgroup2 groups"),
+            measured_by: by(groups),
             limited_by: by("a token bucket in them"),
             advice: reason.into_iter().collect(),
         }
@@ -198,11 +225,19 @@ impl Host {
         if self.network_devices.is_empty() {
             advice.push("set network.devices to the devices that containers share".into());
         }
+        if self.network_bytes_per_s.is_none() {
+            let unknown = "what the links carry is not known: set capacity.network_bytes_per_s to \
+                           share them, and to let them count where containers are placed";
+            advice.push(unknown.into());
+        }
         let is_shaped = is_counted && !shaped.is_empty();
         Finding {
             what: "sent",
             measured_by: is_counted.then(|| "BPF programs on cgroup2 groups".to_owned()),
-            limited_by: is_shaped.then(|| format!("HTB classes on {}", shaped.join(", "))),
+            limited_by: is_shaped.then(|| {
+                let by = format!("HTB classes on {}", shaped.join(", "));
+                with_rate(by, self.network_bytes_per_s)
+            }),
             advice,
         }
     }
@@ -249,6 +284,27 @@ impl Host {
     }
 }
 
+/// The speed of these devices, or else of the default route's; nothing where one does not say.
+fn links_bytes_per_s(names: &[String]) -> Option<u64> {
+    let mut devices: Vec<network::Device> =
+        names.iter().filter_map(|name| name.parse().ok()).collect();
+    if devices.is_empty() {
+        devices.extend(network::Device::of_default_route().ok().flatten());
+    }
+    let speeds = devices
+        .iter()
+        .map(|one| one.link_bytes_per_s().ok().flatten());
+    let speeds: Vec<u64> = speeds.collect::<Option<_>>()?;
+    (!speeds.is_empty()).then(|| speeds.iter().sum())
+}
+
+fn with_rate(by: String, bytes_per_s: Option<u64>) -> String {
+    match bytes_per_s {
+        Some(rate) => format!("{by} ({} MB/s)", rate / 1_000_000),
+        None => by,
+    }
+}
+
 fn shaped(name: &str) -> (String, Result<(), String>) {
     let checked = name.parse::<network::Device>();
     let checked = checked.map_err(|error| error.to_string());
@@ -282,6 +338,8 @@ mod tests {
             is_root: true,
             hierarchies: Hierarchies::discover(mountinfo, |_| controllers.to_owned()),
             local_dirs: vec![("/data".into(), Ok(Device { major: 8, minor: 0 }))],
+            disk_bytes_per_s: Some(150_000_000),
+            network_bytes_per_s: Some(1_250_000_000),
             network: Ok(()),
             network_devices: vec![("eth0".into(), Ok(()))],
             has_pressure: true,
@@ -297,12 +355,12 @@ mod tests {
             (
                 host(V1, ""),
                 "cpu.shares, cpu.cfs_quota_us (version 1)",
-                "blkio.throttle.{read,write}_bps_device (version 1) on 8:0",
+                "blkio.throttle.{read,write}_bps_device (version 1) on 8:0 (150 MB/s)",
             ),
             (
                 host(V2, "cpu io memory"),
                 "cpu.weight, cpu.max (version 2)",
-                "io.max (version 2) on 8:0",
+                "io.max (version 2) on 8:0 (150 MB/s)",
             ),
         ] {
             let findings = host.findings();
@@ -310,7 +368,7 @@ mod tests {
             assert_eq!(findings[0].limited_by.as_deref(), Some(cpu));
             assert_eq!(findings[2].limited_by.as_deref(), Some(disk));
             let sent = findings[4].limited_by.as_deref();
-            assert_eq!(sent, Some("HTB classes on eth0"));
+            assert_eq!(sent, Some("HTB classes on eth0 (1250 MB/s)"));
         }
     }
 
@@ -318,6 +376,7 @@ mod tests {
     fn what_is_missing_is_not_limited_and_says_what_to_change() {
         let mut poor = host(V2, "cpu\n");
         poor.has_pressure = false;
+        poor.network_bytes_per_s = None;
         poor.local_dirs = vec![("/x".into(), Err("no block device".into()))];
         poor.network = Err("this kernel takes no programs".into());
         poor.network_devices = vec![("eth0".into(), Err("it has a root".into()))];
@@ -331,10 +390,22 @@ mod tests {
             "-> disk.local_dirs: /x: no block device",
             "-> this kernel takes no programs",
             "-> network.devices: eth0: it has a root",
+            "-> what the links carry is not known",
             "-> boot with psi=1",
         ] {
             assert!(text.contains(advice), "{text}");
         }
+    }
+
+    #[test]
+    fn what_a_virtual_machine_does_not_know_can_be_set() {
+        let mut host = host(V1, "");
+        host.disk_bytes_per_s = None;
+        let advice = &host.findings()[2].advice;
+        assert!(
+            advice[0].contains("set capacity.disk_bytes_per_s"),
+            "{advice:?}"
+        );
     }
 
     #[test]

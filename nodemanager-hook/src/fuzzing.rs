@@ -6,7 +6,7 @@ use crate::{
     actuators::LimitFile,
     cgroups::{Controller, Hierarchies, Version},
     container_id::ContainerId,
-    sensors::{Device, GroupFile, NodeSensor, ProcFs, pressure},
+    sensors::{Device, GroupFile, HeldFile, NodeSensor, ProcFs, pressure},
 };
 
 const PID: u32 = 10;
@@ -57,8 +57,8 @@ impl<'a> KernelFiles<'a> {
         }
         let proc = ProcFs::new(self.folder);
         let _ = proc.process(PID);
-        let _ = proc.memory(PID);
-        let _ = proc.disk_bytes(PID);
+        let _ = proc.memory(PID, &mut HeldFile::default());
+        let _ = proc.disk_bytes(PID, &mut HeldFile::default());
         let _ = proc.users(PID);
         let _ = proc.cgroup(PID);
         let disks = [Device { major: 8, minor: 0 }];
@@ -69,6 +69,7 @@ impl<'a> KernelFiles<'a> {
             for name in OF_A_GROUP {
                 if let Ok(file) = GroupFile::open(&group, name, version) {
                     let _ = file.cpu_nanoseconds();
+                    let _ = file.pids();
                     let _ = file.throttling();
                     let _ = file.memory();
                     let _ = file.disk(&disks);

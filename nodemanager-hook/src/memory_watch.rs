@@ -24,21 +24,13 @@ use parking_lot::Mutex;
 
 pub use self::error::MemoryWatchError;
 use self::{version_1::Threshold, version_2::Events};
+pub use crate::cgroups::Version;
 
 /// A process may take that much before the one who raises the limit has run: a core fills some
 /// gigabytes a second, and 50 ms pass on a busy host.
 const LEAST_ROOM_BYTES: u64 = 64 * 1024 * 1024;
 const MOST_ROOM_BYTES: u64 = 512 * 1024 * 1024;
 const EVENTS_AT_ONCE: usize = 64;
-
-/// The version of the hierarchy that a group's memory controller is in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Version {
-    /// `memory.usage_in_bytes` and `cgroup.event_control`.
-    One,
-    /// `memory.events`.
-    Two,
-}
 
 /// Names a watch for good.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -14,6 +14,7 @@ use std::{
 use nix::{
     errno::Errno,
     sys::{
+        resource::{Resource, getrlimit, setrlimit},
         signal::{SigSet, Signal},
         stat::{Mode, umask},
     },
@@ -35,6 +36,8 @@ pub const PROC: &str = "/proc";
 
 /// How long the watch of memory waits before it looks around; nothing hangs on it.
 const WATCH_TIMEOUT: Duration = Duration::from_secs(60);
+/// As the systemd unit has it.
+const MOST_OPEN_FILES: u64 = 16_384;
 /// Within the 50 ms in which a limit has to be raised.
 const BETWEEN_WAKES: Duration = Duration::from_millis(20);
 
@@ -86,6 +89,7 @@ impl Drop for Ending {
 /// What keeps it from starting, or a thread that ended by itself.
 pub fn run(config: &Config) -> Result<(), RunError> {
     umask(Mode::from_bits_truncate(0o077));
+    raise_open_files();
     let ending_signals = SigSet::from_iter([Signal::SIGTERM, Signal::SIGINT]);
     // Before there are other threads, so that all of them leave these signals to one.
     ending_signals.thread_block()?;
@@ -123,6 +127,18 @@ pub fn run(config: &Config) -> Result<(), RunError> {
         }
         Ok(Stop::Thread(name)) => Err(RunError::Ended(name)),
         Err(mpsc::RecvError) => Err(RunError::Ended("signal")),
+    }
+}
+
+/// Several files of each container and of its processes are held open; what is allowed to a process
+/// that asks for nothing is enough for a hundred of them.
+fn raise_open_files() {
+    let raised = getrlimit(Resource::RLIMIT_NOFILE).and_then(|(soft, hard)| {
+        let wanted = soft.max(MOST_OPEN_FILES.min(hard));
+        setrlimit(Resource::RLIMIT_NOFILE, wanted, hard)
+    });
+    if let Err(error) = raised {
+        log::warn!("cannot raise how many files may be open: {error}");
     }
 }
 

@@ -1,12 +1,14 @@
 //! What a container uses: CPU, memory and disk of its process tree; and what the whole node uses.
 
 mod container_sensor;
+mod disk_speed;
 mod disks;
 mod group_files;
 mod growth;
 mod node_sensor;
 mod proc_fs;
 mod process_table;
+mod processes;
 
 pub use container_sensor::{ContainerSensor, MeasuredGroups};
 pub use disks::{Device, Disks};
@@ -14,6 +16,8 @@ pub use disks::{Device, Disks};
 pub use group_files::GroupFile;
 pub use growth::Growth;
 pub use node_sensor::{MemoryState, NodeSensor, pressure};
+#[cfg(fuzzing)]
+pub use proc_fs::HeldFile;
 pub use proc_fs::{ProcFs, Users};
 pub use process_table::{KernelThreads, Process, ProcessKey, ProcessTable};
 

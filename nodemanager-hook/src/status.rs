@@ -45,6 +45,8 @@ pub struct ContainerStatus {
     /// What the plan says now.
     pub planned: Option<Limits>,
     pub in_force: Limits,
+    /// Whether its network is counted: in a group of its own that cgroup version 2 has.
+    pub is_network_counted: bool,
     /// Why its limits changed last, oldest first: how long before `unix_ms`, and the reason.
     pub reasons: Vec<(u64, String)>,
 }
@@ -159,20 +161,30 @@ impl Status {
 }
 
 impl ContainerStatus {
+    fn network(&self, usage: &Usage) -> String {
+        if !self.is_network_counted {
+            return "not counted: it has no group of cgroup version 2".into();
+        }
+        format!(
+            "{} KiB/s in {} KiB/s out",
+            usage.network_in_bytes_per_s / 1024,
+            usage.network_out_bytes_per_s / 1024
+        )
+    }
+
     fn write_text(&self, text: &mut String) -> std::fmt::Result {
         writeln!(text, "{}", self.container)?;
         match &self.usage {
             Some(usage) => writeln!(
                 text,
                 "  uses      {:.2} cores (held back {:.0} % of the time), {} MiB, disk {} KiB/s \
-                 read {} KiB/s written, network {} KiB/s in {} KiB/s out",
+                 read {} KiB/s written, network {}",
                 usage.cpu_cores,
                 usage.cpu_throttled * 100.0,
                 usage.memory_bytes / MIB,
                 usage.disk_read_bytes_per_s / 1024,
                 usage.disk_write_bytes_per_s / 1024,
-                usage.network_in_bytes_per_s / 1024,
-                usage.network_out_bytes_per_s / 1024,
+                self.network(usage),
             )?,
             None => writeln!(text, "  uses      not in the newest sample")?,
         }
@@ -221,6 +233,7 @@ mod tests {
                 usage: Some(Usage::default()),
                 planned: None,
                 in_force,
+                is_network_counted: false,
                 reasons: vec![(1500, "plan_step".into())],
             }],
             troubles: vec![("readings".into(), 3)],
@@ -242,6 +255,7 @@ mod tests {
         for part in [
             "agent 7, ",
             "container_1_1_1_1\n",
+            "network not counted: it has no group of cgroup version 2\n",
             "  planned   -\n",
             "  in force  cpu_cap_cores 0.5, memory_bytes 1073741824\n",
             "  1.5 s before: plan_step\n",

@@ -5,7 +5,7 @@ mod common;
 #[path = "common/java.rs"]
 mod java;
 
-use common::{Agent, Parent, Tree, wait_until};
+use common::{Agent, Parent, Tree, unit_capabilities, wait_until};
 use elastane_agent::jvm::{Flag, Former};
 use elastane_protocol::{
     AgentRequest, AgentResponse, ContainerPlan, Limits, Report, RunningContainer, Usage,
@@ -35,17 +35,6 @@ fn newest(report: &Report) -> Option<Usage> {
     Some(container.samples.last()?.usage)
 }
 
-/// What the agent has counted of a kind of trouble.
-fn troubles(agent: &Agent, kind: &str) -> u64 {
-    let status = std::fs::read_to_string(agent.directory().join("agent.sock.status")).unwrap();
-    let status: serde_json::Value = serde_json::from_str(&status).unwrap();
-    let troubles = status["troubles"].as_array().unwrap();
-    let mut counts = troubles.iter().filter(|trouble| trouble[0] == kind);
-    counts
-        .next()
-        .map_or(0, |trouble| trouble[1].as_u64().unwrap())
-}
-
 #[test]
 fn a_report_has_what_a_jvm_holds_until_it_ends() {
     let Some(parent) = Parent::new() else { return };
@@ -72,7 +61,29 @@ fn a_report_has_what_a_jvm_holds_until_it_ends() {
     });
     let usage = newest(&agent.report()).unwrap();
     assert_eq!((usage.heap_used_bytes, usage.heap_committed_bytes), (0, 0));
-    assert_eq!(troubles(&agent, "heaps not measured"), 0);
+    assert_eq!(agent.troubles("heaps not measured"), 0);
+}
+
+#[test]
+fn the_units_capabilities_are_enough_for_the_jvm_of_another_user() {
+    let Some(parent) = Parent::new() else { return };
+    let mut agent = Agent::prepare_with(&parent.name, "", "");
+    agent.give_capabilities(&unit_capabilities());
+    agent.start_again();
+    let workload = Workload::start_by_script(
+        "exec setpriv --reuid=65534 --regid=65534 --clear-groups java -Xmx700m -XX:+UseG1GC \"$@\"",
+    );
+    let mut jvm = AfterAPeak::of(workload, &agent, &parent);
+    wait_until("the heap is in the report", || {
+        let containers = agent.report().containers;
+        let samples = containers.iter().flat_map(|container| &container.samples);
+        samples
+            .last()
+            .is_some_and(|sample| sample.usage.heap_used_bytes > 50 * MIB)
+    });
+    jvm.shrink(&agent, &parent);
+    assert_eq!(agent.troubles("heaps not measured"), 0);
+    assert_eq!(agent.troubles("heaps not changed"), 0);
 }
 
 #[test]
@@ -98,7 +109,10 @@ struct AfterAPeak {
 
 impl AfterAPeak {
     fn new(agent: &Agent, parent: &Parent) -> Self {
-        let workload = Workload::start("-Xmx700m -XX:+UseG1GC");
+        Self::of(Workload::start("-Xmx700m -XX:+UseG1GC"), agent, parent)
+    }
+
+    fn of(workload: Workload, agent: &Agent, parent: &Parent) -> Self {
         // Only its name is used: it says where the groups are.
         let tree = Tree::new("sleep 60");
         let mut this = Self {
@@ -199,7 +213,7 @@ fn a_jvm_gives_back_before_its_limit_comes_down_and_is_restored_with_the_plans_e
     assert!(jvm.workload.is_alive());
     let audited = agent.audited();
     assert_eq!(audited.last().unwrap(), "plan_ended");
-    assert_eq!(troubles(&agent, "heaps not changed"), 0);
+    assert_eq!(agent.troubles("heaps not changed"), 0);
 }
 
 #[test]

@@ -89,6 +89,21 @@ fn g1_gives_memory_back_grows_again_and_is_restored_after_a_crash() {
 fn zgc_gives_memory_back_and_grows_again() {
     let options = "-Xmx700m -XX:+UseZGC -XX:ZUncommitDelay=1";
     let mut workload = after_a_peak(options);
+    let again = workload.find().mapped_again_bytes().unwrap() / MIB;
+    let counted = workload.status("VmRSS:");
+    let counted = counted
+        .trim_end_matches(" kB")
+        .trim()
+        .parse::<u64>()
+        .unwrap()
+        / 1024;
+    let resident = workload.resident_mib();
+    let once = counted.saturating_sub(again);
+    println!("ZGC: {counted} MiB mapped, {again} again, {resident} resident");
+    assert!(
+        once.abs_diff(resident) <= resident / 5,
+        "{once} counted, {resident} resident"
+    );
     let control = workload.control();
     let former = control.former().unwrap();
     let sent = control.carry_out(shrink(100), &former).unwrap();

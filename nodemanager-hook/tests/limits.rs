@@ -253,11 +253,26 @@ fn a_tree_that_forks_all_the_time_is_moved_as_a_whole() {
     assert_eq!(cpu_groups_of(&tree), before);
 }
 
+/// Of a process that is on its way out the kernel says that it is in the root of version 1, wherever
+/// it was.
+fn is_exiting(pid: u32) -> bool {
+    const PF_EXITING: u64 = 0x4;
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    // After the name, which may hold anything: state, five ids, the flags.
+    let flags = stat.rsplit(") ").next().and_then(|it| it.split(' ').nth(6));
+    flags
+        .and_then(|it| it.parse().ok())
+        .is_none_or(|flags: u64| flags & PF_EXITING != 0)
+}
+
 /// The cpu groups in which processes of a tree are.
 fn cpu_groups_of(tree: &Tree) -> BTreeSet<String> {
     let mut groups = BTreeSet::new();
     for (pid, _) in tree.processes() {
         let cgroup = fs::read_to_string(format!("/proc/{pid}/cgroup")).unwrap_or_default();
+        if is_exiting(pid) {
+            continue;
+        }
         let is_cpu = |line: &&str| line.contains(":cpu:") || line.contains(":cpu,");
         let version_2 = |line: &&str| line.starts_with("0::");
         let line = cgroup.lines().find(is_cpu);

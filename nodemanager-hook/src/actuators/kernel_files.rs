@@ -11,7 +11,10 @@ use std::{
 
 use nix::errno::Errno;
 
-use super::limit_file::{LimitFile, Value};
+use super::{
+    limit_file::{LimitFile, Value},
+    limits::cpu::{CpuSurroundings, PERIOD, tightest_from},
+};
 
 /// A kernel file or group that could not be read or changed.
 #[derive(Debug, thiserror::Error)]
@@ -35,6 +38,11 @@ pub struct Change {
 #[derive(Debug, Default)]
 pub struct KernelFiles {
     known: HashMap<PathBuf, BTreeMap<LimitFile, Value>>,
+    /// What is around groups of version 1, until all changes of a moment are written: many
+    /// containers have the same groups around them.
+    tightest_cores: HashMap<PathBuf, Option<f64>>,
+    /// Periods of groups in which nobody else writes.
+    periods_us: HashMap<PathBuf, u64>,
 }
 
 impl KernelFileError {
@@ -75,6 +83,7 @@ impl KernelFiles {
         let ordered = in_order(changes, |change| {
             self.value(&change.group, change.file).ok()
         });
+        self.tightest_cores.clear();
         let mut outcomes: Vec<(Change, Result<bool, KernelFileError>)> = Vec::new();
         for change in ordered {
             let outcome = if holds_back(&outcomes, &change) {
@@ -125,9 +134,43 @@ impl KernelFiles {
         Ok(value)
     }
 
+    /// The period of a group of version 1, and what caps it from outside; asked before the changes
+    /// of a moment are written. `is_own` says that nobody but the agent writes in it.
+    ///
+    /// # Errors
+    /// Those of reading its period.
+    pub fn around(
+        &mut self,
+        group: &Path,
+        mount_point: &Path,
+        is_own: bool,
+    ) -> Result<CpuSurroundings, KernelFileError> {
+        let period_us = match self.periods_us.get(group).filter(|_| is_own) {
+            Some(period_us) => *period_us,
+            None => {
+                let period_us = read_value(&group.join(PERIOD))?;
+                if is_own {
+                    self.periods_us.insert(group.into(), period_us);
+                }
+                period_us
+            }
+        };
+        let outer = group.parent().unwrap_or(group);
+        let tightest_cores = match self.tightest_cores.get(outer) {
+            Some(cores) => *cores,
+            None => {
+                let cores = tightest_from(outer, mount_point);
+                self.tightest_cores.insert(outer.into(), cores);
+                cores
+            }
+        };
+        Ok(CpuSurroundings::new(period_us, tightest_cores))
+    }
+
     /// Forgets what the files of a group hold.
     pub fn forget(&mut self, group: &Path) {
         self.known.retain(|known, _| !known.starts_with(group));
+        self.periods_us.retain(|known, _| !known.starts_with(group));
     }
 
     /// Writes to a kernel file that is no limit.

@@ -9,7 +9,7 @@ use super::{
     limit_file::{LimitFile, Value},
     limits::{
         Setting,
-        cpu::{CpuLimits, CpuSurroundings, cpu_v1, cpu_v2, period_us},
+        cpu::{CpuLimits, cpu_v1, cpu_v2, period_us},
         disk::{disk_v1, disk_v2},
         memory::{Before, HeldMemory, Margin, memory_v1, memory_v2, next_limit},
     },
@@ -208,7 +208,8 @@ impl Limiter {
         let group = &place.group;
         let (settings, own) = match place.version {
             Version::One => {
-                let around = CpuSurroundings::read(group, &place.mount_point)?;
+                let is_own = place.owner == Owner::Agent;
+                let around = files.around(group, &place.mount_point, is_own)?;
                 let own = [LimitFile::CpuShares, LimitFile::CpuQuota];
                 (cpu_v1(limits, around), own)
             }

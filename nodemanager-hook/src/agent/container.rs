@@ -13,10 +13,11 @@ use super::{
     heap_plan::GIVE_UP_AFTER, history::History, memory::Watched, network::ContainerNetwork,
 };
 use crate::{
-    actuators::{Limiter, Owner, Place, read_pids, read_pids_below},
+    actuators::{KernelFileError, Limiter, Owner, Place, read_pids, read_pids_below},
     cgroups::{Controller, Hierarchies, Version},
     containers::Running,
     jvm::HeapFollower,
+    network::AllCounters,
     samples::Reading,
     sensors::{ContainerSensor, Device, MeasuredGroups, ProcFs, ProcessKey, ProcessTable},
 };
@@ -91,8 +92,18 @@ impl Container {
             Some((place.group, place.version))
         };
         let disk = measured(Controller::Disk);
+        let network = measured(Controller::Network).filter(|(group, _)| {
+            let has_cpu_time = || group.join("cpu.stat").exists();
+            self.own_groups.contains_key(&Controller::Network) && has_cpu_time()
+        });
         self.sensor.measure(MeasuredGroups {
-            cpu: measured(Controller::CpuAccounting),
+            members: self
+                .listing_group()
+                .and_then(|group| Some((group, hierarchies.of(group)?.version())))
+                .filter(|(_, version)| *version == Version::Two)
+                .map(|(group, _)| group.clone()),
+            // Version 2 counts CPU time in every group.
+            cpu: measured(Controller::CpuAccounting).or(network),
             throttling: measured(Controller::Cpu),
             memory: measured(Controller::Memory),
             came_later: !self.executors_groups.contains_key(&Controller::Memory),
@@ -101,11 +112,11 @@ impl Container {
     }
 
     fn place(&self, controller: Controller, hierarchies: &Hierarchies) -> Option<Place> {
-        let own = self.own_groups.get(&controller);
-        let own = own.map(|group| (group, Owner::Agent));
-        let executors = self.executors_groups.get(&controller);
-        let executors = executors.map(|group| (group, Owner::ContainerExecutor));
-        let (group, owner) = own.or(executors)?;
+        let group = self.group(controller)?;
+        let owner = match self.own_groups.contains_key(&controller) {
+            true => Owner::Agent,
+            false => Owner::ContainerExecutor,
+        };
         let hierarchy = hierarchies.of(group)?;
         Some(Place {
             group: group.clone(),
@@ -119,6 +130,30 @@ impl Container {
     pub fn group(&self, controller: Controller) -> Option<&PathBuf> {
         let own = self.own_groups.get(&controller);
         own.or_else(|| self.executors_groups.get(&controller))
+    }
+
+    /// The group of the agent's that lists all of its processes: of version 2 where there is one.
+    /// Nothing where the container executor has a group for them, since a runtime may have made
+    /// groups in that.
+    pub fn listing_group(&self) -> Option<&PathBuf> {
+        let accounting = Controller::CpuAccounting;
+        if self.executors_groups.contains_key(&accounting) {
+            return None;
+        }
+        let network = self.own_groups.get(&Controller::Network);
+        network.or_else(|| self.own_groups.get(&accounting))
+    }
+
+    /// Its processes as its groups list them now, in ascending order; nothing without a group.
+    pub fn listed_pids(&self) -> Option<Result<Vec<u32>, KernelFileError>> {
+        if let Some(group) = self.listing_group() {
+            return Some(match self.sensor.pids() {
+                Some(pids) => pids.map_err(|error| KernelFileError::new("read", group, error)),
+                None => read_pids(group),
+            });
+        }
+        let executors = self.executors_groups.get(&Controller::CpuAccounting)?;
+        Some(read_pids_below(executors))
     }
 
     /// The limits that the kernel follows now.
@@ -140,7 +175,8 @@ impl Container {
         self.root.is_some() && self.sensor.needs_tree()
     }
 
-    /// Reads what it uses; nothing when its group is gone.
+    /// Reads what it uses; nothing when its group is gone. Its network is read by itself where the
+    /// counters of all are not given.
     ///
     /// # Errors
     /// Files and counters that are there but cannot be read.
@@ -149,11 +185,12 @@ impl Container {
         proc: &ProcFs,
         table: &ProcessTable,
         disks: &[Device],
+        networks: Option<&AllCounters>,
         now: Instant,
     ) -> io::Result<Option<Reading>> {
         let mut reading = self.read_processes(proc, table, disks, now)?;
         if let (Some(reading), Some(network)) = (&mut reading, &mut self.network) {
-            network.read()?.add_to(&mut reading.counted);
+            network.read(networks)?.add_to(&mut reading.counted);
         }
         Ok(reading)
     }
@@ -165,14 +202,7 @@ impl Container {
         disks: &[Device],
         now: Instant,
     ) -> io::Result<Option<Reading>> {
-        let accounting = Controller::CpuAccounting;
-        let own = self.own_groups.get(&accounting).map(|own| read_pids(own));
-        let pids = own.or_else(|| {
-            // A runtime may have made groups in the executor's.
-            let executors = self.executors_groups.get(&accounting)?;
-            Some(read_pids_below(executors))
-        });
-        match pids {
+        match self.listed_pids() {
             Some(Ok(pids)) => {
                 self.pids = pids;
                 self.sensor.read_group(proc, &self.pids, disks, now)
@@ -183,7 +213,7 @@ impl Container {
                 let Some(root) = self.root else {
                     return Ok(None);
                 };
-                let tree = table.tree(root, self.sensor.members());
+                let tree = table.tree(root, &self.sensor.processes.keys());
                 self.pids = tree.iter().map(|process| process.pid).collect();
                 self.sensor.read_tree(proc, &tree, disks, now).map(Some)
             }

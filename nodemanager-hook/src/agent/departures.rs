@@ -40,7 +40,7 @@ impl Agent {
         let disks = self.node.disks();
         if !container.needs_table()
             && let Ok(Some(reading)) =
-                container.read(&self.proc, &ProcessTable::default(), disks, now)
+                container.read(&self.proc, &ProcessTable::default(), disks, None, now)
         {
             self.samples.add(id, &reading);
         }

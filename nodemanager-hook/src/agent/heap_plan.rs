@@ -5,7 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Agent, heaps::FoundJvm};
+use super::{Agent, heaps::FoundJvm, limits::why_not_planned};
 use crate::{
     audit::Reason,
     container_id::ContainerId,
@@ -120,11 +120,9 @@ impl Agent {
             if why.is_none() && is_in_it && is_limited {
                 continue;
             }
-            let has_ended = |plan: &crate::plan::Plan| plan.has_ended(now);
             let reason = why.unwrap_or(match container {
                 None => Reason::ContainerGone,
-                Some(_) if self.plan.as_ref().is_none_or(has_ended) => Reason::PlanEnded,
-                Some(_) => Reason::NotInPlan,
+                Some(_) => why_not_planned(self.plan.as_ref(), now),
             });
             self.restore_heap(&id, jvm, reason);
         }

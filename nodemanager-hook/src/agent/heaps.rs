@@ -1,13 +1,13 @@
 //! The heaps of the JVMs in containers: which of the processes are JVMs, and what their heaps hold.
 
-use std::{collections::BTreeMap, path::Path, time::Instant};
+use std::{path::Path, time::Instant};
 
 use super::{Agent, heap_wishes::HeapWishes};
 use crate::{
     config,
     jvm::{Control, Heap, Host, Jvm, Jvms, PerfFileError},
     once::Once,
-    sensors::{HeldHeap, ProcFs, ProcessKey},
+    sensors::{HeldHeap, ProcessKey},
 };
 
 /// The JVMs of all containers.
@@ -17,7 +17,6 @@ pub(super) struct NodeHeaps {
     jvms: Option<Jvms>,
     /// Nothing where the host could not be looked at.
     host: Option<Host>,
-    starts: Starts,
     /// Whether they follow the plan.
     pub follow: bool,
     pub wishes: HeapWishes,
@@ -41,11 +40,6 @@ pub(super) enum UnknownJvm {
     NoCounters { pid: u32 },
 }
 
-/// When processes began, by pid; asked again only when the pid has another inode in `/proc`, which
-/// costs less than to read the start of each process with each reading.
-#[derive(Debug, Default)]
-struct Starts(BTreeMap<u32, (u64, u64)>);
-
 impl NodeHeaps {
     /// What keeps heaps from being measured is said once.
     pub fn open(config: config::Jvm, proc_root: &Path) -> Self {
@@ -66,15 +60,14 @@ impl NodeHeaps {
     /// Takes the processes of all containers, and looks which of the new ones are JVMs.
     fn update(
         &mut self,
-        pids: impl Iterator<Item = u32>,
-        proc: &ProcFs,
+        processes: impl Iterator<Item = ProcessKey>,
         now: Instant,
         troubles: &mut Once,
     ) {
         let Some(jvms) = &mut self.jvms else {
             return;
         };
-        let processes = self.starts.update(pids, proc, troubles);
+        let processes = processes.map(|process| (process.pid, process.start_ticks));
         for error in jvms.update(processes, now) {
             troubles.warn("heaps not measured", error);
         }
@@ -98,6 +91,22 @@ impl NodeHeaps {
             }
         }
         held
+    }
+
+    /// What these processes count more than once of what they hold.
+    fn mapped_again_bytes(&mut self, pids: &[u32], troubles: &mut Once) -> u64 {
+        let Some(jvms) = &mut self.jvms else {
+            return 0;
+        };
+        let mut sum = 0u64;
+        for pid in pids {
+            match jvms.get_mut(*pid).map(Jvm::mapped_again_bytes) {
+                Some(Ok(bytes)) => sum = sum.saturating_add(bytes),
+                Some(Err(error)) => troubles.warn("heaps not measured", error),
+                None => {}
+            }
+        }
+        sum
     }
 
     /// Those of these processes that are JVMs and can be asked for something.
@@ -138,73 +147,22 @@ impl NodeHeaps {
     }
 }
 
-impl Starts {
-    /// These processes, each with its start in ticks since the boot; those that are gone are left
-    /// out.
-    fn update(
-        &mut self,
-        pids: impl Iterator<Item = u32>,
-        proc: &ProcFs,
-        troubles: &mut Once,
-    ) -> Vec<(u32, u64)> {
-        let known = std::mem::take(&mut self.0);
-        for pid in pids {
-            let Some(inode) = proc.inode(pid) else {
-                continue;
-            };
-            let start = match known.get(&pid) {
-                Some((same, start)) if *same == inode => Some(*start),
-                _ => proc
-                    .process(pid)
-                    .inspect_err(|error| troubles.warn("processes not readable", error))
-                    .ok()
-                    .flatten()
-                    .map(|process| process.start_ticks),
-            };
-            if let Some(start_ticks) = start {
-                self.0.insert(pid, (inode, start_ticks));
-            }
-        }
-        let starts = self.0.iter();
-        starts.map(|(pid, (_, start))| (*pid, *start)).collect()
-    }
-}
-
 impl Agent {
     /// Reads the heaps of all containers, for the readings that come next. Their processes are
     /// those of the readings before.
     pub(super) fn read_heaps(&mut self, now: Instant) {
         let containers = self.containers.values();
-        let pids = containers.flat_map(|container| container.pids.iter().copied());
+        let processes = containers.flat_map(|container| container.sensor.processes.keys());
         let (heaps, troubles) = (&mut self.heaps, &mut self.troubles);
-        heaps.update(pids, &self.proc, now, troubles);
+        heaps.update(processes, now, troubles);
         for container in self.containers.values_mut() {
-            container.sensor.heap = heaps.held(&container.pids, troubles);
+            let sensor = &mut container.sensor;
+            sensor.heap = heaps.held(&container.pids, troubles);
+            // A group is charged once for each page.
+            sensor.mapped_again_bytes = match sensor.is_charged_in_group() {
+                true => 0,
+                false => heaps.mapped_again_bytes(&container.pids, troubles),
+            };
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_start_of_a_process_is_known_until_it_ends() {
-        let proc = ProcFs::new(Path::new("/proc"));
-        let (mut starts, mut troubles) = (Starts::default(), Once::default());
-        let mut child = std::process::Command::new("sleep")
-            .arg("60")
-            .spawn()
-            .unwrap();
-        let pid = child.id();
-        let start = proc.process(pid).unwrap().unwrap().start_ticks;
-        let mut update = |pids: &[u32]| starts.update(pids.iter().copied(), &proc, &mut troubles);
-        assert_eq!(update(&[pid]), [(pid, start)]);
-        assert_eq!(update(&[pid]), [(pid, start)]);
-        assert_eq!(update(&[]), []);
-        child.kill().unwrap();
-        child.wait().unwrap();
-        assert_eq!(update(&[pid]), []);
-        assert_eq!(troubles.counts().count(), 0);
     }
 }

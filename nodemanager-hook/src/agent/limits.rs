@@ -10,6 +10,7 @@ use crate::{
     audit::Reason,
     container_id::ContainerId,
     once::Once,
+    plan::Plan,
     sensors::Device,
 };
 
@@ -35,15 +36,13 @@ impl Agent {
     /// Puts in force what the plan says now, and lets memory limits follow what is resident.
     pub(super) fn write_limits(&mut self, now: Instant) {
         let plan = self.plan.as_ref();
-        let has_ended = plan.is_none_or(|plan| plan.has_ended(now));
         let mut outlived = false;
         let mut all = Vec::new();
         for (id, container) in &mut self.containers {
             let limits = plan.and_then(|plan| plan.limits_at(id, now));
             let reason = match limits {
                 Some(_) => Reason::PlanStep,
-                None if has_ended => Reason::PlanEnded,
-                None => Reason::NotInPlan,
+                None => why_not_planned(plan, now),
             };
             let is_limited = container.limiter.in_force() != Limits::default();
             outlived |= is_limited && reason == Reason::PlanEnded;
@@ -60,6 +59,15 @@ impl Agent {
             let message = "the plan ran out before another one came: limits are lifted";
             self.troubles.warn("plans run out", message);
         }
+    }
+}
+
+/// Why a container is not limited any more that still runs.
+pub(super) fn why_not_planned(plan: Option<&Plan>, now: Instant) -> Reason {
+    if plan.is_none_or(|plan| plan.has_ended(now)) {
+        Reason::PlanEnded
+    } else {
+        Reason::NotInPlan
     }
 }
 

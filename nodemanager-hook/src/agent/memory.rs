@@ -7,10 +7,9 @@ use elastane_protocol::Limits;
 
 use super::{Agent, container::Container, limits::Wanted};
 use crate::{
-    actuators::Place,
     audit::Reason,
-    cgroups::{self, Controller},
-    memory_watch::{Cause, MemoryWatch, Version, Wake, WatchId},
+    cgroups::Controller,
+    memory_watch::{Cause, MemoryWatch, Wake, WatchId},
     once::Once,
 };
 
@@ -99,18 +98,11 @@ pub(super) fn watch(container: &mut Container, all: &MemoryWatch, troubles: &mut
             .rearm(watched.id, limit_bytes)
             .map(|is_there| is_there.then_some(watched.id)),
         None => all
-            .watch(&place.group, version(place), limit_bytes)
+            .watch(&place.group, place.version, limit_bytes)
             .map(Some),
     };
     match outcome {
         Ok(id) => container.watched = id.map(|id| Watched { id, limit_bytes }),
         Err(error) => troubles.warn("memory watch", error),
-    }
-}
-
-fn version(place: &Place) -> Version {
-    match place.version {
-        cgroups::Version::One => Version::One,
-        cgroups::Version::Two => Version::Two,
     }
 }

@@ -17,7 +17,6 @@ use super::{
 };
 use crate::{
     audit::Killed,
-    cgroups::Controller,
     container_id::ContainerId,
     sensors::{Device, MemoryState, NodeSensor, ProcFs, ProcessKey, pressure},
 };
@@ -187,13 +186,11 @@ impl Agent {
         };
         let mut keys = BTreeSet::new();
         if let Some(root) = container.root {
-            let tree = table.tree(root, container.sensor.members());
+            let tree = table.tree(root, &container.sensor.processes.keys());
             keys.extend(tree.iter().map(|process| process.key()));
         }
-        let accounting = Controller::CpuAccounting;
-        let own = container.own_groups.get(&accounting);
-        if let Some(group) = own.or(container.executors_groups.get(&accounting)) {
-            let pids = crate::actuators::read_pids_below(group).unwrap_or_default();
+        if let Some(pids) = container.listed_pids() {
+            let pids = pids.unwrap_or_default();
             let processes = pids.iter().filter_map(|pid| table.get(*pid));
             keys.extend(processes.map(|process| process.key()));
         }

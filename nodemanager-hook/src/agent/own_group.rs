@@ -9,13 +9,13 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    path::PathBuf,
+    path::{Path, PathBuf},
     time::Instant,
 };
 
 use super::{Agent, arrivals::executors_groups, container::Container, tree_moves::Moving};
 use crate::{
-    actuators::{KernelFileError, LimitError, OwnGroups, container_of, read_pids},
+    actuators::{KernelFileError, LimitError, OwnGroups, container_of},
     cgroups::Controller,
     container_id::ContainerId,
     sensors::{ProcFs, ProcessTable},
@@ -27,14 +27,15 @@ impl Agent {
         let Some(own) = &self.own_groups else {
             return;
         };
+        let limits_memory = self.limits_memory(now);
         let entering: Vec<ContainerId> = self
             .containers
             .iter()
             .filter(|(id, container)| {
-                let wanted = self.wanted_groups(own, id, container, now);
+                let wanted = self.wanted_groups(own, id, container, limits_memory, now);
                 container.can_be_moved()
                     && wanted
-                        .keys()
+                        .iter()
                         .any(|one| !container.own_groups.contains_key(one))
             })
             .map(|(id, _)| id.clone())
@@ -69,14 +70,11 @@ impl Agent {
         let Some(own) = &self.own_groups else {
             return;
         };
+        let limits_memory = self.limits_memory(now);
         let mut leaving = Vec::new();
         for (id, container) in &self.containers {
-            let wanted = self.wanted_groups(own, id, container, now);
-            if container
-                .own_groups
-                .keys()
-                .any(|one| !wanted.contains_key(one))
-            {
+            let wanted = self.wanted_groups(own, id, container, limits_memory, now);
+            if container.own_groups.keys().any(|one| !wanted.contains(one)) {
                 leaving.push((id.clone(), wanted));
             }
         }
@@ -95,45 +93,50 @@ impl Agent {
         self.remove_leaving();
     }
 
-    /// The own groups in which a container has to be now. A hierarchy in which the container
-    /// executor has put it into a group is left to that.
+    fn limits_memory(&self, now: Instant) -> bool {
+        self.plan
+            .as_ref()
+            .is_some_and(|plan| plan.limits_memory(now))
+    }
+
+    /// For what a container has to be in own groups now. A hierarchy in which the container
+    /// executor has put it into a group is left to that. `limits_memory` is asked once for all.
     fn wanted_groups(
         &self,
         own: &OwnGroups,
         id: &ContainerId,
         container: &Container,
+        limits_memory: bool,
         now: Instant,
-    ) -> BTreeMap<Controller, PathBuf> {
-        let mut wanted = BTreeSet::new();
-        if let Some(plan) = &self.plan {
-            wanted.extend(plan.limited(id, now));
-            if plan.limits_memory(now) {
-                wanted.insert(Controller::Memory);
-            }
+    ) -> BTreeSet<Controller> {
+        let plan = self.plan.as_ref();
+        let mut wanted = plan.map_or_else(BTreeSet::new, |plan| plan.limited(id, now));
+        if limits_memory {
+            wanted.insert(Controller::Memory);
         }
         let executors = container.executors_groups.values();
-        let executors: BTreeSet<_> = executors.filter_map(|group| self.mount_of(group)).collect();
-        let group = |controller: Controller| {
-            let group = own.group(controller, id)?;
-            let is_free = !executors.contains(&self.mount_of(&group)?);
-            is_free.then_some((controller, group))
+        let executors: Vec<&Path> = executors.filter_map(|group| self.mount_of(group)).collect();
+        let is_free = |controller: &Controller| {
+            let hierarchy = own.hierarchy(*controller);
+            hierarchy.is_some_and(|one| !executors.contains(&one.mount_point()))
         };
-        let mut groups: BTreeMap<Controller, PathBuf> =
-            wanted.into_iter().filter_map(group).collect();
-        let is_moved = !groups.is_empty();
-        if is_moved {
-            groups.extend(group(Controller::CpuAccounting));
-        }
+        wanted.retain(is_free);
+        let is_moved = !wanted.is_empty();
         let network = Controller::Network;
-        if self.network.is_counted() && (is_moved || self.hierarchies.is_apart(network)) {
-            groups.extend(group(network));
+        let is_counted =
+            self.network.is_counted() && (is_moved || self.hierarchies.is_apart(network));
+        for (controller, is_wanted) in
+            [(Controller::CpuAccounting, is_moved), (network, is_counted)]
+        {
+            if is_wanted && is_free(&controller) {
+                wanted.insert(controller);
+            }
         }
-        groups
+        wanted
     }
 
-    fn mount_of(&self, group: &std::path::Path) -> Option<PathBuf> {
-        let hierarchy = self.hierarchies.of(group)?;
-        Some(hierarchy.mount_point().to_owned())
+    fn mount_of(&self, group: &Path) -> Option<&Path> {
+        Some(self.hierarchies.of(group)?.mount_point())
     }
 
     /// Makes the groups that are missing; gives what has to be moved to them. Nothing when the
@@ -150,7 +153,7 @@ impl Agent {
         let Some(root) = container.root else {
             return Ok(None);
         };
-        let tree = table.tree(root, container.sensor.members());
+        let tree = table.tree(root, &container.sensor.processes.keys());
         // The root process may have ended before what it started.
         let there = tree.iter().find(|process| process.key() == root);
         let Some(process) = there.or(tree.first()) else {
@@ -168,8 +171,13 @@ impl Agent {
         let (Some(container), Some(own)) = (self.containers.get(id), &self.own_groups) else {
             return Ok(None);
         };
-        let mut groups = self.wanted_groups(own, id, container, now);
-        groups.retain(|controller, _| !container.own_groups.contains_key(controller));
+        let wanted = self.wanted_groups(own, id, container, self.limits_memory(now), now);
+        let missing = wanted
+            .into_iter()
+            .filter(|one| !container.own_groups.contains_key(one));
+        let groups: BTreeMap<Controller, PathBuf> = missing
+            .filter_map(|one| Some((one, own.group(one, id)?)))
+            .collect();
         let inside = container.distinct_own_groups();
         let actuator = &mut self.actuator;
         let new: BTreeSet<PathBuf> = groups.values().cloned().collect();
@@ -228,19 +236,18 @@ impl Agent {
 
     /// Puts the processes back, reads the groups for the last time, and follows the tree from
     /// what was in them.
-    fn leave(&mut self, id: &ContainerId, wanted: &BTreeMap<Controller, PathBuf>, now: Instant) {
+    fn leave(&mut self, id: &ContainerId, wanted: &BTreeSet<Controller>, now: Instant) {
         let Some(container) = self.containers.get(id) else {
             return;
         };
-        let accounted = container.own_groups.get(&Controller::CpuAccounting);
-        let pids = accounted.map_or_else(|| Ok(Vec::new()), |group| read_pids(group));
+        let pids = container.listed_pids().unwrap_or_else(|| Ok(Vec::new()));
         let pids = pids.unwrap_or_else(|error| {
             self.troubles.warn("readings", format!("{id}: {error}"));
             Vec::new()
         });
-        let processes = pids.iter().filter_map(|pid| self.proc.process(*pid).ok()?);
-        let members = processes.map(|process| process.key()).collect();
-        let kept: BTreeSet<PathBuf> = wanted.values().cloned().collect();
+        let kept = container.own_groups.iter();
+        let kept = kept.filter(|(controller, _)| wanted.contains(controller));
+        let kept: BTreeSet<PathBuf> = kept.map(|(_, group)| group.clone()).collect();
         let left: Vec<PathBuf> = container
             .distinct_own_groups()
             .difference(&kept)
@@ -261,10 +268,9 @@ impl Agent {
             Ok(None) => {}
             Err(error) => self.troubles.warn("readings", format!("{id}: {error}")),
         }
-        container.sensor.follow(members);
         container
             .own_groups
-            .retain(|controller, _| wanted.contains_key(controller));
+            .retain(|controller, _| wanted.contains(controller));
         if let Err(error) = container.settle(&self.hierarchies) {
             self.troubles.warn("readings", format!("{id}: {error}"));
         }

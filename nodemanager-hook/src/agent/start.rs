@@ -99,7 +99,13 @@ impl Agent {
                 .as_deref(),
             config.capacity.network_bytes_per_s,
         );
+        let disk_bytes_per_s = || disks.bytes_per_s(&local_disks, &read("cpuinfo").ok()?);
         let capacity = Capacity {
+            disk_bytes_per_s: config
+                .capacity
+                .disk_bytes_per_s
+                .or_else(disk_bytes_per_s)
+                .unwrap_or(0),
             network_bytes_per_s: config
                 .capacity
                 .network_bytes_per_s
@@ -318,7 +324,7 @@ fn capacity(configured: &config::Capacity, meminfo: &str) -> Capacity {
             .memory_bytes
             .unwrap_or_else(|| total_memory_bytes(meminfo).unwrap_or(0)),
         network_bytes_per_s: configured.network_bytes_per_s.unwrap_or(0),
-        disk_bytes_per_s: configured.disk_bytes_per_s,
+        disk_bytes_per_s: configured.disk_bytes_per_s.unwrap_or(0),
     }
 }
 
@@ -344,7 +350,7 @@ mod tests {
             cpu_cores: Some(2.5),
             memory_bytes: Some(7),
             network_bytes_per_s: Some(8),
-            disk_bytes_per_s: 9,
+            disk_bytes_per_s: Some(9),
         };
         let capacity = capacity(&configured, meminfo);
         assert_eq!((capacity.cpu_cores, capacity.memory_bytes), (2.5, 7));

@@ -69,7 +69,7 @@ impl Agent {
         let Some(container) = self.containers.get_mut(id) else {
             return Ok(false);
         };
-        let tree = table.tree(moving.root, container.sensor.members());
+        let tree = table.tree(moving.root, &container.sensor.processes.keys());
         let tree: BTreeSet<ProcessKey> = tree.iter().map(|process| process.key()).collect();
         let groups: BTreeSet<&PathBuf> = moving.groups.values().collect();
         let mut moved = false;
@@ -90,7 +90,7 @@ impl Agent {
                 }
             }
         }
-        container.sensor.follow(tree);
+        container.sensor.processes.follow(&tree);
         Ok(moved)
     }
 }

@@ -1,7 +1,8 @@
 //! Which of the processes are JVMs, asked seldom.
 //!
 //! A process becomes a JVM some time after its start, often by the `exec` of a shell. So each is
-//! looked at again, after twice the time whenever it was none.
+//! looked at again, after twice the time whenever it was none. What a look costs is spent only when
+//! the process has mapped something meanwhile, as one does that becomes a JVM.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -27,6 +28,8 @@ struct Known {
     jvm: Option<Jvm>,
     look_at: Instant,
     wait: Duration,
+    /// The size of its address space when it was none.
+    none_at_pages: Option<u64>,
 }
 
 impl Jvms {
@@ -60,14 +63,22 @@ impl Jvms {
                 jvm: None,
                 look_at: now,
                 wait: FIRST_WAIT,
+                none_at_pages: None,
             });
             if known.is_settled() || known.look_at > now {
                 continue;
             }
             known.look_at = now + known.wait;
             known.wait = (known.wait * 2).min(LONGEST_WAIT);
+            let pages = self.host.mapped_pages(pid);
+            if pages.is_some() && pages == known.none_at_pages {
+                continue;
+            }
             match Jvm::find(&self.host, pid) {
-                Ok(found) => known.jvm = found.filter(|jvm| jvm.start_ticks() == start_ticks),
+                Ok(found) => {
+                    known.jvm = found.filter(|jvm| jvm.start_ticks() == start_ticks);
+                    known.none_at_pages = pages.filter(|_| known.jvm.is_none());
+                }
                 Err(error) => errors.push(error),
             }
         }

@@ -26,4 +26,10 @@ impl Host {
             freezers: Freezers::discover(&mountinfo),
         })
     }
+
+    /// The size of a process's address space; nothing when it is gone.
+    pub(super) fn mapped_pages(&self, pid: u32) -> Option<u64> {
+        let text = fs::read_to_string(self.proc.join(format!("{pid}/statm"))).ok()?;
+        text.split_ascii_whitespace().next()?.parse().ok()
+    }
 }

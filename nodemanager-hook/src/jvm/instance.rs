@@ -3,7 +3,7 @@
 use std::{io, sync::Arc};
 
 use super::{
-    Heap, Host, Kind, PerfFileError, control::Control, mappings, perf_data::PerfData,
+    Collector, Heap, Host, Kind, PerfFileError, control::Control, mappings, perf_data::PerfData,
     perf_file::PerfFile, process::Process,
 };
 
@@ -71,6 +71,26 @@ impl Jvm {
     /// Counters that cannot be read, or are not a JVM's any more.
     pub fn heap(&mut self) -> Result<Option<Heap>, PerfFileError> {
         self.counters.as_mut().map(PerfFile::heap).transpose()
+    }
+
+    /// What of its resident memory is pages that it has mapped already: ZGC has one file in memory
+    /// for its heap, and up to Java 22 maps that three times. The file is not larger than the heap.
+    ///
+    /// # Errors
+    /// Those of [`Self::heap`], and of reading its status.
+    pub fn mapped_again_bytes(&mut self) -> Result<u64, PerfFileError> {
+        if self
+            .data()
+            .is_none_or(|data| data.collector != Collector::Z)
+        {
+            return Ok(0);
+        }
+        let pid = self.pid();
+        let status = self.process.status();
+        let status = status.map_err(|source| PerfFileError::Read { pid, source })?;
+        let heap = self.heap()?.unwrap_or_default();
+        let mapped = status.map_or(0, |status| status.shared_memory_bytes);
+        Ok(mapped.saturating_sub(heap.committed_bytes))
     }
 
     /// What asks it to change its heap; nothing without counters, because without them it is not

@@ -36,6 +36,9 @@ pub struct Status {
     /// Its pid as it sees it itself, in its own pid namespace.
     pub inner_pid: u32,
     pub catches_quit: bool,
+    /// Resident memory that no file of a disk stands behind and that can be shared. A page that it
+    /// has mapped twice counts twice.
+    pub shared_memory_bytes: u64,
 }
 
 impl Process {
@@ -156,6 +159,11 @@ fn parse_status(text: &str) -> Option<Status> {
         let line = lines.find_map(|line| line.strip_prefix(key)?.strip_prefix(':'));
         Some(line?.split_ascii_whitespace())
     };
+    // A process that is just ending has no memory any more.
+    let shared_kib: u64 = match values("RssShmem") {
+        Some(mut words) => words.next()?.parse().ok()?,
+        None => 0,
+    };
     let caught = u64::from_str_radix(values("SigCgt")?.next()?, 16).ok()?;
     Some(Status {
         state: values("State")?.next()?.chars().next()?,
@@ -164,6 +172,7 @@ fn parse_status(text: &str) -> Option<Status> {
         gid: values("Gid")?.nth(1)?.parse().ok()?,
         inner_pid: values("NSpid")?.last()?.parse().ok()?,
         catches_quit: caught & SIGQUIT_MASK != 0,
+        shared_memory_bytes: shared_kib.checked_mul(1024)?,
     })
 }
 
@@ -172,13 +181,14 @@ mod tests {
     use super::*;
 
     const STATUS: &str = "Name:\tjava\nState:\tT (stopped)\nUid:\t7\t8\t9\t9\nGid:\t1\t2\t3\t3\n\
-                          NSpid:\t4711\t23\nSigCgt:\t2000000181005ccd\n";
+                          NSpid:\t4711\t23\nRssShmem:\t    12 kB\nSigCgt:\t2000000181005ccd\n";
 
     #[test]
     fn a_status_gives_effective_ids_and_the_innermost_pid() {
         let status = parse_status(STATUS).unwrap();
         assert_eq!((status.uid, status.gid, status.inner_pid), (8, 2, 23));
         assert!(status.catches_quit);
+        assert_eq!(status.shared_memory_bytes, 12 * 1024);
         assert!(!status.can_answer());
     }
 

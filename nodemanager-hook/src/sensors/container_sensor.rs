@@ -1,7 +1,6 @@
 //! One container's readings.
 
 use std::{
-    collections::BTreeSet,
     io,
     path::{Path, PathBuf},
     time::Instant,
@@ -11,10 +10,11 @@ use nix::errno::Errno;
 
 use super::{
     Device, HeldHeap, HeldMemory,
-    group_files::{DiskTraffic, GroupFile, Throttling},
+    group_files::{GroupFile, Throttling},
     growth::Growth,
-    proc_fs::{DiskBytes, ProcFs},
-    process_table::{Process, ProcessKey},
+    proc_fs::ProcFs,
+    process_table::Process,
+    processes::Processes,
 };
 use crate::{
     cgroups::Version,
@@ -24,6 +24,8 @@ use crate::{
 /// The groups that say what a container uses. What none of them says, its processes do.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MeasuredGroups {
+    /// Where its processes are listed; of version 2, whose lists can stay open.
+    pub members: Option<PathBuf>,
     pub cpu: Option<(PathBuf, Version)>,
     /// Where it is held back by a cap.
     pub throttling: Option<(PathBuf, Version)>,
@@ -38,6 +40,7 @@ pub struct MeasuredGroups {
 #[derive(Debug, Default)]
 pub struct ContainerSensor {
     groups: MeasuredGroups,
+    listing: Option<GroupFile>,
     cpu_time: Option<GroupFile>,
     throttling: Option<GroupFile>,
     memory: Option<GroupMemory>,
@@ -48,12 +51,13 @@ pub struct ContainerSensor {
     read: Growth,
     written: Growth,
     before: Option<Instant>,
-    members: BTreeSet<ProcessKey>,
+    /// Those that were there at the last reading.
+    pub processes: Processes,
     held: HeldMemory,
     /// What its JVMs say, for the readings to come.
     pub heap: HeldHeap,
-    /// Whether the disk counters of a process could not be read for lack of rights.
-    pub disk_denied: bool,
+    /// What they count more than once of what they hold, for the readings to come.
+    pub mapped_again_bytes: u64,
 }
 
 /// The memory that a group is charged for.
@@ -89,6 +93,11 @@ impl ContainerSensor {
             };
             open_in(group, name, *version).map(Some)
         };
+        if groups.members != self.groups.members {
+            let members = groups.members.clone();
+            let members = members.map(|group| (group, Version::Two));
+            self.listing = open(&members, "cgroup.procs", "cgroup.procs")?;
+        }
         if groups.cpu != self.groups.cpu {
             self.cpu_time = open(&groups.cpu, "cpuacct.usage", "cpu.stat")?;
             self.cpu = Growth::default();
@@ -110,19 +119,17 @@ impl ContainerSensor {
         Ok(())
     }
 
-    /// What the tree has to hold at the next reading, however it descends.
-    pub fn follow(&mut self, members: BTreeSet<ProcessKey>) {
-        self.members = members;
-    }
-
     /// Whether CPU comes from process times, so that [`Self::read_tree`] has to be used.
     pub fn needs_tree(&self) -> bool {
         self.cpu_time.is_none()
     }
 
-    /// The members of the tree at the last reading.
-    pub fn members(&self) -> &BTreeSet<ProcessKey> {
-        &self.members
+    /// The processes that its group lists; nothing where another way finds them.
+    ///
+    /// # Errors
+    /// Those of reading the list.
+    pub fn pids(&self) -> Option<io::Result<Vec<u32>>> {
+        self.listing.as_ref().map(GroupFile::pids)
     }
 
     /// Resident memory at the last reading.
@@ -151,7 +158,8 @@ impl ContainerSensor {
         Ok(())
     }
 
-    /// Reads a container whose processes its group lists; nothing when the group is gone.
+    /// Reads a container whose processes its group lists, in ascending order; nothing when the
+    /// group is gone.
     ///
     /// # Errors
     /// Files that are there but cannot be read.
@@ -165,9 +173,11 @@ impl ContainerSensor {
         let Some(cpu_time) = &self.cpu_time else {
             return Ok(None);
         };
-        let reading = cpu_time
-            .cpu_nanoseconds()
-            .and_then(|total| self.read(proc, pids, disks, total, now));
+        let total = cpu_time.cpu_nanoseconds();
+        let reading = total.and_then(|total| {
+            self.processes.follow_pids(pids, proc)?;
+            self.read(proc, disks, total, now)
+        });
         match reading {
             // What is read of a group that was removed meanwhile.
             Err(error) if error.raw_os_error() == Some(Errno::ENODEV as i32) => Ok(None),
@@ -186,27 +196,26 @@ impl ContainerSensor {
         disks: &[Device],
         now: Instant,
     ) -> io::Result<Reading> {
-        self.members = tree.iter().map(|process| process.key()).collect();
-        let pids: Vec<u32> = tree.iter().map(|process| process.pid).collect();
+        let keys = tree.iter().map(|process| process.key()).collect();
+        self.processes.follow(&keys);
         let total = tree.iter().map(|process| process.cpu_nanoseconds).sum();
-        self.read(proc, &pids, disks, total, now)
+        self.read(proc, disks, total, now)
     }
 
     fn read(
         &mut self,
         proc: &ProcFs,
-        pids: &[u32],
         disks: &[Device],
         cpu_total: u64,
         now: Instant,
     ) -> io::Result<Reading> {
         self.held = HeldMemory {
             heap: self.heap,
-            ..self.held_memory(proc, pids)?
+            ..self.held_memory(proc)?
         };
         let traffic = match &self.disk {
             Some(file) => file.disk(disks)?,
-            None => self.traffic_of(proc, pids)?,
+            None => self.processes.traffic(proc)?,
         };
         let throttling = self.throttling.as_ref().map(GroupFile::throttling);
         let Throttling {
@@ -231,34 +240,27 @@ impl ContainerSensor {
 
     /// From the group where that is charged for it, which costs one file rather than one for each
     /// process and counts shared pages once; from the processes otherwise.
-    fn held_memory(&mut self, proc: &ProcFs, pids: &[u32]) -> io::Result<HeldMemory> {
+    fn held_memory(&mut self, proc: &ProcFs) -> io::Result<HeldMemory> {
+        let again_bytes = self.mapped_again_bytes;
+        let held_once = |held: HeldMemory| HeldMemory {
+            resident_bytes: held.resident_bytes.saturating_sub(again_bytes),
+            file_bytes: held.file_bytes.saturating_sub(again_bytes),
+            ..held
+        };
         let Some(memory) = &mut self.memory else {
-            return held_by_processes(proc, pids);
+            return self.processes.memory(proc).map(held_once);
         };
         let charged = memory.stat.memory()?;
         if memory.holds_it {
+            if self.disk.is_some() {
+                // Nothing else would notice that a process has ended and its pid is another's.
+                self.processes.memory(proc)?;
+            }
             return Ok(charged);
         }
-        let held = held_by_processes(proc, pids)?;
+        let held = held_once(self.processes.memory(proc)?);
         memory.holds_it = holds(charged.anonymous_bytes, held.anonymous_bytes);
         Ok(if memory.holds_it { charged } else { held })
-    }
-
-    /// `pids` are in ascending order: parents are mostly read before their children, so that a
-    /// child that is reaped meanwhile is missed for one reading rather than counted twice.
-    fn traffic_of(&mut self, proc: &ProcFs, pids: &[u32]) -> io::Result<DiskTraffic> {
-        let mut sum = DiskTraffic::default();
-        for pid in pids {
-            match proc.disk_bytes(*pid)? {
-                Some(DiskBytes::Read(traffic)) => {
-                    sum.read_bytes = sum.read_bytes.saturating_add(traffic.read_bytes);
-                    sum.written_bytes = sum.written_bytes.saturating_add(traffic.written_bytes);
-                }
-                Some(DiskBytes::Denied) => self.disk_denied = true,
-                None => {}
-            }
-        }
-        Ok(sum)
     }
 }
 
@@ -272,14 +274,6 @@ fn holds(charged_anonymous_bytes: u64, anonymous_bytes: u64) -> bool {
     elsewhere <= most_elsewhere || elsewhere_bytes <= ELSEWHERE_BYTES
 }
 
-fn held_by_processes(proc: &ProcFs, pids: &[u32]) -> io::Result<HeldMemory> {
-    let mut sum = HeldMemory::default();
-    for pid in pids {
-        sum.add(proc.memory(*pid)?.unwrap_or_default());
-    }
-    Ok(sum)
-}
-
 fn open_in(group: &Path, name: &str, version: Version) -> io::Result<GroupFile> {
     GroupFile::open(group, name, version).map_err(|error| {
         let path = group.join(name);
@@ -291,7 +285,7 @@ fn open_in(group: &Path, name: &str, version: Version) -> io::Result<GroupFile> 
 mod tests {
     use std::{fs, time::Duration};
 
-    use super::super::process_table::{KernelThreads, ProcessTable};
+    use super::super::process_table::{KernelThreads, ProcessKey, ProcessTable};
     use super::*;
 
     /// A recorded `/proc` with one process per call.
@@ -321,7 +315,7 @@ mod tests {
                 pid: 10,
                 start_ticks: 10,
             };
-            let tree = table.tree(root, sensor.members());
+            let tree = table.tree(root, &sensor.processes.keys());
             sensor.read_tree(&proc, &tree, &[], now).unwrap()
         }
     }
@@ -378,6 +372,7 @@ mod tests {
         let group = tempfile::tempdir().unwrap();
         let place = Some((group.path().to_owned(), version));
         let groups = MeasuredGroups {
+            members: None,
             cpu: place.clone(),
             throttling: place.clone(),
             memory: place.clone(),

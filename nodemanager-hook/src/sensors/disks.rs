@@ -102,7 +102,7 @@ impl Disks {
         devices.collect()
     }
 
-    fn directory(&self, device: Device) -> PathBuf {
+    pub(super) fn directory(&self, device: Device) -> PathBuf {
         self.sys.join("dev/block").join(device.to_string())
     }
 }

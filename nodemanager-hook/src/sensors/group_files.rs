@@ -107,6 +107,23 @@ impl GroupFile {
         })
     }
 
+    /// The processes in `cgroup.procs` of version 2, in ascending order. Version 1 remembers the
+    /// list of a file that stays open, and is not read here.
+    pub fn pids(&self) -> io::Result<Vec<u32>> {
+        let mut text = Vec::with_capacity(256);
+        let mut part = [0; 4096];
+        loop {
+            match self.file.read_at(&mut part, text.len() as u64)? {
+                0 => break,
+                count => text.extend_from_slice(&part[..count]),
+            }
+        }
+        let text = String::from_utf8_lossy(&text);
+        let mut pids: Vec<u32> = text.lines().filter_map(|line| line.parse().ok()).collect();
+        pids.sort_unstable();
+        Ok(pids)
+    }
+
     fn read<T>(&self, parse: impl FnOnce(&str) -> Option<T>) -> io::Result<T> {
         let mut buffer = [0; MOST_BYTES];
         let mut length = 0;
@@ -186,6 +203,13 @@ mod tests {
         assert_eq!(held.resident_bytes, 35);
         let error = file(Version::Two, "anon ten\n").memory().unwrap_err();
         assert_eq!(error.to_string(), "`anon ten\\n` is not as expected");
+    }
+
+    #[test]
+    fn processes_are_listed_in_order_and_however_many_they_are() {
+        let text: String = (1..=3000).rev().map(|pid| format!("{pid}\n")).collect();
+        let pids = file(Version::Two, &text).pids().unwrap();
+        assert!(pids.iter().copied().eq(1..=3000));
     }
 
     #[test]

@@ -3,18 +3,24 @@
 use std::{
     fmt::Write as _,
     fs::File,
-    io::{self, Read},
-    os::unix::fs::{DirEntryExt, MetadataExt},
+    io,
+    os::{
+        fd::{AsRawFd, RawFd},
+        unix::fs::{DirEntryExt, FileExt},
+    },
     path::{Path, PathBuf},
 };
 
 use nix::{
     errno::Errno,
+    sys::resource::{Resource, getrlimit},
     unistd::{SysconfVar, sysconf},
 };
 
 use super::{HeldMemory, group_files::DiskTraffic, process_table::Process};
 
+/// What the agent may have open beside the files of processes, as a part of what it may open.
+const OTHER_FILES_PART: u64 = 2;
 const NANOSECONDS_PER_SECOND: u64 = 1_000_000_000;
 /// `PF_KTHREAD` of the kernel, which proc(5) does not name.
 const KERNEL_THREAD: u64 = 0x0020_0000;
@@ -41,6 +47,21 @@ pub struct ProcFs {
     root: PathBuf,
     page_bytes: u64,
     nanoseconds_per_tick: u64,
+    /// Files of processes are held open only below this descriptor.
+    hold_below: RawFd,
+}
+
+/// A file of one process that is read again and again, held open between: to open it costs the
+/// kernel several times what it costs to read it. It stays that process's: when that has ended, the
+/// kernel refuses to read it, also when its pid is given anew.
+#[derive(Debug, Default)]
+pub struct HeldFile(Option<File>);
+
+impl HeldFile {
+    /// Whether it is held open.
+    pub fn is_open(&self) -> bool {
+        self.0.is_some()
+    }
 }
 
 impl ProcFs {
@@ -57,7 +78,14 @@ impl ProcFs {
             root: root.into(),
             page_bytes: positive(SysconfVar::PAGE_SIZE, 4096),
             nanoseconds_per_tick: NANOSECONDS_PER_SECOND / ticks_per_second,
+            hold_below: hold_below(),
         }
+    }
+
+    /// The same, with files of processes held open only below this descriptor.
+    #[cfg(test)]
+    pub fn holding_below(self, hold_below: RawFd) -> Self {
+        Self { hold_below, ..self }
     }
 
     /// How long the tick is in which the kernel counts CPU time.
@@ -87,12 +115,6 @@ impl ProcFs {
         Ok(pids)
     }
 
-    /// The inode of a process as [`Self::pids`] has it; nothing when the process is gone or hidden.
-    pub fn inode(&self, pid: u32) -> Option<u64> {
-        let metadata = std::fs::metadata(self.root.join(pid.to_string()));
-        metadata.ok().map(|metadata| metadata.ino())
-    }
-
     /// Parent, session, start and CPU time of a process.
     pub fn process(&self, pid: u32) -> io::Result<Option<Process>> {
         let parsed = self.read(pid, "stat", |text| {
@@ -105,8 +127,8 @@ impl ProcFs {
     }
 
     /// Resident memory. Pages that several processes share are counted for each of them.
-    pub fn memory(&self, pid: u32) -> io::Result<Option<HeldMemory>> {
-        let pages = self.read(pid, "statm", |text| {
+    pub fn memory(&self, pid: u32, held: &mut HeldFile) -> io::Result<Option<HeldMemory>> {
+        let pages = self.read_held(pid, "statm", held, |text| {
             let mut fields = text.split_ascii_whitespace().skip(1).map(str::parse::<u64>);
             let (resident, shared) = (fields.next()?.ok()?, fields.next()?.ok()?);
             Some((resident, shared))
@@ -125,8 +147,8 @@ impl ProcFs {
     }
 
     /// Bytes that the process caused to be read from and written to storage.
-    pub fn disk_bytes(&self, pid: u32) -> io::Result<Option<DiskBytes>> {
-        let bytes = match self.read(pid, "io", parse_io) {
+    pub fn disk_bytes(&self, pid: u32, held: &mut HeldFile) -> io::Result<Option<DiskBytes>> {
+        let bytes = match self.read_held(pid, "io", held, parse_io) {
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
                 return Ok(Some(DiskBytes::Denied));
             }
@@ -151,19 +173,44 @@ impl ProcFs {
         self.read(pid, "cgroup", str::to_owned)
     }
 
-    /// Reads a file that fits the kernel's page; nothing when the process is gone.
+    /// Reads a file once.
     fn read<T>(&self, pid: u32, file: &str, parse: impl Fn(&str) -> T) -> io::Result<Option<T>> {
-        let mut path = String::with_capacity(64);
-        // Writing to a String cannot fail.
-        let _ = write!(path, "{}/{pid}/{file}", self.root.display());
+        self.read_held(pid, file, &mut HeldFile::default(), parse)
+    }
+
+    /// Reads a file that fits the kernel's page; nothing when the process is gone. It stays open
+    /// for the next time, unless there are too many.
+    fn read_held<T>(
+        &self,
+        pid: u32,
+        name: &str,
+        held: &mut HeldFile,
+        parse: impl Fn(&str) -> T,
+    ) -> io::Result<Option<T>> {
+        let file = match held.0.take() {
+            Some(file) => file,
+            None => match self.open(pid, name) {
+                Err(error) if is_gone(&error) => return Ok(None),
+                other => other?,
+            },
+        };
         let mut buffer = [0; 4096];
-        let length = match File::open(&path).and_then(|file| fill(file, &mut buffer)) {
+        let length = match fill(&file, &mut buffer) {
             Err(error) if is_gone(&error) => return Ok(None),
             other => other?,
         };
+        // The kernel gives the lowest number that is free.
+        held.0 = Some(file).filter(|file| file.as_raw_fd() < self.hold_below);
         let text = String::from_utf8_lossy(&buffer[..length]);
         // Some kernels give an empty file for a process that is just ending.
         Ok((!text.is_empty()).then(|| parse(&text)))
+    }
+
+    fn open(&self, pid: u32, name: &str) -> io::Result<File> {
+        let mut path = String::with_capacity(64);
+        // Writing to a String cannot fail.
+        let _ = write!(path, "{}/{pid}/{name}", self.root.display());
+        File::open(path)
     }
 
     fn unreadable(&self, pid: u32, file: &str) -> io::Error {
@@ -175,13 +222,19 @@ impl ProcFs {
     }
 }
 
+/// Where the limit cannot be asked for, nothing is held open.
+fn hold_below() -> RawFd {
+    let most = getrlimit(Resource::RLIMIT_NOFILE).map_or(0, |(soft, _)| soft);
+    RawFd::try_from(most - most / OTHER_FILES_PART).unwrap_or(RawFd::MAX)
+}
+
 /// Each of these files is one record, which the kernel gives as a whole: after a short read nothing
 /// is left, and asking for that would double the number of reads.
-fn fill(mut file: File, buffer: &mut [u8]) -> io::Result<usize> {
+fn fill(file: &File, buffer: &mut [u8]) -> io::Result<usize> {
     let mut length = 0;
     loop {
         let room = buffer.len() - length;
-        let count = file.read(&mut buffer[length..])?;
+        let count = file.read_at(&mut buffer[length..], length as u64)?;
         length += count;
         if count < room || count == 0 {
             return Ok(length);
@@ -289,8 +342,12 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let proc = ProcFs::new(directory.path());
         assert!(proc.process(5).unwrap().is_none());
-        assert!(proc.memory(5).unwrap().is_none());
-        assert!(proc.disk_bytes(5).unwrap().is_none());
+        assert!(proc.memory(5, &mut HeldFile::default()).unwrap().is_none());
+        assert!(
+            proc.disk_bytes(5, &mut HeldFile::default())
+                .unwrap()
+                .is_none()
+        );
         std::fs::create_dir(directory.path().join("5")).unwrap();
         std::fs::write(directory.path().join("5/stat"), "").unwrap();
         assert!(proc.process(5).unwrap().is_none());
@@ -301,7 +358,10 @@ mod tests {
         let proc = ProcFs::new(Path::new("/proc"));
         let process = proc.process(std::process::id()).unwrap().unwrap();
         assert_eq!(process.parent, nix::unistd::getppid().as_raw() as u32);
-        let held = proc.memory(process.pid).unwrap().unwrap();
+        let held = proc
+            .memory(process.pid, &mut HeldFile::default())
+            .unwrap()
+            .unwrap();
         assert!(held.anonymous_bytes > 10_000 && held.resident_bytes > 100_000);
         let pids = proc.pids().unwrap();
         assert!(pids.iter().any(|(pid, _)| *pid == process.pid));

@@ -16,6 +16,8 @@ use tempfile::TempDir;
 
 use super::{PATIENCE, Tree, wait_until};
 
+const OFTEN: &str = "interval_ms = 200\nsample_ms = 1000";
+const SELDOM: &str = "interval_ms = 60000\nsample_ms = 60000";
 const NOBODY: Uid = Uid::from_raw(65534);
 
 /// An agent as its own process, with a directory of its own.
@@ -23,6 +25,8 @@ pub struct Agent {
     child: Option<Child>,
     directory: TempDir,
     rootless: bool,
+    /// Nothing: those of the test.
+    capabilities: Option<Vec<String>>,
 }
 
 impl Agent {
@@ -33,14 +37,21 @@ impl Agent {
 
     /// `sections` is appended to the configuration.
     pub fn start_with(parent: &str, sections: &str) -> Self {
-        let mut agent = Self::prepare(parent, sections);
+        let mut agent = Self::prepare(parent, "", sections, OFTEN);
+        agent.start_again();
+        agent
+    }
+
+    /// An agent that reads so seldom that what it does in a test is not by its readings.
+    pub fn start_reading_seldom(parent: &str) -> Self {
+        let mut agent = Self::prepare(parent, "", "", SELDOM);
         agent.start_again();
         agent
     }
 
     /// An agent that is not root, whoever runs the test.
     pub fn start_without_root() -> Self {
-        let mut agent = Self::prepare("elastane", "");
+        let mut agent = Self::prepare("elastane", "", "", OFTEN);
         agent.rootless = true;
         if geteuid().is_root() {
             chown(agent.directory.path(), Some(NOBODY), None).unwrap();
@@ -49,37 +60,69 @@ impl Agent {
         agent
     }
 
-    fn prepare(parent: &str, sections: &str) -> Self {
+    /// An agent that is not started yet; `socket` belongs to the section of that name.
+    pub fn prepare_with(parent: &str, socket: &str, sections: &str) -> Self {
+        Self::prepare(parent, socket, sections, OFTEN)
+    }
+
+    /// It runs as root with these capabilities, whoever started it, and can get no others.
+    pub fn give_capabilities(&mut self, names: &[String]) {
+        self.capabilities = Some(names.to_vec());
+    }
+
+    fn prepare(parent: &str, socket: &str, sections: &str, sampling: &str) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().display();
         let config = format!(
             "[cgroup]\nparent = \"{parent}\"\n\
-             [sampling]\ninterval_ms = 200\nsample_ms = 1000\n\
+             [sampling]\n{sampling}\n\
              [audit]\nfile = \"{path}/audit.jsonl\"\n\
-             [socket]\npath = \"{path}/agent.sock\"\n{sections}"
+             [socket]\npath = \"{path}/agent.sock\"\n{socket}{sections}"
         );
         fs::write(directory.path().join("agent.toml"), config).unwrap();
         Self {
             child: None,
             directory,
             rootless: false,
+            capabilities: None,
         }
     }
 
     /// Starts it anew with the same configuration.
     pub fn start_again(&mut self) {
+        assert!(self.try_start(), "the agent does not start");
+    }
+
+    /// Whether it runs now, or has ended again.
+    pub fn try_start(&mut self) -> bool {
         let mut command = self.command();
         command.args(["run", "--config"]).arg(self.config());
-        self.child = Some(command.spawn().unwrap());
+        let mut child = command.spawn().unwrap();
+        let mut has_ended = false;
         wait_until("the agent listens", || {
-            UnixStream::connect(self.socket()).is_ok()
+            has_ended = child.try_wait().unwrap().is_some();
+            has_ended || UnixStream::connect(self.socket()).is_ok()
         });
+        if has_ended {
+            return false;
+        }
+        self.child = Some(child);
         // It listens before it has put back what another one left.
         self.report();
+        true
     }
 
     pub fn command(&self) -> Command {
         let binary = env!("CARGO_BIN_EXE_elastane-agent");
+        if let Some(names) = &self.capabilities {
+            let names: Vec<String> = names.iter().map(|name| format!(",+{name}")).collect();
+            let mut command = Command::new("setpriv");
+            command
+                .arg("--no-new-privs")
+                .arg(format!("--bounding-set=-all{}", names.concat()))
+                .arg(binary);
+            return command;
+        }
         if !self.rootless || !geteuid().is_root() {
             return Command::new(binary);
         }
@@ -111,6 +154,17 @@ impl Agent {
             entry["reason"].as_str().unwrap().to_owned()
         };
         text.lines().map(reason).collect()
+    }
+
+    /// What it has counted of a kind of trouble, up to its newest sample.
+    pub fn troubles(&self, kind: &str) -> u64 {
+        let status = fs::read_to_string(self.directory.path().join("agent.sock.status")).unwrap();
+        let status: serde_json::Value = serde_json::from_str(&status).unwrap();
+        let troubles = status["troubles"].as_array().unwrap();
+        let mut counts = troubles.iter().filter(|trouble| trouble[0] == kind);
+        counts
+            .next()
+            .map_or(0, |trouble| trouble[1].as_u64().unwrap())
     }
 
     pub fn connect(&self) -> UnixStream {

@@ -31,6 +31,17 @@ pub fn on_disk() -> TempDir {
     tempfile::tempdir_in(disk).unwrap()
 }
 
+/// What the systemd unit lets the agent have, as setpriv names it.
+pub fn unit_capabilities() -> Vec<String> {
+    let unit = include_str!("../../elastane-agent.service");
+    let mut lines = unit.lines();
+    let bounding = lines.find_map(|line| line.strip_prefix("CapabilityBoundingSet="));
+    let names = bounding.unwrap().split_ascii_whitespace();
+    names
+        .map(|name| name.strip_prefix("CAP_").unwrap().to_lowercase())
+        .collect()
+}
+
 pub const PATIENCE: Duration = Duration::from_secs(20);
 
 pub fn read_number(path: &Path) -> i64 {

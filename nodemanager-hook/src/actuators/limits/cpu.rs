@@ -18,6 +18,8 @@ const SHARES_BOUNDS: (f64, f64) = (2.0, 262_144.0);
 const WEIGHT_PER_CORE: f64 = 100.0;
 /// The kernel's bounds of `cpu.weight`.
 const WEIGHT_BOUNDS: (f64, f64) = (1.0, 10_000.0);
+/// The period of a group in version 1.
+pub const PERIOD: &str = "cpu.cfs_period_us";
 /// The least quota that the kernel takes.
 const LEAST_QUOTA_US: f64 = 1000.0;
 
@@ -74,12 +76,11 @@ fn quota(cores: f32, period_us: u64) -> Value {
 }
 
 impl CpuSurroundings {
-    /// Reads them in version 1.
-    pub fn read(group: &Path, mount_point: &Path) -> Result<Self, KernelFileError> {
-        Ok(Self {
-            period_us: read_value(&group.join("cpu.cfs_period_us"))?,
-            tightest_cores: tightest_above(group, mount_point),
-        })
+    pub fn new(period_us: u64, tightest_cores: Option<f64>) -> Self {
+        Self {
+            period_us,
+            tightest_cores,
+        }
     }
 }
 
@@ -93,14 +94,14 @@ pub fn period_us(group: &Path) -> Result<u64, KernelFileError> {
         .ok_or_else(|| KernelFileError::unexpected(&path, &text))
 }
 
-fn tightest_above(group: &Path, mount_point: &Path) -> Option<f64> {
+/// The tightest cap of a group of version 1 and those around it.
+pub fn tightest_from(group: &Path, mount_point: &Path) -> Option<f64> {
     group
         .ancestors()
-        .skip(1)
         .take_while(|above| above.starts_with(mount_point))
         .filter_map(|above| {
             let quota_us: i64 = read_value(&above.join("cpu.cfs_quota_us")).ok()?;
-            let period_us: u64 = read_value(&above.join("cpu.cfs_period_us")).ok()?;
+            let period_us: u64 = read_value(&above.join(PERIOD)).ok()?;
             (quota_us > 0 && period_us > 0).then(|| quota_us as f64 / period_us as f64)
         })
         .reduce(f64::min)

@@ -1,0 +1,148 @@
+//! The capabilities of the systemd unit: enough for all that the agent does, and none too many.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // helpers of tests
+
+mod common;
+
+use std::{collections::BTreeSet, fs, os::unix::fs::chown};
+
+use common::{Agent, Parent, Tree, set_quota_us, skip, unit_capabilities, wait_until};
+use elastane_protocol::Limits;
+use nix::unistd::geteuid;
+
+const NOBODY: u32 = 65534;
+const MIB: u64 = 1 << 20;
+
+/// What works of an agent as root with these capabilities and no others.
+fn works_with(capabilities: &[String]) -> Option<BTreeSet<&'static str>> {
+    let parent = Parent::new()?;
+    // A node that is always short and holds one of two requests: the other one is killed.
+    let sections = "[memory]\nnode_floor_bytes = 1000000000000000\nkill_after_ms = 1000\n\
+                    [capacity]\nmemory_bytes = 1073741824\n";
+    let group_of_the_socket = format!("group = \"{}\"\n", another_group());
+    let own = format!("{}/own", parent.name);
+    let mut agent = Agent::prepare_with(&own, &group_of_the_socket, sections);
+    agent.give_capabilities(capabilities);
+    let mut works = BTreeSet::new();
+    if !agent.try_start() {
+        return Some(works);
+    }
+    works.insert("the socket's group");
+
+    let script =
+        format!("exec setpriv --reuid={NOBODY} --clear-groups sh -c 'while :; do :; done'");
+    let mut elder = Tree::new(&script);
+    elder.request_memory_bytes = 800 * MIB;
+    wait_until("it is another user's", || elder.uid() == NOBODY);
+    let mut younger = Tree::new(&script);
+    younger.request_memory_bytes = 800 * MIB;
+    wait_until("the other one is, too", || younger.uid() == NOBODY);
+    // As a NodeManager that is that user makes its groups.
+    let controllers = ["cpu", "cpuacct", "memory", "blkio"];
+    let executors = parent.hold_as_executor(&elder, &controllers);
+    set_quota_us(&executors, 90_000);
+    for entry in fs::read_dir(&executors).unwrap().flatten() {
+        chown(entry.path(), Some(NOBODY), None).unwrap();
+    }
+    chown(&executors, Some(NOBODY), None).unwrap();
+    agent.runs(&[&elder, &younger]);
+    if agent.report().can_limit.network_received {
+        works.insert("the network");
+    }
+    let limits = Limits {
+        cpu_weight_cores: Some(1.0),
+        cpu_cap_cores: Some(0.5),
+        ..Limits::default()
+    };
+    agent.apply(60_000, vec![elder.limited(limits), younger.limited(limits)]);
+    let own = parent.cpu.join("own").join(&younger.id);
+    if own.exists() && common::quota_us(&own) == 50_000 {
+        works.insert("own groups");
+    }
+    if common::quota_us(&executors) == 50_000 {
+        works.insert("groups of others");
+    }
+    let sequence = agent.report().sequence;
+    wait_until("a kill that has failed or not", || {
+        agent.report().sequence >= sequence + 4
+    });
+    if younger.running_processes() == 0 {
+        works.insert("killing");
+    }
+    if agent.troubles("disk use denied") == 0 {
+        works.insert("disk use");
+    }
+    Some(works)
+}
+
+const ALL: [&str; 6] = [
+    "the socket's group",
+    "the network",
+    "own groups",
+    "groups of others",
+    "killing",
+    "disk use",
+];
+
+/// A group that the test is not in.
+fn another_group() -> String {
+    let groups = fs::read_to_string("/etc/group").unwrap();
+    let mut groups = groups.lines().filter_map(|line| line.split_once(':'));
+    let other = groups.find(|(_, rest)| rest.split(':').nth(1) != Some("0"));
+    other.expect("a group beside root's").0.to_owned()
+}
+
+fn may_run() -> bool {
+    if !geteuid().is_root() {
+        skip("capabilities cannot be taken: not root");
+        return false;
+    }
+    let mut setpriv = std::process::Command::new("setpriv");
+    let can = setpriv
+        .args(["--bounding-set=-all,+chown", "true"])
+        .status();
+    let can = can.is_ok_and(|status| status.success());
+    if !can {
+        skip("there is no setpriv that bounds capabilities");
+    }
+    can
+}
+
+#[test]
+fn the_units_capabilities_are_enough() {
+    if !may_run() {
+        return;
+    }
+    let Some(works) = works_with(&unit_capabilities()) else {
+        return;
+    };
+    assert_eq!(works, BTreeSet::from(ALL));
+}
+
+#[test]
+fn each_of_the_units_capabilities_is_needed() {
+    if !may_run() {
+        return;
+    }
+    let all = unit_capabilities();
+    for left_out in &all {
+        let (fails, others_fail): (&[&str], bool) = match left_out.as_str() {
+            "sys_ptrace" => (&["disk use"], false),
+            // What it needs beside depends on who owns the roots of the hierarchies.
+            "dac_override" => (&["groups of others", "disk use"], true),
+            // It does not even start.
+            "chown" => (&ALL, true),
+            "kill" => (&["killing"], false),
+            "bpf" | "net_admin" => (&["the network"], false),
+            other => panic!("what does the unit give the agent CAP_{other} for?"),
+        };
+        let others: Vec<String> = all.iter().filter(|one| *one != left_out).cloned().collect();
+        let Some(works) = works_with(&others) else {
+            return;
+        };
+        for what in ALL {
+            let is_needed = fails.contains(&what);
+            let is_as_expected = works.contains(what) != is_needed || (others_fail && !is_needed);
+            assert!(is_as_expected, "without {left_out} there is {works:?}");
+        }
+    }
+}
