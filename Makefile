@@ -6,6 +6,8 @@ QUICK ?=
 # of each target of `make fuzz`, and of `make soak`
 FUZZ_SECONDS ?= 60
 SOAK_SECONDS ?= 1800
+# of each application of `make record`
+RUNS ?= 4
 # Test programs that `make test-v2` leaves out.
 V2_WITHOUT ?=
 
@@ -20,7 +22,7 @@ FUZZ_TARGETS := $(basename $(notdir $(wildcard nodemanager-hook/fuzz/fuzz_target
 export HADOOP_VERSION
 export MAVEN_OPTS ?= -Xmx768m
 
-.PHONY: help check build fetch demo test test-rust test-java test-cluster test-v2 fuzz soak lint bench-core bench-heartbeat \
+.PHONY: help check build fetch demo record test test-rust test-java test-cluster test-v2 fuzz soak lint bench-core bench-heartbeat \
 	bench-agent dist clean
 
 help: ## this list
@@ -38,6 +40,9 @@ fetch: ## Hadoop and PySpark into target/, for the demo and the tests on a real 
 
 demo: fetch build ## four rounds on a real cluster on this machine (QUICK=1: a smaller one)
 	PYTHONPATH=tests $(PYTHON) -m demo $(if $(QUICK),--quick)
+
+record: fetch build ## runs ten applications RUNS times each on a real cluster: series for `elastane evaluate`
+	cd tests && $(PYTHON) -m recording recurring --runs $(RUNS) --output $(CURDIR)/target/recorded
 
 # On an emulated processor the rates of the network tests say how busy the machine is.
 test: V2_WITHOUT := network
