@@ -151,6 +151,15 @@ fn delays_of_raises(parent: &Parent, tree: &Tree, is_over: &AtomicBool) -> Vec<D
     delays
 }
 
+/// Says that it is over however it ends: a scope waits for its threads, when it fails, too.
+struct Over<'a>(&'a AtomicBool);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 #[test]
 fn a_container_that_grows_fast_gets_its_limit_raised_within_50_ms_of_the_kernels_word() {
     let Some(parent) = Parent::new() else { return };
@@ -177,6 +186,7 @@ time.sleep(60)' & wait",
     });
     let is_over = AtomicBool::new(false);
     let mut delays = thread::scope(|scope| {
+        let _over = Over(&is_over);
         let delays = scope.spawn(|| delays_of_raises(&parent, &tree, &is_over));
         fs::write(directory.path().join("take"), "").unwrap();
         wait_until("the memory is taken, unless it was killed", || {

@@ -47,15 +47,20 @@ def main() -> int:
         folder = checkout.target / "guest"
         folder.mkdir(parents=True, exist_ok=True)
         work = (
-            agent_tests(checkout, arguments.without)
+            agent_tests(checkout, arguments.without, arguments.seconds)
             if arguments.agent_tests
-            else initramfs.Work(arguments.command, Path.cwd(), {"PATH": "/usr/bin:/bin:/sbin"})
+            else initramfs.Work(
+                arguments.command,
+                Path.cwd(),
+                {"PATH": "/usr/bin:/bin:/sbin"},
+                arguments.seconds,
+            )
         )
         its_kernel = kernel.fetch(folder, tools)
         archive = folder / "initramfs.cpio"
         initramfs.pack(archive, its_kernel, work, tools)
-        size = Size(arguments.memory_mb, arguments.processors, arguments.seconds)
-        return run(folder, its_kernel, archive, size, tools)
+        size = Size(arguments.memory_mb, arguments.processors)
+        return run(folder, its_kernel, archive, size, arguments.seconds, tools)
     except MissingTool as missing:
         print(missing, file=sys.stderr)
         return 2

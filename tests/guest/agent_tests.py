@@ -16,7 +16,7 @@ ELSEWHERE = {"jvm", "heaps"}
 JOBS = os.environ.get("JOBS", "2")
 
 
-def agent_tests(checkout: Checkout, without: list[str]) -> Work:
+def agent_tests(checkout: Checkout, without: list[str], seconds: int) -> Work:
     """Builds the agent's test programs here, to be run one after the other there."""
     programs = [(name, program) for name, program in _build(checkout) if name not in without]
     # Each one runs to its end, so that one run names all that fails.
@@ -34,6 +34,7 @@ def agent_tests(checkout: Checkout, without: list[str]) -> Work:
             "HOME": "/tmp",
             "ELASTANE_TEST_DISK": SCRATCH,
         },
+        seconds=seconds,
     )
 
 

@@ -13,18 +13,19 @@ from guest.tools import Tools
 
 EXIT_LINE = "GUEST-EXIT-CODE="
 SCRATCH = "/mnt/scratch"
-_APPLETS = ("sh", "mount", "mkdir", "insmod", "poweroff", "chroot", "ip", "mke2fs")
+_APPLETS = ("sh", "mount", "mkdir", "insmod", "poweroff", "chroot", "ip", "mke2fs", "sleep", "ps")
 _MODULES = ["virtio_pci", "virtio_blk", "virtiofs", "overlay", "ext4", "veth", "sch_htb", "loop"]
 _FOLDERS = ("bin", "dev", "proc", "sys", "host", "upper", "root", "modules")
 
 
 @dataclass(frozen=True)
 class Work:
-    """A command that runs in the guest."""
+    """A command that runs in the guest, and how long it may take."""
 
     command: list[str]
     folder: Path
     environment: dict[str, str]
+    seconds: int
 
 
 def pack(file: Path, kernel: Kernel, work: Work, tools: Tools) -> None:
@@ -58,6 +59,9 @@ def start_script(modules: list[str], work: Work) -> str:
 
     The host's files are the lower layer of an overlay whose upper layer is the guest's memory: all
     programs are there, and what is written is gone with the guest.
+
+    Out of time, it says what runs and where the kernel's tasks are blocked, by programs that do not
+    need the host's files, which may be what hangs.
     """
     inside = [f"cd {shlex.quote(str(work.folder))}"]
     inside += [f"export {key}={shlex.quote(value)}" for key, value in work.environment.items()]
@@ -84,6 +88,9 @@ mount -t bpf bpf /root/sys/fs/bpf
 mke2fs /dev/vda >/dev/null 2>&1
 mount -t ext4 /dev/vda /root{SCRATCH}
 ip link set lo up
+(sleep {work.seconds}; echo "== out of time after {work.seconds} s; what runs and what is blocked:"
+ps -o pid,ppid,stat,args; echo 8 >/proc/sys/kernel/printk; echo w >/proc/sysrq-trigger
+sleep 2; poweroff -f) &
 chroot /root /bin/sh -c {shlex.quote("; ".join(inside[:-1]) + " && " + inside[-1])}
 echo "{EXIT_LINE}$?"
 poweroff -f

@@ -25,6 +25,7 @@ _KERNEL_LINE = (
     "random.trust_cpu=on no_timer_check"
 )
 _SOCKET_SECONDS = 10
+_GRACE_SECONDS = 30
 
 
 class GuestFailed(Exception):
@@ -33,34 +34,46 @@ class GuestFailed(Exception):
 
 @dataclass(frozen=True)
 class Size:
-    """How large the guest is, and how long it may take."""
+    """How large the guest is."""
 
     memory_mb: int
     processors: int
-    seconds: int
 
 
-def run(folder: Path, kernel: Kernel, archive: Path, size: Size, tools: Tools) -> int:
-    """Runs the guest to its end, prints what it prints and gives its command's exit code."""
+def run(folder: Path, kernel: Kernel, archive: Path, size: Size, seconds: int, tools: Tools) -> int:
+    """Runs the guest to its end, prints what it prints and gives its command's exit code.
+
+    The guest ends itself after so many seconds; one that hangs as a whole is killed a little later.
+    """
     scratch = folder / "scratch.img"
     with scratch.open("wb") as image:
         image.truncate(SCRATCH_BYTES)
-    with tempfile.TemporaryDirectory() as sockets, _files_served(Path(sockets), tools) as socket:
+    with (
+        tempfile.TemporaryDirectory() as sockets,
+        _files_served(Path(sockets), tools) as (socket, files),
+    ):
         command = _qemu(kernel, archive, scratch, socket, size, tools)
         machine = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
         )
-        out_of_time = threading.Timer(size.seconds, machine.kill)
-        out_of_time.start()
+        begin = time.monotonic()
+        bound = threading.Timer(seconds + _GRACE_SECONDS, machine.kill)
+        bound.start()
         try:
             code = _follow(machine)
+            took = time.monotonic() - begin
+            ended = "hangs as a whole" if bound.finished.is_set() else "gave no result"
+            serves = files.poll() is None
         finally:
-            out_of_time.cancel()
+            bound.cancel()
             machine.kill()
             machine.wait()
     scratch.unlink()
     if code is None:
-        raise GuestFailed(f"the guest ended without a result, or took above {size.seconds} s")
+        raise GuestFailed(
+            f"the guest {ended} after {took:.0f} s of {seconds} s; this machine's files were "
+            + ("still served" if serves else f"no longer served (exit code {files.returncode})")
+        )
     return code
 
 
@@ -76,7 +89,7 @@ def _follow(machine: subprocess.Popen[bytes]) -> int | None:
 
 
 @contextmanager
-def _files_served(folder: Path, tools: Tools) -> Iterator[Path]:
+def _files_served(folder: Path, tools: Tools) -> Iterator[tuple[Path, subprocess.Popen[bytes]]]:
     """Serves this machine's files on a socket; the guest mounts them read-only."""
     socket = folder / "files.sock"
     log = folder / "virtiofsd.log"
@@ -94,7 +107,7 @@ def _files_served(folder: Path, tools: Tools) -> Iterator[Path]:
                 sys.stderr.write(log.read_text(errors="replace"))
                 raise GuestFailed("virtiofsd does not serve this machine's files")
             time.sleep(0.02)
-        yield socket
+        yield socket, server
     finally:
         server.kill()
         server.wait()

@@ -37,7 +37,7 @@ def test_either_a_command_or_the_tests() -> None:
 
 def test_the_exit_code_is_the_commands(tmp_path: Path) -> None:
     """Everything but the command is replaced by nothing, so that it runs here."""
-    work = Work(["sh", "-c", "exit 7"], tmp_path, {"KEY": "a 'quoted' value"})
+    work = Work(["sh", "-c", "exit 7"], tmp_path, {"KEY": "a 'quoted' value"}, seconds=60)
     lines = start_script([], work).splitlines()
     begin = next(index for index, line in enumerate(lines) if line.startswith("chroot"))
     inside = lines[begin].replace("chroot /root", "", 1)

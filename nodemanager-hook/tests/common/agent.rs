@@ -4,7 +4,9 @@ use std::{
     fs,
     os::unix::net::UnixStream,
     path::{Path, PathBuf},
-    process::{Child, Command},
+    process::{Child, Command, ExitStatus},
+    thread,
+    time::{Duration, Instant},
 };
 
 use elastane_protocol::{AgentRequest, AgentResponse, ContainerPlan, Reply, Report, frame};
@@ -202,18 +204,42 @@ impl Agent {
         assert_eq!(self.ask(&AgentRequest::Apply(reply)), AgentResponse::Done);
     }
 
-    pub fn signal(&mut self, signal: Signal) -> std::process::ExitStatus {
+    pub fn signal(&mut self, signal: Signal) -> ExitStatus {
         let mut child = self.child.take().unwrap();
         kill(Pid::from_raw(child.id() as i32), signal).unwrap();
-        child.wait().unwrap()
+        ended(&mut child).unwrap_or_else(|| panic!("the agent does not end by {signal}"))
     }
+}
+
+/// Waits for the end of a process. One that does not end says where its threads are, and is killed.
+fn ended(child: &mut Child) -> Option<ExitStatus> {
+    let deadline = Instant::now() + PATIENCE;
+    while Instant::now() < deadline {
+        if let Ok(Some(status)) = child.try_wait() {
+            return Some(status);
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+    let threads = fs::read_dir(format!("/proc/{}/task", child.id()));
+    for thread in threads.into_iter().flatten().flatten() {
+        let of = |file| fs::read_to_string(thread.path().join(file)).unwrap_or_default();
+        let (name, call, stack) = (of("comm"), of("syscall"), of("stack"));
+        eprintln!("{}: in {}: {stack}", name.trim(), call.trim());
+    }
+    let _ = child.kill();
+    let _ = child.wait();
+    None
 }
 
 impl Drop for Agent {
     fn drop(&mut self) {
         if let Some(mut child) = self.child.take() {
             let _ = kill(Pid::from_raw(child.id() as i32), Signal::SIGTERM);
-            let _ = child.wait();
+            // A test that fails has to be able to end.
+            assert!(
+                ended(&mut child).is_some() || thread::panicking(),
+                "the agent does not end"
+            );
         }
     }
 }
