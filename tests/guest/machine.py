@@ -56,24 +56,26 @@ def run(folder: Path, kernel: Kernel, archive: Path, size: Size, seconds: int, t
         machine = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
         )
+        ends = ["ended without a result"]
+
+        def give_up() -> None:
+            served = "still" if files.poll() is None else "no longer"
+            ends.append(f"stands still, this machine's files are {served} served")
+            machine.kill()
+
         begin = time.monotonic()
-        bound = threading.Timer(seconds + _GRACE_SECONDS, machine.kill)
+        bound = threading.Timer(seconds + _GRACE_SECONDS, give_up)
         bound.start()
         try:
             code = _follow(machine)
-            took = time.monotonic() - begin
-            ended = "hangs as a whole" if bound.finished.is_set() else "gave no result"
-            serves = files.poll() is None
         finally:
             bound.cancel()
             machine.kill()
             machine.wait()
     scratch.unlink()
     if code is None:
-        raise GuestFailed(
-            f"the guest {ended} after {took:.0f} s of {seconds} s; this machine's files were "
-            + ("still served" if serves else f"no longer served (exit code {files.returncode})")
-        )
+        took = time.monotonic() - begin
+        raise GuestFailed(f"the guest {ends[-1]}, after {took:.0f} s of {seconds} s")
     return code
 
 
