@@ -2,11 +2,14 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // helpers of tests
 
 mod common;
+#[path = "common/netns.rs"]
+mod netns;
 
 use std::{collections::BTreeSet, fs, os::unix::fs::chown};
 
 use common::{Agent, Parent, Tree, set_quota_us, skip, unit_capabilities, wait_until};
 use elastane_protocol::Limits;
+use netns::{Cable, End};
 use nix::unistd::geteuid;
 
 const NOBODY: u32 = 65534;
@@ -15,15 +18,17 @@ const MIB: u64 = 1 << 20;
 /// What works of an agent as root with these capabilities and no others.
 fn works_with(capabilities: &[String]) -> Option<BTreeSet<&'static str>> {
     let parent = Parent::new()?;
+    let cable = Cable::new()?;
     // A node that is always short and holds one of two requests: the other one is killed.
     let sections = "[memory]\nnode_floor_bytes = 1000000000000000\nkill_after_ms = 1000\n\
-                    [capacity]\nmemory_bytes = 1073741824\n";
+                    [network]\ndevices = [\"cable\"]\n\
+                    [capacity]\nmemory_bytes = 1073741824\nnetwork_bytes_per_s = 12500000\n";
     let group_of_the_socket = format!("group = \"{}\"\n", another_group());
     let own = format!("{}/own", parent.name);
     let mut agent = Agent::prepare_with(&own, &group_of_the_socket, sections);
     agent.give_capabilities(capabilities);
     let mut works = BTreeSet::new();
-    if !agent.try_start() {
+    if !cable.within(End::Left, || agent.try_start()) {
         return Some(works);
     }
     works.insert("the socket's group");
@@ -51,6 +56,8 @@ fn works_with(capabilities: &[String]) -> Option<BTreeSet<&'static str>> {
     let limits = Limits {
         cpu_weight_cores: Some(1.0),
         cpu_cap_cores: Some(0.5),
+        network_weight_bytes_per_s: Some(1_250_000),
+        network_cap_bytes_per_s: Some(5_000_000),
         ..Limits::default()
     };
     agent.apply(60_000, vec![elder.limited(limits), younger.limited(limits)]);
@@ -60,6 +67,10 @@ fn works_with(capabilities: &[String]) -> Option<BTreeSet<&'static str>> {
     }
     if common::quota_us(&executors) == 50_000 {
         works.insert("groups of others");
+    }
+    let classes = cable.tc(End::Left, "class show dev cable");
+    if classes.contains("rate 10Mbit ceil 40Mbit") {
+        works.insert("shares of a device");
     }
     let sequence = agent.report().sequence;
     wait_until("a kill that has failed or not", || {
@@ -74,9 +85,10 @@ fn works_with(capabilities: &[String]) -> Option<BTreeSet<&'static str>> {
     Some(works)
 }
 
-const ALL: [&str; 6] = [
+const ALL: [&str; 7] = [
     "the socket's group",
     "the network",
+    "shares of a device",
     "own groups",
     "groups of others",
     "killing",
@@ -132,7 +144,7 @@ fn each_of_the_units_capabilities_is_needed() {
             // It does not even start.
             "chown" => (&ALL, true),
             "kill" => (&["killing"], false),
-            "bpf" | "net_admin" => (&["the network"], false),
+            "bpf" | "net_admin" => (&["the network", "shares of a device"], false),
             other => panic!("what does the unit give the agent CAP_{other} for?"),
         };
         let others: Vec<String> = all.iter().filter(|one| *one != left_out).cloned().collect();
