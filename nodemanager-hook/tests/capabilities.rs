@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // helpers of tests
 
 mod common;
+#[allow(dead_code)] // the cable alone is used
 #[path = "common/netns.rs"]
 mod netns;
 

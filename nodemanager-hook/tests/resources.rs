@@ -201,8 +201,9 @@ time.sleep(60)' & wait",
     println!("raised after {delays:?}");
     // One of them may meet a machine that is busy with other things.
     assert!(delays.len() >= 3, "{delays:?}");
-    assert!(delays[delays.len() / 2] < MOST_DELAY, "{delays:?}");
-    assert!(delays[delays.len() - 1] < 4 * MOST_DELAY, "{delays:?}");
+    let most = MOST_DELAY * common::times_slower();
+    assert!(delays[delays.len() / 2] < most, "{delays:?}");
+    assert!(delays[delays.len() - 1] < 4 * most, "{delays:?}");
     let audited = agent.audited();
     let raised = audited.iter().filter(|reason| *reason == "follows_use");
     assert!(raised.count() >= delays.len(), "{audited:?}");

@@ -1,7 +1,7 @@
 //! A real agent.
 
 use std::{
-    fs,
+    fs, io,
     os::unix::net::UnixStream,
     path::{Path, PathBuf},
     process::{Child, Command, ExitStatus},
@@ -101,17 +101,15 @@ impl Agent {
         command.args(["run", "--config"]).arg(self.config());
         let mut child = command.spawn().unwrap();
         let mut has_ended = false;
-        wait_until("the agent listens", || {
+        // It listens before it has put back what another one left, and may end after it has.
+        wait_until("the agent answers", || {
             has_ended = child.try_wait().unwrap().is_some();
-            has_ended || UnixStream::connect(self.socket()).is_ok()
+            has_ended || self.try_ask(&AgentRequest::Collect).is_ok()
         });
-        if has_ended {
-            return false;
+        if !has_ended {
+            self.child = Some(child);
         }
-        self.child = Some(child);
-        // It listens before it has put back what another one left.
-        self.report();
-        true
+        !has_ended
     }
 
     pub fn command(&self) -> Command {
@@ -170,15 +168,23 @@ impl Agent {
     }
 
     pub fn connect(&self) -> UnixStream {
-        let stream = UnixStream::connect(self.socket()).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        stream
+        self.try_connect().unwrap()
+    }
+
+    fn try_connect(&self) -> io::Result<UnixStream> {
+        let stream = UnixStream::connect(self.socket())?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        Ok(stream)
     }
 
     pub fn ask(&self, request: &AgentRequest) -> AgentResponse {
-        let mut stream = self.connect();
-        frame::write(&mut stream, request).unwrap();
-        frame::read(&mut stream).unwrap()
+        self.try_ask(request).unwrap()
+    }
+
+    fn try_ask(&self, request: &AgentRequest) -> Result<AgentResponse, frame::FrameError> {
+        let mut stream = self.try_connect()?;
+        frame::write(&mut stream, request)?;
+        frame::read(&mut stream)
     }
 
     /// Tells it what runs.

@@ -42,6 +42,12 @@ pub fn unit_capabilities() -> Vec<String> {
         .collect()
 }
 
+/// How many times as long as on a real processor things may take on this one.
+pub fn times_slower() -> u32 {
+    let given = env::var("ELASTANE_TEST_TIMES_SLOWER");
+    given.map_or(1, |times| times.parse().unwrap())
+}
+
 pub const PATIENCE: Duration = Duration::from_secs(20);
 
 pub fn read_number(path: &Path) -> i64 {
