@@ -34,7 +34,8 @@ pub use recurring::{
 pub use run::{ContainerKind, Outcome, Run, RunSeries};
 pub use score::{Score, amount, score};
 pub use settings::{
-    LEAST_RUNS, MOST_RUNS, NotForeseen, NotTrained, Settings, SettingsModel, SettingsRun,
-    argument_numbers, train,
+    AT_FIRST_ASK, EXECUTOR_CORES, EXECUTOR_MEMORY_BYTES, EXECUTORS, Earlier, Feature, Foreseen,
+    GivenRun, LEAST_RUNS, MOST_RUNS, MOST_SETTINGS, NotForeseen, NotPlanned, NotTrained, Settings,
+    SettingsModel, SettingsRun, Way, argument_numbers, foresee, submission_settings, train,
 };
 pub use signature::{MAX_KEY_BYTES, Signature, SignatureSource, Submission, signature};

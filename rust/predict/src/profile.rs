@@ -28,6 +28,16 @@ impl ProfileSettings {
     pub fn runs_looked_at(&self) -> usize {
         self.runs.saturating_mul(2)
     }
+
+    /// How the next run is predicted.
+    #[must_use]
+    pub fn recurring(&self) -> RecurringSettings {
+        RecurringSettings {
+            runs: self.runs,
+            least_confidence: self.least_confidence,
+            ..RecurringSettings::default()
+        }
+    }
 }
 
 /// A margin is at most ten times the settings'.
@@ -106,11 +116,7 @@ impl Profile {
 /// What is predicted for each kind of container that the runs had.
 #[must_use]
 pub fn outlooks(runs: &[Run], settings: &ProfileSettings) -> Outlooks {
-    let recurring = RecurringSettings {
-        runs: settings.runs,
-        least_confidence: settings.least_confidence,
-        ..RecurringSettings::default()
-    };
+    let recurring = settings.recurring();
     let mut left_out = Vec::new();
     let mut kinds = BTreeMap::new();
     for kind in ContainerKind::ALL {
@@ -138,7 +144,8 @@ pub fn profile(key: &str, runs: &[Run], settings: &ProfileSettings) -> Option<Pr
                 reason: run.reason.into(),
             }));
             let prediction = outlook.prediction;
-            (kind, prediction.and_then(|it| planned(&it, settings)))
+            let planned = |it| Ok(Planned::of(&it, settings)?);
+            (kind, prediction.and_then(planned))
         })
         .collect();
     (!kinds.is_empty()).then(|| Profile {
@@ -148,13 +155,19 @@ pub fn profile(key: &str, runs: &[Run], settings: &ProfileSettings) -> Option<Pr
     })
 }
 
-fn planned(prediction: &Prediction, settings: &ProfileSettings) -> Result<Planned, NotPredicted> {
-    Ok(Planned {
-        demand: prediction.demand()?,
-        margin: settings.margin / prediction.confidence.max(LEAST_CONFIDENCE),
-        confidence: prediction.confidence,
-        runs: prediction.runs.clone(),
-    })
+impl Planned {
+    /// By a prediction.
+    ///
+    /// # Errors
+    /// Amounts that are too large to add up.
+    pub fn of(prediction: &Prediction, settings: &ProfileSettings) -> Result<Self, DemandError> {
+        Ok(Self {
+            demand: prediction.demand()?,
+            margin: settings.margin / prediction.confidence.max(LEAST_CONFIDENCE),
+            confidence: prediction.confidence,
+            runs: prediction.runs.clone(),
+        })
+    }
 }
 
 fn past_runs(runs: &[Run], kind: ContainerKind, left_out: &mut Vec<LeftOut>) -> Vec<PastRun> {

@@ -74,6 +74,8 @@ struct Figures {
     not_foreseen: usize,
     linear: usize,
     models: usize,
+    /// Of these, models that found settings to say nothing.
+    indifferent: usize,
     training: Vec<Duration>,
     predicting: Vec<Duration>,
 }
@@ -87,6 +89,7 @@ impl Figures {
         };
         self.training.push(started.elapsed());
         self.models += 1;
+        self.indifferent += usize::from(!model.settings_matter());
         self.linear += model.linear_regressions();
         for run in &runs[trained_on..(trained_on + PREDICTED).min(runs.len())] {
             let started = Instant::now();
@@ -140,8 +143,9 @@ impl std::fmt::Display for Figures {
         )?;
         write!(
             out,
-            "  {} models, {} without, {} settings too far; linear {:.0} %; {:?} to train, {:?} to predict in the median",
+            "  {} models ({} indifferent to settings), {} without, {} settings too far; linear {:.0} %; {:?} to train, {:?} to predict in the median",
             self.models,
+            self.indifferent,
             self.not_trained,
             self.not_foreseen,
             self.linear as f64 / self.models.max(1) as f64 * 20.0,

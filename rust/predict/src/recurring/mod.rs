@@ -16,6 +16,7 @@ use elastane_core::{Demand, DemandError, Resources};
 pub(crate) use curve::Curve;
 pub(crate) use forecast::Forecast;
 pub use held_out::HeldOut;
+pub(crate) use selection::apart;
 pub use selection::{Excluded, Exclusion, Measure};
 pub use tracker::{Ahead, Tracker};
 

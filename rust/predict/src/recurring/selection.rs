@@ -183,6 +183,15 @@ fn range(runs: &[&PastRun], measure: Measure) -> (f64, f64) {
     })
 }
 
+/// The largest factor between two runs, in any measure.
+pub(crate) fn apart(runs: &[&PastRun]) -> f64 {
+    let factors = Measure::ALL.map(|measure| {
+        let (least, most) = range(runs, measure);
+        (most - least).exp()
+    });
+    factors.into_iter().fold(1.0, f64::max)
+}
+
 fn mean_of(runs: &[&PastRun], measure: Measure) -> f64 {
     let sum: f64 = runs.iter().map(|run| measure.logarithm(&run.used)).sum();
     sum / runs.len().max(1) as f64

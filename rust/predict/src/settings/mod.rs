@@ -4,6 +4,8 @@
 //! [`train`] learns from runs whose settings are known, [`SettingsModel::predict`] says what a run
 //! with settings that never ran will use, as the same [`Prediction`] that a recurring run has.
 
+mod foreseen;
+mod given;
 mod numbers;
 mod regression;
 mod scale;
@@ -16,6 +18,11 @@ use std::collections::BTreeMap;
 use elastane_core::{Demand, DemandError};
 use serde::{Deserialize, Serialize};
 
+pub use foreseen::{Earlier, Foreseen, GivenRun, NotPlanned, Way, foresee};
+pub use given::{
+    AT_FIRST_ASK, EXECUTOR_CORES, EXECUTOR_MEMORY_BYTES, EXECUTORS, MOST_SETTINGS,
+    submission_settings,
+};
 pub use numbers::argument_numbers;
 
 use crate::recurring::{HeldOut, Prediction, RecurringSettings};
@@ -35,6 +42,15 @@ pub const MOST_RUNS: usize = 60;
 #[serde(transparent)]
 pub struct Settings(pub BTreeMap<String, f64>);
 
+impl Settings {
+    /// Whether every setting that both have is equal.
+    #[must_use]
+    pub fn agree(&self, other: &Self) -> bool {
+        let known = |(name, value): (&String, &f64)| other.0.get(name).is_none_or(|it| it == value);
+        self.0.iter().all(known)
+    }
+}
+
 /// A run that succeeded and was seen from beginning to end, with its settings.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SettingsRun {
@@ -53,12 +69,26 @@ pub struct SettingsModel {
     /// One for each of the targets; none where no run used any.
     regressions: [Option<Regression>; Targets::COUNT],
     shapes: Shapes,
-    /// How many of the regressions are linear.
-    linear: usize,
     error: f64,
+    error_without: f64,
     confidence: f64,
     runs: Vec<String>,
 }
+
+/// A setting that a model knows, and from where to where.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Feature {
+    /// Its name.
+    pub name: String,
+    /// The least that can be foreseen.
+    pub least: f64,
+    /// The most.
+    pub most: f64,
+}
+
+/// Settings say something where the regressions miss held-out runs by less than this part of what
+/// their mean misses them by: the best of 24 regressions is a little better than the mean by chance.
+const WORTH: f64 = 0.75;
 
 /// Why there is no model.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
@@ -131,22 +161,20 @@ pub fn train(
         .collect();
     let were: Vec<Targets> = runs.iter().map(|run| Targets::of(&run.used)).collect();
     let mut said = were.clone();
-    let mut linear = 0;
+    let mut without = were.clone();
     let regressions = std::array::from_fn(|target| {
         let logarithms = Targets::logarithms(&were, target)?;
         let searched = search::search(&points, &logarithms);
-        linear += usize::from(searched.is_linear);
+        let means = search::means_of_others(&logarithms);
         for (said, logarithm) in said.iter_mut().zip(searched.held_out) {
+            said.set(target, logarithm.exp());
+        }
+        for (said, logarithm) in without.iter_mut().zip(means) {
             said.set(target, logarithm.exp());
         }
         Some(searched.regression)
     });
-    let error = said
-        .iter()
-        .zip(&were)
-        .map(|(said, was)| said.error(was))
-        .sum::<f64>();
-    let error = error / runs.len() as f64;
+    let error = mean_error(&said, &were);
     let (shapes, held_out) = Shapes::of(runs, &said, settings.coverage)?;
     let confidence = held_out.confidence() * (1.0 - error).max(0.0);
     let least = settings.least_confidence;
@@ -157,11 +185,17 @@ pub fn train(
         scale,
         regressions,
         shapes,
-        linear,
         error,
+        error_without: mean_error(&without, &were),
         confidence,
         runs: runs.iter().rev().map(|run| run.id.clone()).collect(),
     })
+}
+
+fn mean_error(said: &[Targets], were: &[Targets]) -> f64 {
+    let pairs = said.iter().zip(were);
+    let sum: f64 = pairs.map(|(said, was)| said.error(was)).sum();
+    sum / were.len().max(1) as f64
 }
 
 impl SettingsModel {
@@ -190,6 +224,41 @@ impl SettingsModel {
         self.error
     }
 
+    /// The same where each held-out run is said to be like the mean of the others, whatever its
+    /// settings.
+    #[must_use]
+    pub fn error_without_settings(&self) -> f64 {
+        self.error_without
+    }
+
+    /// Whether settings say something: what they are known by is clearly missed less than what they
+    /// are not.
+    #[must_use]
+    pub fn settings_matter(&self) -> bool {
+        self.error < WORTH * self.error_without
+    }
+
+    /// The settings that it goes by.
+    #[must_use]
+    pub fn features(&self) -> Vec<Feature> {
+        self.scale.features()
+    }
+
+    /// The ids of the runs it was trained on, newest first.
+    #[must_use]
+    pub fn runs(&self) -> &[String] {
+        &self.runs
+    }
+
+    /// What is learned, by name, and whether its regression is linear; without what no run used.
+    #[must_use]
+    pub fn regressions(&self) -> Vec<(&'static str, bool)> {
+        let named = Targets::NAMES.into_iter().zip(&self.regressions);
+        named
+            .filter_map(|(name, regression)| Some((name, regression.as_ref()?.is_linear())))
+            .collect()
+    }
+
     /// From 0 to 1: the confidence of a recurring run ([`HeldOut::confidence`]) on held-out runs,
     /// times what [`SettingsModel::error`] leaves of 1.
     #[must_use]
@@ -206,6 +275,7 @@ impl SettingsModel {
     /// How many of the five regressions are linear; the others have the RBF kernel.
     #[must_use]
     pub fn linear_regressions(&self) -> usize {
-        self.linear
+        let linear = |it: &&Regression| it.is_linear();
+        self.regressions.iter().flatten().filter(linear).count()
     }
 }

@@ -65,6 +65,10 @@ impl Kernel {
 }
 
 impl Regression {
+    pub(crate) fn is_linear(&self) -> bool {
+        self.kernel == Kernel::Linear
+    }
+
     /// Of `rows` among the points, whose kernel is `matrix`.
     pub(crate) fn fit(
         points: &[Vec<f64>],

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{NotForeseen, Settings};
+use super::{Feature, NotForeseen, Settings};
 
 /// A setting may lie this factor outside those of the runs.
 const BEYOND: f64 = 1.25;
@@ -50,6 +50,36 @@ impl Scale {
         self.axes.is_empty()
     }
 
+    /// Whether each setting lies among those of the runs, as far as these are known: where they are
+    /// all equal, it is equal to them.
+    pub(crate) fn lies_among(given: &Settings, runs: &[&Settings]) -> bool {
+        given.0.iter().all(|(name, value)| {
+            let values: Vec<f64> = runs
+                .iter()
+                .filter_map(|it| it.0.get(name).copied())
+                .collect();
+            match Axis::of(name, &values) {
+                Some(axis) => {
+                    let (least, most) = axis.foreseen();
+                    (least..=most).contains(value)
+                }
+                None => values.iter().all(|it| it == value),
+            }
+        })
+    }
+
+    pub(crate) fn features(&self) -> Vec<Feature> {
+        let feature = |axis: &Axis| {
+            let (least, most) = axis.foreseen();
+            Feature {
+                name: axis.name.clone(),
+                least,
+                most,
+            }
+        };
+        self.axes.iter().map(feature).collect()
+    }
+
     pub(crate) fn point(&self, settings: &Settings) -> Result<Vec<f64>, NotForeseen> {
         self.axes.iter().map(|axis| axis.at(settings)).collect()
     }
@@ -88,16 +118,20 @@ impl Axis {
         (value - self.mean) / self.deviation
     }
 
+    /// From where to where.
+    fn foreseen(&self) -> (f64, f64) {
+        if self.is_logarithmic {
+            return (self.least / BEYOND, self.most * BEYOND);
+        }
+        let beyond = (self.most - self.least) * (BEYOND - 1.0);
+        (self.least - beyond, self.most + beyond)
+    }
+
     fn at(&self, settings: &Settings) -> Result<f64, NotForeseen> {
         let setting = || self.name.clone();
         let value = settings.0.get(&self.name);
         let value = *value.ok_or_else(|| NotForeseen::Missing { setting: setting() })?;
-        let (least, most) = if self.is_logarithmic {
-            (self.least / BEYOND, self.most * BEYOND)
-        } else {
-            let beyond = (self.most - self.least) * (BEYOND - 1.0);
-            (self.least - beyond, self.most + beyond)
-        };
+        let (least, most) = self.foreseen();
         if !(least..=most).contains(&value) {
             let setting = setting();
             return Err(NotForeseen::Beyond {

@@ -17,6 +17,9 @@ pub(crate) struct Targets([f64; Targets::COUNT]);
 impl Targets {
     pub(crate) const COUNT: usize = 5;
 
+    /// The words that reports use.
+    pub(crate) const NAMES: [&str; Self::COUNT] = ["length", "cpu", "memory", "network", "disk"];
+
     pub(crate) fn of(used: &Demand) -> Self {
         let length_s = f64::from(used.slot_ms()) / 1e3 * used.slots().len() as f64;
         let mut targets = [length_s; Self::COUNT];
