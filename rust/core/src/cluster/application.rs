@@ -38,21 +38,34 @@ pub struct Demands {
     pub executor: Option<Predicted>,
 }
 
+impl Predicted {
+    pub(super) fn on_grid(self) -> Self {
+        Self {
+            demand: self.demand.on_grid(),
+            margin: if self.margin.is_nan() {
+                0.0
+            } else {
+                self.margin.clamp(0.0, LARGEST_MARGIN)
+            },
+            ..self
+        }
+    }
+}
+
 impl Demands {
     /// On the grid of the plan, with margins that are at least 0 and a number.
     pub(super) fn on_grid(self) -> Self {
-        let on_grid = |predicted: Predicted| Predicted {
-            demand: predicted.demand.on_grid(),
-            margin: if predicted.margin.is_nan() {
-                0.0
-            } else {
-                predicted.margin.clamp(0.0, LARGEST_MARGIN)
-            },
-            ..predicted
-        };
         Self {
-            application_master: self.application_master.map(on_grid),
-            executor: self.executor.map(on_grid),
+            application_master: self.application_master.map(Predicted::on_grid),
+            executor: self.executor.map(Predicted::on_grid),
+        }
+    }
+
+    pub(super) fn of_mut(&mut self, application_master: bool) -> &mut Option<Predicted> {
+        if application_master {
+            &mut self.application_master
+        } else {
+            &mut self.executor
         }
     }
 

@@ -190,6 +190,31 @@ impl Cluster {
         id
     }
 
+    /// What is known about the containers of one kind of an application is this from now on; none means
+    /// its request. Containers that run stay as they were placed.
+    pub fn foreseen(
+        &mut self,
+        application: ApplicationId,
+        application_master: bool,
+        predicted: Option<Predicted>,
+    ) {
+        let Some(entry) = self.applications.get_mut(&application) else {
+            return;
+        };
+        let predicted = predicted.map(Predicted::on_grid);
+        let known = entry.demands.of_mut(application_master);
+        if *known == predicted {
+            return;
+        }
+        *known = predicted;
+        self.remaining.changed();
+        if let (Some(row), Some(ask)) = (entry.row, entry.waiting)
+            && ask.application_master == application_master
+        {
+            self.waiting.foreseen(row, &entry.demands);
+        }
+    }
+
     /// An application was moved to another queue.
     pub fn application_moved(&mut self, application: ApplicationId, queue: &str) {
         if let Some(entry) = self.applications.get_mut(&application) {

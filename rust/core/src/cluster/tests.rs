@@ -6,6 +6,7 @@ use crate::fit::Peaks;
 use crate::policy::MinFrag;
 
 mod by_memory;
+mod foreseeing;
 mod grid;
 mod hold_slot_by_slot;
 mod holding;

@@ -113,6 +113,17 @@ impl WaitingTable {
         }
     }
 
+    /// It waits for the same, of which something else is known now.
+    pub(super) fn foreseen(&mut self, row: Row, demands: &Demands) {
+        let Some(line) = self.lines.get(row) else {
+            return;
+        };
+        self.predicted[row] = demands.of(line.application_master).cloned();
+        for screen in &mut self.screens {
+            screen.outdate(row);
+        }
+    }
+
     /// Removes a row; returns the application whose row takes its number.
     pub(super) fn remove(&mut self, row: Row) -> Option<ApplicationId> {
         if row >= self.lines.len() {
