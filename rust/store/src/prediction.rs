@@ -1,14 +1,14 @@
 //! What was predicted, and how it turned out.
 
 use elastane_core::{Demand, Resources};
-use elastane_predict::{ContainerKind, Outlook, score};
+use elastane_predict::{ContainerKind, score};
 use rusqlite::{Row, params};
-use serde::{Deserialize, Serialize};
 
 use crate::blob;
 use crate::codes::{kind_code, kind_of};
 use crate::depository::Depository;
 use crate::error::StoreError;
+use crate::prediction_made::PredictionMade;
 
 /// What was predicted of the containers of one kind of one run, before it started.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,32 +30,6 @@ pub struct PredictionRecord {
     pub outcome: Option<PredictionOutcome>,
 }
 
-/// How a prediction was made.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct PredictionMade {
-    /// A word for the way it was made.
-    pub method: String,
-    /// From 0 to 1; none where there was too little to tell.
-    pub confidence: Option<f64>,
-    /// The application ids of the runs it was made from, newest first.
-    pub runs: Vec<String>,
-    /// The runs it was not made from.
-    pub left_out: Vec<LeftOutRun>,
-    /// Why the request stood, where it did.
-    pub not_predicted: Option<String>,
-    /// How long the run was expected to be.
-    pub expected_length_ms: Option<i64>,
-}
-
-/// A run that a prediction was not made from.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LeftOutRun {
-    /// The run.
-    pub application_id: String,
-    /// Why, in words.
-    pub reason: String,
-}
-
 /// How a prediction turned out, each array in the order of [`elastane_core::Resource::ALL`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PredictionOutcome {
@@ -65,34 +39,6 @@ pub struct PredictionOutcome {
     pub coverage: [f64; 4],
     /// ∫ bound ÷ ∫ used; none where nothing was used.
     pub waste: [Option<f64>; 4],
-}
-
-impl PredictionMade {
-    /// Of a recurring application, from its latest runs.
-    #[must_use]
-    pub fn recurring(outlook: &Outlook) -> Self {
-        let left_out = outlook.left_out.iter().map(|run| LeftOutRun {
-            application_id: run.id.clone(),
-            reason: run.reason.to_string(),
-        });
-        let made = Self {
-            method: "recurring".to_owned(),
-            left_out: left_out.collect(),
-            ..Self::default()
-        };
-        match &outlook.prediction {
-            Ok(prediction) => Self {
-                confidence: Some(prediction.confidence),
-                expected_length_ms: Some(prediction.length_ms()),
-                runs: prediction.runs.clone(),
-                ..made
-            },
-            Err(reason) => Self {
-                not_predicted: Some(reason.to_string()),
-                ..made
-            },
-        }
-    }
 }
 
 impl PredictionOutcome {

@@ -107,7 +107,7 @@ impl Depository {
             .collect()
     }
 
-    fn bad_submission(&self, id: &str, error: &serde_json::Error) -> StoreError {
+    pub(crate) fn bad_submission(&self, id: &str, error: &serde_json::Error) -> StoreError {
         StoreError::Submission {
             path: self.path.clone(),
             application_id: id.to_owned(),
