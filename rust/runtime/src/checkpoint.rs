@@ -7,14 +7,14 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 
-use elastane_store::{Access, Depository, Event, StoreError, SubmissionRecord};
+use elastane_store::{Access, Depository, Event, StoreError};
 
 /// While the depository cannot be written so much waits: 1,000 containers for ten minutes, 50 MB.
 const MOST_WAITING: usize = 200_000;
 
 /// Hands on what is new to the thread that saves it.
 pub(crate) struct Checkpoints {
-    sender: Option<Sender<Work>>,
+    sender: Option<Sender<News>>,
     thread: Option<JoinHandle<()>>,
     counts: Arc<Counts>,
 }
@@ -25,9 +25,10 @@ struct Counts {
     lost: AtomicU64,
 }
 
-enum Work {
-    Submitted(Box<SubmissionRecord>),
-    News(Vec<Event>, i64),
+/// What happened until a moment.
+struct News {
+    events: Vec<Event>,
+    now_ms: i64,
 }
 
 impl Checkpoints {
@@ -53,19 +54,10 @@ impl Checkpoints {
         })
     }
 
-    /// An application was submitted.
-    pub(crate) fn submitted(&self, submission: SubmissionRecord) {
-        self.send(Work::Submitted(Box::new(submission)));
-    }
-
     /// What happened to running applications until `now_ms`.
-    pub(crate) fn save(&self, news: Vec<Event>, now_ms: i64) {
-        self.send(Work::News(news, now_ms));
-    }
-
-    fn send(&self, work: Work) {
+    pub(crate) fn save(&self, events: Vec<Event>, now_ms: i64) {
         if let Some(sender) = &self.sender
-            && sender.send(work).is_err()
+            && sender.send(News { events, now_ms }).is_err()
         {
             // The thread has said why it ended.
             self.counts.failed.fetch_add(1, Relaxed);
@@ -102,12 +94,9 @@ struct Saver {
 }
 
 impl Saver {
-    fn save_all(mut self, work: &Receiver<Work>) {
-        while let Ok(work) = work.recv() {
-            let saved = match work {
-                Work::Submitted(submission) => self.depository.save_submission(&submission),
-                Work::News(news, now_ms) => self.save(news, now_ms),
-            };
+    fn save_all(mut self, news: &Receiver<News>) {
+        while let Ok(News { events, now_ms }) = news.recv() {
+            let saved = self.save(events, now_ms);
             self.tell(saved);
         }
     }

@@ -2,7 +2,7 @@
 
 mod reporting;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -12,13 +12,16 @@ use elastane_core::cluster::{
 };
 use elastane_core::policy::{self, UnknownPolicy};
 use elastane_core::{Cluster, SLOT_MS};
-use elastane_predict::{Submission, signature, signature_parts};
+use elastane_predict::{
+    ContainerKind, Submission, signature, signature_parts, submission_settings,
+};
 use elastane_store::{Depository, OpenRun, StoreError, SubmissionRecord};
 use parking_lot::Mutex;
 
 use crate::checkpoint::Checkpoints;
+use crate::first_asks::FirstAsks;
 use crate::journal::{Placed, Record};
-use crate::learner::{Learner, LearnerError};
+use crate::learner::{Learner, LearnerError, Submitted};
 use crate::measured::Measured;
 use crate::memory_victims::MemoryVictims;
 use crate::progress::Trackers;
@@ -64,7 +67,7 @@ impl From<LearnerError> for OpenError {
 /// The core in service.
 pub struct Elastane {
     settings: Settings,
-    state: Mutex<State>,
+    state: Arc<Mutex<State>>,
     learner: Learner,
     checkpoints: Checkpoints,
     retainer: Retainer,
@@ -80,6 +83,7 @@ struct State {
     measured: HashMap<NodeId, Measured>,
     memory_victims: MemoryVictims,
     trackers: Trackers,
+    first_asks: FirstAsks,
 }
 
 /// What an earlier process recorded and did not save as runs.
@@ -117,29 +121,43 @@ impl Elastane {
             Checkpoints::open(opened.depository.reopen()?).map_err(OpenError::Thread)?;
         let retainer = Retainer::open(opened.depository.reopen()?, settings.retention)
             .map_err(OpenError::Thread)?;
-        let learner = Learner::open(opened.depository, settings.profile, Arc::clone(&journal))?;
         let (ended, running): (Vec<_>, Vec<_>) = open_runs
             .into_iter()
             .partition(|run| run.ended_ms.is_some());
-        for run in ended.into_iter().map(OpenRun::into_run) {
-            let ended_ms = run.ended_ms;
-            learner.learn(run, ended_ms);
-        }
         let policy = policy::named(&settings.policy, settings.policy_options)?;
         let mut cluster = Cluster::new(settings.cluster, policy);
         if let Some(reprovision) = settings.reprovision {
             cluster.reprovision_by(reprovision);
         }
-        Ok(Self {
-            state: Mutex::new(State {
-                cluster,
-                runs: Runs::restored(running),
-                sequences: Sequences::default(),
-                refusals: Refusals::default(),
-                measured: HashMap::new(),
-                memory_victims: MemoryVictims::default(),
-                trackers: Trackers::default(),
+        let state = Arc::new(Mutex::new(State {
+            cluster,
+            runs: Runs::restored(running),
+            sequences: Sequences::default(),
+            refusals: Refusals::default(),
+            measured: HashMap::new(),
+            memory_victims: MemoryVictims::default(),
+            trackers: Trackers::default(),
+            first_asks: FirstAsks::default(),
+        }));
+        let learner = Learner::open(
+            opened.depository,
+            settings.profile,
+            Arc::clone(&journal),
+            Box::new({
+                let state = Arc::clone(&state);
+                move |application, kind, predicted| {
+                    let application_master = kind == ContainerKind::ApplicationMaster;
+                    let cluster = &mut state.lock().cluster;
+                    cluster.foreseen(application, application_master, predicted);
+                }
             }),
+        )?;
+        for run in ended.into_iter().map(OpenRun::into_run) {
+            let ended_ms = run.ended_ms;
+            learner.learn(run, ended_ms);
+        }
+        Ok(Self {
+            state,
             settings,
             learner,
             checkpoints,
@@ -152,12 +170,13 @@ impl Elastane {
     /// Keeps every run that ended, and what is recorded of the others for the next process, and
     /// ends the threads.
     pub fn close(mut self) {
-        let runs = &mut self.state.get_mut().runs;
-        let latest_ms = runs.latest_ms();
-        if let Some(news) = runs.take_all_news() {
+        let mut state = self.state.lock();
+        let latest_ms = state.runs.latest_ms();
+        if let Some(news) = state.runs.take_all_news() {
             self.checkpoints.save(news, latest_ms);
         }
-        let ended = runs.take_ended();
+        let ended = state.runs.take_ended();
+        drop(state);
         self.checkpoints.close();
         self.retainer.close();
         for run in ended {
@@ -196,7 +215,8 @@ impl Elastane {
     /// An application was added; its run begins.
     pub fn application_added(&self, submission: &Submission, now_ms: i64) -> ApplicationId {
         let key = signature(submission).key;
-        let demands = self.learner.demands(&key);
+        let given = submission_settings(submission);
+        let demands = self.learner.demands(&key, &given);
         let Submission {
             id, name, queue, ..
         } = submission;
@@ -205,18 +225,20 @@ impl Elastane {
         let number = state.cluster.application_added(application);
         let is_new = !state.runs.is_restored(id);
         state.runs.begin(number, key.clone(), id, name, now_ms);
+        state.first_asks.expect(number, id);
         drop(state);
-        if is_new {
-            self.learner.begun(id.clone(), key.clone(), now_ms);
-            self.checkpoints.submitted(SubmissionRecord {
+        self.learner.submitted(Submitted {
+            application: number,
+            record: SubmissionRecord {
                 application_id: id.clone(),
                 application_key: key,
                 application_name: name.clone(),
                 submitted_ms: now_ms,
                 signature: signature_parts(submission),
-                settings: BTreeMap::new(),
-            });
-        }
+                settings: given.0,
+            },
+            is_new,
+        });
         number
     }
 
@@ -234,12 +256,19 @@ impl Elastane {
         let mut state = self.state.lock();
         state.cluster.application_removed(application);
         state.refusals.forget(application);
+        state.first_asks.forget(application);
         state.runs.end(application, succeeded, now_ms, until_ms);
     }
 
     /// What an application waits for now.
     pub fn pending(&self, application: ApplicationId, ask: Ask, now_ms: i64) {
-        self.state.lock().cluster.pending(application, ask, now_ms);
+        let mut state = self.state.lock();
+        state.cluster.pending(application, ask, now_ms);
+        let asked = state.first_asks.asked(application, &ask, now_ms);
+        drop(state);
+        if let Some(asked) = asked {
+            self.learner.asked(asked);
+        }
     }
 
     /// See [`Cluster::round`].

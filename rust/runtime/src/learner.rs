@@ -1,6 +1,8 @@
-//! Runs become profiles, and predictions are kept and scored, on a thread of its own.
+//! Runs become profiles and models, and predictions are made, kept and scored, on a thread of its own.
 
+mod foreseeing;
 mod keeper;
+mod training;
 
 use std::collections::HashMap;
 use std::io;
@@ -8,15 +10,25 @@ use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
 
-use elastane_core::cluster::{Demands, Predicted};
-use elastane_predict::{ContainerKind, Profile, ProfileSettings, Run};
-use elastane_store::{Depository, StoreError};
+use elastane_core::cluster::{ApplicationId, Demands, Predicted};
+use elastane_predict::{ContainerKind, Planned, Profile, ProfileSettings, Run, Settings};
+use elastane_store::{Depository, StoreError, SubmissionRecord};
 use parking_lot::RwLock;
 
 use crate::writer::JournalWriter;
 use keeper::Keeper;
 
-type Profiles = Arc<RwLock<HashMap<String, Arc<Profile>>>>;
+type Profiles = Arc<RwLock<HashMap<String, Arc<Known>>>>;
+
+/// Takes what is foreseen of an application's containers of one kind; none is the request.
+pub(crate) type Foreseen = Box<dyn Fn(ApplicationId, ContainerKind, Option<Predicted>) + Send>;
+
+/// What is known of an application at once, before anybody has looked at its settings.
+struct Known {
+    profile: Profile,
+    /// It is of runs with these settings; none where settings say nothing.
+    settings: Option<Settings>,
+}
 
 /// So many profiles, of the applications that ran last, are there before the first heartbeat; those
 /// of the others come while the scheduler works. A profile takes some 10 ms to make.
@@ -31,14 +43,28 @@ pub(crate) struct Learner {
 }
 
 enum Work {
-    /// An application begins.
-    Begun {
-        id: String,
-        key: String,
-        now_ms: i64,
-    },
+    /// An application was submitted.
+    Submitted(Box<Submitted>),
+    /// Its application master asked for executors for the first time.
+    Asked(Box<Asked>),
     /// A run ended at this time and is to be kept.
     Ended(Box<Run>, i64),
+}
+
+/// An application that was submitted.
+pub(crate) struct Submitted {
+    pub(crate) application: ApplicationId,
+    pub(crate) record: SubmissionRecord,
+    /// No earlier process knew it.
+    pub(crate) is_new: bool,
+}
+
+/// What an application master asked for first.
+pub(crate) struct Asked {
+    pub(crate) application: ApplicationId,
+    pub(crate) application_id: String,
+    pub(crate) settings: Settings,
+    pub(crate) now_ms: i64,
 }
 
 impl Learner {
@@ -47,11 +73,13 @@ impl Learner {
         depository: Depository,
         settings: ProfileSettings,
         journal: Arc<JournalWriter>,
+        foreseen: Foreseen,
     ) -> Result<Self, LearnerError> {
         let profiles = Profiles::default();
         let mut keys = latest_first(&depository)?;
         let later = keys.split_off(keys.len().min(AT_ONCE));
-        let mut keeper = Keeper::new(depository, settings, journal, Arc::clone(&profiles));
+        let known = Arc::clone(&profiles);
+        let mut keeper = Keeper::new(depository, settings, journal, known, foreseen);
         for key in keys {
             // What is damaged of one application does not keep the others from theirs.
             let made = keeper.make_profile(&key);
@@ -68,22 +96,22 @@ impl Learner {
         })
     }
 
-    /// What is known about the containers of an application.
-    pub(crate) fn demands(&self, key: &str) -> Demands {
-        let Some(profile) = self.profiles.read().get(key).cloned() else {
+    /// What is known at once about the containers of an application that was given this; the rest
+    /// follows what [`Learner::submitted`] starts.
+    pub(crate) fn demands(&self, key: &str, given: &Settings) -> Demands {
+        let known = self.profiles.read().get(key).cloned();
+        let holds = |known: &Arc<Known>| known.settings.as_ref().is_none_or(|it| it.agree(given));
+        let Some(known) = known.filter(holds) else {
             return Demands::default();
         };
         let name: Arc<str> = key.into();
-        let predicted = |kind| {
-            profile.planned(kind).map(|planned| Predicted {
-                demand: planned.demand.clone(),
-                margin: planned.margin,
-                profile: Arc::clone(&name),
-            })
+        let of = |kind| {
+            let planned = known.profile.planned(kind);
+            planned.map(|planned| predicted(planned, &name))
         };
         Demands {
-            application_master: predicted(ContainerKind::ApplicationMaster),
-            executor: predicted(ContainerKind::Executor),
+            application_master: of(ContainerKind::ApplicationMaster),
+            executor: of(ContainerKind::Executor),
         }
     }
 
@@ -91,9 +119,14 @@ impl Learner {
         self.profiles.read().len()
     }
 
-    /// An application begins: what is predicted of it is to be kept.
-    pub(crate) fn begun(&self, id: String, key: String, now_ms: i64) {
-        self.send(Work::Begun { id, key, now_ms });
+    /// An application was submitted: that and what is predicted of it is to be kept.
+    pub(crate) fn submitted(&self, submitted: Submitted) {
+        self.send(Work::Submitted(Box::new(submitted)));
+    }
+
+    /// More is known of what an application was given.
+    pub(crate) fn asked(&self, asked: Asked) {
+        self.send(Work::Asked(Box::new(asked)));
     }
 
     /// A run that ended at `now_ms` is to be kept.
@@ -117,6 +150,14 @@ impl Learner {
         {
             log::error!("the learner's thread panicked");
         }
+    }
+}
+
+fn predicted(planned: &Planned, profile: &Arc<str>) -> Predicted {
+    Predicted {
+        demand: planned.demand.clone(),
+        margin: planned.margin,
+        profile: Arc::clone(profile),
     }
 }
 

@@ -9,6 +9,7 @@
 mod amounts;
 mod checkpoint;
 mod elastane;
+mod first_asks;
 mod journal;
 mod learner;
 mod measured;

@@ -1,16 +1,13 @@
 //! The learner's thread.
 
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError};
 
-use elastane_predict::{
-    Exclusion, NotUsed, Outcome, Profile, ProfileSettings, Run, outlooks, profile,
-};
-use elastane_store::{
-    Depository, PredictionMade, PredictionOutcome, PredictionRecord, SaveQueue, Saved, StoreError,
-};
+use elastane_predict::{Outcome, ProfileSettings, Run};
+use elastane_store::{Depository, PredictionOutcome, SaveQueue, Saved, StoreError};
 
-use super::{Profiles, Work};
+use super::{Foreseen, Profiles, Work};
 use crate::journal::Record;
 use crate::writer::JournalWriter;
 
@@ -18,11 +15,14 @@ use crate::writer::JournalWriter;
 const MOST_WAITING: usize = 1_000;
 
 pub(super) struct Keeper {
-    depository: Depository,
-    settings: ProfileSettings,
+    pub(super) depository: Depository,
+    pub(super) settings: ProfileSettings,
     journal: Arc<JournalWriter>,
-    profiles: Profiles,
+    pub(super) profiles: Profiles,
+    pub(super) foreseen: Foreseen,
     queue: SaveQueue,
+    /// Applications whose models may be out of date.
+    to_train: BTreeSet<String>,
 }
 
 impl Keeper {
@@ -31,40 +31,63 @@ impl Keeper {
         settings: ProfileSettings,
         journal: Arc<JournalWriter>,
         profiles: Profiles,
+        foreseen: Foreseen,
     ) -> Self {
         Self {
             depository,
             settings,
             journal,
             profiles,
+            foreseen,
             queue: SaveQueue::new(MOST_WAITING),
+            to_train: BTreeSet::new(),
         }
     }
 
-    /// Does what is asked until nobody can ask any more, and makes the profiles of these
-    /// applications in between.
+    /// Does what is asked until nobody can ask any more. In between it makes the profiles of these
+    /// applications, and then trains what is to be trained, one at a time: what is asked waits for
+    /// no more than that.
     pub(super) fn work(mut self, profiles_to_make: Vec<String>, work: &Receiver<Work>) {
-        for key in profiles_to_make {
-            loop {
-                match work.try_recv() {
+        let mut to_make = VecDeque::from(profiles_to_make);
+        let known: Vec<String> = self.profiles.read().keys().cloned().collect();
+        self.to_train.extend(known);
+        loop {
+            match work.try_recv() {
+                Ok(work) => {
+                    self.take(work);
+                    continue;
+                }
+                // What is not trained is trained by the next process.
+                Err(TryRecvError::Disconnected) => return,
+                Err(TryRecvError::Empty) => {}
+            }
+            if let Some(key) = to_make.pop_front() {
+                let made = self.make_profile(&key);
+                self.tell(&format!("the profile {key} is not made"), made);
+                self.to_train.insert(key);
+            } else if let Some(key) = self.to_train.pop_first() {
+                let trained = self.train_if_due(&key);
+                self.tell(&format!("the settings of {key} are not learned"), trained);
+            } else {
+                match work.recv() {
                     Ok(work) => self.take(work),
-                    Err(TryRecvError::Empty) => break,
-                    Err(TryRecvError::Disconnected) => return,
+                    Err(_) => return,
                 }
             }
-            let made = self.make_profile(&key);
-            self.tell(&format!("the profile {key} is not made"), made);
-        }
-        while let Ok(work) = work.recv() {
-            self.take(work);
         }
     }
 
     fn take(&mut self, work: Work) {
         match work {
-            Work::Begun { id, key, now_ms } => {
-                let kept = self.predict(&id, &key, now_ms);
+            Work::Submitted(submitted) => {
+                let id = submitted.record.application_id.clone();
+                let kept = self.submitted(*submitted);
                 self.tell(&format!("what is predicted of {id} is not kept"), kept);
+            }
+            Work::Asked(asked) => {
+                let id = asked.application_id.clone();
+                let kept = self.asked(*asked);
+                self.tell(&format!("what {id} asked for is not kept"), kept);
             }
             Work::Ended(run, now_ms) => {
                 let saved = self.queue.save(&mut self.depository, *run);
@@ -100,47 +123,13 @@ impl Keeper {
         }
     }
 
-    /// From what the depository holds.
-    pub(super) fn make_profile(&mut self, key: &str) -> Result<(), StoreError> {
-        let runs = self.looked_at(key)?;
-        if let Some(profile) = profile(key, &runs, &self.settings) {
-            tell_left_out(&profile);
-            let mut profiles = self.profiles.write();
-            profiles.insert(key.to_owned(), Arc::new(profile));
-        }
-        Ok(())
-    }
-
-    fn looked_at(&self, key: &str) -> Result<Vec<Run>, StoreError> {
-        let runs = self.settings.runs_looked_at();
-        self.depository.latest_succeeded_runs(key, runs)
-    }
-
-    fn predict(&mut self, id: &str, key: &str, now_ms: i64) -> Result<(), StoreError> {
-        let runs = self.looked_at(key)?;
-        for (kind, outlook) in outlooks(&runs, &self.settings).kinds {
-            self.depository.save_prediction(&PredictionRecord {
-                application_id: id.to_owned(),
-                application_key: key.to_owned(),
-                kind,
-                made_ms: now_ms,
-                bound: outlook
-                    .prediction
-                    .as_ref()
-                    .ok()
-                    .map(|it| it.envelope.clone()),
-                made: PredictionMade::recurring(&outlook),
-                outcome: None,
-            })?;
-        }
-        Ok(())
-    }
-
     fn learn_from(&mut self, run: &Run, now_ms: i64) -> Result<(), StoreError> {
         self.score_predictions(run)?;
         let key = &run.application_key;
         self.make_profile(key)?;
-        let runs = self.profiles.read().get(key).map_or(0, |it| it.runs());
+        self.to_train.insert(key.clone());
+        let known = self.profiles.read().get(key).cloned();
+        let runs = known.map_or(0, |it| it.profile.runs());
         self.journal.write(Record::Learned {
             time_ms: now_ms,
             application: run.application_id.clone(),
@@ -166,20 +155,6 @@ impl Keeper {
             }
         }
         Ok(())
-    }
-}
-
-fn tell_left_out(profile: &Profile) {
-    for left_out in &profile.left_out {
-        if left_out.reason == NotUsed::Excluded(Exclusion::Old) {
-            continue;
-        }
-        let (run, reason) = (&left_out.application_id, &left_out.reason);
-        let kind = left_out.kind.name();
-        log::info!(
-            "the {kind} of the run {run} is not part of the profile {}: {reason}",
-            profile.key
-        );
     }
 }
 

@@ -1,0 +1,177 @@
+//! What is known of an application's next run.
+
+use std::sync::Arc;
+
+use elastane_core::cluster::ApplicationId;
+use elastane_predict::{
+    AT_FIRST_ASK, ContainerKind, Earlier, Exclusion, GivenRun, NotUsed, Planned, Profile, Settings,
+    foresee, profile,
+};
+use elastane_store::{PredictionMade, PredictionRecord, StoreError};
+
+use super::keeper::Keeper;
+use super::{Asked, Known, Submitted, predicted};
+
+/// Among so many of the latest runs those with the same settings are looked for.
+const LOOKED_THROUGH: usize = 200;
+
+/// An application that is there, and what is known of what it was given.
+struct Given<'a> {
+    application: ApplicationId,
+    application_id: &'a str,
+    key: &'a str,
+    settings: Settings,
+    now_ms: i64,
+    /// Its prediction is to be kept; that of one that an earlier process knew is there already.
+    is_kept: bool,
+}
+
+impl Keeper {
+    /// Makes the profile of the settings that ran last, from what the depository holds.
+    pub(super) fn make_profile(&mut self, key: &str) -> Result<(), StoreError> {
+        let all = self.depository.latest_settings(key, LOOKED_THROUGH)?;
+        let Some((_, newest)) = all.first() else {
+            return Ok(());
+        };
+        let settings = (!self.is_indifferent(key)?).then(|| newest.clone());
+        let runs = self.runs(&all, settings.as_ref())?;
+        let runs: Vec<_> = runs.into_iter().map(|given| given.run).collect();
+        if let Some(profile) = profile(key, &runs, &self.settings) {
+            tell_left_out(&profile);
+            let known = Arc::new(Known { profile, settings });
+            self.profiles.write().insert(key.to_owned(), known);
+        }
+        Ok(())
+    }
+
+    /// Keeps a submission, and foresees what its containers will use.
+    pub(super) fn submitted(&mut self, submitted: Submitted) -> Result<(), StoreError> {
+        let Submitted {
+            application,
+            record,
+            is_new,
+        } = submitted;
+        let id = &record.application_id;
+        let stored = if is_new {
+            None
+        } else {
+            self.depository.submission(id)?
+        };
+        let settings = match &stored {
+            Some(stored) => &stored.settings,
+            None => {
+                self.depository.save_submission(&record)?;
+                &record.settings
+            }
+        };
+        let given = Given {
+            application,
+            application_id: id,
+            key: &record.application_key,
+            settings: Settings(settings.clone()),
+            now_ms: record.submitted_ms,
+            is_kept: is_new,
+        };
+        self.foresee(&given, &ContainerKind::ALL)
+    }
+
+    /// Keeps what was asked for first, and foresees the executors by it. What an earlier process was
+    /// asked for stays.
+    pub(super) fn asked(&mut self, asked: Asked) -> Result<(), StoreError> {
+        let id = &asked.application_id;
+        let Some(mut submission) = self.depository.submission(id)? else {
+            return Ok(());
+        };
+        if AT_FIRST_ASK
+            .iter()
+            .any(|name| submission.settings.contains_key(*name))
+        {
+            return Ok(());
+        }
+        submission.settings.extend(asked.settings.0);
+        self.depository.save_submission(&submission)?;
+        let given = Given {
+            application: asked.application,
+            application_id: id,
+            key: &submission.application_key,
+            settings: Settings(submission.settings.clone()),
+            now_ms: asked.now_ms,
+            is_kept: true,
+        };
+        self.foresee(&given, &[ContainerKind::Executor])
+    }
+
+    fn foresee(&mut self, given: &Given<'_>, kinds: &[ContainerKind]) -> Result<(), StoreError> {
+        let all = self.depository.latest_settings(given.key, LOOKED_THROUGH)?;
+        let latest = self.runs(&all, None)?;
+        let same = self.runs(&all, Some(&given.settings))?;
+        let profile: Arc<str> = given.key.into();
+        for kind in kinds {
+            let model = self.model(given.key, *kind)?;
+            let earlier = Earlier {
+                latest: &latest,
+                same: &same,
+                model: model.as_ref(),
+            };
+            let recurring = self.settings.recurring();
+            let Some(foreseen) = foresee(*kind, earlier, &given.settings, &recurring) else {
+                continue;
+            };
+            let planned = foreseen.prediction.as_ref().ok().and_then(|prediction| {
+                let planned = Planned::of(prediction, &self.settings);
+                let id = given.application_id;
+                planned
+                    .inspect_err(|error| log::error!("the request of {id} stands: {error}"))
+                    .ok()
+            });
+            let planned = planned.map(|planned| predicted(&planned, &profile));
+            (self.foreseen)(given.application, *kind, planned);
+            if given.is_kept {
+                let made = PredictionMade::foreseen(&foreseen, model.as_ref(), &given.settings);
+                self.depository.save_prediction(&PredictionRecord {
+                    application_id: given.application_id.to_owned(),
+                    application_key: given.key.to_owned(),
+                    kind: *kind,
+                    made_ms: given.now_ms,
+                    made,
+                    bound: foreseen.prediction.ok().map(|it| it.envelope),
+                    outcome: None,
+                })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The latest of these runs, those that agree with the settings where there are some.
+    fn runs(
+        &self,
+        newest_first: &[(String, Settings)],
+        settings: Option<&Settings>,
+    ) -> Result<Vec<GivenRun>, StoreError> {
+        let agree = |given: &Settings| settings.is_none_or(|it| it.agree(given));
+        let wanted = newest_first.iter().filter(|(_, given)| agree(given));
+        let mut runs = Vec::new();
+        for (id, settings) in wanted.take(self.settings.runs_looked_at()) {
+            // One that was removed meanwhile is gone.
+            if let Some(run) = self.depository.run(id)? {
+                let settings = settings.clone();
+                runs.push(GivenRun { run, settings });
+            }
+        }
+        Ok(runs)
+    }
+}
+
+fn tell_left_out(profile: &Profile) {
+    for left_out in &profile.left_out {
+        if left_out.reason == NotUsed::Excluded(Exclusion::Old) {
+            continue;
+        }
+        let (run, reason) = (&left_out.application_id, &left_out.reason);
+        let kind = left_out.kind.name();
+        log::info!(
+            "the {kind} of the run {run} is not part of the profile {}: {reason}",
+            profile.key
+        );
+    }
+}

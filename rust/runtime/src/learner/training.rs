@@ -1,0 +1,156 @@
+//! Models of what an application's settings do.
+
+use elastane_predict::{
+    AT_FIRST_ASK, ContainerKind, LEAST_RUNS, MOST_RUNS, RecurringSettings, Run, Settings,
+    SettingsModel, SettingsRun, train,
+};
+use elastane_store::{ModelRecord, StoreError};
+
+use super::keeper::Keeper;
+
+/// Its name among the models of an application.
+const NAME: &str = "settings";
+
+/// Of its bytes, which are JSON.
+const VERSION: u32 = 1;
+
+/// A model is trained anew after one run for each so many that it was trained on.
+const RUNS_FOR_EACH_NEW: usize = 10;
+
+impl Keeper {
+    /// The model of an application's containers of one kind; none too where another version of
+    /// Elastane trained it.
+    pub(super) fn model(
+        &self,
+        key: &str,
+        kind: ContainerKind,
+    ) -> Result<Option<SettingsModel>, StoreError> {
+        let Some(record) = self.depository.model(key, kind, NAME)? else {
+            return Ok(None);
+        };
+        if record.version != VERSION {
+            return Ok(None);
+        }
+        let read = serde_json::from_slice(&record.bytes);
+        // The next training replaces it.
+        Ok(read
+            .inspect_err(|error| log::error!("the model of {key} cannot be read: {error}"))
+            .ok())
+    }
+
+    /// Whether models say that settings make no difference to any container.
+    pub(super) fn is_indifferent(&self, key: &str) -> Result<bool, StoreError> {
+        let mut models = Vec::new();
+        for kind in ContainerKind::ALL {
+            models.extend(self.model(key, kind)?);
+        }
+        Ok(!models.is_empty() && models.iter().all(|model| !model.settings_matter()))
+    }
+
+    /// Trains the models of an application whose runs had settings that differ, where enough ran
+    /// since the last time.
+    pub(super) fn train_if_due(&mut self, key: &str) -> Result<(), StoreError> {
+        let mut given = self.depository.latest_settings(key, MOST_RUNS)?;
+        given.retain(|(_, settings)| !settings.0.is_empty());
+        let differ = given.windows(2).any(|pair| pair[0].1 != pair[1].1);
+        if given.len() < LEAST_RUNS || !differ || !self.is_due(key, &given)? {
+            return Ok(());
+        }
+        let mut runs = Vec::new();
+        for (id, settings) in given.into_iter().rev() {
+            if let Some(run) = self.depository.run(&id)? {
+                runs.push((run, settings));
+            }
+        }
+        let newest_ms = runs.last().map_or(0, |(run, _)| run.ended_ms);
+        for kind in ContainerKind::ALL {
+            self.train(key, kind, &runs, newest_ms)?;
+        }
+        // Which runs are of its settings may have changed.
+        self.make_profile(key)
+    }
+
+    /// Whether enough runs are newer than those of every model.
+    fn is_due(&self, key: &str, newest_first: &[(String, Settings)]) -> Result<bool, StoreError> {
+        for kind in ContainerKind::ALL {
+            let Some(model) = self.model(key, kind)? else {
+                continue;
+            };
+            let newest = model.runs().first();
+            let newer = newest_first.iter().take_while(|(id, _)| Some(id) != newest);
+            if newer.count() * RUNS_FOR_EACH_NEW < model.runs().len().max(1) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn train(
+        &mut self,
+        key: &str,
+        kind: ContainerKind,
+        runs: &[(Run, Settings)],
+        newest_ms: i64,
+    ) -> Result<(), StoreError> {
+        let runs: Vec<SettingsRun> = runs
+            .iter()
+            .filter_map(|(run, settings)| {
+                Some(SettingsRun {
+                    id: run.application_id.clone(),
+                    settings: known_to(kind, settings),
+                    // What is no demand is named when the profile is made.
+                    used: run.used(kind).ok()??,
+                })
+            })
+            .collect();
+        // How sure it has to be is asked when it is used: the setting may change.
+        let any = RecurringSettings {
+            least_confidence: 0.0,
+            ..self.settings.recurring()
+        };
+        let model = match train(&runs, &any) {
+            Ok(model) => model,
+            Err(reason) => {
+                let kind = kind.name();
+                log::debug!("no model of the {kind} of {key}: {reason}");
+                return Ok(());
+            }
+        };
+        let bytes = match serde_json::to_vec(&model) {
+            Ok(bytes) => bytes,
+            Err(error) => {
+                log::error!("the model of {key} cannot be kept: {error}");
+                return Ok(());
+            }
+        };
+        log::info!(
+            "the settings of {key} were learned from {} runs, of the {}: held-out error {:.2}, \
+             {:.2} without settings, confidence {:.2}",
+            model.runs().len(),
+            kind.name(),
+            model.error(),
+            model.error_without_settings(),
+            model.confidence(),
+        );
+        self.depository.save_model(&ModelRecord {
+            application_key: key.to_owned(),
+            kind,
+            name: NAME.to_owned(),
+            version: VERSION,
+            trained_ms: newest_ms,
+            held_out_error: model.error(),
+            bytes,
+        })
+    }
+}
+
+/// An application master starts before it asks for executors.
+fn known_to(kind: ContainerKind, settings: &Settings) -> Settings {
+    let mut settings = settings.clone();
+    if kind == ContainerKind::ApplicationMaster {
+        settings
+            .0
+            .retain(|name, _| !AT_FIRST_ASK.contains(&name.as_str()));
+    }
+    settings
+}
