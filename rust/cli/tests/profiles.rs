@@ -3,12 +3,13 @@
 
 mod common;
 
+use std::collections::BTreeMap;
 use std::fs;
 
 use common::{depository, elastane, run, text};
 use elastane_predict::Outcome::{Failed, Succeeded};
-use elastane_predict::{ContainerKind, SignaturePart};
-use elastane_store::{Depository, PredictionMade, PredictionRecord, SubmissionRecord};
+use elastane_predict::{ContainerKind, Feature, SignaturePart};
+use elastane_store::{Depository, ModelUsed, PredictionMade, PredictionRecord, SubmissionRecord};
 use tempfile::TempDir;
 
 const SALES: &str = "app|SPARK|alice|root.etl|Nightly sales #|sales.py|--day #";
@@ -451,6 +452,83 @@ fn a_submission_and_its_prediction_are_explained_as_they_were_made() {
             "{expected:?} is not in\n{printed}"
         );
     }
+}
+
+#[test]
+fn a_prediction_by_settings_is_explained_with_its_model() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("depository.db");
+    let mut depository = Depository::open(&path).unwrap().depository;
+    let id = "application_1763736000000_0099";
+    let settings = BTreeMap::from([("--rounds".to_owned(), 15.0)]);
+    depository
+        .save_submission(&SubmissionRecord {
+            application_id: id.into(),
+            application_key: SALES.into(),
+            application_name: "Sales".into(),
+            submitted_ms: 5,
+            signature: Vec::new(),
+            settings: settings.clone(),
+        })
+        .unwrap();
+    let feature = |name: &str, least, most| Feature {
+        name: name.into(),
+        least,
+        most,
+    };
+    let kernels = [("cpu", "linear"), ("length", "rbf")];
+    let model = ModelUsed {
+        features: vec![
+            feature("--rounds", 4.0, 25.0),
+            feature("executors", 1.0, 8.0),
+        ],
+        regressions: kernels
+            .map(|(target, kernel)| (target.to_owned(), kernel.to_owned()))
+            .into(),
+        runs: 30,
+        held_out_error: 0.074,
+        error_without_settings: 0.51,
+        confidence: 0.81,
+    };
+    depository
+        .save_prediction(&PredictionRecord {
+            application_id: id.into(),
+            application_key: SALES.into(),
+            kind: ContainerKind::Executor,
+            made_ms: 5,
+            made: PredictionMade {
+                method: "settings".into(),
+                reason: Some("the settings are new".into()),
+                settings,
+                model: Some(model),
+                confidence: Some(0.81),
+                expected_length_ms: Some(90_000),
+                runs: (0..30).rev().map(|run| format!("run-{run}")).collect(),
+                ..PredictionMade::default()
+            },
+            bound: None,
+            outcome: None,
+        })
+        .unwrap();
+    drop(depository);
+    let explain = ["profiles", "explain", id, "--depository", text(&path)];
+    let printed = elastane(&explain).printed();
+    let expected = "
+executor
+    settings: confidence 0.81, length 1 min 30 s
+    since    the settings are new
+    model    of 30 runs: held-out error 0.07, 0.51 without settings, confidence 0.81
+      --rounds is 15, from 4 to 25 can be foreseen
+      executors was not known, from 1 to 8 can be foreseen
+      cpu linear, length rbf
+    from     30 runs, run-0 to run-29
+";
+    assert!(printed.contains("    setting   --rounds 15\n"), "{printed}");
+    assert!(printed.contains(expected), "{printed}");
+    let json = elastane(&[&explain[..], &["--json"]].concat()).json();
+    assert_eq!(json["settings"]["--rounds"], 15.0);
+    let made = &json["predictions"][0]["made"];
+    assert_eq!(made["model"]["regressions"]["length"], "rbf");
 }
 
 #[test]

@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 
 use common::{run, run_with};
 use elastane_core::{Demand, Resources};
-use elastane_predict::{ContainerKind, Outcome, SignaturePart};
+use elastane_predict::{ContainerKind, Feature, Outcome, Settings, SignaturePart};
 use elastane_store::{
-    Access, Depository, LeftOutRun, MergeReport, ModelRecord, PredictionMade, PredictionOutcome,
-    PredictionRecord, StoreError, SubmissionRecord,
+    Access, Depository, LeftOutRun, MergeReport, ModelRecord, ModelUsed, PredictionMade,
+    PredictionOutcome, PredictionRecord, StoreError, SubmissionRecord,
 };
 use rusqlite::Connection;
 use tempfile::TempDir;
@@ -42,11 +42,29 @@ fn prediction(id: &str, made_ms: i64) -> PredictionRecord {
                 application_id: "application_1_0".into(),
                 reason: "it failed".into(),
             }],
-            not_predicted: None,
             expected_length_ms: Some(12_000),
+            reason: Some("earlier runs had the same settings".into()),
+            settings: BTreeMap::from([("executors".to_owned(), 4.0)]),
+            model: Some(model_used()),
+            ..PredictionMade::default()
         },
         bound: Some(Demand::series(3_000, &slots).unwrap()),
         outcome: None,
+    }
+}
+
+fn model_used() -> ModelUsed {
+    ModelUsed {
+        features: vec![Feature {
+            name: "executors".into(),
+            least: 1.6,
+            most: 15.0,
+        }],
+        regressions: BTreeMap::from([("cpu".to_owned(), "rbf".to_owned())]),
+        runs: 30,
+        held_out_error: 0.07,
+        error_without_settings: 0.5,
+        confidence: 0.8,
     }
 }
 
@@ -203,6 +221,51 @@ fn a_submission_comes_back_and_all_is_forgotten_together() {
 }
 
 /// A file as the first version wrote it, with one run of two slots.
+#[test]
+fn the_settings_of_the_latest_runs_that_succeeded_are_those_of_their_submissions() {
+    let (_folder, path) = fresh();
+    let mut depository = open(&path);
+    for number in 1..=4 {
+        let outcome = if number == 3 {
+            Outcome::Failed
+        } else {
+            Outcome::Succeeded
+        };
+        depository
+            .save(&run_with("sales", number, outcome))
+            .unwrap();
+    }
+    depository.save(&run("stock", 5)).unwrap();
+    let of = |number: i64| run("sales", number).application_id;
+    depository.save_submission(&submission(&of(2))).unwrap();
+    let given = Settings(submission("any").settings);
+    let none = Settings::default();
+    assert_eq!(
+        depository.latest_settings("sales", 2).unwrap(),
+        [(of(4), none.clone()), (of(2), given.clone())]
+    );
+    assert_eq!(depository.latest_settings("sales", 9).unwrap().len(), 3);
+    assert_eq!(depository.latest_settings("none", 9).unwrap(), []);
+}
+
+#[test]
+fn a_prediction_of_an_earlier_version_knows_no_settings() {
+    let (_folder, path) = fresh();
+    let mut depository = open(&path);
+    depository
+        .save_prediction(&prediction("application_1_3", 1))
+        .unwrap();
+    let earlier = r#"{"method":"recurring","confidence":0.8,"runs":[],"left_out":[],
+        "not_predicted":null,"expected_length_ms":12000}"#;
+    let connection = Connection::open(&path).unwrap();
+    connection
+        .execute("UPDATE prediction SET made = ?1", [earlier])
+        .unwrap();
+    let made = depository.predictions("sales", 1).unwrap().remove(0).made;
+    assert_eq!(made.confidence, Some(0.8));
+    assert_eq!((made.reason, made.model), (None, None));
+}
+
 fn first_version(path: &Path) {
     let connection = Connection::open(path).unwrap();
     connection

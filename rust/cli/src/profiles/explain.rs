@@ -4,9 +4,9 @@ use std::io::Write;
 
 use clap::Args;
 use elastane_core::Resource;
-use elastane_predict::{ContainerKind, RecurringSettings, Run, predict_next};
+use elastane_predict::{ContainerKind, Feature, RecurringSettings, Run, predict_next};
 use elastane_store::{
-    Access, Depository, LeftOutRun, PredictionMade, PredictionOutcome, PredictionRecord,
+    Access, Depository, LeftOutRun, ModelUsed, PredictionMade, PredictionOutcome, PredictionRecord,
     SubmissionRecord,
 };
 use serde_json::{Value, json};
@@ -145,6 +145,9 @@ fn print_signature(submission: &SubmissionRecord, output: &mut impl Write) -> Re
             None => writeln!(output, "    {name:9} {in_key}  made equal, not kept")?,
         }
     }
+    for (name, value) in &submission.settings {
+        writeln!(output, "    setting   {name} {value}")?;
+    }
     Ok(())
 }
 
@@ -172,8 +175,22 @@ fn print_prediction(
         }
         (None, None) => {}
     }
-    for run in &made.runs {
-        writeln!(output, "    from     {run}")?;
+    if let Some(reason) = &made.reason {
+        writeln!(output, "    since    {reason}")?;
+    }
+    if let Some(model) = &made.model {
+        print_model(model, made, output)?;
+    }
+    match made.runs.as_slice() {
+        [newest, .., oldest] if made.runs.len() > MOST_NAMED => {
+            let runs = made.runs.len();
+            writeln!(output, "    from     {runs} runs, {oldest} to {newest}")?;
+        }
+        runs => {
+            for run in runs {
+                writeln!(output, "    from     {run}")?;
+            }
+        }
     }
     for LeftOutRun {
         application_id,
@@ -196,6 +213,44 @@ fn print_prediction(
             )?;
         }
     }
+    Ok(())
+}
+
+/// Of more runs the first and the last one are named.
+const MOST_NAMED: usize = 12;
+
+fn print_model(
+    model: &ModelUsed,
+    made: &PredictionMade,
+    output: &mut impl Write,
+) -> Result<(), Failure> {
+    let ModelUsed {
+        runs,
+        held_out_error,
+        error_without_settings,
+        confidence,
+        ..
+    } = model;
+    writeln!(
+        output,
+        "    model    of {runs} runs: held-out error {held_out_error:.2}, \
+         {error_without_settings:.2} without settings, confidence {confidence:.2}"
+    )?;
+    for Feature { name, least, most } in &model.features {
+        let given = match made.settings.get(name) {
+            Some(value) => format!("is {value}"),
+            None => "was not known".to_owned(),
+        };
+        writeln!(
+            output,
+            "      {name} {given}, from {least} to {most} can be foreseen"
+        )?;
+    }
+    let regressions = model.regressions.iter();
+    let regressions: Vec<String> = regressions
+        .map(|(target, kernel)| format!("{target} {kernel}"))
+        .collect();
+    writeln!(output, "      {}", regressions.join(", "))?;
     Ok(())
 }
 
