@@ -107,6 +107,48 @@ fn a_measured_run_stays() {
 }
 
 #[test]
+fn what_a_run_was_given_is_kept_as_the_next_submission_will_have_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("imported.db");
+    let command = "org.apache.spark.deploy.yarn.ApplicationMaster --class count.Main \
+                   --arg --rounds --arg 12 --properties-file x";
+    let properties = r#""spark.submit.deployMode":"cluster","spark.executor.instances":"4","spark.yarn.tags":"elastane.setting.input_bytes=2e9""#;
+    let log = log("application_1_0001", 1, 30)
+        .replace(r#""spark.submit.deployMode":"client""#, properties)
+        .replace(
+            r#""spark.yarn.queue":"etl"}"#,
+            &format!(
+                r#""spark.yarn.queue":"etl"}},"System Properties":{{"sun.java.command":"{command}"}}"#
+            ),
+        );
+    let file = folder.path().join("log");
+    fs::write(&file, log).unwrap();
+    elastane(&[
+        "import",
+        "spark-eventlog",
+        text(&file),
+        "--depository",
+        text(&path),
+    ])
+    .printed();
+    let depository = Depository::open_existing(&path, Access::Read).unwrap();
+    let kept = depository
+        .submission("application_1_0001")
+        .unwrap()
+        .unwrap();
+    assert_eq!(
+        kept.application_key,
+        "app|SPARK|alice|root.etl|Nightly #|count.Main|--rounds #"
+    );
+    let settings: Vec<(String, f64)> = kept.settings.into_iter().collect();
+    let expected = [("--rounds", 12.0), ("executors", 4.0), ("input_bytes", 2e9)];
+    assert_eq!(
+        settings,
+        expected.map(|(name, number)| (name.to_owned(), number))
+    );
+}
+
+#[test]
 fn a_dry_run_needs_and_changes_no_depository() {
     let history = history();
     let log = history.path().join("application_1_0002_1");

@@ -5,7 +5,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use elastane_eventlog::{EventLog, Found, ImportOptions, Imported, find, read};
-use elastane_store::{Access, Depository, MergeReport};
+use elastane_predict::{EXECUTORS, signature_parts, submission_settings};
+use elastane_store::{Access, Depository, MergeReport, SubmissionRecord};
 
 use super::SparkEventlog;
 use super::report::{ReadRun, Report};
@@ -107,6 +108,7 @@ impl Gathered {
             return Ok(());
         }
         self.depository.save(&imported.run)?;
+        self.depository.save_submission(&submitted(&imported))?;
         let place = match self.latest.remove(&id) {
             Some((_, former, place)) => {
                 report.skip(&former, same_application(&path));
@@ -131,6 +133,24 @@ impl Gathered {
             Depository::open(path)?.depository
         };
         Ok(depository.merge(&self.folder.path().join(FILE))?)
+    }
+}
+
+/// What YARN would have said of it. The cores and the memory that executors asked for are left out:
+/// the ResourceManager rounds them, by settings that a log does not have.
+fn submitted(imported: &Imported) -> SubmissionRecord {
+    let mut settings = submission_settings(&imported.submission).0;
+    if let Some(executors) = imported.executors {
+        settings.insert(EXECUTORS.to_owned(), executors);
+    }
+    let run = &imported.run;
+    SubmissionRecord {
+        application_id: run.application_id.clone(),
+        application_key: run.application_key.clone(),
+        application_name: run.application_name.clone(),
+        submitted_ms: run.started_ms,
+        signature: signature_parts(&imported.submission),
+        settings,
     }
 }
 
