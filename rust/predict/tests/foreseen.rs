@@ -148,6 +148,34 @@ fn below_the_floor_and_beyond_the_runs_the_request_stands() {
 }
 
 #[test]
+fn what_a_setting_does_that_never_differed_is_not_known() {
+    let mut runs = runs_of(&VARIED);
+    let executors = |runs: &mut GivenRun, executors: f64| {
+        let name = "executors".to_owned();
+        runs.settings.0.insert(name, executors);
+    };
+    runs.iter_mut().for_each(|run| executors(run, 2.0));
+    let model = model(&runs);
+    let mut next = run(99, 25.0, 50.0);
+    executors(&mut next, 2.0);
+    assert!(
+        foreseen(&runs, Some(&model), &next.settings)
+            .prediction
+            .is_ok()
+    );
+    executors(&mut next, 8.0);
+    let more = foreseen(&runs, Some(&model), &next.settings);
+    let reason = more.prediction.unwrap_err().to_string();
+    assert_eq!(reason, "executors is 8, every run had 2");
+
+    // Nor does a model that finds settings to say nothing know more than it has seen.
+    let runs = counted(12);
+    let far = foreseen(&runs, Some(&self::model(&runs)), &given(900.0));
+    assert_eq!(far.way, Way::Model);
+    assert!(far.prediction.is_err());
+}
+
+#[test]
 fn without_a_model_new_settings_that_change_runs_are_not_foreseen() {
     let runs = runs_of(&VARIED[..4]);
     let foreseen = foreseen(&runs, None, &given(25.0));

@@ -26,8 +26,8 @@ pub(crate) type Foreseen = Box<dyn Fn(ApplicationId, ContainerKind, Option<Predi
 /// What is known of an application at once, before anybody has looked at its settings.
 struct Known {
     profile: Profile,
-    /// It is of runs with these settings; none where settings say nothing.
-    settings: Option<Settings>,
+    /// The latest run's; it holds for submissions that agree with them.
+    settings: Settings,
 }
 
 /// So many profiles, of the applications that ran last, are there before the first heartbeat; those
@@ -100,8 +100,7 @@ impl Learner {
     /// follows what [`Learner::submitted`] starts.
     pub(crate) fn demands(&self, key: &str, given: &Settings) -> Demands {
         let known = self.profiles.read().get(key).cloned();
-        let holds = |known: &Arc<Known>| known.settings.as_ref().is_none_or(|it| it.agree(given));
-        let Some(known) = known.filter(holds) else {
+        let Some(known) = known.filter(|known| known.settings.agree(given)) else {
             return Demands::default();
         };
         let name: Arc<str> = key.into();

@@ -5,7 +5,7 @@ mod common;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use common::{free, named_submission, open, register, request};
@@ -66,13 +66,19 @@ fn ran(thread: &Path) -> Duration {
     Duration::from_nanos(nanoseconds.parse().unwrap())
 }
 
-/// The kernel keeps 15 letters of a name.
-fn learner() -> std::path::PathBuf {
-    fs::read_dir("/proc/self/task")
-        .unwrap()
-        .map(|thread| thread.unwrap().path())
-        .find(|thread| fs::read_to_string(thread.join("comm")).unwrap() == "elastane-learne\n")
-        .unwrap()
+/// The kernel keeps 15 letters of a name, which a thread gives itself when it begins.
+fn learner() -> PathBuf {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    let name = |thread: &PathBuf| fs::read_to_string(thread.join("comm")).unwrap_or_default();
+    loop {
+        let threads = fs::read_dir("/proc/self/task").unwrap();
+        let mut threads = threads.map(|thread| thread.unwrap().path());
+        if let Some(learner) = threads.find(|thread| name(thread) == "elastane-learne\n") {
+            return learner;
+        }
+        assert!(Instant::now() < deadline, "no learner's thread");
+        std::thread::yield_now();
+    }
 }
 
 #[test]

@@ -63,6 +63,22 @@ fn runs_of(seed: u64, number: u64) -> Result<Vec<SettingsRun>, Box<dyn Error>> {
         .collect()
 }
 
+fn any_confidence() -> RecurringSettings {
+    RecurringSettings {
+        least_confidence: 0.0,
+        ..RecurringSettings::default()
+    }
+}
+
+fn with_settings_of_others(runs: &[SettingsRun]) -> Vec<SettingsRun> {
+    let others = runs.iter().cycle().skip(runs.len() - 1);
+    let given = runs.iter().zip(others).map(|(run, other)| SettingsRun {
+        settings: other.settings.clone(),
+        ..run.clone()
+    });
+    given.collect()
+}
+
 /// Over all applications and seeds.
 #[derive(Default)]
 struct Figures {
@@ -76,6 +92,8 @@ struct Figures {
     models: usize,
     /// Of these, models that found settings to say nothing.
     indifferent: usize,
+    /// And where each run is given the settings of the one before it, so that they do say nothing.
+    indifferent_to_others: usize,
     training: Vec<Duration>,
     predicting: Vec<Duration>,
 }
@@ -90,6 +108,12 @@ impl Figures {
         self.training.push(started.elapsed());
         self.models += 1;
         self.indifferent += usize::from(!model.settings_matter());
+        let of_others = train(
+            &with_settings_of_others(&runs[..trained_on]),
+            &any_confidence(),
+        );
+        self.indifferent_to_others +=
+            usize::from(of_others.is_ok_and(|model| !model.settings_matter()));
         self.linear += model.linear_regressions();
         for run in &runs[trained_on..(trained_on + PREDICTED).min(runs.len())] {
             let started = Instant::now();
@@ -143,9 +167,10 @@ impl std::fmt::Display for Figures {
         )?;
         write!(
             out,
-            "  {} models ({} indifferent to settings), {} without, {} settings too far; linear {:.0} %; {:?} to train, {:?} to predict in the median",
+            "  {} models ({} indifferent to settings, {} to those of other runs), {} without, {} settings too far; linear {:.0} %; {:?} to train, {:?} to predict in the median",
             self.models,
             self.indifferent,
+            self.indifferent_to_others,
             self.not_trained,
             self.not_foreseen,
             self.linear as f64 / self.models.max(1) as f64 * 20.0,

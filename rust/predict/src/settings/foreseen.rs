@@ -108,7 +108,9 @@ pub fn foresee(
     if latest.is_empty() && same.is_empty() {
         return None;
     }
-    if earlier.model.is_some_and(|model| !model.settings_matter()) {
+    if let Some(model) = earlier.model.filter(|model| !model.settings_matter())
+        && model.knows(given).is_ok()
+    {
         return Some(by_runs(Way::Indifferent, predict_next(&latest, settings)));
     }
     let outlook = predict_next(&same, settings);
@@ -166,12 +168,11 @@ fn by_runs_alike(
     let are_alike = |prediction: &Prediction| {
         let is_taken = |id: &String| prediction.runs.contains(id);
         let taken: Vec<&PastRun> = latest.iter().filter(|it| is_taken(&it.id)).collect();
-        let settings: Vec<&Settings> = runs
+        let settings = runs
             .iter()
             .filter(|it| is_taken(&it.run.application_id))
-            .map(|it| &it.settings)
-            .collect();
-        apart(&taken) <= ALIKE_FACTOR && Scale::lies_among(given, &settings)
+            .map(|it| &it.settings);
+        apart(&taken) <= ALIKE_FACTOR && Scale::of(settings).point(given).is_ok()
     };
     match &outlook.prediction {
         Ok(prediction) if are_alike(prediction) => by_runs(Way::Alike, outlook),

@@ -133,6 +133,16 @@ pub enum NotForeseen {
         /// The most.
         most: f64,
     },
+    /// What it does is not known.
+    #[error("{setting} is {value}, every run had {always}")]
+    Always {
+        /// Its name.
+        setting: String,
+        /// What it is.
+        value: f64,
+        /// What it was.
+        always: f64,
+    },
     /// Amounts that are too large to add up.
     #[error("the settings make no demand: {0}")]
     Demand(#[from] DemandError),
@@ -202,8 +212,8 @@ impl SettingsModel {
     /// What a run with these settings will use.
     ///
     /// # Errors
-    /// A setting that the runs had and this has not, or one that lies outside theirs by more than a
-    /// quarter: nothing is known there.
+    /// A setting that the runs had and this has not, one that lies outside theirs by more than a
+    /// quarter, or one that was the same in every run and is another here: nothing is known there.
     pub fn predict(&self, settings: &Settings) -> Result<Prediction, NotForeseen> {
         let point = self.scale.point(settings)?;
         let mut targets = Targets::default();
@@ -236,6 +246,14 @@ impl SettingsModel {
     #[must_use]
     pub fn settings_matter(&self) -> bool {
         self.error < WORTH * self.error_without
+    }
+
+    /// Whether it knows runs like one with these settings.
+    ///
+    /// # Errors
+    /// As [`SettingsModel::predict`].
+    pub fn knows(&self, settings: &Settings) -> Result<(), NotForeseen> {
+        self.scale.point(settings).map(|_| ())
     }
 
     /// The settings that it goes by.

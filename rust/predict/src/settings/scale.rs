@@ -22,10 +22,12 @@ struct Axis {
     deviation: f64,
 }
 
-/// The settings that differed, each to mean 0 and deviation 1.
+/// The settings that differed, each to mean 0 and deviation 1, and the others.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Scale {
     axes: Vec<Axis>,
+    /// Those that never differed: what another value does is not known.
+    always: BTreeMap<String, f64>,
 }
 
 impl Scale {
@@ -36,36 +38,25 @@ impl Scale {
             values.entry(name).or_default().push(*value);
         }
         let count = runs.count();
-        let known = values
-            .into_iter()
-            .filter(|(_, values)| values.len() == count);
-        Self {
-            axes: known
-                .filter_map(|(name, values)| Axis::of(name, &values))
-                .collect(),
+        let mut scale = Self {
+            axes: Vec::new(),
+            always: BTreeMap::new(),
+        };
+        for (name, values) in values {
+            match Axis::of(name, &values) {
+                Some(axis) if values.len() == count => scale.axes.push(axis),
+                Some(_) => {}
+                None => {
+                    let value = values.first().copied();
+                    scale.always.extend(value.map(|it| (name.clone(), it)));
+                }
+            }
         }
+        scale
     }
 
     pub(crate) fn is_empty(&self) -> bool {
         self.axes.is_empty()
-    }
-
-    /// Whether each setting lies among those of the runs, as far as these are known: where they are
-    /// all equal, it is equal to them.
-    pub(crate) fn lies_among(given: &Settings, runs: &[&Settings]) -> bool {
-        given.0.iter().all(|(name, value)| {
-            let values: Vec<f64> = runs
-                .iter()
-                .filter_map(|it| it.0.get(name).copied())
-                .collect();
-            match Axis::of(name, &values) {
-                Some(axis) => {
-                    let (least, most) = axis.foreseen();
-                    (least..=most).contains(value)
-                }
-                None => values.iter().all(|it| it == value),
-            }
-        })
     }
 
     pub(crate) fn features(&self) -> Vec<Feature> {
@@ -81,6 +72,15 @@ impl Scale {
     }
 
     pub(crate) fn point(&self, settings: &Settings) -> Result<Vec<f64>, NotForeseen> {
+        for (setting, always) in &self.always {
+            if let Some(value) = settings.0.get(setting).filter(|value| *value != always) {
+                return Err(NotForeseen::Always {
+                    setting: setting.clone(),
+                    value: *value,
+                    always: *always,
+                });
+            }
+        }
         self.axes.iter().map(|axis| axis.at(settings)).collect()
     }
 }

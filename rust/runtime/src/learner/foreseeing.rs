@@ -33,8 +33,9 @@ impl Keeper {
         let Some((_, newest)) = all.first() else {
             return Ok(());
         };
-        let settings = (!self.is_indifferent(key)?).then(|| newest.clone());
-        let runs = self.runs(&all, settings.as_ref())?;
+        let settings = newest.clone();
+        let are_of_these = !self.is_indifferent(key)?;
+        let runs = self.runs(&all, are_of_these.then_some(&settings))?;
         let runs: Vec<_> = runs.into_iter().map(|given| given.run).collect();
         if let Some(profile) = profile(key, &runs, &self.settings) {
             tell_left_out(&profile);
@@ -57,22 +58,22 @@ impl Keeper {
         } else {
             self.depository.submission(id)?
         };
-        let settings = match &stored {
-            Some(stored) => &stored.settings,
-            None => {
-                self.depository.save_submission(&record)?;
-                &record.settings
-            }
+        // What cannot be saved is foreseen all the same.
+        let saved = match &stored {
+            Some(_) => Ok(()),
+            None => self.depository.save_submission(&record),
         };
+        let settings = stored.map_or_else(|| record.settings.clone(), |stored| stored.settings);
         let given = Given {
             application,
             application_id: id,
             key: &record.application_key,
-            settings: Settings(settings.clone()),
+            settings: Settings(settings),
             now_ms: record.submitted_ms,
             is_kept: is_new,
         };
-        self.foresee(&given, &ContainerKind::ALL)
+        let foreseen = self.foresee(&given, &ContainerKind::ALL);
+        saved.and(foreseen)
     }
 
     /// Keeps what was asked for first, and foresees the executors by it. What an earlier process was
@@ -89,7 +90,7 @@ impl Keeper {
             return Ok(());
         }
         submission.settings.extend(asked.settings.0);
-        self.depository.save_submission(&submission)?;
+        let saved = self.depository.save_submission(&submission);
         let given = Given {
             application: asked.application,
             application_id: id,
@@ -98,7 +99,8 @@ impl Keeper {
             now_ms: asked.now_ms,
             is_kept: true,
         };
-        self.foresee(&given, &[ContainerKind::Executor])
+        let foreseen = self.foresee(&given, &[ContainerKind::Executor]);
+        saved.and(foreseen)
     }
 
     fn foresee(&mut self, given: &Given<'_>, kinds: &[ContainerKind]) -> Result<(), StoreError> {
@@ -106,6 +108,7 @@ impl Keeper {
         let latest = self.runs(&all, None)?;
         let same = self.runs(&all, Some(&given.settings))?;
         let profile: Arc<str> = given.key.into();
+        let mut records = Vec::new();
         for kind in kinds {
             let model = self.model(given.key, *kind)?;
             let earlier = Earlier {
@@ -126,18 +129,19 @@ impl Keeper {
             });
             let planned = planned.map(|planned| predicted(&planned, &profile));
             (self.foreseen)(given.application, *kind, planned);
-            if given.is_kept {
-                let made = PredictionMade::foreseen(&foreseen, model.as_ref(), &given.settings);
-                self.depository.save_prediction(&PredictionRecord {
-                    application_id: given.application_id.to_owned(),
-                    application_key: given.key.to_owned(),
-                    kind: *kind,
-                    made_ms: given.now_ms,
-                    made,
-                    bound: foreseen.prediction.ok().map(|it| it.envelope),
-                    outcome: None,
-                })?;
-            }
+            records.push(PredictionRecord {
+                application_id: given.application_id.to_owned(),
+                application_key: given.key.to_owned(),
+                kind: *kind,
+                made_ms: given.now_ms,
+                made: PredictionMade::foreseen(&foreseen, model.as_ref(), &given.settings),
+                bound: foreseen.prediction.ok().map(|it| it.envelope),
+                outcome: None,
+            });
+        }
+        records.retain(|_| given.is_kept);
+        for record in records {
+            self.depository.save_prediction(&record)?;
         }
         Ok(())
     }

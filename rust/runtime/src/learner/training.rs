@@ -1,8 +1,8 @@
 //! Models of what an application's settings do.
 
 use elastane_predict::{
-    AT_FIRST_ASK, ContainerKind, LEAST_RUNS, MOST_RUNS, RecurringSettings, Run, Settings,
-    SettingsModel, SettingsRun, train,
+    AT_FIRST_ASK, ContainerKind, LEAST_RUNS, MOST_RUNS, NotForeseen, RecurringSettings, Run,
+    Settings, SettingsModel, SettingsRun, train,
 };
 use elastane_store::{ModelRecord, StoreError};
 
@@ -70,12 +70,18 @@ impl Keeper {
         self.make_profile(key)
     }
 
-    /// Whether enough runs are newer than those of every model.
+    /// Whether enough runs are newer than those of every model, or the newest is unlike what one knows.
     fn is_due(&self, key: &str, newest_first: &[(String, Settings)]) -> Result<bool, StoreError> {
         for kind in ContainerKind::ALL {
             let Some(model) = self.model(key, kind)? else {
                 continue;
             };
+            if let Some((_, settings)) = newest_first.first()
+                && let Err(NotForeseen::Beyond { .. } | NotForeseen::Always { .. }) =
+                    model.knows(&known_to(kind, settings))
+            {
+                return Ok(true);
+            }
             let newest = model.runs().first();
             let newer = newest_first.iter().take_while(|(id, _)| Some(id) != newest);
             if newer.count() * RUNS_FOR_EACH_NEW < model.runs().len().max(1) {
