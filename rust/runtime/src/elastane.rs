@@ -30,7 +30,7 @@ use crate::report::Sequences;
 use crate::retention::Retainer;
 use crate::runs::{Runs, last_samples_ms};
 use crate::settings::Settings;
-use crate::status::{Counters, Recording, Status, count};
+use crate::status::{Counters, Learned, Recording, Status, count};
 use crate::writer::JournalWriter;
 
 /// Why Elastane cannot start.
@@ -413,6 +413,10 @@ impl Elastane {
             failed_checkpoints: self.checkpoints.failed(),
             lost_samples: self.checkpoints.lost(),
         };
+        let learned = Learned {
+            profiles: self.learner.profile_count(),
+            counts: self.learner.counts(),
+        };
         let State {
             cluster, measured, ..
         } = &mut *state;
@@ -420,7 +424,7 @@ impl Elastane {
             cluster,
             measured,
             &self.counters,
-            self.learner.profile_count(),
+            &learned,
             &recording,
             self.journal.dropped(),
             now_ms,

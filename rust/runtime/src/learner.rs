@@ -1,5 +1,6 @@
 //! Runs become profiles and models, and predictions are made, kept and scored, on a thread of its own.
 
+mod counts;
 mod foreseeing;
 mod keeper;
 mod training;
@@ -16,6 +17,7 @@ use elastane_store::{Depository, StoreError, SubmissionRecord};
 use parking_lot::RwLock;
 
 use crate::writer::JournalWriter;
+pub(crate) use counts::Counts;
 use keeper::Keeper;
 
 type Profiles = Arc<RwLock<HashMap<String, Arc<Known>>>>;
@@ -38,6 +40,7 @@ const AT_ONCE: usize = 200;
 /// depository.
 pub(crate) struct Learner {
     profiles: Profiles,
+    counts: Arc<Counts>,
     sender: Option<Sender<Work>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -80,6 +83,7 @@ impl Learner {
         let later = keys.split_off(keys.len().min(AT_ONCE));
         let known = Arc::clone(&profiles);
         let mut keeper = Keeper::new(depository, settings, journal, known, foreseen);
+        let counts = Arc::clone(&keeper.counts);
         for key in keys {
             // What is damaged of one application does not keep the others from theirs.
             let made = keeper.make_profile(&key);
@@ -91,6 +95,7 @@ impl Learner {
             .spawn(move || keeper.work(later, &receiver))?;
         Ok(Self {
             profiles,
+            counts,
             sender: Some(sender),
             thread: Some(thread),
         })
@@ -116,6 +121,11 @@ impl Learner {
 
     pub(crate) fn profile_count(&self) -> usize {
         self.profiles.read().len()
+    }
+
+    /// What was done since it was opened.
+    pub(crate) fn counts(&self) -> &Counts {
+        &self.counts
     }
 
     /// An application was submitted: that and what is predicted of it is to be kept.

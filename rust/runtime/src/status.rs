@@ -7,6 +7,7 @@ use elastane_core::Cluster;
 use elastane_core::cluster::{Held, KeptNode, NodeId};
 use serde::Serialize;
 
+use crate::learner::Counts;
 use crate::measured::Measured;
 
 /// What happened since the core was opened.
@@ -44,10 +45,20 @@ pub(crate) struct Recording {
     pub(crate) lost_samples: u64,
 }
 
+/// What is known of applications.
+pub(crate) struct Learned<'a> {
+    pub(crate) profiles: usize,
+    pub(crate) counts: &'a Counts,
+}
+
 #[derive(Serialize)]
 pub(crate) struct Status {
     mode: &'static str,
     profiles: usize,
+    foreseen_by_runs: u64,
+    foreseen_by_settings: u64,
+    foreseen_by_request: u64,
+    models_trained: u64,
     runs_recording: usize,
     runs_resumed: u64,
     checkpoints_failed: u64,
@@ -97,7 +108,7 @@ impl Status {
         cluster: &mut Cluster,
         measured: &HashMap<NodeId, Measured>,
         counters: &Counters,
-        profiles: usize,
+        learned: &Learned<'_>,
         recording: &Recording,
         journal_dropped: u64,
         now_ms: i64,
@@ -137,7 +148,11 @@ impl Status {
             } else {
                 "observe"
             },
-            profiles,
+            profiles: learned.profiles,
+            foreseen_by_runs: learned.counts.by_runs(),
+            foreseen_by_settings: learned.counts.by_settings(),
+            foreseen_by_request: learned.counts.by_request(),
+            models_trained: learned.counts.models(),
             runs_recording: recording.runs,
             runs_resumed: recording.resumed,
             checkpoints_failed: recording.failed_checkpoints,

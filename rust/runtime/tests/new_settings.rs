@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use common::{GB, NODE, START_MS, commit, named_submission, open, open_with, register, report};
-use elastane_core::cluster::{Ask, NodeId, Request};
+use elastane_core::cluster::{Ask, CommitRequest, NodeId, Request};
 use elastane_predict::{ContainerKind, Submission};
 use elastane_protocol::{VERSION, decode};
 use elastane_runtime::Elastane;
@@ -193,6 +193,10 @@ fn a_prediction_by_settings_is_scored_and_the_same_settings_are_recurring() {
     assert_eq!(first.made.method, "settings");
     assert_eq!(first.outcome.unwrap().length_ms, 45_000);
     let third = predicted(folder.path(), 52, was_asked).made;
+    let status: serde_json::Value = serde_json::from_str(&elastane.status(0)).unwrap();
+    for (counter, least) in [("foreseen_by_settings", 2), ("foreseen_by_runs", 2)] {
+        assert!(status[counter].as_u64().unwrap() >= least, "{status}");
+    }
     assert_eq!(third.method, "recurring", "{third:?}");
     assert_eq!(third.runs, ["application_1_0051", "application_1_0050"]);
     elastane.close();
@@ -266,6 +270,57 @@ fn how_many_executors_there_are_is_known_with_the_first_ask() {
     assert_eq!(after.method, "settings", "never on so many executors");
     let length_ms = after.expected_length_ms.unwrap() as f64;
     assert!((length_ms / 30_000.0 - 1.0).abs() < 0.2, "{length_ms} ms");
+    elastane.close();
+}
+
+#[test]
+fn an_application_master_is_foreseen_before_it_asks_for_executors() {
+    let folder = tempfile::tempdir().unwrap();
+    let elastane = open(folder.path(), "observe");
+    let node = register(&elastane);
+    for (number, rounds) in ROUNDS.into_iter().enumerate() {
+        let submission = submission(number, rounds);
+        let mut now_ms = start_ms(number);
+        let application = elastane.application_added(&submission, now_ms);
+        // The executors are others each time, and do nothing for how long the master lives.
+        elastane.pending(application, ask(1 + number as u32 * 7 % 9), now_ms);
+        let (master, executor) = (format!("master_{number}"), format!("executor_{number}"));
+        for (container, application_master) in [(&master, true), (&executor, false)] {
+            let request = ask(1).request;
+            let committed = CommitRequest {
+                container,
+                application,
+                node,
+                application_master,
+                request,
+                may_refuse: false,
+                start_ms: now_ms,
+            };
+            assert!(elastane.commit(committed, now_ms));
+        }
+        for cores in cores(rounds) {
+            now_ms += 3_000;
+            let used = [(&*master, 0.5, GB), (&*executor, cores, GB)];
+            let body = report(now_ms as u64, &used);
+            elastane.report(NODE, VERSION, &body, now_ms).unwrap();
+        }
+        elastane.finished(&master, now_ms);
+        elastane.finished(&executor, now_ms);
+        elastane.application_removed(application, true, now_ms);
+        elastane.bookable_changes(9, now_ms + 60_000);
+    }
+    wait_for_model(folder.path(), 9);
+    elastane.application_added(&submission(50, 15), start_ms(50));
+    let of = |kind| predicted(folder.path(), 50, |it| it.kind == kind).made;
+    let executor = of(ContainerKind::Executor);
+    assert_eq!(
+        executor.not_predicted.as_deref(),
+        Some("the setting executors is not known")
+    );
+    let master = of(ContainerKind::ApplicationMaster);
+    assert_eq!(master.method, "settings");
+    let length_ms = master.expected_length_ms.unwrap() as f64;
+    assert!((length_ms / 45_000.0 - 1.0).abs() < 0.2, "{length_ms} ms");
     elastane.close();
 }
 

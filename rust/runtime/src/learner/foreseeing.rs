@@ -120,6 +120,7 @@ impl Keeper {
             let Some(foreseen) = foresee(*kind, earlier, &given.settings, &recurring) else {
                 continue;
             };
+            self.counts.foreseen(&foreseen);
             let planned = foreseen.prediction.as_ref().ok().and_then(|prediction| {
                 let planned = Planned::of(prediction, &self.settings);
                 let id = given.application_id;

@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, TryRecvError};
 use elastane_predict::{Outcome, ProfileSettings, Run};
 use elastane_store::{Depository, PredictionOutcome, SaveQueue, Saved, StoreError};
 
-use super::{Foreseen, Profiles, Work};
+use super::{Counts, Foreseen, Profiles, Work};
 use crate::journal::Record;
 use crate::writer::JournalWriter;
 
@@ -20,6 +20,7 @@ pub(super) struct Keeper {
     journal: Arc<JournalWriter>,
     pub(super) profiles: Profiles,
     pub(super) foreseen: Foreseen,
+    pub(super) counts: Arc<Counts>,
     queue: SaveQueue,
     /// Applications whose models may be out of date.
     to_train: BTreeSet<String>,
@@ -39,6 +40,7 @@ impl Keeper {
             journal,
             profiles,
             foreseen,
+            counts: Arc::default(),
             queue: SaveQueue::new(MOST_WAITING),
             to_train: BTreeSet::new(),
         }

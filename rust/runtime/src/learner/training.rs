@@ -138,6 +138,7 @@ impl Keeper {
             model.error_without_settings(),
             model.confidence(),
         );
+        self.counts.trained();
         self.depository.save_model(&ModelRecord {
             application_key: key.to_owned(),
             kind,
