@@ -405,6 +405,37 @@ pub fn memory_victims<'local>(
     })
 }
 
+#[jni_mangle("org.elastane.natives.Natives", "copyDepository")]
+pub fn copy_depository<'local>(
+    mut env: Unowned<'local>,
+    _: Class<'local>,
+    handle: jlong,
+    to: JString<'local>,
+) {
+    call(&mut env, |env| {
+        let to = to.try_to_string(env)?;
+        core(handle)?
+            .copy_depository(to.as_ref())
+            .map_err(|error| Failure::Io(error.to_string()))
+    });
+}
+
+#[jni_mangle("org.elastane.natives.Natives", "takeOverDepository")]
+pub fn take_over_depository<'local>(
+    mut env: Unowned<'local>,
+    _: Class<'local>,
+    handle: jlong,
+    from: JString<'local>,
+) -> jint {
+    call(&mut env, |env| {
+        let from = from.try_to_string(env)?;
+        let taken = core(handle)?
+            .take_over_depository(from.as_ref())
+            .map_err(|error| Failure::Io(error.to_string()))?;
+        Ok(jint::try_from(taken.added).unwrap_or(jint::MAX))
+    })
+}
+
 #[jni_mangle("org.elastane.natives.Natives")]
 pub fn status<'local>(
     mut env: Unowned<'local>,

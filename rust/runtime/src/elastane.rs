@@ -3,7 +3,7 @@
 mod reporting;
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use elastane_core::cluster::{
@@ -15,13 +15,13 @@ use elastane_core::{Cluster, SLOT_MS};
 use elastane_predict::{
     ContainerKind, Submission, signature, signature_parts, submission_settings,
 };
-use elastane_store::{Depository, OpenRun, StoreError, SubmissionRecord};
+use elastane_store::{Depository, MergeReport, OpenRun, StoreError, SubmissionRecord};
 use parking_lot::Mutex;
 
 use crate::checkpoint::Checkpoints;
 use crate::first_asks::FirstAsks;
 use crate::journal::{Placed, Record};
-use crate::learner::{Learner, LearnerError, Submitted};
+use crate::learner::{Learner, LearnerError, SharingError, Submitted};
 use crate::measured::Measured;
 use crate::memory_victims::MemoryVictims;
 use crate::progress::Trackers;
@@ -402,6 +402,23 @@ impl Elastane {
             .lock()
             .cluster
             .may_preempt(absolute_capacity, used)
+    }
+
+    /// Writes all that is known of ended runs into another file, which appears as a whole or not at
+    /// all. It takes as long as the file is large, and holds up no heartbeat.
+    ///
+    /// # Errors
+    /// The file system's, or the depository's; an older file stays then.
+    pub fn copy_depository(&self, to: &Path) -> Result<(), SharingError> {
+        self.learner.copy_to(to)
+    }
+
+    /// Takes over the runs and models of a copy that are not known here; it holds up no heartbeat.
+    ///
+    /// # Errors
+    /// A damaged copy, a newer schema, or the depository's; what came before the error stays.
+    pub fn take_over_depository(&self, from: &Path) -> Result<MergeReport, SharingError> {
+        self.learner.take_over(from)
     }
 
     /// What is known and was counted, as JSON.

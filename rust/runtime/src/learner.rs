@@ -3,6 +3,7 @@
 mod counts;
 mod foreseeing;
 mod keeper;
+mod sharing;
 mod training;
 
 use std::collections::HashMap;
@@ -19,6 +20,8 @@ use parking_lot::RwLock;
 use crate::writer::JournalWriter;
 pub(crate) use counts::Counts;
 use keeper::Keeper;
+use sharing::Share;
+pub use sharing::SharingError;
 
 type Profiles = Arc<RwLock<HashMap<String, Arc<Known>>>>;
 
@@ -52,6 +55,8 @@ enum Work {
     Asked(Box<Asked>),
     /// A run ended at this time and is to be kept.
     Ended(Box<Run>, i64),
+    /// What is known is to be shared with another ResourceManager.
+    Share(Share),
 }
 
 /// An application that was submitted.

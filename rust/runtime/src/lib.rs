@@ -26,7 +26,9 @@ mod writer;
 
 pub use crate::elastane::{Elastane, OpenError};
 pub use amounts::AmountError;
+pub use elastane_store::MergeReport;
 pub use journal::{Placed, Preemption, PreemptionOutcome, Record, Reprovision};
+pub use learner::SharingError;
 pub use memory_victims::PreemptionOrder;
 pub use report::ReportError;
 pub use settings::{Settings, SettingsError};

@@ -19,7 +19,12 @@ use crate::retention::MB;
 const PREFIX: &str = "yarn.scheduler.elastane.";
 
 /// Keys that Java reads itself.
-const OF_JAVA: [&str; 2] = ["usage.address", "usage.handler-count"];
+const OF_JAVA: [&str; 4] = [
+    "depository.shared",
+    "depository.shared-every-ms",
+    "usage.address",
+    "usage.handler-count",
+];
 
 const DAY_MS: i64 = 86_400_000;
 

@@ -56,7 +56,7 @@ impl Keeper {
         loop {
             match work.try_recv() {
                 Ok(work) => {
-                    self.take(work);
+                    to_make.extend(self.take(work));
                     continue;
                 }
                 // What is not trained is trained by the next process.
@@ -72,15 +72,17 @@ impl Keeper {
                 self.tell(&format!("the settings of {key} are not learned"), trained);
             } else {
                 match work.recv() {
-                    Ok(work) => self.take(work),
+                    Ok(work) => to_make.extend(self.take(work)),
                     Err(_) => return,
                 }
             }
         }
     }
 
-    fn take(&mut self, work: Work) {
+    /// Gives the applications whose profiles are to be made anew.
+    fn take(&mut self, work: Work) -> Vec<String> {
         match work {
+            Work::Share(share) => return self.share(share),
             Work::Submitted(submitted) => {
                 let id = submitted.record.application_id.clone();
                 let kept = self.submitted(*submitted);
@@ -96,6 +98,7 @@ impl Keeper {
                 self.learn(saved, now_ms);
             }
         }
+        Vec::new()
     }
 
     fn learn(&mut self, saved: Saved, now_ms: i64) {

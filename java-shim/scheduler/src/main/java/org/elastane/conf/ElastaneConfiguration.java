@@ -6,6 +6,8 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.yarn.conf.HAUtil;
 
 /**
  * The keys that the Java side reads. Every other {@code yarn.scheduler.elastane.*} key is read and
@@ -24,6 +26,9 @@ public final class ElastaneConfiguration {
   public static final String USAGE_HANDLER_COUNT = SCHEDULER_PREFIX + "usage.handler-count";
   public static final int DEFAULT_USAGE_HANDLER_COUNT = 4;
   public static final String DEPOSITORY_FILE = SCHEDULER_PREFIX + "depository.file";
+  public static final String DEPOSITORY_SHARED = SCHEDULER_PREFIX + "depository.shared";
+  public static final String DEPOSITORY_SHARED_EVERY_MS = DEPOSITORY_SHARED + "-every-ms";
+  public static final int DEFAULT_DEPOSITORY_SHARED_EVERY_MS = 300_000;
   public static final String JOURNAL_FILE = SCHEDULER_PREFIX + "journal.file";
 
   /** Prefix of every key of the NodeManager's side. */
@@ -50,6 +55,34 @@ public final class ElastaneConfiguration {
 
   public static int usageHandlerCount(Configuration conf) {
     return intWithin(conf, USAGE_HANDLER_COUNT, DEFAULT_USAGE_HANDLER_COUNT, 1, 1000);
+  }
+
+  /** The directory in which ResourceManagers share what they learned; null for none. */
+  public static Path depositoryShared(Configuration conf) {
+    String value = conf.getTrimmed(DEPOSITORY_SHARED, "");
+    if (value.isEmpty()) {
+      return null;
+    }
+    try {
+      Path directory = new Path(value);
+      if (directory.isAbsolute()) {
+        return directory;
+      }
+    } catch (IllegalArgumentException e) {
+      // answered below, as any other value that is not allowed
+    }
+    throw new ElastaneConfigurationException(
+        DEPOSITORY_SHARED, value, "an absolute directory, such as hdfs:///elastane, or empty");
+  }
+
+  public static int depositorySharedEveryMs(Configuration conf) {
+    return intWithin(
+        conf, DEPOSITORY_SHARED_EVERY_MS, DEFAULT_DEPOSITORY_SHARED_EVERY_MS, 10_000, 86_400_000);
+  }
+
+  /** What this ResourceManager is called among those that share; one name without a second one. */
+  public static String resourceManagerId(Configuration conf) {
+    return HAUtil.isHAEnabled(conf) ? HAUtil.getRMHAId(conf) : "resourcemanager";
   }
 
   public static String agentSocket(Configuration conf) {

@@ -161,6 +161,24 @@ public final class Natives {
    */
   public static native String memoryVictims(long core, long waitMs, long nowMs);
 
+  /**
+   * Writes all that is known of ended runs into another local file, which appears as a whole or not
+   * at all. It takes as long as the file is large, and holds up no other call.
+   *
+   * @throws java.io.IOException naming the file and what went wrong; an older one stays then
+   */
+  public static native void copyDepository(long core, String to) throws java.io.IOException;
+
+  /**
+   * Takes over the runs and models of a copy that are not known here. It takes as long as the copy
+   * is large, and holds up no other call.
+   *
+   * @return how many runs were new
+   * @throws java.io.IOException naming the file and what is wrong with it; what was taken over
+   *     before stays
+   */
+  public static native int takeOverDepository(long core, String from) throws java.io.IOException;
+
   /** What the core knows and counted, as JSON. */
   public static native String status(long core, long nowMs);
 

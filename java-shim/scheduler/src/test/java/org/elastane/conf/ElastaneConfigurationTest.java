@@ -53,6 +53,19 @@ class ElastaneConfigurationTest {
         e.getMessage());
   }
 
+  @Test
+  void aSharedDirectoryThatIsNotAbsoluteIsRefused() {
+    conf.set(ElastaneConfiguration.DEPOSITORY_SHARED, "elastane");
+    ElastaneConfigurationException e =
+        assertThrows(
+            ElastaneConfigurationException.class,
+            () -> ElastaneConfiguration.depositoryShared(conf));
+    assertEquals(
+        "yarn.scheduler.elastane.depository.shared is 'elastane', allowed is an absolute directory,"
+            + " such as hdfs:///elastane, or empty",
+        e.getMessage());
+  }
+
   @ParameterizedTest
   @ValueSource(ints = {1000, 60_000})
   void theBoundsOfTheReportIntervalAreAllowed(int value) {

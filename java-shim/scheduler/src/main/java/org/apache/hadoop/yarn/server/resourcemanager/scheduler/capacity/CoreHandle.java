@@ -1,8 +1,11 @@
 package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
 
+import java.io.IOException;
+import java.nio.file.Path;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.apache.hadoop.yarn.api.records.ContainerId;
 import org.apache.hadoop.yarn.api.records.Resource;
+import org.elastane.depository.DepositoryCopies;
 import org.elastane.natives.Natives;
 
 /**
@@ -12,7 +15,7 @@ import org.elastane.natives.Natives;
  * and the write lock around {@link #close()} see to it that no handle is used after it was closed.
  * What the core throws passes through; {@link CoreGuard} is there to catch it.
  */
-final class CoreHandle implements AutoCloseable {
+final class CoreHandle implements AutoCloseable, DepositoryCopies {
   private static final long BYTES_PER_MIB = 1024L * 1024L;
 
   private final ReentrantReadWriteLock lock = new ReentrantReadWriteLock();
@@ -156,6 +159,20 @@ final class CoreHandle implements AutoCloseable {
     return call(core -> Natives.memoryVictims(core, waitMs, nowMs()));
   }
 
+  @Override
+  public void copyTo(Path file) throws IOException {
+    call(
+        core -> {
+          Natives.copyDepository(core, file.toString());
+          return null;
+        });
+  }
+
+  @Override
+  public int takeOver(Path file) throws IOException {
+    return call(core -> Natives.takeOverDepository(core, file.toString()));
+  }
+
   /** What the core knows and counted, as JSON. */
   String status() {
     return call(core -> Natives.status(core, nowMs()));
@@ -179,7 +196,7 @@ final class CoreHandle implements AutoCloseable {
     }
   }
 
-  private <T> T call(Call<T> call) {
+  private <T, E extends Exception> T call(Call<T, E> call) throws E {
     lock.readLock().lock();
     try {
       if (closed) {
@@ -211,8 +228,8 @@ final class CoreHandle implements AutoCloseable {
     return clock.nowMs();
   }
 
-  private interface Call<T> {
-    T on(long core);
+  private interface Call<T, E extends Exception> {
+    T on(long core) throws E;
   }
 
   private interface Tell {

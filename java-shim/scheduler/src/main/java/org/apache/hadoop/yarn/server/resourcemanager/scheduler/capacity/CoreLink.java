@@ -23,6 +23,7 @@ import org.apache.hadoop.yarn.util.MonotonicClock;
 import org.apache.hadoop.yarn.util.resource.DefaultResourceCalculator;
 import org.elastane.conf.ElastaneConfiguration;
 import org.elastane.conf.Mode;
+import org.elastane.depository.SharedDepository;
 import org.elastane.natives.NativeLibrary;
 import org.elastane.usage.UsageServer;
 
@@ -45,6 +46,7 @@ final class CoreLink {
   private final Rounds rounds;
   private final CoreEvents events;
   private UsageServer usageServer;
+  private SharedDepository shared;
 
   private CoreLink(
       ElastaneScheduler scheduler, CoreHandle core, Mode mode, boolean virtualCoresCount) {
@@ -103,7 +105,9 @@ final class CoreLink {
     }
   }
 
+  /** This ResourceManager is active now. */
   void startTakingReports(Configuration conf) throws IOException {
+    shared = SharedDepository.start(conf, core, metrics::sharingFailed);
     usageServer =
         new UsageServer(
             conf,
@@ -113,6 +117,9 @@ final class CoreLink {
   }
 
   void stopTakingReports() {
+    if (shared != null) {
+      shared.close();
+    }
     if (usageServer != null) {
       guard.always(
           "stop taking reports",

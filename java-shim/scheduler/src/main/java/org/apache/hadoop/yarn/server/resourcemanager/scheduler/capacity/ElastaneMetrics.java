@@ -22,6 +22,7 @@ final class ElastaneMetrics implements MetricsSource {
   private final LongAdder coreFailures = new LongAdder();
   private final LongAdder preemptionsHeldBack = new LongAdder();
   private final LongAdder memoryPreemptions = new LongAdder();
+  private final LongAdder sharingFailures = new LongAdder();
   private final String mode;
   private volatile BooleanSupplier inService = () -> false;
   private volatile IntSupplier nodesRaised = () -> 0;
@@ -76,6 +77,11 @@ final class ElastaneMetrics implements MetricsSource {
     memoryPreemptions.increment();
   }
 
+  /** The depository was not shared, or another one's copy not taken over. */
+  void sharingFailed() {
+    sharingFailures.increment();
+  }
+
   long placedByCoreCount() {
     return placedByCore.sum();
   }
@@ -104,6 +110,10 @@ final class ElastaneMetrics implements MetricsSource {
     return memoryPreemptions.sum();
   }
 
+  long sharingFailureCount() {
+    return sharingFailures.sum();
+  }
+
   @Override
   public void getMetrics(MetricsCollector collector, boolean all) {
     collector
@@ -122,6 +132,8 @@ final class ElastaneMetrics implements MetricsSource {
             info("preemptions_held_back", "preemptions not passed on"), preemptionsHeldBack.sum())
         .addCounter(
             info("memory_preemptions", "containers ended for want of memory"),
-            memoryPreemptions.sum());
+            memoryPreemptions.sum())
+        .addCounter(
+            info("sharing_failures", "times the depository was not shared"), sharingFailures.sum());
   }
 }

@@ -25,6 +25,7 @@ import org.apache.hadoop.yarn.server.resourcemanager.scheduler.event.SchedulerEv
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.placement.CandidateNodeSet;
 import org.elastane.conf.ElastaneConfiguration;
 import org.elastane.conf.Mode;
+import org.elastane.depository.SharedDepository;
 import org.elastane.usage.UsageServer;
 
 /**
@@ -48,6 +49,7 @@ public class ElastaneScheduler extends CapacityScheduler {
     Mode mode = ElastaneConfiguration.mode(conf);
     if (mode != Mode.OFF) {
       UsageServer.check(conf);
+      SharedDepository.check(conf);
     }
     super.serviceInit(conf);
     if (mode != Mode.OFF) {

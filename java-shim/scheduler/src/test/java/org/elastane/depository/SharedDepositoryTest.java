@@ -1,0 +1,118 @@
+package org.elastane.depository;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.hadoop.conf.Configuration;
+import org.elastane.Await;
+import org.elastane.conf.ElastaneConfiguration;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** On Hadoop's local file system; the core is played: its copies are lines of text. */
+class SharedDepositoryTest {
+  private static final int EVERY_MS = 20;
+  private static final String DAMAGED = "damaged";
+
+  @TempDir Path folder;
+
+  private final Configuration conf = new Configuration();
+  private final List<String> takenOver = new CopyOnWriteArrayList<>();
+  private final AtomicInteger failures = new AtomicInteger();
+  private Path directory;
+
+  private final DepositoryCopies core =
+      new DepositoryCopies() {
+        @Override
+        public void copyTo(Path file) throws IOException {
+          Files.writeString(file, "own, after " + takenOver);
+        }
+
+        @Override
+        public int takeOver(Path file) throws IOException {
+          String copy = Files.readString(file);
+          if (copy.equals(DAMAGED)) {
+            throw new IOException("not a depository");
+          }
+          takenOver.add(copy);
+          return 1;
+        }
+      };
+
+  @BeforeEach
+  void shareInAFolder() {
+    directory = folder.resolve("shared");
+    conf.set(ElastaneConfiguration.DEPOSITORY_SHARED, directory.toUri().toString());
+  }
+
+  private SharedDepository start() {
+    return SharedDepository.start(conf, EVERY_MS, core, failures::incrementAndGet);
+  }
+
+  private String published() {
+    Path own = directory.resolve("resourcemanager.sqlite");
+    try {
+      return Files.exists(own) ? Files.readString(own) : "";
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private void anotherOne(String name, String copy, long modifiedMs) throws IOException {
+    Files.createDirectories(directory);
+    Path file = Files.writeString(directory.resolve(name), copy);
+    Files.setLastModifiedTime(file, FileTime.fromMillis(modifiedMs));
+  }
+
+  @Test
+  void withoutADirectoryNothingIsShared() {
+    conf.unset(ElastaneConfiguration.DEPOSITORY_SHARED);
+    assertNull(start());
+  }
+
+  @Test
+  void theOthersCopiesAreTakenOverTheNewestFirstAndThenItsOwnIsThere() throws Exception {
+    anotherOne("rm2.sqlite", "old", 1_000);
+    anotherOne("rm3.sqlite", "new", 2_000_000);
+    anotherOne("rm4.sqlite.new", "unfinished", 3_000_000);
+
+    try (SharedDepository shared = start()) {
+      Await.until("a copy of its own", () -> published().equals("own, after [new, old]"));
+    }
+
+    assertEquals(0, failures.get());
+    assertFalse(Files.exists(directory.resolve("resourcemanager.sqlite.new")));
+  }
+
+  @Test
+  void aDamagedCopyIsCountedAndKeepsNobodyElseOut() throws Exception {
+    anotherOne("rm2.sqlite", "old", 1_000);
+    anotherOne("rm3.sqlite", DAMAGED, 2_000_000);
+
+    try (SharedDepository shared = start()) {
+      Await.until("a copy of its own", () -> published().equals("own, after [old]"));
+    }
+
+    assertEquals(1, failures.get());
+  }
+
+  @Test
+  void whatFailsIsTriedAgain() throws Exception {
+    Files.writeString(directory, "a file where the directory should be");
+    try (SharedDepository shared = start()) {
+      Await.until("two failures", () -> failures.get() >= 2);
+      Files.delete(directory);
+      Await.until("a copy of its own", () -> published().equals("own, after []"));
+    }
+  }
+}

@@ -1,0 +1,60 @@
+//! What one ResourceManager has learned, another one takes over.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+mod common;
+
+use std::fs;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use common::{START_MS, open, register, run_of};
+use elastane_runtime::{Elastane, MergeReport};
+
+fn profiles(elastane: &Elastane) -> u64 {
+    let status: serde_json::Value = serde_json::from_str(&elastane.status(START_MS)).unwrap();
+    status["profiles"].as_u64().unwrap()
+}
+
+#[test]
+fn a_copy_of_what_one_learned_makes_the_profiles_of_another() {
+    let folders = [(); 2].map(|()| tempfile::tempdir().unwrap());
+    let [active, standby] = [0, 1].map(|one: usize| folders[one].path());
+    let copy = folders[0].path().join("copy.sqlite");
+    let elastane = open(active, "observe");
+    let node = register(&elastane);
+    run_of(&elastane, node, "application_1_0001", START_MS, 1.0, true);
+    elastane.close();
+    let elastane = open(active, "observe");
+    elastane.copy_depository(&copy).unwrap();
+    elastane.close();
+
+    let elastane = open(standby, "observe");
+    assert_eq!(profiles(&elastane), 0);
+    let taken = elastane.take_over_depository(&copy).unwrap();
+    assert_eq!((taken.added, taken.kept), (1, 0));
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while profiles(&elastane) == 0 {
+        assert!(Instant::now() < deadline, "no profile was made");
+        thread::sleep(Duration::from_millis(10));
+    }
+    let again = elastane.take_over_depository(&copy).unwrap();
+    assert_eq!((again.added, again.kept), (0, 1));
+    elastane.close();
+}
+
+#[test]
+fn a_damaged_copy_is_named_and_changes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let copy = folder.path().join("copy.sqlite");
+    fs::write(&copy, "this is no depository").unwrap();
+    let elastane = open(folder.path(), "observe");
+    let error = elastane.take_over_depository(&copy).unwrap_err();
+    assert!(error.to_string().contains("copy.sqlite"), "{error}");
+    let elsewhere = folder.path().join("no-such-folder/copy.sqlite");
+    let error = elastane.copy_depository(&elsewhere).unwrap_err();
+    assert!(error.to_string().contains("no-such-folder"), "{error}");
+    elastane.copy_depository(&copy).unwrap();
+    let taken = elastane.take_over_depository(&copy).unwrap();
+    assert_eq!(taken, MergeReport::default());
+    elastane.close();
+}
