@@ -1,6 +1,7 @@
 //! `elastane profiles`
 
 mod explain;
+mod explain_prediction;
 mod export;
 mod export_series;
 mod file;

@@ -2,10 +2,11 @@
 //! another input. `docs/new-settings.md` has the formulas and how well they do.
 //!
 //! [`train`] learns from runs whose settings are known, [`SettingsModel::predict`] says what a run
-//! with settings that never ran will use, as the same [`Prediction`] that a recurring run has.
+//! with settings that never ran will use, as the same [`crate::Prediction`] that a recurring run has.
 
 mod foreseen;
 mod given;
+mod model;
 mod numbers;
 mod regression;
 mod scale;
@@ -23,10 +24,10 @@ pub use given::{
     AT_FIRST_ASK, EXECUTOR_CORES, EXECUTOR_MEMORY_BYTES, EXECUTORS, MOST_SETTINGS,
     submission_settings,
 };
+pub use model::{Feature, SettingsModel};
 pub use numbers::argument_numbers;
 
-use crate::recurring::{HeldOut, Prediction, RecurringSettings};
-use regression::Regression;
+use crate::recurring::RecurringSettings;
 use scale::Scale;
 use shape::Shapes;
 use targets::Targets;
@@ -61,34 +62,6 @@ pub struct SettingsRun {
     /// What one container used from its start.
     pub used: Demand,
 }
-
-/// What was learned of one application and one kind of container.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct SettingsModel {
-    scale: Scale,
-    /// One for each of the targets; none where no run used any.
-    regressions: [Option<Regression>; Targets::COUNT],
-    shapes: Shapes,
-    error: f64,
-    error_without: f64,
-    confidence: f64,
-    runs: Vec<String>,
-}
-
-/// A setting that a model knows, and from where to where.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Feature {
-    /// Its name.
-    pub name: String,
-    /// The least that can be foreseen.
-    pub least: f64,
-    /// The most.
-    pub most: f64,
-}
-
-/// Settings say something where the regressions miss held-out runs by less than this part of what
-/// their mean misses them by: the best of 24 regressions is a little better than the mean by chance.
-const WORTH: f64 = 0.75;
 
 /// Why there is no model.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
@@ -206,94 +179,4 @@ fn mean_error(said: &[Targets], were: &[Targets]) -> f64 {
     let pairs = said.iter().zip(were);
     let sum: f64 = pairs.map(|(said, was)| said.error(was)).sum();
     sum / were.len().max(1) as f64
-}
-
-impl SettingsModel {
-    /// What a run with these settings will use.
-    ///
-    /// # Errors
-    /// A setting that the runs had and this has not, one that lies outside theirs by more than a
-    /// quarter, or one that was the same in every run and is another here: nothing is known there.
-    pub fn predict(&self, settings: &Settings) -> Result<Prediction, NotForeseen> {
-        let point = self.scale.point(settings)?;
-        let mut targets = Targets::default();
-        for (target, regression) in self.regressions.iter().enumerate() {
-            if let Some(regression) = regression {
-                targets.set(target, regression.at(&point).exp());
-            }
-        }
-        Ok(self
-            .shapes
-            .prediction(&targets, self.confidence, self.runs.clone())?)
-    }
-
-    /// How far held-out runs were missed: the mean of |predicted ÷ used − 1| over runs and
-    /// resources, of all that a run used.
-    #[must_use]
-    pub fn error(&self) -> f64 {
-        self.error
-    }
-
-    /// The same where each held-out run is said to be like the mean of the others, whatever its
-    /// settings.
-    #[must_use]
-    pub fn error_without_settings(&self) -> f64 {
-        self.error_without
-    }
-
-    /// Whether settings say something: what they are known by is clearly missed less than what they
-    /// are not.
-    #[must_use]
-    pub fn settings_matter(&self) -> bool {
-        self.error < WORTH * self.error_without
-    }
-
-    /// Whether it knows runs like one with these settings.
-    ///
-    /// # Errors
-    /// As [`SettingsModel::predict`].
-    pub fn knows(&self, settings: &Settings) -> Result<(), NotForeseen> {
-        self.scale.point(settings).map(|_| ())
-    }
-
-    /// The settings that it goes by.
-    #[must_use]
-    pub fn features(&self) -> Vec<Feature> {
-        self.scale.features()
-    }
-
-    /// The ids of the runs it was trained on, newest first.
-    #[must_use]
-    pub fn runs(&self) -> &[String] {
-        &self.runs
-    }
-
-    /// What is learned, by name, and whether its regression is linear; without what no run used.
-    #[must_use]
-    pub fn regressions(&self) -> Vec<(&'static str, bool)> {
-        let named = Targets::NAMES.into_iter().zip(&self.regressions);
-        named
-            .filter_map(|(name, regression)| Some((name, regression.as_ref()?.is_linear())))
-            .collect()
-    }
-
-    /// From 0 to 1: the confidence of a recurring run ([`HeldOut::confidence`]) on held-out runs,
-    /// times what [`SettingsModel::error`] leaves of 1.
-    #[must_use]
-    pub fn confidence(&self) -> f64 {
-        self.confidence
-    }
-
-    /// How well held-out runs were covered.
-    #[must_use]
-    pub fn held_out(&self) -> HeldOut {
-        self.shapes.held_out()
-    }
-
-    /// How many of the five regressions are linear; the others have the RBF kernel.
-    #[must_use]
-    pub fn linear_regressions(&self) -> usize {
-        let linear = |it: &&Regression| it.is_linear();
-        self.regressions.iter().flatten().filter(linear).count()
-    }
 }
