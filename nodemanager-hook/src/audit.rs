@@ -35,6 +35,9 @@ pub enum Reason {
     AgentStops,
     /// A JVM did not give enough memory back in time: the limit stays above the plan's.
     HeapStays,
+    /// The node is short of memory, and the ResourceManager is told that the container should give
+    /// way.
+    Named,
     /// The node was short of memory for too long, and the container was killed.
     Killed,
 }
@@ -51,21 +54,28 @@ impl Reason {
             Self::LeftBehind => "left_behind",
             Self::AgentStops => "agent_stops",
             Self::HeapStays => "heap_stays",
+            Self::Named => "named",
             Self::Killed => "killed",
         }
     }
 }
 
-/// What was killed, and why.
+/// Why a container gives way for want of memory.
 #[derive(Debug, Clone, Copy, Serialize)]
-pub struct Killed {
-    pub processes: usize,
+pub struct Want {
     /// What the container held.
     pub resident_bytes: u64,
     /// What the node was short of.
     pub short_bytes: u64,
     /// What the node had left.
     pub available_bytes: u64,
+}
+
+#[derive(Serialize)]
+struct Killed<'a> {
+    processes: usize,
+    #[serde(flatten)]
+    want: &'a Want,
 }
 
 #[derive(Serialize)]
@@ -203,12 +213,25 @@ impl Audit {
         self.append(container, Reason::HeapStays, event)
     }
 
-    /// Records that a container was killed.
+    /// Records that a container is named to the ResourceManager.
     ///
     /// # Errors
     /// Those of writing the file.
-    pub fn killed(&mut self, container: &ContainerId, killed: &Killed) -> io::Result<()> {
-        self.append(container, Reason::Killed, killed)
+    pub fn named(&mut self, container: &ContainerId, want: &Want) -> io::Result<()> {
+        self.append(container, Reason::Named, want)
+    }
+
+    /// Records that a container was killed with so many processes.
+    ///
+    /// # Errors
+    /// Those of writing the file.
+    pub fn killed(
+        &mut self,
+        container: &ContainerId,
+        processes: usize,
+        want: &Want,
+    ) -> io::Result<()> {
+        self.append(container, Reason::Killed, Killed { processes, want })
     }
 
     fn append(
@@ -322,19 +345,19 @@ mod tests {
         audit
             .changed(&id, Reason::PlanStep, &plan, &[&change])
             .unwrap();
-        let killed = Killed {
-            processes: 2,
+        let want = Want {
             resident_bytes: 9,
             short_bytes: 5,
             available_bytes: 1,
         };
-        audit.killed(&id, &killed).unwrap();
+        audit.named(&id, &want).unwrap();
+        audit.killed(&id, 2, &want).unwrap();
         let text = fs::read_to_string(&path).unwrap();
         let entries: Vec<serde_json::Value> = text
             .lines()
             .map(|line| serde_json::from_str(line).unwrap())
             .collect();
-        assert_eq!(entries.len(), 2);
+        assert_eq!(entries.len(), 3);
         assert_eq!(entries[0]["reason"], "plan_step");
         assert_eq!(entries[0]["plan"]["cpu_cap_cores"], 0.5);
         assert!(entries[0]["plan"]["memory_bytes"].is_null());
@@ -344,8 +367,11 @@ mod tests {
             "50000"
         ]);
         assert_eq!(entries[0]["written"][0], written);
-        assert_eq!(entries[1]["reason"], "killed");
-        assert_eq!(entries[1]["short_bytes"], 5);
+        assert_eq!(entries[1]["reason"], "named");
+        assert_eq!(entries[1]["resident_bytes"], 9);
+        assert_eq!(entries[2]["reason"], "killed");
+        assert_eq!(entries[2]["processes"], 2);
+        assert_eq!(entries[2]["short_bytes"], 5);
     }
 
     #[test]

@@ -348,6 +348,11 @@ fn the_youngest_beyond_the_nodes_size_is_killed_when_naming_it_did_not_help() {
         let victims = agent.report().memory_victims;
         victims.len() == 1 && victims[0].container == younger.id && victims[0].short_bytes > 0
     });
+    let named = || {
+        let reasons = agent.audited().into_iter();
+        reasons.filter(|reason| reason == "named").count()
+    };
+    wait_until("that is written", || named() > 0);
     let begun = Instant::now();
     wait_until("longer than the agent waits", || {
         begun.elapsed() > Duration::from_millis(1500)
@@ -359,6 +364,7 @@ fn the_youngest_beyond_the_nodes_size_is_killed_when_naming_it_did_not_help() {
     wait_until("the reason is written", || {
         agent.audited().iter().any(|reason| reason == "killed")
     });
+    assert_eq!(named(), 1, "it is written with each reading");
 }
 
 #[test]

@@ -16,7 +16,7 @@ use super::{
     memory_victims::{Asked, memory_victims},
 };
 use crate::{
-    audit::Killed,
+    audit::Want,
     container_id::ContainerId,
     sensors::{Device, MemoryState, NodeSensor, ProcFs, ProcessKey, pressure},
 };
@@ -35,6 +35,8 @@ pub(super) struct Node {
     kill_after: Duration,
     /// Since when it has been short of memory.
     short_since: Option<Instant>,
+    /// Who should give way, as of the newest reading.
+    named: Vec<MemoryVictim>,
     has_pressure: bool,
 }
 
@@ -51,6 +53,7 @@ impl Node {
             floor_bytes,
             kill_after,
             short_since: None,
+            named: Vec::new(),
             has_pressure: pressure(proc).is_some(),
         }
     }
@@ -106,11 +109,13 @@ impl Agent {
         }
         if self.node.short_bytes() == 0 {
             self.node.short_since = None;
+            self.node.named.clear();
             return;
         }
         self.node.short_since.get_or_insert(now);
         let message = format!("the node is short of {} bytes", self.node.short_bytes());
         self.troubles.warn("memory of the node", message);
+        self.record_named();
         // Without limits by plan it is not this system that has overcommitted the node.
         let plan = self.plan.as_ref();
         let is_enforced = plan.is_some_and(|plan| plan.limits_anything(now));
@@ -140,6 +145,38 @@ impl Agent {
         memory_victims(asked.collect(), physical, short_bytes)
     }
 
+    /// Records who is named now and was not at the reading before.
+    fn record_named(&mut self) {
+        let victims = self.memory_victims();
+        let former = std::mem::replace(&mut self.node.named, victims.clone());
+        let was_named = |id: &str| former.iter().any(|former| former.container == id);
+        for victim in victims.iter().filter(|one| !was_named(&one.container)) {
+            let Ok(id) = victim.container.parse::<ContainerId>() else {
+                continue;
+            };
+            let want = self.want(victim);
+            log::info!(
+                "{id} is named to the ResourceManager: the node has {} bytes available, {} too \
+                 few; the container holds {} bytes and came when the requests of those before it \
+                 had filled the node",
+                want.available_bytes,
+                want.short_bytes,
+                want.resident_bytes,
+            );
+            if let Err(error) = self.actuator.audit.named(&id, &want) {
+                self.troubles.warn("audit", format!("audit file: {error}"));
+            }
+        }
+    }
+
+    fn want(&self, victim: &MemoryVictim) -> Want {
+        Want {
+            resident_bytes: victim.resident_bytes,
+            short_bytes: victim.short_bytes,
+            available_bytes: self.node.memory.map_or(0, |memory| memory.available_bytes),
+        }
+    }
+
     fn kill(&mut self, victim: &MemoryVictim) {
         let Ok(id) = victim.container.parse::<ContainerId>() else {
             return;
@@ -156,22 +193,17 @@ impl Agent {
                 break;
             }
         }
-        let available_bytes = self.node.memory.map_or(0, |memory| memory.available_bytes);
+        let want = self.want(victim);
         log::warn!(
-            "{id} is killed, {} processes: the node has {available_bytes} bytes available, {} \
-             too few; the container holds {} bytes and came when the requests of those before it \
-             had filled the node",
+            "{id} is killed, {} processes: the node has {} bytes available, {} too few; the \
+             container holds {} bytes and came when the requests of those before it had filled the \
+             node",
             killed.len(),
-            victim.short_bytes,
-            victim.resident_bytes,
+            want.available_bytes,
+            want.short_bytes,
+            want.resident_bytes,
         );
-        let killed = Killed {
-            processes: killed.len(),
-            resident_bytes: victim.resident_bytes,
-            short_bytes: victim.short_bytes,
-            available_bytes,
-        };
-        if let Err(error) = self.actuator.audit.killed(&id, &killed) {
+        if let Err(error) = self.actuator.audit.killed(&id, killed.len(), &want) {
             self.troubles.warn("audit", format!("audit file: {error}"));
         }
     }
