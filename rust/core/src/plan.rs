@@ -76,17 +76,22 @@ impl LimitPlan<'_> {
     /// - the weights of CPU and network are planned(t);
     /// - the caps are planned(t) · cap ratio, that of CPU never below the request;
     /// - memory is the largest planned(t) of a window around t, at most the request (past the
-    ///   predicted end the request itself), and never below measured · (1 + margin).
+    ///   predicted end the request itself). Where more was measured than was planned at any time up
+    ///   to then, it is never below measured · (1 + margin).
     #[must_use]
     pub fn steps(&self, executor: &Running, now_ms: i64) -> Vec<Step> {
         let slot_ms = executor.demand.slot_ms();
         let elapsed_ms = now_ms.saturating_sub(executor.start_ms).max(0);
         let into_slot_ms = u32::try_from(elapsed_ms % i64::from(slot_ms)).unwrap_or(0);
         let mut steps = Steps::new(self.most_steps);
+        let mut most_held_bytes = self.most_held_bytes(executor, elapsed_ms);
         let mut offset_ms = 0;
         while offset_ms < self.settings.valid_for_ms {
             let at_ms = elapsed_ms.saturating_add(i64::from(offset_ms));
-            steps.add(offset_ms, self.limits(executor, at_ms));
+            steps.add(
+                offset_ms,
+                self.limits(executor, at_ms, &mut most_held_bytes),
+            );
             offset_ms = if offset_ms == 0 {
                 slot_ms - into_slot_ms
             } else {
@@ -96,7 +101,7 @@ impl LimitPlan<'_> {
         steps.into_steps()
     }
 
-    fn limits(&self, executor: &Running, elapsed_ms: i64) -> Limits {
+    fn limits(&self, executor: &Running, elapsed_ms: i64, most_held_bytes: &mut f64) -> Limits {
         let Self {
             settings,
             can_limit,
@@ -120,7 +125,7 @@ impl LimitPlan<'_> {
             cpu_weight_cores: can_limit.cpu.then_some(weight_cores as f32),
             cpu_cap_cores: cpu_cap_ratio.map(cap_cores),
             memory_bytes: (settings.limits_memory && can_limit.memory)
-                .then(|| self.memory_bytes(executor, elapsed_ms)),
+                .then(|| self.memory_bytes(executor, elapsed_ms, most_held_bytes)),
             disk_cap_bytes_per_s: disk_cap_ratio.map(cap(planned.disk_bytes_per_s)),
             network_weight_bytes_per_s: can_limit
                 .network_sent
@@ -129,11 +134,23 @@ impl LimitPlan<'_> {
         }
     }
 
-    fn memory_bytes(&self, executor: &Running, elapsed_ms: i64) -> u64 {
-        let slot_ms = i64::from(executor.demand.slot_ms());
-        let window_ms = MEMORY_WINDOW_SLOTS * slot_ms;
-        let is_past_its_end = executor
-            .demand
+    /// The most memory that is predicted up to now and the window after it.
+    fn most_held_bytes(&self, executor: &Running, elapsed_ms: i64) -> f64 {
+        if !self.settings.limits_memory {
+            return 0.0;
+        }
+        let demand = &executor.demand;
+        let until_ms = elapsed_ms.saturating_add(window_ms(executor));
+        let slots = &demand.slots()[..=demand.slot_at(until_ms)];
+        largest_memory_bytes(slots.iter().copied())
+    }
+
+    /// `most_held_bytes` is the most that was predicted for any time before.
+    fn memory_bytes(&self, executor: &Running, elapsed_ms: i64, most_held_bytes: &mut f64) -> u64 {
+        let demand = &executor.demand;
+        let slot_ms = i64::from(demand.slot_ms());
+        let window_ms = window_ms(executor);
+        let is_past_its_end = demand
             .duration_ms()
             .is_none_or(|duration_ms| elapsed_ms.saturating_add(window_ms) >= duration_ms);
         let in_grains = |bytes: f64| {
@@ -142,18 +159,33 @@ impl LimitPlan<'_> {
         let predicted = if is_past_its_end {
             self.request.memory_bytes
         } else {
-            let largest = (-MEMORY_WINDOW_SLOTS..=MEMORY_WINDOW_SLOTS)
-                .map(|slots| {
-                    executor
-                        .demand
-                        .at(elapsed_ms + slots * slot_ms)
-                        .memory_bytes
-                })
-                .fold(0.0, f64::max);
+            let around = (-MEMORY_WINDOW_SLOTS..=MEMORY_WINDOW_SLOTS)
+                .map(|slots| demand.at(elapsed_ms + slots * slot_ms));
+            let largest = largest_memory_bytes(around);
+            *most_held_bytes = most_held_bytes.max(largest);
             in_grains(largest).min(self.request.memory_bytes)
         };
-        predicted.max(in_grains(executor.measured_memory_bytes)) as u64
+        // One that holds what it was predicted to hold before has not given it back yet: the agent
+        // asks its JVM to, and lowers the limit only as what is resident falls. One that holds more
+        // than that needs more than is known.
+        let measured_bytes = executor.measured_memory_bytes;
+        let is_as_predicted = measured_bytes <= *most_held_bytes * (1.0 + self.margin);
+        if is_as_predicted {
+            predicted as u64
+        } else {
+            predicted.max(in_grains(measured_bytes)) as u64
+        }
     }
+}
+
+fn window_ms(executor: &Running) -> i64 {
+    MEMORY_WINDOW_SLOTS * i64::from(executor.demand.slot_ms())
+}
+
+fn largest_memory_bytes(amounts: impl Iterator<Item = Resources>) -> f64 {
+    amounts
+        .map(|amounts| amounts.memory_bytes)
+        .fold(0.0, f64::max)
 }
 
 /// Steps in the making: like ones become one, which bounds by the largest of them.

@@ -161,6 +161,35 @@ fn memory_is_at_most_the_request_by_prediction_and_at_least_what_was_measured() 
 }
 
 #[test]
+fn memory_goes_below_what_is_still_held_of_an_earlier_peak() {
+    let with_margin = LimitPlan {
+        margin: 0.25,
+        ..plan(&WITH_MEMORY, CAN_ALL)
+    };
+    let mut gib = vec![2.0; 4];
+    gib.extend([1.0; 20]);
+    let mut executor = of_memory(&gib);
+    executor.measured_memory_bytes = 2.1 * GIB;
+    let in_the_valley = 1_000 + 8 * 3_000;
+    let of_peak = memory(&with_margin.steps(&executor, in_the_valley));
+    assert_eq!(of_peak[0], (0, 1.25), "as predicted, with the margin");
+    executor.measured_memory_bytes = 2.6 * GIB;
+    let above_it = memory(&with_margin.steps(&executor, in_the_valley));
+    assert_eq!(above_it[0], (0, 3.25), "more than it was ever to hold");
+}
+
+#[test]
+fn memory_above_all_that_was_predicted_is_planned_until_as_much_is() {
+    let mut gib = vec![1.0; 10];
+    gib.extend([2.0; 4]);
+    gib.extend([1.0; 20]);
+    let mut executor = of_memory(&gib);
+    executor.measured_memory_bytes = 1.5 * GIB;
+    let steps = memory(&plan(&WITH_MEMORY, CAN_ALL).steps(&executor, 1_000));
+    assert_eq!(steps, [(0, 1.5), (24_000, 2.0), (48_000, 1.0)]);
+}
+
+#[test]
 fn traffic_is_weighed_by_demand_and_capped_only_where_that_is_set() {
     let executor = executor(&[Resources::from_array([1.0, GIB, 40.0 * MIB, 10.0 * MIB])]);
     let limits = |settings: &PlanSettings, can_limit| {
