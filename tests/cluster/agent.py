@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
+from cluster.journal import lines
+from cluster.node_memory import NodeMemory
 from cluster.paths import Checkout
 from cluster.processes import Daemon
 from cluster.settings import ClusterSettings
@@ -25,6 +28,13 @@ class Agent:
         self._checkout = checkout
         self._group = group
         self._configuration = settings.work / name / "agent.toml"
+        self.audit = settings.work / name / "audit.jsonl"
+        self.memory: NodeMemory | None = None
+        if settings.own_memory:
+            # What a container's environment names, and the NodeManager's command line doesn't.
+            mark = str(settings.work / name / "local")
+            file = settings.work / name / "meminfo"
+            self.memory = NodeMemory(file, mark, settings.shape.memory_bytes)
         self.daemon = self._daemon()
 
     def start(self) -> None:
@@ -39,17 +49,24 @@ class Agent:
 
         wait_until(listens, f"the socket of the agent {self.name}", START_SECONDS)
 
+    def audited(self, container: str) -> list[dict[str, Any]]:
+        """Its audit file's entries about a container, oldest first."""
+        return [entry for entry in lines(self.audit) if entry["container"] == container]
+
     def _daemon(self) -> Daemon:
+        command: list[str | Path] = [self._checkout.agent, "run", "--config", self._configuration]
         return Daemon(
             f"agent {self.name}",
-            [self._checkout.agent, "run", "--config", self._configuration],
+            self.memory.command(command) if self.memory else command,
             dict(os.environ),
             self._settings.work / "logs" / f"{self.name}-agent.log",
         )
 
     def _toml(self) -> str:
         shape = self._settings.shape
+        more = "".join(f"{key} = {value}\n" for key, value in self._settings.agent.items())
         return f"""\
+{more}
 [socket]
 path = "{self.socket}"
 
@@ -60,4 +77,7 @@ parent = "{self._group}"
 cpu_cores = {shape.cpu_cores}
 memory_bytes = {shape.memory_bytes}
 disk_bytes_per_s = {shape.disk_bytes_per_s}
+
+[audit]
+file = "{self.audit}"
 """

@@ -64,6 +64,8 @@ class Cluster:
             self._add_node(index, self._sockets)
         self.resource_manager.begin_start()
         for agent in self.agents:
+            if agent.memory is not None:
+                agent.memory.start()
             agent.start()
         for node_manager in self.node_managers:
             node_manager.start()
@@ -105,6 +107,9 @@ class Cluster:
             daemon.ask_to_stop()
         for daemon in daemons:
             daemon.stop()
+        for agent in self.agents:
+            if agent.memory is not None:
+                agent.memory.stop()
         kill_strays(str(self.settings.work))
         if self.shares or self.agents:
             remove_tree(self._group)

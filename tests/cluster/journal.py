@@ -1,4 +1,4 @@
-"""The scheduler's own records: one JSON object a line, written by the core."""
+"""Records of what was decided: one JSON object a line, written by the core and by the agents."""
 
 from __future__ import annotations
 
@@ -8,14 +8,17 @@ from pathlib import Path
 from typing import Any
 
 
-def records(file: Path, kind: str | None = None) -> Iterator[dict[str, Any]]:
+def lines(file: Path) -> Iterator[dict[str, Any]]:
     """The records so far, oldest first; a line that is being written is left out."""
     if not file.is_file():
         return
-    with file.open() as lines:
-        for line in lines:
+    with file.open() as written:
+        for line in written:
             if not line.endswith("\n"):
                 return
-            record = json.loads(line)
-            if kind is None or record["kind"] == kind:
-                yield record
+            yield json.loads(line)
+
+
+def records(file: Path, kind: str | None = None) -> Iterator[dict[str, Any]]:
+    """The records of the core's journal."""
+    return (record for record in lines(file) if kind is None or record["kind"] == kind)

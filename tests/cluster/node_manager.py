@@ -45,6 +45,16 @@ class NodeManager:
     def url(self) -> str:
         return f"http://{LOOPBACK}:{self._web_port}"
 
+    @property
+    def container_logs(self) -> Path:
+        """By application, then by container."""
+        return self._folder / "container-logs"
+
+    def first_process(self, container: str) -> int:
+        """The pid of a container that runs, as the NodeManager has it."""
+        (file,) = self._folder.glob(f"local/nmPrivate/*/{container}/{container}.pid")
+        return int(file.read_text())
+
     def start(self) -> None:
         write_configuration(self._configuration, self._properties(), self._settings.work)
         self.daemon = self._daemon()
@@ -73,7 +83,7 @@ class NodeManager:
             f"{manager}.resource.memory-mb": settings.registered_memory_mb,
             f"{manager}.resource.cpu-vcores": settings.registered_vcores,
             f"{manager}.local-dirs": self._folder / "local",
-            f"{manager}.log-dirs": self._folder / "container-logs",
+            f"{manager}.log-dirs": self.container_logs,
             f"{manager}.vmem-check-enabled": False,
             f"{manager}.pmem-check-enabled": False,
             f"{manager}.disk-health-checker.max-disk-utilization-per-disk-percentage": 99,

@@ -116,6 +116,15 @@ def command_name(pid: int) -> str:
         return ""
 
 
+def start_ticks(pid: int) -> int | None:
+    """When a process began, in clock ticks since boot; None when it is gone."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return None
+    return int(fields[19])
+
+
 def kill_all(pids: Iterable[int]) -> None:
     for pid in pids:
         try:

@@ -59,6 +59,13 @@ class ClusterSettings:
     recovery: bool = False
     """Whether ResourceManager and NodeManagers keep their state over a restart."""
 
+    own_memory: bool = False
+    """Whether each agent sees memory of the node's size that only the node's containers take, in
+    the place of this machine's. Takes root."""
+
+    agent: Mapping[str, object] = field(default_factory=dict)
+    """More keys of each agent.toml, for instance memory.node_floor_bytes."""
+
     resource_manager: Mapping[str, object] = field(default_factory=dict)
     node_manager: Mapping[str, object] = field(default_factory=dict)
     capacity_scheduler: Mapping[str, object] = field(default_factory=dict)

@@ -36,13 +36,12 @@ def work(checkout: Checkout, request: pytest.FixtureRequest) -> Path:
 
 @pytest.fixture(scope="module")
 def start_cluster(checkout: Checkout, work: Path) -> Iterator[ClusterMaker]:
-    """Starts a cluster of two nodes that lives as long as the module's tests."""
+    """Starts a cluster that lives as long as the module's tests, of two nodes if not told else."""
     with ExitStack() as stack:
 
         def start(**settings: object) -> Cluster:
-            wanted = ClusterSettings(
-                work=work, nodes=2, shape=SHAPE, elastane=elastane(work), **settings
-            )
+            usual = {"work": work, "nodes": 2, "shape": SHAPE, "elastane": elastane(work)}
+            wanted = ClusterSettings(**{**usual, **settings})
             return stack.enter_context(Cluster(wanted, checkout))
 
         yield start

@@ -69,14 +69,35 @@ def placements(journal: Path, application: str) -> list[dict[str, Any]]:
     return [one for one in records(journal, "placed") if one["application"] == application]
 
 
-def weights_in_force(journal: Path, container: str) -> set[float]:
-    """The CPU weights that the agent had written for a container, as its reports say."""
-    weights = (
-        one["limit_weight_cores"]
+def containers(journal: Path, application: str) -> list[str]:
+    """The containers that an application was given, oldest first."""
+    return [one["container"] for one in placements(journal, application)]
+
+
+def executors(journal: Path, application: str) -> list[str]:
+    """The same without its ApplicationMaster."""
+    placed = placements(journal, application)
+    return [one["container"] for one in placed if not one["application_master"]]
+
+
+def master(journal: Path, application: str) -> str:
+    placed = placements(journal, application)
+    return next(one["container"] for one in placed if one["application_master"])
+
+
+def measured(journal: Path, container: str) -> list[dict[str, Any]]:
+    """What agents reported of a container, oldest first."""
+    return [
+        one
         for entry in records(journal, "node")
         for one in entry["containers"]
         if one["container"] == container
-    )
+    ]
+
+
+def weights_in_force(journal: Path, container: str) -> set[float]:
+    """The CPU weights that the agent had written for a container, as its reports say."""
+    weights = (one["limit_weight_cores"] for one in measured(journal, container))
     return {weight for weight in weights if weight is not None}
 
 

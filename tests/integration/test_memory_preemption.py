@@ -1,0 +1,169 @@
+"""A node whose memory runs short gives up who came last, and Spark counts no failure."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from cluster.cluster import Cluster
+from cluster.journal import lines, records
+from cluster.paths import Checkout
+from cluster.processes import start_ticks
+from cluster.settings import MEBIBYTE, NodeShape
+from cluster.spark import SparkApplication, Submitter, wait_ended
+from cluster.waiting import wait_until
+
+from .conftest import ClusterMaker, elastane
+from .expectations import containers, executors, master, wait_all_raised, wait_learned, wait_sampled
+
+pytestmark = pytest.mark.skipif(
+    os.geteuid() != 0, reason="without root an agent has no memory of its own to read"
+)
+
+# Driver (1024 MB) and executor (3072 MB) of one application are all of it by request.
+SHAPE = NodeShape(memory_mb=4096, vcores=16, cpu_cores=8.0, disk_bytes_per_s=1_000_000_000)
+EXECUTOR_MB = 3072
+# The node is short below this; the agent itself would end a container below half of it.
+FLOOR_MB = 1024
+SHORT_MB = 256
+WAIT_BEFORE_KILL_MS = 3000
+
+RUN_SECONDS = 180.0
+START_SECONDS = 120.0
+PREEMPT_SECONDS = 60.0
+
+
+@pytest.fixture(scope="module")
+def cluster(start_cluster: ClusterMaker, work: Path) -> Cluster:
+    monitor = "yarn.resourcemanager.monitor.capacity.preemption"
+    return start_cluster(
+        nodes=1,
+        shape=SHAPE,
+        own_memory=True,
+        elastane=replace(elastane(work), max_ratio=3.0),
+        agent={"memory.node_floor_bytes": FLOOR_MB * MEBIBYTE},
+        resource_manager={f"{monitor}.max_wait_before_kill": WAIT_BEFORE_KILL_MS},
+    )
+
+
+@pytest.fixture(scope="module")
+def submitter(cluster: Cluster, work: Path, checkout: Checkout) -> Iterator[Submitter]:
+    with Submitter(cluster.resource_manager, work, checkout) as one:
+        yield one
+
+
+class Holder:
+    """An application whose executors hold what they are told to."""
+
+    def __init__(self, name: str, executors: int, work: Path, checkout: Checkout) -> None:
+        self._executors = executors
+        # Its last component alone tells two applications apart, and these are one.
+        self._folder = work / name / "orders"
+        self._folder.mkdir(parents=True)
+        self.application = SparkApplication(
+            "holder",
+            checkout.tests / "jobs" / "hold_memory.py",
+            (str(self._folder), str(executors)),
+            executors=executors,
+            executor_memory_mb=EXECUTOR_MB - 384,
+            # The first failure that Spark counted would end the application.
+            properties={"spark.task.maxFailures": "1", "spark.executor.maxNumFailures": "1"},
+        )
+
+    def wait_started(self) -> None:
+        def all_run() -> bool:
+            return all((self._folder / f"task-{one}-0").exists() for one in range(self._executors))
+
+        wait_until(all_run, f"the tasks of {self._folder}", START_SECONDS)
+
+    def wait_started_again(self) -> None:
+        wait_until(lambda: list(self._folder.glob("task-*-1")), "a second attempt", START_SECONDS)
+
+    def hold(self, megabytes: int) -> None:
+        self._order("hold-mb", str(megabytes))
+
+    def end(self) -> None:
+        self._order("end", "")
+
+    def _order(self, name: str, text: str) -> None:
+        whole = self._folder / f"{name}.part"
+        whole.write_text(text)
+        whole.rename(self._folder / name)
+
+
+def test_the_youngest_beyond_the_nodes_size_is_preempted_and_its_work_done_elsewhere(
+    cluster: Cluster, submitter: Submitter, work: Path, checkout: Checkout
+) -> None:
+    manager, agent = cluster.resource_manager, cluster.agents[0]
+    (node_manager,) = cluster.node_managers
+    memory = agent.memory
+    assert memory is not None
+    journal = work / "journal.jsonl"
+    wait_all_raised(cluster)
+
+    lesson = Holder("lesson", 1, work, checkout)
+    learned = submitter.submit(lesson.application)
+    lesson.wait_started()
+    wait_sampled(journal, learned)
+    lesson.end()
+    assert wait_ended(manager, learned, RUN_SECONDS)["finalStatus"] == "SUCCEEDED"
+    wait_learned(journal, "holder")
+
+    # The elder fills the node by request; the younger came because both use less than they ask for.
+    elder = Holder("elder", 1, work, checkout)
+    older = submitter.submit(elder.application)
+    elder.wait_started()
+    younger = Holder("younger", 2, work, checkout)
+    newer = submitter.submit(younger.application)
+    younger.wait_started()
+    running = executors(journal, newer)
+    assert len(running) == 2, running
+    everybody = [one for app in (older, newer) for one in containers(journal, app)]
+    processes = {one: node_manager.first_process(one) for one in everybody}
+    began = {one: start_ticks(pid) for one, pid in processes.items()}
+    youngest = max(running, key=lambda one: (began[one], one))
+
+    # Together they take what leaves the node short, each less than it asked for.
+    free_mb = memory.available_bytes() // MEBIBYTE
+    each_mb = (free_mb - FLOOR_MB + SHORT_MB) // len(running)
+    assert SHORT_MB < each_mb < EXECUTOR_MB - FLOOR_MB, free_mb
+    younger.hold(each_mb)
+    wait_until(
+        lambda: manager.application(newer)["numNonAMContainerPreempted"] > 0,
+        f"a preempted container of {newer}",
+        PREEMPT_SECONDS,
+    )
+    younger.wait_started_again()
+    wait_until(
+        lambda: memory.available_bytes() > FLOOR_MB * MEBIBYTE, "a node with room", PREEMPT_SECONDS
+    )
+    now = {one: start_ticks(pid) for one, pid in processes.items()}
+    assert now == {**began, youngest: None}
+    elder.end()
+    younger.end()
+    ended = [wait_ended(manager, one, RUN_SECONDS) for one in (older, newer)]
+
+    assert [one["finalStatus"] for one in ended] == ["SUCCEEDED"] * 2, ended
+    assert [one["numNonAMContainerPreempted"] for one in ended] == [0, 1]
+    assert [one["numAMContainerPreempted"] for one in ended] == [0, 0]
+    assert ended[1]["preemptedResourceMB"] == EXECUTOR_MB
+    assert manager.counters()["memory_preemptions"] == 1
+    log = (node_manager.container_logs / newer / master(journal, newer) / "stderr").read_text()
+    assert f"{youngest} on host: localhost (state: COMPLETE, exit status: -102" in log
+    assert f"{youngest} on host: localhost was preempted." in log
+    assert "Not counting this failure towards the maximum number of failures" in log
+
+    said = [(one["container"], one["outcome"]) for one in records(journal, "preemption")]
+    assert said == [(youngest, "told"), (youngest, "preempted")]
+    audited = [entry for entry in lines(agent.audit) if entry["container"] in everybody]
+    assert not [entry for entry in audited if entry["reason"] == "killed"]
+    # Until the node's figures say what the first one gave back, the next may be named, too.
+    first, *others = (entry for entry in audited if entry["reason"] == "named")
+    assert first["container"] == youngest
+    assert {entry["container"] for entry in others} <= set(running)
+    assert first["available_bytes"] + first["short_bytes"] == FLOOR_MB * MEBIBYTE
+    assert first["resident_bytes"] > SHORT_MB * MEBIBYTE

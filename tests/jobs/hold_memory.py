@@ -1,0 +1,45 @@
+"""Holds memory in Python workers, one task for each executor, until it is told to end.
+
+In FOLDER, `hold-mb` says how much each task is to hold, once it is there, and `end` that it is
+enough. Each task says there that it runs, as `task-NUMBER-ATTEMPT`. One that runs again, because
+its executor was lost, holds nothing.
+"""
+
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from pyspark import TaskContext
+from pyspark.sql import SparkSession
+
+LOOK_EVERY_SECONDS = 0.2
+
+
+def hold(folder: Path) -> None:
+    context = TaskContext.get()
+    assert context is not None
+    attempt = context.attemptNumber()
+    (folder / f"task-{context.partitionId()}-{attempt}").touch()
+    held = b""
+    while not (folder / "end").exists():
+        if attempt == 0 and not held and (folder / "hold-mb").exists():
+            held = b"\x01" * (int((folder / "hold-mb").read_text()) << 20)
+        time.sleep(LOOK_EVERY_SECONDS)
+
+
+def main() -> None:
+    if len(sys.argv) != 3:
+        sys.exit("usage: hold_memory.py FOLDER EXECUTORS")
+    folder, executors = Path(sys.argv[1]), int(sys.argv[2])
+    spark = SparkSession.builder.getOrCreate()
+
+    def work(_: Iterator[int]) -> None:
+        hold(folder)
+
+    spark.sparkContext.parallelize(range(executors), executors).foreachPartition(work)
+    spark.stop()
+
+
+if __name__ == "__main__":
+    main()
