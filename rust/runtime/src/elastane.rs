@@ -15,7 +15,7 @@ use elastane_core::{Cluster, SLOT_MS};
 use elastane_predict::{
     ContainerKind, Submission, signature, signature_parts, submission_settings,
 };
-use elastane_store::{Depository, MergeReport, OpenRun, StoreError, SubmissionRecord};
+use elastane_store::{MergeReport, OpenRun, StoreError, SubmissionRecord};
 use parking_lot::Mutex;
 
 use crate::checkpoint::Checkpoints;
@@ -31,6 +31,7 @@ use crate::retention::Retainer;
 use crate::runs::{Runs, last_samples_ms};
 use crate::settings::Settings;
 use crate::status::{Counters, Learned, Recording, Status, count};
+use crate::substitute;
 use crate::writer::JournalWriter;
 
 /// Why Elastane cannot start.
@@ -108,7 +109,7 @@ impl Elastane {
             }
         })?;
         let journal = Arc::new(journal);
-        let mut opened = Depository::open(&settings.depository_file)?;
+        let mut opened = substitute::open(&settings.depository_file)?;
         if let Some(aside) = &opened.moved_aside {
             log::warn!(
                 "the depository {} was damaged and is now {}; learning begins anew",

@@ -22,6 +22,7 @@ mod retention;
 mod runs;
 mod settings;
 mod status;
+mod substitute;
 mod writer;
 
 pub use crate::elastane::{Elastane, OpenError};

@@ -8,7 +8,7 @@ use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use common::{NODE, START_MS, commit, open, register, report, submission};
+use common::{NODE, START_MS, commit, open, register, report, run_of, submission};
 use elastane_protocol::VERSION;
 use elastane_runtime::Elastane;
 use elastane_store::{Access, Depository};
@@ -89,6 +89,34 @@ fn a_full_disk_stops_no_scheduling_and_is_made_up_for_once_there_is_room() {
         number_of_slots(disk.path()) > missing
     });
     assert_eq!(status(&elastane)["samples_lost"], 0);
+    elastane.close();
+}
+
+#[test]
+#[ignore = "mounts a file system, which needs root"]
+fn a_disk_that_is_full_at_the_start_keeps_nobody_from_scheduling_by_what_is_known() {
+    let disk = Mounted::new("2m");
+    let elastane = open(disk.path(), "observe");
+    let node = register(&elastane);
+    run_of(&elastane, node, "application_1_0001", START_MS, 1.0, true);
+    elastane.close();
+    let filler = disk.path().join("filler");
+    std::fs::write(&filler, vec![1; 4 << 20]).unwrap_err();
+
+    let elastane = open(disk.path(), "observe");
+    assert_eq!(status(&elastane)["profiles"], 1);
+    let node = register(&elastane);
+    let later_ms = START_MS + 3_600_000;
+    run_of(&elastane, node, "application_1_0002", later_ms, 1.0, true);
+    elastane.close();
+
+    std::fs::remove_file(&filler).unwrap();
+    let elastane = open(disk.path(), "observe");
+    assert_eq!(
+        status(&elastane)["profiles"],
+        1,
+        "the old file is as it was"
+    );
     elastane.close();
 }
 
