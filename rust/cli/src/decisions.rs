@@ -271,7 +271,7 @@ fn reprovision_sentence(reprovision: &Reprovision) -> String {
             said(reprovision.used),
             said(reprovision.predicted)
         ),
-        "returned" => "returned what it was lent, unmeasured".to_owned(),
+        "returned" => "returned what it was lent".to_owned(),
         "too-little-left" => format!("takes {slow:.2} times as long as expected, and stays slow"),
         "unused" => factors,
         other => other.to_owned(),

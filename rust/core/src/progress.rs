@@ -107,8 +107,21 @@ impl Pace {
         expected_ms: i64,
         now_ms: i64,
     ) -> Option<f64> {
+        self.over(progress, expected_ms as f64 * self.own, now_ms)
+    }
+
+    /// The same against what was expected at first, whatever its own pace is.
+    pub(crate) fn slowness_at_first(
+        &self,
+        progress: Progress,
+        expected_ms: i64,
+        now_ms: i64,
+    ) -> Option<f64> {
+        self.over(progress, expected_ms as f64, now_ms)
+    }
+
+    fn over(&self, progress: Progress, expected_ms: f64, now_ms: i64) -> Option<f64> {
         let (since_ms, since) = self.since?;
-        let expected_ms = expected_ms as f64 * self.own;
         let took_ms = now_ms.saturating_sub(since_ms) - self.idle_ms;
         if took_ms < LEAST_MS || (took_ms as f64) < LEAST_PART * expected_ms {
             return None;
@@ -185,6 +198,7 @@ mod tests {
         pace.is_own(2.0);
         pace.begin(at(0.5), 60_000);
         assert_eq!(pace.slowness(at(0.75), 60_000, 90_000), Some(1.0));
+        assert_eq!(pace.slowness_at_first(at(0.75), 60_000, 90_000), Some(2.0));
     }
 
     #[test]

@@ -12,8 +12,9 @@ use serde_json::Value;
 
 const LEARNED: &[f32] = &[2.0; 20];
 
-/// A container that was learned to use two cores for a minute, and uses one; reports of so many slots.
-fn half_as_fast(elastane: &Elastane, slots: u64) -> Vec<Reply> {
+/// A container that was learned to use two cores for a minute, and uses one, or so many where it is given
+/// more; reports of so many slots.
+fn half_as_fast(elastane: &Elastane, slots: u64, in_window_cores: f32) -> Vec<Reply> {
     let node = register(elastane);
     elastane
         .report(NODE, VERSION, &report(0, &[]), START_MS)
@@ -21,13 +22,18 @@ fn half_as_fast(elastane: &Elastane, slots: u64) -> Vec<Reply> {
     let submission = named_submission("application_1_0080", "busy");
     let application = elastane.application_added(&submission, START_MS);
     assert!(commit(elastane, "c1", application, node, START_MS));
-    let replies = (1..=slots).map(|slot| {
+    let mut replies: Vec<Reply> = Vec::new();
+    let mut had_window = false;
+    for slot in 1..=slots {
         let now_ms = START_MS + 3_000 * slot as i64;
-        let body = report(slot, &[("c1", 1.0, GB)]);
+        let has_window = !had_window && replies.last().is_some_and(|last| weight(last) > 3.0);
+        had_window |= has_window;
+        let cores = if has_window { in_window_cores } else { 1.0 };
+        let body = report(slot, &[("c1", cores, GB)]);
         let reply = elastane.report(NODE, VERSION, &body, now_ms).unwrap();
-        decode(VERSION, &reply).unwrap()
-    });
-    replies.collect()
+        replies.push(decode(VERSION, &reply).unwrap());
+    }
+    replies
 }
 
 fn records(folder: &std::path::Path, what: &str) -> Vec<Value> {
@@ -37,8 +43,10 @@ fn records(folder: &std::path::Path, what: &str) -> Vec<Value> {
 }
 
 fn weight(reply: &Reply) -> f32 {
-    let step = &reply.plans[0].steps[0];
-    step.limits.cpu_weight_cores.unwrap()
+    let plan = reply.plans.first();
+    let step = plan.and_then(|plan| plan.steps.first());
+    step.and_then(|step| step.limits.cpu_weight_cores)
+        .unwrap_or_default()
 }
 
 #[test]
@@ -46,7 +54,7 @@ fn a_slow_container_has_a_window_and_the_journal_says_so() {
     let folder = tempfile::tempdir().unwrap();
     learn_named(folder.path(), &[("busy", LEARNED)]);
     let elastane = open_with(folder.path(), "enforce", &[("reprovision", "on")]);
-    let replies = half_as_fast(&elastane, 20);
+    let replies = half_as_fast(&elastane, 20, 3.0);
     let status: Value = serde_json::from_str(&elastane.status(START_MS + 60_000)).unwrap();
     elastane.close();
 
@@ -58,12 +66,28 @@ fn a_slow_container_has_a_window_and_the_journal_says_so() {
     assert_eq!(opened["predicted"]["cpu_cores"], 2.0);
     assert!(opened["lent"]["cpu_cores"].as_f64().unwrap() > 0.0);
     let measured = &records(folder.path(), "measured")[0];
-    assert_eq!(measured["used"]["cpu_cores"], 1.0);
-    assert_eq!(measured["factors"][0], 0.5, "{measured}");
+    assert_eq!(measured["used"]["cpu_cores"], 3.0);
+    assert_eq!(measured["factors"][0], 1.5, "{measured}");
     let at = |record: &Value| (record["time_ms"].as_i64().unwrap() - START_MS) / 3_000 - 1;
     let window = usize::try_from(at(opened)).unwrap();
     assert!(weight(&replies[window]) > 3.0);
-    assert_eq!(weight(&replies[window + 1]), 1.0);
+    assert_eq!(weight(&replies[window + 1]), 3.0);
+}
+
+#[test]
+fn the_journal_says_who_is_held_up_and_its_plan_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    learn_named(folder.path(), &[("busy", LEARNED)]);
+    let elastane = open_with(folder.path(), "enforce", &[("reprovision", "on")]);
+    let replies = half_as_fast(&elastane, 20, 1.0);
+    elastane.close();
+
+    assert!(records(folder.path(), "measured").is_empty());
+    let returned = &records(folder.path(), "returned")[0];
+    let reason = returned["reason"].as_str().unwrap();
+    assert!(reason.ends_with("something else holds it up"), "{reason}");
+    let at = (returned["time_ms"].as_i64().unwrap() - START_MS) / 3_000 - 1;
+    assert_eq!(weight(&replies[usize::try_from(at).unwrap()]), 2.0);
 }
 
 #[test]
@@ -72,7 +96,7 @@ fn nothing_is_reprovisioned_where_it_is_off_or_where_decisions_do_not_act() {
         let folder = tempfile::tempdir().unwrap();
         learn_named(folder.path(), &[("busy", LEARNED)]);
         let elastane = open_with(folder.path(), mode, &[("reprovision", reprovision)]);
-        half_as_fast(&elastane, 20);
+        half_as_fast(&elastane, 20, 3.0);
         elastane.close();
         assert!(
             records(folder.path(), "opened").is_empty(),

@@ -10,7 +10,7 @@ use crate::demand::Demand;
 use crate::node::ExecutorId;
 use crate::progress::Progress;
 use crate::reprovision::{
-    Correction, Course, NotMeasured, ReprovisionSettings, Reprovisioned, Used, WINDOW_MS,
+    Correction, Course, Finding, NotMeasured, ReprovisionSettings, Reprovisioned, Used, WINDOW_MS,
     mean_between, range_around, too_little,
 };
 use crate::resources::{Resource, Resources};
@@ -116,12 +116,18 @@ impl Cluster {
         let around = range_around(&demand, since_start(used.from_ms), since_start(used.to_ms));
         let what = match window {
             Some(window) if window.was_measured(used) => {
-                course.measured(used.usage, around, window.slowness, capacity);
+                let finding = course.measured(used.usage, around, window.slowness, capacity);
                 course.begin(now_ms);
-                Correction::Measured {
-                    used: used.usage,
-                    predicted,
-                    factors: course.factors(),
+                if finding == Finding::HeldUp {
+                    Correction::Returned {
+                        because: NotMeasured::HeldUp,
+                    }
+                } else {
+                    Correction::Measured {
+                        used: used.usage,
+                        predicted,
+                        factors: course.factors(),
+                    }
                 }
             }
             Some(_) => return false,

@@ -1,6 +1,6 @@
 //! How one executor gets on, and what that makes of its demand.
 
-use super::factors::{self, Range, bounded, needs};
+use super::factors::{Range, bounded, is_held_up, needs, raised};
 use super::unused::{Unused, restored};
 use super::{ReprovisionSettings, Used};
 use crate::demand::Demand;
@@ -14,6 +14,19 @@ const IDLE_BELOW: f64 = 0.1;
 
 /// Where a measurement differs from the prediction by no more, it confirms it.
 const CONFIRMS: f64 = 0.1;
+
+/// What the use in a window says of an executor that is slow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Finding {
+    /// It uses more than was predicted where it can.
+    WantsMore,
+    /// It uses what was predicted: its work takes longer than expected, and it is not slow for that
+    /// again.
+    OwnPace,
+    /// It uses less, though all that was left was its own: something else holds it up, and neither its
+    /// demand nor its pace is known from that.
+    HeldUp,
+}
 
 /// An executor of which a prediction is known.
 #[derive(Debug, Clone)]
@@ -98,24 +111,29 @@ impl Course {
         self.pace.slowness(self.progress, expected_ms, now_ms)
     }
 
-    /// It used so much in a window that it had for being slow. Where that is what was predicted, it
-    /// was not held up: its work takes longer than expected, and it is not slow for that again.
+    /// It used so much in a window that it had for being slow; returns what that says.
     pub(crate) fn measured(
         &mut self,
         used: Resources,
         predicted: Range,
         slowness: f64,
         capacity: Resources,
-    ) {
+    ) -> Finding {
         let former = self.factors();
-        self.measured = factors::measured(former, used, predicted, capacity);
-        self.lowered = ONE;
+        let measured = raised(former, used, predicted, capacity);
         let wanted_more = Resource::ALL
             .into_iter()
-            .any(|resource| self.measured.get(resource) > (1.0 + CONFIRMS) * former.get(resource));
-        if !wanted_more {
-            self.pace.is_own(slowness);
+            .any(|resource| measured.get(resource) > (1.0 + CONFIRMS) * former.get(resource));
+        if !wanted_more && is_held_up(used, predicted, capacity, 1.0 - CONFIRMS) {
+            return Finding::HeldUp;
         }
+        self.measured = measured;
+        self.lowered = ONE;
+        if wanted_more {
+            return Finding::WantsMore;
+        }
+        self.pace.is_own(slowness);
+        Finding::OwnPace
     }
 
     /// Its speed is measured from now on.
@@ -141,10 +159,7 @@ impl Course {
         }
         let before = self.lowered;
         self.lowered = restored(self.lowered, used.usage, predicted);
-        let on_track = self
-            .slowness(now_ms)
-            .is_some_and(|slowness| slowness <= settings.slow_from);
-        if !on_track || self.lowered != before {
+        if !self.is_on_time(settings, now_ms) || self.lowered != before {
             self.unused = Unused::default();
         } else if let Some(enough) = self.unused.add(used.usage, around.least, capacity) {
             let enough = Resources {
@@ -159,6 +174,16 @@ impl Course {
             self.lowered = lowered.map(bounded);
         }
         self.lowered != before
+    }
+
+    /// Whether it is as fast as was predicted. One whose own pace is slower may be held up for good,
+    /// by a full node: it uses less at a time, and would use all as soon as it can.
+    fn is_on_time(&self, settings: &ReprovisionSettings, now_ms: i64) -> bool {
+        let slowness = self.predicted.duration_ms().and_then(|expected_ms| {
+            self.pace
+                .slowness_at_first(self.progress, expected_ms, now_ms)
+        });
+        slowness.is_some_and(|slowness| slowness <= settings.slow_from)
     }
 
     /// Whether no slot to come is predicted to hold more than those behind.

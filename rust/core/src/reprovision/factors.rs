@@ -6,8 +6,8 @@ use crate::resources::{Resource, Resources};
 /// says nothing.
 const NEXT_TO_NOTHING: f64 = 0.01;
 
-/// A window is one sample of a run whose use comes in bursts: it may have met a pause. Half of what
-/// was predicted stays, so that the next one is measured against something.
+/// What is lowered may have met a pause: half of what was predicted stays, so that what comes is
+/// measured against something.
 const LEAST_FACTOR: f64 = 0.5;
 
 /// A burst is no level either. An input that is four times as large makes a run longer, not wider.
@@ -40,10 +40,10 @@ pub(crate) struct Range {
     pub(crate) most: Resources,
 }
 
-/// `former` times used over predicted, within bounds; unchanged where what was used lies within the
-/// range of the prediction. Memory is not lowered: what is held now says nothing of the peak to come,
-/// and too little of it costs the container.
-pub(crate) fn measured(
+/// `former` times used over predicted where more was used than the most that is predicted, within
+/// bounds. Nothing is lowered: who is slow and uses less than predicted is held up, or waits, and a
+/// lower demand would only hold it up more.
+pub(crate) fn raised(
     former: Resources,
     used: Resources,
     predicted: Range,
@@ -54,19 +54,26 @@ pub(crate) fn measured(
         if !needs(resource, predicted.most, capacity) {
             return former;
         }
-        let used = used.get(resource);
-        let nearest = used.clamp(predicted.least.get(resource), predicted.most.get(resource));
-        if nearest <= 0.0 {
-            return former;
-        }
-        let factor = bounded(former * used / nearest);
-        if resource == Resource::Memory {
-            factor.max(former)
-        } else {
-            factor
-        }
+        let beyond = used.get(resource) / predicted.most.get(resource);
+        bounded(former * beyond.max(1.0))
     });
     Resources::from_array(factors)
+}
+
+/// Whether an executor used as little as `part` of the least that is predicted, of everything that
+/// work flows through and that it needs: nothing that was measured sets its pace.
+pub(crate) fn is_held_up(
+    used: Resources,
+    predicted: Range,
+    capacity: Resources,
+    part: f64,
+) -> bool {
+    let mut needed = Resource::FLOWS
+        .into_iter()
+        .filter(|resource| needs(*resource, predicted.least, capacity))
+        .peekable();
+    needed.peek().is_some()
+        && needed.all(|resource| used.get(resource) < part * predicted.least.get(resource))
 }
 
 pub(crate) fn bounded(factor: f64) -> f64 {
@@ -89,7 +96,7 @@ mod tests {
     const PREDICTED: Resources = Resources::from_array([2.0, 20.0, 20.0, 20.0]);
 
     fn of(used: [f64; 4]) -> [f64; 4] {
-        measured(
+        raised(
             ONE,
             Resources::from_array(used),
             exactly(PREDICTED),
@@ -99,8 +106,8 @@ mod tests {
     }
 
     #[test]
-    fn each_resource_is_scaled_by_used_over_predicted() {
-        assert_eq!(of([3.0, 25.0, 10.0, 16.0]), [1.5, 1.25, 0.5, 0.8]);
+    fn each_resource_is_raised_by_used_over_predicted_and_none_is_lowered() {
+        assert_eq!(of([3.0, 25.0, 10.0, 16.0]), [1.5, 1.25, 1.0, 1.0]);
     }
 
     #[test]
@@ -110,27 +117,37 @@ mod tests {
             most: PREDICTED * 2.0,
         };
         let used = Resources::from_array([0.75, 20.0, 40.0, 60.0]);
-        let factors = measured(ONE, used, predicted, CAPACITY);
-        assert_eq!(factors.to_array(), [0.75, 1.0, 1.0, 1.5]);
+        let factors = raised(ONE, used, predicted, CAPACITY);
+        assert_eq!(factors.to_array(), [1.0, 1.0, 1.0, 1.5]);
     }
 
     #[test]
-    fn factors_stay_between_half_and_four() {
-        assert_eq!(of([0.0, 200.0, 0.0, 90.0]), [0.5, 4.0, 0.5, 4.0]);
-        let twice = measured(ONE * 3.0, PREDICTED * 2.0, exactly(PREDICTED), CAPACITY);
+    fn factors_stay_within_four() {
+        assert_eq!(of([0.0, 200.0, 0.0, 90.0]), [1.0, 4.0, 1.0, 4.0]);
+        let twice = raised(ONE * 3.0, PREDICTED * 2.0, exactly(PREDICTED), CAPACITY);
         assert_eq!(twice.to_array(), [4.0; 4]);
     }
 
     #[test]
-    fn memory_is_not_lowered() {
-        assert_eq!(of([2.0, 5.0, 20.0, 20.0]), [1.0; 4]);
+    fn one_is_held_up_that_uses_little_of_all_that_it_needs() {
+        let is_held_up = |used: [f64; 4]| {
+            let used = Resources::from_array(used);
+            is_held_up(used, exactly(PREDICTED), CAPACITY, 0.9)
+        };
+        assert!(is_held_up([1.7, 20.0, 17.0, 17.0]), "memory does not flow");
+        assert!(
+            !is_held_up([1.7, 20.0, 17.0, 19.0]),
+            "its disk sets the pace"
+        );
+        let nothing = exactly(Resources::ZERO);
+        assert!(!super::is_held_up(Resources::ZERO, nothing, CAPACITY, 0.9));
     }
 
     #[test]
     fn a_resource_that_is_hardly_needed_or_not_known_is_left_alone() {
         let predicted = Resources::from_array([0.05, 20.0, 0.0, 20.0]);
         let capacity = Resources::from_array([10.0, 100.0, 100.0, 0.0]);
-        let factors = measured(ONE, PREDICTED * 2.0, exactly(predicted), capacity);
+        let factors = raised(ONE, PREDICTED * 2.0, exactly(predicted), capacity);
         assert_eq!(factors.to_array(), [1.0, 2.0, 1.0, 1.0]);
     }
 

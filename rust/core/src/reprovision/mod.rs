@@ -13,7 +13,7 @@ use std::sync::Arc;
 use crate::cluster::{ApplicationId, NodeId};
 use crate::resources::{Resource, Resources};
 
-pub(crate) use course::{Course, mean_between, range_around};
+pub(crate) use course::{Course, Finding, mean_between, range_around};
 pub(crate) use factors::too_little;
 
 /// How long a slow executor has what its node has left: one sample.
@@ -89,7 +89,7 @@ pub enum Correction {
         /// What is left of its demand, as multiples of what was predicted at first.
         factors: Resources,
     },
-    /// What it was lent is returned, and nothing is known of what it used.
+    /// What it was lent is returned, and its demand stays as it was.
     Returned {
         /// Why.
         because: NotMeasured,
@@ -112,7 +112,7 @@ pub enum Correction {
     },
 }
 
-/// Why a window ended without a measurement.
+/// Why a window says nothing of the demand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotMeasured {
     /// The container ended in it.
@@ -123,6 +123,8 @@ pub enum NotMeasured {
     NoSample,
     /// The core no longer decides about the node.
     NotDecided,
+    /// It used less than was predicted of all that it needs, with all that was left for its own.
+    HeldUp,
 }
 
 impl NotMeasured {
@@ -134,6 +136,9 @@ impl NotMeasured {
             NotMeasured::NodeLost => "the node is gone",
             NotMeasured::NoSample => "no sample of it came in time",
             NotMeasured::NotDecided => "the core no longer decides about the node",
+            NotMeasured::HeldUp => {
+                "it used less than predicted with all that was left, so something else holds it up"
+            }
         }
     }
 }

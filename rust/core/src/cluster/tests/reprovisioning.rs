@@ -311,6 +311,75 @@ fn one_that_wants_no_more_than_predicted_just_takes_longer() {
     );
 }
 
+/// One that is to use these amounts in each of 20 slots has its window, on a node with a disk.
+fn with_window_of(amounts: [f64; 4]) -> (Cluster, NodeId) {
+    let (mut cluster, node) = cluster_of_one(ClusterSettings {
+        fresh_for_ms: i64::MAX,
+        ..settings()
+    });
+    cluster.reported(node, Resources::from_array([4.0, 8e9, 0.0, 400e6]), 0);
+    cluster.reprovision_by(ReprovisionSettings::default());
+    let mut demands = learned(&[1.0], 1.0);
+    if let Some(executor) = &mut demands.executor {
+        let slots = [Resources::from_array(amounts); 20];
+        executor.demand = Demand::series(crate::SLOT_MS, &slots).unwrap();
+    }
+    let application = application(&mut cluster, demands);
+    let commit = CommitRequest {
+        container: "c1",
+        application,
+        node,
+        application_master: false,
+        request: request(4, 1),
+        may_refuse: false,
+        start_ms: 0,
+    };
+    cluster.commit(commit, 0);
+    be_slow(&mut cluster, "c1");
+    assert!(cluster.reprovision(node, 10 * SLOT));
+    (cluster, node)
+}
+
+/// Slow because its node is busy with what nobody planned, it uses half of what was predicted.
+fn held_up() -> (Cluster, NodeId) {
+    let (mut cluster, node) = with_window();
+    assert!(used(&mut cluster, "c1", 0.5, 11 * SLOT));
+    (cluster, node)
+}
+
+#[test]
+fn one_that_is_held_up_keeps_its_demand_and_may_ask_again() {
+    let (mut cluster, node) = held_up();
+    let because = NotMeasured::HeldUp;
+    assert_eq!(done(&mut cluster), [Correction::Returned { because }]);
+    assert_eq!(left(&mut cluster, node, 1, 11 * SLOT), [3.0]);
+    // As slow as before, which is not its own pace.
+    told(&mut cluster, "c1", 0.75, 31 * SLOT);
+    assert!(cluster.reprovision(node, 31 * SLOT));
+}
+
+#[test]
+fn what_uses_more_of_one_resource_and_less_of_another_is_lowered_in_neither() {
+    let (mut cluster, node) = with_window_of([1.0, 1e9, 0.0, 40e6]);
+    used_all(&mut cluster, "c1", [0.5, 1e9, 0.0, 80e6], 11 * SLOT);
+    let entry = cluster.node(node).unwrap();
+    let expected = entry.node.expected_at(11 * SLOT);
+    assert_eq!((expected.cpu_cores, expected.disk_bytes_per_s), (1.0, 80e6));
+}
+
+#[test]
+fn one_at_its_own_slower_pace_leaves_nothing_unused() {
+    let (mut cluster, node) = with_window();
+    used(&mut cluster, "c1", 1.0, 11 * SLOT);
+    done(&mut cluster);
+    for slot in 12..30 {
+        told(&mut cluster, "c1", slot as f64 / 40.0, slot * SLOT);
+        used(&mut cluster, "c1", 0.5, slot * SLOT);
+    }
+    assert_eq!(done(&mut cluster), []);
+    assert_eq!(left(&mut cluster, node, 1, 29 * SLOT), [3.0]);
+}
+
 #[test]
 fn too_little_left_is_told_once_a_minute_and_not_lent() {
     let (mut cluster, node) = one_running(on());
