@@ -70,6 +70,7 @@ fn an_undisturbed_executor_takes_as_long_as_its_demand() {
     assert_eq!(application.ended_s, 31.0);
     assert_eq!(outcome.makespan_s, 30.5);
     assert_eq!(outcome.work_done.cpu_cores, 30.0);
+    assert_eq!(outcome.executors_s, 30.0);
 }
 
 #[test]

@@ -27,8 +27,15 @@ fn write_costs(output: &mut impl Write, comparison: &Comparison) -> Result<(), F
     writeln!(output)?;
     writeln!(
         output,
-        "{:<18} {:>9} {:>9} {:>9} {:>9} {:>9} {:>22}",
-        "", "windows", "measured", "raised", "too little", "unused", "lent CPU, of it used"
+        "{:<18} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>22}",
+        "",
+        "windows",
+        "measured",
+        "raised",
+        "held up",
+        "too little",
+        "unused",
+        "lent CPU, of it used"
     )?;
     for policy in &comparison.policies {
         let count = |of: fn(&Corrections) -> u64| mean(policy, |one| of(&one.corrections) as f64);
@@ -46,11 +53,12 @@ fn write_costs(output: &mut impl Write, comparison: &Comparison) -> Result<(), F
         };
         writeln!(
             output,
-            "{:<18} {:>9.0} {:>9.0} {:>9.0} {:>9.0} {:>9.0} {:>12.2} %, {:>5.1} %",
+            "{:<18} {:>9.0} {:>9.0} {:>9.0} {:>9.0} {:>9.0} {:>9.0} {:>12.2} %, {:>5.1} %",
             policy.policy,
             count(|it| it.windows),
             count(|it| it.measured),
             count(|it| it.raised),
+            count(|it| it.held_up),
             count(|it| it.too_little_left),
             count(|it| it.unused),
             part(lent, work),

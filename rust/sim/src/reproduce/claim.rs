@@ -5,7 +5,7 @@ use elastane_core::Resource;
 use super::compared::{Compared, Measured};
 use crate::experiment::Comparison;
 use crate::simulator::Outcome;
-use crate::summary::quantile;
+use crate::summary::{mean, quantile};
 
 /// One published figure.
 #[derive(Debug, Clone, Copy)]
@@ -81,6 +81,21 @@ pub enum Measure {
         /// Which quantile: 0.9 is the 90th percentile.
         part: f64,
     },
+    /// By how much applications' completion times are shorter in the geometric mean, application by
+    /// application, in percent. It hangs on no single application, as a quantile does.
+    EachCompletionCut {
+        /// Whose.
+        of: &'static str,
+        /// Than whose.
+        than: &'static str,
+    },
+    /// By how much the time is shorter for which executors ran, all together, in percent.
+    ExecutorsCut {
+        /// Whose.
+        of: &'static str,
+        /// Than whose.
+        than: &'static str,
+    },
     /// By how much the mean utilization is higher, in percent of the other's.
     UtilizationGain {
         /// Whose.
@@ -140,6 +155,12 @@ impl Measure {
             Measure::ExecutionCutAt { of, than, part } => {
                 format!("execution of {of} below {than}, {}, %", percentile(part))
             }
+            Measure::EachCompletionCut { of, than } => {
+                format!("completion of {of} below {than}, geometric mean, %")
+            }
+            Measure::ExecutorsCut { of, than } => {
+                format!("executors' time of {of} below {than}, %")
+            }
             Measure::UtilizationGain { of, than, resource } => {
                 format!("{} used by {of} above {than}, %", resource.name())
             }
@@ -164,6 +185,8 @@ impl Measure {
             | Measure::MedianExecutionCut { of, than }
             | Measure::CompletionCutAt { of, than, .. }
             | Measure::ExecutionCutAt { of, than, .. }
+            | Measure::EachCompletionCut { of, than }
+            | Measure::ExecutorsCut { of, than }
             | Measure::UtilizationGain { of, than, .. } => vec![of, than],
             Measure::MakespanCutOfBest { of, than } => [&[of], than].concat(),
             Measure::BoundBelowBest { of } => of.to_vec(),
@@ -213,6 +236,17 @@ impl Measure {
                 quantile(&executions_s(outcome(of)?), part),
                 quantile(&executions_s(outcome(than)?), part),
             ),
+            Measure::EachCompletionCut { of, than } => {
+                let pairs = outcome(of)?.applications.iter();
+                let ratios = pairs.zip(&outcome(than)?.applications);
+                let logarithms: Vec<f64> = ratios
+                    .map(|(of, than)| (of.completion_s() / than.completion_s()).ln())
+                    .collect();
+                100.0 * (1.0 - mean(&logarithms).exp())
+            }
+            Measure::ExecutorsCut { of, than } => {
+                cut(outcome(of)?.executors_s, outcome(than)?.executors_s)
+            }
             Measure::UtilizationGain { of, than, resource } => {
                 let used = |outcome: &Outcome| outcome.utilization.get(resource);
                 -cut(used(outcome(of)?), used(outcome(than)?))
@@ -257,4 +291,74 @@ fn executions_s(outcome: &Outcome) -> Vec<f64> {
 
 fn percentile(part: f64) -> String {
     format!("{:.0}th percentile", 100.0 * part)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::PolicyOutcomes;
+    use crate::simulator::{ApplicationOutcome, Corrections, Counts, Packing, Timeline};
+    use elastane_core::Resources;
+
+    fn outcomes(policy: &str, completions_s: [f64; 2], executors_s: f64) -> PolicyOutcomes {
+        let applications = completions_s.map(|completion_s| ApplicationOutcome {
+            name: "a".to_owned(),
+            submitted_s: 10.0,
+            started_s: 10.0,
+            ended_s: 10.0 + completion_s,
+        });
+        let outcome = Outcome {
+            policy: "minfrag",
+            applications: applications.to_vec(),
+            makespan_s: 0.0,
+            utilization: Resources::ZERO,
+            time_above: Default::default(),
+            work_done: Resources::ZERO,
+            executors_s,
+            timeline: Timeline::default(),
+            packing: Packing::default(),
+            counts: Counts::default(),
+            corrections: Corrections::default(),
+        };
+        PolicyOutcomes {
+            policy: policy.to_owned(),
+            outcomes: vec![outcome],
+        }
+    }
+
+    fn compared(measure: Measure, completions_s: [f64; 2]) -> Vec<f64> {
+        let comparison = Comparison {
+            workload: "w".to_owned(),
+            seeds: vec![1],
+            bounds: Vec::new(),
+            policies: vec![
+                outcomes("of", completions_s, 30.0),
+                outcomes("than", [100.0, 400.0], 40.0),
+            ],
+        };
+        measure.of(&comparison).map_or(Vec::new(), |it| it.values)
+    }
+
+    #[test]
+    fn each_application_counts_as_much_however_long_it_takes() {
+        let measure = Measure::EachCompletionCut {
+            of: "of",
+            than: "than",
+        };
+        for (completions_s, expected) in [([50.0, 200.0], 50.0), ([50.0, 800.0], 0.0)] {
+            let [cut] = compared(measure, completions_s)[..] else {
+                panic!("one seed");
+            };
+            assert!((cut - expected).abs() < 1e-9, "{cut}");
+        }
+    }
+
+    #[test]
+    fn what_executors_ran_less_is_a_part_of_what_they_ran() {
+        let measure = Measure::ExecutorsCut {
+            of: "of",
+            than: "than",
+        };
+        assert_eq!(compared(measure, [100.0, 400.0]), [25.0]);
+    }
 }

@@ -51,6 +51,21 @@ impl Setup {
         }
     }
 
+    /// A part of the machines, at least one, and of each application's executors: as much to do for
+    /// each machine.
+    pub(super) fn part_of_cluster(&mut self, part: f64) {
+        let machines = (self.workload.machines.len() as f64 * part).round() as usize;
+        self.workload.machines.truncate(machines.max(1));
+        self.scale_executors(part);
+    }
+
+    /// What the scheduler is told of each application is what its executors use on the average.
+    pub(super) fn know_all(&mut self) {
+        for application in &mut self.workload.applications {
+            application.predicted = Some(application.actual.clone());
+        }
+    }
+
     /// Executors live so many times as long.
     pub(super) fn lengthen(&mut self, times: usize) -> Result<(), DemandError> {
         self.each_demand(|slots| {
@@ -124,4 +139,41 @@ fn scaled(amounts: Resources, resource: Resource, factor: f64) -> Resources {
     let mut amounts = amounts.to_array();
     amounts[resource as usize] *= factor;
     Resources::from_array(amounts)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test")]
+
+    use super::*;
+
+    fn outdated() -> Setup {
+        Setup {
+            workload: crate::workload::generate("elasecutor-outdated", 1).unwrap(),
+            settings: Settings::default(),
+        }
+    }
+
+    #[test]
+    fn a_part_of_a_cluster_has_as_much_to_do_for_each_machine() {
+        let (whole, mut part) = (outdated(), outdated());
+        part.part_of_cluster(0.2);
+        let per_machine = |setup: &Setup| {
+            setup.workload.executors() as f64 / setup.workload.machines.len() as f64
+        };
+        assert_eq!(part.workload.machines.len(), 7);
+        let ratio = per_machine(&part) / per_machine(&whole);
+        assert!((ratio - 1.0).abs() < 0.05, "{ratio}");
+        part.part_of_cluster(1e-3);
+        assert_eq!(part.workload.machines.len(), 1);
+    }
+
+    #[test]
+    fn what_is_known_is_what_is_used() {
+        let mut setup = outdated();
+        setup.know_all();
+        for application in &setup.workload.applications {
+            assert_eq!(application.predicted.as_ref(), Some(&application.actual));
+        }
+    }
 }

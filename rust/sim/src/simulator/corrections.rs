@@ -1,6 +1,6 @@
 //! What was corrected about running containers, and what that cost.
 
-use elastane_core::reprovision::{Correction, Reprovisioned, WINDOW_MS};
+use elastane_core::reprovision::{Correction, NotMeasured, Reprovisioned, WINDOW_MS};
 use elastane_core::{Resource, Resources};
 use serde::Serialize;
 
@@ -13,6 +13,8 @@ pub struct Corrections {
     pub measured: u64,
     /// Those after which more was predicted for it of some resource.
     pub raised: u64,
+    /// Those in which it used less than was predicted, so that its demand stayed as it was.
+    pub held_up: u64,
     /// How often a slow executor's node had too little left.
     pub too_little_left: u64,
     /// How often a demand was lowered since it was not used, or given back.
@@ -45,7 +47,9 @@ impl Corrections {
                 let beyond = used.zip(predicted, |used, predicted| (used - predicted).max(0.0));
                 self.lent_and_used += beyond * seconds;
             }
-            Correction::Returned { .. } => {}
+            Correction::Returned { because } => {
+                self.held_up += u64::from(because == NotMeasured::HeldUp);
+            }
             Correction::Reschedule { .. } => self.too_little_left += 1,
             Correction::Unused { .. } => self.unused += 1,
         }

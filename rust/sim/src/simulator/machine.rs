@@ -96,6 +96,8 @@ pub(super) struct Stretch {
     pub(super) to_ms: f64,
     pub(super) usage: Resources,
     pub(super) wanted: Resources,
+    /// How many worked.
+    pub(super) executors: usize,
 }
 
 impl Machine {
@@ -148,6 +150,7 @@ impl Machine {
             to_ms: now_ms,
             usage: self.usage,
             wanted: self.wanted,
+            executors: self.rates.len(),
         })
     }
 

@@ -15,6 +15,8 @@ const LEVEL_TOLERANCE: f64 = 1e-9;
 pub(super) struct Meter {
     /// Core-seconds, byte-seconds, bytes, bytes.
     pub(super) used: Resources,
+    /// For how long executors ran, all together.
+    pub(super) executors_ms: f64,
     /// Machine-milliseconds in which more than each of [`LEVELS`] was wanted.
     pub(super) above_ms: [[f64; LEVELS.len()]; 4],
     pub(super) timeline: Timeline,
@@ -24,6 +26,7 @@ impl Meter {
     pub(super) fn add(&mut self, stretch: &Stretch, capacity: Resources) {
         let length_ms = stretch.to_ms - stretch.from_ms;
         self.used += stretch.usage * (length_ms / 1e3);
+        self.executors_ms += length_ms * stretch.executors as f64;
         for resource in Resource::ALL {
             let wanted = stretch.wanted.get(resource) - LEVEL_TOLERANCE * capacity.get(resource);
             for (level, above_ms) in LEVELS.iter().zip(&mut self.above_ms[resource as usize]) {

@@ -21,6 +21,8 @@ pub struct Outcome {
     pub time_above: [[f64; LEVELS.len()]; 4],
     /// Work that was done, lost work included: core-seconds, byte-seconds held, bytes, bytes.
     pub work_done: Resources,
+    /// For how long executors ran, all together, in seconds.
+    pub executors_s: f64,
     /// Use of all machines over time.
     pub timeline: Timeline,
     /// What happened on the node that was recorded.
@@ -115,6 +117,7 @@ impl Outcome {
                 .above_ms
                 .map(|levels| levels.map(|above_ms| part(above_ms, whole_ms))),
             work_done: meter.used,
+            executors_s: meter.executors_ms / 1e3,
             timeline: meter.timeline,
             packing: Packing::default(),
             counts: Counts::default(),
