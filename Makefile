@@ -52,6 +52,7 @@ test: lint test-rust test-java test-cluster test-v2 bench-heartbeat bench-agent 
 
 test-rust: ## unit and integration tests of the Rust crates and of the agent on real cgroups
 	$(CARGO) test --locked --jobs $(JOBS) --workspace
+	$(CARGO) test --locked --jobs $(JOBS) -p elastane-runtime --test full_disk -- --ignored
 
 test-java: build ## the scheduler in a real JVM on the real library
 	$(MAVEN) verify

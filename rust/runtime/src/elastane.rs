@@ -15,7 +15,7 @@ use elastane_core::{Cluster, SLOT_MS};
 use elastane_predict::{
     ContainerKind, Submission, signature, signature_parts, submission_settings,
 };
-use elastane_store::{MergeReport, OpenRun, StoreError, SubmissionRecord};
+use elastane_store::{Depository, MergeReport, OpenRun, StoreError, SubmissionRecord};
 use parking_lot::Mutex;
 
 use crate::checkpoint::Checkpoints;

@@ -1,31 +1,38 @@
 //! A depository elsewhere, while there is no room where it belongs.
 
-use std::env;
-use std::path::Path;
-use std::process;
+use std::ffi::OsString;
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::{env, fs, io, process};
 
-use elastane_store::{Access, Depository, Opened, StoreError};
+use elastane_store::{Depository, Opened, StoreError};
 
-/// Opens the depository. Where its disk is full, a new one among the temporary files takes its
-/// place until the next start, with what the full one still tells.
+/// A file and what SQLite has not yet written into it.
+const PARTS: [&str; 2] = ["", "-wal"];
+/// Of one process.
+const MOST_FOLDERS: u32 = 100;
+
+/// Opens the depository. Where its disk is full, a copy among the temporary files takes its place
+/// until the next start; an empty one where there is no room for that.
 ///
 /// # Errors
 /// As [`Depository::open`]; where the disk of the temporary files is full as well, the first error.
 pub(crate) fn open(path: &Path) -> Result<Opened, StoreError> {
     match Depository::open(path) {
         Err(full @ StoreError::Full { .. }) => {
-            let name = format!("elastane-depository-{}.sqlite", process::id());
-            let elsewhere = env::temp_dir().join(name);
-            let Ok(mut opened) = Depository::open(&elsewhere) else {
+            let Ok(folder) = own_folder() else {
                 return Err(full);
             };
-            log::error!(
-                "{full}; until the next start what is learned is kept in {}",
-                elsewhere.display()
-            );
-            match take_over(&mut opened.depository, path) {
-                Ok(runs) => log::info!("{runs} runs are known from {}", path.display()),
-                Err(error) => log::error!("nothing is known of earlier runs: {error}"),
+            let elsewhere = folder.join("depository.sqlite");
+            let copied = copy(path, &elsewhere);
+            let Ok(opened) = Depository::open(&elsewhere) else {
+                return Err(full);
+            };
+            let place = elsewhere.display();
+            log::error!("{full}; until the next start what is learned is kept in {place}");
+            if let Err(error) = copied {
+                log::error!("nothing is known of earlier runs: cannot copy to {place}: {error}");
             }
             Ok(opened)
         }
@@ -33,7 +40,35 @@ pub(crate) fn open(path: &Path) -> Result<Opened, StoreError> {
     }
 }
 
-fn take_over(depository: &mut Depository, path: &Path) -> Result<usize, StoreError> {
-    drop(Depository::open_existing(path, Access::Read)?);
-    Ok(depository.merge(path)?.added)
+/// A new one that nobody else can look into: others write to the place around it, too.
+fn own_folder() -> io::Result<PathBuf> {
+    let name = |number| format!("elastane-{}-{number}", process::id());
+    let mut folders = (0..MOST_FOLDERS).map(|number| env::temp_dir().join(name(number)));
+    let made = folders.find_map(
+        |folder| match DirBuilder::new().mode(0o700).create(&folder) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => None,
+            made => Some(made.map(|()| folder)),
+        },
+    );
+    made.unwrap_or_else(|| Err(io::ErrorKind::AlreadyExists.into()))
+}
+
+/// All of it or nothing.
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    let parts = PARTS.map(|part| (with(from, part), with(to, part)));
+    let mut there = parts.iter().filter(|(from, _)| from.exists());
+    let copied = there.try_for_each(|(from, to)| fs::copy(from, to).map(drop));
+    if copied.is_err() {
+        for (_, to) in &parts {
+            // What counts is why it could not be copied.
+            let _ = fs::remove_file(to);
+        }
+    }
+    copied
+}
+
+fn with(path: &Path, part: &str) -> PathBuf {
+    let mut name = OsString::from(path);
+    name.push(part);
+    name.into()
 }

@@ -118,6 +118,8 @@ fn a_disk_that_is_full_at_the_start_keeps_nobody_from_scheduling_by_what_is_know
         "the old file is as it was"
     );
     elastane.close();
+    let substitute = format!("elastane-{}-0", std::process::id());
+    std::fs::remove_dir_all(std::env::temp_dir().join(substitute)).unwrap();
 }
 
 /// How many slots are saved of the run.

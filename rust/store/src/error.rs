@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rusqlite::ErrorCode;
+use rusqlite::{ErrorCode, ffi};
 
 /// Why the depository could not do what it was asked.
 #[derive(Debug, thiserror::Error)]
@@ -145,6 +145,7 @@ impl StoreError {
                 Self::Locked { path, action }
             }
             Some(ErrorCode::DiskFull) => Self::Full { path, action },
+            _ if has_no_room_for_the_index(&source) => Self::Full { path, action },
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Damaged {
                 path,
                 reason: source.to_string(),
@@ -156,4 +157,11 @@ impl StoreError {
             },
         }
     }
+}
+
+/// The index of the log could not be made as large as it has to be: SQLite says that as an error of
+/// the disk.
+fn has_no_room_for_the_index(error: &rusqlite::Error) -> bool {
+    matches!(error, rusqlite::Error::SqliteFailure(code, _)
+        if code.extended_code == ffi::SQLITE_IOERR_SHMSIZE)
 }
