@@ -165,6 +165,24 @@ fn runs_with_other_settings_are_predicted_from_fifteen_and_thirty() {
 
 /// Ten applications, five runs each, as `make record` measured them. docs/learning.md has the figures.
 #[test]
+fn new_settings_of_a_real_application_are_predicted_after_15_runs() {
+    let recorded = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/recorded-settings");
+    let folder = tempfile::tempdir().unwrap();
+    let json = folder.path().join("figures.json");
+    elastane(&["evaluate", text(&recorded), "--json", text(&json)]).printed();
+    let figures: Value = serde_json::from_slice(&fs::read(json).unwrap()).unwrap();
+    let after_15 = &figures["new_settings"][0];
+    assert_eq!(
+        (&after_15["trained_on"], &after_15["predicted"]),
+        (&15.into(), &10.into())
+    );
+    assert!(
+        after_15["within_20_percent"].as_f64().unwrap() >= 0.8,
+        "{after_15}"
+    );
+}
+
+#[test]
 fn recorded_runs_are_covered_at_less_waste_than_their_peaks() {
     let recorded = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/recorded");
     let folder = tempfile::tempdir().unwrap();

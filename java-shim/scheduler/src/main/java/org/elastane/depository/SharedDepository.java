@@ -86,6 +86,7 @@ public final class SharedDepository implements AutoCloseable {
     return start(conf, everyMs, copies, countFailure);
   }
 
+  @SuppressWarnings("FutureReturnValueIgnored") // what share() throws it has logged itself
   static SharedDepository start(
       Configuration conf, int everyMs, DepositoryCopies copies, Runnable countFailure) {
     Path directory = ElastaneConfiguration.depositoryShared(conf);

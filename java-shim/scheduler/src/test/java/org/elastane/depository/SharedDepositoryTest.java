@@ -20,6 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** On Hadoop's local file system; the core is played: its copies are lines of text. */
+@SuppressWarnings("try") // it works while it is open
 class SharedDepositoryTest {
   private static final int EVERY_MS = 20;
   private static final String DAMAGED = "damaged";
