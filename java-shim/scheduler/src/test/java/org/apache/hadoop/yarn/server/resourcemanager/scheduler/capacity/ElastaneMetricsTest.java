@@ -34,7 +34,8 @@ class ElastaneMetricsTest {
               "refused_commits",
               "refused_calls",
               "core_failures",
-              "preemptions_held_back"));
+              "preemptions_held_back",
+              "sharing_failures"));
 
   @TempDir Path directory;
 
