@@ -42,9 +42,13 @@ def wait_all_raised(cluster: Cluster) -> None:
 
 
 def wait_learned(journal: Path, name: str) -> None:
-    """Until a run of this application has become part of a profile."""
+    """Until a run of this application, or the run of this id, has become part of a profile."""
+
+    def is_it(entry: dict[str, Any]) -> bool:
+        return name in (entry["application"], *entry["profile"].split("|"))
+
     wait_until(
-        lambda: any(name in entry["profile"].split("|") for entry in records(journal, "learned")),
+        lambda: any(map(is_it, records(journal, "learned"))),
         f"a profile of {name} in {journal}",
         LEARN_SECONDS,
     )

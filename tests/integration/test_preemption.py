@@ -71,18 +71,20 @@ def test_queues_at_their_shares_keep_them_when_all_agents_are_lost(
     shell = DistributedShell(manager, work, checkout)
     journal = work / "journal.jsonl"
     wait_all_raised(cluster)
-    for queue in ("left", "right"):
+    # What ran once is known of those that ask for as many.
+    counts = {"left": 2 * SHARE_CONTAINERS - 1, "right": SHARE_CONTAINERS - 1}
+    for queue, count in counts.items():
         with alarm() as end:
-            lesson = shell.submit(_sleepers(queue, containers=2, until=end))
+            lesson = shell.submit(_sleepers(queue, count, until=end))
             wait_sampled(journal, lesson)
         assert wait_ended(manager, lesson, WAIT_SECONDS)["finalStatus"] == "SUCCEEDED"
-        wait_learned(journal, f"sleepers-{queue}")
+        wait_learned(journal, lesson)
 
     # The left queue takes all. The right one gets its share back by the monitor: it works, and
     # the left one goes on waiting for more than its share.
-    left = shell.submit(_sleepers("left", 2 * SHARE_CONTAINERS - 1, never))
+    left = shell.submit(_sleepers("left", counts["left"], never))
     wait_containers(cluster, left, 2 * SHARE_CONTAINERS, WAIT_SECONDS)
-    right = shell.submit(_sleepers("right", SHARE_CONTAINERS - 1, never))
+    right = shell.submit(_sleepers("right", counts["right"], never))
     wait_containers(cluster, right, SHARE_CONTAINERS, WAIT_SECONDS)
     assert _preempted(cluster, left) > 0
     wait_until(lambda: _running(cluster, left) == SHARE_CONTAINERS, "the left share", WAIT_SECONDS)
