@@ -65,8 +65,13 @@ impl Random {
         if deviation == 0.0 {
             return 1.0;
         }
-        let half_width = 3_f64.sqrt() * deviation;
+        let half_width = half_width(deviation);
         self.between(1.0 - half_width, 1.0 + half_width).max(0.0)
+    }
+
+    /// The largest factor that comes of a deviation.
+    pub(crate) fn most_factor(deviation: f64) -> f64 {
+        1.0 + half_width(deviation)
     }
 
     /// One of `items` by its number; there must be some.
@@ -79,6 +84,11 @@ impl Random {
             items.swap(last, self.index(last + 1));
         }
     }
+}
+
+/// Of the uniform distribution with this standard deviation.
+fn half_width(deviation: f64) -> f64 {
+    3_f64.sqrt() * deviation
 }
 
 #[cfg(test)]

@@ -25,8 +25,8 @@ impl Ord for Moment {
 /// asks for work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Event {
-    /// An executor on a machine reaches the end of a slot, unless the machine changed meanwhile.
-    Work { machine: usize, version: u64 },
+    /// An executor on a machine may end.
+    Work { machine: usize },
     /// An application comes.
     Arrival { application: usize },
     /// Executors that were not asked for yet are.

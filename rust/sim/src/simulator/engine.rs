@@ -20,8 +20,11 @@ use crate::workload::Workload;
 /// A machine's part of the schedule.
 struct Node {
     machine: Machine,
-    /// Counts the machine's changes, so that events of a former state are known.
-    version: u64,
+    /// When its first executor reaches the end of a slot.
+    changes_ms: Option<f64>,
+    /// When the machine is looked at next for that, see [`Event::Work`]. One on the agenda that comes
+    /// at another moment was put off.
+    planned_ms: Option<f64>,
     /// Containers that ended since the last heartbeat, and what of them has to run again.
     ended: Vec<Ended>,
     /// Whether something changed here since the last look in vain.
@@ -89,7 +92,8 @@ impl<'a> Engine<'a> {
         let manager = ResourceManager::new(workload, policy, settings);
         let nodes = workload.machines.iter().map(|capacity| Node {
             machine: Machine::new(*capacity),
-            version: 0,
+            changes_ms: None,
+            planned_ms: None,
             ended: Vec::new(),
             changed: true,
             queue_seen: 0,
@@ -167,11 +171,7 @@ impl<'a> Engine<'a> {
         // Everything but work happens at whole milliseconds.
         let whole_ms = now_ms.ceil() as i64;
         match event {
-            Event::Work { machine, version } => {
-                if self.nodes[machine].version == version {
-                    self.work(machine, now_ms);
-                }
-            }
+            Event::Work { machine } => self.work(machine, now_ms),
             Event::Arrival { application } => self.arrived(application, whole_ms),
             Event::Backlog { application } => self.ask_more(application, whole_ms),
             Event::Resumed { application, piece } => {

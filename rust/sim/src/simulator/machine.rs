@@ -23,6 +23,8 @@ pub(super) struct Executor {
     pub(super) demand: Resources,
     /// The same of the slots after that.
     pub(super) coming: ExecutorSlots,
+    /// No slot uses more memory.
+    pub(super) most_memory_bytes: f64,
     /// The slot it is in.
     pub(super) slot: usize,
     /// The slot in which it is done, or idle and released.
@@ -48,6 +50,12 @@ impl Executor {
     fn limited_rate(&self) -> f64 {
         let followed = self.followed.as_ref();
         followed.map_or(1.0, |followed| followed.limited_rate(self.demand))
+    }
+
+    /// How long it takes at least to the end.
+    fn left_ms(&self) -> f64 {
+        let slots = (self.last_slot - self.slot).min(self.coming.len());
+        (slots + 1) as f64 * self.slot_ms - self.into_slot_ms
     }
 
     /// Goes on to the next slot where this one is done.
@@ -152,6 +160,20 @@ impl Machine {
             wanted: self.wanted,
             executors: self.rates.len(),
         })
+    }
+
+    /// Until when no executor ends or is killed, whatever those here do: none is faster than undisturbed.
+    pub(super) fn quiet_until_ms(&self, contention: &Contention) -> f64 {
+        let memory = self.executors.iter().map(|one| one.most_memory_bytes);
+        let most = Resources {
+            memory_bytes: memory.sum(),
+            ..Resources::ZERO
+        };
+        if contention.kills(self.capacity, most) {
+            return self.at_ms;
+        }
+        let left_ms = self.executors.iter().map(Executor::left_ms);
+        self.at_ms + left_ms.fold(f64::INFINITY, f64::min)
     }
 
     /// Moves on those whose slot is done and returns those that ended.

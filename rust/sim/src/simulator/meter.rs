@@ -13,30 +13,66 @@ const LEVEL_TOLERANCE: f64 = 1e-9;
 /// What all machines together used.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Meter {
-    /// Core-seconds, byte-seconds, bytes, bytes.
-    pub(super) used: Resources,
-    /// For how long executors ran, all together.
-    pub(super) executors_ms: f64,
-    /// Machine-milliseconds in which more than each of [`LEVELS`] was wanted.
-    pub(super) above_ms: [[f64; LEVELS.len()]; 4],
+    used: [Sum; 4],
+    executors_ms: Sum,
+    above_ms: [[Sum; LEVELS.len()]; 4],
     pub(super) timeline: Timeline,
+}
+
+/// A sum in whole parts, which is the same in whatever order machines are counted.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+struct Sum(i128);
+
+impl Sum {
+    /// How many make one.
+    const PARTS: f64 = (1 << 20) as f64;
+
+    fn parts(amount: f64) -> i128 {
+        (amount * Self::PARTS).round() as i128
+    }
+
+    fn add(&mut self, amount: f64) {
+        self.0 += Self::parts(amount);
+    }
+
+    fn value(self) -> f64 {
+        self.0 as f64 / Self::PARTS
+    }
 }
 
 impl Meter {
     pub(super) fn add(&mut self, stretch: &Stretch, capacity: Resources) {
         let length_ms = stretch.to_ms - stretch.from_ms;
-        self.used += stretch.usage * (length_ms / 1e3);
-        self.executors_ms += length_ms * stretch.executors as f64;
+        let used = stretch.usage * (length_ms / 1e3);
+        for (sum, used) in self.used.iter_mut().zip(used.to_array()) {
+            sum.add(used);
+        }
+        self.executors_ms.add(length_ms * stretch.executors as f64);
         for resource in Resource::ALL {
             let wanted = stretch.wanted.get(resource) - LEVEL_TOLERANCE * capacity.get(resource);
             for (level, above_ms) in LEVELS.iter().zip(&mut self.above_ms[resource as usize]) {
                 if wanted > level * capacity.get(resource) {
-                    *above_ms += length_ms;
+                    above_ms.add(length_ms);
                 }
             }
         }
         self.timeline
             .add(stretch.from_ms, stretch.to_ms, stretch.usage);
+    }
+
+    /// Core-seconds, byte-seconds, bytes, bytes.
+    pub(super) fn used(&self) -> Resources {
+        Resources::from_array(self.used.map(Sum::value))
+    }
+
+    /// For how long executors ran, all together.
+    pub(super) fn executors_ms(&self) -> f64 {
+        self.executors_ms.value()
+    }
+
+    /// Machine-milliseconds in which more than each of [`LEVELS`] was wanted.
+    pub(super) fn above_ms(&self) -> [[f64; LEVELS.len()]; 4] {
+        self.above_ms.map(|levels| levels.map(Sum::value))
     }
 }
 
@@ -46,7 +82,7 @@ pub struct Timeline {
     /// How long a step is.
     pub step_ms: f64,
     /// The integral of use over each step, in milliseconds times the resource's unit.
-    integrals: Vec<Resources>,
+    integrals: Vec<[Sum; 4]>,
 }
 
 const MOST_STEPS: usize = 1_024;
@@ -65,15 +101,22 @@ impl Timeline {
         while to_ms > self.step_ms * MOST_STEPS as f64 {
             self.coarsen();
         }
-        let mut from_ms = from_ms;
-        while from_ms < to_ms {
-            let step = (from_ms / self.step_ms) as usize;
-            let end_ms = ((step + 1) as f64 * self.step_ms).min(to_ms);
+        let usage = usage.to_array();
+        // What was used until a moment, so that the parts of two steps add up to that of both.
+        let until = |at_ms: f64| usage.map(|usage| Sum::parts(usage * (at_ms - from_ms)));
+        let mut counted = [0; 4];
+        let mut at_ms = from_ms;
+        while at_ms < to_ms {
+            let step = (at_ms / self.step_ms) as usize;
+            at_ms = ((step + 1) as f64 * self.step_ms).min(to_ms);
             if step >= self.integrals.len() {
-                self.integrals.resize(step + 1, Resources::ZERO);
+                self.integrals.resize(step + 1, <[Sum; 4]>::default());
             }
-            self.integrals[step] += usage * (end_ms - from_ms);
-            from_ms = end_ms;
+            let until = until(at_ms);
+            for (resource, sum) in self.integrals[step].iter_mut().enumerate() {
+                sum.0 += until[resource] - counted[resource];
+            }
+            counted = until;
         }
     }
 
@@ -82,16 +125,21 @@ impl Timeline {
         let step_ms = self.step_ms;
         self.integrals
             .iter()
-            .map(move |integral| *integral * (1.0 / step_ms))
+            .map(move |integral| Resources::from_array(integral.map(Sum::value)) * (1.0 / step_ms))
     }
 
     fn coarsen(&mut self) {
         self.step_ms *= 2.0;
-        let add = |sum: Resources, one: &Resources| sum + *one;
+        let add = |mut sum: [Sum; 4], one: &[Sum; 4]| {
+            for (sum, one) in sum.iter_mut().zip(one) {
+                sum.0 += one.0;
+            }
+            sum
+        };
         self.integrals = self
             .integrals
             .chunks(2)
-            .map(|pair| pair.iter().fold(Resources::ZERO, add))
+            .map(|pair| pair.iter().fold(<[Sum; 4]>::default(), add))
             .collect();
     }
 }
@@ -99,6 +147,34 @@ impl Timeline {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_order_in_which_machines_are_counted_does_not_matter() {
+        // Enough for steps to double between them, and amounts whose sum depends on the order.
+        let stretch = |from_ms: f64, number: u32| Stretch {
+            from_ms,
+            to_ms: from_ms + 2_000.7,
+            usage: Resources::from_array(
+                [0.1, 1e9 / 3.0, 1e-3, 7e7].map(|a| a * f64::from(number)),
+            ),
+            wanted: Resources::from_array([4.0; 4]),
+            executors: 3,
+        };
+        let stretches: Vec<_> = (0..2_000_u32)
+            .map(|number| stretch(f64::from(number) * 1_000.3, number))
+            .collect();
+        let capacity = Resources::from_array([1.0; 4]);
+        let mut forward = Meter::default();
+        let mut backward = Meter::default();
+        for (one, other) in stretches.iter().zip(stretches.iter().rev()) {
+            forward.add(one, capacity);
+            backward.add(other, capacity);
+        }
+        assert_eq!(forward.used(), backward.used());
+        assert_eq!(forward.executors_ms(), backward.executors_ms());
+        assert_eq!(forward.above_ms(), backward.above_ms());
+        assert_eq!(forward.timeline, backward.timeline);
+    }
 
     #[test]
     fn steps_that_double_keep_the_integral() {

@@ -111,13 +111,13 @@ impl Outcome {
             applications,
             makespan_s,
             utilization: meter
-                .used
+                .used()
                 .zip(capacity, |used, capacity| part(used, capacity * makespan_s)),
             time_above: meter
-                .above_ms
+                .above_ms()
                 .map(|levels| levels.map(|above_ms| part(above_ms, whole_ms))),
-            work_done: meter.used,
-            executors_s: meter.executors_ms / 1e3,
+            work_done: meter.used(),
+            executors_s: meter.executors_ms() / 1e3,
             timeline: meter.timeline,
             packing: Packing::default(),
             counts: Counts::default(),

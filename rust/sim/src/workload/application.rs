@@ -80,6 +80,17 @@ pub struct ExecutorSlots {
     length: usize,
 }
 
+impl ExecutorSlots {
+    /// No slot uses more of any resource.
+    pub(crate) fn most(&self) -> Resources {
+        let factors = self.error.to_array().map(Random::most_factor);
+        let factors = Resources::from_array(factors);
+        self.actual
+            .peak()
+            .zip(factors, |peak, factor| peak * factor)
+    }
+}
+
 impl Iterator for ExecutorSlots {
     type Item = Resources;
 

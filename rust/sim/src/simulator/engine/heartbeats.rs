@@ -65,6 +65,7 @@ impl Engine<'_> {
 
     /// Places as much as one heartbeat may; false where it ended because nothing fits any more.
     fn place(&mut self, machine: usize, now_ms: i64) -> bool {
+        self.come_to(machine, now_ms as f64);
         self.manager.measured(&self.nodes[machine].machine);
         for _ in 0..self.settings.assignments_per_heartbeat {
             self.counts.rounds += 1;

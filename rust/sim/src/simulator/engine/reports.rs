@@ -31,6 +31,8 @@ impl Engine<'_> {
         if self.nodes[machine].machine.executors().is_empty() {
             return;
         }
+        // Slots that end now end after the report.
+        self.come_to(machine, (now_ms as f64).next_down());
         self.advance(machine, now_ms as f64);
         let following = self.settings.following;
         let mut changed = false;
@@ -73,7 +75,8 @@ impl Engine<'_> {
             }
         }
         if changed {
-            self.work(machine, now_ms as f64);
+            self.change(machine, now_ms as f64);
+            self.plan_work(machine);
         }
     }
 }

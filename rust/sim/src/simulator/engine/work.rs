@@ -10,9 +10,38 @@ use crate::simulator::machine::{Executor, Stretch};
 use crate::simulator::outcome::PackingPiece;
 use crate::simulator::resource_manager::Placed;
 
+/// When an executor ends is added up slot by slot, and may come out earlier by this than when it is
+/// worked out in one go.
+const ROUNDING_MS: f64 = 1.0;
+
 impl Engine<'_> {
-    /// Lets a machine's time pass and follows up what that brings about.
+    /// Looks whether an executor of a machine ended.
     pub(super) fn work(&mut self, machine: usize, now_ms: f64) {
+        let node = &mut self.nodes[machine];
+        if node.planned_ms == Some(now_ms) {
+            node.planned_ms = None;
+            self.come_to(machine, now_ms);
+            self.plan_work(machine);
+        }
+    }
+
+    /// Goes through the slots of a machine's executors that end until `now_ms`. They concern nobody
+    /// else, so they wait until somebody looks at the machine, and one machine's are gone through together.
+    pub(super) fn come_to(&mut self, machine: usize, now_ms: f64) {
+        let mut changed = false;
+        while let Some(at_ms) = self.nodes[machine].changes_ms
+            && at_ms <= now_ms
+        {
+            self.change(machine, at_ms);
+            changed = true;
+        }
+        if changed {
+            self.plan_work(machine);
+        }
+    }
+
+    /// Lets a machine's time pass to where something changes, and follows up what that brings about.
+    pub(super) fn change(&mut self, machine: usize, now_ms: f64) {
         self.advance(machine, now_ms);
         let node = &mut self.nodes[machine];
         let ended = node.machine.settle();
@@ -28,7 +57,22 @@ impl Engine<'_> {
             });
             self.left(machine, executor, again, now_ms);
         }
-        self.share_out(machine);
+        let node = &mut self.nodes[machine];
+        node.changes_ms = node.machine.share_out(&self.settings.contention);
+    }
+
+    /// Has a machine looked at again when one of its executors may end, or be killed, first.
+    pub(super) fn plan_work(&mut self, machine: usize) {
+        let node = &mut self.nodes[machine];
+        let Some(changes_ms) = node.changes_ms else {
+            return;
+        };
+        let quiet_until_ms = node.machine.quiet_until_ms(&self.settings.contention);
+        let at_ms = changes_ms.max(quiet_until_ms - ROUNDING_MS);
+        if node.planned_ms.is_none_or(|planned_ms| planned_ms > at_ms) {
+            node.planned_ms = Some(at_ms);
+            self.agenda.add(at_ms, Event::Work { machine });
+        }
     }
 
     /// An executor reached the last slot of its container: it is done, or idle for a while.
@@ -82,6 +126,7 @@ impl Engine<'_> {
             None
         };
         let last_slot = idle.map_or(coming.len() - 1, |idle| idle.released_after);
+        let most_memory_bytes = coming.most().memory_bytes;
         let demand = coming.nth(piece.slot).unwrap_or_default();
         let following = &self.settings.following;
         let followed = following
@@ -99,6 +144,7 @@ impl Engine<'_> {
             container,
             demand,
             coming,
+            most_memory_bytes,
             slot: piece.slot,
             last_slot,
             idle,
@@ -108,7 +154,8 @@ impl Engine<'_> {
         });
         self.plan_starvation(now_ms);
         // A machine whose memory is far too short kills at once.
-        self.work(machine, now_ms as f64);
+        self.change(machine, now_ms as f64);
+        self.plan_work(machine);
     }
 
     pub(super) fn advance(&mut self, machine: usize, now_ms: f64) {
@@ -137,15 +184,6 @@ impl Engine<'_> {
                 to_ms: stretch.to_ms,
                 usage: *usage,
             });
-        }
-    }
-
-    fn share_out(&mut self, machine: usize) {
-        let node = &mut self.nodes[machine];
-        node.version += 1;
-        let version = node.version;
-        if let Some(at_ms) = node.machine.share_out(&self.settings.contention) {
-            self.agenda.add(at_ms, Event::Work { machine, version });
         }
     }
 }
