@@ -5,8 +5,8 @@ use std::{fs::File, io, os::unix::fs::FileExt, path::Path};
 use super::{Device, HeldMemory};
 use crate::cgroups::Version;
 
-/// More than the longest of these files, `memory.stat` of a large host.
-const MOST_BYTES: usize = 16 * 1024;
+/// More than most of these files; those that are longer take a second call.
+const MOSTLY_BYTES: usize = 4096;
 
 /// Time in which a group was held back by its cap. Both are upper bounds: the time of each CPU's
 /// queue is added up, and a period counts as a whole.
@@ -42,7 +42,10 @@ impl GroupFile {
     pub fn cpu_nanoseconds(&self) -> io::Result<u64> {
         self.read(|text| match self.version {
             Version::One => text.trim().parse().ok(),
-            Version::Two => value_of(text, "usage_usec")?.checked_mul(1000),
+            Version::Two => {
+                let [microseconds] = values_of(text, ["usage_usec"]);
+                microseconds?.checked_mul(1000)
+            }
         })
     }
 
@@ -53,9 +56,10 @@ impl GroupFile {
                 Version::One => ("throttled_time", 1),
                 Version::Two => ("throttled_usec", 1000),
             };
+            let [periods, time] = values_of(text, ["nr_throttled", key]);
             Some(Throttling {
-                periods: value_of(text, "nr_throttled").unwrap_or(0),
-                nanoseconds: value_of(text, key).unwrap_or(0).saturating_mul(unit),
+                periods: periods.unwrap_or(0),
+                nanoseconds: time.unwrap_or(0).saturating_mul(unit),
             })
         })
     }
@@ -72,15 +76,15 @@ impl GroupFile {
             Version::Two => ["anon", "file_mapped", "shmem", "file"],
         };
         self.read(|text| {
-            let anonymous_bytes = value_of(text, anonymous)?;
+            let keys = [anonymous, mapped, shared, file];
+            let [anonymous_bytes, mapped_bytes, shared_bytes, file_bytes] = values_of(text, keys);
             // Files in memory that nobody has mapped cannot be given up either. What is in both
             // is not told apart.
-            let shared_bytes = value_of(text, shared).unwrap_or(0);
-            let beside_bytes = value_of(text, mapped)?.max(shared_bytes);
+            let beside_bytes = mapped_bytes?.max(shared_bytes.unwrap_or(0));
             Some(HeldMemory {
-                resident_bytes: anonymous_bytes.checked_add(beside_bytes)?,
-                anonymous_bytes,
-                file_bytes: value_of(text, file)?,
+                resident_bytes: anonymous_bytes?.checked_add(beside_bytes)?,
+                anonymous_bytes: anonymous_bytes?,
+                file_bytes: file_bytes?,
                 ..HeldMemory::default()
             })
         })
@@ -125,18 +129,22 @@ impl GroupFile {
     }
 
     fn read<T>(&self, parse: impl FnOnce(&str) -> Option<T>) -> io::Result<T> {
-        let mut buffer = [0; MOST_BYTES];
-        let mut length = 0;
-        loop {
-            let room = buffer.len() - length;
-            let count = self.file.read_at(&mut buffer[length..], length as u64)?;
-            length += count;
-            // One record, which the kernel gives as a whole: after a short read nothing is left.
-            if count < room || count == 0 {
-                break;
+        let mut part = [0; MOSTLY_BYTES];
+        let mut length = self.file.read_at(&mut part, 0)?;
+        let mut longer = Vec::new();
+        // One record, which the kernel gives as a whole: after a short read nothing is left.
+        if length == part.len() {
+            while length > 0 {
+                longer.extend_from_slice(&part[..length]);
+                length = self.file.read_at(&mut part, longer.len() as u64)?;
             }
         }
-        let text = String::from_utf8_lossy(&buffer[..length]);
+        let bytes = if longer.is_empty() {
+            &part[..length]
+        } else {
+            &longer
+        };
+        let text = String::from_utf8_lossy(bytes);
         parse(&text).ok_or_else(|| {
             let start: String = text.chars().take(40).collect();
             let reason = format!("`{}` is not as expected", start.escape_default());
@@ -145,12 +153,17 @@ impl GroupFile {
     }
 }
 
-/// The number behind a key at the start of a line.
-fn value_of(text: &str, key: &str) -> Option<u64> {
-    text.lines().find_map(|line| {
-        let number = line.strip_prefix(key)?.strip_prefix(' ')?;
-        number.trim().parse().ok()
-    })
+/// The numbers behind keys at the starts of lines, each of the first line with that key.
+fn values_of<const N: usize>(text: &str, keys: [&str; N]) -> [Option<u64>; N] {
+    let mut values = [None; N];
+    for (key, number) in text.lines().filter_map(|line| line.split_once(' ')) {
+        if let Some(at) = keys.iter().position(|one| *one == key)
+            && values[at].is_none()
+        {
+            values[at] = number.trim().parse().ok();
+        }
+    }
+    values
 }
 
 #[cfg(test)]
@@ -203,6 +216,19 @@ mod tests {
         assert_eq!(held.resident_bytes, 35);
         let error = file(Version::Two, "anon ten\n").memory().unwrap_err();
         assert_eq!(error.to_string(), "`anon ten\\n` is not as expected");
+    }
+
+    #[test]
+    fn a_file_of_any_length_is_read_to_its_end() {
+        for lines in [0, 300, 1000] {
+            let others: String = (0..lines).map(|n| format!("other_{n:04} 1\n")).collect();
+            let text = format!("{others}usage_usec 5\n");
+            let cpu_time = file(Version::Two, &text).cpu_nanoseconds();
+            assert_eq!(cpu_time.unwrap(), 5000, "{} bytes", text.len());
+        }
+        let text = format!("{:x>4080} 1\nusage_usec 7\n", "");
+        assert_eq!(text.len(), MOSTLY_BYTES);
+        assert_eq!(file(Version::Two, &text).cpu_nanoseconds().unwrap(), 7000);
     }
 
     #[test]
