@@ -2,10 +2,12 @@ package org.elastane.conf;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import java.net.URI;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.yarn.conf.HAUtil;
 
@@ -57,7 +59,10 @@ public final class ElastaneConfiguration {
     return intWithin(conf, USAGE_HANDLER_COUNT, DEFAULT_USAGE_HANDLER_COUNT, 1, 1000);
   }
 
-  /** The directory in which ResourceManagers share what they learned; null for none. */
+  /**
+   * The directory in which ResourceManagers share what they learned, with the name of its file
+   * system, which a FileContext wants to have said; null for none.
+   */
   public static Path depositoryShared(Configuration conf) {
     String value = conf.getTrimmed(DEPOSITORY_SHARED, "");
     if (value.isEmpty()) {
@@ -66,7 +71,10 @@ public final class ElastaneConfiguration {
     try {
       Path directory = new Path(value);
       if (directory.isAbsolute()) {
-        return directory;
+        String scheme = directory.toUri().getScheme();
+        URI byDefault = FileSystem.getDefaultUri(conf);
+        boolean isThere = scheme == null || scheme.equals(byDefault.getScheme());
+        return isThere ? directory.makeQualified(byDefault, null) : directory;
       }
     } catch (IllegalArgumentException e) {
       // answered below, as any other value that is not allowed

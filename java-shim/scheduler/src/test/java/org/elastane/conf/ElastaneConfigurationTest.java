@@ -67,6 +67,19 @@ class ElastaneConfigurationTest {
   }
 
   @ParameterizedTest
+  @CsvSource({
+    "hdfs:///elastane,hdfs://nn:8020/elastane",
+    "/elastane,hdfs://nn:8020/elastane",
+    "hdfs://other/elastane,hdfs://other/elastane",
+    "file:///elastane,file:/elastane"
+  })
+  void aSharedDirectoryIsInTheDefaultFileSystemWhereItNamesNone(String value, String meant) {
+    conf.set("fs.defaultFS", "hdfs://nn:8020");
+    conf.set(ElastaneConfiguration.DEPOSITORY_SHARED, value);
+    assertEquals(meant, ElastaneConfiguration.depositoryShared(conf).toString());
+  }
+
+  @ParameterizedTest
   @ValueSource(ints = {1000, 60_000})
   void theBoundsOfTheReportIntervalAreAllowed(int value) {
     conf.setInt(ElastaneConfiguration.REPORT_INTERVAL_MS, value);

@@ -23,6 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 @SuppressWarnings("try") // it works while it is open
 class SharedDepositoryTest {
   private static final int EVERY_MS = 20;
+  private static final int HOUR_MS = 3_600_000;
   private static final String DAMAGED = "damaged";
 
   @TempDir Path folder;
@@ -57,7 +58,11 @@ class SharedDepositoryTest {
   }
 
   private SharedDepository start() {
-    return SharedDepository.start(conf, EVERY_MS, core, failures::incrementAndGet);
+    return start(EVERY_MS);
+  }
+
+  private SharedDepository start(int everyMs) {
+    return SharedDepository.start(conf, everyMs, EVERY_MS, core, failures::incrementAndGet);
   }
 
   private String published() {
@@ -108,9 +113,18 @@ class SharedDepositoryTest {
   }
 
   @Test
-  void whatFailsIsTriedAgain() throws Exception {
-    Files.writeString(directory, "a file where the directory should be");
+  void aDirectoryWithoutTheNameOfItsFileSystemIsInTheDefaultOne() throws Exception {
+    conf.set(ElastaneConfiguration.DEPOSITORY_SHARED, directory.toString());
     try (SharedDepository shared = start()) {
+      Await.until("a copy of its own", () -> published().equals("own, after []"));
+    }
+    assertEquals(0, failures.get());
+  }
+
+  @Test
+  void whatFailsIsTriedAgainBeforeTheNextCopyIsDue() throws Exception {
+    Files.writeString(directory, "a file where the directory should be");
+    try (SharedDepository shared = start(HOUR_MS)) {
       Await.until("two failures", () -> failures.get() >= 2);
       Files.delete(directory);
       Await.until("a copy of its own", () -> published().equals("own, after []"));
