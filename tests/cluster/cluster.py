@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 from types import TracebackType
 
+from cluster.administration import Administration
 from cluster.agent import Agent
 from cluster.cgroups import CannotHold, NodeShare, check_can_hold, groups_named, remove_tree
 from cluster.node_manager import NodeManager
@@ -33,6 +34,8 @@ class Cluster:
         self._sockets: Path | None = None
         self._checkout = checkout
         self.resource_manager: ResourceManager
+        """The active one."""
+        self.resource_managers: list[ResourceManager] = []
         self.node_managers: list[NodeManager] = []
         self.agents: list[Agent] = []
         self.shares: list[NodeShare] = []
@@ -57,22 +60,41 @@ class Cluster:
     def start(self) -> None:
         self._prepare_work()
         self._make_shares()
-        self.resource_manager = ResourceManager(self.settings, self._checkout)
+        self.resource_managers = [
+            ResourceManager(self.settings, self._checkout, identifier)
+            for identifier in self.settings.resource_managers or (None,)
+        ]
+        for manager in self.resource_managers:
+            manager.all = self.resource_managers
+        self.resource_manager = self.resource_managers[0]
         # A Unix socket's path has to be short, and the checkout's may not be.
         self._sockets = Path(tempfile.mkdtemp(prefix=f"{self._group}-"))
         for index in range(self.settings.nodes):
             self._add_node(index, self._sockets)
-        self.resource_manager.begin_start()
+        for manager in self.resource_managers:
+            manager.begin_start()
         for agent in self.agents:
             if agent.memory is not None:
                 agent.memory.start()
             agent.start()
         for node_manager in self.node_managers:
             node_manager.start()
-        self.resource_manager.wait_started()
+        for manager in self.resource_managers:
+            manager.wait_started()
+        if self.settings.resource_managers:
+            self.administration.activate(self.resource_manager)
         self.wait_registered()
         for share, node_manager in zip(self.shares, self.node_managers, strict=False):
             share.hold(node_manager.daemon.pid)
+
+    @property
+    def administration(self) -> Administration:
+        return Administration(self.resource_manager, self.settings.work, self._checkout)
+
+    def fail_over(self, manager: ResourceManager, *options: str) -> None:
+        """Makes another ResourceManager the active one, once the former one is not."""
+        self.administration.activate(manager, *options)
+        self.resource_manager = manager
 
     def wait_registered(self) -> None:
         def all_running() -> bool:
@@ -85,7 +107,7 @@ class Cluster:
 
     def check(self) -> None:
         """Raises ProcessEnded when a daemon has died."""
-        daemons = [self.resource_manager, *self.node_managers, *self.agents]
+        daemons = [*self.resource_managers, *self.node_managers, *self.agents]
         for owner in daemons:
             owner.daemon.check()
 
@@ -101,8 +123,7 @@ class Cluster:
         for node_manager in self.node_managers:
             node_manager.daemon.kill()
         daemons = [agent.daemon for agent in self.agents]
-        if hasattr(self, "resource_manager"):
-            daemons.append(self.resource_manager.daemon)
+        daemons += [manager.daemon for manager in self.resource_managers]
         for daemon in daemons:
             daemon.ask_to_stop()
         for daemon in daemons:

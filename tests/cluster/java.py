@@ -9,6 +9,9 @@ from pathlib import Path
 from cluster.paths import MissingArtifact
 from cluster.prerequisites import java_home
 
+# For what does little: it is not worth compiling well.
+QUICK_START = ("-XX:TieredStopAtLevel=1",)
+
 
 def java_program(name: str = "java") -> Path:
     home = java_home()

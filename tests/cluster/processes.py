@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -114,6 +115,24 @@ def command_name(pid: int) -> str:
         return Path(f"/proc/{pid}/comm").read_text().strip()
     except OSError:
         return ""
+
+
+def thread_names(pid: int, prefix: str) -> list[str]:
+    """Of a process's threads that are called so, the first 15 characters of each name, sorted."""
+    names = []
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        with contextlib.suppress(OSError):  # it has ended
+            names.append((task / "comm").read_text().strip())
+    return sorted(name for name in names if name.startswith(prefix))
+
+
+def open_files(pid: int, file: Path) -> int:
+    """How many descriptors a process holds on a file and on those whose names begin like it."""
+    held = 0
+    for link in Path(f"/proc/{pid}/fd").iterdir():
+        with contextlib.suppress(OSError):  # it was closed
+            held += str(link.readlink()).startswith(str(file))
+    return held
 
 
 def start_ticks(pid: int) -> int | None:

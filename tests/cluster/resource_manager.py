@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 from cluster.hadoop_conf import write_configuration
@@ -10,11 +12,11 @@ from cluster.paths import Checkout
 from cluster.ports import LOOPBACK, free_ports
 from cluster.processes import Daemon
 from cluster.rest import get_json_or_none, get_json_patiently, put_json
-from cluster.settings import ClusterSettings
+from cluster.settings import ClusterSettings, ElastaneSettings
 from cluster.waiting import wait_until
 
 HEAP_MB = 512
-START_SECONDS = 60.0
+START_SECONDS = 120.0
 ANSWER_SECONDS = 30.0
 MAIN_CLASS = "org.apache.hadoop.yarn.server.resourcemanager.ResourceManager"
 SCHEDULERS = "org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity"
@@ -23,10 +25,15 @@ SCHEDULERS = "org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity"
 class ResourceManager:
     """Its ports stay the same over a restart."""
 
-    def __init__(self, settings: ClusterSettings, checkout: Checkout) -> None:
+    def __init__(
+        self, settings: ClusterSettings, checkout: Checkout, identifier: str | None = None
+    ) -> None:
+        """With high availability it has an identifier, and files of its own by that name."""
+        self.identifier = identifier
+        self.all = [self]
         self._settings = settings
         self._checkout = checkout
-        self._configuration = settings.work / "resource-manager" / "conf"
+        self._configuration = settings.work / self._folder_name / "conf"
         names = ("client", "scheduler", "tracker", "admin", "web", "usage")
         self._ports = dict(zip(names, free_ports(len(names)), strict=True))
         self.daemon = self._daemon()
@@ -35,8 +42,37 @@ class ResourceManager:
     def url(self) -> str:
         return f"http://{LOOPBACK}:{self._ports['web']}"
 
+    @property
+    def depository(self) -> Path:
+        return self._own(self._elastane.depository)
+
+    @property
+    def journal(self) -> Path:
+        return self._own(self._elastane.journal)
+
     def client_properties(self) -> dict[str, object]:
-        """What NodeManagers and clients have to know of it."""
+        """What NodeManagers and clients have to know of it, and of others in its place."""
+        if self.identifier is None:
+            addresses = self._addresses()
+        else:
+            addresses = {
+                f"{key}.{one.identifier}": value
+                for one in self.all
+                for key, value in one._addresses().items()
+            } | {
+                "yarn.resourcemanager.ha.enabled": True,
+                "yarn.resourcemanager.ha.rm-ids": ",".join(str(one.identifier) for one in self.all),
+                "yarn.resourcemanager.cluster-id": "cluster1",
+                # An administrator decides who is active; by itself it takes ZooKeeper.
+                "yarn.resourcemanager.ha.automatic-failover.enabled": False,
+            }
+        return addresses | {
+            # The default of 30 s makes every reconnection slow.
+            "yarn.resourcemanager.connect.retry-interval.ms": 500,
+            "yarn.application.classpath": f"$HADOOP_CONF_DIR,{self._checkout.hadoop_jars}/*",
+        }
+
+    def _addresses(self) -> dict[str, object]:
         ports = self._ports
         return {
             "yarn.resourcemanager.hostname": LOOPBACK,
@@ -46,9 +82,6 @@ class ResourceManager:
             "yarn.resourcemanager.admin.address": f"{LOOPBACK}:{ports['admin']}",
             "yarn.resourcemanager.webapp.address": f"{LOOPBACK}:{ports['web']}",
             "yarn.scheduler.elastane.usage.address": f"{LOOPBACK}:{ports['usage']}",
-            # The default of 30 s makes every reconnection slow.
-            "yarn.resourcemanager.connect.retry-interval.ms": 500,
-            "yarn.application.classpath": f"$HADOOP_CONF_DIR,{self._checkout.hadoop_jars}/*",
         }
 
     def start(self) -> None:
@@ -113,19 +146,40 @@ class ResourceManager:
         """How many containers were ever allocated since the start."""
         return self._beans("QueueMetrics,q0=root")[0]["AggregateContainersAllocated"]
 
+    def status(self) -> dict[str, Any]:
+        """What the core says of itself; empty while it is out of service."""
+        return json.loads(self._beans("ElastaneStatus")[0]["Status"])
+
+    def high_availability_state(self) -> str | None:
+        """ACTIVE or STANDBY; None while it does not answer."""
+        answer = get_json_or_none(f"{self.url}/ws/v1/cluster/info")
+        return answer and answer["clusterInfo"]["haState"]
+
     def _beans(self, name: str) -> list[dict[str, Any]]:
         return self._ask(f"/jmx?qry=Hadoop:service=ResourceManager,name={name}")["beans"]
 
     def _ask(self, path: str) -> Any:
         return get_json_patiently(f"{self.url}{path}", ANSWER_SECONDS)
 
+    @property
+    def _folder_name(self) -> str:
+        return self.identifier or "resource-manager"
+
+    @property
+    def _elastane(self) -> ElastaneSettings:
+        assert self._settings.elastane is not None
+        return self._settings.elastane
+
+    def _own(self, file: Path) -> Path:
+        return file.with_stem(f"{file.stem}-{self.identifier}") if self.identifier else file
+
     def _daemon(self) -> Daemon:
         return hadoop_daemon(
-            "ResourceManager",
+            f"ResourceManager {self.identifier}" if self.identifier else "ResourceManager",
             MAIN_CLASS,
             HEAP_MB,
             self._configuration,
-            self._settings.work / "logs" / "resource-manager.log",
+            self._settings.work / "logs" / f"{self._folder_name}.log",
             self._settings,
             self._checkout,
         )
@@ -141,7 +195,14 @@ class ResourceManager:
             "yarn.scheduler.maximum-allocation-mb": settings.shape.memory_mb,
             "yarn.scheduler.maximum-allocation-vcores": settings.shape.vcores,
             "yarn.acl.enable": False,
+            # By default all ResourceManagers of a machine write the same file.
+            "yarn.node-attribute.fs-store.root-dir": (
+                f"file://{settings.work}/{self._folder_name}/node-attribute"
+            ),
         }
+        if self.identifier is not None:
+            # On one machine it cannot be told from the addresses.
+            properties["yarn.resourcemanager.ha.id"] = self.identifier
         if settings.recovery:
             properties |= {
                 "yarn.resourcemanager.recovery.enabled": True,
@@ -158,8 +219,8 @@ class ResourceManager:
                 "yarn.resourcemanager.scheduler.class": f"{SCHEDULERS}.ElastaneScheduler",
                 f"{prefix}.mode": elastane.mode,
                 f"{prefix}.overcommit.max-ratio": elastane.max_ratio,
-                f"{prefix}.depository.file": elastane.depository,
-                f"{prefix}.journal.file": elastane.journal,
+                f"{prefix}.depository.file": self.depository,
+                f"{prefix}.journal.file": self.journal,
                 f"{prefix}.journal.usage": True,
                 **{f"{prefix}.{key}": value for key, value in elastane.extra.items()},
             }

@@ -22,6 +22,12 @@ def get_json(url: str, timeout_seconds: float = TIMEOUT_SECONDS) -> Any:
         return json.load(response)
 
 
+def get_bytes(url: str, timeout_seconds: float = TIMEOUT_SECONDS) -> bytes:
+    """Fetches a file; raises OSError when the server does not answer."""
+    with _opener.open(url, timeout=timeout_seconds) as response:
+        return response.read()
+
+
 def get_json_or_none(url: str) -> Any | None:
     """None while the server does not answer, for conditions that are polled."""
     try:

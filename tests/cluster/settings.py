@@ -37,7 +37,7 @@ class ElastaneSettings:
 
 @dataclass(frozen=True)
 class ClusterSettings:
-    """One ResourceManager, like nodes, and an agent for each where Elastane is there."""
+    """Like nodes, an agent for each where Elastane is there, and one ResourceManager or several."""
 
     work: Path
     """Everything that the cluster writes; its name marks the cluster's processes."""
@@ -55,6 +55,9 @@ class ClusterSettings:
 
     hold_nodes: bool = False
     """Whether each node is held to its shape by a cgroup."""
+
+    resource_managers: tuple[str, ...] = ()
+    """Their ids with high availability; the first one is made active. Empty: one without an id."""
 
     recovery: bool = False
     """Whether ResourceManager and NodeManagers keep their state over a restart."""

@@ -46,14 +46,15 @@ class Submitter:
     """One warm JVM that runs spark-submit for one application after the other."""
 
     def __init__(self, resource_manager: ResourceManager, work: Path, checkout: Checkout) -> None:
-        self._resource_manager = resource_manager
+        self.resource_manager = resource_manager
+        """Whom it asks what there is; whom it submits to, YARN's client finds out."""
         self._work = work
         self._checkout = checkout
         self._process: subprocess.Popen[str] | None = None
 
     def __enter__(self) -> Submitter:
         configuration = self._work / "submitter" / "conf"
-        client = self._resource_manager.client_properties()
+        client = self.resource_manager.client_properties()
         write_configuration(configuration, client, self._work)
         log = (self._work / "logs" / "submitter.log").open("wb")
         source = self._checkout.tests / "cluster" / "Submitter.java"
@@ -90,13 +91,13 @@ class Submitter:
 
     def submit(self, application: SparkApplication) -> str:
         """Returns YARN's application id."""
-        known = {listed["id"] for listed in self._resource_manager.applications()}
+        known = {listed["id"] for listed in self.resource_manager.applications()}
         answer = self._ask(self._spark_submit_arguments(application))
         if answer != "submitted":
             raise SubmissionFailed(f"{application.name}: {answer or 'the submitter ended'}")
 
         def new_application() -> str | None:
-            for listed in self._resource_manager.applications():
+            for listed in self.resource_manager.applications():
                 if listed["id"] not in known and listed["name"] == application.name:
                     return listed["id"]
             return None

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cluster.processes import Daemon, ProcessEnded, kill_strays, strays
+from cluster.processes import Daemon, ProcessEnded, kill_strays, open_files, strays
 from cluster.waiting import wait_until
 
 # A child in a session of its own, as YARN starts its containers.
@@ -56,3 +56,10 @@ def test_the_end_of_the_log_says_why_a_process_is_gone(tmp_path: Path) -> None:
     wait_until(lambda: not ended.running(), "the end", 10)
     with pytest.raises(ProcessEnded, match="no such luck"):
         ended.check()
+
+
+def test_what_a_process_holds_open_is_counted_by_the_beginning_of_its_name(tmp_path: Path) -> None:
+    file = tmp_path / "runs.sqlite"
+    with file.open("w"), file.with_name("runs.sqlite-wal").open("w"):
+        assert open_files(os.getpid(), file) == 2
+    assert open_files(os.getpid(), file) == 0

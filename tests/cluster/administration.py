@@ -1,0 +1,69 @@
+"""`yarn rmadmin`, as an administrator types it."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+from cluster.hadoop_conf import write_configuration
+from cluster.java import QUICK_START, java_command, java_environment
+from cluster.paths import Checkout
+from cluster.resource_manager import ResourceManager
+from cluster.waiting import wait_until
+
+HEAP_MB = 128
+COMMAND_SECONDS = 60.0
+STATE_SECONDS = 30.0
+MAIN_CLASS = "org.apache.hadoop.yarn.client.cli.RMAdminCLI"
+
+
+class AdministrationFailed(Exception):
+    """rmadmin said no."""
+
+
+class Administration:
+    """With manual failover nobody but an administrator makes a ResourceManager active."""
+
+    def __init__(self, one: ResourceManager, work: Path, checkout: Checkout) -> None:
+        """`one` of the ResourceManagers: each knows of the others."""
+        self._client_properties = one.client_properties()
+        self._work = work
+        self._checkout = checkout
+
+    def activate(self, manager: ResourceManager, *options: str) -> None:
+        """With `--forceactive` it does not matter that another one does not answer."""
+        self._transition("-transitionToActive", manager, "ACTIVE", options)
+
+    def stand_by(self, manager: ResourceManager) -> None:
+        self._transition("-transitionToStandby", manager, "STANDBY", ())
+
+    def _transition(
+        self, command: str, manager: ResourceManager, state: str, options: tuple[str, ...]
+    ) -> None:
+        assert manager.identifier is not None
+        self._run(command, *options, manager.identifier)
+        wait_until(
+            lambda: manager.high_availability_state() == state,
+            f"{manager.identifier} to be {state}",
+            STATE_SECONDS,
+        )
+
+    def _run(self, *arguments: str) -> None:
+        configuration = self._work / "administration" / "conf"
+        write_configuration(configuration, self._client_properties, self._work)
+        done = subprocess.run(
+            java_command(
+                MAIN_CLASS,
+                [configuration, f"{self._checkout.hadoop_jars}/*"],
+                HEAP_MB,
+                [*QUICK_START, f"-Dwork={self._work}"],
+                arguments,
+            ),
+            env=java_environment(configuration),
+            capture_output=True,
+            text=True,
+            timeout=COMMAND_SECONDS,
+            check=False,
+        )
+        if done.returncode != 0:
+            raise AdministrationFailed(f"{' '.join(arguments)}:\n{done.stdout}{done.stderr}")
