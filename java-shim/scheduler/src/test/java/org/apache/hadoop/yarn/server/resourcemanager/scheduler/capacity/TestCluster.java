@@ -58,6 +58,10 @@ final class TestCluster implements AutoCloseable {
     conf.set(ElastaneConfiguration.MODE, mode);
     conf.set(ElastaneConfiguration.USAGE_ADDRESS, "127.0.0.1:0");
     conf.set("hadoop.tmp.dir", directory.toString());
+    // By default all ResourceManagers of a machine write the same file.
+    conf.set(
+        YarnConfiguration.FS_NODE_ATTRIBUTE_STORE_ROOT_DIR,
+        directory.resolve("node-attribute").toUri().toString());
     conf.set("yarn.scheduler.minimum-allocation-mb", "256");
     conf.setBoolean("yarn.scheduler.include-port-in-node-name", true);
     // Nobody is asked who the user is.
