@@ -6,6 +6,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
 
 use clap::Args;
+use elastane_core::ContainerKind;
 
 use crate::failure::Failure;
 use crate::journal::{Amounts, Placed, Preemption, Record, Refused, Reprovision};
@@ -206,10 +207,10 @@ fn placed_sentence(placed: &Placed) -> String {
         application_name,
         ..
     } = placed;
-    let kind = if placed.application_master {
-        "application master"
-    } else {
-        "executor"
+    let kind = match placed.request_priority {
+        _ if placed.application_master => ContainerKind::ApplicationMaster.to_string(),
+        Some(priority) if priority != 0 => ContainerKind::Executor { priority }.to_string(),
+        _ => ContainerKind::DEFAULT_EXECUTOR.name().to_owned(),
     };
     let mut sentence = format!(
         "placed    {container} on {node}: {kind} of {application} ({application_name}), {} and {}",

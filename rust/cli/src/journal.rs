@@ -28,6 +28,7 @@ pub(crate) struct Placed {
     pub(crate) reason: String,
     #[serde(default)]
     pub(crate) application_master: bool,
+    pub(crate) request_priority: Option<i32>,
     pub(crate) profile: Option<String>,
     pub(crate) score: Option<f64>,
     #[serde(default)]

@@ -14,7 +14,7 @@ const TOP: f64 = 30.0;
 const BOTTOM: f64 = 24.0;
 
 /// The image of these series, each with the name of its kind.
-pub(crate) fn svg(title: &str, series: &[(&str, &Demand)]) -> String {
+pub(crate) fn svg(title: &str, series: &[(String, &Demand)]) -> String {
     let panels = series.len() * Resource::ALL.len();
     let height = TITLE + panels as f64 * PANEL;
     let mut svg = format!(
@@ -88,7 +88,7 @@ mod tests {
     fn each_resource_has_a_panel_and_no_key_is_markup() {
         let slots = [1.0, 4.0].map(|cores| Resources::from_array([cores, 2e9, 0.0, 1.0]));
         let demand = Demand::series(3_000, &slots).unwrap();
-        let svg = svg("app|<b>&", &[("executor", &demand)]);
+        let svg = svg("app|<b>&", &[("executor".to_owned(), &demand)]);
         assert!(svg.contains("app|&lt;b&gt;&amp;"), "{svg}");
         assert_eq!(svg.matches("<path").count(), 4);
         // A quarter of the peak stands a quarter high: 96 pixels are all.

@@ -12,9 +12,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use elastane_core::{Demand, Resource, Resources};
-use elastane_predict::{
-    ContainerKind, Exclusion, NotUsed, Planned, Profile, ProfileSettings, profile,
-};
+use elastane_predict::{Exclusion, NotUsed, Planned, Profile, ProfileSettings, profile};
 use elastane_store::{Access, Depository};
 use serde_json::{Value, json};
 
@@ -165,9 +163,11 @@ fn show(
             "{key}: no run succeeded yet, so there is no profile"
         ))
     })?;
+    let kinds = || made.kinds.keys().copied();
     if let Some(path) = svg {
-        let series: Vec<_> = planned(&made)
-            .map(|(kind, planned)| (kind.name(), &planned.demand))
+        let series: Vec<_> = made
+            .all_planned()
+            .map(|(kind, planned)| (kind.among(kinds()), &planned.demand))
             .collect();
         write(path, &plot_svg::svg(key, &series))?;
     }
@@ -179,34 +179,21 @@ fn show(
     writeln!(output, "profile  of {}", count(made.runs(), "run"))?;
     let older = NotUsed::Excluded(Exclusion::Old);
     for left_out in made.left_out.iter().filter(|run| run.reason != older) {
-        let (id, kind) = (&left_out.application_id, left_out.kind.name());
+        let (id, kind) = (&left_out.application_id, left_out.kind.among(kinds()));
         writeln!(output, "left out {id}, {kind}: {}", left_out.reason)?;
     }
-    for (kind, planned) in planned(&made) {
-        show_planned(kind, planned, output)?;
+    for (kind, planned) in made.all_planned() {
+        show_planned(&kind.among(kinds()), planned, output)?;
     }
     Ok(())
 }
 
-fn planned(profile: &Profile) -> impl Iterator<Item = (ContainerKind, &Planned)> {
-    let kinds = profile.kinds.iter();
-    kinds.filter_map(|(kind, planned)| Some((*kind, planned.as_ref().ok()?)))
-}
-
-fn show_planned(
-    kind: ContainerKind,
-    planned: &Planned,
-    output: &mut impl Write,
-) -> Result<(), Failure> {
+fn show_planned(kind: &str, planned: &Planned, output: &mut impl Write) -> Result<(), Failure> {
     let Planned {
         demand, confidence, ..
     } = planned;
     let length = duration(demand.duration_ms().unwrap_or_default());
-    writeln!(
-        output,
-        "\n{}, {length}, confidence {confidence:.2}",
-        kind.name()
-    )?;
+    writeln!(output, "\n{kind}, {length}, confidence {confidence:.2}")?;
     let mean = mean(demand);
     for resource in Resource::ALL {
         let values = column(demand, resource);
@@ -238,10 +225,11 @@ fn column(demand: &Demand, resource: Resource) -> Vec<f64> {
 }
 
 fn profile_json(profile: &Profile, name: &str) -> Value {
-    let demands = planned(profile).map(|(kind, planned)| {
+    let demands = profile.all_planned().map(|(kind, planned)| {
         let demand = &planned.demand;
         json!({
             "kind": kind.name(),
+            "priority": kind.priority(),
             "confidence": planned.confidence,
             "made_from": planned.runs,
             "slot_ms": demand.slot_ms(),

@@ -225,6 +225,7 @@ fn what_the_scheduler_writes_is_what_is_read() {
             reason: "fits",
             by_core: true,
             application_master: true,
+            request_priority: None,
             profile: Some("tag|sales".to_owned()),
             score: Some(0.25),
             memory_bytes: 1_000_000_000,

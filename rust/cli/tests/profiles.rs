@@ -7,9 +7,11 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use common::{depository, elastane, run, text};
+use elastane_core::Resources;
 use elastane_predict::Outcome::{Failed, Succeeded};
-use elastane_predict::{ContainerKind, Feature, SignaturePart};
+use elastane_predict::{ContainerKind, Feature, Run, RunSeries, SignaturePart};
 use elastane_store::{Depository, ModelUsed, PredictionMade, PredictionRecord, SubmissionRecord};
+use serde_json::Value;
 use tempfile::TempDir;
 
 const SALES: &str = "app|SPARK|alice|root.etl|Nightly sales #|sales.py|--day #";
@@ -399,6 +401,120 @@ fn a_run_is_explained_by_the_runs_before_it() {
     );
 }
 
+/// A run with executors of 1 GB at priority 0 and of 6 GB at priority 2.
+fn run_of_two_kinds(number: i64) -> Run {
+    let mut run = run(SALES, number, Succeeded);
+    let slot = Resources::from_array([2.0, 6e9, 0.0, 1e6]);
+    run.series.push(RunSeries {
+        kind: ContainerKind::Executor { priority: 2 },
+        containers: 1,
+        slots: vec![slot; 6],
+    });
+    run
+}
+
+#[test]
+fn executors_of_two_priorities_are_shown_exported_and_imported_each_by_their_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| text(&folder.path().join(name)).to_owned();
+    let (path, other, file, series) = (at("a.db"), at("b.db"), at("a.json"), at("series"));
+    let runs = [1, 2, 3].map(run_of_two_kinds);
+    depository(path.as_ref(), &runs);
+    let show = |path: &str| elastane(&["profiles", "show", SALES, "--depository", path]).printed();
+    let shown = show(&path);
+    for expected in [
+        "\napplication master, 12 s",
+        "\nexecutor of priority 0, 30 s",
+        "\nexecutor of priority 2, 18 s",
+        "  memory: mean 6.0 GB, most 6.0 GB",
+    ] {
+        assert!(shown.contains(expected), "{expected:?} is not in\n{shown}");
+    }
+    let json = elastane(&["profiles", "show", SALES, "--json", "--depository", &path]).json();
+    let kind = |at: usize| {
+        (
+            json["demands"][at]["kind"].clone(),
+            json["demands"][at]["priority"].clone(),
+        )
+    };
+    assert_eq!(kind(0), ("application master".into(), Value::Null));
+    assert_eq!(kind(2), ("executor".into(), 2.into()));
+
+    let export = [
+        "profiles", "export", SALES, "--file", &file, "--series", &series,
+    ];
+    let printed = elastane(&[&export[..], &["--depository", &path]].concat()).printed();
+    assert!(
+        printed.ends_with("series: 1 application, 3 runs\n"),
+        "{printed}"
+    );
+    let mut folders: Vec<_> = fs::read_dir(&series)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    folders.sort();
+    let name = "app_SPARK_alice_root.etl_Nightly_sales_sales.py_--day";
+    assert_eq!(
+        folders,
+        [0, 2].map(|priority| format!("{name}-priority-{priority}"))
+    );
+    let evaluated = elastane(&["evaluate", &series]);
+    assert_eq!(evaluated.code, Some(0), "{}", evaluated.stderr);
+
+    elastane(&["profiles", "import", &file, "--depository", &other]).printed();
+    assert_eq!(show(&other), shown);
+}
+
+#[test]
+fn a_file_from_before_executors_had_priorities_is_imported() {
+    let (folder, path) = three_runs();
+    let file = folder.path().join("profiles.json");
+    let export = ["profiles", "export", SALES, "--file", text(&file)];
+    elastane(&[&export[..], &["--depository", &path]].concat()).printed();
+    // What is of the first priority is written as it was then.
+    assert!(!fs::read_to_string(&file).unwrap().contains("priority"));
+    let other = folder.path().join("other.db");
+    let other = text(&other);
+    elastane(&["profiles", "import", text(&file), "--depository", other]).printed();
+    let json = elastane(&["profiles", "show", SALES, "--json", "--depository", other]).json();
+    assert_eq!(json["demands"][1]["priority"], 0);
+}
+
+#[test]
+fn executors_that_no_run_had_before_are_explained_by_their_request() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("depository.db");
+    depository(&path, &[run(SALES, 1, Succeeded), run_of_two_kinds(2)]);
+    let id = "application_1763736000000_0002";
+    let prediction = PredictionRecord {
+        application_id: id.into(),
+        application_key: SALES.into(),
+        kind: ContainerKind::DEFAULT_EXECUTOR,
+        made_ms: 5,
+        made: PredictionMade {
+            method: "recurring".into(),
+            confidence: Some(0.9),
+            ..PredictionMade::default()
+        },
+        bound: None,
+        outcome: None,
+    };
+    let mut depository = Depository::open(&path).unwrap().depository;
+    depository.save_prediction(&prediction).unwrap();
+    drop(depository);
+    let explain = ["profiles", "explain", id, "--depository", text(&path)];
+    let printed = elastane(&explain).printed();
+    for expected in [
+        "\nexecutor of priority 0\n    recurring: confidence 0.90",
+        "\nexecutor of priority 2\n    not predicted, by request: earlier runs that can be used: 0",
+    ] {
+        assert!(
+            printed.contains(expected),
+            "{expected:?} is not in\n{printed}"
+        );
+    }
+}
+
 #[test]
 fn a_submission_and_its_prediction_are_explained_as_they_were_made() {
     let folder = tempfile::tempdir().unwrap();
@@ -428,7 +544,7 @@ fn a_submission_and_its_prediction_are_explained_as_they_were_made() {
         .save_prediction(&PredictionRecord {
             application_id: id.into(),
             application_key: SALES.into(),
-            kind: ContainerKind::Executor,
+            kind: ContainerKind::DEFAULT_EXECUTOR,
             made_ms: 5,
             made: PredictionMade {
                 not_predicted: Some("the confidence is 0.41, at least 0.6 is needed".into()),
@@ -494,7 +610,7 @@ fn a_prediction_by_settings_is_explained_with_its_model() {
         .save_prediction(&PredictionRecord {
             application_id: id.into(),
             application_key: SALES.into(),
-            kind: ContainerKind::Executor,
+            kind: ContainerKind::DEFAULT_EXECUTOR,
             made_ms: 5,
             made: PredictionMade {
                 method: "settings".into(),

@@ -8,6 +8,7 @@ mod amounts;
 pub mod available;
 pub mod by_plan;
 pub mod cluster;
+mod container_kind;
 pub mod delay;
 pub mod demand;
 pub mod fit;
@@ -26,6 +27,7 @@ mod windows;
 
 pub use available::Available;
 pub use cluster::{Cluster, ClusterSettings};
+pub use container_kind::ContainerKind;
 pub use demand::{Demand, DemandError};
 pub use node::Node;
 pub use progress::{Progress, ProgressError};

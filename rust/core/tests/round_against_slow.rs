@@ -7,12 +7,11 @@ use std::sync::LazyLock;
 
 use elastane_core::by_plan::{ByPlan, PlanScore, Power, Shares};
 use elastane_core::cluster::{
-    Application, ApplicationId, Ask, Commit, CommitRequest, Demands, Held, NodeId, Predicted,
-    Request,
+    Application, ApplicationId, Ask, Commit, CommitRequest, Held, NodeId, Predicted, Request,
 };
 use elastane_core::fit::{Excess, Peaks};
 use elastane_core::policy::{Candidate, Elastane, Favor, MinFrag, Place, Policy, Trc};
-use elastane_core::{Cluster, ClusterSettings, Demand, Resources};
+use elastane_core::{Cluster, ClusterSettings, ContainerKind, Demand, Resources};
 use proptest::prelude::*;
 
 /// A policy that is asked for each application, or not.
@@ -181,19 +180,27 @@ fn any_demand() -> impl Strategy<Value = Demand> {
     (slot_ms, slots).prop_map(|(slot_ms, slots)| Demand::series(slot_ms, &slots).unwrap())
 }
 
+fn kind() -> impl Strategy<Value = ContainerKind> {
+    prop_oneof![
+        1 => Just(ContainerKind::ApplicationMaster),
+        3 => Just(ContainerKind::DEFAULT_EXECUTOR),
+        1 => Just(ContainerKind::Executor { priority: 1 }),
+    ]
+}
+
 fn ask() -> impl Strategy<Value = Ask> {
     let often_like = prop_oneof![3 => Just((2_u64, 1_u32)), 1 => (0_u64..8, 0_u32..6)];
-    (prop::bool::weighted(0.2), 0..2, often_like, 0_u32..4).prop_map(
-        |(application_master, priority, (memory_gb, vcores), count)| Ask {
-            application_master,
+    (kind(), 0..2, often_like, 0_u32..4).prop_map(|(kind, priority, (memory_gb, vcores), count)| {
+        Ask {
+            kind,
             priority,
             request: Request {
                 memory_bytes: memory_gb * GB,
                 vcores,
             },
             count,
-        },
-    )
+        }
+    })
 }
 
 fn submission() -> impl Strategy<Value = Submission> {
@@ -302,10 +309,12 @@ impl Told {
                 profile: "profile".into(),
             })
         };
-        let demands = Demands {
-            application_master: predicted(&submission.master_demand),
-            executor: predicted(&submission.demand),
-        };
+        let demands = [
+            (ContainerKind::ApplicationMaster, &submission.master_demand),
+            (ContainerKind::DEFAULT_EXECUTOR, &submission.demand),
+        ];
+        let known = |(kind, demand)| Some((kind, predicted(demand)?));
+        let demands = demands.into_iter().filter_map(known).collect();
         let queue = format!("root.{}", submission.queue);
         let application = Application::new("id", "name", &queue, demands, self.now_ms);
         let id = self.cluster.application_added(application);
@@ -320,7 +329,7 @@ impl Told {
             container: &container,
             application: id,
             node,
-            application_master: ask.application_master,
+            kind: ask.kind,
             request: ask.request,
             may_refuse: age_ms.is_none(),
             start_ms: self.now_ms - age_ms.unwrap_or(0),

@@ -170,7 +170,7 @@ impl Application {
             let (samples, source) = executor.samples(ended_ms, properties.executor_bytes());
             sources.add(source);
             for (end_ms, length_ms, used) in samples {
-                recorder.add(id, ContainerKind::Executor, end_ms, length_ms, used);
+                recorder.add(id, ContainerKind::DEFAULT_EXECUTOR, end_ms, length_ms, used);
             }
         }
         (recorder.series(), sources)

@@ -65,7 +65,7 @@ fn a_rolling_zstd_log_of_spark_makes_a_run() {
     let series = &imported.run.series[0];
     assert_eq!(
         (series.kind, series.containers),
-        (ContainerKind::Executor, 2)
+        (ContainerKind::DEFAULT_EXECUTOR, 2)
     );
     // Both executors logged the resident memory of their processes.
     assert_eq!(imported.memory.resident, 2);

@@ -9,6 +9,7 @@ mod stderr_log;
 
 use std::collections::BTreeMap;
 
+use elastane_core::ContainerKind;
 use elastane_core::cluster::{ApplicationId, Ask, CommitRequest, NodeId, Request};
 use elastane_predict::Submission;
 use elastane_protocol::{CanLimit, Capacity, MemoryVictim, Report, Usage, encode};
@@ -55,6 +56,16 @@ fn request(memory_bytes: jlong, vcores: jint) -> Request {
     Request {
         memory_bytes: u64::try_from(memory_bytes).unwrap_or(0),
         vcores: u32::try_from(vcores).unwrap_or(0),
+    }
+}
+
+fn kind(application_master: bool, request_priority: jint) -> ContainerKind {
+    if application_master {
+        ContainerKind::ApplicationMaster
+    } else {
+        ContainerKind::Executor {
+            priority: request_priority,
+        }
     }
 }
 
@@ -239,6 +250,7 @@ pub fn pending<'local>(
     handle: jlong,
     number: jint,
     application_master: jboolean,
+    request_priority: jint,
     priority: jint,
     memory_bytes: jlong,
     vcores: jint,
@@ -247,7 +259,7 @@ pub fn pending<'local>(
 ) {
     call(&mut env, |_| {
         let ask = Ask {
-            application_master,
+            kind: kind(application_master, request_priority),
             priority,
             request: request(memory_bytes, vcores),
             count: u32::try_from(count).unwrap_or(0),
@@ -292,6 +304,7 @@ pub fn commit<'local>(
     application_number: jint,
     node_number: jint,
     application_master: jboolean,
+    request_priority: jint,
     memory_bytes: jlong,
     vcores: jint,
     may_refuse: jboolean,
@@ -304,7 +317,7 @@ pub fn commit<'local>(
             container: &container,
             application: application(application_number)?,
             node: node(node_number)?,
-            application_master,
+            kind: kind(application_master, request_priority),
             request: request(memory_bytes, vcores),
             may_refuse,
             start_ms: started_ms,

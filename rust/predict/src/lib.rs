@@ -20,18 +20,19 @@ mod shell;
 mod signature;
 mod stem;
 
+pub use elastane_core::ContainerKind;
 pub use evaluation::{Evaluated, Method, MethodScores, Scored, evaluate_run};
 pub use explanation::{SignaturePart, signature_parts};
 pub use plain::Plain;
 pub use profile::{
     LeftOut, NotUsed, Outlooks, Planned, Profile, ProfileSettings, outlooks, profile,
 };
-pub use recorder::{MAX_SLOTS, RunRecorder};
+pub use recorder::{MAX_SLOTS, MOST_EXECUTOR_KINDS, RecorderOfTwoKinds, RunRecorder};
 pub use recurring::{
     Ahead, Excluded, Exclusion, HeldOut, Measure, NotPredicted, ONE_RUN_CONFIDENCE, Outlook,
     PastRun, Prediction, RecurringSettings, Tracker, predict_next,
 };
-pub use run::{ContainerKind, Outcome, Run, RunSeries};
+pub use run::{Outcome, Run, RunSeries, kinds};
 pub use score::{Score, amount, score};
 pub use settings::{
     AT_FIRST_ASK, EXECUTOR_CORES, EXECUTOR_MEMORY_BYTES, EXECUTORS, Earlier, Feature, Foreseen,

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use elastane_core::{Demand, DemandError};
+use elastane_core::{ContainerKind, Demand, DemandError};
 
 use crate::recurring::{
     Exclusion, NotPredicted, Outlook, PastRun, Prediction, RecurringSettings, predict_next,
 };
-use crate::run::{ContainerKind, Run};
+use crate::run::{Run, kinds};
 
 /// How a profile is made.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -105,6 +105,12 @@ impl Profile {
         self.kinds.get(&kind)?.as_ref().ok()
     }
 
+    /// Every kind of container for which the request does not stand.
+    pub fn all_planned(&self) -> impl Iterator<Item = (ContainerKind, &Planned)> {
+        let kinds = self.kinds.iter();
+        kinds.filter_map(|(kind, planned)| Some((*kind, planned.as_ref().ok()?)))
+    }
+
     /// How many runs it was made from.
     #[must_use]
     pub fn runs(&self) -> usize {
@@ -118,14 +124,17 @@ impl Profile {
 pub fn outlooks(runs: &[Run], settings: &ProfileSettings) -> Outlooks {
     let recurring = settings.recurring();
     let mut left_out = Vec::new();
-    let mut kinds = BTreeMap::new();
-    for kind in ContainerKind::ALL {
+    let mut by_kind = BTreeMap::new();
+    for kind in kinds(runs) {
         let past = past_runs(runs, kind, &mut left_out);
         if !past.is_empty() {
-            kinds.insert(kind, predict_next(&past, &recurring));
+            by_kind.insert(kind, predict_next(&past, &recurring));
         }
     }
-    Outlooks { kinds, left_out }
+    Outlooks {
+        kinds: by_kind,
+        left_out,
+    }
 }
 
 /// The profile from the latest runs, or none when they had no container.

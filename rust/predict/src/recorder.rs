@@ -1,18 +1,23 @@
 //! From samples to the series of a run.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
-use elastane_core::{Resources, SLOT_MS};
+use elastane_core::{ContainerKind, Resources, SLOT_MS};
 use serde::{Deserialize, Serialize};
 
-use crate::run::{ContainerKind, RunSeries};
+use crate::run::RunSeries;
 
 mod state;
 
+pub use state::RecorderOfTwoKinds;
 use state::amounts;
 
 /// The longest series, in slots: 24 h. What a container does after that is not recorded.
 pub const MAX_SLOTS: usize = 24 * 60 * 60 * 1_000 / SLOT_MS as usize;
+
+/// Executors of so many priorities are recorded of one run: an application may ask for each container
+/// at another one.
+pub const MOST_EXECUTOR_KINDS: usize = 32;
 
 const LONGEST_MS: i64 = MAX_SLOTS as i64 * SLOT_MS as i64;
 
@@ -20,16 +25,17 @@ const LONGEST_MS: i64 = MAX_SLOTS as i64 * SLOT_MS as i64;
 ///
 /// A slot's value is the mean over the time that samples cover in it (memory: the largest). A slot
 /// that no sample covers takes the value before it; a container whose first slots are missing takes
-/// the first value there. Memory is bounded by [`MAX_SLOTS`] for each kind and by one open slot for
-/// each container, so a container's samples have to come in the order of time; what comes late is
-/// left out and counted.
+/// the first value there. Memory is bounded by [`MAX_SLOTS`] for each kind, by
+/// [`MOST_EXECUTOR_KINDS`] and by one open slot for each container, so a container's samples have to
+/// come in the order of time; what comes late, or of one kind more, is left out and counted.
 ///
 /// It can be written and read again by serde, and then goes on as if nothing had been.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "state::Unchecked")]
 pub struct RunRecorder {
     containers: HashMap<String, Container>,
-    totals: [Totals; ContainerKind::ALL.len()],
+    #[serde(with = "state::by_kind")]
+    totals: BTreeMap<ContainerKind, Totals>,
     left_out: u64,
 }
 
@@ -60,13 +66,17 @@ impl RunRecorder {
             return;
         }
         if !self.containers.contains_key(container) {
-            self.totals[kind as usize].containers += 1;
+            if !self.has_room_for(kind) {
+                self.left_out += 1;
+                return;
+            }
+            self.totals.entry(kind).or_default().containers += 1;
         }
         let container = self
             .containers
             .entry(container.to_owned())
             .or_insert_with(|| Container::new(kind));
-        let totals = &mut self.totals[container.kind as usize];
+        let totals = self.totals.entry(container.kind).or_default();
         let mut is_late = false;
         for slot in slot_of(start)..=slot_of(end - 1) {
             let slot_start = slot as i64 * i64::from(SLOT_MS);
@@ -77,8 +87,16 @@ impl RunRecorder {
         self.left_out += u64::from(is_late);
     }
 
+    fn has_room_for(&self, kind: ContainerKind) -> bool {
+        let executors = self.totals.keys().filter(|it| !it.is_application_master());
+        kind.is_application_master()
+            || self.totals.contains_key(&kind)
+            || executors.count() < MOST_EXECUTOR_KINDS
+    }
+
     /// How many samples were left out, whole or in part: late ones, those outside a container's
-    /// first 24 h, those of no length, and amounts that are not finite and at least 0.
+    /// first 24 h, those of no length, of one kind too many, and amounts that are not finite and at
+    /// least 0.
     #[must_use]
     pub fn left_out(&self) -> u64 {
         self.left_out
@@ -95,14 +113,11 @@ impl RunRecorder {
     pub fn series(&self) -> Vec<RunSeries> {
         let mut totals = self.totals.clone();
         for container in self.containers.values() {
-            container
-                .clone()
-                .close(&mut totals[container.kind as usize]);
+            let totals = totals.entry(container.kind).or_default();
+            container.clone().close(totals);
         }
-        ContainerKind::ALL
+        totals
             .into_iter()
-            .zip(totals)
-            .filter(|(_, totals)| totals.containers > 0)
             .map(|(kind, totals)| RunSeries {
                 kind,
                 containers: totals.containers,

@@ -1,32 +1,10 @@
 //! One finished run of an application.
 
-use elastane_core::{Demand, DemandError, Resources, SLOT_MS};
+use std::collections::BTreeSet;
+
+use elastane_core::{ContainerKind, Demand, DemandError, Resources, SLOT_MS};
 
 use crate::recurring::PastRun;
-
-/// What a container is for. The two use resources so differently that they have profiles of
-/// their own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum ContainerKind {
-    /// The application master; with Spark in cluster mode the driver too.
-    ApplicationMaster,
-    /// Any other container.
-    Executor,
-}
-
-impl ContainerKind {
-    /// Both.
-    pub const ALL: [ContainerKind; 2] = [ContainerKind::ApplicationMaster, ContainerKind::Executor];
-
-    /// The words that reports use.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            ContainerKind::ApplicationMaster => "application master",
-            ContainerKind::Executor => "executor",
-        }
-    }
-}
 
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -56,6 +34,13 @@ pub struct Run {
     pub outcome: Outcome,
     /// At most one for each kind of container.
     pub series: Vec<RunSeries>,
+}
+
+/// The kinds of containers that runs had.
+#[must_use]
+pub fn kinds<'a>(runs: impl IntoIterator<Item = &'a Run>) -> BTreeSet<ContainerKind> {
+    let series = runs.into_iter().flat_map(|run| &run.series);
+    series.map(|series| series.kind).collect()
 }
 
 impl Run {

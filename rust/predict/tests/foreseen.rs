@@ -9,7 +9,7 @@ use elastane_predict::{
     RunSeries, Settings, SettingsModel, SettingsRun, Way, amount, foresee, train,
 };
 
-const KIND: ContainerKind = ContainerKind::Executor;
+const KIND: ContainerKind = ContainerKind::DEFAULT_EXECUTOR;
 
 fn given(rounds: f64) -> Settings {
     Settings([("--rounds".to_owned(), rounds)].into())

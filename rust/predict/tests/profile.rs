@@ -22,7 +22,7 @@ fn run(number: usize, outcome: Outcome, slots: Vec<Resources>) -> Run {
         ended_ms: number as i64,
         outcome,
         series: vec![RunSeries {
-            kind: ContainerKind::Executor,
+            kind: ContainerKind::DEFAULT_EXECUTOR,
             containers: 2,
             slots,
         }],
@@ -56,7 +56,7 @@ fn what_is_placed_by_follows_the_runs_progress_and_their_largest_memory() {
         run(3, Outcome::Succeeded, steps(20, 1.0, 1e9)),
     ];
     let profile = made(&runs);
-    let planned = profile.planned(ContainerKind::Executor).unwrap();
+    let planned = profile.planned(ContainerKind::DEFAULT_EXECUTOR).unwrap();
     let slots = planned.demand.slots();
     assert_eq!(slots.len(), 20);
     // Slot by slot of the clock, the steps of the three runs would lie in the ninth, eleventh and
@@ -84,7 +84,8 @@ fn the_margin_grows_as_the_confidence_falls() {
         run(3, Outcome::Succeeded, steps(20, 0.7, 1e9)),
     ];
     let [alike, apart] = [made(&alike), made(&apart)];
-    let [alike, apart] = [&alike, &apart].map(|it| it.planned(ContainerKind::Executor).unwrap());
+    let [alike, apart] =
+        [&alike, &apart].map(|it| it.planned(ContainerKind::DEFAULT_EXECUTOR).unwrap());
     for planned in [alike, apart] {
         assert!((planned.margin - SETTINGS.margin / planned.confidence).abs() < 1e-12);
     }
@@ -96,7 +97,7 @@ fn one_run_is_below_the_floor_unless_the_floor_is_lowered() {
     let runs = [run(1, Outcome::Succeeded, steps(20, 1.0, 1e9))];
     let unsure = made(&runs);
     assert_eq!(
-        unsure.kinds[&ContainerKind::Executor],
+        unsure.kinds[&ContainerKind::DEFAULT_EXECUTOR],
         Err(NotPredicted::TooFewRuns(1))
     );
     assert_eq!(unsure.runs(), 0);
@@ -105,7 +106,7 @@ fn one_run_is_below_the_floor_unless_the_floor_is_lowered() {
         ..SETTINGS
     };
     let taken = profile("key", &runs, &settings).unwrap();
-    let planned = taken.planned(ContainerKind::Executor).unwrap();
+    let planned = taken.planned(ContainerKind::DEFAULT_EXECUTOR).unwrap();
     assert_eq!(planned.demand.slots(), steps(20, 1.0, 1e9));
     assert!((planned.margin - 0.2).abs() < 1e-12);
 }
@@ -122,7 +123,7 @@ fn only_runs_that_succeeded_count_and_only_the_latest() {
         run(1, Outcome::Succeeded, even(1.1)),
     ];
     let profile = made(&runs);
-    let planned = profile.planned(ContainerKind::Executor).unwrap();
+    let planned = profile.planned(ContainerKind::DEFAULT_EXECUTOR).unwrap();
     assert_eq!(planned.runs, ids(&[5, 3, 2]));
     let reason = |id: &str| {
         let mut left_out = profile.left_out.iter();
@@ -146,8 +147,27 @@ fn without_a_container_there_is_no_profile() {
 fn a_kind_that_no_run_had_is_not_planned() {
     let runs = [1, 2].map(|at| run(at, Outcome::Succeeded, steps(20, 1.0, 1e9)));
     let profile = made(&runs);
-    assert!(profile.planned(ContainerKind::Executor).is_some());
+    assert!(profile.planned(ContainerKind::DEFAULT_EXECUTOR).is_some());
     assert_eq!(profile.planned(ContainerKind::ApplicationMaster), None);
+}
+
+#[test]
+fn executors_of_two_priorities_are_planned_each_by_their_own_series() {
+    let runs = [1, 2].map(|at| {
+        let mut run = run(at, Outcome::Succeeded, steps(20, 1.0, 1e9));
+        run.series.push(RunSeries {
+            kind: ContainerKind::Executor { priority: 1 },
+            containers: 1,
+            slots: steps(8, 2.0, 6e9),
+        });
+        run
+    });
+    let profile = made(&runs);
+    let planned = |priority| profile.planned(ContainerKind::Executor { priority });
+    let peaks = [0, 1].map(|priority| planned(priority).unwrap().demand.peak().memory_bytes);
+    assert_eq!(peaks, [1e9, 6e9]);
+    assert_eq!(planned(1).unwrap().demand.slots().len(), 8);
+    assert_eq!(planned(2), None, "never seen: the request stands");
 }
 
 #[test]
@@ -167,6 +187,6 @@ fn a_series_that_is_no_demand_is_named() {
     };
     assert_eq!(profile.left_out.len(), 1);
     assert_eq!(profile.left_out[0].reason, NotUsed::Demand(reason));
-    let planned = profile.planned(ContainerKind::Executor).unwrap();
+    let planned = profile.planned(ContainerKind::DEFAULT_EXECUTOR).unwrap();
     assert_eq!(planned.runs, ids(&[2, 1]));
 }

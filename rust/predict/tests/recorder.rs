@@ -2,7 +2,9 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use elastane_core::{Resources, SLOT_MS};
-use elastane_predict::{ContainerKind, MAX_SLOTS, RunRecorder};
+use elastane_predict::{
+    ContainerKind, MAX_SLOTS, MOST_EXECUTOR_KINDS, RecorderOfTwoKinds, RunRecorder,
+};
 use proptest::prelude::*;
 
 const SLOT: i64 = SLOT_MS as i64;
@@ -28,7 +30,7 @@ fn record(containers: &[Vec<Sample>]) -> RunRecorder {
     for (number, samples) in containers.iter().enumerate() {
         for sample in samples {
             let name = format!("container-{number}");
-            let kind = ContainerKind::Executor;
+            let kind = ContainerKind::DEFAULT_EXECUTOR;
             recorder.add(&name, kind, sample.end_ms, sample.length_ms, sample.usage);
         }
     }
@@ -141,7 +143,7 @@ proptest! {
     ) {
         let mut recorder = RunRecorder::new();
         for (end_ms, length_ms, cores) in samples {
-            recorder.add("c", ContainerKind::Executor, end_ms, length_ms, usage(cores, 1.0));
+            recorder.add("c", ContainerKind::DEFAULT_EXECUTOR, end_ms, length_ms, usage(cores, 1.0));
         }
         for series in recorder.series() {
             prop_assert!(series.slots.len() <= MAX_SLOTS);
@@ -197,11 +199,78 @@ fn a_container_counts_only_while_it_lives() {
 #[test]
 fn kinds_are_kept_apart() {
     let mut recorder = RunRecorder::new();
-    recorder.add("e", ContainerKind::Executor, 3_000, 3_000, usage(2.0, 2.0));
+    recorder.add(
+        "e",
+        ContainerKind::DEFAULT_EXECUTOR,
+        3_000,
+        3_000,
+        usage(2.0, 2.0),
+    );
     let master = ContainerKind::ApplicationMaster;
     recorder.add("m", master, 3_000, 3_000, usage(1.0, 1.0));
     let kinds: Vec<ContainerKind> = recorder.series().iter().map(|s| s.kind).collect();
-    assert_eq!(kinds, [master, ContainerKind::Executor]);
+    assert_eq!(kinds, [master, ContainerKind::DEFAULT_EXECUTOR]);
+}
+
+proptest! {
+    #[test]
+    fn executors_of_one_priority_are_recorded_as_if_no_others_had_been(
+        first in proptest::collection::vec(container(), 1..4),
+        second in proptest::collection::vec(container(), 1..4),
+    ) {
+        let mut both = RunRecorder::new();
+        for (priority, containers) in [(20, &first), (10, &second)] {
+            let kind = ContainerKind::Executor { priority };
+            for (number, samples) in containers.iter().enumerate() {
+                for sample in samples {
+                    let name = format!("container-{priority}-{number}");
+                    both.add(&name, kind, sample.end_ms, sample.length_ms, sample.usage);
+                }
+            }
+        }
+        let series = both.series();
+        let priorities: Vec<_> = series.iter().map(|series| series.kind.priority()).collect();
+        prop_assert_eq!(priorities, [Some(10), Some(20)]);
+        assert_close(&series[0].slots, &reference(&second));
+        assert_close(&series[1].slots, &reference(&first));
+    }
+}
+
+#[test]
+fn an_application_that_asks_at_ever_new_priorities_is_recorded_up_to_a_bound() {
+    let mut recorder = RunRecorder::new();
+    for priority in 0..MOST_EXECUTOR_KINDS as i32 + 5 {
+        let kind = ContainerKind::Executor { priority };
+        let name = format!("container-{priority}");
+        recorder.add(&name, kind, 3_000, 3_000, usage(1.0, 1.0));
+    }
+    let master = ContainerKind::ApplicationMaster;
+    recorder.add("master", master, 3_000, 3_000, usage(1.0, 1.0));
+    assert_eq!(recorder.series().len(), MOST_EXECUTOR_KINDS + 1);
+    assert_eq!(recorder.left_out(), 5);
+    let written = postcard::to_stdvec(&recorder).unwrap();
+    assert_eq!(postcard::from_bytes(&written), Ok(recorder));
+}
+
+/// A master in its second slot and an executor in its second.
+const OF_TWO_KINDS: &str = r#"{"containers":{"a":{"kind":1,"slot":1,"closed":1,
+"sum":[2000.0,2000000000.0,20000.0,6000.0],"covered_ms":1000.0,"last":[2.0,2000000000.0,20.0,6.0]},
+"m":{"kind":0,"slot":1,"closed":1,
+"sum":[1500.0,1000000000.0,15000.0,4500.0],"covered_ms":3000.0,"last":[0.5,1000000000.0,5.0,1.5]}},
+"totals":[{"containers":1,"slots":[{"sum":[0.5,1000000000.0,5.0,1.5],"containers":1}]},
+{"containers":1,"slots":[{"sum":[2.0,2000000000.0,20.0,6.0],"containers":1}]}],"left_out":0}"#;
+
+#[test]
+fn a_recorder_from_before_executors_had_priorities_goes_on_where_it_was() {
+    let mut expected = RunRecorder::new();
+    let master = ContainerKind::ApplicationMaster;
+    expected.add("m", master, 6_000, 6_000, usage(0.5, 1e9));
+    let executor = ContainerKind::DEFAULT_EXECUTOR;
+    expected.add("a", executor, 4_000, 4_000, usage(2.0, 2e9));
+    let RecorderOfTwoKinds(read) = serde_json::from_str(OF_TWO_KINDS).unwrap();
+    assert_eq!(read, expected);
+    let kinds_mixed_up = OF_TWO_KINDS.replace("\"kind\":1", "\"kind\":2");
+    serde_json::from_str::<RecorderOfTwoKinds>(&kinds_mixed_up).unwrap_err();
 }
 
 #[test]
@@ -210,7 +279,7 @@ fn asking_for_the_series_does_not_end_the_recording() {
     assert_eq!(recorder.series()[0].slots, [usage(2.0, 2.0)]);
     recorder.add(
         "container-0",
-        ContainerKind::Executor,
+        ContainerKind::DEFAULT_EXECUTOR,
         2_000,
         1_000,
         usage(4.0, 2.0),
@@ -232,7 +301,7 @@ fn what_cannot_be_used_is_left_out_and_counted() {
     ] {
         let mut recorder = record(&[vec![sample(12_000, 3_000, 1.0, 1.0)]]);
         let before = recorder.series();
-        let kind = ContainerKind::Executor;
+        let kind = ContainerKind::DEFAULT_EXECUTOR;
         recorder.add("container-0", kind, end_ms, length_ms, usage(cores, 1.0));
         assert_eq!(
             recorder.left_out(),
@@ -255,7 +324,13 @@ fn a_container_stops_growing_after_a_day() {
 fn a_recorder_that_was_written_and_read_goes_on_where_it_was() {
     let sample = |recorder: &mut RunRecorder, container: &str, end_ms| {
         let usage = usage(end_ms as f64 / 1e4, 5e6);
-        recorder.add(container, ContainerKind::Executor, end_ms, 2_500, usage);
+        recorder.add(
+            container,
+            ContainerKind::DEFAULT_EXECUTOR,
+            end_ms,
+            2_500,
+            usage,
+        );
     };
     let mut whole = RunRecorder::new();
     let mut parts = RunRecorder::new();
@@ -274,13 +349,20 @@ fn a_recorder_that_was_written_and_read_goes_on_where_it_was() {
 #[test]
 fn a_written_recorder_with_slots_that_cannot_be_is_refused() {
     let mut recorder = RunRecorder::new();
-    recorder.add("a", ContainerKind::Executor, 9_000, 9_000, usage(1.0, 1.0));
+    recorder.add(
+        "a",
+        ContainerKind::DEFAULT_EXECUTOR,
+        9_000,
+        9_000,
+        usage(1.0, 1.0),
+    );
     let written = serde_json::to_string(&recorder).unwrap();
     assert!(written.contains("\"slot\":2,\"closed\":2"), "{written}");
     for (from, to) in [
         ("\"slot\":2", "\"slot\":28800"),
         ("\"closed\":2", "\"closed\":4"),
-        ("\"kind\":1", "\"kind\":2"),
+        ("\"kind\":1", "\"kind\":4294967297"),
+        ("[{\"kind\":1", "[{\"kind\":2"),
     ] {
         let changed = written.replace(from, to);
         assert_ne!(changed, written);

@@ -88,7 +88,7 @@ fn run(application: u64, number: u64, slots: usize) -> Run {
         outcome: Outcome::Succeeded,
         series: vec![
             series(ContainerKind::ApplicationMaster, 1),
-            series(ContainerKind::Executor, 8),
+            series(ContainerKind::DEFAULT_EXECUTOR, 8),
         ],
     }
 }

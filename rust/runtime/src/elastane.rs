@@ -12,9 +12,7 @@ use elastane_core::cluster::{
 };
 use elastane_core::policy::{self, UnknownPolicy};
 use elastane_core::{Cluster, SLOT_MS};
-use elastane_predict::{
-    ContainerKind, Submission, signature, signature_parts, submission_settings,
-};
+use elastane_predict::{Submission, signature, signature_parts, submission_settings};
 use elastane_store::{Depository, MergeReport, OpenRun, StoreError, SubmissionRecord};
 use parking_lot::Mutex;
 
@@ -147,9 +145,8 @@ impl Elastane {
             Box::new({
                 let state = Arc::clone(&state);
                 move |application, kind, predicted| {
-                    let application_master = kind == ContainerKind::ApplicationMaster;
                     let cluster = &mut state.lock().cluster;
-                    cluster.foreseen(application, application_master, predicted);
+                    cluster.foreseen(application, kind, predicted);
                 }
             }),
         )?;
@@ -335,7 +332,8 @@ impl Elastane {
             node: node.name.clone(),
             reason: reason.name(),
             by_core: reason.is_by_core(),
-            application_master: placed.application_master,
+            application_master: placed.kind.is_application_master(),
+            request_priority: placed.kind.priority(),
             profile: placed.profile.as_deref().map(str::to_owned),
             score: *score,
             memory_bytes: placed.request.memory_bytes,

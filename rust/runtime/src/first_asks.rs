@@ -26,7 +26,7 @@ impl FirstAsks {
         ask: &Ask,
         now_ms: i64,
     ) -> Option<Asked> {
-        if ask.application_master || ask.count == 0 {
+        if ask.kind.is_application_master() || ask.count == 0 {
             return None;
         }
         let application_id = self.waited_for.remove(&application)?;
@@ -52,15 +52,17 @@ impl FirstAsks {
 
 #[cfg(test)]
 mod tests {
+    use elastane_core::ContainerKind;
     use elastane_core::cluster::Request;
 
     use super::*;
 
     const APPLICATION: ApplicationId = ApplicationId(3);
+    const EXECUTOR: ContainerKind = ContainerKind::DEFAULT_EXECUTOR;
 
-    fn ask(application_master: bool, count: u32) -> Ask {
+    fn ask(kind: ContainerKind, count: u32) -> Ask {
         Ask {
-            application_master,
+            kind,
             priority: 0,
             request: Request {
                 memory_bytes: 2_000,
@@ -74,10 +76,10 @@ mod tests {
     fn the_first_ask_for_executors_says_what_was_given_and_no_other_does() {
         let mut asks = FirstAsks::default();
         asks.expect(APPLICATION, "application_1");
-        for other in [ask(true, 1), ask(false, 0)] {
+        for other in [ask(ContainerKind::ApplicationMaster, 1), ask(EXECUTOR, 0)] {
             assert!(asks.asked(APPLICATION, &other, 5).is_none());
         }
-        let asked = asks.asked(APPLICATION, &ask(false, 7), 5).unwrap();
+        let asked = asks.asked(APPLICATION, &ask(EXECUTOR, 7), 5).unwrap();
         let given: Vec<(String, f64)> = asked.settings.0.into_iter().collect();
         let expected = [
             ("executor_cores", 4.0),
@@ -89,7 +91,7 @@ mod tests {
             (asked.application_id.as_str(), asked.now_ms),
             ("application_1", 5)
         );
-        assert!(asks.asked(APPLICATION, &ask(false, 9), 6).is_none());
+        assert!(asks.asked(APPLICATION, &ask(EXECUTOR, 9), 6).is_none());
     }
 
     #[test]
@@ -97,6 +99,6 @@ mod tests {
         let mut asks = FirstAsks::default();
         asks.expect(APPLICATION, "application_1");
         asks.forget(APPLICATION);
-        assert!(asks.asked(APPLICATION, &ask(false, 7), 5).is_none());
+        assert!(asks.asked(APPLICATION, &ask(EXECUTOR, 7), 5).is_none());
     }
 }

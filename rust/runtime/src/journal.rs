@@ -108,6 +108,8 @@ pub struct Placed {
     pub by_core: bool,
     /// Whether it is the application master.
     pub application_master: bool,
+    /// YARN's priority of the request; an application master has none.
+    pub request_priority: Option<i32>,
     /// The key of the profile that its demand comes from; none when it is its request.
     pub profile: Option<String>,
     /// The policy's score, where the core decided.

@@ -114,14 +114,10 @@ impl Learner {
             return Demands::default();
         };
         let name: Arc<str> = key.into();
-        let of = |kind| {
-            let planned = known.profile.planned(kind);
-            planned.map(|planned| predicted(planned, &name))
-        };
-        Demands {
-            application_master: of(ContainerKind::ApplicationMaster),
-            executor: of(ContainerKind::Executor),
-        }
+        let planned = known.profile.all_planned();
+        planned
+            .map(|(kind, planned)| (kind, predicted(planned, &name)))
+            .collect()
     }
 
     pub(crate) fn profile_count(&self) -> usize {

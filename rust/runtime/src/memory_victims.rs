@@ -248,10 +248,10 @@ fn judge(cluster: &Cluster, node: NodeId, container: &str) -> Result<String, &'s
     let Some((_, victim)) = overcommitted.iter().find(is_it) else {
         return Err("it is within the node's registered memory by requests, in order of start");
     };
-    if victim.application_master
+    if victim.kind.is_application_master()
         && overcommitted
             .iter()
-            .any(|(_, other)| !other.application_master)
+            .any(|(_, other)| !other.kind.is_application_master())
     {
         return Err("it is an application master, and others are overcommitted too");
     }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use elastane_core::SLOT_MS;
 use elastane_core::cluster::{ApplicationId, Container};
-use elastane_predict::{ContainerKind, Outcome, Run, RunRecorder};
+use elastane_predict::{MOST_EXECUTOR_KINDS, Outcome, Run, RunRecorder};
 use elastane_protocol::Sample;
 use elastane_store::{self as store, Event};
 
@@ -209,24 +209,19 @@ impl Runs {
                 None => return,
             },
         };
-        let kind = if container.application_master {
-            ContainerKind::ApplicationMaster
-        } else {
-            ContainerKind::Executor
-        };
         let since_start_ms = end_ms - container.start_ms;
         let used = used(&sample.usage);
         self.latest_ms = self.latest_ms.max(end_ms);
         self.news.push(Event::Sampled {
             application_id: run.id.clone(),
             container: id.to_owned(),
-            kind,
+            kind: container.kind,
             sample_end_since_start_ms: since_start_ms,
             length_ms: sample.length_ms,
             usage: used,
         });
         run.recorder
-            .add(id, kind, since_start_ms, sample.length_ms, used);
+            .add(id, container.kind, since_start_ms, sample.length_ms, used);
     }
 
     /// The runs whose last samples have arrived by now.
@@ -262,6 +257,14 @@ impl Runs {
 
 impl OpenRun {
     fn into_run(self) -> Run {
+        let left_out = self.recorder.left_out();
+        if left_out > 0 {
+            log::info!(
+                "{left_out} samples of {} are not recorded: they came late, say nothing that can be, \
+                 or are of executors at more than {MOST_EXECUTOR_KINDS} priorities",
+                self.id
+            );
+        }
         Run {
             application_key: self.key,
             application_id: self.id,

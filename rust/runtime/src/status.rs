@@ -98,6 +98,8 @@ struct NodeStatus {
 #[derive(Serialize)]
 struct WaitingStatus {
     application: String,
+    /// Of its next container's request; an application master's has none.
+    request_priority: Option<i32>,
     containers: u32,
     for_ms: i64,
     reason: String,
@@ -127,16 +129,17 @@ impl Status {
         let nodes = nodes.collect();
         let waiting: Vec<_> = cluster
             .applications()
-            .filter_map(|(id, application)| Some((id, application.waiting?.count)))
+            .filter_map(|(id, application)| Some((id, application.waiting?)))
             .collect();
         let waiting = waiting
             .into_iter()
-            .filter_map(|(id, containers)| {
+            .filter_map(|(id, ask)| {
                 let held = cluster.held(id, now_ms);
                 let application = cluster.application(id)?;
                 Some(WaitingStatus {
                     application: application.id.clone(),
-                    containers,
+                    request_priority: ask.kind.priority(),
+                    containers: ask.count,
                     for_ms: now_ms - application.waiting_since_ms,
                     reason: reason(cluster, held, now_ms),
                 })

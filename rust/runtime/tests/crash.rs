@@ -11,7 +11,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use common::{GB, NODE, START_MS, commit, open, register, report, request, submission};
 use elastane_core::cluster::{ApplicationId, CommitRequest, NodeId};
-use elastane_predict::{Outcome, Run};
+use elastane_predict::{ContainerKind, Outcome, Run};
 use elastane_protocol::VERSION;
 use elastane_runtime::Elastane;
 use elastane_store::{Access, Depository};
@@ -137,7 +137,7 @@ fn begin(elastane: &Elastane, now_ms: i64) -> (ApplicationId, NodeId) {
         container: CONTAINER,
         application,
         node,
-        application_master: false,
+        kind: ContainerKind::DEFAULT_EXECUTOR,
         request: request(3),
         may_refuse: false,
         start_ms: START_MS,

@@ -6,6 +6,7 @@ mod common;
 use common::{
     GB, NODE, START_MS, commit, journal, open, register, report, request, run_of, submission,
 };
+use elastane_core::ContainerKind;
 use elastane_core::cluster::{Ask, CommitRequest, Request};
 use elastane_protocol::{Reply, VERSION, decode};
 use elastane_runtime::ReportError;
@@ -26,7 +27,7 @@ fn an_observed_run_places_the_next_submission() {
         .unwrap();
     let application = elastane.application_added(&submission("application_1_0002"), now_ms);
     let ask = Ask {
-        application_master: false,
+        kind: ContainerKind::DEFAULT_EXECUTOR,
         priority: 0,
         request: request(3),
         count: 3,
@@ -92,7 +93,7 @@ fn a_run_whose_beginning_was_not_seen_teaches_nothing() {
         container: "outlived",
         application,
         node,
-        application_master: false,
+        kind: ContainerKind::DEFAULT_EXECUTOR,
         request: request(3),
         may_refuse: false,
         start_ms: START_MS - 60_000,

@@ -7,6 +7,7 @@ use common::{
     GB, NODE, START_MS, journal, learn_named, named_submission, open, register, request,
     unencoded_report,
 };
+use elastane_core::ContainerKind;
 use elastane_core::cluster::{ApplicationId, CommitRequest, NodeId};
 use elastane_protocol::{MemoryVictim, Report, VERSION, encode};
 use elastane_runtime::Elastane;
@@ -40,12 +41,12 @@ impl Scene {
     }
 
     /// A container that asks for 3 GB.
-    fn start(&self, container: &str, application_master: bool, start_ms: i64) {
+    fn start(&self, container: &str, kind: ContainerKind, start_ms: i64) {
         let commit = CommitRequest {
             container,
             application: self.application,
             node: self.node,
-            application_master,
+            kind,
             request: request(3),
             may_refuse: false,
             start_ms,
@@ -57,7 +58,11 @@ impl Scene {
     fn of_four(mode: &str) -> Self {
         let scene = Self::new(mode);
         for (later_ms, container) in (0..).zip(["a", "b", "c", "d"]) {
-            scene.start(container, false, START_MS + later_ms);
+            scene.start(
+                container,
+                ContainerKind::DEFAULT_EXECUTOR,
+                START_MS + later_ms,
+            );
         }
         scene
     }
@@ -176,10 +181,11 @@ fn what_does_not_run_there_is_refused() {
 #[test]
 fn an_application_master_gives_way_only_where_nothing_else_can() {
     let scene = Scene::new("enforce");
-    scene.start("a", false, START_MS);
-    scene.start("b", false, START_MS + 1);
-    scene.start("master", true, START_MS + 2);
-    scene.start("d", false, START_MS + 3);
+    let executor = ContainerKind::DEFAULT_EXECUTOR;
+    scene.start("a", executor, START_MS);
+    scene.start("b", executor, START_MS + 1);
+    scene.start("master", ContainerKind::ApplicationMaster, START_MS + 2);
+    scene.start("d", executor, START_MS + 3);
     scene.names(&["master", "d"], START_MS + 3_000);
     assert_eq!(scene.orders(START_MS + 3_000), ["d told"]);
     scene.elastane.finished("d", START_MS + 4_000);

@@ -54,7 +54,7 @@ fn run(elastane: &Elastane, node: NodeId, submission: &Submission, executors: u3
 
 fn ask(count: u32) -> Ask {
     Ask {
-        application_master: false,
+        kind: ContainerKind::DEFAULT_EXECUTOR,
         priority: 0,
         request: Request {
             memory_bytes: 3 * GB,
@@ -85,7 +85,7 @@ fn depository(folder: &Path) -> Depository {
 fn wait_for_model(folder: &Path, runs: usize) {
     let depository = depository(folder);
     wait_for("a model", || {
-        let model = depository.model(KEY, ContainerKind::Executor, "settings");
+        let model = depository.model(KEY, ContainerKind::DEFAULT_EXECUTOR, "settings");
         let text = String::from_utf8(model.unwrap()?.bytes).unwrap();
         let model: serde_json::Value = serde_json::from_str(&text).unwrap();
         (model["runs"].as_array().unwrap().len() >= runs).then_some(())
@@ -285,13 +285,17 @@ fn an_application_master_is_foreseen_before_it_asks_for_executors() {
         // The executors are others each time, and do nothing for how long the master lives.
         elastane.pending(application, ask(1 + number as u32 * 7 % 9), now_ms);
         let (master, executor) = (format!("master_{number}"), format!("executor_{number}"));
-        for (container, application_master) in [(&master, true), (&executor, false)] {
+        let kinds = [
+            (&master, ContainerKind::ApplicationMaster),
+            (&executor, ContainerKind::DEFAULT_EXECUTOR),
+        ];
+        for (container, kind) in kinds {
             let request = ask(1).request;
             let committed = CommitRequest {
                 container,
                 application,
                 node,
-                application_master,
+                kind,
                 request,
                 may_refuse: false,
                 start_ms: now_ms,
@@ -312,7 +316,7 @@ fn an_application_master_is_foreseen_before_it_asks_for_executors() {
     wait_for_model(folder.path(), 9);
     elastane.application_added(&submission(50, 15), start_ms(50));
     let of = |kind| predicted(folder.path(), 50, |it| it.kind == kind).made;
-    let executor = of(ContainerKind::Executor);
+    let executor = of(ContainerKind::DEFAULT_EXECUTOR);
     assert_eq!(
         executor.not_predicted.as_deref(),
         Some("the setting executors is not known")

@@ -38,7 +38,7 @@ fn a_prediction_is_kept_with_its_runs_and_scored_when_the_run_has_ended() {
     let [third] = &predicted(folder.path(), 2)[..] else {
         panic!("one kind of container")
     };
-    assert_eq!(third.kind, ContainerKind::Executor);
+    assert_eq!(third.kind, ContainerKind::DEFAULT_EXECUTOR);
     assert_eq!(
         third.made.runs,
         ["application_1_0001", "application_1_0000"]

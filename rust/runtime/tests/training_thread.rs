@@ -40,7 +40,7 @@ fn recorded(path: &Path) -> String {
             ended_ms: number as i64 + 1,
             outcome: Outcome::Succeeded,
             series: vec![RunSeries {
-                kind: ContainerKind::Executor,
+                kind: ContainerKind::DEFAULT_EXECUTOR,
                 containers: 1,
                 slots: (0..rounds).map(slot).collect(),
             }],
@@ -93,7 +93,7 @@ fn heartbeats_go_on_while_the_learner_trains() {
     let depository = Depository::open_existing(&path, Access::Read).unwrap();
     let deadline = Instant::now() + Duration::from_secs(120);
     let is_trained = || {
-        let model = depository.model(&key, ContainerKind::Executor, "settings");
+        let model = depository.model(&key, ContainerKind::DEFAULT_EXECUTOR, "settings");
         model.unwrap().is_some()
     };
     let mut heartbeats = 0;
@@ -103,7 +103,7 @@ fn heartbeats_go_on_while_the_learner_trains() {
         let number = 100 + heartbeats as usize;
         let application = elastane.application_added(&submission(number, 17), now_ms);
         let ask = Ask {
-            application_master: false,
+            kind: ContainerKind::DEFAULT_EXECUTOR,
             priority: 0,
             request: request(3),
             count: 4,

@@ -22,16 +22,9 @@ pub(crate) fn outcome_of(code: i64) -> Result<Outcome, String> {
 }
 
 pub(crate) fn kind_code(kind: ContainerKind) -> i64 {
-    match kind {
-        ContainerKind::ApplicationMaster => 0,
-        ContainerKind::Executor => 1,
-    }
+    kind.number()
 }
 
 pub(crate) fn kind_of(code: i64) -> Result<ContainerKind, String> {
-    match code {
-        0 => Ok(ContainerKind::ApplicationMaster),
-        1 => Ok(ContainerKind::Executor),
-        _ => Err(format!("container kind {code} is not known")),
-    }
+    ContainerKind::numbered(code).ok_or_else(|| format!("container kind {code} is not known"))
 }

@@ -72,7 +72,7 @@ impl Depository {
             let kind: i64 = row.get(0)?;
             let model = ModelRecord {
                 application_key: key.to_owned(),
-                kind: ContainerKind::Executor,
+                kind: ContainerKind::DEFAULT_EXECUTOR,
                 name: row.get(1)?,
                 version: row.get(2)?,
                 trained_ms: row.get(3)?,

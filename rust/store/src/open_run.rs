@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, Instant};
 
 use elastane_core::Resources;
-use elastane_predict::{ContainerKind, Outcome, Run, RunRecorder};
+use elastane_predict::{ContainerKind, Outcome, RecorderOfTwoKinds, Run, RunRecorder};
 use rusqlite::{Connection, OptionalExtension, params};
 use serde::{Deserialize, Serialize};
 
@@ -18,6 +18,9 @@ use crate::error::StoreError;
 
 /// So many batches of one run are replaced by its recorder: at one in 3 s, after five minutes.
 const MOST_BATCHES: i64 = 100;
+
+/// Of the form in which a recorder is written.
+const RECORDER_VERSION: i64 = 2;
 
 /// Many runs that began together become long together: the others are shortened later.
 const SHORTEN_FOR: Duration = Duration::from_millis(250);
@@ -179,7 +182,8 @@ impl Depository {
     fn open_run(&self, id: &str) -> Result<Option<OpenRun>, StoreError> {
         let action = format!("read the open run {id}");
         let statement = "SELECT application_key, application_name, started_ms, ended_ms, outcome,
-                                sampled_ms, recorder FROM open_run WHERE application_id = ?1";
+                                sampled_ms, recorder, recorder_version
+                         FROM open_run WHERE application_id = ?1";
         let row = |row: &rusqlite::Row<'_>| {
             let run = OpenRun {
                 application_id: id.to_owned(),
@@ -191,14 +195,14 @@ impl Depository {
                 sampled_ms: row.get(5)?,
                 recorder: RunRecorder::new(),
             };
-            Ok((run, row.get(4)?, row.get(6)?))
+            Ok((run, row.get(4)?, row.get(6)?, row.get(7)?))
         };
-        let found: Option<(OpenRun, i64, Option<Vec<u8>>)> = self
+        let found: Option<(OpenRun, i64, Option<Vec<u8>>, i64)> = self
             .connection
             .query_row(statement, [id], row)
             .optional()
             .map_err(|error| self.failed(&action, error))?;
-        let Some((mut run, outcome, recorder)) = found else {
+        let Some((mut run, outcome, recorder, version)) = found else {
             return Ok(None);
         };
         let batches: Vec<Vec<u8>> = self
@@ -211,7 +215,7 @@ impl Depository {
         let bad = |reason| self.bad_open_run(id, reason);
         run.outcome = outcome_of(outcome).map_err(bad)?;
         if let Some(bytes) = recorder {
-            run.recorder = unpack(&bytes).map_err(bad)?;
+            run.recorder = recorder_of(&bytes, version).map_err(bad)?;
         }
         for bytes in batches {
             replay(&unpack(&bytes).map_err(bad)?, &mut run.recorder).map_err(bad)?;
@@ -251,8 +255,9 @@ impl Depository {
         };
         let recorder = pack(&run.recorder).map_err(|reason| self.bad_open_run(id, reason))?;
         self.change(&format!("shorten the open run {id}"), |transaction| {
-            let statement = "UPDATE open_run SET recorder = ?2 WHERE application_id = ?1";
-            transaction.execute(statement, params![id, recorder])?;
+            let statement = "UPDATE open_run SET recorder = ?2, recorder_version = ?3
+                             WHERE application_id = ?1";
+            transaction.execute(statement, params![id, recorder, RECORDER_VERSION])?;
             let statement = "DELETE FROM open_samples WHERE application_id = ?1";
             transaction.execute(statement, [id])
         })?;
@@ -369,6 +374,14 @@ fn replay(batch: &Batch, recorder: &mut RunRecorder) -> Result<(), String> {
         );
     }
     Ok(())
+}
+
+fn recorder_of(bytes: &[u8], version: i64) -> Result<RunRecorder, String> {
+    match version {
+        1 => unpack(bytes).map(|RecorderOfTwoKinds(recorder)| recorder),
+        RECORDER_VERSION => unpack(bytes),
+        _ => Err(format!("recorder version {version} is not known")),
+    }
 }
 
 fn pack(value: &impl Serialize) -> Result<Vec<u8>, String> {

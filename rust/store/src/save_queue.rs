@@ -115,7 +115,7 @@ mod tests {
             ended_ms: number as i64,
             outcome: Outcome::Succeeded,
             series: vec![RunSeries {
-                kind: ContainerKind::Executor,
+                kind: ContainerKind::DEFAULT_EXECUTOR,
                 containers: 1,
                 slots: (0..2_000)
                     .map(|slot| Resources::from_array([amount(slot), 1.0, 2.0, amount(slot)]))

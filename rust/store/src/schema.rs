@@ -10,7 +10,7 @@ use crate::error::StoreError;
 const APPLICATION_ID: i32 = 0x454c_5354;
 
 /// Migration i leads from version i to i + 1. What was released is never changed.
-const MIGRATIONS: [&str; 2] = [RUNS, WHAT_ELSE_IS_LEARNED];
+const MIGRATIONS: [&str; 3] = [RUNS, WHAT_ELSE_IS_LEARNED, KINDS_OF_EXECUTORS];
 
 const RUNS: &str = "
     CREATE TABLE run (
@@ -87,6 +87,12 @@ const WHAT_ELSE_IS_LEARNED: &str = "
         samples        BLOB    NOT NULL
     ) STRICT;
     CREATE INDEX open_samples_by_run ON open_samples (application_id, id);
+";
+
+/// Until then every executor was of kind 1, which is one asked for at priority 0 now, and a recorder
+/// had two kinds.
+const KINDS_OF_EXECUTORS: &str = "
+    ALTER TABLE open_run ADD COLUMN recorder_version INTEGER NOT NULL DEFAULT 1;
 ";
 
 /// The newest schema version.

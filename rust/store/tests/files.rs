@@ -228,7 +228,7 @@ fn a_newer_schema_is_refused_and_stays_as_it_is() {
     ] {
         let text = error.to_string();
         assert!(
-            text.contains("schema version 99, this program knows up to 2"),
+            text.contains("schema version 99, this program knows up to 3"),
             "{text}"
         );
         assert_eq!(text.lines().count(), 1);

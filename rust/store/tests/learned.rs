@@ -32,7 +32,7 @@ fn prediction(id: &str, made_ms: i64) -> PredictionRecord {
     PredictionRecord {
         application_id: id.into(),
         application_key: "sales".into(),
-        kind: ContainerKind::Executor,
+        kind: ContainerKind::DEFAULT_EXECUTOR,
         made_ms,
         made: PredictionMade {
             method: "recurring".into(),
@@ -79,7 +79,7 @@ fn outcome() -> PredictionOutcome {
 fn model(name: &str, trained_ms: i64) -> ModelRecord {
     ModelRecord {
         application_key: "sales".into(),
-        kind: ContainerKind::Executor,
+        kind: ContainerKind::DEFAULT_EXECUTOR,
         name: name.into(),
         version: 1,
         trained_ms,
@@ -121,12 +121,12 @@ fn a_prediction_comes_back_with_how_it_turned_out() {
     assert!(completed(
         &mut depository,
         "application_1_3",
-        ContainerKind::Executor
+        ContainerKind::DEFAULT_EXECUTOR
     ));
     assert!(!completed(
         &mut depository,
         "application_1_9",
-        ContainerKind::Executor
+        ContainerKind::DEFAULT_EXECUTOR
     ));
     assert!(!completed(
         &mut depository,
@@ -171,7 +171,7 @@ fn a_model_replaces_the_one_of_its_name() {
     let kept = [model("linear", 1), model("rbf", 2)];
     assert_eq!(depository.models("sales").unwrap(), kept);
     let found = depository
-        .model("sales", ContainerKind::Executor, "rbf")
+        .model("sales", ContainerKind::DEFAULT_EXECUTOR, "rbf")
         .unwrap();
     assert_eq!(found, Some(model("rbf", 2)));
     let large = ModelRecord {
@@ -306,6 +306,7 @@ fn a_file_of_the_first_version_is_read_without_a_change_and_brought_up_to_date()
     let check = |depository: &Depository| {
         let runs = depository.latest_runs("sales", 9).unwrap();
         assert_eq!(runs[0].series[0].slots[1].to_array(), [2.0, 2.0, 0.0, 1.0]);
+        assert_eq!(runs[0].series[0].kind, ContainerKind::DEFAULT_EXECUTOR);
         assert_eq!(depository.predictions("sales", 9).unwrap(), []);
     };
     let mut reader = Depository::open_existing(&path, Access::Read).unwrap();

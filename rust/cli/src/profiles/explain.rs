@@ -4,7 +4,7 @@ use std::io::Write;
 
 use clap::Args;
 use elastane_core::Resource;
-use elastane_predict::{ContainerKind, RecurringSettings, Run, predict_next};
+use elastane_predict::{ContainerKind, RecurringSettings, Run, kinds, predict_next};
 use elastane_store::{
     Access, Depository, PredictionMade, PredictionOutcome, PredictionRecord, SubmissionRecord,
 };
@@ -63,16 +63,18 @@ impl Explain {
             })?;
         let mut predictions = depository.predictions_of_run(id)?;
         let are_made_again = predictions.is_empty();
+        let mut earlier = Vec::new();
         if are_made_again {
             let started_ms = run.as_ref().map(|run| run.started_ms);
             let started_ms = started_ms.or(submission.as_ref().map(|s| s.submitted_ms));
-            let mut earlier = depository.latest_runs(&key, usize::MAX)?;
+            earlier = depository.latest_runs(&key, usize::MAX)?;
             earlier.retain(|run| Some(run.ended_ms) <= started_ms && run.application_id != *id);
-            predictions = ContainerKind::ALL
-                .into_iter()
-                .filter_map(|kind| made_again(id, kind, &earlier, run.as_ref()))
-                .collect();
         }
+        // Nothing was kept of a kind that is new with this run.
+        let mut missing = kinds(earlier.iter().chain(&run));
+        missing.retain(|kind| predictions.iter().all(|it| it.kind != *kind));
+        let missing = missing.into_iter();
+        predictions.extend(missing.map(|kind| made_again(id, kind, &earlier, run.as_ref())));
         Ok(Known {
             key,
             name,
@@ -84,24 +86,21 @@ impl Explain {
     }
 }
 
-/// What is predicted of a run from those before it; none where no container of the kind is known.
+/// What is predicted of a run from those before it.
 fn made_again(
     id: &str,
     kind: ContainerKind,
     earlier: &[Run],
     run: Option<&Run>,
-) -> Option<PredictionRecord> {
+) -> PredictionRecord {
     let past = |run: &Run| run.past(kind).ok().flatten();
     let history: Vec<_> = earlier.iter().filter_map(past).collect();
     let actual = run.and_then(past);
-    if history.is_empty() && actual.is_none() {
-        return None;
-    }
     let outlook = predict_next(&history, &RecurringSettings::default());
     let made = PredictionMade::recurring(&outlook);
     let bound = outlook.prediction.ok().map(|it| it.envelope);
     let outcome = bound.as_ref().zip(actual);
-    Some(PredictionRecord {
+    PredictionRecord {
         application_id: id.to_owned(),
         application_key: String::new(),
         kind,
@@ -109,7 +108,7 @@ fn made_again(
         made,
         outcome: outcome.map(|(bound, actual)| PredictionOutcome::of(bound, &actual.used)),
         bound,
-    })
+    }
 }
 
 fn print(id: &str, known: &Known, output: &mut impl Write) -> Result<(), Failure> {
@@ -130,8 +129,10 @@ fn print(id: &str, known: &Known, output: &mut impl Write) -> Result<(), Failure
             "run      not saved: it runs, or the depository forgot it"
         )?,
     }
+    let kinds = || known.predictions.iter().map(|it| it.kind);
     for prediction in &known.predictions {
-        print_prediction(prediction, known.are_made_again, output)?;
+        let kind = prediction.kind.among(kinds());
+        print_prediction(&kind, prediction, known.are_made_again, output)?;
     }
     Ok(())
 }
@@ -157,8 +158,9 @@ fn as_json(id: &str, known: &Known) -> Value {
             json!({"length_ms": outcome.length_ms, "coverage": by_resource(outcome.coverage.map(Some)),
                    "waste": by_resource(outcome.waste)})
         });
-        json!({"kind": prediction.kind.name(), "made": prediction.made, "outcome": outcome,
-               "made_again": known.are_made_again})
+        let kind = prediction.kind;
+        json!({"kind": kind.name(), "priority": kind.priority(), "made": prediction.made,
+               "outcome": outcome, "made_again": known.are_made_again})
     });
     json!({
         "application_id": id,

@@ -13,6 +13,7 @@ use crate::units::duration;
 const MOST_NAMED: usize = 12;
 
 pub(super) fn print_prediction(
+    kind: &str,
     prediction: &PredictionRecord,
     is_made_again: bool,
     output: &mut impl Write,
@@ -23,7 +24,7 @@ pub(super) fn print_prediction(
     } else {
         ""
     };
-    writeln!(output, "\n{}{again}", prediction.kind.name())?;
+    writeln!(output, "\n{kind}{again}")?;
     match (&made.not_predicted, made.confidence) {
         (Some(reason), _) => writeln!(output, "    not predicted, by request: {reason}")?,
         (None, Some(confidence)) => {

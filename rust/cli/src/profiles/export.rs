@@ -31,7 +31,7 @@ pub(super) struct Export {
     /// Write the folder format of `elastane evaluate` into this new folder
     #[arg(long, value_name = "DIR")]
     series: Option<PathBuf>,
-    /// Which containers the series are of
+    /// Which containers the series are of; executors of several priorities have a folder each
     #[arg(long, default_value = "executor", requires = "series")]
     kind: Kind,
     #[command(flatten)]
@@ -44,11 +44,15 @@ enum Kind {
     ApplicationMaster,
 }
 
-impl From<Kind> for ContainerKind {
-    fn from(kind: Kind) -> Self {
-        match kind {
-            Kind::Executor => ContainerKind::Executor,
-            Kind::ApplicationMaster => ContainerKind::ApplicationMaster,
+impl Kind {
+    fn has(self, kind: ContainerKind) -> bool {
+        kind.is_application_master() == matches!(self, Kind::ApplicationMaster)
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Kind::Executor => ContainerKind::DEFAULT_EXECUTOR.name(),
+            Kind::ApplicationMaster => ContainerKind::ApplicationMaster.name(),
         }
     }
 }
@@ -116,7 +120,8 @@ impl Export {
         let (mut applications, mut runs, mut too_short) = (0, 0, 0);
         for key in keys {
             let runs_of_key = oldest_first(depository, key)?;
-            let exported = export_series::export(folder, key, &runs_of_key, self.kind.into())?;
+            let is_wanted = |kind| self.kind.has(kind);
+            let exported = export_series::export(folder, key, &runs_of_key, is_wanted)?;
             applications += usize::from(exported.runs > 0);
             runs += exported.runs;
             too_short += exported.too_short;
@@ -130,7 +135,7 @@ impl Export {
         let (applications, runs) = (count(applications, "application"), count(runs, "run"));
         writeln!(output, "{}: {applications}, {runs}", folder.display())?;
         if too_short > 0 {
-            let kind = ContainerKind::from(self.kind).name();
+            let kind = self.kind.name();
             let left_out = count(too_short, "run");
             writeln!(output, "{left_out} left out: no {kind} lived for 6 s in it")?;
         }

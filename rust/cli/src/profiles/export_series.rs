@@ -1,10 +1,11 @@
 //! Runs as the folders of CSV files that `elastane evaluate` reads.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use elastane_core::{Demand, SLOT_MS};
-use elastane_predict::{ContainerKind, Outcome, Run};
+use elastane_predict::{ContainerKind, Outcome, Run, RunSeries};
 use serde_json::{Map, Value, json};
 
 use crate::evaluate::series::{SETTINGS, to_csv};
@@ -17,47 +18,64 @@ const LONGEST_NAME: usize = 100;
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Exported {
     pub(super) runs: usize,
-    /// Runs in which no container of the kind lived for two slots.
+    /// Runs in which no container of a wanted kind lived for two slots.
     pub(super) too_short: usize,
 }
 
-/// Writes the runs of one application, oldest first, into a new folder in `folder`. Without a run
-/// that is long enough no folder is made.
+/// Writes the runs of one application, oldest first, into a new folder in `folder` for each kind of
+/// container that is wanted. Without a run that is long enough no folder is made.
 pub(super) fn export(
     folder: &Path,
     key: &str,
     runs_oldest_first: &[Run],
-    kind: ContainerKind,
+    is_wanted: impl Fn(ContainerKind) -> bool,
 ) -> Result<Exported, Failure> {
     let mut exported = Exported::default();
-    let mut files = Vec::new();
+    let mut files: BTreeMap<ContainerKind, Vec<(String, String, Value)>> = BTreeMap::new();
     for run in runs_oldest_first {
-        let series = run.series.iter().find(|series| series.kind == kind);
-        let Some(series) = series.filter(|series| series.slots.len() > 1) else {
+        let is_long = |it: &&RunSeries| is_wanted(it.kind) && it.slots.len() > 1;
+        let mut long = run.series.iter().filter(is_long).peekable();
+        if long.peek().is_none() {
             exported.too_short += 1;
             continue;
-        };
-        let slots: Vec<_> = series.slots.iter().map(|slot| slot.map(shortest)).collect();
-        let used = Demand::series(SLOT_MS, &slots).map_err(|error| {
-            Failure::Failed(format!("{key}: run {}: {error}", run.application_id))
-        })?;
+        }
         exported.runs += 1;
         // The order of names is the order of time, and ids grow longer after the 9999th.
         let name = format!("{:05}-{}", exported.runs, safe(&run.application_id));
-        files.push((name, to_csv(&used), about(run, series.containers)));
+        for series in long {
+            let slots: Vec<_> = series.slots.iter().map(|slot| slot.map(shortest)).collect();
+            let used = Demand::series(SLOT_MS, &slots).map_err(|error| {
+                Failure::Failed(format!("{key}: run {}: {error}", run.application_id))
+            })?;
+            let file = (name.clone(), to_csv(&used), about(run, series.containers));
+            files.entry(series.kind).or_default().push(file);
+        }
     }
-    if files.is_empty() {
-        return Ok(exported);
+    let kinds: Vec<_> = files.keys().copied().collect();
+    for (kind, files) in files {
+        let name = match kind.priority() {
+            Some(priority) if kinds.len() > 1 => format!("{}-priority-{priority}", safe(key)),
+            _ => safe(key),
+        };
+        let kind = kind.among(kinds.iter().copied());
+        write_folder(&new_folder(folder, &name)?, key, &kind, files)?;
     }
-    let folder = new_folder(folder, &safe(key))?;
+    Ok(exported)
+}
+
+fn write_folder(
+    folder: &Path,
+    key: &str,
+    kind: &str,
+    files: Vec<(String, String, Value)>,
+) -> Result<(), Failure> {
     let mut settings = Map::new();
     for (name, csv, about) in files {
         put(&folder.join(format!("{name}.csv")), &csv)?;
         settings.insert(name, about);
     }
-    let settings = json!({"key": key, "kind": kind.name(), "runs": settings});
-    put(&folder.join(SETTINGS), &format!("{settings:#}\n"))?;
-    Ok(exported)
+    let settings = json!({"key": key, "kind": kind, "runs": settings});
+    put(&folder.join(SETTINGS), &format!("{settings:#}\n"))
 }
 
 /// The amount with the fewest digits that is the same 32-bit float: the depository keeps no more.

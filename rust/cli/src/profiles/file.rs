@@ -35,6 +35,9 @@ struct RunInFile {
 #[derive(Serialize, Deserialize)]
 struct SeriesInFile {
     kind: KindInFile,
+    /// Of executors; none is 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    priority: Option<i32>,
     containers: u32,
     slot_ms: u32,
     cpu_cores: Vec<f32>,
@@ -113,8 +116,9 @@ impl From<&RunSeries> for SeriesInFile {
         Self {
             kind: match series.kind {
                 ContainerKind::ApplicationMaster => KindInFile::ApplicationMaster,
-                ContainerKind::Executor => KindInFile::Executor,
+                ContainerKind::Executor { .. } => KindInFile::Executor,
             },
+            priority: series.kind.priority().filter(|priority| *priority != 0),
             containers: series.containers,
             slot_ms: SLOT_MS,
             cpu_cores: column(Resource::Cpu),
@@ -145,7 +149,7 @@ impl RunInFile {
                 .read()
                 .map_err(|error| format!("series[{at}].{error}"))?;
             if series.iter().any(|earlier| earlier.kind == read.kind) {
-                let kind = read.kind.name();
+                let kind = read.kind;
                 return Err(format!(
                     "series[{at}].kind: a second {kind}, one is allowed"
                 ));
@@ -200,7 +204,9 @@ impl SeriesInFile {
         Ok(RunSeries {
             kind: match self.kind {
                 KindInFile::ApplicationMaster => ContainerKind::ApplicationMaster,
-                KindInFile::Executor => ContainerKind::Executor,
+                KindInFile::Executor => ContainerKind::Executor {
+                    priority: self.priority.unwrap_or(0),
+                },
             },
             containers: self.containers,
             slots,

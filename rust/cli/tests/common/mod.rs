@@ -76,7 +76,7 @@ pub fn run(key: &str, number: i64, outcome: Outcome) -> Run {
         outcome,
         series: vec![
             series(ContainerKind::ApplicationMaster, 1, 4),
-            series(ContainerKind::Executor, 2, 10),
+            series(ContainerKind::DEFAULT_EXECUTOR, 2, 10),
         ],
     }
 }

@@ -4,7 +4,7 @@ use elastane_core::cluster::{
     Application, ApplicationId, Ask, Commit, CommitRequest, Demands, NodeId, Predicted, Request,
 };
 use elastane_core::policy::{Favor, PolicyOptions, named};
-use elastane_core::{Cluster, ClusterSettings, Demand, Resources, SLOT_MS};
+use elastane_core::{Cluster, ClusterSettings, ContainerKind, Demand, Resources, SLOT_MS};
 
 use crate::random::Random;
 use elastane_core::fit::Peaks;
@@ -118,14 +118,16 @@ fn wandering(random: &mut Random, mean: Resources, spread: f64, steps: usize) ->
 }
 
 fn predicted(slots: &[Resources]) -> Demands {
-    Demands {
-        application_master: None,
-        executor: Demand::series(SLOT_MS, slots).ok().map(|demand| Predicted {
-            demand,
-            margin: 0.1,
-            profile: "profile".into(),
-        }),
-    }
+    let predicted = |demand| Predicted {
+        demand,
+        margin: 0.1,
+        profile: "profile".into(),
+    };
+    let demand = Demand::series(SLOT_MS, slots).ok();
+    demand
+        .map(|demand| (ContainerKind::DEFAULT_EXECUTOR, predicted(demand)))
+        .into_iter()
+        .collect()
 }
 
 /// The courses of those that wait, all different.
@@ -258,7 +260,7 @@ impl Scene {
             container: "container-measured",
             application: self.small,
             node: self.node,
-            application_master: false,
+            kind: ContainerKind::DEFAULT_EXECUTOR,
             request: REQUEST,
             may_refuse: true,
             start_ms: self.now_ms,
@@ -275,7 +277,7 @@ fn submit(cluster: &mut Cluster, demands: Demands, count: u32, now_ms: i64) -> A
     let application = Application::new("application", "name", "root.default", demands, now_ms);
     let id = cluster.application_added(application);
     let ask = Ask {
-        application_master: false,
+        kind: ContainerKind::DEFAULT_EXECUTOR,
         priority: 0,
         request: REQUEST,
         count,
@@ -307,7 +309,7 @@ fn run(
             container: &id,
             application,
             node,
-            application_master: false,
+            kind: ContainerKind::DEFAULT_EXECUTOR,
             request: REQUEST,
             may_refuse: false,
             start_ms: now_ms - passed * i64::from(SLOT_MS),

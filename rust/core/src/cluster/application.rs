@@ -1,11 +1,13 @@
 //! An application: what it waits for and what is known about its executors.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::elsewhere::Better;
 use super::kept::KeptNode;
 use super::node_entry::{NodeId, Request};
 use super::waiting::Row;
+use crate::container_kind::ContainerKind;
 use crate::demand::Demand;
 use crate::fit::Excess;
 use crate::policy::Waiting;
@@ -31,12 +33,7 @@ const LARGEST_MARGIN: f64 = 1e3;
 
 /// What is known about an application's containers; none of a kind means its request is taken.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Demands {
-    /// The application master.
-    pub application_master: Option<Predicted>,
-    /// Every other container.
-    pub executor: Option<Predicted>,
-}
+pub struct Demands(BTreeMap<ContainerKind, Predicted>);
 
 impl Predicted {
     pub(super) fn on_grid(self) -> Self {
@@ -55,34 +52,40 @@ impl Predicted {
 impl Demands {
     /// On the grid of the plan, with margins that are at least 0 and a number.
     pub(super) fn on_grid(self) -> Self {
-        Self {
-            application_master: self.application_master.map(Predicted::on_grid),
-            executor: self.executor.map(Predicted::on_grid),
-        }
+        let on_grid = |(kind, predicted): (_, Predicted)| (kind, predicted.on_grid());
+        self.0.into_iter().map(on_grid).collect()
     }
 
-    pub(super) fn of_mut(&mut self, application_master: bool) -> &mut Option<Predicted> {
-        if application_master {
-            &mut self.application_master
-        } else {
-            &mut self.executor
+    /// Takes what is known of a kind now, and says whether that is something else.
+    pub(super) fn set(&mut self, kind: ContainerKind, predicted: Option<Predicted>) -> bool {
+        if self.of(kind) == predicted.as_ref() {
+            return false;
         }
+        match predicted {
+            Some(predicted) => self.0.insert(kind, predicted),
+            None => self.0.remove(&kind),
+        };
+        true
     }
 
-    pub(super) fn of(&self, application_master: bool) -> Option<&Predicted> {
-        if application_master {
-            self.application_master.as_ref()
-        } else {
-            self.executor.as_ref()
-        }
+    /// What is known of the containers of a kind.
+    #[must_use]
+    pub fn of(&self, kind: ContainerKind) -> Option<&Predicted> {
+        self.0.get(&kind)
+    }
+}
+
+impl FromIterator<(ContainerKind, Predicted)> for Demands {
+    fn from_iter<T: IntoIterator<Item = (ContainerKind, Predicted)>>(known: T) -> Self {
+        Self(known.into_iter().collect())
     }
 }
 
 /// What an application waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ask {
-    /// Whether the next container is the application master's.
-    pub application_master: bool,
+    /// What the next container is for.
+    pub kind: ContainerKind,
     /// YARN's application priority; the higher goes first.
     pub priority: i32,
     /// What the next container asks for.

@@ -8,6 +8,7 @@ use super::application::ApplicationId;
 use super::node_entry::{NodeId, Request};
 use super::notes::Note;
 use super::prospect::{Judge, Prospect, planned_demand};
+use crate::container_kind::ContainerKind;
 use crate::demand::Demand;
 use crate::node::ExecutorId;
 use crate::running::Running;
@@ -21,8 +22,8 @@ pub struct Container {
     pub application: ApplicationId,
     /// Its number on the node.
     pub executor: ExecutorId,
-    /// Whether it is the application master.
-    pub application_master: bool,
+    /// What it is for.
+    pub kind: ContainerKind,
     /// What it asked for.
     pub request: Request,
     /// When it was committed.
@@ -42,8 +43,8 @@ pub struct CommitRequest<'a> {
     pub application: ApplicationId,
     /// Where it goes.
     pub node: NodeId,
-    /// Whether it is the application master.
-    pub application_master: bool,
+    /// What it is for.
+    pub kind: ContainerKind,
     /// What it asks for.
     pub request: Request,
     /// Whether the core has a veto; without it the container is only recorded.
@@ -128,7 +129,7 @@ impl Cluster {
             return Commit::Unknown;
         };
         let request = commit.request.bookable(self.settings.virtual_cores_count);
-        let predicted = application.demands.of(commit.application_master);
+        let predicted = application.demands.of(commit.kind);
         let demand = match planned_demand(entry, predicted, request) {
             Ok(demand) => demand,
             Err(error) => return Commit::Refused(Refusal::Demand(error)),
@@ -170,7 +171,7 @@ impl Cluster {
             node: commit.node,
             application: commit.application,
             executor: ExecutorId(self.next_executor),
-            application_master: commit.application_master,
+            kind: commit.kind,
             request: commit.request,
             start_ms: commit.start_ms,
             profile,

@@ -118,7 +118,7 @@ impl Cluster {
         Prospect::new(
             Judge::of(self.policy.as_ref()),
             entry,
-            application.demands.of(ask.application_master),
+            application.demands.of(ask.kind),
             ask.request,
             application.as_waiting(self.registered),
             now_ms,

@@ -41,6 +41,7 @@ pub use kept::KeptNode;
 pub use node_entry::{NodeEntry, NodeId, Request};
 pub use round::ROUND_LIMIT;
 
+use crate::container_kind::ContainerKind;
 use crate::plan::{LimitPlan, PlanSettings};
 use crate::policy::Policy;
 use crate::resources::Resources;
@@ -195,21 +196,19 @@ impl Cluster {
     pub fn foreseen(
         &mut self,
         application: ApplicationId,
-        application_master: bool,
+        kind: ContainerKind,
         predicted: Option<Predicted>,
     ) {
         let Some(entry) = self.applications.get_mut(&application) else {
             return;
         };
         let predicted = predicted.map(Predicted::on_grid);
-        let known = entry.demands.of_mut(application_master);
-        if *known == predicted {
+        if !entry.demands.set(kind, predicted) {
             return;
         }
-        *known = predicted;
         self.remaining.changed();
         if let (Some(row), Some(ask)) = (entry.row, entry.waiting)
-            && ask.application_master == application_master
+            && ask.kind == kind
         {
             self.waiting.foreseen(row, &entry.demands);
         }

@@ -72,7 +72,7 @@ impl Notes {
                 }
             )
         };
-        !line.application_master && refused_memory(self.notes[row])
+        !line.kind.is_application_master() && refused_memory(self.notes[row])
     }
 
     pub(super) fn push(&mut self) {

@@ -22,7 +22,7 @@ impl Cluster {
     /// the node was looked at.
     pub(super) fn planned_start(&self, entry: &NodeEntry, line: &Line, now_ms: i64) -> Option<i64> {
         let predicted = self.applications.get(&line.application)?;
-        let predicted = predicted.demands.of(line.application_master);
+        let predicted = predicted.demands.of(line.kind);
         let need = need(entry, predicted, line.request).ok()?;
         let left = entry.plan.left();
         let mut starts = Starts::new(&need, left, need.terms(self.policy.peaks()));

@@ -79,7 +79,7 @@ impl<'a> Quick<'a> {
                 continue;
             }
             let wait = wait_of(line);
-            if line.application_master
+            if line.kind.is_application_master()
                 && held_back.is_some_and(|queues| queues[line.queue as usize])
                 && wait.waited_ms < self.settings.starvation_wait_ms
             {

@@ -83,7 +83,7 @@ impl Cluster {
 impl Application {
     /// What the containers do that it waits for; without an end where nothing is predicted of them.
     fn work_of(&self, ask: Ask) -> Resources {
-        match self.demands.of(ask.application_master) {
+        match self.demands.of(ask.kind) {
             Some(predicted) => work(&predicted.demand) * f64::from(ask.count),
             None => Resources::from_array([f64::INFINITY; 4]),
         }

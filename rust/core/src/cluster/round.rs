@@ -113,7 +113,7 @@ impl Cluster {
             if turn == Turn::NotNow || !line.request.fits_into(free) {
                 continue;
             }
-            if line.application_master
+            if line.kind.is_application_master()
                 && waited_ms < settings.starvation_wait_ms
                 && held_back
                     .as_ref()
@@ -124,7 +124,7 @@ impl Cluster {
             let Some(application) = self.applications.get(&id) else {
                 continue;
             };
-            let predicted = application.demands.of(line.application_master);
+            let predicted = application.demands.of(line.kind);
             let life = || need(entry, predicted, line.request).ok()?.life();
             if kept.is_some_and(|kept| !kept.lets(&line, life(), now_ms)) {
                 self.waiting.set_note(row, Note::Kept { node });

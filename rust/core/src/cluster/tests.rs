@@ -50,7 +50,7 @@ fn request(memory_gb: u64, vcores: u32) -> Request {
 
 fn ask(memory_gb: u64, vcores: u32) -> Ask {
     Ask {
-        application_master: false,
+        kind: ContainerKind::DEFAULT_EXECUTOR,
         priority: 0,
         request: request(memory_gb, vcores),
         count: 9,
@@ -78,14 +78,16 @@ fn learned(cpu_cores: &[f64], memory_gb: f64) -> Demands {
         .iter()
         .map(|cores| Resources::from_array([*cores, memory_gb * 1e9, 0.0, 0.0]))
         .collect();
-    Demands {
-        application_master: None,
-        executor: Some(Predicted {
-            demand: Demand::series(crate::SLOT_MS, &slots).unwrap(),
-            margin: 0.0,
-            profile: "profile".into(),
-        }),
-    }
+    executors(Demand::series(crate::SLOT_MS, &slots).unwrap(), 0.0)
+}
+
+fn executors(demand: Demand, margin: f64) -> Demands {
+    let predicted = Predicted {
+        demand,
+        margin,
+        profile: "profile".into(),
+    };
+    Demands::from_iter([(ContainerKind::DEFAULT_EXECUTOR, predicted)])
 }
 
 fn waiting(cluster: &mut Cluster, name: &str, demands: Demands, ask: Ask) -> ApplicationId {
@@ -111,7 +113,7 @@ fn place(
             container,
             application,
             node,
-            application_master: false,
+            kind: ContainerKind::DEFAULT_EXECUTOR,
             request,
             may_refuse: true,
             start_ms: now_ms,
@@ -330,10 +332,8 @@ fn an_application_without_a_profile_gets_an_equal_share_of_the_cpu() {
 #[test]
 fn with_its_margin_a_demand_still_fits_an_empty_node() {
     let (mut cluster, node) = cluster_of_one(settings());
-    let mut demands = learned(&[3.9], 7.9);
-    if let Some(executor) = &mut demands.executor {
-        executor.margin = 0.5;
-    }
+    let slots = [Resources::from_array([3.9, 7.9e9, 0.0, 0.0])];
+    let demands = executors(Demand::series(crate::SLOT_MS, &slots).unwrap(), 0.5);
     let app = waiting(&mut cluster, "a", demands, ask(8, 1));
     assert_eq!(cluster.round(node, request(8, 8), 0), Some(vec![app]));
 }
@@ -362,7 +362,7 @@ fn an_application_master_waits_for_those_that_run_and_lack_memory_but_not_foreve
     let runs = waiting(&mut cluster, "runs", Demands::default(), ask(5, 1));
     place(&mut cluster, "1", runs, node, 0);
     let master = Ask {
-        application_master: true,
+        kind: ContainerKind::ApplicationMaster,
         ..ask(1, 1)
     };
     let starts = waiting(&mut cluster, "starts", Demands::default(), master);

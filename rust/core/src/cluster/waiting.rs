@@ -6,6 +6,7 @@ use super::application::{Application, ApplicationId, Ask, Demands, Predicted};
 use super::node_entry::{NodeEntry, Request};
 use super::notes::{Note, Notes};
 use super::screen::Screen;
+use crate::container_kind::ContainerKind;
 use crate::fit::Peaks;
 
 /// The number of a row. The last row takes the place of one that is removed.
@@ -24,7 +25,7 @@ pub(super) struct Line {
     pub(super) queue: u32,
     pub(super) application: ApplicationId,
     pub(super) priority: i32,
-    pub(super) application_master: bool,
+    pub(super) kind: ContainerKind,
     /// Since when it is named first and not placed.
     pub(super) named_first_since_ms: Option<i64>,
     /// How many containers it waits for.
@@ -68,21 +69,21 @@ impl WaitingTable {
 
     pub(super) fn add(&mut self, id: ApplicationId, application: &Application, ask: Ask) -> Row {
         let queue = self.queue_number(&application.queue);
-        let predicted = application.demands.of(ask.application_master);
+        let predicted = application.demands.of(ask.kind);
         self.lines.push(Line {
             request: ask.request,
             since_ms: application.waiting_since_ms,
             queue,
             application: id,
             priority: ask.priority,
-            application_master: ask.application_master,
+            kind: ask.kind,
             named_first_since_ms: None,
             executors: ask.count,
             gets_on: application.gets_on(),
         });
         self.predicted.push(predicted.cloned());
         self.notes.push();
-        self.masters += usize::from(ask.application_master);
+        self.masters += usize::from(ask.kind.is_application_master());
         for screen in &mut self.screens {
             screen.push();
         }
@@ -96,18 +97,18 @@ impl WaitingTable {
         };
         line.priority = ask.priority;
         line.executors = ask.count;
-        let former = (line.request, line.application_master);
-        if former == (ask.request, ask.application_master) {
+        let former = (line.request, line.kind);
+        if former == (ask.request, ask.kind) {
             return;
         }
         self.notes.count_out(row, line);
-        self.masters -= usize::from(line.application_master);
-        self.masters += usize::from(ask.application_master);
+        self.masters -= usize::from(line.kind.is_application_master());
+        self.masters += usize::from(ask.kind.is_application_master());
         line.named_first_since_ms = None;
         line.request = ask.request;
-        line.application_master = ask.application_master;
+        line.kind = ask.kind;
         self.notes.count_in(row, line);
-        self.predicted[row] = demands.of(ask.application_master).cloned();
+        self.predicted[row] = demands.of(ask.kind).cloned();
         for screen in &mut self.screens {
             screen.outdate(row);
         }
@@ -118,7 +119,7 @@ impl WaitingTable {
         let Some(line) = self.lines.get(row) else {
             return;
         };
-        self.predicted[row] = demands.of(line.application_master).cloned();
+        self.predicted[row] = demands.of(line.kind).cloned();
         for screen in &mut self.screens {
             screen.outdate(row);
         }
@@ -132,7 +133,7 @@ impl WaitingTable {
         let line = self.lines.swap_remove(row);
         self.notes.swap_remove(row, &line);
         self.predicted.swap_remove(row);
-        self.masters -= usize::from(line.application_master);
+        self.masters -= usize::from(line.kind.is_application_master());
         for screen in &mut self.screens {
             screen.swap_remove(row);
         }

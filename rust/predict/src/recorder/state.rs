@@ -1,18 +1,50 @@
 //! A recorder as it is written and read.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
+use elastane_core::ContainerKind;
 use serde::Deserialize;
 
-use super::{Container, MAX_SLOTS, RunRecorder, Totals};
-use crate::run::ContainerKind;
+use super::{Container, MAX_SLOTS, MOST_EXECUTOR_KINDS, RunRecorder, Totals};
 
 /// What was read: its slots may lie anywhere.
 #[derive(Deserialize)]
 pub(super) struct Unchecked {
     containers: HashMap<String, Container>,
-    totals: [Totals; ContainerKind::ALL.len()],
+    #[serde(with = "by_kind")]
+    totals: BTreeMap<ContainerKind, Totals>,
     left_out: u64,
+}
+
+/// A recorder as it was written while all executors were of one kind.
+#[derive(Debug, Deserialize)]
+#[serde(try_from = "UncheckedOfTwoKinds")]
+pub struct RecorderOfTwoKinds(pub RunRecorder);
+
+/// An application master's totals and the executors'.
+#[derive(Deserialize)]
+struct UncheckedOfTwoKinds {
+    containers: HashMap<String, Container>,
+    totals: [Totals; 2],
+    left_out: u64,
+}
+
+impl TryFrom<UncheckedOfTwoKinds> for RecorderOfTwoKinds {
+    type Error = String;
+
+    fn try_from(read: UncheckedOfTwoKinds) -> Result<Self, String> {
+        let kinds = [
+            ContainerKind::ApplicationMaster,
+            ContainerKind::DEFAULT_EXECUTOR,
+        ];
+        let totals = kinds.into_iter().zip(read.totals);
+        let read = Unchecked {
+            containers: read.containers,
+            totals: totals.filter(|(_, it)| it.containers > 0).collect(),
+            left_out: read.left_out,
+        };
+        RunRecorder::try_from(read).map(RecorderOfTwoKinds)
+    }
 }
 
 impl TryFrom<Unchecked> for RunRecorder {
@@ -21,7 +53,8 @@ impl TryFrom<Unchecked> for RunRecorder {
     fn try_from(read: Unchecked) -> Result<Self, String> {
         for (id, container) in &read.containers {
             let (slot, closed) = (container.slot, container.closed);
-            let known = read.totals[container.kind as usize].slots.len();
+            let totals = read.totals.get(&container.kind);
+            let known = totals.map_or(0, |totals| totals.slots.len());
             if slot >= MAX_SLOTS || closed > slot + 1 || closed > known {
                 return Err(format!(
                     "container {id} is in slot {slot} after {closed} of {known}, at most \
@@ -29,15 +62,20 @@ impl TryFrom<Unchecked> for RunRecorder {
                 ));
             }
         }
-        for (totals, kind) in read.totals.iter().zip(ContainerKind::ALL) {
+        for (kind, totals) in &read.totals {
             let slots = totals.slots.len();
             if slots > MAX_SLOTS || totals.slots.iter().any(|total| total.containers == 0) {
                 return Err(format!(
                     "{slots} slots of the {kind}, 1 container in each and at most {MAX_SLOTS} \
-                     slots are allowed",
-                    kind = kind.name()
+                     slots are allowed"
                 ));
             }
+        }
+        let (kinds, most) = (read.totals.len(), MOST_EXECUTOR_KINDS + 1);
+        if kinds > most {
+            return Err(format!(
+                "{kinds} kinds of containers, at most {most} are recorded"
+            ));
         }
         Ok(Self {
             containers: read.containers,
@@ -73,20 +111,53 @@ pub(super) mod maybe_amounts {
     }
 }
 
-/// A kind by its place in [`ContainerKind::ALL`].
+/// A kind by its number.
 pub(super) mod kind {
+    use elastane_core::ContainerKind;
     use serde::de::Error;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-    use crate::run::ContainerKind;
-
     pub fn serialize<S: Serializer>(kind: &ContainerKind, to: S) -> Result<S::Ok, S::Error> {
-        (*kind as u32).serialize(to)
+        kind.number().cast_unsigned().serialize(to)
     }
 
     pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<ContainerKind, D::Error> {
-        let number = u32::deserialize(from)?;
-        let known = ContainerKind::ALL.get(number as usize).copied();
+        let number = u64::deserialize(from)?;
+        let known = ContainerKind::numbered(number.cast_signed());
         known.ok_or_else(|| D::Error::custom(format!("container kind {number} is not known")))
+    }
+}
+
+pub(super) mod by_kind {
+    use std::collections::BTreeMap;
+
+    use elastane_core::ContainerKind;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use crate::recorder::Totals;
+
+    #[derive(Serialize, Deserialize)]
+    struct OfKind<T> {
+        #[serde(with = "super::kind")]
+        kind: ContainerKind,
+        totals: T,
+    }
+
+    pub fn serialize<S: Serializer>(
+        totals: &BTreeMap<ContainerKind, Totals>,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        let of_kind = |(kind, totals): (&ContainerKind, _)| OfKind {
+            kind: *kind,
+            totals,
+        };
+        to.collect_seq(totals.iter().map(of_kind))
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<BTreeMap<ContainerKind, Totals>, D::Error> {
+        let read = Vec::<OfKind<Totals>>::deserialize(from)?;
+        Ok(read.into_iter().map(|it| (it.kind, it.totals)).collect())
     }
 }

@@ -1,12 +1,14 @@
 //! By what the next run of an application is planned: by runs with the same settings, by a model, or
 //! by its request.
 
+use elastane_core::ContainerKind;
+
 use super::scale::Scale;
 use super::{LEAST_RUNS, NotForeseen, Settings, SettingsModel};
 use crate::recurring::{
     Excluded, NotPredicted, Outlook, PastRun, Prediction, RecurringSettings, apart, predict_next,
 };
-use crate::run::{ContainerKind, Run};
+use crate::run::Run;
 
 /// A run and what it was given; nothing where that is not known.
 #[derive(Debug, Clone, PartialEq)]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use elastane_core::cluster::ApplicationId;
 use elastane_predict::{
     AT_FIRST_ASK, ContainerKind, Earlier, Exclusion, GivenRun, NotUsed, Planned, Profile, Settings,
-    foresee, profile,
+    foresee, kinds, profile,
 };
 use elastane_store::{PredictionMade, PredictionRecord, StoreError};
 
@@ -72,7 +72,7 @@ impl Keeper {
             now_ms: record.submitted_ms,
             is_kept: is_new,
         };
-        let foreseen = self.foresee(&given, &ContainerKind::ALL);
+        let foreseen = self.foresee(&given, |_| true);
         saved.and(foreseen)
     }
 
@@ -99,25 +99,31 @@ impl Keeper {
             now_ms: asked.now_ms,
             is_kept: true,
         };
-        let foreseen = self.foresee(&given, &[ContainerKind::Executor]);
+        let foreseen = self.foresee(&given, |kind| !kind.is_application_master());
         saved.and(foreseen)
     }
 
-    fn foresee(&mut self, given: &Given<'_>, kinds: &[ContainerKind]) -> Result<(), StoreError> {
+    /// Foresees the kinds of containers that earlier runs had; of any other the request stands.
+    fn foresee(
+        &mut self,
+        given: &Given<'_>,
+        is_wanted: fn(ContainerKind) -> bool,
+    ) -> Result<(), StoreError> {
         let all = self.depository.latest_settings(given.key, LOOKED_THROUGH)?;
         let latest = self.runs(&all, None)?;
         let same = self.runs(&all, Some(&given.settings))?;
         let profile: Arc<str> = given.key.into();
         let mut records = Vec::new();
-        for kind in kinds {
-            let model = self.model(given.key, *kind)?;
+        let known = kinds(latest.iter().chain(&same).map(|given| &given.run));
+        for kind in known.into_iter().filter(|kind| is_wanted(*kind)) {
+            let model = self.model(given.key, kind)?;
             let earlier = Earlier {
                 latest: &latest,
                 same: &same,
                 model: model.as_ref(),
             };
             let recurring = self.settings.recurring();
-            let Some(foreseen) = foresee(*kind, earlier, &given.settings, &recurring) else {
+            let Some(foreseen) = foresee(kind, earlier, &given.settings, &recurring) else {
                 continue;
             };
             self.counts.foreseen(&foreseen);
@@ -129,11 +135,11 @@ impl Keeper {
                     .ok()
             });
             let planned = planned.map(|planned| predicted(&planned, &profile));
-            (self.foreseen)(given.application, *kind, planned);
+            (self.foreseen)(given.application, kind, planned);
             records.push(PredictionRecord {
                 application_id: given.application_id.to_owned(),
                 application_key: given.key.to_owned(),
-                kind: *kind,
+                kind,
                 made_ms: given.now_ms,
                 made: PredictionMade::foreseen(&foreseen, model.as_ref(), &given.settings),
                 bound: foreseen.prediction.ok().map(|it| it.envelope),
@@ -173,7 +179,7 @@ fn tell_left_out(profile: &Profile) {
             continue;
         }
         let (run, reason) = (&left_out.application_id, &left_out.reason);
-        let kind = left_out.kind.name();
+        let kind = left_out.kind;
         log::info!(
             "the {kind} of the run {run} is not part of the profile {}: {reason}",
             profile.key

@@ -2,7 +2,7 @@
 
 use elastane_predict::{
     AT_FIRST_ASK, ContainerKind, LEAST_RUNS, MOST_RUNS, NotForeseen, RecurringSettings, Run,
-    Settings, SettingsModel, SettingsRun, train,
+    Settings, SettingsModel, SettingsRun, kinds, train,
 };
 use elastane_store::{ModelRecord, StoreError};
 
@@ -25,26 +25,23 @@ impl Keeper {
         key: &str,
         kind: ContainerKind,
     ) -> Result<Option<SettingsModel>, StoreError> {
-        let Some(record) = self.depository.model(key, kind, NAME)? else {
-            return Ok(None);
-        };
-        if record.version != VERSION {
-            return Ok(None);
-        }
-        let read = serde_json::from_slice(&record.bytes);
-        // The next training replaces it.
-        Ok(read
-            .inspect_err(|error| log::error!("the model of {key} cannot be read: {error}"))
-            .ok())
+        let record = self.depository.model(key, kind, NAME)?;
+        Ok(record.and_then(|record| read(&record)))
+    }
+
+    /// The models of an application, of each kind of container.
+    fn models(&self, key: &str) -> Result<Vec<(ContainerKind, SettingsModel)>, StoreError> {
+        let records = self.depository.models(key)?;
+        let named = records.iter().filter(|record| record.name == NAME);
+        let read = named.filter_map(|record| Some((record.kind, read(record)?)));
+        Ok(read.collect())
     }
 
     /// Whether models say that settings make no difference to any container.
     pub(super) fn is_indifferent(&self, key: &str) -> Result<bool, StoreError> {
-        let mut models = Vec::new();
-        for kind in ContainerKind::ALL {
-            models.extend(self.model(key, kind)?);
-        }
-        Ok(!models.is_empty() && models.iter().all(|model| !model.settings_matter()))
+        let models = self.models(key)?;
+        let mut matter = models.iter().map(|(_, model)| model.settings_matter());
+        Ok(!models.is_empty() && !matter.any(|matters| matters))
     }
 
     /// Trains the models of an application whose runs had settings that differ, where enough ran
@@ -63,7 +60,7 @@ impl Keeper {
             }
         }
         let newest_ms = runs.last().map_or(0, |(run, _)| run.ended_ms);
-        for kind in ContainerKind::ALL {
+        for kind in kinds(runs.iter().map(|(run, _)| run)) {
             self.train(key, kind, &runs, newest_ms)?;
         }
         // Which runs are of its settings may have changed.
@@ -72,10 +69,7 @@ impl Keeper {
 
     /// Whether enough runs are newer than those of every model, or the newest is unlike what one knows.
     fn is_due(&self, key: &str, newest_first: &[(String, Settings)]) -> Result<bool, StoreError> {
-        for kind in ContainerKind::ALL {
-            let Some(model) = self.model(key, kind)? else {
-                continue;
-            };
+        for (kind, model) in self.models(key)? {
             if let Some((_, settings)) = newest_first.first()
                 && let Err(NotForeseen::Beyond { .. } | NotForeseen::Always { .. }) =
                     model.knows(&known_to(kind, settings))
@@ -117,7 +111,6 @@ impl Keeper {
         let model = match train(&runs, &any) {
             Ok(model) => model,
             Err(reason) => {
-                let kind = kind.name();
                 log::debug!("no model of the {kind} of {key}: {reason}");
                 return Ok(());
             }
@@ -133,7 +126,7 @@ impl Keeper {
             "the settings of {key} were learned from {} runs, of the {}: held-out error {:.2}, \
              {:.2} without settings, confidence {:.2}",
             model.runs().len(),
-            kind.name(),
+            kind,
             model.error(),
             model.error_without_settings(),
             model.confidence(),
@@ -149,6 +142,20 @@ impl Keeper {
             bytes,
         })
     }
+}
+
+/// None where another version of Elastane trained it.
+fn read(record: &ModelRecord) -> Option<SettingsModel> {
+    if record.version != VERSION {
+        return None;
+    }
+    let read = serde_json::from_slice(&record.bytes);
+    // The next training replaces it.
+    read.inspect_err(|error| {
+        let key = &record.application_key;
+        log::error!("the model of {key} cannot be read: {error}");
+    })
+    .ok()
 }
 
 /// An application master starts before it asks for executors.

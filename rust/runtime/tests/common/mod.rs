@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use elastane_core::cluster::{ApplicationId, Ask, CommitRequest, NodeId, Request};
-use elastane_predict::Submission;
+use elastane_predict::{ContainerKind, Submission};
 use elastane_protocol::{
     CanLimit, Capacity, ContainerSamples, Reply, Report, Sample, Usage, VERSION, decode, encode,
 };
@@ -125,7 +125,7 @@ pub fn commit(
             container,
             application,
             node,
-            application_master: false,
+            kind: ContainerKind::DEFAULT_EXECUTOR,
             request: request(3),
             may_refuse: true,
             start_ms: now_ms,
@@ -222,7 +222,7 @@ pub fn waiting(
 ) -> ApplicationId {
     let application = elastane.application_added(&named_submission(id, name), START_MS);
     let ask = Ask {
-        application_master: false,
+        kind: ContainerKind::DEFAULT_EXECUTOR,
         priority: 0,
         request: request(memory_gb),
         count,

@@ -6,12 +6,12 @@ mod waking;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use elastane_core::Cluster;
 use elastane_core::cluster::{
-    Application, ApplicationId, Ask, Commit, CommitRequest, Demands, NodeId, Predicted, Request,
+    Application, ApplicationId, Ask, Commit, CommitRequest, NodeId, Predicted, Request,
 };
 use elastane_core::fit::Peaks;
 use elastane_core::policy::Policy;
+use elastane_core::{Cluster, ContainerKind};
 
 use super::agenda::Piece;
 use super::corrections::Corrections;
@@ -121,10 +121,10 @@ impl ResourceManager {
             margin: self.margin,
             profile: Arc::from(spec.name.as_str()),
         });
-        let demands = Demands {
-            application_master: None,
-            executor: predicted,
-        };
+        let demands = predicted
+            .map(|predicted| (ContainerKind::DEFAULT_EXECUTOR, predicted))
+            .into_iter()
+            .collect();
         let id = format!("application_0_{:04}", place + 1);
         let application = Application::new(&id, &spec.name, QUEUE, demands, now_ms);
         let id = self.cluster.application_added(application);
@@ -186,7 +186,7 @@ impl ResourceManager {
                 container: &container,
                 application,
                 node: id,
-                application_master: false,
+                kind: ContainerKind::DEFAULT_EXECUTOR,
                 request: spec.request,
                 may_refuse: true,
                 start_ms: now_ms,
@@ -274,7 +274,7 @@ impl ResourceManager {
         let known = &self.applications[place];
         if let Some(id) = known.id {
             let ask = Ask {
-                application_master: false,
+                kind: ContainerKind::DEFAULT_EXECUTOR,
                 priority: 0,
                 request: spec.request,
                 count: known.asked.len() as u32,

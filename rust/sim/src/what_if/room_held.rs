@@ -11,7 +11,7 @@ use elastane_core::cluster::{
 };
 use elastane_core::fit::{Excess, Peaks, fit_by};
 use elastane_core::policy::{Candidate, Place, Policy};
-use elastane_core::{Cluster, ClusterSettings, Demand, Node, Resources};
+use elastane_core::{Cluster, ClusterSettings, ContainerKind, Demand, Node, Resources};
 
 use crate::scenario::Pending;
 
@@ -58,7 +58,7 @@ impl<'a> RoomHeld<'a> {
             let application = Application::new(&next.id, &next.id, "queue", demands, queued_ms);
             let id = cluster.application_added(application);
             let ask = Ask {
-                application_master: false,
+                kind: ContainerKind::DEFAULT_EXECUTOR,
                 priority: 0,
                 request: request_of(next.request),
                 count: executors,
@@ -103,7 +103,7 @@ fn add_node(cluster: &mut Cluster, node: &Node, now_ms: i64) -> NodeId {
             container: &id,
             application: cluster.application_added(application),
             node: on,
-            application_master: false,
+            kind: ContainerKind::DEFAULT_EXECUTOR,
             request: Request::default(),
             may_refuse: false,
             start_ms: executor.start_ms,
@@ -131,14 +131,12 @@ fn in_order<'a>(waiting: &[&'a Pending]) -> Vec<(&'a Pending, u32)> {
 }
 
 fn predicted(demand: &Demand, margin: f64) -> Demands {
-    Demands {
-        application_master: None,
-        executor: Some(Predicted {
-            demand: demand.clone(),
-            margin,
-            profile: "scenario".into(),
-        }),
-    }
+    let predicted = Predicted {
+        demand: demand.clone(),
+        margin,
+        profile: "scenario".into(),
+    };
+    Demands::from_iter([(ContainerKind::DEFAULT_EXECUTOR, predicted)])
 }
 
 fn request_of(amounts: Resources) -> Request {

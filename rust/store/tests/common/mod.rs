@@ -24,7 +24,7 @@ pub fn run_with(key: &str, number: i64, outcome: Outcome) -> Run {
         outcome,
         series: vec![
             series(ContainerKind::ApplicationMaster, 1, 3),
-            series(ContainerKind::Executor, 4, 20),
+            series(ContainerKind::DEFAULT_EXECUTOR, 4, 20),
         ],
     }
 }

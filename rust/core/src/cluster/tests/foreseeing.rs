@@ -16,16 +16,23 @@ fn an_application_that_waits_is_placed_by_what_is_known_of_it_now() {
     let app = waiting(&mut cluster, "a", Demands::default(), ask(5, 1));
     assert_eq!(cluster.round(node, free, 0), Some(vec![]));
 
-    let Demands { executor, .. } = learned(&[1.0; 5], 1.0);
-    cluster.foreseen(app, true, executor.clone());
-    assert_eq!(
-        cluster.round(node, free, 0),
-        Some(vec![]),
-        "that was of its master"
-    );
-    cluster.foreseen(app, false, executor);
+    let executor = ContainerKind::DEFAULT_EXECUTOR;
+    let predicted = learned(&[1.0; 5], 1.0).of(executor).cloned();
+    let others = [
+        ContainerKind::ApplicationMaster,
+        ContainerKind::Executor { priority: 1 },
+    ];
+    for other in others {
+        cluster.foreseen(app, other, predicted.clone());
+        assert_eq!(
+            cluster.round(node, free, 0),
+            Some(vec![]),
+            "that was of its {other}"
+        );
+    }
+    cluster.foreseen(app, executor, predicted);
     assert_eq!(cluster.round(node, free, 0), Some(vec![app]));
-    cluster.foreseen(app, false, None);
+    cluster.foreseen(app, executor, None);
     assert_eq!(cluster.round(node, free, 0), Some(vec![]));
 }
 
@@ -34,6 +41,74 @@ fn what_is_foreseen_of_an_application_that_ended_is_left_alone() {
     let (mut cluster, _) = cluster_of_one(settings());
     let app = waiting(&mut cluster, "a", Demands::default(), ask(5, 1));
     cluster.application_removed(app);
-    cluster.foreseen(app, false, learned(&[1.0], 1.0).executor);
+    let executor = ContainerKind::DEFAULT_EXECUTOR;
+    let predicted = learned(&[1.0], 1.0).of(executor).cloned();
+    cluster.foreseen(app, executor, predicted);
     assert_eq!(cluster.applications().count(), 0);
+}
+
+#[test]
+fn executors_of_two_priorities_are_placed_and_planned_each_by_its_own_demand() {
+    let (mut cluster, node) = cluster_of_one(settings());
+    let free = request(16, 16);
+    let [small, large] = [0, 1].map(|priority| ContainerKind::Executor { priority });
+    let demands = [(small, 1.0), (large, 3.0)].map(|(kind, cores)| {
+        let learned = learned(&[cores; 5], cores);
+        (
+            kind,
+            learned.of(ContainerKind::DEFAULT_EXECUTOR).unwrap().clone(),
+        )
+    });
+    let of = |kind| Ask { kind, ..ask(2, 1) };
+    let app = waiting(&mut cluster, "a", Demands::from_iter(demands), of(large));
+    let start = |cluster: &mut Cluster, container, kind| {
+        let commit = CommitRequest {
+            container,
+            application: app,
+            node,
+            kind,
+            request: request(2, 1),
+            may_refuse: true,
+            start_ms: 0,
+        };
+        matches!(cluster.commit(commit, 0), Commit::Placed(_))
+    };
+    assert!(start(&mut cluster, "large", large));
+    // One core of four is left: for a small one.
+    assert_eq!(cluster.round(node, free, 0), Some(vec![]));
+    assert!(!start(&mut cluster, "too much", large));
+    cluster.pending(app, of(small), 0);
+    assert_eq!(cluster.round(node, free, 0), Some(vec![app]));
+    assert!(start(&mut cluster, "small", small));
+    let memory = |container: &str| {
+        cluster
+            .predicted_demand(container)
+            .unwrap()
+            .peak()
+            .memory_bytes
+    };
+    assert_eq!([memory("small"), memory("large")], [1e9, 3e9]);
+}
+
+#[test]
+fn of_executors_of_an_unknown_priority_the_request_stands() {
+    let (mut cluster, node) = cluster_of_one(settings());
+    let unknown = Ask {
+        kind: ContainerKind::Executor { priority: 7 },
+        ..ask(5, 1)
+    };
+    let app = waiting(&mut cluster, "a", learned(&[1.0; 5], 1.0), unknown);
+    let commit = CommitRequest {
+        container: "1",
+        application: app,
+        node,
+        kind: unknown.kind,
+        request: unknown.request,
+        may_refuse: true,
+        start_ms: 0,
+    };
+    let Commit::Placed(placement) = cluster.commit(commit, 0) else {
+        panic!("it fits an empty node");
+    };
+    assert_eq!(placement.container.profile, None);
 }

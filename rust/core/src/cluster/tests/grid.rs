@@ -24,14 +24,7 @@ fn a_container_counts_from_the_start_of_the_slot_in_which_it_was_committed() {
 fn a_demand_in_other_slots_counts_with_its_largest_value_in_each_of_ours() {
     let (mut cluster, node) = cluster_of_one(settings());
     let slots = [1.0, 4.0, 1.0].map(|cores| Resources::from_array([cores, 1e9, 0.0, 0.0]));
-    let fine = Demands {
-        executor: Some(Predicted {
-            demand: Demand::series(1_000, &slots).unwrap(),
-            margin: 0.0,
-            profile: "profile".into(),
-        }),
-        ..Demands::default()
-    };
+    let fine = executors(Demand::series(1_000, &slots).unwrap(), 0.0);
     let first = waiting(&mut cluster, "first", fine, ask(1, 1));
     place(&mut cluster, "1", first, node, 0);
     let second = waiting(&mut cluster, "second", learned(&[0.5], 1.0), ask(1, 1));
@@ -101,14 +94,8 @@ proptest! {
                 cluster.reported(node, Resources::from_array(capacity), now_ms);
             }
             cluster.bookable_changes(1, now_ms);
-            let demands = Demands {
-                application_master: None,
-                executor: demand.map(|demand| Predicted {
-                    demand,
-                    margin: odd,
-                    profile: "profile".into(),
-                }),
-            };
+            let demands = demand.map(|demand| executors(demand, odd));
+            let demands = demands.unwrap_or_default();
             let ask = Ask { request, ..ask(1, 1) };
             let app = waiting(&mut cluster, "a", demands, ask);
             cluster.round(nodes[0], registered, now_ms);
@@ -117,7 +104,7 @@ proptest! {
                 container: &container,
                 application: app,
                 node: nodes[number % 2],
-                application_master: false,
+                kind: ContainerKind::DEFAULT_EXECUTOR,
                 request,
                 may_refuse,
                 start_ms,

@@ -114,7 +114,7 @@ fn contender(application: u32, score: f64) -> Contender {
         queue: 0,
         application: ApplicationId(application),
         priority: 0,
-        application_master: false,
+        kind: ContainerKind::DEFAULT_EXECUTOR,
         named_first_since_ms: None,
         executors: 1,
         gets_on: false,

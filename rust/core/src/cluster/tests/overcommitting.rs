@@ -41,7 +41,7 @@ fn a_container_that_outlived_the_resource_manager_keeps_its_place() {
         container: "old",
         application: app,
         node,
-        application_master: false,
+        kind: ContainerKind::DEFAULT_EXECUTOR,
         request: request(4, 1),
         may_refuse: false,
         start_ms: -1,

@@ -30,7 +30,7 @@ fn start(cluster: &mut Cluster, application: ApplicationId, node: NodeId, start_
         container: &container,
         application,
         node,
-        application_master: false,
+        kind: ContainerKind::DEFAULT_EXECUTOR,
         request: request(1, 1),
         may_refuse: false,
         start_ms,

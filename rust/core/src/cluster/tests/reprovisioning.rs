@@ -32,7 +32,7 @@ pub(super) fn run(
         container,
         application,
         node,
-        application_master: false,
+        kind: ContainerKind::DEFAULT_EXECUTOR,
         request: request(1, 1),
         may_refuse: false,
         start_ms: now_ms,
@@ -169,7 +169,7 @@ fn a_request_has_no_progress_to_follow() {
         container: "c1",
         application,
         node,
-        application_master: false,
+        kind: ContainerKind::DEFAULT_EXECUTOR,
         request: request(1, 1),
         may_refuse: false,
         start_ms: 0,
@@ -319,17 +319,14 @@ fn with_window_of(amounts: [f64; 4]) -> (Cluster, NodeId) {
     });
     cluster.reported(node, Resources::from_array([4.0, 8e9, 0.0, 400e6]), 0);
     cluster.reprovision_by(ReprovisionSettings::default());
-    let mut demands = learned(&[1.0], 1.0);
-    if let Some(executor) = &mut demands.executor {
-        let slots = [Resources::from_array(amounts); 20];
-        executor.demand = Demand::series(crate::SLOT_MS, &slots).unwrap();
-    }
+    let slots = [Resources::from_array(amounts); 20];
+    let demands = executors(Demand::series(crate::SLOT_MS, &slots).unwrap(), 0.0);
     let application = application(&mut cluster, demands);
     let commit = CommitRequest {
         container: "c1",
         application,
         node,
-        application_master: false,
+        kind: ContainerKind::DEFAULT_EXECUTOR,
         request: request(4, 1),
         may_refuse: false,
         start_ms: 0,
@@ -546,16 +543,13 @@ fn memory_is_lowered_only_when_its_peak_is_behind() {
         cluster.reprovision_by(ReprovisionSettings::default());
         let mut slots = vec![Resources::from_array([1.0, 2e9, 0.0, 0.0]); 20];
         slots[peak_at].memory_bytes = 3e9;
-        let mut demands = learned(&[1.0], 1.0);
-        if let Some(executor) = &mut demands.executor {
-            executor.demand = Demand::series(crate::SLOT_MS, &slots).unwrap();
-        }
+        let demands = executors(Demand::series(crate::SLOT_MS, &slots).unwrap(), 0.0);
         let application = application(&mut cluster, demands);
         let commit = CommitRequest {
             container: "c1",
             application,
             node,
-            application_master: false,
+            kind: ContainerKind::DEFAULT_EXECUTOR,
             request: request(4, 1),
             may_refuse: false,
             start_ms: 0,

@@ -68,7 +68,7 @@ fn a_master_that_was_refused_memory_does_not_hold_back_the_masters_beside_it() {
     place(&mut cluster, "1", first, node, 0);
     cluster.application_removed(first);
     let master = |memory_gb| Ask {
-        application_master: true,
+        kind: ContainerKind::ApplicationMaster,
         ..ask(memory_gb, 1)
     };
     let large = waiting(&mut cluster, "large", Demands::default(), master(4));

@@ -71,12 +71,16 @@ public final class Natives {
   /**
    * What an application's next container asks for, and how many containers it waits for in all.
    *
+   * @param requestPriority of the request that is served next: executors of one priority are taken
+   *     as alike
+   * @param priority of the application
    * @param count 0 when it waits for nothing
    */
   public static native void pending(
       long core,
       int application,
       boolean applicationMaster,
+      int requestPriority,
       int priority,
       long memoryBytes,
       int vcores,
@@ -106,6 +110,7 @@ public final class Natives {
   /**
    * A container is about to be committed.
    *
+   * @param requestPriority of the request that it is allocated for
    * @param mayRefuse whether the core has a veto; without it the container is only recorded
    * @return false when it must not be committed; nothing was recorded then
    */
@@ -115,6 +120,7 @@ public final class Natives {
       int application,
       int node,
       boolean applicationMaster,
+      int requestPriority,
       long memoryBytes,
       int vcores,
       boolean mayRefuse,

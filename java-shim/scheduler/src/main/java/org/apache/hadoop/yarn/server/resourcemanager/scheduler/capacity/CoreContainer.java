@@ -2,6 +2,7 @@ package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
 
 import org.apache.hadoop.yarn.api.records.ContainerId;
 import org.apache.hadoop.yarn.api.records.Resource;
+import org.apache.hadoop.yarn.server.scheduler.SchedulerRequestKey;
 
 /** A container as the core is told of it. */
 final class CoreContainer {
@@ -9,14 +10,24 @@ final class CoreContainer {
   final int application;
   final int node;
   final boolean applicationMaster;
+
+  /** Of the request that it was allocated for. */
+  final int requestPriority;
+
   final Resource size;
 
   CoreContainer(
-      ContainerId id, int application, int node, boolean applicationMaster, Resource size) {
+      ContainerId id,
+      int application,
+      int node,
+      boolean applicationMaster,
+      SchedulerRequestKey request,
+      Resource size) {
     this.id = id;
     this.application = application;
     this.node = node;
     this.applicationMaster = applicationMaster;
+    requestPriority = request.getPriority().getPriority();
     this.size = size;
   }
 }

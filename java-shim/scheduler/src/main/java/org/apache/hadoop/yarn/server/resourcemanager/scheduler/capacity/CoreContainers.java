@@ -71,6 +71,7 @@ final class CoreContainers {
             application.number,
             node.number,
             attempt.isWaitingForAMContainer(),
+            proposed.getSchedulerRequestKey(),
             proposal.getAllocatedOrReservedResource());
     boolean accepted = core.commit(container, enforce);
     if (accepted) {
@@ -141,6 +142,7 @@ final class CoreContainers {
               application.number,
               node.number,
               running.isAMContainer(),
+              running.getAllocatedSchedulerKey(),
               size),
           running.getCreationTime());
     }

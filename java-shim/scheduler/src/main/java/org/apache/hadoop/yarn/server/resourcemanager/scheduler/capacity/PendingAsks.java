@@ -13,17 +13,24 @@ import org.apache.hadoop.yarn.server.scheduler.SchedulerRequestKey;
  */
 final class PendingAsks {
   /** Waits for nothing. */
-  static final PendingAsks NONE = new PendingAsks(false, 0, 0L, 0, 0);
+  static final PendingAsks NONE = new PendingAsks(false, 0, 0, 0L, 0, 0);
 
   private final boolean forApplicationMaster;
+  private final int requestPriority;
   private final int priority;
   private final long memoryMib;
   private final int virtualCores;
   private final int count;
 
   private PendingAsks(
-      boolean forApplicationMaster, int priority, long memoryMib, int virtualCores, int count) {
+      boolean forApplicationMaster,
+      int requestPriority,
+      int priority,
+      long memoryMib,
+      int virtualCores,
+      int count) {
     this.forApplicationMaster = forApplicationMaster;
+    this.requestPriority = requestPriority;
     this.priority = priority;
     this.memoryMib = memoryMib;
     this.virtualCores = virtualCores;
@@ -37,6 +44,7 @@ final class PendingAsks {
     }
     AppSchedulingInfo info = attempt.getAppSchedulingInfo();
     Resource next = null;
+    int requestPriority = 0;
     int count = 0;
     // The keys are sorted as the allocator walks them.
     for (SchedulerRequestKey key : info.getSchedulerKeys()) {
@@ -45,6 +53,7 @@ final class PendingAsks {
         count += ask.getCount();
         if (next == null) {
           next = ask.getPerAllocationResource();
+          requestPriority = key.getPriority().getPriority();
         }
       }
     }
@@ -54,6 +63,7 @@ final class PendingAsks {
     Priority priority = attempt.getPriority();
     return new PendingAsks(
         attempt.isWaitingForAMContainer(),
+        requestPriority,
         priority == null ? 0 : priority.getPriority(),
         next.getMemorySize(),
         next.getVirtualCores(),
@@ -64,6 +74,12 @@ final class PendingAsks {
     return forApplicationMaster;
   }
 
+  /** Of the request that is served next. */
+  int getRequestPriority() {
+    return requestPriority;
+  }
+
+  /** Of the application. */
   int getPriority() {
     return priority;
   }
@@ -83,6 +99,7 @@ final class PendingAsks {
   boolean sameAs(PendingAsks other) {
     return other != null
         && forApplicationMaster == other.forApplicationMaster
+        && requestPriority == other.requestPriority
         && priority == other.priority
         && memoryMib == other.memoryMib
         && virtualCores == other.virtualCores

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import org.apache.hadoop.conf.Configuration;
@@ -50,6 +51,8 @@ class RecoveryTest {
         }
         assertEquals(4096, next.allocatedMib(node));
       }
+      List<Integer> priorities = new ArrayList<>(TestCluster.requestPriorities(after).values());
+      assertEquals(Arrays.asList(null, 1, 1), priorities.subList(0, 3), "as they were asked for");
     }
   }
 

@@ -5,11 +5,14 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.function.BooleanSupplier;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.metrics2.lib.DefaultMetricsSystem;
@@ -41,6 +44,7 @@ final class TestCluster implements AutoCloseable {
   /** The version of a report's body. */
   static final int PROTOCOL_VERSION = 2;
 
+  private static final String JOURNAL = "decisions.jsonl";
   private static final Duration DEADLINE = Duration.ofSeconds(30);
   private static final long BYTES_PER_MIB = 1024L * 1024L;
 
@@ -62,6 +66,7 @@ final class TestCluster implements AutoCloseable {
     conf.set(
         YarnConfiguration.FS_NODE_ATTRIBUTE_STORE_ROOT_DIR,
         directory.resolve("node-attribute").toUri().toString());
+    conf.set("yarn.scheduler.elastane.journal.file", directory.resolve(JOURNAL).toString());
     conf.set("yarn.scheduler.minimum-allocation-mb", "256");
     conf.setBoolean("yarn.scheduler.include-port-in-node-name", true);
     // Nobody is asked who the user is.
@@ -263,6 +268,23 @@ final class TestCluster implements AutoCloseable {
 
   JsonNode coreStatus() throws IOException {
     return new ObjectMapper().readTree(scheduler().link().core().status());
+  }
+
+  /**
+   * The priority of the request that each container came for, as the core was told; null for an
+   * ApplicationMaster's. By container id; the journal is complete when the cluster is closed.
+   */
+  static Map<String, Integer> requestPriorities(Path directory) throws IOException {
+    Map<String, Integer> priorities = new TreeMap<>();
+    for (String line : Files.readAllLines(directory.resolve(JOURNAL))) {
+      JsonNode record = new ObjectMapper().readTree(line);
+      if (record.get("kind").asText().equals("placed")) {
+        JsonNode priority = record.get("request_priority");
+        priorities.put(
+            record.get("container").asText(), priority.isNull() ? null : priority.asInt());
+      }
+    }
+    return priorities;
   }
 
   @Override
