@@ -7,13 +7,16 @@ use elastane_predict::{ContainerKind, Outcome, RunRecorder, RunSeries};
 use serde::Deserialize;
 
 use crate::event::{
-    ApplicationEnd, ApplicationStart, Environment, ExecutorAdded, ExecutorRemoved, JobEnd, Stage,
-    StageExecutorMetrics, TaskEnd, TaskMetrics, UnpersistRdd,
+    ApplicationEnd, ApplicationStart, Environment, ExecutorAdded, ExecutorRemoved, JobEnd,
+    ResourceProfileAdded, Stage, StageExecutorMetrics, TaskEnd, TaskMetrics, UnpersistRdd,
 };
 use crate::executor::{Executor, Flows};
 use crate::memory::MemoryCounts;
-use crate::properties::Properties;
+use crate::properties::{ProfileRequests, Properties};
 use crate::stages::{Stages, Traits};
+
+/// Spark's default resource profile.
+const DEFAULT_PROFILE: i32 = 0;
 
 /// What the events so far say.
 #[derive(Default)]
@@ -25,6 +28,7 @@ pub(crate) struct Application {
     pub(crate) input_bytes: f64,
     end: Option<ApplicationEnd>,
     executors: BTreeMap<String, Executor>,
+    profiles: BTreeMap<i32, ProfileRequests>,
     stages: Stages,
     has_last_job_failed: bool,
     latest_ms: i64,
@@ -55,11 +59,15 @@ impl Application {
                 self.environment = Some(serde_json::from_slice(line)?);
             }
             "SparkListenerExecutorAdded" => {
-                let ExecutorAdded { at_ms, id } = serde_json::from_slice(line)?;
+                let ExecutorAdded { at_ms, id, info } = serde_json::from_slice(line)?;
                 self.seen(at_ms);
                 self.executors
                     .entry(id)
-                    .or_insert_with(|| Executor::new(at_ms));
+                    .or_insert_with(|| Executor::new(info.profile, at_ms));
+            }
+            "SparkListenerResourceProfileAdded" => {
+                let ResourceProfileAdded { id, requests } = serde_json::from_slice(line)?;
+                self.profiles.insert(id, requests);
             }
             "SparkListenerExecutorRemoved" => {
                 let ExecutorRemoved { at_ms, id } = serde_json::from_slice(line)?;
@@ -108,7 +116,8 @@ impl Application {
         let id = task.info.executor.as_ref();
         // A log may begin after its executors did.
         if !self.executors.contains_key(id) {
-            self.executors.insert(id.to_owned(), Executor::new(from_ms));
+            let executor = Executor::new(DEFAULT_PROFILE, from_ms);
+            self.executors.insert(id.to_owned(), executor);
         }
         let Some(executor) = self.executors.get_mut(id) else {
             return;
@@ -167,13 +176,32 @@ impl Application {
         let mut recorder = RunRecorder::new();
         let mut sources = MemoryCounts::default();
         for (id, executor) in &self.executors {
-            let (samples, source) = executor.samples(ended_ms, properties.executor_bytes());
+            let profile = self.profiles.get(&executor.profile);
+            // The properties are the default profile's.
+            let profile = profile.filter(|_| executor.profile != DEFAULT_PROFILE);
+            let request = properties.executor_bytes(profile.unwrap_or(&ProfileRequests::new()));
+            let (samples, source) = executor.samples(ended_ms, request);
             sources.add(source);
+            let kind = self.kind_of(executor);
             for (end_ms, length_ms, used) in samples {
-                recorder.add(id, ContainerKind::DEFAULT_EXECUTOR, end_ms, length_ms, used);
+                recorder.add(id, kind, end_ms, length_ms, used);
             }
         }
         (recorder.series(), sources)
+    }
+
+    /// Since version 3.1 Spark asks YARN for each executor at the priority that its profile's id is,
+    /// before for all at 1.
+    fn kind_of(&self, executor: &Executor) -> ContainerKind {
+        let version = self.spark_version.as_deref().unwrap_or_default();
+        let mut numbers = version.split('.').map(str::parse::<u32>);
+        let is_before = match (numbers.next(), numbers.next()) {
+            (Some(Ok(major)), Some(Ok(minor))) => (major, minor) < (3, 1),
+            _ => false,
+        };
+        ContainerKind::Executor {
+            priority: if is_before { 1 } else { executor.profile },
+        }
     }
 
     /// What one executor received, the others sent: each of those that ran then the same share.

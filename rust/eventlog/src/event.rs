@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
+use crate::properties::ProfileRequests;
+
 const BEGINNING: &[u8] = b"{\"Event\":\"";
 
 /// The name of the event on a line; none where the line is no event.
@@ -60,6 +62,29 @@ pub(crate) struct ExecutorAdded {
     pub(crate) at_ms: i64,
     #[serde(rename = "Executor ID")]
     pub(crate) id: String,
+    #[serde(rename = "Executor Info", default)]
+    pub(crate) info: ExecutorInfo,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(crate) struct ExecutorInfo {
+    #[serde(rename = "Resource Profile Id")]
+    pub(crate) profile: i32,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct ResourceProfileAdded {
+    #[serde(rename = "Resource Profile Id")]
+    pub(crate) id: i32,
+    #[serde(rename = "Executor Resource Requests", default)]
+    pub(crate) requests: ProfileRequests,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct ResourceRequest {
+    #[serde(rename = "Amount", default)]
+    pub(crate) amount: f64,
 }
 
 #[derive(Deserialize)]

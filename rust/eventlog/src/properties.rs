@@ -2,10 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use crate::event::ResourceRequest;
+
 const MIB: f64 = 1024.0 * 1024.0;
 
 /// YARN's part of an executor beside its heap: at least so much.
 const LEAST_OVERHEAD_BYTES: f64 = 384.0 * MIB;
+
+/// What the executors of a resource profile are asked for, by Spark's names; memory in MiB.
+pub(crate) type ProfileRequests = BTreeMap<String, ResourceRequest>;
 
 /// The properties of one application.
 pub(crate) struct Properties<'p>(pub(crate) &'p BTreeMap<String, String>);
@@ -39,8 +44,10 @@ impl Properties<'_> {
         self.number("spark.executor.cores").unwrap_or(1.0)
     }
 
-    /// The memory of an executor's container.
-    pub(crate) fn executor_bytes(&self) -> f64 {
+    /// The memory of an executor's container, where its resource profile asks for this beyond the
+    /// properties. As Spark has it, an overhead that the profile does not name follows the heap that
+    /// the properties do.
+    pub(crate) fn executor_bytes(&self, profile: &ProfileRequests) -> f64 {
         let heap = self.bytes("spark.executor.memory").unwrap_or(1024.0 * MIB);
         let factor = self
             .number("spark.executor.memoryOverheadFactor")
@@ -60,7 +67,14 @@ impl Properties<'_> {
             }),
             false => None,
         };
-        heap + overhead + python + off_heap.unwrap_or(0.0)
+        let asked = |name: &str, otherwise: f64| {
+            let request = profile.get(name);
+            request.map_or(otherwise, |request| request.amount.max(0.0) * MIB)
+        };
+        asked("memory", heap)
+            + asked("memoryOverhead", overhead)
+            + asked("pyspark.memory", python)
+            + asked("offHeap", off_heap.unwrap_or(0.0))
     }
 
     /// How many executors were asked for; none where Spark decides while it runs.
@@ -121,7 +135,7 @@ mod tests {
         ] {
             let properties = of(properties);
             assert_eq!(
-                Properties(&properties).executor_bytes(),
+                Properties(&properties).executor_bytes(&ProfileRequests::new()),
                 mib * MIB,
                 "{properties:?}"
             );

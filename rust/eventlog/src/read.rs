@@ -12,7 +12,7 @@ use crate::event;
 use crate::find::EventLog;
 use crate::lines::Lines;
 use crate::memory::MemoryCounts;
-use crate::properties::Properties;
+use crate::properties::{ProfileRequests, Properties};
 use crate::submission::{KeyNote, submission};
 
 /// What the logs don't say of the submissions.
@@ -125,7 +125,7 @@ fn imported(
         tasks: application.tasks,
         executors: properties.executors(),
         executor_cores: properties.executor_cores(),
-        executor_memory_bytes: properties.executor_bytes(),
+        executor_memory_bytes: properties.executor_bytes(&ProfileRequests::new()),
         input_bytes: application.input_bytes,
         spark_version: application.spark_version,
     })

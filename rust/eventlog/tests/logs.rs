@@ -111,6 +111,51 @@ fn a_task_is_spread_over_its_time() {
 }
 
 #[test]
+fn executors_of_each_resource_profile_have_a_series_of_the_priority_they_are_asked_for_at() {
+    let large = [
+        r#"{"Event":"SparkListenerResourceProfileAdded","Resource Profile Id":2,"Executor Resource Requests":{"memory":{"Resource Name":"memory","Amount":6144},"memoryOverhead":{"Resource Name":"memoryOverhead","Amount":1024}}}"#,
+        r#"{"Event":"SparkListenerExecutorAdded","Timestamp":4000,"Executor ID":"2","Executor Info":{"Resource Profile Id":2}}"#,
+        r#"{"Event":"SparkListenerJobEnd""#,
+    ]
+    .join("\n");
+    let text = plain().replace(r#"{"Event":"SparkListenerJobEnd""#, &large);
+    let run = read_text(&text).unwrap().run;
+    let series: Vec<_> = run
+        .series
+        .iter()
+        .map(|series| {
+            let mib = series.slots[0].memory_bytes / (1024.0 * 1024.0);
+            (
+                series.kind.priority(),
+                series.containers,
+                series.slots.len(),
+                mib,
+            )
+        })
+        .collect();
+    // Nothing was logged of their memory: what each requested.
+    assert_eq!(series, [(Some(0), 1, 3, 1408.0), (Some(2), 1, 2, 7168.0)]);
+}
+
+#[test]
+fn spark_before_resource_profiles_asked_for_all_executors_at_priority_1() {
+    for (version, priority) in [
+        ("2.4.8", 1),
+        ("3.0.3", 1),
+        ("3.1.1", 0),
+        ("4.0.0", 0),
+        ("?", 0),
+    ] {
+        let run = read_text(plain().replace("3.5.5", version)).unwrap().run;
+        assert_eq!(
+            run.series[0].kind,
+            ContainerKind::Executor { priority },
+            "{version}"
+        );
+    }
+}
+
+#[test]
 fn how_it_ended_is_told_by_the_exit_code_the_last_job_and_the_end() {
     let failed_job = plain().replace("JobSucceeded", "JobFailed");
     let exit_code = plain().replace(r#""Timestamp":10000"#, r#""Timestamp":10000,"ExitCode":1"#);
