@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 from pathlib import Path
 
+from cluster.elastane_command import run_elastane
 from cluster.paths import Checkout
-from cluster.processes import ProcessEnded
 
 
 def write_folder(
@@ -16,13 +15,8 @@ def write_folder(
 ) -> None:
     """Exports the executors' series; `settings` are by application id."""
     shutil.rmtree(output, ignore_errors=True)
-    command = [str(checkout.elastane), "profiles", "export", "--all"]
-    command += ["--series", str(output), "--depository", str(depository)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise ProcessEnded(
-            f"{' '.join(command)} ended with {done.returncode}: {done.stderr.strip()}"
-        )
+    to = ("--series", output, "--depository", depository)
+    run_elastane(checkout, "profiles", "export", "--all", *to)
     for file in output.glob("*/settings.json"):
         exported = json.loads(file.read_text())
         for run, about in exported["runs"].items():
