@@ -110,6 +110,7 @@ impl Cluster {
         else {
             return false;
         };
+        course.sampled(used);
         let demand = course.demand(capacity);
         let since_start = |at_ms: i64| at_ms.saturating_sub(running.start_ms);
         let predicted = mean_between(&demand, since_start(used.from_ms), since_start(used.to_ms));
@@ -264,6 +265,22 @@ impl Cluster {
 }
 
 impl Window {
+    /// When the loan of one that opens now ends: with the sample that measures it. The next one does
+    /// where enough of it lies in the window, else the one after that. Agents close samples in their own
+    /// time, and the newest one ended at `sampled_to_ms`.
+    fn end_ms(sampled_to_ms: Option<i64>, now_ms: i64) -> i64 {
+        let age_ms = sampled_to_ms.map_or(0, |to_ms| now_ms.saturating_sub(to_ms));
+        let in_window_ms = WINDOW_MS.saturating_sub(age_ms) as f64;
+        let next_is_too_early =
+            age_ms < WINDOW_MS && in_window_ms < LEAST_PART_IN_WINDOW * WINDOW_MS as f64;
+        let more_ms = if next_is_too_early {
+            WINDOW_MS - age_ms
+        } else {
+            0
+        };
+        now_ms.saturating_add(WINDOW_MS + more_ms)
+    }
+
     fn was_measured(&self, used: Used) -> bool {
         let from_ms = used.from_ms.max(self.opened_ms);
         let in_window_ms = used.to_ms.saturating_sub(from_ms) as f64;
@@ -306,8 +323,9 @@ impl NodeEntry {
         }
         self.plan.look_at_left(&mut self.node, now_ms);
         let capacity = self.node.capacity;
-        let [now, next] = [0, 1].map(|slot| positive(self.plan.left().slot(slot)));
+        let [now, next, last] = [0, 1, 2].map(|slot| positive(self.plan.left().slot(slot)));
         let next = now.zip(next, f64::min);
+        let last = next.zip(last, f64::min);
         let mut done = Vec::new();
         for (executor, slowness) in due {
             let (Some(course), Some(running)) =
@@ -330,9 +348,13 @@ impl NodeEntry {
                 continue;
             }
             let slot = usize::try_from(slot).unwrap_or(0);
-            // A window that begins with a slot ends with it.
-            let slots = if now_ms.rem_euclid(SLOT) == 0 { 1 } else { 2 };
-            let raised = demand.raised(slot, &[now, next][..slots]);
+            let end_ms = Window::end_ms(course.sampled_to_ms(), now_ms);
+            let lent: Vec<_> = [now, next, last]
+                .into_iter()
+                .zip(slot_of(now_ms)..=slot_of(end_ms - 1))
+                .map(|(lent, _)| lent)
+                .collect();
+            let raised = demand.raised(slot, &lent);
             let start_ms = running.start_ms;
             self.plan
                 .replace(&mut self.node, executor, raised, start_ms, now_ms);

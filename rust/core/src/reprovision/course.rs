@@ -42,6 +42,8 @@ pub(crate) struct Course {
     unused: Unused,
     /// When it last had a window, or its node too little for one.
     looked_at_ms: Option<i64>,
+    /// When the newest sample of it ended.
+    sampled_to_ms: Option<i64>,
 }
 
 impl Course {
@@ -54,6 +56,7 @@ impl Course {
             lowered: ONE,
             unused: Unused::default(),
             looked_at_ms: None,
+            sampled_to_ms: None,
         }
     }
 
@@ -75,6 +78,14 @@ impl Course {
             return self.predicted.clone();
         }
         self.predicted.scaled(factors).capped(capacity)
+    }
+
+    pub(crate) fn sampled(&mut self, used: Used) {
+        self.sampled_to_ms = Some(used.to_ms);
+    }
+
+    pub(crate) fn sampled_to_ms(&self) -> Option<i64> {
+        self.sampled_to_ms
     }
 
     /// In which slot of its demand it is now, where that has to be told apart from `slot`, the one

@@ -205,6 +205,26 @@ fn a_window_that_begins_within_a_slot_reaches_into_the_next_and_no_further() {
 }
 
 #[test]
+fn what_is_lent_reaches_to_the_end_of_the_sample_that_measures_it() {
+    let (mut cluster, node) = one_running(on());
+    be_slow(&mut cluster, "c1");
+    // Of the next sample half a second lies in the window, so the one after it counts.
+    let now_ms = 10 * SLOT + 2_500;
+    used(&mut cluster, "c1", 1.0, now_ms - 2_500);
+    cluster.reprovision(node, now_ms);
+    assert_eq!(left(&mut cluster, node, 3, now_ms), [0.0, 0.0, 3.0]);
+
+    let (mut cluster, node) = one_running(on());
+    be_slow(&mut cluster, "c1");
+    used(&mut cluster, "c1", 1.0, now_ms - 1_500);
+    cluster.reprovision(node, now_ms);
+    assert_eq!(left(&mut cluster, node, 4, now_ms), [0.0, 0.0, 0.0, 3.0]);
+    assert!(!used(&mut cluster, "c1", 1.5, now_ms + 1_500));
+    assert!(used(&mut cluster, "c1", 2.0, now_ms + 4_500));
+    assert_eq!(left(&mut cluster, node, 1, now_ms + 4_500), [2.0]);
+}
+
+#[test]
 fn what_is_left_of_the_demand_is_scaled_by_what_was_used() {
     let (mut cluster, node) = with_window();
     assert!(used(&mut cluster, "c1", 2.0, 11 * SLOT));

@@ -50,6 +50,7 @@ struct Plain {
     start: i64,
     factor: f64,
     lent: BTreeMap<i64, f64>,
+    sampled_ms: Option<i64>,
 }
 
 impl Plain {
@@ -116,7 +117,7 @@ impl Reference {
     /// What the core says it did, and no more than it may.
     fn corrected(&mut self, which: u8, what: Correction) -> Result<(), TestCaseError> {
         let (left, now) = (self.left(), self.slot());
-        let is_at_slot = self.now_ms % SLOT == 0;
+        let now_ms = self.now_ms;
         let others_hold = |one: &Plain| !one.lent.is_empty();
         let taken = self.running.values().any(others_hold);
         let Some(one) = self.running.get_mut(&which) else {
@@ -126,10 +127,18 @@ impl Reference {
             Correction::Opened { lent, .. } => {
                 prop_assert!(!taken, "two windows at a time");
                 prop_assert!((lent.cpu_cores - left[0].max(0.0)).abs() < 1e-6);
-                one.lent.insert(now - one.start, left[0].max(0.0));
-                if !is_at_slot {
-                    let next = left[1].max(0.0).min(left[0].max(0.0));
-                    one.lent.insert(now - one.start + 1, next);
+                // Of the next sample too little lies in it: lent until the one after it has ended.
+                let age_ms = one.sampled_ms.map_or(0, |to_ms| now_ms - to_ms);
+                let more_ms = if (1_201..SLOT).contains(&age_ms) {
+                    SLOT - age_ms
+                } else {
+                    0
+                };
+                let last = (now_ms + SLOT + more_ms - 1) / SLOT;
+                let mut least = f64::INFINITY;
+                for (slot, left) in (now..=last).zip(left) {
+                    least = least.min(left.max(0.0));
+                    one.lent.insert(slot - one.start, least);
                 }
             }
             Correction::Measured { factors, .. } => {
@@ -180,7 +189,8 @@ proptest! {
                     // One of the same name has ended before.
                     cluster.take_reprovisioned();
                     let (start, lent) = (reference.slot(), BTreeMap::new());
-                    reference.running.insert(which, Plain { cores, start, factor: 1.0, lent });
+                    let plain = Plain { cores, start, factor: 1.0, lent, sampled_ms: None };
+                    reference.running.insert(which, plain);
                 }
                 Step::Tell { which, percent } => {
                     let part = f64::from(percent) / 100.0;
@@ -191,6 +201,9 @@ proptest! {
                     let usage = Resources::from_array([f64::from(tenths) / 10.0, 1e9, 0.0, 0.0]);
                     let used = Used { usage, from_ms: now_ms - SLOT, to_ms: now_ms };
                     cluster.used(&name(which), used, now_ms);
+                    if let Some(one) = reference.running.get_mut(&which) {
+                        one.sampled_ms = Some(now_ms);
+                    }
                 }
                 Step::Report => {
                     cluster.reprovision(node, now_ms);
