@@ -8,6 +8,8 @@ FUZZ_SECONDS ?= 60
 SOAK_SECONDS ?= 1800
 # of each application of `make record`
 RUNS ?= 4
+# pairs of `make bench-reprovisioning`
+REPEATS ?= 4
 # Test programs that `make test-v2` leaves out.
 V2_WITHOUT ?=
 
@@ -23,7 +25,7 @@ export HADOOP_VERSION
 export MAVEN_OPTS ?= -Xmx768m
 
 .PHONY: help check build fetch demo record test test-rust test-java test-cluster test-v2 fuzz soak lint bench-core bench-heartbeat \
-	bench-agent dist clean
+	bench-agent bench-reprovisioning dist clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1 \2/p' $(MAKEFILE_LIST) | awk '{printf "make %-16s %s\n", $$1, substr($$0, length($$1) + 2)}'
@@ -93,6 +95,9 @@ bench-heartbeat: build ## an idle heartbeat beside CapacityScheduler's; fails ab
 
 bench-agent: ## what the agent costs with 50 containers; fails above its bounds
 	$(CARGO) run --release --locked --jobs $(JOBS) -p elastane-agent --example bench_agent
+
+bench-reprovisioning: fetch build ## what reprovisioning gains and costs on a real cluster: REPEATS pairs of runs, five minutes each
+	cd tests && $(PYTHON) -m reprovisioning --repeats $(REPEATS) --output $(CURDIR)/target/reprovisioning
 
 dist: build ## one archive to install from: target/elastane-VERSION.tar.gz
 	rm -rf target/dist && mkdir -p target/dist/$(DIST)/bin target/dist/$(DIST)/lib

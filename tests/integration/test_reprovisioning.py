@@ -1,0 +1,163 @@
+"""An application whose input grew since it was learned has windows, and harms nobody."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cluster.cgroups import CannotHold, check_can_hold
+from cluster.cluster import Cluster
+from cluster.journal import records
+from cluster.paths import Checkout
+from cluster.spark import Submitter
+from reprovisioning.run import check_unharmed, ended_well, start_beside, teach
+from reprovisioning.scenario import NODES, Signing, cluster_settings
+
+from .conftest import ClusterMaker
+from .expectations import executors, measured
+
+BATCHES = 8
+# Growth by half shows when a run is nearly over: docs/reprovisioning.md.
+GROWTH = 2.5
+SLOW_FROM = 1.1
+EVERY_MS = 20_000
+
+
+def _why_not() -> str:
+    try:
+        check_can_hold()
+    except CannotHold as reason:
+        return str(reason)
+    return ""
+
+
+pytestmark = pytest.mark.skipif(bool(_why_not()), reason=_why_not())
+
+
+@dataclass(frozen=True)
+class Window:
+    """What the journal says of it."""
+
+    opened: dict[str, Any]
+    closed: dict[str, Any]
+
+    @property
+    def container(self) -> str:
+        return self.opened["container"]
+
+
+@dataclass(frozen=True)
+class Seen:
+    """The grown application's run."""
+
+    cluster: Cluster
+    journal: Path
+    beside: str
+    windows: list[Window]
+    """Of its executors, in the order in which they ended."""
+
+    status: dict[str, Any]
+
+    def caps(self, container: str) -> list[tuple[int, float]]:
+        """When the agent had which CPU cap of a container to keep to."""
+        audited = (one for agent in self.cluster.agents for one in agent.audited(container))
+        caps = ((one["unix_ms"], one.get("plan", {}).get("cpu_cap_cores")) for one in audited)
+        return [(unix_ms, cap) for unix_ms, cap in caps if cap is not None]
+
+
+@pytest.fixture(scope="module")
+def seen(start_cluster: ClusterMaker, work: Path, checkout: Checkout) -> Seen:
+    journal = work / "journal.jsonl"
+    wanted = cluster_settings(work, work / "depository.sqlite", journal, "on", margin=0.0)
+    assert wanted.elastane is not None
+    extra = {**wanted.elastane.extra, "reprovision.every-ms": EVERY_MS}
+    cluster = start_cluster(
+        nodes=wanted.nodes,
+        shape=wanted.shape,
+        hold_nodes=True,
+        elastane=replace(wanted.elastane, extra=extra),
+    )
+    signing = Signing(work / "input", checkout, BATCHES, GROWTH)
+    signing.make_input()
+    with Submitter(cluster.resource_manager, work, checkout) as submitter:
+        beside = start_beside(submitter, signing, journal)
+        teach(cluster, submitter, signing, journal, runs=1)
+        grown = submitter.submit(signing.grown())
+        ended_well(cluster, grown)
+    check_unharmed(cluster, beside, journal)
+    status = json.loads(cluster.resource_manager.counters()["Status"])
+    windows = _windows(journal, executors(journal, grown))
+    return Seen(cluster, journal, beside, windows, status)
+
+
+def _windows(journal: Path, containers: list[str]) -> list[Window]:
+    opened: dict[str, dict[str, Any]] = {}
+    windows = []
+    for one in records(journal, "reprovision"):
+        if one["container"] not in containers:
+            continue
+        if one["what"] == "opened":
+            opened[one["container"]] = one
+        elif one["what"] in ("measured", "returned"):
+            windows.append(Window(opened.pop(one["container"]), one))
+    assert not opened, f"never returned: {opened}"
+    return windows
+
+
+def test_a_slow_executor_has_a_window_and_then_it_is_known_why(seen: Seen) -> None:
+    assert seen.windows
+    for window in seen.windows:
+        assert window.opened["slowness"] > SLOW_FROM
+        assert window.opened["lent"]["cpu_cores"] > 0
+        closed = window.closed
+        if closed["what"] == "measured":
+            assert closed["used"]["cpu_cores"] > 0
+            assert closed["factors"][0] >= 1
+        else:
+            assert closed["reason"]
+    assert seen.status["reprovision_windows"] >= len(seen.windows)
+
+
+def test_its_limit_rises_for_the_window_and_the_rest_is_returned(seen: Seen) -> None:
+    # One that ends with its container closes at the moment at which it opened.
+    lasted = [one for one in seen.windows if one.closed["time_ms"] > one.opened["time_ms"]]
+    assert lasted
+    for window in lasted:
+        caps = seen.caps(window.container)
+        opened_ms, closed_ms = window.opened["time_ms"], window.closed["time_ms"]
+        whole = window.opened["predicted"]["cpu_cores"] + window.opened["lent"]["cpu_cores"]
+        before = [cap for unix_ms, cap in caps if unix_ms < opened_ms]
+        within = [cap for unix_ms, cap in caps if opened_ms <= unix_ms < closed_ms]
+        after = [cap for unix_ms, cap in caps if unix_ms >= closed_ms]
+        # More where more is predicted for the next 3 s.
+        assert max(within) >= 0.99 * whole
+        assert before[-1] < max(within)
+        assert after[0] < max(within)
+
+
+def test_no_container_has_a_window_too_soon_again_and_no_node_two_at_a_time(seen: Seen) -> None:
+    for container in {window.container for window in seen.windows}:
+        opened = [one.opened["time_ms"] for one in seen.windows if one.container == container]
+        assert all(later - earlier >= EVERY_MS for earlier, later in pairwise(opened))
+    said = [
+        one
+        for one in records(seen.journal, "reprovision")
+        if one["what"] in ("opened", "measured", "returned")
+    ]
+    for node in {one["node"] for one in said}:
+        on_node = [one["what"] == "opened" for one in said if one["node"] == node]
+        assert on_node == [True, False] * (len(on_node) // 2)
+
+
+def test_those_beside_it_are_neither_capped_nor_lost(seen: Seen) -> None:
+    beside = executors(seen.journal, seen.beside)
+    assert len(beside) == NODES
+    for container in beside:
+        reports = measured(seen.journal, container)
+        assert {report["limit_cap_cores"] for report in reports} == {None}
+    assert not list(records(seen.journal, "preemption"))

@@ -1,0 +1,1 @@
+"""What reprovisioning gains and costs on a real cluster."""

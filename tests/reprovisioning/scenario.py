@@ -1,0 +1,139 @@
+"""An application whose input grew by half since it was learned, and another one beside it.
+
+Its batches come at fixed times, so that a larger input is more to do at a time. Limits to the plan
+(`plan.cpu.cap-ratio` 1, as in Elasecutor) hold it to what it was learned to use, and it falls
+behind. The other application is not known and takes all the CPU that it can get.
+"""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from cluster.paths import Checkout
+from cluster.settings import ClusterSettings, ElastaneSettings, NodeShape
+from cluster.spark import SparkApplication
+
+NODES = 2
+# A driver, an executor that signs and one of the application beside it are all of a node's memory.
+# So there is one way only to place both applications: two large executors do not fit a node, and
+# the second driver fits only the node where no driver is.
+DRIVER_MB = 1280
+SIGNING_MB = 1024
+BESIDE_MB = 2560
+SHAPE = NodeShape(
+    memory_mb=DRIVER_MB + SIGNING_MB + BESIDE_MB,
+    # A virtual core is little of a node, since no cap is below the request.
+    vcores=16,
+    cpu_cores=0.8,
+    disk_bytes_per_s=1_000_000_000,
+)
+# What Spark asks for beside the heap.
+OVERHEAD_MB = 384
+
+BATCH_SECONDS = 3
+# Of each file; a line is some two milliseconds of CPU.
+LEARNED_LINES = 300
+GROWTH = 1.5
+# Of the grown application's driver: held to what it uses in the mean of 3 s it would set the pace.
+DRIVER_CORES = 8
+# The other application's: more files than anybody waits for.
+BESIDE_FILES = 60
+BESIDE_LINES = 4000
+
+ARMS: dict[str, dict[str, object]] = {
+    "off": {"reprovision": "off"},
+    # No container is ten times too slow: they follow their progress, and none has a window.
+    "progress": {"reprovision": "on", "reprovision.slow-from": 10},
+    "on": {"reprovision": "on"},
+}
+
+
+def cluster_settings(
+    work: Path, depository: Path, journal: Path, arm: str | None, margin: float
+) -> ClusterSettings:
+    """Without an arm it only observes: what is held to its plan teaches no more than that plan."""
+    return ClusterSettings(
+        work=work,
+        nodes=NODES,
+        shape=SHAPE,
+        hold_nodes=True,
+        elastane=ElastaneSettings(
+            mode="observe" if arm is None else "enforce",
+            depository=depository,
+            journal=journal,
+            # Not more containers than fit by request: where they go is not what is measured.
+            max_ratio=1.0,
+            extra={
+                "profile.least-confidence": 0,
+                "profile.margin": margin,
+                "plan.cpu.cap-ratio": 1,
+                "placement.pass-ms": 0,
+                "starvation.wait-ms": 1000,
+                **(ARMS[arm] if arm else {}),
+            },
+        ),
+    )
+
+
+@dataclass(frozen=True)
+class Signing:
+    """The applications and their input, under one folder."""
+
+    folder: Path
+    checkout: Checkout
+    batches: int
+    growth: float = GROWTH
+    """How many times as long a file of the grown application is."""
+
+    def make_input(self) -> None:
+        _write(self._usual, self.batches, LEARNED_LINES)
+        _write(self._grown, self.batches, round(LEARNED_LINES * self.growth))
+        _write(self._beside, BESIDE_FILES, BESIDE_LINES)
+
+    def usual(self) -> SparkApplication:
+        return self._signing(self._usual)
+
+    def grown(self) -> SparkApplication:
+        """The same application: of a path the last component alone tells two of them apart."""
+        return self._signing(self._grown)
+
+    def beside(self) -> SparkApplication:
+        return self._application("beside", self._beside, 0, BESIDE_MB, driver_cores=1)
+
+    @property
+    def _usual(self) -> Path:
+        return self.folder / "usual" / "batches"
+
+    @property
+    def _grown(self) -> Path:
+        return self.folder / "grown" / "batches"
+
+    @property
+    def _beside(self) -> Path:
+        return self.folder / "endless"
+
+    def _signing(self, folder: Path) -> SparkApplication:
+        return self._application("signing", folder, BATCH_SECONDS, SIGNING_MB, DRIVER_CORES)
+
+    def _application(
+        self, name: str, folder: Path, seconds: float, executor_mb: int, driver_cores: int
+    ) -> SparkApplication:
+        return SparkApplication(
+            name,
+            self.checkout.tests / "jobs" / "signed_batches.py",
+            (str(folder), str(seconds)),
+            executors=NODES,
+            executor_memory_mb=executor_mb - OVERHEAD_MB,
+            driver_memory_mb=DRIVER_MB - OVERHEAD_MB,
+            properties={"spark.driver.cores": str(driver_cores)},
+        )
+
+
+def _write(folder: Path, files: int, lines: int) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    text = "".join(f"order-{number:06}\n" for number in range(lines))
+    for number in range(files):
+        (folder / f"{number:04}").write_text(text)
