@@ -36,7 +36,8 @@ struct Known {
 }
 
 /// So many profiles, of the applications that ran last, are there before the first heartbeat; those
-/// of the others come while the scheduler works. A profile takes some 10 ms to make.
+/// of the others come while the scheduler works. A profile takes some 10 ms to make, of runs of half
+/// an hour ten times that.
 const AT_ONCE: usize = 200;
 
 /// Keeps the profiles of every application in memory, and the runs they come from in the
