@@ -37,8 +37,9 @@ HDFS_SECONDS = 90.0
 # The shortest that is allowed.
 SHARED_EVERY_MS = 10_000
 DIRECTORY = "/elastane"
-# Room for everything in here by request, next to the containers that sleep.
-SHAPE = NodeShape(memory_mb=3072, vcores=16, cpu_cores=2.0, disk_bytes_per_s=1_000_000_000)
+# Room for everything in here by request, next to the containers that sleep: each of those is booked
+# with a whole core.
+SHAPE = NodeShape(memory_mb=3072, vcores=16, cpu_cores=8.0, disk_bytes_per_s=1_000_000_000)
 SLEEPERS = 2
 OF_AN_END = ("java.lang.InterruptedException", "InterruptedException: sleep interrupted")
 THREADS_OF_A_CORE = ["elastane-checkp", "elastane-journa", "elastane-learne", "elastane-retent"]
