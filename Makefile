@@ -25,7 +25,7 @@ export HADOOP_VERSION
 export MAVEN_OPTS ?= -Xmx768m
 
 .PHONY: help check build fetch demo record test test-rust test-java test-cluster test-v2 fuzz soak lint bench-core bench-heartbeat \
-	bench-agent bench-reprovisioning dist clean
+	bench-agent bench-reprovisioning test-reprovisioning dist clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1 \2/p' $(MAKEFILE_LIST) | awk '{printf "make %-16s %s\n", $$1, substr($$0, length($$1) + 2)}'
@@ -95,6 +95,9 @@ bench-heartbeat: build ## an idle heartbeat beside CapacityScheduler's; fails ab
 
 bench-agent: ## what the agent costs with 50 containers; fails above its bounds
 	$(CARGO) run --release --locked --jobs $(JOBS) -p elastane-agent --example bench_agent
+
+test-reprovisioning: fetch build ## a window on a real cluster; not in `make test`: on a busy machine none may last
+	cd tests && $(PYTHON) -m pytest -m reprovisioning integration
 
 bench-reprovisioning: fetch build ## what reprovisioning gains and costs on a real cluster: REPEATS pairs of runs, five minutes each
 	cd tests && $(PYTHON) -m reprovisioning --repeats $(REPEATS) --output $(CURDIR)/target/reprovisioning

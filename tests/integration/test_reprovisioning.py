@@ -38,7 +38,10 @@ def _why_not() -> str:
     return ""
 
 
-pytestmark = pytest.mark.skipif(bool(_why_not()), reason=_why_not())
+pytestmark = [
+    pytest.mark.reprovisioning,
+    pytest.mark.skipif(bool(_why_not()), reason=_why_not()),
+]
 
 
 @dataclass(frozen=True)
