@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 from cluster.hadoop_conf import write_configuration
-from cluster.java import QUICK_START, java_command, java_environment
+from cluster.java import QUICK_START, java_command, run_java
 from cluster.paths import Checkout
 from cluster.resource_manager import ResourceManager
 from cluster.waiting import wait_until
 
 HEAP_MB = 128
-COMMAND_SECONDS = 60.0
 STATE_SECONDS = 30.0
 MAIN_CLASS = "org.apache.hadoop.yarn.client.cli.RMAdminCLI"
-
-
-class AdministrationFailed(Exception):
-    """rmadmin said no."""
 
 
 class Administration:
@@ -51,19 +45,11 @@ class Administration:
     def _run(self, *arguments: str) -> None:
         configuration = self._work / "administration" / "conf"
         write_configuration(configuration, self._client_properties, self._work)
-        done = subprocess.run(
-            java_command(
-                MAIN_CLASS,
-                [configuration, f"{self._checkout.hadoop_jars}/*"],
-                HEAP_MB,
-                [*QUICK_START, f"-Dwork={self._work}"],
-                arguments,
-            ),
-            env=java_environment(configuration),
-            capture_output=True,
-            text=True,
-            timeout=COMMAND_SECONDS,
-            check=False,
+        command = java_command(
+            MAIN_CLASS,
+            [configuration, f"{self._checkout.hadoop_jars}/*"],
+            HEAP_MB,
+            [*QUICK_START, f"-Dwork={self._work}"],
+            arguments,
         )
-        if done.returncode != 0:
-            raise AdministrationFailed(f"{' '.join(arguments)}:\n{done.stdout}{done.stderr}")
+        run_java(command, configuration)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import getpass
 import shutil
-import subprocess
 from http.client import HTTPException
 from pathlib import Path
 from types import TracebackType
@@ -12,7 +11,7 @@ from typing import Any
 
 from cluster.hadoop_conf import LOG4J, write_site
 from cluster.hadoop_daemon import DAEMON_OPTIONS
-from cluster.java import QUICK_START, java_command, java_environment
+from cluster.java import QUICK_START, java_command, java_environment, run_java
 from cluster.paths import Checkout
 from cluster.ports import LOOPBACK, free_ports
 from cluster.processes import Daemon, kill_strays
@@ -21,12 +20,7 @@ from cluster.waiting import wait_until
 
 HEAP_MB = 128
 START_SECONDS = 90.0
-COMMAND_SECONDS = 60.0
 SERVER = "org.apache.hadoop.hdfs.server"
-
-
-class HdfsCommandFailed(Exception):
-    """A command of HDFS ended with an error."""
 
 
 class Hdfs:
@@ -156,13 +150,4 @@ class Hdfs:
         )
 
     def _run(self, main_class: str, *arguments: str) -> None:
-        done = subprocess.run(
-            self._command(main_class, *arguments),
-            env=java_environment(self._configuration),
-            capture_output=True,
-            text=True,
-            timeout=COMMAND_SECONDS,
-            check=False,
-        )
-        if done.returncode != 0:
-            raise HdfsCommandFailed(f"{' '.join(arguments)}:\n{done.stdout}{done.stderr}")
+        run_java(self._command(main_class, *arguments), self._configuration)

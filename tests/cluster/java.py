@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from cluster.paths import MissingArtifact
 from cluster.prerequisites import java_home
+from cluster.processes import ProcessEnded
 
+COMMAND_SECONDS = 60.0
 # For what does little: it is not worth compiling well.
 QUICK_START = ("-XX:TieredStopAtLevel=1",)
 
@@ -48,3 +51,19 @@ def java_command(
         main_class,
         *arguments,
     ]
+
+
+def run_java(command: Sequence[str], configuration: Path) -> None:
+    """Runs a Hadoop command to its end. Raises ProcessEnded with what it said when it failed."""
+    done = subprocess.run(
+        command,
+        env=java_environment(configuration),
+        capture_output=True,
+        text=True,
+        timeout=COMMAND_SECONDS,
+        check=False,
+    )
+    if done.returncode != 0:
+        raise ProcessEnded(
+            f"{' '.join(command)} ended with {done.returncode}:\n{done.stdout}{done.stderr}"
+        )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import pytest
 
 from cluster.cluster import Cluster
 from cluster.distributed_shell import DistributedShell, Sleepers, sleeping
+from cluster.elastane_command import run_elastane
 from cluster.hdfs import Hdfs
 from cluster.paths import Checkout
 from cluster.processes import open_files, thread_names
@@ -93,9 +93,8 @@ def pi(checkout: Checkout) -> SparkApplication:
 
 def runs_known(depository: Path, name: str, checkout: Checkout) -> int:
     """How many runs of an application `elastane profiles list` finds in a depository."""
-    command = [checkout.elastane, "profiles", "list", "--json", "--depository", depository]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    return sum(one["runs"] for one in json.loads(done.stdout) if one["name"] == name)
+    listed = run_elastane(checkout, "profiles", "list", "--json", "--depository", depository)
+    return sum(one["runs"] for one in json.loads(listed) if one["name"] == name)
 
 
 def wait_runs_known(depository: Path, name: str, runs: int, checkout: Checkout) -> None:
