@@ -3,8 +3,9 @@
 use std::{
     cmp::Reverse,
     collections::{BTreeMap, HashMap},
-    fs::{self, OpenOptions},
+    fs::{self, File, OpenOptions},
     io::{self, Write},
+    os::unix::fs::FileExt,
     path::{Path, PathBuf},
     str::FromStr,
 };
@@ -37,12 +38,21 @@ pub struct Change {
 /// twice.
 #[derive(Debug, Default)]
 pub struct KernelFiles {
-    known: HashMap<PathBuf, BTreeMap<LimitFile, Value>>,
+    known: HashMap<PathBuf, Group>,
     /// What is around groups of version 1, until all changes of a moment are written: many
     /// containers have the same groups around them.
     tightest_cores: HashMap<PathBuf, Option<f64>>,
     /// Periods of groups in which nobody else writes.
     periods_us: HashMap<PathBuf, u64>,
+}
+
+/// A group that is limited.
+#[derive(Debug, Default)]
+struct Group {
+    values: BTreeMap<LimitFile, Value>,
+    /// The files that were written before, by their names: to find and open one takes longer than to
+    /// write it.
+    open: BTreeMap<&'static str, File>,
 }
 
 impl KernelFileError {
@@ -75,27 +85,31 @@ impl KernelFileError {
 impl KernelFiles {
     /// Writes all changes, in an order in which no group is ever tighter than one in it: what is
     /// loosened from the outermost group on, then what is tightened from the innermost one on.
-    /// Gives each change back, and whether anything had to be written for it.
-    pub fn write_all(
-        &mut self,
-        changes: Vec<Change>,
-    ) -> Vec<(Change, Result<bool, KernelFileError>)> {
+    /// Says of each change, in the order in which they are given, whether anything had to be
+    /// written for it.
+    pub fn write_all(&mut self, changes: &[&Change]) -> Vec<Result<bool, KernelFileError>> {
         let ordered = in_order(changes, |change| {
             self.value(&change.group, change.file).ok()
         });
         self.tightest_cores.clear();
-        let mut outcomes: Vec<(Change, Result<bool, KernelFileError>)> = Vec::new();
-        for change in ordered {
-            let outcome = if holds_back(&outcomes, &change) {
+        let mut failed: Vec<&Change> = Vec::new();
+        let mut outcomes = Vec::new();
+        for place in ordered {
+            let change = changes[place];
+            let outcome = if failed.iter().any(|inner| holds_back(inner, change)) {
                 let reason = io::Error::other("a group in it could not be tightened");
                 let path = change.group.join(change.file.name());
                 Err(KernelFileError::new("tighten", &path, reason))
             } else {
                 self.write(&change.group, change.file, change.value)
             };
-            outcomes.push((change, outcome));
+            if outcome.is_err() {
+                failed.push(change);
+            }
+            outcomes.push((place, outcome));
         }
-        outcomes
+        outcomes.sort_unstable_by_key(|(place, _)| *place);
+        outcomes.into_iter().map(|(_, outcome)| outcome).collect()
     }
 
     /// Writes a value unless it is there; says whether it was written.
@@ -112,9 +126,9 @@ impl KernelFiles {
             return Ok(false);
         }
         let known = self.known.entry(group.into()).or_default();
-        known.remove(&file);
-        write(&group.join(file.name()), &file.text(value))?;
-        known.insert(file, value);
+        known.values.remove(&file);
+        known.write(group, file, value)?;
+        known.values.insert(file, value);
         Ok(true)
     }
 
@@ -123,14 +137,13 @@ impl KernelFiles {
     /// # Errors
     /// Those of reading the file.
     pub fn value(&mut self, group: &Path, file: LimitFile) -> Result<Value, KernelFileError> {
-        if let Some(value) = self.known.get(group).and_then(|files| files.get(&file)) {
+        let known = self.known.get(group);
+        if let Some(value) = known.and_then(|known| known.values.get(&file)) {
             return Ok(*value);
         }
         let value = read_limit(group, file)?;
-        self.known
-            .entry(group.into())
-            .or_default()
-            .insert(file, value);
+        let known = self.known.entry(group.into()).or_default();
+        known.values.insert(file, value);
         Ok(value)
     }
 
@@ -167,7 +180,7 @@ impl KernelFiles {
         Ok(CpuSurroundings::new(period_us, tightest_cores))
     }
 
-    /// Forgets what the files of a group hold.
+    /// Forgets what the files of a group hold, and closes them.
     pub fn forget(&mut self, group: &Path) {
         self.known.retain(|known, _| !known.starts_with(group));
         self.periods_us.retain(|known, _| !known.starts_with(group));
@@ -227,33 +240,58 @@ impl KernelFiles {
     }
 }
 
+impl Group {
+    fn write(
+        &mut self,
+        group: &Path,
+        file: LimitFile,
+        value: Value,
+    ) -> Result<(), KernelFileError> {
+        let (name, text) = (file.name(), file.text(value));
+        if let Some(open) = self.open.get(name) {
+            match write_at_start(open, &text) {
+                // Of a group that was removed; another may have its name by now.
+                Err(error) if error.raw_os_error() == Some(Errno::ENODEV as i32) => {
+                    self.open.remove(name);
+                }
+                written => {
+                    return written.map_err(|error| not_written(&text, &group.join(name), error));
+                }
+            }
+        }
+        let path = group.join(name);
+        let written = open_to_write(&path).and_then(|open| {
+            write_at_start(&open, &text)?;
+            self.open.insert(name, open);
+            Ok(())
+        });
+        written.map_err(|error| not_written(&text, &path, error))
+    }
+}
+
 /// The order in which no group is tighter than one in it at any moment, if none is before and
-/// none is afterwards. `current` is what a file holds; nothing where it cannot be read.
-fn in_order(
-    changes: Vec<Change>,
-    mut current: impl FnMut(&Change) -> Option<Value>,
-) -> Vec<Change> {
-    let depth = |change: &Change| change.group.components().count();
-    let tightens = |change: &Change| {
+/// none is afterwards, by the places of the changes. `current` is what a file holds; nothing where
+/// it cannot be read.
+fn in_order(changes: &[&Change], mut current: impl FnMut(&Change) -> Option<Value>) -> Vec<usize> {
+    let depth = |place: &usize| changes[*place].group.components().count();
+    let tightens = |place: &usize| {
+        let change = changes[*place];
         let before = current(change);
         before.is_some_and(|before| before.is_looser_than(change.value))
     };
-    let (mut tightened, mut loosened): (Vec<Change>, Vec<Change>) =
-        changes.into_iter().partition(tightens);
+    let (mut tightened, mut loosened): (Vec<usize>, Vec<usize>) =
+        (0..changes.len()).partition(tightens);
     // Both sorts are stable: within a group the order that was given stays.
-    loosened.sort_by_key(depth);
-    tightened.sort_by_key(|change| Reverse(depth(change)));
+    loosened.sort_by_cached_key(depth);
+    tightened.sort_by_cached_key(|place| Reverse(depth(place)));
     loosened.append(&mut tightened);
     loosened
 }
 
-/// Whether a group in this one was to be tightened and could not be.
-fn holds_back(outcomes: &[(Change, Result<bool, KernelFileError>)], outer: &Change) -> bool {
-    let mut failed = outcomes.iter().filter(|(_, outcome)| outcome.is_err());
-    failed.any(|(change, _)| {
-        let is_inside = change.group != outer.group && change.group.starts_with(&outer.group);
-        is_inside && change.file == outer.file && change.value != Value::Unlimited
-    })
+/// Whether `inner`, which failed, is in the group of the other one and was to be tightened.
+fn holds_back(inner: &Change, outer: &Change) -> bool {
+    let is_inside = inner.group != outer.group && inner.group.starts_with(&outer.group);
+    is_inside && inner.file == outer.file && inner.value != Value::Unlimited
 }
 
 /// Reads a file as it is.
@@ -340,14 +378,24 @@ pub fn read_pids_below(group: &Path) -> Result<Vec<u32>, KernelFileError> {
     Ok(pids)
 }
 
-fn write(path: &Path, value: &str) -> Result<(), KernelFileError> {
-    // Kernel files are never created: a missing one has to be an error.
-    OpenOptions::new()
-        .write(true)
-        .truncate(true)
-        .open(path)
-        .and_then(|mut file| file.write_all(value.as_bytes()))
-        .map_err(|error| KernelFileError::new(format!("write {value} to"), path, error))
+fn write(path: &Path, text: &str) -> Result<(), KernelFileError> {
+    let written = open_to_write(path).and_then(|mut file| file.write_all(text.as_bytes()));
+    written.map_err(|error| not_written(text, path, error))
+}
+
+/// Kernel files are never created: a missing one has to be an error.
+fn open_to_write(path: &Path) -> io::Result<File> {
+    OpenOptions::new().write(true).truncate(true).open(path)
+}
+
+/// Kernel files have no length; recorded ones may hold more than what is written now.
+fn write_at_start(file: &File, text: &str) -> io::Result<()> {
+    file.set_len(0)?;
+    file.write_all_at(text.as_bytes(), 0)
+}
+
+fn not_written(text: &str, path: &Path, error: io::Error) -> KernelFileError {
+    KernelFileError::new(format!("write {text} to"), path, error)
 }
 
 #[cfg(test)]
@@ -378,6 +426,28 @@ mod tests {
     }
 
     #[test]
+    fn a_group_that_comes_again_under_its_name_is_written() {
+        let root = Path::new("/sys/fs/cgroup/cpu");
+        if !nix::unistd::geteuid().is_root() || !root.join("cpu.shares").exists() {
+            return;
+        }
+        let group = root.join(format!("elastane-test-again-{}", std::process::id()));
+        let mut files = KernelFiles::default();
+        for _ in 0..2 {
+            fs::create_dir(&group).unwrap();
+            // The first group's file is still open, as the agent knows nothing of its end.
+            for shares in [512, 256] {
+                assert!(files.write(&group, SHARES, Value::Weight(shares)).unwrap());
+                let held = read_limit(&group, SHARES).unwrap();
+                assert_eq!(held, Value::Weight(shares));
+            }
+            fs::remove_dir(&group).unwrap();
+        }
+        let error = files.write(&group, SHARES, Value::Weight(512)).unwrap_err();
+        assert!(error.is_gone(), "{error}");
+    }
+
+    #[test]
     fn an_error_names_path_and_reason_and_is_tried_again() {
         let directory = tempfile::tempdir().unwrap();
         let group = directory.path();
@@ -404,9 +474,9 @@ mod tests {
             file: LimitFile::MemoryMax,
             value: Value::AtMost(4096),
         };
-        let changes = vec![change(outer), change(&outer.join("gone"))];
-        let outcomes = KernelFiles::default().write_all(changes);
-        assert!(outcomes.iter().all(|(_, outcome)| outcome.is_err()));
+        let changes = [change(outer), change(&outer.join("gone"))];
+        let outcomes = KernelFiles::default().write_all(&[&changes[0], &changes[1]]);
+        assert!(outcomes.iter().all(Result::is_err));
         assert_eq!(read_text(&outer.join("memory.max")).unwrap(), "max");
     }
 
@@ -440,9 +510,11 @@ mod tests {
                 // The names of the groups follow from their number, so that all are in each tree.
                 let changes: Vec<Change> =
                     changes.filter(|change| now.contains_key(&change.group)).collect();
+                let changes: Vec<&Change> = changes.iter().collect();
                 let before = now.clone();
-                for change in in_order(changes, |change| before.get(&change.group).copied()) {
-                    now.insert(change.group, change.value);
+                for place in in_order(&changes, |change| before.get(&change.group).copied()) {
+                    let change = changes[place];
+                    now.insert(change.group.clone(), change.value);
                     for (group, value) in &now {
                         let outer = group.parent().and_then(|outer| now.get(outer));
                         let is_inside = outer.is_none_or(|outer| !value.is_looser_than(*outer));

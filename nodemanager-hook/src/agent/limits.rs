@@ -1,12 +1,12 @@
 //! The plan's limits, put in force for all containers at once.
 
-use std::{collections::BTreeMap, path::PathBuf, time::Instant};
+use std::time::Instant;
 
 use elastane_protocol::Limits;
 
 use super::{Actuator, Agent, container::Container};
 use crate::{
-    actuators::{Circumstances, KernelFileError, LimitError, LimitFile, Margin, Step},
+    actuators::{Change, Circumstances, KernelFileError, LimitError, Margin, Step},
     audit::Reason,
     container_id::ContainerId,
     once::Once,
@@ -79,14 +79,14 @@ impl Actuator {
         for wanted in &all {
             steps.push(self.steps(wanted, troubles));
         }
-        let changes = steps.iter().flatten().flat_map(|step| step.changes.clone());
-        let outcomes = self.files.write_all(changes.collect());
-        let outcomes: Outcomes = outcomes
-            .into_iter()
-            .map(|(change, outcome)| ((change.group, change.file), outcome))
+        let changes: Vec<&Change> = steps
+            .iter()
+            .flatten()
+            .flat_map(|one| &one.changes)
             .collect();
-        for (wanted, steps) in all.into_iter().zip(steps) {
-            self.settle(wanted, &steps, &outcomes, now, troubles);
+        let mut outcomes = self.files.write_all(&changes).into_iter();
+        for (wanted, steps) in all.into_iter().zip(&steps) {
+            self.settle(wanted, steps, &mut outcomes, now, troubles);
         }
     }
 
@@ -122,7 +122,7 @@ impl Actuator {
         &mut self,
         wanted: Wanted<'_>,
         steps: &[Step],
-        outcomes: &Outcomes,
+        outcomes: &mut impl Iterator<Item = Result<bool, KernelFileError>>,
         now: Instant,
         troubles: &mut Once,
     ) {
@@ -136,11 +136,11 @@ impl Actuator {
         for step in steps {
             let mut written = Vec::new();
             let mut failed = None;
-            for change in &step.changes {
-                match outcomes.get(&(change.group.clone(), change.file)) {
-                    Some(Ok(true)) => written.push(change),
-                    Some(Err(error)) => failed = Some(error),
-                    _ => {}
+            for (change, outcome) in step.changes.iter().zip(&mut *outcomes) {
+                match outcome {
+                    Ok(true) => written.push(change),
+                    Ok(false) => {}
+                    Err(error) => failed = Some(error),
                 }
             }
             match failed {
@@ -194,5 +194,3 @@ impl Actuator {
         }
     }
 }
-
-type Outcomes = BTreeMap<(PathBuf, LimitFile), Result<bool, KernelFileError>>;

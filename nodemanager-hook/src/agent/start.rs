@@ -207,14 +207,16 @@ impl Agent {
             file,
             value,
         });
+        let changes: Vec<Change> = changes.collect();
+        let changes: Vec<&Change> = changes.iter().collect();
         let mut written = Vec::new();
-        for (change, outcome) in actuator.files.write_all(changes.collect()) {
+        for (change, outcome) in changes.iter().zip(actuator.files.write_all(&changes)) {
             match outcome {
                 Err(error) if !error.is_gone() => {
                     self.troubles.warn("limits left behind", error);
                     continue;
                 }
-                Ok(true) => written.push(change.clone()),
+                Ok(true) => written.push(*change),
                 _ => {}
             }
             if let Err(error) = actuator.journal.forget_former(group, change.file) {
@@ -223,7 +225,6 @@ impl Agent {
         }
         actuator.files.forget(group);
         if !written.is_empty() {
-            let written: Vec<&Change> = written.iter().collect();
             let audit = &mut actuator.audit;
             let none = Limits::default();
             if let Err(error) = audit.changed(&container, Reason::LeftBehind, &none, &written) {

@@ -109,7 +109,8 @@ impl Bench {
         let mut written = 0;
         for step in self.limiter.steps(planned, circumstances, files, journal) {
             let step = step.unwrap();
-            for (_, outcome) in files.write_all(step.changes.clone()) {
+            let changes: Vec<&Change> = step.changes.iter().collect();
+            for outcome in files.write_all(&changes) {
                 written += usize::from(outcome.unwrap());
             }
             self.limiter.settle(&step, files, journal).unwrap();
