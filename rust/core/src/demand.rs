@@ -95,6 +95,12 @@ impl Demand {
         &self.slots
     }
 
+    /// Whether another demand shares the series.
+    #[must_use]
+    pub fn is_shared(&self) -> bool {
+        Arc::strong_count(&self.slots) > 1
+    }
+
     /// The demand `elapsed_ms` after the start; past the end the last value holds.
     #[must_use]
     pub fn at(&self, elapsed_ms: i64) -> Resources {

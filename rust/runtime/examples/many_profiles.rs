@@ -1,5 +1,5 @@
-//! How large the depository of many applications is, how long it takes to open, and how much memory
-//! their profiles are.
+//! How large the depository of many applications is, how long it takes to open, how much memory
+//! their profiles are, and what a submission of one of them costs.
 //!
 //! `cargo run --release -p elastane-runtime --example many_profiles -- 10000 300`: so many
 //! applications, with three runs of so many seconds each.
@@ -7,12 +7,13 @@
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::fs;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use elastane_core::Resources;
-use elastane_predict::{ContainerKind, Outcome, Run, RunSeries};
+use elastane_predict::{ContainerKind, Outcome, Run, RunSeries, Submission};
 use elastane_runtime::{Elastane, Settings};
 use elastane_store::Depository;
+use serde_json::Value;
 
 const PREFIX: &str = "yarn.scheduler.elastane.";
 
@@ -45,12 +46,50 @@ fn main() -> Result<(), Box<dyn Error>> {
     let begin = Instant::now();
     let elastane = Elastane::open(Settings::from_configuration(&configuration, true)?)?;
     let opened = begin.elapsed();
+    while profiles(&elastane)? < applications {
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    let made = begin.elapsed();
     let memory_mb = resident_mb()? - before_mb;
     println!("{applications} applications, 3 runs of {seconds} s, 2 kinds of containers");
     println!("saved in {saved:.1?}, a file of {file_mb:.0} MB, a snapshot in {snapshot_took:.1?}");
-    println!("opened in {opened:.1?}, {memory_mb:.0} MB more in memory");
+    println!("opened in {opened:.1?}, every profile made after {made:.1?}");
+    println!("{memory_mb:.0} MB more in memory");
+    let [first, again] = [0, 1].map(|round| submit(&elastane, round));
+    println!("a submission took {first:.1?}, of an application that is there already {again:.1?}");
     elastane.close();
     Ok(())
+}
+
+fn profiles(elastane: &Elastane) -> Result<u64, Box<dyn Error>> {
+    let status: Value = serde_json::from_str(&elastane.status(0))?;
+    Ok(status["profiles"]
+        .as_u64()
+        .ok_or("no profiles in the status")?)
+}
+
+/// The median of so many submissions of different applications.
+fn submit(elastane: &Elastane, round: u64) -> Duration {
+    const SUBMITTED: u64 = 51;
+    let submission = |application| Submission {
+        id: format!("application_9{round}_{application:06}"),
+        name: String::new(),
+        user: String::new(),
+        queue: "root.etl".to_owned(),
+        application_type: "SPARK".to_owned(),
+        tags: vec![format!("elastane.profile=job-{application}")],
+        commands: Vec::new(),
+    };
+    let mut took: Vec<Duration> = (0..SUBMITTED)
+        .map(|application| {
+            let submission = submission(application);
+            let begin = Instant::now();
+            elastane.application_added(&submission, 1_800_000_000_000);
+            begin.elapsed()
+        })
+        .collect();
+    took.sort_unstable();
+    took[took.len() / 2]
 }
 
 /// Phases of 30 s, with noise on CPU and disk and now and then on the network.
@@ -80,7 +119,7 @@ fn run(application: u64, number: u64, slots: usize) -> Run {
     };
     let started_ms = 1_700_000_000_000 + (number * 86_400 + application) as i64 * 1_000;
     Run {
-        application_key: format!("app|SPARK|alice|root.etl|Job {application}|job.py|--day #"),
+        application_key: format!("tag|job-{application}"),
         application_id: format!("application_{number}_{application:06}"),
         application_name: format!("Job {application} of day {number}"),
         started_ms,

@@ -2,7 +2,9 @@
 
 mod counts;
 mod foreseeing;
+mod in_use;
 mod keeper;
+mod known;
 mod sharing;
 mod training;
 
@@ -13,13 +15,15 @@ use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
 
 use elastane_core::cluster::{ApplicationId, Demands, Predicted};
-use elastane_predict::{ContainerKind, Planned, Profile, ProfileSettings, Run, Settings};
+use elastane_predict::{ContainerKind, ProfileSettings, Run, Settings};
 use elastane_store::{Depository, StoreError, SubmissionRecord};
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
 
 use crate::writer::JournalWriter;
 pub(crate) use counts::Counts;
+use in_use::InUse;
 use keeper::Keeper;
+use known::Known;
 use sharing::Share;
 pub use sharing::SharingError;
 
@@ -27,13 +31,6 @@ type Profiles = Arc<RwLock<HashMap<String, Arc<Known>>>>;
 
 /// Takes what is foreseen of an application's containers of one kind; none is the request.
 pub(crate) type Foreseen = Box<dyn Fn(ApplicationId, ContainerKind, Option<Predicted>) + Send>;
-
-/// What is known of an application at once, before anybody has looked at its settings.
-struct Known {
-    profile: Profile,
-    /// The latest run's; it holds for submissions that agree with them.
-    settings: Settings,
-}
 
 /// So many profiles, of the applications that ran last, are there before the first heartbeat; those
 /// of the others come while the scheduler works. A profile takes some 10 ms to make, of runs of half
@@ -44,6 +41,7 @@ const AT_ONCE: usize = 200;
 /// depository.
 pub(crate) struct Learner {
     profiles: Profiles,
+    in_use: Mutex<InUse>,
     counts: Arc<Counts>,
     sender: Option<Sender<Work>>,
     thread: Option<JoinHandle<()>>,
@@ -101,6 +99,7 @@ impl Learner {
             .spawn(move || keeper.work(later, &receiver))?;
         Ok(Self {
             profiles,
+            in_use: Mutex::default(),
             counts,
             sender: Some(sender),
             thread: Some(thread),
@@ -114,11 +113,11 @@ impl Learner {
         let Some(known) = known.filter(|known| known.settings.agree(given)) else {
             return Demands::default();
         };
-        let name: Arc<str> = key.into();
-        let planned = known.profile.all_planned();
-        planned
-            .map(|(kind, planned)| (kind, predicted(planned, &name)))
-            .collect()
+        let demands = self.in_use.lock().demands(key, &known);
+        demands.unwrap_or_else(|error| {
+            log::error!("the requests of {key} stand: {error}");
+            Demands::default()
+        })
     }
 
     pub(crate) fn profile_count(&self) -> usize {
@@ -164,14 +163,6 @@ impl Learner {
     }
 }
 
-fn predicted(planned: &Planned, profile: &Arc<str>) -> Predicted {
-    Predicted {
-        demand: planned.demand.clone(),
-        margin: planned.margin,
-        profile: Arc::clone(profile),
-    }
-}
-
 fn latest_first(depository: &Depository) -> Result<Vec<String>, StoreError> {
     let mut applications = depository.applications()?;
     applications.sort_by_key(|application| std::cmp::Reverse(application.latest_ms));
@@ -186,3 +177,6 @@ pub(crate) enum LearnerError {
     #[error("the learner's thread cannot be started: {0}")]
     Thread(#[from] io::Error),
 }
+
+#[cfg(test)]
+mod tests;

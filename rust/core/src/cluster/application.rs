@@ -73,6 +73,14 @@ impl Demands {
     pub fn of(&self, kind: ContainerKind) -> Option<&Predicted> {
         self.0.get(&kind)
     }
+
+    /// Whether somebody else has a series of these.
+    #[must_use]
+    pub fn are_shared(&self) -> bool {
+        self.0
+            .values()
+            .any(|predicted| predicted.demand.is_shared())
+    }
 }
 
 impl FromIterator<(ContainerKind, Predicted)> for Demands {

@@ -2,15 +2,17 @@
 
 use std::sync::Arc;
 
-use elastane_core::cluster::ApplicationId;
+use elastane_core::DemandError;
+use elastane_core::cluster::{ApplicationId, Predicted};
 use elastane_predict::{
-    AT_FIRST_ASK, ContainerKind, Earlier, Exclusion, GivenRun, NotUsed, Planned, Profile, Settings,
-    foresee, kinds, profile,
+    AT_FIRST_ASK, ContainerKind, Earlier, Exclusion, GivenRun, NotUsed, Planned, Prediction,
+    Profile, ProfileSettings, Settings, foresee, kinds, profile,
 };
-use elastane_store::{PredictionMade, PredictionRecord, StoreError};
+use elastane_store::{PackError, PredictionMade, PredictionRecord, StoreError};
 
 use super::keeper::Keeper;
-use super::{Asked, Known, Submitted, predicted};
+use super::known::{Known, Packed};
+use super::{Asked, Submitted};
 
 /// Among so many of the latest runs those with the same settings are looked for.
 const LOOKED_THROUGH: usize = 200;
@@ -39,7 +41,7 @@ impl Keeper {
         let runs: Vec<_> = runs.into_iter().map(|given| given.run).collect();
         if let Some(profile) = profile(key, &runs, &self.settings) {
             tell_left_out(&profile);
-            let known = Arc::new(Known { profile, settings });
+            let known = Arc::new(Known::new(&profile, settings));
             self.profiles.write().insert(key.to_owned(), known);
         }
         Ok(())
@@ -127,15 +129,14 @@ impl Keeper {
                 continue;
             };
             self.counts.foreseen(&foreseen);
-            let planned = foreseen.prediction.as_ref().ok().and_then(|prediction| {
-                let planned = Planned::of(prediction, &self.settings);
+            let predicted = foreseen.prediction.as_ref().ok().and_then(|prediction| {
+                let predicted = predicted(prediction, &self.settings, &profile);
                 let id = given.application_id;
-                planned
+                predicted
                     .inspect_err(|error| log::error!("the request of {id} stands: {error}"))
                     .ok()
             });
-            let planned = planned.map(|planned| predicted(&planned, &profile));
-            (self.foreseen)(given.application, kind, planned);
+            (self.foreseen)(given.application, kind, predicted);
             records.push(PredictionRecord {
                 application_id: given.application_id.to_owned(),
                 application_key: given.key.to_owned(),
@@ -171,6 +172,26 @@ impl Keeper {
         }
         Ok(runs)
     }
+}
+
+/// What containers are planned by, as a profile that was packed has it: where both say the same
+/// nothing changes for an application that waits.
+fn predicted(
+    prediction: &Prediction,
+    settings: &ProfileSettings,
+    profile: &Arc<str>,
+) -> Result<Predicted, NotKept> {
+    let planned = Planned::of(prediction, settings)?;
+    Ok(Packed::new(&planned)?.unpack(profile)?)
+}
+
+/// Why a prediction is no demand.
+#[derive(Debug, thiserror::Error)]
+enum NotKept {
+    #[error(transparent)]
+    Demand(#[from] DemandError),
+    #[error(transparent)]
+    Packed(#[from] PackError),
 }
 
 fn tell_left_out(profile: &Profile) {

@@ -134,7 +134,7 @@ impl Keeper {
         self.make_profile(key)?;
         self.to_train.insert(key.clone());
         let known = self.profiles.read().get(key).cloned();
-        let runs = known.map_or(0, |it| it.profile.runs());
+        let runs = known.map_or(0, |it| it.runs);
         self.journal.write(Record::Learned {
             time_ms: now_ms,
             application: run.application_id.clone(),
