@@ -33,8 +33,8 @@ type Profiles = Arc<RwLock<HashMap<String, Arc<Known>>>>;
 pub(crate) type Foreseen = Box<dyn Fn(ApplicationId, ContainerKind, Option<Predicted>) + Send>;
 
 /// So many profiles, of the applications that ran last, are there before the first heartbeat; those
-/// of the others come while the scheduler works. A profile takes some 10 ms to make, of runs of half
-/// an hour ten times that.
+/// of the others come while the scheduler works. A profile takes some 6 ms to make, of runs of half
+/// an hour 30.
 const AT_ONCE: usize = 200;
 
 /// Keeps the profiles of every application in memory, and the runs they come from in the

@@ -27,23 +27,28 @@ impl Curve {
         &self.used
     }
 
-    fn slots(&self) -> usize {
+    pub(crate) fn slots(&self) -> usize {
         self.used.slots().len()
     }
 
     /// What was used in each slot from one progress to another, and for how much of the run; past
     /// the end nothing.
     pub(crate) fn between(&self, from: f64, to: f64) -> impl Iterator<Item = (Resources, f64)> {
+        let used = self.used.slots();
+        self.parts(from, to).map(|(slot, part)| (used[slot], part))
+    }
+
+    /// The slots from one progress to another, and how much of the run each is there.
+    pub(crate) fn parts(&self, from: f64, to: f64) -> impl Iterator<Item = (usize, f64)> + use<> {
         let slots = self.slots() as f64;
         let (from, to) = (from.max(0.0) * slots, (to * slots).min(slots));
         let first = from.floor() as usize;
-        let end = (to.ceil().max(0.0) as usize).max(first);
-        let used = self.used.slots().get(first..end).unwrap_or_default();
-        used.iter().enumerate().filter_map(move |(at, usage)| {
-            let slot = (first + at) as f64;
-            let overlap = to.min(slot + 1.0) - from.max(slot);
+        let end = to.ceil().max(0.0) as usize;
+        (first..end).filter_map(move |slot| {
+            let at = slot as f64;
+            let overlap = to.min(at + 1.0) - from.max(at);
             // Less than that is the rounding of a boundary that both sides share.
-            (overlap > 1e-9).then_some((*usage, overlap / slots))
+            (overlap > 1e-9).then_some((slot, overlap / slots))
         })
     }
 

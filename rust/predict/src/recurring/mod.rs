@@ -7,9 +7,11 @@ mod curve;
 mod forecast;
 mod held_out;
 mod pool;
+mod ranked;
 mod selection;
 mod spread;
 mod tracker;
+mod window;
 
 use elastane_core::{Demand, DemandError, Resources};
 

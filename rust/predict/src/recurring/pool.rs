@@ -30,10 +30,22 @@ impl Pool {
     /// Of values that are at least 0, with weights above 0.
     pub(crate) fn new(mut values: Vec<(f64, f64)>) -> Self {
         values.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
-        let mut corners = vec![NO_BOUND];
+        Self::of_ascending(values)
+    }
+
+    /// The same of values that are in order.
+    pub(crate) fn of_ascending(values: impl IntoIterator<Item = (f64, f64)>) -> Self {
+        let mut points = vec![(0.0, 0.0)];
         let mut weight_upto = 0.0;
-        for (bound, weight) in values {
+        values.into_iter().for_each(|(bound, weight)| {
             weight_upto += weight;
+            points.push((bound, weight_upto));
+        });
+        // Few points are corners, and this is cheaper for each of the others than the hull.
+        thin(&mut points);
+        thin(&mut points);
+        let mut corners = vec![NO_BOUND];
+        for (bound, weight_upto) in points.into_iter().skip(1) {
             let mut rise = f64::NEG_INFINITY;
             while let Some(last) = corners.last() {
                 rise = (bound - last.bound) / (weight_upto - last.weight_upto);
@@ -67,6 +79,28 @@ impl Pool {
     pub(crate) fn bound(&self, price: f64, scale: f64) -> f64 {
         self.cheapest(price, scale).bound
     }
+}
+
+/// Takes out points that are on or above the line from the point before to the one behind: no such point
+/// is a corner, and what is a corner stays. Without a branch, since no processor can guess which these are.
+fn thin(points: &mut Vec<(f64, f64)>) {
+    let Some(mut before) = points.first().copied() else {
+        return;
+    };
+    let mut kept = 1;
+    for at in 1..points.len().saturating_sub(1) {
+        let (point, behind) = (points[at], points[at + 1]);
+        let rise_to = (point.0 - before.0) * (behind.1 - point.1);
+        let rise_from = (behind.0 - point.0) * (point.1 - before.1);
+        points[kept] = point;
+        kept += usize::from(rise_to < rise_from);
+        before = point;
+    }
+    if let Some(last) = points.last().copied().filter(|_| points.len() > 1) {
+        points[kept] = last;
+        kept += 1;
+    }
+    points.truncate(kept);
 }
 
 #[cfg(test)]
