@@ -496,6 +496,14 @@ proptest! {
     }
 
     #[test]
+    fn ursa_by_f_is_what_the_plain_reference_says(jobs in tiny(), cores in 1_usize..4) {
+        let placement = Placement::Ursa { by_stage: true, by_network: true };
+        let mut parameters = tiny_machines(1, cores);
+        parameters.workers.score_by_f = true;
+        ends_alike(&jobs, placement, &parameters)?;
+    }
+
+    #[test]
     fn capacity_is_what_the_plain_reference_says(
         jobs in tiny(),
         cores in 1_usize..3,

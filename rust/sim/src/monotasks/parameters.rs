@@ -42,6 +42,8 @@ pub struct Workers {
     pub stage_bonus: f64,
     /// W: what the rank of a job counts.
     pub order_weight: f64,
+    /// Whether F of the tasks that can be placed now counts in a stage's score, too.
+    pub score_by_f: bool,
     /// What jobs that run may have asked for in all, over the memory there is. Without an end, all
     /// jobs run at once.
     pub admitted_memory: f64,
@@ -105,6 +107,7 @@ impl Default for Parameters {
                 disk_monotasks: 2,
                 stage_bonus: 100.0,
                 order_weight: 1.0,
+                score_by_f: false,
                 admitted_memory: f64::INFINITY,
             },
             containers: Containers {

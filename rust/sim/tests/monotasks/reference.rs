@@ -314,19 +314,22 @@ impl<'a> Reference<'a> {
         }
     }
 
-    /// Ursa, on one machine: stages that fit whole in the order of their jobs with the bonus on top.
+    /// Ursa, on one machine: stages in the order of their jobs, with the bonus on top where they fit
+    /// whole, and with F where the parameters say so.
     fn place_stages(&mut self) {
         let workers = self.parameters.workers;
         loop {
             let mut best: Option<(f64, usize, Vec<usize>)> = None;
             for tasks in self.waiting() {
-                let fitting = self.fitting(&tasks);
+                let (fitting, f) = self.fitting(&tasks);
                 if fitting == 0 {
                     continue;
                 }
                 let waited_s = self.now_s - self.jobs[self.tasks[tasks[0]].job].submitted_s;
                 let whole = fitting == tasks.len();
-                let score = waited_s + if whole { workers.stage_bonus } else { 0.0 };
+                let bonus = if whole { workers.stage_bonus } else { 0.0 };
+                let f = if workers.score_by_f { f } else { 0.0 };
+                let score = waited_s + bonus + f;
                 if best.as_ref().is_none_or(|(most, _, _)| score > *most) {
                     best = Some((score, fitting, tasks));
                 }
@@ -340,9 +343,11 @@ impl<'a> Reference<'a> {
         }
     }
 
-    /// How many of these, one after the other, have some of all that they need left below EPT.
-    fn fitting(&self, tasks: &[usize]) -> usize {
+    /// How many of these, one after the other, have some of all that they need left below EPT; and
+    /// their F in all.
+    fn fitting(&self, tasks: &[usize]) -> (usize, f64) {
         let machines = self.parameters.machines;
+        let mut f = 0.0;
         let mut here: Vec<&TaskNow> = self.here(0).collect();
         for (fitting, at) in tasks.iter().enumerate() {
             let task = &self.tasks[*at];
@@ -357,10 +362,15 @@ impl<'a> Reference<'a> {
             let is_full = (0..3).any(|kind| task.left[kind] > 0.0 && ahead_s[kind] >= expected_s);
             let held_bytes: f64 = here.iter().map(|task| task.asked_bytes).sum();
             if is_full || held_bytes + task.asked_bytes > machines.memory_bytes {
-                return fitting;
+                return (fitting, f);
+            }
+            for (kind, ahead_s) in ahead_s.into_iter().enumerate() {
+                let idle = (1.0 - ahead_s / expected_s).max(0.0);
+                let increase = task.left[kind] / self.rate(kind) / expected_s;
+                f += idle * increase.min(idle);
             }
             here.push(task);
         }
-        tasks.len()
+        (tasks.len(), f)
     }
 }

@@ -35,11 +35,14 @@ impl PartialOrd for Turn {
 struct Tentative {
     workers: Vec<(usize, Work)>,
     whole: bool,
+    /// ΣF.
+    f: f64,
 }
 
 impl WorkerQueues {
-    /// One round. A stage's score is W times the rank of its job, and the bonus if all that waits of
-    /// it finds a place; the highest goes first, and takes what it can get.
+    /// One round. A stage's score is W times the rank of its job, the bonus if all that waits of it
+    /// finds a place and, where the parameters say so, ΣF of what finds one; the highest goes first,
+    /// and takes what it can get.
     ///
     /// What is free only shrinks within a round, so a score only falls: it is enough to look again at
     /// the stage that was best.
@@ -55,12 +58,15 @@ impl WorkerQueues {
         } else {
             0.0
         };
+        let by_f = world.parameters.workers.score_by_f;
         let mut turns: BinaryHeap<Turn> = self
             .ready
             .iter()
             .enumerate()
             .map(|(place, &stage)| Turn {
-                score: self.weighted_rank(world, stage) + bonus,
+                score: self.weighted_rank(world, stage)
+                    + bonus
+                    + if by_f { most_f(world, stage) } else { 0.0 },
                 place,
                 stage,
                 may_be_whole: by_stage,
@@ -88,6 +94,18 @@ impl WorkerQueues {
                 turns.push(partly);
                 continue;
             }
+            if by_f {
+                let earned = if turn.may_be_whole { bonus } else { 0.0 };
+                let now = Turn {
+                    score: self.weighted_rank(world, turn.stage) + earned + tentative.f,
+                    ..turn
+                };
+                if turns.peek().is_some_and(|next| *next > now) {
+                    loads = before;
+                    turns.push(now);
+                    continue;
+                }
+            }
             for (machine, idle) in tentative.workers {
                 self.place(world, turn.stage, machine, idle);
             }
@@ -104,11 +122,18 @@ fn could_be_whole(world: &World<'_>, stage: u32, room: CpuRoom) -> bool {
     seconds(world.parameters, state.unplaced)[cpu] <= room.seconds(most_cpu_s)
 }
 
+/// At least ΣF of the tasks of a stage: F has D ≤ 1 and `Inc ≤ seconds ÷ EPT` in each term.
+fn most_f(world: &World<'_>, stage: u32) -> f64 {
+    let unplaced = seconds(world.parameters, world.progress.stage(stage).unplaced);
+    unplaced.iter().sum::<f64>() / world.parameters.workers.expected_processing_s
+}
+
 /// Places the tasks of a stage one by one, each on the worker with the highest F, on paper.
 fn tentative(world: &World<'_>, stage: u32, loads: &mut [Load], by_network: bool) -> Tentative {
     let state = world.progress.stage(stage);
     let expected_s = world.parameters.workers.expected_processing_s;
     let mut workers = Vec::new();
+    let mut f = 0.0;
     for task in state.next..state.tasks.end {
         let need = Need {
             seconds: seconds(world.parameters, world.progress.task(task).work),
@@ -127,9 +152,11 @@ fn tentative(world: &World<'_>, stage: u32, loads: &mut [Load], by_network: bool
         };
         loads[machine].add(&need);
         workers.push((machine, gain.idle));
+        f += gain.f;
     }
     Tentative {
         whole: workers.len() == state.unplaced_tasks() as usize,
         workers,
+        f,
     }
 }
