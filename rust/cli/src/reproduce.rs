@@ -36,6 +36,7 @@ const SENSITIVITY_SEEDS: u32 = 3;
   elastane reproduce ursa --seeds 3
   elastane reproduce reprovision --seeds 5
   elastane reproduce sensitivity --json sensitivity.json
+  elastane reproduce sensitivity --of ursa --seeds 30
   elastane reproduce house --noise 0.4 --length-error 0.2")]
 pub(crate) struct Reproduce {
     /// The paper: elasecutor, prophet, ispark or ursa; or sensitivity, for how the main figures
@@ -45,6 +46,9 @@ pub(crate) struct Reproduce {
     /// How many seeds, from --seed on; 30, or 3 for sensitivity, where it is not given
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=1_000))]
     seeds: Option<u32>,
+    /// With sensitivity: of this paper only
+    #[arg(long, value_name = "PAPER")]
+    of: Option<String>,
     #[command(flatten)]
     run: RunOptions,
     /// Write all figures as JSON
@@ -56,6 +60,10 @@ impl Reproduce {
     pub(crate) fn run(&self, output: &mut impl Write) -> Result<(), Failure> {
         let seeds = self.seeds.unwrap_or(SEEDS);
         let json = self.json.as_deref();
+        if self.of.is_some() && self.paper != SENSITIVITY {
+            let refused = "--of: goes with sensitivity only".to_owned();
+            return Err(Failure::BadInput(refused));
+        }
         match self.paper.as_str() {
             URSA => reproduce_ursa::run(&self.run, seeds, json, output),
             HOUSE => house::run(&self.run, seeds, json, output),
@@ -63,7 +71,7 @@ impl Reproduce {
             ISPARK => ispark::run(&self.run, seeds, json, output),
             SENSITIVITY => {
                 let seeds = self.seeds.unwrap_or(SENSITIVITY_SEEDS);
-                sensitivity::run(&self.run, seeds, json, output)
+                sensitivity::run(&self.run, self.of.as_deref(), seeds, json, output)
             }
             _ => simulated::run(&self.paper()?, &self.run, seeds, json, output),
         }

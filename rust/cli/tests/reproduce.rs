@@ -64,6 +64,27 @@ fn ursas_tables_are_run_at_its_own_grain() {
 }
 
 #[test]
+fn sensitivity_is_that_of_one_paper_where_one_is_named() {
+    let (printed, report) = reproduced(&["sensitivity", "--of", "ispark", "--seeds", "1"]);
+    assert!(printed.contains("serial part"), "{printed}");
+    assert!(!printed.contains("minfrag"), "{printed}");
+    assert!(report["sensitivity"].as_array().unwrap().len() > 4);
+    assert_eq!(report["others"], serde_json::json!([]));
+}
+
+#[test]
+fn sensitivity_of_what_is_not_there_is_refused() {
+    let refused = elastane(&["reproduce", "sensitivity", "--of", "house"]).refused();
+    let names = "elasecutor, prophet, ispark, ursa";
+    assert_eq!(
+        refused,
+        format!("elastane: sensitivity of house: not known, {names} are there\n")
+    );
+    let refused = elastane(&["reproduce", "ursa", "--of", "ursa"]).refused();
+    assert_eq!(refused, "elastane: --of: goes with sensitivity only\n");
+}
+
+#[test]
 fn a_paper_that_is_not_there_is_refused_with_those_that_are() {
     let refused = elastane(&["reproduce", "spark"]).refused();
     assert_eq!(

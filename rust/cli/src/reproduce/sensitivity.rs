@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use elastane_sim::ispark::{self, Allocation, Figure, Parameters};
+use elastane_sim::monotasks;
 use elastane_sim::reproduce::{Measured, STUDIES, Setup, Study, Variation};
 use serde_json::{Value, json};
 
@@ -12,22 +13,42 @@ use super::simulated::{compare, with_others};
 use crate::failure::Failure;
 use crate::simulation::{RunOptions, write};
 
+const ISPARK: &str = "ispark";
+const URSA: &str = "ursa";
+
+/// All papers, or the one that is named.
 pub(super) fn run(
     run: &RunOptions,
+    of: Option<&str>,
     seeds: u32,
     json: Option<&Path>,
     output: &mut impl Write,
 ) -> Result<(), Failure> {
     run.refuse_changes("a sensitivity run changes the parameters itself")?;
+    let mut names: Vec<&str> = STUDIES.iter().map(|study| study.workload).collect();
+    names.extend([ISPARK, URSA]);
+    if let Some(of) = of
+        && !names.contains(&of)
+    {
+        let names = names.join(", ");
+        let unknown = format!("sensitivity of {of}: not known, {names} are there");
+        return Err(Failure::BadInput(unknown));
+    }
+    let is_wanted = |name: &str| of.is_none_or(|of| of == name);
     writeln!(
         output,
         "mean ± deviation over {seeds} seeds, one change at a time"
     )?;
     let mut reports = Vec::new();
-    for study in &STUDIES {
+    for study in STUDIES.iter().filter(|study| is_wanted(study.workload)) {
         reports.push(study_one(study, run, seeds, output)?);
     }
-    reports.push(study_ispark(run, seeds, output)?);
+    if is_wanted(ISPARK) {
+        reports.push(study_ispark(run, seeds, output)?);
+    }
+    if is_wanted(URSA) {
+        reports.push(study_ursa(run, seeds, output)?);
+    }
     match json {
         Some(path) => write(path, &format!("{:#}\n", with_others(reports))),
         None => Ok(()),
@@ -74,7 +95,7 @@ fn study_ispark(run: &RunOptions, seeds: u32, output: &mut impl Write) -> Result
         Figure::CompletionCut(Allocation::Dynamic),
     ];
     let of = Allocation::Packed;
-    write_heading(output, "ispark", &figures.map(|figure| figure.words(of)))?;
+    write_heading(output, ISPARK, &figures.map(|figure| figure.words(of)))?;
     let mut main = Value::Null;
     let mut rows = Vec::new();
     for variation in ispark::VARIATIONS {
@@ -94,6 +115,25 @@ fn study_ispark(run: &RunOptions, seeds: u32, output: &mut impl Write) -> Result
     }
     main["sensitivity"] = rows.into();
     Ok(main)
+}
+
+/// What each part of Ursa is good for; its tables without a change are in `reproduce ursa`.
+fn study_ursa(run: &RunOptions, seeds: u32, output: &mut impl Write) -> Result<Value, Failure> {
+    let words = monotasks::COSTS.map(|cost| cost.words());
+    write_heading(output, URSA, &words)?;
+    let seeds = run.seeds(seeds);
+    let mut rows = Vec::new();
+    for variation in monotasks::VARIATIONS {
+        let measured = monotasks::costs(&monotasks::COSTS, variation, &seeds, run.threads())?;
+        let figures: Vec<_> = words.iter().cloned().zip(measured).collect();
+        rows.push(write_row(
+            output,
+            variation.parameter,
+            variation.value,
+            &figures,
+        )?);
+    }
+    Ok(json!({ "paper": URSA, "seeds": seeds, "sensitivity": rows }))
 }
 
 /// The columns are numbered; their words are long.

@@ -12,6 +12,7 @@ mod meter;
 mod parameters;
 mod progress;
 mod run;
+mod sensitivity;
 mod server;
 mod system;
 mod workers;
@@ -23,6 +24,7 @@ pub use comparison::{Figure, Metric, Reproduction, SystemRow, Table, Utilization
 pub use job::{Job, Kind, MonotaskError, Stage, Task, Work};
 pub use parameters::{Containers, Interference, Machines, Parameters, Workers};
 pub use run::{Outcome, simulate};
+pub use sensitivity::{COSTS, Cost, Grows, Removed, VARIATIONS, Variation, costs};
 pub use server::{Server, Sharing};
 pub use system::{ContainerSettings, Engine, JobOrder, Placement, System, WorkerSettings};
 pub use workload::Jobs;

@@ -83,7 +83,11 @@ fn one_seed(
 }
 
 /// Results in the order of their numbers, whichever thread did them.
-fn in_parallel<T: Send>(count: usize, threads: usize, one: impl Fn(usize) -> T + Sync) -> Vec<T> {
+pub(super) fn in_parallel<T: Send>(
+    count: usize,
+    threads: usize,
+    one: impl Fn(usize) -> T + Sync,
+) -> Vec<T> {
     let next = AtomicUsize::new(0);
     let results = Mutex::new(Vec::with_capacity(count));
     std::thread::scope(|scope| {
