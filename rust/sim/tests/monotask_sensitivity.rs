@@ -40,8 +40,8 @@ fn awareness_of_stages_pays_where_a_round_has_room_for_whole_ones() {
 
 #[test]
 fn awareness_of_stages_pays_where_f_outweighs_the_order_of_jobs() {
-    let value = "W 0.0003, EPT 1 s";
-    let [percent] = percent("F above the order", value, [Removed::StageAwareness]);
+    let value = "EPT 1 s, memory 1.5 times";
+    let [percent] = percent("F, and W 0.0003", value, [Removed::StageAwareness]);
     assert!(percent > 5.0, "{percent}");
 }
 

@@ -44,7 +44,7 @@ pub const VARIATIONS: &[Variation] = &[
         it.workers.score_by_f = true;
         it.workers.round_s = 3.0;
     }),
-    variation("F above the order", "W 0.0003, EPT 1 s", |it| {
+    variation("F, and W 0.0003", "EPT 1 s, memory 1.5 times", |it| {
         it.workers.score_by_f = true;
         it.workers.order_weight = 0.0003;
         it.workers.expected_processing_s = 1.0;
