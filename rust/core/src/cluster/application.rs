@@ -1,6 +1,5 @@
 //! An application: what it waits for and what is known about its executors.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::elsewhere::Better;
@@ -33,7 +32,10 @@ const LARGEST_MARGIN: f64 = 1e3;
 
 /// What is known about an application's containers; none of a kind means its request is taken.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Demands(BTreeMap<ContainerKind, Predicted>);
+pub struct Demands {
+    /// In the order of kinds. Most applications have two, and a map has room for a dozen.
+    known: Vec<(ContainerKind, Predicted)>,
+}
 
 impl Predicted {
     pub(super) fn on_grid(self) -> Self {
@@ -53,39 +55,52 @@ impl Demands {
     /// On the grid of the plan, with margins that are at least 0 and a number.
     pub(super) fn on_grid(self) -> Self {
         let on_grid = |(kind, predicted): (_, Predicted)| (kind, predicted.on_grid());
-        self.0.into_iter().map(on_grid).collect()
+        self.known.into_iter().map(on_grid).collect()
     }
 
     /// Takes what is known of a kind now, and says whether that is something else.
     pub(super) fn set(&mut self, kind: ContainerKind, predicted: Option<Predicted>) -> bool {
-        if self.of(kind) == predicted.as_ref() {
-            return false;
+        let place = self.place(kind);
+        match (place, predicted) {
+            (Ok(place), Some(now)) if self.known[place].1 == now => return false,
+            (Ok(place), Some(now)) => self.known[place].1 = now,
+            (Ok(place), None) => {
+                self.known.remove(place);
+            }
+            (Err(place), Some(now)) => self.known.insert(place, (kind, now)),
+            (Err(_), None) => return false,
         }
-        match predicted {
-            Some(predicted) => self.0.insert(kind, predicted),
-            None => self.0.remove(&kind),
-        };
         true
     }
 
     /// What is known of the containers of a kind.
     #[must_use]
     pub fn of(&self, kind: ContainerKind) -> Option<&Predicted> {
-        self.0.get(&kind)
+        let place = self.place(kind).ok()?;
+        Some(&self.known[place].1)
     }
 
     /// Whether somebody else has a series of these.
     #[must_use]
     pub fn are_shared(&self) -> bool {
-        self.0
-            .values()
-            .any(|predicted| predicted.demand.is_shared())
+        let mut known = self.known.iter();
+        known.any(|(_, predicted)| predicted.demand.is_shared())
+    }
+
+    /// Where a kind is, or belongs.
+    fn place(&self, kind: ContainerKind) -> Result<usize, usize> {
+        self.known.binary_search_by_key(&kind, |(known, _)| *known)
     }
 }
 
 impl FromIterator<(ContainerKind, Predicted)> for Demands {
     fn from_iter<T: IntoIterator<Item = (ContainerKind, Predicted)>>(known: T) -> Self {
-        Self(known.into_iter().collect())
+        let mut demands = Self::default();
+        for (kind, predicted) in known {
+            demands.set(kind, Some(predicted));
+        }
+        demands.known.shrink_to_fit();
+        demands
     }
 }
 
