@@ -76,12 +76,14 @@ impl Amounts {
             .all(|amount| (-limit..=limit).contains(&amount))
     }
 
-    /// Nothing of what the node does not know, which has no capacity.
-    pub(crate) fn known_in(self, capacity: Self) -> Self {
-        self.zip(
-            capacity,
-            |amount, capacity| if capacity > 0 { amount } else { 0 },
-        )
+    /// Of a capacity: all bits of what the node knows, which has one, and none of what it does not.
+    pub(crate) fn known(self) -> Self {
+        Self(self.0.map(|capacity| -i64::from(capacity > 0)))
+    }
+
+    /// Nothing of what the mask has no bits of; a comparison for each slot would cost more.
+    pub(crate) fn masked_by(self, known: Self) -> Self {
+        self.zip(known, |amount, bits| amount & bits)
     }
 
     pub(crate) fn times(self, factor: i64) -> Self {

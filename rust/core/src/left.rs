@@ -36,7 +36,9 @@ impl Left {
         self.capacity = capacity;
         self.tolerance = capacity.tolerance();
         // Nothing is left of what is not known.
-        self.later = capacity.minus(timeline.for_life()).known_in(capacity);
+        self.later = capacity
+            .minus(timeline.for_life())
+            .masked_by(capacity.known());
         self.first_end = timeline
             .first_end()
             .map(|slots| usize::try_from(slots).unwrap_or(usize::MAX));
@@ -52,6 +54,8 @@ impl Left {
     }
 
     /// Computes what each slot leaves and returns the most of it.
+    ///
+    /// Each form has a loop of its own, so that what it adds up stays in registers.
     fn add_up(
         &mut self,
         timeline: &Timeline,
@@ -60,47 +64,44 @@ impl Left {
     ) -> Amounts {
         let (predicted, overdue) = (timeline.predicted(), timeline.overdue());
         let ahead = predicted.len().max(usize::from(overdue != Amounts::ZERO));
-        let (capacity, tolerance, later) = (self.capacity, self.tolerance, self.later);
+        let now = [predicted.first().copied().unwrap_or_default().plus(overdue)];
+        let now = now.get(..ahead.min(1)).unwrap_or_default();
+        let others = predicted.get(1..).unwrap_or_default();
+        let (tolerance, later, known) = (self.tolerance, self.later, self.capacity.known());
+        let left_of = |taken: &Amounts| minus(later, *taken).masked_by(known);
+        let left = || now.iter().chain(others).map(left_of);
+
+        make_room(&mut self.sums, ahead + 1);
+        let (mut sum, plus) = (Amounts::ZERO, &plus);
+        self.sums.push(sum);
+        self.sums.extend(left().map(move |left| {
+            sum = plus(sum, left);
+            sum
+        }));
+
         let memory_tolerance = tolerance.get(Resource::Memory);
         let memory =
             |left: Amounts| coarse(left.get(Resource::Memory).saturating_add(memory_tolerance));
-        let all_known = capacity.to_array().into_iter().all(|size| size > 0);
-        let left_of = |taken: Amounts| {
-            let left = minus(later, taken);
-            if all_known {
-                left
-            } else {
-                left.known_in(capacity)
-            }
-        };
-
         make_room(&mut self.memory, ahead + 1);
-        make_room(&mut self.sums, ahead + 1);
-        let mut sum = Amounts::ZERO;
-        self.sums.push(sum);
+        self.memory.extend(left().map(memory));
+        self.memory.push(memory(later));
+
         let (mut least_ever, mut most_ever) = (later, later);
         for window in 0..WINDOWS {
             let (from, to) = window_slots(window);
-            let (mut least, mut most) = (None, None);
-            if to > ahead {
-                (least, most) = (Some(later), Some(later));
-            }
-            let mut include = |left: Amounts| {
-                sum = plus(sum, left);
-                self.sums.push(sum);
-                self.memory.push(memory(left));
-                least = Some(least.map_or(left, |least: Amounts| least.min(left)));
-                most = Some(most.map_or(left, |most: Amounts| most.max(left)));
+            let slots = match window {
+                0 => now,
+                _ => predicted.get(from..to.min(ahead)).unwrap_or_default(),
             };
-            if window == 0 && ahead > 0 {
-                let now = predicted.first().copied().unwrap_or_default().plus(overdue);
-                include(left_of(now));
-            } else {
-                for taken in predicted.get(from..to.min(ahead)).unwrap_or_default() {
-                    include(left_of(*taken));
-                }
+            let (mut least, mut most) = (later, later);
+            if let Some((first, rest)) = slots.split_first() {
+                // The least is left where the most is taken.
+                least = left_of(&rest.iter().fold(*first, |most, taken| most.max(*taken)));
+                most = left_of(&rest.iter().fold(*first, |least, taken| least.min(*taken)));
             }
-            let (least, most) = (least.unwrap_or(later), most.unwrap_or(later));
+            if to > ahead {
+                (least, most) = (least.min(later), most.max(later));
+            }
             least_ever = least_ever.min(least);
             most_ever = most_ever.max(most);
             for resource in Resource::ALL {
@@ -110,7 +111,6 @@ impl Left {
             }
         }
         self.least = least_ever;
-        self.memory.push(memory(later));
         most_ever
     }
 
