@@ -132,20 +132,22 @@ fn a_memory_limit_is_never_below_what_is_resident_and_comes_down_when_that_does(
 }
 
 /// How long a memory limit stays once the kernel has told that it is near: from when the group is
-/// charged for so much until the limit is higher, for each time until `is_over`.
+/// charged for so much until the limit is higher, for each time until `is_over`. Where both come
+/// between two looks, from the former look on.
 fn delays_of_raises(parent: &Parent, tree: &Tree, is_over: &AtomicBool) -> Vec<Duration> {
     let mut delays = Vec::new();
-    let (mut limit, mut near_since) = (parent.memory_limit(tree), None);
+    let (mut limit, mut not_near) = (parent.memory_limit(tree), Instant::now());
     while !is_over.load(Ordering::Relaxed) {
         let now = parent.memory_limit(tree);
         if now > limit {
-            let since: Option<Instant> = near_since.take();
-            delays.extend(since.map(|since| since.elapsed()));
+            delays.push(not_near.elapsed());
+        }
+        let looked = Instant::now();
+        let is_near = now.is_some_and(|now| parent.memory_charged(tree) >= wake_at(now));
+        if now > limit || !is_near {
+            not_near = looked;
         }
         limit = now;
-        if limit.is_some_and(|limit| parent.memory_charged(tree) >= wake_at(limit)) {
-            near_since.get_or_insert_with(Instant::now);
-        }
         thread::sleep(Duration::from_micros(200));
     }
     delays
