@@ -248,24 +248,19 @@ impl Group {
         value: Value,
     ) -> Result<(), KernelFileError> {
         let (name, text) = (file.name(), file.text(value));
-        if let Some(open) = self.open.get(name) {
-            match write_at_start(open, &text) {
-                // Of a group that was removed; another may have its name by now.
-                Err(error) if error.raw_os_error() == Some(Errno::ENODEV as i32) => {
-                    self.open.remove(name);
-                }
-                written => {
-                    return written.map_err(|error| not_written(&text, &group.join(name), error));
-                }
-            }
-        }
         let path = group.join(name);
-        let written = open_to_write(&path).and_then(|open| {
-            write_at_start(&open, &text)?;
-            self.open.insert(name, open);
-            Ok(())
-        });
-        written.map_err(|error| not_written(&text, &path, error))
+        let failed = |error| not_written(&text, &path, error);
+        if let Some(open) = self.open.get(name) {
+            match write_at_start(open, &text).map_err(failed) {
+                // Of a group that was removed; another may have its name by now.
+                Err(error) if error.is(Errno::ENODEV) => self.open.remove(name),
+                written => return written,
+            };
+        }
+        let open = open_to_write(&path).map_err(failed)?;
+        write_at_start(&open, &text).map_err(failed)?;
+        self.open.insert(name, open);
+        Ok(())
     }
 }
 
