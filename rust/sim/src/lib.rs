@@ -14,9 +14,11 @@ pub mod reproduce;
 mod scenario;
 pub mod simulator;
 pub mod summary;
+mod variation;
 mod what_if;
 pub mod workload;
 
 pub use input::InputError;
 pub use scenario::{RunningExecutor, Scenario};
+pub use variation::Variation;
 pub use what_if::{Answer, Candidate, Detail, Heartbeat, Options, what_if};

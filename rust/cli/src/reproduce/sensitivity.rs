@@ -3,9 +3,10 @@
 use std::io::Write;
 use std::path::Path;
 
+use elastane_sim::Variation;
 use elastane_sim::ispark::{self, Allocation, Figure, Parameters};
 use elastane_sim::monotasks;
-use elastane_sim::reproduce::{Measured, STUDIES, Setup, Study, Variation};
+use elastane_sim::reproduce::{Measured, STUDIES, Setup, Study};
 use serde_json::{Value, json};
 
 use super::ispark::report;
@@ -65,13 +66,8 @@ fn study_one(
     write_heading(output, study.workload, &words.collect::<Vec<_>>())?;
     let mut report = Value::Null;
     let mut rows = Vec::new();
-    for Variation {
-        parameter,
-        value,
-        change,
-    } in study.variations.iter().copied().flatten()
-    {
-        let change = |setup: &mut Setup| change(setup);
+    for variation in study.variations.iter().copied().flatten() {
+        let change = |setup: &mut Setup| (variation.change)(setup);
         let (policies, variants) = (study.policies, study.variants);
         let compared = compare(run, study.workload, policies, variants, seeds, &change)?;
         if report.is_null() {
@@ -82,7 +78,7 @@ fn study_one(
             Some((measure.words(), measured))
         });
         let figures: Vec<_> = figures.collect();
-        rows.push(write_row(output, parameter, value, &figures)?);
+        rows.push(write_row(output, variation, &figures)?);
     }
     report["sensitivity"] = rows.into();
     Ok(report)
@@ -106,12 +102,7 @@ fn study_ispark(run: &RunOptions, seeds: u32, output: &mut impl Write) -> Result
             main = report(&compared, &parameters)?;
         }
         let figures = figures.map(|figure| (figure.words(of), compared.measured(of, figure)));
-        rows.push(write_row(
-            output,
-            variation.parameter,
-            variation.value,
-            &figures,
-        )?);
+        rows.push(write_row(output, variation, &figures)?);
     }
     main["sensitivity"] = rows.into();
     Ok(main)
@@ -126,12 +117,7 @@ fn study_ursa(run: &RunOptions, seeds: u32, output: &mut impl Write) -> Result<V
     for variation in monotasks::VARIATIONS {
         let measured = monotasks::costs(&monotasks::COSTS, variation, &seeds, run.threads())?;
         let figures: Vec<_> = words.iter().cloned().zip(measured).collect();
-        rows.push(write_row(
-            output,
-            variation.parameter,
-            variation.value,
-            &figures,
-        )?);
+        rows.push(write_row(output, variation, &figures)?);
     }
     Ok(json!({ "paper": URSA, "seeds": seeds, "sensitivity": rows }))
 }
@@ -151,12 +137,14 @@ fn write_heading(output: &mut impl Write, workload: &str, words: &[String]) -> R
     Ok(())
 }
 
-fn write_row(
+fn write_row<Change>(
     output: &mut impl Write,
-    parameter: &str,
-    value: &str,
+    variation: &Variation<Change>,
     figures: &[(String, Measured)],
 ) -> Result<Value, Failure> {
+    let Variation {
+        parameter, value, ..
+    } = variation;
     write!(output, "{parameter:<22} {value:<25}")?;
     for (_, measured) in figures {
         let cell = format!("{:.1} ± {:.1}", measured.mean(), measured.deviation());

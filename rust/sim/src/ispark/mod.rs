@@ -22,5 +22,5 @@ pub use outcome::{Counts, Outcome};
 pub use parameters::Parameters;
 pub use report::to_json;
 pub use run::{NeverEnds, simulate};
-pub use sensitivity::{VARIATIONS, Variation};
+pub use sensitivity::VARIATIONS;
 pub use workload::{Iteration, Job, jobs, lower_bound_s};

@@ -1,32 +1,10 @@
 //! How far the figures hang on what the paper leaves open.
 
 use super::parameters::Parameters;
-
-/// A parameter at another value.
-#[derive(Debug, Clone, Copy)]
-pub struct Variation {
-    /// What is changed.
-    pub parameter: &'static str,
-    /// To what.
-    pub value: &'static str,
-    /// How.
-    pub change: fn(&mut Parameters),
-}
-
-const fn variation(
-    parameter: &'static str,
-    value: &'static str,
-    change: fn(&mut Parameters),
-) -> Variation {
-    Variation {
-        parameter,
-        value,
-        change,
-    }
-}
+use crate::variation::{Variation, variation};
 
 /// The first changes nothing.
-pub const VARIATIONS: &[Variation] = &[
+pub const VARIATIONS: &[Variation<fn(&mut Parameters)>] = &[
     variation("as it is", "", |_| ()),
     variation("γ", "0.4", |it| it.trigger = 0.4),
     variation("γ", "0.7", |it| it.trigger = 0.7),

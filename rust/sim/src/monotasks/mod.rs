@@ -24,7 +24,7 @@ pub use comparison::{Figure, Metric, Reproduction, SystemRow, Table, Utilization
 pub use job::{Job, Kind, MonotaskError, Stage, Task, Work};
 pub use parameters::{Containers, Interference, Machines, Parameters, Workers};
 pub use run::{Outcome, simulate};
-pub use sensitivity::{COSTS, Cost, Grows, Removed, VARIATIONS, Variation, costs};
+pub use sensitivity::{COSTS, Change, Conditions, Cost, Grows, Removed, VARIATIONS, costs};
 pub use server::{Server, Sharing};
 pub use system::{ContainerSettings, Engine, JobOrder, Placement, System, WorkerSettings};
 pub use workload::Jobs;

@@ -7,63 +7,57 @@ use super::run::{Outcome, simulate};
 use super::system::{JobOrder, Placement, System, WorkerSettings};
 use super::workload::Jobs;
 use crate::reproduce::Measured;
+use crate::variation::{Variation, variation};
 
-/// Something at another value.
+/// What a run is given.
 #[derive(Debug, Clone, Copy)]
-pub struct Variation {
-    /// What is changed.
-    pub parameter: &'static str,
-    /// To what.
-    pub value: &'static str,
-    /// How.
-    pub change: fn(&mut Parameters),
+pub struct Conditions {
+    /// All that can be set.
+    pub parameters: Parameters,
     /// What becomes of the jobs that were drawn.
     pub reshape: fn(&mut [Job]),
 }
 
-const fn variation(
-    parameter: &'static str,
-    value: &'static str,
-    change: fn(&mut Parameters),
-) -> Variation {
-    Variation {
-        parameter,
-        value,
-        change,
-        reshape: |_| (),
-    }
-}
+/// How conditions are changed.
+pub type Change = fn(&mut Conditions);
 
 /// The first changes nothing.
-pub const VARIATIONS: &[Variation] = &[
+pub const VARIATIONS: &[Variation<Change>] = &[
     variation("as it is", "", |_| ()),
-    variation("round", "1 s", |it| it.workers.round_s = 1.0),
-    variation("round", "3 s", |it| it.workers.round_s = 3.0),
-    variation("F in the score", "", |it| it.workers.score_by_f = true),
+    variation("round", "1 s", |it| it.parameters.workers.round_s = 1.0),
+    variation("round", "3 s", |it| it.parameters.workers.round_s = 3.0),
+    variation("F in the score", "", |it| {
+        it.parameters.workers.score_by_f = true
+    }),
     variation("F in the score", "round of 3 s", |it| {
-        it.workers.score_by_f = true;
-        it.workers.round_s = 3.0;
+        it.parameters.workers.score_by_f = true;
+        it.parameters.workers.round_s = 3.0;
     }),
     variation("F, and W 0.0003", "EPT 1 s, memory 1.5 times", |it| {
-        it.workers.score_by_f = true;
-        it.workers.order_weight = 0.0003;
-        it.workers.expected_processing_s = 1.0;
-        it.workers.admitted_memory = 1.5;
+        it.parameters.workers.score_by_f = true;
+        it.parameters.workers.order_weight = 0.0003;
+        it.parameters.workers.expected_processing_s = 1.0;
+        it.parameters.workers.admitted_memory = 1.5;
     }),
-    variation("EPT", "2 s", |it| it.workers.expected_processing_s = 2.0),
-    variation("EPT", "10 s", |it| it.workers.expected_processing_s = 10.0),
-    variation("EPT", "20 s", |it| it.workers.expected_processing_s = 20.0),
+    variation("EPT", "2 s", |it| {
+        it.parameters.workers.expected_processing_s = 2.0
+    }),
+    variation("EPT", "10 s", |it| {
+        it.parameters.workers.expected_processing_s = 10.0
+    }),
+    variation("EPT", "20 s", |it| {
+        it.parameters.workers.expected_processing_s = 20.0
+    }),
     variation("memory promised", "2 times", |it| {
-        it.workers.admitted_memory = 2.0;
+        it.parameters.workers.admitted_memory = 2.0;
     }),
     variation("memory promised", "2 times, EPT 20 s", |it| {
-        it.workers.admitted_memory = 2.0;
-        it.workers.expected_processing_s = 20.0;
+        it.parameters.workers.admitted_memory = 2.0;
+        it.parameters.workers.expected_processing_s = 20.0;
     }),
-    Variation {
-        reshape: tell_tasks_apart,
-        ..variation("tasks of a stage", "unlike in network to CPU", |_| ())
-    },
+    variation("tasks of a stage", "unlike in network to CPU", |it| {
+        it.reshape = tell_tasks_apart;
+    }),
 ];
 
 /// Every other task fetches 1.9 times as much and computes a tenth, those between the other way round:
@@ -203,19 +197,22 @@ impl Cost {
 /// The first run, in the order of the seeds, that failed.
 pub fn costs(
     of: &[Cost],
-    variation: &Variation,
+    variation: &Variation<Change>,
     seeds: &[u64],
     threads: usize,
 ) -> Result<Vec<Measured>, MonotaskError> {
-    let mut parameters = Parameters::default();
-    (variation.change)(&mut parameters);
+    let mut conditions = Conditions {
+        parameters: Parameters::default(),
+        reshape: |_| (),
+    };
+    (variation.change)(&mut conditions);
     let seeded = in_parallel(seeds.len(), threads, |at| {
         let draw = |jobs: Jobs| {
             let mut jobs = jobs.draw(seeds[at]);
-            (variation.reshape)(&mut jobs);
+            (conditions.reshape)(&mut jobs);
             jobs
         };
-        one_seed(of, &draw, &parameters)
+        one_seed(of, &draw, &conditions.parameters)
     });
     let seeded = seeded.into_iter().collect::<Result<Vec<_>, _>>()?;
     let of_all_seeds = |at: usize| Measured {

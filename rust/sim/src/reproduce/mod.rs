@@ -11,7 +11,7 @@ mod setup;
 
 pub use claim::{Claim, Measure};
 pub use compared::{Agreement, Compared, Measured};
-pub use sensitivity::{STUDIES, Study, Variation};
+pub use sensitivity::{STUDIES, Study};
 pub use setup::{Change, Setup};
 
 pub(crate) use claim::cut;

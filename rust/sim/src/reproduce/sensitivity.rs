@@ -6,6 +6,7 @@ use elastane_core::{Resource, Resources};
 use super::claim::Measure;
 use super::setup::{Change, Setup};
 use super::{Variant, elasecutor, prophet};
+use crate::variation::{Variation, variation};
 use crate::workload::Class;
 
 /// Some figures of a workload under each of several changes.
@@ -20,18 +21,7 @@ pub struct Study {
     /// The figures.
     pub measures: &'static [Measure],
     /// The changes, one at a time; the first changes nothing.
-    pub variations: &'static [&'static [Variation]],
-}
-
-/// A parameter at another value.
-#[derive(Debug, Clone, Copy)]
-pub struct Variation {
-    /// What is changed.
-    pub parameter: &'static str,
-    /// To what.
-    pub value: &'static str,
-    /// How.
-    pub change: Change,
+    pub variations: &'static [&'static [Variation<Change>]],
 }
 
 /// All studies.
@@ -78,18 +68,10 @@ pub const STUDIES: [Study; 2] = [
     },
 ];
 
-const fn variation(parameter: &'static str, value: &'static str, change: Change) -> Variation {
-    Variation {
-        parameter,
-        value,
-        change,
-    }
-}
-
-const AS_IT_IS: &[Variation] = &[variation("as it is", "", |_| Ok(()))];
+const AS_IT_IS: &[Variation<Change>] = &[variation("as it is", "", |_| Ok(()))];
 
 /// The contention model.
-const MODEL: &[Variation] = &[
+const MODEL: &[Variation<Change>] = &[
     variation("network_loss", "0", |setup| {
         setup.change_contention(|model| model.network_loss = 0.0);
         Ok(())
@@ -125,7 +107,7 @@ const MODEL: &[Variation] = &[
 ];
 
 /// How executors differ from what is predicted.
-const PREDICTIONS: &[Variation] = &[
+const PREDICTIONS: &[Variation<Change>] = &[
     variation("errors", "none", |setup| errors(setup, 0.0, 0.0)),
     variation("errors", "20 % a slot, 10 % in length", |setup| {
         errors(setup, 0.2, 0.1)
@@ -136,7 +118,7 @@ const PREDICTIONS: &[Variation] = &[
 ];
 
 /// What Elasecutor leaves open.
-const ELASECUTORS_SETUP: &[Variation] = &[
+const ELASECUTORS_SETUP: &[Variation<Change>] = &[
     variation("starvation_wait", "60 s", |setup| {
         setup.settings.starvation_wait_ms = 60_000;
         Ok(())
@@ -175,7 +157,7 @@ const ELASECUTORS_SETUP: &[Variation] = &[
 ];
 
 /// What Prophet leaves open.
-const PROPHETS_SETUP: &[Variation] = &[
+const PROPHETS_SETUP: &[Variation<Change>] = &[
     variation("gangs", "none", |setup| {
         // Who waited goes although not all of its executors find room; the fit is by request in
         // any case.
