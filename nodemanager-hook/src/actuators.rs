@@ -9,7 +9,8 @@ mod pass_on;
 mod process_moves;
 
 pub use kernel_files::{
-    Change, KernelFileError, KernelFiles, limits_of, read_pids, read_pids_below,
+    Change, KernelFileError, KernelFiles, limits_of, read_pids, read_pids_below, read_text,
+    write_text,
 };
 pub use limit_file::{LimitFile, Value};
 pub use limiter::{Circumstances, LimitError, Limiter, Owner, Place, Step};

@@ -14,6 +14,7 @@ mod memory;
 mod memory_victims;
 mod network;
 mod node;
+mod node_network;
 mod own_group;
 mod start;
 mod tree_moves;
@@ -28,7 +29,7 @@ use std::{
 use elastane_protocol::{AgentRequest, AgentResponse, Limits, Reply, RunningContainer};
 
 use self::{
-    container::Container, heaps::NodeHeaps, limits::Rules, network::NodeNetwork, node::Node,
+    container::Container, heaps::NodeHeaps, limits::Rules, node::Node, node_network::NodeNetwork,
 };
 pub use self::{departures::Restored, start::StartError};
 use crate::{

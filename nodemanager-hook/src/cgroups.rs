@@ -26,8 +26,30 @@ pub enum Controller {
     CpuAccounting,
     Memory,
     Disk,
-    /// What version 2 counts and limits of a group's sockets, by programs that the agent attaches.
+    /// What is counted and limited of a group's sockets: in version 2 by programs that the agent
+    /// attaches, or else in what [`Hierarchies::serve_network`] says.
     Network,
+}
+
+/// The groups that sockets can be told by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NetworkGroups {
+    /// Those of version 2, which needs no controller for it.
+    Version2,
+    /// Those of version 1 with a class id.
+    NetCls,
+    /// Those of version 1 with a priority for each device.
+    NetPrio,
+}
+
+impl NetworkGroups {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Version2 => "cgroup2 file system",
+            Self::NetCls => "net_cls hierarchy",
+            Self::NetPrio => "net_prio hierarchy",
+        }
+    }
 }
 
 /// The hierarchies that the agent knows. In a hybrid host a controller is served by version 1,
@@ -89,6 +111,20 @@ impl Hierarchies {
             all.find(move |one| one.version() == version && one.has(controller))
         };
         serves(Version::One).or_else(|| serves(Version::Two))
+    }
+
+    /// The hierarchy whose groups tell sockets that way; nothing where none can be written.
+    pub fn offer_network(&self, groups: NetworkGroups) -> Option<&Hierarchy> {
+        let mut all = self.all.iter();
+        all.find(|one| one.is_of_network(groups) && !one.is_read_only())
+    }
+
+    /// From now on these groups serve [`Controller::Network`]; nothing: none does.
+    pub fn serve_network(&mut self, groups: Option<NetworkGroups>) {
+        let wanted = groups.and_then(|groups| self.offer_network(groups).cloned());
+        for one in &mut self.all {
+            one.set_network(wanted.as_ref() == Some(&*one));
+        }
     }
 
     /// Whether what works a controller works no other: being in a group of that hierarchy changes
@@ -247,6 +283,29 @@ mod tests {
         assert!(apart(host!("v1-separate")));
         assert!(apart(host!("hybrid-systemd")));
         assert!(!apart(host!("v2-bare")));
+    }
+
+    #[test]
+    fn the_network_is_served_by_the_groups_that_are_chosen() {
+        let host = host!("hybrid-systemd");
+        let mut found = host.hierarchies();
+        let network = |found: &Hierarchies| {
+            let serving = found.serving(Controller::Network)?;
+            serving.directory_of(host.cgroup)
+        };
+        let of_version_2 = network(&found);
+        for groups in [NetworkGroups::NetCls, NetworkGroups::NetPrio] {
+            found.serve_network(Some(groups));
+            let both = "/sys/fs/cgroup/net_cls,net_prio";
+            assert!(network(&found).unwrap().starts_with(both), "{groups:?}");
+            assert!(found.is_apart(Controller::Network));
+        }
+        found.serve_network(None);
+        assert_eq!(network(&found), None);
+        found.serve_network(Some(NetworkGroups::Version2));
+        assert_eq!(network(&found), of_version_2);
+        let version_2 = host!("v2-bare").hierarchies();
+        assert_eq!(version_2.offer_network(NetworkGroups::NetCls), None);
     }
 
     #[test]

@@ -10,6 +10,8 @@ use std::{
 
 use serde::Deserialize;
 
+use crate::network::Backend;
+
 /// Everything an administrator can set. `agent.toml` beside this crate explains each key.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -73,6 +75,7 @@ pub struct Disk {
 #[serde(deny_unknown_fields, default)]
 pub struct Network {
     pub measure: bool,
+    pub backend: Option<Backend>,
     pub devices: Vec<String>,
 }
 
@@ -130,6 +133,7 @@ impl Default for Network {
     fn default() -> Self {
         Self {
             measure: true,
+            backend: None,
             devices: Vec::new(),
         }
     }

@@ -7,9 +7,9 @@ use nix::unistd::geteuid;
 use serde::Serialize;
 
 use crate::{
-    cgroups::{Controller, Hierarchies, Hierarchy, Version},
-    config::Config,
-    network::{self, Network, Shaper},
+    cgroups::{Controller, Hierarchies, Hierarchy, NetworkGroups, Version},
+    config::{self, Config},
+    network::{self, Backend, Chosen, Shaper},
     run::PROC,
     sensors::{Device, Disks, ProcFs, pressure},
 };
@@ -35,8 +35,10 @@ struct Host {
     local_dirs: Vec<(String, Result<Device, String>)>,
     /// What the disks behind them carry, where it is configured or known.
     disk_bytes_per_s: Option<u64>,
-    /// Why the network cannot be counted, if it cannot.
-    network: Result<(), String>,
+    /// What the network of containers is counted and limited by, if anything.
+    network: Option<Chosen>,
+    /// Why that is nothing better.
+    network_lacks: Option<String>,
     /// What the node's links carry, where it is configured or known.
     network_bytes_per_s: Option<u64>,
     /// Devices that are configured, and why they cannot be shaped, if they cannot.
@@ -67,20 +69,19 @@ pub fn diagnose(config: &Config) -> io::Result<Vec<Finding>> {
         let found: Vec<Device> = found.into_iter().collect();
         disks.bytes_per_s(&found, &fs::read_to_string(proc.path("cpuinfo")).ok()?)
     };
+    let mut hierarchies = Hierarchies::of_this_host(&mountinfo);
+    let (network, network_lacks) = backend(&config.network, &hierarchies);
+    hierarchies.serve_network(network.map(|network| network.groups));
     Ok(Host {
         is_root: geteuid().is_root(),
-        hierarchies: Hierarchies::of_this_host(&mountinfo),
+        hierarchies,
         disk_bytes_per_s: capacity.disk_bytes_per_s.or_else(known_disks),
         network_bytes_per_s: capacity
             .network_bytes_per_s
             .or_else(|| links_bytes_per_s(&config.network.devices)),
         local_dirs,
-        network: match config.network.measure {
-            true => Network::open()
-                .map(|_| ())
-                .map_err(|error| error.to_string()),
-            false => Err("set network.measure = true".into()),
-        },
+        network,
+        network_lacks,
         network_devices: config
             .network
             .devices
@@ -190,30 +191,51 @@ impl Host {
         finding("disk", measured, limited.as_deref(), advice)
     }
 
-    /// Why the network of containers cannot be counted, if it cannot.
-    fn not_counted(&self) -> Option<String> {
-        let usable = self.usable(Controller::Network);
-        self.network.clone().and(usable.map(|_| ())).err()
+    /// What to change so that the network is counted better, if anything.
+    fn network_advice(&self) -> Vec<String> {
+        let not_usable = || self.usable(Controller::Network).err();
+        let advice = self.network_lacks.clone();
+        advice.or_else(not_usable).into_iter().collect()
+    }
+
+    /// What counts containers' bytes, and limits what they receive.
+    fn counted_by(&self) -> Option<[&'static str; 2]> {
+        self.usable(Controller::Network).ok()?;
+        let Chosen { backend, groups } = self.network?;
+        // Where version 2 has controllers, a container is not moved before a plan limits it.
+        let is_apart = self.hierarchies.is_apart(Controller::Network);
+        match (backend, groups) {
+            (Backend::Bpf, _) => Some([
+                match is_apart {
+                    true => "BPF programs on cgroup2 groups",
+                    false => "BPF programs on cgroup2 groups: YARN's, or while a plan limits",
+                },
+                "a token bucket in them",
+            ]),
+            (Backend::Nft, NetworkGroups::Version2) => Some([
+                match is_apart {
+                    true => "nft rules on cgroup2 groups",
+                    false => "nft rules on cgroup2 groups: YARN's, or while a plan limits",
+                },
+                "a token bucket in them",
+            ]),
+            (Backend::Nft, _) => Some(["nft rules on net_cls groups", "a token bucket in them"]),
+            (Backend::NetPrio, _) => None,
+        }
     }
 
     fn received(&self) -> Finding {
-        let reason = self.not_counted();
-        let by = |how: &str| reason.is_none().then(|| how.to_owned());
-        // Where version 2 has controllers, a container is not moved before a plan limits it.
-        let groups = match self.hierarchies.is_apart(Controller::Network) {
-            true => "BPF programs on cgroup2 groups",
-            false => "BPF programs on cgroup2 groups: YARN's, or while a plan limits",
-        };
+        let by = self.counted_by();
         Finding {
             what: "received",
-            measured_by: by(groups),
-            limited_by: by("a token bucket in them"),
-            advice: reason.into_iter().collect(),
+            measured_by: by.map(|[counts, _]| counts.to_owned()),
+            limited_by: by.map(|[_, limits]| limits.to_owned()),
+            advice: self.network_advice(),
         }
     }
 
     fn sent(&self) -> Finding {
-        let is_counted = self.not_counted().is_none();
+        let is_marked = self.network.is_some() && self.usable(Controller::Network).is_ok();
         let mut advice = Vec::new();
         let mut shaped = Vec::new();
         for (device, outcome) in &self.network_devices {
@@ -230,12 +252,16 @@ impl Host {
                            share them, and to let them count where containers are placed";
             advice.push(unknown.into());
         }
-        let is_shaped = is_counted && !shaped.is_empty();
+        let is_shaped = is_marked && !shaped.is_empty();
+        let is_by_priority = self
+            .network
+            .is_some_and(|network| network.backend == Backend::NetPrio);
         Finding {
             what: "sent",
-            measured_by: is_counted.then(|| "BPF programs on cgroup2 groups".to_owned()),
+            measured_by: self.counted_by().map(|[counts, _]| counts.to_owned()),
             limited_by: is_shaped.then(|| {
-                let by = format!("HTB classes on {}", shaped.join(", "));
+                let told_by = if is_by_priority { " by net_prio" } else { "" };
+                let by = format!("HTB classes{told_by} on {}", shaped.join(", "));
                 with_rate(by, self.network_bytes_per_s)
             }),
             advice,
@@ -267,7 +293,7 @@ impl Host {
         let serving = self.hierarchies.serving(controller);
         let name = controller.name(serving.map_or(Version::One, Hierarchy::version));
         let name = name.unwrap_or(match controller {
-            Controller::Network => "the network (version 2, without controllers)",
+            Controller::Network => "the network (version 2, net_cls or net_prio)",
             _ => "cpu accounting",
         });
         match serving {
@@ -282,6 +308,23 @@ impl Host {
             Some(one) => Ok(one.version()),
         }
     }
+}
+
+/// What the network of containers would be counted and limited by, and why by nothing better.
+fn backend(
+    config: &config::Network,
+    hierarchies: &Hierarchies,
+) -> (Option<Chosen>, Option<String>) {
+    if !config.measure {
+        return (None, Some("set network.measure = true".into()));
+    }
+    let devices = config.devices.iter();
+    let devices: Vec<network::Device> = devices.filter_map(|name| name.parse().ok()).collect();
+    let (chosen, passed_over) = Backend::choose(config.backend, hierarchies, &devices);
+    (
+        chosen,
+        (!passed_over.is_empty()).then(|| passed_over.to_string()),
+    )
 }
 
 /// The speed of these devices, or else of the default route's; nothing where one does not say.
@@ -340,7 +383,11 @@ mod tests {
             local_dirs: vec![("/data".into(), Ok(Device { major: 8, minor: 0 }))],
             disk_bytes_per_s: Some(150_000_000),
             network_bytes_per_s: Some(1_250_000_000),
-            network: Ok(()),
+            network: Some(Chosen {
+                backend: Backend::Bpf,
+                groups: NetworkGroups::Version2,
+            }),
+            network_lacks: None,
             network_devices: vec![("eth0".into(), Ok(()))],
             has_pressure: true,
         }
@@ -378,7 +425,8 @@ mod tests {
         poor.has_pressure = false;
         poor.network_bytes_per_s = None;
         poor.local_dirs = vec![("/x".into(), Err("no block device".into()))];
-        poor.network = Err("this kernel takes no programs".into());
+        poor.network = None;
+        poor.network_lacks = Some("this kernel takes no programs".into());
         poor.network_devices = vec![("eth0".into(), Err("it has a root".into()))];
         let findings = poor.findings();
         let text = table(&findings);
@@ -395,6 +443,36 @@ mod tests {
         ] {
             assert!(text.contains(advice), "{text}");
         }
+    }
+
+    #[test]
+    fn what_stands_in_for_bpf_is_named_with_what_it_cannot() {
+        let with = |backend, groups| {
+            let mut host = host(V1, "");
+            host.network = Some(Chosen { backend, groups });
+            host.network_lacks = Some("BPF: this kernel takes no programs".into());
+            host.hierarchies.serve_network(Some(groups));
+            let findings = host.findings();
+            assert!(findings[3].advice[0].starts_with("BPF: "));
+            let by = |finding: &Finding| (finding.measured_by.clone(), finding.limited_by.clone());
+            [by(&findings[3]), by(&findings[4])]
+        };
+        let said = |text: &str| Some(text.to_owned());
+        let nft = said("nft rules on net_cls groups");
+        assert_eq!(
+            with(Backend::Nft, NetworkGroups::NetCls),
+            [
+                (nft.clone(), said("a token bucket in them")),
+                (nft, said("HTB classes on eth0 (1250 MB/s)"))
+            ]
+        );
+        assert_eq!(
+            with(Backend::NetPrio, NetworkGroups::NetPrio),
+            [
+                (None, None),
+                (None, said("HTB classes by net_prio on eth0 (1250 MB/s)"))
+            ]
+        );
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! cgroups: so it is replaced as a whole, but never forced to a disk.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fs::{self, File},
     io::{self, Read, Write},
     os::unix::fs::MetadataExt,
@@ -50,6 +50,17 @@ struct Entries {
     passed_on: Vec<(PathBuf, String)>,
     /// JVMs, each with its container and with its flags before the first wish.
     jvms: Vec<(ContainerId, Former)>,
+    network: NetworkMade,
+}
+
+/// What the agent has made of the node's network.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct NetworkMade {
+    /// Devices that have its root.
+    pub devices: BTreeSet<String>,
+    /// Whether there is its nft table.
+    pub has_nft_table: bool,
 }
 
 impl Journal {
@@ -84,6 +95,19 @@ impl Journal {
         self.entries
             .former_values
             .retain(|group, _| is_group(group));
+    }
+
+    /// What is made of the network.
+    pub fn network(&self) -> &NetworkMade {
+        &self.entries.network
+    }
+
+    pub fn set_network(&mut self, made: NetworkMade) -> Result<(), JournalError> {
+        if self.entries.network == made {
+            return Ok(());
+        }
+        self.entries.network = made;
+        self.save()
     }
 
     pub fn remember_made(&mut self, group: &Path) -> Result<(), JournalError> {
@@ -291,10 +315,12 @@ impl Entries {
             former_values,
             passed_on,
             jvms,
+            network,
         } = self;
         let no_groups = made.is_empty() && origins.is_empty();
         let no_values = former_values.is_empty() && jvms.is_empty();
-        no_groups && no_values && passed_on.is_empty()
+        let is_network = *network == NetworkMade::default();
+        no_groups && no_values && passed_on.is_empty() && is_network
     }
 }
 

@@ -1,29 +1,40 @@
 //! The network of containers: measured, and limited where the administrator allows it.
 //!
-//! [`Network`] counts what a cgroup2 group receives and sends, limits what it receives, and marks
-//! what it sends with a class. [`Shaper`] gives the classes their rates on one [`Device`]. Neither
-//! knows containers or plans.
+//! [`Networks`] count what a group receives and sends, limit what it receives, and mark what it sends
+//! with a class; [`Backend`] says by what. [`Shaper`] gives the classes their rates on one
+//! [`Device`]. None of them knows containers or plans.
 //!
-//! `assembler` → `programs` → `groups`, over `bpf`, is the one half; `htb` → `link` → `shaper`,
-//! over `netlink`, the other.
+//! `assembler` → `programs` → `bpf_networks`, over `bpf`, is the usual backend, `nft` and `net_prio`
+//! are for hosts without it. `htb` → `link` → `shaper`, over `netlink`, is what they mark for.
 
 mod assembler;
 mod attachment;
+mod backend;
 #[allow(unsafe_code, reason = "bpf(2) has no safe wrapper")]
 mod bpf;
+mod bpf_networks;
 mod device;
 mod error;
-mod groups;
+mod group_file;
 mod htb;
 mod link;
+mod net_prio;
 mod netlink;
+mod networks;
+mod nft;
 mod programs;
 mod shaper;
+mod slots;
 
 pub use assembler::AssembleError;
 pub use attachment::{Mechanism, remove_leftovers};
+pub use backend::{Backend, Chosen, PassedOver};
+pub use bpf_networks::BpfNetworks;
 pub use device::{Device, DeviceCounters, NoDeviceName};
 pub use error::NetworkError;
-pub use groups::{AllCounters, GroupNetwork, MOST_GROUPS, Network, NetworkCounters};
 pub use link::ShaperError;
+pub use net_prio::NetPrioNetworks;
+pub use networks::{GroupNetwork, NetworkCounters, Networks};
+pub use nft::{GroupsBy, NftError, NftNetworks, remove_nft_table};
 pub use shaper::{EgressClass, EgressRate, Shaper, restore};
+pub use slots::{AllCounters, MOST_GROUPS, Slot};

@@ -27,7 +27,9 @@ _APPLETS = (
     "ps",
     "grep",
 )
-_MODULES = ["virtio_pci", "virtio_blk", "virtiofs", "overlay", "ext4", "veth", "sch_htb", "loop"]
+_FILE_SYSTEMS = ["virtio_pci", "virtio_blk", "virtiofs", "overlay", "ext4", "loop"]
+_NETWORK = ["veth", "sch_htb", "nf_tables", "nft_socket", "nft_limit"]
+_MODULES = [*_FILE_SYSTEMS, *_NETWORK]
 _FOLDERS = ("bin", "dev", "proc", "sys", "host", "upper", "root", "modules")
 
 

@@ -191,7 +191,7 @@ impl KernelFiles {
     /// # Errors
     /// Those of the file.
     pub fn write_text(&mut self, path: &Path, text: &str) -> Result<(), KernelFileError> {
-        write(path, text)
+        write_text(path, text)
     }
 
     /// Makes a group; says whether it was not there before.
@@ -232,7 +232,7 @@ impl KernelFiles {
     /// # Errors
     /// Those of the group.
     pub fn write_pid(&mut self, pid: u32, group: &Path) -> Result<bool, KernelFileError> {
-        match write(&group.join("cgroup.procs"), &pid.to_string()) {
+        match write_text(&group.join("cgroup.procs"), &pid.to_string()) {
             Ok(()) => Ok(true),
             Err(error) if error.is(Errno::ESRCH) => Ok(false),
             Err(error) => Err(error),
@@ -373,7 +373,11 @@ pub fn read_pids_below(group: &Path) -> Result<Vec<u32>, KernelFileError> {
     Ok(pids)
 }
 
-fn write(path: &Path, text: &str) -> Result<(), KernelFileError> {
+/// Writes to a kernel file that is no limit.
+///
+/// # Errors
+/// Those of the file.
+pub fn write_text(path: &Path, text: &str) -> Result<(), KernelFileError> {
     let written = open_to_write(path).and_then(|mut file| file.write_all(text.as_bytes()));
     written.map_err(|error| not_written(text, path, error))
 }

@@ -34,6 +34,8 @@ pub struct Container {
     /// Groups that the agent made and that hold the whole tree, by controller; one group may be
     /// there for several.
     pub own_groups: BTreeMap<Controller, PathBuf>,
+    /// Whether its own group for the network counts CPU time: one of version 2 does.
+    has_cpu_time: bool,
     /// Groups that the container executor made.
     pub executors_groups: BTreeMap<Controller, PathBuf>,
     /// Its tree could not be moved to an own group; that is tried again with the next plan.
@@ -56,6 +58,7 @@ impl Container {
             pids: Vec::new(),
             limiter: Limiter::default(),
             own_groups: BTreeMap::new(),
+            has_cpu_time: false,
             executors_groups: BTreeMap::new(),
             held_back: false,
             network: None,
@@ -87,15 +90,14 @@ impl Container {
                 self.limiter.limit_in(controller, place);
             }
         }
+        let network = self.own_groups.get(&Controller::Network);
+        self.has_cpu_time = network.is_some_and(|group| group.join("cpu.stat").exists());
         let measured = |controller| {
             let place = self.place(controller, hierarchies)?;
             Some((place.group, place.version))
         };
         let disk = measured(Controller::Disk);
-        let network = measured(Controller::Network).filter(|(group, _)| {
-            let has_cpu_time = || group.join("cpu.stat").exists();
-            self.own_groups.contains_key(&Controller::Network) && has_cpu_time()
-        });
+        let network = measured(Controller::Network).filter(|_| self.has_cpu_time);
         self.sensor.measure(MeasuredGroups {
             members: self
                 .listing_group()
@@ -132,7 +134,8 @@ impl Container {
         own.or_else(|| self.executors_groups.get(&controller))
     }
 
-    /// The group of the agent's that lists all of its processes: of version 2 where there is one.
+    /// The group of the agent's that lists all of its processes and counts their CPU time: of version
+    /// 2 where there is one.
     /// Nothing where the container executor has a group for them, since a runtime may have made
     /// groups in that.
     pub fn listing_group(&self) -> Option<&PathBuf> {
@@ -141,7 +144,9 @@ impl Container {
             return None;
         }
         let network = self.own_groups.get(&Controller::Network);
-        network.or_else(|| self.own_groups.get(&accounting))
+        network
+            .filter(|_| self.has_cpu_time)
+            .or_else(|| self.own_groups.get(&accounting))
     }
 
     /// Its processes as its groups list them now, in ascending order; nothing without a group.

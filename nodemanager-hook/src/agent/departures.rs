@@ -96,7 +96,7 @@ impl Agent {
         }
         let jvms_left = self.restore_heaps_at_stop();
         let mut restored = self.empty_and_remove(&mut groups);
-        for error in self.network.restore() {
+        for error in self.network.restore(&mut self.actuator.journal) {
             self.troubles.warn("network", error);
             restored.failed += 1;
         }

@@ -13,7 +13,13 @@ use std::{
 use elastane_protocol::{CanLimit, Capacity, Limits};
 use nix::unistd::{SysconfVar, geteuid, sysconf};
 
-use super::{Actuator, Agent, heaps::NodeHeaps, limits::Rules, network::NodeNetwork, node::Node};
+use super::{
+    Actuator, Agent,
+    heaps::NodeHeaps,
+    limits::Rules,
+    node::Node,
+    node_network::{self, NodeNetwork},
+};
 use crate::{
     actuators::{
         Change, KernelFiles, LimitError, LimitFile, Margin, OwnGroups, Value, container_of,
@@ -60,7 +66,9 @@ impl Agent {
             fs::read_to_string(&path).map_err(|source| StartError::Proc { path, source })
         };
         let mountinfo = read("self/mountinfo")?;
-        let hierarchies = Hierarchies::of_this_host(&mountinfo);
+        let mut hierarchies = Hierarchies::of_this_host(&mountinfo);
+        let network = node_network::choose(&config.network, &hierarchies);
+        hierarchies.serve_network(network.map(|network| network.groups));
         let disks = Disks::new(Path::new(SYS));
         let local_disks = local_disks(&disks, &config.disk.local_dirs, &mountinfo);
         let capacity = capacity(&config.capacity, &read("meminfo")?);
@@ -95,9 +103,11 @@ impl Agent {
         let own = own_groups.as_ref();
         let network = NodeNetwork::open(
             &config.network,
+            network,
             own.and_then(|own| own.parent_of(Controller::Network))
                 .as_deref(),
             config.capacity.network_bytes_per_s,
+            &mut actuator.journal,
         );
         let disk_bytes_per_s = || disks.bytes_per_s(&local_disks, &read("cpuinfo").ok()?);
         let capacity = Capacity {

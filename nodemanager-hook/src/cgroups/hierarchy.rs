@@ -2,7 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Controller, Mount, Version};
+use super::{Controller, Mount, NetworkGroups, Version};
+
+/// What version 1 has for sockets.
+const NETWORK_NAMES: [&str; 2] = ["net_cls", "net_prio"];
 
 /// Where a hierarchy is mounted, and what it can do.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,7 +30,25 @@ impl Hierarchy {
             None => controller.is_of(mount.version),
         };
         let controllers: Vec<Controller> = Controller::ALL.into_iter().filter(offered).collect();
-        (!controllers.is_empty()).then_some(Self { mount, controllers })
+        let has_sockets = NETWORK_NAMES.iter().any(|name| mount.is_of(name));
+        let is_known = !controllers.is_empty() || has_sockets;
+        is_known.then_some(Self { mount, controllers })
+    }
+
+    /// Whether its groups tell sockets that way.
+    pub(super) fn is_of_network(&self, groups: NetworkGroups) -> bool {
+        match groups {
+            NetworkGroups::Version2 => self.version() == Version::Two,
+            NetworkGroups::NetCls => self.mount.is_of("net_cls"),
+            NetworkGroups::NetPrio => self.mount.is_of("net_prio"),
+        }
+    }
+
+    pub(super) fn set_network(&mut self, serves: bool) {
+        self.controllers.retain(|one| *one != Controller::Network);
+        if serves {
+            self.controllers.push(Controller::Network);
+        }
     }
 
     pub fn version(&self) -> Version {
@@ -51,8 +72,10 @@ impl Hierarchy {
     /// outside of what is mounted here.
     pub fn directory_of(&self, cgroup: &str) -> Option<PathBuf> {
         let controllers = self.controllers.iter();
+        let of_sockets = NETWORK_NAMES.into_iter();
         let names: Vec<&str> = controllers
             .filter_map(|one| one.name(Version::One))
+            .chain(of_sockets.filter(|name| self.mount.is_of(name)))
             .collect();
         self.mount.directory_of(cgroup, &names)
     }

@@ -7,9 +7,10 @@ use std::{
 
 use nix::errno::Errno;
 
-use super::assembler::AssembleError;
+use super::{assembler::AssembleError, nft::NftError, slots::MOST_GROUPS};
+use crate::actuators::KernelFileError;
 
-/// An error of [`super::Network`].
+/// What the networks of groups lack, or one of them.
 #[derive(Debug, thiserror::Error)]
 pub enum NetworkError {
     /// This host lacks what is needed; the text says what.
@@ -46,6 +47,29 @@ pub enum NetworkError {
         /// How many groups there may be.
         most: u32,
     },
+    /// Somebody else has set up the group for the same.
+    #[error("{} is {value}, which is not the agent's and stays", path.display())]
+    Foreign {
+        /// The file that says so.
+        path: PathBuf,
+        /// What it holds.
+        value: String,
+    },
+    /// A file system of groups is missing.
+    #[error("no {what} is mounted to be written")]
+    NotMounted {
+        /// What it would be.
+        what: &'static str,
+    },
+    /// Nothing is to be shaped, and this does nothing else.
+    #[error("it only shares what is sent: set network.devices")]
+    NoDevices,
+    /// A program that the agent runs for it failed.
+    #[error(transparent)]
+    Nft(#[from] NftError),
+    /// A kernel file.
+    #[error(transparent)]
+    KernelFile(#[from] KernelFileError),
     /// A program could not be put together.
     #[error("BPF program: {0}")]
     Program(#[from] AssembleError),
@@ -86,6 +110,13 @@ impl NetworkError {
             action,
             group,
             source,
+        }
+    }
+
+    pub(super) fn full(group: &Path) -> Self {
+        Self::Full {
+            group: group.into(),
+            most: MOST_GROUPS,
         }
     }
 

@@ -236,6 +236,11 @@ pub fn handle(minor: u16) -> TcHandle {
     }
 }
 
+/// Whether a number is that of one of the agent's classes.
+pub fn is_own(class: u32) -> bool {
+    class >> u16::BITS == u32::from(MAJOR)
+}
+
 fn hint(error: &io::Error) -> &'static str {
     match error.raw_os_error().map(Errno::from_raw) {
         Some(Errno::EPERM) => "; it takes CAP_NET_ADMIN",

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use super::{
     device::Device,
-    groups::MOST_GROUPS,
     htb::ClassRate,
     link::{Link, ROOT, ShaperError, handle},
+    slots::MOST_GROUPS,
 };
 
 /// The class of the whole link, in which all others are.
@@ -105,6 +105,11 @@ impl Shaper {
                 Err(error)
             }
         }
+    }
+
+    /// What the whole link carries.
+    pub fn link_bytes_per_s(&self) -> u64 {
+        self.link_bytes_per_s
     }
 
     /// Makes a class, or changes its rates. What it has in its queue stays there.

@@ -16,6 +16,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use elastane_agent::network::{GroupNetwork, NetworkCounters};
 use nix::{
     sched::{CloneFlags, setns},
     unistd::geteuid,
@@ -28,6 +29,9 @@ const PREFIX: &str = "elastane-net-test";
 /// Tells a process of the test binary what to be; see [`Cable::spawn`].
 const ROLE: &str = "ELASTANE_NET_TEST_ROLE";
 const CHUNK_BYTES: usize = 64 * 1024;
+/// IPv6 and TCP headers of a packet; those of IPv4 are shorter.
+const HEADER_BYTES: usize = 72;
+const SEGMENT_BYTES: usize = 1448;
 
 pub const LEFT: SocketAddr = ipv4(1);
 pub const RIGHT: SocketAddr = ipv4(2);
@@ -53,6 +57,12 @@ pub enum End {
 pub struct Cable {
     name: String,
     cgroup2: PathBuf,
+}
+
+/// A device of the caller's namespace, and who is behind it.
+pub struct Outlet {
+    pub device: String,
+    pub peer: SocketAddr,
 }
 
 /// A group of the test's own.
@@ -118,6 +128,32 @@ impl Cable {
         Group(group)
     }
 
+    /// A second cable, from the namespace of the caller to the right one. It goes with that.
+    pub fn lead_out(&self) -> Outlet {
+        let right = self.namespace(End::Right);
+        // At most 15 letters.
+        let device = format!("elnet{}", std::process::id());
+        ip(&[
+            "link", "add", &device, "type", "veth", "peer", "name", "outside", "netns", &right,
+        ]);
+        ip(&["address", "add", "10.77.1.1/24", "dev", &device]);
+        ip(&["link", "set", &device, "up"]);
+        ip(&[
+            "-n",
+            &right,
+            "address",
+            "add",
+            "10.77.1.2/24",
+            "dev",
+            "outside",
+        ]);
+        ip(&["-n", &right, "link", "set", "outside", "up"]);
+        Outlet {
+            device,
+            peer: SocketAddr::new(IpAddr::V4(Ipv4Addr::new(10, 77, 1, 2)), 5000),
+        }
+    }
+
     /// Does something in a namespace.
     pub fn within<T: Send>(&self, end: End, work: impl FnOnce() -> T + Send) -> T {
         let namespace = self.namespace(end);
@@ -135,11 +171,21 @@ impl Cable {
     /// Starts this test binary as a process that is in the group and the namespace from its first
     /// instruction on. There its test `plays_its_role` calls [`play`].
     pub fn spawn(&self, end: End, group: &Path, role: &str) -> Process {
-        let script = "echo $$ > \"$1/cgroup.procs\" && shift && exec nsenter \"$@\"";
+        let namespace = format!("--net=/run/netns/{}", self.namespace(end));
+        Self::start(&["nsenter", &namespace], group, role)
+    }
+
+    /// As [`Self::spawn`], in the namespace of the caller.
+    pub fn spawn_outside(&self, group: &Path, role: &str) -> Process {
+        Self::start(&[], group, role)
+    }
+
+    fn start(by: &[&str], group: &Path, role: &str) -> Process {
+        let script = "echo $$ > \"$1/cgroup.procs\" && shift && exec \"$@\"";
         let mut child = Command::new("sh")
             .args(["-c", script, "sh"])
             .arg(group)
-            .arg(format!("--net=/run/netns/{}", self.namespace(end)))
+            .args(by)
             .arg(env::current_exe().unwrap())
             .args(["--exact", "plays_its_role", "--nocapture", "--quiet"])
             .env(ROLE, role)
@@ -302,6 +348,77 @@ pub fn receive(stream: &mut TcpStream, bytes: usize) {
         stream.read_exact(&mut chunk[..length]).unwrap();
         left -= length;
     }
+}
+
+/// A process in a group sends and receives.
+pub fn exchange(cable: &Cable, group: &Path, peer: SocketAddr, sent: usize, received: usize) {
+    let listener = cable.listen(End::Right, peer);
+    let role = format!("exchange {peer} {sent} {received}");
+    let process = cable.spawn(End::Left, group, &role);
+    let mut stream = accept(&listener);
+    receive(&mut stream, sent);
+    send(&mut stream, received);
+    assert_eq!(stream.read(&mut [0]).unwrap(), 0);
+    drop(stream);
+    process.finish();
+}
+
+#[track_caller]
+pub fn assert_near(measured: f64, expected: f64) {
+    let off = measured / expected - 1.0;
+    assert!(
+        off.abs() < 0.10,
+        "{measured:.0} instead of {expected:.0}: off by {:.1} %",
+        off * 100.0
+    );
+}
+
+/// That counters have what was sent and received, and headers.
+#[track_caller]
+pub fn assert_counted(counters: NetworkCounters, sent: usize, received: usize) {
+    // Each segment may have its headers, and an acknowledgement the other way.
+    let headers = (sent + received) / SEGMENT_BYTES * HEADER_BYTES;
+    for (measured, payload) in [
+        (counters.sent_bytes, sent),
+        (counters.received_bytes, received),
+    ] {
+        let most = (payload as f64 * 1.02) as u64 + headers as u64;
+        assert!(
+            (payload as u64..=most).contains(&measured),
+            "{measured} of {payload}"
+        );
+    }
+}
+
+/// What a TCP connection gets through a receive limit, and then without it, in bytes per second. The
+/// first `burst` bytes use up what may come at once.
+pub fn receive_rates(
+    cable: &Cable,
+    group: &Path,
+    counted: &mut dyn GroupNetwork,
+    bytes_per_s: usize,
+    burst: usize,
+) -> [f64; 2] {
+    counted.set_receive_rate(Some(bytes_per_s as u64)).unwrap();
+    let listener = cable.listen(End::Left, LEFT);
+    let parts = [burst, 2 * bytes_per_s, 2 * bytes_per_s];
+    let role = format!("receive {LEFT} {} {} {}", parts[0], parts[1], parts[2]);
+    let _receiver = cable.spawn(End::Right, group, &role);
+    let mut stream = accept(&listener);
+    let mut writer = stream.try_clone().unwrap();
+    let sender = thread::spawn(move || send(&mut writer, parts.iter().sum()));
+    let mut time_of_part = || {
+        let begun = Instant::now();
+        receive(&mut stream, 1);
+        begun.elapsed().as_secs_f64()
+    };
+    time_of_part();
+    let limited = parts[1] as f64 / time_of_part();
+    assert!(counted.counters().unwrap().dropped_packets > 0);
+    counted.set_receive_rate(None).unwrap();
+    let free = parts[2] as f64 / time_of_part();
+    sender.join().unwrap();
+    [limited, free]
 }
 
 /// What a process started by [`Cable::spawn`] does; `other` are roles that are not known here.

@@ -1,0 +1,200 @@
+//! The networks of groups by BPF programs that count, and that limit what a group receives.
+
+use std::{fs::File, io, os::fd::AsFd, path::Path, sync::Arc};
+
+use super::{
+    attachment::{Attachment, Mechanism},
+    bpf::{ArrayMap, Program},
+    error::NetworkError,
+    networks::{GroupNetwork, NetworkCounters, Networks},
+    programs::{
+        COUNTER_WORDS, Counters, DROPPED_PACKETS, Direction, LIMIT_WORDS, Limits,
+        RECEIVE_NS_PER_MIB, RECEIVED_BYTES, SEND_PRIORITY, SENT_BYTES, receive_ns_per_mib,
+    },
+    slots::{AllCounters, MOST_GROUPS, Slot, Slots},
+};
+
+/// Networks of groups by BPF programs on them. Its maps and programs vanish with it.
+#[derive(Debug)]
+pub struct BpfNetworks {
+    shared: Arc<Shared>,
+    mechanism: Mechanism,
+    can_read_batch: bool,
+}
+
+/// One group with its programs.
+#[derive(Debug)]
+struct BpfGroup {
+    // Before the slot: nothing may count there any more when it is free.
+    _attachments: [Attachment; 2],
+    slot: Slot,
+    shared: Arc<Shared>,
+    limits: Limits,
+}
+
+#[derive(Debug)]
+struct Shared {
+    counters: ArrayMap<COUNTER_WORDS>,
+    limits: ArrayMap<LIMIT_WORDS>,
+    slots: Arc<Slots>,
+}
+
+impl BpfNetworks {
+    /// Makes the maps, and tries whether the kernel takes programs and lets them be attached.
+    ///
+    /// # Errors
+    /// What this host lacks.
+    pub fn open() -> Result<Self, NetworkError> {
+        let shared = Shared::new()?;
+        let can_link = shared.load(Direction::Receive, 0)?.can_link();
+        let can_link =
+            can_link.map_err(|error| NetworkError::unavailable("attach a program", error))?;
+        let mechanism = if can_link {
+            Mechanism::Link
+        } else {
+            log::info!("Linux before 5.7: BPF programs stay after a killed agent until the next");
+            Mechanism::Program
+        };
+        Ok(Self::new(shared, mechanism))
+    }
+
+    /// As [`Self::open`], with a mechanism that the kernel has to have.
+    ///
+    /// # Errors
+    /// What this host lacks.
+    pub fn open_with(mechanism: Mechanism) -> Result<Self, NetworkError> {
+        Ok(Self::new(Shared::new()?, mechanism))
+    }
+
+    fn new(shared: Shared, mechanism: Mechanism) -> Self {
+        let can_read_batch = shared.counters.get_first(1).is_ok();
+        if !can_read_batch {
+            log::info!("Linux before 5.6: the counters of each container are read one by one");
+        }
+        Self {
+            shared: Arc::new(shared),
+            mechanism,
+            can_read_batch,
+        }
+    }
+
+    /// How programs are attached here.
+    pub fn mechanism(&self) -> Mechanism {
+        self.mechanism
+    }
+
+    /// Whether the counters of all groups are read by one call.
+    pub fn can_read_batch(&self) -> bool {
+        self.can_read_batch
+    }
+}
+
+impl Networks for BpfNetworks {
+    /// `group` is a directory in a cgroup2 file system. Sockets that were open before their process
+    /// came there are not counted.
+    fn attach(&self, group: &Path) -> Result<Box<dyn GroupNetwork>, NetworkError> {
+        let directory =
+            File::open(group).map_err(|error| NetworkError::group("open group", group, error))?;
+        let shared = &self.shared;
+        let mut slot = Slots::take(&shared.slots).ok_or_else(|| NetworkError::full(group))?;
+        let number = slot.number();
+        let failed = |error| NetworkError::group("clear the counters of", group, error);
+        let cleared = shared.counters.set(number, &[0; COUNTER_WORDS]);
+        cleared.map_err(failed)?;
+        let limits = [0; LIMIT_WORDS];
+        shared.limits.set(number, &limits).map_err(failed)?;
+        slot.begin();
+        let attach = |direction: Direction| {
+            let program = shared.load(direction, number)?;
+            Attachment::new(program, directory.as_fd(), direction, self.mechanism)
+                .map_err(|error| NetworkError::group("attach a BPF program to", group, error))
+        };
+        let [receive, send] = Direction::ALL;
+        Ok(Box::new(BpfGroup {
+            _attachments: [attach(receive)?, attach(send)?],
+            slot,
+            shared: Arc::clone(shared),
+            limits,
+        }))
+    }
+
+    /// By one call where the kernel can.
+    fn read(&self) -> io::Result<AllCounters> {
+        let attached = self.shared.slots.attached();
+        let count = self.shared.slots.count();
+        let counters = &self.shared.counters;
+        let all = if self.can_read_batch {
+            counters.get_first(count)?
+        } else {
+            (0..count)
+                .map(|slot| counters.get(slot))
+                .collect::<io::Result<_>>()?
+        };
+        let all = all.into_iter().map(NetworkCounters::from);
+        Ok(AllCounters::new(all.collect(), attached))
+    }
+
+    fn counts(&self) -> bool {
+        true
+    }
+}
+
+impl GroupNetwork for BpfGroup {
+    fn slot(&self) -> &Slot {
+        &self.slot
+    }
+
+    fn counters(&self) -> io::Result<NetworkCounters> {
+        Ok(self.shared.counters.get(self.slot.number())?.into())
+    }
+
+    /// A quarter of a second's bytes may come at once. Less than 1024 counts as that.
+    fn set_receive_rate(&mut self, bytes_per_s: Option<u64>) -> io::Result<()> {
+        self.set(
+            RECEIVE_NS_PER_MIB,
+            bytes_per_s.map_or(0, receive_ns_per_mib),
+        )
+    }
+
+    fn set_priority(&mut self, priority: Option<u32>) -> io::Result<()> {
+        self.set(SEND_PRIORITY, priority.unwrap_or(0).into())
+    }
+}
+
+impl BpfGroup {
+    fn set(&mut self, word: usize, value: u64) -> io::Result<()> {
+        let mut limits = self.limits;
+        limits[word] = value;
+        self.shared.limits.set(self.slot.number(), &limits)?;
+        self.limits = limits;
+        Ok(())
+    }
+}
+
+impl Shared {
+    fn new() -> Result<Self, NetworkError> {
+        let failed = |error| NetworkError::unavailable("make a map", error);
+        Ok(Self {
+            counters: ArrayMap::create(MOST_GROUPS, c"elastane_bytes").map_err(failed)?,
+            limits: ArrayMap::create(MOST_GROUPS, c"elastane_limits").map_err(failed)?,
+            slots: Arc::default(),
+        })
+    }
+
+    fn load(&self, direction: Direction, slot: u32) -> Result<Program, NetworkError> {
+        let (counters, limits) = (self.counters.descriptor(), self.limits.descriptor());
+        let program = direction.program(slot, counters, limits)?;
+        Program::load(direction.name(), &program)
+            .map_err(|error| NetworkError::unavailable("load a program", error))
+    }
+}
+
+impl From<Counters> for NetworkCounters {
+    fn from(counters: Counters) -> Self {
+        Self {
+            received_bytes: counters[RECEIVED_BYTES],
+            sent_bytes: counters[SENT_BYTES],
+            dropped_packets: counters[DROPPED_PACKETS],
+        }
+    }
+}

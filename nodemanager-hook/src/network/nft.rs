@@ -1,0 +1,234 @@
+//! The networks of groups by nftables, for hosts whose kernel takes no BPF programs on groups.
+
+mod program;
+mod script;
+
+use std::{
+    io,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+pub use program::NftError;
+
+use self::{
+    program::Counter,
+    script::{DROPPED, Match, RECEIVED, Rules, SENT},
+};
+use super::{
+    error::NetworkError,
+    group_file::GroupFile,
+    networks::{GroupNetwork, NetworkCounters, Networks},
+    slots::{AllCounters, Slot, Slots},
+};
+
+/// Where `nft` looks for groups of version 2; it knows no other place.
+pub const CGROUP2: &str = "/sys/fs/cgroup";
+const CLASS_ID: &str = "net_cls.classid";
+/// Not the agent's class 1 of any group: for trying whether the kernel takes such a rule.
+const PROBED_CLASS_ID: u32 = 1;
+
+/// How groups are told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GroupsBy {
+    /// By their place in version 2.
+    Path,
+    /// By the class id of groups of `net_cls`.
+    ClassId,
+}
+
+/// One table of rules. It goes when this is dropped.
+#[derive(Debug)]
+pub struct NftNetworks {
+    groups_by: GroupsBy,
+    slots: Arc<Slots>,
+    table: Arc<Table>,
+}
+
+/// The agent's table, as long as there is somebody in it.
+#[derive(Debug)]
+struct Table;
+
+#[derive(Debug)]
+struct NftGroup {
+    handles: [u64; 2],
+    rules: Rules,
+    slot: Slot,
+    /// Gives the class id back when the rules are gone.
+    _class_id: Option<GroupFile>,
+    _table: Arc<Table>,
+}
+
+impl NftNetworks {
+    /// Whether `nft` and the kernel would do it; changes nothing.
+    ///
+    /// # Errors
+    /// What is missing.
+    pub fn check(groups_by: GroupsBy) -> Result<(), NetworkError> {
+        let mut script = script::make_table();
+        // A path would have to be there.
+        if groups_by == GroupsBy::ClassId {
+            script += &script::add_group(0, &Match::ClassId(PROBED_CLASS_ID));
+        }
+        Ok(program::check(&script)?)
+    }
+
+    /// Makes the table anew: what a killed agent left goes.
+    ///
+    /// # Errors
+    /// What is missing.
+    pub fn open(groups_by: GroupsBy) -> Result<Self, NetworkError> {
+        program::apply(&script::make_table())?;
+        Ok(Self {
+            groups_by,
+            slots: Arc::default(),
+            table: Arc::new(Table),
+        })
+    }
+}
+
+impl Networks for NftNetworks {
+    /// A process that comes to a group later brings its open sockets along in `net_cls`, and does
+    /// not in version 2.
+    fn attach(&self, group: &Path) -> Result<Box<dyn GroupNetwork>, NetworkError> {
+        let mut slot = Slots::take(&self.slots).ok_or_else(|| NetworkError::full(group))?;
+        let (by, class_id) = match self.groups_by {
+            GroupsBy::Path => (Match::Path(below_cgroup2(group)?), None),
+            GroupsBy::ClassId => {
+                let id = slot.egress_class().priority();
+                let file = GroupFile::take(&group.join(CLASS_ID), "0", &id.to_string())?;
+                (Match::ClassId(id), Some(file))
+            }
+        };
+        let number = slot.number();
+        let script = script::add_group(number, &by);
+        let handles = program::add_rules(&script, ["receive", "send"])?;
+        slot.begin();
+        Ok(Box::new(NftGroup {
+            handles,
+            rules: Rules::default(),
+            slot,
+            _class_id: class_id,
+            _table: Arc::clone(&self.table),
+        }))
+    }
+
+    fn read(&self) -> io::Result<AllCounters> {
+        let attached = self.slots.attached();
+        let counters = program::counters().map_err(io::Error::other)?;
+        let count = self.slots.count();
+        let all = (0..count).map(|number| counters_of(number, |name| counters.get(name).copied()));
+        Ok(AllCounters::new(all.collect(), attached))
+    }
+
+    fn counts(&self) -> bool {
+        true
+    }
+}
+
+impl GroupNetwork for NftGroup {
+    fn slot(&self) -> &Slot {
+        &self.slot
+    }
+
+    fn counters(&self) -> io::Result<NetworkCounters> {
+        let counters = program::counters().map_err(io::Error::other)?;
+        let number = self.slot.number();
+        Ok(counters_of(number, |name| counters.get(name).copied()))
+    }
+
+    /// A second's bytes, and 64 KiB, may come at once.
+    fn set_receive_rate(&mut self, bytes_per_s: Option<u64>) -> io::Result<()> {
+        self.set(Rules {
+            receive_bytes_per_s: bytes_per_s,
+            ..self.rules
+        })
+    }
+
+    fn set_priority(&mut self, priority: Option<u32>) -> io::Result<()> {
+        self.set(Rules {
+            send_priority: priority,
+            ..self.rules
+        })
+    }
+}
+
+impl NftGroup {
+    fn set(&mut self, rules: Rules) -> io::Result<()> {
+        if rules != self.rules {
+            let script = script::set_rules(self.slot.number(), rules);
+            program::apply(&script).map_err(io::Error::other)?;
+            self.rules = rules;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for NftGroup {
+    fn drop(&mut self) {
+        let script = script::remove_group(self.slot.number(), self.handles);
+        if let Err(error) = program::apply(&script) {
+            log::warn!("cannot remove the nft rules of a group: {error}");
+        }
+    }
+}
+
+/// Removes what a killed agent left.
+///
+/// # Errors
+/// What is missing by now.
+pub fn remove_nft_table() -> Result<(), NftError> {
+    program::apply(&script::remove_table())
+}
+
+impl Drop for Table {
+    fn drop(&mut self) {
+        if let Err(error) = remove_nft_table() {
+            log::warn!("cannot remove the agent's nft table: {error}");
+        }
+    }
+}
+
+fn counters_of(number: u32, counter: impl Fn(&str) -> Option<Counter>) -> NetworkCounters {
+    let of = |name: &str| counter(&format!("{name}{number}")).unwrap_or_default();
+    NetworkCounters {
+        received_bytes: of(RECEIVED).bytes,
+        sent_bytes: of(SENT).bytes,
+        dropped_packets: of(DROPPED).packets,
+    }
+}
+
+/// The path as `nft` writes it; one that would end its quotes is refused.
+fn below_cgroup2(group: &Path) -> Result<String, NetworkError> {
+    let is_plain = |path: &&str| {
+        !path.is_empty()
+            && path
+                .chars()
+                .all(|letter| letter.is_ascii_graphic() && !['"', '\\'].contains(&letter))
+    };
+    let below = group.strip_prefix(CGROUP2).ok();
+    let path = below.and_then(Path::to_str).filter(is_plain);
+    path.map(str::to_owned)
+        .ok_or_else(|| NetworkError::NotCgroup2 {
+            group: PathBuf::from(group),
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_plain_paths_of_version_2_are_told_to_nft() {
+        let told = |path: &str| below_cgroup2(Path::new(path)).ok();
+        assert_eq!(told("/sys/fs/cgroup/elastane/a"), Some("elastane/a".into()));
+        for other in [
+            "/sys/fs/cgroup",
+            "/tmp/a",
+            "/sys/fs/cgroup/a\" accept",
+            "/sys/fs/cgroup/a\nb",
+        ] {
+            assert_eq!(told(other), None, "{other}");
+        }
+    }
+}

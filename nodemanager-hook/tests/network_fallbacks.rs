@@ -1,0 +1,375 @@
+//! Networks of groups without BPF: nft rules on groups of version 2 and of `net_cls`, and `net_prio`,
+//! on real traffic.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // tests
+
+mod common;
+#[allow(dead_code, reason = "what only the tests of BPF use")]
+#[path = "common/netns.rs"]
+mod netns;
+
+use std::{
+    fs,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    process::Command,
+    time::Duration,
+};
+
+use common::{Agent, Parent, Tree, skip, wait_until};
+use elastane_agent::network::{
+    Device, EgressRate, GroupNetwork, GroupsBy, NetPrioNetworks, Networks, NftNetworks, Shaper,
+};
+use elastane_protocol::Limits;
+use netns::{
+    Cable, End, Process, RIGHT, Sink, assert_counted, assert_near, exchange, rates, receive_rates,
+};
+use nix::{
+    mount::{MntFlags, MsFlags, mount, umount2},
+    sched::{CloneFlags, unshare},
+    sys::signal::Signal,
+};
+
+const MB: usize = 1_000_000;
+const LINK_BYTES_PER_S: u64 = 20 * MB as u64;
+const PAYLOAD_PART: f64 = 1448.0 / 1514.0;
+
+/// The processes that other tests start.
+#[test]
+fn plays_its_role() {
+    netns::play(|other| panic!("no such role: {other:?}"));
+}
+
+/// A file system of groups that only the calling thread and what it starts see.
+struct Mounted {
+    _directory: tempfile::TempDir,
+    at: PathBuf,
+}
+
+/// A group in it that is removed at the end of a test.
+struct Group(PathBuf);
+
+impl Mounted {
+    /// Nothing where the kernel does not have it.
+    fn controller(name: &str) -> Option<Self> {
+        if fs::read_to_string("/proc/cmdline")
+            .unwrap()
+            .contains("cgroup_no_v1=all")
+        {
+            return None; // A host that has version 2 alone.
+        }
+        private_mounts();
+        let directory = tempfile::tempdir().unwrap();
+        let at = directory.path().to_owned();
+        let none = MsFlags::empty();
+        if mount(Some("none"), &at, Some("cgroup"), none, Some(name)).is_err() {
+            skip(&format!("{name} cannot be mounted"));
+            return None;
+        }
+        Some(Self {
+            _directory: directory,
+            at,
+        })
+    }
+
+    fn group(&self, name: &str) -> Group {
+        let name = format!("elastane-net-test-{}-{name}", std::process::id());
+        let group = self.at.join(name);
+        fs::create_dir(&group).unwrap();
+        Group(group)
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        let _ = umount2(&self.at, MntFlags::MNT_DETACH);
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        wait_until("a group without processes", || {
+            fs::remove_dir(&self.0).is_ok()
+        });
+    }
+}
+
+fn private_mounts() {
+    unshare(CloneFlags::CLONE_NEWNS).unwrap();
+    let (none, private) = (None::<&str>, MsFlags::MS_REC | MsFlags::MS_PRIVATE);
+    mount(none, "/", none, private, none).unwrap();
+}
+
+/// Shows the devices of the caller's network namespace, and no others, below `/sys`.
+fn see_devices() {
+    let of_namespace = tempfile::tempdir().unwrap();
+    let none = None::<&str>;
+    mount(
+        Some("none"),
+        of_namespace.path(),
+        Some("sysfs"),
+        MsFlags::empty(),
+        none,
+    )
+    .unwrap();
+    for part in ["class/net", "devices/virtual/net"] {
+        let there = Path::new("/sys").join(part);
+        mount(
+            Some(&of_namespace.path().join(part)),
+            &there,
+            none,
+            MsFlags::MS_BIND,
+            none,
+        )
+        .unwrap();
+    }
+    umount2(of_namespace.path(), MntFlags::MNT_DETACH).unwrap();
+}
+
+/// Nothing where `nft` is not installed and tests may be skipped for that.
+fn nft(groups_by: GroupsBy) -> Option<NftNetworks> {
+    if Command::new("nft").arg("--version").output().is_err() {
+        skip("nft is not installed: apt-get install nftables");
+        return None;
+    }
+    NftNetworks::check(groups_by).unwrap();
+    Some(NftNetworks::open(groups_by).unwrap())
+}
+
+fn tables() -> String {
+    run_nft(&["list", "tables"])
+}
+
+fn run_nft(arguments: &[&str]) -> String {
+    let listed = Command::new("nft").args(arguments).output().unwrap();
+    String::from_utf8(listed.stdout).unwrap()
+}
+
+/// Counters, limit and class of one group, by rules in the namespace of the caller.
+fn counts_limits_and_marks(cable: &Cable, networks: &NftNetworks, group: &Path, other: &Path) {
+    let mut counted = networks.attach(group).unwrap();
+    let counted_other = networks.attach(other).unwrap();
+    assert_ne!(counted.egress_class(), counted_other.egress_class());
+
+    exchange(cable, group, RIGHT, 8 * MB, 5 * MB);
+    exchange(cable, other, RIGHT, MB, 2 * MB);
+    let all = networks.read().unwrap();
+    assert_eq!(all.of(&*counted), counted.counters().unwrap());
+    assert_counted(all.of(&*counted), 8 * MB, 5 * MB);
+    assert_counted(all.of(&*counted_other), MB, 2 * MB);
+
+    let flood = || cable.spawn(End::Left, group, &format!("flood {RIGHT}"));
+    holds_its_class(cable, "cable", &mut *counted, RIGHT, flood);
+
+    let earlier = counted.egress_class();
+    drop(counted);
+    let again = networks.attach(group).unwrap();
+    assert_eq!(again.egress_class(), earlier);
+    assert_eq!(again.counters().unwrap(), Default::default());
+}
+
+/// A class of the group caps what it sends over a device that is visible here.
+fn holds_its_class(
+    cable: &Cable,
+    device: &str,
+    counted: &mut dyn GroupNetwork,
+    peer: SocketAddr,
+    flood: impl FnOnce() -> Process,
+) {
+    let device: Device = device.parse().unwrap();
+    let mut shaper = Shaper::prepare(&device, LINK_BYTES_PER_S).unwrap();
+    let class = counted.egress_class();
+    let capped = EgressRate {
+        share_bytes_per_s: MB as u64,
+        cap_bytes_per_s: Some(5 * MB as u64),
+    };
+    shaper.change(class, capped).unwrap();
+    counted.set_priority(Some(class.priority())).unwrap();
+    let sink = Sink::new(cable.listen(End::Right, peer));
+    let _flood = flood();
+    let over = Duration::from_secs(2);
+    let [measured] = rates([&sink], over);
+    assert_near(measured, 5.0e6 * PAYLOAD_PART);
+    counted.set_priority(None).unwrap();
+    let [measured] = rates([&sink], over);
+    assert_near(measured, LINK_BYTES_PER_S as f64 * PAYLOAD_PART);
+    shaper.restore().unwrap();
+}
+
+#[test]
+fn nft_counts_limits_and_marks_groups_of_net_cls() {
+    let Some(cable) = Cable::new() else { return };
+    cable.within(End::Left, || {
+        let Some(mounted) = Mounted::controller("net_cls") else {
+            return;
+        };
+        let Some(networks) = nft(GroupsBy::ClassId) else {
+            return;
+        };
+        let [one, other] = ["one", "other"].map(|name| mounted.group(name));
+        counts_limits_and_marks(&cable, &networks, &one.0, &other.0);
+        let class_id = |group: &Group| fs::read_to_string(group.0.join("net_cls.classid")).unwrap();
+        assert_eq!(class_id(&one), "0\n", "it is given back");
+        fs::write(one.0.join("net_cls.classid"), "65537").unwrap();
+        let error = networks.attach(&one.0).unwrap_err().to_string();
+        assert!(
+            error.ends_with("is 65537, which is not the agent's and stays"),
+            "{error}"
+        );
+        assert_eq!(class_id(&one), "65537\n");
+        drop(networks);
+        assert_eq!(tables(), "");
+    });
+}
+
+#[test]
+fn nft_counts_limits_and_marks_groups_of_version_2() {
+    let Some(cable) = Cable::new() else { return };
+    // Groups are made where version 2 is mounted; nft looks for them in one place.
+    let [one, other] = ["one", "other"].map(|name| cable.group(name));
+    cable.within(End::Left, || {
+        let place = Path::new("/sys/fs/cgroup");
+        let mounted = one.0.parent().unwrap();
+        if mounted != place {
+            private_mounts();
+            let none = None::<&str>;
+            mount(Some(mounted), place, none, MsFlags::MS_BIND, none).unwrap();
+        }
+        let Some(networks) = nft(GroupsBy::Path) else {
+            return;
+        };
+        let [one, other] = [&one, &other].map(|group| place.join(group.0.file_name().unwrap()));
+        counts_limits_and_marks(&cable, &networks, &one, &other);
+        let gone = networks.attach(&place.join("gone")).unwrap_err();
+        assert!(gone.to_string().contains("No such file"), "{gone}");
+        drop(networks);
+        assert_eq!(tables(), "");
+    });
+}
+
+#[test]
+fn nft_limits_what_is_received() {
+    let Some(cable) = Cable::new() else { return };
+    cable.within(End::Right, || {
+        let Some(mounted) = Mounted::controller("net_cls") else {
+            return;
+        };
+        let Some(networks) = nft(GroupsBy::ClassId) else {
+            return;
+        };
+        let group = mounted.group("receiver");
+        let mut counted = networks.attach(&group.0).unwrap();
+        let rate = 10 * MB;
+        let [limited, free] = receive_rates(&cable, &group.0, &mut *counted, rate, 2 * rate);
+        // TCP finds less than the rate where drops come in trains.
+        let part = limited / rate as f64;
+        assert!((0.75..=1.1).contains(&part), "{limited:.0} of {rate}");
+        assert!(free > 3.0 * rate as f64, "{free:.0}");
+    });
+}
+
+#[test]
+fn net_prio_marks_what_a_group_sends() {
+    let Some(cable) = Cable::new() else { return };
+    // It knows the devices of the first network namespace alone.
+    let outlet = cable.lead_out();
+    let work = || {
+        let Some(mounted) = Mounted::controller("net_prio") else {
+            return;
+        };
+        let device: Device = outlet.device.parse().unwrap();
+        let networks = NetPrioNetworks::open(vec![device]).unwrap();
+        assert!(!networks.counts());
+        let group = mounted.group("sender");
+        let mut marked = networks.attach(&group.0).unwrap();
+        assert!(marked.set_receive_rate(Some(MB as u64)).is_err());
+        let flood = || cable.spawn_outside(&group.0, &format!("flood {}", outlet.peer));
+        holds_its_class(&cable, &outlet.device, &mut *marked, outlet.peer, flood);
+        let map = group.0.join("net_prio.ifpriomap");
+        let line = |priority| format!("{} {priority}", outlet.device);
+        marked
+            .set_priority(Some(marked.egress_class().priority()))
+            .unwrap();
+        drop(marked);
+        assert!(
+            fs::read_to_string(&map).unwrap().contains(&line(0)),
+            "it is given back"
+        );
+        fs::write(&map, line(65537)).unwrap();
+        let error = networks.attach(&group.0).unwrap_err().to_string();
+        assert!(
+            error.ends_with("is 65537, which is not the agent's and stays"),
+            "{error}"
+        );
+    };
+    // On a thread, whose mounts nobody else sees.
+    std::thread::scope(|scope| scope.spawn(work).join().unwrap());
+}
+
+/// An agent of this backend at the left end, where `controller` is mounted.
+fn agent_with(parent: &Parent, backend: &str) -> Agent {
+    let sections = format!(
+        "[network]\nbackend = \"{backend}\"\ndevices = [\"cable\"]\n\
+         [capacity]\nnetwork_bytes_per_s = 12500000\n"
+    );
+    Agent::start_with(&parent.name, &sections)
+}
+
+#[test]
+fn an_agent_counts_and_limits_by_nft_and_what_it_leaves_is_removed() {
+    let Some(cable) = Cable::new() else { return };
+    let Some(parent) = Parent::new() else { return };
+    cable.within(End::Left, || {
+        let Some(mounted) = Mounted::controller("net_cls") else {
+            return;
+        };
+        see_devices();
+        drop(nft(GroupsBy::ClassId));
+        let mut agent = agent_with(&parent, "nft");
+        let can_limit = agent.report().can_limit;
+        assert!(can_limit.network_sent && can_limit.network_received);
+        let _sink = Sink::new(cable.listen(End::Right, RIGHT));
+        let tree = Tree::new(&format!(
+            "python3 -c '
+import socket, time
+connection = socket.create_connection((\"{}\", {}))
+while True:
+    connection.sendall(bytes(100_000))
+    time.sleep(0.05)' & wait",
+            RIGHT.ip(),
+            RIGHT.port()
+        ));
+        agent.runs(&[&tree]);
+        wait_until("2 MB/s are counted", || {
+            let report = agent.report();
+            let sample = report.containers.first().and_then(|one| one.samples.last());
+            sample.is_some_and(|one| {
+                (MB as u64..3 * MB as u64).contains(&one.usage.network_out_bytes_per_s)
+            })
+        });
+        let limits = Limits {
+            network_cap_bytes_per_s: Some(5_000_000),
+            ..Limits::default()
+        };
+        agent.apply(60_000, vec![tree.limited(limits)]);
+        assert_eq!(agent.report().containers[0].limits, Some(limits));
+        let rules = run_nft(&["list", "table", "inet", "elastane"]);
+        assert!(rules.contains("limit rate over"), "{rules}");
+        agent.signal(Signal::SIGKILL);
+        assert_ne!(tables(), "");
+        agent.start_again();
+        let rules = run_nft(&["list", "table", "inet", "elastane"]);
+        assert!(
+            !rules.contains("limit rate"),
+            "a new agent has no plan: {rules}"
+        );
+        agent.signal(Signal::SIGKILL);
+        let sections = fs::read_to_string(agent.config()).unwrap();
+        fs::write(agent.config(), sections.replace("\"nft\"", "\"bpf\"")).unwrap();
+        agent.start_again();
+        assert_eq!(tables(), "", "it goes although the configuration says bpf");
+        assert!(agent.signal(Signal::SIGTERM).success());
+        drop(tree);
+        let parent = mounted.at.join(&parent.name);
+        assert!(!parent.exists(), "its groups are removed");
+    });
+}
