@@ -46,8 +46,6 @@ demo: fetch build ## four rounds on a real cluster on this machine (QUICK=1: a s
 record: fetch build ## runs ten applications RUNS times each on a real cluster: series for `elastane evaluate`
 	cd tests && $(PYTHON) -m recording recurring --runs $(RUNS) --output $(CURDIR)/target/recorded
 
-# On an emulated processor the rates of the network tests say how busy the machine is.
-test: V2_WITHOUT := network
 test: lint test-rust test-java test-cluster test-v2 bench-heartbeat bench-agent ## everything, and that heartbeat and agent stay cheap
 	$(MAKE) fuzz FUZZ_SECONDS=10
 	$(MAKE) soak SOAK_SECONDS=120

@@ -10,10 +10,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-use common::{Agent, Parent, Tree, wait_until};
+use common::{Agent, Parent, Tree, times_slower, wait_until};
 use elastane_protocol::{Limits, Usage};
 
-const MB: u64 = 1_000_000;
+/// As in the other tests of the network: an emulated machine that is n times slower also does n times
+/// the work for a packet.
+fn mb() -> u64 {
+    1_000_000 / u64::from(times_slower()).pow(2)
+}
 
 /// A container that connects to a port of this test when it is told to, and reads what comes.
 fn reader(port: u16, go: &std::path::Path) -> Tree {
@@ -72,16 +76,22 @@ fn what_a_container_receives_is_counted_as_its_own() {
     agent.apply(60_000, vec![tree.limited(weight()), idle.limited(weight())]);
     std::fs::write(&go, "").unwrap();
     let (connection, _) = listener.accept().unwrap();
-    let sender = thread::spawn(|| send(connection, Duration::from_secs(6), Some(5 * MB)));
+    let sender = thread::spawn(|| {
+        send(
+            connection,
+            Duration::from_secs(6) * times_slower(),
+            Some(5 * mb()),
+        )
+    });
     wait_until("5 MB/s are counted", || {
         newest(&agent, &tree).is_some_and(|usage| {
             let received = usage.network_in_bytes_per_s;
-            (4 * MB..=6 * MB).contains(&received) && usage.network_out_bytes_per_s < MB
+            (4 * mb()..=6 * mb()).contains(&received) && usage.network_out_bytes_per_s < mb()
         })
     });
     let other = newest(&agent, &idle).unwrap();
     assert_eq!(other.network_bytes_per_s(), 0);
-    assert!(agent.report().containers_usage.network_in_bytes_per_s >= 4 * MB);
+    assert!(agent.report().containers_usage.network_in_bytes_per_s >= 4 * mb());
     sender.join().unwrap();
 }
 
@@ -95,20 +105,20 @@ fn a_cap_of_the_plan_holds_back_what_a_container_receives() {
     let tree = reader(listener.local_addr().unwrap().port(), &go);
     agent.runs(&[&tree]);
     let capped = Limits {
-        network_cap_bytes_per_s: Some(10 * MB),
+        network_cap_bytes_per_s: Some(10 * mb()),
         ..weight()
     };
     agent.apply(60_000, vec![tree.limited(capped)]);
     let in_force = agent.report().containers[0].limits.unwrap();
-    assert_eq!(in_force.network_cap_bytes_per_s, Some(10 * MB));
+    assert_eq!(in_force.network_cap_bytes_per_s, Some(10 * mb()));
     std::fs::write(&go, "").unwrap();
     let (mut connection, _) = listener.accept().unwrap();
     // What the bucket holds at first, and what is in the queues, is not the rate.
     connection.write_all(&vec![0; 8 << 20]).unwrap();
     let copy = connection.try_clone().unwrap();
-    let capped = send(copy, Duration::from_secs(3), None);
-    let ratio = capped / (10 * MB) as f64;
-    assert!((0.85..=1.15).contains(&ratio), "{capped:.0} bytes a second");
+    let capped = send(copy, Duration::from_secs(3) * times_slower(), None);
+    let ratio = capped / (10 * mb()) as f64;
+    assert!((0.9..=1.1).contains(&ratio), "{capped:.0} bytes a second");
 
     agent.apply(60_000, vec![tree.limited(weight())]);
     let in_force = agent.report().containers[0].limits.unwrap();

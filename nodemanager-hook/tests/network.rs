@@ -6,12 +6,7 @@ mod common;
 #[path = "common/netns.rs"]
 mod netns;
 
-use std::{
-    fs,
-    path::Path,
-    thread,
-    time::{Duration, Instant},
-};
+use std::{fs, path::Path, thread, time::Instant};
 
 use common::{Agent, Parent, Tree};
 use elastane_agent::network::{
@@ -19,14 +14,15 @@ use elastane_agent::network::{
     remove_leftovers,
 };
 use elastane_protocol::Limits;
-use netns::{Cable, End, RIGHT, RIGHT_IPV6, Sink, assert_counted, assert_near, exchange, rates};
+use netns::{
+    Cable, End, RIGHT, RIGHT_IPV6, Sink, assert_counted, assert_near, exchange, link_bytes_per_s,
+    mb_per_s, measured_for, rates,
+};
 use nix::sys::signal::Signal;
 
 const MB: usize = 1_000_000;
-const LINK_BYTES_PER_S: u64 = 20 * MB as u64;
 /// What is left of a link's rate after Ethernet, IP and TCP headers.
 const PAYLOAD_PART: f64 = 1448.0 / 1514.0;
-const OVER: Duration = Duration::from_secs(2);
 
 /// The processes that other tests start.
 #[test]
@@ -40,7 +36,7 @@ fn plays_its_role() {
             };
             let network = BpfNetworks::open_with(mechanism).unwrap();
             let _group = network.attach(Path::new(group)).unwrap();
-            let _shaper = Shaper::prepare(&cable_device(), LINK_BYTES_PER_S).unwrap();
+            let _shaper = Shaper::prepare(&cable_device(), link_bytes_per_s()).unwrap();
             println!("\nready");
             loop {
                 thread::park();
@@ -55,7 +51,7 @@ fn cable_device() -> Device {
 }
 
 fn shaper(cable: &Cable) -> Shaper {
-    shaper_of(cable, LINK_BYTES_PER_S)
+    shaper_of(cable, link_bytes_per_s())
 }
 
 fn shaper_of(cable: &Cable, link_bytes_per_s: u64) -> Shaper {
@@ -134,23 +130,23 @@ fn a_class_holds_its_cap() {
     let mut counted = network.attach(&group.0).unwrap();
     let class = counted.egress_class();
     let rate = |cap| EgressRate {
-        share_bytes_per_s: MB as u64,
+        share_bytes_per_s: mb_per_s(1) as u64,
         cap_bytes_per_s: Some(cap),
     };
-    shaper.change(class, rate(5 * MB as u64)).unwrap();
+    shaper.change(class, rate(mb_per_s(5) as u64)).unwrap();
     counted.set_priority(Some(class.priority())).unwrap();
     let sink = Sink::new(cable.listen(End::Right, RIGHT));
     let _flood = cable.spawn(End::Left, &group.0, &format!("flood {RIGHT}"));
-    let [measured] = rates([&sink], OVER);
-    assert_near(measured, 5.0e6 * PAYLOAD_PART);
+    let [measured] = rates([&sink], measured_for());
+    assert_near(measured, mb_per_s(5) as f64 * PAYLOAD_PART);
     // It follows a change while packets are on their way.
-    shaper.change(class, rate(10 * MB as u64)).unwrap();
-    let [measured] = rates([&sink], OVER);
-    assert_near(measured, 10.0e6 * PAYLOAD_PART);
+    shaper.change(class, rate(mb_per_s(10) as u64)).unwrap();
+    let [measured] = rates([&sink], measured_for());
+    assert_near(measured, mb_per_s(10) as f64 * PAYLOAD_PART);
     // Without its class the group is a part of the rest of the node.
     shaper.remove(class).unwrap();
-    let [measured] = rates([&sink], OVER);
-    assert_near(measured, LINK_BYTES_PER_S as f64 * PAYLOAD_PART);
+    let [measured] = rates([&sink], measured_for());
+    assert_near(measured, link_bytes_per_s() as f64 * PAYLOAD_PART);
 }
 
 #[test]
@@ -161,7 +157,7 @@ fn a_class_without_a_cap_takes_an_idle_link() {
     let network = BpfNetworks::open().unwrap();
     let mut counted = network.attach(&group.0).unwrap();
     let rate = EgressRate {
-        share_bytes_per_s: MB as u64,
+        share_bytes_per_s: mb_per_s(1) as u64,
         cap_bytes_per_s: None,
     };
     shaper.change(counted.egress_class(), rate).unwrap();
@@ -170,8 +166,8 @@ fn a_class_without_a_cap_takes_an_idle_link() {
         .unwrap();
     let sink = Sink::new(cable.listen(End::Right, RIGHT));
     let _flood = cable.spawn(End::Left, &group.0, &format!("flood {RIGHT}"));
-    let [measured] = rates([&sink], OVER);
-    assert_near(measured, LINK_BYTES_PER_S as f64 * PAYLOAD_PART);
+    let [measured] = rates([&sink], measured_for());
+    assert_near(measured, link_bytes_per_s() as f64 * PAYLOAD_PART);
 }
 
 #[test]
@@ -184,7 +180,7 @@ fn classes_share_a_busy_link_by_their_shares() {
     // Half of the link is nobody's and is shared as the shares are.
     for (counted, share) in counted.iter_mut().zip([3, 1]) {
         let rate = EgressRate {
-            share_bytes_per_s: LINK_BYTES_PER_S / 8 * share,
+            share_bytes_per_s: link_bytes_per_s() / 8 * share,
             cap_bytes_per_s: None,
         };
         let class = counted.egress_class();
@@ -197,8 +193,8 @@ fn classes_share_a_busy_link_by_their_shares() {
         let role = format!("flood {}", ports[place]);
         cable.spawn(End::Left, &groups[place].0, &role)
     });
-    let [large, small] = rates([&sinks[0], &sinks[1]], OVER);
-    assert_near(large + small, LINK_BYTES_PER_S as f64 * PAYLOAD_PART);
+    let [large, small] = rates([&sinks[0], &sinks[1]], measured_for());
+    assert_near(large + small, link_bytes_per_s() as f64 * PAYLOAD_PART);
     assert_near(large / small, 3.0);
 }
 
@@ -213,7 +209,7 @@ fn receive_rates(cable: &Cable, bytes_per_s: usize) -> [f64; 2] {
 #[test]
 fn the_receive_limit_holds_and_goes() {
     let Some(cable) = Cable::new() else { return };
-    let bytes_per_s = 10 * MB;
+    let bytes_per_s = mb_per_s(10);
     let [limited, free] = receive_rates(&cable, bytes_per_s);
     assert_near(limited, bytes_per_s as f64);
     assert!(free > 3.0 * bytes_per_s as f64, "{free:.0}");
@@ -229,8 +225,8 @@ fn a_receive_limit_leaves_what_is_sent_alone() {
     counted.set_receive_rate(Some(1024)).unwrap();
     let sink = Sink::new(cable.listen(End::Right, RIGHT));
     let _flood = cable.spawn(End::Left, &group.0, &format!("flood {RIGHT}"));
-    let [measured] = rates([&sink], OVER / 2);
-    assert!(measured > LINK_BYTES_PER_S as f64, "{measured:.0}");
+    let [measured] = rates([&sink], measured_for() / 2);
+    assert!(measured > link_bytes_per_s() as f64, "{measured:.0}");
     let counters = counted.counters().unwrap();
     assert!(counters.received_bytes > 5 * 1024, "{counters:?}");
 }
@@ -284,7 +280,7 @@ fn a_root_of_somebody_else_stays_and_is_named() {
         let error = cable.within(End::Left, || {
             let removed = network::restore(&cable_device()).unwrap();
             assert!(!removed, "{root}");
-            let error = Shaper::prepare(&cable_device(), LINK_BYTES_PER_S).unwrap_err();
+            let error = Shaper::prepare(&cable_device(), link_bytes_per_s()).unwrap_err();
             let checked = Shaper::check(&cable_device()).unwrap_err();
             assert_eq!(error.to_string(), checked.to_string());
             error.to_string()
@@ -300,7 +296,7 @@ fn a_root_of_somebody_else_stays_and_is_named() {
 fn a_device_that_is_not_there_and_a_rate_that_cannot_be_are_named() {
     let Some(cable) = Cable::new() else { return };
     let missing: Device = "missing".parse().unwrap();
-    let error = Shaper::prepare(&missing, LINK_BYTES_PER_S).unwrap_err();
+    let error = Shaper::prepare(&missing, link_bytes_per_s()).unwrap_err();
     let expected = "missing: cannot find the device: ";
     assert!(error.to_string().starts_with(expected), "{error}");
     let error = cable.within(End::Left, || Shaper::prepare(&cable_device(), 0));
@@ -350,7 +346,7 @@ fn exactness_of_the_classes() {
         };
         shaper.change(classes[0], rate).unwrap();
         let _flood = flood(0);
-        let [payload] = rates([&sinks[0]], OVER);
+        let [payload] = rates([&sinks[0]], measured_for());
         let sent = on_the_cable(payload);
         println!("network send_cap={cap_bytes_per_s} sent_per_s={sent:.0}");
         shaper.restore().unwrap();
@@ -375,7 +371,7 @@ fn exactness_of_the_classes() {
             shaper.change(class, rate).unwrap();
         }
         let _floods = [flood(0), flood(1)];
-        let [first, second] = rates([&sinks[0], &sinks[1]], OVER);
+        let [first, second] = rates([&sinks[0], &sinks[1]], measured_for());
         let (ratio, sum) = (first / second, on_the_cable(first + second));
         println!("network link={link} percent={parts:?} ratio={ratio:.2} sum={sum:.0}");
         shaper.restore().unwrap();
@@ -416,7 +412,7 @@ fn cost_of_50_groups() {
     let mut shaper = shaper(&cable);
     let class = counted[0].egress_class();
     let rate = |cap| EgressRate {
-        share_bytes_per_s: MB as u64,
+        share_bytes_per_s: mb_per_s(1) as u64,
         cap_bytes_per_s: Some(cap),
     };
     let mut cap = MB as u64;
@@ -454,6 +450,13 @@ fn an_agent_shares_a_device_by_the_plan_and_gives_it_back() {
     agent.apply(60_000, Vec::new());
     assert_eq!(classes(), unplanned);
 
+    agent.apply(60_000, vec![tree.limited(limits)]);
+    agent.runs(&[]);
+    let last = agent.audited().pop();
+    assert_eq!(last.as_deref(), Some("container_gone"));
+    assert_eq!(classes(), unplanned);
+
+    agent.runs(&[&tree]);
     agent.apply(60_000, vec![tree.limited(limits)]);
     agent.signal(Signal::SIGKILL);
     assert!(cable.queueing_disciplines(End::Left).contains("htb"));

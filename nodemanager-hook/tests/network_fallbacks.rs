@@ -12,7 +12,6 @@ use std::{
     net::SocketAddr,
     path::{Path, PathBuf},
     process::Command,
-    time::Duration,
 };
 
 use common::{Agent, Parent, Tree, skip, wait_until};
@@ -21,7 +20,8 @@ use elastane_agent::network::{
 };
 use elastane_protocol::Limits;
 use netns::{
-    Cable, End, Process, RIGHT, Sink, assert_counted, assert_near, exchange, rates, receive_rates,
+    Cable, End, Process, RIGHT, Sink, assert_counted, assert_near, exchange, link_bytes_per_s,
+    mb_per_s, measured_for, rates, receive_rates,
 };
 use nix::{
     mount::{MntFlags, MsFlags, mount, umount2},
@@ -30,7 +30,6 @@ use nix::{
 };
 
 const MB: usize = 1_000_000;
-const LINK_BYTES_PER_S: u64 = 20 * MB as u64;
 const PAYLOAD_PART: f64 = 1448.0 / 1514.0;
 
 /// The processes that other tests start.
@@ -176,22 +175,21 @@ fn holds_its_class(
     flood: impl FnOnce() -> Process,
 ) {
     let device: Device = device.parse().unwrap();
-    let mut shaper = Shaper::prepare(&device, LINK_BYTES_PER_S).unwrap();
+    let mut shaper = Shaper::prepare(&device, link_bytes_per_s()).unwrap();
     let class = counted.egress_class();
     let capped = EgressRate {
-        share_bytes_per_s: MB as u64,
-        cap_bytes_per_s: Some(5 * MB as u64),
+        share_bytes_per_s: mb_per_s(1) as u64,
+        cap_bytes_per_s: Some(mb_per_s(5) as u64),
     };
     shaper.change(class, capped).unwrap();
     counted.set_priority(Some(class.priority())).unwrap();
     let sink = Sink::new(cable.listen(End::Right, peer));
     let _flood = flood();
-    let over = Duration::from_secs(2);
-    let [measured] = rates([&sink], over);
-    assert_near(measured, 5.0e6 * PAYLOAD_PART);
+    let [measured] = rates([&sink], measured_for());
+    assert_near(measured, mb_per_s(5) as f64 * PAYLOAD_PART);
     counted.set_priority(None).unwrap();
-    let [measured] = rates([&sink], over);
-    assert_near(measured, LINK_BYTES_PER_S as f64 * PAYLOAD_PART);
+    let [measured] = rates([&sink], measured_for());
+    assert_near(measured, link_bytes_per_s() as f64 * PAYLOAD_PART);
     shaper.restore().unwrap();
 }
 
@@ -258,7 +256,7 @@ fn nft_limits_what_is_received() {
         };
         let group = mounted.group("receiver");
         let mut counted = networks.attach(&group.0).unwrap();
-        let rate = 10 * MB;
+        let rate = mb_per_s(10);
         let [limited, free] = receive_rates(&cable, &group.0, &mut *counted, rate, 2 * rate);
         // TCP finds less than the rate where drops come in trains.
         let part = limited / rate as f64;
@@ -281,7 +279,7 @@ fn net_prio_marks_what_a_group_sends() {
         assert!(!networks.counts());
         let group = mounted.group("sender");
         let mut marked = networks.attach(&group.0).unwrap();
-        assert!(marked.set_receive_rate(Some(MB as u64)).is_err());
+        assert!(marked.set_receive_rate(Some(mb_per_s(1) as u64)).is_err());
         let flood = || cable.spawn_outside(&group.0, &format!("flood {}", outlet.peer));
         holds_its_class(&cable, &outlet.device, &mut *marked, outlet.peer, flood);
         let map = group.0.join("net_prio.ifpriomap");

@@ -28,7 +28,7 @@ _APPLETS = (
     "grep",
 )
 _FILE_SYSTEMS = ["virtio_pci", "virtio_blk", "virtiofs", "overlay", "ext4", "loop"]
-_NETWORK = ["veth", "sch_htb", "nf_tables", "nft_socket", "nft_limit"]
+_NETWORK = ["veth", "sch_htb", "nf_tables", "nft_objref", "nft_socket", "nft_limit"]
 _MODULES = [*_FILE_SYSTEMS, *_NETWORK]
 _FOLDERS = ("bin", "dev", "proc", "sys", "host", "upper", "root", "modules")
 

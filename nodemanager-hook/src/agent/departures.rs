@@ -10,7 +10,7 @@ use std::{
 
 use elastane_protocol::Limits;
 
-use super::{Actuator, Agent, limits::Wanted, memory::watch, network::forget};
+use super::{Actuator, Agent, limits::Wanted, memory::watch, network::end as end_network};
 use crate::{
     actuators::{empty_group, take_back},
     audit::Reason,
@@ -53,7 +53,14 @@ impl Agent {
         };
         self.actuator.limit(vec![wanted], now, &mut self.troubles);
         watch(&mut container, &self.memory_watch, &mut self.troubles);
-        forget(&mut container, &mut self.network, &mut self.troubles);
+        let audit = (&mut self.actuator.audit, Reason::ContainerGone);
+        end_network(
+            id,
+            &mut container,
+            &mut self.network,
+            audit,
+            &mut self.troubles,
+        );
         self.leaving.extend(container.distinct_own_groups());
         self.remove_leaving();
     }
@@ -91,8 +98,9 @@ impl Agent {
             });
         }
         self.actuator.limit(all, Instant::now(), &mut self.troubles);
-        for container in self.containers.values_mut() {
-            container.network = None;
+        for (id, container) in &mut self.containers {
+            let audit = (&mut self.actuator.audit, Reason::AgentStops);
+            end_network(id, container, &mut self.network, audit, &mut self.troubles);
         }
         let jvms_left = self.restore_heaps_at_stop();
         let mut restored = self.empty_and_remove(&mut groups);

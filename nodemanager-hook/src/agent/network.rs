@@ -6,8 +6,9 @@ use elastane_protocol::Limits;
 
 use super::{Agent, container::Container, limits::why_not_planned, node_network::NodeNetwork};
 use crate::{
-    audit::Reason,
+    audit::{Audit, Reason},
     cgroups::Controller,
+    container_id::ContainerId,
     network::{AllCounters, EgressRate, GroupNetwork, ShaperError},
     once::Once,
     samples::Counted,
@@ -165,8 +166,25 @@ impl Agent {
     }
 }
 
+/// Ends the counting and limiting of a container that ends, or of all when the agent does.
+pub(super) fn end(
+    id: &ContainerId,
+    container: &mut Container,
+    all: &mut NodeNetwork,
+    (audit, reason): (&mut Audit, Reason),
+    troubles: &mut Once,
+) {
+    let network = container.network.as_ref();
+    if network.is_some_and(|network| network.in_force != NetworkLimits::default())
+        && let Err(error) = audit.network_changed(id, reason, &Limits::default())
+    {
+        troubles.warn("audit", format!("audit file: {error}"));
+    }
+    forget(container, all, troubles);
+}
+
 /// Ends the counting of a container.
-pub(super) fn forget(container: &mut Container, all: &mut NodeNetwork, troubles: &mut Once) {
+fn forget(container: &mut Container, all: &mut NodeNetwork, troubles: &mut Once) {
     if let Some(network) = container.network.take()
         && let Err(error) = all.forget(network)
     {

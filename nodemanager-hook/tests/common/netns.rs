@@ -22,7 +22,7 @@ use nix::{
     unistd::geteuid,
 };
 
-use crate::common::{PATIENCE, skip, wait_until};
+use crate::common::{PATIENCE, skip, times_slower, wait_until};
 
 /// What all that is made here is named after.
 const PREFIX: &str = "elastane-net-test";
@@ -298,10 +298,26 @@ impl Sink {
     }
 }
 
+/// A rate for the tests, of so many megabytes a second on the usual machine. An emulated one, which
+/// is n times slower, also does n times the work for a packet.
+pub fn mb_per_s(megabytes: usize) -> usize {
+    megabytes * 1_000_000 / times_slower().pow(2) as usize
+}
+
+/// What the cable carries where it is shaped.
+pub fn link_bytes_per_s() -> u64 {
+    mb_per_s(20) as u64
+}
+
+/// How long a rate is measured: slow ones come in few packets.
+pub fn measured_for() -> Duration {
+    Duration::from_secs(2) * times_slower()
+}
+
 /// Bytes per second that come into each sink over a time, once something came into each.
 pub fn rates<const N: usize>(sinks: [&Sink; N], over: Duration) -> [f64; N] {
     wait_until("traffic", || {
-        sinks.iter().all(|sink| sink.bytes() > 1 << 20)
+        sinks.iter().all(|sink| sink.bytes() > mb_per_s(1) as u64)
     });
     let (begun, before) = (Instant::now(), sinks.map(Sink::bytes));
     thread::sleep(over);
@@ -401,7 +417,8 @@ pub fn receive_rates(
 ) -> [f64; 2] {
     counted.set_receive_rate(Some(bytes_per_s as u64)).unwrap();
     let listener = cable.listen(End::Left, LEFT);
-    let parts = [burst, 2 * bytes_per_s, 2 * bytes_per_s];
+    let measured = bytes_per_s * measured_for().as_secs() as usize;
+    let parts = [burst, measured, measured];
     let role = format!("receive {LEFT} {} {} {}", parts[0], parts[1], parts[2]);
     let _receiver = cable.spawn(End::Right, group, &role);
     let mut stream = accept(&listener);
