@@ -43,6 +43,7 @@ struct Host {
     network_bytes_per_s: Option<u64>,
     /// Devices that are configured, and why they cannot be shaped, if they cannot.
     network_devices: Vec<(String, Result<(), String>)>,
+    jvm: config::Jvm,
     has_pressure: bool,
 }
 
@@ -88,6 +89,7 @@ pub fn diagnose(config: &Config) -> io::Result<Vec<Finding>> {
             .iter()
             .map(|name| shaped(name))
             .collect(),
+        jvm: config.jvm,
         has_pressure: pressure(&proc).is_some(),
     }
     .findings())
@@ -121,6 +123,7 @@ impl Host {
             self.disk(),
             self.received(),
             self.sent(),
+            self.heap(),
             self.pressure(),
         ]
     }
@@ -268,6 +271,26 @@ impl Host {
         }
     }
 
+    fn heap(&self) -> Finding {
+        let config::Jvm { measure, follow } = self.jvm;
+        let mut advice = Vec::new();
+        if !measure {
+            advice.push("set jvm.measure = true to learn what heaps hold".into());
+        }
+        if measure && !follow {
+            advice.push("set jvm.follow = true to let heaps follow the plan of memory".into());
+        }
+        if !self.is_root {
+            advice.push("run the agent as root to reach the JVMs of other users".into());
+        }
+        Finding {
+            what: "JVM heap",
+            measured_by: measure.then(|| "the JVM's counters (hsperfdata)".to_owned()),
+            limited_by: (measure && follow).then(|| "its flags, by the attach protocol".to_owned()),
+            advice,
+        }
+    }
+
     fn pressure(&self) -> Finding {
         let mut advice = Vec::new();
         if !self.has_pressure {
@@ -389,6 +412,7 @@ mod tests {
             }),
             network_lacks: None,
             network_devices: vec![("eth0".into(), Ok(()))],
+            jvm: config::Jvm::default(),
             has_pressure: true,
         }
     }
@@ -423,6 +447,7 @@ mod tests {
     fn what_is_missing_is_not_limited_and_says_what_to_change() {
         let mut poor = host(V2, "cpu\n");
         poor.has_pressure = false;
+        poor.jvm.follow = false;
         poor.network_bytes_per_s = None;
         poor.local_dirs = vec![("/x".into(), Err("no block device".into()))];
         poor.network = None;
@@ -439,6 +464,7 @@ mod tests {
             "-> this kernel takes no programs",
             "-> network.devices: eth0: it has a root",
             "-> what the links carry is not known",
+            "-> set jvm.follow = true",
             "-> boot with psi=1",
         ] {
             assert!(text.contains(advice), "{text}");

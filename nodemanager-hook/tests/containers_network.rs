@@ -34,7 +34,7 @@ time.sleep(60)' & wait",
 
 /// Sends for a time, at most as fast as given; gives the bytes a second that the reader took.
 fn send(mut to: TcpStream, over: Duration, most_bytes_per_s: Option<u64>) -> f64 {
-    let chunk = [0; 1 << 16];
+    let chunk = vec![0; (64 << 10) / times_slower().pow(2) as usize];
     let begun = Instant::now();
     let mut sent: u64 = 0;
     while begun.elapsed() < over {
