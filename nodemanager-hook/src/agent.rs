@@ -6,6 +6,8 @@ mod arrivals;
 mod container;
 mod departures;
 mod heap_plan;
+mod heap_restore;
+mod heap_shortage;
 mod heap_wishes;
 mod heaps;
 mod history;
@@ -16,6 +18,7 @@ mod network;
 mod node;
 mod node_network;
 mod own_group;
+mod shortage;
 mod start;
 mod tree_moves;
 

@@ -35,6 +35,10 @@ pub enum Reason {
     AgentStops,
     /// A JVM did not give enough memory back in time: the limit stays above the plan's.
     HeapStays,
+    /// The node is short of memory, and JVMs are asked to give back.
+    NodeShort,
+    /// The node was short of memory, and is not any more: JVMs are as they were.
+    NodeNotShort,
     /// The node is short of memory, and the ResourceManager is told that the container should give
     /// way.
     Named,
@@ -54,6 +58,8 @@ impl Reason {
             Self::LeftBehind => "left_behind",
             Self::AgentStops => "agent_stops",
             Self::HeapStays => "heap_stays",
+            Self::NodeShort => "node_short",
+            Self::NodeNotShort => "node_not_short",
             Self::Named => "named",
             Self::Killed => "killed",
         }

@@ -37,6 +37,6 @@ pub use self::{
     instance::Jvm,
     perf_data::{Collector, Heap},
     perf_file::PerfFileError,
-    recipe::{Kind, Recipe, Wish},
+    recipe::{Kind, Recipe, Wish, heap_in_use},
     worker::{Answer, Done, Job, QueueFull, Task, Worker},
 };

@@ -12,7 +12,7 @@ from cluster.paths import Checkout
 from guest.initramfs import SCRATCH, Work
 
 # What JVMs do has nothing to do with the version of cgroups, and takes minutes when it is emulated.
-ELSEWHERE = {"jvm", "heaps"}
+ELSEWHERE = {"jvm", "heaps", "shortage"}
 # Its processors are emulated; the bounds themselves are held on version 1.
 TIMES_SLOWER = "4"
 JOBS = os.environ.get("JOBS", "2")

@@ -45,7 +45,8 @@ def cluster(start_cluster: ClusterMaker, work: Path) -> Cluster:
         shape=SHAPE,
         own_memory=True,
         elastane=replace(elastane(work), max_ratio=3.0),
-        agent={"memory.node_floor_bytes": FLOOR_MB * MEBIBYTE},
+        # JVMs that give back first could make up for what is missing, and nobody would go.
+        agent={"memory.node_floor_bytes": FLOOR_MB * MEBIBYTE, "jvm.follow": "false"},
         resource_manager={f"{monitor}.max_wait_before_kill": WAIT_BEFORE_KILL_MS},
     )
 

@@ -45,6 +45,10 @@ pub struct Container {
     /// Waits for its memory limit to be near.
     pub watched: Option<Watched>,
     pub heap_follower: HeapFollower,
+    /// What its JVMs are to fit because the node is short of memory.
+    pub smaller_bytes: Option<u64>,
+    /// Its JVMs were asked for that and are not as they were yet.
+    pub gave_back_for_node: bool,
     pub history: History,
 }
 
@@ -64,6 +68,8 @@ impl Container {
             network: None,
             watched: None,
             heap_follower: HeapFollower::new(GIVE_UP_AFTER),
+            smaller_bytes: None,
+            gave_back_for_node: false,
             history: History::default(),
         }
     }

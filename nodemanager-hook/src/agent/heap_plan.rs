@@ -5,18 +5,23 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Agent, heaps::FoundJvm, limits::why_not_planned};
+use super::{Agent, heaps::FoundJvm};
 use crate::{
     audit::Reason,
     container_id::ContainerId,
-    jvm::{Reading, Step, Wish, heap_for_limit},
-    sensors::ProcessKey,
+    jvm::{Reading, Step, Wish, heap_for_limit, heap_in_use},
 };
 
 /// How long a JVM has to give memory back before its limit is left above the plan's.
 pub(super) const GIVE_UP_AFTER: Duration = Duration::from_secs(60);
-/// How long a stopping agent waits for JVMs to be as they were.
-const RESTORE_WITHIN: Duration = Duration::from_secs(3);
+
+/// What the JVMs of a container are to fit.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct HeapTarget {
+    pub bytes: u64,
+    /// Because the node is short of memory; else the plan says so.
+    pub is_for_node: bool,
+}
 
 impl Agent {
     /// What the JVMs of each container have to do now; to be asked before limits change and
@@ -25,28 +30,30 @@ impl Agent {
         let mut steps = Vec::new();
         let ids: Vec<ContainerId> = self.containers.keys().cloned().collect();
         for id in ids {
-            let planned = self.planned_memory(&id, now);
+            let target = self.heap_target(&id, now);
             let Some(container) = self.containers.get_mut(&id) else {
                 continue;
             };
-            if planned.is_some() && !container.sensor.is_charged_in_group() {
+            let is_planned = target.is_some_and(|target| !target.is_for_node);
+            if is_planned && !container.sensor.is_charged_in_group() {
                 // There is no limit to follow yet.
                 continue;
             }
+            let target_bytes = target.map(|target| target.bytes);
             let resident_bytes = container.sensor.resident_bytes();
             let margin_bytes = self.actuator.rules.margin.bytes(resident_bytes);
             let in_force = container.limiter.in_force().memory_bytes;
-            let fits = |planned: &u64| resident_bytes.saturating_add(margin_bytes) <= *planned;
+            let fits = |target: &u64| resident_bytes.saturating_add(margin_bytes) <= *target;
             let reading = Reading {
                 resident_bytes,
                 margin_bytes,
-                limit_bytes: match planned.filter(fits) {
-                    // Nothing is left to do but for the limit to come down.
-                    Some(planned) if in_force.is_none_or(|limit| limit > planned) => Some(planned),
+                limit_bytes: match target_bytes.filter(fits) {
+                    // Nothing is left to do but for the limit to come down, if there is one.
+                    Some(target) if in_force.is_none_or(|limit| limit > target) => Some(target),
                     _ => in_force,
                 },
             };
-            let todo = container.heap_follower.follow(planned, reading, now);
+            let todo = container.heap_follower.follow(target_bytes, reading, now);
             steps.extend(todo.into_iter().map(|step| (id.clone(), step)));
         }
         steps
@@ -56,7 +63,11 @@ impl Agent {
     pub(super) fn ask_heaps(&mut self, steps: Vec<(ContainerId, Step)>, now: Instant) {
         for (id, step) in steps {
             match step {
-                Step::Shrink { limit_bytes } => self.shrink_heaps(&id, limit_bytes),
+                Step::Shrink { limit_bytes } => {
+                    let target = self.heap_target(&id, now);
+                    let is_for_node = target.is_some_and(|target| target.is_for_node);
+                    self.shrink_heaps(&id, limit_bytes, is_for_node);
+                }
                 Step::Hold => {
                     for jvm in self.jvms_of(&id) {
                         let reason = Reason::FollowsUse;
@@ -69,7 +80,12 @@ impl Agent {
                         self.grow_heaps(&id, limit_bytes);
                     }
                 }
-                Step::GaveUp { above_plan_bytes } => self.heap_stays(&id, above_plan_bytes, now),
+                Step::GaveUp { above_plan_bytes } => {
+                    let target = self.heap_target(&id, now);
+                    if target.is_some_and(|target| !target.is_for_node) {
+                        self.heap_stays(&id, above_plan_bytes, now);
+                    }
+                }
                 // The limit follows what is resident by itself.
                 Step::SetLimit { .. } => {}
             }
@@ -78,82 +94,33 @@ impl Agent {
         self.advance_heaps(Duration::ZERO, now);
     }
 
-    /// Asks the JVMs that a killed agent left changed to be as they were.
-    pub(super) fn restore_heaps_left_behind(&mut self, now: Instant) {
-        self.restore_heaps(now, Some(Reason::LeftBehind));
-        self.advance_heaps(Duration::ZERO, now);
-    }
-
-    /// Brings all JVMs to what they were, and waits for that a moment; says how many are not.
-    pub(super) fn restore_heaps_at_stop(&mut self) -> usize {
-        let begun = Instant::now();
-        let deadline = begun + RESTORE_WITHIN;
-        loop {
-            let now = Instant::now();
-            let left = deadline.saturating_duration_since(now);
-            self.restore_heaps(now, Some(Reason::AgentStops));
-            self.advance_heaps(Duration::ZERO, now);
-            if !self.heaps.wishes.are_open() || left.is_zero() {
-                break;
-            }
-            self.advance_heaps(left, now);
-        }
-        let left = self.actuator.journal.jvms().len();
-        if left > 0 {
-            log::warn!("{left} JVMs did not answer and are not as they were");
-        }
-        left
-    }
-
-    /// Asks those JVMs to be as they were that are changed and in no container whose memory is
-    /// limited; with a reason, all that are changed.
-    fn restore_heaps(&mut self, now: Instant, why: Option<Reason>) {
-        let journal = &self.actuator.journal;
-        let changed = journal.jvms().map(|(id, jvm)| (id.clone(), jvm));
-        for (id, jvm) in changed.collect::<Vec<_>>() {
-            if self.heaps.wishes.restores(jvm, now) {
-                continue;
-            }
-            let container = self.containers.get(&id);
-            let is_in_it = container.is_some_and(|container| container.pids.contains(&jvm.pid));
-            let is_limited = self.planned_memory(&id, now).is_some();
-            if why.is_none() && is_in_it && is_limited {
-                continue;
-            }
-            let reason = why.unwrap_or(match container {
-                None => Reason::ContainerGone,
-                Some(_) => why_not_planned(self.plan.as_ref(), now),
-            });
-            self.restore_heap(&id, jvm, reason);
-        }
-    }
-
-    fn restore_heap(&mut self, id: &ContainerId, jvm: ProcessKey, reason: Reason) {
-        match self.heaps.control_of(jvm) {
-            Ok(Some(control)) => self.heaps.wishes.want(id, control, Wish::Restore, reason),
-            Ok(None) => {
-                // It has ended.
-                if let Err(error) = self.actuator.journal.forget_jvm(jvm) {
-                    self.troubles.warn("journal", error);
-                }
-            }
-            Err(error) => self.troubles.warn("heaps not changed", error),
-        }
-    }
-
-    fn shrink_heaps(&mut self, id: &ContainerId, limit_bytes: u64) {
+    fn shrink_heaps(&mut self, id: &ContainerId, limit_bytes: u64, is_for_node: bool) {
         let mut are_left_alone = false;
+        let reason = match is_for_node {
+            true => Reason::NodeShort,
+            false => Reason::PlanStep,
+        };
+        if let Some(container) = self.containers.get_mut(id).filter(|_| is_for_node) {
+            container.gave_back_for_node = true;
+        }
         for (jvm, heap_bytes) in self.heap_sizes(id, limit_bytes) {
             if jvm.control.kind().flags().is_empty() {
                 are_left_alone = true;
                 continue;
             }
+            let used_bytes = jvm.heap.used_bytes;
+            // How much is missing says nothing of what is live, below which a JVM would collect
+            // without end.
+            let least_bytes = if is_for_node {
+                heap_in_use(used_bytes)
+            } else {
+                0
+            };
             let wish = Wish::Shrink {
-                heap_bytes,
-                used_bytes: jvm.heap.used_bytes,
+                heap_bytes: heap_bytes.max(least_bytes),
+                used_bytes,
                 may_collect: false,
             };
-            let reason = Reason::PlanStep;
             self.heaps.wishes.want(id, jvm.control, wish, reason);
         }
         if are_left_alone {
@@ -163,9 +130,14 @@ impl Agent {
     }
 
     fn grow_heaps(&mut self, id: &ContainerId, limit_bytes: u64) {
+        let container = self.containers.get_mut(id);
+        let was_for_node = container.is_some_and(|one| std::mem::take(&mut one.gave_back_for_node));
+        let reason = match was_for_node {
+            true => Reason::NodeNotShort,
+            false => Reason::PlanStep,
+        };
         for (jvm, heap_bytes) in self.heap_sizes(id, limit_bytes) {
             let wish = Wish::Grow { heap_bytes };
-            let reason = Reason::PlanStep;
             self.heaps.wishes.want(id, jvm.control, wish, reason);
         }
     }
@@ -191,7 +163,7 @@ impl Agent {
         sized.collect()
     }
 
-    fn jvms_of(&mut self, id: &ContainerId) -> Vec<FoundJvm> {
+    pub(super) fn jvms_of(&mut self, id: &ContainerId) -> Vec<FoundJvm> {
         let Some(container) = self.containers.get(id) else {
             return Vec::new();
         };
@@ -210,7 +182,7 @@ impl Agent {
         }
     }
 
-    fn advance_heaps(&mut self, within: Duration, now: Instant) {
+    pub(super) fn advance_heaps(&mut self, within: Duration, now: Instant) {
         let wishes = &mut self.heaps.wishes;
         let changed = wishes.advance(within, &mut self.actuator, now, &mut self.troubles);
         for (id, reason) in changed {
@@ -218,6 +190,22 @@ impl Agent {
                 container.history.push(now, reason);
             }
         }
+    }
+
+    /// What the JVMs of a container are to fit now, for whichever reason is the tighter one;
+    /// nothing where they are to be as they were.
+    pub(super) fn heap_target(&self, id: &ContainerId, now: Instant) -> Option<HeapTarget> {
+        let container = self.containers.get(id)?;
+        let for_node = self.shortage_target(id, now);
+        let is_for_node = for_node.is_some() || container.gave_back_for_node;
+        let planned = self.planned_memory(id, now).map(|bytes| HeapTarget {
+            bytes,
+            is_for_node: false,
+        });
+        // Where there is no limit to follow yet, the node alone counts.
+        let planned = planned.filter(|_| container.sensor.is_charged_in_group() || !is_for_node);
+        let all = planned.into_iter().chain(for_node);
+        all.min_by_key(|target| target.bytes)
     }
 
     /// The memory that the plan allows a container whose JVMs follow it; nothing where they do not.

@@ -15,25 +15,23 @@ pub struct Asked {
     pub resident_bytes: u64,
 }
 
-/// The containers that should give way, the first one first: the youngest, until what they hold
-/// covers what is short.
-///
-/// In order of their start, the requests of containers fill the physical size of the node. What
-/// came while there was room is never named, nor is a container whose request is not known.
-pub fn memory_victims(
-    mut containers: Vec<Asked>,
-    physical_bytes: u64,
-    short_bytes: u64,
-) -> Vec<MemoryVictim> {
+/// Those that came after the requests of the ones before them had filled the physical size of the
+/// node, the youngest first. A container whose request is not known is none of them.
+pub fn overcommitted(mut containers: Vec<Asked>, physical_bytes: u64) -> Vec<Asked> {
     containers.sort_by(|one, other| (one.started, &one.id).cmp(&(other.started, &other.id)));
     let mut requested: u64 = 0;
-    let overcommitted = containers.into_iter().filter(|one| {
+    containers.retain(|one| {
         requested = requested.saturating_add(one.request_bytes);
         one.request_bytes > 0 && requested > physical_bytes
     });
+    containers.reverse();
+    containers
+}
+
+/// The containers that should give way, the first one first: the youngest that are overcommitted,
+/// until what they hold covers what is short. What came while there was room is never named.
+pub fn memory_victims(youngest_first: Vec<Asked>, short_bytes: u64) -> Vec<MemoryVictim> {
     let mut freed: u64 = 0;
-    let mut youngest_first: Vec<Asked> = overcommitted.collect();
-    youngest_first.reverse();
     youngest_first
         .into_iter()
         .take_while(|one| {
@@ -78,7 +76,7 @@ mod tests {
             asked(2, 20, 40, 40),
             asked(3, 30, 20, 15),
         ];
-        let victims = |short| memory_victims(containers.clone(), 100, short);
+        let victims = |short| memory_victims(overcommitted(containers.clone(), 100), short);
         assert_eq!(named(&victims(5)), ["4"]);
         assert_eq!(named(&victims(6)), ["4", "3"]);
         assert_eq!(named(&victims(1000)), ["4", "3"]);
@@ -89,7 +87,8 @@ mod tests {
     #[test]
     fn a_request_that_is_not_known_is_nobodys_fault() {
         let containers = vec![asked(1, 1, 100, 50), asked(2, 2, 0, 50), asked(3, 3, 1, 5)];
-        assert_eq!(named(&memory_victims(containers, 100, 50)), ["3"]);
+        let victims = memory_victims(overcommitted(containers, 100), 50);
+        assert_eq!(named(&victims), ["3"]);
     }
 
     proptest! {
@@ -105,7 +104,7 @@ mod tests {
                     asked(number, *started, *request, *resident)
                 })
                 .collect();
-            let victims = memory_victims(containers.clone(), physical, short);
+            let victims = memory_victims(overcommitted(containers.clone(), physical), short);
             let is_victim = |one: &Asked| {
                 victims.iter().any(|victim| victim.container == one.id.to_string())
             };

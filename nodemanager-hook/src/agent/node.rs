@@ -13,7 +13,8 @@ use nix::{
 
 use super::{
     Agent,
-    memory_victims::{Asked, memory_victims},
+    memory_victims::{Asked, memory_victims, overcommitted},
+    shortage::Shortage,
 };
 use crate::{
     audit::Want,
@@ -32,9 +33,7 @@ pub(super) struct Node {
     sensor: NodeSensor,
     memory: Option<MemoryState>,
     floor_bytes: Option<u64>,
-    kill_after: Duration,
-    /// Since when it has been short of memory.
-    short_since: Option<Instant>,
+    pub shortage: Shortage,
     /// Who should give way, as of the newest reading.
     named: Vec<MemoryVictim>,
     has_pressure: bool,
@@ -51,8 +50,7 @@ impl Node {
             sensor,
             memory: None,
             floor_bytes,
-            kill_after,
-            short_since: None,
+            shortage: Shortage::new(kill_after),
             named: Vec::new(),
             has_pressure: pressure(proc).is_some(),
         }
@@ -81,15 +79,12 @@ impl Node {
         })
     }
 
-    /// Whether what is named to the ResourceManager has not helped in time.
+    /// Whether it cannot wait for the ResourceManager any longer.
     fn is_too_late(&self, now: Instant) -> bool {
-        let has_waited = self
-            .short_since
-            .is_some_and(|since| now.saturating_duration_since(since) >= self.kill_after);
         let is_far_below = self
             .memory
             .is_some_and(|memory| memory.available_bytes < self.floor_bytes(memory) / 2);
-        has_waited && is_far_below
+        self.shortage.has_lasted(now) && is_far_below
     }
 }
 
@@ -107,13 +102,19 @@ impl Agent {
             }
             Err(error) => self.troubles.warn("readings of the node", error),
         }
-        if self.node.short_bytes() == 0 {
-            self.node.short_since = None;
+        let short_bytes = self.node.short_bytes();
+        let spare = match short_bytes {
+            0 => Vec::new(),
+            _ => self.spare_heaps(now),
+        };
+        let shortage = &mut self.node.shortage;
+        shortage.read(short_bytes > 0, !spare.is_empty(), now);
+        self.share_shortage(short_bytes, &spare, now);
+        if short_bytes == 0 {
             self.node.named.clear();
             return;
         }
-        self.node.short_since.get_or_insert(now);
-        let message = format!("the node is short of {} bytes", self.node.short_bytes());
+        let message = format!("the node is short of {short_bytes} bytes");
         self.troubles.warn("memory of the node", message);
         self.record_named();
         // Without limits by plan it is not this system that has overcommitted the node.
@@ -123,16 +124,20 @@ impl Agent {
             if let Some(victim) = self.memory_victims().first() {
                 self.kill(victim);
             }
-            self.node.short_since = Some(now);
+            self.node.shortage.killed(now);
         }
     }
 
     /// The containers that should give way now.
     pub(super) fn memory_victims(&self) -> Vec<MemoryVictim> {
-        let short_bytes = self.node.short_bytes();
-        if short_bytes == 0 {
+        if !self.node.shortage.is_naming() {
             return Vec::new();
         }
+        memory_victims(self.overcommitted(), self.node.short_bytes())
+    }
+
+    /// The containers that the node's physical memory does not hold by their requests.
+    pub(super) fn overcommitted(&self) -> Vec<Asked> {
         let asked = self.containers.iter().filter_map(|(id, container)| {
             Some(Asked {
                 id: id.clone(),
@@ -141,8 +146,7 @@ impl Agent {
                 resident_bytes: container.sensor.resident_bytes(),
             })
         });
-        let physical = self.identity.capacity.memory_bytes;
-        memory_victims(asked.collect(), physical, short_bytes)
+        overcommitted(asked.collect(), self.identity.capacity.memory_bytes)
     }
 
     /// Records who is named now and was not at the reading before.

@@ -71,6 +71,11 @@ impl Control {
         self.process.start_ticks()
     }
 
+    /// Whether it takes commands at all.
+    pub fn accepts_attach(&self) -> bool {
+        self.accepts_attach
+    }
+
     /// What decides about its recipes.
     pub fn kind(&self) -> Kind {
         self.kind

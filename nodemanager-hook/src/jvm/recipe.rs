@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use super::{
     command::{Command, Flag},
-    perf_data::Collector,
+    perf_data::{Collector, Heap},
 };
 
 /// Free percentages between which a heap that shrinks is held.
@@ -94,6 +94,18 @@ impl Kind {
         }
     }
 
+    /// The most that it could give back when it is asked, by its counters. What is used may be
+    /// garbage, which only a collector that runs for it finds.
+    pub fn most_given_back(self, heap: Heap) -> u64 {
+        let kept = match self.way() {
+            Way::FreeRatios { periodic: true } => 0,
+            Way::FreeRatios { periodic: false } => heap.used_bytes,
+            Way::SoftBound { .. } => heap_in_use(heap.used_bytes),
+            Way::None(_) => return 0,
+        };
+        heap.committed_bytes.saturating_sub(kept)
+    }
+
     fn way(self) -> Way {
         match self.collector {
             Collector::G1 if self.java_version >= G1_PERIODIC_SINCE => {
@@ -111,6 +123,11 @@ impl Kind {
             Collector::Other => Way::None("the collector is not known"),
         }
     }
+}
+
+/// The least size of a heap that may hold all that its counters say is used.
+pub fn heap_in_use(used_bytes: u64) -> u64 {
+    used_bytes.saturating_add(used_bytes / ROOM_ABOVE_USED)
 }
 
 /// What to send. `former` has the flags of [`Kind::flags`]; one that is missing is left alone.
@@ -170,7 +187,7 @@ fn soft_bound(former: &Flags, wish: Wish, not_below_used: bool) -> Vec<Command> 
             may_collect,
         } if not_below_used => {
             // Garbage counts as used: only a collection tells what is live.
-            let floor = used_bytes.saturating_add(used_bytes / ROOM_ABOVE_USED);
+            let floor = heap_in_use(used_bytes);
             let collects = may_collect && floor > heap_bytes;
             let collection = collects.then_some(Command::CollectGarbage);
             let bound = set(heap_bytes.max(floor));

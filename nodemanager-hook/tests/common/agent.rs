@@ -29,6 +29,8 @@ pub struct Agent {
     rootless: bool,
     /// Nothing: those of the test.
     capabilities: Option<Vec<String>>,
+    /// What it reads in the place of the machine's `/proc/meminfo`.
+    meminfo: Option<PathBuf>,
 }
 
 impl Agent {
@@ -72,6 +74,11 @@ impl Agent {
         self.capabilities = Some(names.to_vec());
     }
 
+    /// It runs in a mount namespace of its own, where this file is `/proc/meminfo`.
+    pub fn read_meminfo_of(&mut self, file: PathBuf) {
+        self.meminfo = Some(file);
+    }
+
     fn prepare(parent: &str, socket: &str, sections: &str, sampling: &str) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().display();
@@ -87,6 +94,7 @@ impl Agent {
             directory,
             rootless: false,
             capabilities: None,
+            meminfo: None,
         }
     }
 
@@ -121,6 +129,13 @@ impl Agent {
                 .arg("--no-new-privs")
                 .arg(format!("--bounding-set=-all{}", names.concat()))
                 .arg(binary);
+            return command;
+        }
+        if let Some(meminfo) = &self.meminfo {
+            let script = "mount --bind \"$0\" /proc/meminfo && exec \"$@\"";
+            let mut command = Command::new("unshare");
+            command.args(["--mount", "sh", "-c", script]);
+            command.arg(meminfo).arg(binary);
             return command;
         }
         if !self.rootless || !geteuid().is_root() {

@@ -19,7 +19,7 @@ use tempfile::TempDir;
 
 pub use self::{
     agent::Agent,
-    parent::{Parent, quota_us, set_quota_us, set_shares, shares},
+    parent::{Parent, memory_limit, quota_us, set_quota_us, set_shares, shares},
     tree::Tree,
 };
 

@@ -139,14 +139,7 @@ impl Parent {
 
     /// The limit of its memory; nothing without one.
     pub fn memory_limit(&self, tree: &Tree) -> Option<u64> {
-        let group = self.memory.join(&tree.id);
-        let name = match self.is_version_2() {
-            true => "memory.max",
-            false => "memory.limit_in_bytes",
-        };
-        let text = fs::read_to_string(group.join(name)).ok()?;
-        let bytes = text.trim().parse().ok();
-        bytes.filter(|bytes| *bytes < 1 << 60)
+        memory_limit(&self.memory.join(&tree.id))
     }
 
     /// What is charged to its memory group.
@@ -196,6 +189,17 @@ pub fn set_quota_us(group: &Path, quota_us: i64) {
         false => "cpu.cfs_quota_us",
     };
     fs::write(group.join(name), quota_us.to_string()).unwrap();
+}
+
+/// The limit of a group's memory; nothing without one.
+pub fn memory_limit(group: &Path) -> Option<u64> {
+    let name = match is_version_2(group) {
+        true => "memory.max",
+        false => "memory.limit_in_bytes",
+    };
+    let text = fs::read_to_string(group.join(name)).ok()?;
+    let bytes = text.trim().parse().ok();
+    bytes.filter(|bytes| *bytes < 1 << 60)
 }
 
 /// The weight of a group, in the unit of version 1.

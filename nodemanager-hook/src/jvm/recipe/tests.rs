@@ -111,6 +111,26 @@ fn newer_shenandoah_is_never_bounded_below_what_it_uses() {
 }
 
 #[test]
+fn what_a_collector_finds_without_being_run_is_all_that_it_could_give_back() {
+    let heap = Heap {
+        used_bytes: 300 * MIB,
+        committed_bytes: 600 * MIB,
+        max_bytes: 700 * MIB,
+    };
+    let most = |collector, version| kind(collector, version).most_given_back(heap) / MIB;
+    // What it has collected by itself is not known.
+    assert_eq!(most(Collector::G1, 17), 600);
+    assert_eq!(most(Collector::Serial, 17), 300);
+    for soft in [Collector::Z, Collector::Shenandoah] {
+        assert_eq!(most(soft, 17), 270);
+    }
+    for none in [Collector::Parallel, Collector::Other] {
+        assert_eq!(most(none, 17), 0);
+    }
+    assert_eq!(most(Collector::G1, 11), 0);
+}
+
+#[test]
 fn parallel_unknown_and_old_ones_are_left_alone() {
     for kind in [
         kind(Collector::Parallel, 17),

@@ -1,0 +1,85 @@
+//! JVMs are as they were when nothing is to be fitted any more, and when the agent ends or had ended.
+
+use std::time::{Duration, Instant};
+
+use super::{Agent, limits::why_not_planned};
+use crate::{audit::Reason, container_id::ContainerId, jvm::Wish, sensors::ProcessKey};
+
+/// How long a stopping agent waits for JVMs to be as they were.
+const RESTORE_WITHIN: Duration = Duration::from_secs(3);
+
+impl Agent {
+    /// Asks the JVMs that a killed agent left changed to be as they were.
+    pub(super) fn restore_heaps_left_behind(&mut self, now: Instant) {
+        self.restore_heaps(now, Some(Reason::LeftBehind));
+        self.advance_heaps(Duration::ZERO, now);
+    }
+
+    /// Brings all JVMs to what they were, and waits for that a moment; says how many are not.
+    pub(super) fn restore_heaps_at_stop(&mut self) -> usize {
+        let begun = Instant::now();
+        let deadline = begun + RESTORE_WITHIN;
+        loop {
+            let now = Instant::now();
+            let left = deadline.saturating_duration_since(now);
+            self.restore_heaps(now, Some(Reason::AgentStops));
+            self.advance_heaps(Duration::ZERO, now);
+            if !self.heaps.wishes.are_open() || left.is_zero() {
+                break;
+            }
+            self.advance_heaps(left, now);
+        }
+        let left = self.actuator.journal.jvms().len();
+        if left > 0 {
+            log::warn!("{left} JVMs did not answer and are not as they were");
+        }
+        left
+    }
+
+    /// Asks those JVMs to be as they were that are changed and in no container that is to fit
+    /// anything; with a reason, all that are changed.
+    pub(super) fn restore_heaps(&mut self, now: Instant, why: Option<Reason>) {
+        let journal = &self.actuator.journal;
+        let changed = journal.jvms().map(|(id, jvm)| (id.clone(), jvm));
+        for (id, jvm) in changed.collect::<Vec<_>>() {
+            if self.heaps.wishes.restores(jvm, now) {
+                continue;
+            }
+            let container = self.containers.get(&id);
+            let is_in_it = container.is_some_and(|container| container.pids.contains(&jvm.pid));
+            let has_target = self.heap_target(&id, now).is_some();
+            if why.is_none() && is_in_it && has_target {
+                continue;
+            }
+            let reason = why.unwrap_or(match container {
+                None => Reason::ContainerGone,
+                Some(container)
+                    if container.gave_back_for_node && self.is_limited_by_plan(&id, now) =>
+                {
+                    Reason::NodeNotShort
+                }
+                Some(_) => why_not_planned(self.plan.as_ref(), now),
+            });
+            self.restore_heap(&id, jvm, reason);
+        }
+        let journal = &self.actuator.journal;
+        for (id, container) in &mut self.containers {
+            if container.gave_back_for_node && container.smaller_bytes.is_none() {
+                container.gave_back_for_node = journal.jvms().any(|(changed, _)| changed == id);
+            }
+        }
+    }
+
+    fn restore_heap(&mut self, id: &ContainerId, jvm: ProcessKey, reason: Reason) {
+        match self.heaps.control_of(jvm) {
+            Ok(Some(control)) => self.heaps.wishes.want(id, control, Wish::Restore, reason),
+            Ok(None) => {
+                // It has ended.
+                if let Err(error) = self.actuator.journal.forget_jvm(jvm) {
+                    self.troubles.warn("journal", error);
+                }
+            }
+            Err(error) => self.troubles.warn("heaps not changed", error),
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! What is done when about a node that is short of memory: JVMs are asked to give back, then
+//! containers are named, then one is killed.
+
+use std::time::{Duration, Instant};
+
+/// What JVMs have before containers are named, at most: G1 takes 4 s (`docs/agent-jvm.md`), and a
+/// reading or two go by before it is asked. YARN's preemption takes 15 s more by default.
+const MOST_GIVING_BACK: Duration = Duration::from_secs(5);
+/// A node that is short again so soon after is in the same shortage: what the JVMs give back is not
+/// asked for, and waited for, again and again.
+const OVER_AFTER: Duration = Duration::from_secs(10);
+
+/// A shortage of the node's memory.
+#[derive(Debug)]
+pub(super) struct Shortage {
+    kill_after: Duration,
+    /// When it began.
+    begun: Option<Instant>,
+    /// The newest reading of it that was short.
+    newest: Option<Instant>,
+    /// Since when every reading has been short, or the last kill.
+    unbroken_since: Option<Instant>,
+    is_naming: bool,
+}
+
+impl Shortage {
+    /// `kill_after` is how long the node has to be short before a container is killed.
+    pub fn new(kill_after: Duration) -> Self {
+        Self {
+            kill_after,
+            begun: None,
+            newest: None,
+            unbroken_since: None,
+            is_naming: false,
+        }
+    }
+
+    /// Takes a reading. `can_give_back`: whether there is a JVM that could, if it is asked.
+    pub fn read(&mut self, is_short: bool, can_give_back: bool, now: Instant) {
+        if !is_short {
+            self.unbroken_since = None;
+            self.is_naming = false;
+            let is_over = |newest: Instant| now.saturating_duration_since(newest) >= OVER_AFTER;
+            if self.newest.is_none_or(is_over) {
+                (self.begun, self.newest) = (None, None);
+            }
+            return;
+        }
+        self.newest = Some(now);
+        self.unbroken_since.get_or_insert(now);
+        let begun = *self.begun.get_or_insert(now);
+        let has_waited = now.saturating_duration_since(begun) >= self.giving_back();
+        self.is_naming |= has_waited || !can_give_back;
+    }
+
+    /// Whether JVMs are to be small now.
+    pub fn asks_jvms(&self) -> bool {
+        self.begun.is_some()
+    }
+
+    /// Whether containers are to be named now.
+    pub fn is_naming(&self) -> bool {
+        self.is_naming
+    }
+
+    /// Whether what is named to the ResourceManager has not helped in time.
+    pub fn has_lasted(&self, now: Instant) -> bool {
+        self.unbroken_since
+            .is_some_and(|since| now.saturating_duration_since(since) >= self.kill_after)
+    }
+
+    /// A container was killed: the next one has as long.
+    pub fn killed(&mut self, now: Instant) {
+        self.unbroken_since = Some(now);
+    }
+
+    /// Who is named has to have time, too, before one is killed.
+    fn giving_back(&self) -> Duration {
+        MOST_GIVING_BACK.min(self.kill_after / 2)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// A shortage that is read each second.
+    struct Node {
+        shortage: Shortage,
+        start: Instant,
+        second: u64,
+    }
+
+    impl Node {
+        fn new(kill_after_s: u64) -> Self {
+            Self {
+                shortage: Shortage::new(Duration::from_secs(kill_after_s)),
+                start: Instant::now(),
+                second: 0,
+            }
+        }
+
+        /// What is done: `JVMs`, `named`, `kill`.
+        fn read(&mut self, is_short: bool, can_give_back: bool) -> Vec<&'static str> {
+            let now = self.start + Duration::from_secs(self.second);
+            self.second += 1;
+            let shortage = &mut self.shortage;
+            shortage.read(is_short, can_give_back, now);
+            let all = [
+                (shortage.asks_jvms(), "JVMs"),
+                (shortage.is_naming(), "named"),
+                (shortage.has_lasted(now), "kill"),
+            ];
+            all.into_iter()
+                .filter_map(|(is, name)| is.then_some(name))
+                .collect()
+        }
+
+        fn read_for(&mut self, seconds: u64, is_short: bool, can_give_back: bool) {
+            for _ in 0..seconds {
+                self.read(is_short, can_give_back);
+            }
+        }
+    }
+
+    #[test]
+    fn jvms_give_back_then_containers_are_named_then_one_is_killed() {
+        let mut node = Node::new(10);
+        for _ in 0..5 {
+            assert_eq!(node.read(true, true), ["JVMs"]);
+        }
+        for _ in 5..10 {
+            assert_eq!(node.read(true, true), ["JVMs", "named"]);
+        }
+        assert_eq!(node.read(true, true), ["JVMs", "named", "kill"]);
+    }
+
+    #[test]
+    fn a_node_whose_jvms_have_nothing_to_give_back_names_at_once() {
+        let mut node = Node::new(10);
+        assert_eq!(node.read(true, false), ["JVMs", "named"]);
+        let mut other = Node::new(10);
+        assert_eq!(other.read(true, true), ["JVMs"]);
+        assert_eq!(other.read(true, false), ["JVMs", "named"]);
+    }
+
+    #[test]
+    fn what_is_given_back_in_time_is_enough_and_jvms_are_restored_when_it_lasts() {
+        let mut node = Node::new(10);
+        node.read_for(4, true, true);
+        for _ in 0..9 {
+            assert_eq!(node.read(false, true), ["JVMs"]);
+        }
+        assert!(node.read(false, true).is_empty());
+        // What comes later is another shortage.
+        assert_eq!(node.read(true, true), ["JVMs"]);
+    }
+
+    #[test]
+    fn a_shortage_that_comes_back_soon_does_not_wait_for_jvms_again() {
+        let mut node = Node::new(10);
+        node.read_for(3, true, true);
+        node.read_for(5, false, true);
+        assert_eq!(node.read(true, true), ["JVMs", "named"]);
+        assert_eq!(node.read(false, true), ["JVMs"]);
+        // The time before a kill has begun anew.
+        node.read_for(9, true, true);
+        assert_eq!(node.read(true, true), ["JVMs", "named"]);
+        assert_eq!(node.read(true, true), ["JVMs", "named", "kill"]);
+    }
+
+    #[test]
+    fn after_a_kill_the_next_one_has_as_long() {
+        let mut node = Node::new(10);
+        node.read_for(11, true, true);
+        node.shortage
+            .killed(node.start + Duration::from_secs(node.second));
+        for _ in 0..10 {
+            assert_eq!(node.read(true, true), ["JVMs", "named"]);
+        }
+        assert_eq!(node.read(true, true), ["JVMs", "named", "kill"]);
+    }
+
+    proptest! {
+        /// However a shortage goes: who could give back is asked and waited for before anybody is
+        /// named, that has an end, and nobody is killed who was not named for half of the time.
+        #[test]
+        fn the_order_is_kept(
+            kill_after_s in 2..20_u64,
+            readings in prop::collection::vec((0..20_u8, 0..8_u8), 1..120),
+        ) {
+            let mut node = Node::new(kill_after_s);
+            let wait_s = 5.0_f64.min(kill_after_s as f64 / 2.0);
+            let (mut begun, mut last_short, mut named_for) = (0, None, 0);
+            let mut nobody_could = false;
+            for (second, (calm, nobody)) in (0_u64..).zip(readings) {
+                let (is_short, can_give_back) = (calm > 0, nobody > 0);
+                let done = node.read(is_short, can_give_back);
+                let is_named = done.contains(&"named");
+                named_for = if is_named { named_for + 1 } else { 0 };
+                prop_assert!(!done.contains(&"kill") || named_for * 2 >= kill_after_s);
+                if !is_short {
+                    nobody_could = false;
+                    prop_assert!(!is_named);
+                    continue;
+                }
+                if last_short.is_none_or(|last| second - last > 10) {
+                    begun = second;
+                }
+                last_short = Some(second);
+                nobody_could |= !can_give_back;
+                let has_waited = (second - begun) as f64 >= wait_s;
+                prop_assert!(done.contains(&"JVMs"));
+                prop_assert_eq!(is_named, has_waited || nobody_could);
+            }
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! A node whose memory runs short, by a real agent and a real JVM.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // helpers of tests
+
+mod common;
+#[path = "common/java.rs"]
+mod java;
+
+use std::{
+    fs::OpenOptions,
+    io::Write,
+    time::{Duration, Instant},
+};
+
+use common::{Agent, Parent, memory_limit, times_slower, wait_until};
+use elastane_agent::jvm::Former;
+use elastane_protocol::{
+    AgentRequest, AgentResponse, ContainerPlan, Limits, RunningContainer, Step,
+};
+use java::{MIB, Workload};
+
+const ID: &str = "container_1_0001_01_000001";
+const CAPACITY_MIB: u64 = 1024;
+/// More than the node has for YARN.
+const OVERCOMMITTED_MIB: u64 = 2048;
+const FLOOR_MIB: u64 = 1024;
+/// Long enough for the JVM to be idle: its collector runs periodically after so long.
+const IDLE: Duration = Duration::from_secs(3);
+/// Some readings, and less than the agent would wait for a JVM.
+const NO_WAIT: Duration = Duration::from_secs(3);
+
+/// A node with a JVM that came when requests had filled it, and whose memory is what the test says:
+/// the machine's own depends on what else runs.
+struct Node {
+    agent: Agent,
+    workload: Workload,
+    former: Former,
+    parent: Parent,
+}
+
+impl Node {
+    /// The JVM holds `live_mib` of 600 that it has held, and is limited like that since its start.
+    fn new(options: &str, live_mib: u32, follow: bool, limits: Limits) -> Option<Self> {
+        let parent = Parent::new()?;
+        let sections = format!(
+            "[memory]\nnode_floor_bytes = {}\nkill_after_ms = 600000\n\
+             [capacity]\nmemory_bytes = {}\n[jvm]\nfollow = {follow}\n",
+            FLOOR_MIB * MIB,
+            CAPACITY_MIB * MIB,
+        );
+        let mut agent = Agent::prepare_with(&parent.name, "", &sections);
+        agent.read_meminfo_of(agent.directory().join("meminfo"));
+        let workload = Workload::start(options);
+        let mut node = Self {
+            former: workload.control().former().unwrap(),
+            agent,
+            workload,
+            parent,
+        };
+        node.set_available(2 * FLOOR_MIB);
+        node.agent.start_again();
+        node.runs(OVERCOMMITTED_MIB);
+        node.plan(600_000, limits);
+        node.workload.hold(600);
+        node.workload.hold(live_mib);
+        let idle_since = Instant::now();
+        wait_until("the JVM is idle", || idle_since.elapsed() > IDLE);
+        Some(node)
+    }
+
+    fn runs(&self, request_mib: u64) {
+        let running = RunningContainer {
+            container: ID.into(),
+            pid: self.workload.pid(),
+            request_memory_bytes: request_mib * MIB,
+        };
+        let response = self.agent.ask(&AgentRequest::Containers(vec![running]));
+        assert_eq!(response, AgentResponse::Done);
+    }
+
+    fn wait_for_two_samples(&self) {
+        let sequence = self.agent.report().sequence;
+        wait_until("two samples", || {
+            self.agent.report().sequence >= sequence + 2
+        });
+    }
+
+    /// Of the same length each time and in place: the file is mounted elsewhere.
+    fn set_available(&self, mebibytes: u64) {
+        let line = |key, mebibytes| format!("{key:<16}{:>12} kB\n", mebibytes * 1024);
+        let text = line("MemTotal:", 8192) + &line("MemAvailable:", mebibytes);
+        let mut file = OpenOptions::new();
+        let file = file.create(true).write(true).truncate(false);
+        let path = self.agent.directory().join("meminfo");
+        file.open(path).unwrap().write_all(text.as_bytes()).unwrap();
+    }
+
+    fn plan(&self, valid_for_ms: u32, limits: Limits) {
+        let steps = vec![Step {
+            offset_ms: 0,
+            limits,
+        }];
+        let container = ID.into();
+        let plan = ContainerPlan { container, steps };
+        self.agent.apply(valid_for_ms, vec![plan]);
+    }
+
+    fn flags(&self) -> Former {
+        self.workload.control().former().unwrap()
+    }
+
+    fn is_named(&self) -> bool {
+        !self.agent.report().memory_victims.is_empty()
+    }
+
+    /// The reasons in the audit file that are about the shortage, in order.
+    fn audited(&self) -> Vec<String> {
+        let all = self.agent.audited().into_iter();
+        all.filter(|reason| reason.starts_with("node_") || reason == "named")
+            .collect()
+    }
+
+    fn memory_limit(&self) -> Option<u64> {
+        let group = self.parent.memory.join(ID);
+        memory_limit(&group)
+    }
+
+    fn status(&self) -> String {
+        let mut command = self.agent.command();
+        let command = command
+            .args(["status", "--config"])
+            .arg(self.agent.config());
+        String::from_utf8(command.output().unwrap().stdout).unwrap()
+    }
+}
+
+/// What makes a node this system's to keep.
+fn cpu() -> Limits {
+    Limits {
+        cpu_weight_cores: Some(1.0),
+        ..Limits::default()
+    }
+}
+
+#[test]
+fn a_jvm_gives_back_what_is_missing_and_nobody_is_named() {
+    let memory = Limits {
+        memory_bytes: Some(1024 * MIB),
+        ..cpu()
+    };
+    for limits in [cpu(), memory] {
+        let Some(mut node) = Node::new("-Xmx700m -XX:+UseG1GC", 50, true, limits) else {
+            return;
+        };
+        // 300 MiB are missing, and are there when the JVM has given back as much.
+        let full = node.workload.resident_mib();
+        assert!(full > 500, "{full}");
+        let begun = Instant::now();
+        wait_until("the JVM gives back what is missing", || {
+            let resident = node.workload.resident_mib();
+            let given_back = full.saturating_sub(resident);
+            node.set_available(FLOOR_MIB - 300 + given_back);
+            assert!(!node.is_named(), "after {:?}", begun.elapsed());
+            given_back > 300
+        });
+        println!("{:?} for 300 MiB", begun.elapsed());
+        node.set_available(2 * FLOOR_MIB);
+        assert_ne!(node.flags(), node.former);
+        wait_until("the status has the reason", || {
+            node.status().contains("s before: node_short\n")
+        });
+        wait_until("its flags are what they were", || {
+            node.flags() == node.former
+        });
+        wait_until("the audit file has both", || {
+            let audited = node.audited();
+            audited.first().is_some_and(|first| first == "node_short")
+                && audited.last().is_some_and(|last| last == "node_not_short")
+        });
+        assert!(!node.audited().contains(&"named".to_owned()));
+        assert_eq!(node.memory_limit(), limits.memory_bytes);
+        assert!(node.workload.is_alive());
+        assert_eq!(node.agent.troubles("heaps not changed"), 0);
+    }
+}
+
+#[test]
+fn who_does_not_give_back_enough_is_named_after_it_was_asked() {
+    let Some(mut node) = Node::new("-Xmx700m -XX:+UseG1GC", 600, true, cpu()) else {
+        return;
+    };
+    node.set_available(FLOOR_MIB - 300);
+    wait_until("the container is named", || node.is_named());
+    wait_until("that is written", || {
+        node.audited().iter().any(|reason| reason == "named")
+    });
+    assert_eq!(node.audited()[..2], ["node_short", "named"]);
+    assert_ne!(node.flags(), node.former);
+    // Without a plan the JVM is not this system's to change, however short the node is.
+    node.plan(1, Limits::default());
+    wait_until("its flags are what they were", || {
+        node.flags() == node.former
+    });
+    assert!(node.is_named());
+    assert!(node.workload.is_alive());
+}
+
+#[test]
+fn a_node_names_at_once_where_no_jvm_may_be_asked() {
+    // No collector of its recipes; not to be followed; not limited by the plan.
+    for (options, follow, limits) in [
+        ("-Xmx700m -XX:+UseParallelGC", true, cpu()),
+        ("-Xmx700m -XX:+UseG1GC", false, cpu()),
+        ("-Xmx700m -XX:+UseG1GC", true, Limits::default()),
+    ] {
+        let Some(node) = Node::new(options, 50, follow, limits) else {
+            return;
+        };
+        let begun = Instant::now();
+        node.set_available(FLOOR_MIB - 300);
+        wait_until("the container is named", || node.is_named());
+        let waited = begun.elapsed();
+        assert!(waited < NO_WAIT * times_slower(), "{options}: {waited:?}");
+        node.wait_for_two_samples();
+        assert_eq!(node.flags(), node.former);
+        assert_eq!(node.audited(), ["named"]);
+    }
+}
+
+#[test]
+fn what_fits_the_node_by_requests_is_neither_asked_nor_named() {
+    let Some(node) = Node::new("-Xmx700m -XX:+UseG1GC", 50, true, cpu()) else {
+        return;
+    };
+    // The same JVM, in a container that asked for less.
+    let response = node.agent.ask(&AgentRequest::Containers(Vec::new()));
+    assert_eq!(response, AgentResponse::Done);
+    node.runs(CAPACITY_MIB);
+    node.plan(600_000, cpu());
+    node.set_available(FLOOR_MIB - 300);
+    node.wait_for_two_samples();
+    assert!(node.agent.troubles("memory of the node") > 0);
+    assert!(!node.is_named());
+    assert_eq!(node.flags(), node.former);
+}
