@@ -47,7 +47,8 @@ pub struct ContainerStatus {
     pub in_force: Limits,
     /// Whether its network is counted: in a group of its own that cgroup version 2 has.
     pub is_network_counted: bool,
-    /// Why its limits changed last, oldest first: how long before `unix_ms`, and the reason.
+    /// Why something was done about it last, oldest first: how long before `unix_ms`, and the
+    /// reason.
     pub reasons: Vec<(u64, String)>,
 }
 

@@ -321,6 +321,14 @@ fn direct_reads_and_writes_keep_to_their_cap_within_a_tenth() {
     }
 }
 
+/// What `elastane-agent status` says; nothing while there is none.
+fn status(agent: &Agent) -> Option<serde_json::Value> {
+    let mut command = agent.command();
+    let command = command.args(["status", "--json", "--config"]);
+    let output = command.arg(agent.config()).output().unwrap();
+    serde_json::from_slice(&output.stdout).ok()
+}
+
 #[test]
 fn the_youngest_beyond_the_nodes_size_is_killed_when_naming_it_did_not_help() {
     let Some(parent) = Parent::new() else { return };
@@ -367,6 +375,21 @@ fn the_youngest_beyond_the_nodes_size_is_killed_when_naming_it_did_not_help() {
         agent.audited().iter().any(|reason| reason == "killed")
     });
     assert_eq!(named(), 1, "it is written with each reading");
+    wait_until("the status has both", || {
+        let status = status(&agent);
+        let containers = status
+            .iter()
+            .flat_map(|status| status["containers"].as_array());
+        let mut containers = containers.flatten();
+        let killed = containers.find(|one| one["container"] == younger.id.as_str());
+        killed.is_some_and(|killed| {
+            let reasons = killed["reasons"].as_array().unwrap().iter();
+            let reasons = reasons.map(|reason| reason[1].as_str().unwrap());
+            reasons
+                .filter(|reason| ["named", "killed"].contains(reason))
+                .eq(["named", "killed"])
+        })
+    });
 }
 
 #[test]
@@ -398,12 +421,6 @@ fn a_clean_stop_leaves_no_memory_or_disk_group() {
                 && (!can_limit_disk || now.disk_cap_bytes_per_s == limits.disk_cap_bytes_per_s)
         })
     });
-    let status = |agent: &Agent| {
-        let mut command = agent.command();
-        let command = command.args(["status", "--json", "--config"]);
-        let output = command.arg(agent.config()).output().unwrap();
-        serde_json::from_slice::<serde_json::Value>(&output.stdout).ok()
-    };
     wait_until("the status has it", || {
         status(&agent).is_some_and(|status| {
             let container = &status["containers"][0];

@@ -1,4 +1,4 @@
-//! Why the limits of a container changed last.
+//! What was done about a container last, and why.
 
 use std::{collections::VecDeque, time::Instant};
 

@@ -17,7 +17,7 @@ use super::{
     shortage::Shortage,
 };
 use crate::{
-    audit::Want,
+    audit::{Reason, Want},
     container_id::ContainerId,
     sensors::{Device, MemoryState, NodeSensor, ProcFs, ProcessKey, pressure},
 };
@@ -116,13 +116,13 @@ impl Agent {
         }
         let message = format!("the node is short of {short_bytes} bytes");
         self.troubles.warn("memory of the node", message);
-        self.record_named();
+        self.record_named(now);
         // Without limits by plan it is not this system that has overcommitted the node.
         let plan = self.plan.as_ref();
         let is_enforced = plan.is_some_and(|plan| plan.limits_anything(now));
         if is_enforced && self.node.is_too_late(now) {
             if let Some(victim) = self.memory_victims().first() {
-                self.kill(victim);
+                self.kill(victim, now);
             }
             self.node.shortage.killed(now);
         }
@@ -150,7 +150,7 @@ impl Agent {
     }
 
     /// Records who is named now and was not at the reading before.
-    fn record_named(&mut self) {
+    fn record_named(&mut self, now: Instant) {
         let victims = self.memory_victims();
         let former = std::mem::replace(&mut self.node.named, victims.clone());
         let was_named = |id: &str| former.iter().any(|former| former.container == id);
@@ -167,9 +167,17 @@ impl Agent {
                 want.short_bytes,
                 want.resident_bytes,
             );
+            self.say_why(&id, Reason::Named, now);
             if let Err(error) = self.actuator.audit.named(&id, &want) {
                 self.troubles.warn("audit", format!("audit file: {error}"));
             }
+        }
+    }
+
+    /// To whoever asks for the status.
+    fn say_why(&mut self, id: &ContainerId, reason: Reason, now: Instant) {
+        if let Some(container) = self.containers.get_mut(id) {
+            container.history.push(now, reason);
         }
     }
 
@@ -181,7 +189,7 @@ impl Agent {
         }
     }
 
-    fn kill(&mut self, victim: &MemoryVictim) {
+    fn kill(&mut self, victim: &MemoryVictim, now: Instant) {
         let Ok(id) = victim.container.parse::<ContainerId>() else {
             return;
         };
@@ -207,6 +215,7 @@ impl Agent {
             want.short_bytes,
             want.resident_bytes,
         );
+        self.say_why(&id, Reason::Killed, now);
         if let Err(error) = self.actuator.audit.killed(&id, killed.len(), &want) {
             self.troubles.warn("audit", format!("audit file: {error}"));
         }
