@@ -278,7 +278,7 @@ impl Host {
             advice.push("set jvm.measure = true to learn what heaps hold".into());
         }
         if measure && !follow {
-            advice.push("set jvm.follow = true to let heaps follow the plan of memory".into());
+            advice.push("set jvm.follow = true to let heaps follow the plan of memory and give back where the node is short".into());
         }
         if !self.is_root {
             advice.push("run the agent as root to reach the JVMs of other users".into());
