@@ -24,6 +24,7 @@ use crate::measured::Measured;
 use crate::memory_victims::MemoryVictims;
 use crate::progress::Trackers;
 use crate::refusals::Refusals;
+use crate::renewal;
 use crate::report::Sequences;
 use crate::retention::Retainer;
 use crate::runs::{Runs, last_samples_ms};
@@ -108,13 +109,7 @@ impl Elastane {
         })?;
         let journal = Arc::new(journal);
         let mut opened = substitute::open(&settings.depository_file)?;
-        if let Some(aside) = &opened.moved_aside {
-            log::warn!(
-                "the depository {} was damaged and is now {}; learning begins anew",
-                settings.depository_file.display(),
-                aside.display()
-            );
-        }
+        renewal::tell(opened.depository.path(), opened.moved_aside.as_deref());
         let open_runs = restore(&mut opened.depository)?;
         let checkpoints =
             Checkpoints::open(opened.depository.reopen()?).map_err(OpenError::Thread)?;

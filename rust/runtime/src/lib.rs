@@ -16,6 +16,7 @@ mod measured;
 mod memory_victims;
 mod progress;
 mod refusals;
+mod renewal;
 mod report;
 mod reprovisioning;
 mod retention;

@@ -9,12 +9,14 @@ use crate::blob;
 use crate::codes::{kind_code, kind_of, outcome_code, outcome_of};
 use crate::error::StoreError;
 use crate::open;
+use crate::replaced::Identity;
 
 /// One depository. It is for one thread at a time; several processes may have the same file open.
 #[derive(Debug)]
 pub struct Depository {
     pub(crate) connection: Connection,
     pub(crate) path: PathBuf,
+    pub(crate) identity: Option<Identity>,
 }
 
 /// What is known of one application.
@@ -45,6 +47,7 @@ impl Depository {
         Self {
             connection,
             path: path.to_owned(),
+            identity: Identity::of(path),
         }
     }
 

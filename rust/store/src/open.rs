@@ -12,6 +12,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use crate::depository::Depository;
 use crate::error::StoreError;
+use crate::replaced;
 use crate::schema::{self, State};
 
 /// How long a lock that another process holds is waited for.
@@ -55,6 +56,7 @@ impl Depository {
     /// The file system's; a lock that another process held for 5 s; a schema newer than this
     /// program; an SQLite file of another program.
     pub fn open(path: &Path) -> Result<Opened, StoreError> {
+        let _moving = replaced::moving();
         let folder = path
             .parent()
             .filter(|folder| !folder.as_os_str().is_empty());
@@ -124,6 +126,7 @@ fn open_to_write(path: &Path, flags: OpenFlags) -> Result<Depository, StoreError
 
 /// A file that was opened before: it is not checked again.
 pub(crate) fn again(path: &Path) -> Result<Depository, StoreError> {
+    let _moving = replaced::moving();
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     configure(&connection).map_err(|error| StoreError::from_sqlite(path, "open it", error))?;
     Ok(Depository::new(connection, path))

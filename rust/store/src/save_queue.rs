@@ -66,11 +66,12 @@ impl SaveQueue {
             }
             self.waiting.push_front(run);
             if matches!(error, StoreError::Damaged { .. }) && done.moved_aside.is_none() {
-                match Depository::open(depository.path()) {
-                    Ok(opened) => {
-                        *depository = opened.depository;
-                        done.moved_aside = opened.moved_aside;
-                        if done.moved_aside.is_some() {
+                // Another thread may have been first.
+                let is_replaced = depository.is_replaced();
+                match depository.renew() {
+                    Ok(moved_aside) => {
+                        done.moved_aside = moved_aside;
+                        if is_replaced || done.moved_aside.is_some() {
                             continue;
                         }
                         done.waits_for = Some(error);

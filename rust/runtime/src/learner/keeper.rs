@@ -9,6 +9,7 @@ use elastane_store::{Depository, PredictionOutcome, SaveQueue, Saved, StoreError
 
 use super::{Counts, Foreseen, Profiles, Work};
 use crate::journal::Record;
+use crate::renewal;
 use crate::writer::JournalWriter;
 
 /// So many runs wait while the depository cannot be written: 50 MB of runs of half an hour.
@@ -102,12 +103,7 @@ impl Keeper {
     }
 
     fn learn(&mut self, saved: Saved, now_ms: i64) {
-        if let Some(aside) = saved.moved_aside {
-            log::error!(
-                "the depository was damaged and is now {}; learning begins anew",
-                aside.display()
-            );
-        }
+        renewal::tell(self.depository.path(), saved.moved_aside.as_deref());
         for run in saved.saved {
             let learned = self.learn_from(&run, now_ms);
             let id = &run.application_id;
