@@ -165,13 +165,15 @@ impl Elastane {
     pub fn close(mut self) {
         let mut state = self.state.lock();
         let latest_ms = state.runs.latest_ms();
-        if let Some(news) = state.runs.take_all_news() {
+        let news = state.runs.take_all_news();
+        drop(state);
+        if let Some(news) = news {
             self.checkpoints.save(news, latest_ms);
         }
-        let ended = state.runs.take_ended();
-        drop(state);
-        self.checkpoints.close();
+        let whole = || self.state.lock().runs.take_whole(latest_ms);
+        self.checkpoints.close(whole, latest_ms);
         self.retainer.close();
+        let ended = self.state.lock().runs.take_ended();
         for run in ended {
             let ended_ms = run.ended_ms;
             self.learner.learn(run, ended_ms);
@@ -377,10 +379,14 @@ impl Elastane {
                 },
             });
         }
+        let whole = (self.checkpoints.takes_whole()).then(|| state.runs.take_whole(now_ms));
         let news = state.runs.take_news(now_ms);
         let closed = state.runs.take_closed(now_ms);
         drop(state);
         self.retainer.tick(now_ms);
+        if let Some(whole) = whole {
+            self.checkpoints.save_whole(whole, now_ms);
+        }
         if let Some(news) = news {
             self.checkpoints.save(news, now_ms);
         }

@@ -178,6 +178,19 @@ impl Runs {
         (!self.news.is_empty()).then(|| std::mem::take(&mut self.news))
     }
 
+    /// All that is recorded, where what was handed on before is not saved.
+    pub(crate) fn take_whole(&mut self, now_ms: i64) -> Vec<Event> {
+        // It is in there.
+        self.news.clear();
+        self.handed_on_ms = Some(now_ms);
+        let open = self.open.values().map(|run| run.whole(None, now_ms));
+        let closing = self.closing.values();
+        let closing = closing.map(|(_, run)| run.whole(Some(run.ended_ms), now_ms));
+        let restored = self.restored.values().cloned();
+        let whole = open.chain(closing).chain(restored);
+        whole.map(|run| Event::Whole(Box::new(run))).collect()
+    }
+
     /// When something last happened.
     pub(crate) fn latest_ms(&self) -> i64 {
         self.latest_ms
@@ -256,6 +269,20 @@ impl Runs {
 }
 
 impl OpenRun {
+    /// As it is saved at this time.
+    fn whole(&self, ended_ms: Option<i64>, now_ms: i64) -> store::OpenRun {
+        store::OpenRun {
+            application_id: self.id.clone(),
+            application_key: self.key.clone(),
+            application_name: self.name.clone(),
+            started_ms: self.started_ms,
+            ended_ms,
+            outcome: self.outcome,
+            sampled_ms: now_ms,
+            recorder: self.recorder.clone(),
+        }
+    }
+
     fn into_run(self) -> Run {
         let left_out = self.recorder.left_out();
         if left_out > 0 {

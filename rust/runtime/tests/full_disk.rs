@@ -8,7 +8,7 @@ use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use common::{NODE, START_MS, commit, open, register, report, run_of, submission};
+use common::{NODE, START_MS, commit, open, open_with, register, report, run_of, submission};
 use elastane_protocol::VERSION;
 use elastane_runtime::Elastane;
 use elastane_store::{Access, Depository};
@@ -44,7 +44,17 @@ fn status(elastane: &Elastane) -> serde_json::Value {
 
 /// Takes a report every 3 s of the test's time until something holds.
 fn report_until(elastane: &Elastane, number: &mut u64, holds: impl Fn(&Elastane) -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(30);
+    report_together_until(elastane, number, 1, holds);
+}
+
+/// So many reports go to the disk at once.
+fn report_together_until(
+    elastane: &Elastane,
+    number: &mut u64,
+    together: u64,
+    holds: impl Fn(&Elastane) -> bool,
+) {
+    let deadline = Instant::now() + Duration::from_secs(60);
     while !holds(elastane) {
         assert!(Instant::now() < deadline, "{}", status(elastane));
         *number += 1;
@@ -58,6 +68,9 @@ fn report_until(elastane: &Elastane, number: &mut u64, holds: impl Fn(&Elastane)
             .collect();
         let body = report(*number, &samples);
         elastane.report(NODE, VERSION, &body, now_ms).unwrap();
+        if !number.is_multiple_of(together) {
+            continue;
+        }
         elastane.bookable_changes(9, now_ms);
         thread::sleep(Duration::from_millis(1));
     }
@@ -94,6 +107,36 @@ fn a_full_disk_stops_no_scheduling_and_is_made_up_for_once_there_is_room() {
 
 #[test]
 #[ignore = "mounts a file system, which needs root"]
+fn a_disk_that_is_full_for_long_loses_nothing_of_what_runs_on() {
+    let disk = Mounted::new("3m");
+    // The journal would take the room.
+    let elastane = open_with(disk.path(), "observe", &[("journal.file", "")]);
+    let node = register(&elastane);
+    let application = elastane.application_added(&submission("application_1_0001"), START_MS);
+    for number in 0..100 {
+        let container = format!("container-{number}");
+        assert!(commit(&elastane, &container, application, node, START_MS));
+    }
+    let mut number = 0;
+    report_until(&elastane, &mut number, |_| number_of_slots(disk.path()) > 3);
+    let filler = disk.path().join("filler");
+    std::fs::write(&filler, vec![1; 4 << 20]).unwrap_err();
+    report_together_until(&elastane, &mut number, 200, |elastane| {
+        status(elastane)["samples_lost"].as_u64() > Some(0)
+    });
+
+    std::fs::remove_file(&filler).unwrap();
+    let missing = number as usize;
+    report_until(&elastane, &mut number, |_| {
+        number_of_slots(disk.path()) > missing
+    });
+    elastane.close();
+    let saved: Vec<u64> = memory(disk.path()).collect();
+    assert_eq!(saved, (1..=number).collect::<Vec<_>>());
+}
+
+#[test]
+#[ignore = "mounts a file system, which needs root"]
 fn a_disk_that_is_full_at_the_start_keeps_nobody_from_scheduling_by_what_is_known() {
     let disk = Mounted::new("2m");
     let elastane = open(disk.path(), "observe");
@@ -124,13 +167,17 @@ fn a_disk_that_is_full_at_the_start_keeps_nobody_from_scheduling_by_what_is_know
 
 /// How many slots are saved of the run.
 fn number_of_slots(folder: &Path) -> usize {
+    memory(folder).count()
+}
+
+/// What is saved of it: the number of each report.
+fn memory(folder: &Path) -> impl Iterator<Item = u64> {
     let path = folder.join("depository.sqlite");
-    let Ok(mut depository) = Depository::open_existing(&path, Access::Write) else {
-        return 0;
+    let runs = match Depository::open_existing(&path, Access::Write) {
+        Ok(mut depository) => depository.open_runs().unwrap().0,
+        Err(_) => Vec::new(),
     };
-    let (runs, _) = depository.open_runs().unwrap();
-    let series = runs.first().map(|run| run.recorder.series());
-    series.map_or(0, |series| {
-        series.first().map_or(0, |series| series.slots.len())
-    })
+    let series = runs.into_iter().flat_map(|run| run.recorder.series());
+    let slots = series.flat_map(|series| series.slots);
+    slots.map(|slot| slot.memory_bytes as u64)
 }

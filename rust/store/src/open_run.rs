@@ -71,6 +71,8 @@ pub enum Event {
         /// How.
         outcome: Outcome,
     },
+    /// All that is recorded of it so far: it takes the place of what is saved of it.
+    Whole(Box<OpenRun>),
     /// Nothing is to be kept of it.
     Dropped {
         /// YARN's application id.
@@ -79,7 +81,7 @@ pub enum Event {
 }
 
 /// What was recorded of a run before the process ended.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct OpenRun {
     /// YARN's application id.
     pub application_id: String,
@@ -144,9 +146,17 @@ impl Depository {
                 Err(reason) => Err(self.bad_open_run(id, reason)),
             })
             .collect::<Result<Vec<_>, _>>()?;
+        let recorders = self.recorders(events)?;
         self.change("save what is recorded of running applications", |change| {
+            let mut recorders = recorders.iter();
             for event in events {
-                note(change, event, now_ms)?;
+                if let Event::Whole(run) = event
+                    && let Some(recorder) = recorders.next()
+                {
+                    replace(change, run, recorder)?;
+                } else {
+                    note(change, event, now_ms)?;
+                }
             }
             for (id, bytes) in &batches {
                 append(change, id, bytes, now_ms)?;
@@ -264,6 +274,19 @@ impl Depository {
         Ok(())
     }
 
+    /// Of each event that has one, in their order.
+    fn recorders(&self, events: &[Event]) -> Result<Vec<Vec<u8>>, StoreError> {
+        let whole = events.iter().filter_map(|event| match event {
+            Event::Whole(run) => Some(run),
+            _ => None,
+        });
+        whole
+            .map(|run| {
+                pack(&run.recorder).map_err(|reason| self.bad_open_run(&run.application_id, reason))
+            })
+            .collect()
+    }
+
     fn bad_open_run(&self, id: &str, reason: String) -> StoreError {
         StoreError::OpenRun {
             path: self.path.clone(),
@@ -277,6 +300,12 @@ fn batches(events: &[Event]) -> BTreeMap<&str, Batch> {
     let mut batches: BTreeMap<&str, Batch> = BTreeMap::new();
     let mut numbers: HashMap<(&str, &str), u32> = HashMap::new();
     for event in events {
+        if let Event::Whole(run) = event {
+            // It has them.
+            let id = run.application_id.as_str();
+            batches.remove(id);
+            numbers.retain(|(of, _), _| *of != id);
+        }
         let Event::Sampled {
             application_id,
             container,
@@ -327,7 +356,7 @@ fn note(connection: &Connection, event: &Event, now_ms: i64) -> rusqlite::Result
                 outcome_code(Outcome::Succeeded),
                 now_ms
             ])?,
-        Event::Sampled { .. } => 0,
+        Event::Sampled { .. } | Event::Whole(_) => 0,
         Event::CutOff { application_id } => connection
             .prepare_cached("UPDATE open_run SET outcome = ?2 WHERE application_id = ?1")?
             .execute(params![application_id, outcome_code(Outcome::CutOff)])?,
@@ -344,6 +373,29 @@ fn note(connection: &Connection, event: &Event, now_ms: i64) -> rusqlite::Result
             .prepare_cached("DELETE FROM open_run WHERE application_id = ?1")?
             .execute([application_id])?,
     };
+    Ok(())
+}
+
+/// The samples of the run go with its former row.
+fn replace(connection: &Connection, run: &OpenRun, recorder: &[u8]) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached(
+            "INSERT OR REPLACE INTO open_run (application_id, application_key, application_name,
+                 started_ms, ended_ms, outcome, sampled_ms, recorder, recorder_version)
+             SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9
+             WHERE NOT EXISTS (SELECT 1 FROM run WHERE application_id = ?1)",
+        )?
+        .execute(params![
+            run.application_id,
+            run.application_key,
+            run.application_name,
+            run.started_ms,
+            run.ended_ms,
+            outcome_code(run.outcome),
+            run.sampled_ms,
+            recorder,
+            RECORDER_VERSION
+        ])?;
     Ok(())
 }
 

@@ -147,6 +147,52 @@ fn a_run_that_was_saved_or_dropped_is_not_open_and_stays_so() {
 }
 
 #[test]
+fn a_whole_run_takes_the_place_of_what_is_saved_of_it() {
+    let (_folder, path) = fresh();
+    let mut depository = open(&path);
+    let samples: Vec<_> = (0..4).map(|slot| sampled("a", "x", slot)).collect();
+    let whole = OpenRun {
+        application_id: "a".into(),
+        application_key: "sales".into(),
+        application_name: "Sales 1".into(),
+        started_ms: 7,
+        ended_ms: None,
+        outcome: Outcome::CutOff,
+        sampled_ms: 19,
+        recorder: recorded(&samples[..3]),
+    };
+    depository
+        .checkpoint(&[begun("a"), samples[0].clone()], 10)
+        .unwrap();
+    // One sample from before it, which it has, and one from after it.
+    let events = [
+        samples[2].clone(),
+        Event::Whole(Box::new(whole.clone())),
+        begun("b"),
+    ];
+    depository.checkpoint(&events, 20).unwrap();
+    assert_eq!(open_runs(&mut depository)[0], whole);
+    depository.checkpoint(&samples[3..], 30).unwrap();
+    let runs = open_runs(&mut depository);
+    assert_eq!(runs[0].recorder, recorded(&samples));
+    assert_eq!((runs.len(), runs[0].sampled_ms), (2, 30));
+    drop(depository);
+    assert_eq!(count(&path, "open_samples"), 1);
+
+    let saved = run("sales", 1);
+    let mut depository = open(&path);
+    depository.save(&saved).unwrap();
+    let late = OpenRun {
+        application_id: saved.application_id,
+        ..whole
+    };
+    depository
+        .checkpoint(&[Event::Whole(Box::new(late))], 40)
+        .unwrap();
+    assert_eq!(open_runs(&mut depository).len(), 2);
+}
+
+#[test]
 fn how_a_run_ended_is_known_before_it_is_saved() {
     let (_folder, path) = fresh();
     let mut depository = open(&path);
