@@ -5,6 +5,7 @@ mod foreseeing;
 mod in_use;
 mod keeper;
 mod known;
+mod running;
 mod sharing;
 mod training;
 

@@ -135,6 +135,12 @@ fn expected(slots: std::ops::RangeInclusive<u64>) -> Vec<u64> {
     slots.map(|slot| slot * GB / 100).collect()
 }
 
+/// Whether it is known what the application was given.
+fn is_submitted(folder: &Path, id: &str) -> bool {
+    let depository = Depository::open_existing(&file(folder), Access::Read).unwrap();
+    depository.submission(id).unwrap().is_some()
+}
+
 fn status(elastane: &Elastane) -> serde_json::Value {
     serde_json::from_str(&elastane.status(START_MS)).unwrap()
 }
@@ -203,6 +209,10 @@ fn a_file_that_is_damaged_meanwhile_loses_nothing_of_what_runs() {
     let order = elastane.round(node, free(), now_ms).unwrap();
     assert_eq!(order, [next]);
     assert!(commit(&elastane, "another", next, node, now_ms));
+
+    for id in [RUNNING, "application_1_0008", "application_1_0009"] {
+        wait_until(id, || is_submitted(folder.path(), id));
+    }
 
     // The process ends here and says nothing.
     std::mem::forget(elastane);

@@ -165,6 +165,42 @@ fn a_disk_that_is_full_at_the_start_keeps_nobody_from_scheduling_by_what_is_know
     std::fs::remove_dir_all(std::env::temp_dir().join(substitute)).unwrap();
 }
 
+#[test]
+#[ignore = "mounts a file system, which needs root"]
+fn what_was_submitted_and_predicted_while_the_disk_was_full_is_kept_with_its_run() {
+    let disk = Mounted::new("2m");
+    let elastane = open_with(disk.path(), "observe", &[("journal.file", "")]);
+    let node = register(&elastane);
+    run_of(&elastane, node, "application_1_0001", START_MS, 1.0, true);
+    let later_ms = START_MS + 3_600_000;
+    elastane.bookable_changes(9, later_ms);
+    let path = disk.path().join("depository.sqlite");
+    let read = || Depository::open_existing(&path, Access::Read).unwrap();
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while status(&elastane)["profiles"] != 1 {
+        assert!(Instant::now() < deadline, "{}", status(&elastane));
+        thread::sleep(Duration::from_millis(5));
+    }
+    let filler = disk.path().join("filler");
+    std::fs::write(&filler, vec![1; 4 << 20]).unwrap_err();
+
+    let id = "application_1_0002";
+    run_of(&elastane, node, id, later_ms, 1.0, true);
+    // It was looked at, and nothing of it could be saved.
+    while status(&elastane)["foreseen_by_runs"] != 1 {
+        assert!(Instant::now() < deadline, "{}", status(&elastane));
+        thread::sleep(Duration::from_millis(5));
+    }
+    elastane.bookable_changes(9, later_ms + 60_000);
+    assert_eq!(read().submission(id).unwrap(), None);
+    std::fs::remove_file(&filler).unwrap();
+    elastane.close();
+    assert!(read().run(id).unwrap().is_some());
+    assert!(read().submission(id).unwrap().is_some());
+    let predictions = read().predictions_of_run(id).unwrap();
+    assert!(predictions.iter().any(|it| it.outcome.is_some()));
+}
+
 /// How many slots are saved of the run.
 fn number_of_slots(folder: &Path) -> usize {
     memory(folder).count()

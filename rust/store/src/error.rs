@@ -137,6 +137,19 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// Whether saving the same may work later: it does not lie in what was to be saved.
+    #[must_use]
+    pub fn may_pass(&self) -> bool {
+        !matches!(
+            self,
+            Self::Series { .. }
+                | Self::Submission { .. }
+                | Self::Prediction { .. }
+                | Self::Model { .. }
+                | Self::OpenRun { .. }
+        )
+    }
+
     /// What SQLite refused, by what an operator can do about it.
     pub(crate) fn from_sqlite(path: &Path, action: &str, source: rusqlite::Error) -> Self {
         let (path, action) = (path.to_owned(), action.to_owned());

@@ -34,5 +34,5 @@ pub use packed::{PackError, PackedDemand};
 pub use prediction::{PredictionOutcome, PredictionRecord};
 pub use prediction_made::{LeftOutRun, ModelUsed, PredictionMade};
 pub use retention::{Pruned, Retention};
-pub use save_queue::{SaveQueue, Saved};
+pub use save_queue::{SaveQueue, Saved, Unsaved};
 pub use submission::SubmissionRecord;

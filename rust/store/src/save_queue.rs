@@ -1,4 +1,4 @@
-//! Runs that could not be saved are saved later.
+//! Runs that could not be saved are saved later, with what was predicted of them.
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -7,11 +7,34 @@ use elastane_predict::Run;
 
 use crate::depository::Depository;
 use crate::error::StoreError;
+use crate::prediction::PredictionRecord;
+use crate::submission::SubmissionRecord;
+
+/// A run, and what is to be there before it is: else it would count as one that was given nothing.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Unsaved {
+    /// The run.
+    pub run: Run,
+    /// What was submitted.
+    pub submission: Option<SubmissionRecord>,
+    /// What was predicted of it.
+    pub predictions: Vec<PredictionRecord>,
+}
+
+impl From<Run> for Unsaved {
+    fn from(run: Run) -> Self {
+        Self {
+            run,
+            submission: None,
+            predictions: Vec::new(),
+        }
+    }
+}
 
 /// Runs on their way into a depository whose disk may be full, or which may be locked or damaged.
 #[derive(Debug)]
 pub struct SaveQueue {
-    waiting: VecDeque<Run>,
+    waiting: VecDeque<Unsaved>,
     most: usize,
     failed: u64,
 }
@@ -42,29 +65,28 @@ impl SaveQueue {
 
     /// Saves a run after those that wait. Where that fails, they all wait for the next call; a
     /// damaged file is moved aside first, and they go into the new one.
-    pub fn save(&mut self, depository: &mut Depository, run: Run) -> Saved {
-        self.waiting.push_back(run);
+    pub fn save(&mut self, depository: &mut Depository, run: impl Into<Unsaved>) -> Saved {
+        self.waiting.push_back(run.into());
         self.save_waiting(depository)
     }
 
     /// Tries those that wait once more.
     pub fn save_waiting(&mut self, depository: &mut Depository) -> Saved {
         let mut done = Saved::default();
-        while let Some(run) = self.waiting.pop_front() {
-            let error = match depository.save(&run) {
+        while let Some(unsaved) = self.waiting.pop_front() {
+            let error = match save(depository, &unsaved) {
                 Ok(()) => {
-                    done.saved.push(run);
+                    done.saved.push(unsaved.run);
                     continue;
                 }
                 Err(error) => error,
             };
             self.failed += 1;
-            let has_hope = !matches!(error, StoreError::Series { .. });
-            if !has_hope || self.waiting.len() >= self.most {
-                done.lost.push((run, error));
+            if !error.may_pass() || self.waiting.len() >= self.most {
+                done.lost.push((unsaved.run, error));
                 continue;
             }
-            self.waiting.push_front(run);
+            self.waiting.push_front(unsaved);
             if matches!(error, StoreError::Damaged { .. }) && done.moved_aside.is_none() {
                 // Another thread may have been first.
                 let is_replaced = depository.is_replaced();
@@ -99,9 +121,21 @@ impl SaveQueue {
     }
 }
 
+/// The run last, so that it is never there without the others.
+fn save(depository: &mut Depository, unsaved: &Unsaved) -> Result<(), StoreError> {
+    if let Some(submission) = &unsaved.submission {
+        depository.save_submission(submission)?;
+    }
+    for prediction in &unsaved.predictions {
+        depository.save_prediction(prediction)?;
+    }
+    depository.save(&unsaved.run)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::prediction_made::PredictionMade;
     use elastane_core::Resources;
     use elastane_predict::{ContainerKind, Outcome, RunSeries};
 
@@ -161,6 +195,41 @@ mod tests {
         let done = queue.save(&mut depository, run(4));
         assert_eq!(done.saved, [run(1), run(2), run(3), run(4)]);
         assert_eq!(depository.latest_runs("sales", 9).unwrap().len(), 4);
+    }
+
+    #[test]
+    fn what_a_run_was_given_waits_with_it() {
+        let (_folder, mut depository) = fresh();
+        room(&depository, 1);
+        let submission = SubmissionRecord {
+            application_id: run(1).application_id,
+            application_key: "sales".into(),
+            application_name: "Sales".into(),
+            submitted_ms: 0,
+            signature: Vec::new(),
+            settings: [("day".to_owned(), 5.0)].into(),
+        };
+        let prediction = PredictionRecord {
+            application_id: run(1).application_id,
+            application_key: "sales".into(),
+            kind: ContainerKind::DEFAULT_EXECUTOR,
+            made_ms: 0,
+            made: PredictionMade::default(),
+            bound: None,
+            outcome: None,
+        };
+        let unsaved = Unsaved {
+            run: run(1),
+            submission: Some(submission.clone()),
+            predictions: vec![prediction.clone()],
+        };
+        let mut queue = SaveQueue::new(10);
+        assert!(queue.save(&mut depository, unsaved).waits_for.is_some());
+        room(&depository, 1_000_000);
+        assert_eq!(queue.save_waiting(&mut depository).saved, [run(1)]);
+        let id = run(1).application_id;
+        assert_eq!(depository.submission(&id).unwrap(), Some(submission));
+        assert_eq!(depository.predictions_of_run(&id).unwrap(), [prediction]);
     }
 
     #[test]

@@ -54,35 +54,32 @@ impl Keeper {
             record,
             is_new,
         } = submitted;
-        let id = &record.application_id;
         let stored = if is_new {
             None
         } else {
-            self.depository.submission(id)?
+            self.depository.submission(&record.application_id)?
         };
+        let (now_ms, is_saved) = (record.submitted_ms, stored.is_some());
+        let submission = stored.unwrap_or(record);
         // What cannot be saved is foreseen all the same.
-        let saved = match &stored {
-            Some(_) => Ok(()),
-            None => self.depository.save_submission(&record),
-        };
-        let settings = stored.map_or_else(|| record.settings.clone(), |stored| stored.settings);
+        self.running.add(submission.clone(), is_saved);
+        self.save_what_waits();
         let given = Given {
             application,
-            application_id: id,
-            key: &record.application_key,
-            settings: Settings(settings),
-            now_ms: record.submitted_ms,
+            application_id: &submission.application_id,
+            key: &submission.application_key,
+            settings: Settings(submission.settings.clone()),
+            now_ms,
             is_kept: is_new,
         };
-        let foreseen = self.foresee(&given, |_| true);
-        saved.and(foreseen)
+        self.foresee(&given, |_| true)
     }
 
     /// Keeps what was asked for first, and foresees the executors by it. What an earlier process was
     /// asked for stays.
     pub(super) fn asked(&mut self, asked: Asked) -> Result<(), StoreError> {
         let id = &asked.application_id;
-        let Some(mut submission) = self.depository.submission(id)? else {
+        let Some(mut submission) = self.running.submission(id) else {
             return Ok(());
         };
         if AT_FIRST_ASK
@@ -92,7 +89,8 @@ impl Keeper {
             return Ok(());
         }
         submission.settings.extend(asked.settings.0);
-        let saved = self.depository.save_submission(&submission);
+        self.running.add(submission.clone(), false);
+        self.save_what_waits();
         let given = Given {
             application: asked.application,
             application_id: id,
@@ -101,8 +99,7 @@ impl Keeper {
             now_ms: asked.now_ms,
             is_kept: true,
         };
-        let foreseen = self.foresee(&given, |kind| !kind.is_application_master());
-        saved.and(foreseen)
+        self.foresee(&given, |kind| !kind.is_application_master())
     }
 
     /// Foresees the kinds of containers that earlier runs had; of any other the request stands.
@@ -149,9 +146,24 @@ impl Keeper {
         }
         records.retain(|_| given.is_kept);
         for record in records {
-            self.depository.save_prediction(&record)?;
+            self.keep(record)?;
         }
         Ok(())
+    }
+
+    fn keep(&mut self, prediction: PredictionRecord) -> Result<(), StoreError> {
+        match self.depository.save_prediction(&prediction) {
+            // It is tried again with what waits.
+            Err(error) if error.may_pass() => {
+                self.running.tell(&error);
+                if self.running.keep(prediction) {
+                    Ok(())
+                } else {
+                    Err(error)
+                }
+            }
+            saved => saved,
+        }
     }
 
     /// The latest of these runs, those that agree with the settings where there are some.

@@ -7,6 +7,7 @@ use std::sync::mpsc::{Receiver, TryRecvError};
 use elastane_predict::{Outcome, ProfileSettings, Run};
 use elastane_store::{Depository, PredictionOutcome, SaveQueue, Saved, StoreError};
 
+use super::running::Running;
 use super::{Counts, Foreseen, Profiles, Work};
 use crate::journal::Record;
 use crate::renewal;
@@ -22,6 +23,7 @@ pub(super) struct Keeper {
     pub(super) profiles: Profiles,
     pub(super) foreseen: Foreseen,
     pub(super) counts: Arc<Counts>,
+    pub(super) running: Running,
     queue: SaveQueue,
     /// Applications whose models may be out of date.
     to_train: BTreeSet<String>,
@@ -42,6 +44,7 @@ impl Keeper {
             profiles,
             foreseen,
             counts: Arc::default(),
+            running: Running::default(),
             queue: SaveQueue::new(MOST_WAITING),
             to_train: BTreeSet::new(),
         }
@@ -82,6 +85,7 @@ impl Keeper {
 
     /// Gives the applications whose profiles are to be made anew.
     fn take(&mut self, work: Work) -> Vec<String> {
+        self.follow();
         match work {
             Work::Share(share) => return self.share(share),
             Work::Submitted(submitted) => {
@@ -95,11 +99,54 @@ impl Keeper {
                 self.tell(&format!("what {id} asked for is not kept"), kept);
             }
             Work::Ended(run, now_ms) => {
-                let saved = self.queue.save(&mut self.depository, *run);
+                let unsaved = self.running.end(*run);
+                let saved = self.queue.save(&mut self.depository, unsaved);
+                if saved.moved_aside.is_some() {
+                    self.running.begin_anew();
+                }
                 self.learn(saved, now_ms);
             }
         }
+        self.save_what_waits();
         Vec::new()
+    }
+
+    /// Goes over to a file that another thread began.
+    fn follow(&mut self) {
+        match renewal::follow(&mut self.depository) {
+            Ok(true) => self.running.begin_anew(),
+            Ok(false) => {}
+            Err(error) => log::error!("the new depository is not used: {error}"),
+        }
+    }
+
+    pub(super) fn save_what_waits(&mut self) {
+        let saved = self.running.save(&mut self.depository);
+        let Err(error) = saved else { return };
+        self.running.tell(&error);
+        if self.begin_anew_after(&error)
+            && let Err(error) = self.running.save(&mut self.depository)
+        {
+            self.running.tell(&error);
+        }
+    }
+
+    /// Whether there is another file after this error.
+    fn begin_anew_after(&mut self, error: &StoreError) -> bool {
+        if !matches!(error, StoreError::Damaged { .. }) {
+            return false;
+        }
+        match renewal::begin_anew(&mut self.depository) {
+            Ok(true) => {
+                self.running.begin_anew();
+                true
+            }
+            Ok(false) => false,
+            Err(error) => {
+                log::error!("the damaged depository stays where it is: {error}");
+                false
+            }
+        }
     }
 
     fn learn(&mut self, saved: Saved, now_ms: i64) {
@@ -118,9 +165,10 @@ impl Keeper {
         }
     }
 
-    pub(super) fn tell(&self, what: &str, done: Result<(), StoreError>) {
+    pub(super) fn tell(&mut self, what: &str, done: Result<(), StoreError>) {
         if let Err(error) = done {
             log::error!("{what}: {error}");
+            self.begin_anew_after(&error);
         }
     }
 
