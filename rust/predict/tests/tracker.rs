@@ -113,6 +113,23 @@ fn a_late_start_and_a_pause_are_no_progress() {
 }
 
 #[test]
+fn work_that_is_done_again_is_no_progress() {
+    let mut tracker = tracker();
+    let run = run(1.0);
+    observe(&mut tracker, &run[..20]);
+    // Its process is restarted, and does the first third once more.
+    observe(&mut tracker, &run[..20]);
+    assert!(tracker.slowness() > 1.5, "{}", tracker.slowness());
+    for (slot, usage) in run.iter().enumerate().skip(20) {
+        tracker.observe(*usage, SLOT_MS);
+        // What was used twice counts for a part: it is at most so far ahead.
+        let (at, seen) = ((slot + 1) as f64 / 60.0, tracker.progress());
+        assert!((seen - at).abs() < 0.17, "{at}: {seen}");
+    }
+    assert!(tracker.next(SLOT_MS).bound.disk_bytes_per_s > 40e6);
+}
+
+#[test]
 fn past_the_end_the_last_of_it_holds() {
     let mut tracker = tracker();
     observe(&mut tracker, &run(1.0));
