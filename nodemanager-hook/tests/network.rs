@@ -8,7 +8,7 @@ mod netns;
 
 use std::{fs, path::Path, thread, time::Instant};
 
-use common::{Agent, Parent, Tree};
+use common::{Agent, Parent, Tree, wait_until};
 use elastane_agent::network::{
     self, BpfNetworks, Device, EgressRate, Mechanism, NetworkCounters, Networks, Shaper,
     remove_leftovers,
@@ -452,8 +452,12 @@ fn an_agent_shares_a_device_by_the_plan_and_gives_it_back() {
 
     agent.apply(60_000, vec![tree.limited(limits)]);
     agent.runs(&[]);
-    let last = agent.audited().pop();
-    assert_eq!(last.as_deref(), Some("container_gone"));
+    wait_until("the end of its limits is audited", || {
+        agent
+            .audited()
+            .last()
+            .is_some_and(|last| last == "container_gone")
+    });
     assert_eq!(classes(), unplanned);
 
     agent.runs(&[&tree]);

@@ -108,6 +108,11 @@ impl Cable {
                     "-n", namespace, "address", "add", &address, "dev", "cable", nodad,
                 ]);
             }
+            if times_slower() > 1 {
+                // Turns of slow links are shorter than the packets of fast ones.
+                let link = ["link", "set", "cable", "gso_max_size", "4096"];
+                ip(&[&["-n", namespace.as_str()], &link[..]].concat());
+            }
             ip(&["-n", namespace, "link", "set", "cable", "up"]);
         }
         Some(cable)
