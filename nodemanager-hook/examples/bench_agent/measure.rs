@@ -1,123 +1,57 @@
-//! What the agent costs on a node with 50 containers of two processes each, 10 of them JVMs, and a
-//! NodeManager's exchange every 3 s; first no plan limits them, then all of them get new limits
-//! with each exchange.
-//!
-//! `cargo run --release -p elastane-agent --example bench_agent` prints a line for each and ends
-//! with 1 when the agent costs more than it may.
-#![allow(clippy::print_stdout)]
-
-mod support;
+//! An agent beside containers, measured over some exchanges.
 
 use std::{
-    env, fs,
+    fs,
     path::{Path, PathBuf},
-    process::ExitCode,
     thread,
     time::{Duration, Instant},
 };
 
 use elastane_protocol::{ContainerPlan, Limits, Report, RunningContainer, Step, encode};
-use support::{Agent, Container, Heap, Outcome};
 
-const CONTAINERS: u32 = 50;
-const JVMS: u32 = 10;
+use crate::{
+    figures::Figures,
+    support::{Agent, Container, Outcome},
+};
+
 /// Of each kind.
 const EXCHANGES: u32 = 5;
-const BETWEEN_EXCHANGES: Duration = Duration::from_secs(3);
+pub const BETWEEN_EXCHANGES: Duration = Duration::from_secs(3);
 /// When the step whose delay is measured begins, after the plan's receipt.
 const STEP_MS: u32 = 1500;
-/// "What it costs" of docs/agent.md says what a quiet machine gives. A busy one makes the agent late
-/// and each file dearer: times may be twice as long. CPU is at 0.7 to 1 % instead of the 0.4 % that it
-/// is to reach.
-const BOUNDS: [Bound; 6] = [
-    ("cpu_percent", 1.5, |cost| cost.cpu_percent),
-    ("rss_mb", 15.0, |cost| cost.resident_mb),
-    ("report_bytes", 12_390.0, |cost| cost.report_bytes as f64),
-    ("skew_p99_ms", 200.0, |cost| cost.skew_p99_ms),
-    ("apply_ms", 200.0, |cost| cost.apply_ms.unwrap_or(0.0)),
-    ("start_ms", 400.0, |cost| cost.start_ms),
-];
 
-fn main() -> ExitCode {
-    if env::args().nth(1).as_deref() == Some("run") {
-        return elastane_agent::main();
-    }
-    match bench() {
-        Ok(costs) => {
-            let mut is_too_much = false;
-            for (name, most, value) in BOUNDS {
-                for value in costs.iter().map(value).filter(|value| *value > most) {
-                    eprintln!("bench_agent: {name} is {value:.3}, {most} is allowed");
-                    is_too_much = true;
-                }
-            }
-            ExitCode::from(u8::from(is_too_much))
-        }
-        Err(error) => {
-            eprintln!("bench_agent: {error}");
-            ExitCode::FAILURE
-        }
-    }
-}
-
-/// A figure's name, the most that is allowed, and the figure.
-type Bound = (&'static str, f64, fn(&Cost) -> f64);
-
-/// What the agent cost over some exchanges.
+/// What an agent costs over some exchanges.
 struct Cost {
-    limited: usize,
     cpu_percent: f64,
     resident_mb: f64,
     report_bytes: usize,
-    /// How far the ends of samples are from where they belong.
     skew_p99_ms: f64,
-    /// From when a step begins to when the last container's group has it.
-    apply_ms: Option<f64>,
-    /// From the start of the process to the first answer.
-    start_ms: f64,
 }
 
-fn bench() -> Outcome<Vec<Cost>> {
-    let heap = Heap::compile()?;
-    let containers: Vec<Container> = (1..=CONTAINERS)
-        .map(|number| match number <= JVMS {
-            true => Container::jvm(number, &heap),
-            false => Container::shell(number),
-        })
-        .collect::<Outcome<_>>()?;
-    // What a JVM does while it starts is not what a node does.
-    thread::sleep(BETWEEN_EXCHANGES);
+/// Starts an agent; measures it without a plan, then with one.
+pub fn measure(containers: &[Container]) -> Outcome<Figures> {
     let begun = Instant::now();
     let agent = Agent::start("")?;
     agent.collect()?;
     let start_ms = begun.elapsed().as_secs_f64() * 1e3;
     let running: Vec<RunningContainer> = containers.iter().map(Container::running).collect();
-    let mut costs = Vec::new();
-    for is_limited in [false, true] {
-        let cost = measure(&agent, &running, is_limited, start_ms)?;
-        println!(
-            "agent containers={CONTAINERS} limited={} processes_on_node={} cpu_percent={:.3} \
-             rss_mb={:.1} report_bytes={} skew_p99_ms={:.1} apply_ms={} start_ms={:.0}",
-            cost.limited,
-            processes_on_node()?,
-            cost.cpu_percent,
-            cost.resident_mb,
-            cost.report_bytes,
-            cost.skew_p99_ms,
-            cost.apply_ms.map_or("-".into(), |ms| format!("{ms:.1}")),
-            cost.start_ms
-        );
-        costs.push(cost);
-    }
-    Ok(costs)
+    let observed = cost(&agent, &running, false)?;
+    let limited = cost(&agent, &running, true)?;
+    Ok(Figures {
+        containers: running.len(),
+        cpu_percent: limited.cpu_percent,
+        resident_mb: limited.resident_mb,
+        report_bytes: limited.report_bytes,
+        skew_p99_ms: limited.skew_p99_ms.max(observed.skew_p99_ms),
+        // Looking at the files a thousand times a second would disturb what is measured above.
+        apply_ms: apply_ms(&agent, &running)?,
+        start_ms,
+        observed_cpu_percent: observed.cpu_percent,
+        processes_on_node: processes_on_node()?,
+    })
 }
 
-fn measure(
-    agent: &Agent,
-    running: &[RunningContainer],
-    is_limited: bool,
-    start_ms: f64,
-) -> Outcome<Cost> {
+fn cost(agent: &Agent, running: &[RunningContainer], is_limited: bool) -> Outcome<Cost> {
     let exchange = || {
         agent.exchange(running.to_vec(), |report| match is_limited {
             true => running.iter().map(|one| plan(one, report)).collect(),
@@ -138,19 +72,16 @@ fn measure(
     let used = agent.cpu_nanoseconds()? - before;
     let cpu_percent = used as f64 / begun.elapsed().as_nanos() as f64 * 100.0;
     let report = newest.ok_or("no exchange")?;
+    let limited = report.containers.iter().filter(|one| one.limits.is_some());
+    let (limited, expected) = (limited.count(), running.len() * usize::from(is_limited));
+    if limited != expected {
+        return Err(format!("{limited} containers are limited, not {expected}").into());
+    }
     Ok(Cost {
-        limited: report
-            .containers
-            .iter()
-            .filter(|one| one.limits.is_some())
-            .count(),
         cpu_percent,
         resident_mb: agent.resident_mb()?,
         report_bytes: encode(&report)?.len(),
         skew_p99_ms: skew_p99_ms(&ends),
-        // Looking at the files a thousand times a second would disturb what is measured above.
-        apply_ms: is_limited.then(|| apply_ms(agent, running)).transpose()?,
-        start_ms,
     })
 }
 
@@ -247,7 +178,6 @@ fn cap_file(container: &RunningContainer) -> Option<PathBuf> {
     all.find(|file| file.exists())
 }
 
-/// A container that no plan limits is measured by a scan of all of them.
 fn processes_on_node() -> Outcome<usize> {
     let is_process = |name: &str| name.bytes().all(|byte| byte.is_ascii_digit());
     let entries = fs::read_dir("/proc")?.flatten();
