@@ -1,5 +1,6 @@
 //! Everything that changes something on the node, and nothing else does.
 
+mod change_order;
 mod kernel_files;
 mod limit_file;
 mod limiter;

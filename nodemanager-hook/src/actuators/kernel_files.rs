@@ -1,7 +1,6 @@
 //! The one writer of kernel files.
 
 use std::{
-    cmp::Reverse,
     collections::{BTreeMap, HashMap},
     fs::{self, File, OpenOptions},
     io::{self, Write},
@@ -13,6 +12,7 @@ use std::{
 use nix::errno::Errno;
 
 use super::{
+    change_order::{LimitFiles, write_in_order},
     limit_file::{LimitFile, Value},
     limits::cpu::{CpuSurroundings, PERIOD, tightest_from},
 };
@@ -85,31 +85,12 @@ impl KernelFileError {
 impl KernelFiles {
     /// Writes all changes, in an order in which no group is ever tighter than one in it: what is
     /// loosened from the outermost group on, then what is tightened from the innermost one on.
+    /// What would make it so because another write failed is not written, and an error that says so.
     /// Says of each change, in the order in which they are given, whether anything had to be
     /// written for it.
     pub fn write_all(&mut self, changes: &[&Change]) -> Vec<Result<bool, KernelFileError>> {
-        let ordered = in_order(changes, |change| {
-            self.value(&change.group, change.file).ok()
-        });
         self.tightest_cores.clear();
-        let mut failed: Vec<&Change> = Vec::new();
-        let mut outcomes = Vec::new();
-        for place in ordered {
-            let change = changes[place];
-            let outcome = if failed.iter().any(|inner| holds_back(inner, change)) {
-                let reason = io::Error::other("a group in it could not be tightened");
-                let path = change.group.join(change.file.name());
-                Err(KernelFileError::new("tighten", &path, reason))
-            } else {
-                self.write(&change.group, change.file, change.value)
-            };
-            if outcome.is_err() {
-                failed.push(change);
-            }
-            outcomes.push((place, outcome));
-        }
-        outcomes.sort_unstable_by_key(|(place, _)| *place);
-        outcomes.into_iter().map(|(_, outcome)| outcome).collect()
+        write_in_order(self, changes)
     }
 
     /// Writes a value unless it is there; says whether it was written.
@@ -240,6 +221,16 @@ impl KernelFiles {
     }
 }
 
+impl LimitFiles for KernelFiles {
+    fn held(&mut self, group: &Path, file: LimitFile) -> Option<Value> {
+        self.value(group, file).ok()
+    }
+
+    fn change(&mut self, change: &Change) -> Result<bool, KernelFileError> {
+        self.write(&change.group, change.file, change.value)
+    }
+}
+
 impl Group {
     fn write(
         &mut self,
@@ -262,31 +253,6 @@ impl Group {
         self.open.insert(name, open);
         Ok(())
     }
-}
-
-/// The order in which no group is tighter than one in it at any moment, if none is before and
-/// none is afterwards, by the places of the changes. `current` is what a file holds; nothing where
-/// it cannot be read.
-fn in_order(changes: &[&Change], mut current: impl FnMut(&Change) -> Option<Value>) -> Vec<usize> {
-    let depth = |place: &usize| changes[*place].group.components().count();
-    let tightens = |place: &usize| {
-        let change = changes[*place];
-        let before = current(change);
-        before.is_some_and(|before| before.is_looser_than(change.value))
-    };
-    let (mut tightened, mut loosened): (Vec<usize>, Vec<usize>) =
-        (0..changes.len()).partition(tightens);
-    // Both sorts are stable: within a group the order that was given stays.
-    loosened.sort_by_cached_key(depth);
-    tightened.sort_by_cached_key(|place| Reverse(depth(place)));
-    loosened.append(&mut tightened);
-    loosened
-}
-
-/// Whether `inner`, which failed, is in the group of the other one and was to be tightened.
-fn holds_back(inner: &Change, outer: &Change) -> bool {
-    let is_inside = inner.group != outer.group && inner.group.starts_with(&outer.group);
-    is_inside && inner.file == outer.file && inner.value != Value::Unlimited
 }
 
 /// Reads a file as it is.
@@ -479,48 +445,47 @@ mod tests {
         assert_eq!(read_text(&outer.join("memory.max")).unwrap(), "max");
     }
 
-    /// Groups in groups: `/`, `/0`, `/0/0` and so on, each with a bound not above the outer one's.
-    fn tree(bounds: &[u64]) -> BTreeMap<PathBuf, Value> {
-        let mut tree = BTreeMap::from([(PathBuf::from("/"), Value::Unlimited)]);
-        for (index, bound) in bounds.iter().enumerate() {
-            // Each new group is in the one that stands in the middle of those there are.
-            let outer: PathBuf = tree.keys().nth(index / 2).unwrap().clone();
-            let own = Value::AtMost(*bound).tighter(tree[&outer]);
-            tree.insert(outer.join(index.to_string()), own);
-        }
-        tree
+    #[test]
+    fn a_group_is_not_loosened_when_the_one_around_it_could_not_be() {
+        let directory = tempfile::tempdir().unwrap();
+        let (outer, inner) = (directory.path(), directory.path().join("inner"));
+        fs::create_dir(&inner).unwrap();
+        fs::write(inner.join("memory.max"), "4096").unwrap();
+        // Neither read nor written, whoever tries.
+        fs::create_dir(outer.join("memory.max")).unwrap();
+        let change = |group: &Path| Change {
+            group: group.into(),
+            file: LimitFile::MemoryMax,
+            value: Value::Unlimited,
+        };
+        let changes = [change(&inner), change(outer)];
+        let changes = [&changes[0], &changes[1]];
+        let mut files = KernelFiles::default();
+        let outcomes = files.write_all(&changes);
+        let reason = outcomes[0].as_ref().unwrap_err().to_string();
+        assert!(
+            reason.ends_with("the group around it could not be loosened"),
+            "{reason}"
+        );
+        assert!(outcomes[1].is_err());
+        assert_eq!(read_text(&inner.join("memory.max")).unwrap(), "4096");
+        fs::remove_dir(outer.join("memory.max")).unwrap();
+        fs::write(outer.join("memory.max"), "4096").unwrap();
+        assert!(files.write_all(&changes).iter().all(Result::is_ok));
+        assert_eq!(read_text(&inner.join("memory.max")).unwrap(), "max");
     }
 
-    proptest::proptest! {
-        #[test]
-        fn no_group_is_ever_tighter_than_one_in_it(
-            updates in proptest::collection::vec(
-                proptest::collection::vec(0_u64..100, 12),
-                1..6,
-            ),
-        ) {
-            let mut now = tree(&[100; 12]);
-            for bounds in updates {
-                let changes = tree(&bounds).into_iter().map(|(group, value)| Change {
-                    group,
-                    file: LimitFile::MemoryMax,
-                    value,
-                });
-                // The names of the groups follow from their number, so that all are in each tree.
-                let changes: Vec<Change> =
-                    changes.filter(|change| now.contains_key(&change.group)).collect();
-                let changes: Vec<&Change> = changes.iter().collect();
-                let before = now.clone();
-                for place in in_order(&changes, |change| before.get(&change.group).copied()) {
-                    let change = changes[place];
-                    now.insert(change.group.clone(), change.value);
-                    for (group, value) in &now {
-                        let outer = group.parent().and_then(|outer| now.get(outer));
-                        let is_inside = outer.is_none_or(|outer| !value.is_looser_than(*outer));
-                        proptest::prop_assert!(is_inside, "{} in {:?}", group.display(), now);
-                    }
-                }
-            }
+    #[test]
+    fn of_groups_that_are_gone_each_says_so() {
+        let change = |group: &str| Change {
+            group: group.into(),
+            file: LimitFile::MemoryMax,
+            value: Value::Unlimited,
+        };
+        let changes = [change("/nowhere/outer"), change("/nowhere/outer/inner")];
+        let outcomes = KernelFiles::default().write_all(&[&changes[0], &changes[1]]);
+        for outcome in outcomes {
+            assert!(outcome.unwrap_err().is_gone());
         }
     }
 
