@@ -78,7 +78,12 @@ impl KernelFileError {
 
     /// Whether the kernel answered with this error.
     pub fn is(&self, errno: Errno) -> bool {
-        self.source.raw_os_error() == Some(errno as i32)
+        self.errno() == errno
+    }
+
+    /// What the kernel answered; `UnknownErrno` where it was not the kernel that refused.
+    pub fn errno(&self) -> Errno {
+        Errno::from_raw(self.source.raw_os_error().unwrap_or_default())
     }
 }
 

@@ -2,18 +2,20 @@
 //! downwards, and when the group is removed.
 
 use std::{
-    fs::OpenOptions,
-    io::Write,
     os::fd::{AsFd, AsRawFd, BorrowedFd},
     path::{Path, PathBuf},
 };
 
-use nix::sys::{
-    epoll::EpollFlags,
-    eventfd::{EfdFlags, EventFd},
+use nix::{
+    errno::Errno,
+    sys::{
+        epoll::EpollFlags,
+        eventfd::{EfdFlags, EventFd},
+    },
 };
 
 use super::{MemoryWatchError, number_file::NumberFile};
+use crate::actuators::write_text;
 
 pub const FLAGS: EpollFlags = EpollFlags::EPOLLIN;
 
@@ -30,18 +32,12 @@ impl Threshold {
     pub fn new(group: &Path, wake_at_bytes: u64) -> Result<Self, MemoryWatchError> {
         let usage = NumberFile::open(group.join("memory.usage_in_bytes"))?;
         let control = group.join("cgroup.event_control");
-        let failed = |source| MemoryWatchError::file("register with", &control, source);
+        let failed = |errno: Errno| MemoryWatchError::file("register with", &control, errno);
         let flags = EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK;
-        let signal = EventFd::from_flags(flags).map_err(|errno| failed(errno.into()))?;
+        let signal = EventFd::from_flags(flags).map_err(failed)?;
         let (event, file) = (signal.as_fd().as_raw_fd(), usage.as_fd().as_raw_fd());
-        OpenOptions::new()
-            .write(true)
-            .open(&control)
-            .and_then(|mut file_of_control| {
-                let line = format!("{event} {file} {wake_at_bytes}");
-                file_of_control.write_all(line.as_bytes())
-            })
-            .map_err(failed)?;
+        write_text(&control, &format!("{event} {file} {wake_at_bytes}"))
+            .map_err(|error| failed(error.errno()))?;
         let threshold = Self {
             group: group.into(),
             usage,
@@ -50,10 +46,7 @@ impl Threshold {
         };
         // The kernel tells of passing only, and the usage may have passed before.
         if threshold.usage.read()? >= wake_at_bytes {
-            threshold
-                .signal
-                .write(1)
-                .map_err(|errno| failed(errno.into()))?;
+            threshold.signal.write(1).map_err(failed)?;
         }
         Ok(threshold)
     }
@@ -75,5 +68,30 @@ impl Threshold {
 impl AsFd for Threshold {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.signal.as_fd()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn it_is_registered_by_the_one_writer_of_kernel_files() {
+        let directory = tempfile::tempdir().unwrap();
+        let group = directory.path();
+        fs::write(group.join("memory.usage_in_bytes"), "4096\n").unwrap();
+        let control = group.join("cgroup.event_control");
+        let error = Threshold::new(group, 8192).unwrap_err();
+        let expected = format!("cannot register with {}: ENOENT", control.display());
+        assert!(error.to_string().starts_with(&expected), "{error}");
+        assert!(!control.exists(), "kernel files are never made");
+        // Of a recorded file the writer leaves nothing; another one would leave the end.
+        fs::write(&control, "9".repeat(64)).unwrap();
+        let threshold = Threshold::new(group, 8192).unwrap();
+        let (event, usage) = (threshold.signal.as_fd(), threshold.usage.as_fd());
+        let line = format!("{} {} 8192", event.as_raw_fd(), usage.as_raw_fd());
+        assert_eq!(fs::read_to_string(&control).unwrap(), line);
     }
 }
