@@ -6,12 +6,12 @@ mod common;
 #[path = "common/netns.rs"]
 mod netns;
 
-use std::{collections::BTreeSet, fs, os::unix::fs::chown};
+use std::{collections::BTreeSet, fs, os::unix::fs::chown, process::Output};
 
 use common::{Agent, Parent, Tree, set_quota_us, skip, unit_capabilities, wait_until};
 use elastane_protocol::Limits;
 use netns::{Cable, End};
-use nix::unistd::geteuid;
+use nix::{sys::signal::Signal, unistd::geteuid};
 
 const NOBODY: u32 = 65534;
 const MIB: u64 = 1 << 20;
@@ -129,6 +129,63 @@ fn the_units_capabilities_are_enough() {
         return;
     };
     assert_eq!(works, BTreeSet::from(ALL));
+}
+
+/// What the unit runs when the agent has ended, however that was.
+fn stop_post(agent: &Agent) -> Output {
+    let unit = include_str!("../elastane-agent.service");
+    let mut lines = unit.lines();
+    let line = lines.find_map(|line| line.strip_prefix("ExecStopPost="));
+    let words: Vec<&str> = line.unwrap().split(' ').collect();
+    let (config, arguments) = words[1..].split_last().unwrap();
+    assert_eq!(*config, "/etc/elastane/agent.toml");
+    let mut command = agent.command();
+    command.args(arguments).arg(agent.config());
+    command.output().unwrap()
+}
+
+#[test]
+fn what_the_unit_runs_at_an_end_puts_back_what_was_left_and_harms_nothing_else() {
+    if !may_run() {
+        return;
+    }
+    let Some(parent) = Parent::new() else { return };
+    let mut agent = Agent::prepare_with(&format!("{}/made", parent.name), "", "");
+    agent.give_capabilities(&unit_capabilities());
+    let tree = Tree::new("sleep 60");
+    let before = tree.place();
+    let limit = |agent: &Agent| {
+        agent.runs(&[&tree]);
+        agent.apply(60_000, vec![tree.plan(&[(0, 2.0, Some(0.2))])]);
+        assert_ne!(tree.place(), before);
+    };
+    let is_as_before = |agent: &Agent| {
+        assert_eq!((tree.place(), parent.inner()), (before.clone(), 0));
+        let files = fs::read_dir(agent.directory()).unwrap().flatten();
+        let mut names: Vec<_> = files.map(|file| file.file_name()).collect();
+        names.retain(|name| name.to_str().unwrap().starts_with("agent.sock"));
+        assert!(names.is_empty(), "{names:?}");
+    };
+
+    assert!(agent.try_start());
+    limit(&agent);
+    // Beside an agent that runs, as when one that was started by hand keeps the unit's from starting.
+    let place = tree.place();
+    let refused = stop_post(&agent);
+    assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+    assert_eq!(tree.place(), place);
+
+    for signal in [Signal::SIGKILL, Signal::SIGABRT, Signal::SIGTERM] {
+        agent.signal(signal);
+        // Once more than systemd does.
+        for _ in 0..2 {
+            let restored = stop_post(&agent);
+            assert!(restored.status.success(), "{signal}: {restored:?}");
+            is_as_before(&agent);
+        }
+        assert!(agent.try_start(), "systemd starts it again");
+        limit(&agent);
+    }
 }
 
 #[test]

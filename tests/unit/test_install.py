@@ -27,11 +27,26 @@ def test_links_lead_somewhere_in_the_checkout_and_in_the_archive(page: Path) -> 
 
 def test_the_unit_starts_the_agent_where_the_readme_puts_it() -> None:
     (folder,) = re.findall(r"install bin/elastane-agent (\S+)/", README)
-    unit = (ROOT / "nodemanager-hook" / "elastane-agent.service").read_text()
-    programs = re.findall(r"^ExecStart(?:Pre)?=(\S+)", unit, re.MULTILINE)
-    assert set(programs) == {f"{folder}/elastane-agent"}
     (configuration,) = re.findall(r"install -D -m 644 nodemanager-hook/agent.toml (\S+)", README)
-    assert unit.count(configuration) == 2
+    agent = f"{folder}/elastane-agent"
+    commands = {key: value for key, value in _unit("Service") if key.startswith("Exec")}
+    assert commands == {
+        "ExecStartPre": f"{agent} check-config {configuration}",
+        "ExecStart": f"{agent} run --config {configuration}",
+        "ExecStopPost": f"{agent} restore --config {configuration}",
+    }
+
+
+def test_the_unit_never_gives_up_and_keeps_the_journal_between_starts() -> None:
+    # Of the section where systemd looks for it; elsewhere it is ignored with a warning.
+    assert ("StartLimitIntervalSec", "0") in _unit("Unit")
+    service = _unit("Service")
+    assert ("Restart", "always") in service
+    assert ("RuntimeDirectoryPreserve", "yes") in service
+
+
+def test_the_unit_hides_no_home_that_may_hold_local_directories() -> None:
+    assert ("ProtectHome", "read-only") in _unit("Service")
 
 
 def test_the_readme_names_the_archive_and_the_jar_of_this_version() -> None:
@@ -57,6 +72,12 @@ def test_every_example_recovers_what_runs(folder: str) -> None:
     properties = _properties(*texts)
     assert properties["yarn.resourcemanager.recovery.enabled"] == "true"
     assert properties["yarn.nodemanager.recovery.enabled"] == "true"
+
+
+def _unit(section: str) -> list[tuple[str, str]]:
+    text = (ROOT / "nodemanager-hook" / "elastane-agent.service").read_text()
+    (body,) = re.findall(rf"^\[{section}\]\n(.*?)(?=^\[|\Z)", text, re.DOTALL | re.MULTILINE)
+    return re.findall(r"^(\w+)=(.*)$", body, re.MULTILINE)
 
 
 def _properties(*texts: str) -> dict[str, str]:

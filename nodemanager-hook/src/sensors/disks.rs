@@ -2,7 +2,7 @@
 
 use std::{
     fmt, fs, io,
-    os::unix::fs::MetadataExt,
+    os::unix::fs::{FileTypeExt, MetadataExt},
     path::{Path, PathBuf},
     str::FromStr,
 };
@@ -68,6 +68,7 @@ impl Disks {
         let device = match device.major {
             // btrfs, for one, numbers its mounts itself.
             0 => source_of(device, mountinfo)
+                .and_then(|name| self.named(name).or_else(|| in_dev(name)))
                 .ok_or_else(|| io::Error::other("no block device stands behind its file system"))?,
             _ => device,
         };
@@ -89,6 +90,30 @@ impl Disks {
             .map_err(|()| io::Error::other(format!("`{}` is no device", numbers.trim())))
     }
 
+    /// The block device of a name, as `/sys` has it: a service with devices of its own
+    /// (`PrivateDevices=yes`) sees none of the host's in `/dev`.
+    fn named(&self, name: &str) -> Option<Device> {
+        let numbers = |device: &Path| {
+            fs::read_to_string(device.join("dev"))
+                .ok()?
+                .trim()
+                .parse()
+                .ok()
+        };
+        let all = self.sys.join("class/block");
+        if let Some(mapped) = name.strip_prefix("mapper/") {
+            let entries = fs::read_dir(all).ok()?.flatten();
+            let mut devices = entries.map(|entry| entry.path());
+            let is_it = |device: &PathBuf| {
+                let held = fs::read_to_string(device.join("dm/name"));
+                held.is_ok_and(|held| held.trim() == mapped)
+            };
+            return numbers(&devices.find(is_it)?);
+        }
+        // Where a name has a slash, the kernel's own has this.
+        numbers(&all.join(name.replace('/', "!")))
+    }
+
     /// The disks that are neither a part of another one, nor made of others or of memory.
     pub fn physical(&self) -> Vec<Device> {
         let entries = fs::read_dir(self.sys.join("dev/block"))
@@ -107,16 +132,22 @@ impl Disks {
     }
 }
 
-/// The block device that is mounted as a file system with numbers of its own.
-fn source_of(device: Device, mountinfo: &str) -> Option<Device> {
+/// What is mounted as a file system with numbers of its own, by its name in `/dev`.
+fn source_of(device: Device, mountinfo: &str) -> Option<&str> {
     let numbers = device.to_string();
     let source = mountinfo.lines().find_map(|line| {
         let (mount, file_system) = line.split_once(" - ")?;
         let is_it = mount.split(' ').nth(2) == Some(numbers.as_str());
         is_it.then(|| file_system.split(' ').nth(1)).flatten()
     })?;
-    let device = Device::from(fs::metadata(source).ok()?.rdev());
-    (device.major != 0).then_some(device)
+    source.strip_prefix("/dev/")
+}
+
+/// A link in `/dev` is no name that `/sys` knows.
+fn in_dev(name: &str) -> Option<Device> {
+    let node = fs::metadata(Path::new("/dev").join(name)).ok()?;
+    let is_block_device = node.file_type().is_block_device();
+    is_block_device.then(|| Device::from(node.rdev()))
 }
 
 #[cfg(test)]
@@ -137,6 +168,21 @@ mod tests {
         fs::write(disk.join("dev"), "8:0\n").unwrap();
         fs::write(disk.join("sda1/dev"), "8:1\n").unwrap();
         fs::write(disk.join("sda1/partition"), "1\n").unwrap();
+        let mapped = sys.path().join("devices/virtual/block/dm-0");
+        fs::create_dir_all(mapped.join("dm")).unwrap();
+        fs::write(mapped.join("dm/name"), "group-volume\n").unwrap();
+        fs::write(mapped.join("dev"), "253:0\n").unwrap();
+        let names = sys.path().join("class/block");
+        fs::create_dir_all(&names).unwrap();
+        for (name, device) in [
+            ("sda", "pci/block/sda"),
+            ("sda1", "pci/block/sda/sda1"),
+            ("dm-0", "virtual/block/dm-0"),
+            ("cciss!c0d0", "pci/block/sda"),
+        ] {
+            let target = sys.path().join("devices").join(device);
+            symlink(target, names.join(name)).unwrap();
+        }
         for (name, device) in [
             ("8:0", "pci/block/sda"),
             ("8:1", "pci/block/sda/sda1"),
@@ -160,6 +206,43 @@ mod tests {
             assert_eq!(disks.whole(device(part)).unwrap(), device(whole));
         }
         assert_eq!(disks.physical(), [device("8:0")]);
+    }
+
+    /// btrfs, as `/proc` would be if it were one.
+    fn mounted_from(source: &str) -> String {
+        let device = Device::from(fs::metadata("/proc").unwrap().dev());
+        format!(
+            "24 1 0:999 / /sys rw - sysfs sysfs rw\n\
+             25 1 {device} /@data /data rw,noatime shared:7 - btrfs {source} rw,subvol=/@data\n"
+        )
+    }
+
+    #[test]
+    fn a_file_system_with_numbers_of_its_own_is_on_the_disk_it_is_mounted_from() {
+        // Nothing of the kind is in `/dev` here, as under `PrivateDevices=yes`.
+        let sys = recorded();
+        let disks = Disks::new(sys.path());
+        for (source, disk) in [
+            ("/dev/sda1", "8:0"),
+            ("/dev/sda", "8:0"),
+            ("/dev/cciss/c0d0", "8:0"),
+            ("/dev/mapper/group-volume", "253:0"),
+            ("/dev/dm-0", "253:0"),
+        ] {
+            let found = disks.behind(Path::new("/proc"), &mounted_from(source));
+            assert_eq!(found.unwrap(), device(disk), "{source}");
+        }
+        for source in [
+            "pool/data",
+            "sda1",
+            "/dev/sdz",
+            "/dev/mapper/other",
+            "/dev/../sda",
+            "/dev/null",
+        ] {
+            let found = disks.behind(Path::new("/proc"), &mounted_from(source));
+            assert!(found.is_err(), "{source}");
+        }
     }
 
     #[test]
