@@ -15,6 +15,8 @@ pub use kernel_files::{
 };
 pub use limit_file::{LimitFile, Value};
 pub use limiter::{Circumstances, LimitError, Limiter, Owner, Place, Step};
+#[cfg(fuzzing)]
+pub use limits::cpu::{CpuLimits, cpu_v1, cpu_v2, period_us};
 pub use limits::memory::Margin;
 pub use own_groups::{OwnGroups, container_of};
 pub use pass_on::take_back;

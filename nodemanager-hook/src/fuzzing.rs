@@ -1,12 +1,21 @@
 //! What the fuzz targets read by; built for them only.
 
-use std::{fs, os::unix::fs::symlink, path::Path, time::Instant};
+use std::{collections::BTreeMap, fs, os::unix::fs::symlink, path::Path, time::Instant};
+
+use elastane_protocol::{AgentRequest, Limits, Reply};
 
 use crate::{
-    actuators::LimitFile,
+    actuators::{self, CpuLimits, LimitFile, cpu_v1, cpu_v2, limits_of},
     cgroups::{Controller, Hierarchies, Version},
     container_id::ContainerId,
-    sensors::{Device, GroupFile, HeldFile, NodeSensor, ProcFs, pressure},
+    containers, jvm,
+    memory_watch::{MemoryEvents, NumberFile},
+    network,
+    plan::Plan,
+    sensors::{
+        Device, Disks, GroupFile, HeldFile, NodeSensor, ProcFs, is_virtual_machine,
+        link_bytes_per_s, pressure,
+    },
 };
 
 const PID: u32 = 10;
@@ -20,6 +29,27 @@ const OF_THE_NODE: [&str; 6] = [
     "pressure/io",
 ];
 const OF_A_GROUP: [&str; 4] = ["cpuacct.usage", "cpu.stat", "memory.stat", "io.stat"];
+const OF_A_LIMITED_GROUP: [&str; 17] = [
+    "blkio.throttle.read_bps_device",
+    "blkio.throttle.write_bps_device",
+    "cgroup.events",
+    "cgroup.procs",
+    "cpu.cfs_period_us",
+    "cpu.cfs_quota_us",
+    "cpu.max",
+    "cpu.shares",
+    "cpu.weight",
+    "freezer.state",
+    "io.max",
+    "memory.current",
+    "memory.events",
+    "memory.high",
+    "memory.limit_in_bytes",
+    "memory.max",
+    "memory.usage_in_bytes",
+];
+/// The pid of the process that the agent is in these files.
+const AGENT: u32 = 77;
 
 /// A folder in which every file of the kernel that the agent reads holds the same bytes.
 #[derive(Debug)]
@@ -40,6 +70,7 @@ impl<'a> KernelFiles<'a> {
             (process.as_str(), &OF_A_PROCESS[..]),
             ("", &OF_THE_NODE[..]),
             ("group", &OF_A_GROUP[..]),
+            ("group", &OF_A_LIMITED_GROUP[..]),
         ] {
             for file in files {
                 let path = folder.join(name).join(file);
@@ -76,11 +107,96 @@ impl<'a> KernelFiles<'a> {
                 }
             }
         }
-        read_text(&String::from_utf8_lossy(bytes));
+        self.read_limits(&group);
+        let text = String::from_utf8_lossy(bytes);
+        // Whose numbers the text may have.
+        let _ = Disks::new(self.folder).behind(Path::new("/proc"), &text);
+        read_text(&text);
+        let _ = network::Discipline::parse(bytes);
+        let _ = network::take_answers(bytes, 1, &mut Vec::new());
+    }
+
+    fn read_limits(&self, group: &Path) {
+        let _ = limits_of(group);
+        let _ = actuators::read_pids_below(group);
+        let mut files = actuators::KernelFiles::default();
+        let limits = CpuLimits {
+            weight_cores: Some(1.5),
+            cap_cores: Some(0.5),
+        };
+        if let Ok(around) = files.around(group, self.folder, false) {
+            let _ = cpu_v1(limits, around);
+        }
+        if let Ok(period_us) = actuators::period_us(group) {
+            let _ = cpu_v2(limits, period_us);
+        }
+        for name in ["memory.current", "memory.usage_in_bytes"] {
+            let _ = NumberFile::open(group.join(name)).and_then(|file| file.read());
+        }
+        let _ = MemoryEvents::new(group).and_then(|mut events| events.passed());
+        for (file_system, cgroup) in [("cgroup", "6:freezer:/group"), ("cgroup2", "0::/group")] {
+            let folder = self.folder.display();
+            let mount = format!("1 2 0:3 / {folder} rw - {file_system} none rw,freezer");
+            let _ = jvm::Freezers::discover(&mount).hold(cgroup);
+        }
     }
 }
 
+/// Reads what the kernel says of a JVM.
+pub fn read_files_of_a_jvm(bytes: &[u8]) {
+    let _ = jvm::scan_mappings(bytes, 23);
+    let text = String::from_utf8_lossy(bytes);
+    let _ = jvm::parse_start_ticks(&text);
+    if let Some(status) = jvm::parse_status(&text) {
+        let _ = status.can_answer();
+    }
+}
+
+/// Checks a request as a running agent does, before it does anything.
+pub fn check_request(request: &AgentRequest) {
+    match request {
+        AgentRequest::Containers(list) => {
+            if let Ok(running) = containers::check(list, &[AGENT]) {
+                assert_eq!(running.len(), list.len());
+                assert!(running.values().all(|one| one.pid > 2 && one.pid != AGENT));
+            }
+        }
+        AgentRequest::Apply(reply) => check_plan(reply),
+        _ => {}
+    }
+}
+
+/// Checks a plan, and follows one that is taken to its end.
+pub fn check_plan(reply: &Reply) {
+    let received = Instant::now();
+    let Ok(plan) = Plan::new(reply, received) else {
+        return;
+    };
+    let ids: BTreeMap<ContainerId, &Limits> = (reply.plans.iter())
+        .filter_map(|one| Some((one.container.parse().ok()?, &one.steps.first()?.limits)))
+        .collect();
+    assert_eq!(ids.len(), reply.plans.len());
+    let mut now = received;
+    while let Some(next) = plan.next_change(now) {
+        for (container, first) in &ids {
+            let limits = plan.limits_at(container, now);
+            assert!(now > received || limits == Some(**first));
+            let _ = plan.limited(container, now);
+        }
+        let _ = (plan.limits_memory(now), plan.limits_anything(now));
+        assert!(next > now);
+        now = next;
+    }
+    assert!(plan.has_ended(now));
+}
+
 fn read_text(text: &str) {
+    let _ = is_virtual_machine(text);
+    let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
+    let _ = link_bytes_per_s(first, rest.trim());
+    let _ = network::in_ipv4_routes(text);
+    let _ = network::in_ipv6_routes(text);
+    let _ = network::speed_bytes_per_s(text);
     let hierarchies = Hierarchies::discover(text, |_| text.to_owned());
     for controller in Controller::ALL {
         if let Some(hierarchy) = hierarchies.serving(controller) {

@@ -40,3 +40,9 @@ pub use self::{
     recipe::{Kind, Recipe, Wish, heap_in_use},
     worker::{Answer, Done, Job, QueueFull, Task, Worker},
 };
+#[cfg(fuzzing)]
+pub(crate) use self::{
+    freezer::Freezers,
+    mappings::scan as scan_mappings,
+    process::{parse_start_ticks, parse_status},
+};

@@ -23,6 +23,10 @@ use nix::{
 use parking_lot::Mutex;
 
 pub use self::error::MemoryWatchError;
+#[cfg(fuzzing)]
+pub(crate) use self::number_file::NumberFile;
+#[cfg(fuzzing)]
+pub(crate) use self::version_2::Events as MemoryEvents;
 use self::{version_1::Threshold, version_2::Events};
 pub use crate::cgroups::Version;
 

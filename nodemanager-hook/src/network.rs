@@ -26,6 +26,12 @@ mod programs;
 mod shaper;
 mod slots;
 
+#[cfg(fuzzing)]
+pub(crate) use self::{
+    device::{in_ipv4_routes, in_ipv6_routes, speed_bytes_per_s},
+    htb::Discipline,
+    netlink::take_answers,
+};
 pub use assembler::AssembleError;
 pub use attachment::{Mechanism, remove_leftovers};
 pub use backend::{Backend, Chosen, PassedOver};

@@ -11,6 +11,8 @@ mod process_table;
 mod processes;
 
 pub use container_sensor::{ContainerSensor, MeasuredGroups};
+#[cfg(fuzzing)]
+pub use disk_speed::{is_virtual_machine, link_bytes_per_s};
 pub use disks::{Device, Disks};
 #[cfg(fuzzing)]
 pub use group_files::GroupFile;

@@ -1,7 +1,11 @@
-//! What a job says in the name of its JVM: counters in a file, answers on a socket.
+//! What a job says in the name of its JVM: counters in a file, answers on a socket, and names in what
+//! the kernel says of it.
 #![no_main]
 
-use elastane_agent::jvm::{Flag, perf_data, reply};
+use elastane_agent::{
+    fuzzing::read_files_of_a_jvm,
+    jvm::{Flag, perf_data, reply},
+};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
@@ -13,4 +17,5 @@ fuzz_target!(|bytes: &[u8]| {
     if let Some(reply) = reply::parse(bytes) {
         let _ = reply.flag_value(Flag::MinHeapFreeRatio);
     }
+    read_files_of_a_jvm(bytes);
 });

@@ -38,7 +38,7 @@ pub fn read(process: &Process, inner_pid: u32) -> io::Result<Option<Mappings>> {
     scan(BufReader::new(maps.take(MOST_BYTES)), inner_pid).map(Some)
 }
 
-fn scan(mut maps: impl BufRead, inner_pid: u32) -> io::Result<Mappings> {
+pub(crate) fn scan(mut maps: impl BufRead, inner_pid: u32) -> io::Result<Mappings> {
     let name = inner_pid.to_string();
     let mut found = Mappings::default();
     let mut line = Vec::new();

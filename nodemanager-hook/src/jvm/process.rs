@@ -148,12 +148,12 @@ impl Status {
 }
 
 /// Field 22; the name in field 2 may hold spaces and parentheses.
-fn parse_start_ticks(stat: &str) -> Option<u64> {
+pub(crate) fn parse_start_ticks(stat: &str) -> Option<u64> {
     let (_, after_name) = stat.rsplit_once(')')?;
     after_name.split_ascii_whitespace().nth(19)?.parse().ok()
 }
 
-fn parse_status(text: &str) -> Option<Status> {
+pub(crate) fn parse_status(text: &str) -> Option<Status> {
     let values = |key: &str| {
         let mut lines = text.lines();
         let line = lines.find_map(|line| line.strip_prefix(key)?.strip_prefix(':'));

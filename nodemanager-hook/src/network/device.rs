@@ -102,7 +102,7 @@ impl Device {
     }
 }
 
-fn speed_bytes_per_s(text: &str) -> Option<u64> {
+pub(crate) fn speed_bytes_per_s(text: &str) -> Option<u64> {
     let megabits_per_s: u64 = text.trim().parse().ok()?;
     // Some drivers say 2^32 - 1 in place of -1.
     let is_known = megabits_per_s > 0 && megabits_per_s < u64::from(u32::MAX);
@@ -110,7 +110,7 @@ fn speed_bytes_per_s(text: &str) -> Option<u64> {
 }
 
 /// `eth0 destination gateway flags references uses metric mask …`, a title above.
-fn in_ipv4_routes(routes: &str) -> Option<Device> {
+pub(crate) fn in_ipv4_routes(routes: &str) -> Option<Device> {
     let routes = routes.lines().skip(1).filter_map(|line| {
         let fields: Vec<&str> = line.split_whitespace().collect();
         let &[device, destination, _, flags, _, _, metric, mask, ..] = fields.as_slice() else {
@@ -124,7 +124,7 @@ fn in_ipv4_routes(routes: &str) -> Option<Device> {
 }
 
 /// `destination length source length hop metric references uses flags eth0`
-fn in_ipv6_routes(routes: &str) -> Option<Device> {
+pub(crate) fn in_ipv6_routes(routes: &str) -> Option<Device> {
     let routes = routes.lines().filter_map(|line| {
         let fields: Vec<&str> = line.split_whitespace().collect();
         let &[destination, length, _, _, _, metric, _, _, flags, device] = fields.as_slice() else {

@@ -113,7 +113,11 @@ pub fn serialize(message: RouteNetlinkMessage, flags: u16, sequence: u32) -> Vec
 }
 
 /// Takes the answers to one request out of a datagram; says whether they are complete.
-fn take_answers(mut datagram: &[u8], sequence: u32, answers: &mut Vec<Answer>) -> io::Result<bool> {
+pub(crate) fn take_answers(
+    mut datagram: &[u8],
+    sequence: u32,
+    answers: &mut Vec<Answer>,
+) -> io::Result<bool> {
     const ALIGNMENT: usize = 4;
     while !datagram.is_empty() {
         let message = NetlinkMessage::<Answer>::deserialize(datagram)

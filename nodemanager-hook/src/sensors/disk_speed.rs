@@ -20,7 +20,7 @@ impl Disks {
             return None;
         }
         let speeds: Option<Vec<u64>> = devices.iter().map(|device| self.speed(*device)).collect();
-        Some(speeds?.iter().sum())
+        Some(speeds?.iter().copied().fold(0, u64::saturating_add))
     }
 
     fn speed(&self, device: Device) -> Option<u64> {
@@ -46,7 +46,7 @@ impl Disks {
 }
 
 /// Of a PCI Express link: `8.0 GT/s PCIe` and the number of lanes.
-fn link_bytes_per_s(speed: &str, lanes: &str) -> Option<u64> {
+pub fn link_bytes_per_s(speed: &str, lanes: &str) -> Option<u64> {
     let giga_transfers_per_s: f64 = speed.split(' ').next()?.parse().ok()?;
     let lanes: u32 = lanes.parse().ok()?;
     // A transfer is a bit on each lane, and so many of them carry data.
@@ -58,7 +58,7 @@ fn link_bytes_per_s(speed: &str, lanes: &str) -> Option<u64> {
     (bytes_per_s > 0.0).then_some(bytes_per_s as u64)
 }
 
-fn is_virtual_machine(cpuinfo: &str) -> bool {
+pub fn is_virtual_machine(cpuinfo: &str) -> bool {
     let mut flags = cpuinfo.lines().filter(|line| line.starts_with("flags"));
     flags.any(|line| {
         line.split_ascii_whitespace()
@@ -131,6 +131,22 @@ mod tests {
         let disk = ["8:0".parse().unwrap()];
         let disks = Disks::new(sys.path());
         assert_eq!(disks.bytes_per_s(&disk, virtual_machine), None);
+    }
+
+    #[test]
+    fn speeds_that_no_link_has_do_not_overflow() {
+        let places = [
+            ("259:0", "pci/nvme/nvme0/nvme0n1", "0"),
+            ("259:1", "pci/nvme/nvme1/nvme1n1", "0"),
+        ];
+        let sys = recorded(&places);
+        for (_, place, _) in places {
+            let disk = sys.path().join("devices").join(place);
+            fs::write(disk.join("device/device/current_link_speed"), "1e300 GT/s").unwrap();
+        }
+        let devices = places.map(|(numbers, ..)| numbers.parse().unwrap());
+        let sum = Disks::new(sys.path()).bytes_per_s(&devices, CPUINFO);
+        assert_eq!(sum, Some(u64::MAX));
     }
 
     #[test]
