@@ -5,13 +5,16 @@ mod report;
 pub(crate) mod series;
 mod settings;
 mod summary;
+mod ways;
 
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use elastane_predict::{Evaluated, Outcome, PastRun, RecurringSettings, evaluate_run};
+use elastane_predict::{
+    ContainerKind, Evaluated, History, Outcome, PastRun, RecurringSettings, evaluate_foreseen,
+};
 
 use crate::failure::Failure;
 use crate::simulation::{bar, write};
@@ -55,6 +58,8 @@ pub(crate) struct Evaluate {
 pub(crate) struct Judged {
     pub(crate) application: String,
     pub(crate) run: String,
+    /// Whether the application's runs were given what differs.
+    pub(crate) settings_differ: bool,
     pub(crate) evaluated: Evaluated,
 }
 
@@ -73,33 +78,39 @@ impl Evaluate {
             }
         }
         let summary = summary::Summary::of(&judged);
-        report::write_table(output, &judged, &summary)?;
+        let ways = ways::Ways::of(&judged);
+        report::write_table(output, &judged, &ways, &summary)?;
         let new_settings = new_settings::NewSettings::of(&applications, &settings);
         new_settings.write(output)?;
         if let Some(path) = &self.json {
             let mut json = report::to_json(&judged, &summary);
             json["new_settings"] = new_settings.to_json();
+            ways.add_to_json(&mut json);
             write(path, &format!("{json:#}\n"))?;
         }
         Ok(())
     }
 }
 
-/// Every run that succeeded, from those before it.
+/// Every run that succeeded, foreseen from those before it as the scheduler would foresee it.
 fn judge(applications: &[Application], settings: &RecurringSettings) -> Vec<Judged> {
     let bar = bar("runs");
     bar.set_length(applications.iter().map(|it| it.runs.len() as u64).sum());
     let mut judged = Vec::new();
     for application in applications {
-        let past: Vec<PastRun> = (0..).zip(&application.runs).map(past_run).collect();
-        for (at, run) in application.runs.iter().enumerate() {
+        let settings_differ = application.settings_differ();
+        let mut history = History::new(ContainerKind::DEFAULT_EXECUTOR, *settings);
+        for (order, run) in (0..).zip(&application.runs) {
             if run.outcome == Outcome::Succeeded {
+                let foreseen = history.foresee(&run.settings);
                 judged.push(Judged {
                     application: application.name.clone(),
                     run: run.name.clone(),
-                    evaluated: evaluate_run(&past[..at], &run.used, settings),
+                    settings_differ,
+                    evaluated: evaluate_foreseen(foreseen, history.runs(), &run.used, settings),
                 });
             }
+            history.add(past_run((order, run)), &run.settings);
             bar.inc(1);
         }
     }

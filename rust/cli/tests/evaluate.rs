@@ -106,6 +106,60 @@ fn a_run_that_failed_is_left_out() {
     );
 }
 
+/// As the scheduler does it: docs/new-settings.md, which way.
+#[test]
+fn runs_with_the_same_settings_predict_the_next_and_what_nothing_says_is_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let slots = |run: usize| if run % 2 == 1 { 20 } else { 60 };
+    let names: Vec<String> = (1..=8).map(|run| run.to_string()).collect();
+    let runs: Vec<(&str, usize)> = (1..)
+        .zip(&names)
+        .map(|(run, name)| (name.as_str(), slots(run)))
+        .collect();
+    let nightly = application(folder.path(), &runs);
+    let given = runs
+        .iter()
+        .map(|(name, slots)| (name.to_string(), serde_json::json!({ "rounds": slots })));
+    let given = Value::Object(given.collect());
+    fs::write(nightly.join("settings.json"), given.to_string()).unwrap();
+    let (json, out) = (
+        folder.path().join("figures.json"),
+        folder.path().join("out"),
+    );
+    let arguments = [
+        "evaluate",
+        text(folder.path()),
+        "--json",
+        text(&json),
+        "--predictions",
+        text(&out),
+    ];
+    let printed = elastane(&arguments).printed();
+    for line in [
+        "4 runs predicted, each from those before it",
+        "  same           4 runs   earlier runs had the same settings",
+        "  request        4 runs   nothing is predicted, the request stands",
+    ] {
+        assert!(printed.lines().any(|it| it == line), "{printed}");
+    }
+    let figures: Value = serde_json::from_str(&fs::read_to_string(&json).unwrap()).unwrap();
+    assert_eq!(
+        figures["ways"],
+        serde_json::json!({ "same": 4, "indifferent": 0, "model": 0, "alike": 0, "request": 4 })
+    );
+    let run = &figures["runs"][7];
+    assert_eq!(run["way"], "same");
+    assert_eq!(run["predicted_from"], serde_json::json!(["6", "4", "2"]));
+    // What is written is an envelope of these settings: one of the other runs is a third as long.
+    let rows = |run: &str| {
+        let written = fs::read_to_string(out.join("nightly").join(run)).unwrap();
+        written.lines().count() - 1
+    };
+    assert!((20..30).contains(&rows("7.csv")), "{}", rows("7.csv"));
+    assert!((60..90).contains(&rows("8.csv")), "{}", rows("8.csv"));
+    assert!(!out.join("nightly/4.csv").exists());
+}
+
 #[test]
 fn bad_input_is_one_line_with_the_place_and_what_is_allowed() {
     let folder = tempfile::tempdir().unwrap();

@@ -4,9 +4,10 @@ use elastane_core::{Demand, DemandError, Resources};
 
 use crate::plain::Plain;
 use crate::recurring::{
-    Excluded, NotPredicted, PastRun, Prediction, RecurringSettings, Tracker, predict_next,
+    Excluded, NotPredicted, PastRun, Prediction, RecurringSettings, Tracker, predict_next, select,
 };
 use crate::score::{Score, amount, score};
+use crate::settings::{Foreseen, NotPlanned, Way};
 
 /// Who predicted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,8 +53,10 @@ pub struct MethodScores {
 /// One run and how it was predicted from those before it.
 #[derive(Debug, Clone)]
 pub struct Evaluated {
+    /// By what it was foreseen.
+    pub way: Way,
     /// The prediction, or why there is none.
-    pub outcome: Result<Scored, NotPredicted>,
+    pub outcome: Result<Scored, NotPlanned>,
     /// The earlier runs that it was not made from.
     pub left_out: Vec<Excluded>,
 }
@@ -67,29 +70,47 @@ pub struct Scored {
     pub methods: Vec<MethodScores>,
 }
 
-/// Predicts a run from those before it and scores it against what it used. The plain methods
-/// predict from the same runs, and where the envelope's run is tracked, they are read at the same
-/// progress.
+/// Predicts a run from those before it, whatever they were given, and scores it against what it used.
 #[must_use]
 pub fn evaluate_run(history: &[PastRun], used: &Demand, settings: &RecurringSettings) -> Evaluated {
     let outlook = predict_next(history, settings);
-    let outcome = outlook.prediction.and_then(|prediction| {
-        let taken = |id: &String| history.iter().find(|run| run.id == *id);
-        let runs: Vec<Demand> = prediction
-            .runs
-            .iter()
-            .filter_map(taken)
-            .map(|it| it.used.clone())
-            .collect();
-        let methods = scores(&prediction, &runs, used)?;
+    let foreseen = Foreseen {
+        way: Way::Same,
+        prediction: outlook.prediction.map_err(NotPlanned::from),
+        left_out: outlook.left_out,
+    };
+    evaluate_foreseen(foreseen, history, used, settings)
+}
+
+/// Scores what was foreseen of a run against what it used. The plain methods predict from the same
+/// runs, beside a model of many runs from the latest; where the envelope's run is tracked, they are read
+/// at the same progress.
+#[must_use]
+pub fn evaluate_foreseen(
+    foreseen: Foreseen,
+    history: &[PastRun],
+    used: &Demand,
+    settings: &RecurringSettings,
+) -> Evaluated {
+    let outcome = foreseen.prediction.and_then(|prediction| {
+        let runs: Vec<Demand> = if foreseen.way == Way::Model {
+            let (latest, _) = select(history, settings.runs);
+            latest.into_iter().map(|it| it.used.clone()).collect()
+        } else {
+            let taken = |id: &String| history.iter().find(|run| run.id == *id);
+            let taken = prediction.runs.iter().filter_map(taken);
+            taken.map(|it| it.used.clone()).collect()
+        };
+        let methods = scores(&prediction, &runs, used).map_err(NotPredicted::from)?;
         Ok(Scored {
             prediction,
             methods,
         })
     });
     Evaluated {
+        way: foreseen.way,
         outcome,
-        left_out: outlook.left_out,
+        left_out: foreseen.left_out,
     }
 }
 

@@ -21,7 +21,7 @@ mod signature;
 mod stem;
 
 pub use elastane_core::ContainerKind;
-pub use evaluation::{Evaluated, Method, MethodScores, Scored, evaluate_run};
+pub use evaluation::{Evaluated, Method, MethodScores, Scored, evaluate_foreseen, evaluate_run};
 pub use explanation::{SignaturePart, signature_parts};
 pub use plain::Plain;
 pub use profile::{
@@ -36,7 +36,8 @@ pub use run::{Outcome, Run, RunSeries, kinds};
 pub use score::{Score, amount, score};
 pub use settings::{
     AT_FIRST_ASK, EXECUTOR_CORES, EXECUTOR_MEMORY_BYTES, EXECUTORS, Earlier, Feature, Foreseen,
-    GivenRun, LEAST_RUNS, MOST_RUNS, MOST_SETTINGS, NotForeseen, NotPlanned, NotTrained, Settings,
-    SettingsModel, SettingsRun, Way, argument_numbers, foresee, submission_settings, train,
+    GivenRun, History, LEAST_RUNS, LOOKED_THROUGH, MOST_RUNS, MOST_SETTINGS, NotForeseen,
+    NotPlanned, NotTrained, Settings, SettingsModel, SettingsRun, Way, argument_numbers, foresee,
+    submission_settings, train, trainable, training_is_due,
 };
 pub use signature::{MAX_KEY_BYTES, Signature, SignatureSource, Submission, signature};

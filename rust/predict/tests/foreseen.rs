@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use elastane_core::Resources;
 use elastane_predict::{
-    ContainerKind, Earlier, Foreseen, GivenRun, NotPlanned, Outcome, RecurringSettings, Run,
-    RunSeries, Settings, SettingsModel, SettingsRun, Way, amount, foresee, train,
+    ContainerKind, Earlier, Foreseen, GivenRun, History, NotPlanned, Outcome, RecurringSettings,
+    Run, RunSeries, Settings, SettingsModel, SettingsRun, Way, amount, foresee, train,
 };
 
 const KIND: ContainerKind = ContainerKind::DEFAULT_EXECUTOR;
@@ -246,4 +246,37 @@ fn thirty_runs_are_learned_within_seconds_and_a_prediction_takes_no_time() {
     });
     let fastest = fastest.min().unwrap();
     assert!(fastest < Duration::from_millis(5), "{fastest:?}");
+}
+
+/// Runs one after the other, each foreseen from those before it.
+#[test]
+fn a_history_trains_models_and_goes_the_way_that_whoever_keeps_runs_goes() {
+    let settings = RecurringSettings::default();
+    let mut history = History::new(KIND, settings);
+    let runs = runs_of(&VARIED);
+    for (at, it) in runs.iter().enumerate() {
+        let way = history.foresee(&it.settings).way;
+        // Two runs at least say how sure they are, six make a model.
+        match at {
+            0 => assert_eq!(way, Way::Same),
+            1..6 => assert_eq!(way, Way::Request, "run {at}"),
+            _ => assert_eq!(way, Way::Model, "run {at}"),
+        }
+        history.add(it.run.past(KIND).unwrap().unwrap(), &it.settings);
+    }
+    // What is kept says the same.
+    let again = history.foresee(&given(30.5));
+    let trained = model(&runs);
+    let kept = foreseen(&runs, Some(&trained), &given(30.5));
+    assert_eq!(again.way, kept.way);
+    let total = |foreseen: Foreseen| foreseen.prediction.unwrap().total().to_array();
+    for (again, kept) in total(again).into_iter().zip(total(kept)) {
+        assert!((again - kept).abs() <= 0.1 * kept, "{again} {kept}");
+    }
+    // A run that failed teaches nothing.
+    let mut failed = run(40, 33.0, 5.0).run.past(KIND).unwrap().unwrap();
+    failed.outcome = Outcome::Failed;
+    history.add(failed, &given(33.0));
+    let foreseen = history.foresee(&given(33.0));
+    assert_eq!(foreseen.way, Way::Model);
 }

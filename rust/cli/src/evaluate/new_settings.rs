@@ -138,17 +138,16 @@ impl Figures {
 
 /// The runs that can be learned from; none where their settings are alike.
 fn differing(application: &Application) -> Vec<SettingsRun> {
+    if !application.settings_differ() {
+        return Vec::new();
+    }
     let runs = application.runs.iter();
     let succeeded = runs.filter(|run| run.outcome == Outcome::Succeeded);
-    let runs: Vec<SettingsRun> = succeeded
+    succeeded
         .map(|run| SettingsRun {
             id: run.name.clone(),
             settings: run.settings.clone(),
             used: run.used.clone(),
         })
-        .collect();
-    let are_alike = runs
-        .windows(2)
-        .all(|pair| pair[0].settings == pair[1].settings);
-    if are_alike { Vec::new() } else { runs }
+        .collect()
 }

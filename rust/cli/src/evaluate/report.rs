@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::io::Write;
 
 use elastane_core::Resource;
-use elastane_predict::{Evaluated, Method, NotPredicted, Plain, Score};
+use elastane_predict::{Evaluated, Method, NotPlanned, NotPredicted, Plain, Score};
 use serde_json::{Map, Value, json};
 
 use super::Judged;
 use super::summary::{Mean, Summary};
+use super::ways::Ways;
 use crate::failure::Failure;
 use crate::units::count;
 
@@ -18,6 +19,7 @@ const COMPARED_WITH: Method = Method::Plain(Plain::ConstantPeak);
 pub(super) fn write_table(
     output: &mut impl Write,
     judged: &[Judged],
+    ways: &Ways,
     summary: &Summary,
 ) -> Result<(), Failure> {
     let predicted = count(summary.predicted, "run");
@@ -25,6 +27,7 @@ pub(super) fn write_table(
     for (reason, runs) in not_predicted(judged) {
         writeln!(output, "{} not predicted: {reason}", count(runs, "run"))?;
     }
+    ways.write(output)?;
     if summary.predicted == 0 {
         return Ok(());
     }
@@ -60,7 +63,13 @@ fn not_predicted(judged: &[Judged]) -> BTreeMap<String, usize> {
     for run in judged {
         if let Err(reason) = &run.evaluated.outcome {
             let reason = match reason {
-                NotPredicted::Unsure { least, .. } => format!("the confidence is below {least}"),
+                NotPlanned::Runs(NotPredicted::Unsure { least, .. }) => {
+                    format!("the confidence is below {least}")
+                }
+                NotPlanned::Unsure { least, .. } => {
+                    format!("the confidence of the model is below {least}")
+                }
+                NotPlanned::Settings(_) => "settings unlike those before".to_owned(),
                 reason => reason.to_string(),
             };
             *reasons.entry(reason).or_default() += 1;
@@ -107,7 +116,11 @@ pub(super) fn to_json(judged: &[Judged], summary: &Summary) -> Value {
 }
 
 fn run_json(judged: &Judged) -> Value {
-    let Evaluated { outcome, left_out } = &judged.evaluated;
+    let Evaluated {
+        way,
+        outcome,
+        left_out,
+    } = &judged.evaluated;
     let left_out = left_out
         .iter()
         .map(|it| json!({ "run": it.id, "reason": it.reason.to_string() }));
@@ -116,6 +129,9 @@ fn run_json(judged: &Judged) -> Value {
         "run": judged.run,
         "left_out": left_out.collect::<Vec<_>>(),
     });
+    if judged.settings_differ {
+        run["way"] = json!(way.name());
+    }
     match outcome {
         Ok(scored) => {
             run["predicted_from"] = json!(scored.prediction.runs);

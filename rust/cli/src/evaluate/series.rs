@@ -31,6 +31,18 @@ pub(super) struct Recorded {
     pub(super) settings: Settings,
 }
 
+impl Application {
+    /// Whether runs that succeeded were given what differs.
+    pub(super) fn settings_differ(&self) -> bool {
+        let mut succeeded = self
+            .runs
+            .iter()
+            .filter(|run| run.outcome == Outcome::Succeeded);
+        let first = succeeded.next();
+        succeeded.any(|run| first.is_some_and(|first| first.settings != run.settings))
+    }
+}
+
 /// Each folder in `folder` that holds runs.
 pub(super) fn read_folder(folder: &Path) -> Result<Vec<Application>, Failure> {
     let mut applications = Vec::new();

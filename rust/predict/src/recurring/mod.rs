@@ -18,8 +18,8 @@ use elastane_core::{Demand, DemandError, Resources};
 pub(crate) use curve::Curve;
 pub(crate) use forecast::Forecast;
 pub use held_out::HeldOut;
-pub(crate) use selection::apart;
 pub use selection::{Excluded, Exclusion, Measure};
+pub(crate) use selection::{apart, select};
 pub use tracker::{Ahead, Tracker};
 
 use crate::run::Outcome;
@@ -115,7 +115,7 @@ pub enum NotPredicted {
 /// Predicts the next run of an application. The order of `history` does not matter.
 #[must_use]
 pub fn predict_next(history: &[PastRun], settings: &RecurringSettings) -> Outlook {
-    let (runs, left_out) = selection::select(history, settings.runs);
+    let (runs, left_out) = select(history, settings.runs);
     Outlook {
         prediction: prediction(&runs, settings),
         left_out,

@@ -46,6 +46,27 @@ pub enum Way {
 }
 
 impl Way {
+    /// All of them, in the order in which they are tried; the request last.
+    pub const ALL: [Way; 5] = [
+        Way::Same,
+        Way::Indifferent,
+        Way::Model,
+        Way::Alike,
+        Way::Request,
+    ];
+
+    /// The word that figures use.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Way::Same => "same",
+            Way::Indifferent => "indifferent",
+            Way::Alike => "alike",
+            Way::Model => "model",
+            Way::Request => "request",
+        }
+    }
+
     /// In words.
     #[must_use]
     pub fn reason(self) -> &'static str {
@@ -110,20 +131,45 @@ pub fn foresee(
     if latest.is_empty() && same.is_empty() {
         return None;
     }
-    if let Some(model) = earlier.model.filter(|model| !model.settings_matter())
-        && model.knows(given).is_ok()
-    {
-        return Some(by_runs(Way::Indifferent, predict_next(&latest, settings)));
+    let were_given = |it: &GivenRun| (it.run.application_id.clone(), it.settings.clone());
+    let were_given: Vec<(String, Settings)> = earlier.latest.iter().map(were_given).collect();
+    let known = Known {
+        latest: &latest,
+        same: &same,
+        were_given: &were_given,
+        model: earlier.model,
+    };
+    Some(known.foresee(given, settings))
+}
+
+/// What is known of the containers of one kind.
+pub(super) struct Known<'a> {
+    /// Its latest runs.
+    pub(super) latest: &'a [PastRun],
+    /// Those whose settings agree with the new ones.
+    pub(super) same: &'a [PastRun],
+    /// What the latest were given, by their ids.
+    pub(super) were_given: &'a [(String, Settings)],
+    pub(super) model: Option<&'a SettingsModel>,
+}
+
+impl Known<'_> {
+    pub(super) fn foresee(&self, given: &Settings, settings: &RecurringSettings) -> Foreseen {
+        if let Some(model) = self.model.filter(|model| !model.settings_matter())
+            && model.knows(given).is_ok()
+        {
+            return by_runs(Way::Indifferent, predict_next(self.latest, settings));
+        }
+        let outlook = predict_next(self.same, settings);
+        let are_new = self.were_given.iter().any(|(_, it)| !it.agree(given));
+        if outlook.prediction.is_ok() || !are_new {
+            return by_runs(Way::Same, outlook);
+        }
+        match self.model {
+            Some(model) => by_model(model, given, settings.least_confidence),
+            None => by_runs_alike(self.latest, self.were_given, given, settings),
+        }
     }
-    let outlook = predict_next(&same, settings);
-    let are_new = earlier.latest.iter().any(|it| !it.settings.agree(given));
-    if outlook.prediction.is_ok() || !are_new {
-        return Some(by_runs(Way::Same, outlook));
-    }
-    Some(match earlier.model {
-        Some(model) => by_model(model, given, settings.least_confidence),
-        None => by_runs_alike(&latest, earlier.latest, given, settings),
-    })
 }
 
 fn past(runs: &[GivenRun], kind: ContainerKind) -> Vec<PastRun> {
@@ -162,7 +208,7 @@ const ALIKE_FACTOR: f64 = 1.5;
 /// between theirs make little difference: a number that counts up is such a one.
 fn by_runs_alike(
     latest: &[PastRun],
-    runs: &[GivenRun],
+    were_given: &[(String, Settings)],
     given: &Settings,
     settings: &RecurringSettings,
 ) -> Foreseen {
@@ -170,10 +216,10 @@ fn by_runs_alike(
     let are_alike = |prediction: &Prediction| {
         let is_taken = |id: &String| prediction.runs.contains(id);
         let taken: Vec<&PastRun> = latest.iter().filter(|it| is_taken(&it.id)).collect();
-        let settings = runs
+        let settings = were_given
             .iter()
-            .filter(|it| is_taken(&it.run.application_id))
-            .map(|it| &it.settings);
+            .filter(|(id, _)| is_taken(id))
+            .map(|(_, settings)| settings);
         apart(&taken) <= ALIKE_FACTOR && Scale::of(settings).point(given).is_ok()
     };
     match &outlook.prediction {

@@ -6,6 +6,7 @@
 
 mod foreseen;
 mod given;
+mod history;
 mod model;
 mod numbers;
 mod regression;
@@ -13,6 +14,7 @@ mod scale;
 mod search;
 mod shape;
 mod targets;
+mod training;
 
 use std::collections::BTreeMap;
 
@@ -24,8 +26,10 @@ pub use given::{
     AT_FIRST_ASK, EXECUTOR_CORES, EXECUTOR_MEMORY_BYTES, EXECUTORS, MOST_SETTINGS,
     submission_settings,
 };
+pub use history::History;
 pub use model::{Feature, SettingsModel};
 pub use numbers::argument_numbers;
+pub use training::{trainable, training_is_due};
 
 use crate::recurring::RecurringSettings;
 use scale::Scale;
@@ -37,6 +41,9 @@ pub const LEAST_RUNS: usize = 6;
 
 /// More runs teach little and cost time: the latest are taken.
 pub const MOST_RUNS: usize = 60;
+
+/// Among so many of the latest runs those with the same settings are looked for.
+pub const LOOKED_THROUGH: usize = 200;
 
 /// What a submission was given, by name: `executors`, `input_bytes`, `--iterations`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

@@ -5,17 +5,14 @@ use std::sync::Arc;
 use elastane_core::DemandError;
 use elastane_core::cluster::{ApplicationId, Predicted};
 use elastane_predict::{
-    AT_FIRST_ASK, ContainerKind, Earlier, Exclusion, GivenRun, NotUsed, Planned, Prediction,
-    Profile, ProfileSettings, Settings, foresee, kinds, profile,
+    AT_FIRST_ASK, ContainerKind, Earlier, Exclusion, GivenRun, LOOKED_THROUGH, NotUsed, Planned,
+    Prediction, Profile, ProfileSettings, Settings, foresee, kinds, profile,
 };
 use elastane_store::{PackError, PredictionMade, PredictionRecord, StoreError};
 
 use super::keeper::Keeper;
 use super::known::{Known, Packed};
 use super::{Asked, Submitted};
-
-/// Among so many of the latest runs those with the same settings are looked for.
-const LOOKED_THROUGH: usize = 200;
 
 /// An application that is there, and what is known of what it was given.
 struct Given<'a> {

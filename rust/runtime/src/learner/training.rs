@@ -1,8 +1,8 @@
 //! Models of what an application's settings do.
 
 use elastane_predict::{
-    AT_FIRST_ASK, ContainerKind, LEAST_RUNS, MOST_RUNS, NotForeseen, RecurringSettings, Run,
-    Settings, SettingsModel, SettingsRun, kinds, train,
+    ContainerKind, MOST_RUNS, Run, Settings, SettingsModel, SettingsRun, kinds, train, trainable,
+    training_is_due,
 };
 use elastane_store::{ModelRecord, StoreError};
 
@@ -13,9 +13,6 @@ const NAME: &str = "settings";
 
 /// Of its bytes, which are JSON.
 const VERSION: u32 = 1;
-
-/// A model is trained anew after one run for each so many that it was trained on.
-const RUNS_FOR_EACH_NEW: usize = 10;
 
 impl Keeper {
     /// The model of an application's containers of one kind; none too where another version of
@@ -47,10 +44,11 @@ impl Keeper {
     /// Trains the models of an application whose runs had settings that differ, where enough ran
     /// since the last time.
     pub(super) fn train_if_due(&mut self, key: &str) -> Result<(), StoreError> {
-        let mut given = self.depository.latest_settings(key, MOST_RUNS)?;
-        given.retain(|(_, settings)| !settings.0.is_empty());
-        let differ = given.windows(2).any(|pair| pair[0].1 != pair[1].1);
-        if given.len() < LEAST_RUNS || !differ || !self.is_due(key, &given)? {
+        let Some(given) = trainable(self.depository.latest_settings(key, MOST_RUNS)?) else {
+            return Ok(());
+        };
+        let models = self.models(key)?;
+        if !training_is_due(models.iter().map(|(kind, model)| (*kind, model)), &given) {
             return Ok(());
         }
         let mut runs = Vec::new();
@@ -67,24 +65,6 @@ impl Keeper {
         self.make_profile(key)
     }
 
-    /// Whether enough runs are newer than those of every model, or the newest is unlike what one knows.
-    fn is_due(&self, key: &str, newest_first: &[(String, Settings)]) -> Result<bool, StoreError> {
-        for (kind, model) in self.models(key)? {
-            if let Some((_, settings)) = newest_first.first()
-                && let Err(NotForeseen::Beyond { .. } | NotForeseen::Always { .. }) =
-                    model.knows(&known_to(kind, settings))
-            {
-                return Ok(true);
-            }
-            let newest = model.runs().first();
-            let newer = newest_first.iter().take_while(|(id, _)| Some(id) != newest);
-            if newer.count() * RUNS_FOR_EACH_NEW < model.runs().len().max(1) {
-                return Ok(false);
-            }
-        }
-        Ok(true)
-    }
-
     fn train(
         &mut self,
         key: &str,
@@ -97,17 +77,13 @@ impl Keeper {
             .filter_map(|(run, settings)| {
                 Some(SettingsRun {
                     id: run.application_id.clone(),
-                    settings: known_to(kind, settings),
+                    settings: settings.known_to(kind),
                     // What is no demand is named when the profile is made.
                     used: run.used(kind).ok()??,
                 })
             })
             .collect();
-        // How sure it has to be is asked when it is used: the setting may change.
-        let any = RecurringSettings {
-            least_confidence: 0.0,
-            ..self.settings.recurring()
-        };
+        let any = self.settings.recurring().at_any_confidence();
         let model = match train(&runs, &any) {
             Ok(model) => model,
             Err(reason) => {
@@ -156,15 +132,4 @@ fn read(record: &ModelRecord) -> Option<SettingsModel> {
         log::error!("the model of {key} cannot be read: {error}");
     })
     .ok()
-}
-
-/// An application master starts before it asks for executors.
-fn known_to(kind: ContainerKind, settings: &Settings) -> Settings {
-    let mut settings = settings.clone();
-    if kind == ContainerKind::ApplicationMaster {
-        settings
-            .0
-            .retain(|name, _| !AT_FIRST_ASK.contains(&name.as_str()));
-    }
-    settings
 }

@@ -1,0 +1,122 @@
+//! Runs that are all at hand, one after the other.
+
+use elastane_core::ContainerKind;
+
+use super::foreseen::Known;
+use super::{
+    Foreseen, LOOKED_THROUGH, Settings, SettingsModel, SettingsRun, train, trainable,
+    training_is_due,
+};
+use crate::recurring::{PastRun, RecurringSettings};
+use crate::run::Outcome;
+
+/// So many times the runs that a prediction is made from are looked at.
+const LOOKED_AT: usize = 2;
+
+/// An application's containers of one kind, run after run: foreseen as the scheduler foresees them
+/// ([`super::foresee`]), by models that are trained when it trains them.
+#[derive(Debug, Clone)]
+pub struct History {
+    kind: ContainerKind,
+    settings: RecurringSettings,
+    /// The latest last.
+    runs: Vec<PastRun>,
+    given: Vec<Settings>,
+    model: Option<SettingsModel>,
+}
+
+impl History {
+    /// Nothing ran yet.
+    #[must_use]
+    pub fn new(kind: ContainerKind, settings: RecurringSettings) -> Self {
+        Self {
+            kind,
+            settings,
+            runs: Vec::new(),
+            given: Vec::new(),
+            model: None,
+        }
+    }
+
+    /// The runs so far, the latest last.
+    #[must_use]
+    pub fn runs(&self) -> &[PastRun] {
+        &self.runs
+    }
+
+    /// The next run of containers that are given this.
+    #[must_use]
+    pub fn foresee(&self, given: &Settings) -> Foreseen {
+        let given = given.known_to(self.kind);
+        let looked_at = self.settings.runs.saturating_mul(LOOKED_AT);
+        let were_given = self.succeeded(looked_at);
+        // Of runs that were all given the same none is left out for being old.
+        let differ = self.given.iter().any(|it| !it.agree(&given));
+        let looked_through = if differ { LOOKED_THROUGH } else { usize::MAX };
+        let mut same: Vec<PastRun> = self
+            .newest_first()
+            .take(looked_through)
+            .filter(|(_, it)| it.agree(&given))
+            .map(|(run, _)| run.clone())
+            .collect();
+        same.reverse();
+        Known {
+            latest: &self.runs,
+            same: &same,
+            were_given: &were_given,
+            model: self.model.as_ref(),
+        }
+        .foresee(&given, &self.settings)
+    }
+
+    /// It ended: what comes next is foreseen by it, too.
+    pub fn add(&mut self, run: PastRun, given: &Settings) {
+        let has_succeeded = run.outcome == Outcome::Succeeded;
+        self.runs.push(run);
+        self.given.push(given.known_to(self.kind));
+        if has_succeeded {
+            self.train_if_due();
+        }
+    }
+
+    fn train_if_due(&mut self) {
+        let Some(newest_first) = trainable(self.succeeded(super::MOST_RUNS)) else {
+            return;
+        };
+        let models = self.model.iter().map(|model| (self.kind, model));
+        if !training_is_due(models, &newest_first) {
+            return;
+        }
+        let used = |id: &String| self.runs.iter().find(|run| run.id == *id);
+        let runs: Vec<SettingsRun> = newest_first
+            .iter()
+            .rev()
+            .filter_map(|(id, settings)| {
+                Some(SettingsRun {
+                    id: id.clone(),
+                    settings: settings.clone(),
+                    used: used(id)?.used.clone(),
+                })
+            })
+            .collect();
+        // Where nothing can be learned of them, what was learned before stands.
+        if let Ok(model) = train(&runs, &self.settings.at_any_confidence()) {
+            self.model = Some(model);
+        }
+    }
+
+    /// The latest runs that succeeded, newest first, and what they were given.
+    fn succeeded(&self, most: usize) -> Vec<(String, Settings)> {
+        let succeeded = self
+            .newest_first()
+            .filter(|(run, _)| run.outcome == Outcome::Succeeded);
+        succeeded
+            .take(most)
+            .map(|(run, settings)| (run.id.clone(), settings.clone()))
+            .collect()
+    }
+
+    fn newest_first(&self) -> impl Iterator<Item = (&PastRun, &Settings)> {
+        self.runs.iter().zip(&self.given).rev()
+    }
+}
