@@ -1,10 +1,13 @@
 //! `elastane evaluate`
 
+mod held_out;
 mod new_settings;
+mod repeats;
 mod report;
 pub(crate) mod series;
 mod settings;
 mod summary;
+mod totals;
 mod ways;
 
 use std::fs;
@@ -82,10 +85,13 @@ impl Evaluate {
         report::write_table(output, &judged, &ways, &summary)?;
         let new_settings = new_settings::NewSettings::of(&applications, &settings);
         new_settings.write(output)?;
+        let repeats = repeats::Repeats::of(&applications);
+        repeats.write(output)?;
         if let Some(path) = &self.json {
             let mut json = report::to_json(&judged, &summary);
             json["new_settings"] = new_settings.to_json();
             ways.add_to_json(&mut json);
+            repeats.add_to_json(&mut json);
             write(path, &format!("{json:#}\n"))?;
         }
         Ok(())

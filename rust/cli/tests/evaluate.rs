@@ -211,6 +211,20 @@ fn runs_with_other_settings_are_predicted_from_fifteen_and_thirty() {
     }
     let figures: Value = serde_json::from_str(&fs::read_to_string(&json).unwrap()).unwrap();
     assert_eq!(figures["new_settings"][1]["trained_on"], 30);
+    // Of 23 settings, each seven after the one before, the last 11 runs have those of the first 11.
+    for (at, unseen) in [(0, 8), (1, 0)] {
+        assert_eq!(figures["new_settings"][at]["unseen"]["predicted"], unseen);
+    }
+    // With settings held out each run is predicted once, but where its settings lie beyond the others.
+    let held_out = &figures["new_settings"][0]["held_out"];
+    assert!(held_out["predicted"].as_u64().unwrap() >= 26, "{held_out}");
+    assert_eq!(held_out["within_20_percent"], 1.0);
+    // Runs with the same settings use the same here, so nothing is left to chance.
+    let repeats = &figures["repeats"]["by_others"];
+    assert_eq!(
+        (&repeats["predicted"], &repeats["within_15_percent"]),
+        (&22.into(), &1.0.into())
+    );
     // Of runs that were all given the same nothing is said.
     fs::write(nightly.join("settings.json"), r#"{"input_bytes": 1}"#).unwrap();
     let printed = elastane(&["evaluate", text(folder.path())]).printed();
@@ -232,6 +246,15 @@ fn new_settings_of_a_real_application_are_predicted() {
             (&trained_on.into(), &10.into())
         );
         assert!(after[within].as_f64().unwrap() >= 0.8, "{after}");
+    }
+    assert_eq!(figures["new_settings"][0]["unseen"]["predicted"], 9);
+    assert_eq!(figures["new_settings"][1]["unseen"]["predicted"], 0);
+    assert_eq!(figures["repeats"]["by_others"]["predicted"], 32);
+    // More than ten runs, none of whose settings were learned.
+    for (at, within) in [(0, "within_20_percent"), (1, "within_15_percent")] {
+        let held_out = &figures["new_settings"][at]["held_out"];
+        assert_eq!(held_out["predicted"], 40);
+        assert!(held_out[within].as_f64().unwrap() >= 0.8, "{held_out}");
     }
 }
 

@@ -7,7 +7,9 @@ use elastane_predict::{
 };
 use serde_json::{Value, json};
 
+use super::held_out::splits;
 use super::series::Application;
+use super::totals::{Totals, predicted_over_used};
 use crate::failure::Failure;
 use crate::units::count;
 
@@ -17,15 +19,15 @@ const TRAINED_ON: [usize; 2] = [15, 30];
 /// It predicts so many of the runs after those.
 const PREDICTED: usize = 10;
 
-/// How far from 1 predicted over used may lie.
-const WITHIN: [f64; 2] = [0.15, 0.2];
-
 /// What the models of one size did, over all applications.
 #[derive(Default)]
 struct Figures {
     trained_on: usize,
-    /// Predicted over used of each run, the mean of the resources that it used.
-    totals: Vec<f64>,
+    all: Totals,
+    /// Those of them whose settings none of the learned runs had.
+    unseen: Totals,
+    /// Every run once, by a model that has not seen its settings.
+    held_out: Totals,
     coverage: [f64; 4],
     not_trained: Vec<String>,
     not_foreseen: usize,
@@ -45,21 +47,28 @@ impl NewSettings {
                 }
             }
         }
-        all.retain(|figures| !figures.totals.is_empty() || !figures.not_trained.is_empty());
+        all.retain(|figures| !figures.all.is_empty() || !figures.not_trained.is_empty());
         Self(all)
     }
 
     pub(super) fn write(&self, output: &mut impl Write) -> Result<(), Failure> {
         for figures in &self.0 {
-            let runs = count(figures.totals.len(), "run");
+            let (trained_on, all) = (figures.trained_on, &figures.all);
+            let runs = count(all.runs(), "run");
+            let words = all.words();
             writeln!(
                 output,
-                "\nnew settings, after {} runs: {runs} predicted, {:.1} % within 15 % of the total, \
-                 {:.1} % within 20 %",
-                figures.trained_on,
-                figures.within(WITHIN[0]) * 100.0,
-                figures.within(WITHIN[1]) * 100.0
+                "\nnew settings, after {trained_on} runs: {runs} predicted, {words}"
             )?;
+            write!(
+                output,
+                "  {} of them with settings that none of those had",
+                figures.unseen.runs()
+            )?;
+            writeln!(output, "{}", figures.unseen.after_colon())?;
+            let runs = count(figures.held_out.runs(), "run");
+            let after = figures.held_out.after_colon();
+            writeln!(output, "  with settings held out: {runs} predicted{after}")?;
             if figures.not_foreseen > 0 {
                 let runs = count(figures.not_foreseen, "run");
                 writeln!(output, "{runs} not predicted: settings unlike those before")?;
@@ -73,16 +82,15 @@ impl NewSettings {
 
     pub(super) fn to_json(&self) -> Value {
         let figures = self.0.iter().map(|figures| {
-            json!({
-                "trained_on": figures.trained_on,
-                "predicted": figures.totals.len(),
-                "within_15_percent": figures.within(WITHIN[0]),
-                "within_20_percent": figures.within(WITHIN[1]),
-                "coverage": figures.coverage.map(|sum| sum / figures.totals.len().max(1) as f64),
-                "predicted_over_used": figures.totals,
-                "not_foreseen": figures.not_foreseen,
-                "not_trained": figures.not_trained,
-            })
+            let runs = figures.all.runs().max(1) as f64;
+            let mut json = figures.all.to_json();
+            json["trained_on"] = json!(figures.trained_on);
+            json["coverage"] = json!(figures.coverage.map(|sum| sum / runs));
+            json["not_foreseen"] = json!(figures.not_foreseen);
+            json["not_trained"] = json!(figures.not_trained);
+            json["unseen"] = figures.unseen.to_json();
+            json["held_out"] = figures.held_out.to_json();
+            json
         });
         Value::Array(figures.collect())
     }
@@ -99,45 +107,47 @@ impl Figures {
     fn add(&mut self, application: &str, runs: &[SettingsRun], settings: &RecurringSettings) {
         let (earlier, later) = runs.split_at(self.trained_on);
         match train(earlier, settings) {
-            Ok(model) => later
-                .iter()
-                .take(PREDICTED)
-                .for_each(|run| self.judge(&model, run)),
+            Ok(model) => {
+                for run in later.iter().take(PREDICTED) {
+                    let is_seen = earlier.iter().any(|it| it.settings == run.settings);
+                    self.judge(&model, run, is_seen);
+                }
+            }
             Err(reason) => self.not_trained.push(format!("{application}: {reason}")),
+        }
+        for split in splits(runs, self.trained_on) {
+            let learned: Vec<SettingsRun> = split.learned.into_iter().cloned().collect();
+            let Ok(model) = train(&learned, settings) else {
+                continue;
+            };
+            for run in split.held_out {
+                if let Ok(prediction) = model.predict(&run.settings) {
+                    let (said, used) = (prediction.total(), amount(&run.used));
+                    self.held_out.add(predicted_over_used(said, used));
+                }
+            }
         }
     }
 
-    fn judge(&mut self, model: &SettingsModel, run: &SettingsRun) {
+    fn judge(&mut self, model: &SettingsModel, run: &SettingsRun, is_seen: bool) {
         let Ok(prediction) = model.predict(&run.settings) else {
             self.not_foreseen += 1;
             return;
         };
-        let (said, used) = (prediction.total().to_array(), amount(&run.used).to_array());
-        let ratios: Vec<f64> = said
-            .into_iter()
-            .zip(used)
-            .filter(|(_, used)| *used > 0.0)
-            .map(|(said, used)| said / used)
-            .collect();
-        self.totals
-            .push(ratios.iter().sum::<f64>() / ratios.len().max(1) as f64);
+        let total = predicted_over_used(prediction.total(), amount(&run.used));
+        self.all.add(total);
+        if !is_seen {
+            self.unseen.add(total);
+        }
         let scores = score(&prediction.envelope, prediction.total(), &run.used);
         for (sum, score) in self.coverage.iter_mut().zip(scores) {
             *sum += score.coverage;
         }
     }
-
-    fn within(&self, part: f64) -> f64 {
-        let near = self
-            .totals
-            .iter()
-            .filter(|total| (*total - 1.0).abs() <= part);
-        near.count() as f64 / self.totals.len().max(1) as f64
-    }
 }
 
 /// The runs that can be learned from; none where their settings are alike.
-fn differing(application: &Application) -> Vec<SettingsRun> {
+pub(super) fn differing(application: &Application) -> Vec<SettingsRun> {
     if !application.settings_differ() {
         return Vec::new();
     }
