@@ -284,7 +284,9 @@ fn a_jvm_without_a_handler_or_without_attach_is_sent_nothing() {
 
 #[test]
 fn a_process_that_catches_the_signal_is_no_jvm_for_that() {
-    let mut child = std::process::Command::new("sh")
+    // What a shell in the background ignores cannot be caught by those that it starts.
+    let mut child = std::process::Command::new("env")
+        .args(["--default-signal=QUIT", "sh"])
         .args(["-c", "trap : QUIT; echo ready; read line"])
         .stdin(std::process::Stdio::piped())
         .stdout(std::process::Stdio::piped())
