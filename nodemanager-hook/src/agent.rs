@@ -65,6 +65,8 @@ pub struct Agent {
     hierarchies: Hierarchies,
     /// Nothing when the agent cannot limit.
     own_groups: Option<OwnGroups>,
+    /// Whether containers are put into own groups before a plan limits them.
+    from_arrival: bool,
     containers: BTreeMap<ContainerId, Container>,
     node: Node,
     network: NodeNetwork,

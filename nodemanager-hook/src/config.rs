@@ -55,6 +55,7 @@ pub struct Sampling {
 #[serde(deny_unknown_fields, default)]
 pub struct Cgroup {
     pub parent: PathBuf,
+    pub from_arrival: bool,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]
@@ -125,6 +126,7 @@ impl Default for Cgroup {
     fn default() -> Self {
         Self {
             parent: "elastane".into(),
+            from_arrival: false,
         }
     }
 }

@@ -125,6 +125,32 @@ fn zgc_gives_memory_back_and_grows_again() {
 }
 
 #[test]
+fn shenandoah_gives_memory_back_and_grows_again() {
+    let options = "-Xmx700m -XX:+UnlockExperimentalVMOptions -XX:+UseShenandoahGC";
+    if !java::starts_with(options) {
+        return; // Not every build of a JDK has it.
+    }
+    let mut workload = after_a_peak(options);
+    let control = workload.control();
+    assert_eq!(control.kind().collector, Collector::Shenandoah);
+    let former = control.former().unwrap();
+    let sent = control.carry_out(shrink(100), &former).unwrap();
+    let bound = Command::SetFlag {
+        flag: Flag::SoftMaxHeapSize,
+        value: 100 * MIB,
+    };
+    assert_eq!(sent, Recipe::Send(vec![bound]));
+    workload.wait_for_resident("Shenandoah gives back", |mib| mib < 350);
+    let heap_bytes = 900 * MIB;
+    control
+        .carry_out(Wish::Grow { heap_bytes }, &former)
+        .unwrap();
+    assert_eq!(control.former().unwrap(), former);
+    workload.hold(500);
+    workload.wait_for_resident("what it holds is resident", |mib| mib > 500);
+}
+
+#[test]
 fn serial_gives_memory_back_in_collections() {
     let workload = after_a_peak("-Xms32m -Xmx700m -XX:+UseSerialGC");
     let control = workload.control();

@@ -15,6 +15,7 @@ use std::{
 use common::{Agent, Parent, Tree, on_disk, skip, wait_until};
 use elastane_agent::memory_watch::wake_at;
 use elastane_protocol::{Limits, Report, Usage};
+use nix::sys::signal::Signal;
 
 const MIB: u64 = 1 << 20;
 const MOST_DELAY: Duration = Duration::from_millis(50);
@@ -247,6 +248,60 @@ fn while_memory_is_limited_a_container_is_in_a_memory_group_from_its_arrival() {
     agent.apply(60_000, Vec::new());
     assert!(!other.is_in_group_for("memory"));
     assert_eq!(parent.inner(), 0);
+}
+
+#[test]
+fn from_arrival_on_a_container_is_in_its_groups_whatever_a_plan_says() {
+    let Some(parent) = Parent::new() else { return };
+    let mut agent = Agent::prepare_with(&parent.name, "", "");
+    let sections = fs::read_to_string(agent.config()).unwrap();
+    let from_arrival = sections.replace("[cgroup]", "[cgroup]\nfrom_arrival = true");
+    fs::write(agent.config(), from_arrival).unwrap();
+    agent.start_again();
+    let tree = Tree::new("sleep 60");
+    agent.runs(&[&tree]);
+    wait_until("it is in a memory group", || tree.is_in_group_for("memory"));
+    assert_eq!(parent.memory_limit(&tree), None);
+    wait_until("its network is counted", || {
+        agent.status()["containers"][0]["is_network_counted"] == true
+    });
+    agent.apply(60_000, vec![tree.limited(memory(1 << 30))]);
+    assert_eq!(parent.memory_limit(&tree), Some(1 << 30));
+    agent.apply(60_000, Vec::new());
+    assert_eq!(parent.memory_limit(&tree), None);
+    assert!(tree.is_in_group_for("memory"), "it stays");
+    assert!(agent.signal(Signal::SIGTERM).success());
+    assert!(!tree.is_in_group_for("memory"), "it is put back");
+}
+
+#[test]
+fn cpu_that_two_containers_want_is_shared_by_their_weights() {
+    let Some(parent) = Parent::new() else { return };
+    let agent = Agent::start(&parent.name);
+    // Both want the same core, whatever else the machine has.
+    let busy = "taskset -c 0 sh -c \"while :; do :; done\" & wait";
+    let (large, small) = (Tree::new(busy), Tree::new(busy));
+    agent.runs(&[&large, &small]);
+    let weight = |cores| Limits {
+        cpu_weight_cores: Some(cores),
+        ..Limits::default()
+    };
+    agent.apply(
+        60_000,
+        vec![large.limited(weight(3.0)), small.limited(weight(1.0))],
+    );
+    let both = || [large.cpu_seconds(), small.cpu_seconds()];
+    let before = both();
+    let used = || {
+        let now = both();
+        [now[0] - before[0], now[1] - before[1]]
+    };
+    wait_until("four seconds of the core are shared", || {
+        used().iter().sum::<f64>() >= 4.0
+    });
+    let [of_large, of_small] = used();
+    let ratio = of_large / of_small;
+    assert!((2.7..=3.3).contains(&ratio), "{ratio:.2} instead of 3");
 }
 
 #[test]

@@ -5,7 +5,7 @@
 //! counts CPU time. While a plan limits anybody's memory, every container is in a memory group
 //! from its arrival on, since what it holds is charged to where it was when it took it. In a
 //! version 2 that has no other controller, every container is in a group that counts its network,
-//! whether a plan limits it or not.
+//! whether a plan limits it or not. With `cgroup.from_arrival` it is in both from its arrival on.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -111,7 +111,7 @@ impl Agent {
     ) -> BTreeSet<Controller> {
         let plan = self.plan.as_ref();
         let mut wanted = plan.map_or_else(BTreeSet::new, |plan| plan.limited(id, now));
-        if limits_memory {
+        if limits_memory || self.from_arrival {
             wanted.insert(Controller::Memory);
         }
         let executors = container.executors_groups.values();

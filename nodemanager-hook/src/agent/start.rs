@@ -133,6 +133,7 @@ impl Agent {
             kernel_threads,
             hierarchies,
             own_groups,
+            from_arrival: config.cgroup.from_arrival,
             containers: Default::default(),
             node,
             network,

@@ -171,10 +171,16 @@ impl Agent {
         text.lines().map(reason).collect()
     }
 
+    /// What it knew when it closed its newest sample; null before the first.
+    pub fn status(&self) -> serde_json::Value {
+        let status = fs::read_to_string(self.directory.path().join("agent.sock.status"));
+        let status = status.unwrap_or_else(|_| "null".into());
+        serde_json::from_str(&status).unwrap()
+    }
+
     /// What it has counted of a kind of trouble, up to its newest sample.
     pub fn troubles(&self, kind: &str) -> u64 {
-        let status = fs::read_to_string(self.directory.path().join("agent.sock.status")).unwrap();
-        let status: serde_json::Value = serde_json::from_str(&status).unwrap();
+        let status = self.status();
         let troubles = status["troubles"].as_array().unwrap();
         let mut counts = troubles.iter().filter(|trouble| trouble[0] == kind);
         counts

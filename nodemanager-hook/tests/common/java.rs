@@ -157,6 +157,13 @@ impl Drop for Workload {
     }
 }
 
+/// Whether there is a JVM with these options.
+pub fn starts_with(options: &str) -> bool {
+    let mut java = Command::new("java");
+    let java = java.args(options.split_whitespace()).arg("-version");
+    java.output().is_ok_and(|said| said.status.success())
+}
+
 pub fn host() -> Host {
     Host::discover(Path::new("/proc")).unwrap()
 }
