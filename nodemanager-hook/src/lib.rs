@@ -23,6 +23,8 @@ pub mod network;
 mod once;
 mod peer;
 mod plan;
+#[cfg(test)]
+mod recorded_hosts;
 mod report;
 mod restore;
 mod run;

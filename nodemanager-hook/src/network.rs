@@ -15,7 +15,6 @@ mod bpf;
 mod bpf_networks;
 mod device;
 mod error;
-mod group_file;
 mod htb;
 mod link;
 mod net_prio;
@@ -25,6 +24,7 @@ mod nft;
 mod programs;
 mod shaper;
 mod slots;
+mod taken_file;
 
 #[cfg(fuzzing)]
 pub(crate) use self::{

@@ -14,8 +14,10 @@ pub use container_sensor::{ContainerSensor, MeasuredGroups};
 #[cfg(fuzzing)]
 pub use disk_speed::{is_virtual_machine, link_bytes_per_s};
 pub use disks::{Device, Disks};
-#[cfg(fuzzing)]
+#[cfg(any(fuzzing, test))]
 pub use group_files::GroupFile;
+#[cfg(test)]
+pub use group_files::{DiskTraffic, Throttling};
 pub use growth::Growth;
 pub use node_sensor::{MemoryState, NodeSensor, pressure};
 #[cfg(fuzzing)]

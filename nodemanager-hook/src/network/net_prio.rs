@@ -6,9 +6,9 @@ use std::{io, path::Path, sync::Arc};
 use super::{
     device::Device,
     error::NetworkError,
-    group_file::GroupFile,
     networks::{GroupNetwork, NetworkCounters, Networks},
     slots::{AllCounters, Slot, Slots},
+    taken_file::TakenFile,
 };
 use crate::actuators::read_text;
 
@@ -31,7 +31,7 @@ struct NetPrioGroup {
 #[derive(Debug)]
 struct DevicePriority {
     device: Device,
-    file: GroupFile,
+    file: TakenFile,
 }
 
 impl NetPrioNetworks {
@@ -57,11 +57,11 @@ impl Networks for NetPrioNetworks {
         let mut files = Vec::new();
         for device in &self.devices {
             let held = priority_of(&map, device).unwrap_or("0");
-            GroupFile::check(&path, held, "0")?;
+            TakenFile::check(&path, held, "0")?;
             let unset = line(device, 0);
             files.push(DevicePriority {
                 device: device.clone(),
-                file: GroupFile::hold(&path, &unset)?,
+                file: TakenFile::hold(&path, &unset)?,
             });
         }
         slot.begin();

@@ -17,9 +17,9 @@ use self::{
 };
 use super::{
     error::NetworkError,
-    group_file::GroupFile,
     networks::{GroupNetwork, NetworkCounters, Networks},
     slots::{AllCounters, Slot, Slots},
+    taken_file::TakenFile,
 };
 
 /// Where `nft` looks for groups of version 2; it knows no other place.
@@ -55,7 +55,7 @@ struct NftGroup {
     rules: Rules,
     slot: Slot,
     /// Gives the class id back when the rules are gone.
-    _class_id: Option<GroupFile>,
+    _class_id: Option<TakenFile>,
     _table: Arc<Table>,
 }
 
@@ -96,7 +96,7 @@ impl Networks for NftNetworks {
             GroupsBy::Path => (Match::Path(below_cgroup2(group)?), None),
             GroupsBy::ClassId => {
                 let id = slot.egress_class().priority();
-                let file = GroupFile::take(&group.join(CLASS_ID), "0", &id.to_string())?;
+                let file = TakenFile::take(&group.join(CLASS_ID), "0", &id.to_string())?;
                 (Match::ClassId(id), Some(file))
             }
         };

@@ -7,12 +7,12 @@ use crate::actuators::{KernelFileError, read_text, write_text};
 
 /// Holds what it held before again when it is dropped.
 #[derive(Debug)]
-pub struct GroupFile {
+pub struct TakenFile {
     path: PathBuf,
     unset: String,
 }
 
-impl GroupFile {
+impl TakenFile {
     /// Takes a file that holds `unset`, or what a killed agent left: a number of the agent's.
     ///
     /// # Errors
@@ -55,7 +55,7 @@ impl GroupFile {
     }
 }
 
-impl Drop for GroupFile {
+impl Drop for TakenFile {
     fn drop(&mut self) {
         match self.write(&self.unset) {
             Err(error) if !error.is_gone() => log::warn!("{error}"),
