@@ -51,7 +51,7 @@ use crate::{
     samples::Samples,
     schedule::Due,
     sensors::{KernelThreads, ProcFs, ProcessTable},
-    status::{ContainerStatus, Status},
+    status::{self, ContainerStatus, Status},
 };
 
 /// Everything the agent knows.
@@ -219,6 +219,7 @@ impl Agent {
     }
 
     fn write_status(&mut self, now: Instant) {
+        let counts = self.network.is_counted();
         let containers = self.containers.iter().map(|(id, container)| {
             let reasons = container.history.at(now);
             ContainerStatus {
@@ -226,7 +227,7 @@ impl Agent {
                 usage: self.samples.newest_of(id),
                 planned: self.plan.as_ref().and_then(|plan| plan.limits_at(id, now)),
                 in_force: container.in_force(),
-                is_network_counted: container.network.is_some(),
+                is_network_counted: counts && container.network.is_some(),
                 reasons: reasons.map(|(age, why)| (age, why.name().into())).collect(),
             }
         });
@@ -237,6 +238,7 @@ impl Agent {
             can_limit: self.identity.can_limit,
             capacity: self.identity.capacity,
             node_usage: self.samples.newest_of_node(),
+            others_usage: status::others(&self.samples.newest_of_node(), &self.samples.newest()),
             pressure: self.node.pressure(&self.proc),
             memory_victims: self.memory_victims(),
             containers: containers.collect(),

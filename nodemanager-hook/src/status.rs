@@ -28,6 +28,8 @@ pub struct Status {
     pub can_limit: CanLimit,
     pub capacity: Capacity,
     pub node_usage: Usage,
+    /// What of that is not YARN's.
+    pub others_usage: Usage,
     pub pressure: Option<Pressure>,
     /// Containers that should give way because the node's memory runs short.
     pub memory_victims: Vec<MemoryVictim>,
@@ -45,7 +47,7 @@ pub struct ContainerStatus {
     /// What the plan says now.
     pub planned: Option<Limits>,
     pub in_force: Limits,
-    /// Whether its network is counted: in a group of its own that cgroup version 2 has.
+    /// Whether its network is counted.
     pub is_network_counted: bool,
     /// Why something was done about it last, oldest first: how long before `unix_ms`, and the
     /// reason.
@@ -64,6 +66,22 @@ pub enum StatusError {
     },
     #[error("{} is {age_s} s old: the agent does not run any more", path.display())]
     Old { path: PathBuf, age_s: u64 },
+}
+
+/// What the node used beyond its containers. A node has no heaps and no throttling of its own.
+pub fn others(node: &Usage, containers: &Usage) -> Usage {
+    let more = |of: fn(&Usage) -> u64| of(node).saturating_sub(of(containers));
+    Usage {
+        cpu_cores: (node.cpu_cores - containers.cpu_cores).max(0.0),
+        memory_bytes: more(|usage| usage.memory_bytes),
+        anonymous_bytes: more(|usage| usage.anonymous_bytes),
+        file_bytes: more(|usage| usage.file_bytes),
+        network_in_bytes_per_s: more(|usage| usage.network_in_bytes_per_s),
+        network_out_bytes_per_s: more(|usage| usage.network_out_bytes_per_s),
+        disk_read_bytes_per_s: more(|usage| usage.disk_read_bytes_per_s),
+        disk_write_bytes_per_s: more(|usage| usage.disk_write_bytes_per_s),
+        ..Usage::default()
+    }
 }
 
 /// The file of an agent.
@@ -123,26 +141,27 @@ impl Status {
     }
 
     fn write_text(&self, text: &mut String) -> std::fmt::Result {
-        let Self {
-            node_usage: node,
-            capacity,
-            ..
-        } = self;
         let age_s = unix_ms().saturating_sub(self.unix_ms) as f64 / 1000.0;
         writeln!(text, "agent {}, {age_s:.1} s ago", self.pid)?;
-        writeln!(
-            text,
-            "node: {:.2} of {} cores, {} of {} MiB, disk {} MiB/s read {} MiB/s written, \
-             network {} MiB/s in {} MiB/s out",
-            node.cpu_cores,
-            capacity.cpu_cores,
-            node.memory_bytes / MIB,
-            capacity.memory_bytes / MIB,
-            node.disk_read_bytes_per_s / MIB,
-            node.disk_write_bytes_per_s / MIB,
-            node.network_in_bytes_per_s / MIB,
-            node.network_out_bytes_per_s / MIB,
-        )?;
+        let Capacity {
+            cpu_cores,
+            memory_bytes,
+            ..
+        } = self.capacity;
+        for (whose, usage) in [("node", &self.node_usage), ("others", &self.others_usage)] {
+            writeln!(
+                text,
+                "{whose}: {:.2} of {cpu_cores} cores, {} of {} MiB, disk {} MiB/s read {} MiB/s \
+                 written, network {} MiB/s in {} MiB/s out",
+                usage.cpu_cores,
+                usage.memory_bytes / MIB,
+                memory_bytes / MIB,
+                usage.disk_read_bytes_per_s / MIB,
+                usage.disk_write_bytes_per_s / MIB,
+                usage.network_in_bytes_per_s / MIB,
+                usage.network_out_bytes_per_s / MIB,
+            )?;
+        }
         for victim in &self.memory_victims {
             writeln!(
                 text,
@@ -164,7 +183,7 @@ impl Status {
 impl ContainerStatus {
     fn network(&self, usage: &Usage) -> String {
         if !self.is_network_counted {
-            return "not counted: it has no group of cgroup version 2".into();
+            return "not counted: it has no group for that, doctor says why".into();
         }
         format!(
             "{} KiB/s in {} KiB/s out",
@@ -227,6 +246,7 @@ mod tests {
             can_limit: CanLimit::default(),
             capacity: Capacity::default(),
             node_usage: Usage::default(),
+            others_usage: Usage::default(),
             pressure: None,
             memory_victims: Vec::new(),
             containers: vec![ContainerStatus {
@@ -256,7 +276,7 @@ mod tests {
         for part in [
             "agent 7, ",
             "container_1_1_1_1\n",
-            "network not counted: it has no group of cgroup version 2\n",
+            "network not counted: it has no group for that, doctor says why\n",
             "  planned   -\n",
             "  in force  cpu_cap_cores 0.5, memory_bytes 1073741824\n",
             "  1.5 s before: plan_step\n",
@@ -264,6 +284,19 @@ mod tests {
         ] {
             assert!(text.contains(part), "{text}");
         }
+    }
+
+    #[test]
+    fn what_is_not_yarns_is_the_rest_of_the_node() {
+        let usage = |cpu_cores, memory_bytes| Usage {
+            cpu_cores,
+            memory_bytes,
+            ..Usage::default()
+        };
+        let (node, containers) = (usage(1.5, 700), usage(1.0, 200));
+        assert_eq!(others(&node, &containers), usage(0.5, 500));
+        // Counted at different moments, a part may be more than the whole.
+        assert_eq!(others(&containers, &node), usage(0.0, 0));
     }
 
     #[test]
