@@ -275,6 +275,54 @@ fn from_arrival_on_a_container_is_in_its_groups_whatever_a_plan_says() {
 }
 
 #[test]
+fn the_executors_groups_get_back_their_limits_of_memory_and_disk() {
+    let Some(parent) = Parent::new() else { return };
+    let directory = on_disk();
+    let local_dirs = format!(
+        "[disk]\nlocal_dirs = [\"{}\"]\n",
+        directory.path().display()
+    );
+    let mut agent = Agent::start_with(&format!("{}/own", parent.name), &local_dirs);
+    if !agent.report().can_limit.disk {
+        return skip("no disk stands behind the directory of the test");
+    }
+    let tree = Tree::new("sleep 60");
+    parent.hold_as_executor(&tree, &["cpu", "cpuacct", "memory", "blkio"]);
+    let of_memory = parent.executors_group("memory", &tree);
+    let of_disk = parent.executors_group("blkio", &tree);
+    let [memory_file, disk_file] = match parent.is_version_2() {
+        true => ["memory.max", "io.max"],
+        false => ["memory.limit_in_bytes", "blkio.throttle.write_bps_device"],
+    };
+    let held = || {
+        let read = |group: &Path, file| fs::read_to_string(group.join(file)).unwrap();
+        [
+            read(&of_memory, memory_file),
+            read(&of_disk, disk_file).replace(" rbps=max wbps=max riops=max wiops=max\n", ""),
+        ]
+    };
+    fs::write(of_memory.join(memory_file), (2_u64 << 30).to_string()).unwrap();
+    let before = held();
+    assert!(before[0].starts_with("2147483648"));
+
+    agent.runs(&[&tree]);
+    let limits = |bytes| Limits {
+        disk_cap_bytes_per_s: Some(16 << 20),
+        ..memory(bytes)
+    };
+    agent.apply(60_000, vec![tree.limited(limits(1 << 30))]);
+    assert!(held()[0].starts_with("1073741824"));
+    assert!(held()[1].contains("16777216"), "{:?}", held());
+    agent.apply(60_000, vec![tree.limited(limits(3 << 30))]);
+    assert_eq!(held()[0], before[0], "the executor's own is never loosened");
+    agent.apply(60_000, vec![tree.limited(limits(1 << 30))]);
+    agent.signal(Signal::SIGKILL);
+    assert_ne!(held(), before);
+    agent.start_again();
+    assert_eq!(held(), before);
+}
+
+#[test]
 fn cpu_that_two_containers_want_is_shared_by_their_weights() {
     let Some(parent) = Parent::new() else { return };
     let agent = Agent::start(&parent.name);

@@ -83,7 +83,12 @@ impl Parent {
             fs::create_dir_all(&group).unwrap();
             fs::write(group.join("cgroup.procs"), tree.pid().to_string()).unwrap();
         }
-        self.cpu.join("yarn").join(&tree.id)
+        self.executors_group("cpu", tree)
+    }
+
+    /// The group that [`Self::hold_as_executor`] made.
+    pub fn executors_group(&self, controller: &str, tree: &Tree) -> PathBuf {
+        self.of(controller).join("yarn").join(&tree.id)
     }
 
     /// Makes again what a test removed.
