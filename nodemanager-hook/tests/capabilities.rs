@@ -22,7 +22,7 @@ fn works_with(capabilities: &[String]) -> Option<BTreeSet<&'static str>> {
     let cable = Cable::new()?;
     // A node that is always short and holds one of two requests: the other one is killed.
     let sections = "[memory]\nnode_floor_bytes = 1000000000000000\nkill_after_ms = 1000\n\
-                    [network]\ndevices = [\"cable\"]\n\
+                    [network]\nbackend = \"bpf\"\ndevices = [\"cable\"]\n\
                     [capacity]\nmemory_bytes = 1073741824\nnetwork_bytes_per_s = 12500000\n";
     let group_of_the_socket = format!("group = \"{}\"\n", another_group());
     let own = format!("{}/own", parent.name);

