@@ -10,7 +10,7 @@ use std::{
 
 use serde::Deserialize;
 
-use crate::network::Backend;
+use crate::network::{Backend, Device};
 
 /// Everything an administrator can set. `agent.toml` beside this crate explains each key.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -128,6 +128,14 @@ impl Default for Cgroup {
             parent: "elastane".into(),
             from_arrival: false,
         }
+    }
+}
+
+impl Network {
+    /// The devices whose egress may be shaped; their names were checked when they were read.
+    pub fn parsed_devices(&self) -> Vec<Device> {
+        let devices = self.devices.iter();
+        devices.filter_map(|name| name.parse().ok()).collect()
     }
 }
 

@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::{
     cgroups::{Controller, Hierarchies, Hierarchy, NetworkGroups, Version},
     config::{self, Config},
-    network::{self, Backend, Chosen, Shaper},
+    network::{self, Backend, Shaper},
     run::PROC,
     sensors::{Device, Disks, ProcFs, pressure},
 };
@@ -36,7 +36,7 @@ struct Host {
     /// What the disks behind them carry, where it is configured or known.
     disk_bytes_per_s: Option<u64>,
     /// What the network of containers is counted and limited by, if anything.
-    network: Option<Chosen>,
+    network: Option<(Backend, NetworkGroups)>,
     /// Why that is nothing better.
     network_lacks: Option<String>,
     /// What the node's links carry, where it is configured or known.
@@ -72,14 +72,14 @@ pub fn diagnose(config: &Config) -> io::Result<Vec<Finding>> {
     };
     let mut hierarchies = Hierarchies::of_this_host(&mountinfo);
     let (network, network_lacks) = backend(&config.network, &hierarchies);
-    hierarchies.serve_network(network.map(|network| network.groups));
+    hierarchies.serve_network(network.map(|(_, groups)| groups));
     Ok(Host {
         is_root: geteuid().is_root(),
         hierarchies,
         disk_bytes_per_s: capacity.disk_bytes_per_s.or_else(known_disks),
         network_bytes_per_s: capacity
             .network_bytes_per_s
-            .or_else(|| links_bytes_per_s(&config.network.devices)),
+            .or_else(|| links_bytes_per_s(config.network.parsed_devices())),
         local_dirs,
         network,
         network_lacks,
@@ -204,7 +204,7 @@ impl Host {
     /// What counts containers' bytes, and limits what they receive.
     fn counted_by(&self) -> Option<[&'static str; 2]> {
         self.usable(Controller::Network).ok()?;
-        let Chosen { backend, groups } = self.network?;
+        let (backend, groups) = self.network?;
         // Where version 2 has controllers, a container is not moved before a plan limits it.
         let is_apart = self.hierarchies.is_apart(Controller::Network);
         match (backend, groups) {
@@ -258,7 +258,7 @@ impl Host {
         let is_shaped = is_marked && !shaped.is_empty();
         let is_by_priority = self
             .network
-            .is_some_and(|network| network.backend == Backend::NetPrio);
+            .is_some_and(|(backend, _)| backend == Backend::NetPrio);
         Finding {
             what: "sent",
             measured_by: self.counted_by().map(|[counts, _]| counts.to_owned()),
@@ -337,23 +337,21 @@ impl Host {
 fn backend(
     config: &config::Network,
     hierarchies: &Hierarchies,
-) -> (Option<Chosen>, Option<String>) {
+) -> (Option<(Backend, NetworkGroups)>, Option<String>) {
     if !config.measure {
         return (None, Some("set network.measure = true".into()));
     }
-    let devices = config.devices.iter();
-    let devices: Vec<network::Device> = devices.filter_map(|name| name.parse().ok()).collect();
+    let devices = config.parsed_devices();
     let (chosen, passed_over) = Backend::choose(config.backend, hierarchies, &devices);
+    let network = chosen.map(|chosen| (chosen.backend(), chosen.groups()));
     (
-        chosen,
+        network,
         (!passed_over.is_empty()).then(|| passed_over.to_string()),
     )
 }
 
 /// The speed of these devices, or else of the default route's; nothing where one does not say.
-fn links_bytes_per_s(names: &[String]) -> Option<u64> {
-    let mut devices: Vec<network::Device> =
-        names.iter().filter_map(|name| name.parse().ok()).collect();
+fn links_bytes_per_s(mut devices: Vec<network::Device>) -> Option<u64> {
     if devices.is_empty() {
         devices.extend(network::Device::of_default_route().ok().flatten());
     }
@@ -406,10 +404,7 @@ mod tests {
             local_dirs: vec![("/data".into(), Ok(Device { major: 8, minor: 0 }))],
             disk_bytes_per_s: Some(150_000_000),
             network_bytes_per_s: Some(1_250_000_000),
-            network: Some(Chosen {
-                backend: Backend::Bpf,
-                groups: NetworkGroups::Version2,
-            }),
+            network: Some((Backend::Bpf, NetworkGroups::Version2)),
             network_lacks: None,
             network_devices: vec![("eth0".into(), Ok(()))],
             jvm: config::Jvm::default(),
@@ -475,7 +470,7 @@ mod tests {
     fn what_stands_in_for_bpf_is_named_with_what_it_cannot() {
         let with = |backend, groups| {
             let mut host = host(V1, "");
-            host.network = Some(Chosen { backend, groups });
+            host.network = Some((backend, groups));
             host.network_lacks = Some("BPF: this kernel takes no programs".into());
             host.hierarchies.serve_network(Some(groups));
             let findings = host.findings();

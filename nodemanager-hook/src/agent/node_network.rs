@@ -11,8 +11,8 @@ use crate::{
     config,
     journal::{Journal, NetworkMade},
     network::{
-        self, AllCounters, Backend, BpfNetworks, Chosen, Device, EgressRate, Mechanism,
-        NetworkError, Networks, Shaper, ShaperError, remove_leftovers,
+        self, AllCounters, Backend, Chosen, Device, EgressRate, NetworkError, Networks, Shaper,
+        ShaperError,
     },
     sensors::Growth,
 };
@@ -59,10 +59,10 @@ impl NodeNetwork {
         };
         let mut made = NetworkMade {
             devices: BTreeSet::new(),
-            has_nft_table: chosen.backend == Backend::Nft,
+            has_nft_table: chosen.backend() == Backend::Nft,
         };
         remember(journal, made.clone());
-        match open(chosen, &devices, parent) {
+        match chosen.open(parent) {
             Ok(groups) => network.groups = Some(groups),
             Err(error) => {
                 log::warn!("the network of containers is neither measured nor limited: {error}");
@@ -197,35 +197,19 @@ pub(super) fn choose(config: &config::Network, hierarchies: &Hierarchies) -> Opt
     if !config.measure || !geteuid().is_root() {
         return None;
     }
-    let (chosen, passed_over) = Backend::choose(config.backend, hierarchies, &configured(config));
-    match chosen {
+    let (chosen, passed_over) =
+        Backend::choose(config.backend, hierarchies, &config.parsed_devices());
+    match &chosen {
         None => {
             log::warn!("the network of containers is neither measured nor limited: {passed_over}")
         }
-        Some(Chosen { backend, .. }) if !passed_over.is_empty() => {
+        Some(chosen) if !passed_over.is_empty() => {
+            let backend = chosen.backend();
             log::warn!("the network of containers: {backend} is used instead of {passed_over}");
         }
         Some(_) => {}
     }
     chosen
-}
-
-fn open(
-    chosen: Chosen,
-    devices: &[Device],
-    parent: &Path,
-) -> Result<Box<dyn Networks>, NetworkError> {
-    if chosen.backend == Backend::Bpf {
-        let bpf = BpfNetworks::open()?;
-        if bpf.mechanism() == Mechanism::Program {
-            let removed = remove_leftovers(parent)?;
-            if removed > 0 {
-                log::info!("{removed} BPF programs of a killed agent are detached");
-            }
-        }
-        return Ok(Box::new(bpf));
-    }
-    chosen.open(devices)
 }
 
 /// Removes what the journal names, whether or not the configuration still does.
@@ -255,15 +239,9 @@ fn remember(journal: &mut Journal, made: NetworkMade) {
     }
 }
 
-/// The devices whose egress may be shaped.
-fn configured(config: &config::Network) -> Vec<Device> {
-    let devices = config.devices.iter();
-    devices.filter_map(|name| name.parse().ok()).collect()
-}
-
 /// The configured devices, or else the one of the default route.
 fn measured_devices(config: &config::Network) -> Vec<Device> {
-    let configured = configured(config);
+    let configured = config.parsed_devices();
     if !configured.is_empty() {
         return configured;
     }

@@ -30,6 +30,7 @@ use crate::{
     config::{self, Config},
     journal::Journal,
     memory_watch::{MemoryWatch, MemoryWatchError},
+    network::Chosen,
     once::Once,
     report::Identity,
     samples::Samples,
@@ -68,7 +69,7 @@ impl Agent {
         let mountinfo = read("self/mountinfo")?;
         let mut hierarchies = Hierarchies::of_this_host(&mountinfo);
         let network = node_network::choose(&config.network, &hierarchies);
-        hierarchies.serve_network(network.map(|network| network.groups));
+        hierarchies.serve_network(network.as_ref().map(Chosen::groups));
         let disks = Disks::new(Path::new(SYS));
         let local_disks = local_disks(&disks, &config.disk.local_dirs, &mountinfo);
         let capacity = capacity(&config.capacity, &read("meminfo")?);

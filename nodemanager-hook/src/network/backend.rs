@@ -1,10 +1,11 @@
 //! By what the networks of groups are measured and limited on a host: the first that works.
 
-use std::fmt;
+use std::{fmt, path::Path};
 
 use serde::{Deserialize, Serialize};
 
 use super::{
+    attachment::{Mechanism, remove_leftovers},
     bpf_networks::BpfNetworks,
     device::Device,
     error::NetworkError,
@@ -26,13 +27,15 @@ pub enum Backend {
     NetPrio,
 }
 
-/// A backend that works on this host, with the groups that it works on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Chosen {
-    /// By what.
-    pub backend: Backend,
-    /// On which.
-    pub groups: NetworkGroups,
+/// A backend that works on this host. Nothing is changed for it yet.
+#[derive(Debug)]
+pub enum Chosen {
+    /// Its maps are made, and nothing is attached.
+    Bpf(BpfNetworks),
+    /// How its rules will tell groups.
+    Nft(GroupsBy),
+    /// On devices that are there.
+    NetPrio(NetPrioNetworks),
 }
 
 /// Backends that do not work on this host, and why.
@@ -53,65 +56,83 @@ impl Backend {
         let mut passed_over = PassedOver::default();
         let tried = Self::ALL.into_iter();
         for backend in tried.filter(|one| wanted.is_none_or(|wanted| wanted == *one)) {
-            match backend.check(hierarchies, devices) {
-                Ok(groups) => return (Some(Chosen { backend, groups }), passed_over),
+            match backend.try_on(hierarchies, devices) {
+                Ok(chosen) => return (Some(chosen), passed_over),
                 Err(error) => passed_over.0.push((backend, error)),
             }
         }
         (None, passed_over)
     }
 
-    fn check(
-        self,
-        hierarchies: &Hierarchies,
-        devices: &[Device],
-    ) -> Result<NetworkGroups, NetworkError> {
-        let need = |groups: NetworkGroups| {
-            let is_there = hierarchies.offer_network(groups).is_some();
-            let missing = || NetworkError::NotMounted {
+    fn try_on(self, hierarchies: &Hierarchies, devices: &[Device]) -> Result<Chosen, NetworkError> {
+        let need = |groups: NetworkGroups| match hierarchies.offer_network(groups) {
+            Some(_) => Ok(()),
+            None => Err(NetworkError::NotMounted {
                 what: groups.name(),
-            };
-            is_there.then_some(groups).ok_or_else(missing)
+            }),
         };
         match self {
             Self::Bpf => {
-                let groups = need(NetworkGroups::Version2)?;
-                BpfNetworks::open()?;
-                Ok(groups)
+                need(NetworkGroups::Version2)?;
+                Ok(Chosen::Bpf(BpfNetworks::open()?))
             }
             Self::Nft => {
                 let version_2 = hierarchies.offer_network(NetworkGroups::Version2);
-                let groups = match version_2.is_some_and(|one| one.mount_point() == CGROUP2) {
-                    true => NetworkGroups::Version2,
-                    false => need(NetworkGroups::NetCls)?,
+                let groups_by = match version_2.is_some_and(|one| one.mount_point() == CGROUP2) {
+                    true => GroupsBy::Path,
+                    false => GroupsBy::ClassId,
                 };
-                NftNetworks::check(groups_by(groups))?;
-                Ok(groups)
+                need(groups_by.groups())?;
+                NftNetworks::check(groups_by)?;
+                Ok(Chosen::Nft(groups_by))
             }
             Self::NetPrio => {
-                NetPrioNetworks::open(devices.to_vec())?;
-                need(NetworkGroups::NetPrio)
+                let networks = NetPrioNetworks::open(devices.to_vec())?;
+                need(NetworkGroups::NetPrio)?;
+                Ok(Chosen::NetPrio(networks))
             }
         }
     }
 }
 
 impl Chosen {
+    /// Which it is.
+    pub fn backend(&self) -> Backend {
+        match self {
+            Self::Bpf(_) => Backend::Bpf,
+            Self::Nft(_) => Backend::Nft,
+            Self::NetPrio(_) => Backend::NetPrio,
+        }
+    }
+
+    /// The groups that it works on.
+    pub fn groups(&self) -> NetworkGroups {
+        match self {
+            Self::Bpf(_) => NetworkGroups::Version2,
+            Self::Nft(groups_by) => groups_by.groups(),
+            Self::NetPrio(_) => NetworkGroups::NetPrio,
+        }
+    }
+
+    /// Begins its work, without what a killed agent left of the same on `parent`, the group around
+    /// the containers' groups.
+    ///
     /// # Errors
     /// What has come about since it was chosen.
-    pub fn open(self, devices: &[Device]) -> Result<Box<dyn Networks>, NetworkError> {
-        Ok(match self.backend {
-            Backend::Bpf => Box::new(BpfNetworks::open()?),
-            Backend::Nft => Box::new(NftNetworks::open(groups_by(self.groups))?),
-            Backend::NetPrio => Box::new(NetPrioNetworks::open(devices.to_vec())?),
+    pub fn open(self, parent: &Path) -> Result<Box<dyn Networks>, NetworkError> {
+        Ok(match self {
+            Self::Bpf(networks) => {
+                if networks.mechanism() == Mechanism::Program {
+                    let removed = remove_leftovers(parent)?;
+                    if removed > 0 {
+                        log::info!("{removed} BPF programs of a killed agent are detached");
+                    }
+                }
+                Box::new(networks)
+            }
+            Self::Nft(groups_by) => Box::new(NftNetworks::open(groups_by)?),
+            Self::NetPrio(networks) => Box::new(networks),
         })
-    }
-}
-
-fn groups_by(groups: NetworkGroups) -> GroupsBy {
-    match groups {
-        NetworkGroups::Version2 => GroupsBy::Path,
-        NetworkGroups::NetCls | NetworkGroups::NetPrio => GroupsBy::ClassId,
     }
 }
 

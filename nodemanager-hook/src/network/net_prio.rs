@@ -57,11 +57,11 @@ impl Networks for NetPrioNetworks {
         let mut files = Vec::new();
         for device in &self.devices {
             let held = priority_of(&map, device).unwrap_or("0");
-            TakenFile::check(&path, held, "0")?;
+            TakenFile::check(&path, held)?;
             let unset = line(device, 0);
             files.push(DevicePriority {
                 device: device.clone(),
-                file: TakenFile::hold(&path, &unset)?,
+                file: TakenFile::set(&path, &unset, &unset)?,
             });
         }
         slot.begin();

@@ -4,6 +4,7 @@ mod program;
 mod script;
 
 use std::{
+    collections::BTreeMap,
     io,
     path::{Path, PathBuf},
     sync::Arc,
@@ -21,11 +22,12 @@ use super::{
     slots::{AllCounters, Slot, Slots},
     taken_file::TakenFile,
 };
+use crate::cgroups::NetworkGroups;
 
 /// Where `nft` looks for groups of version 2; it knows no other place.
 pub const CGROUP2: &str = "/sys/fs/cgroup";
 const CLASS_ID: &str = "net_cls.classid";
-/// Not the agent's class 1 of any group: for trying whether the kernel takes such a rule.
+/// No class of the agent's: for trying whether the kernel takes such a rule.
 const PROBED_CLASS_ID: u32 = 1;
 
 /// How groups are told.
@@ -35,6 +37,16 @@ pub enum GroupsBy {
     Path,
     /// By the class id of groups of `net_cls`.
     ClassId,
+}
+
+impl GroupsBy {
+    /// The groups themselves.
+    pub fn groups(self) -> NetworkGroups {
+        match self {
+            Self::Path => NetworkGroups::Version2,
+            Self::ClassId => NetworkGroups::NetCls,
+        }
+    }
 }
 
 /// One table of rules. It goes when this is dropped.
@@ -117,7 +129,7 @@ impl Networks for NftNetworks {
         let attached = self.slots.attached();
         let counters = program::counters().map_err(io::Error::other)?;
         let count = self.slots.count();
-        let all = (0..count).map(|number| counters_of(number, |name| counters.get(name).copied()));
+        let all = (0..count).map(|number| counters_of(number, &counters));
         Ok(AllCounters::new(all.collect(), attached))
     }
 
@@ -133,8 +145,7 @@ impl GroupNetwork for NftGroup {
 
     fn counters(&self) -> io::Result<NetworkCounters> {
         let counters = program::counters().map_err(io::Error::other)?;
-        let number = self.slot.number();
-        Ok(counters_of(number, |name| counters.get(name).copied()))
+        Ok(counters_of(self.slot.number(), &counters))
     }
 
     /// A second's bytes, and 64 KiB, may come at once.
@@ -189,8 +200,11 @@ impl Drop for Table {
     }
 }
 
-fn counters_of(number: u32, counter: impl Fn(&str) -> Option<Counter>) -> NetworkCounters {
-    let of = |name: &str| counter(&format!("{name}{number}")).unwrap_or_default();
+fn counters_of(number: u32, counters: &BTreeMap<String, Counter>) -> NetworkCounters {
+    let of = |name: &str| {
+        let counter = counters.get(&format!("{name}{number}"));
+        counter.copied().unwrap_or_default()
+    };
     NetworkCounters {
         received_bytes: of(RECEIVED).bytes,
         sent_bytes: of(SENT).bytes,

@@ -13,35 +13,35 @@ pub struct TakenFile {
 }
 
 impl TakenFile {
-    /// Takes a file that holds `unset`, or what a killed agent left: a number of the agent's.
+    /// Takes a file that holds 0, or what a killed agent left: a number of the agent's.
     ///
     /// # Errors
     /// What somebody else has written; those of the file.
     pub fn take(path: &Path, unset: &str, text: &str) -> Result<Self, NetworkError> {
-        Self::check(path, &read_text(path)?, unset)?;
-        let file = Self::hold(path, unset)?;
-        file.write(text)?;
-        Ok(file)
+        Self::check(path, &read_text(path)?)?;
+        Ok(Self::set(path, unset, text)?)
     }
 
-    /// Writes `unset` to a file, now and at the end.
+    /// Writes `text` to a file, and `unset` at the end.
     ///
     /// # Errors
     /// Those of the file.
-    pub fn hold(path: &Path, unset: &str) -> Result<Self, KernelFileError> {
+    pub fn set(path: &Path, unset: &str, text: &str) -> Result<Self, KernelFileError> {
         let file = Self {
             path: path.into(),
             unset: unset.into(),
         };
-        file.write(unset)?;
+        file.write(text)?;
         Ok(file)
     }
 
     /// # Errors
     /// A number in a file that is neither 0 nor the agent's.
-    pub fn check(path: &Path, held: &str, unset: &str) -> Result<(), NetworkError> {
+    pub fn check(path: &Path, held: &str) -> Result<(), NetworkError> {
         let held = held.trim();
-        let is_free = held == unset || held.parse().is_ok_and(is_own);
+        let is_free = held
+            .parse()
+            .is_ok_and(|number| number == 0 || is_own(number));
         is_free.then_some(()).ok_or_else(|| NetworkError::Foreign {
             path: path.into(),
             value: held.into(),
