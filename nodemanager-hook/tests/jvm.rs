@@ -85,6 +85,28 @@ fn g1_gives_memory_back_grows_again_and_is_restored_after_a_crash() {
     assert_eq!(kept.flags[&Flag::MinHeapFreeRatio], 40);
 }
 
+/// Gives back after a soft bound of 100 MiB until less than so many MiB are resident, and grows again.
+fn follows_a_soft_bound(workload: &mut Workload, what: &str, most_mib: u64) {
+    let control = workload.control();
+    let former = control.former().unwrap();
+    let sent = control.carry_out(shrink(100), &former).unwrap();
+    let bound = Command::SetFlag {
+        flag: Flag::SoftMaxHeapSize,
+        value: 100 * MIB,
+    };
+    assert_eq!(sent, Recipe::Send(vec![bound]));
+    workload.wait_for_resident(what, |mib| mib < most_mib);
+    let heap_bytes = 900 * MIB;
+    control
+        .carry_out(Wish::Grow { heap_bytes }, &former)
+        .unwrap();
+    assert_eq!(control.former().unwrap(), former);
+    // That it holds so much says that it could grow. The kernel counts its pages while the collector
+    // maps them elsewhere, so one look may miss some.
+    workload.hold(500);
+    workload.wait_for_resident("what it holds is resident", |mib| mib > 500);
+}
+
 #[test]
 fn zgc_gives_memory_back_and_grows_again() {
     let options = "-Xmx700m -XX:+UseZGC -XX:ZUncommitDelay=1";
@@ -104,24 +126,7 @@ fn zgc_gives_memory_back_and_grows_again() {
         once.abs_diff(resident) <= resident / 5,
         "{once} counted, {resident} resident"
     );
-    let control = workload.control();
-    let former = control.former().unwrap();
-    let sent = control.carry_out(shrink(100), &former).unwrap();
-    let bound = Command::SetFlag {
-        flag: Flag::SoftMaxHeapSize,
-        value: 100 * MIB,
-    };
-    assert_eq!(sent, Recipe::Send(vec![bound]));
-    workload.wait_for_resident("ZGC gives back", |mib| mib < 150);
-    let heap_bytes = 900 * MIB;
-    control
-        .carry_out(Wish::Grow { heap_bytes }, &former)
-        .unwrap();
-    assert_eq!(control.former().unwrap(), former);
-    // That it holds so much says that it could grow. The kernel counts its pages while the collector
-    // maps them elsewhere, so one look may miss some.
-    workload.hold(500);
-    workload.wait_for_resident("what it holds is resident", |mib| mib > 500);
+    follows_a_soft_bound(&mut workload, "ZGC gives back", 150);
 }
 
 #[test]
@@ -131,23 +136,8 @@ fn shenandoah_gives_memory_back_and_grows_again() {
         return; // Not every build of a JDK has it.
     }
     let mut workload = after_a_peak(options);
-    let control = workload.control();
-    assert_eq!(control.kind().collector, Collector::Shenandoah);
-    let former = control.former().unwrap();
-    let sent = control.carry_out(shrink(100), &former).unwrap();
-    let bound = Command::SetFlag {
-        flag: Flag::SoftMaxHeapSize,
-        value: 100 * MIB,
-    };
-    assert_eq!(sent, Recipe::Send(vec![bound]));
-    workload.wait_for_resident("Shenandoah gives back", |mib| mib < 350);
-    let heap_bytes = 900 * MIB;
-    control
-        .carry_out(Wish::Grow { heap_bytes }, &former)
-        .unwrap();
-    assert_eq!(control.former().unwrap(), former);
-    workload.hold(500);
-    workload.wait_for_resident("what it holds is resident", |mib| mib > 500);
+    assert_eq!(workload.control().kind().collector, Collector::Shenandoah);
+    follows_a_soft_bound(&mut workload, "Shenandoah gives back", 350);
 }
 
 #[test]

@@ -34,6 +34,11 @@ fn disk(bytes_per_s: u64) -> Limits {
     }
 }
 
+/// The section of an agent that limits traffic on the disk behind a directory.
+fn local_dirs(directory: &Path) -> String {
+    format!("[disk]\nlocal_dirs = [\"{}\"]\n", directory.display())
+}
+
 /// A process that takes memory when a file appears, and says so by another one.
 fn takes(bytes: u64, directory: &Path) -> Tree {
     Tree::new(&format!(
@@ -278,11 +283,10 @@ fn from_arrival_on_a_container_is_in_its_groups_whatever_a_plan_says() {
 fn the_executors_groups_get_back_their_limits_of_memory_and_disk() {
     let Some(parent) = Parent::new() else { return };
     let directory = on_disk();
-    let local_dirs = format!(
-        "[disk]\nlocal_dirs = [\"{}\"]\n",
-        directory.path().display()
+    let mut agent = Agent::start_with(
+        &format!("{}/own", parent.name),
+        &local_dirs(directory.path()),
     );
-    let mut agent = Agent::start_with(&format!("{}/own", parent.name), &local_dirs);
     if !agent.report().can_limit.disk {
         return skip("no disk stands behind the directory of the test");
     }
@@ -356,11 +360,7 @@ fn cpu_that_two_containers_want_is_shared_by_their_weights() {
 fn direct_reads_and_writes_keep_to_their_cap_within_a_tenth() {
     let Some(parent) = Parent::new() else { return };
     let directory = on_disk();
-    let local_dirs = format!(
-        "[disk]\nlocal_dirs = [\"{}\"]\n",
-        directory.path().display()
-    );
-    let agent = Agent::start_with(&parent.name, &local_dirs);
+    let agent = Agent::start_with(&parent.name, &local_dirs(directory.path()));
     if !agent.report().can_limit.disk {
         return skip("no disk stands behind the directory of the test");
     }
@@ -499,11 +499,7 @@ fn the_youngest_beyond_the_nodes_size_is_killed_when_naming_it_did_not_help() {
 fn a_clean_stop_leaves_no_memory_or_disk_group() {
     let Some(parent) = Parent::new() else { return };
     let directory = on_disk();
-    let local_dirs = format!(
-        "[disk]\nlocal_dirs = [\"{}\"]\n",
-        directory.path().display()
-    );
-    let agent = Agent::start_with(&parent.name, &local_dirs);
+    let agent = Agent::start_with(&parent.name, &local_dirs(directory.path()));
     let tree = Tree::new("sleep 60");
     let before = tree.place();
     agent.runs(&[&tree]);

@@ -33,23 +33,25 @@ fn application(folder: &Path, runs: &[(&str, usize)]) -> PathBuf {
     application
 }
 
-#[test]
-fn every_run_is_predicted_from_those_before_it() {
-    let folder = tempfile::tempdir().unwrap();
-    application(folder.path(), &[("1", 40), ("2", 42), ("3", 41), ("4", 40)]);
-    let (json, out) = (
-        folder.path().join("figures.json"),
-        folder.path().join("out"),
-    );
+/// What evaluating a folder prints, and where its figures and predictions are.
+fn evaluated(folder: &Path) -> (String, PathBuf, PathBuf) {
+    let (json, out) = (folder.join("figures.json"), folder.join("out"));
     let arguments = [
         "evaluate",
-        text(folder.path()),
+        text(folder),
         "--json",
         text(&json),
         "--predictions",
         text(&out),
     ];
-    let printed = elastane(&arguments).printed();
+    (elastane(&arguments).printed(), json, out)
+}
+
+#[test]
+fn every_run_is_predicted_from_those_before_it() {
+    let folder = tempfile::tempdir().unwrap();
+    application(folder.path(), &[("1", 40), ("2", 42), ("3", 41), ("4", 40)]);
+    let (printed, json, out) = evaluated(folder.path());
     assert!(
         printed.starts_with("2 runs predicted, each from those before it\n"),
         "{printed}"
@@ -122,19 +124,7 @@ fn runs_with_the_same_settings_predict_the_next_and_what_nothing_says_is_counted
         .map(|(name, slots)| (name.to_string(), serde_json::json!({ "rounds": slots })));
     let given = Value::Object(given.collect());
     fs::write(nightly.join("settings.json"), given.to_string()).unwrap();
-    let (json, out) = (
-        folder.path().join("figures.json"),
-        folder.path().join("out"),
-    );
-    let arguments = [
-        "evaluate",
-        text(folder.path()),
-        "--json",
-        text(&json),
-        "--predictions",
-        text(&out),
-    ];
-    let printed = elastane(&arguments).printed();
+    let (printed, json, out) = evaluated(folder.path());
     for line in [
         "4 runs predicted, each from those before it",
         "  same           4 runs   earlier runs had the same settings",

@@ -9,6 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use common::{NODE, START_MS, commit, open, open_with, register, report, run_of, submission};
+use elastane_core::cluster::{ApplicationId, NodeId};
 use elastane_protocol::VERSION;
 use elastane_runtime::Elastane;
 use elastane_store::{Access, Depository};
@@ -29,6 +30,15 @@ impl Mounted {
 
     fn path(&self) -> &Path {
         self.0.path()
+    }
+
+    /// Takes all room that is left.
+    fn fill(&self) {
+        std::fs::write(self.path().join("filler"), vec![1; 4 << 20]).unwrap_err();
+    }
+
+    fn make_room(&self) {
+        std::fs::remove_file(self.path().join("filler")).unwrap();
     }
 }
 
@@ -76,31 +86,40 @@ fn report_together_until(
     }
 }
 
+/// An application of a hundred containers is being recorded when its disk becomes full. Gives the
+/// node, the application and how many reports there were.
+fn until_full(elastane: &Elastane, disk: &Mounted) -> (NodeId, ApplicationId, u64) {
+    let node = register(elastane);
+    let application = elastane.application_added(&submission("application_1_0001"), START_MS);
+    for number in 0..100 {
+        let container = format!("container-{number}");
+        assert!(commit(elastane, &container, application, node, START_MS));
+    }
+    let mut number = 0;
+    report_until(elastane, &mut number, |_| number_of_slots(disk.path()) > 3);
+    disk.fill();
+    (node, application, number)
+}
+
+/// There is room again, and the slots that could not be saved are.
+fn until_made_up_for(elastane: &Elastane, disk: &Mounted, number: &mut u64) {
+    disk.make_room();
+    let missing = *number as usize;
+    report_until(elastane, number, |_| number_of_slots(disk.path()) > missing);
+}
+
 #[test]
 #[ignore = "mounts a file system, which needs root"]
 fn a_full_disk_stops_no_scheduling_and_is_made_up_for_once_there_is_room() {
     let disk = Mounted::new("2m");
     let elastane = open(disk.path(), "observe");
-    let node = register(&elastane);
-    let application = elastane.application_added(&submission("application_1_0001"), START_MS);
-    for number in 0..100 {
-        let container = format!("container-{number}");
-        assert!(commit(&elastane, &container, application, node, START_MS));
-    }
-    let mut number = 0;
-    report_until(&elastane, &mut number, |_| number_of_slots(disk.path()) > 3);
-    let filler = disk.path().join("filler");
-    std::fs::write(&filler, vec![1; 4 << 20]).unwrap_err();
+    let (node, application, mut number) = until_full(&elastane, &disk);
     report_until(&elastane, &mut number, |elastane| {
         status(elastane)["checkpoints_failed"].as_u64() > Some(3)
     });
     assert!(commit(&elastane, "another", application, node, START_MS));
 
-    std::fs::remove_file(&filler).unwrap();
-    let missing = number as usize;
-    report_until(&elastane, &mut number, |_| {
-        number_of_slots(disk.path()) > missing
-    });
+    until_made_up_for(&elastane, &disk, &mut number);
     assert_eq!(status(&elastane)["samples_lost"], 0);
     elastane.close();
 }
@@ -111,25 +130,12 @@ fn a_disk_that_is_full_for_long_loses_nothing_of_what_runs_on() {
     let disk = Mounted::new("3m");
     // The journal would take the room.
     let elastane = open_with(disk.path(), "observe", &[("journal.file", "")]);
-    let node = register(&elastane);
-    let application = elastane.application_added(&submission("application_1_0001"), START_MS);
-    for number in 0..100 {
-        let container = format!("container-{number}");
-        assert!(commit(&elastane, &container, application, node, START_MS));
-    }
-    let mut number = 0;
-    report_until(&elastane, &mut number, |_| number_of_slots(disk.path()) > 3);
-    let filler = disk.path().join("filler");
-    std::fs::write(&filler, vec![1; 4 << 20]).unwrap_err();
+    let (_, _, mut number) = until_full(&elastane, &disk);
     report_together_until(&elastane, &mut number, 200, |elastane| {
         status(elastane)["samples_lost"].as_u64() > Some(0)
     });
 
-    std::fs::remove_file(&filler).unwrap();
-    let missing = number as usize;
-    report_until(&elastane, &mut number, |_| {
-        number_of_slots(disk.path()) > missing
-    });
+    until_made_up_for(&elastane, &disk, &mut number);
     elastane.close();
     let saved: Vec<u64> = memory(disk.path()).collect();
     assert_eq!(saved, (1..=number).collect::<Vec<_>>());
@@ -143,8 +149,7 @@ fn a_disk_that_is_full_at_the_start_keeps_nobody_from_scheduling_by_what_is_know
     let node = register(&elastane);
     run_of(&elastane, node, "application_1_0001", START_MS, 1.0, true);
     elastane.close();
-    let filler = disk.path().join("filler");
-    std::fs::write(&filler, vec![1; 4 << 20]).unwrap_err();
+    disk.fill();
 
     let elastane = open(disk.path(), "observe");
     assert_eq!(status(&elastane)["profiles"], 1);
@@ -153,7 +158,7 @@ fn a_disk_that_is_full_at_the_start_keeps_nobody_from_scheduling_by_what_is_know
     run_of(&elastane, node, "application_1_0002", later_ms, 1.0, true);
     elastane.close();
 
-    std::fs::remove_file(&filler).unwrap();
+    disk.make_room();
     let elastane = open(disk.path(), "observe");
     assert_eq!(
         status(&elastane)["profiles"],
@@ -181,8 +186,7 @@ fn what_was_submitted_and_predicted_while_the_disk_was_full_is_kept_with_its_run
         assert!(Instant::now() < deadline, "{}", status(&elastane));
         thread::sleep(Duration::from_millis(5));
     }
-    let filler = disk.path().join("filler");
-    std::fs::write(&filler, vec![1; 4 << 20]).unwrap_err();
+    disk.fill();
 
     let id = "application_1_0002";
     run_of(&elastane, node, id, later_ms, 1.0, true);
@@ -193,7 +197,7 @@ fn what_was_submitted_and_predicted_while_the_disk_was_full_is_kept_with_its_run
     }
     elastane.bookable_changes(9, later_ms + 60_000);
     assert_eq!(read().submission(id).unwrap(), None);
-    std::fs::remove_file(&filler).unwrap();
+    disk.make_room();
     elastane.close();
     assert!(read().run(id).unwrap().is_some());
     assert!(read().submission(id).unwrap().is_some());
