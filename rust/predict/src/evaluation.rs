@@ -4,7 +4,7 @@ use elastane_core::{Demand, DemandError, Resources};
 
 use crate::plain::Plain;
 use crate::recurring::{
-    Excluded, NotPredicted, PastRun, Prediction, RecurringSettings, Tracker, predict_next, select,
+    Excluded, NotPredicted, PastRun, Prediction, RecurringSettings, Tracker, select,
 };
 use crate::score::{Score, amount, score};
 use crate::settings::{Foreseen, NotPlanned, Way};
@@ -68,18 +68,6 @@ pub struct Scored {
     pub prediction: Prediction,
     /// One for each of [`Method::ALL`], in its order.
     pub methods: Vec<MethodScores>,
-}
-
-/// Predicts a run from those before it, whatever they were given, and scores it against what it used.
-#[must_use]
-pub fn evaluate_run(history: &[PastRun], used: &Demand, settings: &RecurringSettings) -> Evaluated {
-    let outlook = predict_next(history, settings);
-    let foreseen = Foreseen {
-        way: Way::Same,
-        prediction: outlook.prediction.map_err(NotPlanned::from),
-        left_out: outlook.left_out,
-    };
-    evaluate_foreseen(foreseen, history, used, settings)
 }
 
 /// Scores what was foreseen of a run against what it used. The plain methods predict from the same

@@ -2,7 +2,7 @@
 //!
 //! [`signature()`] says which submissions are the same application. A [`RunRecorder`] turns the
 //! samples of a running one into the series of a [`Run`]; [`profile()`] makes a [`Profile`] from the
-//! latest runs, and [`predict_next`] an envelope with a confidence, which [`evaluate_run`] scores against
+//! latest runs, and [`predict_next`] an envelope with a confidence, which [`evaluate_foreseen`] scores against
 //! what a run then used. Nothing here does I/O or knows a clock; `docs/learning.md` has the formulas.
 
 mod evaluation;
@@ -21,7 +21,7 @@ mod signature;
 mod stem;
 
 pub use elastane_core::ContainerKind;
-pub use evaluation::{Evaluated, Method, MethodScores, Scored, evaluate_foreseen, evaluate_run};
+pub use evaluation::{Evaluated, Method, MethodScores, Scored, evaluate_foreseen};
 pub use explanation::{SignaturePart, signature_parts};
 pub use plain::Plain;
 pub use profile::{

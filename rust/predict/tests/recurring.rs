@@ -6,8 +6,9 @@ mod generator;
 
 use elastane_core::{Demand, Resource, Resources};
 use elastane_predict::{
-    Evaluated, Exclusion, Measure, Method, NotPredicted, ONE_RUN_CONFIDENCE, Outcome, PastRun,
-    Plain, Prediction, RecurringSettings, evaluate_run, predict_next, score,
+    ContainerKind, Evaluated, Exclusion, History, Measure, Method, NotPredicted,
+    ONE_RUN_CONFIDENCE, Outcome, PastRun, Plain, Prediction, RecurringSettings, Settings,
+    evaluate_foreseen, predict_next, score,
 };
 use generator::Application;
 use proptest::prelude::*;
@@ -195,10 +196,16 @@ fn the_next_run_is_covered_at_less_waste_than_the_peaks() {
     let mut sums = [[[0.0; 2]; 4]; Method::ALL.len()];
     let mut count = 0.0;
     for number in 1..=8 {
-        let history = past(&Application::new(3, number).runs(5).unwrap());
-        for next in [3, 4] {
-            let used = &history[next].used;
-            let Evaluated { outcome, .. } = evaluate_run(&history[..next], used, &settings());
+        let mut runs = past(&Application::new(3, number).runs(5).unwrap());
+        let nothing_given = Settings::default();
+        let mut history = History::new(ContainerKind::DEFAULT_EXECUTOR, settings());
+        for run in runs.drain(..3) {
+            history.add(run, &nothing_given);
+        }
+        for next in runs {
+            let foreseen = history.foresee(&nothing_given);
+            let Evaluated { outcome, .. } =
+                evaluate_foreseen(foreseen, history.runs(), &next.used, &settings());
             for (sums, scores) in sums.iter_mut().zip(outcome.unwrap().methods) {
                 for (sum, score) in sums.iter_mut().zip(scores.at_submission) {
                     sum[0] += score.coverage;
@@ -206,6 +213,7 @@ fn the_next_run_is_covered_at_less_waste_than_the_peaks() {
                 }
             }
             count += 1.0;
+            history.add(next, &nothing_given);
         }
     }
     let at = |method| Method::ALL.iter().position(|it| *it == method).unwrap();
