@@ -32,7 +32,8 @@ use std::{
 use elastane_protocol::{AgentRequest, AgentResponse, Limits, Reply, RunningContainer};
 
 use self::{
-    container::Container, heaps::NodeHeaps, limits::Rules, node::Node, node_network::NodeNetwork,
+    container::Container, heaps::NodeHeaps, limits::Rules, network::CountersNow, node::Node,
+    node_network::NodeNetwork,
 };
 pub use self::{departures::Restored, start::StartError};
 use crate::{
@@ -43,7 +44,6 @@ use crate::{
     containers,
     journal::Journal,
     memory_watch::MemoryWatch,
-    network::AllCounters,
     once::Once,
     peer::Peer,
     plan::Plan,
@@ -263,26 +263,30 @@ impl Agent {
             return;
         };
         let networks = self.network.read_containers();
-        let networks = networks.unwrap_or_else(|error| {
-            self.troubles.warn("readings", error);
-            None
-        });
+        let networks = match &networks {
+            Ok(Some(all)) => CountersNow::Of(all),
+            Ok(None) => CountersNow::EachByItself,
+            Err(error) => {
+                self.troubles.warn("networks not read", error);
+                CountersNow::Unreadable
+            }
+        };
         let ids: Vec<ContainerId> = self.containers.keys().cloned().collect();
         for id in &ids {
-            self.read_container(id, &table, networks.as_ref(), now);
+            self.read_container(id, &table, networks, now);
         }
     }
 
     /// Reads one container beside the round in which all are read.
     fn read_one(&mut self, id: &ContainerId, table: &ProcessTable, now: Instant) {
-        self.read_container(id, table, None, now);
+        self.read_container(id, table, CountersNow::EachByItself, now);
     }
 
     fn read_container(
         &mut self,
         id: &ContainerId,
         table: &ProcessTable,
-        networks: Option<&AllCounters>,
+        networks: CountersNow<'_>,
         now: Instant,
     ) {
         let Some(container) = self.containers.get_mut(id) else {
@@ -292,6 +296,11 @@ impl Agent {
             Ok(Some(reading)) => self.samples.add(id, &reading),
             Ok(None) => {}
             Err(error) => self.troubles.warn("readings", format!("{id}: {error}")),
+        }
+        let network = container.network.as_mut();
+        if let Some(error) = network.and_then(|network| network.failure.take()) {
+            let message = format!("{id}: {error}");
+            self.troubles.warn("networks not read", message);
         }
         let processes = &mut container.sensor.processes;
         if std::mem::take(&mut processes.disk_denied) {

@@ -344,6 +344,23 @@ while True:
                 (MB as u64..3 * MB as u64).contains(&one.usage.network_out_bytes_per_s)
             })
         });
+        // As a firewall does when it is loaded anew. The rest is measured on.
+        run_nft(&["flush", "ruleset"]);
+        let sequence = agent.report().sequence;
+        wait_until("samples go on without the network", || {
+            let report = agent.report();
+            let sample = report.containers.first().and_then(|one| one.samples.last());
+            report.sequence > sequence + 2
+                && sample.is_some_and(|one| {
+                    one.sequence > sequence + 1
+                        && one.usage.memory_bytes > 0
+                        && one.usage.network_out_bytes_per_s == 0
+                })
+        });
+        assert!(agent.troubles("networks not read") > 0);
+        agent.signal(Signal::SIGTERM);
+        agent.start_again();
+        agent.runs(&[&tree]);
         let limits = Limits {
             network_cap_bytes_per_s: Some(5_000_000),
             ..Limits::default()

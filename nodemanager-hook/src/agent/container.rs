@@ -10,14 +10,16 @@ use std::{
 use elastane_protocol::Limits;
 
 use super::{
-    heap_plan::GIVE_UP_AFTER, history::History, memory::Watched, network::ContainerNetwork,
+    heap_plan::GIVE_UP_AFTER,
+    history::History,
+    memory::Watched,
+    network::{ContainerNetwork, CountersNow},
 };
 use crate::{
     actuators::{KernelFileError, Limiter, Owner, Place, read_pids, read_pids_below},
     cgroups::{Controller, Hierarchies, Version},
     containers::Running,
     jvm::HeapFollower,
-    network::AllCounters,
     samples::Reading,
     sensors::{ContainerSensor, Device, MeasuredGroups, ProcFs, ProcessKey, ProcessTable},
 };
@@ -186,22 +188,21 @@ impl Container {
         self.root.is_some() && self.sensor.needs_tree()
     }
 
-    /// Reads what it uses; nothing when its group is gone. Its network is read by itself where the
-    /// counters of all are not given.
+    /// Reads what it uses; nothing when its group is gone.
     ///
     /// # Errors
-    /// Files and counters that are there but cannot be read.
+    /// Files that are there but cannot be read.
     pub fn read(
         &mut self,
         proc: &ProcFs,
         table: &ProcessTable,
         disks: &[Device],
-        networks: Option<&AllCounters>,
+        networks: CountersNow<'_>,
         now: Instant,
     ) -> io::Result<Option<Reading>> {
         let mut reading = self.read_processes(proc, table, disks, now)?;
         if let (Some(reading), Some(network)) = (&mut reading, &mut self.network) {
-            network.read(networks)?.add_to(&mut reading.counted);
+            network.read(networks).add_to(&mut reading.counted);
         }
         Ok(reading)
     }

@@ -10,7 +10,12 @@ use std::{
 
 use elastane_protocol::Limits;
 
-use super::{Actuator, Agent, limits::Wanted, memory::watch, network::end as end_network};
+use super::{
+    Actuator, Agent,
+    limits::Wanted,
+    memory::watch,
+    network::{CountersNow, end as end_network},
+};
 use crate::{
     actuators::{empty_group, take_back},
     audit::Reason,
@@ -39,8 +44,13 @@ impl Agent {
         };
         let disks = self.node.disks();
         if !container.needs_table()
-            && let Ok(Some(reading)) =
-                container.read(&self.proc, &ProcessTable::default(), disks, None, now)
+            && let Ok(Some(reading)) = container.read(
+                &self.proc,
+                &ProcessTable::default(),
+                disks,
+                CountersNow::EachByItself,
+                now,
+            )
         {
             self.samples.add(id, &reading);
         }

@@ -26,6 +26,19 @@ pub(super) struct ContainerNetwork {
     received: Growth,
     sent: Growth,
     in_force: NetworkLimits,
+    /// Why its counters could not be read, since somebody asked.
+    pub failure: Option<io::Error>,
+}
+
+/// From where a container's counters are taken.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum CountersNow<'a> {
+    /// All were read together.
+    Of(&'a AllCounters),
+    /// They are read for the container alone.
+    EachByItself,
+    /// All were to be read together, which failed.
+    Unreadable,
 }
 
 /// Bytes that were received and sent from one reading to the next.
@@ -68,23 +81,28 @@ impl ContainerNetwork {
             received: Growth::from_zero(),
             sent: Growth::from_zero(),
             in_force: NetworkLimits::default(),
+            failure: None,
         }
     }
 
-    /// What the container received and sent since the reading before; from the counters of all
-    /// where those were read.
-    ///
-    /// # Errors
-    /// Those of reading the counters.
-    pub fn read(&mut self, all: Option<&AllCounters>) -> io::Result<NetworkGrowth> {
-        let counters = match all {
-            Some(all) => all.of(&*self.of_group),
-            None => self.of_group.counters()?,
+    /// What the container received and sent since the reading before. Counters that cannot be read
+    /// are nothing, and [`Self::failure`]: the rest of what it uses is read all the same.
+    pub fn read(&mut self, counters: CountersNow<'_>) -> NetworkGrowth {
+        let counters = match counters {
+            CountersNow::Of(all) => Ok(all.of(&*self.of_group)),
+            CountersNow::EachByItself => self.of_group.counters(),
+            CountersNow::Unreadable => return NetworkGrowth::default(),
         };
-        Ok(NetworkGrowth {
-            received_bytes: self.received.advance(counters.received_bytes),
-            sent_bytes: self.sent.advance(counters.sent_bytes),
-        })
+        match counters {
+            Ok(counters) => NetworkGrowth {
+                received_bytes: self.received.advance(counters.received_bytes),
+                sent_bytes: self.sent.advance(counters.sent_bytes),
+            },
+            Err(error) => {
+                self.failure = Some(error);
+                NetworkGrowth::default()
+            }
+        }
     }
 
     /// Adds what is in force of the network.
