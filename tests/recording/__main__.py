@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from cluster.cgroups import CannotHold
@@ -23,8 +24,6 @@ from recording.folder import write_folder
 from recording.workloads import Submission, recurring, with_other_settings
 
 SCALE_FACTOR = 1.0
-# Two applications at a time: each run has another one beside it, as on a shared cluster.
-AT_A_TIME = 2
 SHAPE = NodeShape(memory_mb=6144, vcores=6, cpu_cores=0.85, disk_bytes_per_s=25_000_000)
 NODES = 2
 WARM_UP_SECONDS = 180.0
@@ -32,9 +31,20 @@ RUN_SECONDS = 600.0
 INTERRUPTED = 130
 PROBLEMS = (CannotHold, DeadlineMissed, MissingArtifact, ProcessEnded, SubmissionFailed)
 
-KINDS: dict[str, Callable[[Checkout, Inputs, int], Iterator[Submission]]] = {
-    "recurring": recurring,
-    "settings": with_other_settings,
+
+@dataclass(frozen=True)
+class Kind:
+    """What is recorded, and how many applications run at a time."""
+
+    submissions: Callable[[Checkout, Inputs, int], Iterator[Submission]]
+    at_a_time: int
+
+
+KINDS = {
+    # Each run has another one beside it, as on a shared cluster.
+    "recurring": Kind(recurring, at_a_time=2),
+    # What differs from run to run is what the settings do.
+    "settings": Kind(with_other_settings, at_a_time=1),
 }
 
 
@@ -73,20 +83,21 @@ def _arguments() -> argparse.Namespace:
 
 def _record(arguments: argparse.Namespace, checkout: Checkout, progress: ProgressLine) -> int:
     """Returns how many runs failed."""
+    kind = KINDS[arguments.kind]
     work = checkout.target / "recording" / arguments.kind
     inputs = Inputs(checkout.target / "demo" / "data", SCALE_FACTOR)
     progress("writing the input data")
     inputs.make(checkout)
     settings = _settings(work)
     settings.elastane.depository.unlink(missing_ok=True)
-    submissions = list(KINDS[arguments.kind](checkout, inputs, arguments.runs))
+    submissions = list(kind.submissions(checkout, inputs, arguments.runs))
     progress("starting the cluster")
     with (
         Cluster(settings, checkout) as cluster,
         Submitter(cluster.resource_manager, settings.work, checkout) as submitter,
         ColdInputs(inputs.files()),
     ):
-        submitted = _run_all(cluster, submitter, submissions, checkout, progress)
+        submitted = _run_all(cluster, submitter, submissions, kind.at_a_time, checkout, progress)
         ended = [cluster.resource_manager.application(one) for one in submitted]
     failed = [one for one in ended if one["finalStatus"] != "SUCCEEDED"]
     for one in failed:
@@ -113,6 +124,7 @@ def _run_all(
     cluster: Cluster,
     submitter: Submitter,
     submissions: list[Submission],
+    at_a_time: int,
     checkout: Checkout,
     progress: ProgressLine,
 ) -> list[str]:
@@ -133,7 +145,7 @@ def _run_all(
         return lambda: running() < limit
 
     for submission in submissions:
-        wait_until(fewer_than(AT_A_TIME), "the end of a run", RUN_SECONDS, every_seconds=1.0)
+        wait_until(fewer_than(at_a_time), "the end of a run", RUN_SECONDS, every_seconds=1.0)
         submitted.append(submitter.submit(submission.application))
     wait_until(fewer_than(1), "the end of the last runs", RUN_SECONDS, every_seconds=1.0)
     return submitted

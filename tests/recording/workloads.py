@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from itertools import cycle, islice, product
+from itertools import product
 
 from cluster.paths import Checkout
 from cluster.spark import SparkApplication
@@ -12,6 +12,7 @@ from demo.data import Inputs
 from demo.workloads import Jobs
 
 REPORT = "shipping-report"
+SETTINGS_STEP = 17
 
 
 @dataclass(frozen=True)
@@ -43,13 +44,18 @@ def recurring(checkout: Checkout, inputs: Inputs, runs: int) -> Iterator[Submiss
 
 
 def with_other_settings(checkout: Checkout, inputs: Inputs, runs: int) -> Iterator[Submission]:
-    """The same report for other numbers of periods by other numbers of executors."""
+    """The same report for other numbers of periods, by other numbers of executors and cores."""
     report = replace(Jobs(checkout, inputs).revenue_forecast(periods=1), name=REPORT)
-    # In an order in which neighbours differ in both.
-    settings = sorted(
-        product(range(1, 9), range(1, 4)), key=lambda one: (one[0] * 5 + one[1] * 3) % 8
-    )
-    for periods, executors in islice(cycle(settings), runs):
-        arguments = (*report.arguments[:-1], str(periods))
-        application = replace(report, arguments=arguments, executors=executors)
-        yield Submission(application, {"periods": periods, "executors": executors})
+    settings = list(product(range(2, 17, 2), (1, 2, 3), (1, 2)))
+    # A step that shares no factor with their number: neighbours differ, and none comes again
+    # before all were there.
+    order = (settings[at * SETTINGS_STEP % len(settings)] for at in range(runs))
+    for periods, executors, cores in order:
+        application = replace(
+            report,
+            arguments=(*report.arguments[:-1], str(periods)),
+            executors=executors,
+            properties={**report.properties, "spark.executor.cores": str(cores)},
+        )
+        told = {"periods": periods, "executors": executors, "executor_cores": cores}
+        yield Submission(application, told)
