@@ -25,7 +25,7 @@ export HADOOP_VERSION
 export MAVEN_OPTS ?= -Xmx768m
 
 .PHONY: help check build fetch demo record test test-rust test-java test-cluster test-v2 fuzz soak lint bench-core bench-heartbeat \
-	bench-agent bench-reprovisioning test-reprovisioning dist clean
+	bench-agent bench-learning bench-reprovisioning test-reprovisioning dist clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1 \2/p' $(MAKEFILE_LIST) | awk '{printf "make %-16s %s\n", $$1, substr($$0, length($$1) + 2)}'
@@ -46,7 +46,7 @@ demo: fetch build ## four rounds on a real cluster on this machine (QUICK=1: a s
 record: fetch build ## runs ten applications RUNS times each on a real cluster: series for `elastane evaluate`
 	cd tests && $(PYTHON) -m recording recurring --runs $(RUNS) --output $(CURDIR)/target/recorded
 
-test: lint test-rust test-java test-cluster test-v2 bench-heartbeat bench-agent ## everything, and that heartbeat and agent stay cheap
+test: lint test-rust test-java test-cluster test-v2 bench-heartbeat bench-agent bench-learning ## everything, and that heartbeat, agent and learning stay cheap
 	$(MAKE) fuzz FUZZ_SECONDS=10
 	$(MAKE) soak SOAK_SECONDS=120
 
@@ -93,6 +93,9 @@ bench-heartbeat: build ## an idle heartbeat beside CapacityScheduler's; fails ab
 
 bench-agent: ## what the agent costs with 50 containers; fails above its bounds
 	$(CARGO) run --release --locked --jobs $(JOBS) -p elastane-agent --example bench_agent
+
+bench-learning: ## what training and a prediction cost; fails above its bounds
+	$(CARGO) run --release --locked --jobs $(JOBS) -p elastane-runtime --example bench_learning
 
 test-reprovisioning: fetch build ## a window on a real cluster; not in `make test`: on a busy machine none may last
 	cd tests && $(PYTHON) -m pytest -m reprovisioning integration
