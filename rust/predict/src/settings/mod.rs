@@ -4,9 +4,11 @@
 //! [`train`] learns from runs whose settings are known, [`SettingsModel::predict`] says what a run
 //! with settings that never ran will use, as the same [`crate::Prediction`] that a recurring run has.
 
+mod curve;
 mod foreseen;
 mod given;
 mod history;
+mod line;
 mod model;
 mod numbers;
 mod regression;
@@ -32,6 +34,7 @@ pub use numbers::argument_numbers;
 pub use training::{trainable, training_is_due};
 
 use crate::recurring::RecurringSettings;
+use curve::NotFitted;
 use scale::Scale;
 use shape::Shapes;
 use targets::Targets;
@@ -71,7 +74,7 @@ pub struct SettingsRun {
 }
 
 /// Why there is no model.
-#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum NotTrained {
     /// Too few runs to hold some out.
     #[error("runs with known settings: {0}, at least {LEAST_RUNS} are needed")]
@@ -86,6 +89,12 @@ pub enum NotTrained {
         confidence: f64,
         /// What is wanted.
         least: f64,
+    },
+    /// No regression came of them.
+    #[error("no regression can be fitted: {reason}")]
+    NotFitted {
+        /// Why.
+        reason: String,
     },
     /// Amounts that are too large to add up.
     #[error("the runs make no demand: {0}")]
@@ -128,11 +137,19 @@ pub enum NotForeseen {
     Demand(#[from] DemandError),
 }
 
+impl From<NotFitted> for NotTrained {
+    fn from(not_fitted: NotFitted) -> Self {
+        Self::NotFitted {
+            reason: not_fitted.to_string(),
+        }
+    }
+}
+
 /// Learns from runs, the latest last.
 ///
 /// # Errors
-/// Fewer than [`LEAST_RUNS`], settings that are all equal, or held-out runs that are missed by too
-/// much.
+/// Fewer than [`LEAST_RUNS`], settings that are all equal, held-out runs that are missed by too
+/// much, or runs that no regression can be fitted to.
 pub fn train(
     runs: &[SettingsRun],
     settings: &RecurringSettings,
@@ -152,9 +169,12 @@ pub fn train(
     let were: Vec<Targets> = runs.iter().map(|run| Targets::of(&run.used)).collect();
     let mut said = were.clone();
     let mut without = were.clone();
-    let regressions = std::array::from_fn(|target| {
-        let logarithms = Targets::logarithms(&were, target)?;
-        let searched = search::search(&points, &logarithms);
+    let mut regressions = [const { None }; Targets::COUNT];
+    for (target, regression) in regressions.iter_mut().enumerate() {
+        let Some(logarithms) = Targets::logarithms(&were, target) else {
+            continue;
+        };
+        let searched = search::search(&points, &logarithms)?;
         let means = search::means_of_others(&logarithms);
         for (said, logarithm) in said.iter_mut().zip(searched.held_out) {
             said.set(target, logarithm.exp());
@@ -162,8 +182,8 @@ pub fn train(
         for (said, logarithm) in without.iter_mut().zip(means) {
             said.set(target, logarithm.exp());
         }
-        Some(searched.regression)
-    });
+        *regression = Some(searched.regression);
+    }
     let error = mean_error(&said, &were);
     let (shapes, held_out) = Shapes::of(runs, &said, settings.coverage)?;
     let confidence = held_out.confidence() * (1.0 - error).max(0.0);

@@ -1,5 +1,6 @@
 //! Which regression: the one that misses held-out runs the least.
 
+use super::curve::NotFitted;
 use super::regression::{Kernel, Parameters, Regression};
 
 const COSTS: [f64; 3] = [3.0, 30.0, 300.0];
@@ -27,15 +28,11 @@ struct Tried {
 }
 
 /// Tries every kernel and parameter on standardized points.
-pub(crate) fn search(points: &[Vec<f64>], targets: &[f64]) -> Searched {
+///
+/// # Errors
+/// As [`Regression::fit`].
+pub(crate) fn search(points: &[Vec<f64>], targets: &[f64]) -> Result<Searched, NotFitted> {
     let features = points.first().map_or(1, Vec::len).max(1) as f64;
-    let rbf = GAMMAS.map(|gamma| Kernel::Rbf {
-        gamma: gamma / features,
-    });
-    let linear = tried(Kernel::Linear, LINEAR_COSTS, points, targets);
-    let others = rbf
-        .into_iter()
-        .flat_map(|kernel| tried(kernel, COSTS, points, targets));
     let mut best = Tried {
         parameters: Parameters {
             kernel: Kernel::Linear,
@@ -46,64 +43,62 @@ pub(crate) fn search(points: &[Vec<f64>], targets: &[f64]) -> Searched {
         missed: f64::INFINITY,
     };
     // Of those that are as good the linear one, which comes first: it also holds beyond the runs.
-    for tried in linear.into_iter().chain(others) {
-        if tried.missed < best.missed {
-            best = tried;
+    for parameters in grid(features) {
+        let held_out = held_out(points, targets, parameters)?;
+        let misses = held_out.iter().zip(targets);
+        let missed = misses.map(|(said, was)| (said - was).abs()).sum();
+        if missed < best.missed {
+            best = Tried {
+                parameters,
+                held_out,
+                missed,
+            };
         }
     }
-    let Tried {
-        parameters,
-        held_out,
-        ..
-    } = best;
-    let matrix = parameters.kernel.matrix(points);
-    let all: Vec<usize> = (0..points.len()).collect();
-    Searched {
-        regression: Regression::fit(points, &matrix, targets, &all, parameters),
-        held_out,
-    }
+    Ok(Searched {
+        regression: Regression::fit(points, targets, best.parameters)?,
+        held_out: best.held_out,
+    })
 }
 
-fn tried(kernel: Kernel, costs: [f64; 3], points: &[Vec<f64>], targets: &[f64]) -> Vec<Tried> {
-    let matrix = kernel.matrix(points);
-    let parameters = costs.into_iter().flat_map(|cost| {
-        EPSILONS.map(|epsilon| Parameters {
-            kernel,
-            cost,
-            epsilon,
-        })
+fn grid(features: f64) -> impl Iterator<Item = Parameters> {
+    let rbf = GAMMAS.map(|gamma| Kernel::Rbf {
+        gamma: gamma / features,
     });
-    parameters
-        .map(|parameters| {
-            let held_out = held_out(points, &matrix, targets, parameters);
-            let misses = held_out.iter().zip(targets);
-            Tried {
-                parameters,
-                missed: misses.map(|(said, was)| (said - was).abs()).sum(),
-                held_out,
-            }
+    let linear = (Kernel::Linear, LINEAR_COSTS);
+    let kernels = std::iter::once(linear).chain(rbf.map(|kernel| (kernel, COSTS)));
+    kernels.flat_map(|(kernel, costs)| {
+        costs.into_iter().flat_map(move |cost| {
+            EPSILONS.map(|epsilon| Parameters {
+                kernel,
+                cost,
+                epsilon,
+            })
         })
-        .collect()
+    })
 }
 
 /// What each run is said to be by the regression of those in the other folds.
 fn held_out(
     points: &[Vec<f64>],
-    matrix: &[Vec<f64>],
     targets: &[f64],
     parameters: Parameters,
-) -> Vec<f64> {
+) -> Result<Vec<f64>, NotFitted> {
     let mut said = vec![0.0; points.len()];
     let folds = FOLDS.min(points.len());
     for fold in 0..folds {
         let (held, others): (Vec<usize>, Vec<usize>) =
             (0..points.len()).partition(|row| row % folds == fold);
-        let regression = Regression::fit(points, matrix, targets, &others, parameters);
+        let of_others = others
+            .iter()
+            .map(|row| (points[*row].clone(), targets[*row]));
+        let (points_of_others, targets_of_others): (Vec<_>, Vec<_>) = of_others.unzip();
+        let regression = Regression::fit(&points_of_others, &targets_of_others, parameters)?;
         for row in held {
             said[row] = regression.at(&points[row]);
         }
     }
-    said
+    Ok(said)
 }
 
 /// What each run is said to be without settings: the mean of those in the other folds.
@@ -144,8 +139,8 @@ mod tests {
             .iter()
             .map(|point| (-point[0].powi(2) - point[1].powi(2)).exp())
             .collect();
-        assert!(search(&points, &line).regression.is_linear());
-        assert!(!search(&points, &hill).regression.is_linear());
+        assert!(search(&points, &line).unwrap().regression.is_linear());
+        assert!(!search(&points, &hill).unwrap().regression.is_linear());
     }
 
     #[test]
@@ -153,7 +148,7 @@ mod tests {
         let points = grid();
         let mut targets = vec![1.0; points.len()];
         targets[12] = 9.0;
-        let said = search(&points, &targets).held_out[12];
+        let said = search(&points, &targets).unwrap().held_out[12];
         assert!(said < 2.0, "{said}");
     }
 }

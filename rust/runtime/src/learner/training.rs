@@ -1,8 +1,8 @@
 //! Models of what an application's settings do.
 
 use elastane_predict::{
-    ContainerKind, MOST_RUNS, Run, Settings, SettingsModel, SettingsRun, kinds, train, trainable,
-    training_is_due,
+    ContainerKind, MOST_RUNS, NotTrained, Run, Settings, SettingsModel, SettingsRun, kinds, train,
+    trainable, training_is_due,
 };
 use elastane_store::{ModelRecord, StoreError};
 
@@ -11,8 +11,8 @@ use super::keeper::Keeper;
 /// Its name among the models of an application.
 const NAME: &str = "settings";
 
-/// Of its bytes, which are JSON.
-const VERSION: u32 = 1;
+/// Of its bytes, which are JSON. 2: regressions have an offset.
+const VERSION: u32 = 2;
 
 impl Keeper {
     /// The model of an application's containers of one kind; none too where another version of
@@ -87,7 +87,11 @@ impl Keeper {
         let model = match train(&runs, &any) {
             Ok(model) => model,
             Err(reason) => {
-                log::debug!("no model of the {kind} of {key}: {reason}");
+                let level = match reason {
+                    NotTrained::NotFitted { .. } => log::Level::Error,
+                    _ => log::Level::Debug,
+                };
+                log::log!(level, "no model of the {kind} of {key}: {reason}");
                 return Ok(());
             }
         };

@@ -1,0 +1,209 @@
+//! ε-support vector regression with an RBF kernel, fitted by smartcore.
+
+use serde::{Deserialize, Serialize};
+use smartcore::error::Failed;
+use smartcore::linalg::basic::matrix::DenseMatrix;
+use smartcore::svm::Kernels;
+use smartcore::svm::svr::{SVR, SVRParameters};
+
+/// It ends where no two points gain more than this part of ε, or after 50,000 steps.
+const TOLERANCE: f64 = 0.1;
+
+/// `offset + Σ weight · exp(−γ |point − x|²)`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Curve {
+    pub(crate) gamma: f64,
+    /// The points that weigh something, and what.
+    pub(crate) support: Vec<(Vec<f64>, f64)>,
+    pub(crate) offset: f64,
+}
+
+/// How a curve is fitted.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct CurveParameters {
+    /// How fast likeness falls with distance.
+    pub(crate) gamma: f64,
+    /// The most that one point may weigh.
+    pub(crate) cost: f64,
+    /// A miss below this costs nothing.
+    pub(crate) epsilon: f64,
+}
+
+/// Why there is no regression.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub(crate) enum NotFitted {
+    /// Settings or amounts are too large to add up.
+    #[error("not all of the numbers are finite")]
+    NotFinite,
+    /// It does not take these points.
+    #[error("smartcore: {0}")]
+    Refused(String),
+    /// Its form is another than it was.
+    #[error("what smartcore found cannot be read: {0}")]
+    Unread(String),
+}
+
+/// A fitted [`SVR`] borrows what it was fitted with and shows nothing of what it found, but for its
+/// serde form. The names are that form's.
+#[derive(Deserialize)]
+struct Found {
+    instances: Vec<Vec<f64>>,
+    w: Vec<f64>,
+    b: f64,
+}
+
+impl Curve {
+    /// Of these points.
+    ///
+    /// # Errors
+    /// No points or ones of different lengths, or anything that is not finite.
+    pub(crate) fn fit(
+        points: &[Vec<f64>],
+        targets: &[f64],
+        parameters: CurveParameters,
+    ) -> Result<Self, NotFitted> {
+        let CurveParameters {
+            gamma,
+            cost,
+            epsilon,
+        } = parameters;
+        // smartcore passes over some of those that are not.
+        if !points
+            .iter()
+            .flatten()
+            .chain(targets)
+            .all(|it| it.is_finite())
+        {
+            return Err(NotFitted::NotFinite);
+        }
+        // Of a point smartcore takes no more numbers than there are points. With each point there
+        // several times, and as much less to weigh, the least is the same.
+        let numbers = points.first().map_or(0, Vec::len);
+        let times = numbers.div_ceil(points.len().max(1)).max(1);
+        let points = DenseMatrix::from_2d_vec(&vec![points; times].concat())?;
+        let targets = targets.repeat(times);
+        let parameters = SVRParameters::default()
+            .with_c(cost / times as f64)
+            .with_eps(epsilon)
+            .with_tol(TOLERANCE * epsilon)
+            .with_kernel(Kernels::rbf().with_gamma(gamma));
+        let fitted = serde_json::to_value(SVR::fit(&points, &targets, &parameters)?)?;
+        let found: Found = serde_json::from_value(fitted)?;
+        Ok(Self {
+            gamma,
+            support: found.instances.into_iter().zip(found.w).collect(),
+            offset: found.b,
+        })
+    }
+
+    pub(crate) fn at(&self, point: &[f64]) -> f64 {
+        let apart = |at: &[f64]| -> f64 {
+            let axes = at.iter().zip(point);
+            axes.map(|(at, point)| (at - point).powi(2)).sum()
+        };
+        let support = self.support.iter();
+        let sum: f64 = support
+            .map(|(at, weight)| weight * (-self.gamma * apart(at)).exp())
+            .sum();
+        self.offset + sum
+    }
+}
+
+impl From<Failed> for NotFitted {
+    fn from(failed: Failed) -> Self {
+        Self::Refused(failed.to_string())
+    }
+}
+
+impl From<serde_json::Error> for NotFitted {
+    fn from(error: serde_json::Error) -> Self {
+        Self::Unread(error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const PARAMETERS: CurveParameters = CurveParameters {
+        gamma: 0.4,
+        cost: 30.0,
+        epsilon: 0.05,
+    };
+
+    #[test]
+    fn it_says_what_smartcore_says() {
+        let points: Vec<Vec<f64>> = (0..20).map(|x| vec![f64::from(x) / 5.0 - 2.0]).collect();
+        let targets: Vec<f64> = points.iter().map(|point| point[0].sin()).collect();
+        let matrix = DenseMatrix::from_2d_vec(&points).unwrap();
+        let parameters = SVRParameters::default()
+            .with_c(PARAMETERS.cost)
+            .with_eps(PARAMETERS.epsilon)
+            .with_tol(TOLERANCE * PARAMETERS.epsilon)
+            .with_kernel(Kernels::rbf().with_gamma(PARAMETERS.gamma));
+        let fitted = SVR::fit(&matrix, &targets, &parameters).unwrap();
+        let said = fitted.predict(&matrix).unwrap();
+        let curve = Curve::fit(&points, &targets, PARAMETERS).unwrap();
+        for (point, said) in points.iter().zip(said) {
+            assert!((curve.at(point) - said).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn what_is_no_number_is_refused() {
+        let refused = Curve::fit(&[vec![0.0], vec![1.0]], &[0.0, f64::NAN], PARAMETERS);
+        assert_eq!(refused.unwrap_err(), NotFitted::NotFinite);
+        let refused = Curve::fit(&[], &[], PARAMETERS).unwrap_err();
+        assert!(matches!(refused, NotFitted::Refused(_)), "{refused}");
+    }
+
+    /// What a curve costs, less the most that the dual shows any to cost: nothing for the best one.
+    /// Smola, Schölkopf: A tutorial on support vector regression, 2004, equations 3 and 10.
+    fn gap(
+        curve: &Curve,
+        points: &[Vec<f64>],
+        targets: &[f64],
+        parameters: CurveParameters,
+    ) -> f64 {
+        let target_of = |at| targets[points.iter().position(|point| point == at).unwrap()];
+        let mut curvature = 0.0;
+        let mut gained = 0.0;
+        for (at, weight) in &curve.support {
+            curvature += weight * (curve.at(at) - curve.offset);
+            gained += weight * target_of(at) - parameters.epsilon * weight.abs();
+        }
+        let misses = points.iter().zip(targets);
+        let missed: f64 = misses
+            .map(|(at, was)| ((curve.at(at) - was).abs() - parameters.epsilon).max(0.0))
+            .sum();
+        (curvature / 2.0 + parameters.cost * missed) - (gained - curvature / 2.0)
+    }
+
+    fn points() -> impl Strategy<Value = (Vec<Vec<f64>>, Vec<f64>)> {
+        (6_usize..=30, 1_usize..=6).prop_flat_map(|(count, numbers)| {
+            let point = prop::collection::vec(-2.0..2.0, numbers);
+            let points = prop::collection::vec(point, count);
+            (points, prop::collection::vec(-1.0..1.0, count))
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn it_is_the_best_one(
+            (points, targets) in points(),
+            gamma in prop::sample::select(vec![0.02, 0.1, 0.4]),
+            cost in prop::sample::select(vec![3.0, 30.0, 300.0]),
+            epsilon in prop::sample::select(vec![0.01, 0.1]),
+        ) {
+            let parameters = CurveParameters { gamma, cost, epsilon };
+            let curve = Curve::fit(&points, &targets, parameters).unwrap();
+            let gap = gap(&curve, &points, &targets, parameters);
+            // Each point may be off by the tolerance, at its cost.
+            let most = TOLERANCE * epsilon * cost * points.len() as f64;
+            prop_assert!(gap <= most, "{gap} {most}");
+        }
+    }
+}
