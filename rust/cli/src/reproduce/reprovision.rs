@@ -75,3 +75,71 @@ fn write_costs(output: &mut impl Write, comparison: &Comparison) -> Result<(), F
 fn mean(policy: &PolicyOutcomes, of: impl Fn(&Outcome) -> f64) -> f64 {
     summary::mean(&policy.outcomes.iter().map(of).collect::<Vec<_>>())
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test")]
+
+    use clap::Parser;
+    use elastane_sim::reproduce::{Paper, PublishedExperiment};
+    use serde_json::Value;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Command {
+        #[command(flatten)]
+        run: RunOptions,
+    }
+
+    /// One application in the place of 132.
+    const SMALL: Paper = Paper {
+        experiments: &[PublishedExperiment {
+            workload: "lockstep",
+            ..PAPER.experiments[0]
+        }],
+        ..PAPER
+    };
+
+    /// What is printed and written where executors live shorter and longer than is predicted.
+    fn reproduced() -> (String, Value) {
+        let command = Command::parse_from(["test", "--length-error", "0.4"]);
+        let folder = tempfile::tempdir().unwrap();
+        let json = folder.path().join("report.json");
+        let mut output = Vec::new();
+        run_and_tell(
+            &SMALL,
+            &command.run,
+            1,
+            Some(&json),
+            &mut output,
+            write_costs,
+        )
+        .unwrap();
+        let report = serde_json::from_slice(&std::fs::read(&json).unwrap()).unwrap();
+        (String::from_utf8(output).unwrap(), report)
+    }
+
+    #[test]
+    fn windows_open_where_it_is_reprovisioned_and_nowhere_else() {
+        let (printed, report) = reproduced();
+        let names: Vec<&str> = SMALL.experiments[0]
+            .variants
+            .iter()
+            .map(|variant| variant.name)
+            .collect();
+        let costs = printed.lines().skip_while(|it| !it.contains("too little"));
+        let costs: Vec<&str> = costs.skip(1).take(names.len()).collect();
+        for (name, line) in names.iter().zip(&costs) {
+            let figures = line.strip_prefix(name).unwrap();
+            let windows: u32 = figures.split_whitespace().next().unwrap().parse().unwrap();
+            assert_eq!(windows > 0, name.ends_with("+reprov"), "{printed}");
+        }
+        assert_eq!(costs.len(), names.len());
+        let reported = report["policies"].as_object().unwrap();
+        assert!(names.iter().all(|name| reported.contains_key(*name)));
+        let claims = report["claims"].as_array().unwrap();
+        assert_eq!(claims.len(), SMALL.experiments[0].claims.len());
+        assert!(claims.iter().all(|claim| claim["ours"][0].is_number()));
+    }
+}
