@@ -1,8 +1,9 @@
 //! How large the depository of many applications is, how long it takes to open, how much memory
 //! their profiles are, and what a submission of one of them costs.
 //!
-//! `cargo run --release -p elastane-runtime --example many_profiles -- 10000 300`: so many
-//! applications, with three runs of so many seconds each.
+//! `cargo run --release -p elastane-runtime --example many_profiles -- 10000 300 [--at-most-mb 200]`: so many
+//! applications, with three runs of so many seconds each. Ends with exit code 1 where the profiles are more
+//! than that in memory.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -18,9 +19,12 @@ use serde_json::Value;
 const PREFIX: &str = "yarn.scheduler.elastane.";
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let mut arguments = std::env::args().skip(1);
-    let applications: u64 = arguments.next().as_deref().unwrap_or("10000").parse()?;
-    let seconds: usize = arguments.next().as_deref().unwrap_or("300").parse()?;
+    let mut arguments: Vec<String> = std::env::args().skip(1).collect();
+    let at_most_mb = taken(&mut arguments, "--at-most-mb")?;
+    let number =
+        |at: usize, otherwise: u64| arguments.get(at).map_or(Ok(otherwise), |it| it.parse());
+    let applications: u64 = number(0, 10_000)?;
+    let seconds = number(1, 300)? as usize;
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("depository.sqlite");
     let mut depository = Depository::open(&path)?.depository;
@@ -58,7 +62,22 @@ fn main() -> Result<(), Box<dyn Error>> {
     let [first, again] = [0, 1].map(|round| submit(&elastane, round));
     println!("a submission took {first:.1?}, of an application that is there already {again:.1?}");
     elastane.close();
-    Ok(())
+    match at_most_mb {
+        Some(most) if memory_mb > most => Err(format!("{most} MB at most are allowed").into()),
+        _ => Ok(()),
+    }
+}
+
+/// The number behind an option, which is taken out with it.
+fn taken(arguments: &mut Vec<String>, option: &str) -> Result<Option<f64>, Box<dyn Error>> {
+    let Some(at) = arguments.iter().position(|it| it == option) else {
+        return Ok(None);
+    };
+    arguments.remove(at);
+    if at == arguments.len() {
+        return Err(format!("{option}: a number is needed").into());
+    }
+    Ok(Some(arguments.remove(at).parse()?))
 }
 
 fn profiles(elastane: &Elastane) -> Result<u64, Box<dyn Error>> {
