@@ -1,5 +1,6 @@
 //! `elastane evaluate`
 
+mod confidence;
 mod held_out;
 mod new_settings;
 mod repeats;
@@ -83,6 +84,8 @@ impl Evaluate {
         let summary = summary::Summary::of(&judged);
         let ways = ways::Ways::of(&judged);
         report::write_table(output, &judged, &ways, &summary)?;
+        let by_confidence = confidence::ByConfidence::of(&judged);
+        by_confidence.write(output)?;
         let new_settings = new_settings::NewSettings::of(&applications, &settings);
         new_settings.write(output)?;
         let repeats = repeats::Repeats::of(&applications);
@@ -91,6 +94,7 @@ impl Evaluate {
             let mut json = report::to_json(&judged, &summary);
             json["new_settings"] = new_settings.to_json();
             ways.add_to_json(&mut json);
+            by_confidence.add_to_json(&mut json);
             repeats.add_to_json(&mut json);
             write(path, &format!("{json:#}\n"))?;
         }

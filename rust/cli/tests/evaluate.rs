@@ -269,3 +269,40 @@ fn new_settings_beside_another_run_are_predicted_as_well_as_chance_leaves() {
     }
     assert_eq!(figures["repeats"]["by_others"]["predicted"], 32);
 }
+
+#[test]
+fn what_confidence_is_worth_is_told_by_quarters_of_the_runs() {
+    let recorded = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/recorded");
+    let folder = tempfile::tempdir().unwrap();
+    let json = folder.path().join("figures.json");
+    let printed = elastane(&["evaluate", text(&recorded), "--json", text(&json)]).printed();
+    let figures: Value = serde_json::from_slice(&fs::read(json).unwrap()).unwrap();
+    let parts = figures["by_confidence"].as_array().unwrap();
+    let runs: Vec<u64> = parts
+        .iter()
+        .map(|it| it["runs"].as_u64().unwrap())
+        .collect();
+    assert_eq!(runs, [7, 8, 7, 8]);
+    let bounds: Vec<f64> = parts
+        .iter()
+        .flat_map(|part| [&part["from"], &part["to"]])
+        .map(|bound| bound.as_f64().unwrap())
+        .collect();
+    assert!(bounds.is_sorted(), "{bounds:?}");
+    // The parts are all runs, and only those: their mean is that of the table.
+    let coverage: f64 = parts
+        .iter()
+        .map(|part| part["coverage"]["cpu"].as_f64().unwrap() * part["runs"].as_f64().unwrap())
+        .sum();
+    let all = &figures["at_submission"]["envelope"]["cpu"]["coverage"];
+    let all = all.as_f64().unwrap();
+    assert!((coverage / 30.0 - all).abs() < 1e-9, "{coverage}");
+    let lines = printed
+        .lines()
+        .skip_while(|it| !it.starts_with("by confidence"));
+    assert_eq!(
+        lines.take_while(|it| !it.is_empty()).count(),
+        5,
+        "{printed}"
+    );
+}

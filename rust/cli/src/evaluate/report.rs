@@ -155,7 +155,7 @@ fn run_json(judged: &Judged) -> Value {
     run
 }
 
-fn by_resource(value: impl Fn(usize) -> Value) -> Value {
+pub(super) fn by_resource(value: impl Fn(usize) -> Value) -> Value {
     let resources = Resource::ALL.into_iter().enumerate();
     let values: Map<String, Value> = resources
         .map(|(at, resource)| (resource.name().to_owned(), value(at)))
