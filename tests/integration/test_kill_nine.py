@@ -9,6 +9,7 @@ import pytest
 
 from cluster.cluster import Cluster
 from cluster.distributed_shell import DistributedShell, Sleepers, sleeping
+from cluster.journal import records
 from cluster.paths import Checkout
 from cluster.spark import wait_ended
 from cluster.waiting import wait_until
@@ -17,12 +18,16 @@ from .alarm import alarm
 from .conftest import ClusterMaker
 from .expectations import (
     FALL_BACK_SECONDS,
+    SAMPLE_SECONDS,
+    master,
+    measured,
     physical_memory_mb,
     raised_memory_mb,
     wait_all_raised,
     wait_asleep,
     wait_bookable,
     wait_containers,
+    wait_learned,
 )
 
 START_SECONDS = 90.0
@@ -53,6 +58,10 @@ def sleepers(cluster: Cluster, shell: DistributedShell) -> Iterator[str]:
     ended = wait_ended(cluster.resource_manager, application, END_SECONDS)
     assert ended["finalStatus"] == "SUCCEEDED", ended["diagnostics"]
     assert ended["preemptedResourceMB"] == 0
+    journal = cluster.resource_manager.journal
+    wait_learned(journal, application)
+    run = next(one for one in records(journal, "learned") if one["application"] == application)
+    assert run["outcome"] == "succeeded", run
 
 
 def assert_nothing_was_lost(cluster: Cluster, application: str) -> None:
@@ -92,6 +101,11 @@ def test_a_killed_resource_manager_comes_back_with_the_raise(
     cluster: Cluster, sleepers: str
 ) -> None:
     manager = cluster.resource_manager
+    seen = master(manager.journal, sleepers)
+    wait_until(
+        lambda: len(measured(manager.journal, seen)) >= 2, f"samples of {seen}", SAMPLE_SECONDS
+    )
+    assert manager.status()["runs_resumed"] == 0
     manager.daemon.kill()
     manager.start()
     wait_until(
@@ -101,6 +115,10 @@ def test_a_killed_resource_manager_comes_back_with_the_raise(
     )
     wait_all_raised(cluster)
     assert_nothing_was_lost(cluster, sleepers)
+    # What was recorded goes on, too.
+    status = manager.status()
+    assert (status["runs_recording"], status["runs_resumed"]) == (1, 1), status
+    assert status["samples_lost"] == 0, status
 
 
 def test_a_killed_node_manager_finds_its_containers_and_agent_again(
