@@ -10,7 +10,9 @@ use common::{depository, elastane, run, text};
 use elastane_core::Resources;
 use elastane_predict::Outcome::{Failed, Succeeded};
 use elastane_predict::{ContainerKind, Feature, Run, RunSeries, SignaturePart};
-use elastane_store::{Depository, ModelUsed, PredictionMade, PredictionRecord, SubmissionRecord};
+use elastane_store::{
+    Depository, LeftOutRun, ModelUsed, PredictionMade, PredictionRecord, SubmissionRecord,
+};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -513,6 +515,44 @@ fn executors_that_no_run_had_before_are_explained_by_their_request() {
             "{expected:?} is not in\n{printed}"
         );
     }
+}
+
+#[test]
+fn of_many_runs_that_are_left_out_for_one_reason_the_first_and_the_last_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("depository.db");
+    depository(&path, &[run(SALES, 1, Succeeded)]);
+    let id = "application_1763736000000_0001";
+    let left_out = |number: usize, reason: &str| LeftOutRun {
+        application_id: format!("application_9_{number:04}"),
+        reason: reason.into(),
+    };
+    let changed = (1..=14).rev();
+    let changed = changed.map(|number| left_out(number, "the application changed after it"));
+    let prediction = PredictionRecord {
+        application_id: id.into(),
+        application_key: SALES.into(),
+        kind: ContainerKind::DEFAULT_EXECUTOR,
+        made_ms: 5,
+        made: PredictionMade {
+            method: "settings".into(),
+            confidence: Some(0.9),
+            left_out: std::iter::once(left_out(20, "it is wild"))
+                .chain(changed)
+                .collect(),
+            ..PredictionMade::default()
+        },
+        bound: None,
+        outcome: None,
+    };
+    let mut depository = Depository::open(&path).unwrap().depository;
+    depository.save_prediction(&prediction).unwrap();
+    drop(depository);
+    let explain = ["profiles", "explain", id, "--depository", text(&path)];
+    let printed = elastane(&explain).printed();
+    let expected = "    left out application_9_0020: it is wild\n    left out 14 runs, \
+                    application_9_0001 to application_9_0014: the application changed after it\n";
+    assert!(printed.contains(expected), "{printed}");
 }
 
 #[test]

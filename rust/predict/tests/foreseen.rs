@@ -5,8 +5,9 @@ use std::time::{Duration, Instant};
 
 use elastane_core::Resources;
 use elastane_predict::{
-    ContainerKind, Earlier, Foreseen, GivenRun, History, NotPlanned, Outcome, RecurringSettings,
-    Run, RunSeries, Settings, SettingsModel, SettingsRun, Way, amount, foresee, train,
+    ContainerKind, Earlier, Foreseen, GivenRun, History, NotForeseen, NotPlanned, Outcome,
+    RecurringSettings, Run, RunSeries, Settings, SettingsModel, SettingsRun, Way, amount, foresee,
+    train,
 };
 
 const KIND: ContainerKind = ContainerKind::DEFAULT_EXECUTOR;
@@ -279,4 +280,40 @@ fn a_history_trains_models_and_goes_the_way_that_whoever_keeps_runs_goes() {
     history.add(failed, &given(33.0));
     let foreseen = history.foresee(&given(33.0));
     assert_eq!(foreseen.way, Way::Model);
+}
+
+#[test]
+fn an_application_that_changes_is_planned_by_its_request_until_six_runs_have_taught_it_anew() {
+    let mut history = History::new(KIND, RecurringSettings::default());
+    let before = runs_of(&VARIED[..8]);
+    for it in &before {
+        history.add(it.run.past(KIND).unwrap().unwrap(), &it.settings);
+    }
+    let twice_the_cpu = |number: usize, rounds: f64| {
+        let mut it = run(number, rounds, 2.0 * rounds);
+        for slot in it.run.series.iter_mut().flat_map(|it| &mut it.slots) {
+            slot.cpu_cores *= 2.0;
+        }
+        it.run.past(KIND).unwrap().unwrap()
+    };
+    let used = amount(&twice_the_cpu(99, 31.0).used).cpu_cores;
+    let since = [20.0, 50.0, 14.0, 38.0, 29.0, 42.0, 24.0];
+    for (newer, rounds) in (1..).zip(since) {
+        let run = twice_the_cpu(before.len() + newer, rounds);
+        history.add(run, &given(rounds));
+        let foreseen = history.foresee(&given(31.0));
+        match newer {
+            // One alone may be chance.
+            1 => assert!(foreseen.prediction.is_ok()),
+            2..6 => {
+                let changed = NotPlanned::Settings(NotForeseen::Changed { since: newer });
+                assert_eq!(foreseen.prediction.unwrap_err(), changed);
+                assert_eq!(foreseen.left_out.len(), before.len());
+            }
+            _ => {
+                let said = foreseen.prediction.unwrap().total().cpu_cores;
+                assert!((said / used - 1.0).abs() < 0.15, "{said} of {used}");
+            }
+        }
+    }
 }

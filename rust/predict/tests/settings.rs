@@ -3,8 +3,8 @@
 
 use elastane_core::{Demand, Resources, SLOT_MS};
 use elastane_predict::{
-    NotForeseen, NotTrained, RecurringSettings, Settings, SettingsModel, SettingsRun, Tracker,
-    train,
+    Exclusion, Measure, NotForeseen, NotTrained, RecurringSettings, Settings, SettingsModel,
+    SettingsRun, Tracker, train,
 };
 
 fn settings(input_gb: f64, executors: f64) -> Settings {
@@ -131,4 +131,96 @@ fn there_is_no_model_of_few_runs_of_equal_ones_and_of_noise() {
         .collect();
     let unsure = train(&noise).unwrap_err();
     assert!(matches!(unsure, NotTrained::Unsure { .. }), "{unsure}");
+}
+
+fn with_cpu(run: &SettingsRun, times: f64) -> SettingsRun {
+    let slots: Vec<Resources> = run
+        .used
+        .slots()
+        .iter()
+        .map(|slot| Resources {
+            cpu_cores: slot.cpu_cores * times,
+            ..*slot
+        })
+        .collect();
+    SettingsRun {
+        used: Demand::series(SLOT_MS, &slots).unwrap(),
+        ..run.clone()
+    }
+}
+
+fn trained(runs: &[SettingsRun]) -> SettingsModel {
+    train(runs, &RecurringSettings::default().at_any_confidence()).unwrap()
+}
+
+#[test]
+fn one_wild_run_is_named_and_spoils_nothing() {
+    let mut runs = runs(16);
+    runs[11] = with_cpu(&runs[11], 8.0);
+    let model = trained(&runs);
+    assert_eq!(model.left_out().len(), 1, "{:?}", model.left_out());
+    let wild = &model.left_out()[0];
+    assert_eq!(wild.id, "run-11");
+    assert!(
+        matches!(wild.reason, Exclusion::OutlierForSettings { measure: Measure::CpuTime, factor }
+            if (7.0..9.0).contains(&factor)),
+        "{}",
+        wild.reason
+    );
+    // It is as if it had not been.
+    runs.remove(11);
+    let without = trained(&runs);
+    assert_eq!(model.runs(), without.runs());
+    let total = |model: &SettingsModel| model.predict(&settings(15.0, 4.0)).unwrap().total();
+    assert_eq!(total(&model), total(&without));
+}
+
+#[test]
+fn what_repeats_may_differ_by_and_what_nothing_is_said_of_is_no_outlier() {
+    let mut runs = runs(16);
+    runs[11] = with_cpu(&runs[11], 2.0);
+    // Nothing else ran on so much.
+    runs[4] = with_cpu(&run(4, 200.0, 2.0), 5.0);
+    let model = trained(&runs);
+    assert!(model.left_out().is_empty(), "{:?}", model.left_out());
+}
+
+/// The newest so many of 20 runs use twice the CPU.
+fn changed(newest: usize) -> SettingsModel {
+    let mut runs = runs(20);
+    for run in &mut runs[20 - newest..] {
+        *run = with_cpu(run, 2.0);
+    }
+    trained(&runs)
+}
+
+#[test]
+fn of_an_application_that_changed_too_few_runs_ago_nothing_is_said() {
+    for newest in [2, 5] {
+        let model = changed(newest);
+        let said = model.predict(&settings(15.0, 4.0)).unwrap_err();
+        assert_eq!(said, NotForeseen::Changed { since: newest });
+        assert_eq!(model.left_out().len(), 20 - newest);
+    }
+}
+
+#[test]
+fn an_application_that_changed_is_foreseen_by_the_runs_since() {
+    let was = elastane_predict::amount(&run(99, 15.0, 4.0).used).cpu_cores;
+    for newest in [6, 13] {
+        let model = changed(newest);
+        assert_eq!(model.runs().len(), newest);
+        assert_eq!(model.left_out().len(), 20 - newest);
+        for left_out in model.left_out() {
+            assert!(
+                matches!(left_out.reason, Exclusion::BeforeDriftForSettings { factor, .. }
+                    if (0.45..0.55).contains(&factor)),
+                "{}",
+                left_out.reason
+            );
+        }
+        let said = model.predict(&settings(15.0, 4.0)).unwrap();
+        let ratio = said.total().cpu_cores / was;
+        assert!((ratio - 2.0).abs() < 0.2, "{ratio} after {newest}");
+    }
 }

@@ -31,6 +31,8 @@ struct Figures {
     coverage: [f64; 4],
     not_trained: Vec<String>,
     not_foreseen: usize,
+    /// Of the models of the first runs: which runs, and why.
+    left_out: Vec<String>,
 }
 
 /// The figures of all applications whose runs differ in their settings.
@@ -71,7 +73,14 @@ impl NewSettings {
             writeln!(output, "  with settings held out: {runs} predicted{after}")?;
             if figures.not_foreseen > 0 {
                 let runs = count(figures.not_foreseen, "run");
-                writeln!(output, "{runs} not predicted: settings unlike those before")?;
+                writeln!(
+                    output,
+                    "{runs} not predicted: settings unlike those before, or too few runs since \
+                     the application changed"
+                )?;
+            }
+            for run in &figures.left_out {
+                writeln!(output, "left out of the model of {run}")?;
             }
             for reason in &figures.not_trained {
                 writeln!(output, "no model of {reason}")?;
@@ -88,6 +97,7 @@ impl NewSettings {
             json["coverage"] = json!(figures.coverage.map(|sum| sum / runs));
             json["not_foreseen"] = json!(figures.not_foreseen);
             json["not_trained"] = json!(figures.not_trained);
+            json["left_out"] = json!(figures.left_out);
             json["unseen"] = figures.unseen.to_json();
             json["held_out"] = figures.held_out.to_json();
             json
@@ -108,6 +118,9 @@ impl Figures {
         let (earlier, later) = runs.split_at(self.trained_on);
         match train(earlier, settings) {
             Ok(model) => {
+                let left_out = model.left_out().iter();
+                self.left_out
+                    .extend(left_out.map(|it| format!("{application}: {}: {}", it.id, it.reason)));
                 for run in later.iter().take(PREDICTED) {
                     let is_seen = earlier.iter().any(|it| it.settings == run.settings);
                     self.judge(&model, run, is_seen);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::Write;
 
 use elastane_core::Resource;
-use elastane_predict::{Evaluated, Method, NotPlanned, NotPredicted, Plain, Score};
+use elastane_predict::{Evaluated, Method, NotForeseen, NotPlanned, NotPredicted, Plain, Score};
 use serde_json::{Map, Value, json};
 
 use super::Judged;
@@ -68,6 +68,9 @@ fn not_predicted(judged: &[Judged]) -> BTreeMap<String, usize> {
                 }
                 NotPlanned::Unsure { least, .. } => {
                     format!("the confidence of the model is below {least}")
+                }
+                NotPlanned::Settings(NotForeseen::Changed { .. }) => {
+                    "the application changed, too few runs are newer".to_owned()
                 }
                 NotPlanned::Settings(_) => "settings unlike those before".to_owned(),
                 reason => reason.to_string(),

@@ -54,12 +54,8 @@ pub(super) fn print_prediction(
             }
         }
     }
-    for LeftOutRun {
-        application_id,
-        reason,
-    } in &made.left_out
-    {
-        writeln!(output, "    left out {application_id}: {reason}")?;
+    for alike in made.left_out.chunk_by(|a, b| a.reason == b.reason) {
+        print_left_out(alike, output)?;
     }
     if let Some(outcome) = &prediction.outcome {
         let length = duration(outcome.length_ms);
@@ -74,6 +70,29 @@ pub(super) fn print_prediction(
                 resource.name()
             )?;
         }
+    }
+    Ok(())
+}
+
+/// Runs that are left out for the same reason, newest first.
+fn print_left_out(alike: &[LeftOutRun], output: &mut impl Write) -> Result<(), Failure> {
+    if let [newest, .., oldest] = alike
+        && alike.len() > MOST_NAMED
+    {
+        let (runs, reason) = (alike.len(), &oldest.reason);
+        let (oldest, newest) = (&oldest.application_id, &newest.application_id);
+        writeln!(
+            output,
+            "    left out {runs} runs, {oldest} to {newest}: {reason}"
+        )?;
+        return Ok(());
+    }
+    for LeftOutRun {
+        application_id,
+        reason,
+    } in alike
+    {
+        writeln!(output, "    left out {application_id}: {reason}")?;
     }
     Ok(())
 }

@@ -8,13 +8,14 @@ mod generator;
 #[allow(dead_code, reason = "each example uses its own part")]
 mod runs;
 
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use csv::csv;
-use elastane_predict::{RecurringSettings, Settings, SettingsRun, amount, score, train};
+use elastane_predict::{Exclusion, RecurringSettings, Settings, SettingsRun, amount, score, train};
 use generator::Configurable;
 use serde_json::{Map, json};
 
@@ -89,6 +90,8 @@ struct Figures {
     not_trained: usize,
     not_foreseen: usize,
     linear: usize,
+    /// Runs that models left out, by their reason.
+    left_out: BTreeMap<&'static str, usize>,
     models: usize,
     /// Of these, models that found settings to say nothing.
     indifferent: usize,
@@ -114,6 +117,13 @@ impl Figures {
         );
         self.indifferent_to_others +=
             usize::from(of_others.is_ok_and(|model| !model.settings_matter()));
+        for left_out in model.left_out() {
+            let reason = match left_out.reason {
+                Exclusion::OutlierForSettings { .. } => "outlier",
+                _ => "before a change",
+            };
+            *self.left_out.entry(reason).or_default() += 1;
+        }
         self.linear += model.linear_regressions();
         for run in &runs[trained_on..(trained_on + PREDICTED).min(runs.len())] {
             let started = Instant::now();
@@ -165,6 +175,7 @@ impl std::fmt::Display for Figures {
             means(self.coverage),
             means(self.waste)
         )?;
+        writeln!(out, "  left out: {:?}", self.left_out)?;
         write!(
             out,
             "  {} models ({} indifferent to settings, {} to those of other runs), {} without, {} settings too far; linear {:.0} %; {:?} to train, {:?} to predict in the median",

@@ -4,6 +4,7 @@
 
 mod bursts;
 mod curve;
+mod exclusion;
 mod forecast;
 mod held_out;
 mod pool;
@@ -16,10 +17,11 @@ mod window;
 use elastane_core::{Demand, DemandError, Resources};
 
 pub(crate) use curve::Curve;
+pub(crate) use exclusion::OUTLIER_FACTOR;
+pub use exclusion::{Excluded, Exclusion, Measure};
 pub(crate) use forecast::Forecast;
 pub use held_out::HeldOut;
-pub use selection::{Excluded, Exclusion, Measure};
-pub(crate) use selection::{apart, select};
+pub(crate) use selection::{DRIFT_FACTOR, LEAST_NEWER, apart, lie_apart, select};
 pub use tracker::{Ahead, Tracker};
 
 use crate::run::Outcome;

@@ -1,92 +1,18 @@
 //! Which runs the next one is predicted from.
 
-use elastane_core::{Demand, Resource};
-
 use super::PastRun;
+use super::exclusion::{Excluded, Exclusion, Measure, OUTLIER_FACTOR};
 use crate::run::Outcome;
-use crate::score::amount;
-
-/// A run that is not part of a prediction, and why.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Excluded {
-    /// The run.
-    pub id: String,
-    /// What is wrong with it.
-    pub reason: Exclusion,
-}
-
-/// Why a run is not part of a prediction.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum Exclusion {
-    /// It failed or was killed.
-    #[error("it failed")]
-    Failed,
-    /// Its end, or a part of it, was not seen.
-    #[error("it was not seen from beginning to end")]
-    CutOff,
-    /// It stands alone, far from the other runs.
-    #[error("its {} is {factor:.2} times that of the other runs, {least} to {most} is allowed",
-        measure.name(), least = 1.0 / OUTLIER_FACTOR, most = OUTLIER_FACTOR)]
-    Outlier {
-        /// In what.
-        measure: Measure,
-        /// Its own over the others' median.
-        factor: f64,
-    },
-    /// The application changed after it.
-    #[error("the application changed after it: its {} is {factor:.2} times that of the newest runs",
-        measure.name())]
-    BeforeDrift {
-        /// In what.
-        measure: Measure,
-        /// Its own over the newest runs' mean.
-        factor: f64,
-    },
-    /// It is not among the latest runs that are looked at.
-    #[error("newer runs are enough")]
-    Old,
-}
-
-/// What runs are compared by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Measure {
-    /// From start to end.
-    Length,
-    /// All CPU time.
-    CpuTime,
-    /// The most memory.
-    MemoryPeak,
-}
-
-impl Measure {
-    const ALL: [Measure; 3] = [Measure::Length, Measure::CpuTime, Measure::MemoryPeak];
-
-    /// The words that reports use.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Measure::Length => "length",
-            Measure::CpuTime => "CPU time",
-            Measure::MemoryPeak => "memory peak",
-        }
-    }
-
-    /// The logarithm of what it is in a run; what is 0 counts as the least there is.
-    fn logarithm(self, used: &Demand) -> f64 {
-        let measured = match self {
-            Measure::Length => used.slots().len() as f64 * f64::from(used.slot_ms()),
-            Measure::CpuTime => amount(used).get(Resource::Cpu),
-            Measure::MemoryPeak => used.peak().get(Resource::Memory),
-        };
-        measured.max(1e-9).ln()
-    }
-}
-
-/// Repeats differ by a factor of two where a disk is throttled; beyond this one is something else.
-const OUTLIER_FACTOR: f64 = 2.5;
 
 /// A change of less than this between older and newer runs is none.
-const DRIFT_FACTOR: f64 = 1.25;
+pub(crate) const DRIFT_FACTOR: f64 = 1.25;
+
+/// Fewer new runs than this may be chance.
+pub(crate) const LEAST_NEWER: usize = 2;
+
+/// Of more than so many runs one at either end for each so many does not count: with many there is
+/// always one that is farther off.
+const ENDS_FOR_EACH: usize = 10;
 
 /// So many times the runs that are taken are compared with each other.
 const COMPARED: usize = 2;
@@ -140,20 +66,36 @@ fn exclusion(outcome: Outcome) -> Option<Exclusion> {
     }
 }
 
-/// How many of the newest runs, two at least, lie apart from all the older ones, and in what: by
-/// more than a chance gap, and by more than either differ among themselves.
+/// How many of the newest runs, two at least, lie apart from all the older ones, and in what.
 fn drift(newest_first: &[&PastRun]) -> Option<(usize, Measure)> {
-    (2..newest_first.len().saturating_sub(1)).find_map(|newer| {
+    (LEAST_NEWER..newest_first.len().saturating_sub(1)).find_map(|newer| {
         let (new, old) = newest_first.split_at(newer);
         let apart = |measure: &Measure| {
-            let ((new_least, new_most), (old_least, old_most)) =
-                (range(new, *measure), range(old, *measure));
-            let gap = (new_least - old_most).max(old_least - new_most);
-            gap > DRIFT_FACTOR.ln() && gap > new_most - new_least && gap > old_most - old_least
+            let of = |runs: &[&PastRun]| -> Vec<f64> {
+                runs.iter().map(|it| measure.logarithm(&it.used)).collect()
+            };
+            lie_apart(&of(new), &of(old))
         };
         let measure = Measure::ALL.into_iter().find(apart)?;
         Some((newer, measure))
     })
+}
+
+/// Whether these logarithms lie on two sides of a gap: by more than a chance one, and by more than
+/// either differ among themselves.
+pub(crate) fn lie_apart(some: &[f64], others: &[f64]) -> bool {
+    let (least, most) = without_ends(some);
+    let (others_least, others_most) = without_ends(others);
+    let gap = (least - others_most).max(others_least - most);
+    gap > DRIFT_FACTOR.ln() && gap > most - least && gap > others_most - others_least
+}
+
+fn without_ends(logarithms: &[f64]) -> (f64, f64) {
+    let mut sorted = logarithms.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let ends = sorted.len() / ENDS_FOR_EACH;
+    let within = sorted.get(ends..sorted.len() - ends).unwrap_or_default();
+    least_and_most(within.iter().copied())
 }
 
 /// Three runs at least are needed to say which one is alone.
@@ -176,8 +118,7 @@ fn outlier(runs: &[&PastRun], at: usize) -> Option<Exclusion> {
     })
 }
 
-fn range(runs: &[&PastRun], measure: Measure) -> (f64, f64) {
-    let logarithms = runs.iter().map(|run| measure.logarithm(&run.used));
+fn least_and_most(logarithms: impl Iterator<Item = f64>) -> (f64, f64) {
     logarithms.fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), it| {
         (least.min(it), most.max(it))
     })
@@ -186,7 +127,8 @@ fn range(runs: &[&PastRun], measure: Measure) -> (f64, f64) {
 /// The largest factor between two runs, in any measure.
 pub(crate) fn apart(runs: &[&PastRun]) -> f64 {
     let factors = Measure::ALL.map(|measure| {
-        let (least, most) = range(runs, measure);
+        let logarithms = runs.iter().map(|run| measure.logarithm(&run.used));
+        let (least, most) = least_and_most(logarithms);
         (most - least).exp()
     });
     factors.into_iter().fold(1.0, f64::max)

@@ -89,7 +89,7 @@ pub struct Foreseen {
     pub way: Way,
     /// The prediction, or why the request stands.
     pub prediction: Result<Prediction, NotPlanned>,
-    /// The runs that a prediction by runs is not made from.
+    /// The runs that it is not made from.
     pub left_out: Vec<Excluded>,
 }
 
@@ -188,15 +188,14 @@ fn by_runs(way: Way, outlook: Outlook) -> Foreseen {
 
 fn by_model(model: &SettingsModel, given: &Settings, least: f64) -> Foreseen {
     let confidence = model.confidence();
-    let prediction = if confidence < least {
-        Err(NotPlanned::Unsure { confidence, least })
-    } else {
-        model.predict(given).map_err(NotPlanned::from)
+    let prediction = match model.predict(given) {
+        Ok(_) if confidence < least => Err(NotPlanned::Unsure { confidence, least }),
+        predicted => predicted.map_err(NotPlanned::from),
     };
     Foreseen {
         way: Way::Model,
         prediction,
-        left_out: Vec::new(),
+        left_out: model.left_out().to_vec(),
     }
 }
 

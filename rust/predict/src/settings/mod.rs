@@ -5,15 +5,18 @@
 //! with settings that never ran will use, as the same [`crate::Prediction`] that a recurring run has.
 
 mod curve;
+mod fitted;
 mod foreseen;
 mod given;
 mod history;
+mod kept;
 mod line;
 mod model;
 mod numbers;
 mod regression;
 mod scale;
 mod search;
+mod selection;
 mod shape;
 mod targets;
 mod training;
@@ -35,9 +38,8 @@ pub use training::{trainable, training_is_due};
 
 use crate::recurring::RecurringSettings;
 use curve::NotFitted;
-use scale::Scale;
+use selection::Selected;
 use shape::Shapes;
-use targets::Targets;
 
 /// With fewer runs there is nothing to hold out.
 pub const LEAST_RUNS: usize = 6;
@@ -132,6 +134,15 @@ pub enum NotForeseen {
         /// What it was.
         always: f64,
     },
+    /// What it does now is not known.
+    #[error(
+        "the application changed {since} runs ago, a model takes {LEAST_RUNS} since then whose \
+         settings differ"
+    )]
+    Changed {
+        /// How many runs there are since.
+        since: usize,
+    },
     /// Amounts that are too large to add up.
     #[error("the settings make no demand: {0}")]
     Demand(#[from] DemandError),
@@ -145,7 +156,8 @@ impl From<NotFitted> for NotTrained {
     }
 }
 
-/// Learns from runs, the latest last.
+/// Learns from runs, the latest last; outliers, and runs from before the application changed, are
+/// left out.
 ///
 /// # Errors
 /// Fewer than [`LEAST_RUNS`], settings that are all equal, held-out runs that are missed by too
@@ -157,53 +169,36 @@ pub fn train(
     if runs.len() < LEAST_RUNS {
         return Err(NotTrained::TooFewRuns(runs.len()));
     }
-    let runs = &runs[runs.len().saturating_sub(MOST_RUNS)..];
-    let scale = Scale::of(runs.iter().map(|run| &run.settings));
-    if scale.is_empty() {
+    let latest: Vec<&SettingsRun> = runs.iter().rev().take(MOST_RUNS).rev().collect();
+    let Some(Selected {
+        fitted,
+        left_out,
+        since_change,
+    }) = selection::select(&latest)?
+    else {
         return Err(NotTrained::NothingDiffers);
-    }
-    let points: Vec<Vec<f64>> = runs
-        .iter()
-        .filter_map(|run| scale.point(&run.settings).ok())
-        .collect();
-    let were: Vec<Targets> = runs.iter().map(|run| Targets::of(&run.used)).collect();
-    let mut said = were.clone();
-    let mut without = were.clone();
-    let mut regressions = [const { None }; Targets::COUNT];
-    for (target, regression) in regressions.iter_mut().enumerate() {
-        let Some(logarithms) = Targets::logarithms(&were, target) else {
-            continue;
-        };
-        let searched = search::search(&points, &logarithms)?;
-        let means = search::means_of_others(&logarithms);
-        for (said, logarithm) in said.iter_mut().zip(searched.held_out) {
-            said.set(target, logarithm.exp());
-        }
-        for (said, logarithm) in without.iter_mut().zip(means) {
-            said.set(target, logarithm.exp());
-        }
-        *regression = Some(searched.regression);
-    }
-    let error = mean_error(&said, &were);
-    let (shapes, held_out) = Shapes::of(runs, &said, settings.coverage)?;
+    };
+    let error = fitted.error();
+    let (shapes, held_out) = Shapes::of(&fitted.runs, &fitted.said, settings.coverage)?;
     let confidence = held_out.confidence() * (1.0 - error).max(0.0);
     let least = settings.least_confidence;
     if confidence < least {
         return Err(NotTrained::Unsure { confidence, least });
     }
+    // Those that will make a model when they are more: it is trained with the next of them.
+    let learned: &[&SettingsRun] = match since_change {
+        Some(since) => &latest[latest.len() - since..],
+        None => &fitted.runs,
+    };
     Ok(SettingsModel {
-        scale,
-        regressions,
-        shapes,
         error,
-        error_without: mean_error(&without, &were),
+        error_without: fitted.error_without(),
+        shapes,
         confidence,
-        runs: runs.iter().rev().map(|run| run.id.clone()).collect(),
+        runs: learned.iter().rev().map(|run| run.id.clone()).collect(),
+        left_out,
+        since_change,
+        scale: fitted.scale,
+        regressions: fitted.regressions,
     })
-}
-
-fn mean_error(said: &[Targets], were: &[Targets]) -> f64 {
-    let pairs = said.iter().zip(were);
-    let sum: f64 = pairs.map(|(said, was)| said.error(was)).sum();
-    sum / were.len().max(1) as f64
 }

@@ -2,24 +2,29 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::fitted::{Regressions, said, settings_matter};
 use super::regression::Regression;
 use super::scale::Scale;
 use super::shape::Shapes;
 use super::targets::Targets;
 use super::{NotForeseen, Settings};
-use crate::recurring::{HeldOut, Prediction};
+use crate::recurring::{Excluded, HeldOut, Prediction};
 
 /// What was learned of one application and one kind of container.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SettingsModel {
     pub(super) scale: Scale,
-    /// One for each of the targets; none where no run used any.
-    pub(super) regressions: [Option<Regression>; Targets::COUNT],
+    pub(super) regressions: Regressions,
     pub(super) shapes: Shapes,
     pub(super) error: f64,
     pub(super) error_without: f64,
     pub(super) confidence: f64,
     pub(super) runs: Vec<String>,
+    #[serde(default)]
+    pub(super) left_out: Vec<Excluded>,
+    /// See [`NotForeseen::Changed`].
+    #[serde(default)]
+    pub(super) since_change: Option<usize>,
 }
 
 /// A setting that a model knows, and from where to where.
@@ -33,24 +38,18 @@ pub struct Feature {
     pub most: f64,
 }
 
-/// Settings say something where the regressions miss held-out runs by less than this part of what
-/// their mean misses them by: the best of 24 regressions is a little better than the mean by chance.
-const WORTH: f64 = 0.75;
-
 impl SettingsModel {
     /// What a run with these settings will use.
     ///
     /// # Errors
     /// A setting that the runs had and this has not, one that lies outside theirs by more than a
     /// quarter, or one that was the same in every run and is another here: nothing is known there.
+    /// Nor is it where the application changed and too few runs were since.
     pub fn predict(&self, settings: &Settings) -> Result<Prediction, NotForeseen> {
-        let point = self.scale.point(settings)?;
-        let mut targets = Targets::default();
-        for (target, regression) in self.regressions.iter().enumerate() {
-            if let Some(regression) = regression {
-                targets.set(target, regression.at(&point).exp());
-            }
+        if let Some(since) = self.since_change {
+            return Err(NotForeseen::Changed { since });
         }
+        let targets = said(&self.scale, &self.regressions, settings)?;
         Ok(self
             .shapes
             .prediction(&targets, self.confidence, self.runs.clone())?)
@@ -74,13 +73,13 @@ impl SettingsModel {
     /// are not.
     #[must_use]
     pub fn settings_matter(&self) -> bool {
-        self.error < WORTH * self.error_without
+        settings_matter(self.error, self.error_without)
     }
 
     /// Whether it knows runs like one with these settings.
     ///
     /// # Errors
-    /// As [`SettingsModel::predict`].
+    /// As [`SettingsModel::predict`] has for settings.
     pub fn knows(&self, settings: &Settings) -> Result<(), NotForeseen> {
         self.scale.point(settings).map(|_| ())
     }
@@ -91,10 +90,17 @@ impl SettingsModel {
         self.scale.features()
     }
 
-    /// The ids of the runs it was trained on, newest first.
+    /// The ids of the runs it was trained on, newest first; where the application changed and they
+    /// are too few ([`NotForeseen::Changed`]), of those since.
     #[must_use]
     pub fn runs(&self) -> &[String] {
         &self.runs
+    }
+
+    /// The runs it was not trained on, and why.
+    #[must_use]
+    pub fn left_out(&self) -> &[Excluded] {
+        &self.left_out
     }
 
     /// What is learned, by name, and whether its regression is linear; without what no run used.

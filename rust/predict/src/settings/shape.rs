@@ -44,7 +44,7 @@ pub(crate) struct Shapes {
 impl Shapes {
     /// Of runs, the latest last, and what was said of each.
     pub(crate) fn of(
-        runs: &[SettingsRun],
+        runs: &[&SettingsRun],
         said: &[Targets],
         coverage: Resources,
     ) -> Result<(Self, HeldOut), DemandError> {
@@ -167,7 +167,7 @@ fn unit(used: &Demand, said: &Targets, count: usize) -> Result<Demand, DemandErr
 
 /// How well the envelope covers the runs that it was made from, each as it was held out from the
 /// regressions, next to the largest use of the other runs.
-fn held_out(runs: &[SettingsRun], curves: &[Curve], envelope: &Demand) -> HeldOut {
+fn held_out(runs: &[&SettingsRun], curves: &[Curve], envelope: &Demand) -> HeldOut {
     let mut sums = HeldOut {
         coverage: [0.0; 4],
         waste: [0.0; 4],

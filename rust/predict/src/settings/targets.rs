@@ -2,6 +2,7 @@
 
 use elastane_core::{Demand, Resource, Resources};
 
+use crate::recurring::Measure;
 use crate::score::amount;
 
 /// A resource that a run used less of than this part of the runs' mean counts as so much: the
@@ -14,8 +15,15 @@ const LEAST_PART: f64 = 1e-3;
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Targets([f64; Targets::COUNT]);
 
+/// By how much a run is missed.
+pub(crate) type Missed = [f64; Targets::MEASURES.len()];
+
 impl Targets {
     pub(crate) const COUNT: usize = 5;
+
+    /// What runs are compared in, as those with the same settings are: the first of the targets.
+    pub(crate) const MEASURES: [Measure; 3] =
+        [Measure::Length, Measure::CpuTime, Measure::MemoryMean];
 
     /// The words that reports use.
     pub(crate) const NAMES: [&str; Self::COUNT] = ["length", "cpu", "memory", "network", "disk"];
@@ -42,6 +50,19 @@ impl Targets {
         let least = sum / runs.len() as f64 * LEAST_PART;
         let logarithm = |run: &Self| run.0[target].max(least).ln();
         (least > 0.0).then(|| runs.iter().map(logarithm).collect())
+    }
+
+    /// The logarithm of what it was over what is said of it, in each of [`Targets::MEASURES`].
+    pub(crate) fn missed(&self, said: &Self) -> Missed {
+        std::array::from_fn(|target| {
+            let (was, said) = (self.0[target], said.0[target]);
+            if said > 0.0 {
+                (was / said).max(LEAST_PART).ln()
+            } else {
+                // None of those that say it used any.
+                0.0
+            }
+        })
     }
 
     pub(crate) fn length_s(&self) -> f64 {

@@ -103,9 +103,10 @@ impl Keeper {
             }
         };
         log::info!(
-            "the settings of {key} were learned from {} runs, of the {}: held-out error {:.2}, \
-             {:.2} without settings, confidence {:.2}",
+            "the settings of {key} were learned from {} runs, {} left out, of the {}: held-out error \
+             {:.2}, {:.2} without settings, confidence {:.2}",
             model.runs().len(),
+            model.left_out().len(),
             kind,
             model.error(),
             model.error_without_settings(),

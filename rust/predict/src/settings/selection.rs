@@ -1,0 +1,141 @@
+//! Which runs a model is learned from: `docs/new-settings.md`, "Which runs".
+
+use super::curve::NotFitted;
+use super::fitted::Fitted;
+use super::kept::Kept;
+use super::targets::{Missed, Targets};
+use super::{LEAST_RUNS, SettingsRun};
+use crate::recurring::{DRIFT_FACTOR, Excluded, Exclusion, LEAST_NEWER, OUTLIER_FACTOR, lie_apart};
+
+/// So many moments at which an application may have changed are looked at in each measure.
+const MOST_MOMENTS: usize = 3;
+
+/// A change is looked for where the means of what is missed before and after it are apart by so many
+/// times what the runs on either side deviate from them in the mean.
+const TIMES_DEVIATION: f64 = 2.0;
+
+/// The runs that are learned from.
+pub(super) struct Selected<'r> {
+    pub(super) fitted: Fitted<'r>,
+    pub(super) left_out: Vec<Excluded>,
+    /// How many runs there are since the application changed, where nothing can be learned of them
+    /// yet; what is fitted then are all runs.
+    pub(super) since_change: Option<usize>,
+}
+
+/// Of runs, the latest last; none where no setting differs.
+pub(super) fn select<'r>(runs: &[&'r SettingsRun]) -> Result<Option<Selected<'r>>, NotFitted> {
+    let Some(kept) = Kept::of(runs)? else {
+        return Ok(None);
+    };
+    let change = if kept.fitted.settings_matter() {
+        change(runs, &kept.missed)?
+    } else {
+        None
+    };
+    let Some((newer, reason)) = change else {
+        return Ok(Some(Selected {
+            fitted: kept.fitted,
+            left_out: kept.outliers,
+            since_change: None,
+        }));
+    };
+    let (older, newest) = runs.split_at(runs.len() - newer);
+    let learned = if newer >= LEAST_RUNS {
+        select(newest)?
+    } else {
+        None
+    };
+    let mut selected = learned.unwrap_or_else(|| Selected {
+        fitted: kept.fitted,
+        left_out: Vec::new(),
+        since_change: Some(newer),
+    });
+    let older = older.iter().rev().map(|run| Excluded {
+        id: run.id.clone(),
+        reason: reason.clone(),
+    });
+    selected.left_out.extend(older);
+    Ok(Some(selected))
+}
+
+/// How many runs are newer than a change of the application, and what the older ones are left out
+/// for.
+fn change(
+    runs: &[&SettingsRun],
+    missed: &[Missed],
+) -> Result<Option<(usize, Exclusion)>, NotFitted> {
+    for (at, measure) in Targets::MEASURES.into_iter().enumerate() {
+        let far = OUTLIER_FACTOR.ln();
+        // One wild run does not move a mean by more than another that is far off.
+        let missed = missed.iter().map(|it| it[at].clamp(-far, far));
+        for newer in moments(&missed.collect::<Vec<f64>>()) {
+            if let Some(factor) = older_over_newer(runs, newer, at)? {
+                let reason = Exclusion::BeforeDriftForSettings { measure, factor };
+                return Ok(Some((newer, reason)));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// The numbers of newer runs by which what is missed changes the most: where the means before and
+/// after are apart, weighted by √(older · newer ÷ all) as where a change is estimated from sums
+/// (Page's CUSUM).
+fn moments(missed: &[f64]) -> Vec<usize> {
+    let all = missed.len();
+    let mut moments: Vec<(f64, usize)> = (LEAST_NEWER..=all.saturating_sub(LEAST_NEWER))
+        // The model of one side says what the other should be.
+        .filter(|newer| (*newer).max(all - newer) >= LEAST_RUNS)
+        .filter_map(|newer| {
+            let (older, newest) = missed.split_at(all - newer);
+            let apart = (mean(newest) - mean(older)).abs();
+            let deviation = (deviations(older) + deviations(newest)) / all as f64;
+            let weight = (older.len() * newest.len()) as f64 / all as f64;
+            let may_be = apart > DRIFT_FACTOR.ln() && apart > TIMES_DEVIATION * deviation;
+            may_be.then_some((apart * weight.sqrt(), newer))
+        })
+        .collect();
+    moments.sort_by(|a, b| b.0.total_cmp(&a.0));
+    moments.truncate(MOST_MOMENTS);
+    moments.into_iter().map(|(_, newer)| newer).collect()
+}
+
+/// What the older runs used over what the newest did, each over what the model of those that are
+/// more says of it; none where they do not lie apart.
+fn older_over_newer(
+    runs: &[&SettingsRun],
+    newer: usize,
+    measure: usize,
+) -> Result<Option<f64>, NotFitted> {
+    let (older, newest) = runs.split_at(runs.len() - newer);
+    let newest_are_more = newest.len() > older.len();
+    let (more, fewer) = if newest_are_more {
+        (newest, older)
+    } else {
+        (older, newest)
+    };
+    let Some(Kept { fitted, .. }) = Kept::of(more)? else {
+        return Ok(None);
+    };
+    let of_more: Vec<f64> = fitted.missed().iter().map(|it| it[measure]).collect();
+    // Of settings that are unlike all of theirs they say nothing.
+    let told = fewer.iter().filter_map(|run| fitted.missed_of(run));
+    let of_fewer: Vec<f64> = told.map(|it| it[measure]).collect();
+    if of_fewer.len() < LEAST_NEWER || !lie_apart(&of_fewer, &of_more) {
+        return Ok(None);
+    }
+    let apart = mean(&of_fewer) - mean(&of_more);
+    let older_over_newer = if newest_are_more { apart } else { -apart };
+    Ok(Some(older_over_newer.exp()))
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len().max(1) as f64
+}
+
+/// The sum of the absolute deviations from the mean.
+fn deviations(values: &[f64]) -> f64 {
+    let mean = mean(values);
+    values.iter().map(|value| (value - mean).abs()).sum()
+}
