@@ -57,6 +57,7 @@ fn every_run_is_predicted_from_those_before_it() {
         "{printed}"
     );
     assert!(printed.contains("window maximum 30 s + 10 %"), "{printed}");
+    assert!(printed.contains("\nprogress is missed by 0.0"), "{printed}");
     // Nothing was sent, so nothing was wasted.
     let network = printed.split("\nnetwork").nth(1).unwrap();
     assert!(
@@ -68,6 +69,13 @@ fn every_run_is_predicted_from_those_before_it() {
     let run = &figures["runs"][3];
     assert_eq!(run["predicted_from"], serde_json::json!(["3", "2", "1"]));
     assert_eq!(run["length_ms"], 123_000);
+    // Both trackers follow a run like those before it.
+    for tracker in ["runs", "demand"] {
+        let missed = run["progress_missed"][tracker].as_f64().unwrap();
+        assert!(missed < 0.08, "{tracker}: {missed}");
+    }
+    let planned = run["tracked"]["demand"]["disk"]["total"].as_f64().unwrap();
+    assert!((planned - 1.0).abs() < 0.2, "{planned}");
     assert!(
         run["at_submission"]["envelope"]["cpu"]["coverage"]
             .as_f64()

@@ -1,27 +1,29 @@
 //! Predictions against what runs then used, beside plain predictions from the same runs.
 
-use elastane_core::{Demand, DemandError, Resources};
+use elastane_core::{Demand, DemandError};
 
 use crate::plain::Plain;
-use crate::recurring::{
-    Excluded, NotPredicted, PastRun, Prediction, RecurringSettings, Tracker, select,
-};
+use crate::recurring::{Excluded, NotPredicted, PastRun, Prediction, RecurringSettings, select};
 use crate::score::{Score, amount, score};
 use crate::settings::{Foreseen, NotPlanned, Way};
+use crate::tracked::{ProgressMissed, Tracked, missed};
 
 /// Who predicted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
     /// The envelope of [`predict_next`].
     Envelope,
+    /// What the scheduler plans by, see [`Prediction::demand`].
+    Demand,
     /// A plain prediction.
     Plain(Plain),
 }
 
 impl Method {
-    /// The envelope first, then the plain ones.
-    pub const ALL: [Method; 6] = [
+    /// The envelope first, then the demand, then the plain ones.
+    pub const ALL: [Method; 7] = [
         Method::Envelope,
+        Method::Demand,
         Method::Plain(Plain::ConstantPeak),
         Method::Plain(Plain::ConstantMean),
         Method::Plain(Plain::StretchedMean),
@@ -34,6 +36,7 @@ impl Method {
     pub fn name(self) -> &'static str {
         match self {
             Method::Envelope => "envelope",
+            Method::Demand => "demand",
             Method::Plain(plain) => plain.name(),
         }
     }
@@ -46,7 +49,8 @@ pub struct MethodScores {
     pub method: Method,
     /// Predicted once, before the run started.
     pub at_submission: [Score; 4],
-    /// Each slot predicted from the slots before it.
+    /// Each slot predicted from the slots before it: the demand as the scheduler does it, by a
+    /// tracker of the demand, the others by one of the runs.
     pub tracked: [Score; 4],
 }
 
@@ -68,11 +72,13 @@ pub struct Scored {
     pub prediction: Prediction,
     /// One for each of [`Method::ALL`], in its order.
     pub methods: Vec<MethodScores>,
+    /// How far off its progress was said to be.
+    pub progress_missed: ProgressMissed,
 }
 
 /// Scores what was foreseen of a run against what it used. The plain methods predict from the same
 /// runs, beside a model of many runs from the latest; where the envelope's run is tracked, they are read
-/// at the same progress.
+/// at the same progress, and the demand at that which the scheduler's tracker says.
 #[must_use]
 pub fn evaluate_foreseen(
     foreseen: Foreseen,
@@ -89,10 +95,21 @@ pub fn evaluate_foreseen(
             let taken = prediction.runs.iter().filter_map(taken);
             taken.map(|it| it.used.clone()).collect()
         };
-        let methods = scores(&prediction, &runs, used).map_err(NotPredicted::from)?;
+        let demand = prediction.demand().map_err(NotPredicted::from)?;
+        let by_runs = Tracked::by_runs(&prediction, used);
+        let by_demand = Tracked::by_demand(&demand, used);
+        let plain = Plain::ALL
+            .into_iter()
+            .map(|plain| read_at(Method::Plain(plain), &plain.predict(&runs)?, &by_runs));
+        let methods = [
+            of_envelope(&prediction, &by_runs),
+            read_at(Method::Demand, &demand, &by_demand),
+        ];
+        let methods: Result<Vec<_>, DemandError> = methods.into_iter().chain(plain).collect();
         Ok(Scored {
+            progress_missed: missed(&by_runs, &by_demand, prediction.length_ms()),
+            methods: methods.map_err(NotPredicted::from)?,
             prediction,
-            methods,
         })
     });
     Evaluated {
@@ -102,69 +119,28 @@ pub fn evaluate_foreseen(
     }
 }
 
-fn scores(
+/// The envelope, and what the tracker bounds as the envelope does.
+fn of_envelope(
     prediction: &Prediction,
-    runs: &[Demand],
-    used: &Demand,
-) -> Result<Vec<MethodScores>, DemandError> {
-    let tracked = Tracked::new(prediction, used);
-    let envelope = MethodScores {
+    tracked: &Tracked<'_>,
+) -> Result<MethodScores, DemandError> {
+    Ok(MethodScores {
         method: Method::Envelope,
-        at_submission: score(&prediction.envelope, prediction.total(), used),
+        at_submission: score(&prediction.envelope, prediction.total(), tracked.used),
         tracked: tracked.score(&tracked.bounds, Some(&tracked.expected))?,
-    };
-    let plain = Plain::ALL.into_iter().map(|plain| {
-        let bound = plain.predict(runs)?;
-        let length_ms = bound.duration_ms().unwrap_or_default() as f64;
-        let read: Vec<Resources> = tracked
-            .progress
-            .iter()
-            .map(|progress| bound.at((progress * length_ms) as i64))
-            .collect();
-        Ok(MethodScores {
-            method: Method::Plain(plain),
-            at_submission: score(&bound, amount(&bound), used),
-            tracked: tracked.score(&read, None)?,
-        })
-    });
-    std::iter::once(Ok(envelope)).chain(plain).collect()
+    })
 }
 
-/// What a tracker said before each slot of a run.
-struct Tracked<'r> {
-    used: &'r Demand,
-    progress: Vec<f64>,
-    bounds: Vec<Resources>,
-    expected: Vec<Resources>,
-}
-
-impl<'r> Tracked<'r> {
-    fn new(prediction: &Prediction, used: &'r Demand) -> Self {
-        let mut tracker = Tracker::new(prediction);
-        let mut said = Self {
-            used,
-            progress: Vec::new(),
-            bounds: Vec::new(),
-            expected: Vec::new(),
-        };
-        for usage in used.slots() {
-            let ahead = tracker.next(used.slot_ms());
-            said.progress.push(tracker.progress());
-            said.bounds.push(ahead.bound);
-            said.expected.push(ahead.expected);
-            tracker.observe(*usage, used.slot_ms());
-        }
-        said
-    }
-
-    fn score(
-        &self,
-        bounds: &[Resources],
-        expected: Option<&[Resources]>,
-    ) -> Result<[Score; 4], DemandError> {
-        let series = |slots| Demand::series(self.used.slot_ms(), slots);
-        let bound = series(bounds)?;
-        let total = amount(&series(expected.unwrap_or(bounds))?);
-        Ok(score(&bound, total, self.used))
-    }
+/// A prediction that is read at the progress that a tracker says.
+fn read_at(
+    method: Method,
+    predicted: &Demand,
+    tracked: &Tracked<'_>,
+) -> Result<MethodScores, DemandError> {
+    let used = tracked.used;
+    Ok(MethodScores {
+        method,
+        at_submission: score(predicted, amount(predicted), used),
+        tracked: tracked.score(&tracked.read(predicted), None)?,
+    })
 }

@@ -19,6 +19,7 @@ mod shape;
 mod shell;
 mod signature;
 mod stem;
+mod tracked;
 
 pub use elastane_core::ContainerKind;
 pub use evaluation::{Evaluated, Method, MethodScores, Scored, evaluate_foreseen};
@@ -41,3 +42,4 @@ pub use settings::{
     submission_settings, train, trainable, training_is_due,
 };
 pub use signature::{MAX_KEY_BYTES, Signature, SignatureSource, Submission, signature};
+pub use tracked::ProgressMissed;

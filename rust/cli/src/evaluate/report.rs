@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::io::Write;
 
 use elastane_core::Resource;
-use elastane_predict::{Evaluated, Method, NotForeseen, NotPlanned, NotPredicted, Plain, Score};
+use elastane_predict::{
+    Evaluated, Method, NotForeseen, NotPlanned, NotPredicted, Plain, ProgressMissed, Score,
+};
 use serde_json::{Map, Value, json};
 
 use super::Judged;
@@ -53,6 +55,13 @@ pub(super) fn write_table(
             ];
             writeln!(output, "{:<26}{}", method.name(), line.concat().trim_end())?;
         }
+    }
+    if let Some(missed) = summary.progress_missed {
+        writeln!(
+            output,
+            "\nprogress is missed by {:.3} tracked by runs, {:.3} by the demand, {:.3} by the clock",
+            missed.by_runs, missed.by_demand, missed.by_clock
+        )?;
     }
     Ok(())
 }
@@ -114,6 +123,7 @@ pub(super) fn to_json(judged: &[Judged], summary: &Summary) -> Value {
         "predicted": summary.predicted,
         "at_submission": means(&summary.at_submission),
         "tracked": means(&summary.tracked),
+        "progress_missed": summary.progress_missed.map(progress_json),
         "runs": runs,
     })
 }
@@ -140,6 +150,7 @@ fn run_json(judged: &Judged) -> Value {
             run["predicted_from"] = json!(scored.prediction.runs);
             run["confidence"] = json!(scored.prediction.confidence);
             run["length_ms"] = json!(scored.prediction.length_ms());
+            run["progress_missed"] = progress_json(scored.progress_missed);
             for (key, tracked) in [("at_submission", false), ("tracked", true)] {
                 let methods = scored.methods.iter().map(|scores| {
                     let figures = if tracked {
@@ -156,6 +167,10 @@ fn run_json(judged: &Judged) -> Value {
         Err(reason) => run["not_predicted"] = json!(reason.to_string()),
     }
     run
+}
+
+fn progress_json(missed: ProgressMissed) -> Value {
+    json!({ "runs": missed.by_runs, "demand": missed.by_demand, "clock": missed.by_clock })
 }
 
 pub(super) fn by_resource(value: impl Fn(usize) -> Value) -> Value {

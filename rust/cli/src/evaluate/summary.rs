@@ -1,6 +1,6 @@
 //! The mean over all runs that were predicted.
 
-use elastane_predict::{Method, Score};
+use elastane_predict::{Method, ProgressMissed, Score};
 
 use super::Judged;
 
@@ -20,6 +20,8 @@ pub(super) struct Summary {
     pub(super) predicted: usize,
     pub(super) at_submission: Vec<[Mean; 4]>,
     pub(super) tracked: Vec<[Mean; 4]>,
+    /// None when no run was predicted.
+    pub(super) progress_missed: Option<ProgressMissed>,
 }
 
 impl Summary {
@@ -40,10 +42,23 @@ impl Summary {
             };
             (0..Method::ALL.len()).map(of_method).collect()
         };
+        let missed = |of: fn(&ProgressMissed) -> f64| {
+            mean(scored.iter().map(|run| Some(of(&run.progress_missed))))
+        };
+        let progress_missed = missed(|it| it.by_runs)
+            .zip(missed(|it| it.by_demand))
+            .zip(missed(|it| it.by_clock));
         Self {
             predicted: scored.len(),
             at_submission: means(false),
             tracked: means(true),
+            progress_missed: progress_missed.map(|((by_runs, by_demand), by_clock)| {
+                ProgressMissed {
+                    by_runs,
+                    by_demand,
+                    by_clock,
+                }
+            }),
         }
     }
 }
