@@ -30,8 +30,8 @@ pub use profile::{
 };
 pub use recorder::{MAX_SLOTS, MOST_EXECUTOR_KINDS, RecorderOfTwoKinds, RunRecorder};
 pub use recurring::{
-    Ahead, Excluded, Exclusion, HeldOut, Measure, NotPredicted, ONE_RUN_CONFIDENCE, Outlook,
-    PastRun, Prediction, RecurringSettings, Tracker, predict_next,
+    Ahead, Excluded, Exclusion, HeldOut, LateTracker, Measure, NotPredicted, ONE_RUN_CONFIDENCE,
+    Outlook, PastRun, Prediction, RecurringSettings, Tracker, predict_next,
 };
 pub use run::{Outcome, Run, RunSeries, kinds};
 pub use score::{Score, amount, score};

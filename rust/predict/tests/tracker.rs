@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use elastane_core::{Demand, Resources, SLOT_MS};
-use elastane_predict::{Outcome, PastRun, RecurringSettings, Tracker, predict_next};
+use elastane_predict::{LateTracker, Outcome, PastRun, RecurringSettings, Tracker, predict_next};
 
 /// Loads from disk, computes, writes: 60 slots, or more of them at less speed.
 fn run(slowdown: f64) -> Vec<Resources> {
@@ -149,4 +149,29 @@ fn what_is_no_amount_is_not_taken_in() {
     };
     tracker.observe(wrong, SLOT_MS);
     assert_eq!(tracker.progress(), before);
+}
+
+#[test]
+fn one_that_takes_over_in_the_middle_is_followed_from_there() {
+    let demand = Demand::series(SLOT_MS, &run(1.0)).unwrap();
+    let mut tracker = LateTracker::new(&demand, 0.5).unwrap();
+    assert_eq!(tracker.progress(), 0.5);
+    for (slot, usage) in run(1.0).into_iter().enumerate().skip(30) {
+        tracker.observe(usage, SLOT_MS);
+        let (at, seen) = ((slot + 1) as f64 / 60.0, tracker.progress());
+        assert!((seen - at).abs() < 0.1, "{at}: {seen}");
+    }
+}
+
+#[test]
+fn one_that_was_taken_to_take_over_and_begins_anew_is_seen_to() {
+    let demand = Demand::series(SLOT_MS, &run(1.0)).unwrap();
+    let mut tracker = LateTracker::new(&demand, 0.5).unwrap();
+    for (slot, usage) in run(1.0).into_iter().enumerate() {
+        tracker.observe(usage, SLOT_MS);
+        let (at, seen) = ((slot + 1) as f64 / 60.0, tracker.progress());
+        if slot >= 3 {
+            assert!((seen - at).abs() < 0.1, "{at}: {seen}");
+        }
+    }
 }

@@ -252,6 +252,7 @@ impl Elastane {
         state.cluster.application_removed(application);
         state.refusals.forget(application);
         state.first_asks.forget(application);
+        state.trackers.application_removed(application);
         state.runs.end(application, succeeded, now_ms, until_ms);
     }
 
@@ -351,7 +352,10 @@ impl Elastane {
         };
         let node = state.cluster.node(ended.node).map(|n| n.name.clone());
         state.memory_victims.finished(ended.node, container);
-        state.trackers.finished(container);
+        let State {
+            cluster, trackers, ..
+        } = &mut *state;
+        trackers.finished(cluster, container);
         state.runs.container_ended(container, ended, until_ms);
         self.journal.write(Record::Finished {
             time_ms: now_ms,

@@ -36,6 +36,55 @@ fn half_as_fast(elastane: &Elastane, slots: u64, in_window_cores: f32) -> Vec<Re
     replies
 }
 
+/// Half a core for thirty seconds, then one and a half.
+const LEARNED_IN_TWO: &[f32] = &[
+    0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 1.5, 1.5, 1.5, 1.5, 1.5, 1.5, 1.5, 1.5, 1.5,
+    1.5,
+];
+
+/// The CPU that a container is planned to use now.
+fn planned_cores(reply: &Reply, container: &str) -> f32 {
+    let plan = reply.plans.iter().find(|plan| plan.container == container);
+    let step = plan.and_then(|plan| plan.steps.first());
+    step.and_then(|step| step.limits.cpu_weight_cores).unwrap()
+}
+
+#[test]
+fn one_that_replaces_a_lost_executor_goes_on_where_the_others_are() {
+    let folder = tempfile::tempdir().unwrap();
+    learn_named(folder.path(), &[("busy", LEARNED_IN_TWO)]);
+    let elastane = open_with(folder.path(), "enforce", &[("reprovision", "on")]);
+    let node = register(&elastane);
+    let submission = named_submission("application_1_0080", "busy");
+    elastane
+        .report(NODE, VERSION, &report(0, &[]), START_MS)
+        .unwrap();
+    let application = elastane.application_added(&submission, START_MS);
+    let mut now_ms = START_MS;
+    let mut slot = 0;
+    let mut used = |containers: &[(&str, f32, u64)]| {
+        (now_ms, slot) = (now_ms + 3_000, slot + 1);
+        let reply = elastane.report(NODE, VERSION, &report(slot, containers), now_ms);
+        let reply: Reply = decode(VERSION, &reply.unwrap()).unwrap();
+        (reply, now_ms)
+    };
+    assert!(commit(&elastane, "c1", application, node, START_MS));
+    assert!(commit(&elastane, "c2", application, node, START_MS));
+    let mut at_ms = START_MS;
+    for cores in &LEARNED_IN_TWO[..13] {
+        (_, at_ms) = used(&[("c1", *cores, GB), ("c2", *cores, GB)]);
+    }
+    elastane.finished("c2", at_ms);
+    assert!(commit(&elastane, "c3", application, node, at_ms));
+    let (reply, _) = used(&[("c1", 1.5, GB), ("c3", 1.5, GB)]);
+    assert_eq!(planned_cores(&reply, "c3"), 1.5);
+    // Nothing was left undone that another could take over.
+    assert!(commit(&elastane, "c4", application, node, at_ms + 3_000));
+    let (reply, _) = used(&[("c1", 1.5, GB), ("c3", 1.5, GB), ("c4", 0.5, GB)]);
+    assert_eq!(planned_cores(&reply, "c4"), 0.5);
+    elastane.close();
+}
+
 fn records(folder: &std::path::Path, what: &str) -> Vec<Value> {
     let mut records = journal(folder);
     records.retain(|record| record["kind"] == "reprovision" && record["what"] == what);

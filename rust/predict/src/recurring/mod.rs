@@ -7,6 +7,7 @@ mod curve;
 mod exclusion;
 mod forecast;
 mod held_out;
+mod late;
 mod pool;
 mod ranked;
 mod selection;
@@ -21,6 +22,7 @@ pub(crate) use exclusion::OUTLIER_FACTOR;
 pub use exclusion::{Excluded, Exclusion, Measure};
 pub(crate) use forecast::Forecast;
 pub use held_out::HeldOut;
+pub use late::LateTracker;
 pub(crate) use selection::{DRIFT_FACTOR, LEAST_NEWER, apart, lie_apart, select};
 pub use tracker::{Ahead, Tracker};
 

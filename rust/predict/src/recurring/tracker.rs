@@ -175,6 +175,16 @@ impl Tracker {
         }
     }
 
+    /// The logarithm of how likely what was seen is at the step at which it is the likeliest. Says
+    /// something beside that of another tracker that has seen the same; 0 before anything was seen.
+    pub(super) fn log_likelihood_of_seen(&self) -> f64 {
+        if self.elapsed_ms == 0.0 {
+            return 0.0;
+        }
+        let steps = (0..STEPS).map(|step| self.log_likelihood(step));
+        steps.fold(f64::NEG_INFINITY, f64::max)
+    }
+
     /// How likely it is that the run is at the end of each step, the likeliest 1.
     fn likelihoods(&self) -> Vec<f64> {
         if self.elapsed_ms == 0.0 {

@@ -1,0 +1,116 @@
+//! How far off the progress of an executor is told to be that starts late, on generated runs:
+//! `cargo run --release -p elastane-predict --example late_executors -- [SEEDS [FIRST]]`
+
+#[path = "../generated_runs/generator.rs"]
+#[allow(dead_code, reason = "each example uses its own part")]
+mod runs;
+
+use std::error::Error;
+
+use elastane_core::{Demand, Resources};
+use elastane_predict::{LateTracker, Outcome, PastRun, RecurringSettings, Tracker, predict_next};
+use runs::Application;
+
+const APPLICATIONS: u64 = 8;
+const RUNS: usize = 6;
+const LEARNED: usize = 3;
+
+/// Where the others are when it starts, and how far off that is told to be.
+const JOINED: [f64; 3] = [0.25, 0.5, 0.75];
+const TOLD_OFF_BY: [f64; 2] = [-0.05, 0.05];
+
+/// A process starts in so many slots, in the middle of the work too.
+const STARTING: usize = 3;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut arguments = std::env::args().skip(1);
+    let seeds = arguments.next().map_or(Ok(30), |seeds| seeds.parse())?;
+    let first = arguments.next().map_or(Ok(1), |first| first.parse())?;
+    let mut taking_over = Missed::default();
+    let mut beginning = Missed::default();
+    for seed in first..first + seeds {
+        for number in 1..=APPLICATIONS {
+            let runs = Application::new(seed, number).runs(RUNS)?;
+            let Some(demand) = learned(&runs[..LEARNED])? else {
+                continue;
+            };
+            for run in &runs[LEARNED..] {
+                for (joined, off) in JOINED.into_iter().zip(TOLD_OFF_BY.into_iter().cycle()) {
+                    let told = joined + off;
+                    taking_over.add(&demand, told, &from(run, joined))?;
+                    beginning.add(&demand, told, &from(run, 0.0))?;
+                }
+            }
+        }
+    }
+    println!("taking over: {}", taking_over.means());
+    println!("beginning anew: {}", beginning.means());
+    Ok(())
+}
+
+fn learned(runs: &[Demand]) -> Result<Option<Demand>, Box<dyn Error>> {
+    let past = runs.iter().zip(0..).map(|(used, ended_ms)| PastRun {
+        id: format!("run-{ended_ms}"),
+        ended_ms,
+        outcome: Outcome::Succeeded,
+        used: used.clone(),
+    });
+    let past: Vec<PastRun> = past.collect();
+    let outlook = predict_next(&past, &RecurringSettings::default());
+    let demand = outlook.prediction.ok().map(|it| it.demand());
+    Ok(demand.transpose()?)
+}
+
+/// What it uses in each slot, and how far the work is after it: it starts as every process does and
+/// then goes on from there.
+fn from(run: &Demand, joined: f64) -> Vec<(Resources, f64)> {
+    let slots = run.slots();
+    let count = slots.len();
+    let joined = (joined * count as f64) as usize;
+    let starting = if joined == 0 { 0 } else { STARTING };
+    let part = |slot: usize| slot as f64 / count as f64;
+    let start = slots.iter().take(starting).map(|it| (*it, part(joined)));
+    let rest = (joined..count).map(|slot| (slots[slot], part(slot + 1)));
+    start.chain(rest).collect()
+}
+
+/// Sums over executors of how far off they are in the mean.
+#[derive(Default)]
+struct Missed {
+    executors: f64,
+    /// By a tracker of the whole demand.
+    whole: f64,
+    /// By one that knows where the others are.
+    late: f64,
+}
+
+impl Missed {
+    fn add(
+        &mut self,
+        demand: &Demand,
+        told: f64,
+        executor: &[(Resources, f64)],
+    ) -> Result<(), Box<dyn Error>> {
+        let mut whole = Tracker::of_demand(demand);
+        let mut late = LateTracker::new(demand, told)?;
+        let slots = executor.len().max(1) as f64;
+        for (usage, progress) in executor {
+            whole.observe(*usage, demand.slot_ms());
+            late.observe(*usage, demand.slot_ms());
+            self.whole += (whole.progress() - progress).abs() / slots;
+            self.late += (late.progress() - progress).abs() / slots;
+        }
+        self.executors += 1.0;
+        Ok(())
+    }
+
+    fn means(&self) -> String {
+        format!(
+            "{} executors, progress missed by {:.3} followed from the beginning, {:.3} from where \
+             the others are",
+            self.executors,
+            self.whole / self.executors,
+            self.late / self.executors
+        )
+    }
+}
