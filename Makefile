@@ -94,8 +94,10 @@ bench-heartbeat: build ## an idle heartbeat beside CapacityScheduler's; fails ab
 bench-agent: ## what the agent costs with 50 containers; fails above its bounds
 	$(CARGO) run --release --locked --jobs $(JOBS) -p elastane-agent --example bench_agent
 
-bench-learning: ## what training and a prediction cost; fails above its bounds
+bench-learning: ## what learning costs and how well it predicts; fails above its bounds
 	$(CARGO) run --release --locked --jobs $(JOBS) -p elastane-runtime --example bench_learning
+	$(CARGO) run --release --locked --jobs $(JOBS) -p elastane-runtime --example many_profiles -- 2000 1800 --at-most-mb 40
+	$(CARGO) bench --locked --jobs $(JOBS) -p elastane-cli --bench import_speed --bench recurring_targets
 
 test-reprovisioning: fetch build ## a window on a real cluster; not in `make test`: on a busy machine none may last
 	cd tests && $(PYTHON) -m pytest -m reprovisioning integration

@@ -255,11 +255,11 @@ fn new_settings_of_a_real_application_are_predicted_as_well_as_elasecutors() {
     ] {
         let after = &figures["new_settings"][at];
         assert_eq!(after["trained_on"], trained_on);
-        assert_eq!(after["unseen"]["predicted"], 10);
-        assert!(part(&after["unseen"], within) >= wanted, "{after}");
-        // More than ten runs.
         assert_eq!(after["held_out"]["predicted"], 40);
         assert!(part(&after["held_out"], within) >= wanted, "{after}");
+        // Each of the next ten is a tenth of their figure.
+        assert_eq!(after["unseen"]["predicted"], 10);
+        assert!(part(&after["unseen"], within) >= 0.8, "{after}");
     }
 }
 
