@@ -44,15 +44,8 @@ pub(crate) fn search(points: &[Vec<f64>], targets: &[f64]) -> Result<Searched, N
     };
     // Of those that are as good the linear one, which comes first: it also holds beyond the runs.
     for parameters in grid(features) {
-        let held_out = held_out(points, targets, parameters)?;
-        let misses = held_out.iter().zip(targets);
-        let missed = misses.map(|(said, was)| (said - was).abs()).sum();
-        if missed < best.missed {
-            best = Tried {
-                parameters,
-                held_out,
-                missed,
-            };
+        if let Some(better) = tried(points, targets, parameters, best.missed)? {
+            best = better;
         }
     }
     Ok(Searched {
@@ -78,13 +71,16 @@ fn grid(features: f64) -> impl Iterator<Item = Parameters> {
     })
 }
 
-/// What each run is said to be by the regression of those in the other folds.
-fn held_out(
+/// What each run is said to be by the regression of those in the other folds; none once they are missed
+/// by as much as `least`, which further folds cannot mend.
+fn tried(
     points: &[Vec<f64>],
     targets: &[f64],
     parameters: Parameters,
-) -> Result<Vec<f64>, NotFitted> {
-    let mut said = vec![0.0; points.len()];
+    least: f64,
+) -> Result<Option<Tried>, NotFitted> {
+    let mut held_out = vec![0.0; points.len()];
+    let mut missed = 0.0;
     let folds = FOLDS.min(points.len());
     for fold in 0..folds {
         let (held, others): (Vec<usize>, Vec<usize>) =
@@ -95,10 +91,18 @@ fn held_out(
         let (points_of_others, targets_of_others): (Vec<_>, Vec<_>) = of_others.unzip();
         let regression = Regression::fit(&points_of_others, &targets_of_others, parameters)?;
         for row in held {
-            said[row] = regression.at(&points[row]);
+            held_out[row] = regression.at(&points[row]);
+            missed += (held_out[row] - targets[row]).abs();
+        }
+        if missed >= least {
+            return Ok(None);
         }
     }
-    Ok(said)
+    Ok(Some(Tried {
+        parameters,
+        held_out,
+        missed,
+    }))
 }
 
 /// What each run is said to be without settings: the mean of those in the other folds.
