@@ -75,8 +75,12 @@ pub struct Process {
 }
 
 /// A thread that takes what comes over any number of connections, and counts it.
-#[derive(Clone)]
-pub struct Sink(Arc<AtomicU64>);
+#[derive(Clone, Default)]
+pub struct Sink {
+    bytes: Arc<AtomicU64>,
+    /// How many connections have ended.
+    ended: Arc<AtomicU64>,
+}
 
 impl Cable {
     /// Nothing where namespaces or groups cannot be made and tests may be skipped for that.
@@ -282,7 +286,7 @@ impl Drop for Process {
 
 impl Sink {
     pub fn new(listener: TcpListener) -> Self {
-        let sink = Self(Arc::new(AtomicU64::new(0)));
+        let sink = Self::default();
         let counts = sink.clone();
         thread::spawn(move || {
             for stream in listener.incoming() {
@@ -290,8 +294,10 @@ impl Sink {
                 thread::spawn(move || {
                     let mut chunk = vec![0; CHUNK_BYTES];
                     while let Ok(length @ 1..) = stream.read(&mut chunk) {
-                        counts.0.fetch_add(length as u64, Ordering::Relaxed);
+                        counts.bytes.fetch_add(length as u64, Ordering::Relaxed);
                     }
+                    drop(stream);
+                    counts.ended.fetch_add(1, Ordering::Release);
                 });
             }
         });
@@ -299,7 +305,12 @@ impl Sink {
     }
 
     pub fn bytes(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
+        self.bytes.load(Ordering::Relaxed)
+    }
+
+    /// Whether a connection has ended, with all that its sender had left to send.
+    pub fn has_ended_one(&self) -> bool {
+        self.ended.load(Ordering::Acquire) > 0
     }
 }
 
