@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use common::{free, named_submission, open, register, request};
 use elastane_core::Resources;
 use elastane_core::cluster::Ask;
-use elastane_predict::{ContainerKind, Outcome, Run, RunSeries, Submission, signature};
+use elastane_predict::{ContainerKind, MOST_RUNS, Outcome, Run, RunSeries, Submission, signature};
 use elastane_store::{Access, Depository, SubmissionRecord};
 
 fn submission(number: usize, rounds: usize) -> Submission {
@@ -21,11 +21,12 @@ fn submission(number: usize, rounds: usize) -> Submission {
     }
 }
 
-/// Thirty runs with other settings that an earlier process recorded and learned nothing from.
+/// As many runs with other settings as a model is trained on, which an earlier process recorded and
+/// learned nothing from.
 fn recorded(path: &Path) -> String {
     let mut depository = Depository::open(path).unwrap().depository;
     let key = signature(&submission(0, 10)).key;
-    for number in 0..30_usize {
+    for number in 0..MOST_RUNS {
         let rounds = 10 + number * 7 % 31;
         let Submission { id, name, .. } = submission(number, rounds);
         let slot = |at: usize| {
@@ -114,7 +115,7 @@ fn heartbeats_go_on_while_the_learner_trains() {
         elastane.application_removed(application, false, now_ms);
         heartbeats += 1;
         // What is asked goes before training: it is let get to that.
-        std::thread::sleep(Duration::from_millis(20));
+        std::thread::sleep(Duration::from_millis(10));
     }
     let (called, learned) = (ran(caller) - caller_before, ran(&learner));
     assert!(
