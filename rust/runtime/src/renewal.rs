@@ -9,18 +9,17 @@ pub(crate) fn follow(depository: &mut Depository) -> Result<bool, StoreError> {
     if !depository.is_replaced() {
         return Ok(false);
     }
-    let moved_aside = depository.renew()?;
-    tell(depository.path(), moved_aside.as_deref());
+    let renewed = depository.renew()?;
+    tell(depository.path(), renewed.moved_aside.as_deref());
     Ok(true)
 }
 
 /// After damage was found: moves the file aside, unless another thread has, and goes on in the new
 /// one. False where its pages are found to be whole.
 pub(crate) fn begin_anew(depository: &mut Depository) -> Result<bool, StoreError> {
-    let is_replaced = depository.is_replaced();
-    let moved_aside = depository.renew()?;
-    tell(depository.path(), moved_aside.as_deref());
-    Ok(is_replaced || moved_aside.is_some())
+    let renewed = depository.renew()?;
+    tell(depository.path(), renewed.moved_aside.as_deref());
+    Ok(renewed.is_another)
 }
 
 /// Said by the one that moved it, so once.

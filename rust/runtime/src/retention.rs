@@ -173,7 +173,7 @@ mod tests {
         retainer.tick(3 * DAY_MS);
         wait_until("nothing is removed", || applications(&path) == 0);
         damage(&path);
-        assert!(depository.renew().unwrap().is_some());
+        assert!(depository.renew().unwrap().is_another);
         depository.save(&run(2)).unwrap();
         retainer.tick(3 * DAY_MS + EVERY_MS);
         wait_until("the new file is left alone", || applications(&path) == 0);

@@ -33,6 +33,7 @@ pub use open_run::{Event, OpenRun};
 pub use packed::{PackError, PackedDemand};
 pub use prediction::{PredictionOutcome, PredictionRecord};
 pub use prediction_made::{LeftOutRun, ModelUsed, PredictionMade};
+pub use replaced::Renewed;
 pub use retention::{Pruned, Retention};
 pub use save_queue::{SaveQueue, Saved, Unsaved};
 pub use submission::SubmissionRecord;

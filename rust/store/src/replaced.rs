@@ -36,6 +36,16 @@ impl Identity {
     }
 }
 
+/// What became of a file that was opened anew.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Renewed {
+    /// It is another file than before, whoever put it there. Asked of the name before, this would miss
+    /// a thread that moves the file meanwhile.
+    pub is_another: bool,
+    /// Where the damaged file went, if it was moved here.
+    pub moved_aside: Option<PathBuf>,
+}
+
 impl Depository {
     /// Whether its name belongs to another file by now, or to none: what is written would go where
     /// nobody looks.
@@ -48,15 +58,18 @@ impl Depository {
     }
 
     /// Opens the file anew, as [`Depository::open`] does: after damage was found, or where it
-    /// [is replaced](Depository::is_replaced). Gives where a damaged file went; of several threads
-    /// that find the damage one moves it, and the others get the new file.
+    /// [is replaced](Depository::is_replaced). Of several threads that find the damage one moves the
+    /// file, and the others get the new one.
     ///
     /// # Errors
     /// As [`Depository::open`]; everything is as it was then.
-    pub fn renew(&mut self) -> Result<Option<PathBuf>, StoreError> {
+    pub fn renew(&mut self) -> Result<Renewed, StoreError> {
         let opened = Self::open(&self.path)?;
-        *self = opened.depository;
-        Ok(opened.moved_aside)
+        let former = std::mem::replace(self, opened.depository);
+        Ok(Renewed {
+            is_another: former.identity.is_none() || former.identity != self.identity,
+            moved_aside: opened.moved_aside,
+        })
     }
 }
 
@@ -122,10 +135,12 @@ mod tests {
             .collect();
         let moved: Vec<_> = renewed
             .iter()
-            .filter_map(|(aside, _)| aside.as_ref())
+            .filter_map(|(renewed, _)| renewed.moved_aside.as_ref())
             .collect();
         assert_eq!(moved, [&folder.path().join("depository.db.damaged-1")]);
-        for (_, depository) in &renewed {
+        // Those that waited while another moved it have to know, too.
+        for (renewed, depository) in &renewed {
+            assert!(renewed.is_another);
             assert!(!depository.is_replaced());
         }
     }

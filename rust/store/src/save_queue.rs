@@ -50,6 +50,8 @@ pub struct Saved {
     pub lost: Vec<(Run, StoreError)>,
     /// Where the file went that was found to be damaged; the depository began anew.
     pub moved_aside: Option<PathBuf>,
+    /// They went into another file, whoever moved the damaged one aside.
+    pub is_another: bool,
 }
 
 impl SaveQueue {
@@ -87,13 +89,12 @@ impl SaveQueue {
                 continue;
             }
             self.waiting.push_front(unsaved);
-            if matches!(error, StoreError::Damaged { .. }) && done.moved_aside.is_none() {
-                // Another thread may have been first.
-                let is_replaced = depository.is_replaced();
+            if matches!(error, StoreError::Damaged { .. }) && !done.is_another {
                 match depository.renew() {
-                    Ok(moved_aside) => {
-                        done.moved_aside = moved_aside;
-                        if is_replaced || done.moved_aside.is_some() {
+                    Ok(renewed) => {
+                        done.moved_aside = renewed.moved_aside;
+                        done.is_another = renewed.is_another;
+                        if done.is_another {
                             continue;
                         }
                         done.waits_for = Some(error);

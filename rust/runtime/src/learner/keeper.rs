@@ -25,6 +25,8 @@ pub(super) struct Keeper {
     pub(super) counts: Arc<Counts>,
     pub(super) running: Running,
     queue: SaveQueue,
+    /// When the latest run ended.
+    ended_ms: i64,
     /// Applications whose models may be out of date.
     to_train: BTreeSet<String>,
 }
@@ -46,6 +48,7 @@ impl Keeper {
             counts: Arc::default(),
             running: Running::default(),
             queue: SaveQueue::new(MOST_WAITING),
+            ended_ms: 0,
             to_train: BTreeSet::new(),
         }
     }
@@ -54,6 +57,14 @@ impl Keeper {
     /// applications, and then trains what is to be trained, one at a time: what is asked waits for
     /// no more than that.
     pub(super) fn work(mut self, profiles_to_make: Vec<String>, work: &Receiver<Work>) {
+        self.work_until_the_end(profiles_to_make, work);
+        if self.queue.waiting() > 0 {
+            // By now there may be room again.
+            self.save_run(None);
+        }
+    }
+
+    fn work_until_the_end(&mut self, profiles_to_make: Vec<String>, work: &Receiver<Work>) {
         let mut to_make = VecDeque::from(profiles_to_make);
         let known: Vec<String> = self.profiles.read().keys().cloned().collect();
         self.to_train.extend(known);
@@ -99,16 +110,27 @@ impl Keeper {
                 self.tell(&format!("what {id} asked for is not kept"), kept);
             }
             Work::Ended(run, now_ms) => {
-                let unsaved = self.running.end(*run);
-                let saved = self.queue.save(&mut self.depository, unsaved);
-                if saved.moved_aside.is_some() {
-                    self.running.begin_anew();
-                }
-                self.learn(saved, now_ms);
+                self.ended_ms = now_ms;
+                self.save_run(Some(*run));
             }
         }
         self.save_what_waits();
         Vec::new()
+    }
+
+    /// Saves those that wait, and then this one.
+    fn save_run(&mut self, run: Option<Run>) {
+        let saved = match run {
+            Some(run) => {
+                let unsaved = self.running.end(run);
+                self.queue.save(&mut self.depository, unsaved)
+            }
+            None => self.queue.save_waiting(&mut self.depository),
+        };
+        if saved.is_another {
+            self.running.begin_anew();
+        }
+        self.learn(saved, self.ended_ms);
     }
 
     /// Goes over to a file that another thread began.
