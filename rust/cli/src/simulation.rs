@@ -276,3 +276,17 @@ fn part(text: &str) -> Result<f64, String> {
 fn at_least_one(text: &str) -> Result<f64, String> {
     number(text, |number| number >= 1.0, "a number of at least 1")
 }
+
+#[cfg(test)]
+impl RunOptions {
+    /// As a command line has them.
+    pub(crate) fn parsed(options: &[&str]) -> Self {
+        #[derive(clap::Parser)]
+        struct Command {
+            #[command(flatten)]
+            run: RunOptions,
+        }
+        let command: Command = clap::Parser::parse_from([&["test"], options].concat());
+        command.run
+    }
+}

@@ -6,7 +6,7 @@ mod common;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use common::{elastane, text};
+use common::{elastane, evaluate, recorded, text};
 use serde_json::Value;
 
 const HEADER: &str = "t_s,cpu_cores,memory_bytes,network_bytes_per_s,disk_bytes_per_s";
@@ -105,9 +105,7 @@ fn a_run_that_failed_is_left_out() {
     let application = application(folder.path(), &[("1", 40), ("2", 9), ("3", 41), ("4", 40)]);
     let settings = r#"{"runs": {"2": {"outcome": "failed"}}}"#;
     fs::write(application.join("settings.json"), settings).unwrap();
-    let json = folder.path().join("figures.json");
-    elastane(&["evaluate", text(folder.path()), "--json", text(&json)]).printed();
-    let figures: Value = serde_json::from_str(&fs::read_to_string(&json).unwrap()).unwrap();
+    let (_, figures) = evaluate(folder.path());
     assert_eq!(figures["predicted"], 1);
     let left_out = &figures["runs"][2]["left_out"][0];
     assert_eq!(
@@ -199,15 +197,13 @@ fn runs_with_other_settings_are_predicted_from_fifteen_and_thirty() {
     });
     let settings = Value::Object(given.collect());
     fs::write(nightly.join("settings.json"), settings.to_string()).unwrap();
-    let json = folder.path().join("figures.json");
-    let printed = elastane(&["evaluate", text(folder.path()), "--json", text(&json)]).printed();
+    let (printed, figures) = evaluate(folder.path());
     for line in [
         "new settings, after 15 runs: 10 runs predicted, 100.0 % within 15 % of the total, 100.0 % within 20 %",
         "new settings, after 30 runs: 4 runs predicted, 100.0 % within 15 % of the total, 100.0 % within 20 %",
     ] {
         assert!(printed.lines().any(|it| it == line), "{printed}");
     }
-    let figures: Value = serde_json::from_str(&fs::read_to_string(&json).unwrap()).unwrap();
     assert_eq!(figures["new_settings"][1]["trained_on"], 30);
     // Of 23 settings, each seven after the one before, the last 11 runs have those of the first 11.
     for (at, unseen) in [(0, 8), (1, 0)] {
@@ -229,17 +225,6 @@ fn runs_with_other_settings_are_predicted_from_fifteen_and_thirty() {
     assert!(!printed.contains("new settings"), "{printed}");
 }
 
-/// What `elastane evaluate` says of new settings in a folder of this crate's tests.
-fn figures_of_new_settings(recorded: &str) -> Value {
-    let recorded = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests")
-        .join(recorded);
-    let folder = tempfile::tempdir().unwrap();
-    let json = folder.path().join("figures.json");
-    elastane(&["evaluate", text(&recorded), "--json", text(&json)]).printed();
-    serde_json::from_slice(&fs::read(json).unwrap()).unwrap()
-}
-
 fn part(of: &Value, within: &str) -> f64 {
     of[within].as_f64().unwrap()
 }
@@ -248,7 +233,7 @@ fn part(of: &Value, within: &str) -> f64 {
 /// them. docs/new-settings.md has the figures.
 #[test]
 fn new_settings_of_a_real_application_are_predicted_as_well_as_elasecutors() {
-    let figures = figures_of_new_settings("recorded-settings");
+    let (_, figures) = evaluate(&recorded("recorded-settings"));
     for (at, trained_on, within, wanted) in [
         (0, 15, "within_20_percent", 0.8),
         (1, 30, "within_15_percent", 0.9),
@@ -266,7 +251,7 @@ fn new_settings_of_a_real_application_are_predicted_as_well_as_elasecutors() {
 /// The same report, two runs at a time.
 #[test]
 fn new_settings_beside_another_run_are_predicted_as_well_as_chance_leaves() {
-    let figures = figures_of_new_settings("recorded-settings-beside");
+    let (_, figures) = evaluate(&recorded("recorded-settings-beside"));
     for (at, within, unseen) in [(0, "within_20_percent", 9), (1, "within_15_percent", 0)] {
         let after = &figures["new_settings"][at];
         assert_eq!(after["predicted"], 10);
@@ -280,11 +265,7 @@ fn new_settings_beside_another_run_are_predicted_as_well_as_chance_leaves() {
 
 #[test]
 fn what_confidence_is_worth_is_told_by_quarters_of_the_runs() {
-    let recorded = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/recorded");
-    let folder = tempfile::tempdir().unwrap();
-    let json = folder.path().join("figures.json");
-    let printed = elastane(&["evaluate", text(&recorded), "--json", text(&json)]).printed();
-    let figures: Value = serde_json::from_slice(&fs::read(json).unwrap()).unwrap();
+    let (printed, figures) = evaluate(&recorded("recorded"));
     let parts = figures["by_confidence"].as_array().unwrap();
     let runs: Vec<u64> = parts
         .iter()

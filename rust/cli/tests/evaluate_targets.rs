@@ -11,21 +11,9 @@ mod generator;
 #[path = "common/wanted.rs"]
 mod wanted;
 
-use std::fs;
 use std::ops::Range;
-use std::path::Path;
 
-use common::{elastane, text};
-use serde_json::Value;
-
-/// What is printed of a folder of runs, and the JSON that is written.
-fn evaluated(runs: &Path) -> (String, Value) {
-    let folder = tempfile::tempdir().unwrap();
-    let json = folder.path().join("figures.json");
-    let printed = elastane(&["evaluate", text(runs), "--json", text(&json)]).printed();
-    let figures = serde_json::from_slice(&fs::read(json).unwrap()).unwrap();
-    (printed, figures)
-}
+use common::{evaluate, recorded};
 
 /// A few of those that docs/learning.md has the figures of. `cargo bench -p elastane-cli --bench recurring_targets` takes
 /// all.
@@ -34,7 +22,7 @@ fn generated_runs_reach_what_is_wanted() {
     const SEEDS: Range<u64> = 31..39;
     let folder = tempfile::tempdir().unwrap();
     folder::write(folder.path(), SEEDS).unwrap();
-    let (_, figures) = evaluated(folder.path());
+    let (_, figures) = evaluate(folder.path());
     for (resource, most) in wanted::OF_PEAK {
         let (coverage, of_peak) = wanted::reached(&figures, resource).unwrap();
         assert!(coverage >= wanted::COVERAGE, "{resource}: {coverage}");
@@ -45,8 +33,7 @@ fn generated_runs_reach_what_is_wanted() {
 /// Ten applications, five runs each, as `make record` measured them. docs/learning.md has the figures.
 #[test]
 fn recorded_runs_are_covered_as_is_wanted_and_waste_what_they_do_today() {
-    let recorded = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/recorded");
-    let (printed, figures) = evaluated(&recorded);
+    let (printed, figures) = evaluate(&recorded("recorded"));
     assert!(printed.starts_with("30 runs predicted"), "{printed}");
     for (resource, most) in wanted::OF_PEAK {
         let (coverage, of_peak) = wanted::reached(&figures, resource).unwrap();

@@ -134,17 +134,10 @@ fn there_is_no_model_of_few_runs_of_equal_ones_and_of_noise() {
 }
 
 fn with_cpu(run: &SettingsRun, times: f64) -> SettingsRun {
-    let slots: Vec<Resources> = run
-        .used
-        .slots()
-        .iter()
-        .map(|slot| Resources {
-            cpu_cores: slot.cpu_cores * times,
-            ..*slot
-        })
-        .collect();
     SettingsRun {
-        used: Demand::series(SLOT_MS, &slots).unwrap(),
+        used: run
+            .used
+            .scaled(Resources::from_array([times, 1.0, 1.0, 1.0])),
         ..run.clone()
     }
 }

@@ -1,6 +1,6 @@
 //! The mean over all runs that were predicted.
 
-use elastane_predict::{Method, ProgressMissed, Score};
+use elastane_predict::{Method, ProgressMissed, Score, Scored};
 
 use super::Judged;
 
@@ -42,23 +42,11 @@ impl Summary {
             };
             (0..Method::ALL.len()).map(of_method).collect()
         };
-        let missed = |of: fn(&ProgressMissed) -> f64| {
-            mean(scored.iter().map(|run| Some(of(&run.progress_missed))))
-        };
-        let progress_missed = missed(|it| it.by_runs)
-            .zip(missed(|it| it.by_demand))
-            .zip(missed(|it| it.by_clock));
         Self {
             predicted: scored.len(),
             at_submission: means(false),
             tracked: means(true),
-            progress_missed: progress_missed.map(|((by_runs, by_demand), by_clock)| {
-                ProgressMissed {
-                    by_runs,
-                    by_demand,
-                    by_clock,
-                }
-            }),
+            progress_missed: progress_missed(&scored),
         }
     }
 }
@@ -72,6 +60,17 @@ impl Mean {
             total: mean(scores.iter().map(|score| score.total)),
         }
     }
+}
+
+fn progress_missed(scored: &[&Scored]) -> Option<ProgressMissed> {
+    let missed = |of: fn(&ProgressMissed) -> f64| {
+        mean(scored.iter().map(|run| Some(of(&run.progress_missed))))
+    };
+    Some(ProgressMissed {
+        by_runs: missed(|it| it.by_runs)?,
+        by_demand: missed(|it| it.by_demand)?,
+        by_clock: missed(|it| it.by_clock)?,
+    })
 }
 
 fn mean(values: impl Iterator<Item = Option<f64>>) -> Option<f64> {

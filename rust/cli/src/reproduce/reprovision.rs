@@ -80,17 +80,10 @@ fn mean(policy: &PolicyOutcomes, of: impl Fn(&Outcome) -> f64) -> f64 {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test")]
 
-    use clap::Parser;
     use elastane_sim::reproduce::{Paper, PublishedExperiment};
     use serde_json::Value;
 
     use super::*;
-
-    #[derive(Parser)]
-    struct Command {
-        #[command(flatten)]
-        run: RunOptions,
-    }
 
     /// One application in the place of 132.
     const SMALL: Paper = Paper {
@@ -103,19 +96,11 @@ mod tests {
 
     /// What is printed and written where executors live shorter and longer than is predicted.
     fn reproduced() -> (String, Value) {
-        let command = Command::parse_from(["test", "--length-error", "0.4"]);
+        let run = RunOptions::parsed(&["--length-error", "0.4"]);
         let folder = tempfile::tempdir().unwrap();
         let json = folder.path().join("report.json");
         let mut output = Vec::new();
-        run_and_tell(
-            &SMALL,
-            &command.run,
-            1,
-            Some(&json),
-            &mut output,
-            write_costs,
-        )
-        .unwrap();
+        run_and_tell(&SMALL, &run, 1, Some(&json), &mut output, write_costs).unwrap();
         let report = serde_json::from_slice(&std::fs::read(&json).unwrap()).unwrap();
         (String::from_utf8(output).unwrap(), report)
     }

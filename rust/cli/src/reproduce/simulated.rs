@@ -127,17 +127,10 @@ impl From<WorkloadError> for Failure {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test")]
 
-    use clap::Parser;
     use elastane_sim::reproduce::PublishedExperiment;
     use elastane_sim::simulator::Settings;
 
     use super::*;
-
-    #[derive(Parser)]
-    struct Command {
-        #[command(flatten)]
-        run: RunOptions,
-    }
 
     /// One application on a cluster that it fills, and the same with machines of half the cores.
     const LOCKSTEP: PublishedExperiment = PublishedExperiment {
@@ -157,7 +150,7 @@ mod tests {
     };
 
     fn reproduced(experiments: &'static [PublishedExperiment], options: &[&str]) -> Value {
-        let command = Command::parse_from([&["test"], options].concat());
+        let options = RunOptions::parsed(options);
         let paper = Paper {
             name: "test",
             title: "Test",
@@ -165,7 +158,7 @@ mod tests {
         };
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("report.json");
-        run(&paper, &command.run, 2, Some(&file), &mut Vec::new()).unwrap();
+        run(&paper, &options, 2, Some(&file), &mut Vec::new()).unwrap();
         serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap()
     }
 
@@ -201,7 +194,7 @@ mod tests {
             (&[][..], Settings::default().give_up_after_ms),
             (&["--starvation-wait-ms", "5000"][..], 5_000),
         ] {
-            let run = Command::parse_from([&["test"], options].concat()).run;
+            let run = RunOptions::parsed(options);
             let seen = std::cell::Cell::new(Settings::default());
             let change = |setup: &mut Setup| {
                 seen.set(setup.settings);

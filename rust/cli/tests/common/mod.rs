@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 #![allow(dead_code, reason = "each test file uses its own part")]
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use elastane_core::Resources;
@@ -48,9 +48,28 @@ pub fn elastane(arguments: &[&str]) -> Ended {
     }
 }
 
+/// What `elastane evaluate` prints of a folder of runs, and its figures.
+pub fn evaluate(runs: &Path) -> (String, Value) {
+    let folder = tempfile::tempdir().unwrap();
+    let json = folder.path().join("figures.json");
+    let printed = elastane(&["evaluate", text(runs), "--json", text(&json)]).printed();
+    let figures = serde_json::from_slice(&std::fs::read(json).unwrap()).unwrap();
+    (printed, figures)
+}
+
+/// A folder of this crate's tests.
+pub fn recorded(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests")
+        .join(name)
+}
+
 pub fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
+
+/// The key of the runs in tests.
+pub const SALES: &str = "app|SPARK|alice|root.etl|Nightly sales #|sales.py|--day #";
 
 /// A run of one hour's start whose executors' CPU rises from slot to slot.
 pub fn run(key: &str, number: i64, outcome: Outcome) -> Run {
@@ -79,6 +98,18 @@ pub fn run(key: &str, number: i64, outcome: Outcome) -> Run {
             series(ContainerKind::DEFAULT_EXECUTOR, 2, 10),
         ],
     }
+}
+
+/// A run with executors of 1 GB at priority 0 and of 6 GB at priority 2.
+pub fn run_of_two_kinds(number: i64) -> Run {
+    let mut run = run(SALES, number, Outcome::Succeeded);
+    let slot = Resources::from_array([2.0, 6e9, 0.0, 1e6]);
+    run.series.push(RunSeries {
+        kind: ContainerKind::Executor { priority: 2 },
+        containers: 1,
+        slots: vec![slot; 6],
+    });
+    run
 }
 
 pub fn depository(path: &Path, runs: &[Run]) {

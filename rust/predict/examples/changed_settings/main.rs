@@ -42,13 +42,13 @@ fn main() -> Result<(), Box<dyn Error>> {
                 for (changes, since) in changes.iter_mut().zip(SINCE) {
                     let mut runs = runs.clone();
                     for run in &mut runs[trained_on - since..] {
-                        run.used = with_cpu(&run.used, 2.0)?;
+                        run.used = with_cpu(&run.used, 2.0);
                     }
                     *changes += usize::from(changed_after(&model(&runs)?) == trained_on - since);
                 }
                 let mut runs = runs;
                 let at = (seed as usize * 7 + number as usize) % trained_on;
-                runs[at].used = with_cpu(&runs[at].used, WILD)?;
+                runs[at].used = with_cpu(&runs[at].used, WILD);
                 for left_out in model(&runs)?.left_out() {
                     if left_out.id == at.to_string() {
                         wild += 1;
@@ -82,14 +82,6 @@ fn changed_after(model: &SettingsModel) -> usize {
         .count()
 }
 
-fn with_cpu(used: &Demand, times: f64) -> Result<Demand, DemandError> {
-    let slots: Vec<Resources> = used
-        .slots()
-        .iter()
-        .map(|slot| Resources {
-            cpu_cores: slot.cpu_cores * times,
-            ..*slot
-        })
-        .collect();
-    Demand::series(used.slot_ms(), &slots)
+fn with_cpu(used: &Demand, times: f64) -> Demand {
+    used.scaled(Resources::from_array([times, 1.0, 1.0, 1.0]))
 }

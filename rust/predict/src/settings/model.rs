@@ -20,10 +20,8 @@ pub struct SettingsModel {
     pub(super) error_without: f64,
     pub(super) confidence: f64,
     pub(super) runs: Vec<String>,
-    #[serde(default)]
     pub(super) left_out: Vec<Excluded>,
     /// See [`NotForeseen::Changed`].
-    #[serde(default)]
     pub(super) since_change: Option<usize>,
 }
 

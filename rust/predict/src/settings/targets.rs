@@ -31,8 +31,9 @@ impl Targets {
     pub(crate) fn of(used: &Demand) -> Self {
         let length_s = f64::from(used.slot_ms()) / 1e3 * used.slots().len() as f64;
         let mut targets = [length_s; Self::COUNT];
+        let used = amount(used);
         for (target, resource) in targets[1..].iter_mut().zip(Resource::ALL) {
-            *target = amount(used).get(resource);
+            *target = used.get(resource);
             if resource == Resource::Memory {
                 *target /= length_s;
             }

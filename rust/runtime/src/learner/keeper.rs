@@ -58,10 +58,9 @@ impl Keeper {
     /// no more than that.
     pub(super) fn work(mut self, profiles_to_make: Vec<String>, work: &Receiver<Work>) {
         self.work_until_the_end(profiles_to_make, work);
-        if self.queue.waiting() > 0 {
-            // By now there may be room again.
-            self.save_run(None);
-        }
+        // By now there may be room for those that wait.
+        let saved = self.queue.save_waiting(&mut self.depository);
+        self.learn(saved);
     }
 
     fn work_until_the_end(&mut self, profiles_to_make: Vec<String>, work: &Receiver<Work>) {
@@ -111,26 +110,13 @@ impl Keeper {
             }
             Work::Ended(run, now_ms) => {
                 self.ended_ms = now_ms;
-                self.save_run(Some(*run));
+                let unsaved = self.running.end(*run);
+                let saved = self.queue.save(&mut self.depository, unsaved);
+                self.learn(saved);
             }
         }
         self.save_what_waits();
         Vec::new()
-    }
-
-    /// Saves those that wait, and then this one.
-    fn save_run(&mut self, run: Option<Run>) {
-        let saved = match run {
-            Some(run) => {
-                let unsaved = self.running.end(run);
-                self.queue.save(&mut self.depository, unsaved)
-            }
-            None => self.queue.save_waiting(&mut self.depository),
-        };
-        if saved.is_another {
-            self.running.begin_anew();
-        }
-        self.learn(saved, self.ended_ms);
     }
 
     /// Goes over to a file that another thread began.
@@ -171,10 +157,13 @@ impl Keeper {
         }
     }
 
-    fn learn(&mut self, saved: Saved, now_ms: i64) {
+    fn learn(&mut self, saved: Saved) {
         renewal::tell(self.depository.path(), saved.moved_aside.as_deref());
+        if saved.is_another {
+            self.running.begin_anew();
+        }
         for run in saved.saved {
-            let learned = self.learn_from(&run, now_ms);
+            let learned = self.learn_from(&run);
             let id = &run.application_id;
             self.tell(&format!("nothing is learned from the run {id}"), learned);
         }
@@ -194,7 +183,7 @@ impl Keeper {
         }
     }
 
-    fn learn_from(&mut self, run: &Run, now_ms: i64) -> Result<(), StoreError> {
+    fn learn_from(&mut self, run: &Run) -> Result<(), StoreError> {
         self.score_predictions(run)?;
         let key = &run.application_key;
         self.make_profile(key)?;
@@ -202,7 +191,7 @@ impl Keeper {
         let known = self.profiles.read().get(key).cloned();
         let runs = known.map_or(0, |it| it.runs);
         self.journal.write(Record::Learned {
-            time_ms: now_ms,
+            time_ms: self.ended_ms,
             application: run.application_id.clone(),
             profile: key.clone(),
             outcome: outcome_name(run.outcome),
