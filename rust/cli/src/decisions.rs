@@ -253,7 +253,11 @@ fn reprovision_sentence(reprovision: &Reprovision) -> String {
     let Reprovision {
         container, node, ..
     } = reprovision;
-    let slow = reprovision.slowness.unwrap_or(1.0);
+    let times = reprovision.slowness.unwrap_or(1.0);
+    let slow = match reprovision.slow.as_deref() {
+        Some("throttled") => format!("takes {times:.2} times as long as without its CPU limit"),
+        _ => format!("takes {times:.2} times as long as expected"),
+    };
     let said = |amounts: Option<Amounts>| amounts.map_or_else(|| "nothing".to_owned(), amounts_of);
     let factors = reprovision.factors.unwrap_or([1.0; 4]);
     let factors = format!(
@@ -263,7 +267,7 @@ fn reprovision_sentence(reprovision: &Reprovision) -> String {
     );
     let what = match reprovision.what.as_str() {
         "opened" => format!(
-            "takes {slow:.2} times as long as expected and gets all that is left: {} beside {}",
+            "{slow} and gets all that is left: {} beside {}",
             said(reprovision.lent),
             said(reprovision.predicted)
         ),
@@ -273,7 +277,7 @@ fn reprovision_sentence(reprovision: &Reprovision) -> String {
             said(reprovision.predicted)
         ),
         "returned" => "returned what it was lent".to_owned(),
-        "too-little-left" => format!("takes {slow:.2} times as long as expected, and stays slow"),
+        "too-little-left" => format!("{slow}, and stays slow"),
         "unused" => factors,
         other => other.to_owned(),
     };

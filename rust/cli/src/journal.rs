@@ -90,6 +90,7 @@ pub(crate) struct Reprovision {
     pub(crate) application: String,
     pub(crate) what: String,
     pub(crate) slowness: Option<f64>,
+    pub(crate) slow: Option<String>,
     pub(crate) predicted: Option<Amounts>,
     pub(crate) lent: Option<Amounts>,
     pub(crate) used: Option<Amounts>,

@@ -1,7 +1,8 @@
 //! The numbers of a report: those that no sensor can have meant refuse it, by name.
 
 use elastane_core::Resources;
-use elastane_protocol::{Report, Usage};
+use elastane_core::reprovision::Used;
+use elastane_protocol::{Report, Sample, Usage};
 
 /// More cores than any node has.
 const MOST_CORES: f32 = 1e6;
@@ -130,6 +131,17 @@ pub(crate) fn used(usage: &Usage) -> Resources {
         memory_bytes: usage.memory_bytes as f64,
         network_bytes_per_s: usage.network_bytes_per_s() as f64,
         disk_bytes_per_s: usage.disk_bytes_per_s() as f64,
+    }
+}
+
+/// A sample of a report that came at `now_ms`.
+pub(crate) fn used_in(sample: &Sample, now_ms: i64) -> Used {
+    let to_ms = now_ms - i64::from(sample.age_ms);
+    Used {
+        usage: used(&sample.usage),
+        from_ms: to_ms - i64::from(sample.length_ms),
+        to_ms,
+        throttled: f64::from(sample.usage.cpu_throttled),
     }
 }
 

@@ -75,8 +75,11 @@ pub struct Reprovision {
     pub application: String,
     /// `opened`, `measured`, `returned`, `too-little-left` or `unused`.
     pub what: &'static str,
-    /// The time that it took over the time that it was expected to take, where it was slow.
+    /// So many times as long as it should it takes, where it was slow.
     pub slowness: Option<f64>,
+    /// How that shows: `behind`, it took so much longer than expected for what is done; `throttled`, its CPU
+    /// limit held it back.
+    pub slow: Option<&'static str>,
     /// What it was predicted to use in the window.
     pub predicted: Option<Amounts>,
     /// What it got beyond that.

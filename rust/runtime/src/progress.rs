@@ -4,11 +4,11 @@ use std::collections::HashMap;
 
 use elastane_core::cluster::{ApplicationId, Container};
 use elastane_core::reprovision::Used;
-use elastane_core::{Cluster, ContainerKind, Demand, Progress, SLOT_MS};
+use elastane_core::{Cluster, ContainerKind, Demand, Progress, Resources, SLOT_MS};
 use elastane_predict::{LateTracker, Tracker};
 use elastane_protocol::Report;
 
-use crate::amounts::used;
+use crate::amounts::used_in;
 
 /// The first sample of a container that began longer after its start is not the first: it outlived
 /// a ResourceManager, and what it used before is not known.
@@ -47,14 +47,10 @@ impl Trackers {
         for samples in &report.containers {
             let id = samples.container.as_str();
             let mut is_new = false;
+            let factors = cluster.corrected_by(id);
             for sample in &samples.samples {
-                let to_ms = now_ms - i64::from(sample.age_ms);
-                let sample = Used {
-                    usage: used(&sample.usage),
-                    from_ms: to_ms - i64::from(sample.length_ms),
-                    to_ms,
-                };
-                if self.observe(cluster, id, sample) {
+                let sample = used_in(sample, now_ms);
+                if self.observe(cluster, id, sample, factors) {
                     cluster.used(id, sample, now_ms);
                     is_new = true;
                 }
@@ -69,8 +65,9 @@ impl Trackers {
         }
     }
 
-    /// Takes in a sample; false where it has arrived before, or nothing is predicted.
-    fn observe(&mut self, cluster: &Cluster, id: &str, sample: Used) -> bool {
+    /// Takes in a sample; false where it has arrived before, or nothing is predicted. `factors` is what
+    /// the container's demand was corrected by.
+    fn observe(&mut self, cluster: &Cluster, id: &str, sample: Used, factors: Resources) -> bool {
         let Some(tracked) = self.by_container.get_mut(id) else {
             let (Some(container), Some(demand)) =
                 (cluster.container(id), cluster.predicted_demand(id))
@@ -86,7 +83,7 @@ impl Trackers {
                 progress: 0.0,
                 to_ms: sample.from_ms,
             };
-            tracked.take(sample);
+            tracked.take(sample, factors);
             self.by_container.insert(id.to_owned(), tracked);
             return true;
         };
@@ -95,7 +92,7 @@ impl Trackers {
         if middle_ms <= tracked.to_ms {
             return false;
         }
-        tracked.take(sample);
+        tracked.take(sample, factors);
         true
     }
 
@@ -177,16 +174,18 @@ impl Follower {
 }
 
 impl Tracked {
-    /// Where a sample is missing, as much is taken to have been used as in the one after it.
-    fn take(&mut self, sample: Used) {
+    /// Where a sample is missing, as much is taken to have been used as in the one after it. One that
+    /// wants more at a time than was predicted has not done more for that.
+    fn take(&mut self, sample: Used, factors: Resources) {
+        let usage = sample.usage.zip(factors, |used, factor| used / factor);
         let length_ms = sample.to_ms.saturating_sub(self.to_ms);
         self.to_ms = sample.to_ms;
         let Ok(length_ms) = u32::try_from(length_ms) else {
             return;
         };
         match &mut self.follower {
-            Some(Follower::Whole(tracker)) => tracker.observe(sample.usage, length_ms),
-            Some(Follower::Late(tracker)) => tracker.observe(sample.usage, length_ms),
+            Some(Follower::Whole(tracker)) => tracker.observe(usage, length_ms),
+            Some(Follower::Late(tracker)) => tracker.observe(usage, length_ms),
             None => {}
         }
     }

@@ -31,6 +31,7 @@ fn record(cluster: &Cluster, done: &Reprovisioned) -> Reprovision {
         application: application.map_or_else(String::new, |application| application.id.clone()),
         what: "",
         slowness: None,
+        slow: None,
         predicted: None,
         lent: None,
         used: None,
@@ -39,12 +40,13 @@ fn record(cluster: &Cluster, done: &Reprovisioned) -> Reprovision {
     };
     match done.what {
         Correction::Opened {
-            slowness,
+            slow,
             predicted,
             lent,
         } => Reprovision {
             what: "opened",
-            slowness: Some(slowness),
+            slowness: Some(slow.times()),
+            slow: Some(slow.words()),
             predicted: Some(predicted.into()),
             lent: Some(lent.into()),
             ..plain
@@ -66,13 +68,14 @@ fn record(cluster: &Cluster, done: &Reprovisioned) -> Reprovision {
             ..plain
         },
         Correction::Reschedule {
-            slowness,
+            slow,
             resource,
             predicted,
             left,
         } => Reprovision {
             what: "too-little-left",
-            slowness: Some(slowness),
+            slowness: Some(slow.times()),
+            slow: Some(slow.words()),
             reason: Some(format!(
                 "its tasks had better run elsewhere; of {} {left:.3} is left, {predicted:.3} is \
                  predicted",

@@ -4,9 +4,10 @@
 mod common;
 
 use common::{
-    GB, NODE, START_MS, commit, journal, learn_named, named_submission, open_with, register, report,
+    GB, NODE, START_MS, commit, journal, learn_named, named_submission, open_with, register,
+    report, unencoded_report,
 };
-use elastane_protocol::{Reply, VERSION, decode};
+use elastane_protocol::{Reply, VERSION, decode, encode};
 use elastane_runtime::Elastane;
 use serde_json::Value;
 
@@ -152,4 +153,42 @@ fn nothing_is_reprovisioned_where_it_is_off_or_where_decisions_do_not_act() {
             "{mode} {reprovision}"
         );
     }
+}
+
+/// A core for thirty seconds, then two.
+const LEARNED_TO_RISE: &[f32] = &[
+    1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0,
+    2.0,
+];
+
+#[test]
+fn one_that_is_throttled_gets_what_it_wants_and_is_no_further_for_that() {
+    let folder = tempfile::tempdir().unwrap();
+    learn_named(folder.path(), &[("busy", LEARNED_TO_RISE)]);
+    let elastane = open_with(folder.path(), "enforce", &[("reprovision", "on")]);
+    let node = register(&elastane);
+    elastane
+        .report(NODE, VERSION, &report(0, &[]), START_MS)
+        .unwrap();
+    let submission = named_submission("application_1_0080", "busy");
+    let application = elastane.application_added(&submission, START_MS);
+    assert!(commit(&elastane, "c1", application, node, START_MS));
+    let mut planned = 1.0;
+    for slot in 1..=9 {
+        // It wants three cores, and has what it was planned to use.
+        let cores = 3.0_f32.min(planned);
+        let mut body = unencoded_report(slot, &[("c1", cores, GB)]);
+        body.containers[0].samples[0].usage.cpu_throttled = 1.0 - cores / 3.0;
+        let now_ms = START_MS + 3_000 * slot as i64;
+        let reply = elastane.report(NODE, VERSION, &encode(&body).unwrap(), now_ms);
+        planned = planned_cores(&decode(VERSION, &reply.unwrap()).unwrap(), "c1");
+    }
+    elastane.close();
+
+    let opened = &records(folder.path(), "opened")[0];
+    assert_eq!(opened["slow"], "throttled", "{opened}");
+    assert!(opened["slowness"].as_f64().unwrap() > 2.9, "{opened}");
+    let measured = &records(folder.path(), "measured")[0];
+    assert_eq!(measured["factors"][0], 3.0, "{measured}");
+    assert_eq!(planned, 3.0, "as in the first half");
 }

@@ -17,6 +17,21 @@ fn application([actual, predicted]: [(f64, usize); 2]) -> ApplicationSpec {
         let amounts = Resources::from_array([0.5, 1e9, 0.0, megabytes_per_s * 1e6]);
         Demand::series(SLOT_MS, &vec![amounts; slots]).unwrap()
     };
+    application_of(demand(actual), demand(predicted))
+}
+
+/// One whose executor uses so many cores, for a slot each, where so many were predicted.
+fn computing([actual, predicted]: [&[f64]; 2]) -> ApplicationSpec {
+    let demand = |cores: &[f64]| {
+        let slots = cores
+            .iter()
+            .map(|cores| Resources::from_array([*cores, 1e9, 0.0, 0.0]));
+        Demand::series(SLOT_MS, &slots.collect::<Vec<_>>()).unwrap()
+    };
+    application_of(demand(actual), demand(predicted))
+}
+
+fn application_of(actual: Demand, predicted: Demand) -> ApplicationSpec {
     ApplicationSpec {
         name: "a".to_owned(),
         submitted_ms: 0,
@@ -25,14 +40,22 @@ fn application([actual, predicted]: [(f64, usize); 2]) -> ApplicationSpec {
             memory_bytes: 1_000_000_000,
             vcores: 1,
         },
-        predicted: Some(demand(predicted)),
-        actual: demand(actual),
+        predicted: Some(predicted),
+        actual,
         errors: Errors::default(),
     }
 }
 
 /// Limited to its plan, with the true progress known.
 fn run(applications: Vec<ApplicationSpec>, reprovisions: bool) -> Outcome {
+    run_by(ProgressSource::Exact, applications, reprovisions)
+}
+
+fn run_by(
+    progress: ProgressSource,
+    applications: Vec<ApplicationSpec>,
+    reprovisions: bool,
+) -> Outcome {
     let workload = Workload {
         name: "test".to_owned(),
         machines: vec![Resources::from_array([4.0, 10e9, 1e9, 200e6])],
@@ -42,7 +65,7 @@ fn run(applications: Vec<ApplicationSpec>, reprovisions: bool) -> Outcome {
     let settings = Settings {
         give_up_after_ms: 24 * 3_600_000,
         following: Following {
-            progress: ProgressSource::Exact,
+            progress,
             reprovisioning: reprovisions.then(ReprovisionSettings::default),
             limits: Some(PlanSettings {
                 cpu_cap_ratio: Some(1.0),
@@ -87,4 +110,14 @@ fn one_that_its_busy_node_holds_up_keeps_its_demand() {
     assert!(corrections.held_up > 0, "{corrections:?}");
     assert_eq!((corrections.raised, corrections.measured), (0, 0));
     assert_eq!(corrections.unused, 0);
+}
+
+#[test]
+fn one_that_its_cpu_limit_makes_look_on_time_is_raised() {
+    let one = || vec![computing([&[1.5; SLOTS], &[1.0; SLOTS]])];
+    let run = |reprovisions| run_by(ProgressSource::Usage, one(), reprovisions);
+    let (throttled, raised) = (run(false), run(true));
+    assert!(throttled.executors_s > 440.0, "{}", throttled.executors_s);
+    // Throttled for a third of the time it has lost a tenth of the 300 s after 90.
+    assert!(raised.executors_s < 345.0, "{}", raised.executors_s);
 }

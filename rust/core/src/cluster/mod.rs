@@ -29,6 +29,7 @@ mod screen;
 mod spread;
 mod sums;
 mod waiting;
+mod window;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;

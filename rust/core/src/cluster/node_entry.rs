@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::plan::Plan;
-use super::reprovisioning::Window;
+use super::window::Window;
 use crate::node::{ExecutorId, Node};
 use crate::reprovision::Course;
 use crate::resources::Resources;

@@ -5,34 +5,17 @@ use std::sync::Arc;
 use super::Cluster;
 use super::container::Container;
 use super::node_entry::{NodeEntry, NodeId};
-use crate::amounts::Amounts;
+use super::window::Window;
 use crate::demand::Demand;
-use crate::node::ExecutorId;
 use crate::progress::Progress;
 use crate::reprovision::{
-    Correction, Course, Finding, NotMeasured, ReprovisionSettings, Reprovisioned, Used, WINDOW_MS,
-    mean_between, range_around, too_little,
+    Correction, Course, Finding, NotMeasured, ReprovisionSettings, Reprovisioned, Used,
+    mean_between, range_around,
 };
-use crate::resources::{Resource, Resources};
-use crate::timeline::on_grid_ms;
+use crate::resources::Resources;
 use crate::{SLOT_MS, slot_of};
 
 const SLOT: i64 = SLOT_MS as i64;
-
-/// A sample of which less lies in the window says nothing of it: agents close samples a moment before
-/// the reply reaches them.
-const LEAST_PART_IN_WINDOW: f64 = 0.6;
-
-/// No sample of a window is waited for longer.
-const LONGEST_WAIT_MS: i64 = 3 * WINDOW_MS;
-
-/// The one executor of a node that has what the node has left.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Window {
-    executor: ExecutorId,
-    opened_ms: i64,
-    slowness: f64,
-}
 
 /// What was set, and what was done since somebody asked.
 #[derive(Debug, Default)]
@@ -57,6 +40,19 @@ impl Cluster {
             Some(course) => Some(course.predicted()),
             None => Some(&entry.node.get(container.executor)?.demand),
         }
+    }
+
+    /// What is left of a container's demand over what was predicted at first, by resource: 1 where nothing
+    /// was corrected. Its work is no further for what it uses more of.
+    #[must_use]
+    pub fn corrected_by(&self, container: &str) -> Resources {
+        self.containers
+            .get(container)
+            .and_then(|container| {
+                let entry = self.nodes.get(&container.node)?;
+                Some(entry.courses.get(&container.executor)?.factors())
+            })
+            .unwrap_or(Resources::from_array([1.0; 4]))
     }
 
     /// How far a container is. What it is expected to use follows that from now on, instead of the
@@ -96,7 +92,8 @@ impl Cluster {
         let Some(settings) = self.reprovisioning.settings else {
             return false;
         };
-        if used.usage.first_invalid().is_some() || used.from_ms >= used.to_ms {
+        let is_part = (0.0..=1.0).contains(&used.throttled);
+        if used.usage.first_invalid().is_some() || !is_part || used.from_ms >= used.to_ms {
             return false;
         }
         let Some((entry, container, id)) = self.learned(container) else {
@@ -117,7 +114,7 @@ impl Cluster {
         let around = range_around(&demand, since_start(used.from_ms), since_start(used.to_ms));
         let what = match window {
             Some(window) if window.was_measured(used) => {
-                let finding = course.measured(used.usage, around, window.slowness, capacity);
+                let finding = course.measured(used.usage, around, window.slow, capacity);
                 course.begin(now_ms);
                 if finding == Finding::HeldUp {
                     Correction::Returned {
@@ -208,11 +205,8 @@ impl Cluster {
         let Some(entry) = self.nodes.get_mut(&node) else {
             return false;
         };
-        let because = |window: &mut Window| {
-            let waited_ms = now_ms.saturating_sub(window.opened_ms);
-            !decides || !(0..LONGEST_WAIT_MS).contains(&waited_ms)
-        };
-        let Some(window) = entry.window.take_if(because) else {
+        let is_over = |window: &mut Window| !decides || !window.waits(now_ms);
+        let Some(window) = entry.window.take_if(is_over) else {
             return false;
         };
         if let Some(course) = entry.courses.get_mut(&window.executor) {
@@ -262,134 +256,4 @@ impl Cluster {
             .or_insert_with(|| Course::new(&running.demand));
         Some((entry, container.clone(), Arc::clone(id)))
     }
-}
-
-impl Window {
-    /// When the loan of one that opens now ends: with the sample that measures it. The next one does
-    /// where enough of it lies in the window, else the one after that. Agents close samples in their own
-    /// time, and the newest one ended at `sampled_to_ms`.
-    fn end_ms(sampled_to_ms: Option<i64>, now_ms: i64) -> i64 {
-        let age_ms = sampled_to_ms.map_or(0, |to_ms| now_ms.saturating_sub(to_ms));
-        let in_window_ms = WINDOW_MS.saturating_sub(age_ms) as f64;
-        let next_is_too_early =
-            age_ms < WINDOW_MS && in_window_ms < LEAST_PART_IN_WINDOW * WINDOW_MS as f64;
-        let more_ms = if next_is_too_early {
-            WINDOW_MS - age_ms
-        } else {
-            0
-        };
-        now_ms.saturating_add(WINDOW_MS + more_ms)
-    }
-
-    fn was_measured(&self, used: Used) -> bool {
-        let from_ms = used.from_ms.max(self.opened_ms);
-        let in_window_ms = used.to_ms.saturating_sub(from_ms) as f64;
-        let length_ms = used.to_ms.saturating_sub(used.from_ms) as f64;
-        in_window_ms >= LEAST_PART_IN_WINDOW * length_ms
-            && used.to_ms.saturating_sub(self.opened_ms) <= 2 * WINDOW_MS
-    }
-}
-
-impl NodeEntry {
-    /// Whether a container's demand still follows the time since its start alone.
-    pub(super) fn counts_from_its_start(&self, container: &Container) -> bool {
-        let running = self.node.get(container.executor);
-        let moved = running.is_some_and(|running| {
-            running.start_ms != on_grid_ms(container.start_ms, container.start_ms)
-        });
-        !moved && !self.has_window(container.executor)
-    }
-
-    fn has_window(&self, executor: ExecutorId) -> bool {
-        self.window
-            .is_some_and(|window| window.executor == executor)
-    }
-
-    /// Opens a window for the slowest executor that is due. Names those that its node has too little
-    /// left for, and the one that has it.
-    fn open_window(
-        &mut self,
-        settings: &ReprovisionSettings,
-        now_ms: i64,
-    ) -> Vec<(ExecutorId, Correction)> {
-        let due = self.courses.iter().filter_map(|(executor, course)| {
-            let slowness = course.is_due(settings, now_ms)?;
-            Some((*executor, slowness))
-        });
-        let mut due: Vec<_> = due.collect();
-        due.sort_by(|a, b| b.1.total_cmp(&a.1));
-        if due.is_empty() {
-            return Vec::new();
-        }
-        self.plan.look_at_left(&mut self.node, now_ms);
-        let capacity = self.node.capacity;
-        let [now, next, last] = [0, 1, 2].map(|slot| positive(self.plan.left().slot(slot)));
-        let next = now.zip(next, f64::min);
-        let last = next.zip(last, f64::min);
-        let mut done = Vec::new();
-        for (executor, slowness) in due {
-            let (Some(course), Some(running)) =
-                (self.courses.get_mut(&executor), self.node.get(executor))
-            else {
-                continue;
-            };
-            course.looked_at(now_ms);
-            let demand = course.demand(capacity);
-            let slot = slot_of(now_ms).saturating_sub(slot_of(running.start_ms));
-            let predicted = demand.at(slot.saturating_mul(SLOT));
-            if let Some(resource) = too_little(predicted, now, capacity, settings.least_left) {
-                let what = Correction::Reschedule {
-                    slowness,
-                    resource,
-                    predicted: predicted.get(resource),
-                    left: now.get(resource),
-                };
-                done.push((executor, what));
-                continue;
-            }
-            let slot = usize::try_from(slot).unwrap_or(0);
-            let end_ms = Window::end_ms(course.sampled_to_ms(), now_ms);
-            let lent: Vec<_> = [now, next, last]
-                .into_iter()
-                .zip(slot_of(now_ms)..=slot_of(end_ms - 1))
-                .map(|(lent, _)| lent)
-                .collect();
-            let raised = demand.raised(slot, &lent);
-            let start_ms = running.start_ms;
-            self.plan
-                .replace(&mut self.node, executor, raised, start_ms, now_ms);
-            self.window = Some(Window {
-                executor,
-                opened_ms: now_ms,
-                slowness,
-            });
-            let what = Correction::Opened {
-                slowness,
-                predicted,
-                lent: now,
-            };
-            done.push((executor, what));
-            break;
-        }
-        done
-    }
-
-    /// Gives an executor its demand as it is now, and takes back what it was lent.
-    fn set_demand(&mut self, executor: ExecutorId, now_ms: i64) {
-        self.window.take_if(|window| window.executor == executor);
-        let (Some(course), Some(running)) = (self.courses.get(&executor), self.node.get(executor))
-        else {
-            return;
-        };
-        let demand = course.demand(self.node.capacity);
-        let start_ms = running.start_ms;
-        self.plan
-            .replace(&mut self.node, executor, demand, start_ms, now_ms);
-    }
-}
-
-/// What can be lent of what is left.
-fn positive(left: Amounts) -> Resources {
-    let amounts = Resource::ALL.map(|resource| left.in_units(resource).max(0.0));
-    Resources::from_array(amounts)
 }

@@ -16,6 +16,7 @@ mod passing;
 mod remaining;
 mod reprovisioning;
 mod reprovisioning_slot_by_slot;
+mod reprovisioning_throttled;
 mod rows;
 mod spreading;
 mod starving;

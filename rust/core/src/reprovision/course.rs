@@ -1,8 +1,9 @@
 //! How one executor gets on, and what that makes of its demand.
 
 use super::factors::{Range, bounded, is_held_up, needs, raised};
+use super::throttling::Throttling;
 use super::unused::{Unused, restored};
-use super::{ReprovisionSettings, Used};
+use super::{ReprovisionSettings, Slow, Used};
 use crate::demand::Demand;
 use crate::progress::{Pace, Progress};
 use crate::resources::{Resource, Resources};
@@ -11,6 +12,9 @@ const ONE: Resources = Resources::from_array([1.0; 4]);
 
 /// An executor that uses less than this part of all that is predicted does not want it now.
 const IDLE_BELOW: f64 = 0.1;
+
+/// Windows in vain after which an executor that is throttled waits no longer: a thousand times as long.
+const MOST_DOUBLINGS: u32 = 10;
 
 /// Where a measurement differs from the prediction by no more, it confirms it.
 const CONFIRMS: f64 = 0.1;
@@ -40,8 +44,11 @@ pub(crate) struct Course {
     /// By what keeps being unused.
     lowered: Resources,
     unused: Unused,
+    throttling: Throttling,
     /// When it last had a window, or its node too little for one.
     looked_at_ms: Option<i64>,
+    /// How many windows in a row it had for being throttled and wanted no more in.
+    in_vain: u32,
     /// When the newest sample of it ended.
     sampled_to_ms: Option<i64>,
 }
@@ -55,7 +62,9 @@ impl Course {
             measured: ONE,
             lowered: ONE,
             unused: Unused::default(),
+            throttling: Throttling::default(),
             looked_at_ms: None,
+            in_vain: 0,
             sampled_to_ms: None,
         }
     }
@@ -82,6 +91,9 @@ impl Course {
 
     pub(crate) fn sampled(&mut self, used: Used) {
         self.sampled_to_ms = Some(used.to_ms);
+        let length_ms = used.to_ms.saturating_sub(used.from_ms);
+        self.throttling
+            .add(used.throttled, used.usage.cpu_cores, length_ms);
     }
 
     pub(crate) fn sampled_to_ms(&self) -> Option<i64> {
@@ -100,17 +112,34 @@ impl Course {
         differs.then_some(told)
     }
 
-    /// The time that it took over the time that it was expected to take, where it is slow and may
-    /// have a window.
-    pub(crate) fn is_due(&self, settings: &ReprovisionSettings, now_ms: i64) -> Option<f64> {
-        let rests = self.looked_at_ms.is_some_and(|looked_at_ms| {
-            (0..settings.every_ms).contains(&now_ms.saturating_sub(looked_at_ms))
-        });
-        if rests {
+    /// By how much it is slow, where it is and may have a window.
+    pub(crate) fn is_due(&self, settings: &ReprovisionSettings, now_ms: i64) -> Option<Slow> {
+        if self.rests(settings.every_ms, now_ms) {
             return None;
         }
-        self.slowness(now_ms)
-            .filter(|slowness| *slowness > settings.slow_from)
+        let is_slow = |slow: &Slow| slow.times() > settings.slow_from;
+        let behind = self.slowness(now_ms).map(Slow::Behind).filter(is_slow);
+        // A limit to a mean holds back whatever comes in bursts, and such an executor always is: twice as
+        // long with each window that says so.
+        let doubled = 1 << self.in_vain.min(MOST_DOUBLINGS);
+        if behind.is_some() || self.rests(settings.every_ms.saturating_mul(doubled), now_ms) {
+            return behind;
+        }
+        self.throttled(settings).filter(is_slow)
+    }
+
+    fn rests(&self, every_ms: i64, now_ms: i64) -> bool {
+        self.looked_at_ms.is_some_and(|looked_at_ms| {
+            (0..every_ms).contains(&now_ms.saturating_sub(looked_at_ms))
+        })
+    }
+
+    /// What its CPU limit makes of it, once that cost it as much time as makes another slow: a start or
+    /// a burst that is held back is over by then.
+    fn throttled(&self, settings: &ReprovisionSettings) -> Option<Slow> {
+        let expected_ms = self.predicted.duration_ms()? as f64;
+        let lost_ms = (settings.slow_from - 1.0) * expected_ms;
+        self.throttling.slow(lost_ms.min(settings.every_ms as f64))
     }
 
     pub(crate) fn looked_at(&mut self, now_ms: i64) {
@@ -127,14 +156,18 @@ impl Course {
         &mut self,
         used: Resources,
         predicted: Range,
-        slowness: f64,
+        slow: Slow,
         capacity: Resources,
     ) -> Finding {
         let former = self.factors();
-        let measured = raised(former, used, predicted, capacity);
+        let measured = raised(former, used, predicted.where_throttled(slow), capacity);
         let wanted_more = Resource::ALL
             .into_iter()
             .any(|resource| measured.get(resource) > (1.0 + CONFIRMS) * former.get(resource));
+        self.in_vain = match slow {
+            Slow::Throttled { .. } if !wanted_more => self.in_vain + 1,
+            _ => 0,
+        };
         if !wanted_more && is_held_up(used, predicted, capacity, 1.0 - CONFIRMS) {
             return Finding::HeldUp;
         }
@@ -143,7 +176,10 @@ impl Course {
         if wanted_more {
             return Finding::WantsMore;
         }
-        self.pace.is_own(slowness);
+        // Of one that is not behind no pace is known.
+        if let Slow::Behind(slowness) = slow {
+            self.pace.is_own(slowness);
+        }
         Finding::OwnPace
     }
 
@@ -151,6 +187,7 @@ impl Course {
     pub(crate) fn begin(&mut self, now_ms: i64) {
         self.pace.begin(self.progress, now_ms);
         self.unused = Unused::default();
+        self.throttling = Throttling::default();
     }
 
     /// It used so much where so much was predicted, at the least so much; returns whether that changes

@@ -1,5 +1,6 @@
 //! By how much a demand is scaled, and when there is enough left to find out.
 
+use super::Slow;
 use crate::resources::{Resource, Resources};
 
 /// Below this part of its node an executor needs next to nothing of a resource, and a ratio to that
@@ -38,6 +39,20 @@ pub(crate) fn too_little(
 pub(crate) struct Range {
     pub(crate) least: Resources,
     pub(crate) most: Resources,
+}
+
+impl Range {
+    /// What an executor used while its limit held it back says where in the range its plan is.
+    pub(crate) fn where_throttled(self, slow: Slow) -> Self {
+        let Slow::Throttled { cpu_cores, .. } = slow else {
+            return self;
+        };
+        let most = Resources {
+            cpu_cores: cpu_cores.max(self.least.cpu_cores).min(self.most.cpu_cores),
+            ..self.most
+        };
+        Self { most, ..self }
+    }
 }
 
 /// `former` times used over predicted where more was used than the most that is predicted, within
@@ -119,6 +134,24 @@ mod tests {
         let used = Resources::from_array([0.75, 20.0, 40.0, 60.0]);
         let factors = raised(ONE, used, predicted, CAPACITY);
         assert_eq!(factors.to_array(), [1.0, 1.0, 1.0, 1.5]);
+    }
+
+    #[test]
+    fn one_that_was_throttled_is_compared_with_what_it_used_then_within_the_range() {
+        let predicted = Range {
+            least: PREDICTED * 0.5,
+            most: PREDICTED * 2.0,
+        };
+        let most_when = |cpu_cores| {
+            let slow = Slow::Throttled {
+                times: 2.0,
+                cpu_cores,
+            };
+            predicted.where_throttled(slow).most.to_array()
+        };
+        assert_eq!(most_when(2.5), [2.5, 40.0, 40.0, 40.0]);
+        assert_eq!([most_when(0.1)[0], most_when(9.0)[0]], [1.0, 4.0]);
+        assert_eq!(predicted.where_throttled(Slow::Behind(2.0)), predicted);
     }
 
     #[test]

@@ -6,6 +6,7 @@
 
 mod course;
 mod factors;
+mod throttling;
 mod unused;
 
 use std::sync::Arc;
@@ -51,6 +52,41 @@ pub struct Used {
     pub from_ms: i64,
     /// When it ended.
     pub to_ms: i64,
+    /// The part of that in which its CPU limit held it back, 0 to 1.
+    pub throttled: f64,
+}
+
+/// Why a container has a window.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Slow {
+    /// It is behind: what it took over what it was expected to take so far.
+    Behind(f64),
+    /// It may look as if it were on time, since its CPU limit lets it use what was predicted.
+    Throttled {
+        /// The time that it takes over the time that it would take without its limit.
+        times: f64,
+        /// What it uses meanwhile.
+        cpu_cores: f64,
+    },
+}
+
+impl Slow {
+    /// So many times what was expected.
+    #[must_use]
+    pub fn times(self) -> f64 {
+        match self {
+            Slow::Behind(times) | Slow::Throttled { times, .. } => times,
+        }
+    }
+
+    /// For the journal.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Slow::Behind(_) => "behind",
+            Slow::Throttled { .. } => "throttled",
+        }
+    }
 }
 
 /// Something that was done about a running container.
@@ -73,8 +109,8 @@ pub struct Reprovisioned {
 pub enum Correction {
     /// It is slow: all that its node has left is its own for a window.
     Opened {
-        /// The time that it took over the time that it was expected to take.
-        slowness: f64,
+        /// By how much, and how that shows.
+        slow: Slow,
         /// What it is predicted to use now.
         predicted: Resources,
         /// What it gets beyond that.
@@ -96,8 +132,8 @@ pub enum Correction {
     },
     /// It is slow, and its node has too little left: its tasks had better run elsewhere.
     Reschedule {
-        /// The time that it took over the time that it was expected to take.
-        slowness: f64,
+        /// By how much, and how that shows.
+        slow: Slow,
         /// What its node has too little of.
         resource: Resource,
         /// What it is predicted to use of that.

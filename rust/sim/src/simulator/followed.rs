@@ -17,6 +17,8 @@ pub(super) struct Followed {
     /// What was used in it, in the resource's unit times milliseconds.
     used: Resources,
     most_memory_bytes: f64,
+    /// For how long its CPU limit held it back in it.
+    throttled_ms: f64,
 }
 
 /// A sample that was closed.
@@ -24,7 +26,11 @@ pub(super) struct Sample {
     pub(super) usage: Resources,
     pub(super) from_ms: i64,
     pub(super) to_ms: i64,
+    pub(super) throttled: f64,
 }
+
+/// A rate of what is wanted is no exact part of a limit.
+const ROUNDING: f64 = 1e-6;
 
 const UNLIMITED: Resources = Resources::from_array([f64::INFINITY; 4]);
 
@@ -37,17 +43,24 @@ impl Followed {
             from_ms: now_ms,
             used: Resources::ZERO,
             most_memory_bytes: 0.0,
+            throttled_ms: 0.0,
         }
     }
 
-    /// For a while it uses so much.
-    pub(super) fn use_for(&mut self, usage: Resources, length_ms: f64) {
+    /// For a while it uses so much of what it wants. A kernel holds back whoever has used up its CPU
+    /// limit, and no other.
+    pub(super) fn use_for(&mut self, usage: Resources, wanted: Resources, length_ms: f64) {
         self.used += usage * length_ms;
+        let uses_up = usage.cpu_cores >= self.limits.cpu_cores * (1.0 - ROUNDING);
+        if uses_up && usage.cpu_cores < wanted.cpu_cores {
+            self.throttled_ms += (1.0 - usage.cpu_cores / wanted.cpu_cores) * length_ms;
+        }
         self.most_memory_bytes = self.most_memory_bytes.max(usage.memory_bytes);
     }
 
-    /// Closes the sample that is open; none where it has no length.
-    pub(super) fn sample(&mut self, now_ms: i64) -> Option<Sample> {
+    /// Closes the sample that is open; none where it has no length. `factors` is what its demand was
+    /// corrected by: it has done no more for what it uses more of.
+    pub(super) fn sample(&mut self, factors: Resources, now_ms: i64) -> Option<Sample> {
         let length_ms = now_ms - self.from_ms;
         if length_ms <= 0 {
             return None;
@@ -58,12 +71,14 @@ impl Followed {
         };
         let from_ms = std::mem::replace(&mut self.from_ms, now_ms);
         if let Some(tracker) = &mut self.tracker {
-            tracker.observe(usage, u32::try_from(length_ms).unwrap_or(u32::MAX));
+            let done = usage.zip(factors, |used, factor| used / factor);
+            tracker.observe(done, u32::try_from(length_ms).unwrap_or(u32::MAX));
         }
         Some(Sample {
             usage,
             from_ms,
             to_ms: now_ms,
+            throttled: (std::mem::take(&mut self.throttled_ms) / length_ms as f64).min(1.0),
         })
     }
 

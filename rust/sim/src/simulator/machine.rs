@@ -149,7 +149,8 @@ impl Machine {
         for (executor, rate) in self.executors.iter_mut().zip(&self.rates) {
             executor.into_slot_ms += passed_ms * rate;
             if let Some(followed) = &mut executor.followed {
-                followed.use_for(use_at(executor.demand, *rate), passed_ms);
+                let usage = use_at(executor.demand, *rate);
+                followed.use_for(usage, executor.demand, passed_ms);
             }
         }
         let from_ms = std::mem::replace(&mut self.at_ms, now_ms);

@@ -8,7 +8,7 @@ use crate::resources::Resource;
 const SLOT: i64 = crate::SLOT_MS as i64;
 
 /// A node of 4 cores and 8 GB with one executor of 20 slots, started at 0, that is to use a core.
-fn one_running(settings: Option<ReprovisionSettings>) -> (Cluster, NodeId) {
+pub(super) fn one_running(settings: Option<ReprovisionSettings>) -> (Cluster, NodeId) {
     let (mut cluster, node) = cluster_of_one(ClusterSettings {
         fresh_for_ms: i64::MAX,
         ..super::settings()
@@ -45,15 +45,15 @@ fn application(cluster: &mut Cluster, demands: Demands) -> ApplicationId {
     cluster.application_added(Application::new("application_1", "n", "root.q", demands, 0))
 }
 
-fn on() -> Option<ReprovisionSettings> {
+pub(super) fn on() -> Option<ReprovisionSettings> {
     Some(ReprovisionSettings::default())
 }
 
-fn told(cluster: &mut Cluster, container: &str, part: f64, now_ms: i64) -> bool {
+pub(super) fn told(cluster: &mut Cluster, container: &str, part: f64, now_ms: i64) -> bool {
     cluster.progressed(container, Progress::new(part).unwrap(), now_ms)
 }
 
-fn used(cluster: &mut Cluster, container: &str, cores: f64, to_ms: i64) -> bool {
+pub(super) fn used(cluster: &mut Cluster, container: &str, cores: f64, to_ms: i64) -> bool {
     used_all(cluster, container, [cores, 1e9, 0.0, 0.0], to_ms)
 }
 
@@ -62,6 +62,7 @@ fn used_all(cluster: &mut Cluster, container: &str, usage: [f64; 4], to_ms: i64)
         usage: Resources::from_array(usage),
         from_ms: to_ms - SLOT,
         to_ms,
+        throttled: 0.0,
     };
     cluster.used(container, used, to_ms)
 }
@@ -81,7 +82,7 @@ pub(super) fn left(cluster: &mut Cluster, node: NodeId, slots: usize, now_ms: i6
     left
 }
 
-fn done(cluster: &mut Cluster) -> Vec<Correction> {
+pub(super) fn done(cluster: &mut Cluster) -> Vec<Correction> {
     let done = cluster.take_reprovisioned();
     done.into_iter()
         .map(|Reprovisioned { what, .. }| what)
@@ -89,7 +90,7 @@ fn done(cluster: &mut Cluster) -> Vec<Correction> {
 }
 
 /// Half as fast as expected for ten slots, so that it is slow.
-fn be_slow(cluster: &mut Cluster, container: &str) {
+pub(super) fn be_slow(cluster: &mut Cluster, container: &str) {
     told(cluster, container, 0.0, 0);
     told(cluster, container, 0.25, 10 * SLOT);
 }

@@ -17,13 +17,29 @@ const AHEAD: usize = 40;
 /// What happens to one of a few containers, or to all.
 #[derive(Debug, Clone)]
 enum Step {
-    Start { which: u8, cores: Vec<u8> },
-    Tell { which: u8, percent: u8 },
-    Use { which: u8, tenths: u8 },
+    Start {
+        which: u8,
+        cores: Vec<u8>,
+    },
+    Tell {
+        which: u8,
+        percent: u8,
+    },
+    Use {
+        which: u8,
+        tenths: u8,
+        throttled: u8,
+    },
     Report,
-    End { which: u8 },
-    Pass { ms: i64 },
-    GoBack { ms: i64 },
+    End {
+        which: u8,
+    },
+    Pass {
+        ms: i64,
+    },
+    GoBack {
+        ms: i64,
+    },
     LoseNode,
 }
 
@@ -33,7 +49,8 @@ fn step() -> impl Strategy<Value = Step> {
         2 => (which(), prop::collection::vec(0_u8..4, 1..25))
             .prop_map(|(which, cores)| Step::Start { which, cores }),
         6 => (which(), 0_u8..=100).prop_map(|(which, percent)| Step::Tell { which, percent }),
-        6 => (which(), 0_u8..50).prop_map(|(which, tenths)| Step::Use { which, tenths }),
+        6 => (which(), 0_u8..50, 0_u8..=10)
+            .prop_map(|(which, tenths, throttled)| Step::Use { which, tenths, throttled }),
         6 => Just(Step::Report),
         1 => which().prop_map(|which| Step::End { which }),
         8 => prop_oneof![Just(SLOT), 1..3 * SLOT].prop_map(|ms| Step::Pass { ms }),
@@ -197,9 +214,9 @@ proptest! {
                     cluster.progressed(&name(which), Progress::new(part).unwrap(), now_ms);
                     reference.told(which, part);
                 }
-                Step::Use { which, tenths } => {
+                Step::Use { which, tenths, throttled } => {
                     let usage = Resources::from_array([f64::from(tenths) / 10.0, 1e9, 0.0, 0.0]);
-                    let used = Used { usage, from_ms: now_ms - SLOT, to_ms: now_ms };
+                    let used = Used { usage, from_ms: now_ms - SLOT, to_ms: now_ms, throttled: f64::from(throttled) / 10.0 };
                     cluster.used(&name(which), used, now_ms);
                     if let Some(one) = reference.running.get_mut(&which) {
                         one.sampled_ms = Some(now_ms);

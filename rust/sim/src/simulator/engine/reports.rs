@@ -41,7 +41,9 @@ impl Engine<'_> {
             let Some(followed) = &mut executor.followed else {
                 continue;
             };
-            if let Some(sample) = followed.sample(now_ms) {
+            if let Some(sample) =
+                followed.sample(self.manager.corrected_by(&executor.container), now_ms)
+            {
                 changed |= self.manager.used(&executor.container, &sample, now_ms);
             }
             let progress = match following.progress {

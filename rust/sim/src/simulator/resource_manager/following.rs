@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use elastane_core::Progress;
 use elastane_core::plan::PlanSettings;
 use elastane_core::reprovision::Used;
+use elastane_core::{Progress, Resources};
 use elastane_protocol::{CanLimit, Limits};
 
 use super::ResourceManager;
@@ -31,8 +31,14 @@ impl ResourceManager {
             usage: sample.usage,
             from_ms: sample.from_ms,
             to_ms: sample.to_ms,
+            throttled: sample.throttled,
         };
         self.cluster.used(container, used, now_ms)
+    }
+
+    /// What is left of a container's demand over what was predicted at first.
+    pub(in crate::simulator) fn corrected_by(&self, container: &str) -> Resources {
+        self.cluster.corrected_by(container)
     }
 
     /// How far a container is; returns the same.
