@@ -20,7 +20,8 @@ from reprovisioning.run import Bench, Harmed
 from reprovisioning.scenario import Signing
 from reprovisioning.summary import Pair, Summary
 
-BATCHES = 20
+# Some two minutes of work, since an executor has no two windows within a minute.
+BATCHES = 40
 INTERRUPTED = 130
 PROBLEMS = (CannotHold, DeadlineMissed, Harmed, MissingArtifact, ProcessEnded, SubmissionFailed)
 

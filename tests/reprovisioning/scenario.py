@@ -34,7 +34,7 @@ OVERHEAD_MB = 384
 
 BATCH_SECONDS = 3
 # Of each file; a line is some two milliseconds of CPU.
-LEARNED_LINES = 300
+LEARNED_LINES = 600
 GROWTH = 1.5
 # Of the grown application's driver: held to what it uses in the mean of 3 s it would set the pace.
 DRIVER_CORES = 8
