@@ -129,7 +129,7 @@ impl Cluster {
                 }
             }
             Some(_) => return false,
-            None if course.used(used, predicted, around, capacity, &settings, now_ms) => {
+            None if course.used(used, predicted, around, capacity, &settings) => {
                 Correction::Unused {
                     factors: course.factors(),
                 }

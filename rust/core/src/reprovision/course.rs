@@ -38,6 +38,8 @@ pub(crate) struct Course {
     /// As it was when the executor started.
     predicted: Demand,
     progress: Progress,
+    /// When that was told.
+    told_ms: i64,
     pace: Pace,
     /// By what was measured in windows.
     measured: Resources,
@@ -58,6 +60,7 @@ impl Course {
         Self {
             predicted: predicted.clone(),
             progress: Progress::START,
+            told_ms: 0,
             pace: Pace::default(),
             measured: ONE,
             lowered: ONE,
@@ -105,6 +108,7 @@ impl Course {
     /// makes no difference until the demand is over.
     pub(crate) fn told(&mut self, progress: Progress, slot: i64, now_ms: i64) -> Option<i64> {
         self.progress = progress;
+        self.told_ms = now_ms;
         self.pace.told(progress, now_ms);
         let told = progress.slots_of(&self.predicted) as i64;
         let is_overdue = slot >= self.predicted.slots().len() as i64;
@@ -199,15 +203,15 @@ impl Course {
         around: Range,
         capacity: Resources,
         settings: &ReprovisionSettings,
-        now_ms: i64,
     ) -> bool {
+        let was_on_time = self.was_on_time(settings);
         let length_ms = used.to_ms.saturating_sub(used.from_ms);
         if is_idle(used.usage, predicted, capacity) {
             self.pace.idled(length_ms);
         }
         let before = self.lowered;
         self.lowered = restored(self.lowered, used.usage, predicted);
-        if !self.is_on_time(settings, now_ms) || self.lowered != before {
+        if !was_on_time || self.lowered != before {
             self.unused = Unused::default();
         } else if let Some(enough) = self.unused.add(used.usage, around.least, capacity) {
             let enough = Resources {
@@ -224,12 +228,13 @@ impl Course {
         self.lowered != before
     }
 
-    /// Whether it is as fast as was predicted. One whose own pace is slower may be held up for good,
-    /// by a full node: it uses less at a time, and would use all as soon as it can.
-    fn is_on_time(&self, settings: &ReprovisionSettings, now_ms: i64) -> bool {
+    /// Whether it was as fast as was predicted when its progress was told. One whose own pace is slower
+    /// may be held up for good, by a full node: it uses less at a time, and would use all as soon as it
+    /// can.
+    fn was_on_time(&self, settings: &ReprovisionSettings) -> bool {
         let slowness = self.predicted.duration_ms().and_then(|expected_ms| {
             self.pace
-                .slowness_at_first(self.progress, expected_ms, now_ms)
+                .slowness_at_first(self.progress, expected_ms, self.told_ms)
         });
         slowness.is_some_and(|slowness| slowness <= settings.slow_from)
     }

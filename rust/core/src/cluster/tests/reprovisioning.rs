@@ -529,6 +529,19 @@ fn what_a_run_keeps_leaving_unused_becomes_available_and_comes_back() {
 }
 
 #[test]
+fn ten_samples_of_one_that_is_on_time_are_enough() {
+    let (mut cluster, node) = one_running(on());
+    told(&mut cluster, "c1", 0.0, 0);
+    for slot in 1..=14 {
+        assert_eq!(left(&mut cluster, node, 1, slot * SLOT), [3.0], "{slot}");
+        used(&mut cluster, "c1", 0.5, slot * SLOT);
+        told(&mut cluster, "c1", slot as f64 / 20.0, slot * SLOT);
+    }
+    // It is not said before 12 s how fast one is.
+    assert_eq!(left(&mut cluster, node, 1, 14 * SLOT), [3.4]);
+}
+
+#[test]
 fn a_burst_that_comes_a_slot_late_is_not_left_unused() {
     let (mut cluster, node) = one_running(on());
     let mut cores = [0.5; 20];
