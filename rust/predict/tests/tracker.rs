@@ -1,4 +1,4 @@
-//! Progress from what was used so far.
+//! Progress from what was used so far: by the runs that a prediction was made from, and by a demand alone.
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use elastane_core::{Demand, Resources, SLOT_MS};
@@ -26,8 +26,10 @@ fn run(slowdown: f64) -> Vec<Resources> {
 
 const IDLE: Resources = Resources::from_array([0.01, 0.2e9, 0.0, 0.0]);
 
+const EARLIER: [f64; 3] = [1.0, 1.05, 0.95];
+
 fn tracker() -> Tracker {
-    let history: Vec<PastRun> = [1.0, 1.05, 0.95]
+    let history: Vec<PastRun> = EARLIER
         .into_iter()
         .map(|slowdown| PastRun {
             id: format!("{slowdown}"),
@@ -40,6 +42,25 @@ fn tracker() -> Tracker {
     Tracker::new(&outlook.prediction.unwrap())
 }
 
+/// Of what the same runs used in the mean when they were equally far: the scheduler knows no more.
+fn tracker_of_demand() -> Tracker {
+    let runs = EARLIER.map(run);
+    let mean: Vec<Resources> = (0..60)
+        .map(|slot| {
+            let then = runs.iter().map(|run| run[slot * run.len() / 60]);
+            then.fold(Resources::ZERO, |sum, used| sum + used) * (1.0 / runs.len() as f64)
+        })
+        .collect();
+    Tracker::of_demand(&Demand::series(SLOT_MS, &mean).unwrap())
+}
+
+/// It bounds nothing.
+const DEMAND: &str = "demand";
+
+fn both() -> [(&'static str, Tracker); 2] {
+    [("runs", tracker()), (DEMAND, tracker_of_demand())]
+}
+
 fn observe(tracker: &mut Tracker, slots: &[Resources]) {
     for usage in slots {
         tracker.observe(*usage, SLOT_MS);
@@ -48,85 +69,74 @@ fn observe(tracker: &mut Tracker, slots: &[Resources]) {
 
 #[test]
 fn a_run_at_the_expected_speed_is_where_its_time_is() {
-    let mut tracker = tracker();
-    assert_eq!((tracker.progress(), tracker.slowness()), (0.0, 1.0));
-    for (slot, usage) in run(1.0).into_iter().enumerate() {
-        tracker.observe(usage, SLOT_MS);
-        let at = (slot + 1) as f64 / 60.0;
-        assert!(
-            (tracker.progress() - at).abs() < 0.1,
-            "{at}: {}",
-            tracker.progress()
-        );
+    for (known, mut tracker) in both() {
+        assert_eq!((tracker.progress(), tracker.slowness()), (0.0, 1.0));
+        for (slot, usage) in run(1.0).into_iter().enumerate() {
+            tracker.observe(usage, SLOT_MS);
+            let (at, seen) = ((slot + 1) as f64 / 60.0, tracker.progress());
+            assert!((seen - at).abs() < 0.1, "{known}: {at}: {seen}");
+        }
+        let slowness = tracker.slowness();
+        assert!((slowness - 1.0).abs() < 0.1, "{known}: {slowness}");
     }
-    assert!(
-        (tracker.slowness() - 1.0).abs() < 0.1,
-        "{}",
-        tracker.slowness()
-    );
 }
 
 #[test]
 fn a_run_that_is_held_up_shows_it_and_is_still_bounded() {
-    let mut tracker = tracker();
-    let slow = run(1.5);
-    observe(&mut tracker, &slow[..45]);
-    assert!(
-        (tracker.progress() - 0.5).abs() < 0.1,
-        "{}",
-        tracker.progress()
-    );
-    assert!(
-        (1.25..1.75).contains(&tracker.slowness()),
-        "{}",
-        tracker.slowness()
-    );
-    // By its time it would be writing; by what it used it still computes.
-    let ahead = tracker.next(SLOT_MS);
-    assert!(
-        ahead.bound.cpu_cores > 3.0 && ahead.expected.disk_bytes_per_s < 20e6,
-        "{ahead:?}"
-    );
+    for (known, mut tracker) in both() {
+        let slow = run(1.5);
+        observe(&mut tracker, &slow[..45]);
+        let (progress, slowness) = (tracker.progress(), tracker.slowness());
+        assert!((progress - 0.5).abs() < 0.1, "{known}: {progress}");
+        assert!((1.25..1.75).contains(&slowness), "{known}: {slowness}");
+        // By its time it would be writing; by what it used it still computes.
+        let ahead = tracker.next(SLOT_MS);
+        assert!(
+            ahead.expected.cpu_cores > 3.0 && ahead.expected.disk_bytes_per_s < 20e6,
+            "{known}: {ahead:?}"
+        );
+        assert!(known == DEMAND || ahead.bound.cpu_cores > 3.0, "{ahead:?}");
+    }
 }
 
 #[test]
 fn a_late_start_and_a_pause_are_no_progress() {
-    let mut tracker = tracker();
-    observe(&mut tracker, &[IDLE; 20]);
-    assert!(tracker.progress() < 0.15, "{}", tracker.progress());
-    let run = run(1.0);
-    observe(&mut tracker, &run[..30]);
-    let before = tracker.progress();
-    assert!((before - 0.5).abs() < 0.12, "{before}");
-    observe(
-        &mut tracker,
-        &[Resources {
+    for (known, mut tracker) in both() {
+        observe(&mut tracker, &[IDLE; 20]);
+        let late = tracker.progress();
+        assert!(late < 0.15, "{known}: {late}");
+        observe(&mut tracker, &run(1.0)[..30]);
+        let before = tracker.progress();
+        assert!((before - 0.5).abs() < 0.12, "{known}: {before}");
+        let pause = Resources {
             memory_bytes: 3e9,
             ..IDLE
-        }; 10],
-    );
-    assert!(
-        (tracker.progress() - before).abs() < 0.1,
-        "{before} {}",
-        tracker.progress()
-    );
+        };
+        observe(&mut tracker, &[pause; 10]);
+        let after = tracker.progress();
+        assert!((after - before).abs() < 0.1, "{known}: {before} {after}");
+    }
 }
 
 #[test]
 fn work_that_is_done_again_is_no_progress() {
-    let mut tracker = tracker();
     let run = run(1.0);
-    observe(&mut tracker, &run[..20]);
-    // Its process is restarted, and does the first third once more.
-    observe(&mut tracker, &run[..20]);
-    assert!(tracker.slowness() > 1.5, "{}", tracker.slowness());
-    for (slot, usage) in run.iter().enumerate().skip(20) {
-        tracker.observe(*usage, SLOT_MS);
-        // What was used twice counts for a part: it is at most so far ahead.
-        let (at, seen) = ((slot + 1) as f64 / 60.0, tracker.progress());
-        assert!((seen - at).abs() < 0.17, "{at}: {seen}");
+    for (known, mut tracker) in both() {
+        observe(&mut tracker, &run[..20]);
+        // Its process is restarted, and does the first third once more.
+        observe(&mut tracker, &run[..20]);
+        let slowness = tracker.slowness();
+        assert!(slowness > 1.5, "{known}: {slowness}");
+        for (slot, usage) in run.iter().enumerate().skip(20) {
+            tracker.observe(*usage, SLOT_MS);
+            // What was used twice counts for a part: it is at most so far ahead.
+            let (at, seen) = ((slot + 1) as f64 / 60.0, tracker.progress());
+            assert!((seen - at).abs() < 0.17, "{known}: {at}: {seen}");
+        }
+        let ahead = tracker.next(SLOT_MS);
+        assert!(ahead.expected.disk_bytes_per_s > 35e6, "{known}: {ahead:?}");
+        assert!(known == DEMAND || ahead.bound.disk_bytes_per_s > 40e6);
     }
-    assert!(tracker.next(SLOT_MS).bound.disk_bytes_per_s > 40e6);
 }
 
 #[test]

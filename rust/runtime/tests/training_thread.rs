@@ -3,62 +3,15 @@
 
 mod common;
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use common::{free, named_submission, open, register, request};
-use elastane_core::Resources;
+use common::rounds::{record_rounds, submission_of_rounds};
+use common::{free, open, register, request};
 use elastane_core::cluster::Ask;
-use elastane_predict::{ContainerKind, MOST_RUNS, Outcome, Run, RunSeries, Submission, signature};
-use elastane_store::{Access, Depository, SubmissionRecord};
-
-fn submission(number: usize, rounds: usize) -> Submission {
-    Submission {
-        commands: vec![format!("/bin/java count.Main --rounds {rounds} 1> out")],
-        ..named_submission(&format!("application_1_{number:04}"), "count")
-    }
-}
-
-/// As many runs with other settings as a model is trained on, which an earlier process recorded and
-/// learned nothing from.
-fn recorded(path: &Path) -> String {
-    let mut depository = Depository::open(path).unwrap().depository;
-    let key = signature(&submission(0, 10)).key;
-    for number in 0..MOST_RUNS {
-        let rounds = 10 + number * 7 % 31;
-        let Submission { id, name, .. } = submission(number, rounds);
-        let slot = |at: usize| {
-            let cores = 1.0 + (at % 2) as f64 + (number as f64).sin() / 20.0;
-            Resources::from_array([cores, 1e9, 0.0, 0.0])
-        };
-        let run = Run {
-            application_key: key.clone(),
-            application_id: id.clone(),
-            application_name: name.clone(),
-            started_ms: number as i64,
-            ended_ms: number as i64 + 1,
-            outcome: Outcome::Succeeded,
-            series: vec![RunSeries {
-                kind: ContainerKind::DEFAULT_EXECUTOR,
-                containers: 1,
-                slots: (0..rounds).map(slot).collect(),
-            }],
-        };
-        depository.save(&run).unwrap();
-        let submission = SubmissionRecord {
-            application_id: id,
-            application_key: key.clone(),
-            application_name: name,
-            submitted_ms: number as i64,
-            signature: Vec::new(),
-            settings: BTreeMap::from([("--rounds".to_owned(), rounds as f64)]),
-        };
-        depository.save_submission(&submission).unwrap();
-    }
-    key
-}
+use elastane_predict::{ContainerKind, MOST_RUNS};
+use elastane_store::{Access, Depository};
 
 /// How long a thread of this process has run, by its folder in `/proc`.
 fn ran(thread: &Path) -> Duration {
@@ -86,7 +39,7 @@ fn learner() -> PathBuf {
 fn heartbeats_go_on_while_the_learner_trains() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("depository.sqlite");
-    let key = recorded(&path);
+    let key = record_rounds(&path, MOST_RUNS);
     let elastane = open(folder.path(), "enforce");
     let node = register(&elastane);
     let (caller, learner) = (Path::new("/proc/thread-self"), learner());
@@ -102,7 +55,7 @@ fn heartbeats_go_on_while_the_learner_trains() {
         assert!(Instant::now() < deadline, "no model came");
         let now_ms = 1_000 + heartbeats;
         let number = 100 + heartbeats as usize;
-        let application = elastane.application_added(&submission(number, 17), now_ms);
+        let application = elastane.application_added(&submission_of_rounds(number, 17), now_ms);
         let ask = Ask {
             kind: ContainerKind::DEFAULT_EXECUTOR,
             priority: 0,

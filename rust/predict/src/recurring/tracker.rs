@@ -55,7 +55,7 @@ impl Tracker {
     }
 
     /// Of a container that has just started and of which nothing is known but its demand. Its
-    /// progress is told by that; what bounds [`next`](Tracker::next) is its mean.
+    /// progress is told by that, and nothing bounds [`next`](Tracker::next).
     #[must_use]
     pub fn of_demand(demand: &Demand) -> Self {
         Self::along(vec![Curve::new(demand)], [0.0; 4])

@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 #![allow(dead_code, reason = "each test file uses some of them")]
 
+pub mod rounds;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
