@@ -170,6 +170,45 @@ fn a_dry_run_needs_and_changes_no_depository() {
 }
 
 #[test]
+fn a_path_without_a_log_is_named_and_the_others_are_imported() {
+    let folder = tempfile::tempdir().unwrap();
+    let inside = |name: &str| folder.path().join(name);
+    let (good, missing, empty) = (inside("good"), inside("missing"), inside("empty"));
+    fs::write(&good, log("application_1_0001", 1, 30)).unwrap();
+    fs::create_dir(&empty).unwrap();
+    let rolling = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../eventlog/tests/data/eventlog_v2_app-20261122031424-0000");
+    let depository = inside("imported.db");
+    let ended = elastane(&[
+        "import",
+        "spark-eventlog",
+        text(&missing),
+        text(&good),
+        text(&empty),
+        text(&rolling),
+        "--depository",
+        text(&depository),
+    ]);
+    assert_eq!(ended.code, Some(1), "{}", ended.stderr);
+    assert_eq!(ended.stderr, "elastane: 2 logs could not be read\n");
+    for line in [
+        format!(
+            "unreadable {}: No such file or directory (os error 2)",
+            text(&missing)
+        ),
+        format!("unreadable {}: no event log in it", text(&empty)),
+        "2 runs read: 2 added, 0 there already; 0 logs skipped, 2 unreadable".to_owned(),
+    ] {
+        let printed = &ended.stdout;
+        assert!(printed.lines().any(|it| it == line), "{line} in {printed}");
+    }
+    let depository = Depository::open_existing(&depository, Access::Read).unwrap();
+    for id in ["application_1_0001", "app-20261122031424-0000"] {
+        assert!(depository.run(id).unwrap().is_some(), "{id}");
+    }
+}
+
+#[test]
 fn wrong_usage_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let missing = folder.path().join("missing");
@@ -177,6 +216,10 @@ fn wrong_usage_is_refused() {
         let refused = elastane(&["import", "spark-eventlog", text(path), "--dry-run"]).refused();
         assert!(refused.contains(text(path)), "{refused}");
     }
+    let paths = [text(&missing), text(folder.path())];
+    let arguments = ["import", "spark-eventlog", paths[0], paths[1], "--dry-run"];
+    let refused = elastane(&arguments).refused();
+    assert!(refused.contains(paths[0]), "{refused}");
     let code = elastane(&["import", "spark-eventlog", "x"]).code;
     assert_eq!(code, Some(2), "a depository or --dry-run is needed");
 }

@@ -5,7 +5,8 @@ mod common;
 
 use std::path::Path;
 use std::process::Command;
-use std::thread;
+use std::sync::{Mutex, Once};
+use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
 use common::{NODE, START_MS, commit, open, open_with, register, report, run_of, submission};
@@ -14,11 +15,74 @@ use elastane_protocol::VERSION;
 use elastane_runtime::Elastane;
 use elastane_store::{Access, Depository};
 
+/// What the scheduler's log says, and by which thread: tests run at once, and not every message names
+/// a file.
+struct Messages(Mutex<Vec<(ThreadId, String)>>);
+
+static MESSAGES: Messages = Messages(Mutex::new(Vec::new()));
+
+impl log::Log for Messages {
+    fn enabled(&self, _: &log::Metadata<'_>) -> bool {
+        true
+    }
+
+    fn log(&self, record: &log::Record<'_>) {
+        let message = record.args().to_string();
+        self.0
+            .lock()
+            .unwrap()
+            .push((thread::current().id(), message));
+    }
+
+    fn flush(&self) {}
+}
+
+fn listen() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        log::set_logger(&MESSAGES).unwrap();
+        log::set_max_level(log::LevelFilter::Warn);
+    });
+}
+
+const NOT_SAVED: &str = "what is recorded of running applications is not saved, scheduling goes on \
+    and saving is tried again: ";
+const SAVED_AGAIN: &str = "what is recorded of running applications is saved again";
+
+/// What was said about saving what runs, in the order in which it was said.
+fn told_of_running(disk: &Mounted) -> Vec<String> {
+    let full = format!(
+        "{NOT_SAVED}depository {}: cannot save what is recorded of running applications, the disk is full",
+        disk.depository()
+    );
+    let messages = MESSAGES.0.lock().unwrap().clone();
+    let saver = messages.iter().find(|(_, message)| *message == full);
+    assert!(saver.is_some(), "{full} in {messages:#?}");
+    // Closing may save the rest itself.
+    let threads = [saver.unwrap().0, thread::current().id()];
+    let told = messages
+        .iter()
+        .filter(|(thread, message)| threads.contains(thread) && message.contains("running app"));
+    told.map(|(_, message)| message.replace(&full, NOT_SAVED))
+        .collect()
+}
+
+/// How often it was said of the depository on this disk.
+fn times_told(disk: &Mounted, before: &str, after: &str) -> usize {
+    let before = format!("{before}depository {}: cannot ", disk.depository());
+    let messages = MESSAGES.0.lock().unwrap();
+    let told = messages
+        .iter()
+        .filter(|(_, message)| message.starts_with(&before) && message.ends_with(after));
+    told.count()
+}
+
 /// A file system of its own, as large as it was asked for.
 struct Mounted(tempfile::TempDir);
 
 impl Mounted {
     fn new(size: &str) -> Self {
+        listen();
         let folder = tempfile::tempdir().unwrap();
         let done = Command::new("mount")
             .args(["-t", "tmpfs", "-o", &format!("size={size}"), "tmpfs"])
@@ -30,6 +94,10 @@ impl Mounted {
 
     fn path(&self) -> &Path {
         self.0.path()
+    }
+
+    fn depository(&self) -> String {
+        self.path().join("depository.sqlite").display().to_string()
     }
 
     /// Takes all room that is left.
@@ -118,10 +186,12 @@ fn a_full_disk_stops_no_scheduling_and_is_made_up_for_once_there_is_room() {
         status(elastane)["checkpoints_failed"].as_u64() > Some(3)
     });
     assert!(commit(&elastane, "another", application, node, START_MS));
+    assert_eq!(told_of_running(&disk), [NOT_SAVED]);
 
     until_made_up_for(&elastane, &disk, &mut number);
     assert_eq!(status(&elastane)["samples_lost"], 0);
     elastane.close();
+    assert_eq!(told_of_running(&disk), [NOT_SAVED, SAVED_AGAIN]);
 }
 
 #[test]
@@ -139,6 +209,9 @@ fn a_disk_that_is_full_for_long_loses_nothing_of_what_runs_on() {
     elastane.close();
     let saved: Vec<u64> = memory(disk.path()).collect();
     assert_eq!(saved, (1..=number).collect::<Vec<_>>());
+    let dropped = "more than 200000 samples of running applications wait to be saved and are dropped: \
+        what runs is saved as a whole once that works again";
+    assert_eq!(told_of_running(&disk), [NOT_SAVED, dropped, SAVED_AGAIN]);
 }
 
 #[test]
@@ -152,6 +225,13 @@ fn a_disk_that_is_full_at_the_start_keeps_nobody_from_scheduling_by_what_is_know
     disk.fill();
 
     let elastane = open(disk.path(), "observe");
+    let substitute = std::env::temp_dir().join(format!("elastane-{}-0", std::process::id()));
+    let place = substitute.join("depository.sqlite");
+    let told = format!(
+        ", the disk is full; until the next start what is learned is kept in {}",
+        place.display()
+    );
+    assert_eq!(times_told(&disk, "", &told), 1);
     assert_eq!(status(&elastane)["profiles"], 1);
     let node = register(&elastane);
     let later_ms = START_MS + 3_600_000;
@@ -166,8 +246,7 @@ fn a_disk_that_is_full_at_the_start_keeps_nobody_from_scheduling_by_what_is_know
         "the old file is as it was"
     );
     elastane.close();
-    let substitute = format!("elastane-{}-0", std::process::id());
-    std::fs::remove_dir_all(std::env::temp_dir().join(substitute)).unwrap();
+    std::fs::remove_dir_all(substitute).unwrap();
 }
 
 #[test]
@@ -197,6 +276,8 @@ fn what_was_submitted_and_predicted_while_the_disk_was_full_is_kept_with_its_run
     }
     elastane.bookable_changes(9, later_ms + 60_000);
     assert_eq!(read().submission(id).unwrap(), None);
+    let waits = "what is submitted and predicted waits to be saved, scheduling goes on: ";
+    assert_eq!(times_told(&disk, waits, ", the disk is full"), 1);
     disk.make_room();
     elastane.close();
     assert!(read().run(id).unwrap().is_some());

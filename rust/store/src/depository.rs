@@ -9,7 +9,9 @@ use crate::blob;
 use crate::codes::{kind_code, kind_of, outcome_code, outcome_of};
 use crate::error::StoreError;
 use crate::open;
+use crate::prediction::PredictionRecord;
 use crate::replaced::Identity;
+use crate::submission::SubmissionRecord;
 
 /// One depository. It is for one thread at a time; several processes may have the same file open.
 #[derive(Debug)]
@@ -72,6 +74,24 @@ impl Depository {
     /// A lock that another process held for 5 s, an amount that is not finite and at least 0, or
     /// what SQLite says; nothing was changed then.
     pub fn save(&mut self, run: &Run) -> Result<(), StoreError> {
+        self.save_with(run, None, &[])
+    }
+
+    /// Saves a run with what was submitted and predicted of it, all or nothing: without a run these
+    /// could be removed, and a run without them counts as one that was given nothing.
+    pub(crate) fn save_with(
+        &mut self,
+        run: &Run,
+        submission: Option<&SubmissionRecord>,
+        predictions: &[PredictionRecord],
+    ) -> Result<(), StoreError> {
+        let submission = submission
+            .map(|submission| self.encode_submission(submission))
+            .transpose()?;
+        let predictions = predictions
+            .iter()
+            .map(|prediction| self.encode_prediction(prediction))
+            .collect::<Result<Vec<_>, _>>()?;
         let blobs = run
             .series
             .iter()
@@ -79,7 +99,15 @@ impl Depository {
             .collect::<Result<Vec<_>, _>>()
             .map_err(|reason| series_error(&self.path, run, reason))?;
         let action = format!("save run {}", run.application_id);
-        self.change(&action, |transaction| insert(transaction, run, &blobs))
+        self.change(&action, |transaction| {
+            if let Some(submission) = &submission {
+                submission.insert(transaction)?;
+            }
+            for prediction in &predictions {
+                prediction.insert(transaction)?;
+            }
+            insert(transaction, run, &blobs)
+        })
     }
 
     /// The latest `n` runs of an application, newest first, however they ended.

@@ -17,6 +17,7 @@ mod open_run;
 mod packed;
 mod prediction;
 mod prediction_made;
+mod removal;
 mod replaced;
 mod retention;
 mod save_queue;

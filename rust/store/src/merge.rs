@@ -34,13 +34,9 @@ impl Depository {
                 report.kept += 1;
                 return Ok(());
             }
-            if let Some(submission) = other.submission(id)? {
-                self.save_submission(&submission)?;
-            }
-            for prediction in other.predictions_of_run(id)? {
-                self.save_prediction(&prediction)?;
-            }
-            self.save(&run)?;
+            let submission = other.submission(id)?;
+            let predictions = other.predictions_of_run(id)?;
+            self.save_with(&run, submission.as_ref(), &predictions)?;
             report.added += 1;
             Ok(())
         })?;

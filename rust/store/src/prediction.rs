@@ -2,7 +2,7 @@
 
 use elastane_core::{Demand, Resources};
 use elastane_predict::{ContainerKind, score};
-use rusqlite::{Row, params};
+use rusqlite::{Connection, Row, params};
 
 use crate::blob;
 use crate::codes::{kind_code, kind_of};
@@ -55,6 +55,39 @@ impl PredictionOutcome {
     }
 }
 
+/// A prediction as it is written.
+pub(crate) struct EncodedPrediction<'a> {
+    prediction: &'a PredictionRecord,
+    made: String,
+    bound: Option<Vec<u8>>,
+    bound_slot_ms: Option<u32>,
+}
+
+impl EncodedPrediction<'_> {
+    pub(crate) fn insert(&self, connection: &Connection) -> rusqlite::Result<()> {
+        let prediction = self.prediction;
+        let id = &prediction.application_id;
+        connection
+            .prepare_cached(
+                "INSERT OR REPLACE INTO prediction (application_id, application_key, kind,
+                     made_ms, made, bound, bound_slot_ms) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+            )?
+            .execute(params![
+                id,
+                prediction.application_key,
+                kind_code(prediction.kind),
+                prediction.made_ms,
+                self.made,
+                self.bound,
+                self.bound_slot_ms
+            ])?;
+        if let Some(outcome) = &prediction.outcome {
+            complete(connection, id, prediction.kind, outcome)?;
+        }
+        Ok(())
+    }
+}
+
 const COLUMNS: &str = "application_id, application_key, kind, made_ms, made, bound, bound_slot_ms,
     actual_length_ms, cpu_coverage, memory_coverage, network_coverage, disk_coverage,
     cpu_waste, memory_waste, network_waste, disk_waste";
@@ -65,35 +98,28 @@ impl Depository {
     /// # Errors
     /// An amount that is not finite and at least 0, or what [`Depository::save`] may meet.
     pub fn save_prediction(&mut self, prediction: &PredictionRecord) -> Result<(), StoreError> {
-        let id = &prediction.application_id;
-        let (bound, slot_ms) = prediction
-            .bound
-            .as_ref()
-            .map(|bound| Ok((blob::encode(bound.slots())?, bound.slot_ms())))
+        let encoded = self.encode_prediction(prediction)?;
+        let action = format!("save the prediction of {}", prediction.application_id);
+        self.change(&action, |transaction| encoded.insert(transaction))
+    }
+
+    pub(crate) fn encode_prediction<'a>(
+        &self,
+        prediction: &'a PredictionRecord,
+    ) -> Result<EncodedPrediction<'a>, StoreError> {
+        let bound = prediction.bound.as_ref();
+        let bound = bound.map(|bound| Ok((blob::encode(bound.slots())?, bound.slot_ms())));
+        let (bound, bound_slot_ms) = bound
             .transpose()
             .map_err(|reason| self.bad_prediction(prediction, reason))?
             .unzip();
         let made = serde_json::to_string(&prediction.made)
             .map_err(|error| self.bad_prediction(prediction, error.to_string()))?;
-        self.change(&format!("save the prediction of {id}"), |transaction| {
-            transaction
-                .prepare_cached(
-                    "INSERT OR REPLACE INTO prediction (application_id, application_key, kind,
-                         made_ms, made, bound, bound_slot_ms) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-                )?
-                .execute(params![
-                    id,
-                    prediction.application_key,
-                    kind_code(prediction.kind),
-                    prediction.made_ms,
-                    made,
-                    bound,
-                    slot_ms
-                ])?;
-            match &prediction.outcome {
-                Some(outcome) => complete(transaction, id, prediction.kind, outcome).map(|_| ()),
-                None => Ok(()),
-            }
+        Ok(EncodedPrediction {
+            prediction,
+            made,
+            bound,
+            bound_slot_ms,
         })
     }
 
@@ -169,7 +195,7 @@ impl Depository {
 }
 
 fn complete(
-    connection: &rusqlite::Connection,
+    connection: &Connection,
     application_id: &str,
     kind: ContainerKind,
     outcome: &PredictionOutcome,

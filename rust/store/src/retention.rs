@@ -1,14 +1,10 @@
 //! What is kept for how long, and how much of it.
 
-use elastane_predict::Outcome;
-use rusqlite::{Transaction, params};
-
-use crate::codes::outcome_code;
 use crate::depository::Depository;
 use crate::error::StoreError;
 
-/// So many runs are removed in one transaction: whoever wants to write waits for no more.
-const BATCH: i64 = 100;
+/// What is recorded of an application that begins is saved much sooner.
+const MAY_BEGIN_MS: i64 = 3_600_000;
 
 /// So many pages of 4 KiB are given back at once.
 const PAGES: i64 = 2_000;
@@ -18,7 +14,7 @@ const PAGES: i64 = 2_000;
 pub struct Retention {
     /// A run goes when it ended so long ago, unless a profile is made of it.
     pub keep_ms: i64,
-    /// Above so many bytes the oldest runs go.
+    /// Above so many bytes what belongs to no run goes, and then the oldest runs.
     pub most_bytes: u64,
     /// The latest so many succeeded runs of an application make its profile: they stay for as long
     /// as the application ran within `keep_ms`, and go last when room is short.
@@ -53,9 +49,11 @@ const OF_PROFILE: &str = "
     ) WHERE place <= ?1";
 
 impl Depository {
-    /// Removes what is too old and, above the bound, the oldest runs: first those that no profile
-    /// is made of. In many short transactions; what is removed is given back to the file system
-    /// where the file was made by this version or a later one.
+    /// Removes what is too old. Above the bound it removes what was submitted and predicted of
+    /// applications that made no run, then the oldest runs, first those that no profile is made of.
+    /// With a run goes what belongs to it; what belongs to an application that runs stays. In many
+    /// short transactions; what is removed is given back to the file system where the file was made
+    /// by this version or a later one.
     ///
     /// # Errors
     /// As [`Depository::forget`]; what was removed before stays removed.
@@ -65,28 +63,15 @@ impl Depository {
             old_runs: self.prune_old(retention, since_ms)?,
             ..Pruned::default()
         };
-        while self.used_bytes()? > retention.most_bytes {
-            let removed = self.remove(&format!(
-                "SELECT id FROM run WHERE id NOT IN ({OF_PROFILE}) ORDER BY ended_ms, id LIMIT ?3"
-            ), retention, BATCH)?;
-            pruned.spare_runs += removed;
-            if removed == 0 {
-                break;
-            }
-        }
-        while self.used_bytes()? > retention.most_bytes {
-            // ?1 and ?2 are bound, and nothing is spared any more.
-            let removed = self.remove(
-                "SELECT id FROM run WHERE ?1 >= 0 AND ?2 >= 0 ORDER BY ended_ms, id LIMIT ?3",
-                retention,
-                BATCH,
-            )?;
-            pruned.profile_runs += removed;
-            if removed == 0 {
-                break;
-            }
-        }
-        self.remove_orphans(since_ms)?;
+        self.remove_spare_belongings(retention.most_bytes, now_ms.saturating_sub(MAY_BEGIN_MS))?;
+        let spare = format!(
+            "SELECT id FROM run WHERE id NOT IN ({OF_PROFILE}) ORDER BY ended_ms, id LIMIT ?3"
+        );
+        pruned.spare_runs = self.prune_above_bound(&spare, retention)?;
+        // ?1 and ?2 are bound, and nothing is spared any more.
+        let any = "SELECT id FROM run WHERE ?1 >= 0 AND ?2 >= 0 ORDER BY ended_ms, id LIMIT ?3";
+        pruned.profile_runs = self.prune_above_bound(any, retention)?;
+        self.remove_old_belongings(since_ms)?;
         self.give_back()?;
         Ok(pruned)
     }
@@ -113,7 +98,7 @@ impl Depository {
         );
         let mut old_runs = 0;
         loop {
-            let removed = self.remove(&statement, retention, BATCH)?;
+            let removed = self.remove_runs(&statement, retention)?;
             old_runs += removed;
             if removed == 0 {
                 return Ok(old_runs);
@@ -121,41 +106,20 @@ impl Depository {
         }
     }
 
-    fn remove(
+    fn prune_above_bound(
         &mut self,
         chosen: &str,
         retention: &Retention,
-        most: i64,
     ) -> Result<usize, StoreError> {
-        let of_profile = i64::try_from(retention.profile_runs).unwrap_or(i64::MAX);
-        let succeeded = outcome_code(Outcome::Succeeded);
-        self.change("remove old runs", |transaction| {
-            transaction
-                .prepare_cached(&format!("DELETE FROM run WHERE id IN ({chosen})"))?
-                .execute(params![of_profile, succeeded, most])
-        })
-    }
-
-    /// What belongs to runs that are gone; a run that is being recorded is not there yet.
-    fn remove_orphans(&mut self, since_ms: i64) -> Result<(), StoreError> {
-        let orphans = |transaction: &Transaction<'_>, table: &str, time: &str| {
-            let statement = format!(
-                "DELETE FROM {table} WHERE {time} < ?1
-                 AND application_id NOT IN (SELECT application_id FROM run)
-                 AND application_id NOT IN (SELECT application_id FROM open_run)"
-            );
-            transaction.execute(&statement, [since_ms])
-        };
-        self.change("remove what belongs to old runs", |transaction| {
-            orphans(transaction, "prediction", "made_ms")?;
-            orphans(transaction, "submission", "submitted_ms")?;
-            transaction.execute(
-                "DELETE FROM model WHERE trained_ms < ?1
-                 AND application_key NOT IN (SELECT application_key FROM run)",
-                [since_ms],
-            )
-        })?;
-        Ok(())
+        let mut runs = 0;
+        while self.used_bytes()? > retention.most_bytes {
+            let removed = self.remove_runs(chosen, retention)?;
+            runs += removed;
+            if removed == 0 {
+                break;
+            }
+        }
+        Ok(runs)
     }
 
     fn give_back(&mut self) -> Result<(), StoreError> {

@@ -10,7 +10,7 @@ use crate::error::StoreError;
 use crate::prediction::PredictionRecord;
 use crate::submission::SubmissionRecord;
 
-/// A run, and what is to be there before it is: else it would count as one that was given nothing.
+/// A run, and what is to be there when it is: else it would count as one that was given nothing.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Unsaved {
     /// The run.
@@ -76,7 +76,12 @@ impl SaveQueue {
     pub fn save_waiting(&mut self, depository: &mut Depository) -> Saved {
         let mut done = Saved::default();
         while let Some(unsaved) = self.waiting.pop_front() {
-            let error = match save(depository, &unsaved) {
+            let Unsaved {
+                run,
+                submission,
+                predictions,
+            } = &unsaved;
+            let error = match depository.save_with(run, submission.as_ref(), predictions) {
                 Ok(()) => {
                     done.saved.push(unsaved.run);
                     continue;
@@ -120,17 +125,6 @@ impl SaveQueue {
     pub fn failed(&self) -> u64 {
         self.failed
     }
-}
-
-/// The run last, so that it is never there without the others.
-fn save(depository: &mut Depository, unsaved: &Unsaved) -> Result<(), StoreError> {
-    if let Some(submission) = &unsaved.submission {
-        depository.save_submission(submission)?;
-    }
-    for prediction in &unsaved.predictions {
-        depository.save_prediction(prediction)?;
-    }
-    depository.save(&unsaved.run)
 }
 
 #[cfg(test)]
@@ -226,9 +220,11 @@ mod tests {
         };
         let mut queue = SaveQueue::new(10);
         assert!(queue.save(&mut depository, unsaved).waits_for.is_some());
+        let id = run(1).application_id;
+        let alone = depository.submission(&id).unwrap();
+        assert_eq!(alone, None, "there was room for it, but not for the run");
         room(&depository, 1_000_000);
         assert_eq!(queue.save_waiting(&mut depository).saved, [run(1)]);
-        let id = run(1).application_id;
         assert_eq!(depository.submission(&id).unwrap(), Some(submission));
         assert_eq!(depository.predictions_of_run(&id).unwrap(), [prediction]);
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use elastane_predict::SignaturePart;
-use rusqlite::params;
+use rusqlite::{Connection, params};
 
 use crate::depository::Depository;
 use crate::error::StoreError;
@@ -26,6 +26,30 @@ pub struct SubmissionRecord {
     pub settings: BTreeMap<String, f64>,
 }
 
+/// A submission as it is written.
+pub(crate) struct EncodedSubmission<'a> {
+    submission: &'a SubmissionRecord,
+    signature: String,
+    settings: String,
+}
+
+impl EncodedSubmission<'_> {
+    pub(crate) fn insert(&self, connection: &Connection) -> rusqlite::Result<()> {
+        let statement = format!(
+            "INSERT OR REPLACE INTO submission ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6)"
+        );
+        connection.prepare_cached(&statement)?.execute(params![
+            self.submission.application_id,
+            self.submission.application_key,
+            self.submission.application_name,
+            self.submission.submitted_ms,
+            self.signature,
+            self.settings
+        ])?;
+        Ok(())
+    }
+}
+
 const COLUMNS: &str = "application_id, application_key, application_name, submitted_ms,
     signature, settings";
 
@@ -35,24 +59,22 @@ impl Depository {
     /// # Errors
     /// As [`Depository::forget`].
     pub fn save_submission(&mut self, submission: &SubmissionRecord) -> Result<(), StoreError> {
-        let id = &submission.application_id;
-        let json = |error: serde_json::Error| self.bad_submission(id, &error);
-        let signature = serde_json::to_string(&submission.signature).map_err(json)?;
-        let settings = serde_json::to_string(&submission.settings).map_err(json)?;
-        self.change(&format!("save the submission of {id}"), |transaction| {
-            let statement = format!(
-                "INSERT OR REPLACE INTO submission ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6)"
-            );
-            transaction.prepare_cached(&statement)?.execute(params![
-                id,
-                submission.application_key,
-                submission.application_name,
-                submission.submitted_ms,
-                signature,
-                settings
-            ])
-        })?;
-        Ok(())
+        let encoded = self.encode_submission(submission)?;
+        let action = format!("save the submission of {}", submission.application_id);
+        self.change(&action, |transaction| encoded.insert(transaction))
+    }
+
+    pub(crate) fn encode_submission<'a>(
+        &self,
+        submission: &'a SubmissionRecord,
+    ) -> Result<EncodedSubmission<'a>, StoreError> {
+        let json =
+            |error: serde_json::Error| self.bad_submission(&submission.application_id, &error);
+        Ok(EncodedSubmission {
+            signature: serde_json::to_string(&submission.signature).map_err(json)?,
+            settings: serde_json::to_string(&submission.settings).map_err(json)?,
+            submission,
+        })
     }
 
     /// The submission of one run.

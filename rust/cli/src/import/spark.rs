@@ -50,13 +50,22 @@ impl SparkEventlog {
         }
     }
 
+    /// A PATH that gives no log is named as a log that cannot be read, unless none gives any.
     fn find(&self, report: &mut Report) -> Result<Vec<EventLog>, Failure> {
         let mut logs = Vec::new();
+        let mut without_log = Vec::new();
         for path in &self.paths {
-            let found = find(path).map_err(|error| Failure::BadInput(error.to_string()))?;
-            if found.is_empty() {
-                return Err(Failure::bad(path, "no event log in it"));
-            }
+            let found = match find(path) {
+                Ok(found) if found.is_empty() => {
+                    without_log.push(format!("{}: no event log in it", path.display()));
+                    continue;
+                }
+                Ok(found) => found,
+                Err(error) => {
+                    without_log.push(error.to_string());
+                    continue;
+                }
+            };
             for found in found {
                 match found {
                     Found::Log(log) => logs.push(log),
@@ -65,6 +74,12 @@ impl SparkEventlog {
                 }
             }
         }
+        if without_log.len() == self.paths.len()
+            && let Some(first) = without_log.first()
+        {
+            return Err(Failure::BadInput(first.clone()));
+        }
+        report.unreadable.append(&mut without_log);
         Ok(logs)
     }
 }

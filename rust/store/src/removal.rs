@@ -1,0 +1,118 @@
+//! Runs go with what belongs to them, and what belongs to no run goes, too.
+
+use elastane_predict::Outcome;
+use rusqlite::{Transaction, params};
+
+use crate::codes::outcome_code;
+use crate::depository::Depository;
+use crate::error::StoreError;
+use crate::retention::Retention;
+
+/// So many runs are removed in one transaction: whoever wants to write waits for no more.
+const BATCH: usize = 100;
+
+/// Saved of an application before its run is, and when.
+const BELONGINGS: [(&str, &str); 2] = [("prediction", "made_ms"), ("submission", "submitted_ms")];
+
+/// Neither ended nor running, by its `application_id`.
+const WITHOUT_RUN: &str = "application_id NOT IN (SELECT application_id FROM run)
+     AND application_id NOT IN (SELECT application_id FROM open_run)";
+
+impl Depository {
+    /// Removes the first [`BATCH`] of the runs that a statement selects by their ids, with their
+    /// submissions and predictions, and the models of applications that have no run any more. In the
+    /// statement, ?1 is how many runs make a profile, ?2 the outcome that counts, ?3 how many are
+    /// removed.
+    pub(crate) fn remove_runs(
+        &mut self,
+        chosen: &str,
+        retention: &Retention,
+    ) -> Result<usize, StoreError> {
+        let of_profile = i64::try_from(retention.profile_runs).unwrap_or(i64::MAX);
+        let succeeded = outcome_code(Outcome::Succeeded);
+        self.change("remove old runs", |transaction| {
+            let statement = format!(
+                "DELETE FROM run WHERE id IN ({chosen}) RETURNING application_id, application_key"
+            );
+            let removed: Vec<(String, String)> = transaction
+                .prepare_cached(&statement)?
+                .query_map(params![of_profile, succeeded, BATCH], |row| {
+                    Ok((row.get(0)?, row.get(1)?))
+                })?
+                .collect::<rusqlite::Result<_>>()?;
+            for (id, key) in &removed {
+                for (table, _) in BELONGINGS {
+                    let statement = format!("DELETE FROM {table} WHERE application_id = ?1");
+                    transaction.prepare_cached(&statement)?.execute([id])?;
+                }
+                transaction
+                    .prepare_cached(
+                        "DELETE FROM model WHERE application_key = ?1
+                         AND NOT EXISTS (SELECT 1 FROM run WHERE application_key = ?1)",
+                    )?
+                    .execute([key])?;
+            }
+            Ok(removed.len())
+        })
+    }
+
+    /// Above the bound, removes what belongs to applications that made no run, the oldest first.
+    /// What was saved since `before_ms` stays: its application may run and not be recorded yet.
+    pub(crate) fn remove_spare_belongings(
+        &mut self,
+        most_bytes: u64,
+        before_ms: i64,
+    ) -> Result<(), StoreError> {
+        if self.used_bytes()? <= most_bytes {
+            return Ok(());
+        }
+        let parts = BELONGINGS.map(|(table, time)| {
+            format!("SELECT application_id, {time} AS saved_ms FROM {table} WHERE {WITHOUT_RUN}")
+        });
+        let statement = format!(
+            "SELECT application_id FROM ({}) GROUP BY application_id
+             HAVING max(saved_ms) < ?1 ORDER BY max(saved_ms), application_id",
+            parts.join(" UNION ALL ")
+        );
+        let ids: Vec<String> = self
+            .rows(&statement, [before_ms], |row| row.get(0))
+            .map_err(|error| self.failed("list what belongs to no run", error))?;
+        for batch in ids.chunks(BATCH) {
+            if self.used_bytes()? <= most_bytes {
+                break;
+            }
+            self.change("remove what belongs to no run", |transaction| {
+                remove_belongings(transaction, batch)
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Removes what was saved before this of applications that have no run.
+    pub(crate) fn remove_old_belongings(&mut self, before_ms: i64) -> Result<(), StoreError> {
+        self.change("remove what belongs to old runs", |transaction| {
+            for (table, time) in BELONGINGS {
+                let statement = format!("DELETE FROM {table} WHERE {time} < ?1 AND {WITHOUT_RUN}");
+                transaction.execute(&statement, [before_ms])?;
+            }
+            transaction.execute(
+                "DELETE FROM model WHERE trained_ms < ?1
+                 AND application_key NOT IN (SELECT application_key FROM run)",
+                [before_ms],
+            )
+        })?;
+        Ok(())
+    }
+}
+
+/// A run may have been saved since they were listed.
+fn remove_belongings(transaction: &Transaction<'_>, ids: &[String]) -> rusqlite::Result<()> {
+    for (table, _) in BELONGINGS {
+        let statement = format!("DELETE FROM {table} WHERE application_id = ?1 AND {WITHOUT_RUN}");
+        let mut statement = transaction.prepare_cached(&statement)?;
+        for id in ids {
+            statement.execute([id])?;
+        }
+    }
+    Ok(())
+}
