@@ -96,6 +96,7 @@ bench-agent: ## what the agent costs with 50 containers; fails above its bounds
 
 bench-learning: ## what learning costs and how well it predicts; fails above its bounds
 	$(CARGO) run --release --locked --jobs $(JOBS) -p elastane-runtime --example bench_learning
+	$(CARGO) run --release --locked --jobs $(JOBS) -p elastane-predict --example generated_settings -- 30
 	$(CARGO) run --release --locked --jobs $(JOBS) -p elastane-runtime --example many_profiles -- 2000 1800 --at-most-mb 40
 	$(CARGO) bench --locked --jobs $(JOBS) -p elastane-cli --bench import_speed --bench recurring_targets
 

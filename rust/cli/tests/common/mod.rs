@@ -50,9 +50,16 @@ pub fn elastane(arguments: &[&str]) -> Ended {
 
 /// What `elastane evaluate` prints of a folder of runs, and its figures.
 pub fn evaluate(runs: &Path) -> (String, Value) {
+    evaluate_with(runs, &[])
+}
+
+/// The same with these options.
+pub fn evaluate_with(runs: &Path, options: &[&str]) -> (String, Value) {
     let folder = tempfile::tempdir().unwrap();
     let json = folder.path().join("figures.json");
-    let printed = elastane(&["evaluate", text(runs), "--json", text(&json)]).printed();
+    let mut arguments = vec!["evaluate", text(runs), "--json", text(&json)];
+    arguments.extend(options);
+    let printed = elastane(&arguments).printed();
     let figures = serde_json::from_slice(&std::fs::read(json).unwrap()).unwrap();
     (printed, figures)
 }
