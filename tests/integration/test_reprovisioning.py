@@ -23,7 +23,7 @@ from .conftest import ClusterMaker
 from .expectations import executors, measured
 
 BATCHES = 8
-# Growth by half shows when a run is nearly over: docs/reprovisioning.md.
+# Growth by half shows too late in a run as short as this: docs/reprovisioning.md.
 GROWTH = 2.5
 SLOW_FROM = 1.1
 EVERY_MS = 20_000
