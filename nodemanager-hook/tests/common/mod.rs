@@ -74,7 +74,7 @@ pub fn skip(reason: &str) {
 
 /// Waits for a condition with a deadline.
 pub fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + PATIENCE * times_slower();
     while !holds() {
         assert!(Instant::now() < deadline, "in vain: {what}");
         thread::sleep(Duration::from_millis(20));
