@@ -25,6 +25,8 @@ from .expectations import executors, measured
 BATCHES = 8
 # Growth by half shows too late in a run as short as this: docs/reprovisioning.md.
 GROWTH = 2.5
+# So few that what it wants then is less than its node has.
+LEARNED_LINES = 300
 SLOW_FROM = 1.1
 EVERY_MS = 20_000
 SAID_SECONDS = 30.0
@@ -87,7 +89,7 @@ def seen(start_cluster: ClusterMaker, work: Path, checkout: Checkout) -> Seen:
         hold_nodes=True,
         elastane=replace(wanted.elastane, extra=extra),
     )
-    signing = Signing(work / "input", checkout, BATCHES, GROWTH)
+    signing = Signing(work / "input", checkout, BATCHES, GROWTH, LEARNED_LINES)
     signing.make_input()
     with Submitter(cluster.resource_manager, work, checkout) as submitter:
         beside = start_beside(submitter, signing, journal)

@@ -87,9 +87,11 @@ class Signing:
     growth: float = GROWTH
     """How many times as long a file of the grown application is."""
 
+    learned_lines: int = LEARNED_LINES
+
     def make_input(self) -> None:
-        _write(self._usual, self.batches, LEARNED_LINES)
-        _write(self._grown, self.batches, round(LEARNED_LINES * self.growth))
+        _write(self._usual, self.batches, self.learned_lines)
+        _write(self._grown, self.batches, round(self.learned_lines * self.growth))
         _write(self._beside, BESIDE_FILES, BESIDE_LINES)
 
     def usual(self) -> SparkApplication:
