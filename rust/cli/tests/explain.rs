@@ -5,7 +5,7 @@ mod common;
 
 use std::collections::BTreeMap;
 
-use common::{SALES, depository, elastane, run, run_of_two_kinds, text};
+use common::{SALES, assert_contains, depository, elastane, run, run_of_two_kinds, text};
 use elastane_predict::Outcome::{Failed, Succeeded};
 use elastane_predict::{ContainerKind, Feature, SignaturePart};
 use elastane_store::{
@@ -37,7 +37,7 @@ fn a_run_is_explained_by_the_runs_before_it() {
     let id = "application_1763736000000_0005";
     let explain = ["profiles", "explain", id, "--depository", text(&path)];
     let printed = elastane(&explain).printed();
-    for expected in [
+    let expected = [
         "key      app|SPARK|alice|root.etl|Nightly sales #|sales.py|--day #",
         "its submission was not kept",
         "run      succeeded: began 2025-11-21T14:45:00.000Z, took 30 s",
@@ -47,12 +47,8 @@ fn a_run_is_explained_by_the_runs_before_it() {
         "    left out application_1763736000000_0002: it failed",
         "    turned out: length 30 s\n      cpu      covered ",
         "      network  covered 100.0 %, none was used",
-    ] {
-        assert!(
-            printed.contains(expected),
-            "{expected:?} is not in\n{printed}"
-        );
-    }
+    ];
+    assert_contains(&printed, &expected);
     let json = elastane(&[
         "profiles",
         "explain",
@@ -103,15 +99,11 @@ fn executors_that_no_run_had_before_are_explained_by_their_request() {
     drop(depository);
     let explain = ["profiles", "explain", id, "--depository", text(&path)];
     let printed = elastane(&explain).printed();
-    for expected in [
+    let expected = [
         "\nexecutor of priority 0\n    recurring: confidence 0.90",
         "\nexecutor of priority 2\n    not predicted, by request: earlier runs that can be used: 0",
-    ] {
-        assert!(
-            printed.contains(expected),
-            "{expected:?} is not in\n{printed}"
-        );
-    }
+    ];
+    assert_contains(&printed, &expected);
 }
 
 #[test]
@@ -183,18 +175,14 @@ fn a_submission_and_its_prediction_are_explained_as_they_were_made() {
         .unwrap();
     drop(depository);
     let printed = elastane(&["profiles", "explain", id, "--depository", text(&path)]).printed();
-    for expected in [
+    let expected = [
         "    user      alice\n",
         "    name      Nightly sales #  made equal, was Nightly sales 9\n",
         "    argument  *  made equal, not kept\n",
         "run      not saved",
         "executor\n    not predicted, by request: the confidence is 0.41",
-    ] {
-        assert!(
-            printed.contains(expected),
-            "{expected:?} is not in\n{printed}"
-        );
-    }
+    ];
+    assert_contains(&printed, &expected);
 }
 
 #[test]

@@ -5,7 +5,7 @@ mod common;
 
 use std::fs;
 
-use common::{SALES, depository, elastane, run, run_of_two_kinds, text};
+use common::{SALES, assert_contains, depository, elastane, run, run_of_two_kinds, text};
 use elastane_predict::Outcome::{Failed, Succeeded};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -46,7 +46,7 @@ fn every_application_is_listed() {
 fn a_profile_is_shown_as_plots() {
     let (_folder, path) = three_runs();
     let printed = elastane(&["profiles", "show", SALES, "--depository", &path]).printed();
-    for expected in [
+    let expected = [
         "profile  of 2 runs",
         "application master, 12 s",
         "executor, 30 s",
@@ -54,12 +54,8 @@ fn a_profile_is_shown_as_plots() {
         "  memory: mean 350.0 MB, most 350.0 MB\n      350.0 MB |##########",
         "  network: none was measured",
         "  disk: mean 18.0 MB/s, most 40.0 MB/s\n     40.0 MB/s |            ######            ######",
-    ] {
-        assert!(
-            printed.contains(expected),
-            "{expected:?} is not in\n{printed}"
-        );
-    }
+    ];
+    assert_contains(&printed, &expected);
 }
 
 #[test]

@@ -173,7 +173,7 @@ impl Demand {
     /// The same demand, each resource times a factor of its own.
     #[must_use]
     pub fn scaled(&self, factors: Resources) -> Self {
-        if factors == Resources::from_array([1.0; 4]) {
+        if factors == Resources::ONE {
             return self.clone();
         }
         self.mapped(|slot| slot.zip(factors, |amount, factor| amount * factor))

@@ -56,6 +56,9 @@ impl Resources {
     /// Nothing of any resource.
     pub const ZERO: Resources = Resources::from_array([0.0; 4]);
 
+    /// Factors that change nothing.
+    pub const ONE: Resources = Resources::from_array([1.0; 4]);
+
     /// In the order of [`Resource::ALL`].
     #[must_use]
     pub const fn from_array(amounts: [f64; 4]) -> Self {

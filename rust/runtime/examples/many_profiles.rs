@@ -5,15 +5,18 @@
 //! applications, with three runs of so many seconds each. Ends with exit code 1 where the profiles are more
 //! than that in memory.
 
+#[path = "../../store/tests/common/phased.rs"]
+mod phased;
+
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::fs;
 use std::time::{Duration, Instant};
 
-use elastane_core::Resources;
-use elastane_predict::{ContainerKind, Outcome, Run, RunSeries, Submission};
+use elastane_predict::{Outcome, Run, Submission};
 use elastane_runtime::{Elastane, Settings};
 use elastane_store::Depository;
+use phased::phased_series;
 use serde_json::Value;
 
 const PREFIX: &str = "yarn.scheduler.elastane.";
@@ -111,31 +114,7 @@ fn submit(elastane: &Elastane, round: u64) -> Duration {
     took[took.len() / 2]
 }
 
-/// Phases of 30 s, with noise on CPU and disk and now and then on the network.
 fn run(application: u64, number: u64, slots: usize) -> Run {
-    let mut state = application * 3 + number + 1;
-    let mut noise = || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state >> 40) as f64 / (1_u64 << 24) as f64
-    };
-    let mut series = |kind, containers| RunSeries {
-        kind,
-        containers,
-        slots: (0..slots)
-            .map(|slot| {
-                let phase = (slot / 10 % 4) as f64;
-                let network = if noise() < 0.2 { 2e7 * noise() } else { 0.0 };
-                Resources::from_array([
-                    0.5 * phase + 0.3 * noise(),
-                    1e9 + 1e8 * phase + 1e6 * noise(),
-                    network,
-                    phase * 1e7 * noise(),
-                ])
-            })
-            .collect(),
-    };
     let started_ms = 1_700_000_000_000 + (number * 86_400 + application) as i64 * 1_000;
     Run {
         application_key: format!("tag|job-{application}"),
@@ -144,10 +123,7 @@ fn run(application: u64, number: u64, slots: usize) -> Run {
         started_ms,
         ended_ms: started_ms + slots as i64 * 3_000,
         outcome: Outcome::Succeeded,
-        series: vec![
-            series(ContainerKind::ApplicationMaster, 1),
-            series(ContainerKind::DEFAULT_EXECUTOR, 8),
-        ],
+        series: phased_series(application * 3 + number + 1, slots),
     }
 }
 

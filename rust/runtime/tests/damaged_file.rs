@@ -2,11 +2,12 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 mod common;
+#[path = "common/messages.rs"]
+mod messages;
 
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, Once};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -17,35 +18,10 @@ use elastane_core::cluster::NodeId;
 use elastane_protocol::VERSION;
 use elastane_runtime::Elastane;
 use elastane_store::{Access, Depository, OpenRun, SubmissionRecord};
+use messages::{listen, messages};
 
 const RUNNING: &str = "application_1_0007";
 const CONTAINER: &str = "container_1_0007_01_000002";
-
-/// What the scheduler's log says.
-struct Messages(Mutex<Vec<String>>);
-
-static MESSAGES: Messages = Messages(Mutex::new(Vec::new()));
-
-impl log::Log for Messages {
-    fn enabled(&self, _: &log::Metadata<'_>) -> bool {
-        true
-    }
-
-    fn log(&self, record: &log::Record<'_>) {
-        let message = record.args().to_string();
-        self.0.lock().unwrap().push(message);
-    }
-
-    fn flush(&self) {}
-}
-
-fn listen() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        log::set_logger(&MESSAGES).unwrap();
-        log::set_max_level(log::LevelFilter::Warn);
-    });
-}
 
 /// How often it was said that the file of this folder went aside.
 fn times_told(folder: &Path) -> usize {
@@ -54,8 +30,8 @@ fn times_told(folder: &Path) -> usize {
         file(folder).display(),
         aside(folder, 1).display()
     );
-    let messages = MESSAGES.0.lock().unwrap();
-    let told = messages.iter().filter(|it| it.starts_with(&wanted));
+    let messages = messages();
+    let told = messages.iter().filter(|(_, it)| it.starts_with(&wanted));
     told.count()
 }
 
@@ -96,7 +72,7 @@ fn written_elsewhere(folder: &Path) {
 fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(30);
     while !holds() {
-        let messages = MESSAGES.0.lock().unwrap().clone();
+        let messages = messages();
         assert!(Instant::now() < deadline, "{what}: {messages:#?}");
         thread::sleep(Duration::from_millis(5));
     }

@@ -2,11 +2,12 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 mod common;
+#[path = "common/messages.rs"]
+mod messages;
 
 use std::path::Path;
 use std::process::Command;
-use std::sync::{Mutex, Once};
-use std::thread::{self, ThreadId};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use common::{NODE, START_MS, commit, open, open_with, register, report, run_of, submission};
@@ -14,36 +15,7 @@ use elastane_core::cluster::{ApplicationId, NodeId};
 use elastane_protocol::VERSION;
 use elastane_runtime::Elastane;
 use elastane_store::{Access, Depository};
-
-/// What the scheduler's log says, and by which thread: tests run at once, and not every message names
-/// a file.
-struct Messages(Mutex<Vec<(ThreadId, String)>>);
-
-static MESSAGES: Messages = Messages(Mutex::new(Vec::new()));
-
-impl log::Log for Messages {
-    fn enabled(&self, _: &log::Metadata<'_>) -> bool {
-        true
-    }
-
-    fn log(&self, record: &log::Record<'_>) {
-        let message = record.args().to_string();
-        self.0
-            .lock()
-            .unwrap()
-            .push((thread::current().id(), message));
-    }
-
-    fn flush(&self) {}
-}
-
-fn listen() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        log::set_logger(&MESSAGES).unwrap();
-        log::set_max_level(log::LevelFilter::Warn);
-    });
-}
+use messages::{listen, messages};
 
 const NOT_SAVED: &str = "what is recorded of running applications is not saved, scheduling goes on \
     and saving is tried again: ";
@@ -55,7 +27,7 @@ fn told_of_running(disk: &Mounted) -> Vec<String> {
         "{NOT_SAVED}depository {}: cannot save what is recorded of running applications, the disk is full",
         disk.depository()
     );
-    let messages = MESSAGES.0.lock().unwrap().clone();
+    let messages = messages();
     let saver = messages.iter().find(|(_, message)| *message == full);
     assert!(saver.is_some(), "{full} in {messages:#?}");
     // Closing may save the rest itself.
@@ -70,7 +42,7 @@ fn told_of_running(disk: &Mounted) -> Vec<String> {
 /// How often it was said of the depository on this disk.
 fn times_told(disk: &Mounted, before: &str, after: &str) -> usize {
     let before = format!("{before}depository {}: cannot ", disk.depository());
-    let messages = MESSAGES.0.lock().unwrap();
+    let messages = messages();
     let told = messages
         .iter()
         .filter(|(_, message)| message.starts_with(&before) && message.ends_with(after));

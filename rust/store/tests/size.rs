@@ -1,11 +1,12 @@
 //! How much room a run takes, as `docs/learning.md` says.
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-use elastane_core::Resources;
-use elastane_predict::{
-    ContainerKind, Outcome, ProfileSettings, Run, RunSeries, SignaturePart, outlooks,
-};
+#[path = "common/phased.rs"]
+mod phased;
+
+use elastane_predict::{Outcome, ProfileSettings, Run, SignaturePart, outlooks};
 use elastane_store::{Depository, PredictionMade, PredictionRecord, SubmissionRecord};
+use phased::phased_series;
 
 const APPLICATIONS: u64 = 12;
 /// The first three of an application are what the others are predicted from.
@@ -13,31 +14,7 @@ const RUNS: u64 = 8;
 /// Five minutes.
 const SLOTS: usize = 100;
 
-/// Phases of 30 s, with noise on CPU and disk and now and then on the network.
 fn run(application: u64, number: u64) -> Run {
-    let mut state = application * RUNS + number + 1;
-    let mut noise = || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state >> 40) as f64 / (1_u64 << 24) as f64
-    };
-    let mut series = |kind, containers| RunSeries {
-        kind,
-        containers,
-        slots: (0..SLOTS)
-            .map(|slot| {
-                let phase = (slot / 10 % 4) as f64;
-                let network = if noise() < 0.2 { 2e7 * noise() } else { 0.0 };
-                Resources::from_array([
-                    0.5 * phase + 0.3 * noise(),
-                    1e9 + 1e8 * phase + 1e6 * noise(),
-                    network,
-                    phase * 1e7 * noise(),
-                ])
-            })
-            .collect(),
-    };
     let started_ms = 1_700_000_000_000 + (number * 86_400 + application) as i64 * 1_000;
     Run {
         application_key: format!("app|SPARK|alice|root.etl|Job {application} #|job.py|--day #"),
@@ -49,10 +26,7 @@ fn run(application: u64, number: u64) -> Run {
         started_ms,
         ended_ms: started_ms + SLOTS as i64 * 3_000,
         outcome: Outcome::Succeeded,
-        series: vec![
-            series(ContainerKind::ApplicationMaster, 1),
-            series(ContainerKind::DEFAULT_EXECUTOR, 8),
-        ],
+        series: phased_series(application * RUNS + number + 1, SLOTS),
     }
 }
 

@@ -55,33 +55,36 @@ impl SparkEventlog {
         let mut logs = Vec::new();
         let mut without_log = Vec::new();
         for path in &self.paths {
-            let found = match find(path) {
-                Ok(found) if found.is_empty() => {
-                    without_log.push(format!("{}: no event log in it", path.display()));
-                    continue;
+            match found_in(path) {
+                Ok(found) => {
+                    for found in found {
+                        match found {
+                            Found::Log(log) => logs.push(log),
+                            Found::Skipped { path, reason } => report.skip(&path, reason),
+                            Found::Unreadable(error) => report.unreadable.push(error.to_string()),
+                        }
+                    }
                 }
-                Ok(found) => found,
-                Err(error) => {
-                    without_log.push(error.to_string());
-                    continue;
-                }
-            };
-            for found in found {
-                match found {
-                    Found::Log(log) => logs.push(log),
-                    Found::Skipped { path, reason } => report.skip(&path, reason),
-                    Found::Unreadable(error) => report.unreadable.push(error.to_string()),
-                }
+                Err(failure) => without_log.push(failure),
             }
         }
-        if without_log.len() == self.paths.len()
-            && let Some(first) = without_log.first()
-        {
-            return Err(Failure::BadInput(first.clone()));
+        let none_gives_any = without_log.len() == self.paths.len();
+        for failure in without_log {
+            if none_gives_any {
+                return Err(failure);
+            }
+            report.unreadable.push(failure.to_string());
         }
-        report.unreadable.append(&mut without_log);
         Ok(logs)
     }
+}
+
+fn found_in(path: &Path) -> Result<Vec<Found>, Failure> {
+    let found = find(path).map_err(|error| Failure::BadInput(error.to_string()))?;
+    if found.is_empty() {
+        return Err(Failure::bad(path, "no event log in it"));
+    }
+    Ok(found)
 }
 
 /// The runs that were read, in a depository of their own until all are: one by one they could

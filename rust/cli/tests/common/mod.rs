@@ -36,6 +36,16 @@ impl Ended {
     }
 }
 
+/// Each of these is in what was printed.
+pub fn assert_contains(printed: &str, expected: &[&str]) {
+    for expected in expected {
+        assert!(
+            printed.contains(expected),
+            "{expected:?} is not in\n{printed}"
+        );
+    }
+}
+
 pub fn elastane(arguments: &[&str]) -> Ended {
     let output = Command::new(env!("CARGO_BIN_EXE_elastane"))
         .args(arguments)

@@ -52,7 +52,7 @@ impl Cluster {
                 let entry = self.nodes.get(&container.node)?;
                 Some(entry.courses.get(&container.executor)?.factors())
             })
-            .unwrap_or(Resources::from_array([1.0; 4]))
+            .unwrap_or(Resources::ONE)
     }
 
     /// How far a container is. What it is expected to use follows that from now on, instead of the

@@ -17,6 +17,7 @@ mod remaining;
 mod reprovisioning;
 mod reprovisioning_slot_by_slot;
 mod reprovisioning_throttled;
+mod reprovisioning_unused;
 mod rows;
 mod spreading;
 mod starving;

@@ -8,8 +8,6 @@ use crate::demand::Demand;
 use crate::progress::{Pace, Progress};
 use crate::resources::{Resource, Resources};
 
-const ONE: Resources = Resources::from_array([1.0; 4]);
-
 /// An executor that uses less than this part of all that is predicted does not want it now.
 const IDLE_BELOW: f64 = 0.1;
 
@@ -62,8 +60,8 @@ impl Course {
             progress: Progress::START,
             told_ms: 0,
             pace: Pace::default(),
-            measured: ONE,
-            lowered: ONE,
+            measured: Resources::ONE,
+            lowered: Resources::ONE,
             unused: Unused::default(),
             throttling: Throttling::default(),
             looked_at_ms: None,
@@ -86,7 +84,7 @@ impl Course {
     /// Its demand as it is now, nowhere above what the node has.
     pub(crate) fn demand(&self, capacity: Resources) -> Demand {
         let factors = self.factors();
-        if factors == ONE {
+        if factors == Resources::ONE {
             return self.predicted.clone();
         }
         self.predicted.scaled(factors).capped(capacity)
@@ -176,7 +174,7 @@ impl Course {
             return Finding::HeldUp;
         }
         self.measured = measured;
-        self.lowered = ONE;
+        self.lowered = Resources::ONE;
         if wanted_more {
             return Finding::WantsMore;
         }

@@ -100,7 +100,6 @@ mod tests {
     use super::*;
 
     const CAPACITY: Resources = Resources::from_array([10.0, 100.0, 100.0, 100.0]);
-    const ONE: Resources = Resources::from_array([1.0; 4]);
     fn exactly(amounts: Resources) -> Range {
         Range {
             least: amounts,
@@ -112,7 +111,7 @@ mod tests {
 
     fn of(used: [f64; 4]) -> [f64; 4] {
         raised(
-            ONE,
+            Resources::ONE,
             Resources::from_array(used),
             exactly(PREDICTED),
             CAPACITY,
@@ -132,7 +131,7 @@ mod tests {
             most: PREDICTED * 2.0,
         };
         let used = Resources::from_array([0.75, 20.0, 40.0, 60.0]);
-        let factors = raised(ONE, used, predicted, CAPACITY);
+        let factors = raised(Resources::ONE, used, predicted, CAPACITY);
         assert_eq!(factors.to_array(), [1.0, 1.0, 1.0, 1.5]);
     }
 
@@ -157,7 +156,12 @@ mod tests {
     #[test]
     fn factors_stay_within_four() {
         assert_eq!(of([0.0, 200.0, 0.0, 90.0]), [1.0, 4.0, 1.0, 4.0]);
-        let twice = raised(ONE * 3.0, PREDICTED * 2.0, exactly(PREDICTED), CAPACITY);
+        let twice = raised(
+            Resources::ONE * 3.0,
+            PREDICTED * 2.0,
+            exactly(PREDICTED),
+            CAPACITY,
+        );
         assert_eq!(twice.to_array(), [4.0; 4]);
     }
 
@@ -180,7 +184,12 @@ mod tests {
     fn a_resource_that_is_hardly_needed_or_not_known_is_left_alone() {
         let predicted = Resources::from_array([0.05, 20.0, 0.0, 20.0]);
         let capacity = Resources::from_array([10.0, 100.0, 100.0, 0.0]);
-        let factors = raised(ONE, PREDICTED * 2.0, exactly(predicted), capacity);
+        let factors = raised(
+            Resources::ONE,
+            PREDICTED * 2.0,
+            exactly(predicted),
+            capacity,
+        );
         assert_eq!(factors.to_array(), [1.0, 2.0, 1.0, 1.0]);
     }
 

@@ -1,0 +1,102 @@
+//! What a run keeps leaving unused becomes available.
+
+use super::reprovisioning::{application, done, left, on, one_running, run, told, used, used_all};
+use super::*;
+use crate::reprovision::ReprovisionSettings;
+
+const SLOT: i64 = crate::SLOT_MS as i64;
+
+/// On time, and uses so many of the core that it was to use in each of ten slots from one on.
+fn leaves_unused(cluster: &mut Cluster, cores: f64, from: i64) {
+    for slot in from..from + 10 {
+        told(cluster, "c1", slot as f64 / 20.0, slot * SLOT);
+        used(cluster, "c1", cores, slot * SLOT);
+    }
+}
+
+#[test]
+fn what_a_run_keeps_leaving_unused_becomes_available_and_comes_back() {
+    let (mut cluster, node) = one_running(on());
+    told(&mut cluster, "c1", 0.0, 0);
+    leaves_unused(&mut cluster, 0.5, 4);
+    assert_eq!(
+        left(&mut cluster, node, 1, 13 * SLOT),
+        [3.4],
+        "half and a fifth of it"
+    );
+    used(&mut cluster, "c1", 0.6, 14 * SLOT);
+    assert_eq!(left(&mut cluster, node, 1, 14 * SLOT), [3.0]);
+}
+
+#[test]
+fn ten_samples_of_one_that_is_on_time_are_enough() {
+    let (mut cluster, node) = one_running(on());
+    told(&mut cluster, "c1", 0.0, 0);
+    for slot in 1..=14 {
+        assert_eq!(left(&mut cluster, node, 1, slot * SLOT), [3.0], "{slot}");
+        used(&mut cluster, "c1", 0.5, slot * SLOT);
+        told(&mut cluster, "c1", slot as f64 / 20.0, slot * SLOT);
+    }
+    // It is not said before 12 s how fast one is.
+    assert_eq!(left(&mut cluster, node, 1, 14 * SLOT), [3.4]);
+}
+
+#[test]
+fn a_burst_that_comes_a_slot_late_is_not_left_unused() {
+    let (mut cluster, node) = one_running(on());
+    let mut cores = [0.5; 20];
+    cores[4] = 3.0;
+    run(&mut cluster, node, "c2", &cores, 0);
+    told(&mut cluster, "c2", 0.0, 0);
+    for slot in 4..14 {
+        told(&mut cluster, "c2", slot as f64 / 20.0, slot * SLOT);
+        used(&mut cluster, "c2", 0.49, slot * SLOT);
+    }
+    assert_eq!(done(&mut cluster), []);
+    assert_eq!(left(&mut cluster, node, 1, 13 * SLOT), [2.5]);
+}
+
+#[test]
+fn one_that_is_slow_may_be_held_up_and_keeps_all() {
+    let (mut cluster, node) = one_running(on());
+    told(&mut cluster, "c1", 0.0, 0);
+    for slot in 4..20 {
+        told(&mut cluster, "c1", slot as f64 / 30.0, slot * SLOT);
+        used(&mut cluster, "c1", 0.5, slot * SLOT);
+    }
+    assert_eq!(left(&mut cluster, node, 1, 19 * SLOT), [3.0]);
+}
+
+#[test]
+fn memory_is_lowered_only_when_its_peak_is_behind() {
+    for (peak_at, lowered) in [(1, true), (18, false)] {
+        let (mut cluster, node) = cluster_of_one(ClusterSettings {
+            fresh_for_ms: i64::MAX,
+            ..settings()
+        });
+        cluster.reprovision_by(ReprovisionSettings::default());
+        let mut slots = vec![Resources::from_array([1.0, 2e9, 0.0, 0.0]); 20];
+        slots[peak_at].memory_bytes = 3e9;
+        let demands = executors(Demand::series(crate::SLOT_MS, &slots).unwrap(), 0.0);
+        let application = application(&mut cluster, demands);
+        let commit = CommitRequest {
+            container: "c1",
+            application,
+            node,
+            kind: ContainerKind::DEFAULT_EXECUTOR,
+            request: request(4, 1),
+            may_refuse: false,
+            start_ms: 0,
+        };
+        cluster.commit(commit, 0);
+        told(&mut cluster, "c1", 0.0, 0);
+        for slot in 4..14 {
+            told(&mut cluster, "c1", slot as f64 / 20.0, slot * SLOT);
+            used_all(&mut cluster, "c1", [1.0, 1e9, 0.0, 0.0], slot * SLOT);
+        }
+        let entry = cluster.node(node).unwrap();
+        let memory_bytes = entry.node.expected_at(14 * SLOT).memory_bytes;
+        assert_eq!(memory_bytes < 2e9, lowered, "{memory_bytes}");
+        assert!(memory_bytes >= 1.2e9, "{memory_bytes}");
+    }
+}
