@@ -1,11 +1,12 @@
-//! The network of containers: measured, and limited where the administrator allows it.
+//! The network of containers: measured, and limited where the administrator allows.
 //!
-//! [`Networks`] count what a group receives and sends, limit what it receives, and mark what it sends
-//! with a class; [`Backend`] says by what. [`Shaper`] gives the classes their rates on one
-//! [`Device`]. None of them knows containers or plans.
+//! [`Networks`] counts the traffic of groups, limits received traffic and marks sent packets with a
+//! class; [`Backend`] is the mechanism. [`Shaper`] gives the classes their rates on one
+//! [`Device`]. None of these knows containers or plans.
 //!
-//! `assembler` → `programs` → `bpf_networks`, over `bpf`, is the usual backend, `nft` and `net_prio`
-//! are for hosts without it. `htb` → `link` → `shaper`, over `netlink`, is what they mark for.
+//! The usual backend is `assembler` → `programs` → `bpf_networks`, over `bpf`; `nft` and `net_prio`
+//! are for hosts without BPF. Classes get their rates by `htb` → `link` → `shaper`, over `netlink`.
+#![allow(missing_docs, reason = "public for the integration tests only")]
 
 mod assembler;
 mod attachment;
@@ -13,8 +14,10 @@ mod backend;
 #[allow(unsafe_code, reason = "bpf(2) has no safe wrapper")]
 mod bpf;
 mod bpf_networks;
+mod counters;
 mod device;
 mod error;
+mod file_guard;
 mod htb;
 mod link;
 mod net_prio;
@@ -24,7 +27,6 @@ mod nft;
 mod programs;
 mod shaper;
 mod slots;
-mod taken_file;
 
 #[cfg(fuzzing)]
 pub(crate) use self::{
@@ -36,11 +38,12 @@ pub use assembler::AssembleError;
 pub use attachment::{Mechanism, remove_leftovers};
 pub use backend::{Backend, Chosen, PassedOver};
 pub use bpf_networks::BpfNetworks;
+pub use counters::NetworkCounters;
 pub use device::{Device, DeviceCounters, NoDeviceName};
 pub use error::NetworkError;
 pub use link::ShaperError;
 pub use net_prio::NetPrioNetworks;
-pub use networks::{GroupNetwork, NetworkCounters, Networks};
+pub use networks::{GroupNetwork, Networks};
 pub use nft::{GroupsBy, NftError, NftNetworks, remove_nft_table};
 pub use shaper::{EgressClass, EgressRate, Shaper, restore};
 pub use slots::{AllCounters, MOST_GROUPS, Slot};

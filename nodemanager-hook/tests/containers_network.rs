@@ -1,4 +1,4 @@
-//! The network of a container: counted and limited by a real agent, over the loopback device.
+//! A real agent counts and limits the network of a container, over the loopback device.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // helpers of tests
 
 mod common;
@@ -13,20 +13,20 @@ use std::{
 use common::{Agent, Parent, Tree, times_slower, wait_until};
 use elastane_protocol::{Limits, Usage};
 
-/// As in the other tests of the network: an emulated machine that is n times slower also does n times
-/// the work for a packet.
+/// One megabyte on the usual machine. An emulated machine that is n times slower also does n times
+/// the work per packet.
 fn mb() -> u64 {
     1_000_000 / u64::from(times_slower()).pow(2)
 }
 
-/// A container that connects to a port of this test when it is told to, and reads what comes.
+/// A container that connects to a port of this test once the file `go` exists, and reads.
 fn reader(port: u16, go: &std::path::Path) -> Tree {
     Tree::new(&format!(
         "python3 -c '
 import os, socket, time
 while not os.path.exists(\"{}\"): time.sleep(0.02)
 with socket.socket() as connection:
-    # Segments of a card, not of 64 KiB, of which a bucket of a quarter of a second holds few.
+    # Segments as of a card. A bucket of a quarter of a second holds few segments of 64 KiB.
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, 1400)
     connection.connect((\"127.0.0.1\", {port}))
     while connection.recv(1 << 16): pass
@@ -35,7 +35,7 @@ time.sleep(60)' & wait",
     ))
 }
 
-/// Sends for a time, at most as fast as given; gives the bytes a second that the reader took.
+/// Sends for a time, at most at the given rate; returns the rate at which the reader took bytes.
 fn send(mut to: TcpStream, over: Duration, most_bytes_per_s: Option<u64>) -> f64 {
     let chunk = vec![0; (64 << 10) / times_slower().pow(2) as usize];
     let begun = Instant::now();
@@ -59,7 +59,7 @@ fn newest(agent: &Agent, tree: &Tree) -> Option<Usage> {
     Some(container.samples.last()?.usage)
 }
 
-/// A plan that limits something else, so that the container is in a group on any host.
+/// Limits that put the container into a group on any host.
 fn weight() -> Limits {
     Limits {
         cpu_weight_cores: Some(2.0),
@@ -68,7 +68,7 @@ fn weight() -> Limits {
 }
 
 #[test]
-fn what_a_container_receives_is_counted_as_its_own() {
+fn received_bytes_are_counted_for_the_container_that_received_them() {
     let Some(parent) = Parent::new() else { return };
     let agent = Agent::start(&parent.name);
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -99,7 +99,7 @@ fn what_a_container_receives_is_counted_as_its_own() {
 }
 
 #[test]
-fn a_cap_of_the_plan_holds_back_what_a_container_receives() {
+fn a_cap_of_the_plan_limits_received_traffic() {
     let Some(parent) = Parent::new() else { return };
     let agent = Agent::start(&parent.name);
     assert!(agent.report().can_limit.network_received);
@@ -116,12 +116,12 @@ fn a_cap_of_the_plan_holds_back_what_a_container_receives() {
     assert_eq!(in_force.network_cap_bytes_per_s, Some(10 * mb()));
     std::fs::write(&go, "").unwrap();
     let (mut connection, _) = listener.accept().unwrap();
-    // What the bucket holds at first, and what is in the queues, is not the rate.
+    // The initial content of the bucket and of the queues does not count as rate.
     connection.write_all(&vec![0; 8 << 20]).unwrap();
     let copy = connection.try_clone().unwrap();
     let capped = send(copy, Duration::from_secs(3) * times_slower(), None);
     let ratio = capped / (10 * mb()) as f64;
-    // What comes twice counts twice; of slow rates TCP sends more in vain.
+    // Retransmissions count, and TCP retransmits more at slow rates.
     let least = if times_slower() > 1 { 0.8 } else { 0.9 };
     assert!((least..=1.1).contains(&ratio), "{capped:.0} bytes a second");
 

@@ -1,8 +1,8 @@
-//! Real traffic between network namespaces, counted and limited.
+//! Real traffic between network namespaces, counted and limited by BPF.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // tests
 
 mod common;
-#[allow(dead_code, reason = "what only the tests of the fallbacks use")]
+#[allow(dead_code, reason = "some helpers are for the tests of the fallbacks")]
 #[path = "common/netns.rs"]
 mod netns;
 
@@ -21,10 +21,10 @@ use netns::{
 use nix::sys::signal::Signal;
 
 const MB: usize = 1_000_000;
-/// What is left of a link's rate after Ethernet, IP and TCP headers.
+/// The part of a link's rate without Ethernet, IP and TCP headers.
 const PAYLOAD_PART: f64 = 1448.0 / 1514.0;
 
-/// The processes that other tests start.
+/// The entry of the processes that other tests start.
 #[test]
 fn plays_its_role() {
     netns::play(|role| match role {
@@ -61,10 +61,10 @@ fn shaper_of(cable: &Cable, link_bytes_per_s: u64) -> Shaper {
 }
 
 #[test]
-fn bytes_are_counted_both_ways_and_of_that_group_alone() {
+fn bytes_of_a_group_are_counted_in_both_directions() {
     let Some(cable) = Cable::new() else { return };
     let [one, other] = ["one", "other"].map(|name| cable.group(name));
-    // As a container runtime makes them.
+    // A container runtime makes groups in groups.
     let inner = cable.group("one/inner");
     let network = BpfNetworks::open().unwrap();
     let [counted, counted_other] = [&one, &other].map(|group| network.attach(&group.0).unwrap());
@@ -73,10 +73,10 @@ fn bytes_are_counted_both_ways_and_of_that_group_alone() {
     exchange(&cable, &other.0, RIGHT_IPV6, MB, 2 * MB);
 
     let all = network.read().unwrap();
-    assert_eq!(all.of(&*counted), counted.counters().unwrap());
+    assert_eq!(all.of(counted.slot()), counted.counters().unwrap());
     for (counters, sent, received) in [
-        (all.of(&*counted), 8 * MB, 5 * MB),
-        (all.of(&*counted_other), MB, 2 * MB),
+        (all.of(counted.slot()), 8 * MB, 5 * MB),
+        (all.of(counted_other.slot()), MB, 2 * MB),
     ] {
         assert_counted(counters, sent, received);
         assert_eq!(counters.dropped_packets, 0);
@@ -84,7 +84,7 @@ fn bytes_are_counted_both_ways_and_of_that_group_alone() {
 }
 
 #[test]
-fn a_group_that_is_measured_no_more_frees_its_place() {
+fn dropping_a_group_frees_its_slot() {
     let Some(cable) = Cable::new() else { return };
     let group = cable.group("group");
     let network = BpfNetworks::open().unwrap();
@@ -94,35 +94,35 @@ fn a_group_that_is_measured_no_more_frees_its_place() {
     exchange(&cable, &group.0, RIGHT, 1000, 0);
     assert!(first.counters().unwrap().sent_bytes > 1000);
     let reading = network.read().unwrap();
-    assert_eq!(reading.of(&*first), first.counters().unwrap());
+    assert_eq!(reading.of(first.slot()), first.counters().unwrap());
     drop(first);
     let again = network.attach(&group.0).unwrap();
-    assert_eq!(reading.of(&*again), NetworkCounters::default());
+    assert_eq!(reading.of(again.slot()), NetworkCounters::default());
     assert_eq!(again.egress_class(), class);
     assert_eq!(again.counters().unwrap(), NetworkCounters::default());
 }
 
 #[test]
-fn a_directory_that_is_no_group_is_refused() {
+fn a_directory_outside_of_cgroup2_is_refused() {
     let Some(cable) = Cable::new() else { return };
     let network = BpfNetworks::open().unwrap();
     let error = network.attach(Path::new("/tmp")).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "/tmp is no cgroup2 group: the network is measured only there"
+        "/tmp is not a cgroup2 group: only cgroup2 groups are measured"
     );
     let group = cable.group("group");
     let gone = group.0.join("gone");
     let error = network.attach(&gone).unwrap_err();
     assert!(error.is_gone(), "{error}");
-    // A group that is removed while it is measured.
+    // The group is removed while it is measured.
     let counted = network.attach(&group.0).unwrap();
     fs::remove_dir(&group.0).unwrap();
     counted.counters().unwrap();
 }
 
 #[test]
-fn a_class_holds_its_cap() {
+fn a_class_keeps_to_its_cap() {
     let Some(cable) = Cable::new() else { return };
     let mut shaper = shaper(&cable);
     let group = cable.group("group");
@@ -139,11 +139,11 @@ fn a_class_holds_its_cap() {
     let _flood = cable.spawn(End::Left, &group.0, &format!("flood {RIGHT}"));
     let [measured] = rates([&sink], measured_for());
     assert_near(measured, mb_per_s(5) as f64 * PAYLOAD_PART);
-    // It follows a change while packets are on their way.
+    // A change takes effect while packets are queued.
     shaper.change(class, rate(mb_per_s(10) as u64)).unwrap();
     let [measured] = rates([&sink], measured_for());
     assert_near(measured, mb_per_s(10) as f64 * PAYLOAD_PART);
-    // Without its class the group is a part of the rest of the node.
+    // Without its class the group shares the class of the rest of the node.
     shaper.remove(class).unwrap();
     let [measured] = rates([&sink], measured_for());
     assert_near(measured, link_bytes_per_s() as f64 * PAYLOAD_PART);
@@ -177,7 +177,7 @@ fn classes_share_a_busy_link_by_their_shares() {
     let network = BpfNetworks::open().unwrap();
     let groups = ["large", "small"].map(|name| cable.group(name));
     let mut counted = [&groups[0], &groups[1]].map(|group| network.attach(&group.0).unwrap());
-    // Half of the link is nobody's and is shared as the shares are.
+    // Half of the link is spare bandwidth, shared in proportion to the shares.
     for (counted, share) in counted.iter_mut().zip([3, 1]) {
         let rate = EgressRate {
             share_bytes_per_s: link_bytes_per_s() / 8 * share,
@@ -198,7 +198,7 @@ fn classes_share_a_busy_link_by_their_shares() {
     assert_near(large / small, 3.0);
 }
 
-/// What a TCP connection gets through a receive limit, and then without it, in bytes per second.
+/// The rates of a TCP connection with a receive limit and then without it, in bytes per second.
 fn receive_rates(cable: &Cable, bytes_per_s: usize) -> [f64; 2] {
     let group = cable.group("receiver");
     let network = BpfNetworks::open().unwrap();
@@ -207,7 +207,7 @@ fn receive_rates(cable: &Cable, bytes_per_s: usize) -> [f64; 2] {
 }
 
 #[test]
-fn the_receive_limit_holds_and_goes() {
+fn the_receive_limit_holds_until_it_is_lifted() {
     let Some(cable) = Cable::new() else { return };
     let bytes_per_s = mb_per_s(10);
     let [limited, free] = receive_rates(&cable, bytes_per_s);
@@ -216,12 +216,12 @@ fn the_receive_limit_holds_and_goes() {
 }
 
 #[test]
-fn a_receive_limit_leaves_what_is_sent_alone() {
+fn a_receive_limit_does_not_slow_sent_traffic() {
     let Some(cable) = Cable::new() else { return };
     let group = cable.group("group");
     let network = BpfNetworks::open().unwrap();
     let mut counted = network.attach(&group.0).unwrap();
-    // Less than the acknowledgements of what is sent.
+    // Less than the acknowledgements of the sent packets need.
     counted.set_receive_rate(Some(1024)).unwrap();
     let sink = Sink::new(cable.listen(End::Right, RIGHT));
     let _flood = cable.spawn(End::Left, &group.0, &format!("flood {RIGHT}"));
@@ -232,7 +232,7 @@ fn a_receive_limit_leaves_what_is_sent_alone() {
 }
 
 #[test]
-fn what_a_killed_agent_leaves_is_removed_at_the_next_start() {
+fn leftovers_of_a_killed_agent_are_removed_at_the_next_start() {
     let Some(cable) = Cable::new() else { return };
     let [agents, parent] = ["agents", "parent"].map(|name| cable.group(name));
     let group = cable.group("parent/container");
@@ -257,7 +257,7 @@ fn what_a_killed_agent_leaves_is_removed_at_the_next_start() {
 }
 
 #[test]
-fn programs_of_an_agent_that_lives_are_no_leftovers() {
+fn programs_of_a_live_agent_are_not_leftovers() {
     let Some(cable) = Cable::new() else { return };
     let group = cable.group("group");
     let network = BpfNetworks::open_with(Mechanism::Link).unwrap();
@@ -268,7 +268,7 @@ fn programs_of_an_agent_that_lives_are_no_leftovers() {
 }
 
 #[test]
-fn a_root_of_somebody_else_stays_and_is_named() {
+fn a_root_of_another_program_stays_and_is_named() {
     let Some(cable) = Cable::new() else { return };
     for (root, kind) in [
         ("handle 11: htb default 2", "htb 11:"),
@@ -285,7 +285,8 @@ fn a_root_of_somebody_else_stays_and_is_named() {
             assert_eq!(error.to_string(), checked.to_string());
             error.to_string()
         });
-        let expected = format!("cable: its root queueing discipline is {kind}, which is not the");
+        let expected =
+            format!("cable: another program set the root queueing discipline {kind}; remove");
         assert!(error.starts_with(&expected), "{error}");
         assert_eq!(cable.queueing_disciplines(End::Left), before);
         cable.tc(End::Left, "qdisc del dev cable root");
@@ -293,7 +294,7 @@ fn a_root_of_somebody_else_stays_and_is_named() {
 }
 
 #[test]
-fn a_device_that_is_not_there_and_a_rate_that_cannot_be_are_named() {
+fn a_missing_device_and_an_invalid_rate_are_named() {
     let Some(cable) = Cable::new() else { return };
     let missing: Device = "missing".parse().unwrap();
     let error = Shaper::prepare(&missing, link_bytes_per_s()).unwrap_err();
@@ -306,10 +307,10 @@ fn a_device_that_is_not_there_and_a_rate_that_cannot_be_are_named() {
     );
 }
 
-/// Prints how exact the receive limit is; see docs/agent-network.md.
+/// Prints the precision of the receive limit; see docs/agent-network.md.
 #[test]
 #[ignore = "a measurement"]
-fn exactness_of_the_receive_limit() {
+fn precision_of_the_receive_limit() {
     let Some(cable) = Cable::new() else { return };
     for bytes_per_s in [MB / 10, MB, 10 * MB, 100 * MB] {
         let [limited, _] = receive_rates(&cable, bytes_per_s);
@@ -317,10 +318,10 @@ fn exactness_of_the_receive_limit() {
     }
 }
 
-/// Prints how exact caps and shares of what is sent are; see docs/agent-network.md.
+/// Prints the precision of caps and shares; see docs/agent-network.md.
 #[test]
 #[ignore = "a measurement"]
-fn exactness_of_the_classes() {
+fn precision_of_the_classes() {
     let Some(cable) = Cable::new() else { return };
     let network = BpfNetworks::open().unwrap();
     let groups = ["first", "second"].map(|name| cable.group(name));
@@ -352,7 +353,7 @@ fn exactness_of_the_classes() {
         shaper.restore().unwrap();
     }
     let link = 50 * MB as u64;
-    // Shares that are most of the link, and shares that leave most of it to turns.
+    // Shares that fill the link, and shares that leave most of it as spare bandwidth.
     for parts in [
         [47, 47],
         [70, 23],
@@ -378,7 +379,7 @@ fn exactness_of_the_classes() {
     }
 }
 
-/// Prints what a reading costs; see docs/agent-network.md.
+/// Prints the cost of a reading; see docs/agent-network.md.
 #[test]
 #[ignore = "a measurement"]
 fn cost_of_50_groups() {
@@ -400,7 +401,7 @@ fn cost_of_50_groups() {
     let together = time(&mut || {
         let all = network.read().unwrap();
         counted.iter().for_each(|one| {
-            std::hint::black_box(all.of(&**one));
+            std::hint::black_box(all.of(one.slot()));
         });
     });
     let single = time(&mut || {
@@ -427,7 +428,7 @@ fn cost_of_50_groups() {
 }
 
 #[test]
-fn an_agent_shares_a_device_by_the_plan_and_gives_it_back() {
+fn an_agent_shapes_a_device_by_the_plan_and_restores_it() {
     let Some(cable) = Cable::new() else { return };
     let Some(parent) = Parent::new() else { return };
     let before = cable.queueing_disciplines(End::Left);
@@ -452,7 +453,7 @@ fn an_agent_shares_a_device_by_the_plan_and_gives_it_back() {
 
     agent.apply(60_000, vec![tree.limited(limits)]);
     agent.runs(&[]);
-    wait_until("the end of its limits is audited", || {
+    wait_until("the audit log has the end of the limits", || {
         agent
             .audited()
             .last()
@@ -474,7 +475,7 @@ fn an_agent_shares_a_device_by_the_plan_and_gives_it_back() {
     let now = cable.queueing_disciplines(End::Left);
     assert_eq!(
         now, before,
-        "it goes although the configuration does not name the device"
+        "the root is removed although the configuration no longer names the device"
     );
     assert!(agent.signal(Signal::SIGTERM).success());
     assert_eq!(cable.queueing_disciplines(End::Left), before);

@@ -1,9 +1,9 @@
-//! Networks of groups without BPF: nft rules on groups of version 2 and of `net_cls`, and `net_prio`,
-//! on real traffic.
+//! The network backends without BPF, on real traffic: nft rules for groups of version 2 and of
+//! `net_cls`, and `net_prio`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // tests
 
 mod common;
-#[allow(dead_code, reason = "what only the tests of BPF use")]
+#[allow(dead_code, reason = "some helpers are for the tests of BPF")]
 #[path = "common/netns.rs"]
 mod netns;
 
@@ -32,32 +32,32 @@ use nix::{
 const MB: usize = 1_000_000;
 const PAYLOAD_PART: f64 = 1448.0 / 1514.0;
 
-/// Of a connection that ended: what acknowledges its end may still be on the way.
+/// Acknowledgements of a closed connection may still arrive.
 const LAST_PACKETS: u64 = 1_000;
 
-/// The processes that other tests start.
+/// The entry of the processes that other tests start.
 #[test]
 fn plays_its_role() {
     netns::play(|other| panic!("no such role: {other:?}"));
 }
 
-/// A file system of groups that only the calling thread and what it starts see.
+/// A cgroup file system that only the calling thread and its children see.
 struct Mounted {
     _directory: tempfile::TempDir,
     at: PathBuf,
 }
 
-/// A group in it that is removed at the end of a test.
+/// A group that is removed when this is dropped.
 struct Group(PathBuf);
 
 impl Mounted {
-    /// Nothing where the kernel does not have it.
+    /// `None` if the kernel lacks the controller.
     fn controller(name: &str) -> Option<Self> {
         if fs::read_to_string("/proc/cmdline")
             .unwrap()
             .contains("cgroup_no_v1=all")
         {
-            return None; // A host that has version 2 alone.
+            return None; // A host with version 2 only.
         }
         private_mounts();
         let directory = tempfile::tempdir().unwrap();
@@ -101,7 +101,7 @@ fn private_mounts() {
     mount(none, "/", none, private, none).unwrap();
 }
 
-/// Shows the devices of the caller's network namespace, and no others, below `/sys`.
+/// Makes `/sys` show exactly the devices of the caller's network namespace.
 fn see_devices() {
     let of_namespace = tempfile::tempdir().unwrap();
     let none = None::<&str>;
@@ -127,7 +127,7 @@ fn see_devices() {
     umount2(of_namespace.path(), MntFlags::MNT_DETACH).unwrap();
 }
 
-/// Nothing where `nft` is not installed and tests may be skipped for that.
+/// `None` if `nft` is not installed and tests may be skipped for that.
 fn nft(groups_by: GroupsBy) -> Option<NftNetworks> {
     if Command::new("nft").arg("--version").output().is_err() {
         skip("nft is not installed: apt-get install nftables");
@@ -146,7 +146,7 @@ fn run_nft(arguments: &[&str]) -> String {
     String::from_utf8(listed.stdout).unwrap()
 }
 
-/// Counters, limit and class of one group, by rules in the namespace of the caller.
+/// Checks counters, limit and class of one group, by rules in the namespace of the caller.
 fn counts_limits_and_marks(cable: &Cable, networks: &NftNetworks, group: &Path, other: &Path) {
     let mut counted = networks.attach(group).unwrap();
     let counted_other = networks.attach(other).unwrap();
@@ -155,9 +155,9 @@ fn counts_limits_and_marks(cable: &Cable, networks: &NftNetworks, group: &Path, 
     exchange(cable, group, RIGHT, 8 * MB, 5 * MB);
     exchange(cable, other, RIGHT, MB, 2 * MB);
     let all = networks.read().unwrap();
-    assert_eq!(all.of(&*counted), counted.counters().unwrap());
-    assert_counted(all.of(&*counted), 8 * MB, 5 * MB);
-    assert_counted(all.of(&*counted_other), MB, 2 * MB);
+    assert_eq!(all.of(counted.slot()), counted.counters().unwrap());
+    assert_counted(all.of(counted.slot()), 8 * MB, 5 * MB);
+    assert_counted(all.of(counted_other.slot()), MB, 2 * MB);
 
     let flood = || cable.spawn(End::Left, group, &format!("flood {RIGHT}"));
     holds_its_class(cable, "cable", &mut *counted, RIGHT, flood);
@@ -171,7 +171,7 @@ fn counts_limits_and_marks(cable: &Cable, networks: &NftNetworks, group: &Path, 
     assert!(counted_anew <= LAST_PACKETS, "{counted_anew} bytes");
 }
 
-/// A class of the group caps what it sends over a device that is visible here.
+/// Checks that a class caps what the group sends over a device that is visible here.
 fn holds_its_class(
     cable: &Cable,
     device: &str,
@@ -196,7 +196,7 @@ fn holds_its_class(
     let [measured] = rates([&sink], measured_for());
     assert_near(measured, link_bytes_per_s() as f64 * PAYLOAD_PART);
     shaper.restore().unwrap();
-    // What a killed process has written is still sent.
+    // The kernel still sends what the killed process has written.
     drop(flood);
     wait_until("the end of the flood", || sink.has_ended_one());
 }
@@ -214,11 +214,11 @@ fn nft_counts_limits_and_marks_groups_of_net_cls() {
         let [one, other] = ["one", "other"].map(|name| mounted.group(name));
         counts_limits_and_marks(&cable, &networks, &one.0, &other.0);
         let class_id = |group: &Group| fs::read_to_string(group.0.join("net_cls.classid")).unwrap();
-        assert_eq!(class_id(&one), "0\n", "it is given back");
+        assert_eq!(class_id(&one), "0\n", "the file is reset");
         fs::write(one.0.join("net_cls.classid"), "65537").unwrap();
         let error = networks.attach(&one.0).unwrap_err().to_string();
         assert!(
-            error.ends_with("is 65537, which is not the agent's and stays"),
+            error.ends_with("is 65537: another program set it, so the agent leaves it"),
             "{error}"
         );
         assert_eq!(class_id(&one), "65537\n");
@@ -230,7 +230,7 @@ fn nft_counts_limits_and_marks_groups_of_net_cls() {
 #[test]
 fn nft_counts_limits_and_marks_groups_of_version_2() {
     let Some(cable) = Cable::new() else { return };
-    // Groups are made where version 2 is mounted; nft looks for them in one place.
+    // nft looks for groups in one place only, which need not be the mount point of version 2.
     let [one, other] = ["one", "other"].map(|name| cable.group(name));
     cable.within(End::Left, || {
         let place = Path::new("/sys/fs/cgroup");
@@ -253,7 +253,7 @@ fn nft_counts_limits_and_marks_groups_of_version_2() {
 }
 
 #[test]
-fn nft_limits_what_is_received() {
+fn nft_limits_received_traffic() {
     let Some(cable) = Cable::new() else { return };
     cable.within(End::Right, || {
         let Some(mounted) = Mounted::controller("net_cls") else {
@@ -266,7 +266,7 @@ fn nft_limits_what_is_received() {
         let mut counted = networks.attach(&group.0).unwrap();
         let rate = mb_per_s(10);
         let [limited, free] = receive_rates(&cable, &group.0, &mut *counted, rate, 2 * rate);
-        // TCP finds less than the rate where drops come in trains.
+        // nft drops whole trains of segments, so TCP stays below the rate.
         let part = limited / rate as f64;
         assert!((0.75..=1.1).contains(&part), "{limited:.0} of {rate}");
         assert!(free > 3.0 * rate as f64, "{free:.0}");
@@ -274,9 +274,9 @@ fn nft_limits_what_is_received() {
 }
 
 #[test]
-fn net_prio_marks_what_a_group_sends() {
+fn net_prio_classifies_sent_traffic() {
     let Some(cable) = Cable::new() else { return };
-    // It knows the devices of the first network namespace alone.
+    // net_prio only knows the devices of the first network namespace.
     let outlet = cable.lead_out();
     let work = || {
         let Some(mounted) = Mounted::controller("net_prio") else {
@@ -298,20 +298,20 @@ fn net_prio_marks_what_a_group_sends() {
         drop(marked);
         assert!(
             fs::read_to_string(&map).unwrap().contains(&line(0)),
-            "it is given back"
+            "the file is reset"
         );
         fs::write(&map, line(65537)).unwrap();
         let error = networks.attach(&group.0).unwrap_err().to_string();
         assert!(
-            error.ends_with("is 65537, which is not the agent's and stays"),
+            error.ends_with("is 65537: another program set it, so the agent leaves it"),
             "{error}"
         );
     };
-    // On a thread, whose mounts nobody else sees.
+    // A thread has mounts of its own.
     std::thread::scope(|scope| scope.spawn(work).join().unwrap());
 }
 
-/// An agent of this backend at the left end, where `controller` is mounted.
+/// An agent with this backend, for the device at the left end.
 fn agent_with(parent: &Parent, backend: &str) -> Agent {
     let sections = format!(
         "[network]\nbackend = \"{backend}\"\ndevices = [\"cable\"]\n\
@@ -321,7 +321,7 @@ fn agent_with(parent: &Parent, backend: &str) -> Agent {
 }
 
 #[test]
-fn an_agent_counts_and_limits_by_nft_and_what_it_leaves_is_removed() {
+fn an_agent_counts_and_limits_by_nft_and_removes_its_leftovers() {
     let Some(cable) = Cable::new() else { return };
     let Some(parent) = Parent::new() else { return };
     cable.within(End::Left, || {
@@ -352,7 +352,7 @@ while True:
                 (MB as u64..3 * MB as u64).contains(&one.usage.network_out_bytes_per_s)
             })
         });
-        // As a firewall does when it is loaded anew. The rest is measured on.
+        // A firewall does this when it reloads. All else must still be measured.
         run_nft(&["flush", "ruleset"]);
         let sequence = agent.report().sequence;
         wait_until("samples go on without the network", || {
@@ -389,10 +389,10 @@ while True:
         let sections = fs::read_to_string(agent.config()).unwrap();
         fs::write(agent.config(), sections.replace("\"nft\"", "\"bpf\"")).unwrap();
         agent.start_again();
-        assert_eq!(tables(), "", "it goes although the configuration says bpf");
+        assert_eq!(tables(), "", "the table is left when bpf is configured");
         assert!(agent.signal(Signal::SIGTERM).success());
         drop(tree);
         let parent = mounted.at.join(&parent.name);
-        assert!(!parent.exists(), "its groups are removed");
+        assert!(!parent.exists(), "the groups of the agent are left");
     });
 }

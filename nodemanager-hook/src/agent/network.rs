@@ -11,8 +11,7 @@ use crate::{
     container_id::ContainerId,
     network::{AllCounters, EgressRate, GroupNetwork, ShaperError},
     once::Once,
-    samples::Counted,
-    sensors::Growth,
+    sensors::{Counted, Growth},
 };
 
 /// A class that is capped and has no weight gets this share of a contended link, in bytes per second.
@@ -89,7 +88,7 @@ impl ContainerNetwork {
     /// are nothing, and [`Self::failure`]: the rest of what it uses is read all the same.
     pub fn read(&mut self, counters: CountersNow<'_>) -> NetworkGrowth {
         let counters = match counters {
-            CountersNow::Of(all) => Ok(all.of(&*self.of_group)),
+            CountersNow::Of(all) => Ok(all.of(self.of_group.slot())),
             CountersNow::EachByItself => self.of_group.counters(),
             CountersNow::Unreadable => return NetworkGrowth::default(),
         };

@@ -1,14 +1,14 @@
-//! An assembler for the few BPF instructions that the programs here need.
+//! An assembler for the BPF instructions of the agent's two programs.
 //!
-//! The crates that load BPF (aya, libbpf-rs) take ELF objects from a compiler for the BPF target,
-//! which neither a build of this project nor a node has. Two programs of 30 instructions are less
-//! than what that would bring along.
+//! The crates that load BPF (aya, libbpf-rs) need ELF objects from a compiler for the BPF target,
+//! which neither a build of this project nor a node has. An assembler is smaller than that
+//! toolchain: each program has 30 instructions.
 
-/// One instruction as the kernel reads it.
+/// One instruction in the kernel's encoding.
 pub type Instruction = [u8; 8];
 
-/// A register. The kernel passes the packet in `R1`, arguments of helpers in `R1` to `R5`, and
-/// results in `R0`. Helpers keep `R6` to `R9`. `Frame` is the end of the stack.
+/// A register. The kernel passes the packet in `R1`, a helper's arguments in `R1` to `R5`, and
+/// results in `R0`. Helpers keep `R6` to `R9`. `Frame` points to the end of the stack.
 #[derive(Debug, Clone, Copy)]
 #[repr(u8)]
 pub enum Register {
@@ -22,7 +22,6 @@ pub enum Register {
     Frame = 10,
 }
 
-/// How many bytes a load or a store moves.
 #[derive(Debug, Clone, Copy)]
 #[repr(u8)]
 pub enum Width {
@@ -30,17 +29,17 @@ pub enum Width {
     Eight = 0x18,
 }
 
-/// A function of the kernel.
+/// A helper function of the kernel.
 #[derive(Debug, Clone, Copy)]
 #[repr(u8)]
 pub enum Helper {
-    /// `R1`: map, `R2`: address of the key. Gives the address of the value, or 0.
+    /// `R1`: map, `R2`: address of the key. Returns the address of the value, or 0.
     MapLookup = 1,
-    /// Gives nanoseconds of the monotonic clock.
+    /// Returns nanoseconds of the monotonic clock.
     MonotonicNs = 5,
 }
 
-/// Calculates with two registers, all 64 bits, without signs.
+/// Unsigned arithmetic on 64 bits.
 #[derive(Debug, Clone, Copy)]
 #[repr(u8)]
 pub enum Operation {
@@ -50,7 +49,7 @@ pub enum Operation {
     Move = 0xb0,
 }
 
-/// Compares without signs.
+/// Unsigned comparisons.
 #[derive(Debug, Clone, Copy)]
 #[repr(u8)]
 pub enum Condition {
@@ -60,7 +59,6 @@ pub enum Condition {
     LessOrEqual = 0xb0,
 }
 
-/// The second operand of an instruction.
 #[derive(Debug, Clone, Copy)]
 pub enum Operand {
     Register(Register),
@@ -79,29 +77,23 @@ impl From<i32> for Operand {
     }
 }
 
-/// Where a jump goes, bound to a place in the program later.
+/// The target of a jump, bound to a place in the program later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Label(usize);
 
 /// A program that cannot be assembled.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AssembleError {
-    /// A jump to a label that was never bound.
+    /// The label of the jump was never bound.
     #[error("the jump in instruction {instruction} goes to a label without a place")]
-    Unbound {
-        /// Its place in the program, from 0.
-        instruction: usize,
-    },
-    /// A jump backwards, or over more instructions than its 16 bits can say. The verifier of
-    /// kernels before 5.3 refuses every jump backwards.
+    Unbound { instruction: usize },
+    /// A jump backwards, or over more instructions than 16 bits count. The verifier of kernels
+    /// before 5.3 refuses every jump backwards.
     #[error("the jump in instruction {instruction} cannot reach its label")]
-    OutOfReach {
-        /// Its place in the program, from 0.
-        instruction: usize,
-    },
+    OutOfReach { instruction: usize },
 }
 
-// Classes and modes of instructions, from the kernel's instruction set.
+// Classes and modes from the kernel's instruction set.
 const LOAD_IMMEDIATE: u8 = 0x18;
 const LOAD: u8 = 0x61;
 const STORE_NUMBER: u8 = 0x62;
@@ -112,26 +104,24 @@ const JUMP: u8 = 0x05;
 const CALL: u8 = 0x85;
 const EXIT: u8 = 0x95;
 const FROM_REGISTER: u8 = 0x08;
-/// Says that the number of a `LOAD_IMMEDIATE` is a descriptor of a map.
+/// Marks the number of a `LOAD_IMMEDIATE` as a map descriptor.
 const MAP_DESCRIPTOR: u8 = 1;
 
-/// Puts instructions together and fills in where jumps go.
+/// Collects instructions and resolves jumps.
 #[derive(Debug, Default)]
 pub struct Assembler {
     instructions: Vec<Instruction>,
-    /// The places of the labels.
     labels: Vec<Option<usize>>,
     jumps: Vec<(usize, Label)>,
 }
 
 impl Assembler {
-    /// A label without a place yet.
     pub fn label(&mut self) -> Label {
         self.labels.push(None);
         Label(self.labels.len() - 1)
     }
 
-    /// Gives a label its place: the next instruction.
+    /// Binds a label to the next instruction.
     pub fn bind(&mut self, label: Label) {
         self.labels[label.0] = Some(self.instructions.len());
     }
@@ -157,24 +147,24 @@ impl Assembler {
         self.push(STORE_NUMBER | width as u8, to as u8, 0, offset, number);
     }
 
-    /// `*(to + offset) += from`, whole also when other cores do the same.
+    /// `*(to + offset) += from`, atomic across cores.
     pub fn add_atomically(&mut self, to: Register, offset: i16, from: Register) {
         let code = ATOMIC_ADD | Width::Eight as u8;
         self.push(code, to as u8, from as u8, offset, 0);
     }
 
-    /// `to = map`. It takes the place of two instructions.
+    /// `to = map`. Takes two instructions.
     pub fn load_map(&mut self, to: Register, descriptor: i32) {
         self.push(LOAD_IMMEDIATE, to as u8, MAP_DESCRIPTOR, 0, descriptor);
         self.push(0, 0, 0, 0, 0);
     }
 
-    /// Calls a function of the kernel; `R1` to `R5` are lost.
+    /// Calls a helper, which overwrites `R1` to `R5`.
     pub fn call(&mut self, helper: Helper) {
         self.push(CALL, 0, 0, 0, helper as i32);
     }
 
-    /// Jumps where `left CONDITION right`.
+    /// Jumps if `left CONDITION right`.
     pub fn jump_if(
         &mut self,
         left: Register,
@@ -186,16 +176,14 @@ impl Assembler {
         self.with_operand(JUMP | condition as u8, left, right.into());
     }
 
-    /// Ends the program with a number.
+    /// Ends the program with a result.
     pub fn exit_with(&mut self, number: i32) {
         self.calculate(Operation::Move, Register::R0, number);
         self.push(EXIT, 0, 0, 0, 0);
     }
 
-    /// The program, every jump with its distance.
-    ///
-    /// # Errors
-    /// A jump to nowhere, backwards or too far.
+    /// The program with all jumps resolved. Fails for a jump to an unbound label, backwards or too
+    /// far.
     pub fn finish(mut self) -> Result<Vec<Instruction>, AssembleError> {
         for (instruction, label) in self.jumps {
             let target = self.labels[label.0].ok_or(AssembleError::Unbound { instruction })?;

@@ -1,14 +1,11 @@
-//! How a program stays on a group, and what an agent that was killed leaves there.
+//! Attaching BPF programs to cgroups, and detaching those that a killed agent left.
 
 use std::{
-    ffi::CStr,
     fs::{self, File},
     io,
     os::fd::{AsFd, BorrowedFd, OwnedFd},
     path::Path,
 };
-
-use nix::errno::Errno;
 
 use super::{
     bpf::{self, Hook, Program},
@@ -16,20 +13,20 @@ use super::{
     programs::Direction,
 };
 
-/// What the names of the agent's programs begin with.
+/// Prefix of the names of the agent's programs.
 const NAME_PREFIX: &str = "elastane_";
 
-/// How programs are attached.
+/// How a BPF program is attached to a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mechanism {
-    /// By a link: gone with the agent, however that ends. Linux 5.7.
+    /// By a BPF link, which goes with the agent however the agent ends. Needs Linux 5.7.
     Link,
-    /// By themselves: they stay on the group when the agent is killed, and go when the group is
-    /// removed or by [`remove_leftovers`].
+    /// Directly. The program of a killed agent stays until the group is removed or
+    /// [`remove_leftovers`] detaches it.
     Program,
 }
 
-/// A program on a group, taken off when this is dropped.
+/// An attached program. Dropping it detaches the program.
 #[derive(Debug)]
 pub enum Attachment {
     Link {
@@ -75,7 +72,7 @@ impl Drop for Attachment {
             hook,
         } = self
         else {
-            return; // The link goes with its descriptor.
+            return; // Closing the descriptor removes the link.
         };
         match program.detach(group.as_fd(), *hook) {
             Err(error) if !is_gone(&error) => {
@@ -86,28 +83,9 @@ impl Drop for Attachment {
     }
 }
 
-impl Direction {
-    pub(super) fn name(self) -> &'static CStr {
-        match self {
-            Self::Receive => c"elastane_in",
-            Self::Send => c"elastane_out",
-        }
-    }
-
-    fn hook(self) -> Hook {
-        match self {
-            Self::Receive => Hook::Ingress,
-            Self::Send => Hook::Egress,
-        }
-    }
-}
-
-/// Detaches the programs that a killed agent left on a group and on the groups in it, for agents
-/// with [`Mechanism::Program`]; gives how many. Programs of others stay, and those that hang on a
-/// link of an agent that lives.
-///
-/// # Errors
-/// A group that cannot be asked; without `CAP_SYS_ADMIN` programs cannot be opened by their id.
+/// Detaches the programs that a killed agent with [`Mechanism::Program`] left on a group and its
+/// descendants; returns how many. Programs of others stay, and so do programs on a live agent's
+/// link. Needs `CAP_SYS_ADMIN`.
 pub fn remove_leftovers(parent: &Path) -> Result<usize, NetworkError> {
     let mut removed = match remove_from(parent) {
         Err(error) if error.is_gone() => return Ok(0),
@@ -139,7 +117,7 @@ fn remove_from(group: &Path) -> Result<usize, NetworkError> {
     Ok(removed)
 }
 
-/// Says whether it was the agent's and is gone.
+/// Detaches a program of the agent's; returns whether the program was the agent's.
 fn remove_own(id: u32, group: BorrowedFd<'_>, hook: Hook) -> io::Result<bool> {
     let removed = Program::open(id).and_then(|program| {
         let is_own = program.name()?.starts_with(NAME_PREFIX);
@@ -149,28 +127,26 @@ fn remove_own(id: u32, group: BorrowedFd<'_>, hook: Hook) -> io::Result<bool> {
         Ok(is_own)
     });
     match removed {
-        // It went meanwhile, or hangs on a link.
+        // The program went meanwhile, or is attached by a link.
         Err(error) if is_gone(&error) => Ok(false),
         removed => removed,
     }
 }
 
 fn is_gone(error: &io::Error) -> bool {
-    let gone = [Errno::ENOENT, Errno::ENODEV];
-    gone.iter()
-        .any(|errno| error.raw_os_error() == Some(*errno as i32))
+    matches!(error.raw_os_error(), Some(libc::ENOENT | libc::ENODEV))
 }
 
 #[cfg(test)]
 mod tests {
-    use std::{env, path::PathBuf};
+    use std::{env, ffi::CStr, path::PathBuf};
 
     use nix::unistd::geteuid;
 
     use super::*;
     use crate::network::{bpf::ArrayMap, programs};
 
-    /// A group that is removed at the end of a test.
+    /// A group that is removed when this is dropped.
     struct Group(PathBuf);
 
     impl Drop for Group {
@@ -181,7 +157,7 @@ mod tests {
 
     fn group(name: &str) -> Option<Group> {
         if !geteuid().is_root() {
-            // As the tests of the whole agent do it.
+            // The same variable as in the integration tests.
             let may_skip = env::var("ELASTANE_TESTS_WITHOUT_CGROUPS").is_ok_and(|one| one == "1");
             assert!(may_skip, "groups cannot be made: not root");
             return None;
@@ -197,7 +173,7 @@ mod tests {
         Some(Group(group))
     }
 
-    /// Programs with names, that count for nobody.
+    /// Loads programs with these names that count for no group.
     fn load<const N: usize>(names: [&CStr; N]) -> [Program; N] {
         let counters = ArrayMap::<{ programs::COUNTER_WORDS }>::create(1, c"test").unwrap();
         let limits = ArrayMap::<{ programs::LIMIT_WORDS }>::create(1, c"test").unwrap();
@@ -207,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_of_somebody_else_on_the_group_stays() {
+    fn a_program_of_another_owner_stays() {
         let Some(group) = group("foreign") else {
             return;
         };
@@ -227,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn an_attachment_goes_when_it_is_dropped() {
+    fn dropping_an_attachment_detaches_the_program() {
         let Some(group) = group("dropped") else {
             return;
         };

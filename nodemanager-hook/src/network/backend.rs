@@ -1,4 +1,4 @@
-//! By what the networks of groups are measured and limited on a host: the first that works.
+//! Which mechanism measures and limits the network of groups on this host.
 
 use std::{fmt, path::Path};
 
@@ -15,39 +15,38 @@ use super::{
 };
 use crate::cgroups::{Hierarchies, NetworkGroups};
 
-/// What there is, best first.
+/// The mechanisms, best first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Backend {
-    /// Programs on cgroup2 groups: counts, limits what is received, and marks what is sent.
+    /// BPF programs on cgroup2 groups: count traffic, limit received and classify sent traffic.
     Bpf,
-    /// Rules of nftables, which do the same; each reading runs `nft`.
+    /// nftables rules, which do the same. Each reading runs `nft`.
     Nft,
-    /// Priorities in version 1: marks what is sent and nothing else.
+    /// `net_prio` of cgroup v1: classifies sent traffic only.
     NetPrio,
 }
 
-/// A backend that works on this host. Nothing is changed for it yet.
+/// A backend that works on this host. Choosing a backend changes nothing.
 #[derive(Debug)]
 pub enum Chosen {
-    /// Its maps are made, and nothing is attached.
+    /// The maps exist; no program is attached.
     Bpf(BpfNetworks),
-    /// How its rules will tell groups.
+    /// How the rules will match groups.
     Nft(GroupsBy),
-    /// On devices that are there.
+    /// For the devices that are shaped.
     NetPrio(NetPrioNetworks),
 }
 
-/// Backends that do not work on this host, and why.
+/// The backends that do not work on this host, and why.
 #[derive(Debug, Default)]
 pub struct PassedOver(Vec<(Backend, NetworkError)>);
 
 impl Backend {
-    /// All of them, best first.
     pub const ALL: [Self; 3] = [Self::Bpf, Self::Nft, Self::NetPrio];
 
-    /// Tries one after the other, or the wanted one alone, and changes nothing. Gives why those
-    /// before the chosen one do not work, too.
+    /// Probes the backends in order, or the wanted one alone, and changes nothing. Also returns
+    /// why the backends before the chosen one do not work.
     pub fn choose(
         wanted: Option<Self>,
         hierarchies: &Hierarchies,
@@ -96,7 +95,6 @@ impl Backend {
 }
 
 impl Chosen {
-    /// Which it is.
     pub fn backend(&self) -> Backend {
         match self {
             Self::Bpf(_) => Backend::Bpf,
@@ -105,7 +103,7 @@ impl Chosen {
         }
     }
 
-    /// The groups that it works on.
+    /// The hierarchy whose groups the backend works on.
     pub fn groups(&self) -> NetworkGroups {
         match self {
             Self::Bpf(_) => NetworkGroups::Version2,
@@ -114,18 +112,15 @@ impl Chosen {
         }
     }
 
-    /// Begins its work, without what a killed agent left of the same on `parent`, the group around
-    /// the containers' groups.
-    ///
-    /// # Errors
-    /// What has come about since it was chosen.
+    /// Starts the backend. Removes what a killed agent's backend of the same kind left on
+    /// `parent`, the parent of the containers' groups.
     pub fn open(self, parent: &Path) -> Result<Box<dyn Networks>, NetworkError> {
         Ok(match self {
             Self::Bpf(networks) => {
                 if networks.mechanism() == Mechanism::Program {
                     let removed = remove_leftovers(parent)?;
                     if removed > 0 {
-                        log::info!("{removed} BPF programs of a killed agent are detached");
+                        log::info!("detached {removed} BPF programs that a killed agent had left");
                     }
                 }
                 Box::new(networks)
@@ -147,7 +142,7 @@ impl fmt::Display for Backend {
 }
 
 impl PassedOver {
-    /// Whether the first that was tried works.
+    /// Whether the first probed backend works.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

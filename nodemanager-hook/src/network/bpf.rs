@@ -1,5 +1,5 @@
-//! bpf(2), with the types that make it safe to call. The only unsafe code of the agent's network
-//! part: neither the standard library nor nix wraps this system call.
+//! Safe wrappers of bpf(2), which neither the standard library nor nix wraps. The agent's network
+//! part has no other unsafe code.
 
 mod arguments;
 
@@ -15,7 +15,7 @@ use self::arguments::{
 };
 use super::assembler::Instruction;
 
-/// What bpf(2) can be asked for; the kernel's numbers.
+/// Commands of bpf(2), by the kernel's numbers.
 #[derive(Debug, Clone, Copy)]
 #[repr(i32)]
 enum Command {
@@ -32,7 +32,7 @@ enum Command {
     LinkCreate = 28,
 }
 
-/// Where in a group a program is attached; the kernel's numbers.
+/// Attach points of a group, by the kernel's numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Hook {
@@ -44,21 +44,20 @@ pub enum Hook {
 
 const MAP_TYPE_ARRAY: u32 = 2;
 const PROGRAM_TYPE_CGROUP_SKB: u32 = 8;
-/// Programs of others on the same group stay, and all of them run.
+/// Programs of others stay attached to the same group, and all programs run.
 const ALLOW_MULTI: u32 = 2;
-/// The kernel's bound for programs on one hook of one group.
+/// The kernel's limit for programs on one hook of one group.
 const MOST_PROGRAMS: usize = 64;
-/// The programs are also under the GPL: before Linux 5.8 no others may ask for the time.
+/// The programs are dual-licensed: before Linux 5.8 only GPL programs may read the clock.
 const LICENSE: &CStr = c"GPL";
 
-/// The argument of a command: whole words without gaps, as the kernel lays them out. Addresses
-/// are numbers of 64 bits there.
+/// Calls bpf(2) with an argument from [`arguments`].
 ///
 /// # Safety
-/// Every address in it must stay valid for what the command reads or writes there.
+/// Every address in `argument` must be valid for what the command reads or writes there.
 unsafe fn call<T>(command: Command, argument: &mut T) -> io::Result<i32> {
-    // SAFETY: `argument` is a live, exclusive object of the size that is told, which the kernel
-    // may read and write; the caller answers for the addresses in it.
+    // SAFETY: `argument` is live, exclusive and of the size passed, so that the kernel may read
+    // and write it; the caller guarantees the addresses in it.
     let result = unsafe {
         libc::syscall(
             libc::SYS_bpf,
@@ -74,9 +73,9 @@ unsafe fn call<T>(command: Command, argument: &mut T) -> io::Result<i32> {
 }
 
 /// # Safety
-/// As [`call`]; the command must be one that gives a new descriptor.
+/// As for [`call`]; the command must return a new descriptor.
 unsafe fn call_for_descriptor<T>(command: Command, argument: &mut T) -> io::Result<OwnedFd> {
-    // SAFETY: the caller answers for the addresses; the descriptor is new, so nobody else owns it.
+    // SAFETY: the caller guarantees the addresses; the descriptor is new, so nobody else owns it.
     unsafe { Ok(OwnedFd::from_raw_fd(call(command, argument)?)) }
 }
 
@@ -99,7 +98,7 @@ fn bytes_of(name: &CStr) -> [u8; NAME_BYTES] {
     bytes
 }
 
-/// A map from the numbers below its length to values of whole 64-bit words.
+/// An array map: keys below its length, values of whole 64-bit words.
 #[derive(Debug)]
 pub struct ArrayMap<const WORDS: usize> {
     descriptor: OwnedFd,
@@ -109,24 +108,22 @@ pub struct ArrayMap<const WORDS: usize> {
 impl<const WORDS: usize> ArrayMap<WORDS> {
     const VALUE_BYTES: u32 = (WORDS * size_of::<u64>()) as u32;
 
-    /// A new map of zeros.
+    /// Creates a map of zeros.
     pub fn create(length: u32, name: &CStr) -> io::Result<Self> {
         let mut create = CreateMap {
             map_type: MAP_TYPE_ARRAY,
             key_bytes: size_of::<u32>() as u32,
             value_bytes: Self::VALUE_BYTES,
             length,
-            flags: 0,
-            inner_map: 0,
-            numa_node: 0,
             name: bytes_of(name),
+            ..CreateMap::default()
         };
-        // SAFETY: there is no address in it, and the command gives a new descriptor.
+        // SAFETY: the argument has no address, and the command returns a new descriptor.
         let descriptor = unsafe { call_for_descriptor(Command::MapCreate, &mut create)? };
         Ok(Self { descriptor, length })
     }
 
-    /// The number that programs know the map by while they are loaded.
+    /// The number by which programs refer to the map while they are loaded.
     pub fn descriptor(&self) -> i32 {
         self.descriptor.as_raw_fd()
     }
@@ -135,10 +132,9 @@ impl<const WORDS: usize> ArrayMap<WORDS> {
         let mut value = [0; WORDS];
         let mut element = MapElement {
             map: number(&self.descriptor),
-            padding: 0,
             key: address(&key),
             value: address_to_write(&mut value),
-            flags: 0,
+            ..MapElement::default()
         };
         // SAFETY: the key has 4 bytes and the value VALUE_BYTES, as the map was created with.
         unsafe { call(Command::MapLookup, &mut element)? };
@@ -148,21 +144,18 @@ impl<const WORDS: usize> ArrayMap<WORDS> {
     pub fn set(&self, key: u32, value: &[u64; WORDS]) -> io::Result<()> {
         let mut element = MapElement {
             map: number(&self.descriptor),
-            padding: 0,
             key: address(&key),
             value: address(value),
-            flags: 0,
+            ..MapElement::default()
         };
         // SAFETY: the key has 4 bytes and the value VALUE_BYTES, as the map was created with;
-        // both are only read.
+        // the kernel only reads both.
         unsafe { call(Command::MapUpdate, &mut element)? };
         Ok(())
     }
 
-    /// The values of the first keys, at most the map's length, by one call.
-    ///
-    /// # Errors
-    /// EINVAL on kernels before 5.6, which cannot do that.
+    /// The values of the first keys, at most the map's length, in one call. Fails with EINVAL
+    /// before Linux 5.6, which cannot read in batches.
     pub fn get_first(&self, count: u32) -> io::Result<Vec<[u64; WORDS]>> {
         let count = count.min(self.length);
         let mut last = [0_u32; 1];
@@ -172,20 +165,18 @@ impl<const WORDS: usize> ArrayMap<WORDS> {
             return Ok(values);
         }
         let mut batch = MapBatch {
-            after: 0, // From the start.
             last: address_to_write(&mut last),
             keys: address_to_write(&mut keys),
             values: address_to_write(&mut values),
             count,
             map: number(&self.descriptor),
-            element_flags: 0,
-            flags: 0,
+            ..MapBatch::default() // From the first key.
         };
         // SAFETY: both vectors have room for `count` keys of 4 bytes and values of VALUE_BYTES,
         // a multiple of 8, which is how the kernel spaces them; `last` has room for a key.
         let result = unsafe { call(Command::MapLookupBatch, &mut batch) };
         match result {
-            // That the end of the map was reached.
+            // The end of the map was reached.
             Err(error) if error.raw_os_error() != Some(libc::ENOENT) => return Err(error),
             _ => {}
         }
@@ -194,64 +185,53 @@ impl<const WORDS: usize> ArrayMap<WORDS> {
     }
 }
 
-/// A loaded program that sees packets of a group.
+/// A loaded program that filters the packets of a group.
 #[derive(Debug)]
 pub struct Program {
     descriptor: OwnedFd,
 }
 
 impl Program {
-    /// # Errors
-    /// EACCES where the kernel's verifier refuses the program.
+    /// Fails with EACCES if the kernel's verifier refuses the program.
     pub fn load(name: &CStr, instructions: &[Instruction]) -> io::Result<Self> {
         let mut load = LoadProgram {
             program_type: PROGRAM_TYPE_CGROUP_SKB,
             instruction_count: u32::try_from(instructions.len()).map_err(io::Error::other)?,
             instructions: address(instructions),
             license: LICENSE.as_ptr() as u64,
-            log_level: 0,
-            log_bytes: 0,
-            log: 0,
-            kernel_version: 0,
-            flags: 0,
             name: bytes_of(name),
+            ..LoadProgram::default()
         };
-        // SAFETY: the instructions are as many as told, of 8 bytes each, the license ends with a
-        // zero, and both are only read; there is no log. The command gives a new descriptor.
+        // SAFETY: the number of instructions, of 8 bytes each, is passed; the license ends with a
+        // zero; the kernel only reads both. There is no log. The command returns a new descriptor.
         let descriptor = unsafe { call_for_descriptor(Command::ProgramLoad, &mut load)? };
         Ok(Self { descriptor })
     }
 
-    /// Attaches until the descriptor that this gives is closed.
-    ///
-    /// # Errors
-    /// EINVAL on kernels before 5.7, which have no links.
+    /// Attaches the program until the returned descriptor is closed. Fails with EINVAL before Linux
+    /// 5.7, which has no links.
     pub fn link(&self, group: BorrowedFd<'_>, hook: Hook) -> io::Result<OwnedFd> {
         create_link(number(&self.descriptor), number(&group), hook)
     }
 
-    /// Whether the kernel knows links.
-    ///
-    /// # Errors
-    /// EPERM where it does not let the agent attach anything.
+    /// Whether the kernel supports links. Fails with EPERM if the agent may not attach programs.
     pub fn can_link(&self) -> io::Result<bool> {
         let no_group = u32::MAX;
         let refused = create_link(number(&self.descriptor), no_group, Hook::Ingress);
         match refused.map_err(|error| (error.raw_os_error(), error)) {
-            // All is well but for the group, which is looked for last.
+            // The kernel checks the group last, so all else is well.
             Ok(_) | Err((Some(libc::EBADF), _)) => Ok(true),
             Err((Some(libc::EINVAL), _)) => Ok(false),
             Err((_, error)) => Err(error),
         }
     }
 
-    /// Attaches until it is detached or the group is removed.
+    /// Attaches the program until it is detached or the group is removed.
     pub fn attach(&self, group: BorrowedFd<'_>, hook: Hook) -> io::Result<()> {
         self.change(Command::ProgramAttach, group, hook, ALLOW_MULTI)
     }
 
-    /// # Errors
-    /// ENOENT where the program is not attached, or by a link.
+    /// Fails with ENOENT if the program is not attached, or is attached by a link.
     pub fn detach(&self, group: BorrowedFd<'_>, hook: Hook) -> io::Result<()> {
         self.change(Command::ProgramDetach, group, hook, 0)
     }
@@ -269,27 +249,23 @@ impl Program {
             hook: hook as u32,
             flags,
         };
-        // SAFETY: there is no address in it.
+        // SAFETY: the argument has no address.
         unsafe { call(command, &mut attach)? };
         Ok(())
     }
 
-    /// Opens a program that somebody loaded.
-    ///
-    /// # Errors
-    /// ENOENT where it is gone; EPERM without `CAP_SYS_ADMIN`.
+    /// Opens a loaded program. Fails with ENOENT if the program is gone, with EPERM without
+    /// `CAP_SYS_ADMIN`.
     pub fn open(id: u32) -> io::Result<Self> {
         let mut open = OpenProgram {
             id,
-            next_id: 0,
-            flags: 0,
+            ..OpenProgram::default()
         };
-        // SAFETY: there is no address in it, and the command gives a new descriptor.
+        // SAFETY: the argument has no address, and the command returns a new descriptor.
         let descriptor = unsafe { call_for_descriptor(Command::ProgramOpenById, &mut open)? };
         Ok(Self { descriptor })
     }
 
-    /// The name that it was loaded with.
     pub fn name(&self) -> io::Result<String> {
         let mut info = [ProgramInfo::default()];
         let mut ask = AskInfo {
@@ -297,8 +273,8 @@ impl Program {
             info_bytes: size_of::<ProgramInfo>() as u32,
             info: address_to_write(&mut info),
         };
-        // SAFETY: `info` has as many bytes as told, and the addresses in it are zero with zero
-        // lengths, so that nothing is written there.
+        // SAFETY: `info` has the size passed; the addresses in it are zero with zero lengths, so
+        // that the kernel writes nothing there.
         unsafe { call(Command::ObjectInfo, &mut ask)? };
         let [info] = info;
         let name = CStr::from_bytes_until_nul(&info.name).unwrap_or_default();
@@ -313,27 +289,21 @@ fn create_link(program: u32, group: u32, hook: Hook) -> io::Result<OwnedFd> {
         hook: hook as u32,
         flags: 0,
     };
-    // SAFETY: there is no address in it, and the command gives a new descriptor.
+    // SAFETY: the argument has no address, and the command returns a new descriptor.
     unsafe { call_for_descriptor(Command::LinkCreate, &mut link) }
 }
 
-/// The ids of the programs that are attached to a group itself.
+/// The ids of the programs attached to a group itself.
 pub fn attached_programs(group: BorrowedFd<'_>, hook: Hook) -> io::Result<Vec<u32>> {
     let mut ids = vec![0_u32; MOST_PROGRAMS];
     let mut query = QueryAttached {
         group: number(&group),
         hook: hook as u32,
-        query_flags: 0,
-        attach_flags: 0,
         ids: address_to_write(&mut ids),
         count: MOST_PROGRAMS as u32,
-        padding: 0,
-        program_flags: 0,
-        link_ids: 0,
-        link_flags: 0,
-        revision: 0,
+        ..QueryAttached::default()
     };
-    // SAFETY: `ids` has room for as many ids of 4 bytes as told.
+    // SAFETY: `ids` has room for the number of 4-byte ids passed.
     unsafe { call(Command::ProgramQuery, &mut query)? };
     ids.truncate(query.count as usize);
     Ok(ids)

@@ -1,12 +1,13 @@
-//! The networks of groups by BPF programs that count, and that limit what a group receives.
+//! The network of groups by BPF programs, which count traffic and limit received traffic.
 
 use std::{fs::File, io, os::fd::AsFd, path::Path, sync::Arc};
 
 use super::{
     attachment::{Attachment, Mechanism},
     bpf::{ArrayMap, Program},
+    counters::NetworkCounters,
     error::NetworkError,
-    networks::{GroupNetwork, NetworkCounters, Networks},
+    networks::{GroupNetwork, Networks},
     programs::{
         COUNTER_WORDS, Counters, DROPPED_PACKETS, Direction, LIMIT_WORDS, Limits,
         RECEIVE_NS_PER_MIB, RECEIVED_BYTES, SEND_PRIORITY, SENT_BYTES, receive_ns_per_mib,
@@ -14,7 +15,7 @@ use super::{
     slots::{AllCounters, MOST_GROUPS, Slot, Slots},
 };
 
-/// Networks of groups by BPF programs on them. Its maps and programs vanish with it.
+/// The maps and the way to attach programs. Dropping this frees the maps.
 #[derive(Debug)]
 pub struct BpfNetworks {
     shared: Arc<Shared>,
@@ -22,10 +23,9 @@ pub struct BpfNetworks {
     can_read_batch: bool,
 }
 
-/// One group with its programs.
 #[derive(Debug)]
 struct BpfGroup {
-    // Before the slot: nothing may count there any more when it is free.
+    // Declared before the slot: a free slot must have no program that still counts.
     _attachments: [Attachment; 2],
     slot: Slot,
     shared: Arc<Shared>,
@@ -40,10 +40,7 @@ struct Shared {
 }
 
 impl BpfNetworks {
-    /// Makes the maps, and tries whether the kernel takes programs and lets them be attached.
-    ///
-    /// # Errors
-    /// What this host lacks.
+    /// Creates the maps, and probes whether the kernel accepts and attaches programs.
     pub fn open() -> Result<Self, NetworkError> {
         let shared = Shared::new()?;
         let can_link = shared.load(Direction::Receive, 0)?.can_link();
@@ -52,16 +49,13 @@ impl BpfNetworks {
         let mechanism = if can_link {
             Mechanism::Link
         } else {
-            log::info!("Linux before 5.7: BPF programs stay after a killed agent until the next");
+            log::info!("Linux before 5.7: a killed agent's BPF programs stay until the next start");
             Mechanism::Program
         };
         Ok(Self::new(shared, mechanism))
     }
 
-    /// As [`Self::open`], with a mechanism that the kernel has to have.
-    ///
-    /// # Errors
-    /// What this host lacks.
+    /// As [`Self::open`], with a mechanism that the kernel must support.
     pub fn open_with(mechanism: Mechanism) -> Result<Self, NetworkError> {
         Ok(Self::new(Shared::new()?, mechanism))
     }
@@ -69,7 +63,7 @@ impl BpfNetworks {
     fn new(shared: Shared, mechanism: Mechanism) -> Self {
         let can_read_batch = shared.counters.get_first(1).is_ok();
         if !can_read_batch {
-            log::info!("Linux before 5.6: the counters of each container are read one by one");
+            log::info!("Linux before 5.6: the counters of containers are read one by one");
         }
         Self {
             shared: Arc::new(shared),
@@ -78,20 +72,14 @@ impl BpfNetworks {
         }
     }
 
-    /// How programs are attached here.
     pub fn mechanism(&self) -> Mechanism {
         self.mechanism
-    }
-
-    /// Whether the counters of all groups are read by one call.
-    pub fn can_read_batch(&self) -> bool {
-        self.can_read_batch
     }
 }
 
 impl Networks for BpfNetworks {
-    /// `group` is a directory in a cgroup2 file system. Sockets that were open before their process
-    /// came there are not counted.
+    /// `group` is a directory in a cgroup2 file system. Sockets that were opened before their
+    /// process joined the group are not counted.
     fn attach(&self, group: &Path) -> Result<Box<dyn GroupNetwork>, NetworkError> {
         let directory =
             File::open(group).map_err(|error| NetworkError::group("open group", group, error))?;
@@ -118,7 +106,6 @@ impl Networks for BpfNetworks {
         }))
     }
 
-    /// By one call where the kernel can.
     fn read(&self) -> io::Result<AllCounters> {
         let attached = self.shared.slots.attached();
         let count = self.shared.slots.count();
@@ -148,7 +135,7 @@ impl GroupNetwork for BpfGroup {
         Ok(self.shared.counters.get(self.slot.number())?.into())
     }
 
-    /// A quarter of a second's bytes may come at once. Less than 1024 counts as that.
+    /// Bursts of up to a quarter of a second pass. Rates below 1024 count as 1024.
     fn set_receive_rate(&mut self, bytes_per_s: Option<u64>) -> io::Result<()> {
         self.set(
             RECEIVE_NS_PER_MIB,

@@ -1,8 +1,8 @@
-//! Network devices: speed, counters, and which one leads out.
+//! Network devices: speed, counters, and the device of the default route.
 
 use std::{fs, io, path::Path, str::FromStr};
 
-/// What the kernel takes in a name, without the final zero.
+/// The kernel's limit for a name, without the final zero.
 const MOST_NAME_BYTES: usize = 15;
 const BITS_PER_BYTE: u64 = 8;
 const BITS_PER_MEGABIT: u64 = 1_000_000;
@@ -11,17 +11,15 @@ const BITS_PER_MEGABIT: u64 = 1_000_000;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Device(String);
 
-/// A text that cannot be the name of a device.
+/// Text that is not a device name.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no name of a network device: 1 to 15 bytes without blanks, `/` and `:`")]
+#[error("`{0}` is not a device name: 1 to 15 bytes without whitespace, `/` and `:` are allowed")]
 pub struct NoDeviceName(String);
 
-/// What a device received and sent since it is there, link headers included.
+/// What a device received and sent since its creation, link headers included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DeviceCounters {
-    /// Bytes received.
     pub received_bytes: u64,
-    /// Bytes sent.
     pub sent_bytes: u64,
 }
 
@@ -42,11 +40,8 @@ impl FromStr for Device {
 }
 
 impl Device {
-    /// The device of the default route with the lowest metric, IPv4 before IPv6; nothing where no
-    /// such route is.
-    ///
-    /// # Errors
-    /// Those of reading `/proc/net`; that IPv6 is switched off is none.
+    /// The device of the default route with the lowest metric, IPv4 before IPv6; `None` without a
+    /// default route. Disabled IPv6 is not an error.
     pub fn of_default_route() -> io::Result<Option<Self>> {
         if let Some(device) = in_ipv4_routes(&fs::read_to_string("/proc/net/route")?) {
             return Ok(Some(device));
@@ -57,28 +52,19 @@ impl Device {
         }
     }
 
-    /// The name.
     pub fn name(&self) -> &str {
         &self.0
     }
 
-    /// The speed of the link; nothing where it is not known, as for virtual devices and links that
-    /// are down.
-    ///
-    /// # Errors
-    /// A device that is not there.
+    /// The speed of the link; `None` if unknown, as for virtual devices and links that are down.
     pub fn link_bytes_per_s(&self) -> io::Result<Option<u64>> {
-        // A device that cannot say says EINVAL, one that does not know yet says -1.
+        // Reading fails with EINVAL where a device has no speed; -1 is a speed not known yet.
         match self.read("speed") {
             Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(None),
             text => Ok(speed_bytes_per_s(&text?)),
         }
     }
 
-    /// Reads the counters.
-    ///
-    /// # Errors
-    /// A device that is not there.
     pub fn counters(&self) -> io::Result<DeviceCounters> {
         let read = |name| {
             let text = self.read(name)?;
@@ -104,12 +90,12 @@ impl Device {
 
 pub(crate) fn speed_bytes_per_s(text: &str) -> Option<u64> {
     let megabits_per_s: u64 = text.trim().parse().ok()?;
-    // Some drivers say 2^32 - 1 in place of -1.
+    // Some drivers report 2^32 - 1 instead of -1.
     let is_known = megabits_per_s > 0 && megabits_per_s < u64::from(u32::MAX);
     is_known.then(|| megabits_per_s * (BITS_PER_MEGABIT / BITS_PER_BYTE))
 }
 
-/// `eth0 destination gateway flags references uses metric mask …`, a title above.
+/// Parses lines of `eth0 destination gateway flags references uses metric mask …` below a title.
 pub(crate) fn in_ipv4_routes(routes: &str) -> Option<Device> {
     let routes = routes.lines().skip(1).filter_map(|line| {
         let fields: Vec<&str> = line.split_whitespace().collect();
@@ -123,7 +109,7 @@ pub(crate) fn in_ipv4_routes(routes: &str) -> Option<Device> {
     routes.min()?.1.parse().ok()
 }
 
-/// `destination length source length hop metric references uses flags eth0`
+/// Parses lines of `destination length source length hop metric references uses flags eth0`.
 pub(crate) fn in_ipv6_routes(routes: &str) -> Option<Device> {
     let routes = routes.lines().filter_map(|line| {
         let fields: Vec<&str> = line.split_whitespace().collect();
@@ -137,7 +123,7 @@ pub(crate) fn in_ipv6_routes(routes: &str) -> Option<Device> {
     routes.min()?.1.parse().ok()
 }
 
-/// Whether a route is up and does not refuse what goes there.
+/// Whether a route is up and does not reject packets.
 fn is_used(flags: &str) -> bool {
     const UP: u32 = 0x1;
     const REJECT: u32 = 0x200;
@@ -153,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_leads_nowhere_else() {
+    fn invalid_names_are_refused() {
         for name in [
             "",
             ".",
@@ -179,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn the_default_route_with_the_lowest_metric_leads_out() {
+    fn the_default_route_with_the_lowest_metric_wins() {
         let routes = "Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT\n\
             wlan0\t00000000\t0101A8C0\t0003\t0\t0\t600\t00000000\t0\t0\t0\n\
             eth0\t00000000\t0100000A\t0003\t0\t0\t100\t00000000\t0\t0\t0\n\
@@ -190,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_route_that_refuses_leads_nowhere() {
+    fn a_reject_route_is_skipped() {
         let zeros = "00000000000000000000000000000000";
         let gateway = "fe800000000000000000000000000001";
         let refusing =
@@ -205,7 +191,7 @@ mod tests {
     fn the_loopback_device_counts_and_has_no_speed() {
         let device: Device = "lo".parse().unwrap();
         let counters = device.counters().unwrap();
-        // It is read in this order, and what is sent is received.
+        // Received bytes are read first, and the loopback device receives what it sends.
         assert!(counters.sent_bytes >= counters.received_bytes);
         assert_eq!(device.link_bytes_per_s().unwrap(), None);
         let missing: Device = "no-such-device".parse().unwrap();

@@ -1,15 +1,14 @@
-//! The rtnetlink messages that make a hierarchical token bucket on a device.
+//! rtnetlink messages for a hierarchical token bucket (HTB).
 //!
-//! The attributes of HTB are no part of netlink-packet-route and are laid out here, as in the
-//! kernel's `linux/pkt_sched.h`.
+//! netlink-packet-route lacks the attributes of HTB. They are laid out here as in the kernel's
+//! `linux/pkt_sched.h`.
 
 use netlink_packet_core::{DecodeError, DefaultNla, NlasIterator, parse_string};
 use netlink_packet_route::tc::{TcAttribute, TcHandle, TcHeader, TcMessage, TcOption};
 
-/// The kind of queueing discipline.
 pub const KIND: &str = "htb";
 
-/// A `struct tcmsg`, before the attributes.
+/// The size of a `struct tcmsg`, which precedes the attributes.
 const HEADER_BYTES: usize = 20;
 const ATTRIBUTE_KIND: u16 = 1;
 const ATTRIBUTE_OPTIONS: u16 = 2;
@@ -21,50 +20,45 @@ const RATE64: u16 = 6;
 const CEIL64: u16 = 7;
 
 const VERSION: u32 = 3;
-/// What the kernel derives a class's quantum by; every class here names its own.
+/// Divisor of the kernel's default quantum; every class here sets its own quantum.
 const RATE_TO_QUANTUM: u32 = 10;
-/// Packets count with their Ethernet header. With it no rate tables are needed.
+/// Packet sizes include the Ethernet header. The kernel then needs no rate tables.
 const LINK_LAYER_ETHERNET: u8 = 1;
-/// What bursts are counted in, since Linux 2.6.31.
+/// The unit of bursts since Linux 2.6.31.
 const NS_PER_TICK: u64 = 64;
 
-/// A burst holds one packet of segments that the device cuts, or what passes between two looks of
-/// the kernel at the clock.
+/// A burst holds one packet that the device segments, or the bytes between two clock reads of the
+/// kernel.
 const LEAST_BURST_BYTES: u64 = 64 * 1024;
 const BURST_MS: u64 = 2;
 
 const MS_PER_S: u64 = 1000;
 const NS_PER_S: u64 = 1_000_000_000;
 
-/// What a class may send.
+/// The rates of a class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClassRate {
-    /// What it gets also when others want to send. At least 1.
+    /// Guaranteed, at least 1.
     pub rate_bytes_per_s: u64,
-    /// What it gets at most.
+    /// Maximum.
     pub ceil_bytes_per_s: u64,
-    /// How much it sends at its turn, of what others leave.
+    /// HTB's quantum: bytes that the class sends at its turn when classes share spare bandwidth.
     pub turn_bytes: u32,
 }
 
-/// A queueing discipline that is there.
+/// An existing queueing discipline.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Discipline {
-    /// The index of its device.
     pub device: i32,
     pub parent: TcHandle,
     pub handle: TcHandle,
-    /// Such as `htb`.
     pub kind: String,
-    /// Of an HTB: where packets without a class go.
+    /// HTB only: the class of unclassified packets.
     pub default_minor: Option<u32>,
 }
 
 impl Discipline {
-    /// Parses an entry of the kernel's list.
-    ///
-    /// # Errors
-    /// One that is cut short.
+    /// Parses an entry of the kernel's list; fails if the entry is truncated.
     pub fn parse(entry: &[u8]) -> Result<Self, DecodeError> {
         let header = TcHeader::parse(entry)?;
         let mut discipline = Self {
@@ -96,56 +90,49 @@ fn default_minor(options: &[u8]) -> Option<u32> {
     Some(u32::from_ne_bytes(minor.try_into().ok()?))
 }
 
-/// The root of a device, where packets without a class go to `default_minor`.
+/// The root of a device, which sends unclassified packets to `default_minor`.
 pub fn root(device: i32, handle: TcHandle, default_minor: u16) -> TcMessage {
-    let mut init = Vec::new();
-    let direct_packets = 0_u32; // An answer, never asked.
-    let debug = 0_u32;
-    for word in [
+    let (debug, direct_packets) = (0, 0);
+    let init = [
         VERSION,
         RATE_TO_QUANTUM,
         default_minor.into(),
         debug,
         direct_packets,
-    ] {
-        init.extend(word.to_ne_bytes());
-    }
-    let options = vec![TcOption::Other(DefaultNla::new(INIT, init))];
-    message(device, TcHandle::ROOT, handle, options)
+    ];
+    let init = option(INIT, init.map(u32::to_ne_bytes).concat());
+    message(device, TcHandle::ROOT, handle, vec![init])
 }
 
-/// A class in a root or in another class.
+/// A class below the root or below another class.
 pub fn class(device: i32, parent: TcHandle, class: TcHandle, rate: ClassRate) -> TcMessage {
     let ClassRate {
         rate_bytes_per_s,
         ceil_bytes_per_s,
         turn_bytes,
     } = rate;
-    let mut parameters = Vec::new();
-    for bytes_per_s in [rate_bytes_per_s, ceil_bytes_per_s] {
-        parameters.extend(rate_specification(bytes_per_s));
-    }
     let (level, priority) = (0, 0);
-    for word in [
+    let words = [
         burst_ticks(rate_bytes_per_s),
         burst_ticks(ceil_bytes_per_s),
         turn_bytes,
         level,
         priority,
-    ] {
-        parameters.extend(word.to_ne_bytes());
-    }
-    let mut options = vec![TcOption::Other(DefaultNla::new(PARAMETERS, parameters))];
+    ];
+    let mut parameters = [rate_bytes_per_s, ceil_bytes_per_s]
+        .map(rate_specification)
+        .concat();
+    parameters.extend(words.map(u32::to_ne_bytes).concat());
+    let mut options = vec![option(PARAMETERS, parameters)];
     for (kind, bytes_per_s) in [(RATE64, rate_bytes_per_s), (CEIL64, ceil_bytes_per_s)] {
         if u32::try_from(bytes_per_s).is_err() {
-            let bytes = bytes_per_s.to_ne_bytes().to_vec();
-            options.push(TcOption::Other(DefaultNla::new(kind, bytes)));
+            options.push(option(kind, bytes_per_s.to_ne_bytes().to_vec()));
         }
     }
     message(device, parent, class, options)
 }
 
-/// What names a root or a class for its removal.
+/// The message that names a root or a class for its removal.
 pub fn named(device: i32, parent: TcHandle, handle: TcHandle) -> TcMessage {
     let mut message = TcMessage::with_index(device);
     message.header.parent = parent;
@@ -160,23 +147,23 @@ fn message(device: i32, parent: TcHandle, handle: TcHandle, options: Vec<TcOptio
     message
 }
 
-/// A `struct tc_ratespec`; what passes 32 bits follows as an attribute of its own.
-fn rate_specification(bytes_per_s: u64) -> [u8; 12] {
-    let rate = u32::try_from(bytes_per_s).unwrap_or(u32::MAX).to_ne_bytes();
-    let cell_log = 0;
-    let cell_align = (-1_i16).to_ne_bytes();
-    let [overhead, least_bytes] = [[0; 2]; 2];
-    let mut specification = [0; 12];
-    specification[0] = cell_log;
-    specification[1] = LINK_LAYER_ETHERNET;
-    specification[2..4].copy_from_slice(&overhead);
-    specification[4..6].copy_from_slice(&cell_align);
-    specification[6..8].copy_from_slice(&least_bytes);
-    specification[8..].copy_from_slice(&rate);
+fn option(kind: u16, bytes: Vec<u8>) -> TcOption {
+    TcOption::Other(DefaultNla::new(kind, bytes))
+}
+
+/// A `struct tc_ratespec`. Rates above 32 bits follow in an attribute of their own.
+fn rate_specification(bytes_per_s: u64) -> Vec<u8> {
+    let (cell_log, overhead, cell_align, least_bytes) = (0_u8, 0_u16, -1_i16, 0_u16);
+    let rate = u32::try_from(bytes_per_s).unwrap_or(u32::MAX);
+    let mut specification = vec![cell_log, LINK_LAYER_ETHERNET];
+    specification.extend(overhead.to_ne_bytes());
+    specification.extend(cell_align.to_ne_bytes());
+    specification.extend(least_bytes.to_ne_bytes());
+    specification.extend(rate.to_ne_bytes());
     specification
 }
 
-/// A burst is told as the time that it takes at the rate.
+/// HTB takes a burst as the time that it lasts at the rate.
 fn burst_ticks(bytes_per_s: u64) -> u32 {
     let bytes = (bytes_per_s / MS_PER_S * BURST_MS).max(LEAST_BURST_BYTES);
     let ns = u128::from(bytes) * u128::from(NS_PER_S) / u128::from(bytes_per_s.max(1));
@@ -198,7 +185,7 @@ mod tests {
         digits.map(parse).collect()
     }
 
-    /// `tc qdisc add dev DEVICE root handle 7e1a: htb default 2`, recorded; the device is the 5th.
+    /// Recorded from `tc qdisc add dev DEVICE root handle 7e1a: htb default 2` for device 5.
     #[test]
     #[cfg(target_endian = "little")]
     fn a_root_is_what_tc_sends() {
@@ -213,8 +200,8 @@ mod tests {
         assert_eq!(serialize(message, flags, 7), expected);
     }
 
-    /// Recorded, without the tables that tc adds for kernels before 3.8. tc shows it as `rate
-    /// 80Mbit ceil 160Mbit linklayer ethernet burst 64Kb cburst 64Kb quantum 65536`.
+    /// Recorded, without the tables that tc adds for kernels before 3.8. `tc` shows `rate 80Mbit
+    /// ceil 160Mbit linklayer ethernet burst 64Kb cburst 64Kb quantum 65536`.
     #[test]
     #[cfg(target_endian = "little")]
     fn a_class_has_rate_ceiling_bursts_and_turn() {
@@ -248,11 +235,11 @@ mod tests {
         let Some(TcAttribute::Options(options)) = class.attributes.last() else {
             panic!("no options");
         };
-        let expected = DefaultNla::new(CEIL64, 12_500_000_000_u64.to_ne_bytes().to_vec());
-        assert_eq!(options[1..], [TcOption::Other(expected)]);
+        let expected = option(CEIL64, 12_500_000_000_u64.to_ne_bytes().to_vec());
+        assert_eq!(options[1..], [expected]);
     }
 
-    /// What the kernel answers about the root above, and about the default of a device.
+    /// The kernel's answers about the root above and about a device's default.
     #[test]
     #[cfg(target_endian = "little")]
     fn a_root_is_found_in_the_kernels_answer() {

@@ -1,21 +1,22 @@
-//! What groups send gets a class by `net_prio`, for hosts that can neither run BPF programs nor
-//! `nft`. It counts nothing and limits nothing that is received.
+//! The network of groups by `net_prio`, for hosts with neither BPF programs nor `nft`. It only
+//! classifies sent traffic.
 
 use std::{io, path::Path, sync::Arc};
 
 use super::{
+    counters::NetworkCounters,
     device::Device,
     error::NetworkError,
-    networks::{GroupNetwork, NetworkCounters, Networks},
+    file_guard::FileGuard,
+    networks::{GroupNetwork, Networks},
     slots::{AllCounters, Slot, Slots},
-    taken_file::TakenFile,
 };
 use crate::actuators::read_text;
 
-/// A line for each device: its name, and the priority of packets of the group that leave by it.
+/// One line per device: its name, and the priority of the group's packets that it sends.
 const PRIORITIES: &str = "net_prio.ifpriomap";
 
-/// Priorities of groups on the devices that are shaped.
+/// The priorities of groups on the shaped devices.
 #[derive(Debug)]
 pub struct NetPrioNetworks {
     devices: Vec<Device>,
@@ -24,19 +25,12 @@ pub struct NetPrioNetworks {
 
 #[derive(Debug)]
 struct NetPrioGroup {
-    files: Vec<DevicePriority>,
+    devices: Vec<(Device, FileGuard)>,
     slot: Slot,
 }
 
-#[derive(Debug)]
-struct DevicePriority {
-    device: Device,
-    file: TakenFile,
-}
-
 impl NetPrioNetworks {
-    /// # Errors
-    /// Without a device there is nothing that it could do.
+    /// Fails without a device: nothing could be classified.
     pub fn open(devices: Vec<Device>) -> Result<Self, NetworkError> {
         if devices.is_empty() {
             return Err(NetworkError::NoDevices);
@@ -49,23 +43,21 @@ impl NetPrioNetworks {
 }
 
 impl Networks for NetPrioNetworks {
-    /// A process that comes to a group later brings its open sockets along.
+    /// A process that joins the group later brings its open sockets along.
     fn attach(&self, group: &Path) -> Result<Box<dyn GroupNetwork>, NetworkError> {
         let mut slot = Slots::take(&self.slots).ok_or_else(|| NetworkError::full(group))?;
         let path = group.join(PRIORITIES);
         let map = read_text(&path)?;
-        let mut files = Vec::new();
+        let mut devices = Vec::new();
         for device in &self.devices {
             let held = priority_of(&map, device).unwrap_or("0");
-            TakenFile::check(&path, held)?;
+            FileGuard::check(&path, held)?;
             let unset = line(device, 0);
-            files.push(DevicePriority {
-                device: device.clone(),
-                file: TakenFile::set(&path, &unset, &unset)?,
-            });
+            let file = FileGuard::set(&path, &unset, &unset)?;
+            devices.push((device.clone(), file));
         }
         slot.begin();
-        Ok(Box::new(NetPrioGroup { files, slot }))
+        Ok(Box::new(NetPrioGroup { devices, slot }))
     }
 
     fn read(&self) -> io::Result<AllCounters> {
@@ -91,15 +83,15 @@ impl GroupNetwork for NetPrioGroup {
             None => Ok(()),
             Some(_) => Err(io::Error::new(
                 io::ErrorKind::Unsupported,
-                "net_prio limits nothing that is received",
+                "net_prio cannot limit received traffic",
             )),
         }
     }
 
     fn set_priority(&mut self, priority: Option<u32>) -> io::Result<()> {
-        for one in &self.files {
-            let text = line(&one.device, priority.unwrap_or(0));
-            one.file.write(&text).map_err(io::Error::other)?;
+        for (device, file) in &self.devices {
+            let text = line(device, priority.unwrap_or(0));
+            file.write(&text).map_err(io::Error::other)?;
         }
         Ok(())
     }
@@ -109,7 +101,7 @@ fn line(device: &Device, priority: u32) -> String {
     format!("{} {priority}", device.name())
 }
 
-/// The number in the line of a device.
+/// The priority in the line of a device.
 fn priority_of<'a>(map: &'a str, device: &Device) -> Option<&'a str> {
     map.lines().find_map(|line| {
         let (name, priority) = line.split_once(' ')?;
@@ -122,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_device_has_the_priority_of_its_own_line() {
+    fn the_priority_is_read_from_the_line_of_the_device() {
         let map = "lo 0\neth01 7\neth0 2115633168\n";
         let device: Device = "eth0".parse().unwrap();
         assert_eq!(priority_of(map, &device), Some("2115633168"));

@@ -18,20 +18,20 @@ use nix::sys::{
     time::TimeVal,
 };
 
-/// The kernel answers at once; this is against waiting for ever if it does not.
+/// The kernel answers at once. The timeout guards against a kernel that does not answer.
 const TIMEOUT_S: i64 = 2;
-/// What the kernel puts into one datagram at most.
+/// The kernel's limit for a datagram.
 const DATAGRAM_BYTES: usize = 64 * 1024;
 
-/// A socket in the network namespace where it was opened.
+/// An rtnetlink socket of the network namespace in which it was opened.
 #[derive(Debug)]
 pub struct Netlink {
     socket: OwnedFd,
     sequence: u32,
 }
 
-/// What the kernel answers, not parsed yet: a list has entries that nobody asks for, and what a
-/// library does not understand of them must not be an error.
+/// An unparsed answer. A list holds entries that nobody asks for; those that the library cannot
+/// parse must not be an error.
 #[derive(Debug)]
 pub struct Answer(pub Vec<u8>);
 
@@ -62,19 +62,12 @@ impl Netlink {
         })
     }
 
-    /// Asks for a change and waits until it is made.
-    ///
-    /// # Errors
-    /// What the kernel says of the change.
+    /// Requests a change and waits until the kernel has made it.
     pub fn change(&mut self, message: RouteNetlinkMessage, flags: u16) -> io::Result<()> {
         self.ask(message, NLM_F_ACK | flags)?;
         Ok(())
     }
 
-    /// Asks for a list.
-    ///
-    /// # Errors
-    /// What the kernel says of the request; an answer that is no netlink message.
     pub fn list(&mut self, message: RouteNetlinkMessage) -> io::Result<Vec<Answer>> {
         self.ask(message, NLM_F_DUMP)
     }
@@ -100,7 +93,6 @@ impl Netlink {
     }
 }
 
-/// The bytes of a request.
 pub fn serialize(message: RouteNetlinkMessage, flags: u16, sequence: u32) -> Vec<u8> {
     let mut header = NetlinkHeader::default();
     header.flags = flags;
@@ -112,7 +104,7 @@ pub fn serialize(message: RouteNetlinkMessage, flags: u16, sequence: u32) -> Vec
     bytes
 }
 
-/// Takes the answers to one request out of a datagram; says whether they are complete.
+/// Appends the answers to one request from a datagram; returns whether they are complete.
 pub(crate) fn take_answers(
     mut datagram: &[u8],
     sequence: u32,

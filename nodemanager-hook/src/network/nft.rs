@@ -1,6 +1,6 @@
-//! The networks of groups by nftables, for hosts whose kernel takes no BPF programs on groups.
+//! The network of groups by nftables, for hosts whose kernel takes no BPF programs on groups.
 
-mod program;
+pub(super) mod program;
 mod script;
 
 use std::{
@@ -17,30 +17,31 @@ use self::{
     script::{DROPPED, Match, RECEIVED, Rules, SENT},
 };
 use super::{
+    counters::NetworkCounters,
     error::NetworkError,
-    networks::{GroupNetwork, NetworkCounters, Networks},
+    file_guard::FileGuard,
+    networks::{GroupNetwork, Networks},
+    shaper::EgressClass,
     slots::{AllCounters, Slot, Slots},
-    taken_file::TakenFile,
 };
 use crate::cgroups::NetworkGroups;
 
-/// Where `nft` looks for groups of version 2; it knows no other place.
+/// The only place where `nft` looks for groups of version 2.
 pub const CGROUP2: &str = "/sys/fs/cgroup";
 const CLASS_ID: &str = "net_cls.classid";
-/// No class of the agent's: for trying whether the kernel takes such a rule.
+/// Not a class of the agent's; for probing whether the kernel accepts such a rule.
 const PROBED_CLASS_ID: u32 = 1;
 
-/// How groups are told.
+/// How rules match a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GroupsBy {
-    /// By their place in version 2.
+    /// By the path in version 2.
     Path,
-    /// By the class id of groups of `net_cls`.
+    /// By the class id of a `net_cls` group.
     ClassId,
 }
 
 impl GroupsBy {
-    /// The groups themselves.
     pub fn groups(self) -> NetworkGroups {
         match self {
             Self::Path => NetworkGroups::Version2,
@@ -49,7 +50,7 @@ impl GroupsBy {
     }
 }
 
-/// One table of rules. It goes when this is dropped.
+/// The agent's table of rules. Dropping this and all groups removes the table.
 #[derive(Debug)]
 pub struct NftNetworks {
     groups_by: GroupsBy,
@@ -57,7 +58,7 @@ pub struct NftNetworks {
     table: Arc<Table>,
 }
 
-/// The agent's table, as long as there is somebody in it.
+/// The agent's table; removed when the last owner drops it.
 #[derive(Debug)]
 struct Table;
 
@@ -66,29 +67,23 @@ struct NftGroup {
     handles: [u64; 2],
     rules: Rules,
     slot: Slot,
-    /// Gives the class id back when the rules are gone.
-    _class_id: Option<TakenFile>,
+    /// Resets the class id after `drop` has removed the rules.
+    _class_id: Option<FileGuard>,
     _table: Arc<Table>,
 }
 
 impl NftNetworks {
-    /// Whether `nft` and the kernel would do it; changes nothing.
-    ///
-    /// # Errors
-    /// What is missing.
+    /// Probes whether `nft` and the kernel accept the rules; changes nothing.
     pub fn check(groups_by: GroupsBy) -> Result<(), NetworkError> {
         let mut script = script::make_table();
-        // A path would have to be there.
+        // A rule with a path needs an existing group.
         if groups_by == GroupsBy::ClassId {
             script += &script::add_group(0, &Match::ClassId(PROBED_CLASS_ID));
         }
         Ok(program::check(&script)?)
     }
 
-    /// Makes the table anew: what a killed agent left goes.
-    ///
-    /// # Errors
-    /// What is missing.
+    /// Creates the table; replaces the table that a killed agent left.
     pub fn open(groups_by: GroupsBy) -> Result<Self, NetworkError> {
         program::apply(&script::make_table())?;
         Ok(Self {
@@ -100,21 +95,21 @@ impl NftNetworks {
 }
 
 impl Networks for NftNetworks {
-    /// A process that comes to a group later brings its open sockets along in `net_cls`, and does
-    /// not in version 2.
+    /// A process that joins the group later brings its open sockets along in `net_cls`, but not in
+    /// version 2.
     fn attach(&self, group: &Path) -> Result<Box<dyn GroupNetwork>, NetworkError> {
         let mut slot = Slots::take(&self.slots).ok_or_else(|| NetworkError::full(group))?;
         let (by, class_id) = match self.groups_by {
             GroupsBy::Path => (Match::Path(below_cgroup2(group)?), None),
             GroupsBy::ClassId => {
-                let id = slot.egress_class().priority();
-                let file = TakenFile::take(&group.join(CLASS_ID), "0", &id.to_string())?;
+                let id = EgressClass::new(&slot).priority();
+                let file = FileGuard::take(&group.join(CLASS_ID), "0", &id.to_string())?;
                 (Match::ClassId(id), Some(file))
             }
         };
         let number = slot.number();
         let script = script::add_group(number, &by);
-        let handles = program::add_rules(&script, ["receive", "send"])?;
+        let handles = program::add_rules(&script, script::CHAINS)?;
         slot.begin();
         Ok(Box::new(NftGroup {
             handles,
@@ -148,7 +143,7 @@ impl GroupNetwork for NftGroup {
         Ok(counters_of(self.slot.number(), &counters))
     }
 
-    /// A second's bytes, and 64 KiB, may come at once.
+    /// Bursts of one second and 64 KiB pass.
     fn set_receive_rate(&mut self, bytes_per_s: Option<u64>) -> io::Result<()> {
         self.set(Rules {
             receive_bytes_per_s: bytes_per_s,
@@ -184,10 +179,7 @@ impl Drop for NftGroup {
     }
 }
 
-/// Removes what a killed agent left.
-///
-/// # Errors
-/// What is missing by now.
+/// Removes the table that a killed agent left.
 pub fn remove_nft_table() -> Result<(), NftError> {
     program::apply(&script::remove_table())
 }
@@ -212,7 +204,7 @@ fn counters_of(number: u32, counters: &BTreeMap<String, Counter>) -> NetworkCoun
     }
 }
 
-/// The path as `nft` writes it; one that would end its quotes is refused.
+/// The path as `nft` takes it; a path that would end the quotes is refused.
 fn below_cgroup2(group: &Path) -> Result<String, NetworkError> {
     let is_plain = |path: &&str| {
         !path.is_empty()
@@ -233,7 +225,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_plain_paths_of_version_2_are_told_to_nft() {
+    fn only_plain_paths_of_version_2_are_passed_to_nft() {
         let told = |path: &str| below_cgroup2(Path::new(path)).ok();
         assert_eq!(told("/sys/fs/cgroup/elastane/a"), Some("elastane/a".into()));
         for other in [

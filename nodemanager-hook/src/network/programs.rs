@@ -1,44 +1,46 @@
-//! The two BPF programs of a group: one sees what it receives, the other what it sends.
+//! The two BPF programs of a group, one for received and one for sent packets.
 //!
 //! Both find the group's [`Counters`] and [`Limits`] in two maps that all groups share. The
-//! programs write the one map and the agent the other, so that neither overwrites the other's.
+//! programs write one map and the agent writes the other, so that neither overwrites the other's
+//! values.
 
-use super::assembler::{
-    AssembleError, Assembler, Condition::*, Helper, Instruction, Operation::*, Register::*,
-    Width::*,
+use std::ffi::CStr;
+
+use super::{
+    assembler::{
+        AssembleError, Assembler, Condition::*, Helper, Instruction, Operation::*, Register::*,
+        Width::*,
+    },
+    bpf::Hook,
 };
 
-/// What the programs count for one group; each word at its place, `COUNTER_WORDS` in all.
+/// The counters of one group: one word at each of the places below.
 pub type Counters = [u64; COUNTER_WORDS];
-/// How many words [`Counters`] has.
 pub const COUNTER_WORDS: usize = 4;
-/// Bytes of the packets that the group got.
 pub const RECEIVED_BYTES: usize = 0;
-/// Bytes of the packets that it sent.
 pub const SENT_BYTES: usize = 1;
-/// Packets for it that its receive limit dropped.
+/// Packets that the receive limit dropped.
 pub const DROPPED_PACKETS: usize = 2;
-/// When the bytes that it got are paid for at its receive rate, monotonic nanoseconds.
+/// Monotonic time until which the received bytes use up the receive rate.
 const PAID_UNTIL_NS: usize = 3;
 
-/// What the agent wants for one group.
+/// The agent's settings for one group: one word at each of the places below.
 pub type Limits = [u64; LIMIT_WORDS];
-/// How many words [`Limits`] has.
 pub const LIMIT_WORDS: usize = 2;
-/// Nanoseconds that each MiB received takes at the limit; 0: no limit.
+/// Time that each received MiB takes at the limit; 0: no limit.
 pub const RECEIVE_NS_PER_MIB: usize = 0;
-/// The priority of the packets that it sends; 0: what each socket says.
+/// Priority of sent packets; 0: each socket's own.
 pub const SEND_PRIORITY: usize = 1;
 
-/// How much a group may receive at once, in time at its rate. A TCP sender that meets a smaller
-/// bucket loses whole trains of segments and falls far below the rate.
+/// The burst of the receive limit, in time at its rate. A smaller bucket drops whole trains of
+/// segments, and a TCP sender falls far below the rate.
 const BURST_NS: i32 = 250_000_000;
 
-/// Packets up to this many bytes pass a used up bucket: dropped acknowledgements and handshakes
-/// would slow down what the group sends and save next to nothing.
+/// Packets up to this size pass an empty bucket: dropping acknowledgements and handshakes would
+/// slow down what the group sends and save next to nothing.
 const SMALL_PACKET_BYTES: i32 = 128;
 
-// Places in the kernel's `struct __sk_buff`.
+// Offsets in the kernel's `struct __sk_buff`.
 const PACKET_LENGTH: i16 = 0;
 const PACKET_PRIORITY: i16 = 32;
 
@@ -46,7 +48,7 @@ const PASS: i32 = 1;
 const DROP: i32 = 0;
 
 const MIB_SHIFT: i32 = 20;
-/// The key of both maps, on the stack.
+/// Stack offset of the key of both maps.
 const KEY: i16 = -4;
 
 /// Which packets a program sees.
@@ -59,13 +61,24 @@ pub enum Direction {
 }
 
 impl Direction {
-    /// Both directions.
     pub const ALL: [Self; 2] = [Self::Receive, Self::Send];
 
-    /// The program of a group with the key `slot` in both maps.
-    ///
-    /// # Errors
-    /// None for the programs as they are; see [`Assembler::finish`].
+    pub fn name(self) -> &'static CStr {
+        match self {
+            Self::Receive => c"elastane_in",
+            Self::Send => c"elastane_out",
+        }
+    }
+
+    pub fn hook(self) -> Hook {
+        match self {
+            Self::Receive => Hook::Ingress,
+            Self::Send => Hook::Egress,
+        }
+    }
+
+    /// The program of a group with the key `slot` in both maps. Assembling these programs does
+    /// not fail; see [`Assembler::finish`].
     pub fn program(
         self,
         slot: u32,
@@ -91,8 +104,8 @@ fn receive(slot: u32, counters: i32, limits: i32) -> Result<Vec<Instruction>, As
     program.load(Eight, R9, R0, place(RECEIVE_NS_PER_MIB));
     program.jump_if(R9, Equal, 0, count);
 
-    // A bucket as one number: the time until which everything received is paid for. An idle group
-    // saves nothing up beyond now; it may owe up to the burst.
+    // The bucket is one number: the time until which all received bytes are paid for. An idle
+    // group saves up nothing beyond now; a busy group may owe up to the burst.
     program.call(Helper::MonotonicNs);
     program.load(Eight, R1, R7, place(PAID_UNTIL_NS));
     program.jump_if(R1, GreaterOrEqual, R0, in_debt);
@@ -130,7 +143,7 @@ fn send(slot: u32, counters: i32, limits: i32) -> Result<Vec<Instruction>, Assem
     program.finish()
 }
 
-/// `R6`: the packet, `R7`: the counters, `R8`: the packet's length.
+/// Sets `R6` to the packet, `R7` to the counters and `R8` to the packet's length.
 fn begin(program: &mut Assembler, slot: u32, counters: i32) {
     program.calculate(Move, R6, R1);
     program.store_number(Four, Frame, KEY, slot.cast_signed());
@@ -139,7 +152,7 @@ fn begin(program: &mut Assembler, slot: u32, counters: i32) {
     program.load(Four, R8, R6, PACKET_LENGTH);
 }
 
-/// `R0`: the value of the group in a map. The verifier asks for the case that there is none.
+/// Sets `R0` to the group's value in a map. The verifier demands the check for a missing value.
 fn look_up(program: &mut Assembler, map: i32) {
     let found = program.label();
     program.load_map(R1, map);
@@ -151,11 +164,11 @@ fn look_up(program: &mut Assembler, map: i32) {
     program.bind(found);
 }
 
-/// What [`RECEIVE_NS_PER_MIB`] is for a rate. Less than 1 KiB/s counts as that: with a longer time
-/// the product with a packet's length would pass 64 bits.
+/// The word [`RECEIVE_NS_PER_MIB`] for a rate. Rates below 1 KiB/s count as 1 KiB/s: with a longer
+/// time the product with a packet's length could overflow 64 bits.
 pub fn receive_ns_per_mib(bytes_per_s: u64) -> u64 {
     const NS_PER_S: u64 = 1_000_000_000;
-    // At least 1, since 0 is no limit.
+    // At least 1, since 0 means no limit.
     ((NS_PER_S << MIB_SHIFT) / bytes_per_s.max(1024)).max(1)
 }
 

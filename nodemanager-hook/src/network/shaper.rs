@@ -1,4 +1,4 @@
-//! What the classes of a device may send: a hierarchical token bucket as its root.
+//! The rates of the classes of a device: a hierarchical token bucket as its root.
 
 use std::collections::BTreeMap;
 
@@ -6,49 +6,48 @@ use super::{
     device::Device,
     htb::ClassRate,
     link::{Link, ROOT, ShaperError, handle},
-    slots::MOST_GROUPS,
+    slots::{MOST_GROUPS, Slot},
 };
 
-/// The class of the whole link, in which all others are.
+/// The class of the whole link and parent of all others.
 const WHOLE: u16 = 1;
-/// The class of what has no class of its own: everything but the containers.
+/// The class of unclassified traffic: everything but the containers.
 const REST: u16 = 2;
-/// Priorities whose last four bits are equal are one to the kernel's default disciplines, which
-/// devices without the agent's root have: there no container goes before another.
+/// The kernel's default disciplines only read the last four bits of a priority. With this step all
+/// containers are equal there: no container goes first on devices without the agent's root.
 const MINOR_STEP: u16 = 16;
 const _: () = assert!((MOST_GROUPS + 1) * (MINOR_STEP as u32) <= u16::MAX as u32);
 
-/// What classes send in one round of turns, when they share what others leave of the link: what it
-/// carries in 100 ms, or less on a fast link. A turn that is shorter than a packet of 64 KiB, as TCP
-/// makes them before the device cuts them, gives its class more than its part: the most is enough
-/// for parts of 1 %. Nobody waits for a turn to get his share.
+/// The bytes of one round of turns, when classes share spare bandwidth: what the link carries in
+/// 100 ms, or less on a fast link. TCP makes packets of up to 64 KiB, which the device segments; a
+/// turn shorter than such a packet gives its class more than its share. The maximum suffices for
+/// shares of 1 %. Guaranteed rates do not wait for a turn.
 const MOST_ROUND_BYTES: u64 = 100 * 64 * 1024;
 const ROUNDS_PER_S: u64 = 10;
 const LEAST_TURN_BYTES: u128 = 1600;
 
-/// The least rate that makes sense, less than a packet each second.
+/// The lowest rate: less than one packet per second.
 const LEAST_BYTES_PER_S: u64 = 1024;
 
-/// What is left to the rest of the node at least: one part of this many of the link.
+/// The rest of the node keeps at least 1 / `REST_PARTS` of the link.
 const REST_PARTS: u64 = 20;
 
-/// A class of egress traffic, the same on all devices.
+/// A class of sent traffic, the same on all devices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct EgressClass {
     minor: u16,
 }
 
-/// What the packets of a class get on a device.
+/// The rates of a class on a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EgressRate {
-    /// What the class gets when everybody wants to send, at least 1024. What others leave is shared
-    /// in proportion to this.
+    /// Guaranteed rate, at least 1024. Spare bandwidth is shared in proportion to it.
     pub share_bytes_per_s: u64,
-    /// What it gets at most, also where that is less than its share; nothing: what the link gives.
+    /// Maximum, even if below the share; `None`: the rate of the link.
     pub cap_bytes_per_s: Option<u64>,
 }
 
-/// The agent's root on one device. It stays when this is dropped: [`Shaper::restore`] removes it.
+/// The agent's root on one device. It survives dropping this; [`Shaper::restore`] removes it.
 #[derive(Debug)]
 pub struct Shaper {
     link: Link,
@@ -58,35 +57,29 @@ pub struct Shaper {
 }
 
 impl EgressClass {
-    pub(super) fn new(slot: u32) -> Self {
+    pub(super) fn new(slot: &Slot) -> Self {
         Self {
-            // Slots are below MOST_GROUPS, for which there is room.
-            minor: (slot as u16 + 1) * MINOR_STEP,
+            // The assertion above bounds the product.
+            minor: (slot.number() as u16 + 1) * MINOR_STEP,
         }
     }
 
-    /// The packet priority that leads to this class.
+    /// The packet priority that selects this class.
     pub fn priority(self) -> u32 {
         handle(self.minor).into()
     }
 }
 
 impl Shaper {
-    /// Looks whether [`Self::prepare`] would find a root that it may replace; changes nothing.
-    ///
-    /// # Errors
-    /// A root of somebody else; a device that is not there.
+    /// Checks whether [`Self::prepare`] may replace the root; changes nothing. Fails for a root of
+    /// another owner.
     pub fn check(device: &Device) -> Result<(), ShaperError> {
         Link::open(device)?.check_root(REST).map(|_| ())
     }
 
-    /// Makes the agent's root on a device that has the kernel's default, or one that a killed agent
-    /// left behind. Without further classes it shapes nothing but the link as a whole: everything
-    /// may send at its rate.
-    ///
-    /// # Errors
-    /// A root of somebody else; a device that is not there; without `CAP_NET_ADMIN`; a kernel
-    /// without HTB.
+    /// Creates the agent's root in place of the kernel's default or of a killed agent's root. Until
+    /// [`Self::change`] adds classes, all traffic may use the whole link. Fails for a root of
+    /// another owner.
     pub fn prepare(device: &Device, link_bytes_per_s: u64) -> Result<Self, ShaperError> {
         let mut link = Link::open(device)?;
         check(device, "the link's rate", link_bytes_per_s)?;
@@ -100,25 +93,21 @@ impl Shaper {
         match shaper.make_first_classes() {
             Ok(()) => Ok(shaper),
             Err(error) => {
-                // A root without its classes would pass everything by; the first error counts.
+                // A root without its classes would not shape anything. Report the first error.
                 let _ = shaper.restore();
                 Err(error)
             }
         }
     }
 
-    /// What the whole link carries.
     pub fn link_bytes_per_s(&self) -> u64 {
         self.link_bytes_per_s
     }
 
-    /// Makes a class, or changes its rates. What it has in its queue stays there.
+    /// Creates a class or changes its rates; queued packets stay.
     ///
-    /// The shares should stay below 95 % of the link in sum: what is above weakens everybody's, as
-    /// the rest of the node keeps 5 %.
-    ///
-    /// # Errors
-    /// Rates below 1024 bytes per second; what the kernel refuses.
+    /// The sum of the shares should stay below 95 % of the link: the rest of the node keeps 5 %, so
+    /// that a larger sum weakens every share. Rates below 1024 bytes per second are refused.
     pub fn change(&mut self, class: EgressClass, rate: EgressRate) -> Result<(), ShaperError> {
         let EgressRate {
             share_bytes_per_s,
@@ -130,7 +119,7 @@ impl Shaper {
         check(self.link.device(), "the cap", ceil_bytes_per_s)?;
         let rate = self.class_rate(share_bytes_per_s, ceil_bytes_per_s);
         let before = self.shares_bytes_per_s.insert(class, rate.rate_bytes_per_s);
-        // Who grows comes last, so that the shares never pass the link meanwhile.
+        // Growth comes last, so that the guaranteed rates never exceed the link.
         if before.is_none_or(|before| before < rate.rate_bytes_per_s) {
             self.change_rest()?;
         }
@@ -145,11 +134,8 @@ impl Shaper {
         changed.and(rest)
     }
 
-    /// Removes a class with what is in its queue; packets that still have its priority count as the
-    /// rest. A class that is not there is no error.
-    ///
-    /// # Errors
-    /// What the kernel refuses.
+    /// Removes a class and its queued packets. Packets that still have its priority count as
+    /// unclassified. A missing class is not an error.
     pub fn remove(&mut self, class: EgressClass) -> Result<(), ShaperError> {
         if self.shares_bytes_per_s.contains_key(&class) {
             self.link.remove_class(class.minor)?;
@@ -158,10 +144,7 @@ impl Shaper {
         self.change_rest()
     }
 
-    /// Removes the root with all classes, so that the device has the kernel's default again.
-    ///
-    /// # Errors
-    /// What the kernel refuses.
+    /// Removes the root with all classes; the device returns to the kernel's default.
     pub fn restore(mut self) -> Result<(), ShaperError> {
         self.link.restore(REST).map(|_| ())
     }
@@ -180,12 +163,12 @@ impl Shaper {
         ClassRate {
             rate_bytes_per_s,
             ceil_bytes_per_s,
-            // At most a round, since no rate is above the link's.
+            // At most a round, since no rate exceeds the link's.
             turn_bytes: turn_bytes.max(LEAST_TURN_BYTES) as u32,
         }
     }
 
-    /// Gives the rest of the node what the shares leave of the link.
+    /// Gives the rest of the node the bandwidth that no class has as its share.
     fn change_rest(&mut self) -> Result<(), ShaperError> {
         let shares: u64 = self.shares_bytes_per_s.values().sum();
         let left = self.link_bytes_per_s.saturating_sub(shares);
@@ -199,11 +182,8 @@ impl Shaper {
     }
 }
 
-/// Removes the root that a killed agent left on a device; says whether there was one. Roots of
-/// others stay.
-///
-/// # Errors
-/// A device that is not there; what the kernel refuses.
+/// Removes the root that a killed agent left on a device; returns whether there was one. Roots of
+/// other owners stay.
 pub fn restore(device: &Device) -> Result<bool, ShaperError> {
     Link::open(device)?.restore(REST)
 }

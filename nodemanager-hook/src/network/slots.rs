@@ -1,4 +1,4 @@
-//! Numbers of the groups that are measured, and their counters by number.
+//! Numbers of the measured groups, and the counters by number.
 
 use std::{
     collections::BTreeSet,
@@ -10,23 +10,23 @@ use std::{
 
 use parking_lot::Mutex;
 
-use super::{networks::NetworkCounters, shaper::EgressClass};
+use super::counters::NetworkCounters;
 
-/// How many groups can be measured at the same time.
+/// The number of groups that can be measured at the same time.
 pub const MOST_GROUPS: u32 = 1024;
 
-/// Which numbers are taken.
+/// The numbers in use.
 #[derive(Debug, Default)]
 pub struct Slots {
     used: Mutex<BTreeSet<u32>>,
     attached: AtomicU64,
 }
 
-/// A number of a group, free again when it is dropped.
+/// The number of a group. Dropping it frees the number.
 #[derive(Debug)]
 pub struct Slot {
     number: u32,
-    /// How many groups had begun before this one.
+    /// The number of groups attached before this one.
     place: u64,
     slots: Arc<Slots>,
 }
@@ -35,13 +35,13 @@ pub struct Slot {
 #[derive(Debug)]
 pub struct AllCounters {
     counters: Vec<NetworkCounters>,
-    /// How many groups had begun by then.
+    /// The number of groups attached before the reading.
     attached: u64,
 }
 
 impl Slots {
-    /// The lowest that is free, so that one reading of the first few finds them all; nothing when
-    /// [`MOST_GROUPS`] are taken.
+    /// Takes the lowest free number, so that a reading of the first few slots covers all groups;
+    /// `None` when [`MOST_GROUPS`] are in use.
     pub fn take(slots: &Arc<Self>) -> Option<Slot> {
         let mut used = slots.used.lock();
         let number = (0..MOST_GROUPS).find(|number| !used.contains(number))?;
@@ -53,13 +53,13 @@ impl Slots {
         })
     }
 
-    /// One more than the highest number that is taken.
+    /// One more than the highest number in use.
     pub fn count(&self) -> u32 {
         let highest = self.used.lock().last().copied();
         highest.map_or(0, |highest| highest + 1)
     }
 
-    /// How many groups have begun; to be asked before their counters are read.
+    /// The number of groups attached so far. Read it before the counters.
     pub fn attached(&self) -> u64 {
         self.attached.load(Ordering::Acquire)
     }
@@ -71,12 +71,7 @@ impl Slot {
         self.number
     }
 
-    /// A class for what the group sends, which no other group has.
-    pub fn egress_class(&self) -> EgressClass {
-        EgressClass::new(self.number)
-    }
-
-    /// Readings from here on see the counters of this group and not those of an earlier one.
+    /// From now on, readings give the counters of this group, not of an earlier one.
     pub fn begin(&mut self) {
         self.place = self.slots.attached.fetch_add(1, Ordering::AcqRel);
     }
@@ -89,15 +84,15 @@ impl Drop for Slot {
 }
 
 impl AllCounters {
-    /// `counters` by the numbers of the groups; `attached` from before they were read.
+    /// `counters` by slot number; `attached` from before the reading.
     pub fn new(counters: Vec<NetworkCounters>, attached: u64) -> Self {
         Self { counters, attached }
     }
 
-    /// The counters of a group; zeros when it began after the reading.
-    pub fn of_slot(&self, slot: &Slot) -> NetworkCounters {
+    /// The counters of a group; zeros if the group was attached after the reading.
+    pub fn of(&self, slot: &Slot) -> NetworkCounters {
         let counters = self.counters.get(slot.number as usize);
-        // An earlier group may have had its number.
+        // An earlier group may have had the same number.
         let counters = counters.filter(|_| slot.place < self.attached);
         counters.copied().unwrap_or_default()
     }
@@ -108,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_group_has_nothing_of_what_was_read_before_it_began() {
+    fn a_reading_from_before_a_group_has_no_counters_of_the_group() {
         let slots = Arc::new(Slots::default());
         let mut earlier = Slots::take(&slots).unwrap();
         earlier.begin();
@@ -117,11 +112,11 @@ mod tests {
             ..NetworkCounters::default()
         };
         let read = AllCounters::new(vec![counted], slots.attached());
-        assert_eq!(read.of_slot(&earlier), counted);
+        assert_eq!(read.of(&earlier), counted);
         drop(earlier);
         let mut later = Slots::take(&slots).unwrap();
         assert_eq!(later.number(), 0);
         later.begin();
-        assert_eq!(read.of_slot(&later), NetworkCounters::default());
+        assert_eq!(read.of(&later), NetworkCounters::default());
     }
 }

@@ -1,4 +1,4 @@
-//! Two network namespaces joined by a cable, groups, and processes in both, for the network tests.
+//! Two network namespaces joined by a cable, groups, and processes in them, for the network tests.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // helpers of tests
 
 use std::{
@@ -24,12 +24,12 @@ use nix::{
 
 use crate::common::{PATIENCE, skip, times_slower, wait_until};
 
-/// What all that is made here is named after.
+/// Prefix of the names of namespaces and groups.
 const PREFIX: &str = "elastane-net-test";
-/// Tells a process of the test binary what to be; see [`Cable::spawn`].
+/// The variable with the role of a process of the test binary; see [`Cable::spawn`].
 const ROLE: &str = "ELASTANE_NET_TEST_ROLE";
 const CHUNK_BYTES: usize = 64 * 1024;
-/// IPv6 and TCP headers of a packet; those of IPv4 are shorter.
+/// Size of IPv6 and TCP headers; IPv4 headers are shorter.
 const HEADER_BYTES: usize = 72;
 const SEGMENT_BYTES: usize = 1448;
 
@@ -46,7 +46,7 @@ const fn ipv6(host: u16) -> SocketAddr {
     SocketAddr::new(IpAddr::V6(address), 5000)
 }
 
-/// The end of the cable, also the name of its namespace's last part.
+/// An end of the cable. Its name ends the name of the namespace.
 #[derive(Clone, Copy)]
 pub enum End {
     Left,
@@ -59,13 +59,13 @@ pub struct Cable {
     cgroup2: PathBuf,
 }
 
-/// A device of the caller's namespace, and who is behind it.
+/// A device of the caller's namespace, and the peer behind it.
 pub struct Outlet {
     pub device: String,
     pub peer: SocketAddr,
 }
 
-/// A group of the test's own.
+/// A group that is removed when this is dropped.
 pub struct Group(pub PathBuf);
 
 /// A process that is killed when this is dropped.
@@ -74,16 +74,16 @@ pub struct Process {
     lines: BufReader<std::process::ChildStdout>,
 }
 
-/// A thread that takes what comes over any number of connections, and counts it.
+/// A thread that reads from any number of connections and counts the bytes.
 #[derive(Clone, Default)]
 pub struct Sink {
     bytes: Arc<AtomicU64>,
-    /// How many connections have ended.
+    /// The number of connections that have ended.
     ended: Arc<AtomicU64>,
 }
 
 impl Cable {
-    /// Nothing where namespaces or groups cannot be made and tests may be skipped for that.
+    /// `None` if namespaces or groups cannot be made and tests may be skipped for that.
     pub fn new() -> Option<Self> {
         static NUMBER: AtomicU32 = AtomicU32::new(1);
         if !geteuid().is_root() {
@@ -107,13 +107,13 @@ impl Cable {
         ]);
         for (namespace, addresses) in [(&left, [LEFT, ipv6(1)]), (&right, [RIGHT, RIGHT_IPV6])] {
             for address in addresses.map(|address| format!("{}/24", address.ip())) {
-                let nodad = "nodad"; // Usable at once.
+                let nodad = "nodad"; // The address is usable at once.
                 ip(&[
                     "-n", namespace, "address", "add", &address, "dev", "cable", nodad,
                 ]);
             }
             if times_slower() > 1 {
-                // Turns of slow links are shorter than the packets of fast ones.
+                // On slow links a turn is shorter than a packet of 64 KiB.
                 let link = ["link", "set", "cable", "gso_max_size", "4096"];
                 ip(&[&["-n", namespace.as_str()], &link[..]].concat());
             }
@@ -130,17 +130,18 @@ impl Cable {
         format!("{}-{end}", self.name)
     }
 
-    /// A new group; `name` may lead into one that is there.
+    /// A new group; `name` may lead into an existing group.
     pub fn group(&self, name: &str) -> Group {
         let group = self.cgroup2.join(format!("{}-{name}", self.name));
         fs::create_dir(&group).unwrap();
         Group(group)
     }
 
-    /// A second cable, from the namespace of the caller to the right one. It goes with that.
+    /// A second cable, from the caller's namespace to the right one. It goes with the right
+    /// namespace.
     pub fn lead_out(&self) -> Outlet {
         let right = self.namespace(End::Right);
-        // At most 15 letters.
+        // The kernel allows 15 letters.
         let device = format!("elnet{}", std::process::id());
         ip(&[
             "link", "add", &device, "type", "veth", "peer", "name", "outside", "netns", &right,
@@ -163,7 +164,7 @@ impl Cable {
         }
     }
 
-    /// Does something in a namespace.
+    /// Runs `work` in a namespace.
     pub fn within<T: Send>(&self, end: End, work: impl FnOnce() -> T + Send) -> T {
         let namespace = self.namespace(end);
         thread::scope(|scope| {
@@ -177,8 +178,8 @@ impl Cable {
         })
     }
 
-    /// Starts this test binary as a process that is in the group and the namespace from its first
-    /// instruction on. There its test `plays_its_role` calls [`play`].
+    /// Starts this test binary in the group and the namespace, in both from its first instruction
+    /// on. Its test `plays_its_role` calls [`play`].
     pub fn spawn(&self, end: End, group: &Path, role: &str) -> Process {
         let namespace = format!("--net=/run/netns/{}", self.namespace(end));
         Self::start(&["nsenter", &namespace], group, role)
@@ -211,7 +212,7 @@ impl Cable {
         self.within(end, || TcpListener::bind(address).unwrap())
     }
 
-    /// What `tc` shows of the device at an end, without counters.
+    /// The disciplines that `tc` shows for the device at an end, without counters.
     pub fn queueing_disciplines(&self, end: End) -> String {
         let namespace = self.namespace(end);
         let shown = run("tc", &["-n", &namespace, "qdisc", "show", "dev", "cable"]);
@@ -223,7 +224,7 @@ impl Cable {
             .join("\n")
     }
 
-    /// Runs `tc` at an end; gives what it prints.
+    /// Runs `tc` at an end; returns its output.
     pub fn tc(&self, end: End, arguments: &str) -> String {
         let namespace = self.namespace(end);
         let arguments = arguments.split(' ');
@@ -234,7 +235,7 @@ impl Cable {
 
 impl Drop for Cable {
     fn drop(&mut self) {
-        // Not all may be there: a test that fails has to be able to end.
+        // A failed test may not have made all of them.
         for end in [End::Left, End::Right] {
             let namespace = self.namespace(end);
             let _ = Command::new("ip")
@@ -246,7 +247,7 @@ impl Drop for Cable {
 
 impl Drop for Group {
     fn drop(&mut self) {
-        // What was killed a moment ago may still be in it.
+        // A process that was just killed may still be in the group.
         let deadline = Instant::now() + Duration::from_secs(5);
         while fs::remove_dir(&self.0).is_err() && self.0.exists() && Instant::now() < deadline {
             thread::sleep(Duration::from_millis(5));
@@ -255,13 +256,13 @@ impl Drop for Group {
 }
 
 impl Process {
-    /// Waits until the process says something.
+    /// Waits until the process prints a line.
     pub fn wait_for(&mut self, expected: &str) {
         let mut line = String::new();
         while line.trim() != expected {
             line.clear();
             let length = self.lines.read_line(&mut line).unwrap();
-            assert!(length > 0, "the process ended before it said {expected}");
+            assert!(length > 0, "the process ended before it printed {expected}");
         }
     }
 
@@ -308,29 +309,29 @@ impl Sink {
         self.bytes.load(Ordering::Relaxed)
     }
 
-    /// Whether a connection has ended, with all that its sender had left to send.
+    /// Whether a connection has ended, including all that its sender had queued.
     pub fn has_ended_one(&self) -> bool {
         self.ended.load(Ordering::Acquire) > 0
     }
 }
 
-/// A rate for the tests, of so many megabytes a second on the usual machine. An emulated one, which
-/// is n times slower, also does n times the work for a packet.
+/// A rate in megabytes per second on the usual machine. An emulated machine that is n times slower
+/// also does n times the work per packet.
 pub fn mb_per_s(megabytes: usize) -> usize {
     megabytes * 1_000_000 / times_slower().pow(2) as usize
 }
 
-/// What the cable carries where it is shaped.
+/// The rate of the shaped cable.
 pub fn link_bytes_per_s() -> u64 {
     mb_per_s(20) as u64
 }
 
-/// How long a rate is measured: slow ones come in few packets.
+/// How long a rate is measured. Slow rates come in few packets.
 pub fn measured_for() -> Duration {
     Duration::from_secs(2) * times_slower()
 }
 
-/// Bytes per second that come into each sink over a time, once something came into each.
+/// The rates into the sinks over a time that begins when each sink has received something.
 pub fn rates<const N: usize>(sinks: [&Sink; N], over: Duration) -> [f64; N] {
     wait_until("traffic", || {
         sinks.iter().all(|sink| sink.bytes() > mb_per_s(1) as u64)
@@ -345,7 +346,7 @@ pub fn rates<const N: usize>(sinks: [&Sink; N], over: Duration) -> [f64; N] {
     rates
 }
 
-/// Takes a connection; neither it nor what is read from it is waited for without end.
+/// Accepts a connection. Accepting, reading and writing have deadlines.
 pub fn accept(listener: &TcpListener) -> TcpStream {
     listener.set_nonblocking(true).unwrap();
     let mut accepted = None;
@@ -382,7 +383,7 @@ pub fn receive(stream: &mut TcpStream, bytes: usize) {
     }
 }
 
-/// A process in a group sends and receives.
+/// Lets a process in a group send and receive.
 pub fn exchange(cable: &Cable, group: &Path, peer: SocketAddr, sent: usize, received: usize) {
     let listener = cable.listen(End::Right, peer);
     let role = format!("exchange {peer} {sent} {received}");
@@ -405,10 +406,10 @@ pub fn assert_near(measured: f64, expected: f64) {
     );
 }
 
-/// That counters have what was sent and received, and headers.
+/// Checks that the counters have the sent and received bytes plus headers.
 #[track_caller]
 pub fn assert_counted(counters: NetworkCounters, sent: usize, received: usize) {
-    // Each segment may have its headers, and an acknowledgement the other way.
+    // Each segment may have headers, and an acknowledgement in the other direction.
     let headers = (sent + received) / SEGMENT_BYTES * HEADER_BYTES;
     for (measured, payload) in [
         (counters.sent_bytes, sent),
@@ -422,8 +423,8 @@ pub fn assert_counted(counters: NetworkCounters, sent: usize, received: usize) {
     }
 }
 
-/// What a TCP connection gets through a receive limit, and then without it, in bytes per second. The
-/// first `burst` bytes use up what may come at once.
+/// The rates of a TCP connection with a receive limit and then without it, in bytes per second. The
+/// first `burst` bytes use up the bucket.
 pub fn receive_rates(
     cable: &Cable,
     group: &Path,
@@ -454,12 +455,12 @@ pub fn receive_rates(
     [limited, free]
 }
 
-/// What a process started by [`Cable::spawn`] does; `other` are roles that are not known here.
+/// Plays the role of a process started by [`Cable::spawn`]; `other` plays roles unknown here.
 pub fn play(other: impl FnOnce(&[&str])) {
     let Ok(role) = env::var(ROLE) else { return };
     let words: Vec<&str> = role.split(' ').collect();
     match words.as_slice() {
-        // Sends and receives so much, and waits for the peer to close.
+        // Sends and receives a number of bytes, and waits for the peer to close.
         ["exchange", peer, sent, received] => {
             let mut stream = TcpStream::connect(peer).unwrap();
             send(&mut stream, sent.parse().unwrap());
@@ -474,7 +475,7 @@ pub fn play(other: impl FnOnce(&[&str])) {
                 send(&mut stream, CHUNK_BYTES);
             }
         }
-        // Answers with one byte for each part that it has received.
+        // Answers each received part with one byte.
         ["receive", peer, parts @ ..] => {
             let mut stream = TcpStream::connect(peer).unwrap();
             for part in parts {

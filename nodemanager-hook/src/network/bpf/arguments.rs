@@ -1,11 +1,11 @@
-//! What bpf(2) takes, as the kernel's `union bpf_attr` lays it out for each command: whole words
-//! without gaps, addresses as numbers of 64 bits.
+//! Arguments of bpf(2), laid out as in the kernel's `union bpf_attr` for each command: whole words
+//! without gaps, addresses as 64-bit numbers.
 
-/// A name with its final zero.
+/// The size of a name, final zero included.
 pub const NAME_BYTES: usize = 16;
 
-/// Makes a map.
 #[repr(C)]
+#[derive(Default)]
 pub struct CreateMap {
     pub map_type: u32,
     pub key_bytes: u32,
@@ -17,8 +17,8 @@ pub struct CreateMap {
     pub name: [u8; NAME_BYTES],
 }
 
-/// Reads many values.
 #[repr(C)]
+#[derive(Default)]
 pub struct MapBatch {
     pub after: u64,
     pub last: u64,
@@ -30,8 +30,8 @@ pub struct MapBatch {
     pub flags: u64,
 }
 
-/// Reads or writes one value.
 #[repr(C)]
+#[derive(Default)]
 pub struct MapElement {
     pub map: u32,
     pub padding: u32,
@@ -40,8 +40,8 @@ pub struct MapElement {
     pub flags: u64,
 }
 
-/// Loads a program.
 #[repr(C)]
+#[derive(Default)]
 pub struct LoadProgram {
     pub program_type: u32,
     pub instruction_count: u32,
@@ -55,7 +55,6 @@ pub struct LoadProgram {
     pub name: [u8; NAME_BYTES],
 }
 
-/// Attaches or detaches a program.
 #[repr(C)]
 pub struct ChangeAttachment {
     pub group: u32,
@@ -64,8 +63,8 @@ pub struct ChangeAttachment {
     pub flags: u32,
 }
 
-/// Opens a program by its id.
 #[repr(C)]
+#[derive(Default)]
 pub struct OpenProgram {
     pub id: u32,
     pub next_id: u32,
@@ -88,7 +87,6 @@ pub struct ProgramInfo {
     pub name: [u8; NAME_BYTES],
 }
 
-/// Asks what a program is.
 #[repr(C)]
 pub struct AskInfo {
     pub program: u32,
@@ -96,7 +94,6 @@ pub struct AskInfo {
     pub info: u64,
 }
 
-/// Attaches a program by a link.
 #[repr(C)]
 pub struct CreateLink {
     pub program: u32,
@@ -105,8 +102,8 @@ pub struct CreateLink {
     pub flags: u32,
 }
 
-/// Lists programs.
 #[repr(C)]
+#[derive(Default)]
 pub struct QueryAttached {
     pub group: u32,
     pub hook: u32,
@@ -115,7 +112,7 @@ pub struct QueryAttached {
     pub ids: u64,
     pub count: u32,
     pub padding: u32,
-    // Not asked for, but kernels since 6.17 write the last of these whatever size they are told.
+    // Unused, but kernels since 6.17 write the last of these fields whatever size they are given.
     pub program_flags: u64,
     pub link_ids: u64,
     pub link_flags: u64,

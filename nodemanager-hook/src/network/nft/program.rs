@@ -1,4 +1,4 @@
-//! The program `nft`, and what it answers.
+//! Running `nft` and parsing its answers.
 
 use std::{
     collections::BTreeMap,
@@ -11,36 +11,22 @@ use serde::Deserialize;
 use super::script::TABLE;
 
 const PROGRAM: &str = "nft";
-/// The longest part of what it says that is repeated.
-const MOST_SAID_BYTES: usize = 300;
+/// The longest part of an error message that is repeated.
+const MOST_MESSAGE_BYTES: usize = 300;
 
-/// What `nft` could not do.
+/// Why `nft` failed.
 #[derive(Debug, thiserror::Error)]
 pub enum NftError {
-    /// It cannot be started.
-    #[error("cannot run {PROGRAM}: {source}; it is in the package nftables")]
-    Start {
-        /// Why.
-        source: io::Error,
-    },
-    /// It says no.
-    #[error("{PROGRAM}: {said}; it takes CAP_NET_ADMIN and a kernel with CONFIG_NF_TABLES_INET")]
-    Refused {
-        /// Its first lines.
-        said: String,
-    },
-    /// It answers something that is not as its documentation has it.
-    #[error("{PROGRAM}: its answer is not as expected: {source}")]
-    Answer {
-        /// Where.
-        source: serde_json::Error,
-    },
-    /// It does not say under which handle a rule can be removed.
-    #[error("{PROGRAM} gave no handle of a rule")]
+    #[error("cannot run {PROGRAM}: {source}; install the package nftables")]
+    Start { source: io::Error },
+    #[error("{PROGRAM}: {message}; it needs CAP_NET_ADMIN and a kernel with CONFIG_NF_TABLES_INET")]
+    Refused { message: String },
+    #[error("{PROGRAM}: unexpected answer: {source}")]
+    Answer { source: serde_json::Error },
+    #[error("{PROGRAM} returned no handle of a rule")]
     NoHandle,
 }
 
-/// One counter.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 pub struct Counter {
     pub packets: u64,
@@ -52,7 +38,7 @@ struct Answer {
     nftables: Vec<Object>,
 }
 
-/// An object of the answer; of all kinds only these matter here.
+/// An object of the answer, of the kinds that matter here.
 #[derive(Deserialize)]
 struct Object {
     counter: Option<NamedCounter>,
@@ -77,26 +63,17 @@ struct Rule {
     handle: u64,
 }
 
-/// Whether the kernel would take a script; changes nothing.
-///
-/// # Errors
-/// Why not.
+/// Checks whether the kernel would accept a script; changes nothing.
 pub fn check(script: &str) -> Result<(), NftError> {
     run(&["--check", script]).map(|_| ())
 }
 
-/// Does a script as a whole or not at all.
-///
-/// # Errors
-/// Why not.
+/// Applies a script as a whole or not at all.
 pub fn apply(script: &str) -> Result<(), NftError> {
     run(&[script]).map(|_| ())
 }
 
-/// As [`apply`]; gives the handles of the rules that were added to a chain each.
-///
-/// # Errors
-/// Why not.
+/// As [`apply`]; returns the handle of the rule added to each chain.
 pub fn add_rules(script: &str, chains: [&str; 2]) -> Result<[u64; 2], NftError> {
     let answer = run(&["--json", "--echo", "--handle", script])?;
     let rules = added_rules(&answer)?;
@@ -105,16 +82,14 @@ pub fn add_rules(script: &str, chains: [&str; 2]) -> Result<[u64; 2], NftError> 
 }
 
 /// All counters of the agent's table by name.
-///
-/// # Errors
-/// Those of asking.
 pub fn counters() -> Result<BTreeMap<String, Counter>, NftError> {
     let mut arguments = vec!["--json", "list", "counters", "table"];
     arguments.extend(TABLE.split(' '));
     parse_counters(&run(&arguments)?)
 }
 
-/// Scripts are arguments: with `--json` it reads its input twice, and finds nothing in a pipe then.
+/// Scripts are arguments: with `--json`, `nft` reads its input twice, and a pipe is empty the
+/// second time.
 fn run(arguments: &[&str]) -> Result<Vec<u8>, NftError> {
     let output = Command::new(PROGRAM)
         .args(arguments)
@@ -124,10 +99,10 @@ fn run(arguments: &[&str]) -> Result<Vec<u8>, NftError> {
     if output.status.success() {
         return Ok(output.stdout);
     }
-    let said = String::from_utf8_lossy(&output.stderr);
-    let mut said = said.lines().next().unwrap_or("it failed").to_owned();
-    said.truncate(said.floor_char_boundary(MOST_SAID_BYTES));
-    Err(NftError::Refused { said })
+    let message = String::from_utf8_lossy(&output.stderr);
+    let mut message = message.lines().next().unwrap_or("it failed").to_owned();
+    message.truncate(message.floor_char_boundary(MOST_MESSAGE_BYTES));
+    Err(NftError::Refused { message })
 }
 
 fn parse(answer: &[u8]) -> Result<Vec<Object>, NftError> {
@@ -153,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counters_and_handles_are_found_among_what_else_is_answered() {
+    fn counters_and_handles_are_found_among_other_objects() {
         let listed =
             br#"{"nftables": [{"metainfo": {"version": "1.0.6", "json_schema_version": 1}},
             {"counter": {"family": "inet", "name": "sent_1", "table": "elastane", "handle": 6,

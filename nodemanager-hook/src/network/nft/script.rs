@@ -1,137 +1,103 @@
-//! What `nft` is told: one table of the agent's own, with two chains and three counters a group.
+//! Scripts for `nft`: one table of the agent's, with two chains and three counters per group.
 //!
 //! In version 2 the kernel finds the group of a packet's socket by its path, in version 1 by the
 //! class id (`net_cls`) that the agent gave the group.
 
-use std::fmt::Write as _;
-
-/// The table that holds everything.
+/// The agent's table.
 pub const TABLE: &str = "inet elastane";
-/// Counters of received and sent bytes, and of dropped packets, end in the group's number.
+// Prefixes of counters; a group's number follows.
 pub const RECEIVED: &str = "received_";
 pub const SENT: &str = "sent_";
 pub const DROPPED: &str = "dropped_";
+const COUNTERS: [&str; 3] = [RECEIVED, SENT, DROPPED];
+/// The base chains. A chain of each group extends each of them.
+pub const CHAINS: [&str; 2] = ["receive", "send"];
 
-/// Packets up to this many bytes pass a receive limit, as with BPF.
+/// Packets up to this size pass a receive limit, as with BPF.
 const SMALL_PACKET_BYTES: u32 = 128;
-/// Beside the second's bytes that nft's bucket holds anyway: one packet, as the card hands it on.
+/// Burst beyond the one second of nft's bucket: one packet, as the card hands it over.
 const BURST_BYTES: u32 = 64 * 1024;
 
-/// How the packets of a group are told.
+/// How packets of a group are matched.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Match {
-    /// By the path below `/sys/fs/cgroup`, without quotes and escapes in it.
+    /// The path below `/sys/fs/cgroup`, without quotes and escapes.
     Path(String),
-    /// By the class id of a `net_cls` group.
+    /// The class id of a `net_cls` group.
     ClassId(u32),
 }
 
-/// What is wanted of a group.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Rules {
     pub receive_bytes_per_s: Option<u64>,
     pub send_priority: Option<u32>,
 }
 
-/// Makes the table; one that a killed agent left goes.
+/// Creates the table anew; removes the table that a killed agent left.
 pub fn make_table() -> String {
+    let [receive, send] = CHAINS;
     format!(
-        "add table {TABLE}
-delete table {TABLE}
+        "{}\
 add table {TABLE}
-add chain {TABLE} receive {{ type filter hook input priority 0; policy accept; }}
-add chain {TABLE} send {{ type filter hook output priority 0; policy accept; }}
-"
+add chain {TABLE} {receive} {{ type filter hook input priority 0; policy accept; }}
+add chain {TABLE} {send} {{ type filter hook output priority 0; policy accept; }}
+",
+        remove_table()
     )
 }
 
-/// Removes the table; that there is none is no error.
+/// Removes the table. Adding the table first avoids an error if it is missing.
 pub fn remove_table() -> String {
     format!("add table {TABLE}\ndelete table {TABLE}\n")
 }
 
 /// Begins to count a group.
 pub fn add_group(number: u32, by: &Match) -> String {
-    let mut script = String::new();
-    for counter in [RECEIVED, SENT, DROPPED] {
-        line(
-            &mut script,
-            &format!("add counter {TABLE} {counter}{number}"),
-        );
-    }
-    for direction in ["receive", "send"] {
-        line(
-            &mut script,
-            &format!("add chain {TABLE} {direction}_{number}"),
-        );
-    }
-    script += &set_rules(number, Rules::default());
-    let of_group = by.expression();
-    for direction in ["receive", "send"] {
-        let jump = format!("{of_group} jump {direction}_{number}");
-        line(&mut script, &format!("add rule {TABLE} {direction} {jump}"));
-    }
-    script
+    let group = by.expression();
+    let counters = COUNTERS.map(|name| format!("add counter {TABLE} {name}{number}\n"));
+    let chains = CHAINS.map(|chain| format!("add chain {TABLE} {chain}_{number}\n"));
+    let jumps =
+        CHAINS.map(|chain| format!("add rule {TABLE} {chain} {group} jump {chain}_{number}\n"));
+    let rules = set_rules(number, Rules::default());
+    [counters.concat(), chains.concat(), rules, jumps.concat()].concat()
 }
 
-/// Replaces what is done with a group's packets; its counters go on.
+/// Replaces the rules of a group; the counters keep their values.
 pub fn set_rules(number: u32, rules: Rules) -> String {
-    let mut script = String::new();
-    let (receive, send) = (format!("receive_{number}"), format!("send_{number}"));
-    line(&mut script, &format!("flush chain {TABLE} {receive}"));
-    if let Some(rate) = rules.receive_bytes_per_s {
-        let over = format!("limit rate over {rate} bytes/second burst {BURST_BYTES} bytes");
-        let dropped = format!("counter name {DROPPED}{number} drop");
-        line(
-            &mut script,
-            &format!(
-                "add rule {TABLE} {receive} meta length > {SMALL_PACKET_BYTES} {over} {dropped}"
-            ),
-        );
-    }
-    line(
-        &mut script,
-        &format!("add rule {TABLE} {receive} counter name {RECEIVED}{number}"),
-    );
-    line(&mut script, &format!("flush chain {TABLE} {send}"));
-    if let Some(priority) = rules.send_priority {
-        let class = format!("{:x}:{:x}", priority >> 16, priority & 0xffff);
-        line(
-            &mut script,
-            &format!("add rule {TABLE} {send} meta priority set {class}"),
-        );
-    }
-    line(
-        &mut script,
-        &format!("add rule {TABLE} {send} counter name {SENT}{number}"),
-    );
-    script
+    let [receive, send] = CHAINS.map(|chain| format!("{TABLE} {chain}_{number}"));
+    let limit = rules.receive_bytes_per_s.map(|rate| {
+        format!(
+            "add rule {receive} meta length > {SMALL_PACKET_BYTES} limit rate over {rate} \
+             bytes/second burst {BURST_BYTES} bytes counter name {DROPPED}{number} drop\n"
+        )
+    });
+    let class = rules.send_priority.map(|priority| {
+        let (major, minor) = (priority >> 16, priority & 0xffff);
+        format!("add rule {send} meta priority set {major:x}:{minor:x}\n")
+    });
+    [
+        format!("flush chain {receive}\n"),
+        limit.unwrap_or_default(),
+        format!("add rule {receive} counter name {RECEIVED}{number}\n"),
+        format!("flush chain {send}\n"),
+        class.unwrap_or_default(),
+        format!("add rule {send} counter name {SENT}{number}\n"),
+    ]
+    .concat()
 }
 
-/// Ends the counting of a group. `handles` are those of its rules in `receive` and `send`.
+/// Ends the counting of a group. `handles` are those of the group's rules in [`CHAINS`].
 pub fn remove_group(number: u32, handles: [u64; 2]) -> String {
     let mut script = String::new();
-    for (direction, handle) in ["receive", "send"].into_iter().zip(handles) {
-        line(
-            &mut script,
-            &format!("delete rule {TABLE} {direction} handle {handle}"),
-        );
-        line(
-            &mut script,
-            &format!("flush chain {TABLE} {direction}_{number}"),
-        );
-        line(
-            &mut script,
-            &format!("delete chain {TABLE} {direction}_{number}"),
+    for (chain, handle) in CHAINS.into_iter().zip(handles) {
+        script += &format!(
+            "delete rule {TABLE} {chain} handle {handle}\n\
+             flush chain {TABLE} {chain}_{number}\n\
+             delete chain {TABLE} {chain}_{number}\n"
         );
     }
-    for counter in [RECEIVED, SENT, DROPPED] {
-        line(
-            &mut script,
-            &format!("delete counter {TABLE} {counter}{number}"),
-        );
-    }
-    script
+    let counters = COUNTERS.map(|name| format!("delete counter {TABLE} {name}{number}\n"));
+    script + &counters.concat()
 }
 
 impl Match {
@@ -146,17 +112,12 @@ impl Match {
     }
 }
 
-fn line(script: &mut String, text: &str) {
-    // Writing to a String cannot fail.
-    let _ = writeln!(script, "{text}");
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_group_of_version_2_is_told_by_its_path_at_its_depth() {
+    fn a_group_of_version_2_is_matched_by_its_path_at_its_depth() {
         let by = Match::Path("yarn/elastane/container_1".into());
         let script = add_group(3, &by);
         let rule = "receive socket cgroupv2 level 3 \"yarn/elastane/container_1\" jump receive_3";
@@ -164,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_above_the_rate_is_dropped_before_it_is_counted() {
+    fn packets_above_the_rate_are_dropped_before_they_are_counted() {
         let rules = Rules {
             receive_bytes_per_s: Some(5_000_000),
             send_priority: Some(0x7e1a_0010),

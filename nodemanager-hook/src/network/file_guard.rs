@@ -1,42 +1,36 @@
-//! A file of a group that is set while the group is measured.
+//! A control file of a group that is set while the group is measured.
 
 use std::path::{Path, PathBuf};
 
 use super::{error::NetworkError, link::is_own};
 use crate::actuators::{KernelFileError, read_text, write_text};
 
-/// Holds what it held before again when it is dropped.
+/// Writes the unset value back when it is dropped.
 #[derive(Debug)]
-pub struct TakenFile {
+pub struct FileGuard {
     path: PathBuf,
     unset: String,
 }
 
-impl TakenFile {
-    /// Takes a file that holds 0, or what a killed agent left: a number of the agent's.
-    ///
-    /// # Errors
-    /// What somebody else has written; those of the file.
+impl FileGuard {
+    /// Sets a file that holds 0, or a number that a killed agent left. Fails if the file holds
+    /// another owner's number.
     pub fn take(path: &Path, unset: &str, text: &str) -> Result<Self, NetworkError> {
         Self::check(path, &read_text(path)?)?;
         Ok(Self::set(path, unset, text)?)
     }
 
-    /// Writes `text` to a file, and `unset` at the end.
-    ///
-    /// # Errors
-    /// Those of the file.
+    /// Sets a file without a check.
     pub fn set(path: &Path, unset: &str, text: &str) -> Result<Self, KernelFileError> {
-        let file = Self {
+        let guard = Self {
             path: path.into(),
             unset: unset.into(),
         };
-        file.write(text)?;
-        Ok(file)
+        guard.write(text)?;
+        Ok(guard)
     }
 
-    /// # Errors
-    /// A number in a file that is neither 0 nor the agent's.
+    /// Fails if the number that a file holds is neither 0 nor the agent's.
     pub fn check(path: &Path, held: &str) -> Result<(), NetworkError> {
         let held = held.trim();
         let is_free = held
@@ -48,14 +42,12 @@ impl TakenFile {
         })
     }
 
-    /// # Errors
-    /// Those of the file.
     pub fn write(&self, text: &str) -> Result<(), KernelFileError> {
         write_text(&self.path, text)
     }
 }
 
-impl Drop for TakenFile {
+impl Drop for FileGuard {
     fn drop(&mut self) {
         match self.write(&self.unset) {
             Err(error) if !error.is_gone() => log::warn!("{error}"),

@@ -1,0 +1,12 @@
+//! The counters of a group.
+
+/// What one group received and sent since it was attached, IP headers included.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct NetworkCounters {
+    pub received_bytes: u64,
+    /// Bytes that the group's sockets sent, retransmissions included.
+    pub sent_bytes: u64,
+    /// Packets that the receive limit dropped; `received_bytes` does not include them. The kernel
+    /// may count several segments of a connection as one packet here.
+    pub dropped_packets: u64,
+}
