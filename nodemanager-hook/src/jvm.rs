@@ -1,13 +1,15 @@
 //! The JVMs of a container: what their heaps hold, and how they give memory back.
 //!
-//! [`Jvms`] finds the JVMs among processes; [`Jvm::heap`] reads the counters that a JVM publishes in
-//! a file; [`Control`] asks a JVM by its attach protocol for what [`recipe`] says, on the thread of
-//! a [`Worker`]; [`HeapFollower`] says in which order heap and limit change.
+//! [`Jvms`] finds the JVMs among processes. [`Jvm::heap`] reads the counters that a JVM publishes
+//! in a file. [`Control`] sends a JVM the commands of its [`recipe`] by the attach protocol, on the
+//! thread of a [`Worker`]. [`HeapFollower`] orders changes of heap and limit.
 //!
-//! Everything in a job's files and everything that answers on its socket is the job's word: it is
-//! bounded, it is waited for with a deadline, and no link in it is followed.
+//! The job controls its files and its sockets. So everything that the agent reads there is bounded,
+//! every wait has a deadline, and no link is followed.
+#![allow(missing_docs, reason = "public for the integration tests only")]
 
 mod attach;
+mod attach_error;
 mod backoff;
 mod control;
 mod finder;
@@ -16,10 +18,10 @@ mod heap_follower;
 mod host;
 mod instance;
 mod job_files;
-mod listener;
 mod mappings;
 mod perf_file;
 mod process;
+mod trigger;
 mod worker;
 
 pub mod command;
@@ -28,7 +30,7 @@ pub mod recipe;
 pub mod reply;
 
 pub use self::{
-    attach::{AttachError, Patience},
+    attach_error::AttachError,
     command::{Command, Flag},
     control::{Control, ControlError, Former},
     finder::Jvms,

@@ -1,4 +1,4 @@
-//! The heaps of containers' JVMs, by a real agent.
+//! A real agent measures and changes the heaps of containers' JVMs.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // helpers of tests
 
 mod common;
@@ -15,7 +15,7 @@ use nix::sys::signal::Signal;
 
 const ID: &str = "container_1_0001_01_000001";
 
-/// A JVM that stands for a container.
+/// The container of this JVM.
 fn running(workload: &Workload) -> RunningContainer {
     RunningContainer {
         container: ID.into(),
@@ -36,7 +36,7 @@ fn newest(report: &Report) -> Option<Usage> {
 }
 
 #[test]
-fn a_report_has_what_a_jvm_holds_until_it_ends() {
+fn a_report_has_the_heap_of_a_jvm_until_the_jvm_ends() {
     let Some(parent) = Parent::new() else { return };
     let agent = Agent::start(&parent.name);
     let mut workload = Workload::start("-Xmx300m -XX:+UseG1GC");
@@ -51,12 +51,12 @@ fn a_report_has_what_a_jvm_holds_until_it_ends() {
     });
     workload.hold(20);
     workload.own_figures();
-    wait_until("it follows the heap", || {
+    wait_until("the report follows the heap", || {
         newest(&agent.report()).is_some_and(|usage| usage.heap_used_bytes < 60 * MIB)
     });
     drop(workload);
     let sequence = agent.report().sequence;
-    wait_until("two samples without it", || {
+    wait_until("two samples without the JVM", || {
         agent.report().sequence >= sequence + 2
     });
     let usage = newest(&agent.report()).unwrap();
@@ -65,7 +65,7 @@ fn a_report_has_what_a_jvm_holds_until_it_ends() {
 }
 
 #[test]
-fn the_units_capabilities_are_enough_for_the_jvm_of_another_user() {
+fn the_units_capabilities_suffice_for_the_jvm_of_another_user() {
     let Some(parent) = Parent::new() else { return };
     let mut agent = Agent::prepare_with(&parent.name, "", "");
     agent.give_capabilities(&unit_capabilities());
@@ -87,7 +87,7 @@ fn the_units_capabilities_are_enough_for_the_jvm_of_another_user() {
 }
 
 #[test]
-fn heaps_are_left_alone_where_they_are_not_to_be_measured() {
+fn heaps_are_not_measured_when_the_configuration_says_so() {
     let Some(parent) = Parent::new() else { return };
     let agent = Agent::start_with(&parent.name, "[jvm]\nmeasure = false\n");
     let workload = Workload::start("-Xmx64m");
@@ -99,8 +99,8 @@ fn heaps_are_left_alone_where_they_are_not_to_be_measured() {
     assert_eq!(usage.heap_committed_bytes, 0);
 }
 
-/// A JVM in a container whose memory has been limited from its start on, with a peak of 600 MB
-/// and 50 MB live; its flags as they were; and its container as the kernel's files know it.
+/// A JVM with 50 MB live after a peak of 600 MB, in a container with a memory limit from the start;
+/// its former flags; and its container.
 struct AfterAPeak {
     workload: Workload,
     former: Former,
@@ -113,7 +113,7 @@ impl AfterAPeak {
     }
 
     fn of(workload: Workload, agent: &Agent, parent: &Parent) -> Self {
-        // Only its name is used: it says where the groups are.
+        // Gives the container a name; the groups are named after it.
         let tree = Tree::new("sleep 60");
         let mut this = Self {
             former: workload.control().former().unwrap(),
@@ -123,7 +123,7 @@ impl AfterAPeak {
         this.run(agent);
         agent.apply(60_000, this.plan(1024));
         this.workload.hold(600);
-        // What it held before it was in the group is charged elsewhere, and little by now.
+        // Memory from before the JVM joined the group is charged elsewhere, but is little by now.
         wait_until("the wide limit is in force", || {
             parent.memory_limit(&this.tree) == Some(1024 * MIB)
         });
@@ -147,7 +147,7 @@ impl AfterAPeak {
         })]
     }
 
-    /// Lets the plan ask for 256 MiB, and waits until the JVM has given back.
+    /// Plans 256 MiB and waits until the JVM has given memory back.
     fn shrink(&mut self, agent: &Agent, parent: &Parent) {
         agent.apply(60_000, self.plan(256));
         self.workload
@@ -158,7 +158,7 @@ impl AfterAPeak {
         });
         assert!(self.workload.is_alive());
         assert_ne!(self.flags(), self.former);
-        wait_until("it does not go on collecting", || {
+        wait_until("the JVM stops collecting", || {
             let interval = Flag::G1PeriodicGCInterval;
             self.flags().flags[&interval] == self.former.flags[&interval]
         });
@@ -169,13 +169,11 @@ impl AfterAPeak {
     }
 
     fn wait_for_former_flags(&self) {
-        wait_until("its flags are what they were", || {
-            self.flags() == self.former
-        });
+        wait_until("the flags are restored", || self.flags() == self.former);
     }
 }
 
-/// Why the JVM was sent something last, by the audit file.
+/// The reason of the last command to the JVM, by the audit log.
 fn last_reason_of_jvm(agent: &Agent, jvm: &AfterAPeak) -> String {
     let text = std::fs::read_to_string(agent.directory().join("audit.jsonl")).unwrap();
     let lines = text.lines().map(|line| serde_json::from_str(line).unwrap());
@@ -191,13 +189,13 @@ fn journal(agent: &Agent) -> String {
 }
 
 #[test]
-fn a_jvm_gives_back_before_its_limit_comes_down_and_is_restored_with_the_plans_end() {
+fn a_jvm_shrinks_before_its_limit_falls_and_is_restored_when_the_plan_ends() {
     let Some(parent) = Parent::new() else { return };
     let agent = Agent::start(&parent.name);
     let mut jvm = AfterAPeak::new(&agent, &parent);
     jvm.shrink(&agent, &parent);
     assert!(journal(&agent).contains("MinHeapFreeRatio"));
-    // It may grow again when the plan rises, and does so under a limit that is there already.
+    // When the plan rises, the limit rises first and the JVM may grow.
     agent.apply(60_000, jvm.plan(1024));
     wait_until("the limit rises", || {
         parent.memory_limit(&jvm.tree) == Some(1024 * MIB)
@@ -248,22 +246,22 @@ fn a_jvm_is_restored_however_its_container_or_its_agent_ends() {
         end(&mut agent, &jvm);
         wait_until(reason, || jvm.flags() == jvm.former);
         assert!(jvm.workload.is_alive());
-        wait_until("the journal knows no JVM", || {
+        wait_until("the journal has no JVM", || {
             !journal(&agent).contains("Ratio")
         });
-        wait_until("the audit file has the reason", || {
+        wait_until("the audit log has the reason", || {
             last_reason_of_jvm(&agent, &jvm) == reason
         });
     }
 }
 
 #[test]
-fn a_jvm_is_asked_for_nothing_where_heaps_do_not_follow() {
+fn a_jvm_is_sent_nothing_when_heaps_do_not_follow_the_plan() {
     let Some(parent) = Parent::new() else { return };
     let agent = Agent::start_with(&parent.name, "[jvm]\nfollow = false\n");
     let jvm = AfterAPeak::new(&agent, &parent);
     agent.apply(60_000, jvm.plan(256));
-    wait_until("the limit is as low as what is resident allows", || {
+    wait_until("the limit is as low as resident memory allows", || {
         let limit = parent.memory_limit(&jvm.tree);
         limit.is_some_and(|limit| limit < 1024 * MIB)
     });

@@ -1,4 +1,4 @@
-//! Real JVMs: what their heaps hold, how they give memory back, and who is never sent anything.
+//! Real JVMs: their counters, how they give memory back, and which processes are sent nothing.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // helpers of tests
 
 #[path = "common/java.rs"]
@@ -41,19 +41,19 @@ fn error_of<T: std::fmt::Debug>(result: Result<T, ControlError>) -> AttachError 
     error.source
 }
 
-/// That the JVM runs, got no SIGQUIT and has no file of the agent's beside it.
-fn was_left_in_peace(workload: &mut Workload) {
+/// Checks that the JVM runs, got no SIGQUIT and has no trigger file.
+fn was_left_alone(workload: &mut Workload) {
     for pending in ["SigPnd:", "ShdPnd:"] {
         assert_eq!(workload.status(pending), "0000000000000000");
     }
     assert!(workload.is_alive());
     workload.own_figures();
-    // A JVM that finds no reason for the signal prints its threads.
+    // A JVM that finds no trigger file prints its threads.
     assert_eq!(workload.other_lines(), Vec::<String>::new());
     assert!(!Path::new(&format!("/tmp/.attach_pid{}", workload.pid())).exists());
 }
 
-/// A peak of 600 MB, then 50 MB live.
+/// A JVM with 50 MB live after a peak of 600 MB.
 fn after_a_peak(options: &str) -> Workload {
     let mut workload = Workload::start(options);
     workload.hold(600);
@@ -68,13 +68,13 @@ fn g1_gives_memory_back_grows_again_and_is_restored_after_a_crash() {
     let control = workload.control();
     let former = control.former().unwrap();
     control.carry_out(shrink(100), &former).unwrap();
-    // The first periodic collection leaves 140 to 160 of more than 650; the next one comes when the
-    // JVM has been idle for 3 s again, which a busy machine puts off.
+    // The first periodic collection leaves 140 to 160 MB of more than 650 MB. The next one comes
+    // after the JVM was idle for 3 s, which a busy machine delays.
     let took = workload.wait_for_resident("G1 gives back", |mib| mib < 200);
     assert!(took < Duration::from_secs(10), "{took:?}");
     workload.hold(500);
-    assert!(workload.resident_mib() > 500, "it could not grow");
-    // What another agent finds in the journal is enough.
+    assert!(workload.resident_mib() > 500, "the JVM could not grow");
+    // The journal is enough for another agent.
     let journal = serde_json::to_string(&former).unwrap();
     drop(control);
     let kept: Former = serde_json::from_str(&journal).unwrap();
@@ -85,7 +85,8 @@ fn g1_gives_memory_back_grows_again_and_is_restored_after_a_crash() {
     assert_eq!(kept.flags[&Flag::MinHeapFreeRatio], 40);
 }
 
-/// Gives back after a soft bound of 100 MiB until less than so many MiB are resident, and grows again.
+/// Sets a soft bound of 100 MiB until less than `most_mib` are resident, and lets the JVM grow
+/// again.
 fn follows_a_soft_bound(workload: &mut Workload, what: &str, most_mib: u64) {
     let control = workload.control();
     let former = control.former().unwrap();
@@ -101,10 +102,10 @@ fn follows_a_soft_bound(workload: &mut Workload, what: &str, most_mib: u64) {
         .carry_out(Wish::Grow { heap_bytes }, &former)
         .unwrap();
     assert_eq!(control.former().unwrap(), former);
-    // That it holds so much says that it could grow. The kernel counts its pages while the collector
-    // maps them elsewhere, so one look may miss some.
+    // Holding this much shows that the JVM could grow. The collector remaps pages while the kernel
+    // counts them, so a single reading may miss some.
     workload.hold(500);
-    workload.wait_for_resident("what it holds is resident", |mib| mib > 500);
+    workload.wait_for_resident("the held memory is resident", |mib| mib > 500);
 }
 
 #[test]
@@ -133,7 +134,7 @@ fn zgc_gives_memory_back_and_grows_again() {
 fn shenandoah_gives_memory_back_and_grows_again() {
     let options = "-Xmx700m -XX:+UnlockExperimentalVMOptions -XX:+UseShenandoahGC";
     if !java::starts_with(options) {
-        return; // Not every build of a JDK has it.
+        return; // Not every JDK has Shenandoah.
     }
     let mut workload = after_a_peak(options);
     assert_eq!(workload.control().kind().collector, Collector::Shenandoah);
@@ -167,11 +168,11 @@ fn parallel_is_left_alone() {
         assert!(matches!(recipe, Recipe::LeaveAlone(_)), "{recipe:?}");
     }
     assert!(!socket_of(&workload).exists());
-    was_left_in_peace(&mut workload);
+    was_left_alone(&mut workload);
 }
 
 #[test]
-fn the_counters_say_what_the_jvm_says() {
+fn the_counters_agree_with_the_jvms_own_figures() {
     for (option, collector) in [
         ("-XX:+UseSerialGC", Collector::Serial),
         ("-XX:+UseParallelGC", Collector::Parallel),
@@ -183,14 +184,14 @@ fn the_counters_say_what_the_jvm_says() {
         let data = jvm.data().unwrap();
         assert_eq!((data.collector, data.java_version), (collector, 17));
         workload.hold(40);
-        // The JVM copies some counters to the file each 50 ms, and may collect at any time, after
-        // which its own figures are others.
+        // The JVM copies some counters to the file each 50 ms. A collection at any time changes its
+        // own figures.
         wait_until(
             &format!("{option}: its own figures in the counters"),
             || {
                 let own = workload.own_figures();
                 let heap = jvm.heap().unwrap().unwrap();
-                // Serial and Parallel count one survivor space less than they have.
+                // Serial and Parallel leave one survivor space out.
                 heap.used_bytes.abs_diff(own[0]) <= 3 * MIB
                     && heap.committed_bytes.abs_diff(own[1]) <= 16 * MIB
                     && heap.max_bytes.abs_diff(own[2]) <= 16 * MIB
@@ -213,7 +214,7 @@ fn a_stopped_jvm_is_sent_nothing() {
     let mut workload = Workload::start("-Xmx64m");
     let control = workload.control();
     workload.signal(Signal::SIGSTOP);
-    wait_until("it is stopped", || {
+    wait_until("the JVM is stopped", || {
         workload.status("State:").starts_with('T')
     });
     let begun = Instant::now();
@@ -225,8 +226,7 @@ fn a_stopped_jvm_is_sent_nothing() {
     assert!(begun.elapsed() < Duration::from_millis(200));
     assert_eq!(workload.status("ShdPnd:"), "0000000000000000");
     workload.signal(Signal::SIGCONT);
-    was_left_in_peace(&mut workload);
-    // It answers again.
+    was_left_alone(&mut workload);
     control.former().unwrap();
 }
 
@@ -243,7 +243,7 @@ fn a_frozen_jvm_is_sent_nothing() {
     let control = workload.control();
     let home = Home::enter(&group, workload.pid());
     fs::write(group.join(file), frozen).unwrap();
-    wait_until("it is frozen", || {
+    wait_until("the JVM is frozen", || {
         let events = fs::read_to_string(group.join("cgroup.events"));
         let state = fs::read_to_string(group.join(file)).unwrap();
         state.trim() == frozen && events.is_ok_and(|events| events.contains("frozen 1"))
@@ -253,10 +253,10 @@ fn a_frozen_jvm_is_sent_nothing() {
     assert!(matches!(error, AttachError::Frozen { .. }), "{error}");
     fs::write(group.join(file), thawed).unwrap();
     drop(home);
-    was_left_in_peace(&mut workload);
+    was_left_alone(&mut workload);
 }
 
-/// A group of the test's own, with one process that goes back where it was.
+/// A group with one process, which is moved back at the end.
 struct Home<'a> {
     group: &'a Path,
     pid: u32,
@@ -282,7 +282,7 @@ impl Drop for Home<'_> {
 
 #[test]
 fn a_jvm_without_a_handler_or_without_attach_is_sent_nothing() {
-    // With -Xrs it listens from the start, and catches no signal.
+    // With -Xrs a JVM listens from the start and catches no signal.
     let mut workload = Workload::start("-Xmx64m -Xrs");
     let control = workload.control();
     control.former().unwrap();
@@ -290,17 +290,17 @@ fn a_jvm_without_a_handler_or_without_attach_is_sent_nothing() {
     assert!(!catches_quit(workload.pid()));
     let error = error_of(control.former());
     assert!(matches!(error, AttachError::NoHandler { .. }), "{error}");
-    was_left_in_peace(&mut workload);
+    was_left_alone(&mut workload);
     drop(workload);
     let mut workload = Workload::start("-Xmx64m -XX:+DisableAttachMechanism");
     let error = error_of(workload.control().former());
     assert!(matches!(error, AttachError::Disabled { .. }), "{error}");
-    was_left_in_peace(&mut workload);
+    was_left_alone(&mut workload);
 }
 
 #[test]
-fn a_process_that_catches_the_signal_is_no_jvm_for_that() {
-    // What a shell in the background ignores cannot be caught by those that it starts.
+fn catching_sigquit_does_not_make_a_process_a_jvm() {
+    // A shell in the background ignores SIGQUIT, and its children could not catch the signal.
     let mut child = std::process::Command::new("env")
         .args(["--default-signal=QUIT", "sh"])
         .args(["-c", "trap : QUIT; echo ready; read line"])
@@ -308,7 +308,7 @@ fn a_process_that_catches_the_signal_is_no_jvm_for_that() {
         .stdout(std::process::Stdio::piped())
         .spawn()
         .unwrap();
-    wait_until("the handler is there", || catches_quit(child.id()));
+    wait_until("the handler is set", || catches_quit(child.id()));
     assert!(Jvm::find(&host(), child.id()).unwrap().is_none());
     child.kill().unwrap();
     child.wait().unwrap();
@@ -316,7 +316,7 @@ fn a_process_that_catches_the_signal_is_no_jvm_for_that() {
 }
 
 #[test]
-fn what_lies_where_the_socket_should_is_refused_unless_it_is_the_jvms() {
+fn only_the_jvms_own_socket_is_accepted() {
     let mut workload = Workload::start("-Xmx64m");
     let control = workload.control();
     let socket = socket_of(&workload);
@@ -328,7 +328,7 @@ fn what_lies_where_the_socket_should_is_refused_unless_it_is_the_jvms() {
     listener.set_nonblocking(true).unwrap();
     symlink(&elsewhere, &socket).unwrap();
     assert!(
-        message().ends_with("is a link, or no socket"),
+        message().ends_with("is a link, or is not a socket"),
         "{}",
         message()
     );
@@ -336,7 +336,7 @@ fn what_lies_where_the_socket_should_is_refused_unless_it_is_the_jvms() {
 
     fs::write(&socket, "").unwrap();
     assert!(
-        message().ends_with("is a link, or no socket"),
+        message().ends_with("is a link, or is not a socket"),
         "{}",
         message()
     );
@@ -351,8 +351,11 @@ fn what_lies_where_the_socket_should_is_refused_unless_it_is_the_jvms() {
     chown(&socket, Some(NOBODY), None).unwrap();
     assert!(message().contains("belongs to uid 65534"), "{}", message());
     fs::remove_file(&socket).unwrap();
-    assert!(listener.accept().is_err(), "somebody was lured");
-    was_left_in_peace(&mut workload);
+    assert!(
+        listener.accept().is_err(),
+        "the agent connected to another process"
+    );
+    was_left_alone(&mut workload);
     control.former().unwrap();
 }
 
@@ -369,7 +372,7 @@ fn counters_that_are_not_the_jvms_own_are_refused() {
     });
     let file = user.unwrap();
     let mut jvm = workload.find();
-    // The job cuts its own file.
+    // The job truncates its own file.
     let copy = fs::read(&file).unwrap();
     fs::OpenOptions::new()
         .write(true)
@@ -379,7 +382,7 @@ fn counters_that_are_not_the_jvms_own_are_refused() {
         .unwrap();
     assert!(jvm.heap().is_err());
     fs::remove_file(&file).unwrap();
-    // Another file with its name is not what the JVM has mapped.
+    // The JVM has not mapped another file of the same name.
     fs::write(&file, copy).unwrap();
     assert!(!workload.find().has_counters());
     fs::remove_file(&file).unwrap();
@@ -389,7 +392,7 @@ fn counters_that_are_not_the_jvms_own_are_refused() {
 }
 
 #[test]
-fn a_jvm_of_another_user_in_namespaces_of_its_own_is_talked_to() {
+fn a_jvm_of_another_user_in_other_namespaces_takes_commands() {
     let mut workload = Workload::start_by_script(
         "exec unshare --pid --fork --mount sh -c 'mount --bind . /mnt && \
          mount -t tmpfs tmpfs /tmp && cd /mnt && \
@@ -410,12 +413,12 @@ fn a_jvm_of_another_user_in_namespaces_of_its_own_is_talked_to() {
             .to_string_lossy()
             .starts_with(".attach_pid")
     });
-    assert!(!left, "a file of the agent's was left");
+    assert!(!left, "a trigger file was left");
     workload.own_figures();
 }
 
 #[test]
-fn flags_of_another_process_are_not_put_into_a_jvm() {
+fn former_flags_of_another_process_are_refused() {
     let mut workload = Workload::start("-Xmx64m");
     let control = workload.control();
     let mut former = control.former().unwrap();
@@ -426,7 +429,7 @@ fn flags_of_another_process_are_not_put_into_a_jvm() {
 }
 
 #[test]
-fn a_worker_answers_for_each_job_and_pauses_for_who_failed() {
+fn a_worker_reports_each_job_and_backs_off_after_a_failure() {
     let workload = Workload::start("-Xmx64m");
     let worker = Worker::start(2).unwrap();
     let submit = |task| {
@@ -440,10 +443,10 @@ fn a_worker_answers_for_each_job_and_pauses_for_who_failed() {
     };
     submit(Task::Remember).unwrap();
     let Ok(Answer::Remembered(former)) = next() else {
-        panic!("nothing was remembered");
+        panic!("no flags were remembered");
     };
     workload.signal(Signal::SIGSTOP);
-    wait_until("it is stopped", || {
+    wait_until("the JVM is stopped", || {
         workload.status("State:").starts_with('T')
     });
     submit(Task::Remember).unwrap();
@@ -463,14 +466,14 @@ fn a_worker_answers_for_each_job_and_pauses_for_who_failed() {
         "{errors:?}"
     );
     workload.signal(Signal::SIGCONT);
-    // What was changed is put back all the same.
+    // A restore is carried out all the same.
     let wish = Wish::Restore;
     submit(Task::CarryOut { wish, former }).unwrap();
     assert!(matches!(next(), Ok(Answer::CarriedOut(Wish::Restore, _))));
 }
 
 #[test]
-fn a_shell_that_becomes_a_jvm_is_found_when_its_turn_comes() {
+fn a_shell_that_becomes_a_jvm_is_found_when_it_is_due() {
     let gate = tempfile::tempdir().unwrap();
     let path = gate.path().to_owned();
     let script = format!(
@@ -497,12 +500,15 @@ fn a_shell_that_becomes_a_jvm_is_found_when_its_turn_comes() {
     jvms.update([name], start + Duration::from_millis(900));
     assert!(
         jvms.get_mut(pid).is_none(),
-        "it was looked at before its turn"
+        "the process was examined before it was due"
     );
     jvms.update([name], start + Duration::from_millis(1000));
     assert!(jvms.get_mut(pid).is_some_and(|jvm| jvm.has_counters()));
     jvms.update([(pid, name.1 + 1)], start + Duration::from_secs(2));
-    assert!(jvms.get_mut(pid).is_none(), "it is another process's");
+    assert!(
+        jvms.get_mut(pid).is_none(),
+        "the JVM belongs to another process"
+    );
     assert_eq!(jvms.iter_mut().count(), 0);
 }
 
@@ -520,10 +526,10 @@ fn start_ticks(pid: u32) -> u64 {
     fields.split(' ').nth(19).unwrap().parse().unwrap()
 }
 
-/// Prints what `docs/agent-jvm.md` says of the cost.
+/// Prints the costs for `docs/agent-jvm.md`.
 #[test]
-#[ignore = "measures, and is of use in a release build only"]
-fn what_it_costs() {
+#[ignore = "a measurement for release builds"]
+fn cost_of_a_jvm() {
     let workload = Workload::start("-Xmx64m");
     let mut jvm = workload.find();
     let control = workload.control();

@@ -1,7 +1,7 @@
 //! The attach protocol: one command and its answer over the socket of a JVM.
 //!
-//! The socket lies in the job's `/tmp`, so the job decides what is there: it has to be the JVM's
-//! user's, no link, and the JVM itself has to be at its other end.
+//! The socket lies in the job's `/tmp`, so the job decides what is there. It must be a socket, not
+//! a link, of the JVM's user, and the JVM's own process must be at the other end.
 
 use std::{
     io::{self, Read, Write},
@@ -15,92 +15,47 @@ use std::{
 
 use nix::{
     errno::Errno,
-    sys::socket::{
-        AddressFamily, SockFlag, SockType, UnixAddr, connect, getsockopt, socket,
-        sockopt::PeerCredentials,
+    sys::{
+        signal::{Signal, kill},
+        socket::{
+            AddressFamily, SockFlag, SockType, UnixAddr, connect, getsockopt, socket,
+            sockopt::PeerCredentials,
+        },
     },
+    unistd::Pid,
 };
 
 use super::{
+    attach_error::{AttachError, MOST_ANSWER_BYTES},
     command::Command,
     host::Host,
-    job_files::{JobFileError, JobTmp},
-    listener,
+    job_files::JobTmp,
     process::{Process, Status},
     reply::{self, Reply},
+    trigger::Trigger,
 };
 
-/// An answer to any of the agent's commands is some lines.
-const MOST_ANSWER_BYTES: usize = 64 * 1024;
 const RETRY: Duration = Duration::from_millis(5);
 
-/// How long a JVM is waited for.
+/// How long the agent waits for a JVM.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Patience {
-    /// Until it listens, where it did not yet.
+pub struct Timeouts {
+    /// Until the JVM listens, if it does not listen yet.
     pub listener: Duration,
-    /// For the answer to a command.
     pub command: Duration,
-    /// For the answer when the command is a whole collection.
+    /// For a full collection.
     pub collection: Duration,
 }
 
-/// Why a JVM did not do what it was asked for.
-#[allow(missing_docs)] // the messages say it
-#[derive(Debug, thiserror::Error)]
-pub enum AttachError {
-    #[error("pid {pid} is gone")]
-    Gone { pid: u32 },
-    #[error("pid {pid} is in state {state}: it would not answer")]
-    Stopped { pid: u32, state: char },
-    #[error("pid {pid} is frozen")]
-    Frozen { pid: u32 },
-    #[error("pid {pid} does not catch SIGQUIT: that signal would end it")]
-    NoHandler { pid: u32 },
-    #[error("pid {pid} was started with -XX:+DisableAttachMechanism")]
-    Disabled { pid: u32 },
-    #[error("pid {pid} did not {what} within {waited_ms} ms")]
-    TimedOut {
-        pid: u32,
-        what: &'static str,
-        waited_ms: u128,
-    },
-    #[error("pid {peer} of uid {uid} answers on the socket of pid {pid}")]
-    OtherPeer { pid: u32, peer: i32, uid: u32 },
-    #[error("pid {pid} answered with more than {MOST_ANSWER_BYTES} bytes")]
-    TooLong { pid: u32 },
-    #[error("pid {pid} did not answer `{command}` as a JVM would")]
-    Malformed { pid: u32, command: Command },
-    #[error("pid {pid} refused `{command}`: {code} {text}")]
-    Refused {
-        pid: u32,
-        command: Command,
-        code: i32,
-        text: String,
-    },
-    #[error("the former flags are of pid {former}, and pid {pid} is another process")]
-    OtherProcess { pid: u32, former: u32 },
-    #[error("pid {pid} failed before and is left alone for {left_ms} ms more")]
-    BackedOff { pid: u32, left_ms: u128 },
-    #[error(transparent)]
-    File(#[from] JobFileError),
-    #[error("cannot {action} pid {pid}: {source}")]
-    System {
-        action: &'static str,
-        pid: u32,
-        source: io::Error,
-    },
-}
-
-/// A JVM to talk to.
+/// A JVM to send a command to.
 #[derive(Debug, Clone, Copy)]
 pub struct Attach<'a> {
     pub host: &'a Host,
     pub process: &'a Process,
-    pub patience: Patience,
+    pub timeouts: Timeouts,
 }
 
-impl Default for Patience {
+impl Default for Timeouts {
     fn default() -> Self {
         Self {
             listener: Duration::from_secs(2),
@@ -111,18 +66,15 @@ impl Default for Patience {
 }
 
 impl Attach<'_> {
-    /// Sends a command and gives the text of its answer.
-    ///
-    /// # Errors
-    /// Why there is none.
+    /// Sends a command and returns the reply of code 0.
     pub fn send(self, command: Command) -> Result<Reply, AttachError> {
         let pid = self.process.pid();
         let stream = self.connect()?;
-        let patience = match command {
-            Command::CollectGarbage => self.patience.collection,
-            _ => self.patience.command,
+        let timeout = match command {
+            Command::CollectGarbage => self.timeouts.collection,
+            _ => self.timeouts.command,
         };
-        let answer = self.exchange(stream, &command.frame(), patience)?;
+        let answer = self.exchange(stream, &command.frame(), timeout)?;
         let reply = reply::parse(&answer).ok_or(AttachError::Malformed { pid, command })?;
         if reply.code != 0 {
             return Err(AttachError::Refused {
@@ -135,7 +87,7 @@ impl Attach<'_> {
         Ok(reply)
     }
 
-    /// That the JVM is there and can answer now.
+    /// Checks that the JVM is there and can answer now.
     pub fn check(self) -> Result<Status, AttachError> {
         let pid = self.process.pid();
         let read = |source| self.system("read the status of", source);
@@ -156,7 +108,7 @@ impl Attach<'_> {
         Ok(status)
     }
 
-    pub fn system(self, action: &'static str, source: impl Into<io::Error>) -> AttachError {
+    fn system(self, action: &'static str, source: impl Into<io::Error>) -> AttachError {
         AttachError::System {
             action,
             pid: self.process.pid(),
@@ -164,7 +116,7 @@ impl Attach<'_> {
         }
     }
 
-    /// Connects; makes the JVM listen first where it does not.
+    /// Connects; first makes the JVM listen if it does not.
     fn connect(self) -> Result<UnixStream, AttachError> {
         let pid = self.process.pid();
         let status = self.check()?;
@@ -176,17 +128,17 @@ impl Attach<'_> {
             let mut listens = false;
             if let Some(socket) = tmp.open_socket(&name, status.uid)? {
                 match self.try_connect(&socket, status.uid) {
-                    // Left from an earlier process with that pid.
+                    // Left by an earlier process with the same pid.
                     Err(AttachError::System { source, .. }) if is(&source, Errno::ECONNREFUSED) => {
                     }
-                    // Too many wait there at the moment.
+                    // The queue of connections is full.
                     Err(AttachError::System { source, .. }) if is(&source, Errno::EAGAIN) => {
                         listens = true;
                     }
                     other => return other,
                 }
             }
-            if begun.elapsed() >= self.patience.listener {
+            if begun.elapsed() >= self.timeouts.listener {
                 return Err(AttachError::TimedOut {
                     pid,
                     what: "listen",
@@ -195,13 +147,30 @@ impl Attach<'_> {
             }
             let status = self.check()?;
             if !listens && trigger.is_none() {
-                trigger = Some(listener::start(self, &tmp, status)?);
+                trigger = Some(self.request_listener(&tmp, status)?);
             }
             thread::sleep(RETRY);
         }
     }
 
-    /// Connects without waiting, by the handle and not by the name.
+    /// Asks the JVM to listen, which takes it some milliseconds. SIGQUIT ends a process that does
+    /// not catch it, so the signal mask and the process are checked again just before.
+    fn request_listener(self, tmp: &JobTmp, status: Status) -> Result<Trigger<'_>, AttachError> {
+        let pid = self.process.pid();
+        if !status.catches_quit {
+            return Err(AttachError::NoHandler { pid });
+        }
+        let trigger = Trigger::new(tmp, status)?;
+        if !self.check()?.catches_quit {
+            return Err(AttachError::NoHandler { pid });
+        }
+        let target = i32::try_from(pid).map_err(|_| AttachError::Gone { pid })?;
+        kill(Pid::from_raw(target), Signal::SIGQUIT)
+            .map_err(|source| self.system("send SIGQUIT to", source))?;
+        Ok(trigger)
+    }
+
+    /// Connects without waiting, by the open handle instead of the name.
     fn try_connect(self, socket_file: &OwnedFd, uid: u32) -> Result<UnixStream, AttachError> {
         let pid = self.process.pid();
         let failed = |source: Errno| self.system("connect to", source);
@@ -229,7 +198,7 @@ impl Attach<'_> {
         self,
         mut stream: UnixStream,
         frame: &[u8],
-        patience: Duration,
+        timeout: Duration,
     ) -> Result<Vec<u8>, AttachError> {
         let pid = self.process.pid();
         let begun = Instant::now();
@@ -242,13 +211,13 @@ impl Attach<'_> {
             io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => timed_out(),
             _ => self.system("talk to", source),
         };
-        stream.set_write_timeout(Some(patience)).map_err(failed)?;
+        stream.set_write_timeout(Some(timeout)).map_err(failed)?;
         stream.write_all(frame).map_err(failed)?;
         let mut answer = Vec::new();
         let mut part = [0; 4096];
         loop {
-            // Each read has what is left of the time: bytes that drip do not prolong it.
-            let left = patience.saturating_sub(begun.elapsed());
+            // Each read gets the remaining time, so that dripping bytes do not prolong it.
+            let left = timeout.saturating_sub(begun.elapsed());
             if left.is_zero() {
                 return Err(timed_out());
             }

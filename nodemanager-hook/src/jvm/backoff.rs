@@ -1,4 +1,4 @@
-//! JVMs that did not do what they were asked for are left alone for a while, longer each time.
+//! JVMs that failed are left alone for a while, longer after each failure.
 
 use std::{
     collections::HashMap,
@@ -7,13 +7,12 @@ use std::{
 
 const FIRST: Duration = Duration::from_secs(10);
 const LONGEST: Duration = Duration::from_secs(300);
-/// An entry that old is of a JVM that is not asked any more.
+/// The age at which an entry must be of a JVM that is no longer asked.
 const FORGOTTEN_AFTER: Duration = Duration::from_secs(3600);
 
-/// A pid and the start of its process.
+/// A pid and the start of its process, in ticks since boot.
 pub type Name = (u32, u64);
 
-/// Who is left alone, and until when.
 #[derive(Debug, Default)]
 pub struct Backoff {
     failed: HashMap<Name, Pause>,
@@ -26,7 +25,7 @@ struct Pause {
 }
 
 impl Backoff {
-    /// How long a JVM is still left alone.
+    /// How much longer a JVM is left alone.
     pub fn left(&self, name: Name, now: Instant) -> Option<Duration> {
         let pause = self.failed.get(&name)?;
         let left = pause.until.saturating_duration_since(now);
@@ -72,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_not_asked_any_more_is_forgotten() {
+    fn an_entry_that_is_not_used_any_more_is_dropped() {
         let now = Instant::now();
         let mut backoff = Backoff::default();
         backoff.failed(NAME, now);

@@ -1,4 +1,4 @@
-//! What the agent asks of a JVM by the attach protocol.
+//! The commands that the agent sends to a JVM by the attach protocol.
 
 use std::fmt;
 
@@ -6,40 +6,35 @@ use serde::{Deserialize, Serialize};
 
 /// The version of the protocol that every HotSpot since Java 6 speaks.
 const PROTOCOL: &str = "1";
-/// A command always has that many arguments; those that it does not need are empty.
+/// The number of arguments in a frame; unused ones are empty.
 const ARGUMENTS: usize = 3;
 
-/// A flag that a running JVM lets change.
+/// A flag that can change at run time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Flag {
     /// The heap grows when less than this percentage is free after a collection.
     MinHeapFreeRatio,
     /// The heap shrinks when more than this percentage is free after a collection.
     MaxHeapFreeRatio,
-    /// Milliseconds without a collection after which G1 does one; 0 is never.
+    /// Milliseconds without a collection after which G1 collects; 0: never.
     G1PeriodicGCInterval,
-    /// Bytes that the heap should stay within while that is possible.
+    /// Bytes that the heap should stay within if possible.
     SoftMaxHeapSize,
 }
 
-/// One command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Command {
-    /// Ask for the value of a flag.
     PrintFlag(Flag),
-    /// Change a flag.
     SetFlag {
-        /// One that may change at run time.
         flag: Flag,
-        /// In the flag's own unit.
+        /// In the flag's unit.
         value: u64,
     },
-    /// A whole collection.
     CollectGarbage,
 }
 
 impl Command {
-    /// The bytes that are sent: the version, the command and its arguments, each ended by a zero.
+    /// The bytes to send: the version, the command and its arguments, each ended by a zero.
     pub fn frame(&self) -> Vec<u8> {
         let words = match self {
             Self::PrintFlag(flag) => vec!["printflag".into(), flag.to_string()],
@@ -66,7 +61,7 @@ impl fmt::Display for Flag {
     }
 }
 
-/// As an audit log shows it: `MinHeapFreeRatio=10`.
+/// The form of the audit log: `MinHeapFreeRatio=10`.
 impl fmt::Display for Command {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,39 +1,46 @@
-//! Asking a JVM for what its recipe says, and putting back what was before.
+//! Carrying out the recipes of a JVM, and restoring its flags.
 
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use super::{
-    attach::{Attach, AttachError, Patience},
-    command::Command,
+    attach::{Attach, Timeouts},
+    attach_error::AttachError,
+    command::{Command, Flag},
     host::Host,
     process::Process,
     recipe::{Flags, Kind, Recipe, Wish, recipe},
+    reply::Reply,
 };
 
-/// The flags of a JVM before the agent changed any; for a journal that outlives a crash.
+/// The flags of a JVM before the agent changed any. The journal keeps them across a crash.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Former {
-    /// Of the process that the flags are of.
     pub pid: u32,
-    /// With the pid, it names the process for good.
+    /// The start of the process. Pid and start identify a process.
     pub start_ticks: u64,
-    /// Each flag that recipes for this JVM change.
+    /// The flags that recipes for this JVM change.
     pub flags: Flags,
 }
 
-/// A row of commands that broke off.
+/// A sequence of commands that failed.
 #[derive(Debug, thiserror::Error)]
 #[error("{source} (after {} commands)", sent.len())]
 pub struct ControlError {
-    /// What was done before.
+    /// The commands carried out before the failure.
     pub sent: Vec<Command>,
-    /// Why not more.
     pub source: AttachError,
 }
 
-/// Asks one JVM. Each call may wait as long as [`Patience`] allows, so it belongs on a
+impl From<AttachError> for ControlError {
+    fn from(source: AttachError) -> Self {
+        let sent = Vec::new();
+        Self { sent, source }
+    }
+}
+
+/// Sends commands to one JVM. Each call may wait for the JVM, so it belongs on a
 /// [`Worker`](super::Worker).
 #[derive(Debug, Clone)]
 pub struct Control {
@@ -41,7 +48,6 @@ pub struct Control {
     process: Arc<Process>,
     kind: Kind,
     accepts_attach: bool,
-    patience: Patience,
 }
 
 impl Control {
@@ -51,82 +57,58 @@ impl Control {
             process,
             kind,
             accepts_attach,
-            patience: Patience::default(),
         }
     }
 
-    /// The same with another patience.
-    #[must_use]
-    pub fn with_patience(self, patience: Patience) -> Self {
-        Self { patience, ..self }
-    }
-
-    /// The pid of the JVM.
     pub fn pid(&self) -> u32 {
         self.process.pid()
     }
 
-    /// When its process began, in ticks since the boot.
     pub fn start_ticks(&self) -> u64 {
         self.process.start_ticks()
     }
 
-    /// Whether it takes commands at all.
     pub fn accepts_attach(&self) -> bool {
         self.accepts_attach
     }
 
-    /// What decides about its recipes.
+    /// Collector and release, which select the recipes.
     pub fn kind(&self) -> Kind {
         self.kind
     }
 
-    /// Reads the flags that recipes for this JVM change. To be kept before the first wish is
-    /// carried out, and never read again after it.
-    ///
-    /// # Errors
-    /// A JVM that does not answer. Nothing is sent to one that is left alone.
+    /// Reads the flags that recipes for this JVM change. Keep them before the first wish; reading
+    /// them later gives the changed values.
     pub fn former(&self) -> Result<Former, ControlError> {
-        let mut flags = Flags::new();
-        for flag in self.kind.flags() {
+        let read = |flag: &Flag| {
             let command = Command::PrintFlag(*flag);
             let pid = self.pid();
-            let value = self
-                .send(command)
-                .and_then(|reply| {
-                    let value = reply.flag_value(*flag);
-                    value.ok_or(AttachError::Malformed { pid, command })
-                })
-                .map_err(|source| ControlError {
-                    sent: Vec::new(),
-                    source,
-                })?;
-            flags.insert(*flag, value);
-        }
+            let value = self.send(command)?.flag_value(*flag);
+            let value = value.ok_or(AttachError::Malformed { pid, command })?;
+            Ok((*flag, value))
+        };
+        let flags: Result<Flags, AttachError> = self.kind.flags().iter().map(read).collect();
         Ok(Former {
             pid: self.pid(),
             start_ticks: self.start_ticks(),
-            flags,
+            flags: flags?,
         })
     }
 
-    /// Does what a wish needs and says what that was.
-    ///
-    /// # Errors
-    /// What kept it from all or a part; after any part, [`Wish::Restore`] puts all back.
+    /// Sends the commands of a wish and returns them. If one fails, [`Wish::Restore`] undoes those
+    /// before it.
     pub fn carry_out(&self, wish: Wish, former: &Former) -> Result<Recipe, ControlError> {
-        let mut sent = Vec::new();
         if (former.pid, former.start_ticks) != (self.pid(), self.start_ticks()) {
-            let source = AttachError::OtherProcess {
+            return Err(ControlError::from(AttachError::OtherProcess {
                 pid: self.pid(),
                 former: former.pid,
-            };
-            return Err(ControlError { sent, source });
+            }));
         }
         let commands = match recipe(self.kind, &former.flags, wish) {
             Recipe::Send(commands) => commands,
             alone @ Recipe::LeaveAlone(_) => return Ok(alone),
         };
+        let mut sent = Vec::new();
         for command in commands {
             match self.send(command) {
                 Ok(_) => sent.push(command),
@@ -136,14 +118,14 @@ impl Control {
         Ok(Recipe::Send(sent))
     }
 
-    fn send(&self, command: Command) -> Result<super::reply::Reply, AttachError> {
+    fn send(&self, command: Command) -> Result<Reply, AttachError> {
         if !self.accepts_attach {
             return Err(AttachError::Disabled { pid: self.pid() });
         }
         let attach = Attach {
             host: &self.host,
             process: &self.process,
-            patience: self.patience,
+            timeouts: Timeouts::default(),
         };
         attach.send(command)
     }

@@ -1,8 +1,8 @@
-//! Which of the processes are JVMs, asked seldom.
+//! Which processes are JVMs.
 //!
-//! A process becomes a JVM some time after its start, often by the `exec` of a shell. So each is
-//! looked at again, after twice the time whenever it was none. What a look costs is spent only when
-//! the process has mapped something meanwhile, as one does that becomes a JVM.
+//! A process becomes a JVM some time after its start, often when a shell executes `java`. So a
+//! process that is not a JVM is examined again, each time after twice the wait. A process that
+//! becomes a JVM maps memory, so one with an unchanged address space is not examined.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -18,22 +18,21 @@ const LONGEST_WAIT: Duration = Duration::from_secs(60);
 #[derive(Debug)]
 pub struct Jvms {
     host: Host,
-    processes: HashMap<u32, Known>,
+    processes: HashMap<u32, Candidate>,
 }
 
 #[derive(Debug)]
-struct Known {
+struct Candidate {
     start_ticks: u64,
     /// Also a JVM whose counters could not be read yet.
     jvm: Option<Jvm>,
-    look_at: Instant,
+    due: Instant,
     wait: Duration,
-    /// The size of its address space when it was none.
-    none_at_pages: Option<u64>,
+    /// The size of the address space when the process was last found not to be a JVM.
+    no_jvm_at_pages: Option<u64>,
 }
 
 impl Jvms {
-    /// Knows no process yet.
     pub fn new(host: Host) -> Self {
         Self {
             host,
@@ -41,13 +40,8 @@ impl Jvms {
         }
     }
 
-    /// Where the processes are looked at.
-    pub fn host(&self) -> &Host {
-        &self.host
-    }
-
-    /// Takes the processes that are there now, as pid and start in ticks since the boot, forgets
-    /// the others, and looks at those whose turn it is. Gives what was wrong with any.
+    /// Takes the current processes as pairs of pid and start ticks, forgets all others, and
+    /// examines the processes that are due. Returns the errors.
     pub fn update(
         &mut self,
         processes: impl IntoIterator<Item = (u32, u64)>,
@@ -55,29 +49,29 @@ impl Jvms {
     ) -> Vec<PerfFileError> {
         let current: HashSet<(u32, u64)> = processes.into_iter().collect();
         self.processes
-            .retain(|pid, known| current.contains(&(*pid, known.start_ticks)));
+            .retain(|pid, candidate| current.contains(&(*pid, candidate.start_ticks)));
         let mut errors = Vec::new();
         for (pid, start_ticks) in current {
-            let known = self.processes.entry(pid).or_insert(Known {
+            let candidate = self.processes.entry(pid).or_insert(Candidate {
                 start_ticks,
                 jvm: None,
-                look_at: now,
+                due: now,
                 wait: FIRST_WAIT,
-                none_at_pages: None,
+                no_jvm_at_pages: None,
             });
-            if known.is_settled() || known.look_at > now {
+            if candidate.is_settled() || candidate.due > now {
                 continue;
             }
-            known.look_at = now + known.wait;
-            known.wait = (known.wait * 2).min(LONGEST_WAIT);
+            candidate.due = now + candidate.wait;
+            candidate.wait = (candidate.wait * 2).min(LONGEST_WAIT);
             let pages = self.host.mapped_pages(pid);
-            if pages.is_some() && pages == known.none_at_pages {
+            if pages.is_some() && pages == candidate.no_jvm_at_pages {
                 continue;
             }
             match Jvm::find(&self.host, pid) {
                 Ok(found) => {
-                    known.jvm = found.filter(|jvm| jvm.start_ticks() == start_ticks);
-                    known.none_at_pages = pages.filter(|_| known.jvm.is_none());
+                    candidate.jvm = found.filter(|jvm| jvm.start_ticks() == start_ticks);
+                    candidate.no_jvm_at_pages = pages.filter(|_| candidate.jvm.is_none());
                 }
                 Err(error) => errors.push(error),
             }
@@ -85,20 +79,19 @@ impl Jvms {
         errors
     }
 
-    /// The JVM with a pid.
     pub fn get_mut(&mut self, pid: u32) -> Option<&mut Jvm> {
         self.processes.get_mut(&pid)?.jvm.as_mut()
     }
 
-    /// All JVMs, in no order.
+    /// All JVMs, in no particular order.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Jvm> {
-        let known = self.processes.values_mut();
-        known.filter_map(|known| known.jvm.as_mut())
+        let candidates = self.processes.values_mut();
+        candidates.filter_map(|candidate| candidate.jvm.as_mut())
     }
 }
 
-impl Known {
-    /// A JVM without counters may have them later: it maps its library first.
+impl Candidate {
+    /// A JVM maps its library before its counters, so it may publish them later.
     fn is_settled(&self) -> bool {
         self.jvm.as_ref().is_some_and(Jvm::has_counters)
     }

@@ -1,5 +1,5 @@
-//! Whether a process is frozen by its cgroup: it would not answer, and what is sent to it would
-//! reach it when nobody waits any more.
+//! Whether a cgroup has frozen a process. A frozen process does not answer, and would receive a
+//! signal after the agent has stopped waiting.
 
 use std::{fs, path::Path};
 
@@ -7,14 +7,14 @@ use crate::cgroups::{Mount, Version};
 
 const CONTROLLER: &str = "freezer";
 
-/// Where the groups are that can freeze processes.
+/// The hierarchies that can freeze processes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Freezers {
     mounts: Vec<Mount>,
 }
 
 impl Freezers {
-    /// Finds them in the text of `/proc/self/mountinfo`. Version 2 freezes in every group.
+    /// Finds the hierarchies in the text of `/proc/self/mountinfo`. Version 2 can freeze any group.
     pub fn discover(mountinfo: &str) -> Self {
         let mounts = mountinfo.lines().filter_map(Mount::parse);
         let can_freeze = |mount: &Mount| mount.version == Version::Two || mount.is_of(CONTROLLER);
@@ -23,8 +23,8 @@ impl Freezers {
         }
     }
 
-    /// Whether a process is frozen, or about to be, by the text of its `/proc/PID/cgroup`. A group
-    /// that says nothing of it does not freeze.
+    /// Whether a process is frozen or being frozen, by the text of its `/proc/PID/cgroup`. A group
+    /// without a readable state does not freeze.
     pub fn hold(&self, cgroup: &str) -> bool {
         self.mounts.iter().any(|mount| {
             let group = mount.directory_of(cgroup, &[CONTROLLER]);
@@ -33,7 +33,7 @@ impl Freezers {
     }
 }
 
-/// A group above that is frozen shows in both files.
+/// Both files also show a frozen ancestor.
 fn is_frozen(version: Version, group: &Path) -> bool {
     match version {
         Version::One => {
@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frozen_group_is_told_in_both_versions() {
+    fn frozen_groups_are_recognised_in_both_versions() {
         let directory = tempfile::tempdir().unwrap();
         let root = directory.path();
         for (kind, file, line, frozen, thawed) in [

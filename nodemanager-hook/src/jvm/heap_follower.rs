@@ -1,50 +1,46 @@
-//! In which order a container's memory limit and its JVM's heap change.
+//! The order in which a container's memory limit and its JVM's heap change.
 //!
-//! To shrink: the JVM is asked, what is resident is awaited to fall, then the limit is lowered. To
-//! grow: the limit is raised, then the JVM is told. The limit is never below what is resident and
-//! a margin.
+//! To shrink: ask the JVM, wait until resident memory has fallen, then lower the limit. To grow:
+//! raise the limit, then tell the JVM. The limit never falls below resident memory plus a margin.
 
 use std::time::{Duration, Instant};
 
-/// How long a JVM takes to give memory back is seconds: it is asked again when it has not.
+/// A JVM takes seconds to give memory back; it is asked again after this time.
 const ASK_AGAIN_AFTER: Duration = Duration::from_secs(5);
-/// What a JVM has besides its heap, at least: metaspace, code, threads, buffers.
+/// The minimum beside the heap: metaspace, code, threads, buffers.
 const LEAST_OUTSIDE_HEAP_BYTES: u64 = 48 * 1024 * 1024;
 
-/// What a container has now.
+/// The memory of a container now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reading {
-    /// What the container's processes hold, bytes that can be written back left out.
+    /// Resident memory without pages that can be written back.
     pub resident_bytes: u64,
-    /// What is kept between what is resident and the limit.
+    /// The free space to keep between resident memory and the limit.
     pub margin_bytes: u64,
-    /// The limit that is in force; nothing when there is none.
+    /// The limit in force, if any.
     pub limit_bytes: Option<u64>,
 }
 
-/// Something to do.
+/// An action for the caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
     /// Ask the JVM to fit a limit.
-    Shrink {
-        /// The limit to come.
-        limit_bytes: u64,
-    },
-    /// The JVM has shrunk, or will not: stop asking it to work on that.
+    Shrink { limit_bytes: u64 },
+    /// The JVM has shrunk or will not shrink: tell it to stop trying.
     Hold,
-    /// Put the limit in force, or lift it.
+    /// Set the limit.
     SetLimit {
-        /// Nothing: no limit.
+        /// `None`: no limit.
         bytes: Option<u64>,
     },
     /// Tell the JVM that it may grow.
     Grow {
-        /// The limit that it has now; nothing: as far as it was started with.
+        /// The limit in force; `None`: as far as the JVM was started with.
         limit_bytes: Option<u64>,
     },
-    /// The JVM did not give enough back in time.
+    /// The JVM did not give enough memory back in time.
     GaveUp {
-        /// By how much the limit stays above the plan's.
+        /// How far the limit stays above the plan's.
         above_plan_bytes: u64,
     },
 }
@@ -56,7 +52,7 @@ pub struct HeapFollower {
     asked: Option<Asked>,
 }
 
-/// That the JVM was asked to fit a limit.
+/// A request to fit a limit.
 #[derive(Debug, Clone, Copy)]
 struct Asked {
     limit_bytes: u64,
@@ -73,7 +69,7 @@ enum State {
 }
 
 impl HeapFollower {
-    /// `give_up_after` is the time that a JVM has to give memory back.
+    /// `give_up_after` is how long a JVM may take to give memory back.
     pub fn new(give_up_after: Duration) -> Self {
         Self {
             give_up_after,
@@ -81,13 +77,13 @@ impl HeapFollower {
         }
     }
 
-    /// What to do now, in this order. When putting a limit in force fails, the steps after it are
-    /// left out; the next reading says what to do then.
+    /// The steps to take now, in order. If setting a limit fails, skip the steps after it; the next
+    /// reading gives new ones.
     pub fn follow(&mut self, planned: Option<u64>, reading: Reading, now: Instant) -> Vec<Step> {
         let Some(planned) = planned else {
             return self.lift(reading);
         };
-        // No reading is near the end of the range unless it is wrong, and then nothing is limited.
+        // The sum overflows only for a wrong reading, which must not set a limit.
         let Some(least) = reading.resident_bytes.checked_add(reading.margin_bytes) else {
             return self.lift(reading);
         };
@@ -111,7 +107,7 @@ impl HeapFollower {
         lifted.into_iter().chain(grown).collect()
     }
 
-    /// The limit is the plan's.
+    /// The limit is as planned.
     fn hold(&mut self, planned: u64) -> Vec<Step> {
         match &mut self.asked {
             Some(asked) if asked.limit_bytes < planned => {
@@ -128,7 +124,7 @@ impl HeapFollower {
         }
     }
 
-    /// The limit is above the plan's, or has to be.
+    /// The limit is above the planned one, or has to be.
     fn shrink(&mut self, planned: u64, least: u64, limit: Option<u64>, now: Instant) -> Vec<Step> {
         let mut steps = Vec::new();
         if limit.is_some_and(|limit| limit < least) {
@@ -153,7 +149,7 @@ impl HeapFollower {
         };
         let is_time = now.saturating_duration_since(asked.last) >= ASK_AGAIN_AFTER;
         if least <= planned {
-            // The JVM is told to hold when the limit is seen to be in force.
+            // The JVM is told to hold once a reading shows the limit in force.
             steps.push(set(planned));
             return steps;
         }
@@ -170,7 +166,7 @@ impl HeapFollower {
                 asked.last = now;
                 steps.push(ask);
             }
-            // It fitted, and has grown above the plan again.
+            // It had fitted the limit, and has grown above the plan again.
             State::Fits if is_time => {
                 *asked = fresh;
                 steps.push(ask);
@@ -181,7 +177,7 @@ impl HeapFollower {
     }
 }
 
-/// How large a heap may be so that its JVM fits a limit: what is resident besides the heap stays.
+/// The heap size with which a JVM fits a limit; resident memory outside the heap stays.
 pub fn heap_for_limit(
     limit_bytes: u64,
     resident_bytes: u64,

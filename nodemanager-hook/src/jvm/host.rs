@@ -1,4 +1,4 @@
-//! What the agent has to know of its host to look at a process.
+//! The host's files that are needed to examine a process.
 
 use std::{
     fs, io,
@@ -7,7 +7,7 @@ use std::{
 
 use super::freezer::Freezers;
 
-/// A `/proc`, and the groups that can freeze.
+/// A `/proc` and the hierarchies that can freeze.
 #[derive(Debug, Clone)]
 pub struct Host {
     pub(super) proc: PathBuf,
@@ -15,10 +15,6 @@ pub struct Host {
 }
 
 impl Host {
-    /// Looks once where the host's hierarchies are mounted.
-    ///
-    /// # Errors
-    /// Those of reading `self/mountinfo` below `proc`.
     pub fn discover(proc: &Path) -> io::Result<Self> {
         let mountinfo = fs::read_to_string(proc.join("self/mountinfo"))?;
         Ok(Self {
@@ -27,7 +23,7 @@ impl Host {
         })
     }
 
-    /// The size of a process's address space; nothing when it is gone.
+    /// The size of a process's address space; `None` if the process is gone.
     pub(super) fn mapped_pages(&self, pid: u32) -> Option<u64> {
         let text = fs::read_to_string(self.proc.join(format!("{pid}/statm"))).ok()?;
         text.split_ascii_whitespace().next()?.parse().ok()

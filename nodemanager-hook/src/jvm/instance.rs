@@ -7,7 +7,7 @@ use super::{
     perf_file::PerfFile, process::Process,
 };
 
-/// A JVM that runs, with its counters where it publishes them.
+/// A running JVM, with its counters if it publishes them.
 #[derive(Debug)]
 pub struct Jvm {
     process: Arc<Process>,
@@ -15,11 +15,8 @@ pub struct Jvm {
 }
 
 impl Jvm {
-    /// Looks whether a process is a JVM; nothing when it is none or is gone. A JVM that publishes
-    /// no counters, or where the agent cannot see them, is one without a heap to read.
-    ///
-    /// # Errors
-    /// Those of reading `/proc`, and counters that are not as a JVM's own would be.
+    /// Examines a process; `None` if it is not a JVM or is gone. A JVM whose counters the agent
+    /// cannot see has no heap to read.
     pub fn find(host: &Host, pid: u32) -> Result<Option<Self>, PerfFileError> {
         let read = |source: io::Error| PerfFileError::Read { pid, source };
         let Some(process) = Process::open(&host.proc, pid).map_err(read)? else {
@@ -45,39 +42,31 @@ impl Jvm {
         }))
     }
 
-    /// Its pid in the agent's pid namespace.
+    /// The pid in the agent's pid namespace.
     pub fn pid(&self) -> u32 {
         self.process.pid()
     }
 
-    /// When its process began, in ticks since the boot.
     pub fn start_ticks(&self) -> u64 {
         self.process.start_ticks()
     }
 
-    /// Whether it publishes counters that the agent can read.
     pub fn has_counters(&self) -> bool {
         self.counters.is_some()
     }
 
-    /// What it is, for the log; nothing without counters.
+    /// What the counters tell of the JVM; `None` without counters.
     pub fn data(&self) -> Option<&PerfData> {
         self.counters.as_ref().map(PerfFile::data)
     }
 
-    /// What its heap holds; nothing without counters.
-    ///
-    /// # Errors
-    /// Counters that cannot be read, or are not a JVM's any more.
+    /// What the heap holds; `None` without counters.
     pub fn heap(&mut self) -> Result<Option<Heap>, PerfFileError> {
         self.counters.as_mut().map(PerfFile::heap).transpose()
     }
 
-    /// What of its resident memory is pages that it has mapped already: ZGC has one file in memory
-    /// for its heap, and up to Java 22 maps that three times. The file is not larger than the heap.
-    ///
-    /// # Errors
-    /// Those of [`Self::heap`], and of reading its status.
+    /// Resident memory that the kernel counts more than once. Up to Java 22, ZGC maps the memory
+    /// file of its heap three times. The file is no larger than the heap.
     pub fn mapped_again_bytes(&mut self) -> Result<u64, PerfFileError> {
         if self
             .data()
@@ -93,8 +82,7 @@ impl Jvm {
         Ok(mapped.saturating_sub(heap.committed_bytes))
     }
 
-    /// What asks it to change its heap; nothing without counters, because without them it is not
-    /// known what to ask.
+    /// The control of the heap; `None` without counters, which select the commands.
     pub fn control(&self, host: &Host) -> Option<Control> {
         let data = self.data()?;
         let kind = Kind {

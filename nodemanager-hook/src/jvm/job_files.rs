@@ -1,5 +1,5 @@
-//! Files in a job's `/tmp`, as the job sees it: opened one component at a time from its root, so
-//! that no link of the job's leads anywhere else.
+//! Files in a job's `/tmp` as the job sees it. Each path component is opened by itself, starting at
+//! the job's root, so that no link of the job's leads elsewhere.
 
 use std::os::fd::OwnedFd;
 
@@ -11,17 +11,16 @@ use nix::{
 
 use super::process::Process;
 
-/// A file that is not what the job's own would be.
-#[allow(missing_docs)] // the messages say it
+/// A file that the JVM cannot have made.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum JobFileError {
-    #[error("/tmp/{name} of pid {pid} is a link, or no {expected}")]
+    #[error("/tmp/{name} of pid {pid} is a link, or is not a {expected}")]
     Kind {
         pid: u32,
         name: String,
         expected: &'static str,
     },
-    #[error("/tmp/{name} of pid {pid} belongs to uid {found} and not to uid {expected}")]
+    #[error("/tmp/{name} of pid {pid} belongs to uid {found}, not to uid {expected}")]
     Owner {
         pid: u32,
         name: String,
@@ -36,7 +35,7 @@ pub enum JobFileError {
     },
 }
 
-/// The directory `/tmp` of a process.
+/// A directory at or below `/tmp` of a process.
 #[derive(Debug)]
 pub struct JobTmp {
     pub directory: OwnedFd,
@@ -44,10 +43,8 @@ pub struct JobTmp {
 }
 
 impl JobTmp {
-    /// Nothing when the process is gone or sees no such directory.
-    ///
-    /// # Errors
-    /// Those of opening it; a `/tmp` that is a link is one.
+    /// Opens `/tmp`; `None` if the process is gone or has no such directory. A `/tmp` that is a
+    /// link is an error.
     pub fn open(process: &Process) -> Result<Option<Self>, JobFileError> {
         let pid = process.pid();
         let root = process.open_root().map_err(|error| JobFileError::System {
@@ -58,43 +55,27 @@ impl JobTmp {
         let Some(directory) = root else {
             return Ok(None);
         };
-        let outer = Self { directory, pid };
-        let tmp = outer.open_directory("tmp")?;
-        Ok(tmp.map(|directory| Self { directory, pid }))
+        Self { directory, pid }.below("tmp")
     }
 
-    /// A directory in it; nothing when it is not there.
-    ///
-    /// # Errors
-    /// Those of opening, or something else with that name.
     pub fn below(&self, name: &str) -> Result<Option<Self>, JobFileError> {
         let pid = self.pid;
-        let directory = self.open_directory(name)?;
-        Ok(directory.map(|directory| Self { directory, pid }))
+        let flags = OFlag::O_PATH | OFlag::O_DIRECTORY;
+        let opened = self.open_at(name, flags, "directory")?;
+        Ok(opened.map(|directory| Self { directory, pid }))
     }
 
-    fn open_directory(&self, name: &str) -> Result<Option<OwnedFd>, JobFileError> {
-        self.open_at(name, OFlag::O_PATH | OFlag::O_DIRECTORY, "directory")
-    }
-
-    /// A regular file of the user; nothing when it is not there.
-    ///
-    /// # Errors
-    /// Those of opening, something else with that name, another owner.
     pub fn open_regular(
         &self,
         name: &str,
         uid: u32,
     ) -> Result<Option<(OwnedFd, FileStat)>, JobFileError> {
-        // A fifo in its place must not hold the agent.
+        // Without O_NONBLOCK, opening a fifo would block the agent.
         let flags = OFlag::O_RDONLY | OFlag::O_NONBLOCK | OFlag::O_NOCTTY;
         self.open_owned(name, flags, (SFlag::S_IFREG, "regular file"), uid)
     }
 
-    /// A socket of the user, as a handle to connect to; nothing when it is not there.
-    ///
-    /// # Errors
-    /// Those of opening, something else with that name, another owner.
+    /// Opens a socket of the user as a handle to connect to; `None` if it does not exist.
     pub fn open_socket(&self, name: &str, uid: u32) -> Result<Option<OwnedFd>, JobFileError> {
         let opened = self.open_owned(name, OFlag::O_PATH, (SFlag::S_IFSOCK, "socket"), uid)?;
         Ok(opened.map(|(socket, _)| socket))
@@ -135,7 +116,7 @@ impl JobTmp {
         match openat(&self.directory, name, flags, Mode::empty()) {
             Ok(file) => Ok(Some(file)),
             Err(Errno::ENOENT | Errno::ESRCH) => Ok(None),
-            // A link, a file where a directory was expected, a socket that was to be read.
+            // A link, a file instead of a directory, or a socket opened for reading.
             Err(Errno::ELOOP | Errno::ENOTDIR | Errno::ENXIO) => Err(self.kind(name, expected)),
             Err(source) => Err(self.system(name, source)),
         }
@@ -149,7 +130,6 @@ impl JobTmp {
         }
     }
 
-    /// The error of a system call on a file in it.
     pub fn system(&self, name: &str, source: Errno) -> JobFileError {
         JobFileError::System {
             pid: self.pid,

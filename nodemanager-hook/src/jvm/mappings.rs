@@ -1,25 +1,24 @@
-//! Whether a process is a HotSpot JVM, by what it has mapped.
+//! Whether a process is a HotSpot JVM, by the files that it has mapped.
 //!
-//! That a process catches SIGQUIT does not say so: others end themselves at that signal. And a file
-//! with the right name may be left from an earlier process with the same pid.
+//! Catching SIGQUIT proves nothing: SIGQUIT ends other programs. A file with the right name may
+//! be left from an earlier process with the same pid.
 
 use std::io::{self, BufRead, BufReader, Read};
 
 use super::process::Process;
 
-/// The longest list of mappings that is read.
+/// The agent reads at most this much of a list of mappings.
 const MOST_BYTES: u64 = 8 * 1024 * 1024;
 const LIBRARY: &str = "libjvm.so";
 const DIRECTORY: &str = "hsperfdata_";
 
-/// What a JVM has mapped.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Mappings {
     pub has_library: bool,
     pub perf_file: Option<MappedFile>,
 }
 
-/// The file of counters that a JVM has mapped.
+/// The mapped file of counters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MappedFile {
     /// `hsperfdata_USER`, without a slash.
@@ -27,10 +26,7 @@ pub struct MappedFile {
     pub inode: u64,
 }
 
-/// Reads the mappings of a process; nothing when it is gone.
-///
-/// # Errors
-/// Those of reading `/proc/PID/maps`.
+/// Reads the mappings of a process; `None` if the process is gone.
 pub fn read(process: &Process, inner_pid: u32) -> io::Result<Option<Mappings>> {
     let Some(maps) = process.open_file("maps")? else {
         return Ok(None);
@@ -43,7 +39,7 @@ pub(crate) fn scan(mut maps: impl BufRead, inner_pid: u32) -> io::Result<Mapping
     let mut found = Mappings::default();
     let mut line = Vec::new();
     while maps.read_until(b'\n', &mut line)? > 0 {
-        // `from-to rwxp offset dev inode   path`; the path may be any bytes.
+        // `from-to rwxp offset dev inode   path`; the path may hold any bytes.
         let text = String::from_utf8_lossy(&line);
         if let Some((mapping, path)) = text.trim_end().split_once('/') {
             let (directory, file) = path.rsplit_once('/').unwrap_or(("", path));
@@ -94,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_looks_like_it_is_not_taken() {
+    fn similar_paths_are_not_taken() {
         for path in [
             "/opt/libjvm.so.txt",
             "/opt/libjvm.so/x",

@@ -1,7 +1,7 @@
 //! The counters that HotSpot publishes for tools: the bytes of an hsperfdata file.
 //!
-//! [`parse`] reads all names once. What it finds keeps the places of the heap's counters, so that
-//! [`PerfData::heap`] reads a later copy of the same file without them.
+//! [`parse`] reads all names once and keeps the offsets of the heap's counters. [`PerfData::heap`]
+//! then reads a later copy of the file without the names.
 
 mod entries;
 mod heap;
@@ -11,36 +11,34 @@ use self::{
     heap::HeapCounters,
 };
 
-/// The longest text that is kept of a counter; texts go to logs.
+/// The longest text that is kept; texts go to logs.
 const MOST_TEXT_BYTES: usize = 100;
 
-/// Bytes that are no hsperfdata of a running JVM.
-#[allow(missing_docs)] // the messages say it
+/// Why bytes are not the hsperfdata file of a running JVM.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PerfDataError {
-    #[error("{found} bytes, and the header has {}", entries::HEADER_BYTES)]
+    #[error("{found} bytes: the header alone has {}", entries::HEADER_BYTES)]
     Short { found: usize },
     #[error("the file does not begin with 0xcafec0c0")]
     Magic,
-    #[error("byte order {order}: allowed are 0 and 1")]
+    #[error("byte order {order}: only 0 and 1 are allowed")]
     ByteOrder { order: u8 },
-    #[error("version {major}: allowed is 2")]
+    #[error("version {major}: only 2 is allowed")]
     Version { major: u8 },
     #[error("the JVM has not written its counters yet")]
     NotReady,
-    #[error("the entry at byte {at} does not lie within the file")]
+    #[error("the entry at byte {at} is not within the file")]
     Entry { at: usize },
-    #[error("there is no counter {name}")]
+    #[error("counter {name} is missing")]
     Missing { name: &'static str },
     #[error("a counter of the heap is negative or the sum is too large")]
     Value,
-    /// The JVM has added counters since the file was parsed.
-    #[error("the counters are not the ones that were parsed")]
+    /// The JVM has added counters since the last [`parse`].
+    #[error("the JVM has added counters")]
     Changed,
 }
 
-/// The garbage collector of a JVM, by its own name.
-#[allow(missing_docs)] // the names say it
+/// The garbage collector of a JVM, by the JVM's name for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Collector {
     Serial,
@@ -52,38 +50,34 @@ pub enum Collector {
     Other,
 }
 
-/// What a heap holds, in bytes, by the JVM's own counters.
+/// What a heap holds, by the JVM's own counters.
 ///
-/// They change at the end of a collection: between two of them, G1's and ZGC's `used_bytes` is what
-/// was used after the last one. Garbage counts as used until it is collected.
+/// The JVM updates the counters at the end of a collection. Between collections, `used_bytes` of G1
+/// and ZGC is the value after the last one. Garbage counts as used until it is collected.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Heap {
-    /// Live objects, and garbage that was not collected yet.
+    /// Live objects and uncollected garbage.
     pub used_bytes: u64,
-    /// What the heap has of the system's memory; not all of it need be resident.
+    /// Memory that the heap has committed; it need not be resident.
     pub committed_bytes: u64,
-    /// The bound that `-Xmx` set.
+    /// The bound set by `-Xmx`.
     pub max_bytes: u64,
 }
 
-/// What an hsperfdata file says of its JVM.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PerfData {
     /// The feature release: 8, 11, 17, …
     pub java_version: u32,
-    /// For people; printable ASCII, at most 100 bytes.
+    /// For logs; printable ASCII, at most 100 bytes.
     pub vm_version: String,
-    /// The one that it was started with.
     pub collector: Collector,
-    /// False when the JVM was started with `-XX:+DisableAttachMechanism`.
+    /// False if the JVM was started with `-XX:+DisableAttachMechanism`.
     pub accepts_attach: bool,
     heap: HeapCounters,
 }
 
 /// Parses the bytes of an hsperfdata file. No bytes make it panic or read outside of them.
-///
-/// # Errors
-/// What is wrong with the bytes; [`PerfDataError::NotReady`] passes by itself.
+/// [`PerfDataError::NotReady`] is temporary.
 pub fn parse(bytes: &[u8]) -> Result<PerfData, PerfDataError> {
     let entries = Entries::new(bytes)?;
     let mut heap = HeapCounters::new(entries.shape());
@@ -112,15 +106,13 @@ pub fn parse(bytes: &[u8]) -> Result<PerfData, PerfDataError> {
 }
 
 impl PerfData {
-    /// The heap in a later copy of the file that was parsed.
-    ///
-    /// # Errors
-    /// [`PerfDataError::Changed`] when it has to be parsed anew; values that cannot be.
+    /// The heap in a later copy of the parsed file. After [`PerfDataError::Changed`] the file must
+    /// be parsed anew.
     pub fn heap(&self, bytes: &[u8]) -> Result<Heap, PerfDataError> {
         self.heap.read(bytes)
     }
 
-    /// How many bytes of the file [`PerfData::heap`] needs, from its start.
+    /// How many bytes from the start of the file [`PerfData::heap`] needs.
     pub fn needed_bytes(&self) -> usize {
         self.heap.needed_bytes()
     }
@@ -139,7 +131,7 @@ fn printable(text: &[u8]) -> String {
         .collect()
 }
 
-/// `sun.gc.collector.N.name`: a JVM has up to three of one collector.
+/// `sun.gc.collector.N.name`: a collector has up to three of these.
 fn is_collector_name(name: &[u8]) -> bool {
     name.strip_prefix(b"sun.gc.collector.")
         .and_then(|rest| rest.strip_suffix(b".name"))
@@ -159,12 +151,6 @@ fn named_by(text: &[u8]) -> Collector {
         .iter()
         .find(|(prefix, _)| text.starts_with(prefix))
         .map_or(Collector::Other, |(_, collector)| *collector)
-}
-
-impl Entry<'_> {
-    fn name_text(&self) -> Option<&str> {
-        std::str::from_utf8(self.name).ok()
-    }
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The file of counters of a running JVM, held open.
+//! The open file of counters of a running JVM.
 
 use std::{fs::File, io, os::unix::fs::FileExt};
 
@@ -9,11 +9,10 @@ use super::{
     process::Process,
 };
 
-/// HotSpot's own size is 32 KiB; `-XX:PerfDataMemorySize` can make it larger.
+/// HotSpot's default is 32 KiB; `-XX:PerfDataMemorySize` can raise it.
 const MOST_BYTES: usize = 1024 * 1024;
 
-/// A file of counters that cannot be used.
-#[allow(missing_docs)] // the messages say it
+/// Why a file of counters cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum PerfFileError {
     #[error(transparent)]
@@ -22,11 +21,11 @@ pub enum PerfFileError {
     Data { pid: u32, source: PerfDataError },
     #[error("counters of pid {pid}: {source}")]
     Read { pid: u32, source: io::Error },
-    #[error("counters of pid {pid}: {bytes} bytes, allowed are {MOST_BYTES}")]
+    #[error("counters of pid {pid}: {bytes} bytes, at most {MOST_BYTES} are allowed")]
     Size { pid: u32, bytes: i64 },
 }
 
-/// The file is the job's: it may hold anything, and less than before.
+/// The job owns the file, so it may hold anything and may shrink.
 #[derive(Debug)]
 pub struct PerfFile {
     pid: u32,
@@ -36,11 +35,8 @@ pub struct PerfFile {
 }
 
 impl PerfFile {
-    /// Opens the file that a JVM has mapped; nothing when it cannot be seen from its root, or is
-    /// another file by now.
-    ///
-    /// # Errors
-    /// A file that is not the user's own, or does not hold a JVM's counters.
+    /// Opens the file that a JVM has mapped; `None` if its root does not show the file or now shows
+    /// another file.
     pub fn open(
         process: &Process,
         inner_pid: u32,
@@ -80,29 +76,17 @@ impl PerfFile {
         &self.data
     }
 
-    /// The heap now. The names are read again only when the JVM has added counters.
-    ///
-    /// # Errors
-    /// A file that cannot be read, or does not hold a JVM's counters any more.
+    /// The heap now. The names are read again only if the JVM has added counters.
     pub fn heap(&mut self) -> Result<Heap, PerfFileError> {
+        let pid = self.pid;
         let needed = self.data.needed_bytes().min(self.buffer.len());
-        let bytes = read_start(self.pid, &self.file, &mut self.buffer[..needed])?;
-        match self.data.heap(bytes) {
-            Err(PerfDataError::Changed) => {
-                self.data = parse_file(self.pid, &self.file, &mut self.buffer)?;
-                self.data
-                    .heap(&self.buffer)
-                    .map_err(|source| self.data_error(source))
-            }
-            other => other.map_err(|source| self.data_error(source)),
+        let bytes = read_start(pid, &self.file, &mut self.buffer[..needed])?;
+        let mut heap = self.data.heap(bytes);
+        if heap == Err(PerfDataError::Changed) {
+            self.data = parse_file(pid, &self.file, &mut self.buffer)?;
+            heap = self.data.heap(&self.buffer);
         }
-    }
-
-    fn data_error(&self, source: PerfDataError) -> PerfFileError {
-        PerfFileError::Data {
-            pid: self.pid,
-            source,
-        }
+        heap.map_err(|source| PerfFileError::Data { pid, source })
     }
 }
 
@@ -111,7 +95,7 @@ fn parse_file(pid: u32, file: &File, buffer: &mut [u8]) -> Result<PerfData, Perf
     perf_data::parse(bytes).map_err(|source| PerfFileError::Data { pid, source })
 }
 
-/// Fills the buffer from the start of the file; less where the file is shorter.
+/// Fills the buffer from the start of the file; returns less if the file is shorter.
 fn read_start<'a>(pid: u32, file: &File, buffer: &'a mut [u8]) -> Result<&'a [u8], PerfFileError> {
     let mut length = 0;
     while length < buffer.len() {
@@ -134,7 +118,7 @@ mod tests {
 
     use super::*;
 
-    /// What comes of a file of this process that stands for a JVM's.
+    /// Opens a file of this process, which stands for a JVM.
     fn opened(bytes: &[u8], uid: u32, inode: Option<u64>) -> Result<bool, PerfFileError> {
         use std::os::unix::fs::MetadataExt;
         let directory = tempfile::Builder::new()
@@ -162,11 +146,11 @@ mod tests {
     }
 
     #[test]
-    fn a_file_of_another_user_or_of_any_size_is_refused() {
+    fn a_file_of_another_user_or_too_large_is_refused() {
         let uid = geteuid().as_raw();
         let error = opened(b"", uid + 1, None).unwrap_err().to_string();
         assert!(
-            error.contains(&format!("belongs to uid {uid} and not")),
+            error.contains(&format!("belongs to uid {uid}, not")),
             "{error}"
         );
         let error = opened(&vec![0; MOST_BYTES + 1], uid, None).unwrap_err();

@@ -1,10 +1,10 @@
-//! One process, held by a handle on its `/proc/PID`: whatever is read through it is that process's,
-//! also when its pid is given to another one.
+//! One process, by a handle on its `/proc/PID`. All reads through the handle are of that process,
+//! even if its pid is reused.
 
 use std::{
     fs::File,
     io::{self, Read},
-    os::fd::{AsFd, OwnedFd},
+    os::fd::OwnedFd,
     path::Path,
 };
 
@@ -14,11 +14,11 @@ use nix::{
     sys::stat::Mode,
 };
 
-/// `SIGQUIT` in the kernel's mask of signals that are caught.
+/// `SIGQUIT` in the kernel's masks of signals.
 const SIGQUIT_MASK: u64 = 0x4;
 const MOST_STATUS_BYTES: u64 = 16 * 1024;
 
-/// A process that was there when it was looked for.
+/// A handle on a process. Its methods return `None` when the process is gone.
 #[derive(Debug)]
 pub struct Process {
     pid: u32,
@@ -26,32 +26,28 @@ pub struct Process {
     directory: OwnedFd,
 }
 
-/// What `/proc/PID/status` says now.
+/// The content of `/proc/PID/status`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Status {
     /// `R`, `S`, `D`, `T`, `t`, `Z`, …
     pub state: char,
     pub uid: u32,
     pub gid: u32,
-    /// Its pid as it sees it itself, in its own pid namespace.
+    /// The pid in the innermost pid namespace.
     pub inner_pid: u32,
     pub catches_quit: bool,
-    /// Resident memory that no file of a disk stands behind and that can be shared. A page that it
-    /// has mapped twice counts twice.
+    /// Resident shared memory without a file on a disk. A page mapped twice counts twice.
     pub shared_memory_bytes: u64,
 }
 
 impl Process {
-    /// Takes hold of whoever has a pid now; nothing when nobody has.
-    ///
-    /// # Errors
-    /// Those of reading `/proc`.
+    /// Opens the process that has a pid now; `None` if there is none.
     pub fn open(proc: &Path, pid: u32) -> io::Result<Option<Self>> {
         let path = proc.join(pid.to_string());
         let flags = OFlag::O_PATH | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC;
-        let directory = match open(&path, flags, Mode::empty()) {
-            Err(Errno::ENOENT | Errno::ESRCH) => return Ok(None),
-            other => other?,
+        let opened = if_there(open(&path, flags, Mode::empty()))?;
+        let Some(directory) = opened else {
+            return Ok(None);
         };
         let mut process = Self {
             pid,
@@ -69,20 +65,16 @@ impl Process {
         self.pid
     }
 
-    /// When it began, in ticks since the boot: with the pid, it names a process for good.
+    /// The start in ticks since boot. Pid and start identify a process.
     pub fn start_ticks(&self) -> u64 {
         self.start_ticks
     }
 
-    /// Whether it is still there.
+    /// Whether the process still exists.
     pub fn is_there(&self) -> bool {
         matches!(self.read_start_ticks(), Ok(Some(ticks)) if ticks == self.start_ticks)
     }
 
-    /// Nothing when it is gone.
-    ///
-    /// # Errors
-    /// Those of reading, or a text that is not as expected.
     pub fn status(&self) -> io::Result<Option<Status>> {
         let Some(text) = self.read("status")? else {
             return Ok(None);
@@ -91,36 +83,19 @@ impl Process {
         parse_status(&text).map(Some).ok_or_else(unexpected)
     }
 
-    /// The lines of `/proc/PID/cgroup`; nothing when it is gone.
-    ///
-    /// # Errors
-    /// Those of reading.
     pub fn cgroup(&self) -> io::Result<Option<String>> {
         self.read("cgroup")
     }
 
-    /// A file of its directory; nothing when it is gone.
-    ///
-    /// # Errors
-    /// Those of opening.
     pub fn open_file(&self, name: &str) -> io::Result<Option<File>> {
         let flags = OFlag::O_RDONLY | OFlag::O_CLOEXEC;
-        match openat(&self.directory, name, flags, Mode::empty()) {
-            Err(Errno::ENOENT | Errno::ESRCH) => Ok(None),
-            other => Ok(Some(other?.into())),
-        }
+        let opened = openat(&self.directory, name, flags, Mode::empty());
+        Ok(if_there(opened)?.map(File::from))
     }
 
-    /// The root directory that it sees; nothing when it is gone.
-    ///
-    /// # Errors
-    /// Those of opening.
     pub fn open_root(&self) -> io::Result<Option<OwnedFd>> {
         let flags = OFlag::O_PATH | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC;
-        match openat(self.directory.as_fd(), "root", flags, Mode::empty()) {
-            Err(Errno::ENOENT | Errno::ESRCH) => Ok(None),
-            other => Ok(Some(other?)),
-        }
+        if_there(openat(&self.directory, "root", flags, Mode::empty()))
     }
 
     fn read_start_ticks(&self) -> io::Result<Option<u64>> {
@@ -141,13 +116,20 @@ impl Process {
 }
 
 impl Status {
-    /// Whether it would answer: neither stopped nor held by a tracer nor dead.
+    /// Whether the process can answer: it is neither stopped, traced nor dead.
     pub fn can_answer(&self) -> bool {
         !matches!(self.state, 'T' | 't' | 'Z' | 'X')
     }
 }
 
-/// Field 22; the name in field 2 may hold spaces and parentheses.
+fn if_there<T>(opened: Result<T, Errno>) -> io::Result<Option<T>> {
+    match opened {
+        Err(Errno::ENOENT | Errno::ESRCH) => Ok(None),
+        other => Ok(Some(other?)),
+    }
+}
+
+/// Field 22. The name in field 2 may hold spaces and parentheses.
 pub(crate) fn parse_start_ticks(stat: &str) -> Option<u64> {
     let (_, after_name) = stat.rsplit_once(')')?;
     after_name.split_ascii_whitespace().nth(19)?.parse().ok()
@@ -159,7 +141,7 @@ pub(crate) fn parse_status(text: &str) -> Option<Status> {
         let line = lines.find_map(|line| line.strip_prefix(key)?.strip_prefix(':'));
         Some(line?.split_ascii_whitespace())
     };
-    // A process that is just ending has no memory any more.
+    // An exiting process has no memory any more.
     let shared_kib: u64 = match values("RssShmem") {
         Some(mut words) => words.next()?.parse().ok()?,
         None => 0,
@@ -167,7 +149,7 @@ pub(crate) fn parse_status(text: &str) -> Option<Status> {
     let caught = u64::from_str_radix(values("SigCgt")?.next()?, 16).ok()?;
     Some(Status {
         state: values("State")?.next()?.chars().next()?,
-        // The effective ids are the second ones.
+        // The second ids are the effective ones.
         uid: values("Uid")?.nth(1)?.parse().ok()?,
         gid: values("Gid")?.nth(1)?.parse().ok()?,
         inner_pid: values("NSpid")?.last()?.parse().ok()?,
@@ -193,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mask_without_sigquit_is_told() {
+    fn a_mask_without_sigquit_is_recognised() {
         let without = STATUS.replace("5ccd", "5cc9");
         assert!(!parse_status(&without).unwrap().catches_quit);
     }

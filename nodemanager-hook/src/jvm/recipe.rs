@@ -1,8 +1,8 @@
-//! What each collector is asked for: found by measuring, see `docs/agent-jvm.md`.
+//! The commands for each collector, found by measuring; see `docs/agent-jvm.md`.
 //!
-//! Every recipe only ever tightens what the JVM was started with, and loosens it back to that. So
-//! the order of the two ratios is always one that the JVM accepts: Min first to tighten, Max first
-//! to loosen.
+//! A recipe only tightens the flags that the JVM was started with, and loosens them back. The JVM
+//! refuses a minimal ratio above the maximal one, so the minimum is set first to tighten and the
+//! maximum first to loosen.
 
 use std::collections::BTreeMap;
 
@@ -11,66 +11,59 @@ use super::{
     perf_data::{Collector, Heap},
 };
 
-/// Free percentages between which a heap that shrinks is held.
+/// Free percentages of a shrinking heap.
 const TIGHT_MIN_RATIO: u64 = 10;
 const TIGHT_MAX_RATIO: u64 = 20;
-/// G1 gives memory back at the end of a concurrent cycle; an idle JVM has none by itself.
+/// G1 gives memory back at the end of a concurrent cycle. An idle JVM has none by itself.
 const PERIODIC_COLLECTION_MS: u64 = 3000;
 /// The first release whose G1 collects periodically.
 const G1_PERIODIC_SINCE: u32 = 12;
-/// The last release whose Shenandoah was seen to bear a soft bound below its live data; 25 then
-/// collects without end.
+/// The last release whose Shenandoah is known to work with a soft bound below its live data.
+/// Release 25 then collects without end.
 const SHENANDOAH_BEARS_ANY_BOUND_UP_TO: u32 = 17;
-/// Room above what is used, where the soft bound must not be below live data: a tenth.
+/// Room above used bytes for a soft bound that must not be below live data: a tenth.
 const ROOM_ABOVE_USED: u64 = 10;
 const LEAST_SOFT_BOUND_BYTES: u64 = 16 * 1024 * 1024;
 
-/// The values of flags before the agent changed any.
+/// Values of flags before the agent changed any.
 pub type Flags = BTreeMap<Flag, u64>;
 
-/// What decides about a recipe.
+/// The properties of a JVM that select its recipes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Kind {
-    /// The one that it was started with.
     pub collector: Collector,
     /// The feature release: 8, 11, 17, …
     pub java_version: u32,
 }
 
-/// What a JVM should do.
+/// The wanted behaviour of a JVM.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wish {
-    /// Give back what it does not need, down to a heap of `heap_bytes` where the collector can be
-    /// told a size.
+    /// Give unused memory back, down to a heap of `heap_bytes` if the collector takes a size.
     Shrink {
-        /// The size to come.
         heap_bytes: u64,
-        /// What the heap's counters say is used.
+        /// Used bytes by the heap's counters.
         used_bytes: u64,
-        /// Whether a whole collection may be run for it.
         may_collect: bool,
     },
-    /// It has shrunk: stay small, but stop working on it.
+    /// Stay small, but stop shrinking.
     Hold,
-    /// Grow again, up to `heap_bytes` where the collector can be told a size.
-    Grow {
-        /// The size that it may have.
-        heap_bytes: u64,
-    },
-    /// Be as it was before the agent.
+    /// Grow again, up to `heap_bytes` if the collector takes a size.
+    Grow { heap_bytes: u64 },
+    /// Restore the flags of before the agent.
     Restore,
 }
 
-/// What is sent for a wish.
+/// The commands for a wish.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Recipe {
-    /// In this order; a later one is not sent when an earlier one was refused.
+    /// In this order. If one is refused, the later ones are not sent.
     Send(Vec<Command>),
-    /// Nothing, and why.
+    /// No command, with the reason.
     LeaveAlone(&'static str),
 }
 
-/// How a collector is told.
+/// How a collector is controlled.
 enum Way {
     FreeRatios { periodic: bool },
     SoftBound { not_below_used: bool },
@@ -78,7 +71,7 @@ enum Way {
 }
 
 impl Kind {
-    /// The flags that recipes for it change.
+    /// The flags that the recipes change.
     pub fn flags(self) -> &'static [Flag] {
         match self.way() {
             Way::FreeRatios { periodic: true } => &[
@@ -94,8 +87,8 @@ impl Kind {
         }
     }
 
-    /// The most that it could give back when it is asked, by its counters. What is used may be
-    /// garbage, which only a collector that runs for it finds.
+    /// The most that the JVM could give back on request, by its counters. Used bytes may be
+    /// garbage, but only a collector that runs for the request finds it.
     pub fn most_given_back(self, heap: Heap) -> u64 {
         let kept = match self.way() {
             Way::FreeRatios { periodic: true } => 0,
@@ -125,12 +118,13 @@ impl Kind {
     }
 }
 
-/// The least size of a heap that may hold all that its counters say is used.
+/// The smallest heap that surely holds the used bytes of its counters.
 pub fn heap_in_use(used_bytes: u64) -> u64 {
     used_bytes.saturating_add(used_bytes / ROOM_ABOVE_USED)
 }
 
-/// What to send. `former` has the flags of [`Kind::flags`]; one that is missing is left alone.
+/// The commands for a wish. `former` has the flags of [`Kind::flags`]; missing ones are not
+/// changed.
 pub fn recipe(kind: Kind, former: &Flags, wish: Wish) -> Recipe {
     let commands = match kind.way() {
         Way::None(why) => return Recipe::LeaveAlone(why),
@@ -147,7 +141,7 @@ fn ratios(former: &Flags, wish: Wish) -> Vec<Command> {
     let interval = was(Flag::G1PeriodicGCInterval);
     let tightened =
         |was: Option<(Flag, u64)>, tight: u64| was.map(|(flag, value)| (flag, value.min(tight)));
-    // 0 is never, and not the shortest.
+    // 0 means never.
     let periodic = interval.map(|(flag, value)| match value {
         0 => (flag, PERIODIC_COLLECTION_MS),
         value => (flag, value.min(PERIODIC_COLLECTION_MS)),
@@ -186,7 +180,7 @@ fn soft_bound(former: &Flags, wish: Wish, not_below_used: bool) -> Vec<Command> 
             used_bytes,
             may_collect,
         } if not_below_used => {
-            // Garbage counts as used: only a collection tells what is live.
+            // Garbage counts as used; only a collection shows what is live.
             let floor = heap_in_use(used_bytes);
             let collects = may_collect && floor > heap_bytes;
             let collection = collects.then_some(Command::CollectGarbage);

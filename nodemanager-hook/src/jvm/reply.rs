@@ -1,11 +1,10 @@
-//! What a JVM answers: a number in a line of its own, 0 for done, then text.
+//! A JVM's answer: a line with a code, 0 for success, then text.
 
 use super::command::Flag;
 
 /// The longest text that is kept; it goes to logs.
 const MOST_TEXT_BYTES: usize = 200;
 
-/// An answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reply {
     /// 0: done.
@@ -14,8 +13,7 @@ pub struct Reply {
     pub text: String,
 }
 
-/// Parses all that was received; nothing when it does not begin with a number. No bytes make it
-/// panic.
+/// Parses all received bytes; `None` if they do not begin with a number. No bytes make it panic.
 pub fn parse(bytes: &[u8]) -> Option<Reply> {
     let end = bytes.iter().position(|byte| *byte == b'\n')?;
     let (code, rest) = bytes.split_at(end);
@@ -32,7 +30,7 @@ pub fn parse(bytes: &[u8]) -> Option<Reply> {
 }
 
 impl Reply {
-    /// The value in the answer to a question for a flag: `-XX:NAME=VALUE`.
+    /// The value in the answer to [`Command::PrintFlag`](super::Command): `-XX:NAME=VALUE`.
     pub fn flag_value(&self, flag: Flag) -> Option<u64> {
         let value = self.text.strip_prefix("-XX:")?;
         let value = value.strip_prefix(&flag.to_string())?;
@@ -45,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_value_is_read_from_the_answer_to_its_question() {
+    fn a_value_is_read_only_from_the_answer_for_its_flag() {
         let reply = parse(b"0\n-XX:MinHeapFreeRatio=40\n").unwrap();
         assert_eq!(reply.code, 0);
         assert_eq!(reply.flag_value(Flag::MinHeapFreeRatio), Some(40));
@@ -55,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_keeps_what_can_be_printed() {
+    fn a_refusal_keeps_printable_text() {
         let reply = parse(b"-1\nflag\x1b[31m 'X'\ncannot be changed\n").unwrap();
         assert_eq!(reply.code, -1);
         assert_eq!(reply.text, "flag [31m 'X' cannot be changed");
@@ -64,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_answer_is_nothing() {
+    fn malformed_answers_are_refused() {
         for bytes in [&b""[..], b"0", b"x\n", b"\n", b"99999999999\n", b"\xff\n"] {
             assert_eq!(parse(bytes), None, "{bytes:?}");
         }

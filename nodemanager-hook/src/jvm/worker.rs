@@ -1,91 +1,77 @@
-//! One thread that asks JVMs, so that a slow one holds up nothing but the others' wishes.
+//! One thread that sends commands to JVMs, so that a slow JVM delays only other JVMs.
 
 use std::{
     io,
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicUsize, Ordering},
-        mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender, TrySendError},
+        mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender},
     },
     thread,
     time::{Duration, Instant},
 };
 
 use super::{
-    attach::AttachError,
+    attach_error::AttachError,
     backoff::Backoff,
     control::{Control, ControlError, Former},
     recipe::{Recipe, Wish},
 };
 
-/// Something to do with a JVM.
 #[derive(Debug)]
 pub struct Job {
-    /// The JVM.
     pub control: Control,
-    /// What to do with it.
     pub task: Task,
 }
 
-/// What to do.
 #[derive(Debug, Clone)]
 pub enum Task {
-    /// Read the flags as they are before any wish.
+    /// Read the flags before the first wish.
     Remember,
-    /// Do what a wish needs.
     CarryOut {
-        /// What the JVM should do.
         wish: Wish,
-        /// What was remembered of this JVM.
+        /// The remembered flags of this JVM.
         former: Former,
     },
 }
 
-/// What came of a task.
 #[derive(Debug)]
 pub enum Answer {
-    /// To be kept for as long as the JVM runs.
+    /// To be kept as long as the JVM runs.
     Remembered(Former),
-    /// What was sent for a wish.
+    /// The wish and the commands sent for it.
     CarriedOut(Wish, Recipe),
 }
 
 /// A job that has ended.
 #[derive(Debug)]
 pub struct Done {
-    /// Of the JVM.
     pub pid: u32,
-    /// With the pid, it names the process for good.
     pub start_ticks: u64,
-    /// What came of it.
     pub result: Result<Answer, ControlError>,
 }
 
-/// The queue is full: the caller tries again with its next reading.
+/// The queue is full. The caller tries again after its next reading.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{waiting} jobs wait for JVMs already")]
+#[error("{waiting} jobs already wait for JVMs")]
 pub struct QueueFull {
-    /// Jobs whose end was not collected yet.
     pub waiting: usize,
 }
 
-/// The thread and its queue. It ends, after the command that it is in, when this is dropped; jobs
-/// that wait are not begun then.
+/// The thread and its queue. Dropping this ends the thread after its current command; waiting jobs
+/// are not begun.
 #[derive(Debug)]
 pub struct Worker {
     jobs: SyncSender<Job>,
     done: Receiver<Done>,
-    /// Jobs whose end was not collected yet; what bounds both queues.
+    /// Jobs whose result nobody has collected yet. Bounds both queues.
     open: AtomicUsize,
     most: usize,
     is_stopped: Arc<AtomicBool>,
 }
 
 impl Worker {
-    /// Starts the thread. `most` bounds the jobs that wait or whose end nobody has collected.
-    ///
-    /// # Errors
-    /// Those of starting a thread.
+    /// Starts the thread. `most` bounds the jobs that wait or whose result nobody has collected.
     pub fn start(most: usize) -> io::Result<Self> {
         let (jobs, queue) = mpsc::sync_channel(most);
         let (finished, done) = mpsc::channel();
@@ -104,33 +90,27 @@ impl Worker {
     }
 
     /// Queues a job; never waits.
-    ///
-    /// # Errors
-    /// A full queue, or a thread that has ended, which looks like a queue that is never emptied.
     pub fn submit(&self, job: Job) -> Result<(), QueueFull> {
         let waiting = self.open.load(Ordering::Relaxed);
         if waiting >= self.most {
             return Err(QueueFull { waiting });
         }
-        match self.jobs.try_send(job) {
-            Ok(()) => {
-                self.open.fetch_add(1, Ordering::Relaxed);
-                Ok(())
-            }
-            Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) => {
-                Err(QueueFull { waiting })
-            }
+        // A thread that has ended looks like a queue that never empties.
+        if self.jobs.try_send(job).is_err() {
+            return Err(QueueFull { waiting });
         }
+        self.open.fetch_add(1, Ordering::Relaxed);
+        Ok(())
     }
 
-    /// What has ended since the last call; never waits.
+    /// The jobs that have ended since the last call; never waits.
     pub fn collect(&self) -> Vec<Done> {
         let done: Vec<Done> = self.done.try_iter().collect();
         self.open.fetch_sub(done.len(), Ordering::Relaxed);
         done
     }
 
-    /// Waits until every job has ended, for the end of the agent.
+    /// Waits until every job has ended or the time has passed.
     pub fn collect_all(&self, within: Duration) -> Vec<Done> {
         let deadline = Instant::now() + within;
         let mut all = Vec::new();
@@ -173,7 +153,7 @@ fn work(queue: &Receiver<Job>, finished: &Sender<Done>, is_stopped: &AtomicBool)
 
 fn attempt(job: &Job, backoff: &mut Backoff) -> Result<Answer, ControlError> {
     let name = (job.control.pid(), job.control.start_ticks());
-    // What was changed is put back even where the JVM was slow before.
+    // Changes are undone even if the JVM failed before.
     let restores = matches!(
         job.task,
         Task::CarryOut {
@@ -182,12 +162,10 @@ fn attempt(job: &Job, backoff: &mut Backoff) -> Result<Answer, ControlError> {
         }
     );
     if let Some(left) = backoff.left(name, Instant::now()).filter(|_| !restores) {
-        let source = AttachError::BackedOff {
+        return Err(ControlError::from(AttachError::BackedOff {
             pid: name.0,
             left_ms: left.as_millis(),
-        };
-        let sent = Vec::new();
-        return Err(ControlError { sent, source });
+        }));
     }
     let result = match &job.task {
         Task::Remember => job.control.former().map(Answer::Remembered),

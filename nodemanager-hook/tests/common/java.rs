@@ -1,4 +1,4 @@
-//! Real JVMs that hold as much as they are told to.
+//! Real JVMs that hold a given amount of memory.
 #![allow(dead_code)] // each test uses a part
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // helpers of tests
 
@@ -24,7 +24,7 @@ use nix::{
 pub const MIB: u64 = 1024 * 1024;
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A JVM in a process of its own. There is one at a time, so that their heaps do not add up.
+/// A JVM process. Only one runs at a time, so that heaps do not add up.
 pub struct Workload {
     child: Child,
     pid: u32,
@@ -34,14 +34,14 @@ pub struct Workload {
 }
 
 impl Workload {
-    /// Starts `java` with options of the JVM.
+    /// Starts `java` with these JVM options.
     pub fn start(options: &str) -> Self {
         let mut java = Command::new("java");
         java.args(options.split_whitespace());
         Self::start_with(java)
     }
 
-    /// Starts by a shell script, whose `$@` is the program.
+    /// Starts a shell script whose `$@` is the program.
     pub fn start_by_script(script: &str) -> Self {
         let mut shell = Command::new("sh");
         shell.args(["-c", script, "sh"]);
@@ -52,7 +52,7 @@ impl Workload {
         static ONE: Mutex<()> = Mutex::new(());
         let alone = ONE.lock().unwrap_or_else(PoisonError::into_inner);
         let mut child = java
-            // Where the classes lie, a JVM of another user or with another /tmp may not look.
+            // A JVM of another user or with another /tmp may not see the path of the classes.
             .current_dir(classes())
             .args(["-cp", ".", "Workload"])
             .stdin(Stdio::piped())
@@ -90,13 +90,13 @@ impl Workload {
         self.find().control(&host()).expect("a JVM with counters")
     }
 
-    /// Lets it hold that much; what it held before is garbage.
+    /// Lets the JVM hold this much; what it held before becomes garbage.
     pub fn hold(&mut self, mebibytes: u32) {
         writeln!(self.commands, "hold {mebibytes}").unwrap();
         assert_eq!(self.line(), format!("holds {mebibytes}"));
     }
 
-    /// What the JVM itself says is used, committed and the bound of its heap, after a collection.
+    /// The JVM's own figures after a collection: used, committed and maximal bytes of its heap.
     pub fn own_figures(&mut self) -> [u64; 3] {
         writeln!(self.commands, "figures").unwrap();
         let line = self.line();
@@ -104,14 +104,14 @@ impl Workload {
         [(); 3].map(|()| words.next().unwrap())
     }
 
-    /// The next line that it prints.
+    /// The next line of output.
     fn line(&self) -> String {
         self.lines
             .recv_timeout(PATIENCE)
             .expect("a line from the JVM")
     }
 
-    /// Lines that it printed without being asked, such as a dump of its threads.
+    /// Unexpected lines of output, such as a dump of the threads.
     pub fn other_lines(&self) -> Vec<String> {
         self.lines.try_iter().collect()
     }
@@ -120,14 +120,15 @@ impl Workload {
         self.child.try_wait().unwrap().is_none()
     }
 
-    /// Waits for it to fall or rise; says how long that took.
+    /// Waits for a condition on resident memory; returns the waiting time.
     pub fn wait_for_resident(&self, what: &str, holds: impl Fn(u64) -> bool) -> Duration {
         let begun = Instant::now();
         wait_until(what, || holds(self.resident_mib()));
         begun.elapsed()
     }
 
-    /// Each page once: ZGC of Java 17 maps its heap three times, and `VmRSS` counts all of them.
+    /// Resident memory with each page counted once. ZGC of Java 17 maps its heap three times, and
+    /// `VmRSS` counts each mapping.
     pub fn resident_mib(&self) -> u64 {
         let text = fs::read_to_string(format!("/proc/{}/smaps_rollup", self.pid)).unwrap();
         let line = text.lines().find_map(|line| line.strip_prefix("Pss:"));
@@ -135,14 +136,13 @@ impl Workload {
         kib.parse::<u64>().unwrap() / 1024
     }
 
-    /// A line of its `/proc/PID/status`.
+    /// A value of `/proc/PID/status`.
     pub fn status(&self, key: &str) -> String {
         let text = fs::read_to_string(format!("/proc/{}/status", self.pid)).unwrap();
         let line = text.lines().find_map(|line| line.strip_prefix(key));
         line.unwrap().trim().to_owned()
     }
 
-    /// A signal to the JVM.
     pub fn signal(&self, signal: Signal) {
         kill(Pid::from_raw(self.pid as i32), signal).unwrap();
     }
@@ -150,14 +150,14 @@ impl Workload {
 
 impl Drop for Workload {
     fn drop(&mut self) {
-        // What was started first may be a shell around it.
+        // The child may be a shell around the JVM.
         let _ = kill(Pid::from_raw(self.pid as i32), Signal::SIGKILL);
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// Whether there is a JVM with these options.
+/// Whether the JVM supports these options.
 pub fn starts_with(options: &str) -> bool {
     let mut java = Command::new("java");
     let java = java.args(options.split_whitespace()).arg("-version");
@@ -172,7 +172,7 @@ pub fn host() -> Host {
 pub fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
     let deadline = Instant::now() + PATIENCE;
     while !holds() {
-        assert!(Instant::now() < deadline, "in vain: {what}");
+        assert!(Instant::now() < deadline, "timed out: {what}");
         thread::sleep(Duration::from_millis(10));
     }
 }
@@ -193,7 +193,7 @@ fn classes() -> &'static Path {
     })
 }
 
-/// The last of a row of only children: what a shell or `unshare` runs.
+/// The innermost only child: the program that a shell or `unshare` runs.
 fn innermost(pid: u32) -> u32 {
     let children = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"));
     match children.unwrap_or_default().trim().parse() {

@@ -1,5 +1,5 @@
-//! Peers that misbehave: this process itself stands for the JVM, since only the JVM's own process
-//! is accepted at the other end.
+//! Misbehaving peers. This process stands for the JVM, because only the JVM's own process is
+//! accepted at the other end.
 
 use std::{
     fs,
@@ -14,14 +14,14 @@ use crate::jvm::command::Flag;
 const SHORT: Duration = Duration::from_millis(200);
 const ASK: Command = Command::PrintFlag(Flag::MinHeapFreeRatio);
 
-/// A socket of this process where a JVM's would be; there can be one at a time.
+/// A socket of this process at the place of a JVM's. Only one can exist at a time.
 struct Peer {
     path: PathBuf,
     _alone: MutexGuard<'static, ()>,
 }
 
 impl Peer {
-    /// What it does with a connection, in a thread of its own.
+    /// Runs `answers` on the first connection, in a thread.
     fn that(answers: impl FnOnce(UnixStream) + Send + 'static) -> Self {
         let (peer, listener) = Self::listening();
         thread::spawn(move || answers(listener.accept().unwrap().0));
@@ -47,7 +47,7 @@ impl Peer {
         let attach = Attach {
             host: &host,
             process: &process,
-            patience: Patience {
+            timeouts: Timeouts {
                 listener: SHORT,
                 command: SHORT,
                 collection: SHORT,
@@ -84,7 +84,7 @@ fn an_answer_is_taken() {
 }
 
 #[test]
-fn who_never_answers_is_waited_for_no_longer_than_allowed() {
+fn a_peer_that_never_answers_times_out() {
     let peer = Peer::that(|stream| {
         thread::sleep(10 * SHORT);
         drop(stream);
@@ -98,7 +98,7 @@ fn who_never_answers_is_waited_for_no_longer_than_allowed() {
 }
 
 #[test]
-fn bytes_that_drip_do_not_prolong_the_time() {
+fn dripping_bytes_do_not_prolong_the_timeout() {
     let peer = Peer::that(|stream| write_on(stream, b"0", Duration::from_millis(20)));
     let (result, took) = peer.ask();
     assert!(matches!(
@@ -109,7 +109,7 @@ fn bytes_that_drip_do_not_prolong_the_time() {
 }
 
 #[test]
-fn an_answer_without_end_is_cut() {
+fn an_endless_answer_is_cut() {
     let peer = Peer::that(|stream| write_on(stream, &[b'0'; 8192], Duration::ZERO));
     let (result, took) = peer.ask();
     assert!(
@@ -120,9 +120,9 @@ fn an_answer_without_end_is_cut() {
 }
 
 #[test]
-fn who_does_not_accept_does_not_hold_the_agent() {
+fn a_peer_that_does_not_accept_does_not_block_the_agent() {
     let (peer, listener) = Peer::listening();
-    // Until nobody more may wait there.
+    // Fill the queue of connections.
     let mut waiting = Vec::new();
     loop {
         let socket = socket(
@@ -144,7 +144,7 @@ fn who_does_not_accept_does_not_hold_the_agent() {
     assert!(expected, "{result:?}");
     assert!(took < 4 * SHORT, "{took:?}");
     drop(listener);
-    // Now nobody listens. This process does not catch SIGQUIT, and is alive after it was asked.
+    // Now nobody listens. This process does not catch SIGQUIT, and survives the request.
     let (result, _) = peer.ask();
     assert!(
         matches!(result, Err(AttachError::NoHandler { .. })),
@@ -153,16 +153,10 @@ fn who_does_not_accept_does_not_hold_the_agent() {
 }
 
 #[test]
-fn what_is_no_answer_and_what_is_a_refusal_are_told_apart() {
+fn malformed_answers_and_refusals_are_told_apart() {
     for (bytes, says) in [
-        (
-            &b""[..],
-            "did not answer `print MinHeapFreeRatio` as a JVM would",
-        ),
-        (
-            b"hello\n",
-            "did not answer `print MinHeapFreeRatio` as a JVM would",
-        ),
+        (&b""[..], "to `print MinHeapFreeRatio` is malformed"),
+        (b"hello\n", "to `print MinHeapFreeRatio` is malformed"),
         (b"101\nno\n", "refused `print MinHeapFreeRatio`: 101 no"),
     ] {
         let peer = Peer::that(move |mut stream| {

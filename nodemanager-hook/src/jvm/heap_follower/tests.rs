@@ -73,7 +73,7 @@ fn the_limit_rises_before_the_jvm_is_told() {
 }
 
 #[test]
-fn a_jvm_whose_limit_never_fell_is_told_that_the_plan_has_risen() {
+fn a_jvm_whose_limit_never_fell_is_told_to_grow_with_the_plan() {
     let mut container = Container::new(Some(800));
     assert_eq!(container.follow(0, Some(200), 700), [ask(200)]);
     let limit_bytes = Some(800 * MIB);
@@ -104,13 +104,13 @@ fn a_jvm_that_does_not_shrink_is_asked_again_and_then_given_up() {
     let gave_up = [limit(564), Step::GaveUp { above_plan_bytes }, Step::Hold];
     assert_eq!(container.follow(20, Some(200), 500), gave_up);
     assert_eq!(container.follow(60, Some(200), 500), []);
-    // Later it fits all the same.
+    // Later it fits after all.
     assert_eq!(container.follow(61, Some(200), 100), [limit(200)]);
     assert_eq!(container.follow(62, Some(200), 100), []);
 }
 
 #[test]
-fn what_grows_above_the_plan_gets_room_and_is_asked_again() {
+fn a_jvm_that_grows_above_the_plan_gets_room_and_is_asked_again() {
     let mut container = Container::new(Some(800));
     container.follow(0, Some(200), 100);
     container.follow(1, Some(200), 100);
@@ -130,7 +130,7 @@ fn a_plan_that_ends_lifts_the_limit_first() {
 }
 
 #[test]
-fn a_heap_leaves_room_for_what_is_outside_of_it() {
+fn a_heap_leaves_room_for_memory_outside_of_it() {
     let heap = |committed| heap_for_limit(400 * MIB, 300 * MIB, committed * MIB, MARGIN) / MIB;
     assert_eq!(heap(200), 400 - 100 - 64);
     assert_eq!(heap(290), 400 - 48 - 64);
@@ -138,10 +138,10 @@ fn a_heap_leaves_room_for_what_is_outside_of_it() {
 }
 
 proptest! {
-    /// After every reading the limit has its margin; it falls only for a JVM that was asked at an
-    /// earlier reading; and a JVM is told to grow only under a limit that has risen.
+    /// After every reading the limit has its margin. It falls only if an earlier reading asked the
+    /// JVM. A JVM is told to grow only after the limit has risen.
     #[test]
-    fn the_limit_is_never_near_what_is_resident(
+    fn the_limit_keeps_its_margin_above_resident_memory(
         first in prop::option::of(0_u64..2000),
         readings in prop::collection::vec(
             (0_u64..8, prop::option::of(0_u64..2000), 0_u64..1500, any::<bool>()), 1..60),
@@ -165,7 +165,7 @@ proptest! {
                     }
                     Step::Grow { limit_bytes } => {
                         asked = None;
-                        // Behind the limit, unless there was none or it is high enough.
+                        // After the limit, unless there was none or it was high enough.
                         let is_enough = before.is_none_or(|before| Some(before) >= *limit_bytes);
                         prop_assert!(index > 0 || is_enough);
                         prop_assert!(container.limit.is_none_or(|now| Some(now) >= *limit_bytes));

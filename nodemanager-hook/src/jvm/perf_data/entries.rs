@@ -1,15 +1,15 @@
-//! The layout of an hsperfdata file: a header, then entries of a name and a value.
+//! The layout of an hsperfdata file: a header, then entries with a name and a value.
 
 use super::PerfDataError;
 
 pub const HEADER_BYTES: usize = 32;
 const MAGIC: [u8; 4] = [0xca, 0xfe, 0xc0, 0xc0];
 const ENTRY_HEADER_BYTES: usize = 20;
-/// The type letter of a 64 bit number.
+/// The type letter of a 64-bit number.
 const LONG: u8 = b'J';
 
-/// Where the counters of a file begin and how many there are: while it is the same, no counter has
-/// moved, for the JVM only appends.
+/// Where the counters of a file begin, and how many there are. The JVM only appends, so no counter
+/// has moved while the shape is unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
     is_big_endian: bool,
@@ -17,17 +17,16 @@ pub struct Shape {
     entry_count: usize,
 }
 
-/// One counter.
 #[derive(Debug)]
 pub struct Entry<'a> {
     pub name: &'a [u8],
-    /// Up to its first zero; empty for a number.
+    /// Up to the first zero; empty for a number.
     pub text: &'a [u8],
-    /// Where in the file a number's eight bytes are.
+    /// Offset of a number in the file.
     pub number_at: Option<usize>,
 }
 
-/// Walks the entries; ends after the first that is wrong.
+/// Iterates over the entries; ends after the first malformed one.
 #[derive(Debug)]
 pub struct Entries<'a> {
     bytes: &'a [u8],
@@ -67,7 +66,7 @@ impl Shape {
         })
     }
 
-    /// A counter; nothing when it lies outside.
+    /// Reads a number; `None` outside of `bytes`.
     pub fn number(self, bytes: &[u8], at: usize) -> Option<i64> {
         let field = *bytes.get(at..)?.first_chunk()?;
         Some(if self.is_big_endian {
@@ -98,9 +97,9 @@ impl<'a> Entries<'a> {
         let is_big_endian = self.shape.is_big_endian;
         let start = self.next;
         let length = length(self.bytes, start, is_big_endian)?;
-        // At least a header, so that the walk always goes on.
         let entry = self.bytes.get(start..start.checked_add(length)?)?;
         let kind = *entry.get(12)?;
+        // An entry shorter than its header could stop the walk from advancing.
         if length < ENTRY_HEADER_BYTES {
             return None;
         }
@@ -143,7 +142,7 @@ impl<'a> Iterator for Entries<'a> {
     }
 }
 
-/// A 32 bit number that has to be at least 0.
+/// Reads a 32-bit number of at least 0.
 fn length(bytes: &[u8], at: usize, is_big_endian: bool) -> Option<usize> {
     let field = *bytes.get(at..)?.first_chunk()?;
     let value = if is_big_endian {

@@ -1,19 +1,20 @@
-//! Where a file holds the counters of the heap, and their sums.
+//! The offsets of the heap's counters in a file, and their sums.
 
 use super::{Collector, Entry, Heap, PerfDataError, entries::Shape};
 
-/// G1 of Java 17 counts 8 bytes more for each space than it has. Capacities are whole pages.
+/// Capacities are whole pages, but G1 of Java 17 counts 8 bytes too many for each space.
 const CAPACITY_UNIT_BYTES: u64 = 1024;
 const NUMBER_BYTES: usize = 8;
 
-/// The places of the counters that make up a [`Heap`].
+/// The offsets of the counters that make up a [`Heap`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HeapCounters {
     shape: Shape,
     used: Vec<usize>,
     committed: Vec<usize>,
     max: Vec<usize>,
-    /// Collectors that divide one heap as they like give each generation the whole as its bound.
+    /// A collector that moves the border between generations reports the bound of the whole heap
+    /// for each generation.
     has_one_bound: bool,
 }
 
@@ -28,9 +29,9 @@ impl HeapCounters {
         }
     }
 
-    /// Keeps the place of a counter of the heap.
+    /// Keeps the offset of a counter of the heap.
     pub fn take(&mut self, entry: &Entry<'_>) {
-        let (Some(name), Some(at)) = (entry.name_text(), entry.number_at) else {
+        let (Ok(name), Some(at)) = (str::from_utf8(entry.name), entry.number_at) else {
             return;
         };
         let Some(rest) = name.strip_prefix("sun.gc.generation.") else {
@@ -45,10 +46,7 @@ impl HeapCounters {
         }
     }
 
-    /// All counters have been seen.
-    ///
-    /// # Errors
-    /// A kind of counter that was not among them.
+    /// Ends the search; fails if a kind of counter is missing.
     pub fn complete(mut self, collector: Collector) -> Result<Self, PerfDataError> {
         self.has_one_bound = !matches!(collector, Collector::Serial | Collector::Parallel);
         for (places, name) in [

@@ -83,7 +83,7 @@ fn generations_of_fixed_size_have_bounds_that_add_up() {
 }
 
 #[test]
-fn each_collector_is_told_by_the_name_that_it_gives_itself() {
+fn each_collector_is_recognised_by_its_own_name() {
     for (name, collector) in [
         ("Parallel full collection pauses", Collector::Parallel),
         ("G1 incremental collections", Collector::G1),
@@ -101,7 +101,7 @@ fn each_collector_is_told_by_the_name_that_it_gives_itself() {
 }
 
 #[test]
-fn java_8_and_a_jvm_without_attach_are_told() {
+fn java_8_and_a_jvm_without_attach_are_recognised() {
     let mut image = Image::of("G1 x");
     image.text("java.property.java.vm.specification.version", "1.8");
     image.text("sun.rt.jvmCapabilities", "0100");
@@ -110,7 +110,7 @@ fn java_8_and_a_jvm_without_attach_are_told() {
 }
 
 #[test]
-fn counters_that_were_added_are_noticed() {
+fn added_counters_are_noticed() {
     let mut image = Image::of("G1 x");
     let data = parse(&image.bytes).unwrap();
     image.number("sun.gc.generation.2.capacity", 1 << 20);
@@ -120,7 +120,7 @@ fn counters_that_were_added_are_noticed() {
 }
 
 #[test]
-fn values_that_cannot_be_are_refused() {
+fn impossible_values_are_refused() {
     for value in [-1, i64::MAX] {
         let mut image = Image::of("G1 x");
         image.number("sun.gc.generation.0.space.1.used", value);
@@ -132,7 +132,7 @@ fn values_that_cannot_be_are_refused() {
 }
 
 #[test]
-fn what_is_no_hsperfdata_is_named() {
+fn malformed_files_are_refused_with_the_reason() {
     let good = Image::of("G1 x").bytes;
     let with = |at: usize, value: u8| {
         let mut bytes = good.clone();
@@ -144,7 +144,7 @@ fn what_is_no_hsperfdata_is_named() {
     assert_eq!(with(4, 7), PerfDataError::ByteOrder { order: 7 });
     assert_eq!(with(5, 1), PerfDataError::Version { major: 1 });
     assert_eq!(with(7, 0), PerfDataError::NotReady);
-    // An entry of no length would hold the walk at its place.
+    // An entry of length 0 would stop the walk from advancing.
     assert_eq!(with(32, 0), PerfDataError::Entry { at: 32 });
     assert_eq!(with(27, 0xff), PerfDataError::Entry { at: 24 });
     let name = "java.property.java.vm.specification.version";
@@ -176,7 +176,7 @@ fn the_other_byte_order_is_read_too() {
 }
 
 proptest! {
-    /// Any bytes, and any damage to a good file, end in a value or an error.
+    /// Any bytes, and any damage to a good file, give a value or an error.
     #[test]
     fn no_bytes_make_it_panic(
         noise in prop::collection::vec(any::<u8>(), 0..400),

@@ -31,7 +31,7 @@ fn shrink(may_collect: bool) -> Wish {
     }
 }
 
-/// As an audit log shows it.
+/// The commands as in the audit log.
 fn sent(kind: Kind, former: &Flags, wish: Wish) -> String {
     match recipe(kind, former, wish) {
         Recipe::Send(commands) => commands
@@ -58,7 +58,7 @@ fn g1_shrinks_by_ratios_and_periodic_collections() {
 }
 
 #[test]
-fn what_is_tighter_already_is_not_loosened() {
+fn flags_that_are_tighter_already_are_not_loosened() {
     assert_eq!(
         sent(kind(Collector::G1, 17), &g1(0, 5, 1000), shrink(true)),
         "MinHeapFreeRatio=0 MaxHeapFreeRatio=5 G1PeriodicGCInterval=1000"
@@ -111,14 +111,14 @@ fn newer_shenandoah_is_never_bounded_below_what_it_uses() {
 }
 
 #[test]
-fn what_a_collector_finds_without_being_run_is_all_that_it_could_give_back() {
+fn only_a_collector_that_runs_for_the_request_could_give_garbage_back() {
     let heap = Heap {
         used_bytes: 300 * MIB,
         committed_bytes: 600 * MIB,
         max_bytes: 700 * MIB,
     };
     let most = |collector, version| kind(collector, version).most_given_back(heap) / MIB;
-    // What it has collected by itself is not known.
+    // A periodic collection of G1 may find that nothing is live.
     assert_eq!(most(Collector::G1, 17), 600);
     assert_eq!(most(Collector::Serial, 17), 300);
     for soft in [Collector::Z, Collector::Shenandoah] {
@@ -131,7 +131,7 @@ fn what_a_collector_finds_without_being_run_is_all_that_it_could_give_back() {
 }
 
 #[test]
-fn parallel_unknown_and_old_ones_are_left_alone() {
+fn parallel_unknown_and_old_collectors_are_left_alone() {
     for kind in [
         kind(Collector::Parallel, 17),
         kind(Collector::Other, 17),
@@ -146,7 +146,7 @@ fn parallel_unknown_and_old_ones_are_left_alone() {
 }
 
 #[test]
-fn a_flag_whose_former_value_is_not_known_is_not_touched() {
+fn a_flag_without_a_former_value_is_not_changed() {
     let only_max = Flags::from([(Flag::MaxHeapFreeRatio, 70)]);
     let text = sent(kind(Collector::G1, 17), &only_max, shrink(false));
     assert_eq!(text, "MaxHeapFreeRatio=20");
@@ -170,7 +170,7 @@ fn any_wish() -> impl Strategy<Value = Wish> {
 }
 
 proptest! {
-    /// The JVM refuses a Min above Max: it must never see one, wherever a row of wishes breaks off.
+    /// The JVM refuses a Min above Max, so no prefix of the commands may lead to one.
     #[test]
     fn min_is_never_above_max(
         former_min in 0_u64..=100,
@@ -193,7 +193,7 @@ proptest! {
         }
     }
 
-    /// No soft bound is above the one that the JVM was started with, which it would refuse.
+    /// The JVM refuses a soft bound above the one that it was started with.
     #[test]
     fn a_soft_bound_is_never_above_the_former_one(
         most in any::<u64>(), wish in any_wish(), version in 8_u32..30,
