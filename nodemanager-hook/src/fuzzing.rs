@@ -9,7 +9,7 @@ use crate::{
     cgroups::{Controller, Hierarchies, Version},
     container_id::ContainerId,
     containers, jvm,
-    memory_watch::{MemoryEvents, NumberFile},
+    memory_watch::{MemoryEvents, OpenFile},
     network,
     plan::Plan,
     sensors::{
@@ -131,7 +131,7 @@ impl<'a> KernelFiles<'a> {
             let _ = cpu_v2(limits, period_us);
         }
         for name in ["memory.current", "memory.usage_in_bytes"] {
-            let _ = NumberFile::open(group.join(name)).and_then(|file| file.read());
+            let _ = OpenFile::open(group.join(name)).and_then(|file| file.number());
         }
         let _ = MemoryEvents::new(group).and_then(|mut events| events.passed());
         for (file_system, cgroup) in [("cgroup", "6:freezer:/group"), ("cgroup2", "0::/group")] {

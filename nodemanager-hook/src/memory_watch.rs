@@ -1,11 +1,12 @@
-//! Who is about to hit its memory limit, told by the kernel.
+//! Wakes when a group is about to hit its memory limit.
 //!
-//! On cgroup v1 the kernel signals an eventfd when the usage of a group passes a threshold; on v2 it
-//! marks `memory.events` when a group passes `memory.high`. Nothing is polled: a thread waits in
-//! [`MemoryWatch::wait`] and raises the limit of what it is given.
+//! On cgroup v1 the kernel signals an eventfd when the usage of a group passes a threshold. On v2
+//! the kernel marks `memory.events` when a group passes `memory.high`. So nothing is polled: a
+//! thread waits in [`MemoryWatch::wait`] and raises the limits of the groups it returns.
+#![allow(missing_docs, reason = "public for the integration tests only")]
 
 mod error;
-mod number_file;
+mod open_file;
 mod version_1;
 mod version_2;
 
@@ -24,46 +25,38 @@ use parking_lot::Mutex;
 
 pub use self::error::MemoryWatchError;
 #[cfg(fuzzing)]
-pub(crate) use self::number_file::NumberFile;
+pub(crate) use self::open_file::OpenFile;
 #[cfg(fuzzing)]
 pub(crate) use self::version_2::Events as MemoryEvents;
 use self::{version_1::Threshold, version_2::Events};
 pub use crate::cgroups::Version;
 
-/// A process may take that much before the one who raises the limit has run: a core fills some
-/// gigabytes a second, and 50 ms pass on a busy host.
+/// Memory that a process may take before the limit is raised: a core fills some gigabytes per
+/// second, and a busy host may take 50 ms.
 const LEAST_ROOM_BYTES: u64 = 64 * 1024 * 1024;
 const MOST_ROOM_BYTES: u64 = 512 * 1024 * 1024;
 const EVENTS_AT_ONCE: usize = 64;
 
-/// Names a watch for good.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct WatchId(u64);
 
-/// Why a watch woke.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Cause {
     /// The group is about to hit its limit.
-    NearLimit {
-        /// What it uses now.
-        usage_bytes: u64,
-    },
-    /// The group was removed; so is the watch.
+    NearLimit { usage_bytes: u64 },
+    /// The group was removed, and the watch with it.
     Gone,
     /// The group's files cannot be read; the watch is removed.
     Failed(MemoryWatchError),
 }
 
-/// Something to be acted on.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Wake {
-    /// The watch.
     pub id: WatchId,
-    /// What the kernel said.
     pub cause: Cause,
 }
 
-/// All watches. One thread may wait while others change what is watched.
+/// All watches. One thread may wait while others change the watches.
 #[derive(Debug)]
 pub struct MemoryWatch {
     epoll: Epoll,
@@ -76,27 +69,23 @@ struct Watches {
     by_id: BTreeMap<u64, Watch>,
 }
 
-/// What the kernel tells of one group; closing its files ends that.
+/// The kernel's notification for one group. Closing its files ends the notification.
 #[derive(Debug)]
 enum Watch {
     Threshold(Threshold),
     Events(Events),
 }
 
-/// The usage at which the watch of a group wakes: as `memory.high` on v2, where the kernel slows a
-/// group above it down, and as the threshold on v1.
+/// The usage at which the watch of a group wakes: `memory.high` on v2, where the kernel slows a
+/// group above it down, and the threshold on v1.
 ///
-/// Where less than twice the room is free below the limit, whoever waits is woken all the time.
+/// A group with less free memory than twice this distance to the limit wakes all the time.
 pub fn wake_at(limit_bytes: u64) -> u64 {
     let room = (limit_bytes / 8).clamp(LEAST_ROOM_BYTES, MOST_ROOM_BYTES);
     limit_bytes - room.min(limit_bytes / 2)
 }
 
 impl MemoryWatch {
-    /// Watches nothing yet.
-    ///
-    /// # Errors
-    /// Those of making an epoll.
     pub fn new() -> Result<Self, MemoryWatchError> {
         let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC);
         Ok(Self {
@@ -105,11 +94,7 @@ impl MemoryWatch {
         })
     }
 
-    /// Watches a group whose limit is in force. A group that is near its limit already wakes at
-    /// once.
-    ///
-    /// # Errors
-    /// Those of the group's files, and of the kernel's refusal to tell of them.
+    /// Watches a group whose limit is in force. A group already near its limit wakes at once.
     pub fn watch(
         &self,
         group: &Path,
@@ -128,16 +113,14 @@ impl MemoryWatch {
         Ok(WatchId(id))
     }
 
-    /// Watches the same group with another limit; says whether the watch was there.
-    ///
-    /// # Errors
-    /// As of [`MemoryWatch::watch`]; the group is then watched as before.
+    /// Watches the same group with another limit; returns whether the watch exists. On an error the
+    /// group is watched as before.
     pub fn rearm(&self, id: WatchId, limit_bytes: u64) -> Result<bool, MemoryWatchError> {
         let mut watches = self.watches.lock();
         let Some(watch) = watches.by_id.get_mut(&id.0) else {
             return Ok(false);
         };
-        // On v2 the kernel compares with `memory.high`, which is written with the limit.
+        // On v2 the kernel compares with `memory.high`, which the agent writes with the limit.
         if let Watch::Threshold(threshold) = &watch {
             let next = Watch::Threshold(threshold.with(wake_at(limit_bytes))?);
             self.add(id.0, &next)?;
@@ -146,27 +129,20 @@ impl MemoryWatch {
         Ok(true)
     }
 
-    /// Ends a watch; nothing happens when it has ended already.
     pub fn forget(&self, id: WatchId) {
-        // Closing its files takes it out of the epoll and out of the kernel.
+        // Closing its files removes it from the epoll and from the kernel.
         self.watches.lock().by_id.remove(&id.0);
     }
 
-    /// How many groups are watched.
     pub fn len(&self) -> usize {
         self.watches.lock().by_id.len()
     }
 
-    /// Whether no group is watched.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Waits until something is to be acted on, or the time has passed. It may return early with
-    /// nothing.
-    ///
-    /// # Errors
-    /// Those of epoll.
+    /// Waits for wakes, at most for `timeout`. May return early without any.
     pub fn wait(&self, timeout: Duration) -> Result<Vec<Wake>, MemoryWatchError> {
         let mut events = [EpollEvent::empty(); EVENTS_AT_ONCE];
         let timeout = EpollTimeout::try_from(timeout).unwrap_or(EpollTimeout::MAX);
@@ -179,7 +155,7 @@ impl MemoryWatch {
         let mut wakes = Vec::new();
         for event in &events[..count] {
             let id = event.data();
-            // Another thread may have ended it meanwhile.
+            // Another thread may have ended the watch meanwhile.
             let Some(watch) = watches.by_id.get_mut(&id) else {
                 continue;
             };
@@ -187,7 +163,7 @@ impl MemoryWatch {
                 Watch::Threshold(threshold) => threshold.passed(),
                 Watch::Events(events) => events.passed(),
             };
-            // What is wrong with one group must not hide that another one is near its limit.
+            // An error of one group must not hide that another group is near its limit.
             let cause = match cause {
                 Err(error) if error.is_gone() => Some(Cause::Gone),
                 Err(error) => Some(Cause::Failed(error)),
@@ -228,7 +204,7 @@ mod tests {
     const MIB: u64 = 1024 * 1024;
 
     #[test]
-    fn the_room_follows_the_limit_within_bounds() {
+    fn the_distance_to_the_limit_is_bounded() {
         for (limit, at) in [
             (0, 0),
             (100, 50),
@@ -243,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_group_that_is_not_there_is_an_error_with_its_path() {
+    fn a_missing_group_is_an_error_with_its_path() {
         let watch = MemoryWatch::new().unwrap();
         for (version, file) in [
             (Version::One, "memory.usage_in_bytes"),

@@ -1,4 +1,4 @@
-//! The plan: limits by container, followed on the monotonic clock until it runs out.
+//! The plan: limits per container, followed on the monotonic clock until the plan ends.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -19,9 +19,9 @@ pub enum PlanError {
     Id(#[from] ContainerIdError),
     #[error("{container} is in the plan twice")]
     Twice { container: ContainerId },
-    #[error("the steps of {container} do not begin at 0 and grow")]
+    #[error("the steps of {container} do not begin at 0 or do not increase")]
     Order { container: ContainerId },
-    #[error("{key} = {value} in the plan of {container}: allowed is a number of at least 0")]
+    #[error("{key} = {value} in the plan of {container}: a number of at least 0 is expected")]
     Cores {
         container: ContainerId,
         key: &'static str,
@@ -29,7 +29,7 @@ pub enum PlanError {
     },
 }
 
-/// Limits over time, counted from when they were received.
+/// Limits over time, from the receipt of the plan.
 #[derive(Debug)]
 pub struct Plan {
     received: Instant,
@@ -38,10 +38,8 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Checks a reply's plan; it holds from `received`.
-    ///
-    /// # Errors
-    /// Ids, offsets or cores that cannot be; nothing of the reply may be used then.
+    /// Checks the plan of a reply received at `received`. If that fails, nothing of the reply may
+    /// be used.
     pub fn new(reply: &Reply, received: Instant) -> Result<Self, PlanError> {
         let mut steps = BTreeMap::new();
         for plan in &reply.plans {
@@ -61,12 +59,11 @@ impl Plan {
         })
     }
 
-    /// Whether the plan has run out.
     pub fn has_ended(&self, now: Instant) -> bool {
         now >= self.ends
     }
 
-    /// The limits that hold for a container, unless it is not in the plan.
+    /// The limits of a container now; `None` if it is not in the plan or the plan has ended.
     pub fn limits_at(&self, container: &ContainerId, now: Instant) -> Option<Limits> {
         if self.has_ended(now) {
             return None;
@@ -76,27 +73,27 @@ impl Plan {
         steps.take_while(begun).last().map(|step| step.limits)
     }
 
-    /// What the plan limits of a container at any time until it ends. The container stays in its
-    /// groups for as long, rather than moving with each step.
+    /// The controllers that the plan limits for a container at any time until its end. The
+    /// container stays in their groups until then, instead of moving with each step.
     pub fn limited(&self, container: &ContainerId, now: Instant) -> BTreeSet<Controller> {
         let steps = self.steps.get(container).filter(|_| !self.has_ended(now));
         let limits = steps.into_iter().flatten().map(|step| &step.limits);
         limits.flat_map(limited_by).collect()
     }
 
-    /// Whether it limits the memory of any container.
+    /// Whether the plan limits the memory of any container.
     pub fn limits_memory(&self, now: Instant) -> bool {
         let mut steps = self.steps.values().flatten();
         !self.has_ended(now) && steps.any(|step| step.limits.memory_bytes.is_some())
     }
 
-    /// Whether it limits anything.
+    /// Whether the plan limits anything.
     pub fn limits_anything(&self, now: Instant) -> bool {
         let mut steps = self.steps.values().flatten();
         !self.has_ended(now) && steps.any(|step| step.limits != Limits::default())
     }
 
-    /// When something changes next: a step begins or the plan ends.
+    /// The time of the next change: a step begins or the plan ends.
     pub fn next_change(&self, now: Instant) -> Option<Instant> {
         let steps = self.steps.values().flatten();
         steps
@@ -127,11 +124,10 @@ fn milliseconds(count: u32) -> Duration {
 
 fn check_steps(container: &ContainerId, plan: &ContainerPlan) -> Result<(), PlanError> {
     let begins_at_zero = plan.steps.first().is_some_and(|step| step.offset_ms == 0);
-    let grows = plan
+    let increases = plan
         .steps
-        .windows(2)
-        .all(|pair| pair[0].offset_ms < pair[1].offset_ms);
-    if !begins_at_zero || !grows {
+        .is_sorted_by(|one, next| one.offset_ms < next.offset_ms);
+    if !begins_at_zero || !increases {
         let container = container.clone();
         return Err(PlanError::Order { container });
     }
@@ -141,9 +137,8 @@ fn check_steps(container: &ContainerId, plan: &ContainerPlan) -> Result<(), Plan
             ("cpu_cap_cores", limits.cpu_cap_cores),
         ] {
             if let Some(value) = cores.filter(|cores| !cores.is_finite() || *cores < 0.0) {
-                let container = container.clone();
                 return Err(PlanError::Cores {
-                    container,
+                    container: container.clone(),
                     key,
                     value,
                 });
@@ -210,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn what_any_step_limits_is_limited_until_the_plan_ends() {
+    fn everything_that_a_step_limits_is_limited_until_the_plan_ends() {
         let start = Instant::now();
         let mut later = step(5000, 1.0);
         later.limits.memory_bytes = Some(1 << 30);
@@ -225,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_that_cannot_be_is_refused() {
+    fn an_invalid_plan_is_refused() {
         let mut twice = reply(vec![step(0, 1.0)]);
         twice.plans.push(twice.plans[0].clone());
         for (reply, why) in [

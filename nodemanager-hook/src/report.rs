@@ -1,6 +1,9 @@
-//! The report: everything that was not acknowledged yet, within the size of one message.
+//! The report: all samples without an acknowledgement, within the size of one message.
 
-use std::{collections::BTreeMap, time::Instant};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Instant,
+};
 
 use elastane_protocol::{
     CanLimit, Capacity, ContainerSamples, Limits, MAX_MESSAGE_BYTES, MemoryVictim, Pressure, Report,
@@ -8,16 +11,16 @@ use elastane_protocol::{
 
 use crate::{container_id::ContainerId, samples::Samples};
 
-/// The most that a report takes beside its containers, as postcard writes it.
+// Upper bounds of postcard's encoding.
+/// A report without containers.
 const HEAD_BYTES: usize = 384;
-/// The most that a container takes beside its id and its samples.
+/// A container without id and samples.
 const CONTAINER_BYTES: usize = 96;
-/// The most that a sample takes.
 const SAMPLE_BYTES: usize = 128;
-/// The most that a victim takes beside its id.
+/// A victim without id.
 const VICTIM_BYTES: usize = 24;
 
-/// What is the same in every report of an agent.
+/// The constant part of an agent's reports.
 #[derive(Debug, Clone, Copy)]
 pub struct Identity {
     pub agent_run: u64,
@@ -25,17 +28,17 @@ pub struct Identity {
     pub capacity: Capacity,
 }
 
-/// What a report says of the node itself, beside what it used.
+/// The state of the node in a report, besides usage.
 #[derive(Debug, Default)]
 pub struct OfNode {
     pub pressure: Option<Pressure>,
     pub memory_victims: Vec<MemoryVictim>,
 }
 
-/// Makes a report at `now`. `running` are the containers that run, each with its limit in force.
+/// Makes a report at `now`. `running` are the running containers with their limits in force.
 ///
-/// When everything does not fit one message, the oldest samples go first and the rest follows
-/// after they have been acknowledged.
+/// If the samples do not fit one message, the report holds the oldest; the rest follows after their
+/// acknowledgement.
 pub fn report(
     identity: &Identity,
     running: &BTreeMap<ContainerId, Option<Limits>>,
@@ -43,22 +46,21 @@ pub fn report(
     samples: &Samples,
     now: Instant,
 ) -> Report {
-    let mut containers: BTreeMap<&ContainerId, ContainerSamples> = BTreeMap::new();
-    for (container, limits) in running {
-        containers.insert(container, empty(container, *limits));
-    }
-    for (container, _) in samples.unacknowledged() {
-        containers
-            .entry(container)
-            .or_insert_with(|| empty(container, None));
-    }
+    let unacknowledged: BTreeMap<_, _> = samples.unacknowledged().collect();
+    let containers: BTreeSet<&ContainerId> = running
+        .keys()
+        .chain(unacknowledged.keys().copied())
+        .collect();
     let newest = newest_that_fits(&containers, &of_node, samples);
-    for (container, closed) in samples.unacknowledged() {
-        if let Some(entry) = containers.get_mut(container) {
-            let fitting = closed.iter().filter(|sample| sample.sequence <= newest);
-            entry.samples = fitting.map(|sample| sample.at(now)).collect();
+    let samples_of = |container: &ContainerId| {
+        let closed = unacknowledged.get(container).copied().into_iter().flatten();
+        let fitting = closed.filter(|sample| sample.sequence <= newest);
+        ContainerSamples {
+            container: container.to_string(),
+            limits: running.get(container).copied().flatten(),
+            samples: fitting.map(|sample| sample.at(now)).collect(),
         }
-    }
+    };
     Report {
         agent_run: identity.agent_run,
         sequence: newest,
@@ -68,25 +70,17 @@ pub fn report(
         node_usage: samples.newest_of_node(),
         pressure: of_node.pressure,
         memory_victims: of_node.memory_victims,
-        containers: containers.into_values().collect(),
+        containers: containers.into_iter().map(samples_of).collect(),
     }
 }
 
-fn empty(container: &ContainerId, limits: Option<Limits>) -> ContainerSamples {
-    ContainerSamples {
-        container: container.to_string(),
-        limits,
-        samples: Vec::new(),
-    }
-}
-
-/// The newest sequence number up to which all samples fit.
+/// The sequence number up to which all samples fit.
 fn newest_that_fits(
-    containers: &BTreeMap<&ContainerId, ContainerSamples>,
+    containers: &BTreeSet<&ContainerId>,
     of_node: &OfNode,
     samples: &Samples,
 ) -> u64 {
-    let ids: usize = containers.keys().map(|id| id.as_str().len()).sum();
+    let ids: usize = containers.iter().map(|id| id.as_str().len()).sum();
     let victims = of_node.memory_victims.iter();
     let victims: usize = victims.map(|one| one.container.len() + VICTIM_BYTES).sum();
     let mut bytes = HEAD_BYTES + ids + victims + containers.len() * CONTAINER_BYTES;
@@ -112,10 +106,7 @@ mod tests {
     use elastane_protocol::encode;
 
     use super::*;
-    use crate::{
-        samples::{Counted, Reading},
-        sensors::HeldMemory,
-    };
+    use crate::sensors::{Counted, HeldMemory, Reading};
 
     const IDENTITY: Identity = Identity {
         agent_run: 5,
@@ -173,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_running_container_is_there_before_its_first_sample() {
+    fn a_running_container_is_reported_before_its_first_sample() {
         let limits = Limits {
             memory_bytes: Some(7),
             ..Limits::default()
@@ -193,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_container_that_is_gone_still_reports_what_it_used() {
+    fn a_container_that_has_ended_still_reports_its_samples() {
         let start = Instant::now();
         let report = report(
             &IDENTITY,
@@ -207,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_report_never_passes_one_message_and_the_rest_follows() {
+    fn a_report_fits_one_message_and_the_rest_follows() {
         let start = Instant::now();
         let mut samples = samples(400, 40, start);
         let now = start + Duration::from_secs(120);

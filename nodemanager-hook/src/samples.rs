@@ -1,61 +1,21 @@
-//! Readings closed into samples, kept until the core has acknowledged them.
+//! Readings are closed into samples, which are kept until the core has acknowledged them.
+
+mod window;
 
 use std::{
     collections::{BTreeMap, VecDeque},
     time::{Duration, Instant},
 };
 
-use elastane_protocol::{Sample, Usage};
+use elastane_protocol::Usage;
 
-use crate::{container_id::ContainerId, sensors::HeldMemory};
+use self::window::{Closed, Window};
+use crate::{container_id::ContainerId, sensors::Reading};
 
-/// How long a sample waits for its acknowledgement before it is dropped.
+/// A sample is dropped after waiting this long for its acknowledgement.
 const KEPT: Duration = Duration::from_secs(120);
 
-/// What a container, or the node, used from one reading to the next.
-#[derive(Debug, Clone, Copy)]
-pub struct Reading {
-    /// The reading before.
-    pub since: Instant,
-    /// This reading.
-    pub at: Instant,
-    pub counted: Counted,
-    /// At `at`.
-    pub held: HeldMemory,
-}
-
-/// What was added from one reading to the next.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Counted {
-    pub cpu_nanoseconds: u64,
-    /// Time in which a cap held it back.
-    pub throttled_nanoseconds: u64,
-    pub disk_read_bytes: u64,
-    pub disk_written_bytes: u64,
-    pub network_received_bytes: u64,
-    pub network_sent_bytes: u64,
-}
-
-/// Readings that are not closed yet.
-#[derive(Debug)]
-struct Window {
-    since: Instant,
-    at: Instant,
-    counted: Counted,
-    /// The reading with the most resident memory.
-    held: HeldMemory,
-}
-
-/// A closed sample; its age is known only when a report is made.
-#[derive(Debug, Clone, Copy)]
-pub struct Closed {
-    pub sequence: u64,
-    ended: Instant,
-    length_ms: u32,
-    usage: Usage,
-}
-
-/// The samples of all containers, and the newest one of the node.
+/// The samples of all containers, and the newest sample of the node.
 #[derive(Debug, Default)]
 pub struct Samples {
     sequence: u64,
@@ -69,7 +29,7 @@ pub struct Samples {
 }
 
 impl Samples {
-    /// Adds a reading to the sample that is open.
+    /// Adds a reading of a container to its open sample.
     pub fn add(&mut self, container: &ContainerId, reading: &Reading) {
         match self.open.get_mut(container) {
             Some(window) => window.add(reading),
@@ -80,7 +40,6 @@ impl Samples {
         }
     }
 
-    /// Adds a reading of the whole node.
     pub fn add_node(&mut self, reading: &Reading) {
         match &mut self.open_of_node {
             Some(window) => window.add(reading),
@@ -88,7 +47,7 @@ impl Samples {
         }
     }
 
-    /// Closes the open sample of every container and drops what nobody asked for in time.
+    /// Closes all open samples, and drops samples that were not acknowledged in time.
     pub fn close(&mut self, now: Instant) {
         self.sequence += 1;
         self.newest = Usage::default();
@@ -109,9 +68,8 @@ impl Samples {
         self.drop_old(now);
     }
 
-    /// Forgets the samples up to `sequence`.
     pub fn acknowledge(&mut self, sequence: u64) {
-        self.forget(|sample| sample.sequence <= sequence);
+        self.remove(|sample| sample.sequence <= sequence);
     }
 
     /// The number of the newest closed sample; 0 before the first.
@@ -119,136 +77,56 @@ impl Samples {
         self.sequence
     }
 
-    /// What all containers used in the newest closed sample.
+    /// Usage of all containers in the newest sample.
     pub fn newest(&self) -> Usage {
         self.newest
     }
 
-    /// What the whole node used in the newest closed sample.
+    /// Usage of the whole node in the newest sample.
     pub fn newest_of_node(&self) -> Usage {
         self.newest_of_node
     }
 
-    /// What a container used in the newest closed sample, if it ran then.
+    /// Usage of a container in the newest sample; `None` if it did not run then.
     pub fn newest_of(&self, container: &ContainerId) -> Option<Usage> {
         self.newest_by_container.get(container).copied()
     }
 
-    /// Samples that were dropped before anybody acknowledged them.
+    /// The number of samples dropped without an acknowledgement.
     pub fn dropped(&self) -> u64 {
         self.dropped
     }
 
-    /// What was not acknowledged yet, oldest first within a container.
+    /// The samples without an acknowledgement, oldest first within a container.
     pub fn unacknowledged(&self) -> impl Iterator<Item = (&ContainerId, &VecDeque<Closed>)> {
         self.closed.iter()
     }
 
     fn drop_old(&mut self, now: Instant) {
-        let dropped = self.forget(|sample| now.saturating_duration_since(sample.ended) > KEPT);
+        let dropped = self.remove(|sample| now.saturating_duration_since(sample.ended) > KEPT);
         if dropped > 0 && self.dropped == 0 {
             log::warn!(
-                "samples older than {} s are dropped: nobody acknowledged them (said once)",
+                "dropping samples that were not acknowledged within {} s (logged once)",
                 KEPT.as_secs()
             );
         }
         self.dropped += dropped;
     }
 
-    fn forget(&mut self, done: impl Fn(&Closed) -> bool) -> u64 {
-        let mut forgotten = 0;
+    fn remove(&mut self, done: impl Fn(&Closed) -> bool) -> u64 {
+        let mut removed = 0;
         self.closed.retain(|_, samples| {
             while samples.front().is_some_and(&done) {
                 samples.pop_front();
-                forgotten += 1;
+                removed += 1;
             }
             !samples.is_empty()
         });
-        forgotten
+        removed
     }
 }
 
-impl Window {
-    fn new(reading: &Reading) -> Self {
-        Self {
-            since: reading.since,
-            at: reading.at,
-            counted: reading.counted,
-            held: reading.held,
-        }
-    }
-
-    fn add(&mut self, reading: &Reading) {
-        let Counted {
-            cpu_nanoseconds,
-            throttled_nanoseconds,
-            disk_read_bytes,
-            disk_written_bytes,
-            network_received_bytes,
-            network_sent_bytes,
-        } = &mut self.counted;
-        let new = reading.counted;
-        for (sum, more) in [
-            (cpu_nanoseconds, new.cpu_nanoseconds),
-            (throttled_nanoseconds, new.throttled_nanoseconds),
-            (disk_read_bytes, new.disk_read_bytes),
-            (disk_written_bytes, new.disk_written_bytes),
-            (network_received_bytes, new.network_received_bytes),
-            (network_sent_bytes, new.network_sent_bytes),
-        ] {
-            *sum = sum.saturating_add(more);
-        }
-        if reading.held.resident_bytes > self.held.resident_bytes {
-            self.held = reading.held;
-        }
-        self.at = reading.at;
-    }
-
-    /// Nothing when no time passed between the first and the last reading.
-    fn close(&self, sequence: u64) -> Option<Closed> {
-        let length = self.at.saturating_duration_since(self.since);
-        let length_ms = u32::try_from(length.as_millis()).unwrap_or(u32::MAX);
-        if length_ms == 0 {
-            return None;
-        }
-        let seconds = length.as_secs_f64();
-        Some(Closed {
-            sequence,
-            ended: self.at,
-            length_ms,
-            usage: Usage {
-                cpu_cores: (self.counted.cpu_nanoseconds as f64 / 1e9 / seconds) as f32,
-                cpu_throttled: (self.counted.throttled_nanoseconds as f64 / 1e9 / seconds).min(1.0)
-                    as f32,
-                memory_bytes: self.held.resident_bytes,
-                anonymous_bytes: self.held.anonymous_bytes,
-                file_bytes: self.held.file_bytes,
-                heap_used_bytes: self.held.heap.used_bytes,
-                heap_committed_bytes: self.held.heap.committed_bytes,
-                disk_read_bytes_per_s: (self.counted.disk_read_bytes as f64 / seconds) as u64,
-                disk_write_bytes_per_s: (self.counted.disk_written_bytes as f64 / seconds) as u64,
-                network_in_bytes_per_s: (self.counted.network_received_bytes as f64 / seconds)
-                    as u64,
-                network_out_bytes_per_s: (self.counted.network_sent_bytes as f64 / seconds) as u64,
-            },
-        })
-    }
-}
-
-impl Closed {
-    /// The sample as it is reported at `now`.
-    pub fn at(&self, now: Instant) -> Sample {
-        let age = now.saturating_duration_since(self.ended).as_millis();
-        Sample {
-            sequence: self.sequence,
-            age_ms: u32::try_from(age).unwrap_or(u32::MAX),
-            length_ms: self.length_ms,
-            usage: self.usage,
-        }
-    }
-}
-
-/// Shares of a time do not add up to a sum, and so `cpu_throttled` stays 0.
+/// `cpu_throttled` is a share of time, which does not add up, and stays 0.
 fn add(sum: &mut Usage, usage: &Usage) {
     let Usage {
         cpu_cores,
@@ -281,8 +159,10 @@ fn add(sum: &mut Usage, usage: &Usage) {
 
 #[cfg(test)]
 mod tests {
+    use elastane_protocol::Sample;
+
     use super::*;
-    use crate::sensors::HeldHeap;
+    use crate::sensors::{Counted, HeldHeap, HeldMemory};
 
     fn id(number: u32) -> ContainerId {
         format!("container_1_1_1_{number}").parse().unwrap()
@@ -355,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn a_container_that_ran_for_a_part_is_measured_over_its_part() {
+    fn a_container_that_ran_for_a_part_of_a_sample_is_measured_over_that_part() {
         let start = Instant::now();
         let mut samples = Samples::default();
         let whole = reading(start, start + seconds(3), 0.5, 10);
@@ -371,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn what_all_containers_use_is_the_sum_of_each_once() {
+    fn usage_of_all_containers_is_the_sum() {
         let start = Instant::now();
         let mut samples = Samples::default();
         for number in 1..=2 {
@@ -399,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn acknowledged_samples_are_forgotten_and_no_others() {
+    fn only_acknowledged_samples_are_removed() {
         let start = Instant::now();
         let mut samples = Samples::default();
         for second in 0..4 {
@@ -416,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_acknowledges_is_dropped_after_two_minutes_and_counted() {
+    fn samples_without_an_acknowledgement_are_dropped_after_two_minutes_and_counted() {
         let start = Instant::now();
         let mut samples = Samples::default();
         for second in 0..130 {

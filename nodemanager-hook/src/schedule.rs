@@ -1,17 +1,18 @@
-//! When to read and when to close a sample: absolute deadlines, so that lateness does not add up.
+//! When to read and when to close a sample. The deadlines are absolute, so that delays do not add
+//! up.
 
 use std::time::{Duration, Instant};
 
 /// A round that is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Due {
-    /// Whether this reading is the last of its sample.
+    /// Whether this is the last reading of its sample.
     pub closes_sample: bool,
-    /// Rounds whose time has passed without a reading.
+    /// Rounds that passed without a reading.
     pub missed: u64,
 }
 
-/// The deadlines of the rounds since a start.
+/// The deadlines of all rounds.
 #[derive(Debug)]
 pub struct Schedule {
     start: Instant,
@@ -32,12 +33,12 @@ impl Schedule {
         }
     }
 
-    /// When the next round is due.
     pub fn next_at(&self) -> Instant {
-        self.start + self.interval.saturating_mul(saturated(self.done + 1))
+        let rounds = u32::try_from(self.done + 1).unwrap_or(u32::MAX);
+        self.start + self.interval.saturating_mul(rounds)
     }
 
-    /// Takes the round that is due at `now`, if there is one. Rounds that were missed are left out.
+    /// Takes the latest round due at `now`, if any, and skips earlier ones.
     pub fn take(&mut self, now: Instant) -> Option<Due> {
         let elapsed = now.saturating_duration_since(self.start).as_nanos();
         let round = u64::try_from(elapsed / self.interval.as_nanos().max(1)).unwrap_or(u64::MAX);
@@ -54,10 +55,6 @@ impl Schedule {
             missed,
         })
     }
-}
-
-fn saturated(rounds: u64) -> u32 {
-    u32::try_from(rounds).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]

@@ -1,14 +1,17 @@
-//! What a container uses: CPU, memory and disk of its process tree; and what the whole node uses.
+//! Usage of containers, by their groups or process trees, and of the whole node.
 
 mod container_sensor;
 mod disk_speed;
 mod disks;
 mod group_files;
+mod group_memory;
 mod growth;
 mod node_sensor;
 mod proc_fs;
+mod process;
 mod process_table;
 mod processes;
+mod reading;
 
 pub use container_sensor::{ContainerSensor, MeasuredGroups};
 #[cfg(fuzzing)]
@@ -22,45 +25,7 @@ pub use growth::Growth;
 pub use node_sensor::{MemoryState, NodeSensor, pressure};
 #[cfg(fuzzing)]
 pub use proc_fs::HeldFile;
-pub use proc_fs::{ProcFs, Users};
-pub use process_table::{KernelThreads, Process, ProcessKey, ProcessTable};
-
-/// Memory at a moment.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct HeldMemory {
-    pub resident_bytes: u64,
-    /// Of what is resident, that no file stands behind.
-    pub anonymous_bytes: u64,
-    /// Pages of files: what a group is charged for, or what a process has mapped.
-    pub file_bytes: u64,
-    /// Of its JVMs.
-    pub heap: HeldHeap,
-}
-
-/// What the heaps of JVMs hold at a moment, by their own counters.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct HeldHeap {
-    pub used_bytes: u64,
-    /// Not all of it need be resident.
-    pub committed_bytes: u64,
-}
-
-impl HeldMemory {
-    /// Adds what somebody else holds.
-    pub fn add(&mut self, other: Self) {
-        let add = |sum: &mut u64, bytes: u64| *sum = sum.saturating_add(bytes);
-        add(&mut self.resident_bytes, other.resident_bytes);
-        add(&mut self.anonymous_bytes, other.anonymous_bytes);
-        add(&mut self.file_bytes, other.file_bytes);
-        self.heap.add(other.heap);
-    }
-}
-
-impl HeldHeap {
-    /// Adds another heap.
-    pub fn add(&mut self, other: Self) {
-        let add = |sum: &mut u64, bytes: u64| *sum = sum.saturating_add(bytes);
-        add(&mut self.used_bytes, other.used_bytes);
-        add(&mut self.committed_bytes, other.committed_bytes);
-    }
-}
+pub use proc_fs::ProcFs;
+pub use process::{Process, ProcessKey, Users};
+pub use process_table::{KernelThreads, ProcessTable};
+pub use reading::{Counted, HeldHeap, HeldMemory, Reading};

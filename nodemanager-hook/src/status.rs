@@ -1,5 +1,5 @@
-//! What the agent does now, for people: it writes a file beside its socket with each sample, and
-//! `elastane-agent status` shows it. Nobody has to ask the agent for that.
+//! The status file: the agent writes it beside its socket with each sample, and `elastane-agent
+//! status` shows it without asking the agent.
 
 use std::{
     fmt::Write as _,
@@ -16,11 +16,11 @@ use crate::{
     config::Config,
 };
 
-/// A file that is older than so many samples was left by an agent that does not run any more.
+/// The agent no longer runs if its file is older than this number of samples.
 const MOST_SAMPLES_OLD: u64 = 4;
 const MIB: u64 = 1 << 20;
 
-/// What the agent knew when it closed its newest sample.
+/// The agent's state when it closed its newest sample.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Status {
     pub unix_ms: u64,
@@ -28,47 +28,43 @@ pub struct Status {
     pub can_limit: CanLimit,
     pub capacity: Capacity,
     pub node_usage: Usage,
-    /// What of that is not YARN's.
+    /// The part of `node_usage` beyond YARN's containers.
     pub others_usage: Usage,
     pub pressure: Option<Pressure>,
     /// Containers that should give way because the node's memory runs short.
     pub memory_victims: Vec<MemoryVictim>,
     pub containers: Vec<ContainerStatus>,
-    /// What went wrong, and how often since the start.
+    /// Kinds of trouble, with their counts since the start.
     pub troubles: Vec<(String, u64)>,
 }
 
-/// One container.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct ContainerStatus {
     pub container: String,
-    /// In the newest sample, if it was in that.
+    /// In the newest sample, if the container was in it.
     pub usage: Option<Usage>,
-    /// What the plan says now.
     pub planned: Option<Limits>,
     pub in_force: Limits,
-    /// Whether its network is counted.
     pub is_network_counted: bool,
-    /// Why something was done about it last, oldest first: how long before `unix_ms`, and the
-    /// reason.
+    /// The newest reasons for changes, oldest first, each with its age in ms at `unix_ms`.
     pub reasons: Vec<(u64, String)>,
 }
 
-/// Why there is nothing to show.
+/// Why there is no status to show.
 #[derive(Debug, thiserror::Error)]
 pub enum StatusError {
     #[error("{}: {source}: no agent runs with this configuration, or it has not closed a sample yet", path.display())]
     Missing { path: PathBuf, source: io::Error },
-    #[error("{} is no status of this version: {source}", path.display())]
+    #[error("{} is not a status file of this version: {source}", path.display())]
     Malformed {
         path: PathBuf,
         source: serde_json::Error,
     },
-    #[error("{} is {age_s} s old: the agent does not run any more", path.display())]
+    #[error("{} is {age_s} s old: the agent no longer runs", path.display())]
     Old { path: PathBuf, age_s: u64 },
 }
 
-/// What the node used beyond its containers. A node has no heaps and no throttling of its own.
+/// The node's usage beyond its containers. A node has no heaps and no throttling of its own.
 pub fn others(node: &Usage, containers: &Usage) -> Usage {
     let more = |of: fn(&Usage) -> u64| of(node).saturating_sub(of(containers));
     Usage {
@@ -84,7 +80,6 @@ pub fn others(node: &Usage, containers: &Usage) -> Usage {
     }
 }
 
-/// The file of an agent.
 pub fn path(socket: &Path) -> PathBuf {
     let mut path = socket.to_owned().into_os_string();
     path.push(".status");
@@ -92,10 +87,7 @@ pub fn path(socket: &Path) -> PathBuf {
 }
 
 impl Status {
-    /// Replaces the file as a whole, so that nobody reads a part.
-    ///
-    /// # Errors
-    /// Those of the file system.
+    /// Replaces the file atomically.
     pub fn write(&self, path: &Path) -> io::Result<()> {
         let mut new = path.to_owned().into_os_string();
         new.push(".new");
@@ -103,16 +95,13 @@ impl Status {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
-        // A link that somebody else put there must not be followed.
+        // Do not follow a link that somebody else made there.
         let mut file = File::create_new(&new)?;
         file.write_all(&serde_json::to_vec(self)?)?;
         fs::rename(&new, path)
     }
 
-    /// Reads what a running agent wrote.
-    ///
-    /// # Errors
-    /// No file, one of another version, or one that nobody writes any more.
+    /// Reads the status of a running agent.
     pub fn read(config: &Config) -> Result<Self, StatusError> {
         let path = path(&config.socket.path);
         let text = fs::read(&path).map_err(|source| StatusError::Missing {
@@ -132,7 +121,6 @@ impl Status {
         Ok(status)
     }
 
-    /// For a terminal.
     pub fn text(&self) -> String {
         let mut text = String::new();
         // Writing to a String cannot fail.
@@ -183,7 +171,8 @@ impl Status {
 impl ContainerStatus {
     fn network(&self, usage: &Usage) -> String {
         if !self.is_network_counted {
-            return "not counted: it has no group for that, doctor says why".into();
+            return "not counted: the container has no network group, see `elastane-agent doctor`"
+                .into();
         }
         format!(
             "{} KiB/s in {} KiB/s out",
@@ -197,7 +186,7 @@ impl ContainerStatus {
         match &self.usage {
             Some(usage) => writeln!(
                 text,
-                "  uses      {:.2} cores (held back {:.0} % of the time), {} MiB, disk {} KiB/s \
+                "  uses      {:.2} cores (throttled {:.0} % of the time), {} MiB, disk {} KiB/s \
                  read {} KiB/s written, network {}",
                 usage.cpu_cores,
                 usage.cpu_throttled * 100.0,
@@ -268,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_is_read_and_shown() {
+    fn a_written_status_is_read_and_shown() {
         let directory = tempfile::tempdir().unwrap();
         let config = config(directory.path());
         status(unix_ms()).write(&path(&config.socket.path)).unwrap();
@@ -276,7 +265,7 @@ mod tests {
         for part in [
             "agent 7, ",
             "container_1_1_1_1\n",
-            "network not counted: it has no group for that, doctor says why\n",
+            "network not counted: the container has no network group, see `elastane-agent doctor`\n",
             "  planned   -\n",
             "  in force  cpu_cap_cores 0.5, memory_bytes 1073741824\n",
             "  1.5 s before: plan_step\n",
@@ -287,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_yarns_is_the_rest_of_the_node() {
+    fn usage_of_others_is_the_rest_of_the_node() {
         let usage = |cpu_cores, memory_bytes| Usage {
             cpu_cores,
             memory_bytes,
@@ -295,12 +284,12 @@ mod tests {
         };
         let (node, containers) = (usage(1.5, 700), usage(1.0, 200));
         assert_eq!(others(&node, &containers), usage(0.5, 500));
-        // Counted at different moments, a part may be more than the whole.
+        // Node and containers are read at different moments, so a part may exceed the whole.
         assert_eq!(others(&containers, &node), usage(0.0, 0));
     }
 
     #[test]
-    fn what_is_old_or_missing_says_that_no_agent_runs() {
+    fn an_old_or_missing_status_says_that_no_agent_runs() {
         let directory = tempfile::tempdir().unwrap();
         let config = config(directory.path());
         let error = Status::read(&config).unwrap_err().to_string();
@@ -311,6 +300,9 @@ mod tests {
         assert!(error.contains("is 3600 s old"), "{error}");
         fs::write(path(&config.socket.path), "{").unwrap();
         let error = Status::read(&config).unwrap_err().to_string();
-        assert!(error.contains("is no status of this version"), "{error}");
+        assert!(
+            error.contains("is not a status file of this version"),
+            "{error}"
+        );
     }
 }

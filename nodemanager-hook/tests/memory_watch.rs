@@ -1,4 +1,4 @@
-//! Real groups that are about to hit their limits.
+//! Real groups that approach their memory limits.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // helpers of tests
 
 #[path = "common/memory_group.rs"]
@@ -19,25 +19,25 @@ use memory_group::{MIB, MemoryGroup, grow_and_wait, wait_until};
 
 const FIRST_LIMIT: u64 = 200;
 const RAISED_BY: u64 = 200 * MIB;
-/// Half a gigabyte a second.
+/// Half a gigabyte per second.
 const PAUSE_FOR_EACH_MIB: Duration = Duration::from_micros(1900);
 const MOST_DELAY: Duration = Duration::from_millis(50);
 const PROMPTLY: Duration = Duration::from_secs(5);
 
-/// One test at a time: they count the descriptors of the process, and fill memory.
+/// Runs one test at a time: the tests count the descriptors of the process and fill memory.
 fn alone() -> MutexGuard<'static, ()> {
     static ONE: Mutex<()> = Mutex::new(());
     ONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The program of a process that grows, not a test.
+/// The entry of a process that grows; not a test.
 #[test]
 #[ignore = "started by the tests as a process of its own"]
 fn grows() {
     grow_and_wait();
 }
 
-/// When the group passes a usage, by looking all the time.
+/// The time at which the group passes a usage, found by polling.
 fn watch_usage(group: &MemoryGroup, bytes: u64, is_over: &AtomicBool) -> Option<Instant> {
     while !is_over.load(Ordering::Relaxed) {
         if group.usage() >= bytes {
@@ -48,7 +48,7 @@ fn watch_usage(group: &MemoryGroup, bytes: u64, is_over: &AtomicBool) -> Option<
     None
 }
 
-/// Raises the limit at each wake; gives when the first wake came.
+/// Raises the limit at each wake; returns the time of the first wake.
 fn raise_when_woken(group: &MemoryGroup, is_over: &AtomicBool) -> Option<Instant> {
     let watch = MemoryWatch::new().unwrap();
     let mut limit = FIRST_LIMIT * MIB;
@@ -68,7 +68,7 @@ fn raise_when_woken(group: &MemoryGroup, is_over: &AtomicBool) -> Option<Instant
 }
 
 #[test]
-fn what_is_about_to_hit_its_limit_is_told_in_time_to_raise_it() {
+fn a_wake_comes_in_time_to_raise_the_limit() {
     let _alone = alone();
     let group = MemoryGroup::new(FIRST_LIMIT);
     let is_over = AtomicBool::new(false);
@@ -79,15 +79,15 @@ fn what_is_about_to_hit_its_limit_is_told_in_time_to_raise_it() {
         is_over.store(true, Ordering::Relaxed);
         (passed.join().unwrap(), woken.join().unwrap(), has_grown)
     });
-    assert!(has_grown, "it was killed");
+    assert!(has_grown, "the process was killed");
     let delay = woken.unwrap().saturating_duration_since(passed.unwrap());
     println!("woken after {} us", delay.as_micros());
     assert!(delay < MOST_DELAY, "{delay:?}");
 }
 
-/// That the test above shows something.
+/// The control of the test above.
 #[test]
-fn nobody_raises_the_limit_by_himself() {
+fn without_a_watch_a_growing_process_hits_its_limit() {
     let _alone = alone();
     let group = MemoryGroup::new(FIRST_LIMIT);
     if group.version == Version::Two {
@@ -105,7 +105,7 @@ fn a_group_that_is_near_its_limit_already_wakes_at_once() {
     let watch = MemoryWatch::new().unwrap();
     let id = watch.watch(&group.path, group.version, 400 * MIB).unwrap();
     assert_eq!(watch.wait(Duration::ZERO).unwrap(), []);
-    // On v2 what is above `memory.high` is told when it takes more, so it is v1's to tell.
+    // On v2 the kernel tells only when a group above `memory.high` takes more memory.
     if group.version == Version::One {
         assert!(watch.rearm(id, FIRST_LIMIT * MIB).unwrap());
         let wakes = watch.wait(PROMPTLY).unwrap();
@@ -118,7 +118,7 @@ fn a_group_that_is_near_its_limit_already_wakes_at_once() {
 }
 
 #[test]
-fn what_falls_below_its_threshold_is_nobodys_business() {
+fn a_fall_below_the_threshold_does_not_wake() {
     let _alone = alone();
     let group = MemoryGroup::new(400);
     let watch = MemoryWatch::new().unwrap();
@@ -147,7 +147,7 @@ fn a_group_that_is_removed_ends_its_watch() {
         .unwrap();
     let version = group.version;
     drop(group);
-    // v2 tells of no removal: there who removes a group forgets its watch.
+    // v2 does not tell of a removal: who removes a group must also forget its watch.
     if version == Version::One {
         let cause = Cause::Gone;
         assert_eq!(watch.wait(PROMPTLY).unwrap(), [Wake { id, cause }]);
@@ -157,7 +157,7 @@ fn a_group_that_is_removed_ends_its_watch() {
 }
 
 #[test]
-fn a_thread_that_waits_is_woken_for_what_is_watched_later() {
+fn a_waiting_thread_is_woken_for_a_later_watch() {
     let _alone = alone();
     let group = MemoryGroup::new(FIRST_LIMIT);
     let watch = MemoryWatch::new().unwrap();
@@ -181,11 +181,11 @@ fn a_thread_that_waits_is_woken_for_what_is_watched_later() {
 }
 
 #[test]
-fn nothing_is_left_of_watches_that_were_forgotten() {
+fn forgotten_watches_leave_no_descriptors() {
     let _alone = alone();
     let group = MemoryGroup::new(FIRST_LIMIT);
     let watch = MemoryWatch::new().unwrap();
-    // What the watches hold; the test harness opens files of its own.
+    // Only descriptors of the watches: the test harness opens files of its own.
     let is_a_watchs = |entry: &fs::DirEntry| {
         let target = fs::read_link(entry.path()).unwrap_or_default();
         target.starts_with(&group.path) || target.to_string_lossy().contains("eventfd")
@@ -209,7 +209,7 @@ fn nothing_is_left_of_watches_that_were_forgotten() {
         watch.forget(id);
     }
     assert_eq!(descriptors(), before);
-    // Nothing of them holds the group.
+    // Nothing keeps the group from being removed.
     let path = group.path.clone();
     fs::remove_dir(&path).unwrap();
     assert_eq!(watch.wait(Duration::from_millis(50)).unwrap(), []);

@@ -1,4 +1,4 @@
-//! Real process trees, measured with and without a group.
+//! A real agent measures process trees with and without groups.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // helpers of tests
 
 mod common;
@@ -9,7 +9,7 @@ use nix::unistd::geteuid;
 
 const MIB: u64 = 1024 * 1024;
 
-/// Asks until a sample is as expected.
+/// Waits for a sample as expected.
 fn wait_for_sample(agent: &Agent, tree: &Tree, what: &str, holds: impl Fn(&Usage) -> bool) {
     let mut newest = None;
     wait_until(what, || {
@@ -24,7 +24,7 @@ fn wait_for_sample(agent: &Agent, tree: &Tree, what: &str, holds: impl Fn(&Usage
     });
 }
 
-/// A container that is in a plan has a group of the agent's.
+/// Runs a container. A planned container is moved into a group of the agent.
 fn run(agent: &Agent, tree: &Tree, is_planned: bool) {
     let before = tree.place();
     agent.runs(&[tree]);
@@ -34,7 +34,7 @@ fn run(agent: &Agent, tree: &Tree, is_planned: bool) {
     assert_eq!(tree.place() != before, is_planned);
 }
 
-/// A child of a child burns CPU, ahead of whatever else a busy machine does.
+/// A grandchild burns CPU, with priority over other work of a busy machine.
 fn cpu_of_a_grandchild_is_measured(agent: &Agent, is_planned: bool) {
     let tree = Tree::new("nice -n -15 sh -c 'while :; do :; done' & wait");
     run(agent, &tree, is_planned);
@@ -63,7 +63,7 @@ fn memory_of_a_child_is_measured(agent: &Agent, is_planned: bool) {
 fn disk_of_children_is_measured(agent: &Agent, is_planned: bool) {
     let directory = on_disk();
     let file = directory.path().join("written");
-    // Each dd is a child that is reaped; half a MiB at a time so that any disk keeps up.
+    // Each dd is a reaped child, and writes half a MiB, so that any disk keeps up.
     let write = format!(
         "while :; do dd if=/dev/zero of={} bs=64k count=8 conv=fsync status=none; sleep 0.2; done",
         file.display()
@@ -87,7 +87,7 @@ fn a_tree_in_its_group_is_measured() {
 }
 
 #[test]
-fn a_tree_that_no_plan_limits_is_measured_where_it_is() {
+fn a_tree_without_a_plan_is_measured_in_its_own_groups() {
     let Some(parent) = Parent::new() else { return };
     let agent = Agent::start(&parent.name);
     cpu_of_a_grandchild_is_measured(&agent, false);
@@ -97,14 +97,14 @@ fn a_tree_that_no_plan_limits_is_measured_where_it_is() {
 }
 
 #[test]
-fn cpu_time_is_counted_once_over_the_moves_of_a_container() {
+fn cpu_time_is_counted_once_when_a_container_is_moved() {
     let Some(parent) = Parent::new() else { return };
     let agent = Agent::start(&parent.name);
     let tree = Tree::new("nice -n -15 sh -c 'while :; do :; done' & wait");
-    // What it used before it is known must not show.
+    // Usage from before the agent knows the container must not show.
     wait_until("a second of CPU time", || tree.cpu_seconds() > 1.0);
-    // The agent's first and last readings are somewhere between these; a busy machine keeps this
-    // test waiting meanwhile.
+    // The agent's first reading is between `earliest` and `latest`, which a busy machine keeps
+    // apart.
     let earliest = tree.cpu_seconds();
     agent.runs(&[&tree]);
     let latest = tree.cpu_seconds();
@@ -123,7 +123,7 @@ fn cpu_time_is_counted_once_over_the_moves_of_a_container() {
         });
     }
     agent.apply(60_000, plan());
-    // A container in a group is read once more when it goes.
+    // The agent reads a container in a group once more when the container ends.
     let least = tree.cpu_seconds() - latest;
     agent.runs(&[]);
     let most = tree.cpu_seconds() - earliest;

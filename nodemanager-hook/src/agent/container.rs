@@ -20,8 +20,7 @@ use crate::{
     cgroups::{Controller, Hierarchies, Version},
     containers::Running,
     jvm::HeapFollower,
-    samples::Reading,
-    sensors::{ContainerSensor, Device, MeasuredGroups, ProcFs, ProcessKey, ProcessTable},
+    sensors::{ContainerSensor, Device, MeasuredGroups, ProcFs, ProcessKey, ProcessTable, Reading},
 };
 
 #[derive(Debug)]

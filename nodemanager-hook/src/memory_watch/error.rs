@@ -1,12 +1,11 @@
-//! What can be wrong with a watch.
+//! Errors of a watch.
 
 use std::path::{Path, PathBuf};
 
 use nix::errno::Errno;
 
-/// A group that cannot be watched.
+/// Why a group cannot be watched.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[allow(missing_docs)] // the messages say it
 pub enum MemoryWatchError {
     #[error("cannot wait for events: {0}")]
     Epoll(Errno),
@@ -16,12 +15,11 @@ pub enum MemoryWatchError {
         path: PathBuf,
         source: Errno,
     },
-    #[error("{} holds `{text}`, and a number was expected", path.display())]
+    #[error("{} holds `{text}` instead of a number", path.display())]
     Value { path: PathBuf, text: String },
 }
 
 impl MemoryWatchError {
-    /// Whether the group is not there any more.
     pub fn is_gone(&self) -> bool {
         matches!(
             self,

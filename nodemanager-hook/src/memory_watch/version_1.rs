@@ -1,5 +1,5 @@
-//! cgroup v1: an eventfd that the kernel signals when the usage passes a threshold, upwards or
-//! downwards, and when the group is removed.
+//! cgroup v1: the kernel signals an eventfd when the usage passes a threshold in either direction,
+//! and when the group is removed.
 
 use std::{
     os::fd::{AsFd, AsRawFd, BorrowedFd},
@@ -14,23 +14,23 @@ use nix::{
     },
 };
 
-use super::{MemoryWatchError, number_file::NumberFile};
+use super::{MemoryWatchError, open_file::OpenFile};
 use crate::actuators::write_text;
 
 pub const FLAGS: EpollFlags = EpollFlags::EPOLLIN;
 
-/// One group's threshold. The kernel takes it back when the eventfd is closed.
+/// The threshold of one group. Closing the eventfd removes it from the kernel.
 #[derive(Debug)]
 pub struct Threshold {
     group: PathBuf,
-    usage: NumberFile,
+    usage: OpenFile,
     wake_at_bytes: u64,
     signal: EventFd,
 }
 
 impl Threshold {
     pub fn new(group: &Path, wake_at_bytes: u64) -> Result<Self, MemoryWatchError> {
-        let usage = NumberFile::open(group.join("memory.usage_in_bytes"))?;
+        let usage = OpenFile::open(group.join("memory.usage_in_bytes"))?;
         let control = group.join("cgroup.event_control");
         let failed = |errno: Errno| MemoryWatchError::file("register with", &control, errno);
         let flags = EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK;
@@ -44,23 +44,22 @@ impl Threshold {
             wake_at_bytes,
             signal,
         };
-        // The kernel tells of passing only, and the usage may have passed before.
-        if threshold.usage.read()? >= wake_at_bytes {
+        // The kernel only signals a passing, and the usage may have passed before.
+        if threshold.usage.number()? >= wake_at_bytes {
             threshold.signal.write(1).map_err(failed)?;
         }
         Ok(threshold)
     }
 
-    /// Another threshold for the same group.
     pub fn with(&self, wake_at_bytes: u64) -> Result<Self, MemoryWatchError> {
         Self::new(&self.group, wake_at_bytes)
     }
 
-    /// The usage, when it is above the threshold: it may have fallen, or was above an earlier one.
+    /// The usage if above the threshold. It may have fallen, or have passed an earlier threshold.
     pub fn passed(&self) -> Result<Option<u64>, MemoryWatchError> {
-        // It is there to be emptied only, and may be empty already.
+        // Resets the signal, which may be reset already.
         let _ = self.signal.read();
-        let usage_bytes = self.usage.read()?;
+        let usage_bytes = self.usage.number()?;
         Ok((usage_bytes >= self.wake_at_bytes).then_some(usage_bytes))
     }
 }
@@ -78,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_registered_by_the_one_writer_of_kernel_files() {
+    fn the_threshold_is_written_by_the_writer_of_kernel_files() {
         let directory = tempfile::tempdir().unwrap();
         let group = directory.path();
         fs::write(group.join("memory.usage_in_bytes"), "4096\n").unwrap();
@@ -86,8 +85,8 @@ mod tests {
         let error = Threshold::new(group, 8192).unwrap_err();
         let expected = format!("cannot register with {}: ENOENT", control.display());
         assert!(error.to_string().starts_with(&expected), "{error}");
-        assert!(!control.exists(), "kernel files are never made");
-        // Of a recorded file the writer leaves nothing; another one would leave the end.
+        assert!(!control.exists(), "kernel files are never created");
+        // The writer truncates a recorded file; another one would leave its end.
         fs::write(&control, "9".repeat(64)).unwrap();
         let threshold = Threshold::new(group, 8192).unwrap();
         let (event, usage) = (threshold.signal.as_fd(), threshold.usage.as_fd());

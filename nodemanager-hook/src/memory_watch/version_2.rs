@@ -1,73 +1,55 @@
-//! cgroup v2: `memory.events`, which the kernel marks when a group passes `memory.high`, hits
-//! `memory.max` or runs out of memory.
+//! cgroup v2: the kernel marks `memory.events` when a group passes `memory.high`, hits `memory.max`
+//! or runs out of memory.
 
 use std::{
-    fs::File,
-    os::{
-        fd::{AsFd, BorrowedFd},
-        unix::fs::FileExt,
-    },
-    path::{Path, PathBuf},
+    os::fd::{AsFd, BorrowedFd},
+    path::Path,
 };
 
 use nix::sys::epoll::EpollFlags;
 
-use super::{MemoryWatchError, number_file::NumberFile};
+use super::{MemoryWatchError, open_file::OpenFile};
 
-/// Edge-triggered as a guard: a group that is gone stays marked.
+/// Edge-triggered, because the file of a removed group stays marked.
 pub const FLAGS: EpollFlags = EpollFlags::EPOLLPRI.union(EpollFlags::EPOLLET);
-const MOST_BYTES: usize = 1024;
 
-/// One group's events.
 #[derive(Debug)]
 pub struct Events {
-    path: PathBuf,
-    file: File,
-    usage: NumberFile,
+    events: OpenFile,
+    usage: OpenFile,
     seen: u64,
 }
 
 impl Events {
     pub fn new(group: &Path) -> Result<Self, MemoryWatchError> {
-        let path = group.join("memory.events");
-        let file = File::open(&path);
-        let file = file.map_err(|error| MemoryWatchError::file("open", &path, error))?;
-        let usage = NumberFile::open(group.join("memory.current"))?;
-        let mut events = Self {
-            path,
-            file,
+        let events = OpenFile::open(group.join("memory.events"))?;
+        let usage = OpenFile::open(group.join("memory.current"))?;
+        // The kernel marks the file only for a reader that has read it.
+        let seen = events.read(count_limits)?;
+        Ok(Self {
+            events,
             usage,
-            seen: 0,
-        };
-        // The kernel marks the file for who has read it.
-        events.seen = events.read()?;
-        Ok(events)
+            seen,
+        })
     }
 
-    /// The usage, when a limit was passed since the last time.
+    /// The usage if a limit was passed since the last call.
     pub fn passed(&mut self) -> Result<Option<u64>, MemoryWatchError> {
-        let count = self.read()?;
+        let count = self.events.read(count_limits)?;
         let has_passed = count != self.seen;
         self.seen = count;
-        has_passed.then(|| self.usage.read()).transpose()
-    }
-
-    /// How often a limit was passed, or memory was short.
-    fn read(&self) -> Result<u64, MemoryWatchError> {
-        let mut buffer = [0; MOST_BYTES];
-        let length = self.file.read_at(&mut buffer, 0);
-        let length = length.map_err(|error| MemoryWatchError::file("read", &self.path, error))?;
-        Ok(count_limits(&String::from_utf8_lossy(&buffer[..length])))
+        has_passed.then(|| self.usage.number()).transpose()
     }
 }
 
 impl AsFd for Events {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.file.as_fd()
+        self.events.as_fd()
     }
 }
 
-/// The sum of `high`, `max` and `oom`: each only grows.
+/// How often a limit was passed or memory ran short: the sum of `high`, `max` and `oom`, each of
+/// which only grows.
 fn count_limits(events: &str) -> u64 {
     let count = |line: &str| {
         let (name, value) = line.split_once(' ')?;

@@ -1,18 +1,18 @@
-//! What the disks behind the local directories can carry, as far as the kernel knows. Nothing is
-//! read or written to find out: that would take the time of those who use the disk.
+//! The throughput of the disks behind the local directories, as far as the kernel knows. The agent
+//! does not measure: a measurement would take time from the users of the disk.
 
-use std::{fs, path::Path, path::PathBuf};
+use std::{fs, path::Path};
 
 use super::{Device, Disks};
 
-/// What rotating disks of today read and write in sequence, at the least.
+/// Sequential throughput of current rotating disks, at least.
 const ROTATING_BYTES_PER_S: u64 = 150_000_000;
-/// What is left of SATA's 6 Gbit/s, which its flash disks fill.
+/// The usable part of SATA's 6 Gbit/s, which SATA flash disks fill.
 const SATA_BYTES_PER_S: u64 = 550_000_000;
 
 impl Disks {
-    /// What these disks carry together; nothing where it is not known of each, as in virtual
-    /// machines, which say of a disk what they like, and for what is mapped to other disks.
+    /// The sum over these disks; `None` if one is unknown. Disks of virtual machines and mapped
+    /// devices are unknown.
     ///
     /// `cpuinfo` is the text of `/proc/cpuinfo`.
     pub fn bytes_per_s(&self, devices: &[Device], cpuinfo: &str) -> Option<u64> {
@@ -24,17 +24,17 @@ impl Disks {
     }
 
     fn speed(&self, device: Device) -> Option<u64> {
-        // The path says what the disk hangs on.
+        // The path names the bus of the disk.
         let disk = fs::canonicalize(self.directory(device)).ok()?;
         let is_on = |bus: &str| {
             let mut parts = disk.iter().filter_map(|part| part.to_str());
             parts.any(|part| part.strip_prefix(bus).is_some_and(is_number))
         };
-        let is_rotating = read(disk.join("queue/rotational"))? == "1";
+        let is_rotating = read(&disk.join("queue/rotational"))? == "1";
         if is_on("nvme") {
             let controller = disk.join("device/device");
-            let speed = read(controller.join("current_link_speed"))?;
-            return link_bytes_per_s(&speed, &read(controller.join("current_link_width"))?);
+            let speed = read(&controller.join("current_link_speed"))?;
+            return link_bytes_per_s(&speed, &read(&controller.join("current_link_width"))?);
         }
         let is_disk = disk.join("device").exists();
         match (is_rotating, is_on("ata")) {
@@ -45,16 +45,16 @@ impl Disks {
     }
 }
 
-/// Of a PCI Express link: `8.0 GT/s PCIe` and the number of lanes.
+/// Throughput of a PCI Express link, such as `8.0 GT/s PCIe`, with a number of lanes.
 pub fn link_bytes_per_s(speed: &str, lanes: &str) -> Option<u64> {
     let giga_transfers_per_s: f64 = speed.split(' ').next()?.parse().ok()?;
     let lanes: u32 = lanes.parse().ok()?;
-    // A transfer is a bit on each lane, and so many of them carry data.
-    let carries = match giga_transfers_per_s < 8.0 {
+    // A transfer is one bit on each lane; the line code uses some of the bits.
+    let data_part = match giga_transfers_per_s < 8.0 {
         true => 8.0 / 10.0,
         false => 128.0 / 130.0,
     };
-    let bytes_per_s = giga_transfers_per_s * 1e9 * carries / 8.0 * f64::from(lanes);
+    let bytes_per_s = giga_transfers_per_s * 1e9 * data_part / 8.0 * f64::from(lanes);
     (bytes_per_s > 0.0).then_some(bytes_per_s as u64)
 }
 
@@ -70,9 +70,8 @@ fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-fn read(path: PathBuf) -> Option<String> {
-    let text = fs::read_to_string(Path::new(&path)).ok()?;
-    Some(text.trim().to_owned())
+fn read(path: &Path) -> Option<String> {
+    Some(fs::read_to_string(path).ok()?.trim().to_owned())
 }
 
 #[cfg(test)]
@@ -83,7 +82,7 @@ mod tests {
 
     const CPUINFO: &str = "processor : 0\nflags : fpu vme\n";
 
-    /// A recorded `/sys` with a disk at each place.
+    /// A recorded `/sys` with these disks: numbers, place and `rotational`.
     fn recorded(disks: &[(&str, &str, &str)]) -> tempfile::TempDir {
         let sys = tempfile::tempdir().unwrap();
         fs::create_dir_all(sys.path().join("dev/block")).unwrap();
@@ -103,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn a_disk_carries_what_its_kind_or_its_link_does() {
+    fn a_disk_has_the_throughput_of_its_kind_or_its_link() {
         let sys = recorded(&[
             ("8:0", "pci/ata1/host0/block/sda", "1"),
             ("8:16", "pci/ata2/host1/block/sdb", "0"),
@@ -125,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_virtual_machine_does_not_know_its_disks() {
+    fn disks_of_a_virtual_machine_are_unknown() {
         let sys = recorded(&[("8:0", "pci/ata1/host0/block/sda", "1")]);
         let virtual_machine = "flags : fpu hypervisor vme\n";
         let disk = ["8:0".parse().unwrap()];
@@ -134,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn speeds_that_no_link_has_do_not_overflow() {
+    fn impossible_link_speeds_do_not_overflow() {
         let places = [
             ("259:0", "pci/nvme/nvme0/nvme0n1", "0"),
             ("259:1", "pci/nvme/nvme1/nvme1n1", "0"),
@@ -150,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn an_old_link_carries_eight_of_ten_bits() {
+    fn eight_of_ten_bits_of_an_old_link_carry_data() {
         assert_eq!(link_bytes_per_s("5.0 GT/s PCIe", "2"), Some(1_000_000_000));
         assert_eq!(link_bytes_per_s("Unknown", "4"), None);
         assert_eq!(link_bytes_per_s("8.0 GT/s PCIe", "0"), None);

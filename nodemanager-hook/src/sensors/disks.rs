@@ -1,4 +1,4 @@
-//! The devices behind directories.
+//! The block devices behind directories.
 
 use std::{
     fmt, fs, io,
@@ -10,15 +10,15 @@ use std::{
 use nix::sys::stat::{major, minor};
 use serde::{Deserialize, Serialize};
 
-/// A block device by its numbers.
+/// The numbers of a block device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Device {
     pub major: u32,
     pub minor: u32,
 }
 
-/// The disks of this host, as `/sys` shows them; its root is a parameter so that recorded trees
-/// can be read.
+/// The disks of this host. The root of `/sys` is a parameter, so that tests can read recorded
+/// trees.
 #[derive(Debug, Clone)]
 pub struct Disks {
     sys: PathBuf,
@@ -56,17 +56,14 @@ impl Disks {
         Self { sys: sys.into() }
     }
 
-    /// The disk that a directory lies on, as a whole: limits work on disks, not on partitions. A
-    /// directory that is not there yet lies where the one around it does.
-    ///
-    /// # Errors
-    /// A directory that cannot be looked at, or that no device stands behind.
+    /// The whole disk behind a directory: limits apply to disks, not to partitions. A missing
+    /// directory counts as its closest existing ancestor. Fails for a file system without a device.
     pub fn behind(&self, directory: &Path, mountinfo: &str) -> io::Result<Device> {
         let there = directory.ancestors().find(|above| above.exists());
         let there = there.ok_or(io::ErrorKind::NotFound)?;
         let device = Device::from(fs::metadata(there)?.dev());
         let device = match device.major {
-            // btrfs, for one, numbers its mounts itself.
+            // Some file systems, such as btrfs, have device numbers of their own.
             0 => source_of(device, mountinfo)
                 .and_then(|name| self.named(name).or_else(|| in_dev(name)))
                 .ok_or_else(|| io::Error::other("no block device stands behind its file system"))?,
@@ -75,51 +72,46 @@ impl Disks {
         self.whole(device)
     }
 
-    /// The disk that a partition is a part of, or the device itself.
+    /// The disk of a partition, or the device itself.
     fn whole(&self, device: Device) -> io::Result<Device> {
         let directory = self.directory(device);
         if !directory.join("partition").exists() {
             return Ok(device);
         }
-        // The directory of a partition lies in that of its disk.
+        // The directory of a partition lies in the directory of its disk.
         let disk = fs::canonicalize(&directory)?;
         let numbers = fs::read_to_string(disk.parent().unwrap_or(&disk).join("dev"))?;
         numbers
             .trim()
             .parse()
-            .map_err(|()| io::Error::other(format!("`{}` is no device", numbers.trim())))
+            .map_err(|()| io::Error::other(format!("`{}` is not a device", numbers.trim())))
     }
 
-    /// The block device of a name, as `/sys` has it: a service with devices of its own
-    /// (`PrivateDevices=yes`) sees none of the host's in `/dev`.
+    /// The block device of a name, by `/sys`: a service with `PrivateDevices=yes` does not see the
+    /// host's devices in `/dev`.
     fn named(&self, name: &str) -> Option<Device> {
         let numbers = |device: &Path| {
-            fs::read_to_string(device.join("dev"))
-                .ok()?
-                .trim()
-                .parse()
-                .ok()
+            let text = fs::read_to_string(device.join("dev")).ok()?;
+            text.trim().parse().ok()
         };
         let all = self.sys.join("class/block");
         if let Some(mapped) = name.strip_prefix("mapper/") {
             let entries = fs::read_dir(all).ok()?.flatten();
             let mut devices = entries.map(|entry| entry.path());
-            let is_it = |device: &PathBuf| {
+            let has_name = |device: &PathBuf| {
                 let held = fs::read_to_string(device.join("dm/name"));
                 held.is_ok_and(|held| held.trim() == mapped)
             };
-            return numbers(&devices.find(is_it)?);
+            return numbers(&devices.find(has_name)?);
         }
-        // Where a name has a slash, the kernel's own has this.
+        // The kernel's names have `!` instead of a slash.
         numbers(&all.join(name.replace('/', "!")))
     }
 
-    /// The disks that are neither a part of another one, nor made of others or of memory.
+    /// The disks that are neither partitions nor made of other disks or of memory.
     pub fn physical(&self) -> Vec<Device> {
-        let entries = fs::read_dir(self.sys.join("dev/block"))
-            .into_iter()
-            .flatten();
-        let devices = entries.flatten().filter_map(|entry| {
+        let entries = fs::read_dir(self.sys.join("dev/block"));
+        let devices = entries.into_iter().flatten().flatten().filter_map(|entry| {
             let is_physical = entry.path().join("device").exists();
             let device = entry.file_name().to_str()?.parse().ok()?;
             is_physical.then_some(device)
@@ -132,18 +124,18 @@ impl Disks {
     }
 }
 
-/// What is mounted as a file system with numbers of its own, by its name in `/dev`.
+/// The source of the mount with these device numbers, without `/dev/`.
 fn source_of(device: Device, mountinfo: &str) -> Option<&str> {
     let numbers = device.to_string();
     let source = mountinfo.lines().find_map(|line| {
         let (mount, file_system) = line.split_once(" - ")?;
-        let is_it = mount.split(' ').nth(2) == Some(numbers.as_str());
-        is_it.then(|| file_system.split(' ').nth(1)).flatten()
+        let is_mount = mount.split(' ').nth(2) == Some(numbers.as_str());
+        is_mount.then(|| file_system.split(' ').nth(1)).flatten()
     })?;
     source.strip_prefix("/dev/")
 }
 
-/// A link in `/dev` is no name that `/sys` knows.
+/// Finds links in `/dev`, which `/sys` does not know.
 fn in_dev(name: &str) -> Option<Device> {
     let node = fs::metadata(Path::new("/dev").join(name)).ok()?;
     let is_block_device = node.file_type().is_block_device();
@@ -208,7 +200,7 @@ mod tests {
         assert_eq!(disks.physical(), [device("8:0")]);
     }
 
-    /// btrfs, as `/proc` would be if it were one.
+    /// A mount as of btrfs, with the device numbers of `/proc`.
     fn mounted_from(source: &str) -> String {
         let device = Device::from(fs::metadata("/proc").unwrap().dev());
         format!(
@@ -218,8 +210,8 @@ mod tests {
     }
 
     #[test]
-    fn a_file_system_with_numbers_of_its_own_is_on_the_disk_it_is_mounted_from() {
-        // Nothing of the kind is in `/dev` here, as under `PrivateDevices=yes`.
+    fn a_file_system_with_device_numbers_of_its_own_is_on_its_source() {
+        // None of these devices is in `/dev`, as under `PrivateDevices=yes`.
         let sys = recorded();
         let disks = Disks::new(sys.path());
         for (source, disk) in [
@@ -246,14 +238,14 @@ mod tests {
     }
 
     #[test]
-    fn a_file_system_without_a_device_is_an_error_that_says_so() {
+    fn a_file_system_without_a_device_is_an_error() {
         let disks = Disks::new(Path::new("/sys"));
         let error = disks.behind(Path::new("/proc"), "").unwrap_err();
         assert!(error.to_string().contains("no block device"), "{error}");
     }
 
     #[test]
-    fn numbers_are_read_and_written() {
+    fn device_numbers_are_parsed_and_printed() {
         assert_eq!(device("254:3").to_string(), "254:3");
         for text in ["254", "254:", ":3", "a:b", "1:2:3"] {
             assert!(text.parse::<Device>().is_err(), "{text}");

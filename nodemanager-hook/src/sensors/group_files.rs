@@ -1,29 +1,35 @@
-//! The files in which the kernel says what a group uses, held open from round to round.
+//! A group's usage files, held open between readings.
 
 use std::{fs::File, io, os::unix::fs::FileExt, path::Path};
 
 use super::{Device, HeldMemory};
 use crate::cgroups::Version;
 
-/// More than most of these files; those that are longer take a second call.
+/// Longer than most of these files; a longer file takes a second call.
 const MOSTLY_BYTES: usize = 4096;
 
-/// Time in which a group was held back by its cap. Both are upper bounds: the time of each CPU's
-/// queue is added up, and a period counts as a whole.
+/// Time for which a cap throttled a group. Both values are upper bounds: the times of all CPUs add
+/// up, and a period counts as a whole.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Throttling {
     pub periods: u64,
     pub nanoseconds: u64,
 }
 
-/// Bytes since the group or process began.
+/// Bytes since the start of the group or process.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct DiskTraffic {
     pub read_bytes: u64,
     pub written_bytes: u64,
 }
 
-/// A file of a group.
+impl DiskTraffic {
+    pub fn add(&mut self, other: Self) {
+        self.read_bytes = self.read_bytes.saturating_add(other.read_bytes);
+        self.written_bytes = self.written_bytes.saturating_add(other.written_bytes);
+    }
+}
+
 #[derive(Debug)]
 pub struct GroupFile {
     file: File,
@@ -31,14 +37,18 @@ pub struct GroupFile {
 }
 
 impl GroupFile {
-    /// # Errors
-    /// Those of opening the file.
     pub fn open(group: &Path, name: &str, version: Version) -> io::Result<Self> {
-        let file = File::open(group.join(name))?;
-        Ok(Self { file, version })
+        let path = group.join(name);
+        match File::open(&path) {
+            Ok(file) => Ok(Self { file, version }),
+            Err(error) => {
+                let reason = format!("{}: {error}", path.display());
+                Err(io::Error::new(error.kind(), reason))
+            }
+        }
     }
 
-    /// CPU time from `cpuacct.usage`, or `cpu.stat` of version 2.
+    /// CPU time from `cpuacct.usage` of version 1 or `cpu.stat` of version 2.
     pub fn cpu_nanoseconds(&self) -> io::Result<u64> {
         self.read(|text| match self.version {
             Version::One => text.trim().parse().ok(),
@@ -49,7 +59,7 @@ impl GroupFile {
         })
     }
 
-    /// From `cpu.stat`. Where no cap can be set, nothing is said of it.
+    /// Throttling from `cpu.stat`; 0 where the kernel supports no cap.
     pub fn throttling(&self) -> io::Result<Throttling> {
         self.read(|text| {
             let (key, unit) = match self.version {
@@ -64,7 +74,7 @@ impl GroupFile {
         })
     }
 
-    /// From `memory.stat`, groups inside included.
+    /// Memory from `memory.stat`, descendants included.
     pub fn memory(&self) -> io::Result<HeldMemory> {
         let [anonymous, mapped, shared, file] = match self.version {
             Version::One => [
@@ -78,11 +88,11 @@ impl GroupFile {
         self.read(|text| {
             let keys = [anonymous, mapped, shared, file];
             let [anonymous_bytes, mapped_bytes, shared_bytes, file_bytes] = values_of(text, keys);
-            // Files in memory that nobody has mapped cannot be given up either. What is in both
-            // is not told apart.
-            let beside_bytes = mapped_bytes?.max(shared_bytes.unwrap_or(0));
+            // Mapped files and files in memory cannot be reclaimed. The two overlap by an unknown
+            // amount, so that the larger one counts.
+            let unreclaimable_bytes = mapped_bytes?.max(shared_bytes.unwrap_or(0));
             Some(HeldMemory {
-                resident_bytes: anonymous_bytes?.checked_add(beside_bytes)?,
+                resident_bytes: anonymous_bytes?.checked_add(unreclaimable_bytes)?,
                 anonymous_bytes: anonymous_bytes?,
                 file_bytes: file_bytes?,
                 ..HeldMemory::default()
@@ -90,8 +100,8 @@ impl GroupFile {
         })
     }
 
-    /// From `io.stat` of version 2, for some disks: what is mapped is counted for the disks
-    /// below, too.
+    /// Traffic of these disks from `io.stat` of version 2. The file also counts the traffic of a
+    /// mapped device for its disks.
     pub fn disk(&self, disks: &[Device]) -> io::Result<DiskTraffic> {
         self.read(|text| {
             let mut sum = DiskTraffic::default();
@@ -111,8 +121,8 @@ impl GroupFile {
         })
     }
 
-    /// The processes in `cgroup.procs` of version 2, in ascending order. Version 1 remembers the
-    /// list of a file that stays open, and is not read here.
+    /// The pids in `cgroup.procs` of version 2, in ascending order. In version 1 an open file
+    /// repeats its first list, so it is not read here.
     pub fn pids(&self) -> io::Result<Vec<u32>> {
         let mut text = Vec::with_capacity(256);
         let mut part = [0; 4096];
@@ -132,7 +142,7 @@ impl GroupFile {
         let mut part = [0; MOSTLY_BYTES];
         let mut length = self.file.read_at(&mut part, 0)?;
         let mut longer = Vec::new();
-        // One record, which the kernel gives as a whole: after a short read nothing is left.
+        // The kernel gives the one record as a whole: nothing follows a short read.
         if length == part.len() {
             while length > 0 {
                 longer.extend_from_slice(&part[..length]);
@@ -153,7 +163,7 @@ impl GroupFile {
     }
 }
 
-/// The numbers behind keys at the starts of lines, each of the first line with that key.
+/// The numbers after these keys at the starts of lines; the first line with a key counts.
 fn values_of<const N: usize>(text: &str, keys: [&str; N]) -> [Option<u64>; N] {
     let mut values = [None; N];
     for (key, number) in text.lines().filter_map(|line| line.split_once(' ')) {
@@ -199,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn resident_is_what_is_anonymous_mapped_or_in_memory_only_and_file_is_all_cache() {
+    fn resident_memory_is_anonymous_mapped_or_in_memory_only_and_file_is_all_cache() {
         let held = HeldMemory {
             resident_bytes: 12,
             anonymous_bytes: 10,
@@ -232,14 +242,14 @@ mod tests {
     }
 
     #[test]
-    fn processes_are_listed_in_order_and_however_many_they_are() {
+    fn any_number_of_processes_is_listed_in_order() {
         let text: String = (1..=3000).rev().map(|pid| format!("{pid}\n")).collect();
         let pids = file(Version::Two, &text).pids().unwrap();
         assert!(pids.iter().copied().eq(1..=3000));
     }
 
     #[test]
-    fn traffic_is_summed_over_the_devices_that_count() {
+    fn traffic_is_summed_over_the_given_devices() {
         let text = "8:0 rbytes=10 wbytes=20 rios=1 wios=1 dbytes=0 dios=0\n\
                     253:0 rbytes=10 wbytes=20 rios=1 wios=1 dbytes=0 dios=0\n\
                     254:0 rbytes=5 wbytes=7 rios=1 wios=1 dbytes=0 dios=0\n8:16 \n";

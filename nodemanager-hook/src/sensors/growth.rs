@@ -1,7 +1,7 @@
-//! What a counter grew by from one reading to the next.
+//! The growth of a counter from one reading to the next.
 
-/// A total that only grows, but may be read too low for a moment: a process that has just been
-/// reaped is already gone from the tree while its parent's total was read before.
+/// A total that only grows, but can be read too low for a moment: when a child is reaped, the child
+/// is gone from the tree while the parent's total may have been read before.
 #[derive(Debug, Default)]
 pub struct Growth {
     base: Option<u64>,
@@ -9,7 +9,7 @@ pub struct Growth {
 }
 
 impl Growth {
-    /// Of a counter that begins now: its first total is growth, too.
+    /// For a counter that begins now: the first total counts as growth.
     pub fn from_zero() -> Self {
         Self {
             base: Some(0),
@@ -17,10 +17,10 @@ impl Growth {
         }
     }
 
-    /// The growth since the reading before; 0 for the first one and where the total fell.
+    /// The growth since the last reading; 0 for the first reading and when the total fell.
     ///
-    /// One fall keeps the base, so that what comes back is not counted twice. A second one in a
-    /// row is a loss for good and becomes the new base.
+    /// A single fall keeps the base, so that nothing is counted twice when the total recovers. A
+    /// second consecutive fall is a permanent loss and sets a new base.
     pub fn advance(&mut self, total: u64) -> u64 {
         let base = *self.base.get_or_insert(total);
         if total >= base || self.fallen {
@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fall_that_lasts_is_the_new_base() {
+    fn a_lasting_fall_is_the_new_base() {
         assert_eq!(growths(&[100, 40, 45, 50]), [0, 0, 0, 5]);
     }
 }

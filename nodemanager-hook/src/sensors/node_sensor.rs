@@ -1,28 +1,27 @@
-//! What the whole node uses, and how much its processes wait.
+//! Usage of the whole node, and the pressure on it.
 
 use std::{fs, io, path::Path, time::Instant};
 
 use elastane_protocol::Pressure;
 
-use super::{Device, HeldMemory, group_files::DiskTraffic, growth::Growth, proc_fs::ProcFs};
-use crate::samples::{Counted, Reading};
+use super::{
+    Counted, Device, HeldMemory, Reading, group_files::DiskTraffic, growth::Growth, proc_fs::ProcFs,
+};
 
 const SECTOR_BYTES: u64 = 512;
 
-/// Memory of the node at a moment.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct MemoryState {
     pub total_bytes: u64,
-    /// What processes can still get without swapping.
+    /// Memory that processes can still get without swapping.
     pub available_bytes: u64,
     anonymous_bytes: u64,
     file_bytes: u64,
 }
 
 /// Turns the node's counters into readings.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct NodeSensor {
-    /// The disks that count.
     disks: Vec<Device>,
     cpu: Growth,
     read: Growth,
@@ -34,22 +33,14 @@ impl NodeSensor {
     pub fn new(disks: Vec<Device>) -> Self {
         Self {
             disks,
-            cpu: Growth::default(),
-            read: Growth::default(),
-            written: Growth::default(),
-            before: None,
+            ..Self::default()
         }
     }
 
-    /// The disks that count.
     pub fn disks(&self) -> &[Device] {
         &self.disks
     }
 
-    /// Reads the node.
-    ///
-    /// # Errors
-    /// Files of `/proc` that cannot be read or are not as expected.
     pub fn read(&mut self, proc: &ProcFs, now: Instant) -> io::Result<(Reading, MemoryState)> {
         let cpu_nanoseconds = read(proc, "stat", |text| parse_cpu(text, proc))?;
         let memory = read(proc, "meminfo", parse_memory)?;
@@ -61,7 +52,6 @@ impl NodeSensor {
             at: now,
             counted: Counted {
                 cpu_nanoseconds: self.cpu.advance(cpu_nanoseconds),
-                throttled_nanoseconds: 0,
                 disk_read_bytes: self.read.advance(traffic.read_bytes),
                 disk_written_bytes: self.written.advance(traffic.written_bytes),
                 ..Counted::default()
@@ -77,7 +67,7 @@ impl NodeSensor {
     }
 }
 
-/// How much the node's processes waited in the last 10 s; nothing where the kernel does not say.
+/// The share of the last 10 s in which processes waited; `None` where the kernel does not tell.
 pub fn pressure(proc: &ProcFs) -> Option<Pressure> {
     let share = |resource: &str| {
         let path = proc.path("pressure").join(resource);
@@ -99,8 +89,8 @@ fn read<T>(proc: &ProcFs, name: &str, parse: impl FnOnce(&str) -> Option<T>) -> 
     parse(&text).ok_or_else(|| failed(&path, &"not as expected"))
 }
 
-/// `cpu user nice system idle iowait irq softirq steal guest guest_nice`; guests are counted in
-/// user and nice already, and what was stolen was used by nobody here.
+/// `cpu user nice system idle iowait irq softirq steal guest guest_nice`. User and nice include the
+/// guests; nobody on this node used stolen time.
 fn parse_cpu(text: &str, proc: &ProcFs) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix("cpu "))?;
     let mut fields = line.split_ascii_whitespace().map(str::parse::<u64>);
@@ -129,7 +119,7 @@ fn parse_memory(text: &str) -> Option<MemoryState> {
     })
 }
 
-/// `major minor name reads merged sectors-read ms writes merged sectors-written …` in each line.
+/// Lines of `major minor name reads merged sectors-read ms writes merged sectors-written …`.
 fn parse_disks(text: &str, disks: &[Device]) -> DiskTraffic {
     let mut sum = DiskTraffic::default();
     for line in text.lines() {
@@ -145,14 +135,16 @@ fn parse_disks(text: &str, disks: &[Device]) -> DiskTraffic {
                 let sectors: u64 = sectors.parse().unwrap_or(0);
                 sectors.saturating_mul(SECTOR_BYTES)
             };
-            sum.read_bytes = sum.read_bytes.saturating_add(bytes(read));
-            sum.written_bytes = sum.written_bytes.saturating_add(bytes(written));
+            sum.add(DiskTraffic {
+                read_bytes: bytes(read),
+                written_bytes: bytes(written),
+            });
         }
     }
     sum
 }
 
-/// `some avg10=1.50 avg60=… total=…`, in percent.
+/// `some avg10=1.50 avg60=… total=…`, in percent; returns a share.
 fn parse_pressure(text: &str) -> Option<f32> {
     let some = text.lines().find_map(|line| line.strip_prefix("some "))?;
     let mut words = some.split_ascii_whitespace();
@@ -184,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn the_nodes_counters_become_readings() {
+    fn growth_of_the_nodes_counters_becomes_readings() {
         let directory = tempfile::tempdir().unwrap();
         let root = directory.path();
         let disk = Device { major: 8, minor: 0 };
@@ -205,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_not_as_expected_is_named() {
+    fn a_malformed_file_is_named() {
         let directory = tempfile::tempdir().unwrap();
         write(directory.path(), 1, 1, 1);
         fs::write(directory.path().join("meminfo"), "MemTotal: lots\n").unwrap();
@@ -216,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn pressure_is_a_share_and_nothing_where_the_kernel_has_none() {
+    fn pressure_is_a_share_and_none_where_the_kernel_does_not_tell() {
         let text = "some avg10=52.50 avg60=1.00 avg300=0.00 total=5\nfull avg10=0.00 total=0\n";
         assert_eq!(parse_pressure(text), Some(0.525));
         assert_eq!(parse_pressure("full avg10=1.00\n"), None);

@@ -1,39 +1,21 @@
-//! One scan of all processes, and the tree of each container in it.
+//! A scan of all processes, and the process tree of each container.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
     io,
 };
 
-use super::proc_fs::ProcFs;
+use super::{
+    proc_fs::ProcFs,
+    process::{Process, ProcessKey},
+};
 
-/// What one scan says about one process.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Process {
-    pub pid: u32,
-    pub parent: u32,
-    pub session: u32,
-    /// Since boot; tells a process from a later one with the same pid.
-    pub start_ticks: u64,
-    /// A thread of the kernel, without a program.
-    pub is_kernel_thread: bool,
-    /// Its own time and that of the children it has reaped.
-    pub cpu_nanoseconds: u64,
-}
-
-/// A process that no later one can be taken for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct ProcessKey {
-    pub pid: u32,
-    pub start_ticks: u64,
-}
-
-/// Threads of the kernel, by pid, each with the inode that it had in `/proc`. There are many of
-/// them, nothing about them changes, and so they are read once.
+/// Kernel threads by pid, with their inode in `/proc`. They are many and never change, so each is
+/// read once.
 #[derive(Debug, Default)]
 pub struct KernelThreads(BTreeMap<u32, (u64, Process)>);
 
-/// All processes of one moment.
+/// All processes at one moment.
 #[derive(Debug, Default)]
 pub struct ProcessTable {
     processes: BTreeMap<u32, Process>,
@@ -41,21 +23,9 @@ pub struct ProcessTable {
     unreadable: Vec<io::Error>,
 }
 
-impl Process {
-    pub fn key(&self) -> ProcessKey {
-        ProcessKey {
-            pid: self.pid,
-            start_ticks: self.start_ticks,
-        }
-    }
-}
-
 impl ProcessTable {
-    /// Reads all processes. Those that end meanwhile are left out, and so are those that cannot be
-    /// read: one of them must not hide all others.
-    ///
-    /// # Errors
-    /// Those of listing `/proc`.
+    /// Reads all processes, except those that end meanwhile. A process that cannot be read is left
+    /// out: it must not hide all others.
     pub fn scan(proc: &ProcFs, kernel_threads: &mut KernelThreads) -> io::Result<Self> {
         let mut table = Self::default();
         let known = std::mem::take(&mut kernel_threads.0);
@@ -74,7 +44,7 @@ impl ProcessTable {
                     }
                 }
                 Ok(None) => {}
-                // With hidepid an agent without root sees its own user's processes only.
+                // With hidepid an agent without root only sees processes of its own user.
                 Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {}
                 Err(error) => table.unreadable.push(error),
             }
@@ -82,17 +52,15 @@ impl ProcessTable {
         Ok(table)
     }
 
-    /// Why processes are missing in it, one for each.
+    /// One error for each process that could not be read.
     pub fn unreadable(&self) -> &[io::Error] {
         &self.unreadable
     }
 
-    /// The process with this pid.
     pub fn get(&self, pid: u32) -> Option<&Process> {
         self.processes.get(&pid)
     }
 
-    /// A process and everything above it.
     pub fn ancestors(&self, pid: u32) -> Vec<u32> {
         let mut line = vec![pid];
         let mut above = self.get(pid).map(|process| process.parent);
@@ -103,13 +71,11 @@ impl ProcessTable {
         line
     }
 
-    /// The tree of a container, by pid.
-    ///
-    /// It holds what descends from `root`, what is in the session that `root` leads, and what
-    /// descends from `known` members: children whose parent has ended are adopted by init and
-    /// would be lost otherwise.
+    /// The process tree of a container, by pid: the descendants of `root`, the session that `root`
+    /// leads, and the descendants of `known` members. When a parent ends, init adopts the children,
+    /// which would be lost without the last two.
     pub fn tree(&self, root: ProcessKey, known: &BTreeSet<ProcessKey>) -> Vec<&Process> {
-        // A pid that was given anew leads a session of somebody else.
+        // The session of a reused pid is not the container's.
         let reused = self
             .get(root.pid)
             .is_some_and(|process| process.key() != root);
@@ -133,6 +99,7 @@ impl ProcessTable {
 mod tests {
     use super::*;
 
+    /// A table with rows of pid, parent, session and start.
     fn table(rows: &[(u32, u32, u32, u64)]) -> ProcessTable {
         let directory = tempfile::tempdir().unwrap();
         for (pid, parent, session, start) in rows {
@@ -152,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_of_the_kernel_is_read_once_and_a_process_with_its_pid_anew() {
+    fn a_kernel_thread_is_read_once_and_a_process_with_a_reused_pid_anew() {
         let directory = tempfile::tempdir().unwrap();
         let files = directory.path().join("10");
         let write = |flags: u64, start: u64| {
@@ -169,7 +136,7 @@ mod tests {
         assert_eq!(start(&mut threads), Some(5));
         write(0, 6);
         assert_eq!(start(&mut threads), Some(5), "it is read again");
-        // Another directory has another inode, as another process has.
+        // Another directory has another inode, as a new process has.
         std::fs::rename(&files, directory.path().join("kept")).unwrap();
         std::fs::create_dir(&files).unwrap();
         write(0, 7);
@@ -200,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn an_orphan_stays_in_the_tree_by_its_session_or_because_it_is_known() {
+    fn an_orphan_stays_in_the_tree_by_its_session_or_as_a_known_member() {
         let table = table(&[
             (1, 0, 1, 1),
             (10, 1, 10, 5),
@@ -215,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pid_that_was_given_anew_is_not_the_container() {
+    fn a_reused_pid_is_not_the_container() {
         let table = table(&[
             (1, 0, 1, 1),
             (10, 1, 10, 99),
@@ -227,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_that_cannot_be_read_is_left_out_and_counted() {
+    fn an_unreadable_process_is_left_out_and_reported() {
         let directory = tempfile::tempdir().unwrap();
         for (pid, stat) in [
             (10, "10 (sh) S 1 10 10 0 -1 0 0 0 0 0 1 1 1 1 20 0 1 0 5 0"),

@@ -1,4 +1,4 @@
-//! The processes of one container, with those of their files that each reading needs.
+//! The processes of one container, with the files that each reading needs.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -9,70 +9,52 @@ use super::{
     HeldMemory,
     group_files::DiskTraffic,
     proc_fs::{DiskBytes, HeldFile, ProcFs},
-    process_table::ProcessKey,
+    process::ProcessKey,
 };
 
-/// Known by pid. One that has ended is forgotten when that is found.
+/// A process is forgotten when a reading finds that it has ended.
 #[derive(Debug, Default)]
 pub struct Processes {
-    known: BTreeMap<u32, Known>,
-    /// Whether the disk counters of one could not be read for lack of rights.
+    known: BTreeMap<ProcessKey, OpenFiles>,
+    /// Whether the agent lacked the rights to read the disk counters of a process.
     pub disk_denied: bool,
-    /// Whether files are opened with each reading, because too many are open already.
+    /// Whether each reading opens files anew because too many are open.
     pub opened_anew: bool,
 }
 
-#[derive(Debug)]
-struct Known {
-    start_ticks: u64,
+#[derive(Debug, Default)]
+struct OpenFiles {
     statm: HeldFile,
     io: HeldFile,
     has_ended: bool,
 }
 
 impl Processes {
-    /// Those that were there at the last reading.
     pub fn keys(&self) -> BTreeSet<ProcessKey> {
-        let known = self.known.iter();
-        known
-            .map(|(pid, known)| ProcessKey {
-                pid: *pid,
-                start_ticks: known.start_ticks,
-            })
-            .collect()
+        self.known.keys().copied().collect()
     }
 
-    /// Knows these from now on, and no others.
+    /// Replaces the known processes.
     pub fn follow(&mut self, keys: &BTreeSet<ProcessKey>) {
-        self.known.retain(|pid, known| {
-            keys.contains(&ProcessKey {
-                pid: *pid,
-                start_ticks: known.start_ticks,
-            })
-        });
+        self.known.retain(|key, _| keys.contains(key));
         for key in keys {
-            let known = self.known.entry(key.pid);
-            known.or_insert_with(|| Known::new(key.start_ticks));
+            self.known.entry(*key).or_default();
         }
     }
 
-    /// Knows those with these pids, in ascending order, from now on, and no others. A pid of which
-    /// the process is not there any more is left out, and so is one that may not be seen.
-    ///
-    /// # Errors
-    /// Those of reading when a process began.
+    /// Replaces the known processes by those with these pids, in ascending order. Leaves out
+    /// processes that have ended and processes that the agent may not see.
     pub fn follow_pids(&mut self, pids: &[u32], proc: &ProcFs) -> io::Result<()> {
-        self.known.retain(|pid, _| pids.binary_search(pid).is_ok());
+        self.known
+            .retain(|key, _| pids.binary_search(&key.pid).is_ok());
         if self.known.len() == pids.len() {
             return Ok(());
         }
-        for pid in pids {
-            if self.known.contains_key(pid) {
-                continue;
-            }
+        let known: BTreeSet<u32> = self.known.keys().map(|key| key.pid).collect();
+        for pid in pids.iter().filter(|pid| !known.contains(pid)) {
             match proc.process(*pid) {
                 Ok(Some(process)) => {
-                    self.known.insert(*pid, Known::new(process.start_ticks));
+                    self.known.insert(process.key(), OpenFiles::default());
                 }
                 Ok(None) => {}
                 Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {}
@@ -82,56 +64,38 @@ impl Processes {
         Ok(())
     }
 
-    /// What they hold together. Pages that several share are counted for each of them.
-    ///
-    /// # Errors
-    /// Files that are there but cannot be read.
+    /// The memory of all processes. Pages that several processes share count for each.
     pub fn memory(&mut self, proc: &ProcFs) -> io::Result<HeldMemory> {
         let mut sum = HeldMemory::default();
-        for (pid, known) in &mut self.known {
-            match proc.memory(*pid, &mut known.statm)? {
+        for (key, files) in &mut self.known {
+            match proc.memory(key.pid, &mut files.statm)? {
                 Some(held) => sum.add(held),
-                None => known.has_ended = true,
+                None => files.has_ended = true,
             }
-            self.opened_anew |= !known.has_ended && !known.statm.is_open();
+            self.opened_anew |= !files.has_ended && !files.statm.is_open();
         }
-        self.known.retain(|_, known| !known.has_ended);
+        self.known.retain(|_, files| !files.has_ended);
         Ok(sum)
     }
 
-    /// What they, and the children that they have reaped, had read from disks and written there.
+    /// Disk traffic of the processes and of the children that they have reaped.
     ///
-    /// Parents are mostly read before their children, so that a child that is reaped meanwhile is
-    /// missed for one reading rather than counted twice.
-    ///
-    /// # Errors
-    /// Files that are there but cannot be read.
+    /// Parents usually have lower pids and are read before their children. So a child that is
+    /// reaped meanwhile is missed for one reading instead of counted twice.
     pub fn traffic(&mut self, proc: &ProcFs) -> io::Result<DiskTraffic> {
         let mut sum = DiskTraffic::default();
-        for (pid, known) in &mut self.known {
-            match proc.disk_bytes(*pid, &mut known.io)? {
+        for (key, files) in &mut self.known {
+            match proc.disk_bytes(key.pid, &mut files.io)? {
                 Some(DiskBytes::Read(traffic)) => {
-                    sum.read_bytes = sum.read_bytes.saturating_add(traffic.read_bytes);
-                    sum.written_bytes = sum.written_bytes.saturating_add(traffic.written_bytes);
-                    self.opened_anew |= !known.io.is_open();
+                    sum.add(traffic);
+                    self.opened_anew |= !files.io.is_open();
                 }
                 Some(DiskBytes::Denied) => self.disk_denied = true,
-                None => known.has_ended = true,
+                None => files.has_ended = true,
             }
         }
-        self.known.retain(|_, known| !known.has_ended);
+        self.known.retain(|_, files| !files.has_ended);
         Ok(sum)
-    }
-}
-
-impl Known {
-    fn new(start_ticks: u64) -> Self {
-        Self {
-            start_ticks,
-            statm: HeldFile::default(),
-            io: HeldFile::default(),
-            has_ended: false,
-        }
     }
 }
 
@@ -149,10 +113,11 @@ mod tests {
         let start_ticks = proc.process(pid).unwrap().unwrap().start_ticks;
         let mut processes = Processes::default();
         processes.follow_pids(&[pid], &proc).unwrap();
-        assert_eq!(processes.keys(), [ProcessKey { pid, start_ticks }].into());
+        let key = ProcessKey { pid, start_ticks };
+        assert_eq!(processes.keys(), [key].into());
         assert!(processes.memory(&proc).unwrap().resident_bytes > 0);
         processes.traffic(&proc).unwrap();
-        assert!(processes.known[&pid].statm.is_open() && processes.known[&pid].io.is_open());
+        assert!(processes.known[&key].statm.is_open() && processes.known[&key].io.is_open());
         assert!(!processes.opened_anew);
 
         child.kill().unwrap();
@@ -164,16 +129,17 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_open_is_not_taken_for_a_later_process_with_its_pid() {
+    fn an_open_file_is_not_taken_for_a_later_process_with_the_same_pid() {
         let proc = ProcFs::new(Path::new("/proc"));
         let (mut child, this) = (Command::new("true").spawn().unwrap(), std::process::id());
         let mut processes = Processes::default();
         processes.follow_pids(&[child.id()], &proc).unwrap();
         processes.traffic(&proc).unwrap();
         child.wait().unwrap();
-        // As if the pid of the child had been given to this process.
-        let ended = processes.known.remove(&child.id()).unwrap();
-        processes.known.insert(this, ended);
+        // As if this process had got the pid of the child.
+        let (mut key, ended) = processes.known.pop_first().unwrap();
+        key.pid = this;
+        processes.known.insert(key, ended);
         assert_eq!(processes.traffic(&proc).unwrap(), DiskTraffic::default());
         assert!(processes.keys().is_empty());
         processes.follow_pids(&[this], &proc).unwrap();
@@ -186,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn where_too_many_files_are_open_they_are_opened_anew() {
+    fn files_are_opened_anew_when_too_many_are_open() {
         let proc = ProcFs::new(Path::new("/proc")).holding_below(0);
         let mut processes = Processes::default();
         processes.follow_pids(&[std::process::id()], &proc).unwrap();

@@ -19,7 +19,7 @@ use elastane_agent::memory_watch::{Version, wake_at};
 pub const MIB: u64 = 1024 * 1024;
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A group of the test's own in the hierarchy that has the memory controller.
+/// A group in the hierarchy with the memory controller, removed when this is dropped.
 pub struct MemoryGroup {
     pub path: PathBuf,
     pub version: Version,
@@ -27,7 +27,7 @@ pub struct MemoryGroup {
 
 impl MemoryGroup {
     /// # Panics
-    /// Where no group can be made: not root, or no memory controller.
+    /// No group can be made: not root, or no memory controller.
     pub fn new(limit_mib: u64) -> Self {
         static NUMBER: AtomicU32 = AtomicU32::new(1);
         let (root, version) = hierarchy();
@@ -40,7 +40,7 @@ impl MemoryGroup {
         group
     }
 
-    /// Raises or sets the limit, with what it wakes at on v2.
+    /// Sets the limit, and on v2 the usage at which the group wakes.
     pub fn set_limit(&self, bytes: u64) {
         let write = |file: &str, bytes: u64| {
             fs::write(self.path.join(file), bytes.to_string()).unwrap();
@@ -63,7 +63,7 @@ impl MemoryGroup {
         text.trim().parse().unwrap()
     }
 
-    /// Starts a process here that takes memory by and by.
+    /// Starts a process in the group that takes memory MiB by MiB.
     pub fn grow(&self, mib: u64, pause: Duration) -> Growing {
         let procs = self.path.join("cgroup.procs");
         let child = Command::new("sh")
@@ -94,13 +94,13 @@ impl Drop for MemoryGroup {
     }
 }
 
-/// A process that grows and then waits for its end.
+/// A process that grows and then waits to be killed.
 pub struct Growing {
     child: Child,
 }
 
 impl Growing {
-    /// Whether it has grown as it should, or was killed before.
+    /// Whether the process has grown fully; false if it was killed before.
     pub fn has_grown(&mut self) -> bool {
         let output = BufReader::new(self.child.stdout.take().unwrap());
         let (sender, result) = mpsc::channel();
@@ -110,7 +110,7 @@ impl Growing {
         });
         let result = result.recv_timeout(PATIENCE);
         result.unwrap_or_else(|_| {
-            eprintln!("it neither grows nor ends");
+            eprintln!("the process neither grows nor ends");
             false
         })
     }
@@ -123,7 +123,7 @@ impl Drop for Growing {
     }
 }
 
-/// What a growing process does; the test binary is its own program.
+/// Grows; the test binary is the program of the growing process.
 pub fn grow_and_wait() {
     let number = |name: &str| std::env::var(name).unwrap().parse::<u64>().unwrap();
     let (mebibytes, pause) = (
@@ -144,12 +144,12 @@ pub fn grow_and_wait() {
 pub fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
     let deadline = Instant::now() + PATIENCE;
     while !holds() {
-        assert!(Instant::now() < deadline, "in vain: {what}");
+        assert!(Instant::now() < deadline, "timed out: {what}");
         thread::sleep(Duration::from_millis(1));
     }
 }
 
-/// Where the memory controller is.
+/// The hierarchy with the memory controller.
 fn hierarchy() -> (PathBuf, Version) {
     let mountinfo = fs::read_to_string("/proc/self/mountinfo").unwrap();
     let find = |holds: &dyn Fn(&str, &Path) -> bool| {
@@ -173,7 +173,7 @@ fn hierarchy() -> (PathBuf, Version) {
         return (path, Version::One);
     }
     let path = find(&can_give_memory).expect("these tests need a memory controller");
-    // A host without systemd may not have turned it on; on others this changes nothing.
+    // Without systemd the controller may be off. On other hosts this changes nothing.
     fs::write(path.join("cgroup.subtree_control"), "+memory").expect("these tests need root");
     (path, Version::Two)
 }
