@@ -1,4 +1,4 @@
-//! Bodies: postcard, bounded in size, nothing left over.
+//! Bodies: postcard, bounded in size, without trailing bytes.
 
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -10,7 +10,7 @@ pub enum BodyError {
     /// The other side speaks another version.
     #[error("protocol version {got}, this side speaks {}", crate::VERSION)]
     Version {
-        /// What the other side said.
+        /// The other side's version.
         got: u16,
     },
     /// Larger than [`MAX_MESSAGE_BYTES`].
@@ -19,20 +19,17 @@ pub enum BodyError {
         /// Its size.
         bytes: usize,
     },
-    /// Not what the type says: cut short, or damaged.
+    /// Truncated or damaged.
     #[error("message of {bytes} bytes cannot be read: {reason}")]
     Malformed {
         /// Its size.
         bytes: usize,
-        /// What the format says.
+        /// The format's error.
         reason: String,
     },
 }
 
-/// Writes `value` as a body.
-///
-/// # Errors
-/// [`BodyError::TooLarge`] when it passes [`MAX_MESSAGE_BYTES`].
+/// Encodes a value as a body of at most [`MAX_MESSAGE_BYTES`].
 pub fn encode<T: Serialize>(value: &T) -> Result<Vec<u8>, BodyError> {
     let body = postcard::to_stdvec(value).map_err(|error| BodyError::Malformed {
         bytes: 0,
@@ -44,10 +41,8 @@ pub fn encode<T: Serialize>(value: &T) -> Result<Vec<u8>, BodyError> {
     Ok(body)
 }
 
-/// Reads a body that the other side wrote with `version`.
-///
-/// # Errors
-/// Another version, a body that is too large, cut short, damaged, or followed by something else.
+/// Decodes a body that the other side encoded with `version`. Refuses another version, and a body that
+/// is too large, truncated, damaged, or followed by more bytes.
 pub fn decode<T: DeserializeOwned>(version: u16, body: &[u8]) -> Result<T, BodyError> {
     if version != crate::VERSION {
         return Err(BodyError::Version { got: version });
@@ -81,13 +76,13 @@ mod tests {
     }
 
     #[test]
-    fn a_body_comes_back_as_it_was() {
+    fn a_body_is_decoded_to_the_encoded_value() {
         let body = encode(&reply()).unwrap();
         assert_eq!(decode::<Reply>(VERSION, &body).unwrap(), reply());
     }
 
     #[test]
-    fn another_version_is_refused_before_anything_is_read() {
+    fn another_version_is_refused_before_the_body_is_read() {
         assert_eq!(
             decode::<Reply>(VERSION + 1, &[]),
             Err(BodyError::Version { got: VERSION + 1 })
@@ -95,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn every_cut_is_refused() {
+    fn every_truncated_body_is_refused() {
         let body = encode(&reply()).unwrap();
         for length in 0..body.len() {
             assert!(matches!(
@@ -106,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn what_follows_a_body_is_refused() {
+    fn trailing_bytes_are_refused() {
         let mut body = encode(&reply()).unwrap();
         body.push(0);
         assert!(matches!(
@@ -116,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_body_over_the_bound_is_refused() {
+    fn a_body_that_is_too_large_is_refused() {
         assert_eq!(
             decode::<Reply>(VERSION, &vec![0; MAX_MESSAGE_BYTES + 1]),
             Err(BodyError::TooLarge {

@@ -1,7 +1,7 @@
 //! Frames on the Unix socket: `length: u32 LE | version: u16 LE | body`.
 //!
-//! `length` counts version and body and is at most [`MAX_MESSAGE_BYTES`]; it is checked before
-//! anything is allocated.
+//! `length` counts version and body and is at most [`MAX_MESSAGE_BYTES`], which is checked before
+//! memory is allocated.
 
 use std::io::{self, Read, Write};
 
@@ -17,15 +17,12 @@ pub enum FrameError {
     /// The socket failed, was closed, or did not answer in time.
     #[error("the connection failed: {0}")]
     Io(#[from] io::Error),
-    /// The other side sent something that is refused.
+    /// The frame is refused.
     #[error(transparent)]
     Body(#[from] BodyError),
 }
 
-/// Writes one frame.
-///
-/// # Errors
-/// The socket's, or a body that is too large (nothing is written then).
+/// Writes one frame. Writes nothing if the body is too large.
 pub fn write<T: Serialize>(to: &mut impl Write, value: &T) -> Result<(), FrameError> {
     let body = encode(value)?;
     let length = body.len() + VERSION_BYTES;
@@ -42,10 +39,7 @@ pub fn write<T: Serialize>(to: &mut impl Write, value: &T) -> Result<(), FrameEr
     Ok(())
 }
 
-/// Reads one frame.
-///
-/// # Errors
-/// The socket's, a length out of bounds, or a body that [`decode`] refuses.
+/// Reads one frame. Refuses a length out of bounds and a body that [`decode`] refuses.
 pub fn read<T: DeserializeOwned>(from: &mut impl Read) -> Result<T, FrameError> {
     let mut header = [0; 4];
     from.read_exact(&mut header)?;
@@ -74,7 +68,7 @@ mod tests {
     use crate::{AgentRequest, AgentResponse};
 
     #[test]
-    fn a_frame_comes_back_as_it_was() {
+    fn a_frame_is_read_as_the_written_value() {
         let mut wire = Vec::new();
         write(&mut wire, &AgentResponse::Refused("no".into())).unwrap();
         let read: AgentResponse = read(&mut wire.as_slice()).unwrap();
@@ -82,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn a_length_over_the_bound_is_refused_without_reading_on() {
+    fn a_frame_that_is_too_long_is_refused_by_its_length() {
         let wire = u32::MAX.to_le_bytes();
         let error = read::<AgentRequest>(&mut wire.as_slice()).unwrap_err();
         assert!(matches!(
@@ -92,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_that_is_cut_is_an_io_error() {
+    fn a_truncated_frame_is_an_io_error() {
         let mut wire = Vec::new();
         write(&mut wire, &AgentRequest::Collect).unwrap();
         wire.pop();

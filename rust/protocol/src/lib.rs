@@ -1,9 +1,8 @@
-//! What the agent and the core say to each other.
+//! The messages between the agent and the core. `docs/boundary.md` is normative.
 //!
-//! Two paths carry these types (`docs/boundary.md` is normative):
-//! the Unix socket between NodeManager and agent carries [`AgentRequest`] and [`AgentResponse`] as
-//! [`frame`]s; the Hadoop IPC between NodeManager and ResourceManager carries a [`Report`] up and a
-//! [`Reply`] down as opaque bodies beside a version number.
+//! The Unix socket between NodeManager and agent carries [`AgentRequest`] and [`AgentResponse`] as
+//! [`frame`]s. The Hadoop IPC between NodeManager and ResourceManager carries a [`Report`] up and a
+//! [`Reply`] down, each as an opaque body with a version number.
 
 mod body;
 pub mod frame;
@@ -18,7 +17,7 @@ pub use report::{
 };
 pub use socket::{AgentRequest, AgentResponse, RunningContainer};
 
-/// The version of everything in this crate. Both sides refuse any other.
+/// The version of all types in this crate. Both sides refuse any other.
 pub const VERSION: u16 = 2;
 
 /// The largest body, and the largest frame on the socket, in bytes.

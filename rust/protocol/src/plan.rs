@@ -1,4 +1,4 @@
-//! What the core planned, on its way down.
+//! The plan: from the core to the agent.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 pub struct Reply {
     /// Samples up to this sequence number have arrived and need not be sent again.
     pub acknowledged: u64,
-    /// For how long after receipt the plan may be followed; then every limit is lifted.
+    /// How long after receipt the plan is valid. Then the agent lifts every limit.
     pub valid_for_ms: u32,
-    /// One entry for each container that is to be limited. A container without an entry is not.
+    /// One entry for each container to limit. A container without an entry is not limited.
     pub plans: Vec<ContainerPlan>,
 }
 
@@ -18,7 +18,7 @@ pub struct Reply {
 pub struct ContainerPlan {
     /// YARN's container id.
     pub container: String,
-    /// In order of `offset_ms`; the first begins at 0.
+    /// In order of `offset_ms`. The first step begins at 0.
     pub steps: Vec<Step>,
 }
 
@@ -27,26 +27,25 @@ pub struct ContainerPlan {
 pub struct Step {
     /// Milliseconds after receipt.
     pub offset_ms: u32,
-    /// What holds from then on.
+    /// The limits until the next step.
     pub limits: Limits,
 }
 
-/// The limits of one container; what is none is not limited.
+/// The limits of one container. A resource without a value is not limited.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Limits {
-    /// The share that the container gets when the CPU is contended, as cores (cpu.shares, cpu.weight).
+    /// The share of a contended CPU, in cores (cpu.shares, cpu.weight).
     pub cpu_weight_cores: Option<f32>,
-    /// The most that it may use even when the CPU is idle, in cores (cfs quota, cpu.max).
+    /// The most that the container may use even of an idle CPU, in cores (cfs quota, cpu.max).
     pub cpu_cap_cores: Option<f32>,
-    /// What its memory is to stay within, in bytes; a JVM's heap follows. Never enforced below what
-    /// is resident.
+    /// The limit of memory, in bytes; JVMs' heaps follow. Never enforced below the resident memory.
     pub memory_bytes: Option<u64>,
-    /// The most that it may read, and the most that it may write, on the devices of the local
-    /// directories, in bytes per second (blkio throttle, io.max).
+    /// The cap on reads, and on writes, for each device of the local directories, in bytes per second
+    /// (blkio throttle, io.max).
     pub disk_cap_bytes_per_s: Option<u64>,
-    /// The share of the link that it gets for sending when the link is contended, in bytes per
-    /// second (the rate of an HTB class).
+    /// The share of a contended link for outgoing traffic, in bytes per second (the rate of an HTB
+    /// class).
     pub network_weight_bytes_per_s: Option<u64>,
-    /// The most that it may send, and the most that it may receive, in bytes per second.
+    /// The cap on outgoing, and on incoming traffic, in bytes per second.
     pub network_cap_bytes_per_s: Option<u64>,
 }

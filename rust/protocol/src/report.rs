@@ -1,42 +1,43 @@
-//! What an agent measured, on its way up.
+//! The report: from the agent to the core.
 
 use serde::{Deserialize, Serialize};
 
-/// What one agent measured since the last report that was acknowledged.
+/// The measurements of one agent since the last acknowledged report.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Report {
-    /// Drawn at random when the agent starts, so that a sequence which begins anew is recognized.
+    /// A random number drawn when the agent starts. It tells that a sequence begins anew.
     pub agent_run: u64,
-    /// The newest sequence number in this report; a [`crate::Reply`] acknowledges up to it.
+    /// The newest sequence number in this report. A [`crate::Reply`] acknowledges up to it.
     pub sequence: u64,
-    /// What this agent can limit.
+    /// The resources that this agent can limit.
     pub can_limit: CanLimit,
     /// The physical size of the node.
     pub capacity: Capacity,
-    /// What all containers of the node used in the newest closed sample.
+    /// The usage of all containers of the node in the newest closed sample.
     pub containers_usage: Usage,
-    /// What the whole node used in that sample; the part of others is what this is more.
+    /// The usage of the whole node in that sample, including services outside YARN.
     pub node_usage: Usage,
-    /// How much the node's processes waited for want of a resource, where the kernel says so.
+    /// How much the node's processes waited for resources, if the kernel measures this.
     pub pressure: Option<Pressure>,
-    /// Containers that should give way because the node's memory runs short, the first one first.
+    /// Containers that should give way because the node is short of memory, in this order.
     pub memory_victims: Vec<MemoryVictim>,
     /// The samples, oldest first within a container.
     pub containers: Vec<ContainerSamples>,
 }
 
-/// What an agent can limit: its rights, the kernel's mechanisms and its configuration allow it.
+/// The resources that an agent can limit by its privileges, the kernel's mechanisms and its
+/// configuration.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CanLimit {
-    /// Weight and cap of CPU.
+    /// Weight and cap of the CPU.
     pub cpu: bool,
     /// Memory.
     pub memory: bool,
     /// The cap of disk traffic.
     pub disk: bool,
-    /// Weight and cap of what is sent.
+    /// Weight and cap of outgoing traffic.
     pub network_sent: bool,
-    /// The cap of what is received.
+    /// The cap of incoming traffic.
     pub network_received: bool,
 }
 
@@ -52,14 +53,14 @@ pub struct Pressure {
     pub disk: f32,
 }
 
-/// A container that should give way, so that the others keep the memory they asked for.
+/// A container that should give way, so that the others keep the memory that they requested.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MemoryVictim {
     /// YARN's container id.
     pub container: String,
-    /// What it holds, in bytes.
+    /// The container's resident memory, in bytes.
     pub resident_bytes: u64,
-    /// What the node is short of, in bytes, as long as nobody gives way.
+    /// The node's shortage while no container gives way, in bytes.
     pub short_bytes: u64,
 }
 
@@ -68,42 +69,42 @@ pub struct MemoryVictim {
 pub struct ContainerSamples {
     /// YARN's container id, as `ContainerId.toString` prints it.
     pub container: String,
-    /// The limits in force now, if the agent limits this container.
+    /// The limits in force, if the agent limits this container.
     pub limits: Option<crate::Limits>,
     /// Closed samples, oldest first.
     pub samples: Vec<Sample>,
 }
 
-/// What one container used in one closed interval, 3 s long as a rule.
+/// The usage of one container in one closed interval, usually 3 s long.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
-    /// Grows by one with every interval that this agent closes; the same for all its containers.
+    /// Increases by one with every interval that this agent closes, for all containers together.
     pub sequence: u64,
-    /// How long ago the interval ended when the report was made, in milliseconds.
+    /// The time from the interval's end to the report, in milliseconds.
     pub age_ms: u32,
-    /// The length of the interval in milliseconds.
+    /// The length of the interval, in milliseconds.
     pub length_ms: u32,
-    /// The mean over the interval (memory: the largest reading).
+    /// The mean over the interval; for memory, the largest reading.
     pub usage: Usage,
 }
 
-/// Measured use of the four resources. What is not measured is 0.
+/// The measured usage of the four resources. A value that is not measured is 0.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Usage {
-    /// Cores busy.
+    /// Busy cores.
     pub cpu_cores: f32,
-    /// Share of the interval in which a cap held it back, 0 to 1; of several together, or a node,
-    /// the largest.
+    /// The share of the interval in which a cap throttled the container, 0 to 1. For several
+    /// containers, or a node, the largest share.
     pub cpu_throttled: f32,
     /// Resident memory of the whole process tree, in bytes.
     pub memory_bytes: u64,
-    /// Of that, memory that no file stands behind, in bytes.
+    /// The anonymous part of resident memory, in bytes.
     pub anonymous_bytes: u64,
-    /// Pages of files, in bytes: what its group is charged for, or what it has mapped.
+    /// File pages charged to the group, or else mapped by the processes, in bytes.
     pub file_bytes: u64,
-    /// Used part of the heaps of its JVMs, in bytes.
+    /// The used part of the JVMs' heaps, in bytes.
     pub heap_used_bytes: u64,
-    /// What the heaps of its JVMs have taken from the system, in bytes.
+    /// The committed part of the JVMs' heaps, in bytes.
     pub heap_committed_bytes: u64,
     /// Received, in bytes per second.
     pub network_in_bytes_per_s: u64,
@@ -131,7 +132,7 @@ impl Usage {
     }
 }
 
-/// The physical size of a node. A resource that is not known is 0 and takes no part in placement.
+/// The physical size of a node. An unknown resource is 0 and takes no part in placement.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Capacity {
     /// Cores.
