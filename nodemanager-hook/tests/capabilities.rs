@@ -1,8 +1,8 @@
-//! The capabilities of the systemd unit: enough for all that the agent does, and none too many.
+//! The capabilities of the systemd unit are sufficient, and each of them is necessary.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // helpers of tests
 
 mod common;
-#[allow(dead_code)] // the cable alone is used
+#[allow(dead_code)] // only the cable is used
 #[path = "common/netns.rs"]
 mod netns;
 
@@ -16,11 +16,11 @@ use nix::{sys::signal::Signal, unistd::geteuid};
 const NOBODY: u32 = 65534;
 const MIB: u64 = 1 << 20;
 
-/// What works of an agent as root with these capabilities and no others.
+/// The functions that work for an agent that is root with these capabilities only.
 fn works_with(capabilities: &[String]) -> Option<BTreeSet<&'static str>> {
     let parent = Parent::new()?;
     let cable = Cable::new()?;
-    // A node that is always short and holds one of two requests: the other one is killed.
+    // The node is always short and has room for one of two requests: the other container is killed.
     let sections = "[memory]\nnode_floor_bytes = 1000000000000000\nkill_after_ms = 1000\n\
                     [network]\nbackend = \"bpf\"\ndevices = [\"cable\"]\n\
                     [capacity]\nmemory_bytes = 1073741824\nnetwork_bytes_per_s = 12500000\n";
@@ -42,7 +42,7 @@ fn works_with(capabilities: &[String]) -> Option<BTreeSet<&'static str>> {
     let mut younger = Tree::new(&script);
     younger.request_memory_bytes = 800 * MIB;
     wait_until("the other one is, too", || younger.uid() == NOBODY);
-    // As a NodeManager that is that user makes its groups.
+    // Groups as made by a NodeManager that runs as this user.
     let controllers = ["cpu", "cpuacct", "memory", "blkio"];
     let executors = parent.hold_as_executor(&elder, &controllers);
     set_quota_us(&executors, 90_000);
@@ -96,7 +96,7 @@ const ALL: [&str; 7] = [
     "disk use",
 ];
 
-/// A group that the test is not in.
+/// A user group that the test's user is not in.
 fn another_group() -> String {
     let groups = fs::read_to_string("/etc/group").unwrap();
     let mut groups = groups.lines().filter_map(|line| line.split_once(':'));
@@ -131,7 +131,7 @@ fn the_units_capabilities_are_enough() {
     assert_eq!(works, BTreeSet::from(ALL));
 }
 
-/// What the unit runs when the agent has ended, however that was.
+/// Runs the unit's `ExecStopPost`.
 fn stop_post(agent: &Agent) -> Output {
     let unit = include_str!("../elastane-agent.service");
     let mut lines = unit.lines();
@@ -145,7 +145,7 @@ fn stop_post(agent: &Agent) -> Output {
 }
 
 #[test]
-fn what_the_unit_runs_at_an_end_puts_back_what_was_left_and_harms_nothing_else() {
+fn the_units_stop_post_undoes_the_agents_changes_and_no_others() {
     if !may_run() {
         return;
     }
@@ -169,7 +169,7 @@ fn what_the_unit_runs_at_an_end_puts_back_what_was_left_and_harms_nothing_else()
 
     assert!(agent.try_start());
     limit(&agent);
-    // Beside an agent that runs, as when one that was started by hand keeps the unit's from starting.
+    // Beside a running agent: one started by hand keeps the unit's agent from starting.
     let place = tree.place();
     let refused = stop_post(&agent);
     assert_eq!(refused.status.code(), Some(2), "{refused:?}");
@@ -177,7 +177,7 @@ fn what_the_unit_runs_at_an_end_puts_back_what_was_left_and_harms_nothing_else()
 
     for signal in [Signal::SIGKILL, Signal::SIGABRT, Signal::SIGTERM] {
         agent.signal(signal);
-        // Once more than systemd does.
+        // Once more than systemd.
         for _ in 0..2 {
             let restored = stop_post(&agent);
             assert!(restored.status.success(), "{signal}: {restored:?}");
@@ -197,13 +197,13 @@ fn each_of_the_units_capabilities_is_needed() {
     for left_out in &all {
         let (fails, others_fail): (&[&str], bool) = match left_out.as_str() {
             "sys_ptrace" => (&["disk use"], false),
-            // What it needs beside depends on who owns the roots of the hierarchies.
+            // The other functions depend on the owner of the hierarchies' roots.
             "dac_override" => (&["groups of others", "disk use"], true),
-            // It does not even start.
+            // The agent does not start.
             "chown" => (&ALL, true),
             "kill" => (&["killing"], false),
             "bpf" | "net_admin" => (&["the network", "shares of a device"], false),
-            other => panic!("what does the unit give the agent CAP_{other} for?"),
+            other => panic!("no test shows that the agent needs CAP_{other}"),
         };
         let others: Vec<String> = all.iter().filter(|one| *one != left_out).cloned().collect();
         let Some(works) = works_with(&others) else {

@@ -13,7 +13,7 @@ fn agent(arguments: &[&str]) -> (i32, String, String) {
 }
 
 #[test]
-fn the_example_configuration_is_right() {
+fn the_example_configuration_is_valid() {
     let example = concat!(env!("CARGO_MANIFEST_DIR"), "/agent.toml");
     assert_eq!(
         agent(&["check-config", example]),
@@ -22,7 +22,7 @@ fn the_example_configuration_is_right() {
 }
 
 #[test]
-fn a_wrong_configuration_is_one_line_and_exit_code_2() {
+fn a_wrong_configuration_gives_one_line_and_exit_code_2() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("agent.toml");
     let path = file.to_str().unwrap();
@@ -67,7 +67,7 @@ fn the_help_has_examples_and_exit_codes() {
 }
 
 #[test]
-fn the_doctor_says_what_this_host_can_do_and_what_is_missing() {
+fn the_doctor_lists_the_resources_and_gives_advice() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("agent.toml");
     fs::write(&file, "").unwrap();
@@ -90,7 +90,7 @@ fn the_doctor_says_what_this_host_can_do_and_what_is_missing() {
 }
 
 #[test]
-fn status_without_an_agent_is_exit_code_1() {
+fn status_without_an_agent_gives_exit_code_1() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("agent.toml");
     let socket = directory.path().join("agent.sock");

@@ -1,12 +1,11 @@
-//! What `make fuzz` begins with is what the agent takes: bytes that are refused at the first look lead
-//! it nowhere.
+//! The seeds of `make fuzz` are valid input: seeds refused at once would reach little code.
 #![allow(clippy::unwrap_used, clippy::panic)] // helpers of tests
 
 use elastane_agent::jvm::{Collector, perf_data};
 use elastane_protocol::{AgentRequest, Reply, VERSION, decode, frame};
 
 #[test]
-fn the_counters_of_jvms_are_whole() {
+fn the_seeds_of_jvm_counters_are_valid() {
     for (seed, collector) in [
         (
             &include_bytes!("../fuzz/corpus/jvm/hsperfdata-g1")[..],
@@ -26,7 +25,7 @@ fn the_counters_of_jvms_are_whole() {
 }
 
 #[test]
-fn containers_and_a_plan_are_read() {
+fn the_seeds_of_requests_and_plans_are_valid() {
     let mut containers = &include_bytes!("../fuzz/corpus/protocol/frame-containers")[..];
     match frame::read(&mut containers).unwrap() {
         AgentRequest::Containers(list) => assert!(list.iter().all(|one| one.pid > 2)),

@@ -1,4 +1,4 @@
-//! The plan in real cgroups.
+//! Plans and CPU limits in real cgroups of either version.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // helpers of tests
 
 mod common;
@@ -6,6 +6,7 @@ mod common;
 use std::{collections::BTreeSet, fs, time::Duration};
 
 use common::{Agent, Parent, Tree, quota_us, set_quota_us, set_shares, shares, wait_until};
+use elastane_protocol::Limits;
 use nix::sys::signal::Signal;
 
 const BUSY: &str = "while :; do :; done";
@@ -54,7 +55,7 @@ fn a_busy_loop_follows_the_steps_of_its_plan_until_the_plan_ends() {
 }
 
 #[test]
-fn a_container_is_moved_for_as_long_as_a_plan_limits_it_and_no_longer() {
+fn a_container_is_in_own_groups_exactly_while_a_plan_limits_it() {
     let Some(outer) = Parent::new() else { return };
     let Some(parent) = Parent::new() else { return };
     let agent = Agent::start(&parent.name);
@@ -62,14 +63,14 @@ fn a_container_is_moved_for_as_long_as_a_plan_limits_it_and_no_longer() {
     outer.hold(&tree);
     let before = tree.place();
     agent.runs(&[&tree]);
-    // A reply of a ResourceManager that only observes.
+    // The reply of a ResourceManager that only observes.
     agent.apply(60_000, Vec::new());
     agent.runs(&[&tree]);
     assert_eq!((tree.place(), parent.inner()), (before.clone(), 0));
 
     agent.apply(1000, vec![tree.plan(&[(0, 2.0, Some(0.3))])]);
     assert!(tree.is_in_group_for("cpu") && tree.is_in_group_for("cpuacct"));
-    // Where nothing is limited, nothing is moved.
+    // In hierarchies without a limited resource, the container is not moved.
     assert_eq!(tree.is_in_group_for("memory"), parent.is_version_2());
     assert_eq!(
         (parent.quota_us(&tree), parent.shares(&tree)),
@@ -77,13 +78,13 @@ fn a_container_is_moved_for_as_long_as_a_plan_limits_it_and_no_longer() {
     );
     wait_until("the end of the plan", || parent.inner() == 0);
     assert_eq!(tree.place(), before);
-    // It may be limited again.
+    // The container can be limited again.
     agent.apply(60_000, vec![tree.plan(&[(0, 2.0, Some(0.4))])]);
     assert_eq!(parent.quota_us(&tree), 40_000);
 }
 
 #[test]
-fn a_container_that_begins_anew_at_another_process_leaves_its_group_first() {
+fn a_container_with_a_new_root_process_replaces_the_old_tree() {
     let Some(parent) = Parent::new() else { return };
     let agent = Agent::start(&parent.name);
     let (tree, mut other) = (Tree::new("sleep 60"), Tree::new("sleep 60"));
@@ -98,7 +99,7 @@ fn a_container_that_begins_anew_at_another_process_leaves_its_group_first() {
 }
 
 #[test]
-fn a_container_that_cannot_be_moved_is_measured_and_tried_again_with_the_next_plan() {
+fn a_container_that_cannot_be_moved_is_measured_and_moved_with_the_next_plan() {
     let Some(parent) = Parent::new() else { return };
     let agent = Agent::start(&parent.name);
     let tree = Tree::new("sleep 60");
@@ -145,7 +146,7 @@ fn a_newer_plan_without_the_container_lifts_its_limit() {
 }
 
 #[test]
-fn the_group_of_a_container_goes_with_it() {
+fn the_group_of_an_ended_container_is_removed() {
     let Some(parent) = Parent::new() else { return };
     let agent = Agent::start(&parent.name);
     let (mut ended, lingering) = (Tree::new("sleep 60"), Tree::new("sleep 60"));
@@ -157,14 +158,14 @@ fn the_group_of_a_container_goes_with_it() {
     ended.end();
     agent.runs(&[]);
     wait_until("the groups are removed", || parent.inner() == 0);
-    // What outlives its container is where it was, without a limit.
+    // A process that outlives its container is in its former group, without a limit.
     assert_eq!(lingering.place(), before);
     let gone = ["container_gone"; 2];
     assert_eq!(agent.audited()[2..], gone);
 }
 
 #[test]
-fn a_clean_stop_puts_everything_back() {
+fn a_clean_stop_undoes_all_changes() {
     let Some(parent) = Parent::new() else { return };
     let mut agent = Agent::start(&format!("{}/made/twice", parent.name));
     let tree = Tree::new("sleep 60 & sleep 60");
@@ -180,11 +181,14 @@ fn a_clean_stop_puts_everything_back() {
     assert_eq!(parent.inner(), 0);
     assert!(!agent.socket().exists());
     assert!(!agent.directory().join("agent.sock.journal").exists());
-    assert!(parent.cpu.exists(), "a parent of somebody else is left");
+    assert!(
+        parent.cpu.exists(),
+        "a parent that the agent did not make is gone"
+    );
 }
 
 #[test]
-fn a_group_of_the_container_executor_gets_back_what_it_held() {
+fn the_executors_cpu_limits_are_restored() {
     let Some(parent) = Parent::new() else { return };
     let tree = Tree::new(BUSY);
     let group = parent.hold_as_executor(&tree, &["cpu", "cpuacct"]);
@@ -216,27 +220,57 @@ fn a_group_of_the_container_executor_gets_back_what_it_held() {
 }
 
 #[test]
-fn a_cap_above_the_nodes_own_share_is_left_to_that() {
+fn a_cap_above_the_parents_quota_is_left_to_the_parent() {
     let Some(parent) = Parent::new() else { return };
     set_quota_us(&parent.cpu, 60_000);
     let agent = Agent::start(&parent.name);
     let tree = Tree::new("sleep 60");
     agent.runs(&[&tree]);
     agent.apply(60_000, vec![tree.plan(&[(0, 1.5, Some(0.9))])]);
-    // Version 1 refuses a quota above the one around it; version 2 takes the tighter one.
+    // Version 1 refuses a quota above the parent's. In version 2 the tighter quota holds.
     let expected = if parent.is_version_2() { 90_000 } else { -1 };
     assert_eq!(
         (parent.quota_us(&tree), parent.shares(&tree)),
         (expected, 1536)
     );
     let in_force = agent.report().containers[0].limits;
-    assert!(in_force.is_some(), "the kernel has refused the quota");
+    assert!(in_force.is_some(), "the kernel refused the quota");
     agent.apply(60_000, vec![tree.plan(&[(0, 1.5, Some(0.4))])]);
     assert_eq!(parent.quota_us(&tree), 40_000);
 }
 
 #[test]
-fn a_tree_that_forks_all_the_time_is_moved_as_a_whole() {
+fn two_busy_containers_share_a_core_by_their_weights() {
+    let Some(parent) = Parent::new() else { return };
+    let agent = Agent::start(&parent.name);
+    // Both on one core, whatever the machine has.
+    let busy = "taskset -c 0 sh -c \"while :; do :; done\" & wait";
+    let (large, small) = (Tree::new(busy), Tree::new(busy));
+    agent.runs(&[&large, &small]);
+    let weight = |cores| Limits {
+        cpu_weight_cores: Some(cores),
+        ..Limits::default()
+    };
+    agent.apply(
+        60_000,
+        vec![large.limited(weight(3.0)), small.limited(weight(1.0))],
+    );
+    let both = || [large.cpu_seconds(), small.cpu_seconds()];
+    let before = both();
+    let used = || {
+        let now = both();
+        [now[0] - before[0], now[1] - before[1]]
+    };
+    wait_until("four seconds of the core are shared", || {
+        used().iter().sum::<f64>() >= 4.0
+    });
+    let [of_large, of_small] = used();
+    let ratio = of_large / of_small;
+    assert!((2.7..=3.3).contains(&ratio), "{ratio:.2} instead of 3");
+}
+
+#[test]
+fn a_tree_that_keeps_forking_is_moved_as_a_whole() {
     let Some(parent) = Parent::new() else { return };
     let agent = Agent::start(&parent.name);
     let script = "for i in 1 2 3 4; do (while :; do sleep 0.01; done) & done; wait";
@@ -253,19 +287,18 @@ fn a_tree_that_forks_all_the_time_is_moved_as_a_whole() {
     assert_eq!(cpu_groups_of(&tree), before);
 }
 
-/// Of a process that is on its way out the kernel says that it is in the root of version 1, wherever
-/// it was.
+/// The kernel reports an exiting process in version 1's root group, wherever it was.
 fn is_exiting(pid: u32) -> bool {
     const PF_EXITING: u64 = 0x4;
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    // After the name, which may hold anything: state, five ids, the flags.
+    // After the name, which may have any characters: state, five ids, the flags.
     let flags = stat.rsplit(") ").next().and_then(|it| it.split(' ').nth(6));
     flags
         .and_then(|it| it.parse().ok())
         .is_none_or(|flags: u64| flags & PF_EXITING != 0)
 }
 
-/// The cpu groups in which processes of a tree are.
+/// The cpu groups of a tree's processes.
 fn cpu_groups_of(tree: &Tree) -> BTreeSet<String> {
     let mut groups = BTreeSet::new();
     for (pid, _) in tree.processes() {

@@ -1,4 +1,4 @@
-//! What a peer that is not root may name as containers.
+//! The processes that a peer without root may name as containers.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // helpers of tests
 
 mod common;
@@ -18,12 +18,12 @@ use nix::{
     unistd::{Pid, geteuid},
 };
 
-/// The user that the agent listens to here.
+/// The only user that this agent allows besides root.
 const NODE_MANAGER: u32 = 65534;
 const OTHER: u32 = 65533;
 
-/// Says the pid of a child that it starts as another user, becomes the NodeManager's user, sends
-/// what comes on its standard input, and gives what is answered.
+/// Starts a child as another user and prints its pid, becomes the NodeManager's user, sends its
+/// standard input to the agent, and prints the answer.
 const CLIENT: &str = "\
 import os, socket, subprocess, sys
 nothing = subprocess.DEVNULL
@@ -107,9 +107,9 @@ fn followed(agent: &Agent) -> BTreeSet<String> {
 }
 
 #[test]
-fn a_job_can_name_neither_roots_processes_nor_those_of_others() {
+fn a_job_can_name_neither_roots_nor_other_users_processes() {
     if !geteuid().is_root() {
-        return skip("other users cannot be taken on: not root");
+        return skip("cannot become another user: not root");
     }
     let agent = agent(&format!("elastane-test-{}-peers", std::process::id()));
     let (roots, others, own) = (
@@ -132,14 +132,14 @@ fn a_job_can_name_neither_roots_processes_nor_those_of_others() {
         followed(&agent),
         BTreeSet::from([child.container, own.id.clone()])
     );
-    // Root itself may.
+    // Root may name them.
     agent.runs(&[&roots, &others]);
     let followed = followed(&agent);
     assert!(followed.contains(&roots.id) && followed.contains(&others.id));
 }
 
 #[test]
-fn a_process_of_another_user_in_the_executors_group_is_a_container() {
+fn another_users_process_in_the_executors_group_is_accepted() {
     let Some(parent) = Parent::new() else { return };
     let agent = agent(&format!("{}/own", parent.name));
     let (tree, other) = (sleeps_as(OTHER), sleeps_as(OTHER));
@@ -152,14 +152,14 @@ fn a_process_of_another_user_in_the_executors_group_is_a_container() {
 }
 
 #[test]
-fn a_thread_of_the_kernel_is_no_container() {
+fn a_kernel_thread_is_refused() {
     let agent = Agent::start(&format!("elastane-test-{}-kernel", std::process::id()));
     let is_thread = |pid: &u32| {
         let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
         stat.contains(") S 2 0 0") || stat.contains(") I 2 0 0")
     };
     let Some(pid) = (3..1000).find(is_thread) else {
-        return skip("no thread of the kernel is to be seen");
+        return skip("no kernel thread is visible");
     };
     let thread = RunningContainer {
         container: "container_1_0001_01_000001".into(),

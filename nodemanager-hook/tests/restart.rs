@@ -1,4 +1,4 @@
-//! An agent that is killed at any time.
+//! An agent may be killed at any time.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // helpers of tests
 
 mod common;
@@ -21,14 +21,14 @@ use elastane_protocol::{
 };
 use nix::sys::signal::Signal;
 
-/// What a command that has to end by itself says.
+/// The output of a command that must end by itself.
 fn ended(command: &mut Command) -> Output {
     let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
     let deadline = Instant::now() + PATIENCE;
     while child.try_wait().unwrap().is_none() {
         if Instant::now() > deadline {
             child.kill().unwrap();
-            panic!("it goes on running");
+            panic!("the command does not end");
         }
         thread::sleep(Duration::from_millis(20));
     }
@@ -40,7 +40,7 @@ fn text(output: &Output) -> String {
 }
 
 #[test]
-fn whenever_an_agent_is_killed_the_next_one_puts_everything_back() {
+fn the_next_agent_undoes_all_changes_of_a_killed_one() {
     let Some(outer) = Parent::new() else { return };
     let Some(parent) = Parent::new() else { return };
     let mut agent = Agent::start(&parent.name);
@@ -55,7 +55,7 @@ fn whenever_an_agent_is_killed_the_next_one_puts_everything_back() {
         assert_eq!((tree.place(), parent.inner()), (before.clone(), 0));
     };
     let plan = || vec![tree.plan(&[(0, 2.0, Some(0.2))])];
-    // Before a plan, with one, after it has run out, and with one again.
+    // Without a plan, with one, after it has run out, and with another one.
     agent.runs(&[&tree]);
     kill_and_start_again(&mut agent);
     agent.apply(60_000, plan());
@@ -71,7 +71,7 @@ fn whenever_an_agent_is_killed_the_next_one_puts_everything_back() {
 }
 
 #[test]
-fn an_agent_that_is_killed_in_the_middle_of_a_move_leaves_nothing_behind() {
+fn an_agent_killed_during_a_move_leaves_no_process_in_its_groups() {
     let Some(parent) = Parent::new() else { return };
     let mut agent = Agent::start(&parent.name);
     let script = "for i in $(seq 40); do sleep 60 & done; wait";
@@ -83,10 +83,10 @@ fn an_agent_that_is_killed_in_the_middle_of_a_move_leaves_nothing_behind() {
     assert_eq!(before.len(), 1);
     let plans = || trees.iter().map(|tree| tree.plan(&[(0, 2.0, Some(0.2))]));
     let mut were_caught = 0;
-    // Killed as soon as so many processes of a tree are in their group.
+    // Killed as soon as this many processes of this tree are in their group.
     for (tree, processes) in [(0, 1), (0, 20), (0, 41), (1, 1), (1, 20), (2, 1), (2, 20)] {
         agent.runs(&[&trees[0], &trees[1], &trees[2]]);
-        // Where the network is counted in a hierarchy of its own, they are in another group there.
+        // In a hierarchy that only counts the network, the processes are in own groups already.
         let unlimited = groups_of(&trees);
         let request = AgentRequest::Apply(Reply {
             acknowledged: 0,
@@ -109,15 +109,15 @@ fn an_agent_that_is_killed_in_the_middle_of_a_move_leaves_nothing_behind() {
     assert!(were_caught > 0, "no kill came in the middle of a move");
 }
 
-/// Without a pause between two looks, which the moment would not outlast.
+/// Polls without a pause, to catch a short moment.
 fn wait_busily(what: &str, holds: impl Fn() -> bool) {
     let deadline = Instant::now() + PATIENCE;
     while !holds() {
-        assert!(Instant::now() < deadline, "in vain: {what}");
+        assert!(Instant::now() < deadline, "timed out: {what}");
     }
 }
 
-/// All groups in which processes of the trees are.
+/// The groups of all processes of the trees.
 fn groups_of(trees: &[Tree]) -> BTreeSet<String> {
     let processes = trees.iter().flat_map(Tree::processes);
     let cgroup = |(pid, _)| fs::read_to_string(format!("/proc/{pid}/cgroup")).unwrap_or_default();
@@ -125,7 +125,7 @@ fn groups_of(trees: &[Tree]) -> BTreeSet<String> {
 }
 
 #[test]
-fn restore_puts_back_what_a_killed_agent_left() {
+fn restore_undoes_the_changes_of_a_killed_agent() {
     let Some(parent) = Parent::new() else { return };
     let mut agent = Agent::start(&format!("{}/made", parent.name));
     let tree = Tree::new("sleep 60");
@@ -150,7 +150,7 @@ fn restore_puts_back_what_a_killed_agent_left() {
     assert!(!agent.directory().join("agent.sock.journal").exists());
 }
 
-/// Everything that an agent may leave behind: groups, what they hold, and where processes are.
+/// Everything that an agent may change: groups, their limits, and the processes' groups.
 fn traces(parent: &Parent, trees: &[&Tree], executors: &Path) -> Vec<String> {
     let mut traces: Vec<String> = trees.iter().flat_map(|tree| tree.place()).collect();
     traces.push(format!("groups {}", parent.inner()));
@@ -164,7 +164,7 @@ fn traces(parent: &Parent, trees: &[&Tree], executors: &Path) -> Vec<String> {
 }
 
 #[test]
-fn whenever_an_agent_is_killed_while_plans_change_restore_puts_everything_back() {
+fn restore_undoes_all_changes_of_an_agent_killed_while_plans_change() {
     let Some(parent) = Parent::new() else { return };
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let sections = format!(
@@ -197,7 +197,7 @@ fn whenever_an_agent_is_killed_while_plans_change_restore_puts_everything_back()
             limited.iter().map(|tree| tree.limited(limits)).collect()
         });
         let changing = thread::spawn(move || change_plans(&socket, lists.to_vec(), &plans));
-        // Points that are spread over the exchanges, and never the same twice.
+        // Moments spread over the exchanges, each a different one.
         thread::sleep(Duration::from_millis(3 + round * 37 % 101));
         agent.signal(Signal::SIGKILL);
         changing.join().unwrap();
@@ -212,7 +212,7 @@ fn whenever_an_agent_is_killed_while_plans_change_restore_puts_everything_back()
     assert!(were_caught > 10, "only {were_caught} kills left something");
 }
 
-/// Exchanges with one plan after the other until nobody answers any more.
+/// Sends one plan after the other until the agent no longer answers.
 fn change_plans(socket: &Path, list: Vec<RunningContainer>, plans: &[Vec<ContainerPlan>]) {
     for plans in plans.iter().cycle() {
         let reply = Reply {
@@ -268,6 +268,6 @@ fn two_agents_never_share_a_parent() {
     let mut second = agent.command();
     let output = ended(second.args(["run", "--config"]).arg(&config));
     assert_eq!(output.status.code(), Some(2));
-    assert!(text(&output).contains("belongs to another agent that runs"));
+    assert!(text(&output).contains("belongs to another running agent"));
     assert!(!socket.exists());
 }

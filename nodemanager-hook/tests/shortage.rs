@@ -1,4 +1,4 @@
-//! A node whose memory runs short, by a real agent and a real JVM.
+//! A node that is short of memory, with a real agent and a real JVM.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // helpers of tests
 
 mod common;
@@ -11,7 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use common::{Agent, Parent, memory_limit, times_slower, wait_until};
+use common::{Agent, Parent, Tree, memory_limit, times_slower, wait_until};
 use elastane_agent::jvm::Former;
 use elastane_protocol::{
     AgentRequest, AgentResponse, ContainerPlan, Limits, RunningContainer, Step,
@@ -20,16 +20,16 @@ use java::{MIB, Workload};
 
 const ID: &str = "container_1_0001_01_000001";
 const CAPACITY_MIB: u64 = 1024;
-/// More than the node has for YARN.
+/// Above the node's capacity.
 const OVERCOMMITTED_MIB: u64 = 2048;
 const FLOOR_MIB: u64 = 1024;
-/// Long enough for the JVM to be idle: its collector runs periodically after so long.
+/// The JVM counts as idle after this time; then its collector runs periodically.
 const IDLE: Duration = Duration::from_secs(3);
-/// Some readings, and less than the agent would wait for a JVM.
+/// A few readings, and less than the agent would wait for a JVM.
 const NO_WAIT: Duration = Duration::from_secs(3);
 
-/// A node with a JVM that came when requests had filled it, and whose memory is what the test says:
-/// the machine's own depends on what else runs.
+/// A node with an overcommitted JVM. The test sets the node's available memory, since the machine's
+/// depends on its other processes.
 struct Node {
     agent: Agent,
     workload: Workload,
@@ -38,7 +38,7 @@ struct Node {
 }
 
 impl Node {
-    /// The JVM holds `live_mib` of 600 that it has held, and is limited like that since its start.
+    /// The JVM has held 600 MiB and now holds `live_mib`. Its plan has applied since its start.
     fn new(options: &str, live_mib: u32, follow: bool, limits: Limits) -> Option<Self> {
         let parent = Parent::new()?;
         let sections = format!(
@@ -84,7 +84,7 @@ impl Node {
         });
     }
 
-    /// Of the same length each time and in place: the file is mounted elsewhere.
+    /// Writes in place and with constant length, since the file is bind-mounted.
     fn set_available(&self, mebibytes: u64) {
         let line = |key, mebibytes| format!("{key:<16}{:>12} kB\n", mebibytes * 1024);
         let text = line("MemTotal:", 8192) + &line("MemAvailable:", mebibytes);
@@ -151,7 +151,7 @@ fn a_jvm_gives_back_what_is_missing_and_nobody_is_named() {
         let Some(mut node) = Node::new("-Xmx700m -XX:+UseG1GC", 50, true, limits) else {
             return;
         };
-        // 300 MiB are missing, and are there when the JVM has given back as much.
+        // 300 MiB are missing until the JVM has returned as much.
         let full = node.workload.resident_mib();
         assert!(full > 500, "{full}");
         let begun = Instant::now();
@@ -184,7 +184,7 @@ fn a_jvm_gives_back_what_is_missing_and_nobody_is_named() {
 }
 
 #[test]
-fn who_does_not_give_back_enough_is_named_after_it_was_asked() {
+fn a_container_that_returns_too_little_is_named_after_it_was_asked() {
     let Some(mut node) = Node::new("-Xmx700m -XX:+UseG1GC", 600, true, cpu()) else {
         return;
     };
@@ -195,7 +195,7 @@ fn who_does_not_give_back_enough_is_named_after_it_was_asked() {
     });
     assert_eq!(node.audited()[..2], ["node_short", "named"]);
     assert_ne!(node.flags(), node.former);
-    // Without a plan the JVM is not this system's to change, however short the node is.
+    // Without planned limits, Elastane does not change the JVM, however short the node is.
     node.plan(1, Limits::default());
     wait_until("its flags are what they were", || {
         node.flags() == node.former
@@ -205,8 +205,8 @@ fn who_does_not_give_back_enough_is_named_after_it_was_asked() {
 }
 
 #[test]
-fn a_node_names_at_once_where_no_jvm_may_be_asked() {
-    // No collector of its recipes; not to be followed; not limited by the plan.
+fn a_container_is_named_at_once_if_no_jvm_may_be_asked() {
+    // Not a supported collector; not configured to follow; not limited by the plan.
     for (options, follow, limits) in [
         ("-Xmx700m -XX:+UseParallelGC", true, cpu()),
         ("-Xmx700m -XX:+UseG1GC", false, cpu()),
@@ -227,11 +227,11 @@ fn a_node_names_at_once_where_no_jvm_may_be_asked() {
 }
 
 #[test]
-fn what_fits_the_node_by_requests_is_neither_asked_nor_named() {
+fn a_container_that_fits_by_requests_is_neither_asked_nor_named() {
     let Some(node) = Node::new("-Xmx700m -XX:+UseG1GC", 50, true, cpu()) else {
         return;
     };
-    // The same JVM, in a container that asked for less.
+    // The same JVM, in a container with a smaller request.
     let response = node.agent.ask(&AgentRequest::Containers(Vec::new()));
     assert_eq!(response, AgentResponse::Done);
     node.runs(CAPACITY_MIB);
@@ -241,4 +241,67 @@ fn what_fits_the_node_by_requests_is_neither_asked_nor_named() {
     assert!(node.agent.troubles("memory of the node") > 0);
     assert!(!node.is_named());
     assert_eq!(node.flags(), node.former);
+}
+
+#[test]
+fn the_youngest_overcommitted_container_is_killed_if_naming_it_did_not_help() {
+    let Some(parent) = Parent::new() else { return };
+    // The node is always short and has room for one of the two requests.
+    let sections = "[memory]\nnode_floor_bytes = 1000000000000000\nkill_after_ms = 1000\n\
+                    [capacity]\nmemory_bytes = 1073741824\n";
+    let agent = Agent::start_with(&parent.name, sections);
+    let (mut elder, mut younger) = (
+        Tree::new("sleep 60; true"),
+        Tree::new("sleep 60 & sleep 60"),
+    );
+    elder.request_memory_bytes = 800 * MIB;
+    younger.request_memory_bytes = 800 * MIB;
+    wait_until("a clear order of start", || {
+        let is_younger = younger.start_ticks() > elder.start_ticks();
+        if !is_younger {
+            younger = Tree::new("sleep 60 & sleep 60");
+            younger.request_memory_bytes = 800 * MIB;
+        }
+        is_younger
+    });
+    wait_until("the trees have grown", || {
+        elder.running_processes() == 2 && younger.running_processes() == 3
+    });
+    agent.runs(&[&elder, &younger]);
+    wait_until("the victim is named", || {
+        let victims = agent.report().memory_victims;
+        victims.len() == 1 && victims[0].container == younger.id && victims[0].short_bytes > 0
+    });
+    let named = || {
+        let reasons = agent.audited().into_iter();
+        reasons.filter(|reason| reason == "named").count()
+    };
+    wait_until("that is written", || named() > 0);
+    let begun = Instant::now();
+    wait_until("longer than the agent waits", || {
+        begun.elapsed() > Duration::from_millis(1500)
+    });
+    assert_eq!(younger.running_processes(), 3, "killed without a plan");
+    agent.apply(60_000, vec![elder.plan(&[(0, 1.0, None)])]);
+    wait_until("the younger is killed", || younger.running_processes() == 0);
+    assert_eq!(elder.running_processes(), 2);
+    wait_until("the reason is written", || {
+        agent.audited().iter().any(|reason| reason == "killed")
+    });
+    assert_eq!(named(), 1, "recorded with each reading");
+    wait_until("the status has both", || {
+        let status = agent.printed_status();
+        let containers = status
+            .iter()
+            .flat_map(|status| status["containers"].as_array());
+        let mut containers = containers.flatten();
+        let killed = containers.find(|one| one["container"] == younger.id.as_str());
+        killed.is_some_and(|killed| {
+            let reasons = killed["reasons"].as_array().unwrap().iter();
+            let reasons = reasons.map(|reason| reason[1].as_str().unwrap());
+            reasons
+                .filter(|reason| ["named", "killed"].contains(reason))
+                .eq(["named", "killed"])
+        })
+    });
 }

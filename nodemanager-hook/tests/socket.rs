@@ -1,4 +1,4 @@
-//! What the socket takes and what it refuses. None of it needs cgroups.
+//! Requests that the agent accepts and refuses. These tests need no cgroups.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // helpers of tests
 
 mod common;
@@ -34,7 +34,7 @@ fn several_requests_may_follow_on_one_connection() {
 }
 
 #[test]
-fn a_bad_frame_is_refused_and_the_agent_goes_on() {
+fn a_bad_frame_is_refused_and_the_agent_keeps_running() {
     let agent = agent("frames");
     let mut unknown_version = Vec::new();
     frame::write(&mut unknown_version, &AgentRequest::Collect).unwrap();
@@ -67,7 +67,7 @@ fn a_bad_frame_is_refused_and_the_agent_goes_on() {
 }
 
 #[test]
-fn a_request_that_cannot_be_is_refused_and_changes_nothing() {
+fn an_invalid_request_is_refused_and_changes_nothing() {
     let agent = agent("requests");
     let tree = Tree::new("sleep 60");
     agent.runs(&[&tree]);
@@ -78,14 +78,14 @@ fn a_request_that_cannot_be_is_refused_and_changes_nothing() {
     };
     let own_parent = std::process::id();
     for (list, reason) in [
-        (vec![running("../../etc", 5)], "is no container id"),
+        (vec![running("../../etc", 5)], "is not a container id"),
         (
             vec![running("container_1_1_1_1", 1)],
             "pid 1 of container_1_1_1_1",
         ),
         (
             vec![running("container_1_1_1_1", own_parent)],
-            "not the agent or one above it",
+            "neither the agent nor its ancestor",
         ),
     ] {
         let response = agent.ask(&AgentRequest::Containers(list));
@@ -125,11 +125,11 @@ fn acknowledged_samples_are_not_reported_again() {
 }
 
 #[test]
-fn another_user_is_refused_before_anything_is_read() {
+fn another_user_is_refused_before_the_request_is_read() {
     if !geteuid().is_root() {
-        return skip("another user cannot be taken on: not root");
+        return skip("cannot become another user: not root");
     }
-    // It becomes another user only when it runs: where it lies, another user may not look.
+    // Python becomes another user by itself: that user may not read the interpreter's folder.
     let script = "import os, socket, sys\n\
         os.setgroups([])\n\
         os.setgid(65534)\n\
@@ -152,7 +152,10 @@ fn another_user_is_refused_before_anything_is_read() {
     open_to_all(agent.directory());
     let answer = nobody(&agent.socket());
     let response: AgentResponse = frame::read(&mut answer.as_slice()).unwrap();
-    assert_eq!(refused(&response), "uid 65534 may not talk to this agent");
+    assert_eq!(
+        refused(&response),
+        "uid 65534 may not use this agent's socket"
+    );
     agent.report();
 
     let allowing = Agent::start_with(
@@ -161,7 +164,7 @@ fn another_user_is_refused_before_anything_is_read() {
     );
     open_to_all(allowing.directory());
     let answer = nobody(&allowing.socket());
-    assert!(answer.is_empty(), "an allowed user is listened to");
+    assert!(answer.is_empty(), "the allowed user was refused");
 }
 
 fn open_to_all(directory: &std::path::Path) {
@@ -174,12 +177,12 @@ fn a_silent_peer_does_not_keep_others_out_for_long() {
     let agent = agent("silent");
     let mut silent = agent.connect();
     silent.write_all(&[9]).unwrap();
-    // Within the client's patience, which is longer than the agent's.
+    // The client's timeout is longer than the agent's.
     agent.report();
 }
 
 #[test]
-fn the_body_on_the_wire_is_the_protocols() {
+fn a_frame_built_by_hand_is_accepted() {
     let agent = agent("wire");
     let body = encode(&AgentRequest::Collect).unwrap();
     assert!(body.len() < MAX_MESSAGE_BYTES);

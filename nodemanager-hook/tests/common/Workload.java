@@ -5,7 +5,7 @@ import java.lang.management.ManagementFactory;
 import java.lang.management.MemoryUsage;
 import java.util.Arrays;
 
-/** Holds as much as it is told to, and says what its own JVM knows of its heap. */
+/** Holds as much memory as it is told to, and prints its heap as its own JVM measures it. */
 public final class Workload {
   private static final int MEBIBYTE = 1 << 20;
   private static final int PIECES = 32;
@@ -30,7 +30,7 @@ public final class Workload {
     }
   }
 
-  /** To hold less allocates next to nothing, so that nothing is collected for it. */
+  /** Holding less allocates almost nothing, so that it triggers no collection. */
   private static void hold(int mebibytes) {
     int before = held.length / PIECES;
     held = Arrays.copyOf(held, mebibytes * PIECES);

@@ -27,14 +27,14 @@ pub struct Agent {
     child: Option<Child>,
     directory: TempDir,
     rootless: bool,
-    /// Nothing: those of the test.
+    /// None: the test's own capabilities.
     capabilities: Option<Vec<String>>,
-    /// What it reads in the place of the machine's `/proc/meminfo`.
+    /// Replaces the machine's `/proc/meminfo`.
     meminfo: Option<PathBuf>,
 }
 
 impl Agent {
-    /// Starts an agent whose containers get their groups below `parent`.
+    /// Starts an agent that makes containers' groups below `parent`.
     pub fn start(parent: &str) -> Self {
         Self::start_with(parent, "")
     }
@@ -46,14 +46,14 @@ impl Agent {
         agent
     }
 
-    /// An agent that reads so seldom that what it does in a test is not by its readings.
+    /// An agent that takes no reading during a test.
     pub fn start_reading_seldom(parent: &str) -> Self {
         let mut agent = Self::prepare(parent, "", "", SELDOM);
         agent.start_again();
         agent
     }
 
-    /// An agent that is not root, whoever runs the test.
+    /// An agent without root, even if root runs the test.
     pub fn start_without_root() -> Self {
         let mut agent = Self::prepare("elastane", "", "", OFTEN);
         agent.rootless = true;
@@ -64,17 +64,17 @@ impl Agent {
         agent
     }
 
-    /// An agent that is not started yet; `socket` belongs to the section of that name.
+    /// An agent that is not started yet. `socket` is appended to the section `[socket]`.
     pub fn prepare_with(parent: &str, socket: &str, sections: &str) -> Self {
         Self::prepare(parent, socket, sections, OFTEN)
     }
 
-    /// It runs as root with these capabilities, whoever started it, and can get no others.
+    /// The agent runs as root with these capabilities and cannot get others.
     pub fn give_capabilities(&mut self, names: &[String]) {
         self.capabilities = Some(names.to_vec());
     }
 
-    /// It runs in a mount namespace of its own, where this file is `/proc/meminfo`.
+    /// The agent runs in a mount namespace of its own, in which this file is `/proc/meminfo`.
     pub fn read_meminfo_of(&mut self, file: PathBuf) {
         self.meminfo = Some(file);
     }
@@ -98,18 +98,18 @@ impl Agent {
         }
     }
 
-    /// Starts it anew with the same configuration.
+    /// Starts the agent anew with the same configuration.
     pub fn start_again(&mut self) {
         assert!(self.try_start(), "the agent does not start");
     }
 
-    /// Whether it runs now, or has ended again.
+    /// Starts the agent. Returns whether it keeps running.
     pub fn try_start(&mut self) -> bool {
         let mut command = self.command();
         command.args(["run", "--config"]).arg(self.config());
         let mut child = command.spawn().unwrap();
         let mut has_ended = false;
-        // It listens before it has put back what another one left, and may end after it has.
+        // The agent listens before it has undone a killed agent's changes, and may still end.
         wait_until("the agent answers", || {
             has_ended = child.try_wait().unwrap().is_some();
             has_ended || self.try_ask(&AgentRequest::Collect).is_ok()
@@ -141,7 +141,7 @@ impl Agent {
         if !self.rootless || !geteuid().is_root() {
             return Command::new(binary);
         }
-        // Where the binary lies, another user may not look.
+        // Another user may not read the binary's folder.
         let copy = self.directory.path().join("elastane-agent");
         fs::copy(binary, &copy).unwrap();
         let mut command = Command::new("setpriv");
@@ -171,14 +171,22 @@ impl Agent {
         text.lines().map(reason).collect()
     }
 
-    /// What it knew when it closed its newest sample; null before the first.
+    /// The status file, written with each sample; null before the first.
     pub fn status(&self) -> serde_json::Value {
         let status = fs::read_to_string(self.directory.path().join("agent.sock.status"));
         let status = status.unwrap_or_else(|_| "null".into());
         serde_json::from_str(&status).unwrap()
     }
 
-    /// What it has counted of a kind of trouble, up to its newest sample.
+    /// The output of `elastane-agent status --json`, or None before the first sample.
+    pub fn printed_status(&self) -> Option<serde_json::Value> {
+        let mut command = self.command();
+        let command = command.args(["status", "--json", "--config"]);
+        let output = command.arg(self.config()).output().unwrap();
+        serde_json::from_slice(&output.stdout).ok()
+    }
+
+    /// The count of a kind of trouble, up to the newest sample.
     pub fn troubles(&self, kind: &str) -> u64 {
         let status = self.status();
         let troubles = status["troubles"].as_array().unwrap();
@@ -208,7 +216,7 @@ impl Agent {
         frame::read(&mut stream)
     }
 
-    /// Tells it what runs.
+    /// Lists these containers as running.
     pub fn runs(&self, trees: &[&Tree]) {
         let list = trees.iter().map(|tree| tree.running()).collect();
         let response = self.ask(&AgentRequest::Containers(list));
@@ -238,7 +246,7 @@ impl Agent {
     }
 }
 
-/// Waits for the end of a process. One that does not end says where its threads are, and is killed.
+/// Waits for the end of a process. If it does not end, prints its threads' stacks and kills it.
 fn ended(child: &mut Child) -> Option<ExitStatus> {
     let deadline = Instant::now() + PATIENCE;
     while Instant::now() < deadline {
@@ -262,7 +270,7 @@ impl Drop for Agent {
     fn drop(&mut self) {
         if let Some(mut child) = self.child.take() {
             let _ = kill(Pid::from_raw(child.id() as i32), Signal::SIGTERM);
-            // A test that fails has to be able to end.
+            // No second panic in a failed test.
             assert!(
                 ended(&mut child).is_some() || thread::panicking(),
                 "the agent does not end"

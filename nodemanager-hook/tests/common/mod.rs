@@ -1,4 +1,4 @@
-//! A real agent, real process trees and real cgroups for the integration tests.
+//! Real agents, process trees and cgroups for the integration tests.
 #![allow(dead_code, unused_imports)] // each test uses a part
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // helpers of tests
 
@@ -23,15 +23,15 @@ pub use self::{
     tree::Tree,
 };
 
-/// A directory on a disk whose traffic can be limited: the one that the environment names, or
-/// where the tests are built.
+/// A directory on a disk that can be limited: in `ELASTANE_TEST_DISK`, or else where the tests are
+/// built.
 pub fn on_disk() -> TempDir {
     let disk = env::var("ELASTANE_TEST_DISK").map(PathBuf::from);
     let disk = disk.unwrap_or_else(|_| env!("CARGO_TARGET_TMPDIR").into());
     tempfile::tempdir_in(disk).unwrap()
 }
 
-/// What the systemd unit lets the agent have, as setpriv names it.
+/// The capabilities of the systemd unit, by setpriv's names.
 pub fn unit_capabilities() -> Vec<String> {
     let unit = include_str!("../../elastane-agent.service");
     let mut lines = unit.lines();
@@ -42,7 +42,7 @@ pub fn unit_capabilities() -> Vec<String> {
         .collect()
 }
 
-/// How many times as long as on a real processor things may take on this one.
+/// The factor by which an emulated processor may be slower.
 pub fn times_slower() -> u32 {
     let given = env::var("ELASTANE_TEST_TIMES_SLOWER");
     given.map_or(1, |times| times.parse().unwrap())
@@ -54,20 +54,17 @@ pub fn read_number(path: &Path) -> i64 {
     fs::read_to_string(path).unwrap().trim().parse().unwrap()
 }
 
-/// The environment's word that tests may be skipped where the machine lacks what they need.
+/// With this variable set to 1, tests are skipped if the machine lacks what they need.
 const MAY_SKIP: &str = "ELASTANE_TESTS_WITHOUT_CGROUPS";
 
-/// Fails the test unless tests may be skipped; says which one is skipped and why.
-///
-/// # Panics
-/// Where tests may not be skipped.
+/// Prints that the test is skipped, or fails it if tests may not be skipped.
 pub fn skip(reason: &str) {
     assert!(
         env::var(MAY_SKIP).is_ok_and(|value| value == "1"),
         "{reason} (tests that need it are skipped with {MAY_SKIP}=1)"
     );
     let test = thread::current().name().unwrap_or_default().to_owned();
-    // Not by `println`, which is shown for tests that fail only.
+    // Not by `println`, whose output is shown for failed tests only.
     let line = format!("skipped: {test}: {reason}\n");
     let _ = io::stderr().write_all(line.as_bytes());
 }
@@ -76,12 +73,12 @@ pub fn skip(reason: &str) {
 pub fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
     let deadline = Instant::now() + PATIENCE * times_slower();
     while !holds() {
-        assert!(Instant::now() < deadline, "in vain: {what}");
+        assert!(Instant::now() < deadline, "timed out: {what}");
         thread::sleep(Duration::from_millis(20));
     }
 }
 
-/// Sends raw bytes and gives the agent's answer.
+/// Sends raw bytes and returns the agent's answer.
 pub fn send_raw(agent: &Agent, bytes: &[u8]) -> AgentResponse {
     let mut stream = agent.connect();
     stream.write_all(bytes).unwrap();

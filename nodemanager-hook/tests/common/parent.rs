@@ -1,4 +1,4 @@
-//! Real cgroups of either version: a test says what it means, and this finds the file.
+//! Real cgroups of either version, for tests that do not name the version's files.
 
 use std::{
     collections::BTreeSet,
@@ -16,8 +16,7 @@ use super::{Tree, read_number, skip};
 /// Controllers as the agent uses them: their names in version 1.
 const CONTROLLERS: [&str; 4] = ["cpu", "cpuacct", "memory", "blkio"];
 
-/// A parent of the test's own in each hierarchy, with a weight that makes the rest of a busy
-/// machine give way.
+/// A test's own parent group in each hierarchy. Its weight makes the rest of a busy machine give way.
 pub struct Parent {
     pub name: String,
     pub cpu: PathBuf,
@@ -27,7 +26,7 @@ pub struct Parent {
 }
 
 impl Parent {
-    /// Nothing where cgroups cannot be made and tests may be skipped for that.
+    /// None if cgroups cannot be made and the test is skipped.
     pub fn new() -> Option<Self> {
         static NUMBER: AtomicU32 = AtomicU32::new(1);
         if !geteuid().is_root() {
@@ -59,19 +58,19 @@ impl Parent {
         Some(parent)
     }
 
-    /// Whether all is one hierarchy of version 2.
+    /// Whether one version 2 hierarchy serves all controllers.
     pub fn is_version_2(&self) -> bool {
         is_version_2(&self.cpu)
     }
 
-    /// Moves a tree of one process here, as if it had always been here.
+    /// Moves a tree of one process to the parent.
     pub fn hold(&self, tree: &Tree) {
         for group in self.groups() {
             fs::write(group.join("cgroup.procs"), tree.pid().to_string()).unwrap();
         }
     }
 
-    /// Makes groups for a tree of one process as the container executor does; gives that in the
+    /// Makes groups for a tree of one process as the container executor does. Returns the one in the
     /// cpu hierarchy.
     pub fn hold_as_executor(&self, tree: &Tree, controllers: &[&str]) -> PathBuf {
         for controller in controllers {
@@ -91,7 +90,7 @@ impl Parent {
         self.of(controller).join("yarn").join(&tree.id)
     }
 
-    /// Makes again what a test removed.
+    /// Makes the cpuacct group that a test removed.
     pub fn make_again(&self) {
         fs::create_dir(&self.cpuacct).unwrap();
         pass_on(&self.cpuacct);
@@ -117,7 +116,7 @@ impl Parent {
         all.into_iter().cloned().collect()
     }
 
-    /// Groups that are in it, in all hierarchies.
+    /// The number of child groups in all hierarchies.
     pub fn inner(&self) -> usize {
         let directories = |group: PathBuf| {
             let entries = fs::read_dir(group).into_iter().flatten().flatten();
@@ -128,7 +127,7 @@ impl Parent {
         self.groups().into_iter().map(directories).sum()
     }
 
-    /// The groups that a container gets whose CPU is limited.
+    /// The number of groups of a container whose CPU is limited.
     pub fn groups_for_cpu(&self) -> usize {
         BTreeSet::from([&self.cpu, &self.cpuacct]).len()
     }
@@ -137,17 +136,17 @@ impl Parent {
         quota_us(&self.group_of(tree))
     }
 
-    /// Its weight, in the unit of version 1.
+    /// A container's weight, in the unit of version 1.
     pub fn shares(&self, tree: &Tree) -> i64 {
         shares(&self.group_of(tree))
     }
 
-    /// The limit of its memory; nothing without one.
+    /// A container's memory limit.
     pub fn memory_limit(&self, tree: &Tree) -> Option<u64> {
         memory_limit(&self.memory.join(&tree.id))
     }
 
-    /// What is charged to its memory group.
+    /// The memory charged to a container's group.
     pub fn memory_charged(&self, tree: &Tree) -> u64 {
         let group = self.memory.join(&tree.id);
         let name = match self.is_version_2() {
@@ -157,7 +156,7 @@ impl Parent {
         read_number(&group.join(name)).unsigned_abs()
     }
 
-    /// Cores that a container used, by the kernel's accounting over a time.
+    /// The cores that a container uses, by the kernel's accounting over a time.
     pub fn cores_used(&self, tree: &Tree, over: Duration) -> f64 {
         let group = self.cpuacct.join(&tree.id);
         let (begun, before) = (Instant::now(), cpu_seconds(&group));
@@ -167,8 +166,7 @@ impl Parent {
 }
 
 impl Drop for Parent {
-    /// Not everything may be there, and what was killed a moment ago may still be: a test that
-    /// fails has to be able to end.
+    /// A failed test may have removed groups, and a killed process may keep one busy for a moment.
     fn drop(&mut self) {
         let deadline = Instant::now() + Duration::from_secs(5);
         for group in self.groups() {
@@ -196,7 +194,7 @@ pub fn set_quota_us(group: &Path, quota_us: i64) {
     fs::write(group.join(name), quota_us.to_string()).unwrap();
 }
 
-/// The limit of a group's memory; nothing without one.
+/// A group's memory limit.
 pub fn memory_limit(group: &Path) -> Option<u64> {
     let name = match is_version_2(group) {
         true => "memory.max",
@@ -241,14 +239,14 @@ fn is_version_2(group: &Path) -> bool {
         .is_some_and(|group| group.join("cgroup.subtree_control").exists())
 }
 
-/// Lets the controllers of version 2 work in the groups of a group.
+/// Version 2: enables the controllers for the children of a group.
 fn pass_on(group: &Path) {
     if is_version_2(group) {
         fs::write(group.join("cgroup.subtree_control"), "+cpu +memory +io").unwrap();
     }
 }
 
-/// Removes a group with all that are in it; says whether it is gone.
+/// Removes a group and its descendants. Returns whether it is gone.
 fn remove_groups(group: &Path) -> bool {
     for entry in fs::read_dir(group).into_iter().flatten().flatten() {
         if entry.path().is_dir() {
@@ -258,7 +256,7 @@ fn remove_groups(group: &Path) -> bool {
     fs::remove_dir(group).is_ok() || !group.exists()
 }
 
-/// The hierarchy of a controller: that of version 1, or else the one of version 2.
+/// The mount point of a controller's hierarchy: in version 1, or else in version 2.
 fn mount_point(controller: &str) -> Option<PathBuf> {
     let mountinfo = fs::read_to_string("/proc/self/mountinfo").unwrap();
     let mount = |line: &str, file_system: &str| -> Option<(PathBuf, String)> {

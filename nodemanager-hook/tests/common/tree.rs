@@ -13,7 +13,7 @@ use nix::{
     unistd::{Pid, SysconfVar, sysconf},
 };
 
-/// A process tree that stands for a container, in a process group of its own.
+/// A process tree in the place of a container, in a process group of its own.
 pub struct Tree {
     pub id: String,
     pub request_memory_bytes: u64,
@@ -77,7 +77,7 @@ impl Tree {
         }
     }
 
-    /// Its group in the hierarchy of a controller, that of version 2 where version 1 has none.
+    /// The tree's group for a controller, in version 1 or else in version 2.
     pub fn cgroup(&self, controller: &str) -> String {
         let text = fs::read_to_string(format!("/proc/{}/cgroup", self.pid())).unwrap();
         let has = |line: &&str, name: &str| {
@@ -89,8 +89,7 @@ impl Tree {
         line.unwrap().splitn(3, ':').nth(2).unwrap().to_owned()
     }
 
-    /// Its processes, which never leave their process group: pid, and the fields of
-    /// `/proc/PID/stat` from the state on.
+    /// The processes of the process group: pid, and the fields of `/proc/PID/stat` from the state on.
     pub fn processes(&self) -> Vec<(u32, Vec<String>)> {
         let process_group = self.pid().to_string();
         let mut processes = Vec::new();
@@ -108,7 +107,7 @@ impl Tree {
         processes
     }
 
-    /// Its processes that have not ended.
+    /// The number of processes that are not zombies.
     pub fn running_processes(&self) -> usize {
         let processes = self.processes();
         processes
@@ -117,14 +116,14 @@ impl Tree {
             .count()
     }
 
-    /// When its first process began, since boot.
+    /// The start of the root process, since boot.
     pub fn start_ticks(&self) -> u64 {
         let processes = self.processes();
         let root = processes.iter().find(|(pid, _)| *pid == self.pid());
         root.map_or(0, |(_, fields)| fields[19].parse().unwrap())
     }
 
-    /// CPU time of its processes up to now.
+    /// The CPU time of all processes.
     pub fn cpu_seconds(&self) -> f64 {
         let ticks_of = |fields: &[String]| -> u64 {
             let user_and_system = fields[11..13].iter();
@@ -138,17 +137,16 @@ impl Tree {
         ticks as f64 / ticks_per_second as f64
     }
 
-    /// Whose process it is.
     pub fn uid(&self) -> u32 {
         fs::metadata(format!("/proc/{}", self.pid())).unwrap().uid()
     }
 
-    /// Where it is in all hierarchies that the agent uses.
+    /// The tree's groups in all hierarchies that the agent uses.
     pub fn place(&self) -> [String; 4] {
         ["cpu", "cpuacct", "memory", "blkio"].map(|controller| self.cgroup(controller))
     }
 
-    /// Whether it is in a group of its own name in a hierarchy.
+    /// Whether the tree is in a group of its own for a controller.
     pub fn is_in_group_for(&self, controller: &str) -> bool {
         self.cgroup(controller).ends_with(&self.id)
     }

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Records the files of a group in which a process has computed, taken memory and written to a disk under
-# limits, and what the host says of its hierarchies, for the tests that need no root.
+# Records the files of a group whose process has computed, allocated memory and written to a disk under
+# limits, and the host's hierarchies, for tests that need no root.
 #
 #   record.sh FOLDER DIRECTORY-ON-A-DISK      as root; makes the group elastane-record and removes it
 set -eu
@@ -70,7 +70,7 @@ until grep -q ready "$folder/ready" 2>/dev/null; do
     sleep 0.1
 done
 rm "$folder/ready"
-# What the agent reads or writes.
+# The files that the agent reads or writes.
 for file in cgroup.procs cpu.stat cpuacct.usage cpu.shares cpu.cfs_quota_us cpu.cfs_period_us cpu.weight \
     cpu.max memory.stat memory.usage_in_bytes memory.limit_in_bytes memory.current memory.high memory.max \
     memory.events io.stat io.max blkio.throttle.read_bps_device blkio.throttle.write_bps_device; do
