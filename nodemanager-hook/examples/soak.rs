@@ -1,8 +1,8 @@
-//! 50 containers that come and go for a long time, with a new plan in each exchange: nothing of the
-//! agent may grow.
+//! 50 containers come and go for a long time, with a new plan in each exchange. The agent's resources
+//! must not grow.
 //!
-//! `cargo run --release -p elastane-agent --example soak -- SECONDS` prints a line every 10 s and
-//! ends with 1 when memory, descriptors, groups or BPF objects have grown.
+//! `cargo run --release -p elastane-agent --example soak -- SECONDS` prints a line every 10 s. The
+//! exit code is 1 if memory, descriptors, groups or BPF objects have grown.
 #![allow(clippy::print_stdout)]
 
 mod support;
@@ -19,14 +19,14 @@ use elastane_protocol::{ContainerPlan, Limits, Step};
 use support::{Agent, Container, Outcome};
 
 const CONTAINERS: usize = 50;
-/// How many of them go, and how many others come, in each exchange.
-const COME_AND_GO: usize = 5;
+/// The number of containers replaced in each exchange.
+const REPLACED: usize = 5;
 const BETWEEN_EXCHANGES: Duration = Duration::from_secs(1);
 const BETWEEN_LINES: Duration = Duration::from_secs(10);
-/// What the allocator may keep more at the end than after the first tenth of the time.
-const MOST_GROWTH_MB: f64 = 2.0;
-/// What may be open more: one connection that is just being answered, and what it reads.
-const MOST_GROWTH_DESCRIPTORS: usize = 4;
+/// The allowed growth of the allocator after the first tenth of the time.
+const MAX_GROWTH_MB: f64 = 2.0;
+/// A connection that is being answered, and the files read for it.
+const MAX_GROWTH_DESCRIPTORS: usize = 4;
 
 fn main() -> ExitCode {
     let first = env::args().nth(1);
@@ -36,7 +36,7 @@ fn main() -> ExitCode {
     let seconds = first.as_deref().unwrap_or("1800").parse::<u32>();
     let Ok(seconds) = seconds else {
         let given = first.unwrap_or_default();
-        eprintln!("soak: SECONDS = {given}: allowed is a whole number");
+        eprintln!("soak: SECONDS = {given}: not a whole number");
         return ExitCode::from(2);
     };
     match soak(Duration::from_secs(seconds.into())) {
@@ -54,7 +54,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// What the agent holds at one moment.
+/// The agent's resources at one moment.
 #[derive(Debug, Clone, Copy)]
 struct Held {
     resident_mb: f64,
@@ -64,7 +64,7 @@ struct Held {
 }
 
 fn soak(time: Duration) -> Outcome<Vec<String>> {
-    let agent = Agent::start("")?;
+    let agent = Agent::start()?;
     let mut numbers = 1..;
     let mut containers = Vec::new();
     let begun = Instant::now();
@@ -72,7 +72,7 @@ fn soak(time: Duration) -> Outcome<Vec<String>> {
     let mut early = None;
     let mut exchanges = 0u32;
     while begun.elapsed() < time {
-        let gone = COME_AND_GO.min(containers.len());
+        let gone = REPLACED.min(containers.len());
         containers.drain(..gone);
         for number in numbers.by_ref().take(CONTAINERS - containers.len()) {
             containers.push(Container::shell(number)?);
@@ -97,12 +97,12 @@ fn soak(time: Duration) -> Outcome<Vec<String>> {
     drop(containers);
     drop(agent);
     for group in groups() {
-        problems.push(format!("{} is left", group.display()));
+        problems.push(format!("{} was not removed", group.display()));
     }
     Ok(problems)
 }
 
-/// Another limit in each exchange.
+/// New limits in each exchange.
 fn plan(container: &Container, exchange: u32) -> ContainerPlan {
     let more = f32::from((exchange % 4) as u8) / 10.0;
     let step = |offset_ms, cap_cores| Step {
@@ -145,27 +145,17 @@ fn print(elapsed: Duration, exchanges: u32, held: Held) {
 
 fn growth(early: Held, late: Held) -> Vec<String> {
     let mut problems = Vec::new();
-    if late.resident_mb > early.resident_mb + MOST_GROWTH_MB {
+    if late.resident_mb > early.resident_mb + MAX_GROWTH_MB {
         problems.push(format!(
-            "resident memory grew from {:.1} to {:.1} MB, {MOST_GROWTH_MB} more are allowed",
+            "resident memory grew from {:.1} to {:.1} MB, {MAX_GROWTH_MB} more are allowed",
             early.resident_mb, late.resident_mb
         ));
     }
-    for (what, early, late, more) in [
-        (
-            "descriptors",
-            early.descriptors,
-            late.descriptors,
-            MOST_GROWTH_DESCRIPTORS,
-        ),
-        (
-            "BPF descriptors",
-            early.bpf_descriptors,
-            late.bpf_descriptors,
-            0,
-        ),
-        ("groups", early.groups, late.groups, 0),
-    ] {
+    let counts = |held: Held| [held.descriptors, held.bpf_descriptors, held.groups];
+    let names = ["descriptors", "BPF descriptors", "groups"];
+    let allowed = [MAX_GROWTH_DESCRIPTORS, 0, 0];
+    for (index, (early, late)) in counts(early).into_iter().zip(counts(late)).enumerate() {
+        let (what, more) = (names[index], allowed[index]);
         if late > early + more {
             problems.push(format!(
                 "{what} grew from {early} to {late}, {more} more are allowed"

@@ -1,7 +1,10 @@
-//! Everything that changes something on the node, and nothing else does.
+//! Changes to the node: limits, groups and the processes in them. No other module changes them.
 
 mod change_order;
+mod file_access;
+mod group_state;
 mod kernel_files;
+mod limit_error;
 mod limit_file;
 mod limiter;
 mod limits;
@@ -9,12 +12,12 @@ mod own_groups;
 mod pass_on;
 mod process_moves;
 
-pub use kernel_files::{
-    Change, KernelFileError, KernelFiles, limits_of, read_pids, read_pids_below, read_text,
-    write_text,
-};
-pub use limit_file::{LimitFile, Value};
-pub use limiter::{Circumstances, LimitError, Limiter, Owner, Place, Step};
+pub use file_access::{KernelFileError, read_text, write_text};
+pub use group_state::{limits_of, read_pids, read_pids_below};
+pub use kernel_files::KernelFiles;
+pub use limit_error::LimitError;
+pub use limit_file::{Change, LimitFile, Value};
+pub use limiter::{Circumstances, LimitStep, Limiter, Owner, Place};
 #[cfg(fuzzing)]
 pub use limits::cpu::{CpuLimits, cpu_v1, cpu_v2, period_us};
 pub use limits::memory::Margin;

@@ -1,8 +1,9 @@
-//! The agent's state, and what it does when a request comes or a round is due.
+//! The agent's state. It changes with a request, a round or a wake of the memory watch.
 //!
-//! Nothing here waits or reads a clock: `now` is given.
+//! Nothing here waits or reads a clock: callers pass `now`.
 
 mod arrivals;
+mod capacity;
 mod container;
 mod departures;
 mod heap_plan;
@@ -21,6 +22,7 @@ mod own_group;
 mod shortage;
 mod start;
 mod tree_moves;
+mod warnings;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -54,18 +56,17 @@ use crate::{
     status::{self, ContainerStatus, Status},
 };
 
-/// Everything the agent knows.
 #[derive(Debug)]
 pub struct Agent {
     proc: ProcFs,
     kernel_threads: KernelThreads,
     identity: Identity,
-    /// The agent and everything above it.
+    /// The agent and its ancestors: they are never moved or killed.
     forbidden: Vec<u32>,
     hierarchies: Hierarchies,
-    /// Nothing when the agent cannot limit.
+    /// None if the agent cannot limit.
     own_groups: Option<OwnGroups>,
-    /// Whether containers are put into own groups before a plan limits them.
+    /// Whether containers enter own groups on arrival, before a plan limits them.
     from_arrival: bool,
     containers: BTreeMap<ContainerId, Container>,
     node: Node,
@@ -73,21 +74,20 @@ pub struct Agent {
     heaps: NodeHeaps,
     memory_watch: Arc<MemoryWatch>,
     samples: Samples,
-    /// The newest sample that was ever reported.
+    /// The newest sequence number reported.
     reported: u64,
     plan: Option<Plan>,
     actuator: Actuator,
-    /// Own groups that no container needs any more; they are removed when they are empty.
+    /// Own groups that no container needs any more, to be removed once they are empty.
     leaving: BTreeSet<PathBuf>,
-    /// Own groups of an agent that was killed.
+    /// Own groups of a killed agent that this one removed.
     removed_at_start: usize,
     troubles: Once,
-    /// Where people find what the agent does.
     status_file: PathBuf,
     stopped: bool,
 }
 
-/// What it takes to change a limit.
+/// The means to change a limit.
 #[derive(Debug)]
 struct Actuator {
     files: KernelFiles,
@@ -97,10 +97,9 @@ struct Actuator {
 }
 
 impl Agent {
-    /// Carries out a request of the NodeManager, or of whoever else `peer` is.
     pub fn handle(&mut self, request: AgentRequest, peer: Peer, now: Instant) -> AgentResponse {
         if self.stopped {
-            return AgentResponse::Refused("the agent stops".into());
+            return AgentResponse::Refused("the agent is stopping".into());
         }
         let done = match request {
             AgentRequest::Containers(list) => self.take_list(&list, peer, now),
@@ -113,13 +112,13 @@ impl Agent {
         }
     }
 
-    /// Reads every container, and closes a sample when it is time to.
+    /// Reads every container and the node. Closes a sample when one is due.
     pub fn round(&mut self, due: Due, now: Instant) {
         if self.stopped {
             return;
         }
         if due.missed > 0 {
-            let message = format!("{} readings came too late and are left out", due.missed);
+            let message = format!("{} readings were late and are skipped", due.missed);
             self.troubles.warn("missed readings", message);
         }
         self.read_all(now);
@@ -131,7 +130,7 @@ impl Agent {
         self.remove_leaving();
     }
 
-    /// Puts in force what the plan says now. A limit that could not be written is tried again.
+    /// Puts the plan's limits for `now` in force. A limit that could not be written is tried again.
     pub fn follow_plan(&mut self, now: Instant) {
         if self.stopped {
             return;
@@ -147,7 +146,7 @@ impl Agent {
         self.count_networks();
     }
 
-    /// When [`Self::follow_plan`] has something to do next.
+    /// When [`Self::follow_plan`] is due next.
     pub fn next_change(&self, now: Instant) -> Option<Instant> {
         self.plan.as_ref()?.next_change(now)
     }
@@ -160,18 +159,14 @@ impl Agent {
     ) -> Result<(), String> {
         let running =
             containers::check(list, &self.forbidden).map_err(|error| error.to_string())?;
-        // One that begins at another process now is not the container that it was.
-        let goes_on = |id: &ContainerId, container: &Container| {
+        // A container with another root process has started anew.
+        let is_same = |id: &ContainerId, container: &Container| {
             let now = running.get(id);
             now.is_some_and(|now| container.begins_at(now.pid))
         };
-        let gone: Vec<ContainerId> = self
-            .containers
-            .iter()
-            .filter(|(id, container)| !goes_on(id, container))
-            .map(|(id, _)| id.clone())
-            .collect();
-        for id in gone {
+        let ended = self.containers.iter().filter(|(id, one)| !is_same(id, one));
+        let ended: Vec<ContainerId> = ended.map(|(id, _)| id.clone()).collect();
+        for id in ended {
             self.depart(&id, now);
         }
         let arrived = running
@@ -187,7 +182,7 @@ impl Agent {
     fn take_reply(&mut self, reply: &Reply, now: Instant) -> Result<(), String> {
         if reply.acknowledged > self.reported {
             return Err(format!(
-                "the reply acknowledges sample {}, the newest that this agent reported is {}",
+                "the reply acknowledges sample {}, but this agent has reported up to {}",
                 reply.acknowledged, self.reported
             ));
         }
@@ -202,17 +197,15 @@ impl Agent {
     }
 
     fn report(&mut self, now: Instant) -> elastane_protocol::Report {
-        let in_force = |container: &Container| {
+        let running = self.containers.iter().map(|(id, container)| {
             let limits = container.in_force();
-            (limits != Limits::default()).then_some(limits)
-        };
-        let running = self.containers.iter();
-        let running = running.map(|(id, container)| (id.clone(), in_force(container)));
+            (id.clone(), (limits != Limits::default()).then_some(limits))
+        });
+        let running = running.collect();
         let of_node = OfNode {
             pressure: self.node.pressure(&self.proc),
             memory_victims: self.memory_victims(),
         };
-        let running = running.collect();
         let report = report::report(&self.identity, &running, of_node, &self.samples, now);
         self.reported = self.reported.max(report.sequence);
         report
@@ -252,12 +245,11 @@ impl Agent {
 
     fn read_all(&mut self, now: Instant) {
         self.read_heaps(now);
-        // One scan for all containers that need it; none when every container has a group.
+        // One scan serves all containers. None is needed when every container has a group.
         let needs_table = self.containers.values().any(Container::needs_table);
-        let table = if needs_table {
-            self.scan()
-        } else {
-            Some(ProcessTable::default())
+        let table = match needs_table {
+            true => self.scan(),
+            false => Some(ProcessTable::default()),
         };
         let Some(table) = table else {
             return;
@@ -277,7 +269,7 @@ impl Agent {
         }
     }
 
-    /// Reads one container beside the round in which all are read.
+    /// Reads one container between two rounds.
     fn read_one(&mut self, id: &ContainerId, table: &ProcessTable, now: Instant) {
         self.read_container(id, table, CountersNow::EachByItself, now);
     }
@@ -308,13 +300,13 @@ impl Agent {
             self.troubles.warn("disk use denied", message);
         }
         if std::mem::take(&mut processes.opened_anew) {
-            let message = "files of processes are opened with each reading, since half of the \
-                           files that the agent may open are open: raise LimitNOFILE";
-            self.troubles.warn("files not held open", message);
+            let message = "half of the agent's file descriptors are in use: it opens the files of \
+                           processes anew for each reading; raise LimitNOFILE";
+            self.troubles.warn("files opened anew", message);
         }
     }
 
-    /// Reads all processes; nothing when `/proc` cannot be listed.
+    /// Reads all processes, or None if `/proc` cannot be listed.
     fn scan(&mut self) -> Option<ProcessTable> {
         let scanned = ProcessTable::scan(&self.proc, &mut self.kernel_threads);
         let table = scanned

@@ -1,8 +1,7 @@
-//! Which cgroup hierarchies this host has, which of them serves a controller, and where a process
-//! is in them.
+//! The cgroup hierarchies of this host, the controllers that they serve, and the groups of processes.
 //!
-//! Nothing here reads a file but [`Hierarchies::of_this_host`]: discovery works on text, so that
-//! recorded hosts can be tried.
+//! Only [`Hierarchies::of_this_host`] reads files. Discovery works on text, so that tests can use
+//! recorded hosts.
 
 mod hierarchy;
 mod mount;
@@ -26,19 +25,19 @@ pub enum Controller {
     CpuAccounting,
     Memory,
     Disk,
-    /// What is counted and limited of a group's sockets: in version 2 by programs that the agent
-    /// attaches, or else in what [`Hierarchies::serve_network`] says.
+    /// Traffic of a group's sockets: in version 2 by programs that the agent attaches, or else in the
+    /// groups chosen by [`Hierarchies::serve_network`].
     Network,
 }
 
-/// The groups that sockets can be told by.
+/// The groups by which sockets can be told apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NetworkGroups {
-    /// Those of version 2, which needs no controller for it.
+    /// Version 2, which needs no controller for this.
     Version2,
-    /// Those of version 1 with a class id.
+    /// Version 1, by class id.
     NetCls,
-    /// Those of version 1 with a priority for each device.
+    /// Version 1, by a priority for each device.
     NetPrio,
 }
 
@@ -52,8 +51,8 @@ impl NetworkGroups {
     }
 }
 
-/// The hierarchies that the agent knows. In a hybrid host a controller is served by version 1,
-/// unless version 2 has it.
+/// The hierarchies that the agent knows. On a hybrid host version 1 serves a controller unless
+/// version 2 has it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Hierarchies {
     all: Vec<Hierarchy>,
@@ -68,12 +67,12 @@ impl Controller {
         Self::Network,
     ];
 
-    /// Whether a version can do that at all.
+    /// Whether a version can have the controller.
     pub fn is_of(self, version: Version) -> bool {
         self != Self::Network || version == Version::Two
     }
 
-    /// Its name in a version; version 2 has no name for what it does in every group.
+    /// The controller's name in a version. None for a function that version 2 has in every group.
     pub fn name(self, version: Version) -> Option<&'static str> {
         match (self, version) {
             (Self::Cpu, _) => Some("cpu"),
@@ -88,23 +87,23 @@ impl Controller {
 }
 
 impl Hierarchies {
-    /// Finds them in the text of `/proc/self/mountinfo`.
+    /// Finds the hierarchies in the text of `/proc/self/mountinfo`.
     pub fn of_this_host(mountinfo: &str) -> Self {
         Self::discover(mountinfo, |root| {
-            // A root that cannot be read has no controllers to offer.
+            // An unreadable root offers no controllers.
             fs::read_to_string(root.join("cgroup.controllers")).unwrap_or_default()
         })
     }
 
-    /// `controllers_of` gives the text of `cgroup.controllers` of a version 2 mount.
+    /// `controllers_of` returns the text of `cgroup.controllers` of a version 2 mount.
     pub fn discover(mountinfo: &str, controllers_of: impl Fn(&Path) -> String) -> Self {
         let mounts = mountinfo.lines();
         let all = mounts.filter_map(|line| Hierarchy::parse(line, &controllers_of));
         Self { all: all.collect() }
     }
 
-    /// The hierarchy in which a controller works. What has a controller of version 1 is asked
-    /// first: there version 2 does not have it, but counts CPU time in its groups all the same.
+    /// The hierarchy in which a controller works. Version 1 comes first: if it has the controller,
+    /// version 2 does not, although version 2 counts CPU time in any case.
     pub fn serving(&self, controller: Controller) -> Option<&Hierarchy> {
         let serves = |version| {
             let mut all = self.all.iter();
@@ -113,13 +112,13 @@ impl Hierarchies {
         serves(Version::One).or_else(|| serves(Version::Two))
     }
 
-    /// The hierarchy whose groups tell sockets that way; nothing where none can be written.
+    /// The writable hierarchy with these groups.
     pub fn offer_network(&self, groups: NetworkGroups) -> Option<&Hierarchy> {
         let mut all = self.all.iter();
         all.find(|one| one.is_of_network(groups) && !one.is_read_only())
     }
 
-    /// From now on these groups serve [`Controller::Network`]; nothing: none does.
+    /// Lets these groups, or none, serve [`Controller::Network`].
     pub fn serve_network(&mut self, groups: Option<NetworkGroups>) {
         let wanted = groups.and_then(|groups| self.offer_network(groups).cloned());
         for one in &mut self.all {
@@ -127,8 +126,8 @@ impl Hierarchies {
         }
     }
 
-    /// Whether what works a controller works no other: being in a group of that hierarchy changes
-    /// nothing else for a process.
+    /// Whether a controller's hierarchy serves no other one, so that moving a process in it changes
+    /// nothing else.
     pub fn is_apart(&self, controller: Controller) -> bool {
         let serving = self.serving(controller);
         let mut others = Controller::ALL.into_iter().filter(|one| *one != controller);
@@ -137,7 +136,7 @@ impl Hierarchies {
 
     /// The hierarchy that a group is in.
     pub fn of(&self, group: &Path) -> Option<&Hierarchy> {
-        // The innermost mount: that of a hybrid host's version 2 may lie in another's directory.
+        // The innermost mount: a hybrid host may mount version 2 inside of another hierarchy.
         let around = self.all.iter();
         around
             .filter(|one| group.starts_with(one.mount_point()))
@@ -145,7 +144,7 @@ impl Hierarchies {
     }
 
     /// Whether a path is a group below one of the mount points.
-    pub fn hold(&self, group: &Path) -> bool {
+    pub fn contains(&self, group: &Path) -> bool {
         let plain = group
             .components()
             .all(|component| component != Component::ParentDir);
@@ -154,7 +153,7 @@ impl Hierarchies {
     }
 }
 
-/// The group on the way to `directory` that has the container's name.
+/// The ancestor of `directory`, or itself, that has the container's name.
 pub fn named_after(directory: &Path, container: &ContainerId) -> Option<PathBuf> {
     let name = container.as_str();
     directory
@@ -177,7 +176,7 @@ mod tests {
         };
     }
 
-    /// What was recorded of a host.
+    /// A recorded host.
     struct Host {
         mountinfo: &'static str,
         /// `/proc/PID/cgroup` of a process there.
@@ -191,7 +190,7 @@ mod tests {
             Hierarchies::discover(self.mountinfo, |_| self.controllers.to_owned())
         }
 
-        /// Version and directory of the process, for each controller.
+        /// Version and directory of the process by controller.
         fn places(&self) -> Vec<Option<(Version, Option<PathBuf>)>> {
             let found = self.hierarchies();
             let place = |controller: &Controller| {
@@ -207,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn controllers_that_are_mounted_one_by_one_are_told_apart() {
+    fn controllers_mounted_one_by_one_are_told_apart() {
         let group = "yarn/container_1_1_1_1";
         let in_group = |name: &str| place(Version::One, &format!("/sys/fs/cgroup/{name}/{group}"));
         let memory = place(Version::One, "/sys/fs/cgroup/memory/hadoop/a");
@@ -222,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn one_mount_may_hold_two_controllers_and_show_a_part() {
+    fn one_mount_may_serve_two_controllers_and_show_a_part_of_the_hierarchy() {
         let host = host!("v1-together-in-a-container");
         let cpu = place(Version::One, "/sys/fs/my cgroup/cpu,cpuacct/x");
         let memory = place(Version::One, "/sys/fs/my cgroup/memory");
@@ -278,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn the_network_is_apart_where_version_2_has_nothing_else() {
+    fn the_network_is_apart_if_version_2_has_no_other_controller() {
         let apart = |host: Host| host.hierarchies().is_apart(Controller::Network);
         assert!(apart(host!("v1-separate")));
         assert!(apart(host!("hybrid-systemd")));
@@ -286,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn the_network_is_served_by_the_groups_that_are_chosen() {
+    fn the_chosen_groups_serve_the_network() {
         let host = host!("hybrid-systemd");
         let mut found = host.hierarchies();
         let network = |found: &Hierarchies| {
@@ -309,20 +308,20 @@ mod tests {
     }
 
     #[test]
-    fn only_groups_below_a_mount_point_are_held() {
+    fn only_paths_below_a_mount_point_are_groups() {
         let found = host!("v1-separate").hierarchies();
-        assert!(found.hold(Path::new("/sys/fs/cgroup/cpu/elastane")));
+        assert!(found.contains(Path::new("/sys/fs/cgroup/cpu/elastane")));
         for outside in [
             "/sys/fs/cgroup/cpu",
             "/etc",
             "/sys/fs/cgroup/cpu/../memory/x",
         ] {
-            assert!(!found.hold(Path::new(outside)), "{outside}");
+            assert!(!found.contains(Path::new(outside)), "{outside}");
         }
     }
 
     #[test]
-    fn a_group_is_found_above_what_a_runtime_made_in_it() {
+    fn a_containers_group_is_found_above_a_runtimes_group() {
         let id: ContainerId = "container_1_1_1_1".parse().unwrap();
         let group = Path::new("/cpu/hadoop-yarn/container_1_1_1_1");
         assert_eq!(named_after(group, &id).unwrap(), group);

@@ -7,7 +7,7 @@ use std::{
     process::ExitCode,
 };
 
-use clap::{Parser, Subcommand};
+use clap::{Args, Parser, Subcommand};
 use serde::Serialize;
 
 use crate::{
@@ -29,82 +29,76 @@ Examples:
   elastane-agent doctor --config /etc/elastane/agent.toml --json
 
 Exit codes:
-  0  done (run: stopped by SIGTERM or SIGINT; doctor: nothing is missing)
-  1  failed while running, something could not be put back, no agent runs (status),
-     or something is missing (doctor)
-  2  the command line or the configuration is wrong, or another agent runs";
+  0  success (run: stopped by SIGTERM or SIGINT; doctor: no advice)
+  1  run: failed while running; restore: some changes could not be undone;
+     status: no agent is running; doctor: advice was printed
+  2  wrong command line or configuration, or another agent is running";
 
 const FAILED: u8 = 1;
 const REFUSED: u8 = 2;
 
-/// Measures the containers of this node and limits them as Elastane's plan says.
+/// Measures the containers of this node and limits them by Elastane's plan.
 #[derive(Debug, Parser)]
 #[command(name = "elastane-agent", version, after_help = EXAMPLES)]
 struct Arguments {
     #[command(subcommand)]
-    command: Command,
+    action: Action,
 }
 
 #[derive(Debug, Subcommand)]
-enum Command {
-    /// Run until SIGTERM or SIGINT, then lift every limit and remove what was made.
+enum Action {
+    /// Run until SIGTERM or SIGINT, then lift every limit and remove the agent's groups.
     #[command(after_help = EXAMPLES)]
-    Run {
-        /// The configuration file.
-        #[arg(long, value_name = "FILE")]
-        config: PathBuf,
-    },
-    /// Check a configuration file and say what is wrong with it.
+    Run(Configured),
+    /// Check a configuration file and print its first error.
     #[command(after_help = EXAMPLES)]
     CheckConfig {
         /// The configuration file.
         #[arg(value_name = "FILE")]
         config: PathBuf,
     },
-    /// Put back what an agent that was killed has left: limits, groups, socket.
+    /// Undo the changes of a killed agent: limits, groups, socket.
     #[command(after_help = EXAMPLES)]
-    Restore {
-        /// The configuration file.
-        #[arg(long, value_name = "FILE")]
-        config: PathBuf,
-    },
-    /// Show what a running agent measures and limits, and why limits changed last.
+    Restore(Configured),
+    /// Show the usage and the limits of all containers, and why limits changed last.
     #[command(after_help = EXAMPLES)]
-    Status {
-        /// The configuration file.
-        #[arg(long, value_name = "FILE")]
-        config: PathBuf,
-        /// As JSON.
-        #[arg(long)]
-        json: bool,
-    },
-    /// Say what this host can measure and limit, how, and what to change for more.
+    Status(Printed),
+    /// Show how this host can measure and limit each resource, and what to change for more.
     #[command(after_help = EXAMPLES)]
-    Doctor {
-        /// The configuration file.
-        #[arg(long, value_name = "FILE")]
-        config: PathBuf,
-        /// As JSON.
-        #[arg(long)]
-        json: bool,
-    },
+    Doctor(Printed),
+}
+
+#[derive(Debug, Args)]
+struct Configured {
+    /// The configuration file.
+    #[arg(long, value_name = "FILE")]
+    config: PathBuf,
+}
+
+#[derive(Debug, Args)]
+struct Printed {
+    #[command(flatten)]
+    configured: Configured,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
 }
 
 /// The agent's `main`.
 pub fn main() -> ExitCode {
     start_log();
-    match Arguments::parse().command {
-        Command::Run { config } => with_config(&config, |config| match run(config) {
+    match Arguments::parse().action {
+        Action::Run(given) => with_config(&given.config, |config| match run(config) {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => fail(code_of(&error), error),
         }),
-        Command::CheckConfig { config } => with_config(&config, |_| ExitCode::SUCCESS),
-        Command::Restore { config } => with_config(&config, restore_command),
-        Command::Status { config, json } => {
-            with_config(&config, |config| status_command(config, json))
+        Action::CheckConfig { config } => with_config(&config, |_| ExitCode::SUCCESS),
+        Action::Restore(given) => with_config(&given.config, restore_command),
+        Action::Status(Printed { configured, json }) => {
+            with_config(&configured.config, |config| status_command(config, json))
         }
-        Command::Doctor { config, json } => {
-            with_config(&config, |config| doctor_command(config, json))
+        Action::Doctor(Printed { configured, json }) => {
+            with_config(&configured.config, |config| doctor_command(config, json))
         }
     }
 }
@@ -120,14 +114,13 @@ fn with_config(file: &Path, work: impl FnOnce(&Config) -> ExitCode) -> ExitCode 
     }
 }
 
-/// Names in the configuration that this host does not know.
+/// Why the first unknown user or group of the configuration is wrong.
 fn unknown_name(config: &Config) -> Option<String> {
-    let users = AllowedUsers::resolve(&config.socket.allowed_users);
-    let user = users.err().map(|error| error.to_string());
-    user.or_else(|| {
-        let group = socket::group(&config.socket);
-        group.err().map(|error| error.to_string())
-    })
+    if let Err(error) = AllowedUsers::resolve(&config.socket.allowed_users) {
+        return Some(error.to_string());
+    }
+    let group = socket::group(&config.socket);
+    group.err().map(|error| error.to_string())
 }
 
 fn restore_command(config: &Config) -> ExitCode {
@@ -138,7 +131,10 @@ fn restore_command(config: &Config) -> ExitCode {
         }
         Ok(restored) => {
             let left = restored.failed;
-            fail(FAILED, format!("{left} groups could not be put back"))
+            fail(
+                FAILED,
+                format!("{left} groups or JVMs could not be restored"),
+            )
         }
         Err(error) => fail(code_of(&error), error),
     }
@@ -174,7 +170,7 @@ fn print_json(value: &impl Serialize) -> ExitCode {
     }
 }
 
-/// Unlike `println`, not with a panic when nobody reads.
+/// Unlike `println`, does not panic when the pipe is closed.
 fn print(text: &str) -> ExitCode {
     match std::io::stdout().write_all(text.as_bytes()) {
         Ok(()) => ExitCode::SUCCESS,
@@ -182,7 +178,7 @@ fn print(text: &str) -> ExitCode {
     }
 }
 
-/// What the caller has to change is told from what happened while running.
+/// Errors that the caller has to correct have another code than failures while running.
 fn code_of(error: &RunError) -> u8 {
     match error {
         RunError::Socket(_) | RunError::User(_) | RunError::Start(_) => REFUSED,

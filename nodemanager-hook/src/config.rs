@@ -12,7 +12,7 @@ use serde::Deserialize;
 
 use crate::network::{Backend, Device};
 
-/// Everything an administrator can set. `agent.toml` beside this crate explains each key.
+/// `agent.toml` in this crate explains each key.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
@@ -132,7 +132,7 @@ impl Default for Cgroup {
 }
 
 impl Network {
-    /// The devices whose egress may be shaped; their names were checked when they were read.
+    /// The devices whose outgoing traffic is shaped. [`Config::read`] has checked their names.
     pub fn parsed_devices(&self) -> Vec<Device> {
         let devices = self.devices.iter();
         devices.filter_map(|name| name.parse().ok()).collect()
@@ -168,7 +168,7 @@ impl Default for Memory {
     }
 }
 
-/// Why a configuration file is refused; one line each.
+/// Why a configuration file is refused, in one line.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     #[error("{}: cannot be read: {source}", file.display())]
@@ -191,10 +191,6 @@ pub enum ConfigError {
 
 impl Config {
     /// Reads and checks a configuration file.
-    ///
-    /// # Errors
-    /// A file that cannot be read, is not TOML, has a key that does not exist or a value out of
-    /// bounds.
     pub fn read(file: &Path) -> Result<Self, ConfigError> {
         let text = fs::read_to_string(file).map_err(|source| ConfigError::Unreadable {
             file: file.into(),
@@ -220,7 +216,7 @@ impl Socket {
 }
 
 impl Sampling {
-    /// From one reading to the next.
+    /// The time between two readings.
     pub fn interval(self) -> Duration {
         Duration::from_millis(self.interval_ms)
     }
@@ -230,20 +226,19 @@ impl Sampling {
         Duration::from_millis(self.sample_ms)
     }
 
-    /// How many readings are closed into one sample.
     pub fn readings_per_sample(self) -> u64 {
         self.sample_ms / self.interval_ms.max(1)
     }
 }
 
 impl Memory {
-    /// How long the node has to be short of memory before the agent kills.
+    /// How long the node must be short of memory before the agent kills a container.
     pub fn kill_after(self) -> Duration {
         Duration::from_millis(self.kill_after_ms)
     }
 }
 
-/// One line with the place and the text there, since TOML's own message has several.
+/// One line with position and text, since TOML's own message has several lines.
 fn syntax_error(file: &Path, text: &str, error: &toml::de::Error) -> ConfigError {
     let offset = error.span().map_or(0, |span| span.start).min(text.len());
     let before = text.as_bytes()[..offset]
@@ -302,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_does_not_exist_is_named_with_its_line() {
+    fn an_unknown_key_is_named_with_its_line() {
         let error = read("[sampling]\ninterval = 5\n").unwrap_err();
         assert!(
             error.starts_with("FILE:2: `interval = 5`: unknown field"),
@@ -312,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_of_another_type_is_named_with_its_line() {
+    fn a_value_of_the_wrong_type_is_named_with_its_line() {
         let error = read("[socket]\nallowed_users = [1.5]\n").unwrap_err();
         assert!(
             error.starts_with("FILE:2: `allowed_users = [1.5]`: a user name or a uid"),
@@ -323,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_out_of_bounds_names_key_value_and_what_is_allowed() {
+    fn the_error_of_a_value_out_of_bounds_names_key_value_and_bounds() {
         for (text, start) in [
             (
                 "[sampling]\ninterval_ms = 5",

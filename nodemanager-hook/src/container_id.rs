@@ -1,4 +1,4 @@
-//! YARN's container ids, parsed strictly: nothing else ever becomes part of a path.
+//! YARN's container ids, parsed strictly, since they become parts of paths.
 
 use std::{fmt, str::FromStr, sync::Arc};
 
@@ -6,15 +6,14 @@ use serde::{Deserialize, Serialize};
 
 const MAX_DIGITS: usize = 20;
 
-/// A container id that has the shape YARN gives it.
+/// A valid container id.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct ContainerId(Arc<str>);
 
-/// A text that is no container id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{}` is no container id, allowed is \
+    "`{}` is not a container id: allowed is \
      container_[e<epoch>_]<cluster timestamp>_<application>_<attempt>_<container>",
     text.escape_default()
 )]
@@ -23,7 +22,6 @@ pub struct ContainerIdError {
 }
 
 impl ContainerId {
-    /// The id as YARN prints it.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -33,7 +31,7 @@ impl FromStr for ContainerId {
     type Err = ContainerIdError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        if has_the_shape(text) {
+        if is_valid(text) {
             Ok(Self(text.into()))
         } else {
             let text = text.chars().take(80).collect();
@@ -62,7 +60,7 @@ impl fmt::Display for ContainerId {
     }
 }
 
-fn has_the_shape(text: &str) -> bool {
+fn is_valid(text: &str) -> bool {
     let Some(rest) = text.strip_prefix("container_") else {
         return false;
     };
@@ -85,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_of_yarn_are_accepted_as_they_are() {
+    fn yarns_ids_are_accepted() {
         for text in [
             "container_1410901177871_0001_01_000005",
             "container_e17_1410901177871_0001_01_000005",
@@ -96,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_else_is() {
+    fn other_texts_are_refused() {
         for text in [
             "",
             "container_",
@@ -114,7 +112,10 @@ mod tests {
             "container_123456789012345678901_1_1_1",
         ] {
             let error = text.parse::<ContainerId>().unwrap_err();
-            assert!(error.to_string().contains("is no container id"), "{text}");
+            assert!(
+                error.to_string().contains("is not a container id"),
+                "{text}"
+            );
         }
     }
 }

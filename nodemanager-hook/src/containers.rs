@@ -1,4 +1,4 @@
-//! The set of running containers, as the NodeManager tells it.
+//! The NodeManager's list of running containers.
 
 use std::collections::BTreeMap;
 
@@ -21,18 +21,17 @@ pub enum ContainersError {
     },
 }
 
-/// Where a container begins, and what it asked for.
+/// The root process and the request of a container.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Running {
     pub pid: u32,
-    /// 0 when it is not known.
+    /// 0 if unknown.
     pub request_memory_bytes: u64,
 }
 
-/// Checks a list as a whole.
+/// Checks a list; one bad entry refuses all of it.
 ///
-/// `forbidden` holds the agent and everything above it up to init: a tree that begins there would
-/// take the agent itself along.
+/// `forbidden`: the agent and its ancestors. A process tree from there would contain the agent.
 pub fn check(
     list: &[RunningContainer],
     forbidden: &[u32],
@@ -57,7 +56,7 @@ pub fn check(
             return refused("3 to 2147483647");
         }
         if forbidden.contains(pid) {
-            return refused("a process that is not the agent or one above it");
+            return refused("a process that is neither the agent nor its ancestor");
         }
         let one = Running {
             pid: *pid,
@@ -83,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_becomes_what_runs_by_container() {
+    fn a_list_becomes_a_map_by_container() {
         let list = [
             running("container_1_1_1_2", 9),
             running("container_1_1_1_1", 8),
@@ -114,7 +113,7 @@ mod tests {
                 running("container_1_1_1_2", 77),
                 "pid 77 of container_1_1_1_2: allowed is a process",
             ),
-            (running("/etc", 9), "`/etc` is no container id"),
+            (running("/etc", 9), "`/etc` is not a container id"),
         ] {
             let error = check(&[good.clone(), bad], &[77]).unwrap_err().to_string();
             assert!(error.starts_with(why), "{error}");

@@ -1,4 +1,4 @@
-//! What the fuzz targets read by; built for them only.
+//! Entry points of the fuzz targets; built for them only.
 
 use std::{collections::BTreeMap, fs, os::unix::fs::symlink, path::Path, time::Instant};
 
@@ -48,20 +48,17 @@ const OF_A_LIMITED_GROUP: [&str; 17] = [
     "memory.max",
     "memory.usage_in_bytes",
 ];
-/// The pid of the process that the agent is in these files.
+/// The agent's own pid in these files.
 const AGENT: u32 = 77;
 
-/// A folder in which every file of the kernel that the agent reads holds the same bytes.
+/// A folder in which every kernel file that the agent reads has the same content.
 #[derive(Debug)]
-pub struct KernelFiles<'a> {
+pub struct FakeKernelFiles<'a> {
     folder: &'a Path,
 }
 
-impl<'a> KernelFiles<'a> {
+impl<'a> FakeKernelFiles<'a> {
     /// Makes the files in an empty folder.
-    ///
-    /// # Errors
-    /// Those of the file system.
     pub fn make(folder: &'a Path) -> std::io::Result<Self> {
         let bytes = folder.join("bytes");
         fs::write(&bytes, "")?;
@@ -81,7 +78,7 @@ impl<'a> KernelFiles<'a> {
         Ok(Self { folder })
     }
 
-    /// Reads all of them as the agent does; nothing may panic.
+    /// Reads all files as the agent does. Nothing may panic.
     pub fn read(&self, bytes: &[u8]) {
         if fs::write(self.folder.join("bytes"), bytes).is_err() {
             return;
@@ -109,7 +106,6 @@ impl<'a> KernelFiles<'a> {
         }
         self.read_limits(&group);
         let text = String::from_utf8_lossy(bytes);
-        // Whose numbers the text may have.
         let _ = Disks::new(self.folder).behind(Path::new("/proc"), &text);
         read_text(&text);
         let _ = network::Discipline::parse(bytes);
@@ -142,7 +138,7 @@ impl<'a> KernelFiles<'a> {
     }
 }
 
-/// Reads what the kernel says of a JVM.
+/// Reads the kernel's files about a JVM.
 pub fn read_files_of_a_jvm(bytes: &[u8]) {
     let _ = jvm::scan_mappings(bytes, 23);
     let text = String::from_utf8_lossy(bytes);
@@ -152,7 +148,7 @@ pub fn read_files_of_a_jvm(bytes: &[u8]) {
     }
 }
 
-/// Checks a request as a running agent does, before it does anything.
+/// Checks a request as a running agent does before it acts.
 pub fn check_request(request: &AgentRequest) {
     match request {
         AgentRequest::Containers(list) => {
@@ -166,7 +162,7 @@ pub fn check_request(request: &AgentRequest) {
     }
 }
 
-/// Checks a plan, and follows one that is taken to its end.
+/// Checks a plan, and follows a valid one to its end.
 pub fn check_plan(reply: &Reply) {
     let received = Instant::now();
     let Ok(plan) = Plan::new(reply, received) else {
@@ -210,7 +206,7 @@ fn read_text(text: &str) {
         }
     }
     for file in LimitFile::of_any_device() {
-        // What is written for a value is read as that value.
+        // A written value is read back.
         if let Some(value) = file.parse(text) {
             assert_eq!(file.parse(&file.text(value)), Some(value));
         }

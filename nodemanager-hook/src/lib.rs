@@ -1,9 +1,9 @@
-//! The node agent: measures the containers of one node and limits them as the plan says.
+//! The node agent: measures the containers of one node and limits them by the plan.
 //!
-//! The modules follow the data: [`config`] → [`containers`] (what runs, told by the NodeManager) →
-//! [`sensors`] → [`samples`] → [`report`] (up) and [`plan`] (down) → [`actuators`] → [`audit`].
-//! [`agent`] holds them together, [`server`] is the Unix socket, [`run`] the threads, [`journal`]
-//! what has to be put back after a crash.
+//! The modules follow the data: [`config`] → [`containers`] (the NodeManager's list) → [`sensors`] →
+//! [`samples`] → [`report`] (up) and [`plan`] (down) → [`actuators`] → [`audit`]. [`agent`] connects
+//! them, [`server`] is the Unix socket, [`run`] has the threads, [`journal`] the changes to undo after
+//! a crash.
 
 mod actuators;
 mod agent;

@@ -1,43 +1,40 @@
-//! Who is at the other end of the socket, and which processes it may name as containers.
+//! The peer of the socket, and the processes that it may name as containers.
 //!
-//! A user that may talk to the agent is not root for that: with DefaultContainerExecutor every
-//! job runs as the NodeManager's user. So what is named has to be the peer's own, or to be a
-//! container's by what root has arranged.
+//! Permission to use the socket does not make a peer root: with DefaultContainerExecutor every job
+//! runs as the NodeManager's user. So a named process must belong to the peer, or root must have
+//! arranged that it is a container's.
 
 use crate::sensors::{Process, ProcessTable, Users};
 
 const ROOT: u32 = 0;
 
-/// The other end of a connection, as the kernel knows it.
+/// The peer's credentials, from the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Peer {
-    /// 0 when it cannot be seen from here.
+    /// 0 if the process is not visible in the agent's PID namespace.
     pub pid: u32,
     pub uid: u32,
 }
 
-/// Why a process is not taken for a container.
+/// Why a process is refused as a container.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotAContainer {
-    #[error("pid {pid} is a thread of the kernel")]
+    #[error("pid {pid} is a kernel thread")]
     KernelThread { pid: u32 },
-    #[error("pid {pid} belongs to root, and uid {peer} named it")]
+    #[error("pid {pid} belongs to root, but uid {peer} named it")]
     OfRoot { pid: u32, peer: u32 },
     #[error(
-        "pid {pid} belongs to uid {uid}, and uid {peer} named it: it does not descend from the \
-         peer and is in no group that is named after the container"
+        "pid {pid} belongs to uid {uid}, but uid {peer} named it: the process does not descend from \
+         the peer and is not in a group named after the container"
     )]
     OfAnother { pid: u32, uid: u32, peer: u32 },
 }
 
 impl Peer {
-    /// Whether it may name a process as the root of a container.
+    /// Checks that the peer may name a process as the root of a container.
     ///
-    /// A process of the same user is allowed without descending from the peer, because a
-    /// NodeManager that was restarted is not the parent of what runs.
-    ///
-    /// # Errors
-    /// Why not.
+    /// A process of the peer's user need not descend from the peer: a restarted NodeManager is not
+    /// the parent of the running containers.
     pub fn may_name(
         self,
         process: &Process,
@@ -80,7 +77,7 @@ mod tests {
         }
     }
 
-    /// What is said of process 11, a child of 10, or of 20, a child of init.
+    /// The check of process 11, a child of 10, or of 20, a child of init.
     fn named(peer: Peer, pid: u32, users: Users, in_group: bool) -> Result<(), NotAContainer> {
         let directory = tempfile::tempdir().unwrap();
         for (pid, parent, flags) in [(10, 1, 0), (11, 10, 0), (20, 1, 0), (30, 2, KERNEL_THREAD)] {
@@ -96,25 +93,25 @@ mod tests {
     }
 
     #[test]
-    fn a_process_of_the_same_user_is_allowed_also_after_a_restart_of_the_node_manager() {
+    fn a_process_of_the_same_user_is_allowed_after_a_restart_of_the_node_manager() {
         assert_eq!(named(NODE_MANAGER, 20, users(500), false), Ok(()));
     }
 
     #[test]
-    fn a_process_of_another_user_has_to_descend_from_the_peer_or_be_in_the_executors_group() {
+    fn another_users_process_must_descend_from_the_peer_or_be_in_the_executors_group() {
         assert_eq!(named(NODE_MANAGER, 11, users(600), false), Ok(()));
         assert_eq!(named(NODE_MANAGER, 20, users(600), true), Ok(()));
         let error = named(NODE_MANAGER, 20, users(600), false).unwrap_err();
         assert!(
             error
                 .to_string()
-                .starts_with("pid 20 belongs to uid 600, and uid 500 named it"),
+                .starts_with("pid 20 belongs to uid 600, but uid 500 named it"),
             "{error}"
         );
     }
 
     #[test]
-    fn a_process_with_roots_rights_is_named_by_root_only() {
+    fn only_root_may_name_a_process_with_roots_rights() {
         let set_user_id = Users {
             real: 500,
             effective: 0,
@@ -131,14 +128,14 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_of_the_kernel_is_named_by_nobody() {
+    fn nobody_may_name_a_kernel_thread() {
         let root = Peer { pid: 10, uid: 0 };
         let refused = Err(NotAContainer::KernelThread { pid: 30 });
         assert_eq!(named(root, 30, users(0), true), refused);
     }
 
     #[test]
-    fn a_peer_that_cannot_be_seen_has_no_descendants() {
+    fn an_invisible_peer_has_no_descendants() {
         let outside = Peer { pid: 0, uid: 500 };
         assert!(named(outside, 11, users(600), false).is_err());
     }

@@ -1,5 +1,4 @@
-//! What the agent reads and lifts in groups that were recorded on real hosts by
-//! `tests/hosts/record.sh`, without root.
+//! Tests with groups that `tests/hosts/record.sh` recorded on real hosts. They need no root.
 
 use std::{
     fs,
@@ -23,7 +22,7 @@ fn group(host: &str) -> PathBuf {
 }
 
 #[test]
-fn what_a_group_of_version_1_used_is_read() {
+fn the_usage_of_a_version_1_group_is_read() {
     let group = group("v1-separate");
     let open = |name| GroupFile::open(&group, name, Version::One).unwrap();
     let used = open("cpuacct.usage").cpu_nanoseconds().unwrap();
@@ -41,7 +40,7 @@ fn what_a_group_of_version_1_used_is_read() {
 }
 
 #[test]
-fn what_a_group_of_version_2_used_is_read() {
+fn the_usage_of_a_version_2_group_is_read() {
     let group = group("v2-bare");
     let open = |name| GroupFile::open(&group, name, Version::Two).unwrap();
     let cpu = open("cpu.stat");
@@ -64,7 +63,7 @@ fn what_a_group_of_version_2_used_is_read() {
 }
 
 #[test]
-fn what_limits_a_group_is_found_and_can_be_lifted() {
+fn the_limits_of_a_group_are_found_and_lifted() {
     use LimitFile::*;
     let [throttled, bytes] = [Value::AtMost(16 << 20), Value::AtMost(256 << 20)];
     let quota = Value::AtMost(50_000);

@@ -1,4 +1,4 @@
-//! `elastane-agent restore`: what a killed agent left, put back without starting one.
+//! `elastane-agent restore`: undoes the changes of a killed agent.
 
 use std::path::Path;
 
@@ -9,13 +9,12 @@ use crate::{
     server::socket,
 };
 
-/// Lifts the limits, moves the processes back and removes the groups that a killed agent left.
+/// Lifts the limits, moves the processes back and removes the groups of a killed agent.
 ///
 /// # Errors
-/// An agent that runs, or what keeps one from starting.
+/// A running agent, and everything that keeps an agent from starting.
 pub fn restore(config: &Config) -> Result<Restored, RunError> {
     let path = &config.socket.path;
     socket::remove_stale(path)?;
-    let restored = Agent::start(config, Path::new(PROC))?.stop();
-    Ok(restored)
+    Ok(Agent::start(config, Path::new(PROC))?.stop())
 }

@@ -1,4 +1,4 @@
-//! The threads of a running agent, and its end.
+//! The threads of a running agent, and its stop.
 
 use std::{
     fs, io,
@@ -34,14 +34,14 @@ use crate::{
 
 pub const PROC: &str = "/proc";
 
-/// How long the watch of memory waits before it looks around; nothing hangs on it.
+/// The memory watch returns without wakes after this time. Any value would do.
 const WATCH_TIMEOUT: Duration = Duration::from_secs(60);
-/// As the systemd unit has it.
-const MOST_OPEN_FILES: u64 = 16_384;
-/// Within the 50 ms in which a limit has to be raised.
+/// `LimitNOFILE` of the systemd unit.
+const MAX_OPEN_FILES: u64 = 16_384;
+/// Below the 50 ms within which a limit must be raised.
 const BETWEEN_WAKES: Duration = Duration::from_millis(20);
 
-/// Why an agent did not start, or ended by itself.
+/// Why an agent did not start, or failed.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     #[error(transparent)]
@@ -58,7 +58,6 @@ pub enum RunError {
     Ended(&'static str),
 }
 
-/// Why a running agent stops.
 enum Stop {
     Signal(Signal),
     Thread(&'static str),
@@ -66,11 +65,11 @@ enum Stop {
 
 struct Shared {
     agent: Mutex<Agent>,
-    /// The plan has changed: the sampler may have to wake earlier.
+    /// Notified when the plan changes, since the sampler may have to wake earlier.
     planned: Condvar,
 }
 
-/// Tells the main thread when its thread ends, by a panic too.
+/// Tells the main thread that its thread has ended, even by a panic.
 struct Ending {
     name: &'static str,
     stop: Sender<Stop>,
@@ -78,20 +77,17 @@ struct Ending {
 
 impl Drop for Ending {
     fn drop(&mut self) {
-        // Nobody listens any more when the agent stops already.
+        // While the agent stops, nobody receives this.
         let _ = self.stop.send(Stop::Thread(self.name));
     }
 }
 
-/// Runs an agent until a signal ends it, and puts everything back then.
-///
-/// # Errors
-/// What keeps it from starting, or a thread that ended by itself.
+/// Runs an agent until a signal stops it, then undoes all its changes.
 pub fn run(config: &Config) -> Result<(), RunError> {
     umask(Mode::from_bits_truncate(0o077));
     raise_open_files();
     let ending_signals = SigSet::from_iter([Signal::SIGTERM, Signal::SIGINT]);
-    // Before there are other threads, so that all of them leave these signals to one.
+    // Before other threads start, so that all of them leave these signals to the signal thread.
     ending_signals.thread_block()?;
     let allowed = AllowedUsers::resolve(&config.socket.allowed_users)?;
     let listener = socket::listen(&config.socket)?;
@@ -116,7 +112,7 @@ pub fn run(config: &Config) -> Result<(), RunError> {
     let restored = shared.agent.lock().stop();
     remove(&config.socket.path);
     log::info!(
-        "{} groups removed, {} left",
+        "{} groups removed, {} groups or JVMs not restored",
         restored.removed,
         restored.failed
     );
@@ -130,15 +126,15 @@ pub fn run(config: &Config) -> Result<(), RunError> {
     }
 }
 
-/// Several files of each container and of its processes are held open; what is allowed to a process
-/// that asks for nothing is enough for a hundred of them.
+/// The agent holds several files open for each container and each process. The default limit suffices
+/// for about a hundred containers.
 fn raise_open_files() {
     let raised = getrlimit(Resource::RLIMIT_NOFILE).and_then(|(soft, hard)| {
-        let wanted = soft.max(MOST_OPEN_FILES.min(hard));
+        let wanted = soft.max(MAX_OPEN_FILES.min(hard));
         setrlimit(Resource::RLIMIT_NOFILE, wanted, hard)
     });
     if let Err(error) = raised {
-        log::warn!("cannot raise how many files may be open: {error}");
+        log::warn!("cannot raise the limit of open files: {error}");
     }
 }
 
@@ -191,7 +187,7 @@ fn spawn(
         .map_err(RunError::Thread)
 }
 
-/// Reads at absolute deadlines and follows the plan between them.
+/// Takes readings at absolute deadlines and follows the plan in between.
 fn sample(shared: &Shared, sampling: Sampling) {
     let mut schedule = Schedule::new(
         Instant::now(),
@@ -211,14 +207,13 @@ fn sample(shared: &Shared, sampling: Sampling) {
     }
 }
 
-/// Raises memory limits that are about to be hit.
 fn raise_limits(shared: &Shared, watch: &MemoryWatch) {
     loop {
         match watch.wait(WATCH_TIMEOUT) {
             Ok(wakes) if wakes.is_empty() => {}
             Ok(wakes) => {
                 shared.agent.lock().memory_woke(wakes, Instant::now());
-                // What page cache wakes again and again must not cost more than this.
+                // Bounds the cost of wakes that page cache causes again and again.
                 thread::sleep(BETWEEN_WAKES);
             }
             Err(error) => {

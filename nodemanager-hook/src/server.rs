@@ -16,10 +16,9 @@ use self::connection::Connection;
 pub use self::peers::{AllowedUsers, UnknownUser};
 use crate::{once::Once, peer::Peer};
 
-/// How long a request, or a response, may take; also how long a connection may be idle.
+/// For a request, for a response, and for an idle connection.
 const TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Serves the NodeManager.
 pub struct Server {
     listener: UnixListener,
     allowed: AllowedUsers,
@@ -35,14 +34,14 @@ impl Server {
         }
     }
 
-    /// Answers connections, one after the other, for ever.
+    /// Serves one connection after the other, for ever.
     pub fn serve(mut self, mut handle: impl FnMut(AgentRequest, Peer) -> AgentResponse) {
         loop {
             match self.listener.accept() {
                 Ok((stream, _)) => self.converse(stream, &mut handle),
                 Err(error) => {
                     self.refusals.warn("connections not accepted", error);
-                    // Too many open files, for one, does not pass at once.
+                    // Some errors last, such as too many open files.
                     thread::sleep(Duration::from_millis(100));
                 }
             }

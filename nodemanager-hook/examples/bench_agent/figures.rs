@@ -1,33 +1,33 @@
-//! What is measured of the agent, its line, and what it is held to.
+//! The figures of one measurement, their line of output, and their bounds.
 
 use std::fmt;
 
-/// One measurement: with new limits for all containers in each exchange, unless it says other.
+/// One measurement, with new limits for all containers in each exchange unless noted otherwise.
 pub struct Figures {
     pub containers: usize,
     /// Of one core.
     pub cpu_percent: f64,
     pub resident_mb: f64,
     pub report_bytes: usize,
-    /// How far the ends of samples are from where they belong, with a plan or without, whichever is
-    /// worse.
+    /// How far the ends of samples are off their schedule, with or without a plan, whichever is worse.
     pub skew_p99_ms: f64,
-    /// From when a step begins to when the last container's group has it.
+    /// From the begin of a step until it is in the last container's group.
     pub apply_ms: f64,
     /// From the start of the process to the first answer.
     pub start_ms: f64,
     /// Without a plan.
     pub observed_cpu_percent: f64,
-    /// A container that no plan limits may be found by a scan of all of them.
+    /// The agent may scan all of them to find the processes of an unlimited container.
     pub processes_on_node: usize,
 }
 
-/// A figure's name, what it is to be below, what it has to be below, and the figure.
+/// Name, aim, bound and value of a figure. The value should be below the aim and must be below the
+/// bound.
 type Aim = (&'static str, f64, f64, fn(&Figures) -> f64);
 
-/// CPU time alone may be 1.5 times its aim: the same work takes up to so much more of it beside
-/// neighbours that share caches and pipelines, however often it is measured, and without them it is at
-/// 0.28 and 0.36 % ("What it costs" of docs/agent.md). Times that pass are at a tenth of their aims.
+/// Only CPU time has a bound of 1.5 times its aim: neighbours that share caches and pipelines make
+/// the same work take up to that much longer. Without neighbours CPU time is at 0.28 and 0.36 %
+/// ("What it costs" in docs/agent.md). The other times are at a tenth of their aims.
 const AIMS: [Aim; 7] = [
     ("cpu_percent", 0.4, 0.6, |of| of.cpu_percent),
     ("rss_mb", 15.0, 15.0, |of| of.resident_mb),
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn one_line_has_all_figures_those_with_an_aim_first() {
+    fn one_line_has_all_figures() {
         let line = quiet().to_string();
         let expected = "agent containers=50 cpu_percent=0.356 rss_mb=5.6 report_bytes=4654 \
                         skew_p99_ms=0.6 apply_ms=2.4 start_ms=7 ";
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn the_page_shows_such_a_line() {
+    fn the_documented_line_has_the_same_keys() {
         let page = include_str!("../../../docs/agent.md");
         let mut lines = page
             .lines()
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn every_figure_has_its_aim() {
+    fn each_figure_is_compared_with_its_aim() {
         assert_eq!(quiet().misses(), []);
         let changes: [Change; 7] = [
             ("cpu_percent", |of| of.cpu_percent = 0.6),
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_may_make_cpu_time_and_nothing_else_dearer() {
+    fn cpu_time_above_its_aim_is_still_within_its_bound() {
         let mut figures = quiet();
         figures.cpu_percent *= 1.5;
         figures.skew_p99_ms *= 1.5;

@@ -1,9 +1,9 @@
-//! What the agent costs on a node with 50 containers of two processes each, 10 of them JVMs, and a
-//! NodeManager's exchange every 3 s; first no plan limits them, then all of them get new limits
-//! with each exchange.
+//! Measures the agent's cost on a node with 50 containers of two processes each, 10 of them JVMs, and
+//! one exchange every 3 s: first without a plan, then with new limits for all containers in each
+//! exchange.
 //!
-//! `cargo run --release -p elastane-agent --example bench_agent` prints a line for each measurement
-//! and ends with 1 when the agent costs more than it may in each of them.
+//! `cargo run --release -p elastane-agent --example bench_agent` prints one line per measurement. The
+//! exit code is 1 if no measurement is within all bounds.
 #![allow(clippy::print_stdout)]
 
 mod figures;
@@ -18,9 +18,8 @@ use support::{Container, Heap, Outcome};
 
 const CONTAINERS: u32 = 50;
 const JVMS: u32 = 10;
-/// What other programs do meanwhile makes the agent late and its work dearer, never the other way
-/// round: one measurement that keeps to the bounds shows that it can. A machine whose neighbours
-/// come and go in minutes gets two more.
+/// Other programs can only make the agent later and costlier, so one measurement within the bounds
+/// suffices. Two more allow for neighbours that come and go within minutes.
 const MEASUREMENTS: u32 = 3;
 
 fn main() -> ExitCode {
@@ -36,7 +35,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Whether a measurement kept to all bounds. One that reaches all aims is the last one.
+/// Whether a measurement is within all bounds. Stops after one that reaches all aims.
 fn bench() -> Outcome<bool> {
     let heap = Heap::compile()?;
     let containers: Vec<Container> = (1..=CONTAINERS)
@@ -45,7 +44,7 @@ fn bench() -> Outcome<bool> {
             false => Container::shell(number),
         })
         .collect::<Outcome<_>>()?;
-    // What a JVM does while it starts is not what a node does.
+    // Skips the JVMs' startup.
     thread::sleep(BETWEEN_EXCHANGES);
     let mut is_within = false;
     for _ in 0..MEASUREMENTS {

@@ -1,4 +1,4 @@
-//! An agent beside containers, measured over some exchanges.
+//! Measures an agent over several exchanges.
 
 use std::{
     fs,
@@ -14,13 +14,12 @@ use crate::{
     support::{Agent, Container, Outcome},
 };
 
-/// Of each kind.
+/// Without a plan, and with one.
 const EXCHANGES: u32 = 5;
 pub const BETWEEN_EXCHANGES: Duration = Duration::from_secs(3);
-/// When the step whose delay is measured begins, after the plan's receipt.
+/// The offset of the step whose delay is measured.
 const STEP_MS: u32 = 1500;
 
-/// What an agent costs over some exchanges.
 struct Cost {
     cpu_percent: f64,
     resident_mb: f64,
@@ -31,7 +30,7 @@ struct Cost {
 /// Starts an agent; measures it without a plan, then with one.
 pub fn measure(containers: &[Container]) -> Outcome<Figures> {
     let begun = Instant::now();
-    let agent = Agent::start("")?;
+    let agent = Agent::start()?;
     agent.collect()?;
     let start_ms = begun.elapsed().as_secs_f64() * 1e3;
     let running: Vec<RunningContainer> = containers.iter().map(Container::running).collect();
@@ -43,7 +42,7 @@ pub fn measure(containers: &[Container]) -> Outcome<Figures> {
         resident_mb: limited.resident_mb,
         report_bytes: limited.report_bytes,
         skew_p99_ms: limited.skew_p99_ms.max(observed.skew_p99_ms),
-        // Looking at the files a thousand times a second would disturb what is measured above.
+        // Last, since polling the files a thousand times a second would disturb the other figures.
         apply_ms: apply_ms(&agent, &running)?,
         start_ms,
         observed_cpu_percent: observed.cpu_percent,
@@ -58,7 +57,7 @@ fn cost(agent: &Agent, running: &[RunningContainer], is_limited: bool) -> Outcom
             false => Vec::new(),
         })
     };
-    // Groups are made and trees are moved once; that is not what a second costs.
+    // Skips the one-time cost of making groups and moving trees.
     exchange()?;
     let (begun, before) = (Instant::now(), agent.cpu_nanoseconds()?);
     let mut ends = Vec::new();
@@ -85,7 +84,7 @@ fn cost(agent: &Agent, running: &[RunningContainer], is_limited: bool) -> Outcom
     })
 }
 
-/// Every container gets new limits each time.
+/// New limits in each exchange.
 fn plan(container: &RunningContainer, report: &Report) -> ContainerPlan {
     let more = (report.sequence % 2) as f32;
     let step = |offset_ms, cap_cores| Step {
@@ -104,7 +103,7 @@ fn plan(container: &RunningContainer, report: &Report) -> ContainerPlan {
     }
 }
 
-/// With the sequence number of the sample, on this program's clock.
+/// Sequence number and end of each sample, on this program's clock.
 fn sample_ends_ms(report: &Report, begun: Instant) -> Vec<(u64, f64)> {
     let now_ms = begun.elapsed().as_secs_f64() * 1e3;
     let samples = report.containers.iter().flat_map(|one| &one.samples);
@@ -113,7 +112,7 @@ fn sample_ends_ms(report: &Report, begun: Instant) -> Vec<(u64, f64)> {
         .collect()
 }
 
-/// The samples of a sequence number belong 3 s after those of the one before.
+/// Samples of successive sequence numbers should end 3 s apart.
 fn skew_p99_ms(ends: &[(u64, f64)]) -> f64 {
     let off = |(sequence, end_ms): &(u64, f64)| end_ms - *sequence as f64 * 3e3;
     let mut places: Vec<f64> = ends.iter().map(off).collect();
@@ -126,27 +125,21 @@ fn skew_p99_ms(ends: &[(u64, f64)]) -> f64 {
     skews[skews.len() * 99 / 100]
 }
 
-/// How long after its time a step is in the files of all groups.
+/// The delay until a step is in the files of all groups.
 fn apply_ms(agent: &Agent, running: &[RunningContainer]) -> Outcome<f64> {
-    let cap = |cores| Limits {
-        cpu_weight_cores: Some(1.0),
-        cpu_cap_cores: Some(cores),
-        ..Limits::default()
+    let step = |offset_ms, cap_cores| Step {
+        offset_ms,
+        limits: Limits {
+            cpu_weight_cores: Some(1.0),
+            cpu_cap_cores: Some(cap_cores),
+            ..Limits::default()
+        },
     };
     let steps = |container: &RunningContainer| ContainerPlan {
         container: container.container.clone(),
-        steps: vec![
-            Step {
-                offset_ms: 0,
-                limits: cap(0.25),
-            },
-            Step {
-                offset_ms: STEP_MS,
-                limits: cap(0.75),
-            },
-        ],
+        steps: vec![step(0, 0.25), step(STEP_MS, 0.75)],
     };
-    // The agent counts from the receipt, which is right after this.
+    // The agent counts from the receipt, right after this.
     let mut sent = Instant::now();
     agent.exchange(running.to_vec(), |_| {
         sent = Instant::now();

@@ -1,4 +1,4 @@
-//! The agent, as a NodeManager sees it and as the kernel does.
+//! A running agent: its socket, and its resources as the kernel counts them.
 
 use std::{
     env, fs,
@@ -21,26 +21,25 @@ use super::Outcome;
 
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// An agent with a folder and a parent group of its own; it is asked to stop in the end.
+/// An agent with a folder and a parent group of its own. Dropping it stops the agent.
 pub struct Agent {
     child: Child,
     folder: tempfile::TempDir,
 }
 
 impl Agent {
-    /// The name of the parent group of its containers' groups.
+    /// The name of its parent group.
     pub fn parent() -> String {
         format!("elastane-bench-{}", std::process::id())
     }
 
-    /// Starts it; `sections` is appended to its configuration.
-    pub fn start(sections: &str) -> Outcome<Self> {
+    pub fn start() -> Outcome<Self> {
         let folder = tempfile::tempdir()?;
         let path = folder.path().display();
         let parent = Self::parent();
         let text = format!(
             "[socket]\npath = \"{path}/agent.sock\"\n[cgroup]\nparent = \"{parent}\"\n\
-             [audit]\nfile = \"{path}/audit.jsonl\"\n{sections}"
+             [audit]\nfile = \"{path}/audit.jsonl\"\n"
         );
         let config = folder.path().join("agent.toml");
         fs::write(&config, text)?;
@@ -61,7 +60,7 @@ impl Agent {
         self.folder.path().join("agent.sock")
     }
 
-    /// One exchange as a NodeManager has it; the plan is made from the report.
+    /// One exchange like a NodeManager's. `plan` makes the plan from the report.
     pub fn exchange(
         &self,
         running: Vec<RunningContainer>,
@@ -95,8 +94,7 @@ impl Agent {
         }
     }
 
-    /// The time that all its threads ran; `stat` counts in hundredths of a second, which is too
-    /// coarse here.
+    /// The CPU time of all threads, from `schedstat`: the ticks of `stat` are too coarse here.
     pub fn cpu_nanoseconds(&self) -> Outcome<u64> {
         let mut total = 0;
         for task in fs::read_dir(self.proc("task"))? {
@@ -114,7 +112,7 @@ impl Agent {
         Ok(kib.trim().parse::<f64>()? / 1024.0)
     }
 
-    /// Open descriptors, and those of them that hold something of BPF.
+    /// The number of open descriptors, and of those for BPF objects.
     pub fn descriptors(&self) -> Outcome<(usize, usize)> {
         let mut all = 0;
         let mut bpf = 0;

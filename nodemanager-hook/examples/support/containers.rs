@@ -1,4 +1,4 @@
-//! What runs in the place of YARN's containers.
+//! Process trees in the place of YARN's containers.
 
 use std::{
     fs,
@@ -12,7 +12,7 @@ use nix::{sys::signal::Signal, sys::signal::killpg, unistd::Pid};
 
 use super::Outcome;
 
-/// A JVM that does a little all the time.
+/// Allocates a little once a second.
 const JAVA: &str = "\
 public class Heap {
   public static void main(String[] arguments) throws Exception {
@@ -25,7 +25,7 @@ public class Heap {
 }
 ";
 
-/// The class that JVMs run, compiled once.
+/// The folder of the JVMs' compiled class.
 pub struct Heap(tempfile::TempDir);
 
 impl Heap {
@@ -45,7 +45,7 @@ impl Heap {
     }
 }
 
-/// Two processes that end with this program: a shell that waits, and what it started.
+/// A shell and the process that it waits for. Both end with this program.
 pub struct Container {
     pub id: String,
     child: Child,

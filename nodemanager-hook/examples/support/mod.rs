@@ -1,7 +1,6 @@
-//! A real agent with real containers, for the programs that measure it.
+//! A real agent with real process trees, for the programs that measure the agent.
 //!
-//! The agent is the measuring program started a second time, so that both are built from the same
-//! sources.
+//! The agent is the measuring program, started a second time, so that both are the same build.
 #![allow(dead_code, unused_imports)] // each program uses a part
 
 mod agent;

@@ -1,5 +1,4 @@
-//! What a job says in the name of its JVM: counters in a file, answers on a socket, and names in what
-//! the kernel says of it.
+//! Input that a job controls: its JVM's counters and attach replies, and names in its `/proc` files.
 #![no_main]
 
 use elastane_agent::{
@@ -11,7 +10,7 @@ use libfuzzer_sys::fuzz_target;
 fuzz_target!(|bytes: &[u8]| {
     if let Ok(perf_data) = perf_data::parse(bytes) {
         let _ = perf_data.heap(bytes);
-        // The file of a later moment may be any other.
+        // The file may change between two readings.
         let _ = perf_data.heap(&bytes[..bytes.len() / 2]);
     }
     if let Some(reply) = reply::parse(bytes) {

@@ -1,5 +1,5 @@
-//! Frames and bodies as a peer may send them: read or refused, never a panic, and what is read is
-//! written as the same value again. What a request holds is checked as a running agent does.
+//! Arbitrary frames and bodies of a peer are read or refused, without a panic. A value that was read
+//! is encoded and decoded again. Requests are checked as a running agent does.
 #![no_main]
 
 use elastane_agent::fuzzing::{check_plan, check_request};
@@ -13,7 +13,7 @@ fuzz_target!(|bytes: &[u8]| {
     }
     if let Ok(reply) = decode::<Reply>(VERSION, bytes) {
         let again = encode(&reply).map(|body| decode::<Reply>(VERSION, &body));
-        // A number that is none differs from itself.
+        // Not compared: NaN differs from itself.
         assert!(again.is_ok_and(|again| again.is_ok()));
         check_plan(&reply);
     }

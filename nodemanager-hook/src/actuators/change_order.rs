@@ -1,29 +1,26 @@
-//! In which order limits change, and which changes wait for others, so that no group is ever tighter
-//! than one in it.
+//! The order of limit changes. No group is ever tighter than one of its descendants.
 
 use std::{cmp::Reverse, io, path::Path};
 
 use super::{Change, KernelFileError, LimitFile, Value};
 
-/// Where limits are written.
 pub trait LimitFiles {
-    /// What a file holds; nothing where it cannot be read.
+    /// The value of a file, or None if the file cannot be read.
     fn held(&mut self, group: &Path, file: LimitFile) -> Option<Value>;
 
-    /// Says whether anything had to be written.
+    /// Returns whether a write was needed.
     fn change(&mut self, change: &Change) -> Result<bool, KernelFileError>;
 }
 
-/// A change that could not be made.
 struct Failed<'a> {
     change: &'a Change,
     is_gone: bool,
-    /// What the file holds all the same.
+    /// The value of the file after the failure.
     held: Option<Value>,
 }
 
-/// Makes all changes whose groups stay as loose as those in them. The outcomes are in the order in
-/// which the changes are given.
+/// Makes all changes that leave no group tighter than a descendant. Returns the outcomes in the
+/// order of `changes`.
 pub fn write_in_order(
     files: &mut impl LimitFiles,
     changes: &[&Change],
@@ -56,9 +53,9 @@ pub fn write_in_order(
     outcomes.into_iter().map(|(_, outcome)| outcome).collect()
 }
 
-/// The order in which no group is tighter than one in it at any moment, if none is before and
-/// none is afterwards, by the places of the changes: what is loosened, then what is tightened.
-/// `held` is what a file holds; nothing where it cannot be read.
+/// The positions of the changes that loosen, outermost group first, and of those that tighten,
+/// innermost group first. In this order no group is ever tighter than a descendant, provided that
+/// none is before the first and after the last change.
 fn in_order(
     changes: &[&Change],
     mut held: impl FnMut(&Change) -> Option<Value>,
@@ -71,7 +68,7 @@ fn in_order(
     };
     let (mut tightened, mut loosened): (Vec<usize>, Vec<usize>) =
         (0..changes.len()).partition(tightens);
-    // Both sorts are stable: within a group the order that was given stays.
+    // Both sorts are stable and keep the given order within a group.
     loosened.sort_by_cached_key(depth);
     tightened.sort_by_cached_key(|place| Reverse(depth(place)));
     (loosened, tightened)
@@ -79,16 +76,16 @@ fn in_order(
 
 fn held_back(change: &Change, tightens: bool) -> KernelFileError {
     let (action, reason) = match tightens {
-        true => ("tighten", "a group in it could not be tightened"),
-        false => ("loosen", "the group around it could not be loosened"),
+        true => ("tighten", "a descendant could not be tightened"),
+        false => ("loosen", "its parent could not be loosened"),
     };
     let path = change.group.join(change.file.name());
     KernelFileError::new(action, &path, io::Error::other(reason))
 }
 
-/// What a file holds that cannot be read may be anything.
+/// A file that cannot be read may hold any value.
 impl Failed<'_> {
-    /// Whether the group of another change would be tighter than this one, which is in it.
+    /// Whether `outer` would make its group tighter than this descendant.
     fn is_looser_inside(&self, outer: &Change) -> bool {
         let is_looser = || match self.held {
             Some(held) => held.is_looser_than(outer.value),
@@ -97,13 +94,13 @@ impl Failed<'_> {
         is_in(self.change, outer) && is_looser()
     }
 
-    /// Whether the group of another change would be looser than this one, which is around it.
+    /// Whether `inner` would make its group looser than this ancestor.
     fn is_tighter_around(&self, inner: &Change) -> bool {
         let is_tighter = || match self.held {
             Some(held) => inner.value.is_looser_than(held),
             None => !matches!(inner.value, Value::Weight(_)),
         };
-        // A group that is gone has none in it any more: they say that themselves.
+        // A removed group has no descendants left; their own changes fail.
         is_in(inner, self.change) && !self.is_gone && is_tighter()
     }
 }
@@ -137,7 +134,7 @@ mod tests {
 
     type Key = (PathBuf, LimitFile);
 
-    /// How a file is in one moment.
+    /// Which accesses a file refuses.
     #[derive(Debug, Clone, Copy, PartialEq)]
     enum Mood {
         Well,
@@ -150,7 +147,7 @@ mod tests {
     struct Recorded {
         held: BTreeMap<Key, Value>,
         moods: BTreeMap<Key, Mood>,
-        /// Groups that were tighter than one in them after a write.
+        /// Groups that were tighter than a descendant after a write.
         wrong: Vec<String>,
     }
 
@@ -192,14 +189,14 @@ mod tests {
     }
 
     fn group(index: usize) -> PathBuf {
-        // Each group is in the one of half its number, so that some are deep and some are wide.
+        // A binary tree, so that groups have ancestors and siblings.
         match index {
             0 => PathBuf::from("/"),
             _ => group((index - 1) / 2).join(index.to_string()),
         }
     }
 
-    /// What the groups are to hold of a file: none more than the one around it.
+    /// Changes of one file, none looser than the parent's.
     fn changes(file: LimitFile, values: &[Value]) -> Vec<Change> {
         let mut bounds: Vec<Value> = Vec::new();
         let mut changes = Vec::new();
@@ -231,7 +228,7 @@ mod tests {
         ]
     }
 
-    /// What all groups are to hold of one file, and how each of its files is.
+    /// Per file: the wanted values and the refusals of all groups.
     fn moment() -> impl Strategy<Value = Vec<(LimitFile, Vec<Value>, Vec<Mood>)>> {
         let of_a_file = |file| (Just(file), vec(value(), GROUPS), vec(mood(), GROUPS));
         BOUNDS.map(of_a_file).into_iter().collect::<Vec<_>>()
@@ -239,7 +236,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_group_is_ever_tighter_than_one_in_it(moments in vec(moment(), 1..6)) {
+        fn no_group_is_ever_tighter_than_a_descendant(moments in vec(moment(), 1..6)) {
             let mut files = Recorded::default();
             for file in BOUNDS {
                 let unlimited = (0..GROUPS).map(|index| ((group(index), file), Value::Unlimited));
@@ -271,7 +268,7 @@ mod tests {
         }
     }
 
-    /// Whether a group and the one in it got a value, where the file of one of them refuses it.
+    /// Whether a group and its child got a value when the file of one of them refuses writes.
     fn outcomes(file: LimitFile, value: Value, before: Value, refuses: usize) -> [bool; 2] {
         let mut files = Recorded::default();
         for index in 0..2 {
@@ -286,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bound_waits_for_the_one_around_it_and_a_weight_does_not() {
+    fn a_bound_depends_on_the_parents_and_a_weight_does_not() {
         let (tight, loose) = (Value::AtMost(1), Value::AtMost(2));
         for file in BOUNDS {
             assert_eq!(outcomes(file, loose, tight, 0), [false, false], "{file:?}");

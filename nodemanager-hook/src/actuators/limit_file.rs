@@ -1,12 +1,12 @@
-//! The kernel files that limit a group, and how each of them writes a value.
+//! The kernel files that limit a group, and the text format of each.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, path::PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use crate::sensors::Device;
 
-/// A kernel file of a group, or the part of one that is about one device.
+/// A limit file of a group, or one device's part of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum LimitFile {
     CpuShares,
@@ -22,17 +22,25 @@ pub enum LimitFile {
     IoMaxWrite(Device),
 }
 
-/// What a limit file holds, in its own unit.
+/// The value of a limit file, in the file's own unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Value {
-    /// A part of what is there when it is contended.
+    /// A share under contention.
     Weight(u64),
     AtMost(u64),
     Unlimited,
 }
 
+/// A new value for a limit file of a group.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    pub group: PathBuf,
+    pub file: LimitFile,
+    pub value: Value,
+}
+
 impl Value {
-    /// Whether a bound of this value keeps less back than the other one.
+    /// Whether this bound is looser. Weights are never looser.
     pub fn is_looser_than(self, other: Self) -> bool {
         match (self, other) {
             (Self::AtMost(this), Self::AtMost(other)) => this > other,
@@ -41,7 +49,6 @@ impl Value {
         }
     }
 
-    /// The tighter of two bounds.
     pub fn tighter(self, other: Self) -> Self {
         if self.is_looser_than(other) {
             other
@@ -52,7 +59,6 @@ impl Value {
 }
 
 impl LimitFile {
-    /// The name of the file in its group.
     pub fn name(self) -> &'static str {
         match self {
             Self::CpuShares => "cpu.shares",
@@ -68,8 +74,8 @@ impl LimitFile {
         }
     }
 
-    /// All files that are not about a device; the one that kills comes before the one that slows
-    /// down, as is right for loosening.
+    /// The files without devices, in the order for loosening: `memory.max`, which kills, before
+    /// `memory.high`, which slows down.
     pub fn of_any_device() -> [Self; 7] {
         [
             Self::CpuShares,
@@ -82,7 +88,7 @@ impl LimitFile {
         ]
     }
 
-    /// All files about a device.
+    /// A device's part of each file that has devices.
     pub fn of_device(device: Device) -> [Self; 4] {
         [
             Self::ReadThrottle(device),
@@ -98,7 +104,7 @@ impl LimitFile {
         first_words.filter_map(|word| word.parse().ok()).collect()
     }
 
-    /// What a group holds that nobody limits; the kernel's default.
+    /// The kernel's default: the value of an unlimited group.
     pub fn lifted(self) -> Value {
         match self {
             Self::CpuShares => Value::Weight(1024),
@@ -107,7 +113,7 @@ impl LimitFile {
         }
     }
 
-    /// What to write to the file for a value.
+    /// The text to write for a value.
     pub fn text(self, value: Value) -> String {
         let number = match value {
             Value::Weight(number) | Value::AtMost(number) => number.to_string(),
@@ -123,12 +129,12 @@ impl LimitFile {
         }
     }
 
-    /// The value in the text of the file; nothing when it is not as expected.
+    /// The value in the file's text, or None if the format is unexpected.
     pub fn parse(self, text: &str) -> Option<Value> {
         let text = text.trim();
         match self {
             Self::CpuShares | Self::CpuWeight => text.parse().ok().map(Value::Weight),
-            // Quota and period; the period is left as it is.
+            // `QUOTA PERIOD`.
             Self::CpuMax => self.bound(text.split_ascii_whitespace().next()?),
             Self::CpuQuota | Self::MemoryLimit | Self::MemoryHigh | Self::MemoryMax => {
                 self.bound(text)
@@ -157,7 +163,7 @@ impl LimitFile {
             return Some(Value::Unlimited);
         }
         let number: u64 = text.parse().ok()?;
-        // Version 1 prints the largest page-aligned number where there is no limit.
+        // Version 1 prints the largest page-aligned number for no limit.
         let is_none = self == Self::MemoryLimit && number >= i64::MAX as u64 - 0xffff;
         Some(if is_none {
             Value::Unlimited
@@ -175,7 +181,7 @@ impl LimitFile {
     }
 }
 
-/// What a file with a line for each device says of one.
+/// The rest of a device's line.
 fn line_of(text: &str, device: Device) -> Option<&str> {
     let name = device.to_string();
     text.lines().find_map(|line| {

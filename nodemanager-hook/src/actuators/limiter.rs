@@ -1,14 +1,17 @@
 //! The limits of one container: what has to change for a plan, and what is in force.
 
+mod step;
+
 use std::path::{Path, PathBuf};
 
 use elastane_protocol::Limits;
 
+pub use self::step::LimitStep;
+use self::step::{Settles, plan_step};
 use super::{
-    kernel_files::{Change, KernelFileError, KernelFiles, read_limit, read_value},
-    limit_file::{LimitFile, Value},
+    KernelFileError, KernelFiles, LimitError, LimitFile,
+    file_access::read_value,
     limits::{
-        Setting,
         cpu::{CpuLimits, cpu_v1, cpu_v2, period_us},
         disk::{disk_v1, disk_v2},
         memory::{Before, HeldMemory, Margin, memory_v1, memory_v2, next_limit},
@@ -20,30 +23,12 @@ use crate::{
     sensors::Device,
 };
 
-/// Why a limit could not be put in force.
-#[derive(Debug, thiserror::Error)]
-pub enum LimitError {
-    #[error(transparent)]
-    KernelFile(#[from] KernelFileError),
-    #[error(transparent)]
-    Journal(#[from] JournalError),
-    #[error("{} belongs to another agent that runs: give each agent its own cgroup.parent", group.display())]
-    Taken { group: PathBuf },
-}
-
-impl LimitError {
-    /// Whether the group is not there any more.
-    pub fn is_gone(&self) -> bool {
-        matches!(self, Self::KernelFile(error) if error.is_gone())
-    }
-}
-
-/// Whose group it is.
+/// Who made a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Owner {
     Agent,
-    /// LinuxContainerExecutor: what it wrote is in the journal from the first limit on, and put
-    /// back when the limit is lifted.
+    /// LinuxContainerExecutor. The journal keeps its values from the first limit on; they are
+    /// restored when the limit is lifted.
     ContainerExecutor,
 }
 
@@ -56,24 +41,23 @@ pub struct Place {
     pub owner: Owner,
 }
 
-/// What a limit is computed from, beside the plan.
+/// The inputs of a limit besides the plan.
 #[derive(Debug, Clone, Copy)]
 pub struct Circumstances<'a> {
-    /// Resident memory; nothing while the group is not charged for enough of it to be limited.
+    /// None while too little of the resident memory is charged to the group to limit it there.
     pub resident_bytes: Option<u64>,
     pub margin: Margin,
-    /// Whether the watch of its memory limit has woken.
+    /// Whether the watch of the memory limit woke.
     pub is_near_limit: bool,
-    /// The disks that are limited.
+    /// The disks whose traffic is limited.
     pub disks: &'a [Device],
 }
 
-/// A memory limit in force.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct MemoryInForce {
     planned_bytes: u64,
     limit_bytes: u64,
-    /// Whether all of its files are written.
+    /// Whether all files of the limit are written.
     is_complete: bool,
 }
 
@@ -85,26 +69,8 @@ pub struct Limiter {
     disk: Option<(Place, Option<u64>)>,
 }
 
-/// What has to be written for one resource, and what is in force when it has been.
-#[derive(Debug)]
-pub struct Step {
-    pub changes: Vec<Change>,
-    settles: Settles,
-    /// Whether the plan is as it was, and the limit follows what is resident.
-    pub follows_use: bool,
-    /// Files of somebody else's group that hold what they held before, after this step.
-    returned: Vec<(PathBuf, LimitFile)>,
-}
-
-#[derive(Debug, Clone, Copy)]
-enum Settles {
-    Cpu(CpuLimits),
-    Memory(Option<MemoryInForce>),
-    Disk(Option<u64>),
-}
-
 impl Limiter {
-    /// Where a resource is limited from now on; nothing is in force there yet.
+    /// Sets the group in which a resource is limited. No limit is in force there yet.
     pub fn limit_in(&mut self, controller: Controller, place: Option<Place>) {
         match controller {
             Controller::Cpu => self.cpu = place.map(|place| (place, CpuLimits::default())),
@@ -114,12 +80,10 @@ impl Limiter {
         }
     }
 
-    /// The groups in which something is limited.
+    /// The groups in which a resource is limited.
     pub fn groups(&self) -> impl Iterator<Item = &Path> {
-        let places = Controller::ALL
-            .into_iter()
-            .filter_map(|one| self.place(one));
-        places.map(|place| place.group.as_path())
+        let all = Controller::ALL.into_iter();
+        all.filter_map(|one| Some(self.place(one)?.group.as_path()))
     }
 
     /// The group in which a resource is limited.
@@ -132,7 +96,7 @@ impl Limiter {
         }
     }
 
-    /// The limits that the kernel follows now.
+    /// The limits that the kernel enforces now.
     pub fn in_force(&self) -> Limits {
         let cpu = self.cpu.as_ref().map(|(_, limits)| *limits);
         let cpu = cpu.unwrap_or_default();
@@ -146,16 +110,16 @@ impl Limiter {
         }
     }
 
-    /// What has to change for the plan's limits, resource by resource; what is in force already
-    /// is left out. What the files of somebody else's group hold is in the journal before this
-    /// returns. A resource whose files cannot be read is tried again with the next call.
+    /// The changes from the limits in force to the planned ones, one step per resource. Journals the
+    /// values of the container executor's files before it returns. A resource whose files cannot
+    /// be read is tried again with the next call.
     pub fn steps(
         &self,
         planned: &Limits,
         circumstances: Circumstances<'_>,
         files: &mut KernelFiles,
         journal: &mut Journal,
-    ) -> Vec<Result<Step, LimitError>> {
+    ) -> Vec<Result<LimitStep, LimitError>> {
         let cpu = self.cpu_step(planned, files, journal);
         let memory = self.memory_step(planned, circumstances, files, journal);
         let disk = self.disk_step(planned, circumstances.disks, files, journal);
@@ -163,26 +127,20 @@ impl Limiter {
         steps.filter_map(Result::transpose).collect()
     }
 
-    /// Takes a step for done, or puts what it was about off to the next call.
+    /// Records that the changes of a step were written.
     pub fn settle(
         &mut self,
-        step: &Step,
+        step: &LimitStep,
         files: &mut KernelFiles,
         journal: &mut Journal,
     ) -> Result<(), JournalError> {
-        match (
-            step.settles,
-            &mut self.cpu,
-            &mut self.memory,
-            &mut self.disk,
-        ) {
-            (Settles::Cpu(limits), Some((_, in_force)), _, _) => *in_force = limits,
-            (Settles::Memory(memory), _, Some((_, in_force)), _) => *in_force = memory,
-            (Settles::Disk(cap), _, _, Some((_, in_force))) => *in_force = cap,
-            _ => {}
+        match step.settles {
+            Settles::Cpu(limits) => set_in_force(&mut self.cpu, limits),
+            Settles::Memory(memory) => set_in_force(&mut self.memory, memory),
+            Settles::Disk(cap) => set_in_force(&mut self.disk, cap),
         }
         for (group, file) in &step.returned {
-            // Its owner may write it from now on: what was written here says nothing.
+            // The executor may write the file from now on, so the remembered value is void.
             files.forget(group);
             journal.forget_former(group, *file)?;
         }
@@ -194,34 +152,29 @@ impl Limiter {
         planned: &Limits,
         files: &mut KernelFiles,
         journal: &mut Journal,
-    ) -> Result<Option<Step>, LimitError> {
-        let Some((place, in_force)) = &self.cpu else {
-            return Ok(None);
-        };
+    ) -> Result<Option<LimitStep>, LimitError> {
         let limits = CpuLimits {
             weight_cores: planned.cpu_weight_cores,
             cap_cores: planned.cpu_cap_cores,
         };
-        if limits == *in_force {
+        let Some((place, _)) = self.cpu.as_ref().filter(|(_, now)| *now != limits) else {
             return Ok(None);
-        }
+        };
         let group = &place.group;
-        let (settings, own) = match place.version {
+        let (settings, all) = match place.version {
             Version::One => {
                 let is_own = place.owner == Owner::Agent;
                 let around = files.around(group, &place.mount_point, is_own)?;
-                let own = [LimitFile::CpuShares, LimitFile::CpuQuota];
-                (cpu_v1(limits, around), own)
+                let all = [LimitFile::CpuShares, LimitFile::CpuQuota];
+                (cpu_v1(limits, around), all)
             }
             Version::Two => {
-                let own = [LimitFile::CpuWeight, LimitFile::CpuMax];
-                (cpu_v2(limits, period_us(group)?), own)
+                let all = [LimitFile::CpuWeight, LimitFile::CpuMax];
+                (cpu_v2(limits, period_us(group)?), all)
             }
         };
         let settles = Settles::Cpu(limits);
-        place
-            .step(settings, &own, settles, files, journal)
-            .map(Some)
+        plan_step(place, settings, &all, settles, files, journal).map(Some)
     }
 
     fn memory_step(
@@ -230,56 +183,50 @@ impl Limiter {
         circumstances: Circumstances<'_>,
         files: &mut KernelFiles,
         journal: &mut Journal,
-    ) -> Result<Option<Step>, LimitError> {
+    ) -> Result<Option<LimitStep>, LimitError> {
         let Some((place, in_force)) = &self.memory else {
             return Ok(None);
-        };
-        let own: &[LimitFile] = match place.version {
-            Version::One => &[LimitFile::MemoryLimit],
-            Version::Two => &[LimitFile::MemoryMax, LimitFile::MemoryHigh],
         };
         let Some(planned_bytes) = planned.memory_bytes else {
             if in_force.is_none() {
                 return Ok(None);
             }
+            let all: &[LimitFile] = match place.version {
+                Version::One => &[LimitFile::MemoryLimit],
+                Version::Two => &[LimitFile::MemoryMax, LimitFile::MemoryHigh],
+            };
             let settles = Settles::Memory(None);
-            return place
-                .step(Vec::new(), own, settles, files, journal)
-                .map(Some);
+            return plan_step(place, Vec::new(), all, settles, files, journal).map(Some);
         };
         let Some(resident_bytes) = circumstances.resident_bytes else {
             return Ok(None);
         };
+        let is_of_same_plan = in_force.is_some_and(|now| now.planned_bytes == planned_bytes);
         let next = |charged_bytes| {
             let held = HeldMemory {
                 resident_bytes,
                 charged_bytes,
             };
-            let before = in_force.map(|in_force| Before {
-                limit_bytes: in_force.limit_bytes,
-                is_of_same_plan: in_force.planned_bytes == planned_bytes,
+            let before = in_force.map(|now| Before {
+                limit_bytes: now.limit_bytes,
+                is_of_same_plan,
             });
-            let Circumstances {
-                margin,
-                is_near_limit,
-                ..
-            } = circumstances;
-            next_limit(before, planned_bytes, held, margin, is_near_limit)
+            let (margin, is_near) = (circumstances.margin, circumstances.is_near_limit);
+            next_limit(before, planned_bytes, held, margin, is_near)
         };
-        let stays = |in_force: &MemoryInForce| {
-            let is_same = in_force.planned_bytes == planned_bytes;
-            is_same && in_force.is_complete && next(0) == in_force.limit_bytes
-        };
-        if in_force.as_ref().is_some_and(stays) {
+        let stays = |now: MemoryInForce| now.is_complete && next(0) == now.limit_bytes;
+        if is_of_same_plan && in_force.is_some_and(stays) {
             // Most rounds end here, without a read.
             return Ok(None);
         }
-        let charged_bytes = place.charged_bytes()?;
-        let before = in_force.map(|in_force| in_force.limit_bytes);
+        let charged_bytes = charged_bytes(place)?;
         let limit_bytes = next(charged_bytes);
         let (settings, is_complete) = match place.version {
             Version::One => (memory_v1(limit_bytes), true),
-            Version::Two => memory_v2(limit_bytes, before, charged_bytes),
+            Version::Two => {
+                let before = in_force.map(|now| now.limit_bytes);
+                memory_v2(limit_bytes, before, charged_bytes)
+            }
         };
         let settled = MemoryInForce {
             planned_bytes,
@@ -289,16 +236,10 @@ impl Limiter {
         if *in_force == Some(settled) && is_complete {
             return Ok(None);
         }
-        // A file that waits for its turn is not lifted meanwhile.
-        let own: Vec<LimitFile> = own
-            .iter()
-            .copied()
-            .filter(|file| settings.iter().any(|(set, _)| set == file))
-            .collect();
         let settles = Settles::Memory(Some(settled));
-        let mut step = place.step(settings, &own, settles, files, journal)?;
-        let before = in_force.map(|in_force| in_force.planned_bytes);
-        step.follows_use = before == Some(planned_bytes);
+        // No file is lifted: one without a setting waits for its turn.
+        let mut step = plan_step(place, settings, &[], settles, files, journal)?;
+        step.follows_use = is_of_same_plan;
         Ok(Some(step))
     }
 
@@ -308,106 +249,34 @@ impl Limiter {
         disks: &[Device],
         files: &mut KernelFiles,
         journal: &mut Journal,
-    ) -> Result<Option<Step>, LimitError> {
-        let Some((place, in_force)) = &self.disk else {
+    ) -> Result<Option<LimitStep>, LimitError> {
+        let cap = planned.disk_cap_bytes_per_s;
+        let Some((place, _)) = self.disk.as_ref().filter(|(_, now)| *now != cap) else {
             return Ok(None);
         };
-        let cap = planned.disk_cap_bytes_per_s;
-        if cap == *in_force {
-            return Ok(None);
-        }
         let settings_of = match place.version {
             Version::One => disk_v1,
             Version::Two => disk_v2,
         };
         let settings = cap.map_or_else(Vec::new, |cap| settings_of(cap, disks));
-        let own: Vec<LimitFile> = settings_of(u64::MAX, disks)
-            .into_iter()
-            .map(|(file, _)| file)
-            .collect();
-        let settles = Settles::Disk(cap);
-        place
-            .step(settings, &own, settles, files, journal)
-            .map(Some)
+        let all = settings_of(u64::MAX, disks).into_iter();
+        let all: Vec<LimitFile> = all.map(|(file, _)| file).collect();
+        plan_step(place, settings, &all, Settles::Disk(cap), files, journal).map(Some)
     }
 }
 
-impl Place {
-    /// What is charged to the group now, page cache included.
-    fn charged_bytes(&self) -> Result<u64, KernelFileError> {
-        read_value(&self.group.join(match self.version {
-            Version::One => "memory.usage_in_bytes",
-            Version::Two => "memory.current",
-        }))
-    }
-
-    /// `own` are all files of the resource: what no setting names is lifted.
-    fn step(
-        &self,
-        settings: Vec<Setting>,
-        own: &[LimitFile],
-        settles: Settles,
-        files: &mut KernelFiles,
-        journal: &mut Journal,
-    ) -> Result<Step, LimitError> {
-        let group = &self.group;
-        let set = |file: &LimitFile| settings.iter().any(|(set, _)| set == file);
-        let lifted: Vec<LimitFile> = own.iter().copied().filter(|file| !set(file)).collect();
-        let mut step = Step {
-            changes: Vec::new(),
-            settles,
-            follows_use: false,
-            returned: Vec::new(),
-        };
-        if self.owner == Owner::ContainerExecutor {
-            remember(group, &settings, files, journal)?;
-        }
-        for (file, value) in settings {
-            let value = match journal.former_value(group, file) {
-                // The executor's own bound is never loosened.
-                Some(former) => value.tighter(former),
-                None => value,
-            };
-            step.push(group, file, value);
-        }
-        for file in lifted {
-            match (self.owner, journal.former_value(group, file)) {
-                (Owner::Agent, _) => step.push(group, file, file.lifted()),
-                (Owner::ContainerExecutor, Some(former)) => {
-                    step.push(group, file, former);
-                    step.returned.push((group.clone(), file));
-                }
-                (Owner::ContainerExecutor, None) => {}
-            }
-        }
-        Ok(step)
+fn set_in_force<T>(resource: &mut Option<(Place, T)>, limit: T) {
+    if let Some((_, in_force)) = resource {
+        *in_force = limit;
     }
 }
 
-impl Step {
-    fn push(&mut self, group: &Path, file: LimitFile, value: Value) {
-        self.changes.push(Change {
-            group: group.into(),
-            file,
-            value,
-        });
-    }
-}
-
-fn remember(
-    group: &Path,
-    settings: &[Setting],
-    files: &mut KernelFiles,
-    journal: &mut Journal,
-) -> Result<(), LimitError> {
-    let mut former = Vec::new();
-    for (file, _) in settings {
-        if journal.former_value(group, *file).is_none() {
-            files.forget(group);
-            former.push((*file, read_limit(group, *file)?));
-        }
-    }
-    Ok(journal.remember_former(group, former)?)
+/// The memory charged to the group, page cache included.
+fn charged_bytes(place: &Place) -> Result<u64, KernelFileError> {
+    read_value(&place.group.join(match place.version {
+        Version::One => "memory.usage_in_bytes",
+        Version::Two => "memory.current",
+    }))
 }
 
 #[cfg(test)]

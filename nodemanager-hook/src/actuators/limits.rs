@@ -1,5 +1,5 @@
-//! The limits of one container as values of kernel files: a function for each resource and
-//! version, which neither reads nor writes.
+//! A container's limits as values of kernel files: one function per resource and cgroup version,
+//! without I/O.
 
 pub mod cpu;
 pub mod disk;
@@ -7,6 +7,5 @@ pub mod memory;
 
 use super::{LimitFile, Value};
 
-/// A kernel file of a group, and what it is to hold. Where the order matters, settings stand in
-/// the order in which they have to be written.
+/// A limit file and its new value. Settings are listed in the order in which they must be written.
 pub type Setting = (LimitFile, Value);

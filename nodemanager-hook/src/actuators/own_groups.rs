@@ -10,9 +10,9 @@ use std::{
 use nix::fcntl::{Flock, FlockArg};
 
 use super::{
-    kernel_files::{KernelFileError, KernelFiles},
-    limit_file::{LimitFile, Value},
-    limiter::LimitError,
+    KernelFileError, KernelFiles, LimitError, LimitFile,
+    file_access::write_text,
+    kernel_files::make_group,
     limits::cpu::{shares, weight},
     pass_on::pass_on,
 };
@@ -22,10 +22,10 @@ use crate::{
     journal::Journal,
 };
 
-/// Both anonymous and file pages follow a process that is moved.
+/// `memory.move_charge_at_immigrate`: anonymous and file pages follow a moved process.
 const MOVE_CHARGES: &str = "3";
 
-/// The parent in each hierarchy that can be used, and what is made below it.
+/// The parent in each usable hierarchy, and the containers' groups below it.
 #[derive(Debug)]
 pub struct OwnGroups {
     /// Each controller that works below the parent, with the hierarchy that serves it.
@@ -36,13 +36,13 @@ pub struct OwnGroups {
 }
 
 impl OwnGroups {
-    /// Makes what is missing of the parent. What is made here gets the weight of the whole node:
-    /// with the default weight all containers together would count as one process beside the
-    /// rest of the node. Gives why controllers are left out, too.
+    /// Makes the missing groups of the parent path. They get the weight of the whole node: with
+    /// the default weight all containers together would count as one process beside the rest of
+    /// the node. Also returns why a controller is not served.
     ///
     /// # Errors
-    /// Without CPU accounting no container can be followed in a group: no such hierarchy, one
-    /// that cannot be written, or another agent below the same parent.
+    /// Without CPU accounting no container can be followed in a group. Another agent may hold the
+    /// parent.
     pub fn prepare(
         hierarchies: &Hierarchies,
         parent: &Path,
@@ -54,7 +54,7 @@ impl OwnGroups {
         let mut left_out = Vec::new();
         for controller in Controller::ALL {
             let prepared = match hierarchies.serving(controller) {
-                Some(one) => prepare(one, controller, parent, files, journal).map(|()| one),
+                Some(one) => prepare(one, controller, parent, journal).map(|()| one),
                 None => Err(not_served(controller)),
             };
             match prepared {
@@ -64,49 +64,47 @@ impl OwnGroups {
             }
         }
         weigh(&served, node_cores, files, journal)?;
-        // Cpu stands first where it is served; any one of them would do.
+        // Every agent locks the first hierarchy. CPU accounting at least is served.
         let (_, first) = &served[0];
-        Ok((
-            Self {
-                _lock: lock(&first.mount_point().join(parent))?,
-                served,
-                parent: parent.into(),
-            },
-            left_out,
-        ))
+        let lock = lock(&first.mount_point().join(parent))?;
+        let groups = Self {
+            served,
+            parent: parent.into(),
+            _lock: lock,
+        };
+        Ok((groups, left_out))
     }
 
-    /// Whether containers can be put into a group for it.
-    pub fn serve(&self, controller: Controller) -> bool {
+    /// Whether the agent can make containers' groups for a controller.
+    pub fn serves(&self, controller: Controller) -> bool {
         self.hierarchy(controller).is_some()
     }
 
-    /// Where a controller works.
     pub fn hierarchy(&self, controller: Controller) -> Option<&Hierarchy> {
         let mut served = self.served.iter();
         let found = served.find(|(one, _)| *one == controller);
         found.map(|(_, hierarchy)| hierarchy)
     }
 
-    /// The group around the containers' groups for a controller.
+    /// The parent of the containers' groups for a controller.
     pub fn parent_of(&self, controller: Controller) -> Option<PathBuf> {
         let hierarchy = self.hierarchy(controller)?;
         Some(hierarchy.mount_point().join(&self.parent))
     }
 
-    /// A container's group for a controller; one group may be for several.
+    /// A container's group for a controller. Controllers of one hierarchy share a group.
     pub fn group(&self, controller: Controller, container: &ContainerId) -> Option<PathBuf> {
         let parent = self.parent_of(controller)?;
         Some(parent.join(container.as_str()))
     }
 
     /// Whether a group is below the parent.
-    pub fn hold(&self, group: &Path) -> bool {
+    pub fn contains(&self, group: &Path) -> bool {
         let mut parents = self.parents().into_iter();
         parents.any(|parent| group.starts_with(parent))
     }
 
-    /// Groups of containers that are below the parent now.
+    /// The containers' groups that exist below the parent.
     pub fn present(&self) -> Vec<PathBuf> {
         self.parents()
             .into_iter()
@@ -118,17 +116,14 @@ impl OwnGroups {
     }
 
     /// Makes a container's group.
-    ///
-    /// # Errors
-    /// Those of making a directory.
-    pub fn make(&self, group: &Path, files: &mut KernelFiles) -> Result<(), KernelFileError> {
-        files.make_group(group)?;
+    pub fn make(&self, group: &Path) -> Result<(), KernelFileError> {
+        make_group(group)?;
         let move_charges = group.join("memory.move_charge_at_immigrate");
         if move_charges.exists()
-            && let Err(error) = files.write_text(&move_charges, MOVE_CHARGES)
+            && let Err(error) = write_text(&move_charges, MOVE_CHARGES)
         {
-            // Kernels of today have the file and do not know how any more.
-            log::debug!("memory stays charged to where it was: {error}");
+            // Recent kernels keep the file but refuse the write.
+            log::debug!("memory stays charged to the container's former group: {error}");
         }
         Ok(())
     }
@@ -143,7 +138,6 @@ fn prepare(
     hierarchy: &Hierarchy,
     controller: Controller,
     parent: &Path,
-    files: &mut KernelFiles,
     journal: &mut Journal,
 ) -> Result<(), LimitError> {
     let mut group = hierarchy.mount_point().to_owned();
@@ -151,18 +145,16 @@ fn prepare(
         group.push(name);
         if !group.is_dir() {
             journal.remember_made(&group)?;
-            files.make_group(&group)?;
+            make_group(&group)?;
         }
     }
     match (hierarchy.version(), controller.name(hierarchy.version())) {
-        (Version::Two, Some(name)) => {
-            pass_on(name, hierarchy.mount_point(), parent, files, journal)
-        }
+        (Version::Two, Some(name)) => pass_on(name, hierarchy.mount_point(), parent, journal),
         _ => Ok(()),
     }
 }
 
-/// Gives what the agent made around the containers' groups the weight of the node.
+/// Gives the groups that the agent made around the containers' groups the weight of the node.
 fn weigh(
     served: &[(Controller, Hierarchy)],
     node_cores: f32,
@@ -173,7 +165,7 @@ fn weigh(
     let Some((_, hierarchy)) = served.find(|(one, _)| *one == Controller::Cpu) else {
         return Ok(());
     };
-    let (file, value): (LimitFile, Value) = match hierarchy.version() {
+    let (file, value) = match hierarchy.version() {
         Version::One => (LimitFile::CpuShares, shares(node_cores.into())),
         Version::Two => (LimitFile::CpuWeight, weight(node_cores.into())),
     };

@@ -1,43 +1,41 @@
-//! Controllers of version 2, passed from each group on to the groups in it.
+//! Version 2: controllers enabled for the children of a group, in `cgroup.subtree_control`.
 //!
-//! A controller works in a group only when all groups around it pass it on, and a group that does
-//! may hold no processes itself, but for the root.
+//! A controller works in a group only if every ancestor enables it for its children. A group that
+//! does may hold no processes itself; the root is exempt.
 
 use std::path::Path;
 
 use super::{
-    kernel_files::{KernelFiles, read_text},
-    limiter::LimitError,
+    LimitError,
+    file_access::{read_text, write_text},
 };
 use crate::journal::{Journal, JournalError};
 
 const FILE: &str = "cgroup.subtree_control";
 
-/// Lets a controller work in the groups of `parent`, which is below `mount_point`.
+/// Enables a controller for the children of `parent`, which is below `mount_point`.
 ///
 /// # Errors
-/// A group that does not pass it on: it holds processes, or is not the agent's to change.
+/// A group that holds processes, or that the agent may not change.
 pub fn pass_on(
     controller: &str,
     mount_point: &Path,
     parent: &Path,
-    files: &mut KernelFiles,
     journal: &mut Journal,
 ) -> Result<(), LimitError> {
     let mut group = mount_point.to_owned();
-    let names = parent.iter();
-    for name in std::iter::once(None).chain(names.map(Some)) {
+    for name in std::iter::once(None).chain(parent.iter().map(Some)) {
         group.extend(name);
         let path = group.join(FILE);
-        let passed_on = read_text(&path)?;
-        if passed_on
+        let enabled = read_text(&path)?;
+        if enabled
             .split_ascii_whitespace()
             .any(|one| one == controller)
         {
             continue;
         }
         journal.remember_passed_on(&group, controller)?;
-        if let Err(error) = files.write_text(&path, &format!("+{controller}")) {
+        if let Err(error) = write_text(&path, &format!("+{controller}")) {
             journal.forget_passed_on(&group, controller)?;
             return Err(error.into());
         }
@@ -45,17 +43,11 @@ pub fn pass_on(
     Ok(())
 }
 
-/// Passes on no longer what the agent began to; gives what could not be undone.
-///
-/// # Errors
-/// Those of the journal.
-pub fn take_back(
-    files: &mut KernelFiles,
-    journal: &mut Journal,
-) -> Result<Vec<LimitError>, JournalError> {
+/// Disables the controllers that the agent enabled. Returns the failures.
+pub fn take_back(journal: &mut Journal) -> Result<Vec<LimitError>, JournalError> {
     let mut failed = Vec::new();
     for (group, controller) in journal.passed_on().to_vec().iter().rev() {
-        match files.write_text(&group.join(FILE), &format!("-{controller}")) {
+        match write_text(&group.join(FILE), &format!("-{controller}")) {
             Err(error) if !error.is_gone() => failed.push(error.into()),
             _ => journal.forget_passed_on(group, controller)?,
         }
@@ -70,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_groups_around_do_not_pass_on_yet_is_and_is_taken_back() {
+    fn a_controller_is_enabled_where_it_is_not_and_disabled_there_again() {
         let directory = tempfile::tempdir().unwrap();
         let root = directory.path();
         let journal_file = root.join("journal");
@@ -78,9 +70,8 @@ mod tests {
         for (group, passed_on) in [("", "cpu io memory\n"), ("a", "memory\n"), ("a/b", "")] {
             fs::write(root.join(group).join(FILE), passed_on).unwrap();
         }
-        let files = &mut KernelFiles::default();
         let mut journal = Journal::load(&journal_file).unwrap();
-        pass_on("io", root, Path::new("a/b"), files, &mut journal).unwrap();
+        pass_on("io", root, Path::new("a/b"), &mut journal).unwrap();
         let text = |group: &str| fs::read_to_string(root.join(group).join(FILE)).unwrap();
         assert_eq!(
             [text(""), text("a"), text("a/b")],
@@ -88,7 +79,7 @@ mod tests {
         );
 
         let mut journal = Journal::load(&journal_file).unwrap();
-        assert!(take_back(files, &mut journal).unwrap().is_empty());
+        assert!(take_back(&mut journal).unwrap().is_empty());
         assert_eq!(
             [text(""), text("a"), text("a/b")],
             ["cpu io memory\n", "-io", "-io"]
@@ -97,11 +88,10 @@ mod tests {
     }
 
     #[test]
-    fn a_group_that_cannot_pass_it_on_is_named_and_nothing_is_left_to_undo() {
+    fn a_group_that_refuses_a_controller_is_named_and_leaves_nothing_to_undo() {
         let directory = tempfile::tempdir().unwrap();
         let mut journal = Journal::load(&directory.path().join("journal")).unwrap();
-        let files = &mut KernelFiles::default();
-        let error = pass_on("io", directory.path(), Path::new("a"), files, &mut journal);
+        let error = pass_on("io", directory.path(), Path::new("a"), &mut journal);
         let error = error.unwrap_err().to_string();
         assert!(error.contains("cgroup.subtree_control"), "{error}");
         assert!(journal.passed_on().is_empty());

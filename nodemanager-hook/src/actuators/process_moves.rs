@@ -1,74 +1,80 @@
-//! Processes moved from group to group, and never a stranger among them.
+//! Moves processes between groups without moving a process that got a reused pid.
 
 use std::{io, path::Path};
 
-use super::kernel_files::{KernelFileError, KernelFiles, read_pids};
+use nix::errno::Errno;
+
+use super::{
+    file_access::{KernelFileError, write_text},
+    group_state::read_pids,
+};
 use crate::{
     cgroups::Hierarchy,
     sensors::{ProcFs, ProcessKey},
 };
 
-/// How often a group is emptied before its last processes are left to the next round: each pass
-/// finds what forked during the pass before.
-const MOST_PASSES: usize = 50;
+/// Passes over a group before its last processes are left to the next round. Each pass finds the
+/// processes forked during the pass before.
+const MAX_PASSES: usize = 50;
 
-/// What became of a process that was to be moved.
+/// The outcome of moving a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Moved {
     Yes,
-    /// It had ended.
+    /// The process had ended.
     Gone,
-    /// It had ended, and its pid was another process' by then. That one is where it was.
-    PidGivenAnew,
+    /// The process had ended and its pid was reused. The new process is in its own group again.
+    PidReused,
 }
 
 /// Moves a process with all its threads.
 ///
-/// The kernel takes a pid for whoever has it at that moment, so the start is compared afterwards.
-///
-/// # Errors
-/// Those of `/proc` and of the groups.
+/// The kernel moves whichever process has the pid at that moment, so the start time is compared
+/// afterwards.
 pub fn move_process(
     key: ProcessKey,
     hierarchy: &Hierarchy,
     to: &Path,
     proc: &ProcFs,
-    files: &mut KernelFiles,
 ) -> Result<Moved, KernelFileError> {
     let unreadable = |error| KernelFileError::new("read a process in", &proc.path(""), error);
     let Some(cgroup) = proc.cgroup(key.pid).map_err(unreadable)? else {
         return Ok(Moved::Gone);
     };
     let Some(before) = hierarchy.directory_of(&cgroup) else {
-        let outside = io::Error::other("its group is outside of what is mounted");
+        let outside = io::Error::other("its group is outside of the mounted hierarchy");
         let action = format!("move process {} to", key.pid);
         return Err(KernelFileError::new(action, to, outside));
     };
-    if !files.write_pid(key.pid, to)? {
+    if !write_pid(key.pid, to)? {
         return Ok(Moved::Gone);
     }
     match proc.process(key.pid).map_err(unreadable)? {
         Some(process) if process.key() != key => {
-            files.write_pid(key.pid, &before)?;
-            Ok(Moved::PidGivenAnew)
+            write_pid(key.pid, &before)?;
+            Ok(Moved::PidReused)
         }
         Some(_) => Ok(Moved::Yes),
         None => Ok(Moved::Gone),
     }
 }
 
-/// Moves everything that is in a group to another one.
-///
-/// # Errors
-/// Those of `/proc` and of the groups.
+/// Returns whether a process has the pid.
+fn write_pid(pid: u32, group: &Path) -> Result<bool, KernelFileError> {
+    match write_text(&group.join("cgroup.procs"), &pid.to_string()) {
+        Ok(()) => Ok(true),
+        Err(error) if error.is(Errno::ESRCH) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
 pub fn empty_group(
     group: &Path,
     hierarchy: &Hierarchy,
     to: &Path,
     proc: &ProcFs,
-    files: &mut KernelFiles,
 ) -> Result<(), KernelFileError> {
-    for _ in 0..MOST_PASSES {
+    for _ in 0..MAX_PASSES {
         let pids = match read_pids(group) {
             Err(error) if error.is_gone() => return Ok(()),
             pids => pids?,
@@ -81,7 +87,7 @@ pub fn empty_group(
                 .process(pid)
                 .map_err(|error| KernelFileError::new("read a process of", group, error))?;
             if let Some(process) = process {
-                move_process(process.key(), hierarchy, to, proc, files)?;
+                move_process(process.key(), hierarchy, to, proc)?;
             }
         }
     }
@@ -141,8 +147,7 @@ mod tests {
                 start_ticks,
             };
             let proc = ProcFs::new(self.directory.path());
-            let files = &mut KernelFiles::default();
-            move_process(key, &self.hierarchy, &self.group("after"), &proc, files).unwrap()
+            move_process(key, &self.hierarchy, &self.group("after"), &proc).unwrap()
         }
     }
 
@@ -155,14 +160,14 @@ mod tests {
     }
 
     #[test]
-    fn a_stranger_with_the_pid_of_an_ended_process_goes_back_to_where_it_was() {
+    fn a_process_with_a_reused_pid_goes_back_to_its_group() {
         let recorded = Recorded::new(6);
-        assert_eq!(recorded.move_process_of(5), Moved::PidGivenAnew);
+        assert_eq!(recorded.move_process_of(5), Moved::PidReused);
         assert_eq!(recorded.written_to("before"), "10");
     }
 
     #[test]
-    fn a_process_that_is_gone_is_not_moved() {
+    fn a_process_that_has_ended_is_not_moved() {
         let recorded = Recorded::new(5);
         fs::remove_dir_all(recorded.directory.path().join("10")).unwrap();
         assert_eq!(recorded.move_process_of(5), Moved::Gone);
@@ -170,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_outside_of_what_is_mounted_is_left_there() {
+    fn a_process_outside_of_the_mounted_hierarchy_is_not_moved() {
         let recorded = Recorded::new(5);
         let cgroup = recorded.directory.path().join("10/cgroup");
         fs::write(cgroup, "1:cpu:/../outside\n").unwrap();
@@ -179,8 +184,8 @@ mod tests {
             pid: 10,
             start_ticks: 5,
         };
-        let (to, files) = (recorded.group("after"), &mut KernelFiles::default());
-        let error = move_process(key, &recorded.hierarchy, &to, &proc, files).unwrap_err();
+        let to = recorded.group("after");
+        let error = move_process(key, &recorded.hierarchy, &to, &proc).unwrap_err();
         assert!(error.to_string().starts_with("cannot move process 10 to /"));
         assert_eq!(recorded.written_to("after"), "");
     }

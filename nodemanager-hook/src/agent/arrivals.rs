@@ -1,4 +1,4 @@
-//! Containers that the NodeManager names for the first time.
+//! Containers that the NodeManager lists for the first time.
 
 use std::{
     collections::BTreeMap,
@@ -18,8 +18,7 @@ use crate::{
 };
 
 impl Agent {
-    /// Gives every container that arrived its sensor and its first reading; those that the peer
-    /// may not name are left out.
+    /// Follows the new containers and reads them. A container that the peer may not name is refused.
     pub(super) fn arrive(
         &mut self,
         arrived: Vec<(ContainerId, Running)>,
@@ -78,7 +77,7 @@ impl Agent {
     }
 }
 
-/// The groups of a container that the container executor made, from the text of
+/// The groups that the container executor made for a container. `cgroup` is the text of
 /// `/proc/PID/cgroup`.
 pub(super) fn executors_groups(
     id: &ContainerId,
@@ -89,14 +88,14 @@ pub(super) fn executors_groups(
     let find = |controller: Controller| {
         let hierarchy = hierarchies.serving(controller)?;
         let group = named_after(&hierarchy.directory_of(cgroup)?, id)?;
-        let is_own = own.is_some_and(|own| own.hold(&group));
+        let is_own = own.is_some_and(|own| own.contains(&group));
         (!is_own && works_in(controller, hierarchy.version(), &group))
             .then_some((controller, group))
     };
     Controller::ALL.into_iter().filter_map(find).collect()
 }
 
-/// In version 2 a group has the files of the controllers that its parent passes on.
+/// In version 2 a group has the files of the controllers that its parent enables.
 fn works_in(controller: Controller, version: Version, group: &Path) -> bool {
     let file = match controller {
         Controller::Cpu => "cpu.max",

@@ -26,35 +26,35 @@ use crate::{
 #[derive(Debug)]
 pub struct Container {
     pub running: Running,
-    /// Nothing when the process was gone before the agent saw it.
+    /// None if the process ended before the agent saw it.
     pub root: Option<ProcessKey>,
     pub sensor: ContainerSensor,
-    /// Its processes at the last reading.
+    /// The processes at the last reading.
     pub pids: Vec<u32>,
     pub limiter: Limiter,
-    /// Groups that the agent made and that hold the whole tree, by controller; one group may be
-    /// there for several.
+    /// Groups that the agent made and that hold the whole process tree, by controller. Controllers
+    /// of one hierarchy share a group.
     pub own_groups: BTreeMap<Controller, PathBuf>,
-    /// Whether its own group for the network counts CPU time: one of version 2 does.
+    /// Whether the own group for the network counts CPU time, as version 2 groups do.
     has_cpu_time: bool,
     /// Groups that the container executor made.
     pub executors_groups: BTreeMap<Controller, PathBuf>,
-    /// Its tree could not be moved to an own group; that is tried again with the next plan.
+    /// The tree could not be moved to an own group. The next plan tries again.
     pub held_back: bool,
-    /// Nothing where it is not counted.
+    /// None if the network is not counted.
     pub network: Option<ContainerNetwork>,
-    /// Waits for its memory limit to be near.
+    /// The watch of the memory limit.
     pub watched: Option<Watched>,
     pub heap_follower: HeapFollower,
-    /// What its JVMs are to fit because the node is short of memory.
+    /// The memory target of the JVMs while the node is short of memory.
     pub smaller_bytes: Option<u64>,
-    /// Its JVMs were asked for that and are not as they were yet.
+    /// The JVMs were asked to shrink for the node and are not restored yet.
     pub gave_back_for_node: bool,
     pub history: History,
 }
 
 impl Container {
-    /// A container that is measured by its process tree.
+    /// A container measured by its process tree.
     pub fn new(running: Running, root: Option<ProcessKey>) -> Self {
         Self {
             running,
@@ -75,21 +75,18 @@ impl Container {
         }
     }
 
-    /// Whether it is already followed from this process on.
+    /// Whether the container is followed from this root process.
     pub fn begins_at(&self, pid: u32) -> bool {
         self.running.pid == pid && self.root.is_some()
     }
 
-    /// Whether it may be moved to groups of the agent's.
+    /// Whether the container may be moved to own groups.
     pub fn can_be_moved(&self) -> bool {
         self.root.is_some() && !self.held_back
     }
 
-    /// Measures and limits it in the groups that it has now. What is limited in a group where it
-    /// was already stays in force.
-    ///
-    /// # Errors
-    /// Files of a group that cannot be opened.
+    /// Measures and limits the container in its present groups. Limits in an unchanged group stay
+    /// in force.
     pub fn settle(&mut self, hierarchies: &Hierarchies) -> io::Result<()> {
         for controller in [Controller::Cpu, Controller::Memory, Controller::Disk] {
             let place = self.place(controller, hierarchies);
@@ -105,12 +102,12 @@ impl Container {
         };
         let disk = measured(Controller::Disk);
         let network = measured(Controller::Network).filter(|_| self.has_cpu_time);
+        let is_version_2 = |group: &&PathBuf| {
+            let hierarchy = hierarchies.of(group);
+            hierarchy.is_some_and(|one| one.version() == Version::Two)
+        };
         self.sensor.measure(MeasuredGroups {
-            members: self
-                .listing_group()
-                .and_then(|group| Some((group, hierarchies.of(group)?.version())))
-                .filter(|(_, version)| *version == Version::Two)
-                .map(|(group, _)| group.clone()),
+            members: self.listing_group().filter(is_version_2).cloned(),
             // Version 2 counts CPU time in every group.
             cpu: measured(Controller::CpuAccounting).or(network),
             throttling: measured(Controller::Cpu),
@@ -122,29 +119,27 @@ impl Container {
 
     fn place(&self, controller: Controller, hierarchies: &Hierarchies) -> Option<Place> {
         let group = self.group(controller)?;
-        let owner = match self.own_groups.contains_key(&controller) {
-            true => Owner::Agent,
-            false => Owner::ContainerExecutor,
-        };
         let hierarchy = hierarchies.of(group)?;
         Some(Place {
             group: group.clone(),
             version: hierarchy.version(),
             mount_point: hierarchy.mount_point().into(),
-            owner,
+            owner: match self.own_groups.contains_key(&controller) {
+                true => Owner::Agent,
+                false => Owner::ContainerExecutor,
+            },
         })
     }
 
-    /// The group that it has for a controller.
+    /// The container's group for a controller.
     pub fn group(&self, controller: Controller) -> Option<&PathBuf> {
         let own = self.own_groups.get(&controller);
         own.or_else(|| self.executors_groups.get(&controller))
     }
 
-    /// The group of the agent's that lists all of its processes and counts their CPU time: of version
-    /// 2 where there is one.
-    /// Nothing where the container executor has a group for them, since a runtime may have made
-    /// groups in that.
+    /// The own group that lists all processes of the container and counts their CPU time, in
+    /// version 2 if possible. None if the container executor made the group for CPU accounting: a
+    /// runtime may have made groups in it.
     pub fn listing_group(&self) -> Option<&PathBuf> {
         let accounting = Controller::CpuAccounting;
         if self.executors_groups.contains_key(&accounting) {
@@ -156,7 +151,7 @@ impl Container {
             .or_else(|| self.own_groups.get(&accounting))
     }
 
-    /// Its processes as its groups list them now, in ascending order; nothing without a group.
+    /// The processes listed by the container's groups, in ascending order. None without a group.
     pub fn listed_pids(&self) -> Option<Result<Vec<u32>, KernelFileError>> {
         if let Some(group) = self.listing_group() {
             return Some(match self.sensor.pids() {
@@ -168,7 +163,7 @@ impl Container {
         Some(read_pids_below(executors))
     }
 
-    /// The limits that the kernel follows now.
+    /// The limits that the kernel enforces now.
     pub fn in_force(&self) -> Limits {
         let mut limits = self.limiter.in_force();
         if let Some(network) = &self.network {
@@ -177,20 +172,17 @@ impl Container {
         limits
     }
 
-    /// The own groups, each once.
+    /// The own groups without repetition.
     pub fn distinct_own_groups(&self) -> BTreeSet<PathBuf> {
         self.own_groups.values().cloned().collect()
     }
 
-    /// Whether reading it takes a scan of all processes.
+    /// Whether reading the container takes a scan of all processes.
     pub fn needs_table(&self) -> bool {
         self.root.is_some() && self.sensor.needs_tree()
     }
 
-    /// Reads what it uses; nothing when its group is gone.
-    ///
-    /// # Errors
-    /// Files that are there but cannot be read.
+    /// Reads the container's usage. None if its group is gone.
     pub fn read(
         &mut self,
         proc: &ProcFs,

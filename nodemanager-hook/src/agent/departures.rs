@@ -1,4 +1,4 @@
-//! Containers that are gone, and the end of the agent.
+//! The end of a container, and the end of the agent.
 
 use std::{
     collections::BTreeSet,
@@ -8,13 +8,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use elastane_protocol::Limits;
-
 use super::{
-    Actuator, Agent,
+    Agent,
     limits::Wanted,
     memory::watch,
     network::{CountersNow, end as end_network},
+    warnings,
 };
 use crate::{
     actuators::{empty_group, take_back},
@@ -23,21 +22,21 @@ use crate::{
     sensors::ProcessTable,
 };
 
-/// How long a stopping agent waits for a group that has just been emptied.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// The time that a group which was just emptied gets to become free.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// What a stopping agent put back.
+/// The outcome of a stop.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Restored {
-    /// Own groups that are removed.
+    /// Own groups removed.
     pub removed: usize,
-    /// Groups that could not be removed or put back.
+    /// Groups and JVMs that could not be restored.
     pub failed: usize,
 }
 
 impl Agent {
-    /// A container is not in the list any more: it is read once more, since its group still
-    /// knows what it used up to its end, and its group is removed.
+    /// Ends a container that the NodeManager no longer lists. Reads it once more, since its group
+    /// still has its usage up to the end, then removes its group.
     pub(super) fn depart(&mut self, id: &ContainerId, now: Instant) {
         let Some(mut container) = self.containers.remove(id) else {
             return;
@@ -54,13 +53,7 @@ impl Agent {
         {
             self.samples.add(id, &reading);
         }
-        let wanted = Wanted {
-            id,
-            container: &mut container,
-            limits: Limits::default(),
-            reason: Reason::ContainerGone,
-            is_near_limit: false,
-        };
+        let wanted = Wanted::lifted(id, &mut container, Reason::ContainerGone);
         self.actuator.limit(vec![wanted], now, &mut self.troubles);
         watch(&mut container, &self.memory_watch, &mut self.troubles);
         let audit = (&mut self.actuator.audit, Reason::ContainerGone);
@@ -75,8 +68,8 @@ impl Agent {
         self.remove_leaving();
     }
 
-    /// Removes the groups that no container needs any more; what is left in them goes back to
-    /// where it was. One that is still busy is tried again at the next reading.
+    /// Removes the groups that no container needs any more. Their remaining processes return to
+    /// their former groups. A busy group is tried again at the next reading.
     pub(super) fn remove_leaving(&mut self) {
         for group in std::mem::take(&mut self.leaving) {
             self.put_back(&group);
@@ -86,8 +79,8 @@ impl Agent {
         }
     }
 
-    /// Lifts all limits, moves what runs back to where it came from and removes the own groups.
-    /// The agent does nothing any more afterwards.
+    /// Lifts all limits, returns all processes to their former groups and removes the own groups.
+    /// Every later call of the agent does nothing.
     pub fn stop(&mut self) -> Restored {
         self.stopped = true;
         if let Err(error) = fs::remove_file(&self.status_file)
@@ -99,13 +92,7 @@ impl Agent {
         let mut all = Vec::new();
         for (id, container) in &mut self.containers {
             groups.extend(container.distinct_own_groups());
-            all.push(Wanted {
-                id,
-                container,
-                limits: Limits::default(),
-                reason: Reason::AgentStops,
-                is_near_limit: false,
-            });
+            all.push(Wanted::lifted(id, container, Reason::AgentStops));
         }
         self.actuator.limit(all, Instant::now(), &mut self.troubles);
         for (id, container) in &mut self.containers {
@@ -120,8 +107,7 @@ impl Agent {
         }
         restored.failed += jvms_left;
         restored.removed += self.removed_at_start;
-        let foreign_left = self.actuator.journal.former().count();
-        restored.failed += foreign_left;
+        restored.failed += self.actuator.journal.former().count();
         self.remove_parents();
         for (kind, count) in self.troubles.counts() {
             log::info!("{kind}: {count}");
@@ -132,10 +118,11 @@ impl Agent {
         restored
     }
 
-    /// Waits a moment for groups that are busy; those that stay so are left in `groups`.
+    /// Empties and removes groups, and waits a moment for busy ones. Those that stay busy remain in
+    /// `groups`.
     pub(super) fn empty_and_remove(&mut self, groups: &mut BTreeSet<PathBuf>) -> Restored {
         let all = groups.len();
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + BUSY_TIMEOUT;
         loop {
             for group in std::mem::take(groups) {
                 self.put_back(&group);
@@ -146,11 +133,11 @@ impl Agent {
             if groups.is_empty() || Instant::now() > deadline {
                 break;
             }
-            // A process that is ending keeps its group busy for a moment.
+            // An ending process keeps its group busy for a moment.
             thread::sleep(Duration::from_millis(10));
         }
         for group in groups.iter() {
-            log::warn!("{} is left: it is still busy", group.display());
+            log::warn!("{} is not removed: it is still busy", group.display());
         }
         Restored {
             removed: all - groups.len(),
@@ -165,46 +152,44 @@ impl Agent {
         for group in made.iter().rev() {
             match self.actuator.files.remove_group(group) {
                 Ok(true) => {
-                    if let Err(error) = self.actuator.journal.forget_made(group) {
-                        self.troubles.warn("journal", error);
-                    }
+                    let saved = self.actuator.journal.forget_made(group);
+                    warnings::journal(&mut self.troubles, saved);
                 }
-                Ok(false) => log::info!("{} is left: others use it", group.display()),
-                Err(error) => self.troubles.warn("removing groups", error),
+                Ok(false) => log::info!("{} is not removed: others use it", group.display()),
+                Err(error) => self.troubles.warn("groups not removed", error),
             }
         }
-        let Actuator { files, journal, .. } = &mut self.actuator;
-        match take_back(files, journal) {
+        match take_back(&mut self.actuator.journal) {
             Ok(failed) => {
                 for error in failed {
-                    log::info!("a controller is passed on still: {error}");
+                    log::info!("a controller stays enabled: {error}");
                 }
             }
             Err(error) => self.troubles.warn("journal", error),
         }
     }
 
-    /// Moves what is in a group to where it was before.
+    /// Moves the processes of a group back to their former group.
     pub(super) fn put_back(&mut self, group: &Path) {
         let Some(hierarchy) = self.hierarchies.of(group) else {
             return;
         };
         let origin = self.actuator.journal.origin(group);
-        let files = &mut self.actuator.files;
-        if let Err(error) = empty_group(group, hierarchy, &origin, &self.proc, files) {
-            self.troubles.warn("putting processes back", error);
+        if let Err(error) = empty_group(group, hierarchy, &origin, &self.proc) {
+            self.troubles.warn("processes not moved back", error);
         }
     }
 
-    /// Says whether the group is gone.
+    /// Returns whether the group is gone.
     fn remove(&mut self, group: &Path) -> bool {
         let actuator = &mut self.actuator;
         let removed = actuator.files.remove_group(group).unwrap_or_else(|error| {
-            self.troubles.warn("removing groups", error);
+            self.troubles.warn("groups not removed", error);
             false
         });
-        if removed && let Err(error) = actuator.journal.forget_origin(group) {
-            self.troubles.warn("journal", error);
+        if removed {
+            let saved = actuator.journal.forget_origin(group);
+            warnings::journal(&mut self.troubles, saved);
         }
         removed
     }

@@ -1,31 +1,31 @@
-//! JVMs follow their container's memory in the plan: they give back before the limit comes down,
-//! may grow after it has risen, and are as they were when the plan does not limit them.
+//! JVMs follow the planned memory of their container: they shrink before the limit falls, may grow
+//! after it has risen, and are restored when the plan does not limit them.
 //!
-//! The limit itself is written elsewhere: it comes down as what is resident falls.
+//! [`super::limits`] writes the limit itself, which falls with the resident memory.
 
 use std::time::{Duration, Instant};
 
-use super::{Agent, heaps::FoundJvm};
+use super::{Agent, heaps::FoundJvm, warnings};
 use crate::{
     audit::Reason,
     container_id::ContainerId,
     jvm::{Reading, Step, Wish, heap_for_limit, heap_in_use},
 };
 
-/// How long a JVM has to give memory back before its limit is left above the plan's.
+/// How long a JVM has to shrink before its container's limit is left above the planned one.
 pub(super) const GIVE_UP_AFTER: Duration = Duration::from_secs(60);
 
-/// What the JVMs of a container are to fit.
+/// The memory that a container's JVMs have to fit.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct HeapTarget {
     pub bytes: u64,
-    /// Because the node is short of memory; else the plan says so.
+    /// Whether the node's shortage of memory asks for this, not the plan.
     pub is_for_node: bool,
 }
 
 impl Agent {
-    /// What the JVMs of each container have to do now; to be asked before limits change and
-    /// carried out, by [`Self::ask_heaps`], after that.
+    /// The next step of each container's JVMs. Computed before limits change; [`Self::ask_heaps`]
+    /// carries the steps out afterwards.
     pub(super) fn plan_heaps(&mut self, now: Instant) -> Vec<(ContainerId, Step)> {
         let mut steps = Vec::new();
         let ids: Vec<ContainerId> = self.containers.keys().cloned().collect();
@@ -48,7 +48,7 @@ impl Agent {
                 resident_bytes,
                 margin_bytes,
                 limit_bytes: match target_bytes.filter(fits) {
-                    // Nothing is left to do but for the limit to come down, if there is one.
+                    // The JVMs have shrunk enough; only the limit, if any, has to fall.
                     Some(target) if in_force.is_none_or(|limit| limit > target) => Some(target),
                     _ => in_force,
                 },
@@ -59,7 +59,7 @@ impl Agent {
         steps
     }
 
-    /// Asks JVMs for what is planned, and restores those that no plan limits any more.
+    /// Carries out the steps, and restores the JVMs that no plan limits any more.
     pub(super) fn ask_heaps(&mut self, steps: Vec<(ContainerId, Step)>, now: Instant) {
         for (id, step) in steps {
             match step {
@@ -75,7 +75,7 @@ impl Agent {
                     }
                 }
                 Step::Grow { limit_bytes } => {
-                    // Without a limit they are restored, which is seen to below.
+                    // Without a limit, `restore_heaps` below restores them.
                     if let Some(limit_bytes) = limit_bytes {
                         self.grow_heaps(&id, limit_bytes);
                     }
@@ -86,7 +86,7 @@ impl Agent {
                         self.heap_stays(&id, above_plan_bytes, now);
                     }
                 }
-                // The limit follows what is resident by itself.
+                // The limit follows the resident memory anyway.
                 Step::SetLimit { .. } => {}
             }
         }
@@ -109,23 +109,22 @@ impl Agent {
                 continue;
             }
             let used_bytes = jvm.heap.used_bytes;
-            // How much is missing says nothing of what is live, below which a JVM would collect
-            // without end.
-            let least_bytes = if is_for_node {
-                heap_in_use(used_bytes)
-            } else {
-                0
+            // The node's shortage says nothing about the live objects of the heap. Below their size
+            // a JVM would collect without end.
+            let min_bytes = match is_for_node {
+                true => heap_in_use(used_bytes),
+                false => 0,
             };
             let wish = Wish::Shrink {
-                heap_bytes: heap_bytes.max(least_bytes),
+                heap_bytes: heap_bytes.max(min_bytes),
                 used_bytes,
                 may_collect: false,
             };
             self.heaps.wishes.want(id, jvm.control, wish, reason);
         }
         if are_left_alone {
-            let message = format!("{id}: a JVM's collector gives nothing back at run time");
-            self.troubles.warn("heaps left alone", message);
+            let message = format!("{id}: a JVM's collector does not return memory at run time");
+            self.troubles.warn("collectors not supported", message);
         }
     }
 
@@ -142,8 +141,7 @@ impl Agent {
         }
     }
 
-    /// How large the heap of each of its JVMs may be under a limit: each gets the part that it has
-    /// of them now.
+    /// The heap size of each JVM under a limit, in proportion to the present heaps.
     fn heap_sizes(&mut self, id: &ContainerId, limit_bytes: u64) -> Vec<(FoundJvm, u64)> {
         let jvms = self.jvms_of(id);
         let Some(container) = self.containers.get(id) else {
@@ -171,15 +169,14 @@ impl Agent {
     }
 
     fn heap_stays(&mut self, id: &ContainerId, above_plan_bytes: u64, now: Instant) {
-        let message = format!("{id}: its limit stays {above_plan_bytes} bytes above the plan's");
-        self.troubles.warn("heaps that stay", message);
+        let message =
+            format!("{id}: its limit stays {above_plan_bytes} bytes above the planned one");
+        self.troubles.warn("heaps above the plan", message);
         if let Some(container) = self.containers.get_mut(id) {
             container.history.push(now, Reason::HeapStays);
         }
-        let audit = &mut self.actuator.audit;
-        if let Err(error) = audit.heap_stays(id, above_plan_bytes) {
-            self.troubles.warn("audit", format!("audit file: {error}"));
-        }
+        let written = self.actuator.audit.heap_stays(id, above_plan_bytes);
+        warnings::audit(&mut self.troubles, written);
     }
 
     pub(super) fn advance_heaps(&mut self, within: Duration, now: Instant) {
@@ -192,8 +189,7 @@ impl Agent {
         }
     }
 
-    /// What the JVMs of a container are to fit now, for whichever reason is the tighter one;
-    /// nothing where they are to be as they were.
+    /// The tighter target of plan and node. None if the JVMs are to be restored.
     pub(super) fn heap_target(&self, id: &ContainerId, now: Instant) -> Option<HeapTarget> {
         let container = self.containers.get(id)?;
         let for_node = self.shortage_target(id, now);
@@ -202,13 +198,13 @@ impl Agent {
             bytes,
             is_for_node: false,
         });
-        // Where there is no limit to follow yet, the node alone counts.
+        // While no limit can follow, the node's target alone counts.
         let planned = planned.filter(|_| container.sensor.is_charged_in_group() || !is_for_node);
         let all = planned.into_iter().chain(for_node);
         all.min_by_key(|target| target.bytes)
     }
 
-    /// The memory that the plan allows a container whose JVMs follow it; nothing where they do not.
+    /// The planned memory of a container, or None if its JVMs do not follow the plan.
     fn planned_memory(&self, id: &ContainerId, now: Instant) -> Option<u64> {
         if !self.heaps.follow || self.own_groups.is_none() {
             return None;

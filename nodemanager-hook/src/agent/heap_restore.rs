@@ -1,21 +1,22 @@
-//! JVMs are as they were when nothing is to be fitted any more, and when the agent ends or had ended.
+//! Restores the flags of JVMs: when they have no target any more, and when the agent stops or was
+//! killed.
 
 use std::time::{Duration, Instant};
 
-use super::{Agent, limits::why_not_planned};
+use super::{Agent, limits::why_not_planned, warnings};
 use crate::{audit::Reason, container_id::ContainerId, jvm::Wish, sensors::ProcessKey};
 
-/// How long a stopping agent waits for JVMs to be as they were.
+/// How long a stopping agent waits for JVMs.
 const RESTORE_WITHIN: Duration = Duration::from_secs(3);
 
 impl Agent {
-    /// Asks the JVMs that a killed agent left changed to be as they were.
+    /// Restores the JVMs that a killed agent left changed.
     pub(super) fn restore_heaps_left_behind(&mut self, now: Instant) {
         self.restore_heaps(now, Some(Reason::LeftBehind));
         self.advance_heaps(Duration::ZERO, now);
     }
 
-    /// Brings all JVMs to what they were, and waits for that a moment; says how many are not.
+    /// Restores all JVMs and waits a moment. Returns how many are not restored.
     pub(super) fn restore_heaps_at_stop(&mut self) -> usize {
         let begun = Instant::now();
         let deadline = begun + RESTORE_WITHIN;
@@ -31,13 +32,12 @@ impl Agent {
         }
         let left = self.actuator.journal.jvms().len();
         if left > 0 {
-            log::warn!("{left} JVMs did not answer and are not as they were");
+            log::warn!("{left} JVMs did not answer: their flags are not restored");
         }
         left
     }
 
-    /// Asks those JVMs to be as they were that are changed and in no container that is to fit
-    /// anything; with a reason, all that are changed.
+    /// Restores the changed JVMs whose container has no target; with a reason, all changed JVMs.
     pub(super) fn restore_heaps(&mut self, now: Instant, why: Option<Reason>) {
         let journal = &self.actuator.journal;
         let changed = journal.jvms().map(|(id, jvm)| (id.clone(), jvm));
@@ -73,11 +73,10 @@ impl Agent {
     fn restore_heap(&mut self, id: &ContainerId, jvm: ProcessKey, reason: Reason) {
         match self.heaps.control_of(jvm) {
             Ok(Some(control)) => self.heaps.wishes.want(id, control, Wish::Restore, reason),
+            // The JVM has ended.
             Ok(None) => {
-                // It has ended.
-                if let Err(error) = self.actuator.journal.forget_jvm(jvm) {
-                    self.troubles.warn("journal", error);
-                }
+                let saved = self.actuator.journal.forget_jvm(jvm);
+                warnings::journal(&mut self.troubles, saved);
             }
             Err(error) => self.troubles.warn("heaps not changed", error),
         }

@@ -1,8 +1,8 @@
-//! JVMs give memory back when the node is short of it: those of overcommitted containers, each as
-//! much as it takes of what is missing.
+//! When the node is short of memory, the JVMs of overcommitted containers shrink, each in proportion
+//! to the memory that it could return.
 //!
-//! What fits the node by requests is not asked, as it is not named: its memory is its own. Those
-//! that are asked would have to give way otherwise, and a smaller heap is the lesser harm.
+//! Containers that fit the node by their requests are neither asked nor named: their memory is their
+//! own. The others would have to give way otherwise, and a smaller heap is the lesser harm.
 
 use std::{collections::BTreeSet, time::Instant};
 
@@ -11,18 +11,17 @@ use elastane_protocol::Limits;
 use super::{Agent, heap_plan::HeapTarget};
 use crate::container_id::ContainerId;
 
-/// Asking for less is not worth the wait: the least margin of a limit, by default.
-const LEAST_GIVEN_BACK_BYTES: u64 = 64 * 1024 * 1024;
+/// Less is not worth the wait. The default of `memory.margin_bytes`.
+const MIN_GIVEN_BACK_BYTES: u64 = 64 * 1024 * 1024;
 
-/// What the JVMs of a container could give back.
+/// The most that the JVMs of a container could return.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Spare {
     pub id: ContainerId,
-    /// At the most.
     pub bytes: u64,
 }
 
-/// What each gives back: of what is missing the part that it has of what all could, rounded up.
+/// Each container's part of the shortage, in proportion to its spare memory, rounded up.
 fn shares(spare: &[Spare], short_bytes: u64) -> Vec<u64> {
     let all: u128 = spare.iter().map(|one| u128::from(one.bytes)).sum();
     let share = |one: &Spare| {
@@ -33,7 +32,7 @@ fn shares(spare: &[Spare], short_bytes: u64) -> Vec<u64> {
 }
 
 impl Agent {
-    /// What could be given back now by JVMs that may be asked.
+    /// The memory that the JVMs of each container could return, where the agent may ask them.
     pub(super) fn spare_heaps(&mut self, now: Instant) -> Vec<Spare> {
         let mut all = Vec::new();
         for id in self.may_be_asked(now) {
@@ -42,15 +41,15 @@ impl Agent {
                 .filter(|jvm| jvm.control.accepts_attach())
                 .map(|jvm| jvm.control.kind().most_given_back(jvm.heap))
                 .fold(0, u64::saturating_add);
-            if bytes >= LEAST_GIVEN_BACK_BYTES {
+            if bytes >= MIN_GIVEN_BACK_BYTES {
                 all.push(Spare { id, bytes });
             }
         }
         all
     }
 
-    /// Says which containers' JVMs are to be smaller now. Those whose JVMs have given back what
-    /// they were asked for are asked for more while the node is still short.
+    /// Sets the targets of the containers' JVMs. Those that have reached their target get a smaller
+    /// one while the node is still short.
     pub(super) fn share_shortage(&mut self, short_bytes: u64, spare: &[Spare], now: Instant) {
         let may_be_asked = match self.node.shortage.asks_jvms() {
             true => self.may_be_asked(now),
@@ -67,20 +66,20 @@ impl Agent {
             };
             let resident_bytes = container.sensor.resident_bytes();
             let margin_bytes = self.actuator.rules.margin.bytes(resident_bytes);
-            let least_bytes = resident_bytes.saturating_add(margin_bytes);
+            let min_bytes = resident_bytes.saturating_add(margin_bytes);
             if container
                 .smaller_bytes
-                .is_some_and(|bytes| bytes < least_bytes)
+                .is_some_and(|bytes| bytes < min_bytes)
             {
                 continue;
             }
             let id = &one.id;
-            log::info!("{id}: its JVMs are asked for {share} bytes: the node is short of memory");
-            container.smaller_bytes = Some(least_bytes.saturating_sub(share));
+            log::info!("{id}: its JVMs should return {share} bytes: the node is short of memory");
+            container.smaller_bytes = Some(min_bytes.saturating_sub(share));
         }
     }
 
-    /// What a container's JVMs are to fit for the sake of the node.
+    /// The target that the node's shortage sets for a container's JVMs.
     pub(super) fn shortage_target(&self, id: &ContainerId, now: Instant) -> Option<HeapTarget> {
         let bytes = self.containers.get(id)?.smaller_bytes?;
         self.is_limited_by_plan(id, now).then_some(HeapTarget {
@@ -89,8 +88,7 @@ impl Agent {
         })
     }
 
-    /// Whether the plan limits anything of a container now: without that it is not this system's
-    /// to do anything about.
+    /// Whether the plan limits any resource of a container. Elastane leaves other containers alone.
     pub(super) fn is_limited_by_plan(&self, id: &ContainerId, now: Instant) -> bool {
         let plan = self.plan.as_ref();
         let limits = plan.and_then(|plan| plan.limits_at(id, now));
@@ -118,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_shared_by_what_each_could_give() {
+    fn the_shortage_is_shared_in_proportion_to_spare_memory() {
         let both = [spare(1, 300), spare(2, 100)];
         assert_eq!(shares(&both, 200), [150, 50]);
         assert_eq!(shares(&both, 1), [1, 1]);

@@ -1,14 +1,13 @@
-//! Wishes for JVMs on their way: one at a time for each JVM, carried out on a thread of its own.
+//! Pending wishes for JVMs. A separate thread carries them out, one at a time for each JVM.
 //!
-//! What a JVM's flags were is in the journal before the first wish is carried out, and until it is
-//! restored.
+//! The journal keeps a JVM's former flags from before the first wish until the JVM is restored.
 
 use std::{
     collections::BTreeMap,
     time::{Duration, Instant},
 };
 
-use super::Actuator;
+use super::{Actuator, warnings};
 use crate::{
     audit::Reason,
     container_id::ContainerId,
@@ -19,43 +18,42 @@ use crate::{
     sensors::ProcessKey,
 };
 
-/// Jobs that wait for the thread or whose end was not collected.
-const MOST_JOBS: usize = 256;
-/// How long a JVM that could not be restored is left alone before that is tried again.
+/// Jobs that wait for the thread or whose result was not collected.
+const MAX_JOBS: usize = 256;
+/// The pause before another attempt to restore a JVM.
 const RESTORE_AGAIN_AFTER: Duration = Duration::from_secs(10);
 
-/// The wishes for all JVMs.
 #[derive(Debug, Default)]
 pub(super) struct HeapWishes {
     /// Started with the first wish.
     worker: Option<Worker>,
-    jvms: BTreeMap<ProcessKey, Asked>,
+    jvms: BTreeMap<ProcessKey, JvmWishes>,
 }
 
-/// What one JVM is asked for.
+/// The wishes for one JVM.
 #[derive(Debug)]
-struct Asked {
+struct JvmWishes {
     container: ContainerId,
     control: Control,
-    waiting: Option<Wanted>,
-    /// What the thread has.
-    open: Option<Wanted>,
-    /// The newest commands, so that the same ones again are no change.
+    waiting: Option<ReasonedWish>,
+    /// Handed to the thread.
+    open: Option<ReasonedWish>,
+    /// The newest commands. The same commands again are not recorded as a change.
     sent: Vec<Command>,
-    /// It could not be restored.
+    /// When to try again to restore the JVM.
     restore_at: Option<Instant>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Wanted {
+struct ReasonedWish {
     wish: Wish,
     reason: Reason,
 }
 
 impl HeapWishes {
-    /// Asks a JVM for something, in place of what it was not asked for yet.
+    /// Replaces the wish that waits for a JVM.
     pub fn want(&mut self, container: &ContainerId, control: Control, wish: Wish, reason: Reason) {
-        let asked = self.jvms.entry(key(&control)).or_insert_with(|| Asked {
+        let asked = self.jvms.entry(key(&control)).or_insert_with(|| JvmWishes {
             container: container.clone(),
             control,
             waiting: None,
@@ -63,26 +61,27 @@ impl HeapWishes {
             sent: Vec::new(),
             restore_at: None,
         });
-        asked.waiting = Some(Wanted { wish, reason });
+        asked.waiting = Some(ReasonedWish { wish, reason });
     }
 
-    /// Whether a JVM is on its way to what it was, or could not be brought there just before.
+    /// Whether a JVM is being restored, or waits for the next attempt.
     pub fn restores(&self, jvm: ProcessKey, now: Instant) -> bool {
         self.jvms.get(&jvm).is_some_and(|asked| {
-            let is_restore =
-                |wanted: Option<Wanted>| wanted.is_some_and(|wanted| wanted.wish == Wish::Restore);
+            let is_restore = |wanted: Option<ReasonedWish>| {
+                wanted.is_some_and(|wanted| wanted.wish == Wish::Restore)
+            };
             let waits = asked.restore_at.is_some_and(|at| at > now);
             waits || is_restore(asked.waiting) || is_restore(asked.open)
         })
     }
 
-    /// What asks a JVM that was asked before.
+    /// The control of a JVM that has wishes.
     pub fn control_of(&self, jvm: ProcessKey) -> Option<Control> {
         self.jvms.get(&jvm).map(|asked| asked.control.clone())
     }
 
-    /// Takes what the thread has done, and gives it what it can do next. Waits for it as long as
-    /// `within`. Gives whose flags changed, and why.
+    /// Takes the thread's results, waiting up to `within`, and submits the next jobs. Returns the
+    /// containers whose flags changed, and why.
     pub fn advance(
         &mut self,
         within: Duration,
@@ -107,7 +106,7 @@ impl HeapWishes {
         changed
     }
 
-    /// Whether the thread has something to do.
+    /// Whether the thread has jobs.
     pub fn are_open(&self) -> bool {
         self.jvms.values().any(|asked| asked.open.is_some())
     }
@@ -135,10 +134,8 @@ impl HeapWishes {
                 return None;
             }
             Ok(Answer::CarriedOut(wish, recipe)) => {
-                if wish == Wish::Restore
-                    && let Err(error) = actuator.journal.forget_jvm(key)
-                {
-                    troubles.warn("journal", error);
+                if wish == Wish::Restore {
+                    warnings::journal(troubles, actuator.journal.forget_jvm(key));
                 }
                 match recipe {
                     Recipe::Send(commands) => commands,
@@ -147,10 +144,8 @@ impl HeapWishes {
             }
             Err(ControlError { sent, source }) => {
                 asked.fail(wanted, &source, now, troubles);
-                if matches!(source, AttachError::Gone { .. })
-                    && let Err(error) = actuator.journal.forget_jvm(key)
-                {
-                    troubles.warn("journal", error);
+                if matches!(source, AttachError::Gone { .. }) {
+                    warnings::journal(troubles, actuator.journal.forget_jvm(key));
                 }
                 sent
             }
@@ -159,17 +154,16 @@ impl HeapWishes {
             return None;
         }
         let audit = &mut actuator.audit;
-        if let Err(error) = audit.jvm_changed(&container, wanted.reason, key.pid, &sent) {
-            troubles.warn("audit", format!("audit file: {error}"));
-        }
+        let written = audit.jvm_changed(&container, wanted.reason, key.pid, &sent);
+        warnings::audit(troubles, written);
         asked.sent = sent;
         Some((container, wanted.reason))
     }
 
     fn submit_all(&mut self, actuator: &Actuator, troubles: &mut Once) {
-        let is_needed = |asked: &Asked| asked.open.is_none() && asked.waiting.is_some();
+        let is_needed = |asked: &JvmWishes| asked.open.is_none() && asked.waiting.is_some();
         if self.worker.is_none() && self.jvms.values().any(is_needed) {
-            let worker = Worker::start(MOST_JOBS);
+            let worker = Worker::start(MAX_JOBS);
             let failed = |error: &_| troubles.warn("heaps not changed", error);
             self.worker = worker.inspect_err(failed).ok();
         }
@@ -186,7 +180,7 @@ impl HeapWishes {
                     former: former.clone(),
                 },
                 (None, Wish::Shrink { .. }) => Task::Remember,
-                // It is as it was.
+                // The JVM is unchanged.
                 (None, Wish::Hold | Wish::Grow { .. } | Wish::Restore) => {
                     asked.waiting = None;
                     continue;
@@ -204,13 +198,19 @@ impl HeapWishes {
     }
 }
 
-impl Asked {
-    /// A wish that failed comes again with a later reading.
-    fn fail(&mut self, wanted: Wanted, source: &AttachError, now: Instant, troubles: &mut Once) {
+impl JvmWishes {
+    /// A later reading repeats the failed wish.
+    fn fail(
+        &mut self,
+        wanted: ReasonedWish,
+        source: &AttachError,
+        now: Instant,
+        troubles: &mut Once,
+    ) {
         if wanted.wish == Wish::Restore {
             self.restore_at = Some(now + RESTORE_AGAIN_AFTER);
         }
-        // One that has ended is no trouble, and a pause follows what was said already.
+        // The end of a JVM is no fault, and a pause follows a failure that was already logged.
         let is_quiet = matches!(
             source,
             AttachError::Gone { .. } | AttachError::BackedOff { .. }

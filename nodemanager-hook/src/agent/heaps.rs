@@ -1,6 +1,6 @@
-//! The heaps of the JVMs in containers: which of the processes are JVMs, and what their heaps hold.
+//! The JVMs of containers: finds them among the processes and measures their heaps.
 
-use std::{path::Path, time::Instant};
+use std::{fmt::Display, path::Path, time::Instant};
 
 use super::{Agent, heap_wishes::HeapWishes};
 use crate::{
@@ -13,41 +13,40 @@ use crate::{
 /// The JVMs of all containers.
 #[derive(Debug, Default)]
 pub(super) struct NodeHeaps {
-    /// Nothing where heaps are not measured.
+    /// None if heaps are not measured.
     jvms: Option<Jvms>,
-    /// Nothing where the host could not be looked at.
+    /// None if [`Host::discover`] failed.
     host: Option<Host>,
-    /// Whether they follow the plan.
+    /// Whether the JVMs follow the plan.
     pub follow: bool,
     pub wishes: HeapWishes,
 }
 
-/// A JVM that can be asked for something.
+/// A JVM that accepts wishes.
 #[derive(Debug)]
 pub(super) struct FoundJvm {
     pub control: Control,
     pub heap: Heap,
 }
 
-/// Why a JVM cannot be asked for anything.
+/// Why a JVM accepts no wishes.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum UnknownJvm {
-    #[error("the host's processes cannot be looked at")]
+    #[error("the host's processes cannot be inspected")]
     Host,
     #[error(transparent)]
     Counters(#[from] PerfFileError),
-    #[error("pid {pid} has no counters any more: its flags cannot be put back")]
+    #[error("pid {pid} no longer has performance counters: its flags cannot be restored")]
     NoCounters { pid: u32 },
 }
 
 impl NodeHeaps {
-    /// What keeps heaps from being measured is said once.
     pub fn open(config: config::Jvm, proc_root: &Path) -> Self {
         let discover = || {
             let host = Host::discover(proc_root);
             host.inspect_err(|error| log::warn!("the heaps of JVMs are not measured: {error}"))
         };
-        // What a killed agent left is restored, whatever is configured now.
+        // Needed to restore the JVMs of a killed agent, whatever is configured now.
         let host = discover().ok();
         Self {
             jvms: host.clone().filter(|_| config.measure).map(Jvms::new),
@@ -57,7 +56,7 @@ impl NodeHeaps {
         }
     }
 
-    /// Takes the processes of all containers, and looks which of the new ones are JVMs.
+    /// Takes the processes of all containers and finds the JVMs among the new ones.
     fn update(
         &mut self,
         processes: impl Iterator<Item = ProcessKey>,
@@ -73,43 +72,49 @@ impl NodeHeaps {
         }
     }
 
-    /// What the heaps of these processes hold together.
+    /// The sum of these processes' heaps.
     fn held(&mut self, pids: &[u32], troubles: &mut Once) -> HeldHeap {
         let mut held = HeldHeap::default();
-        let Some(jvms) = &mut self.jvms else {
-            return held;
-        };
-        for pid in pids {
-            let heap = jvms.get_mut(*pid).and_then(|jvm| jvm.heap().transpose());
-            match heap {
-                Some(Ok(heap)) => held.add(HeldHeap {
-                    used_bytes: heap.used_bytes,
-                    committed_bytes: heap.committed_bytes,
-                }),
-                Some(Err(error)) => troubles.warn("heaps not measured", error),
-                None => {}
-            }
+        for heap in self
+            .read_each(pids, troubles, Jvm::heap)
+            .into_iter()
+            .flatten()
+        {
+            held.add(HeldHeap {
+                used_bytes: heap.used_bytes,
+                committed_bytes: heap.committed_bytes,
+            });
         }
         held
     }
 
-    /// What these processes count more than once of what they hold.
+    /// Heap memory that these processes' resident sizes count more than once.
     fn mapped_again_bytes(&mut self, pids: &[u32], troubles: &mut Once) -> u64 {
+        let bytes = self.read_each(pids, troubles, Jvm::mapped_again_bytes);
+        bytes.into_iter().fold(0, u64::saturating_add)
+    }
+
+    fn read_each<T, E: Display>(
+        &mut self,
+        pids: &[u32],
+        troubles: &mut Once,
+        read: impl Fn(&mut Jvm) -> Result<T, E>,
+    ) -> Vec<T> {
         let Some(jvms) = &mut self.jvms else {
-            return 0;
+            return Vec::new();
         };
-        let mut sum = 0u64;
+        let mut values = Vec::new();
         for pid in pids {
-            match jvms.get_mut(*pid).map(Jvm::mapped_again_bytes) {
-                Some(Ok(bytes)) => sum = sum.saturating_add(bytes),
+            match jvms.get_mut(*pid).map(&read) {
+                Some(Ok(value)) => values.push(value),
                 Some(Err(error)) => troubles.warn("heaps not measured", error),
                 None => {}
             }
         }
-        sum
+        values
     }
 
-    /// Those of these processes that are JVMs and can be asked for something.
+    /// The JVMs among these processes that accept wishes.
     pub fn found(&mut self, pids: &[u32], troubles: &mut Once) -> Vec<FoundJvm> {
         let (Some(jvms), Some(host)) = (&mut self.jvms, &self.host) else {
             return Vec::new();
@@ -128,10 +133,7 @@ impl NodeHeaps {
         found
     }
 
-    /// What asks a JVM, also one that is in no container; nothing when it has ended.
-    ///
-    /// # Errors
-    /// A JVM that is there but cannot be looked at.
+    /// The control of a JVM, in a container or not. None if the JVM has ended.
     pub fn control_of(&self, jvm: ProcessKey) -> Result<Option<Control>, UnknownJvm> {
         if let Some(control) = self.wishes.control_of(jvm) {
             return Ok(Some(control));
@@ -148,8 +150,7 @@ impl NodeHeaps {
 }
 
 impl Agent {
-    /// Reads the heaps of all containers, for the readings that come next. Their processes are
-    /// those of the readings before.
+    /// Reads the heaps of all containers for the next readings, by the processes of the last ones.
     pub(super) fn read_heaps(&mut self, now: Instant) {
         let containers = self.containers.values();
         let processes = containers.flat_map(|container| container.sensor.processes.keys());
@@ -158,7 +159,7 @@ impl Agent {
         for container in self.containers.values_mut() {
             let sensor = &mut container.sensor;
             sensor.heap = heaps.held(&container.pids, troubles);
-            // A group is charged once for each page.
+            // A group is charged only once for each page.
             sensor.mapped_again_bytes = match sensor.is_charged_in_group() {
                 true => 0,
                 false => heaps.mapped_again_bytes(&container.pids, troubles),

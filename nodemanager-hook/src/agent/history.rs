@@ -1,13 +1,13 @@
-//! What was done about a container last, and why.
+//! The latest reasons for changes to a container.
 
 use std::{collections::VecDeque, time::Instant};
 
 use crate::audit::Reason;
 
-/// As many as a person reads.
+/// Enough for a person to read.
 const KEPT: usize = 4;
 
-/// The newest reasons of one container, oldest first.
+/// Oldest first.
 #[derive(Debug, Default)]
 pub struct History(VecDeque<(Instant, Reason)>);
 
@@ -19,7 +19,7 @@ impl History {
         self.0.push_back((now, reason));
     }
 
-    /// How long ago, in milliseconds, and why.
+    /// The age of each reason, in milliseconds, and the reason.
     pub fn at(&self, now: Instant) -> impl Iterator<Item = (u64, Reason)> + '_ {
         self.0.iter().map(move |(then, reason)| {
             let age = now.saturating_duration_since(*then).as_millis();

@@ -1,12 +1,12 @@
-//! The plan's limits, put in force for all containers at once.
+//! Puts the plan's limits in force for all containers at once.
 
 use std::time::Instant;
 
 use elastane_protocol::Limits;
 
-use super::{Actuator, Agent, container::Container};
+use super::{Actuator, Agent, container::Container, warnings};
 use crate::{
-    actuators::{Change, Circumstances, KernelFileError, LimitError, Margin, Step},
+    actuators::{Change, Circumstances, KernelFileError, LimitStep, Margin},
     audit::Reason,
     container_id::ContainerId,
     once::Once,
@@ -14,55 +14,73 @@ use crate::{
     sensors::Device,
 };
 
-/// What a container is to be limited to, and why.
+/// The limits that a container should have, and why.
 pub(super) struct Wanted<'a> {
     pub id: &'a ContainerId,
     pub container: &'a mut Container,
     pub limits: Limits,
     pub reason: Reason,
-    /// Whether its memory limit is about to be hit.
+    /// Whether the watch of its memory limit woke.
     pub is_near_limit: bool,
 }
 
-/// What limits follow beside the plan.
+impl<'a> Wanted<'a> {
+    /// No limits any more.
+    pub fn lifted(id: &'a ContainerId, container: &'a mut Container, reason: Reason) -> Self {
+        Self {
+            id,
+            container,
+            limits: Limits::default(),
+            reason,
+            is_near_limit: false,
+        }
+    }
+}
+
+/// The settings that limits depend on besides the plan.
 #[derive(Debug, Clone)]
 pub(super) struct Rules {
     pub margin: Margin,
-    /// The disks that are limited.
+    /// The disks whose traffic is limited.
     pub disks: Vec<Device>,
 }
 
 impl Agent {
-    /// Puts in force what the plan says now, and lets memory limits follow what is resident.
+    /// Puts the planned limits in force, and lets memory limits follow the resident memory.
     pub(super) fn write_limits(&mut self, now: Instant) {
         let plan = self.plan.as_ref();
         let mut outlived = false;
         let mut all = Vec::new();
         for (id, container) in &mut self.containers {
-            let limits = plan.and_then(|plan| plan.limits_at(id, now));
-            let reason = match limits {
-                Some(_) => Reason::PlanStep,
-                None => why_not_planned(plan, now),
-            };
+            let (limits, reason) = planned_limits(plan, id, now);
             let is_limited = container.limiter.in_force() != Limits::default();
             outlived |= is_limited && reason == Reason::PlanEnded;
             all.push(Wanted {
-                id,
-                container,
-                limits: limits.unwrap_or_default(),
-                reason,
-                is_near_limit: false,
+                limits,
+                ..Wanted::lifted(id, container, reason)
             });
         }
         self.actuator.limit(all, now, &mut self.troubles);
         if outlived {
-            let message = "the plan ran out before another one came: limits are lifted";
+            let message = "the plan ran out before the next one arrived: limits are lifted";
             self.troubles.warn("plans run out", message);
         }
     }
 }
 
-/// Why a container is not limited any more that still runs.
+/// The planned limits of a container, and why they apply.
+pub(super) fn planned_limits(
+    plan: Option<&Plan>,
+    id: &ContainerId,
+    now: Instant,
+) -> (Limits, Reason) {
+    match plan.and_then(|plan| plan.limits_at(id, now)) {
+        Some(limits) => (limits, Reason::PlanStep),
+        None => (Limits::default(), why_not_planned(plan, now)),
+    }
+}
+
+/// Why the plan does not limit a running container.
 pub(super) fn why_not_planned(plan: Option<&Plan>, now: Instant) -> Reason {
     if plan.is_none_or(|plan| plan.has_ended(now)) {
         Reason::PlanEnded
@@ -72,10 +90,10 @@ pub(super) fn why_not_planned(plan: Option<&Plan>, now: Instant) -> Reason {
 }
 
 impl Actuator {
-    /// Writes what has to change for all of them, in an order that suits them all. What could not
-    /// be written is tried again with the next call.
+    /// Writes the changes of all containers together, in one safe order. A failed write is tried
+    /// again with the next call.
     pub(super) fn limit(&mut self, all: Vec<Wanted<'_>>, now: Instant, troubles: &mut Once) {
-        let mut steps: Vec<Vec<Step>> = Vec::new();
+        let mut steps: Vec<Vec<LimitStep>> = Vec::new();
         for wanted in &all {
             steps.push(self.steps(wanted, troubles));
         }
@@ -90,7 +108,7 @@ impl Actuator {
         }
     }
 
-    fn steps(&mut self, wanted: &Wanted<'_>, troubles: &mut Once) -> Vec<Step> {
+    fn steps(&mut self, wanted: &Wanted<'_>, troubles: &mut Once) -> Vec<LimitStep> {
         let Wanted { id, container, .. } = wanted;
         let sensor = &container.sensor;
         let resident = sensor.is_charged_in_group();
@@ -101,27 +119,27 @@ impl Actuator {
             disks: &self.rules.disks,
         };
         if wanted.limits.memory_bytes.is_some() && sensor.charges_elsewhere() {
-            let message = format!("{id}: most of its memory is charged to where it was before");
+            let message = format!("{id}: most of its memory is charged to its former group");
             troubles.warn("memory not limited", message);
         }
         let (files, journal) = (&mut self.files, &mut self.journal);
-        let steps = container
-            .limiter
-            .steps(&wanted.limits, circumstances, files, journal);
-        let mut written = Vec::new();
+        let limiter = &container.limiter;
+        let steps = limiter.steps(&wanted.limits, circumstances, files, journal);
+        let mut possible = Vec::new();
         for step in steps {
             match step {
-                Ok(step) => written.push(step),
-                Err(error) => self.failed(wanted.id, container, &error, troubles),
+                Ok(step) => possible.push(step),
+                Err(error) if error.is_gone() => self.forget(container, troubles),
+                Err(error) => troubles.warn("limits", format!("{id}: {error}")),
             }
         }
-        written
+        possible
     }
 
     fn settle(
         &mut self,
         wanted: Wanted<'_>,
-        steps: &[Step],
+        steps: &[LimitStep],
         outcomes: &mut impl Iterator<Item = Result<bool, KernelFileError>>,
         now: Instant,
         troubles: &mut Once,
@@ -148,9 +166,8 @@ impl Actuator {
                 Some(error) => troubles.warn("limits", format!("{id}: {error}")),
                 None => {
                     let (files, journal) = (&mut self.files, &mut self.journal);
-                    if let Err(error) = container.limiter.settle(step, files, journal) {
-                        troubles.warn("journal", error);
-                    }
+                    let saved = container.limiter.settle(step, files, journal);
+                    warnings::journal(troubles, saved);
                 }
             }
             if written.is_empty() {
@@ -161,36 +178,16 @@ impl Actuator {
                 false => reason,
             };
             container.history.push(now, reason);
-            if let Err(error) = self.audit.changed(id, reason, &limits, &written) {
-                troubles.warn("audit", format!("audit file: {error}"));
-            }
+            let recorded = self.audit.changed(id, reason, &limits, &written);
+            warnings::audit(troubles, recorded);
         }
     }
 
-    fn failed(
-        &mut self,
-        id: &ContainerId,
-        container: &Container,
-        error: &LimitError,
-        troubles: &mut Once,
-    ) {
-        if error.is_gone() {
-            self.forget(container, troubles);
-        } else {
-            troubles.warn("limits", format!("{id}: {error}"));
-        }
-    }
-
-    /// The container has ended; the NodeManager has not said so yet.
+    /// The container has ended, but the NodeManager still lists it.
     fn forget(&mut self, container: &Container, troubles: &mut Once) {
-        for group in container.limiter.groups() {
-            if group.exists() {
-                continue;
-            }
+        for group in container.limiter.groups().filter(|group| !group.exists()) {
             self.files.forget(group);
-            if let Err(error) = self.journal.forget_former_of(group) {
-                troubles.warn("journal", error);
-            }
+            warnings::journal(troubles, self.journal.forget_former_of(group));
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Memory limits that are about to be hit: raised at once, when the kernel says so, rather than
-//! with the next reading.
+//! Raises a memory limit as soon as the kernel reports that it is near, without waiting for the next
+//! reading.
 
 use std::{sync::Arc, time::Instant};
 
@@ -13,7 +13,7 @@ use crate::{
     once::Once,
 };
 
-/// The watch of a container's memory group, and the limit that it waits for.
+/// The watch of a container's memory limit.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Watched {
     id: WatchId,
@@ -21,23 +21,18 @@ pub(super) struct Watched {
 }
 
 impl Agent {
-    /// What a thread of its own waits for; what it wakes with goes to [`Self::memory_woke`].
+    /// A separate thread waits for this watch and passes its wakes to [`Self::memory_woke`].
     pub fn memory_watch(&self) -> Arc<MemoryWatch> {
         Arc::clone(&self.memory_watch)
     }
 
-    /// Raises the limits of containers that are about to hit them with what they need. Where page
-    /// cache fills the limit nothing changes.
+    /// Raises the limits that resident memory is about to hit. A limit filled by page cache stays.
     pub fn memory_woke(&mut self, wakes: Vec<Wake>, now: Instant) {
         if self.stopped {
             return;
         }
         for wake in wakes {
-            let is_it = |container: &Container| {
-                container
-                    .watched
-                    .is_some_and(|watched| watched.id == wake.id)
-            };
+            let is_it = |one: &Container| one.watched.is_some_and(|watched| watched.id == wake.id);
             let mut containers = self.containers.iter_mut();
             let Some((id, container)) = containers.find(|(_, container)| is_it(container)) else {
                 continue;
@@ -74,7 +69,7 @@ impl Agent {
         }
     }
 
-    /// Watches every group whose memory is limited now, and no other.
+    /// Watches exactly the memory limits in force.
     pub(super) fn watch_memory(&mut self) {
         for container in self.containers.values_mut() {
             watch(container, &self.memory_watch, &mut self.troubles);
@@ -82,7 +77,7 @@ impl Agent {
     }
 }
 
-/// Lets the watch of a container wait for the limit that is in force.
+/// Adjusts a container's watch to the limit in force.
 pub(super) fn watch(container: &mut Container, all: &MemoryWatch, troubles: &mut Once) {
     let Limits { memory_bytes, .. } = container.limiter.in_force();
     let place = container.limiter.place(Controller::Memory);

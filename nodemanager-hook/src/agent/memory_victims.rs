@@ -1,23 +1,23 @@
-//! Who gives way when the node's memory runs short.
+//! The containers that give way when the node's memory runs short.
 
 use elastane_protocol::MemoryVictim;
 
 use crate::container_id::ContainerId;
 
-/// What a container asked for, and what it holds.
+/// A container's request and its resident memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Asked {
+pub struct Candidate {
     pub id: ContainerId,
-    /// When it began; only the order counts.
+    /// Only the order counts.
     pub started: u64,
-    /// 0 when it is not known.
+    /// 0 if unknown.
     pub request_bytes: u64,
     pub resident_bytes: u64,
 }
 
-/// Those that came after the requests of the ones before them had filled the physical size of the
-/// node, the youngest first. A container whose request is not known is none of them.
-pub fn overcommitted(mut containers: Vec<Asked>, physical_bytes: u64) -> Vec<Asked> {
+/// The containers that started after the requests of older ones had filled the node, youngest first.
+/// A container with an unknown request is never overcommitted.
+pub fn overcommitted(mut containers: Vec<Candidate>, physical_bytes: u64) -> Vec<Candidate> {
     containers.sort_by(|one, other| (one.started, &one.id).cmp(&(other.started, &other.id)));
     let mut requested: u64 = 0;
     containers.retain(|one| {
@@ -28,9 +28,8 @@ pub fn overcommitted(mut containers: Vec<Asked>, physical_bytes: u64) -> Vec<Ask
     containers
 }
 
-/// The containers that should give way, the first one first: the youngest that are overcommitted,
-/// until what they hold covers what is short. What came while there was room is never named.
-pub fn memory_victims(youngest_first: Vec<Asked>, short_bytes: u64) -> Vec<MemoryVictim> {
+/// The youngest overcommitted containers whose resident memory covers the shortage, youngest first.
+pub fn memory_victims(youngest_first: Vec<Candidate>, short_bytes: u64) -> Vec<MemoryVictim> {
     let mut freed: u64 = 0;
     youngest_first
         .into_iter()
@@ -53,8 +52,8 @@ mod tests {
 
     use super::*;
 
-    fn asked(number: u64, started: u64, request_bytes: u64, resident_bytes: u64) -> Asked {
-        Asked {
+    fn asked(number: u64, started: u64, request_bytes: u64, resident_bytes: u64) -> Candidate {
+        Candidate {
             id: format!("container_1_1_1_{number}").parse().unwrap(),
             started,
             request_bytes,
@@ -69,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn the_youngest_beyond_the_physical_size_give_way_until_it_is_enough() {
+    fn the_youngest_overcommitted_containers_give_way_until_the_shortage_is_covered() {
         let containers = vec![
             asked(1, 10, 60, 50),
             asked(4, 40, 30, 5),
@@ -85,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_that_is_not_known_is_nobodys_fault() {
+    fn a_container_with_an_unknown_request_is_not_named() {
         let containers = vec![asked(1, 1, 100, 50), asked(2, 2, 0, 50), asked(3, 3, 1, 5)];
         let victims = memory_victims(overcommitted(containers, 100), 50);
         assert_eq!(named(&victims), ["3"]);
@@ -93,19 +92,19 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_fits_by_requests_never_gives_way(
+        fn a_container_that_fits_by_requests_never_gives_way(
             rows in proptest::collection::vec((0..20_u64, 1..50_u64, 0..80_u64), 0..12),
             physical in 0..300_u64,
             short in 1..200_u64,
         ) {
-            let containers: Vec<Asked> = (0..)
+            let containers: Vec<Candidate> = (0..)
                 .zip(&rows)
                 .map(|(number, (started, request, resident))| {
                     asked(number, *started, *request, *resident)
                 })
                 .collect();
             let victims = memory_victims(overcommitted(containers.clone(), physical), short);
-            let is_victim = |one: &Asked| {
+            let is_victim = |one: &Candidate| {
                 victims.iter().any(|victim| victim.container == one.id.to_string())
             };
             let mut in_order = containers.clone();
@@ -115,7 +114,7 @@ mod tests {
                 requested += one.request_bytes;
                 prop_assert!(requested > physical || !is_victim(one));
             }
-            // Everybody else stays as soon as it is enough, and the elder before the younger.
+            // No more victims than needed, and no older one before a younger one.
             let older: Vec<bool> = in_order.iter().map(is_victim).collect();
             let first = older.iter().position(|is| *is).unwrap_or(older.len());
             prop_assert!(older[first..].iter().all(|is| *is));

@@ -1,4 +1,4 @@
-//! The node as a whole: what it uses, and what happens when its memory runs short.
+//! The node as a whole: its usage, and the measures against a shortage of memory.
 
 use std::{
     collections::BTreeSet,
@@ -13,28 +13,28 @@ use nix::{
 
 use super::{
     Agent,
-    memory_victims::{Asked, memory_victims, overcommitted},
+    memory_victims::{Candidate, memory_victims, overcommitted},
     shortage::Shortage,
+    warnings,
 };
 use crate::{
-    audit::{Reason, Want},
+    audit::{Reason, Shortfall},
     container_id::ContainerId,
     sensors::{Device, MemoryState, NodeSensor, ProcFs, ProcessKey, pressure},
 };
 
-/// The floor where none is configured, as a part of the node's memory: 3 %.
+/// The default floor, in percent of the node's memory.
 const FLOOR_PERCENT: u64 = 3;
-/// How often a tree is looked through for what forked while it was killed.
-const MOST_PASSES: usize = 20;
+/// Scans of a process tree for processes forked while it is killed.
+const MAX_PASSES: usize = 20;
 
-/// What is known of the node.
 #[derive(Debug)]
 pub(super) struct Node {
     sensor: NodeSensor,
     memory: Option<MemoryState>,
     floor_bytes: Option<u64>,
     pub shortage: Shortage,
-    /// Who should give way, as of the newest reading.
+    /// The victims as of the newest reading.
     named: Vec<MemoryVictim>,
     has_pressure: bool,
 }
@@ -56,12 +56,12 @@ impl Node {
         }
     }
 
-    /// The disks that are measured.
+    /// The measured disks.
     pub fn disks(&self) -> &[Device] {
         self.sensor.disks()
     }
 
-    /// Nothing where the kernel does not say; that is asked once.
+    /// None if the kernel has no pressure files, which is checked once.
     pub fn pressure(&self, proc: &ProcFs) -> Option<Pressure> {
         self.has_pressure.then(|| pressure(proc)).flatten()
     }
@@ -71,7 +71,7 @@ impl Node {
             .unwrap_or(memory.total_bytes / 100 * FLOOR_PERCENT)
     }
 
-    /// What is missing up to the floor; 0 when nothing is.
+    /// How far available memory is below the floor.
     fn short_bytes(&self) -> u64 {
         self.memory.map_or(0, |memory| {
             let floor = self.floor_bytes(memory);
@@ -79,7 +79,7 @@ impl Node {
         })
     }
 
-    /// Whether it cannot wait for the ResourceManager any longer.
+    /// Whether the node cannot wait for the ResourceManager any longer.
     fn is_too_late(&self, now: Instant) -> bool {
         let is_far_below = self
             .memory
@@ -89,18 +89,18 @@ impl Node {
 }
 
 impl Agent {
-    /// Reads the node, and frees memory where that cannot wait any longer.
+    /// Reads the node and acts on a shortage of memory.
     pub(super) fn read_node(&mut self, now: Instant) {
         match self.node.sensor.read(&self.proc, now) {
             Ok((mut reading, memory)) => {
                 match self.network.read() {
                     Ok(growth) => growth.add_to(&mut reading.counted),
-                    Err(error) => self.troubles.warn("readings of the node", error),
+                    Err(error) => self.troubles.warn("node not read", error),
                 }
                 self.samples.add_node(&reading);
                 self.node.memory = Some(memory);
             }
-            Err(error) => self.troubles.warn("readings of the node", error),
+            Err(error) => self.troubles.warn("node not read", error),
         }
         let short_bytes = self.node.short_bytes();
         let spare = match short_bytes {
@@ -117,7 +117,7 @@ impl Agent {
         let message = format!("the node is short of {short_bytes} bytes");
         self.troubles.warn("memory of the node", message);
         self.record_named(now);
-        // Without limits by plan it is not this system that has overcommitted the node.
+        // Without planned limits, Elastane has not overcommitted the node.
         let plan = self.plan.as_ref();
         let is_enforced = plan.is_some_and(|plan| plan.limits_anything(now));
         if is_enforced && self.node.is_too_late(now) {
@@ -136,10 +136,10 @@ impl Agent {
         memory_victims(self.overcommitted(), self.node.short_bytes())
     }
 
-    /// The containers that the node's physical memory does not hold by their requests.
-    pub(super) fn overcommitted(&self) -> Vec<Asked> {
+    /// The containers whose requests exceed the node's physical memory.
+    pub(super) fn overcommitted(&self) -> Vec<Candidate> {
         let asked = self.containers.iter().filter_map(|(id, container)| {
-            Some(Asked {
+            Some(Candidate {
                 id: id.clone(),
                 started: container.root?.start_ticks,
                 request_bytes: container.running.request_memory_bytes,
@@ -149,7 +149,7 @@ impl Agent {
         overcommitted(asked.collect(), self.identity.capacity.memory_bytes)
     }
 
-    /// Records who is named now and was not at the reading before.
+    /// Logs and audits the victims that the reading before did not name.
     fn record_named(&mut self, now: Instant) {
         let victims = self.memory_victims();
         let former = std::mem::replace(&mut self.node.named, victims.clone());
@@ -158,31 +158,22 @@ impl Agent {
             let Ok(id) = victim.container.parse::<ContainerId>() else {
                 continue;
             };
-            let want = self.want(victim);
-            log::info!(
-                "{id} is named to the ResourceManager: the node has {} bytes available, {} too \
-                 few; the container holds {} bytes and came when the requests of those before it \
-                 had filled the node",
-                want.available_bytes,
-                want.short_bytes,
-                want.resident_bytes,
-            );
-            self.say_why(&id, Reason::Named, now);
-            if let Err(error) = self.actuator.audit.named(&id, &want) {
-                self.troubles.warn("audit", format!("audit file: {error}"));
-            }
+            let shortfall = self.shortfall(victim);
+            log::info!("{id} is named to the ResourceManager: {shortfall}");
+            self.add_to_history(&id, Reason::Named, now);
+            let written = self.actuator.audit.named(&id, &shortfall);
+            warnings::audit(&mut self.troubles, written);
         }
     }
 
-    /// To whoever asks for the status.
-    fn say_why(&mut self, id: &ContainerId, reason: Reason, now: Instant) {
+    fn add_to_history(&mut self, id: &ContainerId, reason: Reason, now: Instant) {
         if let Some(container) = self.containers.get_mut(id) {
             container.history.push(now, reason);
         }
     }
 
-    fn want(&self, victim: &MemoryVictim) -> Want {
-        Want {
+    fn shortfall(&self, victim: &MemoryVictim) -> Shortfall {
+        Shortfall {
             resident_bytes: victim.resident_bytes,
             short_bytes: victim.short_bytes,
             available_bytes: self.node.memory.map_or(0, |memory| memory.available_bytes),
@@ -194,7 +185,7 @@ impl Agent {
             return;
         };
         let mut killed: BTreeSet<ProcessKey> = BTreeSet::new();
-        for _ in 0..MOST_PASSES {
+        for _ in 0..MAX_PASSES {
             let before = killed.len();
             for key in self.tree_of(&id) {
                 if !killed.contains(&key) && self.kill_process(key) {
@@ -205,23 +196,14 @@ impl Agent {
                 break;
             }
         }
-        let want = self.want(victim);
-        log::warn!(
-            "{id} is killed, {} processes: the node has {} bytes available, {} too few; the \
-             container holds {} bytes and came when the requests of those before it had filled the \
-             node",
-            killed.len(),
-            want.available_bytes,
-            want.short_bytes,
-            want.resident_bytes,
-        );
-        self.say_why(&id, Reason::Killed, now);
-        if let Err(error) = self.actuator.audit.killed(&id, killed.len(), &want) {
-            self.troubles.warn("audit", format!("audit file: {error}"));
-        }
+        let shortfall = self.shortfall(victim);
+        log::warn!("{id} is killed, {} processes: {shortfall}", killed.len());
+        self.add_to_history(&id, Reason::Killed, now);
+        let written = self.actuator.audit.killed(&id, killed.len(), &shortfall);
+        warnings::audit(&mut self.troubles, written);
     }
 
-    /// The processes of a container now.
+    /// The present processes of a container.
     fn tree_of(&mut self, id: &ContainerId) -> BTreeSet<ProcessKey> {
         let Some(table) = self.scan() else {
             return BTreeSet::new();
@@ -243,7 +225,7 @@ impl Agent {
         keys
     }
 
-    /// Says whether it was there.
+    /// Returns whether the process existed.
     fn kill_process(&mut self, key: ProcessKey) -> bool {
         let is_same = self
             .proc

@@ -1,5 +1,5 @@
-//! What the agent has for the networks of all containers: the backend that counts and limits them,
-//! and the devices that are shaped.
+//! The node's network: the backend that counts and limits the containers' groups, and the shaped
+//! devices.
 
 use std::{collections::BTreeSet, io, path::Path};
 
@@ -17,11 +17,10 @@ use crate::{
     sensors::Growth,
 };
 
-/// What the agent has for all containers.
 #[derive(Debug, Default)]
 pub(super) struct NodeNetwork {
-    /// Nothing where it is neither counted nor limited.
-    groups: Option<Box<dyn Networks>>,
+    /// None if the network is neither counted nor limited.
+    backend: Option<Box<dyn Networks>>,
     shapers: Vec<Shaper>,
     devices: Vec<MeasuredDevice>,
 }
@@ -34,8 +33,8 @@ struct MeasuredDevice {
 }
 
 impl NodeNetwork {
-    /// Opens what was chosen for this host, and takes away what a killed agent left. `parent` is the
-    /// group around the containers' groups, nothing where none could be made.
+    /// Opens the chosen backend, and removes the leftovers of a killed agent. `parent` is the parent
+    /// of the containers' groups, or None if it could not be made.
     pub fn open(
         config: &config::Network,
         chosen: Option<Chosen>,
@@ -63,7 +62,7 @@ impl NodeNetwork {
         };
         remember(journal, made.clone());
         match chosen.open(parent) {
-            Ok(groups) => network.groups = Some(groups),
+            Ok(groups) => network.backend = Some(groups),
             Err(error) => {
                 log::warn!("the network of containers is neither measured nor limited: {error}");
                 return network;
@@ -77,25 +76,25 @@ impl NodeNetwork {
         network
     }
 
-    /// Whether containers are counted, and what they receive can be limited.
+    /// Whether containers' traffic is counted and their incoming traffic can be limited.
     pub fn is_counted(&self) -> bool {
-        self.groups.as_ref().is_some_and(|groups| groups.counts())
+        self.backend.as_ref().is_some_and(|groups| groups.counts())
     }
 
-    /// Whether what they send can be limited.
+    /// Whether containers' outgoing traffic can be limited.
     pub fn is_shaped(&self) -> bool {
         !self.shapers.is_empty()
     }
 
-    /// The counters of all containers now; nothing where they are not counted.
-    ///
-    /// # Errors
-    /// Those of reading the counters.
+    /// The counters of all containers, or None if the network is not counted.
     pub fn read_containers(&self) -> io::Result<Option<AllCounters>> {
-        self.groups.as_ref().map(|groups| groups.read()).transpose()
+        self.backend
+            .as_ref()
+            .map(|groups| groups.read())
+            .transpose()
     }
 
-    /// What went over the node's devices since the reading before.
+    /// The traffic of the node's devices since the last reading.
     pub fn read(&mut self) -> io::Result<NetworkGrowth> {
         let mut growth = NetworkGrowth::default();
         for one in &mut self.devices {
@@ -106,9 +105,9 @@ impl NodeNetwork {
         Ok(growth)
     }
 
-    /// Takes everything off that the agent has put on the devices.
+    /// Removes the agent's queueing disciplines from the devices. Returns the failures.
     pub fn restore(&mut self, journal: &mut Journal) -> Vec<ShaperError> {
-        self.groups = None;
+        self.backend = None;
         let shapers = std::mem::take(&mut self.shapers).into_iter();
         let failed: Vec<ShaperError> = shapers
             .filter_map(|shaper| shaper.restore().err())
@@ -119,35 +118,29 @@ impl NodeNetwork {
         failed
     }
 
-    /// The detected bandwidth of the node's devices; 0 where one of them does not say.
+    /// The detected bandwidth of the node's devices, or 0 if that of one is unknown.
     pub fn link_bytes_per_s(&self) -> u64 {
         let speeds = self.devices.iter().map(|one| one.device.link_bytes_per_s());
         let speeds: Option<Vec<u64>> = speeds.map(|speed| speed.ok().flatten()).collect();
         speeds.unwrap_or_default().iter().sum()
     }
 
-    /// Begins to count a group; nothing where none is counted or limited.
+    /// Begins to count a group. None without a backend.
     pub fn attach(&self, group: &Path) -> Option<Result<ContainerNetwork, NetworkError>> {
-        let attached = self.groups.as_ref()?.attach(group);
-        Some(attached.map(|of_group| ContainerNetwork::new(group.into(), of_group)))
+        let attached = self.backend.as_ref()?.attach(group);
+        Some(attached.map(|group_network| ContainerNetwork::new(group.into(), group_network)))
     }
 
-    /// Takes a container's classes off the devices.
-    ///
-    /// # Errors
-    /// What the kernel refuses.
+    /// Removes a container's classes from the devices.
     pub fn forget(&mut self, network: ContainerNetwork) -> Result<(), ShaperError> {
-        let class = network.of_group.egress_class();
+        let class = network.group_network.egress_class();
         for shaper in &mut self.shapers {
             shaper.remove(class)?;
         }
         Ok(())
     }
 
-    /// Puts limits in force for a container.
-    ///
-    /// # Errors
-    /// What the kernel refuses; a part may be in force.
+    /// Puts limits in force for a container. After an error, a part may be in force.
     pub fn limit(
         &mut self,
         network: &mut ContainerNetwork,
@@ -158,13 +151,13 @@ impl NodeNetwork {
             source,
         };
         let limits_received = self.is_counted();
-        let of_group = &mut network.of_group;
+        let group_network = &mut network.group_network;
         if limits_received {
-            of_group
+            group_network
                 .set_receive_rate(wanted.cap_bytes_per_s)
                 .map_err(failed)?;
         }
-        let class = of_group.egress_class();
+        let class = group_network.egress_class();
         let rate = wanted.egress_rate();
         let all_bytes_per_s: u64 = self.shapers.iter().map(Shaper::link_bytes_per_s).sum();
         for shaper in &mut self.shapers {
@@ -177,14 +170,14 @@ impl NodeNetwork {
             }
         }
         let is_shaped = rate.is_some() && !self.shapers.is_empty();
-        of_group
+        group_network
             .set_priority(is_shaped.then(|| class.priority()))
             .map_err(failed)
     }
 }
 
-/// A share of the node is one of each device, by the part that the device is of all. What is sent may
-/// leave by one device alone: the cap is each one's.
+/// A share is split in proportion to the devices' speeds. The cap holds for each device, since all
+/// traffic may leave by one.
 fn of_device(rate: EgressRate, part: f64) -> EgressRate {
     EgressRate {
         share_bytes_per_s: (rate.share_bytes_per_s as f64 * part) as u64,
@@ -192,7 +185,7 @@ fn of_device(rate: EgressRate, part: f64) -> EgressRate {
     }
 }
 
-/// What to measure and limit containers' networks by on this host; what does not work is said once.
+/// Chooses the backend for this host, and logs the backends that do not work.
 pub(super) fn choose(config: &config::Network, hierarchies: &Hierarchies) -> Option<Chosen> {
     if !config.measure || !geteuid().is_root() {
         return None;
@@ -205,7 +198,7 @@ pub(super) fn choose(config: &config::Network, hierarchies: &Hierarchies) -> Opt
         }
         Some(chosen) if !passed_over.is_empty() => {
             let backend = chosen.backend();
-            log::warn!("the network of containers: {backend} is used instead of {passed_over}");
+            log::warn!("containers' network is counted by {backend} instead of {passed_over}");
         }
         Some(_) => {}
     }
@@ -218,28 +211,28 @@ fn put_back_left_behind(journal: &mut Journal) {
     let devices = made.devices.iter().filter_map(|name| name.parse().ok());
     for device in devices.collect::<Vec<Device>>() {
         match network::restore(&device) {
-            Ok(true) => log::info!("{}: the root of a killed agent is removed", device.name()),
+            Ok(true) => log::info!("{}: removed a killed agent's root qdisc", device.name()),
             Ok(false) => {}
-            Err(error) => log::warn!("left behind by a killed agent: {error}"),
+            Err(error) => log::warn!("a killed agent's root qdisc stays: {error}"),
         }
     }
     if made.has_nft_table {
         match network::remove_nft_table() {
-            Ok(()) => log::info!("the nft table of a killed agent is removed"),
-            Err(error) => log::warn!("left behind by a killed agent: {error}"),
+            Ok(()) => log::info!("removed a killed agent's nft table"),
+            Err(error) => log::warn!("a killed agent's nft table stays: {error}"),
         }
     }
     remember(journal, NetworkMade::default());
 }
 
-/// A journal that cannot be written is no reason to do without.
+/// If the journal cannot be written, the network is limited all the same.
 fn remember(journal: &mut Journal, made: NetworkMade) {
     if let Err(error) = journal.set_network(made) {
-        log::warn!("what is made of the network is not put back after a crash: {error}");
+        log::warn!("changes to the network would not be restored after a crash: {error}");
     }
 }
 
-/// The configured devices, or else the one of the default route.
+/// The configured devices, or else the default route's device.
 fn measured_devices(config: &config::Network) -> Vec<Device> {
     let configured = config.parsed_devices();
     if !configured.is_empty() {
@@ -254,8 +247,8 @@ fn measured_devices(config: &config::Network) -> Vec<Device> {
         .collect()
 }
 
-/// One that cannot be shaped is said and left out. `node_bytes_per_s` is configured for all
-/// together.
+/// Logs and skips a device that cannot be shaped. `node_bytes_per_s` is the configured speed of all
+/// devices together.
 fn shapers(devices: &[Device], node_bytes_per_s: Option<u64>) -> Vec<Shaper> {
     let detected: Vec<Option<u64>> = devices
         .iter()
@@ -265,14 +258,14 @@ fn shapers(devices: &[Device], node_bytes_per_s: Option<u64>) -> Vec<Shaper> {
         let name = device.name();
         let Some(link) = speed else {
             log::warn!(
-                "network.devices: what goes out over {name} is not limited: its speed is not \
-                 known, set capacity.network_bytes_per_s"
+                "network.devices: outgoing traffic of {name} is not limited: its speed is unknown, \
+                 set capacity.network_bytes_per_s"
             );
             return None;
         };
         Shaper::prepare(device, link)
             .map_err(|error| {
-                log::warn!("network.devices: what goes out over {name} is not limited: {error}");
+                log::warn!("network.devices: outgoing traffic of {name} is not limited: {error}");
             })
             .ok()
     };
@@ -280,8 +273,8 @@ fn shapers(devices: &[Device], node_bytes_per_s: Option<u64>) -> Vec<Shaper> {
     devices.iter().zip(speeds).filter_map(shaper).collect()
 }
 
-/// The speed of each device: what is configured for all, in proportion to what they say of
-/// themselves, or evenly where one does not say.
+/// The speed of each device. A configured total is split in proportion to the detected speeds, or
+/// evenly if one of them is unknown.
 fn speeds(detected: &[Option<u64>], node_bytes_per_s: Option<u64>) -> Vec<Option<u64>> {
     let Some(node) = node_bytes_per_s else {
         return detected.to_vec();
@@ -298,7 +291,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_configured_is_of_all_devices_together() {
+    fn the_configured_speed_is_that_of_all_devices_together() {
         assert_eq!(speeds(&[None], Some(90)), [Some(90)]);
         assert_eq!(
             speeds(&[Some(100), Some(200)], Some(90)),
@@ -309,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn a_device_has_its_part_of_a_share_and_all_of_a_cap() {
+    fn a_device_gets_its_part_of_the_share_and_the_whole_cap() {
         let rate = EgressRate {
             share_bytes_per_s: 90,
             cap_bytes_per_s: Some(120),

@@ -1,11 +1,11 @@
-//! The way of a container into groups of the agent's when a plan begins to limit it, and back to
-//! where it was when no plan does any more.
+//! Moves a container into the agent's groups when a plan begins to limit it, and back to its former
+//! groups when no plan does any more.
 //!
-//! In version 1 it is moved in those hierarchies that have something to limit, and in that which
-//! counts CPU time. While a plan limits anybody's memory, every container is in a memory group
-//! from its arrival on, since what it holds is charged to where it was when it took it. In a
-//! version 2 that has no other controller, every container is in a group that counts its network,
-//! whether a plan limits it or not. With `cgroup.from_arrival` it is in both from its arrival on.
+//! In version 1 the container moves in the hierarchies of its limited resources and in that of CPU
+//! accounting. While a plan limits any container's memory, every container enters a memory group
+//! on arrival, since memory is charged to the group in which it was allocated. In a version 2
+//! hierarchy without other controllers, every container is in a group that counts its network.
+//! With `cgroup.from_arrival` every container is in both groups from its arrival.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -13,7 +13,9 @@ use std::{
     time::Instant,
 };
 
-use super::{Agent, arrivals::executors_groups, container::Container, tree_moves::Moving};
+use super::{
+    Agent, arrivals::executors_groups, container::Container, tree_moves::Moving, warnings,
+};
 use crate::{
     actuators::{KernelFileError, LimitError, OwnGroups, container_of},
     cgroups::Controller,
@@ -22,24 +24,20 @@ use crate::{
 };
 
 impl Agent {
-    /// Makes the groups that each container lacks for the plan, and moves its tree there.
+    /// Makes the groups that the containers lack for the plan, and moves their process trees there.
     pub(super) fn enter_groups(&mut self, now: Instant) {
         let Some(own) = &self.own_groups else {
             return;
         };
         let limits_memory = self.limits_memory(now);
-        let entering: Vec<ContainerId> = self
-            .containers
-            .iter()
-            .filter(|(id, container)| {
-                let wanted = self.wanted_groups(own, id, container, limits_memory, now);
-                container.can_be_moved()
-                    && wanted
-                        .iter()
-                        .any(|one| !container.own_groups.contains_key(one))
-            })
-            .map(|(id, _)| id.clone())
-            .collect();
+        let lacks_group = |id: &ContainerId, container: &Container| {
+            let wanted = self.wanted_groups(own, id, container, limits_memory, now);
+            let mut wanted = wanted.iter();
+            wanted.any(|one| !container.own_groups.contains_key(one))
+        };
+        let entering = self.containers.iter();
+        let entering = entering.filter(|(id, one)| one.can_be_moved() && lacks_group(id, one));
+        let entering: Vec<ContainerId> = entering.map(|(id, _)| id.clone()).collect();
         if entering.is_empty() {
             return;
         }
@@ -64,8 +62,8 @@ impl Agent {
         }
     }
 
-    /// Moves containers out of the groups that no plan needs any more, back to where they were,
-    /// so that what applied to them before applies again.
+    /// Moves containers out of the groups that no plan needs any more. Restrictions of their former
+    /// groups apply again.
     pub(super) fn leave_groups(&mut self, now: Instant) {
         let Some(own) = &self.own_groups else {
             return;
@@ -84,7 +82,7 @@ impl Agent {
         for (id, wanted) in &leaving {
             self.leave(id, wanted, now);
         }
-        // The first reading by processes comes right after the last one by the group.
+        // Right after the last reading by group, the first one by processes.
         if let Some(table) = self.scan() {
             for (id, _) in &leaving {
                 self.read_one(id, &table, now);
@@ -99,8 +97,8 @@ impl Agent {
             .is_some_and(|plan| plan.limits_memory(now))
     }
 
-    /// For what a container has to be in own groups now. A hierarchy in which the container
-    /// executor has put it into a group is left to that. `limits_memory` is asked once for all.
+    /// The controllers for which a container has to be in own groups. Excludes hierarchies in which
+    /// the container executor made a group. `limits_memory` is computed once for all containers.
     fn wanted_groups(
         &self,
         own: &OwnGroups,
@@ -139,8 +137,8 @@ impl Agent {
         Some(self.hierarchies.of(group)?.mount_point())
     }
 
-    /// Makes the groups that are missing; gives what has to be moved to them. Nothing when the
-    /// tree has ended, or when the container executor has made groups since the container arrived.
+    /// Makes the missing groups and returns the tree to move there. None if the tree has ended or
+    /// no group is missing.
     fn prepare_groups(
         &mut self,
         id: &ContainerId,
@@ -154,7 +152,7 @@ impl Agent {
             return Ok(None);
         };
         let tree = table.tree(root, &container.sensor.processes.keys());
-        // The root process may have ended before what it started.
+        // The root process may end before its descendants.
         let there = tree.iter().find(|process| process.key() == root);
         let Some(process) = there.or(tree.first()) else {
             return Ok(None);
@@ -165,8 +163,7 @@ impl Agent {
         let executors = executors_groups(id, &cgroup, &self.hierarchies, Some(own));
         if executors != container.executors_groups {
             container.executors_groups = executors;
-            let settled = container.settle(&self.hierarchies);
-            settled.map_err(|error| KernelFileError::new("measure", &self.proc.path(""), error))?;
+            self.settle(id)?;
         }
         let (Some(container), Some(own)) = (self.containers.get(id), &self.own_groups) else {
             return Ok(None);
@@ -188,13 +185,13 @@ impl Agent {
                 .filter(|directory| container_of(directory).is_none());
             let origin = now_in.unwrap_or_else(|| actuator.journal.origin(group));
             actuator.journal.remember_origin(group, &origin)?;
-            own.make(group, &mut actuator.files)?;
+            own.make(group)?;
             self.leaving.remove(group);
         }
         Ok((!groups.is_empty()).then_some(Moving { root, groups }))
     }
 
-    /// Reads a container by what it was read by for the last time, and by its groups from now on.
+    /// Reads a container once more by its former source, and by its new groups from now on.
     fn settle_in_groups(
         &mut self,
         id: &ContainerId,
@@ -207,35 +204,39 @@ impl Agent {
             return Ok(());
         };
         container.own_groups.extend(groups);
-        let settled = container.settle(&self.hierarchies);
-        settled.map_err(|error| KernelFileError::new("measure", &self.proc.path(""), error))?;
+        self.settle(id)?;
         self.read_one(id, table, now);
         Ok(())
     }
 
-    /// Undoes groups to which not every process could be moved.
+    fn settle(&mut self, id: &ContainerId) -> Result<(), KernelFileError> {
+        let Some(container) = self.containers.get_mut(id) else {
+            return Ok(());
+        };
+        let settled = container.settle(&self.hierarchies);
+        settled.map_err(|error| KernelFileError::new("measure", &self.proc.path(""), error))
+    }
+
+    /// Gives up the groups of a container whose processes could not all be moved.
     pub(super) fn hold_back(&mut self, id: &ContainerId, error: &LimitError) {
         let message = format!("{id} is measured by its processes, not limited: {error}");
         self.troubles.warn("containers without a group", message);
-        let groups = self.own_groups.as_ref().map(|own| {
-            let groups = Controller::ALL.into_iter();
-            groups.filter_map(|one| own.group(one, id)).collect()
-        });
-        let groups: BTreeSet<PathBuf> = groups.unwrap_or_default();
         if let Some(container) = self.containers.get_mut(id) {
             container.own_groups.clear();
             container.held_back = true;
-            if let Err(error) = container.settle(&self.hierarchies) {
-                self.troubles.warn("readings", format!("{id}: {error}"));
-            }
+            let settled = container.settle(&self.hierarchies);
+            warnings::reading(&mut self.troubles, id, settled);
         }
-        self.leaving
-            .extend(groups.into_iter().filter(|group| group.exists()));
+        if let Some(own) = &self.own_groups {
+            let groups = Controller::ALL.into_iter();
+            let groups = groups.filter_map(|one| own.group(one, id));
+            self.leaving.extend(groups.filter(|group| group.exists()));
+        }
         self.remove_leaving();
     }
 
-    /// Puts the processes back, reads the groups for the last time, and follows the tree from
-    /// what was in them.
+    /// Returns the processes to their former groups, reads the left groups once more, and follows
+    /// the tree from their processes.
     fn leave(&mut self, id: &ContainerId, wanted: &BTreeSet<Controller>, now: Instant) {
         let Some(container) = self.containers.get(id) else {
             return;
@@ -271,9 +272,8 @@ impl Agent {
         container
             .own_groups
             .retain(|controller, _| wanted.contains(controller));
-        if let Err(error) = container.settle(&self.hierarchies) {
-            self.troubles.warn("readings", format!("{id}: {error}"));
-        }
+        let settled = container.settle(&self.hierarchies);
+        warnings::reading(&mut self.troubles, id, settled);
     }
 }
 

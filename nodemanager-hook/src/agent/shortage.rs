@@ -1,30 +1,28 @@
-//! What is done when about a node that is short of memory: JVMs are asked to give back, then
-//! containers are named, then one is killed.
+//! The order of measures against a shortage of the node's memory: JVMs are asked to return memory,
+//! then containers are named, then one is killed.
 
 use std::time::{Duration, Instant};
 
-/// What JVMs have before containers are named, at most: G1 takes 4 s (`docs/agent-jvm.md`), and a
-/// reading or two go by before it is asked. YARN's preemption takes 15 s more by default.
-const MOST_GIVING_BACK: Duration = Duration::from_secs(5);
-/// A node that is short again so soon after is in the same shortage: what the JVMs give back is not
-/// asked for, and waited for, again and again.
+/// The longest time that JVMs get before containers are named. G1 takes 4 s (`docs/agent-jvm.md`)
+/// and is asked after one or two readings. YARN's preemption takes 15 s more by default.
+const MAX_GIVING_BACK: Duration = Duration::from_secs(5);
+/// A node that is short again within this time is in the same shortage and does not wait for the
+/// JVMs again.
 const OVER_AFTER: Duration = Duration::from_secs(10);
 
-/// A shortage of the node's memory.
 #[derive(Debug)]
 pub(super) struct Shortage {
     kill_after: Duration,
-    /// When it began.
     begun: Option<Instant>,
-    /// The newest reading of it that was short.
+    /// The newest short reading.
     newest: Option<Instant>,
-    /// Since when every reading has been short, or the last kill.
+    /// The later of the first short reading without a break and the last kill.
     unbroken_since: Option<Instant>,
     is_naming: bool,
 }
 
 impl Shortage {
-    /// `kill_after` is how long the node has to be short before a container is killed.
+    /// `kill_after`: how long the node must be short before a container is killed.
     pub fn new(kill_after: Duration) -> Self {
         Self {
             kill_after,
@@ -35,7 +33,7 @@ impl Shortage {
         }
     }
 
-    /// Takes a reading. `can_give_back`: whether there is a JVM that could, if it is asked.
+    /// Takes a reading. `can_give_back`: whether any JVM could return memory.
     pub fn read(&mut self, is_short: bool, can_give_back: bool, now: Instant) {
         if !is_short {
             self.unbroken_since = None;
@@ -53,30 +51,30 @@ impl Shortage {
         self.is_naming |= has_waited || !can_give_back;
     }
 
-    /// Whether JVMs are to be small now.
+    /// Whether JVMs have to be small.
     pub fn asks_jvms(&self) -> bool {
         self.begun.is_some()
     }
 
-    /// Whether containers are to be named now.
+    /// Whether victims are named.
     pub fn is_naming(&self) -> bool {
         self.is_naming
     }
 
-    /// Whether what is named to the ResourceManager has not helped in time.
+    /// Whether the shortage has lasted long enough to kill.
     pub fn has_lasted(&self, now: Instant) -> bool {
         self.unbroken_since
             .is_some_and(|since| now.saturating_duration_since(since) >= self.kill_after)
     }
 
-    /// A container was killed: the next one has as long.
+    /// The next container has as long as the killed one.
     pub fn killed(&mut self, now: Instant) {
         self.unbroken_since = Some(now);
     }
 
-    /// Who is named has to have time, too, before one is killed.
+    /// A named container needs time, too, before it is killed.
     fn giving_back(&self) -> Duration {
-        MOST_GIVING_BACK.min(self.kill_after / 2)
+        MAX_GIVING_BACK.min(self.kill_after / 2)
     }
 }
 
@@ -86,7 +84,7 @@ mod tests {
 
     use super::*;
 
-    /// A shortage that is read each second.
+    /// Takes one reading per second.
     struct Node {
         shortage: Shortage,
         start: Instant,
@@ -102,7 +100,7 @@ mod tests {
             }
         }
 
-        /// What is done: `JVMs`, `named`, `kill`.
+        /// Returns the measures in force: `JVMs`, `named`, `kill`.
         fn read(&mut self, is_short: bool, can_give_back: bool) -> Vec<&'static str> {
             let now = self.start + Duration::from_secs(self.second);
             self.second += 1;
@@ -147,14 +145,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_given_back_in_time_is_enough_and_jvms_are_restored_when_it_lasts() {
+    fn no_container_is_named_when_jvms_return_enough_and_jvms_are_restored_after_10_s() {
         let mut node = Node::new(10);
         node.read_for(4, true, true);
         for _ in 0..9 {
             assert_eq!(node.read(false, true), ["JVMs"]);
         }
         assert!(node.read(false, true).is_empty());
-        // What comes later is another shortage.
+        // A later shortage is a new one.
         assert_eq!(node.read(true, true), ["JVMs"]);
     }
 
@@ -165,7 +163,7 @@ mod tests {
         node.read_for(5, false, true);
         assert_eq!(node.read(true, true), ["JVMs", "named"]);
         assert_eq!(node.read(false, true), ["JVMs"]);
-        // The time before a kill has begun anew.
+        // The time before a kill starts anew.
         node.read_for(9, true, true);
         assert_eq!(node.read(true, true), ["JVMs", "named"]);
         assert_eq!(node.read(true, true), ["JVMs", "named", "kill"]);
@@ -184,8 +182,8 @@ mod tests {
     }
 
     proptest! {
-        /// However a shortage goes: who could give back is asked and waited for before anybody is
-        /// named, that has an end, and nobody is killed who was not named for half of the time.
+        /// JVMs that can return memory are asked before a container is named, for a bounded time,
+        /// and no container is killed that was not named for half of `kill_after`.
         #[test]
         fn the_order_is_kept(
             kill_after_s in 2..20_u64,

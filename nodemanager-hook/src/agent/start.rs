@@ -1,4 +1,4 @@
-//! How an agent begins: what the host is like, and what a killed agent left behind.
+//! The start of an agent: it inspects the host and restores the changes of a killed agent.
 
 use std::{
     collections::BTreeSet,
@@ -11,14 +11,16 @@ use std::{
 };
 
 use elastane_protocol::{CanLimit, Capacity, Limits};
-use nix::unistd::{SysconfVar, geteuid, sysconf};
+use nix::unistd::geteuid;
 
 use super::{
     Actuator, Agent,
+    capacity::capacity,
     heaps::NodeHeaps,
     limits::Rules,
     node::Node,
     node_network::{self, NodeNetwork},
+    warnings,
 };
 use crate::{
     actuators::{
@@ -27,7 +29,7 @@ use crate::{
     },
     audit::{Audit, Reason},
     cgroups::{Controller, Hierarchies},
-    config::{self, Config},
+    config::Config,
     journal::Journal,
     memory_watch::{MemoryWatch, MemoryWatchError},
     network::Chosen,
@@ -38,7 +40,7 @@ use crate::{
     status,
 };
 
-/// Why an agent cannot begin.
+/// Why an agent cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     #[error("cannot open audit.file {}: {source}", path.display())]
@@ -51,15 +53,11 @@ pub enum StartError {
     MemoryWatch(#[from] MemoryWatchError),
 }
 
-/// Where the kernel shows devices.
 const SYS: &str = "/sys";
 
 impl Agent {
-    /// Looks at the host, reads the journal, and puts everything back that a killed agent left
-    /// behind: a new agent has no plan.
-    ///
-    /// # Errors
-    /// What has to be put right before an agent can run.
+    /// Inspects the host, reads the journal, and restores all changes of a killed agent, since a new
+    /// agent has no plan.
     pub fn start(config: &Config, proc_root: &Path) -> Result<Self, StartError> {
         let proc = ProcFs::new(proc_root);
         let read = |name: &str| {
@@ -79,13 +77,18 @@ impl Agent {
                 path: proc_root.into(),
                 source,
             })?;
+        let file = config.audit.file.as_deref();
+        let audit = Audit::open(file).map_err(|source| StartError::Audit {
+            path: file.unwrap_or(Path::new("")).into(),
+            source,
+        })?;
         let mut actuator = Actuator {
             files: KernelFiles::default(),
             journal: journal(&config.socket.path, &hierarchies),
-            audit: audit(config.audit.file.as_deref())?,
+            audit,
             rules: Rules {
                 margin: Margin {
-                    least_bytes: config.memory.margin_bytes,
+                    min_bytes: config.memory.margin_bytes,
                 },
                 disks: local_disks.clone(),
             },
@@ -154,7 +157,7 @@ impl Agent {
         Ok(agent)
     }
 
-    /// When the agent stands, for the log.
+    /// The node's size and the resources that the agent can limit, for the log.
     pub fn describe(&self) -> String {
         let Capacity {
             cpu_cores,
@@ -166,8 +169,8 @@ impl Agent {
             (can_limit.cpu, "CPU"),
             (can_limit.memory, "memory"),
             (can_limit.disk, "disk traffic"),
-            (can_limit.network_received, "what is received"),
-            (can_limit.network_sent, "what is sent"),
+            (can_limit.network_received, "incoming traffic"),
+            (can_limit.network_sent, "outgoing traffic"),
         ];
         let can: Vec<&str> = can
             .iter()
@@ -202,13 +205,13 @@ impl Agent {
         if !left_behind.is_empty() {
             let restored = self.empty_and_remove(&mut left_behind);
             self.removed_at_start = restored.removed;
-            log::info!("{} groups of a killed agent are removed", restored.removed);
+            log::info!("removed {} groups of a killed agent", restored.removed);
         }
         self.leaving = left_behind;
         self.restore_heaps_left_behind(Instant::now());
     }
 
-    /// Puts into the files of a group what they held before.
+    /// Writes the former values to the files of a group.
     fn lift(&mut self, group: &Path, values: Vec<(LimitFile, Value)>) {
         let Some(container) = container_of(group) else {
             return;
@@ -225,28 +228,25 @@ impl Agent {
         for (change, outcome) in changes.iter().zip(actuator.files.write_all(&changes)) {
             match outcome {
                 Err(error) if !error.is_gone() => {
-                    self.troubles.warn("limits left behind", error);
+                    self.troubles.warn("limits not restored", error);
                     continue;
                 }
                 Ok(true) => written.push(*change),
                 _ => {}
             }
-            if let Err(error) = actuator.journal.forget_former(group, change.file) {
-                self.troubles.warn("journal", error);
-            }
+            let saved = actuator.journal.forget_former(group, change.file);
+            warnings::journal(&mut self.troubles, saved);
         }
         actuator.files.forget(group);
         if !written.is_empty() {
-            let audit = &mut actuator.audit;
-            let none = Limits::default();
-            if let Err(error) = audit.changed(&container, Reason::LeftBehind, &none, &written) {
-                self.troubles.warn("audit", format!("audit file: {error}"));
-            }
+            let (audit, none) = (&mut actuator.audit, Limits::default());
+            let recorded = audit.changed(&container, Reason::LeftBehind, &none, &written);
+            warnings::audit(&mut self.troubles, recorded);
         }
     }
 }
 
-/// The disks behind the local directories, each once. One that has none is said and left out.
+/// The disks behind the local directories, without repetition. Logs directories without a disk.
 fn local_disks(disks: &Disks, directories: &[PathBuf], mountinfo: &str) -> Vec<Device> {
     let mut found = BTreeSet::new();
     for directory in directories {
@@ -268,7 +268,7 @@ fn can_limit(
     local_disks: &[Device],
     network: &NodeNetwork,
 ) -> CanLimit {
-    let can = |controller| own_groups.is_some_and(|own| own.serve(controller));
+    let can = |controller| own_groups.is_some_and(|own| own.serves(controller));
     CanLimit {
         cpu: can(Controller::Cpu),
         memory: can(Controller::Memory),
@@ -278,24 +278,17 @@ fn can_limit(
     }
 }
 
-/// A journal that cannot be read is given up: what it said is lost, the agent is not.
+/// If the journal cannot be read, the agent starts with an empty one.
 fn journal(socket: &Path, hierarchies: &Hierarchies) -> Journal {
     let mut path = socket.to_owned().into_os_string();
     path.push(".journal");
     let path = PathBuf::from(path);
     let mut journal = Journal::load(&path).unwrap_or_else(|error| {
-        log::warn!("{error}: limits that a killed agent left in foreign groups stay");
+        log::warn!("{error}: a killed agent's limits in the container executor's groups stay");
         Journal::empty(&path)
     });
-    journal.retain(|group| hierarchies.hold(group));
+    journal.retain(|group| hierarchies.contains(group));
     journal
-}
-
-fn audit(path: Option<&Path>) -> Result<Audit, StartError> {
-    Audit::open(path).map_err(|source| StartError::Audit {
-        path: path.unwrap_or(Path::new("")).into(),
-        source,
-    })
 }
 
 fn own_groups(
@@ -321,55 +314,5 @@ fn own_groups(
             log::warn!("containers are measured, but cannot be limited: {error}");
             Ok(None)
         }
-    }
-}
-
-/// What is configured, or else what the kernel says. The agent's own quota or affinity do not
-/// make the node smaller, so `available_parallelism` is not what is asked.
-fn capacity(configured: &config::Capacity, meminfo: &str) -> Capacity {
-    let online = || {
-        let count = sysconf(SysconfVar::_NPROCESSORS_ONLN).ok().flatten();
-        count.unwrap_or(1) as f32
-    };
-    Capacity {
-        cpu_cores: configured.cpu_cores.unwrap_or_else(online),
-        memory_bytes: configured
-            .memory_bytes
-            .unwrap_or_else(|| total_memory_bytes(meminfo).unwrap_or(0)),
-        network_bytes_per_s: configured.network_bytes_per_s.unwrap_or(0),
-        disk_bytes_per_s: configured.disk_bytes_per_s.unwrap_or(0),
-    }
-}
-
-fn total_memory_bytes(meminfo: &str) -> Option<u64> {
-    let line = meminfo
-        .lines()
-        .find_map(|line| line.strip_prefix("MemTotal:"))?;
-    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    Some(kib * 1024)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn capacity_is_what_is_configured_or_else_what_the_kernel_says() {
-        let meminfo = "MemTotal:       16384 kB\nMemFree: 1 kB\n";
-        let detected = capacity(&config::Capacity::default(), meminfo);
-        assert_eq!(detected.memory_bytes, 16384 * 1024);
-        assert!(detected.cpu_cores >= 1.0);
-        let configured = config::Capacity {
-            cpu_cores: Some(2.5),
-            memory_bytes: Some(7),
-            network_bytes_per_s: Some(8),
-            disk_bytes_per_s: Some(9),
-        };
-        let capacity = capacity(&configured, meminfo);
-        assert_eq!((capacity.cpu_cores, capacity.memory_bytes), (2.5, 7));
-        assert_eq!(
-            (capacity.network_bytes_per_s, capacity.disk_bytes_per_s),
-            (8, 9)
-        );
     }
 }

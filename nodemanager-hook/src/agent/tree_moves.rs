@@ -1,4 +1,4 @@
-//! Whole process trees moved to the agent's groups.
+//! Moves whole process trees into the agent's groups.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -13,27 +13,26 @@ use crate::{
     sensors::{ProcessKey, ProcessTable},
 };
 
-/// How often all processes are scanned for what forked while its tree was moved.
-const MOST_PASSES: usize = 20;
+/// Scans for processes forked while their tree is moved.
+const MAX_PASSES: usize = 20;
 
-/// A tree that has to be moved.
+/// A process tree to move.
 #[derive(Debug)]
 pub(super) struct Moving {
     pub root: ProcessKey,
-    /// Where to, by what it is for.
+    /// The targets, by controller.
     pub groups: BTreeMap<Controller, PathBuf>,
 }
 
 impl Agent {
-    /// Moves whole trees and scans again until nothing is found outside, so that a fork in
-    /// between is not lost; what forks later inherits the group. What fails is taken out of
-    /// `moving`. Gives the last scan.
+    /// Moves the trees and scans again until no process is outside, so that no fork is missed; later
+    /// forks inherit the group. Removes failed trees from `moving`. Returns the last scan.
     pub(super) fn move_trees(
         &mut self,
         moving: &mut BTreeMap<ContainerId, Moving>,
         mut table: ProcessTable,
     ) -> ProcessTable {
-        for _ in 0..MOST_PASSES {
+        for _ in 0..MAX_PASSES {
             let mut moved = false;
             let mut failed = Vec::new();
             for (id, tree) in &*moving {
@@ -55,11 +54,11 @@ impl Agent {
             }
         }
         let message = "a container forks faster than its processes can be moved";
-        self.troubles.warn("trees that do not hold still", message);
+        self.troubles.warn("trees forking too fast", message);
         table
     }
 
-    /// Moves what is not inside yet; says whether there was anything.
+    /// Moves the processes that are still outside. Returns whether there were any.
     fn move_tree(
         &mut self,
         id: &ContainerId,
@@ -79,13 +78,12 @@ impl Agent {
             };
             let inside: BTreeSet<u32> = read_pids(group)?.into_iter().collect();
             for key in tree.iter().filter(|key| !inside.contains(&key.pid)) {
-                let files = &mut self.actuator.files;
-                match move_process(*key, hierarchy, group, &self.proc, files)? {
+                match move_process(*key, hierarchy, group, &self.proc)? {
                     Moved::Yes => moved = true,
                     Moved::Gone => {}
-                    Moved::PidGivenAnew => {
-                        let message = format!("pid {} is another process' by now", key.pid);
-                        self.troubles.warn("pids given anew", message);
+                    Moved::PidReused => {
+                        let message = format!("pid {} was reused by another process", key.pid);
+                        self.troubles.warn("pids reused", message);
                     }
                 }
             }

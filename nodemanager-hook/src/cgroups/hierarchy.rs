@@ -4,10 +4,9 @@ use std::path::{Path, PathBuf};
 
 use super::{Controller, Mount, NetworkGroups, Version};
 
-/// What version 1 has for sockets.
+/// Version 1's controllers for sockets.
 const NETWORK_NAMES: [&str; 2] = ["net_cls", "net_prio"];
 
-/// Where a hierarchy is mounted, and what it can do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hierarchy {
     mount: Mount,
@@ -15,7 +14,7 @@ pub struct Hierarchy {
 }
 
 impl Hierarchy {
-    /// From a line of mountinfo; nothing when it is no hierarchy that the agent knows.
+    /// Parses a line of mountinfo. None if it is not a hierarchy that the agent knows.
     pub(super) fn parse(line: &str, controllers_of: &impl Fn(&Path) -> String) -> Option<Self> {
         let mount = Mount::parse(line)?;
         let of_version_2 = match mount.version {
@@ -35,7 +34,7 @@ impl Hierarchy {
         is_known.then_some(Self { mount, controllers })
     }
 
-    /// Whether its groups tell sockets that way.
+    /// Whether the hierarchy has these groups.
     pub(super) fn is_of_network(&self, groups: NetworkGroups) -> bool {
         match groups {
             NetworkGroups::Version2 => self.version() == Version::Two,
@@ -63,13 +62,11 @@ impl Hierarchy {
         self.controllers.contains(&controller)
     }
 
-    /// Whether it is mounted so that nothing can be changed in it.
     pub fn is_read_only(&self) -> bool {
         self.mount.is_read_only
     }
 
-    /// The directory of a process, from the text of its `/proc/PID/cgroup`; nothing when it is
-    /// outside of what is mounted here.
+    /// The group of a process, from the text of its `/proc/PID/cgroup`. None outside of the mount.
     pub fn directory_of(&self, cgroup: &str) -> Option<PathBuf> {
         let controllers = self.controllers.iter();
         let of_sockets = NETWORK_NAMES.into_iter();

@@ -1,8 +1,8 @@
-//! A line of mountinfo about a cgroup hierarchy, and where a process is below it.
+//! The mount of a cgroup hierarchy.
 
 use std::path::{Component, Path, PathBuf};
 
-/// The two kinds of hierarchies that the kernel has.
+/// The version of a hierarchy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Version {
     /// One hierarchy or more, each with its controllers.
@@ -11,21 +11,20 @@ pub enum Version {
     Two,
 }
 
-/// Where a hierarchy is mounted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mount {
     pub version: Version,
     pub mount_point: PathBuf,
     pub is_read_only: bool,
-    /// The part of the hierarchy that is mounted there; `/` unless the agent is in a container.
+    /// The mounted part of the hierarchy; `/` unless the agent is in a container.
     mounted_root: PathBuf,
-    /// Of the file system: version 1 names its controllers here.
+    /// Options of the file system, which name the controllers of version 1.
     options: String,
 }
 
 impl Mount {
-    /// `36 35 98:0 /root /mount/point options optional… - type source super-options`; nothing when
-    /// it is no cgroup hierarchy.
+    /// Parses `36 35 98:0 /root /mount/point options optional… - type source super-options`. None if
+    /// it is not a cgroup hierarchy.
     pub fn parse(line: &str) -> Option<Self> {
         let (mount, file_system) = line.split_once(" - ")?;
         let mut mount = mount.split(' ').skip(3);
@@ -46,14 +45,13 @@ impl Mount {
         })
     }
 
-    /// Whether a hierarchy of version 1 is that of a controller.
+    /// Whether the mount is version 1 and has a controller.
     pub fn is_of(&self, controller: &str) -> bool {
         self.version == Version::One && has_word(&self.options, controller)
     }
 
-    /// The directory of a process, from the text of its `/proc/PID/cgroup`; nothing when it is
-    /// outside of what is mounted here. A line of version 1 is this one's when it names one of
-    /// `controllers`.
+    /// The group of a process, from the text of its `/proc/PID/cgroup`. None outside of the mount. In
+    /// version 1 the hierarchy's line names one of `controllers`.
     pub fn directory_of(&self, cgroup: &str, controllers: &[&str]) -> Option<PathBuf> {
         let path = cgroup.lines().find_map(|line| {
             let mut fields = line.splitn(3, ':').skip(1);
@@ -76,7 +74,7 @@ fn has_word(list: &str, word: &str) -> bool {
     list.split(',').any(|one| one == word)
 }
 
-/// The kernel writes blanks and backslashes in mountinfo as three octal digits.
+/// mountinfo has blanks and backslashes as three octal digits.
 fn unescape(field: &str) -> String {
     [
         ("\\040", " "),

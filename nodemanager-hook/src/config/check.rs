@@ -1,17 +1,19 @@
-//! Bounds that the types of the configuration do not carry.
+//! Bounds that the types of the configuration do not express.
 
-use std::path::{Component, Path};
+use std::{
+    ops::RangeInclusive,
+    path::{Component, Path},
+};
 
 use super::Config;
 use crate::{container_id::ContainerId, network::Device};
 
-/// The length that the kernel's socket address has room for.
+/// The longest path that fits a socket address of the kernel.
 const MAX_SOCKET_PATH_BYTES: usize = 107;
 
-/// The watch of a memory limit wakes that much below it, at least.
-const LEAST_MARGIN_BYTES: u64 = 64 << 20;
+/// The watch of a memory limit wakes at least this far below the limit.
+const MIN_MARGIN_BYTES: u64 = 64 << 20;
 
-/// A value that is out of bounds.
 pub struct BadValue {
     pub key: &'static str,
     pub value: String,
@@ -34,12 +36,7 @@ pub fn check(config: &Config) -> Result<(), BadValue> {
         "permission bits in octal, as \"0660\"",
     )?;
     let sampling = config.sampling;
-    require(
-        (100..=60_000).contains(&sampling.interval_ms),
-        "sampling.interval_ms",
-        sampling.interval_ms,
-        "100 to 60000",
-    )?;
+    within("sampling.interval_ms", sampling.interval_ms, 100..=60_000)?;
     let whole = sampling.sample_ms.is_multiple_of(sampling.interval_ms);
     require(
         whole && (1..=60_000).contains(&sampling.sample_ms),
@@ -54,21 +51,17 @@ pub fn check(config: &Config) -> Result<(), BadValue> {
         is_group_path(&config.cgroup.parent),
         "cgroup.parent",
         config.cgroup.parent.display(),
-        "a relative path of names of letters, digits, `_`, `.` and `-`, the last one no container id",
+        "a relative path whose names have letters, digits, `_`, `.` and `-`; the last name is not a \
+         container id",
     )?;
     let memory = config.memory;
     require(
-        memory.margin_bytes >= LEAST_MARGIN_BYTES,
+        memory.margin_bytes >= MIN_MARGIN_BYTES,
         "memory.margin_bytes",
         memory.margin_bytes,
-        format!("a number of at least {LEAST_MARGIN_BYTES}"),
+        format!("a number of at least {MIN_MARGIN_BYTES}"),
     )?;
-    require(
-        (1000..=600_000).contains(&memory.kill_after_ms),
-        "memory.kill_after_ms",
-        memory.kill_after_ms,
-        "1000 to 600000",
-    )?;
+    within("memory.kill_after_ms", memory.kill_after_ms, 1000..=600_000)?;
     for directory in &config.disk.local_dirs {
         require(
             directory.is_absolute(),
@@ -82,7 +75,7 @@ pub fn check(config: &Config) -> Result<(), BadValue> {
             name.parse::<Device>().is_ok(),
             "network.devices",
             name,
-            "names of network devices: 1 to 15 bytes without blanks, `/` and `:`",
+            "names of network devices: 1 to 15 bytes without blanks, `/` or `:`",
         )?;
     }
     let capacity = config.capacity;
@@ -91,12 +84,8 @@ pub fn check(config: &Config) -> Result<(), BadValue> {
         require(positive, "capacity.cpu_cores", cores, "a number above 0")?;
     }
     if let Some(bytes) = capacity.memory_bytes {
-        require(
-            bytes > 0,
-            "capacity.memory_bytes",
-            bytes,
-            "a number above 0",
-        )?;
+        let key = "capacity.memory_bytes";
+        require(bytes > 0, key, bytes, "a number above 0")?;
     }
     if let Some(file) = &config.audit.file {
         require(
@@ -109,7 +98,6 @@ pub fn check(config: &Config) -> Result<(), BadValue> {
     Ok(())
 }
 
-/// Permission bits written in octal.
 pub fn mode(text: &str) -> Option<u32> {
     u32::from_str_radix(text, 8)
         .ok()
@@ -117,7 +105,7 @@ pub fn mode(text: &str) -> Option<u32> {
 }
 
 fn is_group_path(path: &Path) -> bool {
-    // Components would hide a "." or a double slash, so the text is split here as well.
+    // `Path::components` hides "." and double slashes, so the text is split here as well.
     let plain = path.to_str().is_some_and(|text| {
         text.split('/').all(|name| {
             !name.is_empty()
@@ -136,6 +124,11 @@ fn is_group_path(path: &Path) -> bool {
         && path
             .components()
             .all(|component| matches!(component, Component::Normal(_)))
+}
+
+fn within(key: &'static str, value: u64, allowed: RangeInclusive<u64>) -> Result<(), BadValue> {
+    let bounds = format!("{} to {}", allowed.start(), allowed.end());
+    require(allowed.contains(&value), key, value, bounds)
 }
 
 fn require(

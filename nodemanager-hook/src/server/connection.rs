@@ -1,4 +1,4 @@
-//! One connection of the NodeManager.
+//! One connection of a NodeManager.
 
 use std::{
     io::{self, Read, Write},
@@ -16,14 +16,15 @@ pub struct Connection {
     timeout: Duration,
 }
 
-/// A stream that gives up at a deadline, however slowly its peer goes on, and counts.
+/// A stream that fails at a deadline, even if its peer sends byte by byte.
 struct Deadline<'a> {
     stream: &'a UnixStream,
     at: Instant,
+    /// Read so far.
     bytes: usize,
 }
 
-/// How an error is counted.
+/// The kind under which an error is counted.
 pub fn kind(error: &FrameError) -> &'static str {
     match error {
         FrameError::Io(_) => "frames cut short",
@@ -42,10 +43,7 @@ impl Connection {
         &self.stream
     }
 
-    /// The next request; nothing when the peer is done or stays silent.
-    ///
-    /// # Errors
-    /// A frame that is refused or does not arrive as a whole in time.
+    /// The next request, or None if the peer has closed the connection or sends nothing in time.
     pub fn receive(&mut self) -> Result<Option<AgentRequest>, FrameError> {
         let mut stream = self.deadline();
         match frame::read(&mut stream) {
@@ -54,18 +52,14 @@ impl Connection {
         }
     }
 
-    /// Answers a request.
-    ///
-    /// # Errors
-    /// A peer that does not take the response in time.
     pub fn send(&mut self, response: &AgentResponse) -> Result<(), FrameError> {
         frame::write(&mut self.deadline(), response)
     }
 
-    /// Says why the connection is closed, where the peer still listens.
+    /// Tells the peer why the connection is closed.
     pub fn refuse(&mut self, reason: String) {
         if let Err(error) = self.send(&AgentResponse::Refused(reason)) {
-            log::debug!("the refusal was not taken: {error}");
+            log::debug!("the refusal was not sent: {error}");
         }
     }
 
@@ -79,7 +73,7 @@ impl Connection {
 }
 
 impl Deadline<'_> {
-    /// Time-outs of a socket must not be 0, which would mean none.
+    /// Never 0, which a socket would take for no timeout.
     fn remaining(&self) -> io::Result<Duration> {
         let remaining = self.at.saturating_duration_since(Instant::now());
         if remaining.is_zero() {
@@ -118,7 +112,7 @@ mod tests {
     const SHORT: Duration = Duration::from_millis(100);
 
     #[test]
-    fn a_peer_that_sends_byte_by_byte_is_given_up_at_the_deadline() {
+    fn a_peer_that_sends_byte_by_byte_fails_at_the_deadline() {
         let (agent, mut peer) = UnixStream::pair().unwrap();
         let mut connection = Connection::new(agent, SHORT);
         let slow = thread::spawn(move || {
@@ -129,7 +123,7 @@ mod tests {
             }
         });
         let begun = Instant::now();
-        // The first four bytes say 16,843,009 bytes, so keep them small.
+        // The first four bytes announce 16,843,009 bytes, which is refused.
         let error = connection.receive().unwrap_err();
         assert!(begun.elapsed() < SHORT * 20, "{error}");
         drop(connection);
@@ -137,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_peer_that_says_nothing_is_no_error() {
+    fn a_silent_peer_is_not_an_error() {
         let (agent, peer) = UnixStream::pair().unwrap();
         let mut connection = Connection::new(agent, SHORT);
         assert!(connection.receive().unwrap().is_none());

@@ -1,4 +1,4 @@
-//! Who may talk to the agent.
+//! The users that may use the socket.
 
 use std::{collections::BTreeSet, os::unix::net::UnixStream};
 
@@ -11,20 +11,16 @@ use crate::{config::UserName, peer::Peer};
 
 /// A configured user that this host does not know.
 #[derive(Debug, thiserror::Error)]
-#[error("socket.allowed_users = {name}: allowed are users that this host knows")]
+#[error("socket.allowed_users = {name}: this host has no such user")]
 pub struct UnknownUser {
     name: String,
 }
 
-/// User ids that may talk to the agent.
 #[derive(Debug)]
 pub struct AllowedUsers(BTreeSet<u32>);
 
 impl AllowedUsers {
-    /// Root, the agent's own user, and the configured ones.
-    ///
-    /// # Errors
-    /// A name that cannot be looked up.
+    /// Root, the agent's own user, and the configured users.
     pub fn resolve(configured: &[UserName]) -> Result<Self, UnknownUser> {
         let mut users = BTreeSet::from([0, geteuid().as_raw()]);
         for user in configured {
@@ -39,17 +35,20 @@ impl AllowedUsers {
         Ok(Self(users))
     }
 
-    /// Asks the kernel who is at the other end; gives the reason when it may not talk.
+    /// Identifies the peer, or returns why it is refused.
     pub fn check(&self, stream: &UnixStream) -> Result<Peer, String> {
         let peer = getsockopt(stream, PeerCredentials)
-            .map_err(|error| format!("the peer's user is not known: {error}"))?;
+            .map_err(|error| format!("the peer's user is unknown: {error}"))?;
         if self.0.contains(&peer.uid()) {
             return Ok(Peer {
                 pid: u32::try_from(peer.pid()).unwrap_or(0),
                 uid: peer.uid(),
             });
         }
-        Err(format!("uid {} may not talk to this agent", peer.uid()))
+        Err(format!(
+            "uid {} may not use this agent's socket",
+            peer.uid()
+        ))
     }
 }
 
@@ -68,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn a_user_that_is_not_known_is_named() {
+    fn an_unknown_user_is_named() {
         let configured = [UserName::Name("no-such-user".into())];
         let error = AllowedUsers::resolve(&configured).unwrap_err().to_string();
         assert!(
@@ -78,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn the_kernel_says_who_the_peer_is() {
+    fn the_kernel_identifies_the_peer() {
         let (one, _other) = UnixStream::pair().unwrap();
         let peer = AllowedUsers::resolve(&[]).unwrap().check(&one).unwrap();
         assert_eq!(
@@ -86,6 +85,9 @@ mod tests {
             (std::process::id(), geteuid().as_raw())
         );
         let reason = AllowedUsers(BTreeSet::new()).check(&one).unwrap_err();
-        assert!(reason.ends_with("may not talk to this agent"), "{reason}");
+        assert!(
+            reason.ends_with("may not use this agent's socket"),
+            "{reason}"
+        );
     }
 }

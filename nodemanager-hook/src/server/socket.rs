@@ -19,9 +19,9 @@ use crate::config::Socket;
 pub enum SocketError {
     #[error("an agent already listens on {}", path.display())]
     InUse { path: PathBuf },
-    #[error("{} is there and is no socket: remove it or set another socket.path", path.display())]
+    #[error("{} is not a socket: remove it or set another socket.path", path.display())]
     NotASocket { path: PathBuf },
-    #[error("socket.group = {name}: allowed are groups that this host knows")]
+    #[error("socket.group = {name}: this host has no such group")]
     UnknownGroup { name: String },
     #[error("cannot {action} {}: {source}", path.display())]
     Io {
@@ -31,10 +31,7 @@ pub enum SocketError {
     },
 }
 
-/// Listens, with the configured owner and mode.
-///
-/// # Errors
-/// Another agent on the same path, or a path that cannot be used.
+/// Listens with the configured group and mode.
 pub fn listen(config: &Socket) -> Result<UnixListener, SocketError> {
     let path = &config.path;
     let failed = |action| {
@@ -46,12 +43,12 @@ pub fn listen(config: &Socket) -> Result<UnixListener, SocketError> {
     };
     if let Some(directory) = path.parent().filter(|directory| !directory.exists()) {
         fs::create_dir_all(directory).map_err(failed("make the directory of"))?;
-        // Whoever may open the socket must be able to reach it; its mode says who may.
+        // Every user may reach the socket; the socket's mode says who may open it.
         let reachable = Permissions::from_mode(0o755);
         fs::set_permissions(directory, reachable).map_err(failed("open the directory of"))?;
     }
     remove_stale(path)?;
-    // The agent's umask keeps others out until owner and mode are set.
+    // The agent's umask keeps others out until group and mode are set.
     let listener = UnixListener::bind(path).map_err(failed("listen on"))?;
     if let Some(group) = group(config)? {
         chown(path, None, Some(group.gid))
@@ -63,10 +60,6 @@ pub fn listen(config: &Socket) -> Result<UnixListener, SocketError> {
     Ok(listener)
 }
 
-/// The configured group of the socket file.
-///
-/// # Errors
-/// A name that cannot be looked up.
 pub fn group(config: &Socket) -> Result<Option<Group>, SocketError> {
     let Some(name) = &config.group else {
         return Ok(None);
@@ -77,10 +70,7 @@ pub fn group(config: &Socket) -> Result<Option<Group>, SocketError> {
     }
 }
 
-/// Removes a socket file on which nobody answers.
-///
-/// # Errors
-/// An agent that answers, or something there that is no socket.
+/// Removes a socket file on which no agent answers.
 pub fn remove_stale(path: &Path) -> Result<(), SocketError> {
     let failed = |action, source| SocketError::Io {
         action,
@@ -90,7 +80,7 @@ pub fn remove_stale(path: &Path) -> Result<(), SocketError> {
     let kind = match fs::symlink_metadata(path) {
         Ok(metadata) => metadata.file_type(),
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(failed("look at", error)),
+        Err(error) => return Err(failed("inspect", error)),
     };
     if !kind.is_socket() {
         return Err(SocketError::NotASocket { path: path.into() });
@@ -116,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_socket_that_answers_is_left_alone_and_a_stale_one_is_replaced() {
+    fn a_socket_that_answers_is_kept_and_a_stale_one_is_replaced() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("deep/agent.sock");
         let first = listen(&config(&path)).unwrap();
@@ -132,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_socket_is_never_removed() {
+    fn a_file_that_is_not_a_socket_is_never_removed() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("agent.sock");
         fs::write(&path, "precious").unwrap();
@@ -142,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_group_that_is_not_known_is_named() {
+    fn an_unknown_group_is_named() {
         let mut config = config(Path::new("/unused"));
         config.group = Some("no-such-group".into());
         let error = group(&config).unwrap_err().to_string();

@@ -1,11 +1,12 @@
 use std::fs;
 
 use super::*;
+use crate::actuators::Change;
 
 const MIB: u64 = 1 << 20;
 const DISK: Device = Device { major: 8, minor: 0 };
 
-/// Groups of files: a parent, and a container's group in it.
+/// A parent group and a container's group in it, as plain files.
 struct Tree {
     directory: tempfile::TempDir,
     version: Version,
@@ -79,7 +80,6 @@ impl Tree {
     }
 }
 
-/// Everything that puts limits in force.
 struct Bench {
     limiter: Limiter,
     files: KernelFiles,
@@ -95,12 +95,12 @@ impl Bench {
         }
     }
 
-    /// How many values were written.
+    /// Returns the number of values written.
     fn apply(&mut self, planned: &Limits, resident_bytes: u64) -> usize {
         let circumstances = Circumstances {
             resident_bytes: Some(resident_bytes),
             margin: Margin {
-                least_bytes: 64 * MIB,
+                min_bytes: 64 * MIB,
             },
             is_near_limit: false,
             disks: &[DISK],
@@ -151,7 +151,7 @@ const V2: [&str; 5] = [
 ];
 
 #[test]
-fn an_own_group_is_written_on_change_and_lifted_to_the_kernels_defaults() {
+fn an_own_group_is_written_on_change_and_lifted_to_the_defaults() {
     for (version, files, limited, lifted) in [
         (
             Version::One,
@@ -173,7 +173,7 @@ fn an_own_group_is_written_on_change_and_lifted_to_the_kernels_defaults() {
         assert_eq!(tree.texts(files), limited);
         assert_eq!(bench.limiter.in_force(), all());
         if version == Version::Two {
-            // What the kernel would show.
+            // The kernel appends the period.
             tree.set("cpu.max", "30000 100000");
         }
         assert_eq!(bench.apply(&all(), 100 * MIB), 0);
@@ -184,7 +184,7 @@ fn an_own_group_is_written_on_change_and_lifted_to_the_kernels_defaults() {
 }
 
 #[test]
-fn a_foreign_group_gets_back_what_each_file_held_also_after_a_crash() {
+fn an_executors_group_gets_its_values_back_even_after_a_crash() {
     let tree = Tree::new(Version::One);
     tree.set("cpu.shares", "3000");
     tree.set("cpu.cfs_quota_us", "50000");
@@ -196,7 +196,7 @@ fn a_foreign_group_gets_back_what_each_file_held_also_after_a_crash() {
     assert_eq!(tree.text("cpu.shares"), "2048");
     let remembered: usize = tree.journal().former().map(|(_, files)| files.len()).sum();
     assert_eq!(remembered, 5);
-    // A cap looser than the executor's own one leaves that in force.
+    // A cap looser than the executor's leaves the executor's in force.
     bench.apply(&cpu(1.0, Some(0.8)), 100 * MIB);
     let texts = tree.texts(["cpu.shares", "cpu.cfs_quota_us", "memory.limit_in_bytes"]);
     assert_eq!(texts, ["1024", "50000", "1073741824"]);
@@ -219,12 +219,12 @@ fn a_cap_above_the_parents_is_left_to_the_parent() {
 }
 
 #[test]
-fn memory_that_is_charged_elsewhere_is_not_limited() {
+fn memory_charged_to_another_group_is_not_limited() {
     let tree = Tree::new(Version::One);
     let mut bench = Bench::new(&tree, Owner::Agent);
     let circumstances = Circumstances {
         resident_bytes: None,
-        margin: Margin { least_bytes: 0 },
+        margin: Margin { min_bytes: 0 },
         is_near_limit: false,
         disks: &[],
     };
@@ -236,7 +236,7 @@ fn memory_that_is_charged_elsewhere_is_not_limited() {
 }
 
 #[test]
-fn version_2_waits_with_the_killing_limit_until_less_is_charged() {
+fn version_2_lowers_memory_max_once_less_is_charged() {
     let tree = Tree::new(Version::Two);
     tree.set("memory.current", &(600 * MIB).to_string());
     let mut bench = Bench::new(&tree, Owner::Agent);

@@ -5,23 +5,23 @@ use std::path::Path;
 use super::Setting;
 use crate::actuators::{
     KernelFileError, LimitFile, Value,
-    kernel_files::{read_text, read_value},
+    file_access::{read_text, read_value},
 };
 
-/// What one core is as `cpu.shares`: the kernel's default, so that a container of one core weighs
-/// as much as a group that nobody weighed.
+/// `cpu.shares` of one core: the kernel's default, so that a container of one core weighs as much
+/// as a group without a weight of its own.
 const SHARES_PER_CORE: f64 = 1024.0;
 /// The kernel's bounds of `cpu.shares`.
 const SHARES_BOUNDS: (f64, f64) = (2.0, 262_144.0);
-/// What one core is as `cpu.weight`: the kernel's default there, for the same reason. The bounds
-/// below leave 1/100 to 100 cores, and what is larger counts as 100.
+/// `cpu.weight` of one core: the kernel's default, for the same reason. The bounds below admit
+/// 1/100 to 100 cores; a larger weight counts as 100 cores.
 const WEIGHT_PER_CORE: f64 = 100.0;
 /// The kernel's bounds of `cpu.weight`.
 const WEIGHT_BOUNDS: (f64, f64) = (1.0, 10_000.0);
-/// The period of a group in version 1.
+/// The file of a group's period in version 1.
 pub const PERIOD: &str = "cpu.cfs_period_us";
-/// The least quota that the kernel takes.
-const LEAST_QUOTA_US: f64 = 1000.0;
+/// The smallest quota that the kernel accepts.
+const MIN_QUOTA_US: f64 = 1000.0;
 
 /// The CPU part of [`elastane_protocol::Limits`].
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -30,27 +30,27 @@ pub struct CpuLimits {
     pub cap_cores: Option<f32>,
 }
 
-/// What the kernel says of a group and those around it.
+/// The period of a version 1 group, and the caps around it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CpuSurroundings {
-    period_us: u64,
-    /// The tightest cap of the groups around it.
-    tightest_cores: Option<f64>,
+    pub period_us: u64,
+    /// The tightest cap of its ancestors.
+    pub tightest_cores: Option<f64>,
 }
 
-/// The weight of a group in version 1.
+/// The weight in version 1.
 pub fn shares(cores: f64) -> Value {
-    let (least, most) = SHARES_BOUNDS;
-    Value::Weight((cores * SHARES_PER_CORE).round().clamp(least, most) as u64)
+    let (min, max) = SHARES_BOUNDS;
+    Value::Weight((cores * SHARES_PER_CORE).round().clamp(min, max) as u64)
 }
 
-/// The weight of a group in version 2.
+/// The weight in version 2.
 pub fn weight(cores: f64) -> Value {
-    let (least, most) = WEIGHT_BOUNDS;
-    Value::Weight((cores * WEIGHT_PER_CORE).round().clamp(least, most) as u64)
+    let (min, max) = WEIGHT_BOUNDS;
+    Value::Weight((cores * WEIGHT_PER_CORE).round().clamp(min, max) as u64)
 }
 
-/// Version 1 refuses a quota above the one around it: from there on none of its own is needed.
+/// Version 1 refuses a quota above an ancestor's. Such a cap is left to the ancestor.
 pub fn cpu_v1(limits: CpuLimits, around: CpuSurroundings) -> Vec<Setting> {
     let own = limits.cap_cores.filter(|cap| {
         let tightest = around.tightest_cores;
@@ -72,19 +72,10 @@ pub fn cpu_v2(limits: CpuLimits, period_us: u64) -> Vec<Setting> {
 
 fn quota(cores: f32, period_us: u64) -> Value {
     let quota_us = (f64::from(cores) * period_us as f64).round();
-    Value::AtMost(quota_us.max(LEAST_QUOTA_US) as u64)
+    Value::AtMost(quota_us.max(MIN_QUOTA_US) as u64)
 }
 
-impl CpuSurroundings {
-    pub fn new(period_us: u64, tightest_cores: Option<f64>) -> Self {
-        Self {
-            period_us,
-            tightest_cores,
-        }
-    }
-}
-
-/// The period of `cpu.max`, which stands behind the quota.
+/// The period of `cpu.max`, its second word.
 pub fn period_us(group: &Path) -> Result<u64, KernelFileError> {
     let path = group.join(LimitFile::CpuMax.name());
     let text = read_text(&path)?;
@@ -94,7 +85,7 @@ pub fn period_us(group: &Path) -> Result<u64, KernelFileError> {
         .ok_or_else(|| KernelFileError::unexpected(&path, &text))
 }
 
-/// The tightest cap of a group of version 1 and those around it.
+/// The tightest cap of a version 1 group and its ancestors.
 pub fn tightest_from(group: &Path, mount_point: &Path) -> Option<f64> {
     group
         .ancestors()
@@ -144,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_cap_nothing_is_held_down() {
+    fn without_a_cap_no_quota_is_written() {
         let v1 = cpu_v1(limits(1.0, None), around(None));
         assert_eq!(v1, [(LimitFile::CpuShares, Value::Weight(1024))]);
         let v2 = cpu_v2(limits(1.0, None), 100_000);
@@ -153,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cap_that_is_not_below_the_one_around_is_left_to_that() {
+    fn a_cap_above_an_ancestors_cap_is_not_written() {
         let files = |cap| cpu_v1(limits(1.0, Some(cap)), around(Some(0.6))).len();
         assert_eq!((files(0.7), files(0.5)), (1, 2));
     }

@@ -1,5 +1,4 @@
-//! Disk limits as kernel files: one cap for what is read, the same one for what is written, on
-//! each device.
+//! Disk limits as kernel files: the cap holds for reads and for writes, on each device.
 
 use super::Setting;
 use crate::{
@@ -7,9 +6,9 @@ use crate::{
     sensors::Device,
 };
 
-/// Less is not asked of the kernel: 0 is no limit at all in version 1, and what waits for a disk
-/// cannot be killed until its turn comes.
-const LEAST_BYTES_PER_S: u64 = 64 * 1024;
+/// The smallest cap written. 0 means no limit in version 1, and a process that waits for a
+/// throttled disk cannot be killed until its turn comes.
+const MIN_BYTES_PER_S: u64 = 64 * 1024;
 
 pub fn disk_v1(cap_bytes_per_s: u64, devices: &[Device]) -> Vec<Setting> {
     capped(cap_bytes_per_s, devices, |device| {
@@ -31,7 +30,7 @@ fn capped(
     devices: &[Device],
     files: impl Fn(Device) -> [LimitFile; 2],
 ) -> Vec<Setting> {
-    let cap = Value::AtMost(cap_bytes_per_s.max(LEAST_BYTES_PER_S));
+    let cap = Value::AtMost(cap_bytes_per_s.max(MIN_BYTES_PER_S));
     let files = devices.iter().flat_map(|device| files(*device));
     files.map(|file| (file, cap)).collect()
 }
@@ -71,8 +70,8 @@ mod tests {
     }
 
     #[test]
-    fn a_cap_of_nothing_is_neither_no_limit_nor_a_standstill() {
-        let least = Value::AtMost(LEAST_BYTES_PER_S);
+    fn a_cap_of_0_becomes_the_smallest_cap() {
+        let least = Value::AtMost(MIN_BYTES_PER_S);
         assert!(disk_v1(0, &DISKS).iter().all(|(_, value)| *value == least));
         assert!(disk_v2(0, &DISKS).iter().all(|(_, value)| *value == least));
     }

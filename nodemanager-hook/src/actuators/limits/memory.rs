@@ -1,4 +1,4 @@
-//! Memory limits as kernel files, and how far a limit may go with each round.
+//! Memory limits as kernel files, and how far a limit may move in one round.
 
 use super::Setting;
 use crate::{
@@ -6,50 +6,49 @@ use crate::{
     memory_watch::wake_at,
 };
 
-/// The margin is this part of what is resident: with it the watch of a limit wakes, and
-/// `memory.high` slows down, above what is resident.
+/// The margin is resident memory over this. The watch of a limit wakes, and `memory.high` slows
+/// the container down, only above the resident memory.
 const MARGIN_PART: u64 = 7;
-/// What suffices for that however much is resident.
-const MOST_MARGIN_BYTES: u64 = 512 << 20;
-/// A limit comes down by this part of what is charged in one round, since the kernel frees that
-/// much while the agent waits for the write.
+/// Enough of a margin for any resident memory.
+const MAX_MARGIN_BYTES: u64 = 512 << 20;
+/// A limit falls by charged memory over this in one round, since the kernel frees that much while
+/// the agent waits for the write.
 const STEP_PART: u64 = 8;
 
-/// What a container holds when its limit is computed.
+/// The memory of a container when its limit is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HeldMemory {
     pub resident_bytes: u64,
-    /// What its group is charged for, page cache included.
+    /// Charged to the group, page cache included.
     pub charged_bytes: u64,
 }
 
-/// The room above what is resident that a limit leaves: what a container can take between two
-/// readings.
+/// The room that a limit leaves above resident memory, for growth between two readings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Margin {
-    pub least_bytes: u64,
+    pub min_bytes: u64,
 }
 
 impl Margin {
     pub fn bytes(self, resident_bytes: u64) -> u64 {
-        let part = (resident_bytes / MARGIN_PART).min(MOST_MARGIN_BYTES);
-        part.max(self.least_bytes)
+        let part = (resident_bytes / MARGIN_PART).min(MAX_MARGIN_BYTES);
+        part.max(self.min_bytes)
     }
 }
 
-/// The limit that is in force, for the next one.
+/// The limit in force.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Before {
     pub limit_bytes: u64,
-    /// Whether the plan said then what it says now.
+    /// Whether the planned limit was the same then.
     pub is_of_same_plan: bool,
 }
 
-/// The limit of the next round for a plan's limit. `is_near` is what the watch of the limit says.
+/// The limit of the next round. `is_near`: the watch of the limit woke.
 ///
-/// It is never below what is resident and a margin. It rises at once, and then by a second margin
-/// more than it has to where the plan's would be too low, so that it need not follow every page;
-/// it comes down by steps.
+/// The limit is at least resident memory plus a margin. It rises at once: to the planned limit or,
+/// if that is too low, to a second margin more, so that it need not follow every page. It falls in
+/// steps.
 pub fn next_limit(
     before: Option<Before>,
     planned_bytes: u64,
@@ -60,7 +59,7 @@ pub fn next_limit(
     let margin = margin.bytes(held.resident_bytes);
     let needed = held.resident_bytes.saturating_add(margin);
     let comfortable = needed.saturating_add(margin);
-    // The watch woke where a margin was left; with half of one more it is not needed again soon.
+    // The watch wakes when one margin is left. Half a margin more keeps it quiet for a while.
     let wide = needed.saturating_add(if is_near { margin / 2 } else { 0 });
     let goal = if planned_bytes >= wide {
         planned_bytes
@@ -74,7 +73,7 @@ pub fn next_limit(
     if in_force < planned_bytes.max(wide) {
         return goal;
     }
-    // A margin more or less than comfortable is not worth a change.
+    // A margin more or less is not worth a change.
     let follows_use = planned_bytes < needed || before.is_of_same_plan;
     if follows_use && in_force <= comfortable.saturating_add(margin) {
         return in_force;
@@ -82,7 +81,7 @@ pub fn next_limit(
     lower(goal, held.charged_bytes).min(in_force)
 }
 
-/// As far down as one round may go.
+/// At most one step down.
 fn lower(goal: u64, charged_bytes: u64) -> u64 {
     goal.max(charged_bytes - charged_bytes / STEP_PART)
 }
@@ -91,10 +90,10 @@ pub fn memory_v1(limit_bytes: u64) -> Vec<Setting> {
     vec![(LimitFile::MemoryLimit, Value::AtMost(limit_bytes))]
 }
 
-/// Above `memory.high`, which the watch of the group waits for, a container is slowed down; at
-/// `memory.max` it is killed. Lowering `memory.max` below what is charged kills, too. So `memory.high` goes first, and
-/// `memory.max` only to where `charged_bytes` is below it already; what is left is done when that
-/// is so. Says whether everything is.
+/// A container is slowed down above `memory.high`, where the watch wakes, and killed at
+/// `memory.max`. Lowering `memory.max` below the charged memory also kills. So `memory.high` falls
+/// first, and `memory.max` follows in a later round, once `charged_bytes` is below it. Also returns
+/// whether both files are set.
 pub fn memory_v2(
     limit_bytes: u64,
     before: Option<u64>,
@@ -130,7 +129,7 @@ mod tests {
     }
 
     const MARGIN: Margin = Margin {
-        least_bytes: 64 * MIB,
+        min_bytes: 64 * MIB,
     };
 
     fn next(in_force: Option<u64>, planned: u64, held: HeldMemory) -> u64 {
@@ -145,21 +144,21 @@ mod tests {
     }
 
     #[test]
-    fn the_margin_is_a_part_of_what_is_resident_within_bounds() {
+    fn the_margin_is_a_part_of_resident_memory_within_bounds() {
         assert_eq!(MARGIN.bytes(GIB), GIB / 7);
         assert_eq!(MARGIN.bytes(MIB), 64 * MIB);
         assert_eq!(MARGIN.bytes(100 * GIB), 512 * MIB);
     }
 
     #[test]
-    fn a_plan_above_what_is_resident_is_in_force_at_once() {
+    fn a_planned_limit_above_resident_memory_is_in_force_at_once() {
         assert_eq!(next(None, GIB, held(100 * MIB, 200 * MIB)), GIB);
         assert_eq!(next(Some(MIB), GIB, held(100 * MIB, 200 * MIB)), GIB);
         assert_eq!(next(Some(2 * GIB), GIB, held(100 * MIB, 200 * MIB)), GIB);
     }
 
     #[test]
-    fn page_cache_above_the_plan_goes_by_steps() {
+    fn page_cache_above_the_planned_limit_is_freed_in_steps() {
         let (planned, mut charged) = (GIB, 4 * GIB);
         let mut limit = None;
         let mut rounds = 0;
@@ -174,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_below_what_is_resident_follows_that_without_a_change_each_round() {
+    fn below_resident_memory_the_limit_follows_it_but_not_in_each_round() {
         let limit = next(None, 100 * MIB, held(GIB, GIB));
         assert_eq!(limit, GIB + 2 * (GIB / 7));
         for resident in [GIB + MIB, GIB - MIB, GIB + 40 * MIB] {
@@ -190,13 +189,13 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_that_is_near_is_raised_above_the_plan_and_stays_until_use_falls() {
+    fn a_limit_that_is_near_rises_above_the_plan_until_use_falls() {
         let planned = 160 * MIB;
         let next = |in_force, resident: u64, usage: u64, is_near| {
             let before = before(Some(in_force), true);
             next_limit(before, planned, held(resident, usage), MARGIN, is_near)
         };
-        // As the watch wakes: a margin is left, and nothing more.
+        // One margin is left when the watch wakes.
         let resident = 95 * MIB;
         let raised = next(planned, resident, 96 * MIB, true);
         assert_eq!(raised, resident + 128 * MIB);
@@ -207,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn version_2_never_lowers_the_killing_limit_below_what_is_charged() {
+    fn version_2_never_lowers_memory_max_below_the_charged_memory() {
         let files = |settings: &[Setting]| -> Vec<LimitFile> {
             settings.iter().map(|(file, _)| *file).collect()
         };
@@ -225,7 +224,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_limit_is_ever_below_what_is_resident_and_its_margin(
+        fn no_limit_is_ever_below_resident_memory_and_its_margin(
             in_force in proptest::option::of(0..4 * GIB),
             planned in 0..4 * GIB,
             resident in 0..4 * GIB,
@@ -238,7 +237,7 @@ mod tests {
             let limit = next_limit(before, planned, held, MARGIN, is_near);
             prop_assert!(limit >= resident + MARGIN.bytes(resident));
             let high = wake_at(limit);
-            prop_assert!(high >= resident, "what is resident would be slowed down");
+            prop_assert!(high >= resident, "the container would be slowed down");
         }
 
         #[test]

@@ -1,0 +1,23 @@
+//! Why a limit cannot be put in force.
+
+use std::path::PathBuf;
+
+use super::KernelFileError;
+use crate::journal::JournalError;
+
+#[derive(Debug, thiserror::Error)]
+pub enum LimitError {
+    #[error(transparent)]
+    KernelFile(#[from] KernelFileError),
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    #[error("{} belongs to another running agent: give each agent its own cgroup.parent", group.display())]
+    Taken { group: PathBuf },
+}
+
+impl LimitError {
+    /// Whether the group no longer exists.
+    pub fn is_gone(&self) -> bool {
+        matches!(self, Self::KernelFile(error) if error.is_gone())
+    }
+}

@@ -1,0 +1,261 @@
+//! The facts about a host, and the findings that follow from them.
+
+use super::Finding;
+use crate::{
+    cgroups::{Controller, Hierarchies, Hierarchy, NetworkGroups, Version},
+    config,
+    network::Backend,
+    sensors::Device,
+};
+
+#[derive(Debug)]
+pub struct Host {
+    pub is_root: bool,
+    pub hierarchies: Hierarchies,
+    /// The configured directories and the disks behind them.
+    pub local_dirs: Vec<(String, Result<Device, String>)>,
+    /// The configured or detected speed of these disks.
+    pub disk_bytes_per_s: Option<u64>,
+    /// The backend that counts and limits containers' network.
+    pub network: Option<(Backend, NetworkGroups)>,
+    /// Why a better backend does not work.
+    pub network_lacks: Option<String>,
+    /// The configured or detected speed of the node's links.
+    pub network_bytes_per_s: Option<u64>,
+    /// The configured devices, and why one cannot be shaped.
+    pub network_devices: Vec<(String, Result<(), String>)>,
+    pub jvm: config::Jvm,
+    pub has_pressure: bool,
+}
+
+impl Host {
+    pub fn findings(&self) -> Vec<Finding> {
+        vec![
+            self.cpu(),
+            self.memory(),
+            self.disk(),
+            self.received(),
+            self.sent(),
+            self.heap(),
+            self.pressure(),
+        ]
+    }
+
+    fn cpu(&self) -> Finding {
+        let (version, mut advice) = self.limits_by(Controller::Cpu);
+        let accounted = self.usable(Controller::CpuAccounting).ok();
+        if version.is_some() && accounted.is_none() {
+            advice.push("mount cpuacct: without it the agent cannot use groups".into());
+        }
+        let measured = match accounted {
+            Some(Version::One) => "cpuacct.usage, else /proc/PID/stat",
+            Some(Version::Two) => "cpu.stat, else /proc/PID/stat",
+            None => "/proc/PID/stat",
+        };
+        let limited = version.map(|version| match version {
+            Version::One => "cpu.shares, cpu.cfs_quota_us (version 1)",
+            Version::Two => "cpu.weight, cpu.max (version 2)",
+        });
+        Finding {
+            what: "CPU",
+            measured_by: Some(measured.into()),
+            limited_by: limited.map(str::to_owned),
+            advice,
+        }
+    }
+
+    fn memory(&self) -> Finding {
+        let (version, advice) = self.limits_by(Controller::Memory);
+        let measured = match version {
+            Some(_) => "memory.stat, else /proc/PID/statm",
+            None => "/proc/PID/statm",
+        };
+        let limited = version.map(|version| match version {
+            Version::One => "memory.limit_in_bytes (version 1)",
+            Version::Two => "memory.high, memory.max (version 2)",
+        });
+        Finding {
+            what: "memory",
+            measured_by: Some(measured.into()),
+            limited_by: limited.map(str::to_owned),
+            advice,
+        }
+    }
+
+    fn disk(&self) -> Finding {
+        let (version, mut advice) = self.limits_by(Controller::Disk);
+        let measured = match version {
+            Some(Version::Two) => "io.stat, else /proc/PID/io",
+            _ => "/proc/PID/io",
+        };
+        let mut disks = Vec::new();
+        for (directory, disk) in &self.local_dirs {
+            match disk {
+                Ok(disk) => disks.push(disk.to_string()),
+                Err(reason) => advice.push(format!("disk.local_dirs: {directory}: {reason}")),
+            }
+        }
+        if self.local_dirs.is_empty() {
+            advice.push("set disk.local_dirs to YARN's local directories".into());
+        }
+        if !disks.is_empty() && self.disk_bytes_per_s.is_none() {
+            let unknown = "the speed of the disks is unknown: set capacity.disk_bytes_per_s to \
+                           consider it in placement";
+            advice.push(unknown.into());
+        }
+        let limited = version.filter(|_| !disks.is_empty()).map(|version| {
+            let files = match version {
+                Version::One => "blkio.throttle.{read,write}_bps_device (version 1)",
+                Version::Two => "io.max (version 2)",
+            };
+            let by = format!("{files} on {}", disks.join(", "));
+            with_rate(by, self.disk_bytes_per_s)
+        });
+        Finding {
+            what: "disk",
+            measured_by: Some(measured.into()),
+            limited_by: limited,
+            advice,
+        }
+    }
+
+    /// What counts containers' bytes, and what limits incoming traffic.
+    fn counted_by(&self) -> Option<[&'static str; 2]> {
+        self.usable(Controller::Network).ok()?;
+        let (backend, groups) = self.network?;
+        // In a version 2 with controllers, a container moves only when a plan limits it.
+        let is_apart = self.hierarchies.is_apart(Controller::Network);
+        let counted = match (backend, groups, is_apart) {
+            (Backend::Bpf, _, true) => "BPF programs on cgroup2 groups",
+            (Backend::Bpf, _, false) => {
+                "BPF programs on cgroup2 groups: YARN's, or while a plan limits"
+            }
+            (Backend::Nft, NetworkGroups::Version2, true) => "nft rules on cgroup2 groups",
+            (Backend::Nft, NetworkGroups::Version2, false) => {
+                "nft rules on cgroup2 groups: YARN's, or while a plan limits"
+            }
+            (Backend::Nft, _, _) => "nft rules on net_cls groups",
+            (Backend::NetPrio, _, _) => return None,
+        };
+        Some([counted, "a token bucket in them"])
+    }
+
+    fn received(&self) -> Finding {
+        let by = self.counted_by();
+        let not_usable = || self.usable(Controller::Network).err();
+        let advice = self.network_lacks.clone().or_else(not_usable);
+        Finding {
+            what: "received",
+            measured_by: by.map(|[counted, _]| counted.to_owned()),
+            limited_by: by.map(|[_, limited]| limited.to_owned()),
+            advice: advice.into_iter().collect(),
+        }
+    }
+
+    fn sent(&self) -> Finding {
+        let mut advice = Vec::new();
+        let mut shaped = Vec::new();
+        for (device, outcome) in &self.network_devices {
+            match outcome {
+                Ok(()) => shaped.push(device.as_str()),
+                Err(reason) => advice.push(format!("network.devices: {device}: {reason}")),
+            }
+        }
+        if self.network_devices.is_empty() {
+            advice.push("set network.devices to the devices that containers share".into());
+        }
+        if self.network_bytes_per_s.is_none() {
+            let unknown = "the speed of the links is unknown: set capacity.network_bytes_per_s to \
+                           share them and to consider them in placement";
+            advice.push(unknown.into());
+        }
+        let backend = self.network.filter(|_| !shaped.is_empty());
+        let backend = backend.filter(|_| self.usable(Controller::Network).is_ok());
+        Finding {
+            what: "sent",
+            measured_by: self.counted_by().map(|[counted, _]| counted.to_owned()),
+            limited_by: backend.map(|(backend, _)| {
+                let classified_by = match backend {
+                    Backend::NetPrio => " by net_prio",
+                    _ => "",
+                };
+                let by = format!("HTB classes{classified_by} on {}", shaped.join(", "));
+                with_rate(by, self.network_bytes_per_s)
+            }),
+            advice,
+        }
+    }
+
+    fn heap(&self) -> Finding {
+        let config::Jvm { measure, follow } = self.jvm;
+        let mut advice = Vec::new();
+        if !measure {
+            advice.push("set jvm.measure = true to measure heaps".into());
+        }
+        if measure && !follow {
+            let shrink = "set jvm.follow = true to let JVMs follow the planned memory and return \
+                          memory when the node is short";
+            advice.push(shrink.into());
+        }
+        if !self.is_root {
+            advice.push("run the agent as root to reach the JVMs of other users".into());
+        }
+        Finding {
+            what: "JVM heap",
+            measured_by: measure.then(|| "the JVM's counters (hsperfdata)".to_owned()),
+            limited_by: (measure && follow).then(|| "its flags, by the attach protocol".to_owned()),
+            advice,
+        }
+    }
+
+    fn pressure(&self) -> Finding {
+        let boot = "boot with psi=1 to measure how long the node's processes wait";
+        Finding {
+            what: "pressure",
+            measured_by: self.has_pressure.then(|| "/proc/pressure".to_owned()),
+            limited_by: Some("needs no limit".into()),
+            advice: match self.has_pressure {
+                true => Vec::new(),
+                false => vec![boot.into()],
+            },
+        }
+    }
+
+    /// The version that limits a resource, or the advice.
+    fn limits_by(&self, controller: Controller) -> (Option<Version>, Vec<String>) {
+        match self.usable(controller) {
+            Ok(version) => (Some(version), Vec::new()),
+            Err(advice) => (None, vec![advice]),
+        }
+    }
+
+    fn usable(&self, controller: Controller) -> Result<Version, String> {
+        let serving = self.hierarchies.serving(controller);
+        let name = controller.name(serving.map_or(Version::One, Hierarchy::version));
+        let name = name.unwrap_or(match controller {
+            Controller::Network => "the network (version 2, net_cls or net_prio)",
+            _ => "cpu accounting",
+        });
+        match serving {
+            None => Err(format!(
+                "no cgroup hierarchy serves {name}: mount it, or remove it from cgroup_disable="
+            )),
+            Some(one) if one.is_read_only() => Err(format!(
+                "{} is mounted read-only: mount it writable",
+                one.mount_point().display()
+            )),
+            Some(_) if !self.is_root => Err("run the agent as root".into()),
+            Some(one) => Ok(one.version()),
+        }
+    }
+}
+
+fn with_rate(by: String, bytes_per_s: Option<u64>) -> String {
+    match bytes_per_s {
+        Some(rate) => format!("{by} ({} MB/s)", rate / 1_000_000),
+        None => by,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,87 @@
+//! Reads the facts about this host.
+
+use std::{collections::BTreeSet, fs, io, path::Path};
+
+use nix::unistd::geteuid;
+
+use super::host::Host;
+use crate::{
+    cgroups::{Hierarchies, NetworkGroups},
+    config::{self, Config},
+    network::{self, Backend, Shaper},
+    run::PROC,
+    sensors::{Device, Disks, ProcFs, pressure},
+};
+
+pub fn inspect(config: &Config) -> io::Result<Host> {
+    let proc = ProcFs::new(Path::new(PROC));
+    let mountinfo = fs::read_to_string(proc.path("self/mountinfo"))?;
+    let disks = Disks::new(Path::new("/sys"));
+    let behind = |directory: &Path| {
+        let disk = disks.behind(directory, &mountinfo);
+        disk.map_err(|error| error.to_string())
+    };
+    let local_dirs = config.disk.local_dirs.iter();
+    let local_dirs: Vec<(String, Result<Device, String>)> = local_dirs
+        .map(|one| (one.display().to_string(), behind(one)))
+        .collect();
+    let detected_disk_speed = || {
+        let found = local_dirs.iter().map(|(_, disk)| disk.clone().ok());
+        let found: BTreeSet<Device> = found.collect::<Option<_>>()?;
+        let found: Vec<Device> = found.into_iter().collect();
+        disks.bytes_per_s(&found, &fs::read_to_string(proc.path("cpuinfo")).ok()?)
+    };
+    let (capacity, network) = (config.capacity, &config.network);
+    let mut hierarchies = Hierarchies::of_this_host(&mountinfo);
+    let (backend, network_lacks) = backend(network, &hierarchies);
+    hierarchies.serve_network(backend.map(|(_, groups)| groups));
+    let link_speed = capacity.network_bytes_per_s;
+    Ok(Host {
+        is_root: geteuid().is_root(),
+        hierarchies,
+        disk_bytes_per_s: capacity.disk_bytes_per_s.or_else(detected_disk_speed),
+        network_bytes_per_s: link_speed.or_else(|| links_bytes_per_s(network.parsed_devices())),
+        local_dirs,
+        network: backend,
+        network_lacks,
+        network_devices: network.devices.iter().map(|name| check(name)).collect(),
+        jvm: config.jvm,
+        has_pressure: pressure(&proc).is_some(),
+    })
+}
+
+/// The backend for containers' network, and why the better ones do not work.
+fn backend(
+    config: &config::Network,
+    hierarchies: &Hierarchies,
+) -> (Option<(Backend, NetworkGroups)>, Option<String>) {
+    if !config.measure {
+        return (None, Some("set network.measure = true".into()));
+    }
+    let devices = config.parsed_devices();
+    let (chosen, passed_over) = Backend::choose(config.backend, hierarchies, &devices);
+    let lacks = (!passed_over.is_empty()).then(|| passed_over.to_string());
+    let network = chosen.map(|chosen| (chosen.backend(), chosen.groups()));
+    (network, lacks)
+}
+
+/// The speed of these devices, or else of the default route's. None if that of one is unknown.
+fn links_bytes_per_s(mut devices: Vec<network::Device>) -> Option<u64> {
+    if devices.is_empty() {
+        devices.extend(network::Device::of_default_route().ok().flatten());
+    }
+    let speeds = devices
+        .iter()
+        .map(|one| one.link_bytes_per_s().ok().flatten());
+    let speeds: Vec<u64> = speeds.collect::<Option<_>>()?;
+    (!speeds.is_empty()).then(|| speeds.iter().sum())
+}
+
+/// Whether a device can be shaped.
+fn check(name: &str) -> (String, Result<(), String>) {
+    let device = name.parse::<network::Device>();
+    let device = device.map_err(|error| error.to_string());
+    let outcome =
+        device.and_then(|device| Shaper::check(&device).map_err(|error| error.to_string()));
+    (name.to_owned(), outcome)
+}

@@ -1,0 +1,41 @@
+//! The journal's file.
+
+use std::{
+    fs::{self, File},
+    io::{self, Read, Write},
+    os::unix::fs::MetadataExt,
+    path::Path,
+};
+
+use nix::unistd::geteuid;
+
+/// Reads a file that only the agent's user can have written.
+pub fn read_own(path: &Path) -> io::Result<String> {
+    let mut file = File::open(path)?;
+    let owner = file.metadata()?.uid();
+    if owner != geteuid().as_raw() {
+        return Err(io::Error::other(format!("it belongs to uid {owner}")));
+    }
+    let mut text = String::new();
+    file.read_to_string(&mut text)?;
+    Ok(text)
+}
+
+pub fn replace(path: &Path, text: &[u8]) -> io::Result<()> {
+    let mut new = path.to_owned().into_os_string();
+    new.push(".new");
+    let new = Path::new(&new);
+    remove(new)?;
+    // `create_new` does not follow a link that another user put there.
+    let mut file = File::create_new(new)?;
+    file.write_all(text)?;
+    fs::rename(new, path)
+}
+
+/// Removes a file unless it is missing.
+pub fn remove(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
