@@ -24,15 +24,18 @@ FUZZ_TARGETS := $(basename $(notdir $(wildcard nodemanager-hook/fuzz/fuzz_target
 export HADOOP_VERSION
 export MAVEN_OPTS ?= -Xmx768m
 
-.PHONY: help check build fetch demo record test test-rust test-java test-cluster test-v2 fuzz soak lint bench-core bench-heartbeat \
+.PHONY: help check build lab fetch demo record test test-rust test-java test-cluster test-v2 fuzz soak lint bench-core bench-heartbeat \
 	bench-agent bench-learning bench-reprovisioning test-reprovisioning dist clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1 \2/p' $(MAKEFILE_LIST) | awk '{printf "make %-16s %s\n", $$1, substr($$0, length($$1) + 2)}'
 
 build: check ## library, agent, elastane command and jar
-	$(CARGO) build --release --locked --jobs $(JOBS)
+	$(CARGO) build --release --locked --jobs $(JOBS) -p elastane-jni -p elastane-agent -p elastane-cli
 	$(MAVEN) package -DskipTests
+
+lab: ## target/release/elastane-lab: papers' comparisons, baselines, evaluation
+	$(CARGO) build --release --locked --jobs $(JOBS) -p elastane-lab
 
 check: ## that Java, Maven, Rust and Python are there
 	@python3 tests/bootstrap.py --check
@@ -43,7 +46,7 @@ fetch: ## Hadoop and PySpark into target/, for the demo and the tests on a real 
 demo: fetch build ## four rounds on a real cluster on this machine (QUICK=1: a smaller one)
 	PYTHONPATH=tests $(PYTHON) -m demo $(if $(QUICK),--quick)
 
-record: fetch build ## runs ten applications RUNS times each on a real cluster: series for `elastane evaluate`
+record: fetch build ## runs ten applications RUNS times each on a real cluster: series for `elastane-lab evaluate`
 	cd tests && $(PYTHON) -m recording recurring --runs $(RUNS) --output $(CURDIR)/target/recorded
 
 test: lint test-rust test-java test-cluster test-v2 bench-heartbeat bench-agent bench-learning ## everything, and that heartbeat, agent and learning stay cheap
@@ -98,7 +101,8 @@ bench-learning: ## what learning costs and how well it predicts; fails above its
 	$(CARGO) run --release --locked --jobs $(JOBS) -p elastane-runtime --example bench_learning
 	$(CARGO) run --release --locked --jobs $(JOBS) -p elastane-predict --example generated_settings -- 30
 	$(CARGO) run --release --locked --jobs $(JOBS) -p elastane-runtime --example many_profiles -- 2000 1800 --at-most-mb 40
-	$(CARGO) bench --locked --jobs $(JOBS) -p elastane-cli --bench import_speed --bench recurring_targets
+	$(CARGO) bench --locked --jobs $(JOBS) -p elastane-cli --bench import_speed
+	$(CARGO) bench --locked --jobs $(JOBS) -p elastane-lab --bench recurring_targets
 
 test-reprovisioning: fetch build ## a window on a real cluster; not in `make test`: on a busy machine none may last
 	cd tests && $(PYTHON) -m pytest -m reprovisioning integration

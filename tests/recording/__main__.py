@@ -1,5 +1,5 @@
 """`make record`: runs applications on a real cluster, each several times, and writes what each run
-used as a folder that `elastane evaluate` reads."""
+used as a folder that `elastane-lab evaluate` reads."""
 
 from __future__ import annotations
 

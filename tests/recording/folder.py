@@ -1,4 +1,4 @@
-"""The recorded runs as the folder that `elastane evaluate` reads."""
+"""The recorded runs as the folder that `elastane-lab evaluate` reads."""
 
 from __future__ import annotations
 

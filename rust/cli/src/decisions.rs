@@ -22,10 +22,10 @@ pub(crate) struct Decisions {
     /// The scheduler's decision journal (JSON lines)
     #[arg(long, value_name = "FILE")]
     journal: PathBuf,
-    /// Only what is about this application
+    /// Only the decisions about this application
     #[arg(long, value_name = "ID")]
     application: Option<String>,
-    /// Print the records as they are, one JSON object a line
+    /// Print the records unchanged, one JSON object per line
     #[arg(long)]
     json: bool,
 }

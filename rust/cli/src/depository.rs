@@ -9,7 +9,7 @@ use elastane_store::{Access, Depository};
 use crate::failure::Failure;
 use crate::units::count;
 
-/// The depository's files
+/// Copies and merges depositories
 #[derive(Args)]
 #[command(after_help = "Examples:
   elastane depository merge depository.db /backup/depository.db
@@ -22,19 +22,19 @@ pub(crate) struct DepositoryCommand {
 
 #[derive(Subcommand)]
 enum Action {
-    /// Take over the runs of other depositories; what is there already stays
+    /// Add the runs of other depositories; existing runs stay
     Merge {
-        /// The depository that is added to; made where there is none
+        /// The depository to add to; created if missing
         into: PathBuf,
-        /// The depositories that are read
+        /// The depositories to read
         #[arg(required = true)]
         from: Vec<PathBuf>,
     },
-    /// Write all that is in a depository into another file, while a scheduler uses it
+    /// Copy a depository to another file, also while a scheduler uses it
     Snapshot {
         /// The depository
         of: PathBuf,
-        /// The file; an older one is replaced
+        /// The file to write; an existing one is replaced
         to: PathBuf,
     },
 }

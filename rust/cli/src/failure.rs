@@ -1,18 +1,19 @@
 //! Why a command ended early, and with which exit code.
 
 use std::fs;
-use std::io;
+use std::io::{self, BufWriter, StdoutLock, Write};
 use std::path::Path;
+use std::process::ExitCode;
 
 use elastane_store::StoreError;
 
 /// One line for a person, and an exit code for a script.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Failure {
-    /// What was given is wrong: exit code 2.
+pub enum Failure {
+    /// The input is wrong: exit code 2.
     #[error("{0}")]
     BadInput(String),
-    /// It was right and did not work: exit code 1.
+    /// The command failed: exit code 1.
     #[error("{0}")]
     Failed(String),
     /// The output could not be written: exit code 1.
@@ -21,15 +22,35 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    pub(crate) fn exit_code(&self) -> u8 {
+    fn exit_code(&self) -> u8 {
         match self {
             Failure::BadInput(_) => 2,
             Failure::Failed(_) | Failure::Output(_) => 1,
         }
     }
 
-    pub(crate) fn bad(path: &Path, problem: impl std::fmt::Display) -> Self {
+    /// A file that was given and has a problem.
+    pub fn bad(path: &Path, problem: impl std::fmt::Display) -> Self {
         Failure::BadInput(format!("{}: {problem}", path.display()))
+    }
+}
+
+/// Runs a command with its standard output; its failure is one line on stderr after the program's name.
+pub fn exit_code_of(
+    program: &str,
+    run: impl FnOnce(&mut BufWriter<StdoutLock<'static>>) -> Result<(), Failure>,
+) -> ExitCode {
+    let mut output = BufWriter::new(io::stdout().lock());
+    match run(&mut output).and_then(|()| Ok(output.flush()?)) {
+        Ok(()) => ExitCode::SUCCESS,
+        // The reader of the output has closed it.
+        Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
+            ExitCode::SUCCESS
+        }
+        Err(failure) => {
+            eprintln!("{program}: {failure}");
+            ExitCode::from(failure.exit_code())
+        }
     }
 }
 
@@ -52,6 +73,17 @@ impl From<serde_json::Error> for Failure {
 }
 
 /// The whole of a text file that was named on the command line.
-pub(crate) fn read(path: &Path) -> Result<String, Failure> {
+///
+/// # Errors
+/// The file cannot be read.
+pub fn read(path: &Path) -> Result<String, Failure> {
     fs::read_to_string(path).map_err(|error| Failure::bad(path, error))
+}
+
+/// Writes a file that was named on the command line.
+///
+/// # Errors
+/// The file cannot be written.
+pub fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    fs::write(path, text).map_err(|error| Failure::Failed(format!("{}: {error}", path.display())))
 }

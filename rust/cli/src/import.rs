@@ -10,7 +10,7 @@ use clap::{Args, Subcommand};
 
 use crate::failure::Failure;
 
-/// What is known before the first day
+/// Imports runs from before Elastane was installed
 #[derive(Args)]
 pub(crate) struct Import {
     #[command(subcommand)]
@@ -37,7 +37,7 @@ pub(crate) struct SparkEventlog {
     /// Logs, or folders of logs
     #[arg(value_name = "PATH", required = true)]
     paths: Vec<PathBuf>,
-    /// The depository that the runs are added to; made where there is none
+    /// The depository to add the runs to; created if missing
     #[arg(long, value_name = "FILE", required_unless_present = "dry_run")]
     depository: Option<PathBuf>,
     /// Read and report, change nothing
@@ -46,10 +46,10 @@ pub(crate) struct SparkEventlog {
     /// Print JSON
     #[arg(long)]
     json: bool,
-    /// The path of a queue that was submitted to by its last part
+    /// The full path of a queue that the log names by its last part
     #[arg(long, value_name = "QUEUE=PATH", value_parser = pair)]
     queue: Vec<(String, String)>,
-    /// The name given to spark-submit where the program set another
+    /// The name given to spark-submit, for a name that the program set
     #[arg(long, value_name = "LOGGED=SUBMITTED", value_parser = pair)]
     name: Vec<(String, String)>,
 }

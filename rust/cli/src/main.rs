@@ -2,33 +2,27 @@
 
 mod decisions;
 mod depository;
-mod evaluate;
-mod failure;
 mod import;
 mod journal;
-mod plot;
-mod plot_svg;
-mod profiles;
-mod reproduce;
-mod reproduce_ursa;
-mod simulate;
-mod simulation;
-mod units;
 mod what_if;
 
-use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use elastane_cli::{bar, failure, profiles, simulate, units};
 
-use crate::failure::Failure;
-
-/// Asks an Elastane scheduler's files and its placement policies.
+/// Shows what an Elastane scheduler learned and decided, and tries its policies in simulations
 #[derive(Parser)]
 #[command(
     name = "elastane",
     version,
-    after_help = "Exit codes: 0 done, 1 it failed, 2 wrong usage or bad input."
+    after_help = "Examples:
+  elastane what-if --policy elastane scenario.json
+  elastane profiles list --depository depository.db
+  elastane decisions --journal decisions.jsonl
+  elastane simulate --scenario cluster.json --policy elastane,minfrag
+
+Exit codes: 0 done, 1 it failed, 2 wrong usage or bad input."
 )]
 struct Command {
     #[command(subcommand)]
@@ -42,33 +36,17 @@ enum Subcommands {
     Depository(depository::DepositoryCommand),
     Decisions(decisions::Decisions),
     Simulate(simulate::Simulate),
-    Reproduce(reproduce::Reproduce),
-    Evaluate(evaluate::Evaluate),
     Import(import::Import),
 }
 
 fn main() -> ExitCode {
     let command = Command::parse();
-    let mut output = io::BufWriter::new(io::stdout().lock());
-    let done = match command.subcommand {
-        Subcommands::WhatIf(what_if) => what_if.run(&mut output),
-        Subcommands::Profiles(profiles) => profiles.run(&mut output),
-        Subcommands::Depository(depository) => depository.run(&mut output),
-        Subcommands::Decisions(decisions) => decisions.run(&mut output),
-        Subcommands::Simulate(simulate) => simulate.run(&mut output),
-        Subcommands::Reproduce(reproduce) => reproduce.run(&mut output),
-        Subcommands::Evaluate(evaluate) => evaluate.run(&mut output),
-        Subcommands::Import(import) => import.run(&mut output),
-    };
-    match done.and_then(|()| Ok(output.flush()?)) {
-        Ok(()) => ExitCode::SUCCESS,
-        // Whoever read the output has seen enough.
-        Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
-            ExitCode::SUCCESS
-        }
-        Err(failure) => {
-            eprintln!("elastane: {failure}");
-            ExitCode::from(failure.exit_code())
-        }
-    }
+    failure::exit_code_of("elastane", |output| match command.subcommand {
+        Subcommands::WhatIf(what_if) => what_if.run(output),
+        Subcommands::Profiles(profiles) => profiles.run(output),
+        Subcommands::Depository(depository) => depository.run(output),
+        Subcommands::Decisions(decisions) => decisions.run(output),
+        Subcommands::Simulate(simulate) => simulate.run(output),
+        Subcommands::Import(import) => import.run(output),
+    })
 }

@@ -16,12 +16,11 @@ use elastane_predict::{Exclusion, NotUsed, Planned, Profile, ProfileSettings, pr
 use elastane_store::{Access, Depository};
 use serde_json::{Value, json};
 
-use crate::failure::Failure;
-use crate::simulation::write;
+use crate::failure::{Failure, write};
 use crate::units::{amount, count, duration, moment};
 use crate::{plot, plot_svg};
 
-/// What is known of the applications that ran
+/// Shows and edits what was learned of applications
 #[derive(Args)]
 #[command(after_help = "Examples:
   elastane profiles list --depository depository.db
@@ -30,19 +29,19 @@ use crate::{plot, plot_svg};
   elastane profiles export --all --file profiles.json --depository depository.db
   elastane profiles import profiles.json --depository depository.db
   elastane profiles forget 'tag|nightly' --yes --depository depository.db")]
-pub(crate) struct Profiles {
+pub struct Profiles {
     #[command(subcommand)]
     action: Action,
 }
 
 #[derive(Subcommand)]
 enum Action {
-    /// Every application: its key, its latest name, its runs
+    /// List the applications: key, latest name, runs
     List {
         #[command(flatten)]
         source: Source,
     },
-    /// The profile of one application, as a plot for each resource
+    /// Show the profile of one application, as a plot per resource
     Show {
         /// The application's key, as `list` prints it
         key: String,
@@ -55,13 +54,13 @@ enum Action {
         #[command(flatten)]
         source: Source,
     },
-    /// Why one run has the key that it has, what was predicted of it, and how that turned out
+    /// Explain one run: its key, its prediction, and how the prediction turned out
     Explain(explain::Explain),
-    /// The runs of one or every application as files
+    /// Write the runs of one or every application to files
     Export(export::Export),
-    /// Add the runs of a file that `export` wrote; what is there already stays
+    /// Add the runs of a file that `export` wrote; existing runs stay
     Import(import::Import),
-    /// Remove all that is known of one application
+    /// Remove one application with all of its runs
     Forget {
         /// The application's key, as `list` prints it
         key: String,
@@ -95,7 +94,11 @@ impl Source {
 }
 
 impl Profiles {
-    pub(crate) fn run(&self, output: &mut impl Write) -> Result<(), Failure> {
+    /// Runs the subcommand.
+    ///
+    /// # Errors
+    /// Wrong input, or a depository that cannot be read or written.
+    pub fn run(&self, output: &mut impl Write) -> Result<(), Failure> {
         match &self.action {
             Action::List { source } => list(source, output),
             Action::Show {
@@ -154,7 +157,7 @@ fn show(
     let settings = ProfileSettings {
         runs,
         margin: 0.0,
-        // What is known is shown however sure it is.
+        // The profile is shown whatever its confidence.
         least_confidence: 0.0,
     };
     let runs = depository.latest_succeeded_runs(key, settings.runs_looked_at())?;

@@ -1,4 +1,4 @@
-//! `elastane simulate`
+//! `elastane simulate`, and the parts of it that `elastane-lab simulate` has too.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -6,49 +6,88 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args};
 use elastane_sim::InputError;
 use elastane_sim::report;
-use elastane_sim::workload::{TraceFormat, Workload, generate, generate_large};
+use elastane_sim::simulator::Policies;
+use elastane_sim::workload::{TraceFormat, Workload};
 
-use crate::failure::{Failure, read};
-use crate::simulation::{RunOptions, write};
+use crate::failure::{Failure, read, write};
+use crate::run_options::RunOptions;
 
-/// The workload of which `--machines` says how large it is.
-const LARGE: &str = "large";
+/// The group of options of which one names the input.
+pub const INPUT: &str = "input";
 
 const MACHINES_OF_A_TRACE: usize = 35;
 
-/// What policies make of a workload on a simulated cluster
-#[derive(Args)]
+const EXAMPLES: &str = "Examples:
+  elastane simulate --scenario cluster.json --policy elastane,minfrag --html report.html
+  elastane simulate --scenario cluster.json --policy elastane --noise 0.4 --length-error 0.2
+  elastane simulate --swim FB-2010_samples.tsv --machines 100 --policy elastane,minfrag";
+
+/// Runs a scenario or a trace on a simulated cluster under one or several policies
+#[derive(Debug, Args)]
 #[command(
-    group = ArgGroup::new("input").required(true),
-    after_help = "Examples:
-  elastane simulate --workload elasecutor --policy minfrag,tetris,static
-  elastane simulate --workload prophet --policy minfrag --seeds 10 --json prophet.json
-  elastane simulate --workload elasecutor --policy minfrag --noise 0.4 --length-error 0.2
-  elastane simulate --scenario cluster.json --policy minfrag,static --html report.html
-  elastane simulate --swim FB-2010_samples.tsv --machines 100 --policy capacity,minfrag"
+    group = ArgGroup::new(INPUT).required(true),
+    after_help = format!("Policies: {}\n\n{EXAMPLES}", Policies::default().names().join(", "))
 )]
-pub(crate) struct Simulate {
-    /// A workload of the papers: elasecutor, elasecutor-tpch, prophet, ursa-mix or lockstep; or
-    /// large, which fills a large cluster for a day
-    #[arg(long, value_name = "NAME", group = "input")]
-    workload: Option<String>,
+pub struct Simulate {
+    #[command(flatten)]
+    files: Files,
+    #[command(flatten)]
+    comparison: ComparisonOptions,
+}
+
+/// A file with the input of a simulation.
+#[derive(Debug, Args)]
+pub struct Files {
     /// Machines and applications in JSON
-    #[arg(long, value_name = "FILE", group = "input")]
+    #[arg(long, value_name = "FILE", group = INPUT)]
     scenario: Option<PathBuf>,
     /// Input of Hadoop's scheduler load simulator
-    #[arg(long, value_name = "FILE", group = "input")]
+    #[arg(long, value_name = "FILE", group = INPUT)]
     sls: Option<PathBuf>,
     /// A workload of SWIM, tab-separated
-    #[arg(long, value_name = "FILE", group = "input")]
+    #[arg(long, value_name = "FILE", group = INPUT)]
     swim: Option<PathBuf>,
     /// One executor's series: t_s,cpu_cores,memory_bytes,network_bytes_per_s,disk_bytes_per_s
-    #[arg(long, value_name = "FILE", group = "input")]
+    #[arg(long, value_name = "FILE", group = INPUT)]
     csv: Option<PathBuf>,
-    /// How many machines of 16 cores, 64 GB, 10 Gbit/s and 500 MB/s a trace runs on (35), or the
-    /// workload large (10000)
+    /// On how many machines of 16 cores, 64 GB, 10 Gbit/s and 500 MB/s a trace runs; 35 if not given
     #[arg(long, value_name = "NUMBER",
           value_parser = clap::value_parser!(u32).range(1..=100_000))]
-    machines: Option<u32>,
+    pub machines: Option<u32>,
+}
+
+impl Files {
+    /// The workload of the file that was named, if one was.
+    ///
+    /// # Errors
+    /// The first thing that is wrong with the file, with its place.
+    pub fn read(&self) -> Result<Option<Workload>, Failure> {
+        let machines = self.machines.map_or(MACHINES_OF_A_TRACE, |it| it as usize);
+        let trace = |format| {
+            move |text: &str| -> Result<Workload, InputError> {
+                Workload::from_trace(format, text, machines)
+            }
+        };
+        type Reader = Box<dyn Fn(&str) -> Result<Workload, InputError>>;
+        let files: [(&Option<PathBuf>, Reader); 4] = [
+            (&self.scenario, Box::new(Workload::from_json)),
+            (&self.sls, Box::new(trace(TraceFormat::Sls))),
+            (&self.swim, Box::new(trace(TraceFormat::Swim))),
+            (&self.csv, Box::new(trace(TraceFormat::Csv))),
+        ];
+        for (path, reader) in files {
+            if let Some(path) = path {
+                let workload = reader(&read(path)?).map_err(|error| Failure::bad(path, error))?;
+                return Ok(Some(workload));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// What is compared, how, and what is written about it.
+#[derive(Debug, Args)]
+pub struct ComparisonOptions {
     /// The policies, with commas between them
     #[arg(
         long,
@@ -71,23 +110,29 @@ pub(crate) struct Simulate {
     html: Option<PathBuf>,
 }
 
-impl Simulate {
-    pub(crate) fn run(&self, output: &mut impl Write) -> Result<(), Failure> {
+impl ComparisonOptions {
+    /// Compares the policies on the workload of each seed, and writes the table and the reports.
+    ///
+    /// # Errors
+    /// Wrong input, or a run that never ends.
+    pub fn run(
+        &self,
+        known_policies: Policies,
+        workload: impl Fn(u64) -> Result<Workload, Failure>,
+        output: &mut impl Write,
+    ) -> Result<(), Failure> {
         let recorded_node = self.html.as_ref().map(|_| 0);
-        let input = self.read()?;
-        let workload = |seed| match &input {
-            Input::Name(name) => {
-                let workload = match self.machines {
-                    Some(machines) if name == LARGE => generate_large(seed, machines as usize),
-                    _ => generate(name, seed),
-                };
-                workload.map_err(|error| Failure::BadInput(error.to_string()))
-            }
-            Input::File(workload) => Ok(workload.clone()),
+        let prepare = |seed| {
+            let workload = self.run.with_errors(workload(seed)?);
+            Ok((workload, self.run.settings()))
         };
-        let compared = self
-            .run
-            .compare(&self.policy, self.seeds, recorded_node, workload)?;
+        let compared = self.run.compare(
+            known_policies,
+            &self.policy,
+            self.seeds,
+            recorded_node,
+            prepare,
+        )?;
         report::write_table(output, &compared)?;
         if let Some(path) = &self.json {
             write(path, &format!("{:#}\n", self.run.to_json(&compared)?))?;
@@ -98,38 +143,20 @@ impl Simulate {
         }
         Ok(())
     }
+}
 
-    fn read(&self) -> Result<Input, Failure> {
-        if let Some(name) = &self.workload {
-            return Ok(Input::Name(name.clone()));
-        }
-        let machines = self.machines.map_or(MACHINES_OF_A_TRACE, |it| it as usize);
-        let trace = |format| {
-            move |text: &str| -> Result<Workload, InputError> {
-                Workload::from_trace(format, text, machines)
-            }
-        };
-        type Reader = Box<dyn Fn(&str) -> Result<Workload, InputError>>;
-        let files: [(&Option<PathBuf>, Reader); 4] = [
-            (&self.scenario, Box::new(Workload::from_json)),
-            (&self.sls, Box::new(trace(TraceFormat::Sls))),
-            (&self.swim, Box::new(trace(TraceFormat::Swim))),
-            (&self.csv, Box::new(trace(TraceFormat::Csv))),
-        ];
-        for (path, reader) in files {
-            if let Some(path) = path {
-                let workload = reader(&read(path)?).map_err(|error| Failure::bad(path, error))?;
-                return Ok(Input::File(workload));
-            }
-        }
-        Err(Failure::BadInput(
-            "nothing to simulate was named".to_owned(),
-        ))
+impl Simulate {
+    /// Compares the policies on the file.
+    ///
+    /// # Errors
+    /// Wrong input, or a run that never ends.
+    pub fn run(&self, output: &mut impl Write) -> Result<(), Failure> {
+        let workload = self.files.read()?;
+        let workload = |_| workload.clone().ok_or_else(no_input);
+        self.comparison.run(Policies::default(), workload, output)
     }
 }
 
-/// What is simulated: generated anew for each seed, or the same for all.
-enum Input {
-    Name(String),
-    File(Workload),
+fn no_input() -> Failure {
+    Failure::BadInput("no input was given".to_owned())
 }

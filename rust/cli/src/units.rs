@@ -4,7 +4,7 @@ use elastane_core::Resource;
 use jiff::Timestamp;
 
 /// An amount with its unit: `0.25 cores`, `1.5 GB`, `12.0 MB/s`.
-pub(crate) fn amount(resource: Resource, amount: f64) -> String {
+pub fn amount(resource: Resource, amount: f64) -> String {
     match resource {
         Resource::Cpu => format!("{amount:.2} cores"),
         Resource::Memory => bytes(amount),
@@ -13,7 +13,7 @@ pub(crate) fn amount(resource: Resource, amount: f64) -> String {
 }
 
 /// Bytes in decimal units.
-pub(crate) fn bytes(bytes: f64) -> String {
+pub fn bytes(bytes: f64) -> String {
     let units = [(1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "KB")];
     match units.into_iter().find(|(size, _)| bytes >= *size) {
         Some((size, unit)) => format!("{:.1} {unit}", bytes / size),
@@ -22,7 +22,7 @@ pub(crate) fn bytes(bytes: f64) -> String {
 }
 
 /// A length of time: `45 s`, `3 min 6 s`, `2 h 0 min`.
-pub(crate) fn duration(milliseconds: i64) -> String {
+pub fn duration(milliseconds: i64) -> String {
     let seconds = milliseconds / 1_000;
     match seconds {
         0..60 => format!("{seconds} s"),
@@ -32,7 +32,7 @@ pub(crate) fn duration(milliseconds: i64) -> String {
 }
 
 /// A moment in UTC: `2026-11-21T14:40:03.120Z`.
-pub(crate) fn moment(unix_ms: i64) -> String {
+pub fn moment(unix_ms: i64) -> String {
     match Timestamp::from_millisecond(unix_ms) {
         Ok(moment) => format!("{moment:.3}"),
         Err(_) => format!("{unix_ms} ms"),
@@ -40,7 +40,7 @@ pub(crate) fn moment(unix_ms: i64) -> String {
 }
 
 /// `1 run`, `2 runs`.
-pub(crate) fn count(number: usize, noun: &str) -> String {
+pub fn count(number: usize, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{number} {noun}{plural}")
 }

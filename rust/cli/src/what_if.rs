@@ -18,11 +18,11 @@ use crate::failure::{Failure, read};
 pub(crate) struct WhatIf {
     #[arg(long, value_name = "NAME", help = format!("The policy: {}", names().join(", ")))]
     policy: String,
-    /// What the fit adds to each demand, as a fraction: 0.1 is a tenth more
+    /// The safety margin that the fit adds to each demand, as a fraction: 0.1 is a tenth more
     #[arg(long, value_name = "FRACTION", default_value = "0", value_parser = margin)]
     margin: f64,
-    /// What the policy elastane is to make short, as placement.favor has it: makespan, completion (the
-    /// mean time to the end of an application) or balanced
+    /// What the policy elastane minimizes, as placement.favor: makespan, completion (the mean completion
+    /// time of applications) or balanced
     #[arg(long, value_name = "WHAT", default_value = Favor::default().name())]
     favor: Favor,
     /// Place until nothing fits, instead of one executor a node

@@ -2,73 +2,14 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 mod common;
+#[path = "common/two_machines.rs"]
+mod two_machines;
 
 use std::fs;
-use std::path::{Path, PathBuf};
 
 use common::{elastane, text};
 use serde_json::{Value, json};
-
-/// Two machines of 4 cores, and two applications of four executors each.
-fn scenario() -> Value {
-    let constant = |cpu: f64, disk: f64| {
-        json!({
-            "cpu_cores": vec![cpu; 10], "memory_bytes": vec![1e9; 10],
-            "network_bytes_per_s": vec![0; 10], "disk_bytes_per_s": vec![disk; 10],
-        })
-    };
-    let application = |name: &str, cpu, disk| {
-        json!({
-            "name": name, "executors": 4,
-            "request": {"vcores": 2, "memory_bytes": 2_000_000_000_u64},
-            "actual": constant(cpu, disk),
-        })
-    };
-    json!({
-        "machines": [{"count": 2, "capacity": {
-            "cpu_cores": 4, "memory_bytes": 16e9,
-            "network_bytes_per_s": 1e8, "disk_bytes_per_s": 1e8,
-        }}],
-        "applications": [application("cpu", 1.5, 0.0), application("disk", 0.2, 4e7)],
-    })
-}
-
-fn written(folder: &Path, scenario: &Value) -> PathBuf {
-    let file = folder.join("cluster.json");
-    fs::write(&file, scenario.to_string()).unwrap();
-    file
-}
-
-#[test]
-fn packing_by_demand_ends_sooner_than_by_request() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = written(folder.path(), &scenario());
-    let report = folder.path().join("report.json");
-    let policies = ["--policy", "static,minfrag", "--json", text(&report)];
-    let arguments = [&["simulate", "--scenario", text(&file)], &policies[..]].concat();
-    let table = elastane(&arguments).printed();
-    assert!(
-        table.starts_with("scenario: 2 applications, lower bound 30 s\n"),
-        "{table}"
-    );
-    let report: Value = serde_json::from_str(&fs::read_to_string(&report).unwrap()).unwrap();
-    let makespan_s = |policy: &str| {
-        report["policies"][policy]["makespan_s"][0]
-            .as_f64()
-            .unwrap()
-    };
-    assert!(
-        makespan_s("minfrag") < 0.8 * makespan_s("static"),
-        "{report}"
-    );
-    assert_eq!(report["lower_bound_s"], json!([30.0]));
-    let cpu = &report["policies"]["minfrag"]["utilization"]["cpu"];
-    let used = cpu[0].as_f64().unwrap() * 8.0 * makespan_s("minfrag");
-    assert!(
-        (used - 4.0 * 30.0 * 1.7).abs() < 1e-6,
-        "core-seconds: {used}"
-    );
-}
+use two_machines::{scenario, written};
 
 #[test]
 fn the_same_seed_gives_the_same_bytes_whatever_the_threads() {
@@ -85,7 +26,7 @@ fn the_same_seed_gives_the_same_bytes_whatever_the_threads() {
             "--scenario",
             text(&file),
             "--policy",
-            "minfrag,static",
+            "minfrag,trc",
             "--seeds",
             "3",
             "--threads",
@@ -148,25 +89,25 @@ fn what_is_wrong_with_a_scenario_is_named() {
 }
 
 #[test]
-fn names_that_are_not_there_are_refused_with_those_that_are() {
-    let refused = elastane(&["simulate", "--workload", "spark"]).refused();
-    assert!(
-        refused.starts_with("elastane: workload spark: not known, elasecutor, "),
-        "{refused}"
-    );
-    let refused = elastane(&["simulate", "--workload", "lockstep", "--policy", "best"]).refused();
-    assert!(
-        refused.starts_with("elastane: policy best: not known, "),
-        "{refused}"
-    );
+fn a_policy_that_is_not_the_products_is_refused_with_those_that_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = written(folder.path(), &scenario());
+    for policy in ["best", "static"] {
+        let arguments = ["simulate", "--scenario", text(&file), "--policy", policy];
+        let known = "elastane, minfrag, trc, prophet, ursa, ursa-srjf";
+        assert_eq!(
+            elastane(&arguments).refused(),
+            format!("elastane: policy {policy}: not known, {known} are there\n")
+        );
+    }
 }
 
 #[test]
 fn without_an_input_the_usage_is_wrong() {
     let ended = elastane(&["simulate"]);
     assert_eq!(ended.code, Some(2));
-    assert!(ended.stderr.contains("--workload"), "{}", ended.stderr);
-    let ended = elastane(&["simulate", "--workload", "lockstep", "--disk-loss", "1"]);
+    assert!(ended.stderr.contains("--scenario"), "{}", ended.stderr);
+    let ended = elastane(&["simulate", "--scenario", "none.json", "--disk-loss", "1"]);
     assert_eq!(ended.code, Some(2));
     assert!(
         ended.stderr.contains("a number from 0 to below 1"),
@@ -177,7 +118,7 @@ fn without_an_input_the_usage_is_wrong() {
 
 #[test]
 fn a_favor_that_is_not_there_is_refused_with_those_that_are() {
-    let ended = elastane(&["simulate", "--workload", "lockstep", "--favor", "speed"]);
+    let ended = elastane(&["simulate", "--scenario", "none.json", "--favor", "speed"]);
     assert_eq!(ended.code, Some(2));
     assert_eq!(ended.stdout, "");
     // The line after it names the help, as for any option.

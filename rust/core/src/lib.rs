@@ -15,7 +15,6 @@ pub mod fit;
 mod left;
 mod need;
 pub mod node;
-pub mod packing;
 pub mod plan;
 pub mod policy;
 pub mod progress;

@@ -328,6 +328,11 @@ mod tests {
         let bad = [
             ("mode", "on", "off, observe or enforce"),
             ("policy", "fairest", &policy::names().join(", ")),
+            (
+                "policy",
+                "capacity",
+                "elastane, minfrag, trc, prophet, ursa, ursa-srjf",
+            ),
             ("overcommit.max-ratio", "0.5", "1 to 10"),
             ("overcommit.max-ratio", "NaN", "1 to 10"),
             ("report.missed", "three", "1 to 100"),

@@ -3,19 +3,23 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use crate::simulator::{LowerBound, Outcome, Progress, Settings, SimulationError, simulate};
+use crate::simulator::{
+    LowerBound, Outcome, Policies, Progress, Settings, SimulationError, simulate,
+};
 use crate::workload::Workload;
 
-/// What is compared.
+/// A comparison of policies.
 #[derive(Debug, Clone)]
 pub struct Experiment {
     /// One workload a seed.
     pub runs: Vec<Run>,
+    /// Where the policies are looked up.
+    pub known_policies: Policies,
     /// The policies' names.
     pub policies: Vec<String>,
-    /// How each is run. Only on the first seed a node is recorded.
+    /// The settings of all runs. A node is recorded only with the first seed.
     pub settings: Settings,
-    /// How many runs go on at a time.
+    /// How many runs are in progress at a time.
     pub threads: usize,
 }
 
@@ -24,11 +28,11 @@ pub struct Experiment {
 pub struct Run {
     /// The seed.
     pub seed: u64,
-    /// The workload that it gives.
+    /// Its workload.
     pub workload: Workload,
 }
 
-/// What came of an experiment.
+/// The outcomes of an experiment.
 #[derive(Debug, Clone)]
 pub struct Comparison {
     /// The workload's name.
@@ -41,7 +45,7 @@ pub struct Comparison {
     pub policies: Vec<PolicyOutcomes>,
 }
 
-/// What came of one policy.
+/// The outcomes of one policy.
 #[derive(Debug, Clone)]
 pub struct PolicyOutcomes {
     /// Its name.
@@ -51,8 +55,8 @@ pub struct PolicyOutcomes {
 }
 
 impl Experiment {
-    /// Runs every policy on every seed. `progress` is told the executors that were done and how
-    /// many there are in all, from any thread.
+    /// Runs every policy on every seed. `progress` gets the number of finished executors and of all
+    /// executors, from any thread.
     ///
     /// # Errors
     /// The first run, in the order of the experiment, that failed.
@@ -103,7 +107,7 @@ impl Experiment {
             ..self.settings
         };
         let Run { seed, workload } = &self.runs[run];
-        // Not every executor, so that telling costs nothing.
+        // Reports one executor in a hundred, so that reports cost nothing.
         let step = (workload.executors() / 100).max(1);
         let mut told = 0;
         let mut progress = |progress: Progress| {
@@ -115,6 +119,7 @@ impl Experiment {
         };
         simulate(
             workload,
+            &self.known_policies,
             &self.policies[policy],
             &settings,
             *seed,

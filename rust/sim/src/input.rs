@@ -1,4 +1,4 @@
-//! What the readers of scenarios, workloads and traces share: errors with their place, and amounts.
+//! Parts that the readers of scenarios, workloads and traces share: errors with their place, and amounts.
 
 use elastane_core::{Demand, DemandError, Resource, Resources};
 use serde::de::DeserializeOwned;
@@ -24,7 +24,7 @@ pub(crate) fn not_an_amount(place: impl Into<String>, amount: f64) -> InputError
     wrong(place, format!("{amount}, finite and at least 0 is allowed"))
 }
 
-/// What a file calls an amount of a resource.
+/// The key of a resource's amount in a file.
 pub(crate) fn key(resource: Resource) -> &'static str {
     match resource {
         Resource::Cpu => "cpu_cores",
@@ -33,6 +33,33 @@ pub(crate) fn key(resource: Resource) -> &'static str {
         Resource::Disk => "disk_bytes_per_s",
     }
 }
+
+/// A struct `PerResource` with one value for each resource.
+macro_rules! per_resource {
+    ($(#[$attribute:meta])*) => {
+        #[derive(serde::Deserialize)]
+        $(#[$attribute])*
+        struct PerResource<T> {
+            cpu_cores: T,
+            memory_bytes: T,
+            network_bytes_per_s: T,
+            disk_bytes_per_s: T,
+        }
+
+        impl<T> PerResource<T> {
+            /// In the order of [`elastane_core::Resource::ALL`].
+            fn to_array(&self) -> [&T; 4] {
+                [
+                    &self.cpu_cores,
+                    &self.memory_bytes,
+                    &self.network_bytes_per_s,
+                    &self.disk_bytes_per_s,
+                ]
+            }
+        }
+    };
+}
+pub(crate) use per_resource;
 
 /// The whole text as one value.
 pub(crate) fn from_json<T: DeserializeOwned>(json: &str) -> Result<T, InputError> {

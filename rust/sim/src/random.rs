@@ -1,22 +1,22 @@
-//! Random numbers that are the same on every machine and for good.
+//! Random numbers that are the same on every machine and in every version.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
-/// What a sequence of numbers is for. Each purpose and item has a sequence of its own, so that what
-/// is drawn for one never depends on what was drawn for another, or on a policy's choices.
+/// The purpose of a sequence of numbers. Each purpose and item has its own sequence, so that draws for
+/// one depend neither on draws for another nor on a policy's choices.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Purpose {
+pub enum Purpose {
     /// A workload as a whole: its order and arrivals.
     Workload,
-    /// What one executor of an application will really use.
+    /// The actual use of one executor.
     Executor {
         /// The application's place in the workload.
         application: usize,
         /// The executor's number within the application.
         number: u32,
     },
-    /// How the earlier runs of an application differed, and how this one does.
+    /// The differences between the earlier runs of an application and this one.
     EarlierRuns {
         /// The application's place in the workload.
         application: usize,
@@ -25,10 +25,12 @@ pub(crate) enum Purpose {
 
 /// A sequence of random numbers.
 #[derive(Debug, Clone)]
-pub(crate) struct Random(ChaCha8Rng);
+pub struct Random(ChaCha8Rng);
 
 impl Random {
-    pub(crate) fn new(seed: u64, purpose: Purpose) -> Self {
+    /// The sequence of this seed and purpose.
+    #[must_use]
+    pub fn new(seed: u64, purpose: Purpose) -> Self {
         let mut generator = ChaCha8Rng::seed_from_u64(seed);
         generator.set_stream(match purpose {
             Purpose::Workload => 0,
@@ -36,7 +38,7 @@ impl Random {
                 application,
                 number,
             } => ((application as u64 + 1) << 32) | u64::from(number),
-            // No application has so many executors.
+            // No application has `u32::MAX` executors.
             Purpose::EarlierRuns { application } => {
                 ((application as u64 + 1) << 32) | u64::from(u32::MAX)
             }
@@ -45,23 +47,23 @@ impl Random {
     }
 
     /// At least 0, below 1.
-    pub(crate) fn unit(&mut self) -> f64 {
+    pub fn unit(&mut self) -> f64 {
         const BITS: u32 = f64::MANTISSA_DIGITS;
         (self.0.next_u64() >> (64 - BITS)) as f64 / (1_u64 << BITS) as f64
     }
 
-    /// Uniform between the two.
-    pub(crate) fn between(&mut self, least: f64, most: f64) -> f64 {
+    /// Uniform from `least` to `most`.
+    pub fn between(&mut self, least: f64, most: f64) -> f64 {
         least + (most - least) * self.unit()
     }
 
-    /// Of this mean.
-    pub(crate) fn exponential(&mut self, mean: f64) -> f64 {
+    /// Exponential with this mean.
+    pub fn exponential(&mut self, mean: f64) -> f64 {
         -mean * (1.0 - self.unit()).ln()
     }
 
     /// Uniform around 1 with this standard deviation, never below 0.
-    pub(crate) fn factor(&mut self, deviation: f64) -> f64 {
+    pub fn factor(&mut self, deviation: f64) -> f64 {
         if deviation == 0.0 {
             return 1.0;
         }
@@ -69,24 +71,26 @@ impl Random {
         self.between(1.0 - half_width, 1.0 + half_width).max(0.0)
     }
 
-    /// The largest factor that comes of a deviation.
-    pub(crate) fn most_factor(deviation: f64) -> f64 {
+    /// The largest factor with this standard deviation.
+    #[must_use]
+    pub fn most_factor(deviation: f64) -> f64 {
         1.0 + half_width(deviation)
     }
 
-    /// One of `items` by its number; there must be some.
-    pub(crate) fn index(&mut self, items: usize) -> usize {
+    /// The index of one of `items`, of which there is at least one.
+    pub fn index(&mut self, items: usize) -> usize {
         (self.unit() * items as f64) as usize
     }
 
-    pub(crate) fn shuffle<T>(&mut self, items: &mut [T]) {
+    /// Puts the items into random order.
+    pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
             items.swap(last, self.index(last + 1));
         }
     }
 }
 
-/// Of the uniform distribution with this standard deviation.
+/// Half the width of the uniform distribution with this standard deviation.
 fn half_width(deviation: f64) -> f64 {
     3_f64.sqrt() * deviation
 }

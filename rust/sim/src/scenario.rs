@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 pub use self::ursa::{Assigned, UrsaBlock};
 use self::ursa::{UrsaText, read_ursa};
-use crate::input::{InputError, amounts, from_json, series, wrong};
+use crate::input::{InputError, amounts, from_json, per_resource, series, wrong};
 
 /// Nodes, what runs on them, and what waits, at one moment.
 #[derive(Debug, Clone, PartialEq)]
@@ -104,25 +104,7 @@ struct RequestText {
     memory_bytes: f64,
 }
 
-#[derive(Deserialize)]
-struct PerResource<T> {
-    cpu_cores: T,
-    memory_bytes: T,
-    network_bytes_per_s: T,
-    disk_bytes_per_s: T,
-}
-
-impl<T> PerResource<T> {
-    /// In the order of [`elastane_core::Resource::ALL`].
-    fn to_array(&self) -> [&T; 4] {
-        [
-            &self.cpu_cores,
-            &self.memory_bytes,
-            &self.network_bytes_per_s,
-            &self.disk_bytes_per_s,
-        ]
-    }
-}
+per_resource!();
 
 impl Scenario {
     /// Reads a scenario. Unknown keys are ignored.

@@ -1,6 +1,6 @@
-//! Numbers that sum up others.
+//! Statistics of samples.
 
-/// The mean; 0 of nothing.
+/// The mean; 0 of an empty slice.
 #[must_use]
 pub fn mean(values: &[f64]) -> f64 {
     if values.is_empty() {
@@ -9,8 +9,7 @@ pub fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// The value below which a part of sorted values lies, between two of them in proportion; 0 of
-/// nothing.
+/// The quantile of sorted values, linearly interpolated; 0 of an empty slice.
 #[must_use]
 pub fn quantile(sorted: &[f64], part: f64) -> f64 {
     let Some(last) = sorted.len().checked_sub(1) else {
@@ -21,7 +20,7 @@ pub fn quantile(sorted: &[f64], part: f64) -> f64 {
     sorted[low] + (sorted[high] - sorted[low]) * (at - low as f64)
 }
 
-/// The standard deviation of a sample; 0 of fewer than two.
+/// The standard deviation of a sample; 0 of fewer than two values.
 #[must_use]
 pub fn deviation(values: &[f64]) -> f64 {
     if values.len() < 2 {

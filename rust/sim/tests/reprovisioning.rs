@@ -6,7 +6,7 @@ use elastane_core::cluster::Request;
 use elastane_core::plan::PlanSettings;
 use elastane_core::reprovision::ReprovisionSettings;
 use elastane_core::{Demand, Resources, SLOT_MS};
-use elastane_sim::simulator::{Following, Outcome, ProgressSource, Settings, simulate};
+use elastane_sim::simulator::{Following, Outcome, Policies, ProgressSource, Settings, simulate};
 use elastane_sim::workload::{ApplicationSpec, Errors, Workload};
 
 const SLOTS: usize = 100;
@@ -76,7 +76,15 @@ fn run_by(
         },
         ..Settings::default()
     };
-    simulate(&workload, "minfrag", &settings, 1, &mut |_| {}).unwrap()
+    simulate(
+        &workload,
+        &Policies::default(),
+        "minfrag",
+        &settings,
+        1,
+        &mut |_| {},
+    )
+    .unwrap()
 }
 
 #[test]

@@ -210,7 +210,6 @@ fn a_policy_that_is_not_there_is_named_with_those_that_are() {
         .to_string();
     assert_eq!(
         error,
-        "policy fairest: not known, elastane, minfrag, trc, prophet, ursa, ursa-srjf, capacity, drf, \
-         tetris, static, dynamic, watermark, oversubscribe are there"
+        "policy fairest: not known, elastane, minfrag, trc, prophet, ursa, ursa-srjf are there"
     );
 }

@@ -1,94 +1,21 @@
 //! What each policy answers to a scenario, by hand.
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-use elastane_core::policy::{PolicyOptions, named};
-use elastane_sim::{Answer, Candidate, Options, Scenario, what_if};
+#[path = "common/one_node.rs"]
+mod one_node;
+
+use elastane_core::policy::{Policy, PolicyOptions, named};
+use elastane_sim::Options;
 use serde_json::{Value, json};
+
+use one_node::{
+    ALL, ONE, answer, assert_close, demand, judged, pending, placed, running, scenario,
+};
 
 const FIGURE_6: &str = include_str!("data/minfrag-figure6.scenario.json");
 
-const ONE: Options = Options {
-    margin: 0.0,
-    all: false,
-};
-const ALL: Options = Options {
-    margin: 0.0,
-    all: true,
-};
-
-fn answer(policy: &str, scenario: &Value, options: Options) -> Answer {
-    let scenario = Scenario::from_json(&scenario.to_string()).unwrap();
-    let policy = named(policy, PolicyOptions::default()).unwrap();
-    what_if(&scenario, policy.as_ref(), options)
-}
-
-/// Who is placed, in order, until nothing fits.
-fn placed(policy: &str, scenario: &Value, options: Options) -> Vec<String> {
-    let heartbeats = answer(policy, scenario, options).heartbeats;
-    heartbeats
-        .into_iter()
-        .filter_map(|beat| beat.placed)
-        .collect()
-}
-
-/// What the first heartbeat says of one executor.
-fn judged(policy: &str, scenario: &Value, executor: &str) -> Candidate {
-    let candidates = answer(policy, scenario, ONE)
-        .heartbeats
-        .remove(0)
-        .candidates;
-    let mut found = candidates
-        .into_iter()
-        .filter(|one| one.executor == executor);
-    found.next().unwrap()
-}
-
-/// An amount for each resource.
-fn amounts([cpu, memory, network, disk]: [f64; 4]) -> Value {
-    json!({
-        "cpu_cores": cpu, "memory_bytes": memory,
-        "network_bytes_per_s": network, "disk_bytes_per_s": disk,
-    })
-}
-
-/// Slots of a second.
-fn demand(slots: &[[f64; 4]]) -> Value {
-    let column = |resource: usize| slots.iter().map(|slot| slot[resource]).collect::<Vec<_>>();
-    json!({
-        "cpu_cores": column(0), "memory_bytes": column(1),
-        "network_bytes_per_s": column(2), "disk_bytes_per_s": column(3),
-    })
-}
-
-fn request([cpu, memory]: [f64; 2]) -> Value {
-    json!({"cpu_cores": cpu, "memory_bytes": memory})
-}
-
-fn pending(name: &str, queued_ms: i64, asked: [f64; 2], slots: &[[f64; 4]]) -> Value {
-    let application = name.split('-').next();
-    json!({
-        "id": name, "application": application, "queued_ms": queued_ms,
-        "request": request(asked), "demand": demand(slots),
-    })
-}
-
-fn running(application: &str, start_ms: i64, asked: [f64; 2], slots: &[[f64; 4]]) -> Value {
-    json!({
-        "id": format!("{application}-r"), "application": application, "start_ms": start_ms,
-        "request": request(asked), "demand": demand(slots),
-    })
-}
-
-/// One node, at 60 s.
-fn scenario(capacity: [f64; 4], running: &[Value], pending: &[Value]) -> Value {
-    json!({
-        "now_ms": 60_000, "slot_ms": 1_000, "pending": pending,
-        "nodes": [{"id": "node-1", "capacity": amounts(capacity), "running": running}],
-    })
-}
-
-fn assert_close(got: f64, expected: f64) {
-    assert!((got - expected).abs() < 1e-12, "{got} is not {expected}");
+fn policy(name: &str) -> Box<dyn Policy> {
+    named(name, PolicyOptions::default()).unwrap()
 }
 
 #[test]
@@ -170,142 +97,6 @@ fn prophet_asks_each_executor_by_itself_and_takes_the_smallest_norm() {
     let far = pending("far", 0, [1.0, 0.0], &[[1.0, 0.0, 1.0, 0.0]]);
     let scenario = scenario([1.0, 0.0, 10.0, 0.0], &[], &[far, near]);
     assert_eq!(placed("prophet", &scenario, ALL), ["near"]);
-}
-
-#[test]
-fn tetris_multiplies_what_is_left_beside_peaks_with_the_peak() {
-    // The peak has passed, and Tetris knows no time.
-    let busy = running(
-        "r",
-        59_000,
-        [1.0, 0.0],
-        &[[2.0, 0.0, 5.0, 0.0], [1.0, 0.0, 0.0, 0.0]],
-    );
-    let cpu = pending(
-        "cpu",
-        0,
-        [1.0, 0.0],
-        &[[2.0, 0.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0]],
-    );
-    let network = pending("network", 0, [1.0, 0.0], &[[0.0, 0.0, 6.0, 0.0]]);
-    let scenario = scenario([8.0, 0.0, 10.0, 0.0], &[busy], &[network, cpu]);
-    let judged = judged("tetris", &scenario, "cpu");
-    assert_close(judged.score.unwrap(), 6.0 / 8.0 * (2.0 / 8.0));
-    let parts = judged.detail.unwrap().per_resource;
-    assert_close(parts["available_share"]["network"], 0.5);
-    assert_close(parts["alignment"]["cpu"], 0.1875);
-    assert_eq!(placed("tetris", &scenario, ALL), ["cpu"]);
-}
-
-#[test]
-fn tetris_takes_the_largest_alignment() {
-    let small = pending("small", 0, [0.0, 0.0], &[[1.0, 0.0, 0.0, 0.0]]);
-    let large = pending("large", 9, [0.0, 0.0], &[[3.0, 0.0, 0.0, 0.0]]);
-    let scenario = scenario([8.0, 0.0, 0.0, 0.0], &[], &[small, large]);
-    assert_eq!(placed("tetris", &scenario, ONE), ["large"]);
-}
-
-#[test]
-fn static_and_dynamic_place_by_request_whatever_is_used() {
-    let idle = running("r", 60_000, [3.0, 6.0], &[[0.0; 4]]);
-    let late = pending("late", 50_000, [1.0, 2.0], &[[9.0; 4]]);
-    let early = pending("early", 40_000, [1.0, 2.0], &[[9.0; 4]]);
-    let large = pending("large", 0, [1.0, 3.0], &[[0.0; 4]]);
-    let scenario = scenario([4.0, 8.0, 1.0, 1.0], &[idle], &[late, early, large]);
-    for policy in ["static", "dynamic"] {
-        assert_eq!(placed(policy, &scenario, ALL), ["early"], "{policy}");
-        let judged = judged(policy, &scenario, "early");
-        assert_close(judged.score.unwrap(), 20.0);
-    }
-    let reason = judged("static", &scenario, "large").reason.unwrap();
-    assert!(
-        reason.starts_with("memory demand exceeds what is available"),
-        "{reason}"
-    );
-}
-
-#[test]
-fn capacity_takes_the_application_that_came_first_not_the_executor() {
-    // The application "old" has run since 10 s, its next executor was queued at 55 s.
-    let old = running("old", 10_000, [1.0, 0.0], &[[1.0, 0.0, 0.0, 0.0]; 100]);
-    let next = pending("old-2", 55_000, [1.0, 0.0], &[[0.0; 4]]);
-    let new = pending("new-1", 40_000, [1.0, 0.0], &[[0.0; 4]]);
-    let scenario = scenario([4.0, 0.0, 0.0, 0.0], &[old], &[new, next]);
-    assert_eq!(placed("capacity", &scenario, ONE), ["old-2"]);
-    assert_eq!(placed("static", &scenario, ONE), ["new-1"]);
-}
-
-#[test]
-fn an_application_came_with_the_earliest_of_its_executors() {
-    let late = pending("a-1", 55_000, [1.0, 0.0], &[[0.0; 4]]);
-    let early = pending("a-2", 10_000, [1.0, 0.0], &[[0.0; 4]]);
-    let scenario = scenario([4.0, 0.0, 0.0, 0.0], &[], &[late, early]);
-    assert_close(judged("capacity", &scenario, "a-1").score.unwrap(), 50.0);
-}
-
-#[test]
-fn drf_takes_turns_by_the_dominant_share_over_the_whole_cluster() {
-    let executor = |name: &str, asked| pending(name, 0, asked, &[[0.0; 4]]);
-    // "a" asks for an eighth of the CPU each time, "b" for a quarter of the memory.
-    let waiting = [
-        executor("a-1", [1.0, 1.0]),
-        executor("a-2", [1.0, 1.0]),
-        executor("a-3", [1.0, 1.0]),
-        executor("b-1", [1.0, 4.0]),
-        executor("b-2", [1.0, 4.0]),
-    ];
-    let scenario = scenario([8.0, 16.0, 0.0, 0.0], &[], &waiting);
-    let order = ["a-1", "b-1", "a-2", "a-3", "b-2"];
-    assert_eq!(placed("drf", &scenario, ALL), order);
-    let shares = answer("drf", &scenario, ALL)
-        .heartbeats
-        .remove(2)
-        .candidates;
-    assert_close(shares[0].score.unwrap(), 1.0 / 8.0);
-    assert_close(shares.last().unwrap().score.unwrap(), 4.0 / 16.0);
-}
-
-#[test]
-fn drf_counts_what_runs_on_other_nodes() {
-    let mut scenario = scenario(
-        [8.0, 0.0, 0.0, 0.0],
-        &[],
-        &[
-            pending("a-1", 0, [1.0, 0.0], &[[0.0; 4]]),
-            pending("b-1", 1, [1.0, 0.0], &[[0.0; 4]]),
-        ],
-    );
-    let other = json!({
-        "id": "node-2", "capacity": amounts([8.0, 0.0, 0.0, 0.0]),
-        "running": [running("a", 60_000, [2.0, 0.0], &[[0.0; 4]])],
-    });
-    scenario["nodes"].as_array_mut().unwrap().push(other);
-    assert_close(judged("drf", &scenario, "a-1").score.unwrap(), 2.0 / 16.0);
-    assert_eq!(placed("drf", &scenario, ONE)[0], "b-1");
-}
-
-#[test]
-fn watermark_books_more_while_a_node_is_little_used() {
-    // 4 of 4 cores are booked; of 4 cores so many are used.
-    for (used, expected, factor) in [(2.0, true, 1.5), (2.8, true, 1.25), (3.2, false, 1.0)] {
-        let busy = running("r", 60_000, [4.0, 0.0], &[[used, 0.0, 0.0, 0.0]]);
-        let waits = pending("p", 0, [1.0, 0.0], &[[9.0; 4]]);
-        let scenario = scenario([4.0, 0.0, 0.0, 0.0], &[busy], &[waits]);
-        let judged = judged("watermark", &scenario, "p");
-        assert_eq!(judged.fits, expected, "{used}");
-        if let Some(detail) = judged.detail {
-            assert_close(detail.per_resource["factor"]["cpu"], factor);
-        }
-    }
-}
-
-#[test]
-fn oversubscribe_books_a_node_twice_and_no_more() {
-    let busy = running("r", 60_000, [6.0, 6.0], &[[9.0; 4]]);
-    let two = pending("two", 0, [2.0, 2.0], &[[9.0; 4]]);
-    let three = pending("three", 0, [2.0, 3.0], &[[0.0; 4]]);
-    let scenario = scenario([4.0, 4.0, 1.0, 1.0], &[busy], &[three, two]);
-    assert_eq!(placed("oversubscribe", &scenario, ALL), ["two"]);
 }
 
 /// Four cores of which none is idle, 10 units of network a second.
@@ -421,15 +212,8 @@ fn the_margin_is_for_what_fits_by_demand() {
         ("elastane", false),
         ("minfrag", false),
         ("trc", false),
-        ("tetris", false),
         ("ursa", false),
         ("prophet", true),
-        ("static", true),
-        ("dynamic", true),
-        ("capacity", true),
-        ("drf", true),
-        ("watermark", true),
-        ("oversubscribe", true),
     ] {
         let heartbeat = answer(policy, &scenario, options).heartbeats.remove(0);
         assert_eq!(heartbeat.candidates[0].fits, expected, "{policy}");

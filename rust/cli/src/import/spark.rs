@@ -10,8 +10,8 @@ use elastane_store::{Access, Depository, MergeReport, SubmissionRecord};
 
 use super::SparkEventlog;
 use super::report::{ReadRun, Report};
+use crate::bar::bar;
 use crate::failure::Failure;
-use crate::simulation::bar;
 use crate::units::count;
 
 impl SparkEventlog {

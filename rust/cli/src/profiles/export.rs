@@ -9,15 +9,14 @@ use elastane_store::{Access, Depository};
 use serde_json::json;
 
 use super::{Source, export_series, file, write_json};
-use crate::failure::Failure;
-use crate::simulation::write;
+use crate::failure::{Failure, write};
 use crate::units::count;
 
 #[derive(Args)]
 #[command(after_help = "Examples:
   elastane profiles export 'tag|nightly' --file nightly.json --depository depository.db
   elastane profiles export --all --series series --depository depository.db
-  elastane evaluate series")]
+  elastane-lab evaluate series")]
 pub(super) struct Export {
     /// The application's key, as `list` prints it
     #[arg(required_unless_present = "all")]
@@ -28,7 +27,7 @@ pub(super) struct Export {
     /// Write every run into this JSON file, which `import` reads
     #[arg(long, value_name = "FILE", required_unless_present = "series")]
     file: Option<PathBuf>,
-    /// Write the folder format of `elastane evaluate` into this new folder
+    /// Write the folder format of `elastane-lab evaluate` into this new folder
     #[arg(long, value_name = "DIR")]
     series: Option<PathBuf>,
     /// Which containers the series are of; executors of several priorities have a folder each

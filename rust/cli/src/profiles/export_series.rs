@@ -1,4 +1,4 @@
-//! Runs as the folders of CSV files that `elastane evaluate` reads.
+//! Runs as the folders of CSV files that `elastane-lab evaluate` reads.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,8 +8,8 @@ use elastane_core::{Demand, SLOT_MS};
 use elastane_predict::{ContainerKind, Outcome, Run, RunSeries};
 use serde_json::{Map, Value, json};
 
-use crate::evaluate::series::{SETTINGS, to_csv};
 use crate::failure::Failure;
+use crate::series::{SETTINGS, to_csv};
 
 /// A name of a folder is at most so long; file systems allow 255 bytes.
 const LONGEST_NAME: usize = 100;

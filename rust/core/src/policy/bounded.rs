@@ -1,8 +1,9 @@
-//! Scores are numbers, whatever they are made from.
+//! Scores are finite numbers, whatever they are made from.
 
-/// `score`, or the number next to it: sums of amounts near the largest number pass it, and what they
-/// leave may not be a number at all, which is the worst of all scores.
-pub(super) fn bounded(score: f64) -> f64 {
+/// `score` as a finite number. Sums of amounts near `f64::MAX` overflow to infinity, and their
+/// difference may be NaN, which becomes the worst score.
+#[must_use]
+pub fn bounded(score: f64) -> f64 {
     if score.is_nan() {
         f64::MAX
     } else {

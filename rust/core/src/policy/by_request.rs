@@ -1,11 +1,14 @@
-//! Placing by what was asked for: what schedulers do that know nothing of demand.
+//! Placing by request, as schedulers do that know no demand.
 
 use super::{Candidate, Place};
 use crate::fit::{Excess, TOLERANCE};
 use crate::resources::{Resource, Resources};
 
-/// Whether CPU and memory that were asked for fit into `bookable` beside what is booked.
-pub(super) fn fit_by_request(
+/// Whether the requested CPU and memory fit into `bookable` beside what is booked.
+///
+/// # Errors
+/// The first resource that lacks, and by how much.
+pub fn fit_by_request(
     place: &Place<'_>,
     candidate: &Candidate<'_>,
     bookable: Resources,
@@ -14,8 +17,11 @@ pub(super) fn fit_by_request(
     fit_once(place, asked, bookable, &[Resource::Cpu, Resource::Memory])
 }
 
-/// Whether `taken` is at most `bookable`, of each of `resources` that the node has.
-pub(super) fn fit_once(
+/// Whether `taken` is at most `bookable` for each of `resources` that the node has.
+///
+/// # Errors
+/// The first resource that lacks, and by how much.
+pub fn fit_once(
     place: &Place<'_>,
     taken: Resources,
     bookable: Resources,
@@ -36,7 +42,8 @@ pub(super) fn fit_once(
     }
 }
 
-/// For how long something has lasted, in seconds.
-pub(super) fn seconds_since(since_ms: i64, now_ms: i64) -> f64 {
+/// The time since `since_ms`, in seconds.
+#[must_use]
+pub fn seconds_since(since_ms: i64, now_ms: i64) -> f64 {
     now_ms.saturating_sub(since_ms) as f64 / 1e3
 }

@@ -2,40 +2,28 @@
 //!
 //! One file each, with its formula in the paper's notation. A policy looks at one node ([`Place`])
 //! and one executor ([`Candidate`]) at a time and keeps no state; what several of them need is in
-//! [`crate::available`], [`crate::fit`] and [`crate::demand`]. `docs/policies.md` compares them.
+//! [`crate::available`], [`crate::fit`] and [`crate::demand`]. `docs/policies.md` compares them. The
+//! policies that exist only to be compared with are in `lab/src/baselines`.
 
 mod bounded;
-mod by_request;
-mod capacity;
+pub mod by_request;
 mod detail;
-mod drf;
-mod dynamic_allocation;
 mod elastane;
 mod minfrag;
 mod named;
-mod oversubscribe;
 mod prophet;
-mod static_allocation;
-mod tetris;
 mod trc;
 mod ursa;
-mod watermark;
 
-pub use capacity::Capacity;
+pub use bounded::bounded;
 pub use detail::Detail;
-pub use drf::Drf;
-pub use dynamic_allocation::DynamicAllocation;
 pub use elastane::{Elastane, Favor, UnknownFavor};
 pub use minfrag::MinFrag;
 pub use named::{PolicyOptions, UnknownPolicy, named, names};
-pub use oversubscribe::Oversubscribe;
 pub use prophet::Prophet;
-pub use static_allocation::StaticAllocation;
-pub use tetris::Tetris;
 pub use trc::Trc;
 pub(crate) use ursa::remaining_of;
-pub use ursa::{JobOrder, Ursa, memory_estimate_bytes, share_of_work, work};
-pub use watermark::Watermark;
+pub use ursa::{JobOrder, Ursa, share_of_work, work};
 
 use crate::available::Available;
 use crate::by_plan::ByPlan;

@@ -1,26 +1,25 @@
-//! The policies by name.
+//! The policies that the ResourceManager accepts, by name.
 
-use super::{
-    Capacity, Drf, DynamicAllocation, Elastane, Favor, JobOrder, MinFrag, Oversubscribe, Policy,
-    Prophet, StaticAllocation, Tetris, Trc, Ursa, Watermark,
-};
+use super::{Elastane, Favor, JobOrder, MinFrag, Policy, Prophet, Trc, Ursa};
 use crate::fit::Peaks;
 
-/// A name that no policy has.
+/// No policy has this name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("policy {name}: not known, {} are there", names().join(", "))]
+#[error("policy {name}: not known, {} are there", known.join(", "))]
 pub struct UnknownPolicy {
     /// The name that was asked for.
     pub name: String,
+    /// The names of the policies that can be chosen.
+    pub known: Vec<&'static str>,
 }
 
-/// What can be chosen about policies.
+/// The options of policies.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PolicyOptions {
-    /// What those that fit by demand over time make of peaks that meet; none leaves it to each: the
-    /// papers' are strict, and [`Elastane`] is soft.
+    /// How the fit by demand over time treats coinciding peaks. None keeps each policy's own rule:
+    /// strict for the papers' policies, soft for [`Elastane`].
     pub peaks: Option<Peaks>,
-    /// What [`Elastane`] is to make short.
+    /// What [`Elastane`] minimizes.
     pub favor: Favor,
 }
 
@@ -36,17 +35,10 @@ fn all(options: PolicyOptions) -> Vec<Box<dyn Policy>> {
         Box::new(Prophet::default()),
         Box::new(Ursa::ordered_by(JobOrder::EarliestFirst)),
         Box::new(Ursa::ordered_by(JobOrder::SmallestRemainingFirst)),
-        Box::new(Capacity),
-        Box::new(Drf),
-        Box::new(Tetris),
-        Box::new(StaticAllocation),
-        Box::new(DynamicAllocation),
-        Box::new(Watermark::default()),
-        Box::new(Oversubscribe::default()),
     ]
 }
 
-/// The names of all policies.
+/// The names of the policies.
 #[must_use]
 pub fn names() -> Vec<&'static str> {
     let all = all(PolicyOptions::default());
@@ -56,12 +48,13 @@ pub fn names() -> Vec<&'static str> {
 /// The policy of this name.
 ///
 /// # Errors
-/// There is none; the error lists those that are there.
+/// No policy has this name; the error lists the names that exist.
 pub fn named(name: &str, options: PolicyOptions) -> Result<Box<dyn Policy>, UnknownPolicy> {
     let found = all(options)
         .into_iter()
         .find(|policy| policy.name() == name);
     found.ok_or_else(|| UnknownPolicy {
         name: name.to_owned(),
+        known: names(),
     })
 }

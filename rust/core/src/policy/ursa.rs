@@ -1,10 +1,8 @@
 //! Ursa: the executor that gives most work to what is idle.
 
-mod memory;
 mod order;
 mod work;
 
-pub use self::memory::memory_estimate_bytes;
 pub use self::order::JobOrder;
 pub(crate) use self::work::remaining_of;
 pub use self::work::{share_of_work, work};
@@ -31,8 +29,8 @@ use crate::resources::{Resource, Resources};
 /// Departs from it in four things. A stage is the executors that an application waits for, and a task
 /// one of them, whose load is its demand over its life; without an end the load has none either, and
 /// Inc is D. Executors run for minutes where monotasks run for milliseconds, so EPT is a minute.
-/// Memory is no part of F: it has to fit by demand in every slot, which is closer than Ursa's estimate
-/// ([`memory_estimate_bytes`]). Where nobody measured rates and assigned work they are derived
+/// Memory is no part of F: it has to fit by demand in every slot, which is closer than Ursa's estimate,
+/// `min(share · M, m2i · input)`. Where nobody measured rates and assigned work they are derived
 /// ([`Rates::derived`]).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ursa {

@@ -6,7 +6,7 @@
 pub mod policies;
 
 use elastane_core::node::ExecutorId;
-use elastane_core::policy::{Candidate, Place, Rates, Waiting};
+use elastane_core::policy::{Candidate, Place, Policy, Rates, Waiting};
 use elastane_core::{Available, Demand, Node, Resource, Resources, Running};
 use proptest::prelude::*;
 
@@ -197,4 +197,25 @@ pub fn demanded(demand: &Demand, elapsed_ms: i64) -> Resources {
     let slots = demand.slots();
     let slot = (elapsed_ms / i64::from(demand.slot_ms())) as usize;
     slots[slot.min(slots.len() - 1)]
+}
+
+/// Places what fits, best first, until nothing does.
+pub fn fill(scene: &mut Scene, policy: &dyn Policy) {
+    loop {
+        let node = scene.node();
+        let available = node.available(NOW_MS);
+        let place = scene.place(&node, &available);
+        let fitting = scene
+            .asked
+            .iter()
+            .enumerate()
+            .filter(|(_, asked)| policy.fits(&place, &asked.candidate()).is_ok());
+        let best = fitting.min_by(|a, b| {
+            let [a, b] = [a, b].map(|(_, asked)| policy.score(&place, &asked.candidate()));
+            a.total_cmp(&b)
+        });
+        let Some((best, _)) = best else { return };
+        let placed = scene.asked.remove(best);
+        scene.running.push(Running::new(NOW_MS, placed.demand));
+    }
 }

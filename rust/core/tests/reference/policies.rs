@@ -3,26 +3,22 @@
 use elastane_core::policy::{Turn, Waiting};
 use elastane_core::{Demand, Resource, Resources, Running};
 
-use super::{Asked, END_MS, NOW_MS, Scene, demanded, end_ms, outlives_its_prediction, used};
+use super::{Asked, END_MS, NOW_MS, Scene, demanded, end_ms, outlives_its_prediction};
 
 /// The smallest step between two amounts that are compared here is far above this.
-const ROUNDING: f64 = 1e-9;
+pub const ROUNDING: f64 = 1e-9;
 
 pub fn fits(policy: &str, scene: &Scene, asked: &Asked) -> bool {
     match policy {
         "minfrag" | "trc" => in_every_slot(scene, &asked.needed, &Resource::ALL),
         "elastane" => fits_softly(scene, &asked.needed),
-        "tetris" => peaks_fit(scene, asked),
         "ursa" | "ursa-srjf" => ursa_fits(scene, asked),
-        "watermark" => requests_fit(scene, asked, |resource| watermark(scene, resource)),
-        "oversubscribe" => requests_fit(scene, asked, |_| 2.0),
         _ => requests_fit(scene, asked, |_| 1.0),
     }
 }
 
 /// As people read it: whether the smallest or the largest wins is said by [`highest_wins`].
 pub fn score(policy: &str, scene: &Scene, asked: &Asked) -> f64 {
-    let since = |since_ms: i64| (NOW_MS - since_ms) as f64 / 1_000.0;
     match policy {
         "minfrag" => shares(scene, &asked.demand).into_iter().fold(0.0, f64::max),
         "trc" => shares(scene, &asked.demand).into_iter().sum(),
@@ -32,26 +28,18 @@ pub fn score(policy: &str, scene: &Scene, asked: &Asked) -> f64 {
                 [Resource::Network, Resource::Disk].map(|r| prophet(scene, &asked.demand, r));
             network.hypot(disk)
         }
-        "tetris" => Resource::ALL
-            .into_iter()
-            .filter(|resource| scene.has(*resource))
-            .map(|resource| {
-                let capacity = scene.capacity.get(resource);
-                let left = capacity - peaks_of_running(scene, resource);
-                left / capacity * (peak(&asked.demand, resource) / capacity)
-            })
-            .sum(),
-        "ursa" => ursa(scene, asked) + since(asked.waiting.submitted_ms),
+        "ursa" => ursa(scene, asked) + seconds_since(asked.waiting.submitted_ms),
         "ursa-srjf" => ursa(scene, asked) + srjf(&asked.waiting),
-        "drf" => asked.waiting.dominant_share,
-        "static" | "dynamic" => since(asked.waiting.queued_ms),
-        "capacity" | "watermark" | "oversubscribe" => since(asked.waiting.submitted_ms),
         unknown => panic!("{unknown} has no reference"),
     }
 }
 
 pub fn highest_wins(policy: &str) -> bool {
-    !["elastane", "minfrag", "trc", "prophet", "drf"].contains(&policy)
+    !["elastane", "minfrag", "trc", "prophet"].contains(&policy)
+}
+
+pub fn seconds_since(since_ms: i64) -> f64 {
+    (NOW_MS - since_ms) as f64 / 1_000.0
 }
 
 fn in_every_slot(scene: &Scene, needed: &Demand, resources: &[Resource]) -> bool {
@@ -116,7 +104,7 @@ fn waiting_nodes(scene: &Scene, asked: &Asked) -> f64 {
     most * f64::from(asked.waiting.executors)
 }
 
-fn requests_fit(scene: &Scene, asked: &Asked, factor: impl Fn(Resource) -> f64) -> bool {
+pub fn requests_fit(scene: &Scene, asked: &Asked, factor: impl Fn(Resource) -> f64) -> bool {
     [Resource::Cpu, Resource::Memory]
         .into_iter()
         .all(|resource| {
@@ -126,36 +114,9 @@ fn requests_fit(scene: &Scene, asked: &Asked, factor: impl Fn(Resource) -> f64) 
         })
 }
 
-/// 1.5 below 0.6, 1 above 0.8, and a line between.
-fn watermark(scene: &Scene, resource: Resource) -> f64 {
-    let capacity = scene.capacity.get(resource);
-    let used_now: f64 = scene
-        .running
-        .iter()
-        .map(|one| used(one, 0).get(resource))
-        .sum();
-    let below_high = (0.8 - used_now / capacity) / 0.2;
-    1.0 + 0.5 * below_high.clamp(0.0, 1.0)
-}
-
-fn peak(demand: &Demand, resource: Resource) -> f64 {
+pub fn peak(demand: &Demand, resource: Resource) -> f64 {
     let slots = demand.slots().iter();
     slots.map(|slot| slot.get(resource)).fold(0.0, f64::max)
-}
-
-fn peaks_of_running(scene: &Scene, resource: Resource) -> f64 {
-    let peak_of = |one: &Running| match resource {
-        Resource::Memory => peak(&one.demand, resource).max(one.measured_memory_bytes),
-        _ => peak(&one.demand, resource),
-    };
-    scene.running.iter().map(peak_of).sum()
-}
-
-fn peaks_fit(scene: &Scene, asked: &Asked) -> bool {
-    Resource::ALL.into_iter().all(|resource| {
-        let peaks = peaks_of_running(scene, resource) + peak(&asked.needed, resource);
-        !scene.has(resource) || peaks <= scene.capacity.get(resource) + ROUNDING
-    })
 }
 
 /// The share of each resource that remains up to the first predicted end.

@@ -1,4 +1,4 @@
-//! A run as `elastane evaluate` reads it.
+//! A run as `elastane-lab evaluate` reads it.
 
 use std::fmt::{Error, Write};
 

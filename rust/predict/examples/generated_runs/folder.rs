@@ -1,4 +1,4 @@
-//! The folder that `elastane evaluate` reads.
+//! The folder that `elastane-lab evaluate` reads.
 
 use std::error::Error;
 use std::fs;

@@ -1,4 +1,4 @@
-//! Writes generated runs for `elastane evaluate`:
+//! Writes generated runs for `elastane-lab evaluate`:
 //! `cargo run --release -p elastane-predict --example generated_runs -- DIR [SEEDS [FIRST]]`
 
 mod csv;

@@ -1,4 +1,4 @@
-//! As one HTML page with plots, which needs nothing else.
+//! A self-contained HTML page with plots.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

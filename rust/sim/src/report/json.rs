@@ -35,7 +35,7 @@ type PerResource<T> = BTreeMap<&'static str, T>;
 /// The JSON that `docs/simulator.md` describes.
 ///
 /// # Errors
-/// There are none but what `serde_json` has for numbers that are none.
+/// A figure is not a number.
 pub fn to_json(
     comparison: &Comparison,
     contention: Contention,

@@ -1,4 +1,4 @@
-//! What came of an experiment, for people and for programs.
+//! Reports of an experiment, for people and for programs.
 
 mod html;
 mod json;

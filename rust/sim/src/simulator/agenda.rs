@@ -1,9 +1,9 @@
-//! What happens when.
+//! Events in the order of time.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// A moment, in milliseconds from the start. Progress is fluid, so it has parts of them.
+/// A moment in milliseconds from the start; fractional, since progress is continuous.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Moment(pub(super) f64);
 
@@ -21,15 +21,15 @@ impl Ord for Moment {
     }
 }
 
-/// What happens. At one moment they happen in this order: what ended and came is there when a node
-/// asks for work.
+/// An event. Events of one moment occur in this order, so that ends and arrivals precede the heartbeat
+/// that may use them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Event {
     /// An executor on a machine may end.
     Work { machine: usize },
-    /// An application comes.
+    /// An application is submitted.
     Arrival { application: usize },
-    /// Executors that were not asked for yet are.
+    /// An application asks for more of its executors.
     Backlog { application: usize },
     /// An executor that was released because it was idle has work again.
     Resumed { application: usize, piece: Piece },

@@ -1,4 +1,4 @@
-//! What no policy can beat.
+//! A lower bound of the makespan under any policy.
 
 use elastane_core::{Resource, Resources};
 

@@ -1,30 +1,28 @@
-//! What happens when executors on a machine want more than it has.
-//!
-//! All parameters of the model are here. What it does:
+//! The model of executors whose total demand exceeds their machine, with all of its parameters.
 //!
 //! - **CPU, network and disk** are shared out in proportion to demand. Executors that want the same
-//!   scarce resource all progress at the same part of their full speed; what they leave of another
-//!   resource is there for the rest. So an executor's progress is the smallest share over demand
+//!   scarce resource all progress at the same fraction of their full speed; the rest of another
+//!   resource goes to the other executors. So an executor's progress is the smallest share over demand
 //!   among the resources that it uses.
 //! - **Network and disk lose throughput** while more is wanted than there is (Prophet, section II):
 //!   seeks between streams, retransmissions.
-//! - **Memory** that passes what there is spills: everything on the machine slows down. Far past
-//!   it, the executor that started last is killed and starts anew.
+//! - **Memory** demand above capacity spills: everything on the machine slows down. Far above
+//!   capacity, the executor that started last is killed and starts anew.
 
 use elastane_core::{Resource, Resources};
 
 /// The parameters of the model.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 pub struct Contention {
-    /// The part of the network's throughput that is lost where endlessly much is wanted; half of it
-    /// where twice as much is wanted as there is.
+    /// The fraction of the network's throughput that is lost at infinite demand; half of it is lost at
+    /// a demand of twice the capacity.
     pub network_loss: f64,
     /// The same for the disk.
     pub disk_loss: f64,
-    /// How much longer everything takes for each part of the memory that is wanted beyond it: at
-    /// 10, a machine that wants a tenth too much runs at half its speed.
+    /// Slowdown = 1 + this · (memory demand ÷ capacity − 1): at 10, a demand a tenth above capacity
+    /// halves the machine's speed.
     pub spill_slowdown: f64,
-    /// Memory wanted over memory there is, from which on an executor is killed.
+    /// Memory demand over capacity above which an executor is killed.
     pub kill_above: f64,
 }
 
@@ -41,7 +39,7 @@ impl Default for Contention {
 
 impl Contention {
     /// How fast each executor progresses, 1 being undisturbed, appended to the emptied `rates`.
-    /// A resource of capacity 0 is not known and holds nobody up.
+    /// A resource of capacity 0 is unknown and slows nobody.
     pub fn rates(&self, capacity: Resources, demands: &[Resources], rates: &mut Vec<f64>) {
         rates.clear();
         rates.resize(demands.len(), 1.0);
@@ -125,7 +123,7 @@ impl Contention {
         }
     }
 
-    /// What the machine gets done while so much is wanted.
+    /// The machine's throughput at this demand.
     fn throughput(&self, capacity: Resources, wanted: Resources) -> Resources {
         let reduced = |resource: Resource, loss: f64| {
             let (capacity, wanted) = (capacity.get(resource), wanted.get(resource));
@@ -151,7 +149,7 @@ impl Contention {
     }
 }
 
-/// The sum of what is wanted.
+/// The total demand.
 pub(super) fn total(demands: &[Resources]) -> Resources {
     demands
         .iter()

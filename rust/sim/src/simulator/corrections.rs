@@ -1,10 +1,10 @@
-//! What was corrected about running containers, and what that cost.
+//! Corrections of running containers, and their cost.
 
 use elastane_core::reprovision::{Correction, NotMeasured, Reprovisioned, WINDOW_MS};
 use elastane_core::{Resource, Resources};
 use serde::Serialize;
 
-/// What was corrected about running containers, and what that cost.
+/// Corrections of running containers, and their cost.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Corrections {
     /// Windows in which a slow executor had all that its node had left.

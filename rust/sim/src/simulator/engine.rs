@@ -4,14 +4,13 @@ mod heartbeats;
 mod reports;
 mod work;
 
-use elastane_core::policy::Policy;
-
 use super::agenda::{Agenda, Event, Piece};
 use super::allocation::BACKLOG_INTERVAL_MS;
 use super::beats::{Beats, Walk};
 use super::machine::Machine;
 use super::meter::Meter;
 use super::outcome::{ApplicationOutcome, Counts, Outcome, Packing};
+use super::policies::PolicyToSimulate;
 use super::resource_manager::ResourceManager;
 use super::settings::Settings;
 use super::{Progress, SimulationError};
@@ -82,13 +81,13 @@ pub(super) struct Engine<'a> {
 impl<'a> Engine<'a> {
     pub(super) fn new(
         workload: &'a Workload,
-        policy: Box<dyn Policy>,
+        policy: PolicyToSimulate,
         settings: &'a Settings,
         seed: u64,
     ) -> Self {
-        let name = policy.name();
-        let depends_on_time = policy.depends_on_time();
-        let asks_by_backlog = settings.asks_by_backlog(policy.as_ref());
+        let name = policy.policy.name();
+        let depends_on_time = policy.policy.depends_on_time();
+        let asks_by_backlog = policy.asks_by_backlog;
         let manager = ResourceManager::new(workload, policy, settings);
         let nodes = workload.machines.iter().map(|capacity| Node {
             machine: Machine::new(*capacity),

@@ -1,4 +1,4 @@
-//! What was used when.
+//! Usage over time.
 
 use elastane_core::{Resource, Resources};
 
@@ -10,7 +10,7 @@ pub const LEVELS: [f64; 3] = [0.7, 0.9, 1.0];
 /// A demand at a level only by rounding is not above it.
 const LEVEL_TOLERANCE: f64 = 1e-9;
 
-/// What all machines together used.
+/// The usage of all machines together.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Meter {
     used: [Sum; 4],
@@ -24,8 +24,8 @@ pub(super) struct Meter {
 struct Sum(i128);
 
 impl Sum {
-    /// How many make one. A year of what 10,000 machines use is far from the largest number, and what
-    /// rounding adds in a year far from anybody's notice.
+    /// Parts per unit. The sum over a year of 10,000 machines stays far below the largest number, and
+    /// the rounding error of a year is negligible.
     const PARTS: f64 = (1_u64 << 40) as f64;
 
     fn parts(amount: f64) -> i128 {

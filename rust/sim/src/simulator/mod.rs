@@ -1,8 +1,8 @@
 //! Discrete-event simulation of a YARN cluster, with the core that production runs as its scheduler.
 //!
-//! Between events everything is fluid: executors progress at a constant rate ([`Contention`]).
-//! Events are ends of slots, arrivals and heartbeats. A policy is asked through
-//! [`elastane_core::Cluster`], as the ResourceManager asks it.
+//! Between events executors progress at a constant rate ([`Contention`]). Events are ends of slots,
+//! arrivals and heartbeats. Policies are called through [`elastane_core::Cluster`], as in the
+//! ResourceManager.
 
 mod agenda;
 mod allocation;
@@ -18,6 +18,7 @@ mod machine;
 mod meter;
 mod outcome;
 mod outlook;
+mod policies;
 mod resource_manager;
 mod room;
 mod settings;
@@ -27,16 +28,17 @@ pub use contention::Contention;
 pub use corrections::Corrections;
 pub use meter::{LEVELS, Timeline};
 pub use outcome::{ApplicationOutcome, Counts, Outcome, Packing, PackingPiece};
+pub use policies::{Policies, PolicyToSimulate};
 pub use settings::{Following, ProgressSource, Settings};
 
-use elastane_core::policy::{UnknownPolicy, named};
+use elastane_core::policy::UnknownPolicy;
 
 use crate::workload::Workload;
 
-/// How far a run is.
+/// The progress of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
-    /// Executors whose work is done.
+    /// Finished executors.
     pub executors_done: u64,
     /// All executors.
     pub executors: u64,
@@ -45,7 +47,7 @@ pub struct Progress {
 /// Why a workload cannot be run.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum SimulationError {
-    /// There is no such policy.
+    /// No policy has the name.
     #[error(transparent)]
     Policy(#[from] UnknownPolicy),
     /// No node is large enough.
@@ -54,21 +56,21 @@ pub enum SimulationError {
          which no node has"
     )]
     TooLarge {
-        /// Whose executors.
+        /// The application.
         application: String,
-        /// What one asks for.
+        /// The request of one executor.
         vcores: u32,
-        /// What one asks for.
+        /// The request of one executor.
         memory_bytes: u64,
     },
-    /// Nothing goes on, or not in any reasonable time.
+    /// Nothing progresses, or the run takes longer than [`Settings::give_up_after_ms`].
     #[error("policy {policy}: {jobs_left} applications never end, {application} first")]
     NeverEnds {
         /// The policy.
         policy: &'static str,
-        /// The first that does not end.
+        /// The first application that does not end.
         application: String,
-        /// How many do not.
+        /// The number of applications that do not end.
         jobs_left: usize,
     },
 }
@@ -76,15 +78,16 @@ pub enum SimulationError {
 /// Runs a workload under the policy of this name. The same seed gives the same outcome.
 ///
 /// # Errors
-/// No such policy, an executor that no node can hold, or a run that never ends.
+/// No policy has this name, an executor that no node can hold, or a run that never ends.
 pub fn simulate(
     workload: &Workload,
+    policies: &Policies,
     policy: &str,
     settings: &Settings,
     seed: u64,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Outcome, SimulationError> {
-    let policy = named(policy, settings.policy_options)?;
+    let policy = policies.named(policy, settings.policy_options)?;
     for application in &workload.applications {
         let request = application.request;
         let fits = workload.machines.iter().any(|machine| {

@@ -1,11 +1,11 @@
-//! What came of a run.
+//! The outcome of a run.
 
 use elastane_core::{Resource, Resources};
 
 use super::corrections::Corrections;
 use super::meter::{LEVELS, Meter, Timeline};
 
-/// What came of a run.
+/// The outcome of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
     /// The policy's name.
@@ -25,15 +25,15 @@ pub struct Outcome {
     pub executors_s: f64,
     /// Use of all machines over time.
     pub timeline: Timeline,
-    /// What happened on the node that was recorded.
+    /// The recorded node.
     pub packing: Packing,
-    /// How often things happened.
+    /// Counts of events.
     pub counts: Counts,
-    /// What was corrected about running containers.
+    /// Corrections of running containers.
     pub corrections: Corrections,
 }
 
-/// How often things happened.
+/// Counts of events.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Counts {
     /// Containers that were placed.
@@ -44,7 +44,7 @@ pub struct Counts {
     pub released: u64,
     /// Rounds that the core was asked for.
     pub rounds: u64,
-    /// Events in all.
+    /// All events.
     pub events: u64,
 }
 
@@ -69,7 +69,7 @@ impl ApplicationOutcome {
     }
 }
 
-/// What happened on one node.
+/// The use of one node.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Packing {
     /// The node's size.
@@ -78,7 +78,7 @@ pub struct Packing {
     pub pieces: Vec<PackingPiece>,
 }
 
-/// What one application used on the node for a while.
+/// The use of one application on the node over some time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PackingPiece {
     /// Its place in the workload.
@@ -87,7 +87,7 @@ pub struct PackingPiece {
     pub from_ms: f64,
     /// Until when.
     pub to_ms: f64,
-    /// How much.
+    /// The amounts.
     pub usage: Resources,
 }
 

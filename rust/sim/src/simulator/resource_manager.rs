@@ -1,4 +1,4 @@
-//! The ResourceManager's part: it tells the core what happens and places what the core names.
+//! The ResourceManager: reports events to the core and places the containers that the core names.
 
 mod following;
 mod waking;
@@ -10,7 +10,6 @@ use elastane_core::cluster::{
     Application, ApplicationId, Ask, Commit, CommitRequest, NodeId, Predicted, Request,
 };
 use elastane_core::fit::Peaks;
-use elastane_core::policy::Policy;
 use elastane_core::{Cluster, ContainerKind};
 
 use super::agenda::Piece;
@@ -19,13 +18,14 @@ use super::earliest::Earliest;
 use super::kinds::Kinds;
 use super::machine::Machine;
 use super::outlook::Computed;
+use super::policies::PolicyToSimulate;
 use super::room::Room;
 use super::settings::Settings;
 use crate::workload::{ApplicationSpec, Workload};
 
 const QUEUE: &str = "root.default";
 
-/// What the ResourceManager knows.
+/// The state of the ResourceManager.
 pub(super) struct ResourceManager {
     cluster: Cluster,
     nodes: Vec<NodeId>,
@@ -38,13 +38,13 @@ pub(super) struct ResourceManager {
     earliest: Earliest,
     computed: Computed,
     bookable_ratio: f64,
-    /// What becomes of peaks that meet; none where the policy does not fit by predictions.
+    /// The rule for coinciding peaks; None if the policy does not fit by predictions.
     peaks: Option<Peaks>,
     margin: f64,
     starvation_wait_ms: i64,
-    /// How many executors wait in all.
+    /// The number of waiting executors.
     pub(super) waiting: u64,
-    /// What was corrected about running containers.
+    /// Corrections of running containers.
     pub(super) corrections: Corrections,
 }
 
@@ -67,8 +67,9 @@ pub(super) struct Placed {
 }
 
 impl ResourceManager {
-    pub(super) fn new(workload: &Workload, policy: Box<dyn Policy>, settings: &Settings) -> Self {
-        let cluster_settings = settings.cluster(policy.as_ref());
+    pub(super) fn new(workload: &Workload, policy: PolicyToSimulate, settings: &Settings) -> Self {
+        let cluster_settings = settings.cluster(policy.books_as_registered);
+        let policy = policy.policy;
         let peaks = policy.by_plan().map(|by| by.peaks);
         let bookable_ratio = cluster_settings.max_ratio;
         let most_booked = policy
@@ -114,7 +115,7 @@ impl ResourceManager {
         }
     }
 
-    /// An application comes.
+    /// An application is submitted.
     pub(super) fn submitted(&mut self, place: usize, spec: &ApplicationSpec, now_ms: i64) {
         let predicted = spec.predicted.as_ref().map(|demand| Predicted {
             demand: demand.clone(),
@@ -136,7 +137,7 @@ impl ResourceManager {
         self.applications[place].id = Some(id);
     }
 
-    /// How many kinds of applications there are.
+    /// The number of kinds of applications.
     pub(super) fn kinds(&self) -> usize {
         self.kinds.count()
     }

@@ -2,18 +2,18 @@
 
 use elastane_core::ClusterSettings;
 use elastane_core::plan::PlanSettings;
-use elastane_core::policy::{Policy, PolicyOptions};
+use elastane_core::policy::PolicyOptions;
 use elastane_core::reprovision::ReprovisionSettings;
 
 use super::contention::Contention;
 
-/// How a workload is run. The defaults are the papers' rules, and CapacityScheduler's where they
-/// say nothing.
+/// How a workload is run. The defaults are the papers' rules, and CapacityScheduler's where the papers
+/// have none.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Settings {
-    /// What happens where more is wanted than there is.
+    /// The model of contention.
     pub contention: Contention,
-    /// What is chosen about the policy.
+    /// The options of the policy.
     pub policy_options: PolicyOptions,
     /// See [`ClusterSettings::pass_ms`].
     pub pass_ms: i64,
@@ -24,13 +24,13 @@ pub struct Settings {
     /// How many containers a heartbeat may place: CapacityScheduler's
     /// `maximum-offswitch-assignments`, 1 as it is there by default.
     pub assignments_per_heartbeat: u32,
-    /// Whether heartbeats that cannot change anything are left out; the result is the same.
+    /// Whether heartbeats that cannot change anything are skipped; the result is the same.
     pub skip_idle_heartbeats: bool,
-    /// A run that takes longer is given up, in simulated milliseconds.
+    /// The run fails after this simulated time, in milliseconds.
     pub give_up_after_ms: i64,
     /// How containers are followed while they run.
     pub following: Following,
-    /// The node of which everything is recorded, for [`super::Outcome::packing`].
+    /// The node that is recorded, for [`super::Outcome::packing`].
     pub recorded_node: Option<usize>,
 }
 
@@ -52,9 +52,9 @@ pub enum ProgressSource {
     /// Nowhere.
     #[default]
     None,
-    /// It is estimated from what was used, as the ResourceManager does without help.
+    /// Estimated from usage, as the ResourceManager does by default.
     Usage,
-    /// It is known, as from a plugin of the framework.
+    /// Reported exactly, as by a plugin of the framework.
     Exact,
 }
 
@@ -82,31 +82,25 @@ impl Default for Settings {
     }
 }
 
-/// What CapacityScheduler hands out by request where a policy fits by demand: more than any node
-/// can hold, so that the fit decides.
+/// What CapacityScheduler may book where a policy fits by demand, as a multiple of the registered
+/// size: more than any node can hold, so that the fit decides.
 const BOOKABLE_RATIO: f64 = 100.0;
 
-/// Policies that place by request: CapacityScheduler hands out what is registered.
-const BY_REQUEST: [&str; 4] = ["static", "dynamic", "capacity", "drf"];
-
-/// Policies under which an application asks for executors as Spark's dynamic allocation does.
-const BY_BACKLOG: [&str; 1] = ["dynamic"];
-
 impl Settings {
-    pub(super) fn cluster(&self, policy: &dyn Policy) -> ClusterSettings {
-        let by_request = BY_REQUEST.contains(&policy.name());
+    pub(super) fn cluster(&self, books_as_registered: bool) -> ClusterSettings {
+        let (max_ratio, pass_ms) = if books_as_registered {
+            (1.0, 0)
+        } else {
+            (BOOKABLE_RATIO, self.pass_ms)
+        };
         ClusterSettings {
             enforce: true,
             virtual_cores_count: true,
-            max_ratio: if by_request { 1.0 } else { BOOKABLE_RATIO },
+            max_ratio,
             // Agents report all the time; simulating each report would change nothing.
             fresh_for_ms: i64::MAX,
             starvation_wait_ms: self.starvation_wait_ms,
-            pass_ms: if by_request { 0 } else { self.pass_ms },
+            pass_ms,
         }
-    }
-
-    pub(super) fn asks_by_backlog(&self, policy: &dyn Policy) -> bool {
-        BY_BACKLOG.contains(&policy.name())
     }
 }

@@ -1,30 +1,30 @@
-//! One application of a workload, and what its executors really use.
+//! One application of a workload, and the actual use of its executors.
 
 use elastane_core::cluster::Request;
 use elastane_core::{Demand, Resources};
 
 use crate::random::{Purpose, Random};
 
-/// An application: executors that are alike, each with its own share of the work.
+/// An application with like executors, each with its own share of the work.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ApplicationSpec {
     /// For reports.
     pub name: String,
-    /// When it comes, in milliseconds from the start.
+    /// Its submission, in milliseconds from the start.
     pub submitted_ms: i64,
     /// How many executors it has.
     pub executors: u32,
-    /// What each of them asks for.
+    /// The request of each executor.
     pub request: Request,
-    /// What the scheduler is told that each will use; none when it knows the request alone.
+    /// The predicted demand of an executor; None if the scheduler knows only the request.
     pub predicted: Option<Demand>,
-    /// What each uses when nothing holds it up, before [`Errors`].
+    /// The undisturbed use of an executor, before [`Errors`].
     pub actual: Demand,
     /// How executors differ from `actual`.
     pub errors: Errors,
 }
 
-/// By how much an executor differs from what its application's executors use on the average.
+/// The deviation of an executor from the mean of its application.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Errors {
     /// The standard deviation of a slot's use, as a fraction of it.
@@ -45,10 +45,10 @@ impl Errors {
 }
 
 impl ApplicationSpec {
-    /// What executor `number` of this application, the workload's `application`th, uses when
-    /// nothing holds it up: one value a slot of `actual`.
+    /// The undisturbed use of executor `number` of this application, the workload's `application`th: one
+    /// value per slot of `actual`.
     ///
-    /// It depends on the seed and on whose it is alone, so every policy gets the same work.
+    /// It depends only on the seed and the executor, so every policy gets the same work.
     #[must_use]
     pub fn executor(&self, seed: u64, application: usize, number: u32) -> ExecutorSlots {
         let mut random = Random::new(
@@ -69,8 +69,8 @@ impl ApplicationSpec {
     }
 }
 
-/// What one executor uses, slot by slot. Computed when asked for: all slots of all executors that run
-/// on a large cluster would take more memory than all else.
+/// The use of one executor, slot by slot. Computed lazily: the slots of all running executors of a large
+/// cluster would take more memory than everything else.
 #[derive(Debug, Clone)]
 pub struct ExecutorSlots {
     actual: Demand,
@@ -81,7 +81,7 @@ pub struct ExecutorSlots {
 }
 
 impl ExecutorSlots {
-    /// No slot uses more of any resource.
+    /// An upper bound of the use in any slot.
     pub(crate) fn most(&self) -> Resources {
         let factors = self.error.to_array().map(Random::most_factor);
         let factors = Resources::from_array(factors);
@@ -119,6 +119,7 @@ impl Iterator for ExecutorSlots {
 impl ExactSizeIterator for ExecutorSlots {}
 
 /// A number of slots times a factor; at least one.
-pub(super) fn stretched(slots: usize, factor: f64) -> usize {
+#[must_use]
+pub fn stretched(slots: usize, factor: f64) -> usize {
     ((slots as f64 * factor).round() as usize).max(1)
 }

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::Workload;
 use super::application::{ApplicationSpec, Errors};
-use crate::input::{InputError, amounts, from_json, not_an_amount, series, wrong};
+use crate::input::{InputError, amounts, from_json, not_an_amount, per_resource, series, wrong};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -69,28 +69,9 @@ struct RequestText {
     memory_bytes: u64,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct PerResource<T> {
-    cpu_cores: T,
-    memory_bytes: T,
-    network_bytes_per_s: T,
-    disk_bytes_per_s: T,
-}
+per_resource!(#[serde(deny_unknown_fields)]);
 
-impl<T> PerResource<T> {
-    /// In the order of [`elastane_core::Resource::ALL`].
-    fn to_array(&self) -> [&T; 4] {
-        [
-            &self.cpu_cores,
-            &self.memory_bytes,
-            &self.network_bytes_per_s,
-            &self.disk_bytes_per_s,
-        ]
-    }
-}
-
-/// More of either is a slip of the pen.
+/// Larger numbers are taken for typing errors.
 const MOST_MACHINES: usize = 100_000;
 const MOST_EXECUTORS: u32 = 1_000_000;
 

@@ -1,0 +1,157 @@
+//! `elastane-lab evaluate`
+
+mod confidence;
+mod held_out;
+mod new_settings;
+mod repeats;
+mod report;
+pub(crate) mod series;
+mod settings;
+mod summary;
+mod totals;
+mod ways;
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use elastane_cli::bar::bar;
+use elastane_cli::failure::{Failure, write};
+use elastane_cli::series::to_csv;
+use elastane_predict::{
+    ContainerKind, Evaluated, History, Outcome, PastRun, RecurringSettings, evaluate_foreseen,
+};
+
+use series::{Application, Recorded};
+
+/// How well the next run of each application is predicted from the runs before it
+#[derive(Args)]
+#[command(
+    after_help = "DIR has one folder for each application, in it one CSV for each run:
+  t_s,cpu_cores,memory_bytes,network_bytes_per_s,disk_bytes_per_s
+Names sort in the order of time. settings.json beside them may say that a run failed, and what runs
+were given; where that differs, runs with new settings are predicted, too:
+  { \"runs\": { \"RUN\": { \"outcome\": \"failed\" } }, \"RUN\": { \"executors\": 4 } }
+
+Examples:
+  elastane-lab evaluate series
+  elastane-lab evaluate series --json figures.json --predictions predicted
+  elastane-lab evaluate series --runs 2"
+)]
+pub(crate) struct Evaluate {
+    /// The folder of the applications
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+    /// Write all figures as JSON
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Write what was predicted at submission, as OUT/APPLICATION/RUN.csv
+    #[arg(long, value_name = "OUT")]
+    predictions: Option<PathBuf>,
+    /// From how many of the latest runs to predict
+    #[arg(long, value_name = "NUMBER", default_value = "3",
+          value_parser = clap::value_parser!(u16).range(2..=100))]
+    runs: u16,
+    /// Make no prediction of a lower confidence, from 0 to 1
+    #[arg(long, value_name = "CONFIDENCE",
+          default_value_t = RecurringSettings::default().least_confidence, value_parser = part)]
+    least_confidence: f64,
+}
+
+/// A run and what its evaluation gave.
+pub(crate) struct Judged {
+    pub(crate) application: String,
+    pub(crate) run: String,
+    /// Whether the settings of the application's runs differ.
+    pub(crate) settings_differ: bool,
+    pub(crate) evaluated: Evaluated,
+}
+
+impl Evaluate {
+    pub(crate) fn run(&self, output: &mut impl Write) -> Result<(), Failure> {
+        let applications = series::read_folder(&self.folder)?;
+        let settings = RecurringSettings {
+            runs: usize::from(self.runs),
+            least_confidence: self.least_confidence,
+            ..RecurringSettings::default()
+        };
+        let judged = judge(&applications, &settings);
+        if let Some(folder) = &self.predictions {
+            for run in &judged {
+                write_prediction(folder, run)?;
+            }
+        }
+        let summary = summary::Summary::of(&judged);
+        let ways = ways::Ways::of(&judged);
+        report::write_table(output, &judged, &ways, &summary)?;
+        let by_confidence = confidence::ByConfidence::of(&judged);
+        by_confidence.write(output)?;
+        let new_settings = new_settings::NewSettings::of(&applications, &settings);
+        new_settings.write(output)?;
+        let repeats = repeats::Repeats::of(&applications);
+        repeats.write(output)?;
+        if let Some(path) = &self.json {
+            let mut json = report::to_json(&judged, &summary);
+            json["new_settings"] = new_settings.to_json();
+            ways.add_to_json(&mut json);
+            by_confidence.add_to_json(&mut json);
+            repeats.add_to_json(&mut json);
+            write(path, &format!("{json:#}\n"))?;
+        }
+        Ok(())
+    }
+}
+
+/// Every run that succeeded, predicted from the runs before it as the scheduler would predict it.
+fn judge(applications: &[Application], settings: &RecurringSettings) -> Vec<Judged> {
+    let bar = bar("runs");
+    bar.set_length(applications.iter().map(|it| it.runs.len() as u64).sum());
+    let mut judged = Vec::new();
+    for application in applications {
+        let settings_differ = application.settings_differ();
+        let mut history = History::new(ContainerKind::DEFAULT_EXECUTOR, *settings);
+        for (order, run) in (0..).zip(&application.runs) {
+            if run.outcome == Outcome::Succeeded {
+                let foreseen = history.foresee(&run.settings);
+                judged.push(Judged {
+                    application: application.name.clone(),
+                    run: run.name.clone(),
+                    settings_differ,
+                    evaluated: evaluate_foreseen(foreseen, history.runs(), &run.used, settings),
+                });
+            }
+            history.add(past_run((order, run)), &run.settings);
+            bar.inc(1);
+        }
+    }
+    bar.finish_and_clear();
+    judged
+}
+
+fn past_run((order, run): (i64, &Recorded)) -> PastRun {
+    PastRun {
+        id: run.name.clone(),
+        ended_ms: order,
+        outcome: run.outcome,
+        used: run.used.clone(),
+    }
+}
+
+fn write_prediction(folder: &Path, judged: &Judged) -> Result<(), Failure> {
+    let Ok(scored) = &judged.evaluated.outcome else {
+        return Ok(());
+    };
+    let folder = folder.join(&judged.application);
+    fs::create_dir_all(&folder)
+        .map_err(|error| Failure::Failed(format!("{}: {error}", folder.display())))?;
+    let path = folder.join(format!("{}.csv", judged.run));
+    write(&path, &to_csv(&scored.prediction.envelope))
+}
+
+fn part(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok();
+    number
+        .filter(|number| (0.0..=1.0).contains(number))
+        .ok_or_else(|| "a number from 0 to 1 is allowed".to_owned())
+}

@@ -1,0 +1,176 @@
+//! Runs with settings that never ran before, predicted by a model of the runs before them.
+
+use std::io::Write;
+
+use elastane_cli::failure::Failure;
+use elastane_predict::{
+    Outcome, RecurringSettings, SettingsModel, SettingsRun, amount, score, train,
+};
+use serde_json::{Value, json};
+
+use super::held_out::splits;
+use super::series::Application;
+use super::totals::{Totals, predicted_over_used};
+use elastane_cli::units::count;
+
+/// Training runs of an application, as in Elasecutor's Figure 9a.
+const TRAINED_ON: [usize; 2] = [15, 30];
+
+/// Runs after the training runs that the model predicts.
+const PREDICTED: usize = 10;
+
+/// The results of the models of one size, over all applications.
+#[derive(Default)]
+struct Figures {
+    trained_on: usize,
+    all: Totals,
+    /// The predicted runs with settings that no training run had.
+    unseen: Totals,
+    /// Every run once, by a model trained without its settings.
+    held_out: Totals,
+    coverage: [f64; 4],
+    not_trained: Vec<String>,
+    not_foreseen: usize,
+    /// The runs that the models of the first runs did not predict, and why.
+    left_out: Vec<String>,
+}
+
+/// The figures of all applications whose runs differ in their settings.
+pub(super) struct NewSettings(Vec<Figures>);
+
+impl NewSettings {
+    pub(super) fn of(applications: &[Application], settings: &RecurringSettings) -> Self {
+        let mut all: Vec<Figures> = TRAINED_ON.map(Figures::on).into();
+        for application in applications {
+            let runs = differing(application);
+            for figures in &mut all {
+                if runs.len() > figures.trained_on {
+                    figures.add(&application.name, &runs, settings);
+                }
+            }
+        }
+        all.retain(|figures| !figures.all.is_empty() || !figures.not_trained.is_empty());
+        Self(all)
+    }
+
+    pub(super) fn write(&self, output: &mut impl Write) -> Result<(), Failure> {
+        for figures in &self.0 {
+            let (trained_on, all) = (figures.trained_on, &figures.all);
+            let runs = count(all.runs(), "run");
+            let words = all.words();
+            writeln!(
+                output,
+                "\nnew settings, after {trained_on} runs: {runs} predicted, {words}"
+            )?;
+            write!(
+                output,
+                "  {} of them with settings that none of those had",
+                figures.unseen.runs()
+            )?;
+            writeln!(output, "{}", figures.unseen.after_colon())?;
+            let runs = count(figures.held_out.runs(), "run");
+            let after = figures.held_out.after_colon();
+            writeln!(output, "  with settings held out: {runs} predicted{after}")?;
+            if figures.not_foreseen > 0 {
+                let runs = count(figures.not_foreseen, "run");
+                writeln!(
+                    output,
+                    "{runs} not predicted: settings unlike those before, or too few runs since \
+                     the application changed"
+                )?;
+            }
+            for run in &figures.left_out {
+                writeln!(output, "left out of the model of {run}")?;
+            }
+            for reason in &figures.not_trained {
+                writeln!(output, "no model of {reason}")?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn to_json(&self) -> Value {
+        let figures = self.0.iter().map(|figures| {
+            let runs = figures.all.runs().max(1) as f64;
+            let mut json = figures.all.to_json();
+            json["trained_on"] = json!(figures.trained_on);
+            json["coverage"] = json!(figures.coverage.map(|sum| sum / runs));
+            json["not_foreseen"] = json!(figures.not_foreseen);
+            json["not_trained"] = json!(figures.not_trained);
+            json["left_out"] = json!(figures.left_out);
+            json["unseen"] = figures.unseen.to_json();
+            json["held_out"] = figures.held_out.to_json();
+            json
+        });
+        Value::Array(figures.collect())
+    }
+}
+
+impl Figures {
+    fn on(trained_on: usize) -> Self {
+        Self {
+            trained_on,
+            ..Self::default()
+        }
+    }
+
+    fn add(&mut self, application: &str, runs: &[SettingsRun], settings: &RecurringSettings) {
+        let (earlier, later) = runs.split_at(self.trained_on);
+        match train(earlier, settings) {
+            Ok(model) => {
+                let left_out = model.left_out().iter();
+                self.left_out
+                    .extend(left_out.map(|it| format!("{application}: {}: {}", it.id, it.reason)));
+                for run in later.iter().take(PREDICTED) {
+                    let is_seen = earlier.iter().any(|it| it.settings == run.settings);
+                    self.judge(&model, run, is_seen);
+                }
+            }
+            Err(reason) => self.not_trained.push(format!("{application}: {reason}")),
+        }
+        for split in splits(runs, self.trained_on) {
+            let learned: Vec<SettingsRun> = split.learned.into_iter().cloned().collect();
+            let Ok(model) = train(&learned, settings) else {
+                continue;
+            };
+            for run in split.held_out {
+                if let Ok(prediction) = model.predict(&run.settings) {
+                    let (said, used) = (prediction.total(), amount(&run.used));
+                    self.held_out.add(predicted_over_used(said, used));
+                }
+            }
+        }
+    }
+
+    fn judge(&mut self, model: &SettingsModel, run: &SettingsRun, is_seen: bool) {
+        let Ok(prediction) = model.predict(&run.settings) else {
+            self.not_foreseen += 1;
+            return;
+        };
+        let total = predicted_over_used(prediction.total(), amount(&run.used));
+        self.all.add(total);
+        if !is_seen {
+            self.unseen.add(total);
+        }
+        let scores = score(&prediction.envelope, prediction.total(), &run.used);
+        for (sum, score) in self.coverage.iter_mut().zip(scores) {
+            *sum += score.coverage;
+        }
+    }
+}
+
+/// The runs to train on; None if their settings are alike.
+pub(super) fn differing(application: &Application) -> Vec<SettingsRun> {
+    if !application.settings_differ() {
+        return Vec::new();
+    }
+    let runs = application.runs.iter();
+    let succeeded = runs.filter(|run| run.outcome == Outcome::Succeeded);
+    succeeded
+        .map(|run| SettingsRun {
+            id: run.name.clone(),
+            settings: run.settings.clone(),
+            used: run.used.clone(),
+        })
+        .collect()
+}

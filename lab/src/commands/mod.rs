@@ -1,0 +1,17 @@
+//! The subcommands.
+
+pub(crate) mod evaluate;
+pub(crate) mod reproduce;
+pub(crate) mod simulate;
+
+use std::fmt::Display;
+
+use elastane_cli::failure::Failure;
+
+fn bad_input(error: impl Display) -> Failure {
+    Failure::BadInput(error.to_string())
+}
+
+fn failed(error: impl Display) -> Failure {
+    Failure::Failed(error.to_string())
+}

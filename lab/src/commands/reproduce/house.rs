@@ -1,0 +1,94 @@
+//! `elastane-lab reproduce house`: the house policy against MinFrag, on every workload.
+
+use std::io::Write;
+use std::path::Path;
+
+use elastane_cli::failure::{Failure, write};
+use elastane_cli::run_options::RunOptions;
+use elastane_lab::reproduce::Setup;
+use elastane_lab::reproduce::house::{
+    AgainstBaseline, BASELINE, Ratios, VARIANTS, WORKLOADS, over_workloads,
+};
+use serde_json::{Value, json};
+
+use super::simulated::{compare_as_set, with_others};
+
+pub(super) fn run(
+    run: &RunOptions,
+    seeds: u32,
+    json: Option<&Path>,
+    output: &mut impl Write,
+) -> Result<(), Failure> {
+    writeln!(
+        output,
+        "elastane against {BASELINE}, geometric means over {seeds} seeds: makespan and mean \
+         completion time, in % more or less"
+    )?;
+    write!(
+        output,
+        "{:<18} {:>14}",
+        "workload",
+        format!("{BASELINE} ÷ bound")
+    )?;
+    for variant in VARIANTS {
+        write!(output, " {:>16}", variant.name)?;
+    }
+    writeln!(output)?;
+    let mut reports = Vec::new();
+    let mut workloads = Vec::new();
+    for workload in WORKLOADS {
+        let as_set = |_: &mut Setup| Ok(());
+        let comparison = compare_as_set(run, workload, &[BASELINE], &VARIANTS, seeds, &as_set)?;
+        let mut report = run.to_json(&comparison)?;
+        if let Some(against) = AgainstBaseline::of(&comparison) {
+            write!(
+                output,
+                "{workload:<18} {:>14.2}",
+                against.baseline_over_bound
+            )?;
+            write_ratios(output, &against.variants)?;
+            let apart = if against.is_apart() { "  apart" } else { "" };
+            writeln!(output, "{apart}")?;
+            output.flush()?;
+            report["against_baseline"] = in_json(&against.variants);
+            workloads.push(against);
+        }
+        reports.push(report);
+    }
+    let means = over_workloads(&workloads);
+    write!(output, "{:<18} {:>14}", "geometric mean", "")?;
+    write_ratios(output, &means)?;
+    writeln!(output)?;
+    match json {
+        Some(path) => {
+            let mut all = with_others(reports);
+            all["geometric_mean"] = in_json(&means);
+            write(path, &format!("{all:#}\n"))
+        }
+        None => Ok(()),
+    }
+}
+
+fn write_ratios(output: &mut impl Write, ratios: &[Ratios]) -> Result<(), Failure> {
+    let percent = |ratio: f64| (ratio - 1.0) * 100.0;
+    for ratios in ratios {
+        let (makespan, completion) = (percent(ratios.makespan), percent(ratios.mean_completion));
+        write!(
+            output,
+            " {:>16}",
+            format!("{makespan:+.1} {completion:+.1}")
+        )?;
+    }
+    Ok(())
+}
+
+fn in_json(ratios: &[Ratios]) -> Value {
+    let named = VARIANTS.iter().zip(ratios).map(|(variant, ratios)| {
+        let figures = json!({
+            "makespan": ratios.makespan,
+            "mean_completion": ratios.mean_completion,
+        });
+        (variant.name.to_owned(), figures)
+    });
+    Value::Object(named.collect())
+}

@@ -1,0 +1,131 @@
+//! `elastane-lab reproduce reprovision`: the gain and the cost of reprovisioning.
+
+use std::io::Write;
+use std::path::Path;
+
+use elastane_cli::failure::Failure;
+use elastane_cli::run_options::RunOptions;
+use elastane_core::Resource;
+use elastane_lab::reproduce::reprovision::PAPER;
+use elastane_sim::experiment::{Comparison, PolicyOutcomes};
+use elastane_sim::simulator::{Corrections, Outcome};
+use elastane_sim::summary;
+
+use super::simulated::run_and_tell;
+
+pub(super) fn run(
+    run: &RunOptions,
+    seeds: u32,
+    json: Option<&Path>,
+    output: &mut impl Write,
+) -> Result<(), Failure> {
+    run_and_tell(&PAPER, run, seeds, json, output, write_costs)
+}
+
+/// Means over the seeds.
+fn write_costs(output: &mut impl Write, comparison: &Comparison) -> Result<(), Failure> {
+    writeln!(output)?;
+    writeln!(
+        output,
+        "{:<18} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>22}",
+        "",
+        "windows",
+        "measured",
+        "raised",
+        "held up",
+        "too little",
+        "unused",
+        "lent CPU, of it used"
+    )?;
+    for policy in &comparison.policies {
+        let count = |of: fn(&Corrections) -> u64| mean(policy, |one| of(&one.corrections) as f64);
+        let lent = mean(policy, |one| one.corrections.lent.get(Resource::Cpu));
+        let used = mean(policy, |one| {
+            one.corrections.lent_and_used.get(Resource::Cpu)
+        });
+        let work = mean(policy, |one| one.work_done.get(Resource::Cpu));
+        let part = |amount: f64, whole: f64| {
+            if whole > 0.0 {
+                100.0 * amount / whole
+            } else {
+                0.0
+            }
+        };
+        writeln!(
+            output,
+            "{:<18} {:>9.0} {:>9.0} {:>9.0} {:>9.0} {:>9.0} {:>9.0} {:>12.2} %, {:>5.1} %",
+            policy.policy,
+            count(|it| it.windows),
+            count(|it| it.measured),
+            count(|it| it.raised),
+            count(|it| it.held_up),
+            count(|it| it.too_little_left),
+            count(|it| it.unused),
+            part(lent, work),
+            part(used, lent),
+        )?;
+    }
+    writeln!(
+        output,
+        "lent CPU: in percent of all work on CPU that was done"
+    )?;
+    Ok(())
+}
+
+fn mean(policy: &PolicyOutcomes, of: impl Fn(&Outcome) -> f64) -> f64 {
+    summary::mean(&policy.outcomes.iter().map(of).collect::<Vec<_>>())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test")]
+
+    use elastane_lab::reproduce::{Paper, PublishedExperiment};
+    use serde_json::Value;
+
+    use super::super::parsed;
+    use super::*;
+
+    /// One application in the place of 132.
+    const SMALL: Paper = Paper {
+        experiments: &[PublishedExperiment {
+            workload: "lockstep",
+            ..PAPER.experiments[0]
+        }],
+        ..PAPER
+    };
+
+    /// What is printed and written where executors live shorter and longer than is predicted.
+    fn reproduced() -> (String, Value) {
+        let run = parsed(&["--length-error", "0.4"]);
+        let folder = tempfile::tempdir().unwrap();
+        let json = folder.path().join("report.json");
+        let mut output = Vec::new();
+        run_and_tell(&SMALL, &run, 1, Some(&json), &mut output, write_costs).unwrap();
+        let report = serde_json::from_slice(&std::fs::read(&json).unwrap()).unwrap();
+        (String::from_utf8(output).unwrap(), report)
+    }
+
+    #[test]
+    fn windows_open_where_it_is_reprovisioned_and_nowhere_else() {
+        let (printed, report) = reproduced();
+        let names: Vec<&str> = SMALL.experiments[0]
+            .variants
+            .iter()
+            .map(|variant| variant.name)
+            .collect();
+        let costs = printed.lines().skip_while(|it| !it.contains("too little"));
+        let costs: Vec<&str> = costs.skip(1).take(names.len()).collect();
+        for (name, line) in names.iter().zip(&costs) {
+            let figures = line.strip_prefix(name).unwrap();
+            let windows: u32 = figures.split_whitespace().next().unwrap().parse().unwrap();
+            assert_eq!(windows > 0, name.ends_with("+reprov"), "{printed}");
+        }
+        assert_eq!(costs.len(), names.len());
+        let reported = report["policies"].as_object().unwrap();
+        assert!(names.iter().all(|name| reported.contains_key(*name)));
+        let claims = report["claims"].as_array().unwrap();
+        assert_eq!(claims.len(), SMALL.experiments[0].claims.len());
+        assert!(claims.iter().all(|claim| claim["ours"][0].is_number()));
+    }
+}

@@ -1,0 +1,166 @@
+//! `elastane-lab reproduce sensitivity`: the main figures, one parameter changed at a time.
+
+use std::io::Write;
+use std::path::Path;
+
+use elastane_cli::failure::{Failure, write};
+use elastane_cli::run_options::RunOptions;
+use elastane_lab::Variation;
+use elastane_lab::ispark::{self, Allocation, Figure, Parameters};
+use elastane_lab::monotasks;
+use elastane_lab::reproduce::{Measured, STUDIES, Setup, Study};
+use serde_json::{Value, json};
+
+use super::super::failed;
+use super::ispark::report;
+use super::refuse_changes;
+use super::simulated::{compare, with_others};
+
+const ISPARK: &str = "ispark";
+const URSA: &str = "ursa";
+
+/// All papers, or the one that is named.
+pub(super) fn run(
+    run: &RunOptions,
+    of: Option<&str>,
+    seeds: u32,
+    json: Option<&Path>,
+    output: &mut impl Write,
+) -> Result<(), Failure> {
+    refuse_changes(run, "a sensitivity run changes the parameters itself")?;
+    let mut names: Vec<&str> = STUDIES.iter().map(|study| study.workload).collect();
+    names.extend([ISPARK, URSA]);
+    if let Some(of) = of
+        && !names.contains(&of)
+    {
+        let names = names.join(", ");
+        let unknown = format!("sensitivity of {of}: not known, {names} are there");
+        return Err(Failure::BadInput(unknown));
+    }
+    let is_wanted = |name: &str| of.is_none_or(|of| of == name);
+    writeln!(
+        output,
+        "mean ± deviation over {seeds} seeds, one change at a time"
+    )?;
+    let mut reports = Vec::new();
+    for study in STUDIES.iter().filter(|study| is_wanted(study.workload)) {
+        reports.push(study_one(study, run, seeds, output)?);
+    }
+    if is_wanted(ISPARK) {
+        reports.push(study_ispark(run, seeds, output)?);
+    }
+    if is_wanted(URSA) {
+        reports.push(study_ursa(run, seeds, output)?);
+    }
+    match json {
+        Some(path) => write(path, &format!("{:#}\n", with_others(reports))),
+        None => Ok(()),
+    }
+}
+
+fn study_one(
+    study: &Study,
+    run: &RunOptions,
+    seeds: u32,
+    output: &mut impl Write,
+) -> Result<Value, Failure> {
+    let words = study.measures.iter().map(|measure| measure.words());
+    write_heading(output, study.workload, &words.collect::<Vec<_>>())?;
+    let mut report = Value::Null;
+    let mut rows = Vec::new();
+    for variation in study.variations.iter().copied().flatten() {
+        let change = |setup: &mut Setup| (variation.change)(setup);
+        let (policies, variants) = (study.policies, study.variants);
+        let compared = compare(run, study.workload, policies, variants, seeds, &change)?;
+        if report.is_null() {
+            report = run.to_json(&compared)?;
+        }
+        let figures = study.measures.iter().filter_map(|measure| {
+            let measured = measure.of(&compared)?;
+            Some((measure.words(), measured))
+        });
+        let figures: Vec<_> = figures.collect();
+        rows.push(write_row(output, variation, &figures)?);
+    }
+    report["sensitivity"] = rows.into();
+    Ok(report)
+}
+
+fn study_ispark(run: &RunOptions, seeds: u32, output: &mut impl Write) -> Result<Value, Failure> {
+    let figures = [
+        Figure::ExecutorUtilizationGain(Allocation::Static),
+        Figure::CompletionCut(Allocation::Static),
+        Figure::CompletionCut(Allocation::Dynamic),
+    ];
+    let of = Allocation::Packed;
+    write_heading(output, ISPARK, &figures.map(|figure| figure.words(of)))?;
+    let mut main = Value::Null;
+    let mut rows = Vec::new();
+    for variation in ispark::VARIATIONS {
+        let mut parameters = Parameters::default();
+        (variation.change)(&mut parameters);
+        let compared = ispark::compare(&parameters, &run.seeds(seeds)).map_err(failed)?;
+        if main.is_null() {
+            main = report(&compared, &parameters)?;
+        }
+        let figures = figures.map(|figure| (figure.words(of), compared.measured(of, figure)));
+        rows.push(write_row(output, variation, &figures)?);
+    }
+    main["sensitivity"] = rows.into();
+    Ok(main)
+}
+
+/// The effect of each part of Ursa; the unchanged tables are in `reproduce ursa`.
+fn study_ursa(run: &RunOptions, seeds: u32, output: &mut impl Write) -> Result<Value, Failure> {
+    let words = monotasks::COSTS.map(|cost| cost.words());
+    write_heading(output, URSA, &words)?;
+    let seeds = run.seeds(seeds);
+    let mut rows = Vec::new();
+    for variation in monotasks::VARIATIONS {
+        let measured = monotasks::costs(&monotasks::COSTS, variation, &seeds, run.threads())
+            .map_err(failed)?;
+        let figures: Vec<_> = words.iter().cloned().zip(measured).collect();
+        rows.push(write_row(output, variation, &figures)?);
+    }
+    Ok(json!({ "paper": URSA, "seeds": seeds, "sensitivity": rows }))
+}
+
+/// The columns have numbers, since their words are long.
+fn write_heading(output: &mut impl Write, workload: &str, words: &[String]) -> Result<(), Failure> {
+    writeln!(output, "\n{workload}")?;
+    for (number, words) in words.iter().enumerate() {
+        writeln!(output, "({}) {words}", number + 1)?;
+    }
+    write!(output, "{:<48}", "")?;
+    for number in 1..=words.len() {
+        write!(output, " {:>13}", format!("({number})"))?;
+    }
+    writeln!(output)?;
+    output.flush()?;
+    Ok(())
+}
+
+fn write_row<Change>(
+    output: &mut impl Write,
+    variation: &Variation<Change>,
+    figures: &[(String, Measured)],
+) -> Result<Value, Failure> {
+    let Variation {
+        parameter, value, ..
+    } = variation;
+    write!(output, "{parameter:<22} {value:<25}")?;
+    for (_, measured) in figures {
+        let cell = format!("{:.1} ± {:.1}", measured.mean(), measured.deviation());
+        write!(output, " {cell:>13}")?;
+    }
+    writeln!(output)?;
+    output.flush()?;
+    let figures = figures
+        .iter()
+        .map(|(figure, measured)| json!({ "figure": figure, "ours": measured.values }));
+    Ok(json!({
+        "parameter": parameter,
+        "value": value,
+        "figures": figures.collect::<Vec<_>>(),
+    }))
+}

@@ -1,0 +1,213 @@
+//! Comparisons in the simulator of executors.
+
+use std::io::Write;
+use std::path::Path;
+
+use elastane_cli::failure::{Failure, write};
+use elastane_cli::run_options::RunOptions;
+use elastane_core::DemandError;
+use elastane_lab::baselines;
+use elastane_lab::reproduce::{Paper, Setup, Variant};
+use elastane_lab::workload::generate;
+use elastane_sim::experiment::Comparison;
+use elastane_sim::report::write_table;
+use serde_json::Value;
+
+use super::super::{bad_input, failed};
+use super::figures::{figures_json, write_figures};
+
+pub(super) fn run(
+    paper: &Paper,
+    run: &RunOptions,
+    seeds: u32,
+    json: Option<&Path>,
+    output: &mut impl Write,
+) -> Result<(), Failure> {
+    run_and_tell(paper, run, seeds, json, output, |_, _| Ok(()))
+}
+
+/// [`run`], where `tell_more` adds lines about each comparison.
+pub(super) fn run_and_tell<W: Write>(
+    paper: &Paper,
+    run: &RunOptions,
+    seeds: u32,
+    json: Option<&Path>,
+    output: &mut W,
+    tell_more: impl Fn(&mut W, &Comparison) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    writeln!(output, "{}", paper.title)?;
+    let mut reports = Vec::new();
+    for experiment in paper.experiments {
+        let (policies, variants) = (experiment.policies, experiment.variants);
+        let changed = |_: &mut Setup| Ok(());
+        let comparison = compare(
+            run,
+            experiment.workload,
+            policies,
+            variants,
+            seeds,
+            &changed,
+        )?;
+        let compared = experiment.compared(&comparison);
+        writeln!(output)?;
+        write_table(output, &comparison)?;
+        writeln!(output)?;
+        write_figures(output, &compared)?;
+        tell_more(output, &comparison)?;
+        output.flush()?;
+        let mut report = run.to_json(&comparison)?;
+        report["claims"] = figures_json(&compared);
+        reports.push(report);
+    }
+    match json {
+        Some(path) => write(path, &format!("{:#}\n", with_others(reports))),
+        None => Ok(()),
+    }
+}
+
+/// The main report, which comes first, with the others under `others`.
+pub(super) fn with_others(reports: Vec<Value>) -> Value {
+    let mut reports = reports.into_iter();
+    let mut main = reports.next().unwrap_or_default();
+    main["others"] = reports.collect();
+    main
+}
+
+/// [`compare_as_set`] without protection from starvation, unless the command line sets it.
+pub(super) fn compare(
+    run: &RunOptions,
+    workload: &str,
+    policies: &[&str],
+    variants: &[Variant],
+    seeds: u32,
+    change: &dyn Fn(&mut Setup) -> Result<(), DemandError>,
+) -> Result<Comparison, Failure> {
+    let changed = |setup: &mut Setup| {
+        if run.starvation_wait_ms.is_none() {
+            setup.nobody_starves();
+        }
+        change(setup)
+    };
+    compare_as_set(run, workload, policies, variants, seeds, &changed)
+}
+
+/// Policies and variants of policies on the same seeds of a workload.
+pub(super) fn compare_as_set(
+    run: &RunOptions,
+    workload: &str,
+    policies: &[&str],
+    variants: &[Variant],
+    seeds: u32,
+    change: &dyn Fn(&mut Setup) -> Result<(), DemandError>,
+) -> Result<Comparison, Failure> {
+    let compare = |policies: &[String], change: &dyn Fn(&mut Setup) -> Result<(), DemandError>| {
+        run.compare(baselines::policies(), policies, seeds, None, |seed| {
+            let generated = generate(workload, seed).map_err(bad_input)?;
+            let mut setup = Setup {
+                workload: run.with_errors(generated),
+                settings: run.settings(),
+            };
+            change(&mut setup).map_err(failed)?;
+            Ok((setup.workload, setup.settings))
+        })
+    };
+    let policies: Vec<String> = policies.iter().map(ToString::to_string).collect();
+    let mut all = compare(&policies, change)?;
+    for variant in variants {
+        let changed = |setup: &mut Setup| {
+            change(setup)?;
+            (variant.change)(setup)
+        };
+        let compared = compare(&[variant.policy.to_owned()], &changed)?;
+        all.policies
+            .extend(compared.policies.into_iter().map(|mut one| {
+                one.policy = variant.name.to_owned();
+                one
+            }));
+    }
+    Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test")]
+
+    use elastane_lab::reproduce::PublishedExperiment;
+    use elastane_sim::simulator::Settings;
+
+    use super::super::parsed;
+    use super::*;
+
+    /// One application on a cluster that it fills, and the same with machines of half the cores.
+    const LOCKSTEP: PublishedExperiment = PublishedExperiment {
+        workload: "lockstep",
+        policies: &["static"],
+        variants: &[Variant {
+            name: "static-on-half",
+            policy: "static",
+            change: |setup| {
+                for machine in &mut setup.workload.machines {
+                    machine.cpu_cores /= 2.0;
+                }
+                Ok(())
+            },
+        }],
+        claims: &[],
+    };
+
+    fn reproduced(experiments: &'static [PublishedExperiment], options: &[&str]) -> Value {
+        let options = parsed(options);
+        let paper = Paper {
+            name: "test",
+            title: "Test",
+            experiments,
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("report.json");
+        run(&paper, &options, 2, Some(&file), &mut Vec::new()).unwrap();
+        serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn the_report_has_each_policy_seed_by_seed_and_the_other_experiments() {
+        let report = reproduced(&[LOCKSTEP, LOCKSTEP], &[]);
+        for report in [&report, &report["others"][0]] {
+            assert_eq!(report["lower_bound_s"].as_array().unwrap().len(), 2);
+            assert_eq!(report["policies"].as_object().unwrap().len(), 2);
+            for name in ["static", "static-on-half"] {
+                let policy = &report["policies"][name];
+                assert_eq!(policy["makespan_s"].as_array().unwrap().len(), 2, "{name}");
+                assert!(policy["mean_completion_s"][1].is_number(), "{name}");
+                assert!(policy["utilization"]["cpu"][1].is_number(), "{name}");
+            }
+            assert!(report["claims"].is_array());
+        }
+    }
+
+    #[test]
+    fn a_variant_changes_its_own_runs_alone() {
+        let report = reproduced(&[LOCKSTEP], &[]);
+        let makespan_s = |name: &str| report["policies"][name]["makespan_s"][0].as_f64().unwrap();
+        assert!(
+            makespan_s("static-on-half") > 1.5 * makespan_s("static"),
+            "{report}"
+        );
+    }
+
+    #[test]
+    fn nobody_starves_unless_it_is_asked_for() {
+        for (options, expected_ms) in [
+            (&[][..], Settings::default().give_up_after_ms),
+            (&["--starvation-wait-ms", "5000"][..], 5_000),
+        ] {
+            let run = parsed(options);
+            let seen = std::cell::Cell::new(Settings::default());
+            let change = |setup: &mut Setup| {
+                seen.set(setup.settings);
+                Ok(())
+            };
+            compare(&run, "lockstep", &["static"], &[], 1, &change).unwrap();
+            assert_eq!(seen.get().starvation_wait_ms, expected_ms);
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! iSpark: an application that uses little of its executors gives some of them up, and gets them back
+//! when it slows down.
+//!
+//! iSpark (Yang et al., IEEE BigData 2019). Usage is a share of one executor's size, resource by
+//! resource; an executor's *dominant factor* is the largest of them. Executors are packed best fit
+//! decreasing by that factor: the one that uses least gives its work to the one that is fullest once
+//! it has taken it, as long as no resource passes `min(θ, Umax)`.
+//!
+//! Departs from the paper in that Umax, the highest usage in earlier iterations, is one for each
+//! resource, and in that network and disk may count beside CPU and memory.
+
+use elastane_core::{Resource, Resources};
+
+/// When to pack, how far, and when to take back.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PackingSettings {
+    /// θ: the fraction of its size up to which an executor is filled.
+    pub threshold: f64,
+    /// γ: the mean dominant factor below which executors are packed. The paper chose it by trying and
+    /// names no value.
+    pub trigger: f64,
+    /// h: how many times its expected time an iteration may take.
+    pub slowdown: f64,
+}
+
+impl PackingSettings {
+    /// The paper's θ and h with this γ.
+    #[must_use]
+    pub const fn triggered_below(trigger: f64) -> Self {
+        Self {
+            threshold: 1.0,
+            trigger,
+            slowdown: 1.1,
+        }
+    }
+}
+
+/// The latest iteration of an application.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Iteration {
+    /// How long it took, or has taken so far.
+    pub elapsed_ms: i64,
+    /// How long it was expected to take.
+    pub expected_ms: i64,
+    /// Umax: the highest usage of an executor in earlier iterations.
+    pub highest: Resources,
+}
+
+/// What to do with an application's executors.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Provision {
+    /// They stay.
+    Keep,
+    /// Givers hand their work and cached data to receivers and end, in this order.
+    Pack(Vec<Handover>),
+    /// The application is slow: it gets executors back.
+    Reprovision,
+}
+
+/// One executor takes over from another; both are positions in the given list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Handover {
+    /// The one that ends.
+    pub giver: usize,
+    /// The one that takes over.
+    pub receiver: usize,
+}
+
+/// What to do after an iteration with this usage of the executors.
+#[must_use]
+pub fn provision(
+    usage: &[Resources],
+    iteration: &Iteration,
+    settings: &PackingSettings,
+) -> Provision {
+    if iteration.elapsed_ms as f64 > settings.slowdown * iteration.expected_ms as f64 {
+        return Provision::Reprovision;
+    }
+    let mean = usage.iter().map(|usage| dominant(*usage)).sum::<f64>() / usage.len() as f64;
+    if mean < settings.trigger {
+        let limit = iteration
+            .highest
+            .map(|highest| highest.min(settings.threshold));
+        let handovers = pack(usage, limit);
+        if !handovers.is_empty() {
+            return Provision::Pack(handovers);
+        }
+    }
+    Provision::Keep
+}
+
+/// Who hands over to whom so that no executor uses more than `limit` of any resource. A receiver gives
+/// nothing away, a giver takes nothing over.
+#[must_use]
+pub fn pack(usage: &[Resources], limit: Resources) -> Vec<Handover> {
+    let mut largest_first: Vec<usize> = (0..usage.len()).collect();
+    largest_first.sort_by(|a, b| dominant(usage[*b]).total_cmp(&dominant(usage[*a])));
+
+    let mut used = usage.to_vec();
+    let mut gave = vec![false; usage.len()];
+    let mut took = vec![false; usage.len()];
+    let mut handovers = Vec::new();
+    for giver in largest_first.iter().rev().copied() {
+        if took[giver] {
+            continue;
+        }
+        let fullest = largest_first
+            .iter()
+            .copied()
+            .filter(|receiver| *receiver != giver && !gave[*receiver])
+            .map(|receiver| (receiver, used[receiver] + used[giver]))
+            .filter(|(_, together)| within(*together, limit))
+            .reduce(|a, b| if dominant(b.1) > dominant(a.1) { b } else { a });
+        if let Some((receiver, together)) = fullest {
+            used[receiver] = together;
+            gave[giver] = true;
+            took[receiver] = true;
+            handovers.push(Handover { giver, receiver });
+        }
+    }
+    handovers
+}
+
+/// The largest share over the resources.
+fn dominant(usage: Resources) -> f64 {
+    usage.to_array().into_iter().fold(0.0, f64::max)
+}
+
+fn within(usage: Resources, limit: Resources) -> bool {
+    // Shares are sums of rounded fractions.
+    let tolerance = 1e-9;
+    Resource::ALL
+        .into_iter()
+        .all(|resource| usage.get(resource) <= limit.get(resource) + tolerance)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WHOLE: Resources = Resources::from_array([1.0; 4]);
+
+    fn percent(cpu: f64, memory: f64) -> Resources {
+        Resources::from_array([cpu / 100.0, memory / 100.0, 0.0, 0.0])
+    }
+
+    /// The paper's Figure 4: A, B and C.
+    fn figure_4() -> [Resources; 3] {
+        [
+            percent(30.0, 40.0),
+            percent(30.0, 45.0),
+            percent(10.0, 20.0),
+        ]
+    }
+
+    const C_TO_B: Handover = Handover {
+        giver: 2,
+        receiver: 1,
+    };
+
+    fn iteration(elapsed_ms: i64, highest: Resources) -> Iteration {
+        Iteration {
+            elapsed_ms,
+            expected_ms: 1_000,
+            highest,
+        }
+    }
+
+    #[test]
+    fn in_figure_4_c_gives_to_b() {
+        assert_eq!(pack(&figure_4(), WHOLE), [C_TO_B]);
+    }
+
+    #[test]
+    fn in_figure_4_packing_by_cpu_alone_would_pass_the_memory() {
+        let cpu_alone = figure_4().map(|usage| Resources {
+            memory_bytes: 0.0,
+            ..usage
+        });
+        let handovers = pack(&cpu_alone, WHOLE);
+        assert_eq!(handovers.len(), 2);
+        assert!(
+            handovers
+                .iter()
+                .all(|one| one.receiver == handovers[0].receiver)
+        );
+        let memory: f64 = figure_4().iter().map(|usage| usage.memory_bytes).sum();
+        assert!((memory - 1.05).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_receiver_takes_from_several_while_they_fit() {
+        let usage = [10.0, 50.0, 20.0, 15.0].map(|cpu| percent(cpu, cpu));
+        let handovers = pack(&usage, WHOLE);
+        assert!(
+            handovers.iter().all(|one| one.receiver == 1),
+            "{handovers:?}"
+        );
+        assert_eq!(
+            handovers.iter().map(|one| one.giver).collect::<Vec<_>>(),
+            [0, 3, 2]
+        );
+    }
+
+    #[test]
+    fn no_resource_passes_what_was_the_highest_earlier() {
+        let pack_to = |highest| {
+            let settings = PackingSettings::triggered_below(0.5);
+            provision(&figure_4(), &iteration(1_000, highest), &settings)
+        };
+        assert_eq!(pack_to(percent(40.0, 65.0)), Provision::Pack(vec![C_TO_B]));
+        let c_to_a = Handover {
+            giver: 2,
+            receiver: 0,
+        };
+        assert_eq!(pack_to(percent(40.0, 64.0)), Provision::Pack(vec![c_to_a]));
+        assert_eq!(pack_to(percent(39.0, 65.0)), Provision::Keep);
+    }
+
+    #[test]
+    fn theta_is_a_bound_too() {
+        let settings = PackingSettings {
+            threshold: 0.6,
+            ..PackingSettings::triggered_below(0.5)
+        };
+        let got = provision(&figure_4(), &iteration(1_000, WHOLE), &settings);
+        let c_to_a = Handover {
+            giver: 2,
+            receiver: 0,
+        };
+        assert_eq!(got, Provision::Pack(vec![c_to_a]));
+    }
+
+    #[test]
+    fn packing_starts_below_gamma_only() {
+        // The mean dominant factor is 35 %.
+        for (trigger, expected) in [
+            (0.36, Provision::Pack(vec![C_TO_B])),
+            (0.34, Provision::Keep),
+        ] {
+            let settings = PackingSettings::triggered_below(trigger);
+            let got = provision(&figure_4(), &iteration(1_000, WHOLE), &settings);
+            assert_eq!(got, expected, "{trigger}");
+        }
+    }
+
+    #[test]
+    fn an_iteration_of_more_than_h_times_its_time_gets_executors_back() {
+        let settings = PackingSettings::triggered_below(0.5);
+        let after = |elapsed_ms| provision(&figure_4(), &iteration(elapsed_ms, WHOLE), &settings);
+        assert_eq!(after(1_101), Provision::Reprovision);
+        assert_eq!(after(1_100), Provision::Pack(vec![C_TO_B]));
+    }
+
+    #[test]
+    fn nothing_comes_of_no_executors_or_of_what_is_no_number() {
+        assert_eq!(pack(&[], WHOLE), []);
+        assert_eq!(pack(&[WHOLE.map(|_| f64::NAN); 3], WHOLE), []);
+        assert_eq!(pack(&[WHOLE * 0.1; 3], WHOLE.map(|_| f64::NAN)), []);
+        let settings = PackingSettings::triggered_below(0.5);
+        assert_eq!(
+            provision(&[], &iteration(1_000, WHOLE), &settings),
+            Provision::Keep
+        );
+    }
+}

@@ -1,0 +1,61 @@
+//! All parameters of the model.
+
+/// The setup, and what the paper leaves open.
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+pub struct Parameters {
+    /// Executors that the cluster has room for: four on each of 8 workers, as many as dynamic
+    /// allocation may have.
+    pub room: usize,
+    /// Executors of an application, but for dynamic allocation.
+    pub executors: usize,
+    /// The most that dynamic allocation has.
+    pub most_executors: usize,
+    /// Memory of an executor of one core, in bytes.
+    pub executor_memory_bytes: f64,
+    /// γ, which the paper does not name: the mean dominant factor below which executors are packed.
+    pub trigger: f64,
+    /// θ: the fraction of its size up to which an executor is filled.
+    pub threshold: f64,
+    /// h: how many times its expected time an iteration may take.
+    pub slowdown: f64,
+    /// The number of applications of each of the four workloads.
+    pub runs_of_each: usize,
+    /// The fraction of its iterations after which an application's use of its executors has made two
+    /// thirds of its fall.
+    pub falls_within: f64,
+    /// What arrives over what the cluster gets done with static executors.
+    pub load: f64,
+    /// The part of an iteration's time without computing in which nothing can be overlapped: the
+    /// driver, and the wait for the slowest task.
+    pub serial_part: f64,
+    /// The start of an executor.
+    pub start_s: f64,
+    /// How fast cached data moves to another executor: a link of 1 Gbit/s.
+    pub handover_bytes_per_s: f64,
+    /// The standard deviation of a partition's work, as a fraction.
+    pub skew: f64,
+    /// The standard deviation of the time that an iteration is expected to take, as a fraction.
+    pub expectation_error: f64,
+}
+
+impl Default for Parameters {
+    fn default() -> Self {
+        Self {
+            room: 32,
+            executors: 8,
+            most_executors: 32,
+            executor_memory_bytes: 2.0 * 1024.0 * 1024.0 * 1024.0,
+            trigger: 0.5,
+            threshold: 1.0,
+            slowdown: 1.1,
+            runs_of_each: 8,
+            falls_within: 0.1,
+            load: 1.0,
+            serial_part: 0.25,
+            start_s: 3.0,
+            handover_bytes_per_s: 125e6,
+            skew: 0.1,
+            expectation_error: 0.03,
+        }
+    }
+}

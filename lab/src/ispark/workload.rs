@@ -1,0 +1,157 @@
+//! Iterative applications: much work at first, less in each iteration.
+
+use elastane_sim::random::{Purpose, Random};
+use elastane_sim::summary::mean;
+
+use super::executor::{Executor, spread};
+use super::parameters::Parameters;
+
+/// How finely an application's data is split: dynamic allocation can use as many executors.
+pub(super) const PARTITIONS: usize = 32;
+
+/// The paper's workloads, and how many iterations each has here.
+const WORKLOADS: [(&str, usize); 4] = [("LDA", 20), ("SVM", 20), ("PageRank", 12), ("KMeans", 15)];
+
+/// What an executor uses while it loads and in the first iteration, as a part of its size.
+const USE_AT_FIRST: f64 = 0.9;
+/// What it uses in the end: between the least and the most of Figure 4.
+const CPU_IN_THE_END: [f64; 2] = [0.1, 0.3];
+const MEMORY_IN_THE_END: [f64; 2] = [0.2, 0.45];
+/// What an iteration of 8 executors takes beside computing: reading, exchange, the driver.
+const WAIT_S: [f64; 2] = [6.0, 10.0];
+
+/// One application.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Job {
+    /// For reports.
+    pub name: String,
+    /// When it comes.
+    pub submitted_s: f64,
+    /// One after the other.
+    pub iterations: Vec<Iteration>,
+    /// The work of each partition over the mean.
+    pub weights: Vec<f64>,
+}
+
+/// What one iteration takes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Iteration {
+    /// Core-seconds of a partition.
+    pub compute_s: f64,
+    /// What a partition waits for beside that: reading and exchange.
+    pub wait_s: f64,
+    /// What all executors wait for.
+    pub serial_s: f64,
+    /// What is held for a partition.
+    pub memory_bytes: f64,
+    /// What the application expects an iteration with all of its executors to take.
+    pub expected_s: f64,
+}
+
+impl Iteration {
+    /// With this many executors that nothing is packed into.
+    #[must_use]
+    pub fn undisturbed_s(&self, executors: usize) -> f64 {
+        let each = PARTITIONS.div_ceil(executors.max(1)) as f64;
+        each * (self.compute_s + self.wait_s) + self.serial_s
+    }
+}
+
+impl Job {
+    fn undisturbed_s(&self, executors: usize) -> f64 {
+        let iterations = self.iterations.iter();
+        iterations.map(|one| one.undisturbed_s(executors)).sum()
+    }
+}
+
+/// The applications of a seed, in the order of submission.
+#[must_use]
+pub fn jobs(parameters: &Parameters, seed: u64) -> Vec<Job> {
+    let mut random = Random::new(seed, Purpose::Workload);
+    let mut jobs = Vec::new();
+    for run in 0..parameters.runs_of_each {
+        for (name, iterations) in WORKLOADS {
+            let name = format!("{name}-{}", run + 1);
+            jobs.push(job(parameters, name, iterations, &mut random));
+        }
+    }
+    random.shuffle(&mut jobs);
+    let times_s: Vec<f64> = jobs
+        .iter()
+        .map(|job| job.undisturbed_s(parameters.executors))
+        .collect();
+    let at_once = parameters.room as f64 / parameters.executors as f64;
+    let gap_s = mean(&times_s) / at_once / parameters.load;
+    let mut at_s = 0.0;
+    for job in &mut jobs {
+        job.submitted_s = at_s;
+        at_s += random.exponential(gap_s);
+    }
+    jobs
+}
+
+fn job(parameters: &Parameters, name: String, iterations: usize, random: &mut Random) -> Job {
+    let between = |random: &mut Random, [least, most]: [f64; 2]| random.between(least, most);
+    let cpu = between(random, CPU_IN_THE_END);
+    let memory = between(random, MEMORY_IN_THE_END);
+    let wait_s = between(random, WAIT_S);
+    let each = PARTITIONS as f64 / parameters.executors as f64;
+    let falls_within = parameters.falls_within * iterations as f64;
+    let iterations = (0..iterations).map(|number| {
+        let falling =
+            |end: f64| end + (USE_AT_FIRST - end) * (-(number as f64) / falls_within).exp();
+        let used = falling(cpu);
+        // Use is computing over all of the iteration.
+        let compute_s = wait_s * used / (1.0 - used);
+        Iteration {
+            compute_s: compute_s / each,
+            wait_s: wait_s * (1.0 - parameters.serial_part) / each,
+            serial_s: wait_s * parameters.serial_part,
+            memory_bytes: falling(memory) * parameters.executor_memory_bytes / each,
+            expected_s: 0.0,
+        }
+    });
+    let iterations = iterations.collect();
+    let weights = (0..PARTITIONS).map(|_| random.factor(parameters.skew));
+    let mut job = Job {
+        name,
+        submitted_s: 0.0,
+        weights: weights.collect(),
+        iterations,
+    };
+    // As an earlier run had it.
+    let executors = spread(parameters.executors);
+    for at in 0..job.iterations.len() {
+        let factor = random.factor(parameters.expectation_error);
+        job.iterations[at].expected_s = iteration_s(&job, at, &executors) * factor;
+    }
+    job
+}
+
+/// How long an iteration takes: the slowest executor, and what all of them wait for.
+pub(super) fn iteration_s(job: &Job, number: usize, executors: &[Executor]) -> f64 {
+    let iteration = &job.iterations[number];
+    let times_s = executors.iter().map(|one| one.iteration_s(job, iteration));
+    iteration.serial_s + times_s.fold(0.0, f64::max)
+}
+
+/// The least time from the first submission to the last end: all computing over all cores, or the
+/// application that would end last with all executors that it can use and nobody beside it.
+#[must_use]
+pub fn lower_bound_s(parameters: &Parameters, jobs: &[Job]) -> f64 {
+    let first_s = jobs.first().map_or(0.0, |job| job.submitted_s);
+    let compute_s: f64 = jobs
+        .iter()
+        .map(|job| {
+            let partitions: f64 = job.weights.iter().sum();
+            let iterations = job.iterations.iter();
+            iterations
+                .map(|one| one.compute_s * partitions)
+                .sum::<f64>()
+        })
+        .sum();
+    let ends_s = jobs
+        .iter()
+        .map(|job| job.submitted_s + job.undisturbed_s(parameters.most_executors) - first_s);
+    ends_s.fold(compute_s / parameters.room as f64, f64::max)
+}

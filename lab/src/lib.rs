@@ -1,0 +1,13 @@
+//! What never runs in a cluster: the papers' workloads and comparisons, the policies that Elastane is
+//! compared with, and the models that only comparisons need.
+//!
+//! The `elastane-lab` command is made from it; `docs/reproduce.md` shows its figures.
+
+pub mod baselines;
+pub mod ispark;
+pub mod monotasks;
+pub mod reproduce;
+mod variation;
+pub mod workload;
+
+pub use variation::Variation;

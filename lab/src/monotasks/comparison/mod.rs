@@ -1,0 +1,241 @@
+//! Ursa's tables, ours beside what was published.
+
+mod published;
+mod remarks;
+mod table;
+mod text;
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use self::published::{Planned, PlannedRow};
+
+pub use self::table::{Figure, Metric, Reproduction, SystemRow, Table, Utilization};
+use super::bound::lower_bound_s;
+use super::job::MonotaskError;
+use super::parameters::Parameters;
+use super::run::{Outcome, simulate};
+
+/// Runs every table on every seed, on so many threads. `progress` is told how many runs are done and
+/// how many there are, from any of them. The result does not depend on the number of threads.
+///
+/// # Errors
+/// The first run, in the order of the tables, that failed.
+pub fn reproduce(
+    parameters: &Parameters,
+    seeds: &[u64],
+    threads: usize,
+    progress: &(dyn Fn(u64, u64) + Sync),
+) -> Result<Reproduction, MonotaskError> {
+    let plans = published::tables();
+    let runs: u64 = plans.iter().map(|plan| plan.rows.len() as u64).sum();
+    let all = runs * seeds.len() as u64;
+    let done = Mutex::new(0);
+    let one_more = || {
+        if let Ok(mut done) = done.lock() {
+            *done += 1;
+            progress(*done, all);
+        }
+    };
+    let mut seeded = in_parallel(plans.len() * seeds.len(), threads, |at| {
+        let (plan, seed) = (&plans[at / seeds.len()], seeds[at % seeds.len()]);
+        one_seed(plan, seed, parameters, &one_more)
+    })
+    .into_iter();
+    let mut tables = Vec::with_capacity(plans.len());
+    for plan in &plans {
+        let outcomes: Result<Vec<Seeded>, MonotaskError> =
+            seeded.by_ref().take(seeds.len()).collect();
+        tables.push(table(plan, &outcomes?));
+    }
+    Ok(Reproduction {
+        paper: "Ursa (EuroSys 2020)",
+        seeds: seeds.to_vec(),
+        tables,
+    })
+}
+
+/// One table's outcomes on one seed.
+struct Seeded {
+    lower_bound_s: f64,
+    outcomes: Vec<Outcome>,
+}
+
+fn one_seed(
+    plan: &Planned,
+    seed: u64,
+    parameters: &Parameters,
+    one_more: &(dyn Fn() + Sync),
+) -> Result<Seeded, MonotaskError> {
+    let jobs = plan.jobs.draw(seed);
+    let outcomes: Result<Vec<Outcome>, MonotaskError> = plan
+        .rows
+        .iter()
+        .map(|row| {
+            let outcome = simulate(&jobs, &row.system, parameters, |_, _| {});
+            one_more();
+            outcome
+        })
+        .collect();
+    Ok(Seeded {
+        lower_bound_s: lower_bound_s(&jobs, parameters),
+        outcomes: outcomes?,
+    })
+}
+
+/// Results in the order of their numbers, whichever thread did them.
+pub(super) fn in_parallel<T: Send>(
+    count: usize,
+    threads: usize,
+    one: impl Fn(usize) -> T + Sync,
+) -> Vec<T> {
+    let next = AtomicUsize::new(0);
+    let results = Mutex::new(Vec::with_capacity(count));
+    std::thread::scope(|scope| {
+        for _ in 0..threads.clamp(1, count.max(1)) {
+            scope.spawn(|| {
+                loop {
+                    let at = next.fetch_add(1, Ordering::Relaxed);
+                    if at >= count {
+                        break;
+                    }
+                    let result = one(at);
+                    if let Ok(mut results) = results.lock() {
+                        results.push((at, result));
+                    }
+                }
+            });
+        }
+    });
+    let mut results = results
+        .into_inner()
+        .unwrap_or_else(|poisoned| poisoned.into_inner());
+    results.sort_by_key(|(at, _)| *at);
+    results.into_iter().map(|(_, result)| result).collect()
+}
+
+fn table(plan: &Planned, seeded: &[Seeded]) -> Table {
+    let mut systems: Vec<SystemRow> = plan
+        .rows
+        .iter()
+        .enumerate()
+        .map(|(at, row)| system(plan, at, row, seeded))
+        .collect();
+    remarks::add(plan.name, &mut systems);
+    Table {
+        name: plan.name,
+        title: plan.title,
+        workload: plan.jobs.name(),
+        lower_bound_s: seeded.iter().map(|seeded| seeded.lower_bound_s).collect(),
+        systems,
+    }
+}
+
+fn system(plan: &Planned, at: usize, row: &PlannedRow, seeded: &[Seeded]) -> SystemRow {
+    let each = |value: &dyn Fn(&Outcome) -> f64| -> Vec<f64> {
+        seeded
+            .iter()
+            .map(|seeded| value(&seeded.outcomes[at]))
+            .collect()
+    };
+    let figures = plan
+        .metrics
+        .iter()
+        .enumerate()
+        .map(|(column, metric)| Figure {
+            metric: *metric,
+            published: row.published.get(column).copied(),
+            ours: seeded
+                .iter()
+                .filter_map(|seeded| {
+                    let base = row.base.and_then(|base| seeded.outcomes.get(base));
+                    metric.of(&seeded.outcomes[at], base)
+                })
+                .collect(),
+        })
+        .collect();
+    SystemRow {
+        name: row.name,
+        makespan_s: each(&|outcome| outcome.makespan_s),
+        mean_completion_s: each(&Outcome::mean_completion_s),
+        utilization: Utilization {
+            cpu: each(&|outcome| outcome.cpu_allocated * outcome.cpu_used),
+            memory: each(&|outcome| outcome.memory_allocated * outcome.memory_used),
+        },
+        figures,
+        remarks: Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// A table of the paper with the outcomes that it published, or some times as long.
+    fn as_published(name: &str, times: f64) -> Table {
+        let plan = published::tables()
+            .into_iter()
+            .find(|plan| plan.name == name)
+            .unwrap();
+        let outcomes = plan.rows.iter().map(|row| Outcome {
+            makespan_s: row.published[0] * times,
+            completion_s: vec![row.published[1] * times],
+            cpu_allocated: row.published.get(3).map_or(0.5, |percent| percent / 100.0),
+            cpu_used: row.published.get(2).map_or(0.5, |percent| percent / 100.0),
+            memory_allocated: 0.5,
+            memory_used: 0.5,
+        });
+        let seeded = Seeded {
+            lower_bound_s: 400.0,
+            outcomes: outcomes.collect(),
+        };
+        table(&plan, &[seeded])
+    }
+
+    #[test]
+    fn what_was_published_deserves_no_remark() {
+        let table = as_published("table-4", 1.0);
+        assert!(table.systems.iter().all(|system| system.remarks.is_empty()));
+    }
+
+    #[test]
+    fn what_is_half_as_long_again_does_with_a_reason() {
+        let table = as_published("table-4", 1.5);
+        let remarks = &table.systems[2].remarks;
+        assert!(
+            remarks[0].starts_with("makespan_s differs by more than a third: published 842.92")
+        );
+        assert!(remarks.last().unwrap().starts_with("why: "));
+    }
+
+    #[test]
+    fn json_has_the_policies_by_name_and_the_bound() {
+        let json = serde_json::to_value(as_published("table-4", 1.0)).unwrap();
+        assert_eq!(json["lower_bound_s"], json!([400.0]));
+        let spark = &json["policies"]["YARN+Spark"];
+        assert_eq!(spark["makespan_s"], json!([1072.66]));
+        assert_eq!(spark["mean_completion_s"], json!([435.0]));
+        assert_eq!(spark["utilization"]["memory"], json!([0.25]));
+        let figure = json!({"metric": "makespan_s", "published": 1072.66, "ours": [1072.66]});
+        assert_eq!(spark["figures"][0], figure);
+    }
+
+    #[test]
+    fn text_has_the_published_figure_beside_ours() {
+        let text = as_published("table-4", 1.1).to_string();
+        assert!(
+            text.contains("Capacity       511.0 | 562.1 [562.1, 562.1]"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn results_come_in_order_whatever_the_threads() {
+        for threads in [0, 1, 3] {
+            let squares = in_parallel(20, threads, |at| at * at);
+            assert_eq!(squares, (0..20).map(|at| at * at).collect::<Vec<_>>());
+        }
+    }
+}

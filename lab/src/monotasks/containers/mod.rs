@@ -1,0 +1,201 @@
+//! YARN's containers: cores and memory for the life of an executor, tasks inside.
+
+mod allocation;
+mod executor;
+
+use std::collections::VecDeque;
+
+use self::executor::Executor;
+use super::job::Kind;
+use super::meter::Held;
+use super::run::Scheduler;
+use super::system::{ContainerSettings, Engine};
+use super::world::{Event, World};
+
+/// A job's executors and waiting stages.
+#[derive(Debug, Default, Clone)]
+struct Application {
+    /// Stages with tasks that wait.
+    ready: VecDeque<u32>,
+    waiting_tasks: usize,
+    running_tasks: usize,
+    /// Executors that hold a container.
+    executors: Vec<usize>,
+    /// Executors to ask for next, when they come and go: doubled each heartbeat with tasks waiting.
+    ramp: usize,
+    has_come: bool,
+    has_ended: bool,
+}
+
+/// The free resources of a node in YARN.
+#[derive(Debug, Clone, Copy)]
+struct Node {
+    free_cores: usize,
+    free_memory_bytes: f64,
+}
+
+pub(super) struct Executors {
+    settings: ContainerSettings,
+    heartbeat_s: f64,
+    nodes: Vec<Node>,
+    applications: Vec<Application>,
+    executors: Vec<Executor>,
+    /// Executors whose start takes its time.
+    starting: VecDeque<usize>,
+    executor_of: Vec<u32>,
+    first: usize,
+}
+
+impl Executors {
+    pub(super) fn new(settings: ContainerSettings, world: &World<'_>) -> Self {
+        let machines = world.parameters.machines;
+        let node = Node {
+            free_cores: machines.cores * settings.oversubscription,
+            free_memory_bytes: machines.memory_bytes,
+        };
+        Self {
+            settings,
+            heartbeat_s: world.parameters.containers.heartbeat_s,
+            nodes: vec![node; machines.count],
+            applications: vec![Application::default(); world.progress.jobs.len()],
+            executors: Vec::new(),
+            starting: VecDeque::new(),
+            executor_of: vec![0; world.progress.tasks.len()],
+            first: 0,
+        }
+    }
+
+    /// Gives each executor of a job tasks, the emptiest first.
+    fn dispatch(&mut self, world: &mut World<'_>, job: usize) {
+        for tasks in 0..self.tasks_at_a_time(world) {
+            for at in 0..self.applications[job].executors.len() {
+                let executor = self.applications[job].executors[at];
+                if self.executors[executor].tasks == tasks && !self.start_task(world, job, executor)
+                {
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Tasks that an executor holds: with monotasks, as many again as it has cores fetch ahead.
+    fn tasks_at_a_time(&self, world: &World<'_>) -> usize {
+        let cores = executor_cores(self.settings.engine, world);
+        match self.settings.engine {
+            Engine::Ursa => 2 * cores,
+            Engine::Spark | Engine::Tez => cores,
+        }
+    }
+
+    /// Whether there was a task to start; an executor that does not run yet gets none.
+    fn start_task(&mut self, world: &mut World<'_>, job: usize, executor: usize) -> bool {
+        let application = &mut self.applications[job];
+        let Some(&stage) = application.ready.front() else {
+            return false;
+        };
+        if !self.executors[executor].runs(world.now_s) {
+            return true;
+        }
+        let task = world.progress.place_next(stage);
+        if world.progress.stage(stage).unplaced_tasks() == 0 {
+            application.ready.pop_front();
+        }
+        application.waiting_tasks -= 1;
+        application.running_tasks += 1;
+        self.executors[executor].tasks += 1;
+        self.executor_of[task as usize] = executor as u32;
+        let used_bytes = world.progress.task(task).memory_bytes;
+        world.hold(Held::UsedMemory, used_bytes);
+        let machine = self.executors[executor].machine;
+        let allocated_memory_bytes =
+            world.parameters.machines.memory_bytes - self.nodes[machine].free_memory_bytes;
+        world.tell(&Event::Placed {
+            task: task as usize,
+            stage: stage as usize,
+            machine,
+            idle: [1.0; 3],
+            allocated_memory_bytes,
+        });
+        self.go_on(world, task, None);
+        true
+    }
+
+    fn go_on(&mut self, world: &mut World<'_>, task: u32, after: Option<Kind>) {
+        match world.next_kind(task, after) {
+            Some(kind) => {
+                let executor = self.executor_of[task as usize] as usize;
+                self.executors[executor].submit(world, kind, task);
+            }
+            None => self.end_task(world, task),
+        }
+    }
+
+    fn end_task(&mut self, world: &mut World<'_>, task: u32) {
+        let executor = self.executor_of[task as usize] as usize;
+        let job = self.executors[executor].job;
+        self.executors[executor].tasks -= 1;
+        self.executors[executor].idle_since_s = world.now_s;
+        self.applications[job].running_tasks -= 1;
+        world.hold(Held::UsedMemory, -world.progress.task(task).memory_bytes);
+        world.tell(&Event::TaskEnded {
+            task: task as usize,
+            stage: world.progress.stage_of[task as usize] as usize,
+        });
+        if world.progress.task_ended(task, world.now_s) {
+            self.applications[job].has_ended = true;
+            for executor in std::mem::take(&mut self.applications[job].executors) {
+                self.release(world, executor);
+            }
+        } else {
+            self.start_task(world, job, executor);
+        }
+    }
+}
+
+impl Scheduler for Executors {
+    fn stage_ready(&mut self, world: &mut World<'_>, stage: u32) {
+        let state = world.progress.stage(stage);
+        let job = state.job as usize;
+        let application = &mut self.applications[job];
+        application.has_come = true;
+        application.waiting_tasks += state.unplaced_tasks() as usize;
+        application.ready.push_back(stage);
+        self.dispatch(world, job);
+    }
+
+    fn monotask_ended(&mut self, world: &mut World<'_>, task: u32, kind: Kind, _machine: usize) {
+        let executor = self.executor_of[task as usize] as usize;
+        self.executors[executor].monotask_ended(world, kind);
+        self.go_on(world, task, Some(kind));
+    }
+
+    fn round(&mut self, world: &mut World<'_>) {
+        self.release_idle(world);
+        while let Some(&executor) = self.starting.front()
+            && self.executors[executor].runs(world.now_s)
+        {
+            self.starting.pop_front();
+            self.executors[executor].idle_since_s = world.now_s;
+            let job = self.executors[executor].job;
+            self.dispatch(world, job);
+        }
+        self.allocate(world);
+    }
+
+    fn waits(&self) -> bool {
+        self.applications
+            .iter()
+            .any(|application| application.has_come && !application.has_ended)
+    }
+
+    fn round_s(&self) -> f64 {
+        self.heartbeat_s
+    }
+}
+
+fn executor_cores(engine: Engine, world: &World<'_>) -> usize {
+    match engine {
+        Engine::Ursa | Engine::Spark => world.parameters.containers.executor_cores,
+        Engine::Tez => 1,
+    }
+}

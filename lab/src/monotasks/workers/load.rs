@@ -1,0 +1,132 @@
+//! Ursa's D, Inc and F of a worker.
+
+use super::Worker;
+use crate::monotasks::job::{Kind, Work};
+use crate::monotasks::parameters::Parameters;
+use crate::monotasks::world::World;
+
+/// The outstanding work of a worker, within a round.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Load {
+    /// Work assigned, over the rate.
+    assigned_s: Work,
+    idle_cores: usize,
+    memory_free_bytes: f64,
+}
+
+/// The load that a task would add.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Need {
+    /// Its work, over the rate.
+    pub(super) seconds: Work,
+    pub(super) memory_bytes: f64,
+}
+
+/// D of a worker and F of a task there.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Gain {
+    pub(super) idle: Work,
+    pub(super) f: f64,
+}
+
+/// The CPU work that all workers together still accept in a round.
+#[derive(Debug, Default, Clone, Copy)]
+pub(super) struct CpuRoom {
+    below_ept_s: f64,
+    /// Tasks that may start whatever their length: one for an idle core, and one a worker to pass EPT.
+    tasks: usize,
+}
+
+impl CpuRoom {
+    pub(super) fn of(loads: &[Load], expected_s: f64) -> Self {
+        loads.iter().fold(Self::default(), |room, load| {
+            let below_ept_s = (expected_s - load.assigned_s[Kind::Cpu as usize]).max(0.0);
+            if load.idle_cores == 0 && below_ept_s <= 0.0 {
+                return room;
+            }
+            Self {
+                below_ept_s: room.below_ept_s + below_ept_s,
+                tasks: room.tasks + load.idle_cores + 1,
+            }
+        })
+    }
+
+    pub(super) fn is_none(self) -> bool {
+        self.tasks == 0
+    }
+
+    /// An upper bound of the accepted work of tasks of at most this length.
+    pub(super) fn seconds(self, most_cpu_s: f64) -> f64 {
+        self.below_ept_s + self.tasks as f64 * most_cpu_s
+    }
+}
+
+impl Load {
+    pub(super) fn of(world: &World<'_>, worker: &Worker, machine: usize) -> Self {
+        let mut assigned_s = worker.upcoming;
+        for kind in Kind::ALL {
+            assigned_s[kind as usize] += world.server(machine, kind).work_left(world.now_s);
+        }
+        Self {
+            assigned_s: seconds(world.parameters, assigned_s),
+            idle_cores: world
+                .parameters
+                .machines
+                .cores
+                .saturating_sub(worker.cpu_monotasks),
+            memory_free_bytes: worker.memory_free_bytes,
+        }
+    }
+
+    pub(super) fn add(&mut self, need: &Need) {
+        for (assigned, seconds) in self.assigned_s.iter_mut().zip(need.seconds) {
+            *assigned += seconds;
+        }
+        if need.seconds[Kind::Cpu as usize] > 0.0 {
+            self.idle_cores = self.idle_cores.saturating_sub(1);
+        }
+        self.memory_free_bytes -= need.memory_bytes;
+    }
+
+    /// With `D_r = max(0, (EPT − APT_r) ÷ EPT)`, where APT is 0 for CPU while a core is idle, and
+    /// `Inc_r = min(D_r, seconds_r ÷ EPT)`: `F = Σ D_r · Inc_r`. None where some D_r is 0 of which
+    /// the task needs something, or the memory is not there.
+    pub(super) fn gain(&self, need: &Need, expected_s: f64, by_network: bool) -> Option<Gain> {
+        if need.memory_bytes > self.memory_free_bytes {
+            return None;
+        }
+        let mut gain = Gain {
+            idle: [1.0; 3],
+            f: 0.0,
+        };
+        for kind in Kind::ALL {
+            if kind == Kind::Network && !by_network {
+                continue;
+            }
+            let at = kind as usize;
+            let assigned_s = if kind == Kind::Cpu && self.idle_cores > 0 {
+                0.0
+            } else {
+                self.assigned_s[at]
+            };
+            let idle = ((expected_s - assigned_s) / expected_s).max(0.0);
+            if idle <= 0.0 && need.seconds[at] > 0.0 {
+                return None;
+            }
+            gain.idle[at] = idle;
+            gain.f += idle * (need.seconds[at] / expected_s).min(idle);
+        }
+        Some(gain)
+    }
+}
+
+/// How long work takes at the rate of a worker. The rates are those of the parameters, which is what
+/// a worker measures as long as its queues keep monotasks from disturbing each other.
+pub(super) fn seconds(parameters: &Parameters, work: Work) -> Work {
+    let machines = parameters.machines;
+    [
+        work[Kind::Network as usize] / machines.network_bytes_per_s,
+        work[Kind::Cpu as usize] / machines.cores as f64,
+        work[Kind::Disk as usize] / machines.disk_bytes_per_s,
+    ]
+}

@@ -1,0 +1,41 @@
+//! The memory of a task.
+
+/// Ursa (EuroSys 2020), section 4.2.1: `min(share · M, m2i · input)`, in bytes, with M the memory that
+/// the job asked for, `share` the task's part of the input of its stage, and m2i the memory that a
+/// byte of input takes.
+///
+/// 0 if one side is negative or not a number.
+#[must_use]
+pub fn memory_estimate_bytes(
+    share: f64,
+    job_memory_bytes: f64,
+    memory_to_input: f64,
+    input_bytes: f64,
+) -> f64 {
+    let sides = [share * job_memory_bytes, memory_to_input * input_bytes];
+    if sides.iter().any(|side| side.is_nan()) {
+        return 0.0;
+    }
+    sides[0].min(sides[1]).clamp(0.0, f64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_smaller_of_its_share_and_of_what_its_input_takes() {
+        assert_eq!(memory_estimate_bytes(0.1, 4e9, 2.0, 1e8), 2e8);
+        assert_eq!(memory_estimate_bytes(0.1, 4e9, 8.0, 1e8), 4e8);
+    }
+
+    #[test]
+    fn what_is_no_amount_is_nothing() {
+        assert_eq!(memory_estimate_bytes(f64::NAN, 4e9, 2.0, 1e8), 0.0);
+        assert_eq!(memory_estimate_bytes(-1.0, 4e9, 2.0, 1e8), 0.0);
+        assert_eq!(
+            memory_estimate_bytes(f64::MAX, f64::MAX, f64::MAX, f64::MAX),
+            f64::MAX
+        );
+    }
+}

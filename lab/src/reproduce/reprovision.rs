@@ -1,0 +1,206 @@
+//! What reprovisioning gains (Elasecutor, Figure 9b), and what it costs.
+
+use elastane_core::DemandError;
+use elastane_core::plan::PlanSettings;
+use elastane_core::reprovision::ReprovisionSettings;
+use elastane_sim::simulator::{Following, ProgressSource};
+
+use super::claim::{Claim, Measure, makespan_cut};
+use super::setup::Setup;
+use super::{Paper, PublishedExperiment, Variant};
+
+/// Elasecutor's limits: an executor gets what is predicted for it and no more.
+const LIMITS: PlanSettings = PlanSettings {
+    valid_for_ms: 120_000,
+    cpu_cap_ratio: Some(1.0),
+    limits_memory: false,
+    disk_cap_ratio: Some(1.0),
+    network_cap_ratio: Some(1.0),
+};
+
+/// A fifth of the cluster: how long applications wait differs from seed to seed, and with the moment of
+/// the first report, by far more than reprovisioning changes, so that many seeds say more than many
+/// machines.
+const PART_OF_CLUSTER: f64 = 0.2;
+
+/// Elasecutor's limits; demands follow the clock.
+const CLOCK: &str = "clock";
+/// The same, but they follow progress as it is estimated from usage, or is known.
+const ESTIMATED: &str = "estimated";
+const EXACT: &str = "exact";
+/// The same with reprovisioning.
+const ESTIMATED_REPROVISIONED: &str = "estimated+reprov";
+const EXACT_REPROVISIONED: &str = "exact+reprov";
+/// As `exact`, but what is predicted is true from the start: what reprovisioning can come to.
+const EXACT_KNOWN: &str = "exact, known";
+/// Without limits, where executors share what there is; progress as it is estimated.
+const SHARED: &str = "shared";
+const SHARED_REPROVISIONED: &str = "shared+reprov";
+/// As `exact` under the house policy.
+const HOUSE: &str = "house";
+const HOUSE_REPROVISIONED: &str = "house+reprov";
+const HOUSE_KNOWN: &str = "house, known";
+
+const VARIANTS: &[Variant] = &[
+    minfrag(CLOCK, |setup| limited(setup, ProgressSource::None, None)),
+    minfrag(ESTIMATED, |setup| {
+        limited(setup, ProgressSource::Usage, None)
+    }),
+    minfrag(ESTIMATED_REPROVISIONED, |setup| {
+        limited(setup, ProgressSource::Usage, RHO)
+    }),
+    minfrag(EXACT, |setup| limited(setup, ProgressSource::Exact, None)),
+    minfrag(EXACT_REPROVISIONED, |setup| {
+        limited(setup, ProgressSource::Exact, RHO)
+    }),
+    minfrag(EXACT_KNOWN, known),
+    minfrag(SHARED, |setup| shared(setup, None)),
+    minfrag(SHARED_REPROVISIONED, |setup| shared(setup, RHO)),
+    house(HOUSE, |setup| limited(setup, ProgressSource::Exact, None)),
+    house(HOUSE_REPROVISIONED, |setup| {
+        limited(setup, ProgressSource::Exact, RHO)
+    }),
+    house(HOUSE_KNOWN, known),
+];
+
+const RHO: Option<ReprovisionSettings> = Some(ReprovisionSettings {
+    slow_from: 1.1,
+    every_ms: 60_000,
+    least_left: 0.1,
+});
+
+const BECAUSE: &str = "executors run shorter, but a demand that is raised leaves less room for others: \
+                       knowing all from the start gains minfrag nothing (docs/reprovisioning.md)";
+
+const OURS: &str = "ours";
+const NOT_PUBLISHED: &str = "not published: where the figures above come from";
+
+/// Elasecutor's Figure 9b.
+pub const PAPER: Paper = Paper {
+    name: "reprovision",
+    title: "Reprovisioning: Elasecutor, IEEE/ACM Transactions on Networking 29(2), 2021, Figure 9b",
+    experiments: &[
+        PublishedExperiment {
+            workload: "elasecutor",
+            policies: &[],
+            variants: VARIANTS,
+            claims: CLAIMS,
+        },
+        PublishedExperiment {
+            workload: "elasecutor-outdated",
+            policies: &[],
+            variants: VARIANTS,
+            claims: CLAIMS,
+        },
+    ],
+};
+
+const CLAIMS: &[Claim] = &[
+    completion(EXACT_REPROVISIONED, EXACT, 0.5, 4.6),
+    completion(EXACT_REPROVISIONED, EXACT, 0.9, 6.0),
+    execution(EXACT_REPROVISIONED, EXACT, 0.5, 5.0),
+    execution(EXACT_REPROVISIONED, EXACT, 0.9, 14.5),
+    executors(EXACT_REPROVISIONED, EXACT),
+    each(EXACT_REPROVISIONED, EXACT),
+    makespan_cut(OURS, EXACT_REPROVISIONED, EXACT, 0.0, NOT_PUBLISHED),
+    executors(EXACT_KNOWN, EXACT),
+    each(EXACT_KNOWN, EXACT),
+    makespan_cut(OURS, EXACT_KNOWN, EXACT, 0.0, NOT_PUBLISHED),
+    executors(ESTIMATED_REPROVISIONED, ESTIMATED),
+    each(ESTIMATED_REPROVISIONED, ESTIMATED),
+    makespan_cut(OURS, ESTIMATED_REPROVISIONED, ESTIMATED, 0.0, NOT_PUBLISHED),
+    executors(SHARED_REPROVISIONED, SHARED),
+    each(SHARED_REPROVISIONED, SHARED),
+    makespan_cut(OURS, SHARED_REPROVISIONED, SHARED, 0.0, NOT_PUBLISHED),
+    executors(HOUSE_REPROVISIONED, HOUSE),
+    each(HOUSE_REPROVISIONED, HOUSE),
+    makespan_cut(OURS, HOUSE_REPROVISIONED, HOUSE, 0.0, NOT_PUBLISHED),
+    executors(HOUSE_KNOWN, HOUSE),
+    each(HOUSE_KNOWN, HOUSE),
+    each(ESTIMATED, CLOCK),
+    each(EXACT, CLOCK),
+    makespan_cut(OURS, EXACT, CLOCK, 0.0, NOT_PUBLISHED),
+];
+
+const fn minfrag(name: &'static str, change: super::Change) -> Variant {
+    Variant {
+        name,
+        policy: "minfrag",
+        change,
+    }
+}
+
+const fn house(name: &'static str, change: super::Change) -> Variant {
+    Variant {
+        name,
+        policy: "elastane",
+        change,
+    }
+}
+
+fn known(setup: &mut Setup) -> Result<(), DemandError> {
+    setup.know_all();
+    limited(setup, ProgressSource::Exact, None)
+}
+
+fn limited(
+    setup: &mut Setup,
+    progress: ProgressSource,
+    reprovisioning: Option<ReprovisionSettings>,
+) -> Result<(), DemandError> {
+    setup.part_of_cluster(PART_OF_CLUSTER);
+    setup.settings.following = Following {
+        progress,
+        reprovisioning,
+        limits: Some(LIMITS),
+    };
+    Ok(())
+}
+
+fn shared(
+    setup: &mut Setup,
+    reprovisioning: Option<ReprovisionSettings>,
+) -> Result<(), DemandError> {
+    setup.part_of_cluster(PART_OF_CLUSTER);
+    setup.settings.following = Following {
+        progress: ProgressSource::Usage,
+        reprovisioning,
+        limits: None,
+    };
+    Ok(())
+}
+
+const fn completion(of: &'static str, than: &'static str, part: f64, published: f64) -> Claim {
+    Claim {
+        source: "Figure 9b",
+        measure: Measure::CompletionCutAt { of, than, part },
+        published,
+        because: BECAUSE,
+    }
+}
+
+const fn execution(of: &'static str, than: &'static str, part: f64, published: f64) -> Claim {
+    Claim {
+        source: "Figure 9b",
+        measure: Measure::ExecutionCutAt { of, than, part },
+        published,
+        because: BECAUSE,
+    }
+}
+
+const fn each(of: &'static str, than: &'static str) -> Claim {
+    ours(Measure::EachCompletionCut { of, than })
+}
+
+const fn executors(of: &'static str, than: &'static str) -> Claim {
+    ours(Measure::ExecutorsCut { of, than })
+}
+
+const fn ours(measure: Measure) -> Claim {
+    Claim {
+        source: OURS,
+        measure,
+        published: 0.0,
+        because: NOT_PUBLISHED,
+    }
+}

@@ -1,0 +1,24 @@
+//! One changed parameter of a sensitivity run.
+
+/// A parameter at another value.
+#[derive(Debug, Clone, Copy)]
+pub struct Variation<Change> {
+    /// The parameter.
+    pub parameter: &'static str,
+    /// Its value, in words.
+    pub value: &'static str,
+    /// Makes the change.
+    pub change: Change,
+}
+
+pub(crate) const fn variation<Change>(
+    parameter: &'static str,
+    value: &'static str,
+    change: Change,
+) -> Variation<Change> {
+    Variation {
+        parameter,
+        value,
+        change,
+    }
+}

@@ -1,0 +1,11 @@
+//! What the `elastane` and `elastane-lab` commands share.
+
+pub mod bar;
+pub mod failure;
+mod plot;
+mod plot_svg;
+pub mod profiles;
+pub mod run_options;
+pub mod series;
+pub mod simulate;
+pub mod units;

@@ -1,0 +1,233 @@
+//! The options of a comparison in the simulator, and its runs.
+
+use clap::{Args, ValueEnum};
+use elastane_core::fit::Peaks;
+use elastane_core::policy::{Favor, PolicyOptions};
+use elastane_sim::experiment::{Comparison, Experiment, Run};
+use elastane_sim::report;
+use elastane_sim::simulator::{Contention, Policies, Settings, SimulationError};
+use elastane_sim::workload::{Errors, Workload};
+use serde_json::Value;
+
+use crate::bar::bar;
+use crate::failure::Failure;
+
+/// How each run goes.
+#[derive(Debug, Args)]
+pub struct RunOptions {
+    /// The first seed
+    #[arg(long, value_name = "NUMBER", default_value = "1")]
+    pub seed: u64,
+    /// How many runs go on at a time
+    #[arg(long, value_name = "NUMBER", default_value = "2",
+          value_parser = clap::value_parser!(u16).range(1..=256))]
+    threads: u16,
+    /// The standard deviation of an executor's use in a slot, as a fraction of the prediction; replaces
+    /// the workload's own
+    #[arg(long, value_name = "FRACTION", value_parser = fraction)]
+    pub noise: Option<f64>,
+    /// The standard deviation of an executor's length, as a fraction of the prediction; replaces the
+    /// workload's own
+    #[arg(long, value_name = "FRACTION", value_parser = fraction)]
+    pub length_error: Option<f64>,
+    /// The safety margin that the fit adds to each demand, as a fraction
+    #[arg(long, value_name = "FRACTION", default_value = "0", value_parser = fraction)]
+    margin: f64,
+    /// How the fit treats coinciding peaks of CPU, network and disk; the policy's own rule if not given
+    #[arg(long, value_name = "RULE")]
+    peaks: Option<PeaksRule>,
+    /// What the policy elastane minimizes: makespan, completion (the mean completion time of
+    /// applications) or balanced
+    #[arg(long, value_name = "WHAT", default_value = Favor::default().name())]
+    favor: Favor,
+    /// How long an executor may pass on nodes to wait for a better one, in milliseconds
+    #[arg(long, value_name = "MS", default_value = "0",
+          value_parser = clap::value_parser!(i64).range(0..=60_000))]
+    pass_ms: i64,
+    /// After this wait for a container, in milliseconds, an application is placed wherever a node
+    /// has free space by request, fit or not; 60000 if not given
+    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(i64).range(1_000..))]
+    pub starvation_wait_ms: Option<i64>,
+    /// How many containers a heartbeat may place
+    #[arg(long, value_name = "NUMBER", default_value = "1",
+          value_parser = clap::value_parser!(u32).range(1..))]
+    assignments: u32,
+    /// The largest fraction of the network's throughput that contention costs
+    #[arg(long, value_name = "FRACTION", default_value_t = Contention::default().network_loss,
+          value_parser = part)]
+    network_loss: f64,
+    /// The largest fraction of the disk's throughput that contention costs
+    #[arg(long, value_name = "FRACTION", default_value_t = Contention::default().disk_loss,
+          value_parser = part)]
+    disk_loss: f64,
+    /// A machine slows down by 1 + FACTOR · (memory demand ÷ capacity − 1)
+    #[arg(long, value_name = "FACTOR", default_value_t = Contention::default().spill_slowdown,
+          value_parser = fraction)]
+    spill_slowdown: f64,
+    /// Memory demand over capacity above which an executor is killed
+    #[arg(long, value_name = "FACTOR", default_value_t = Contention::default().kill_above,
+          value_parser = at_least_one)]
+    kill_above: f64,
+    /// Also simulate heartbeats that cannot change anything; the result is the same
+    #[arg(long)]
+    pub every_heartbeat: bool,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum PeaksRule {
+    /// Their sum must fit, as in the papers
+    Strict,
+    /// Their sum may exceed the node by a fifth of it, as in the policy elastane
+    Soft,
+    /// Their sum may exceed the node; both executors take longer
+    Stretch,
+}
+
+impl From<PeaksRule> for Peaks {
+    fn from(rule: PeaksRule) -> Self {
+        match rule {
+            PeaksRule::Strict => Peaks::Strict,
+            PeaksRule::Soft => Peaks::Soft,
+            PeaksRule::Stretch => Peaks::Stretch,
+        }
+    }
+}
+
+impl RunOptions {
+    /// How each run goes.
+    #[must_use]
+    pub fn settings(&self) -> Settings {
+        Settings {
+            contention: Contention {
+                network_loss: self.network_loss,
+                disk_loss: self.disk_loss,
+                spill_slowdown: self.spill_slowdown,
+                kill_above: self.kill_above,
+            },
+            policy_options: PolicyOptions {
+                peaks: self.peaks.map(Peaks::from),
+                favor: self.favor,
+            },
+            pass_ms: self.pass_ms,
+            starvation_wait_ms: self
+                .starvation_wait_ms
+                .unwrap_or(Settings::default().starvation_wait_ms),
+            margin: self.margin,
+            assignments_per_heartbeat: self.assignments,
+            skip_idle_heartbeats: !self.every_heartbeat,
+            ..Settings::default()
+        }
+    }
+
+    /// The workload with the errors of the command line.
+    #[must_use]
+    pub fn with_errors(&self, mut workload: Workload) -> Workload {
+        for application in &mut workload.applications {
+            let own = application.errors;
+            application.errors = Errors {
+                slot: self
+                    .noise
+                    .map_or(own.slot, |noise| Errors::uniform(noise, 0.0).slot),
+                length: self.length_error.unwrap_or(own.length),
+            };
+        }
+        workload
+    }
+
+    /// How many runs go on at a time.
+    #[must_use]
+    pub fn threads(&self) -> usize {
+        usize::from(self.threads)
+    }
+
+    /// This number of seeds, from the first one on.
+    #[must_use]
+    pub fn seeds(&self, count: u32) -> Vec<u64> {
+        let seeds = 0..u64::from(count);
+        seeds.map(|more| self.seed.wrapping_add(more)).collect()
+    }
+
+    /// Runs the policies on each of `seeds` seeds, with a bar on a terminal. `prepare` gives the
+    /// workload and the settings of a seed.
+    ///
+    /// # Errors
+    /// An unknown policy, or a run that cannot be prepared or never ends.
+    pub fn compare(
+        &self,
+        known_policies: Policies,
+        policies: &[String],
+        seeds: u32,
+        recorded_node: Option<usize>,
+        prepare: impl Fn(u64) -> Result<(Workload, Settings), Failure>,
+    ) -> Result<Comparison, Failure> {
+        let mut settings = self.settings();
+        for policy in policies {
+            known_policies
+                .named(policy, settings.policy_options)
+                .map_err(|unknown| Failure::BadInput(unknown.to_string()))?;
+        }
+        let mut runs = Vec::new();
+        for seed in self.seeds(seeds) {
+            let (workload, prepared) = prepare(seed)?;
+            settings = prepared;
+            runs.push(Run { seed, workload });
+        }
+        let experiment = Experiment {
+            runs,
+            known_policies,
+            policies: policies.to_vec(),
+            settings: Settings {
+                recorded_node,
+                ..settings
+            },
+            threads: self.threads(),
+        };
+        let bar = bar("executors");
+        let compared = experiment.run(&|done, all| {
+            bar.set_length(all);
+            bar.set_position(done);
+        });
+        bar.finish_and_clear();
+        Ok(compared?)
+    }
+
+    /// The JSON report.
+    ///
+    /// # Errors
+    /// A figure is not a number.
+    pub fn to_json(&self, comparison: &Comparison) -> Result<Value, Failure> {
+        let contention = self.settings().contention;
+        Ok(report::to_json(comparison, contention)?)
+    }
+}
+
+impl From<SimulationError> for Failure {
+    fn from(error: SimulationError) -> Self {
+        match error {
+            SimulationError::Policy(_) | SimulationError::TooLarge { .. } => {
+                Failure::BadInput(error.to_string())
+            }
+            SimulationError::NeverEnds { .. } => Failure::Failed(error.to_string()),
+        }
+    }
+}
+
+fn number(text: &str, allowed: impl Fn(f64) -> bool, words: &str) -> Result<f64, String> {
+    let number = text.parse().ok();
+    number
+        .filter(|number: &f64| number.is_finite() && allowed(*number))
+        .ok_or_else(|| format!("{words} is allowed"))
+}
+
+fn fraction(text: &str) -> Result<f64, String> {
+    number(text, |number| number >= 0.0, "a number of at least 0")
+}
+
+fn part(text: &str) -> Result<f64, String> {
+    let allowed = |number| (0.0..1.0).contains(&number);
+    number(text, allowed, "a number from 0 to below 1")
+}
+
+fn at_least_one(text: &str) -> Result<f64, String> {
+    number(text, |number| number >= 1.0, "a number of at least 1")
+}

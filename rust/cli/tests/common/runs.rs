@@ -1,0 +1,58 @@
+//! Runs of an application, and depositories of them.
+
+use std::path::Path;
+
+use elastane_core::Resources;
+use elastane_predict::{ContainerKind, Outcome, Run, RunSeries};
+use elastane_store::Depository;
+
+/// The key of the runs in tests.
+pub const SALES: &str = "app|SPARK|alice|root.etl|Nightly sales #|sales.py|--day #";
+
+/// A run of one hour's start whose executors' CPU rises from slot to slot.
+pub fn run(key: &str, number: i64, outcome: Outcome) -> Run {
+    let slot = |slot: i32| {
+        Resources::from_array([
+            0.1 * f64::from(slot + 1),
+            350e6,
+            0.0,
+            20e6 * f64::from(slot % 3),
+        ])
+    };
+    let series = |kind, containers, length| RunSeries {
+        kind,
+        containers,
+        slots: (0..length).map(slot).collect(),
+    };
+    Run {
+        application_key: key.into(),
+        application_id: format!("application_1763736000000_{number:04}"),
+        application_name: format!("Nightly sales {number}"),
+        started_ms: 1_763_736_000_000 + number * 60_000,
+        ended_ms: 1_763_736_030_000 + number * 60_000,
+        outcome,
+        series: vec![
+            series(ContainerKind::ApplicationMaster, 1, 4),
+            series(ContainerKind::DEFAULT_EXECUTOR, 2, 10),
+        ],
+    }
+}
+
+/// A run with executors of 1 GB at priority 0 and of 6 GB at priority 2.
+pub fn run_of_two_kinds(number: i64) -> Run {
+    let mut run = run(SALES, number, Outcome::Succeeded);
+    let slot = Resources::from_array([2.0, 6e9, 0.0, 1e6]);
+    run.series.push(RunSeries {
+        kind: ContainerKind::Executor { priority: 2 },
+        containers: 1,
+        slots: vec![slot; 6],
+    });
+    run
+}
+
+pub fn depository(path: &Path, runs: &[Run]) {
+    let mut depository = Depository::open(path).unwrap().depository;
+    for run in runs {
+        depository.save(run).unwrap();
+    }
+}
