@@ -12,16 +12,15 @@ use serde::Deserialize;
 use self::timed_stream::TimedStream;
 use crate::failure::Failure;
 
-/// One connection to the agent; each exchange makes its own, so that an agent that was restarted
-/// needs no reconnecting.
+/// One connection to the agent. Each exchange makes a new one, so that a restarted agent needs no
+/// reconnecting.
 pub(crate) struct AgentSocket {
     path: String,
     stream: TimedStream,
 }
 
 impl AgentSocket {
-    /// Connects; all that is asked on this connection has to be answered within `timeout_ms` from
-    /// now on.
+    /// Connects. All exchanges together have to end within `timeout_ms` from now on.
     pub(crate) fn connect(path: &str, timeout_ms: i32) -> Result<Self, Failure> {
         let timeout_ms = u64::try_from(timeout_ms)
             .ok()
@@ -38,7 +37,7 @@ impl AgentSocket {
             .map_err(|error| Failure::Io(format!("the agent at {path}: {error}")))
     }
 
-    /// All that runs now.
+    /// The containers that run now.
     pub(crate) fn containers(&mut self, containers_json: &str) -> Result<(), Failure> {
         let containers = read_containers(containers_json)?;
         self.done(&AgentRequest::Containers(containers))
@@ -52,7 +51,7 @@ impl AgentSocket {
         }
     }
 
-    /// Hands on the ResourceManager's reply.
+    /// Passes on the ResourceManager's reply.
     pub(crate) fn apply(&mut self, version: i32, body: &[u8]) -> Result<(), Failure> {
         let version = u16::try_from(version).map_err(Failure::refused)?;
         let reply: Reply = decode(version, body).map_err(Failure::refused)?;
@@ -79,9 +78,7 @@ impl AgentSocket {
             AgentResponse::Refused(reason) => {
                 Failure::Io(format!("the agent at {path} refused: {reason}"))
             }
-            _ => Failure::Io(format!(
-                "the agent at {path} gave another answer than asked for"
-            )),
+            _ => Failure::Io(format!("the agent at {path} answered another question")),
         }
     }
 }

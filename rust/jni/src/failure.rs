@@ -1,4 +1,4 @@
-//! How what goes wrong here arrives in Java.
+//! Errors and panics, as exceptions in Java.
 
 use std::any::Any;
 
@@ -10,7 +10,7 @@ use jni::strings::{JNIStr, JNIString};
 /// Why a native method did not do its work.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
-    /// What Java handed in is refused; nothing was changed.
+    /// An argument that is refused; nothing was changed.
     #[error("{0}")]
     Refused(String),
     /// The agent's socket.
@@ -74,13 +74,13 @@ impl<T: Default> ErrorPolicy<T, Failure> for Throw {
     }
 }
 
-/// An exception that is on its way already goes first.
+/// An exception that is pending already stays.
 fn throw(env: &mut Env<'_>, class: &'static JNIStr, message: &str) {
     if env.exception_check() {
         return;
     }
     match env.throw_new(class, JNIString::from(message)) {
-        // This is how jni says that the exception was thrown.
+        // The jni crate returns this error when the exception was thrown.
         Ok(()) | Err(jni::errors::Error::JavaException) => {}
         Err(error) => log::error!("'{message}' could not be thrown in Java: {error}"),
     }

@@ -1,4 +1,4 @@
-//! The core's own messages go to the process's standard error, which YARN keeps in its `.out` file.
+//! The log goes to standard error, which YARN keeps in its `.out` file.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -8,7 +8,7 @@ struct StderrLog;
 
 static LOG: StderrLog = StderrLog;
 
-/// Once a process; a second call changes nothing.
+/// A second call in a process changes nothing.
 pub(crate) fn install() {
     if log::set_logger(&LOG).is_ok() {
         log::set_max_level(LevelFilter::Info);

@@ -1,47 +1,24 @@
 //! How a key came about, for a person.
 
-use serde::{Deserialize, Serialize};
+use elastane_runs::SignaturePart;
 
 use crate::signature::{Submission, profile_tag};
 use crate::{launch, shape, stem};
 
-/// One part of a key, and what was submitted in its place.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SignaturePart {
-    /// A word for the part: `tag`, `type`, `user`, `queue`, `name`, `main`, `argument`.
-    pub part: String,
-    /// As it was submitted; none where that may hold a secret and is not kept.
-    pub submitted: Option<String>,
-    /// As it is in the key.
-    pub in_key: String,
+fn part(part: &str, submitted: &str, in_key: String) -> SignaturePart {
+    SignaturePart {
+        part: part.to_owned(),
+        submitted: Some(submitted.to_owned()),
+        in_key,
+    }
 }
 
-impl SignaturePart {
-    /// Whether something was made equal.
-    #[must_use]
-    pub fn made_equal(&self) -> bool {
-        self.submitted.as_deref() != Some(&self.in_key)
-    }
-
-    fn new(part: &str, submitted: &str, in_key: String) -> Self {
-        Self {
-            part: part.to_owned(),
-            submitted: Some(submitted.to_owned()),
-            in_key,
-        }
-    }
-
-    fn argument(submitted: &str, in_key: String) -> Self {
-        let submitted = if may_hold_secret(submitted, &in_key) {
-            None
-        } else {
-            Some(submitted.to_owned())
-        };
-        Self {
-            part: "argument".to_owned(),
-            submitted,
-            in_key,
-        }
+fn argument(submitted: &str, in_key: String) -> SignaturePart {
+    let is_kept = !may_hold_secret(submitted, &in_key);
+    SignaturePart {
+        part: "argument".to_owned(),
+        submitted: is_kept.then(|| submitted.to_owned()),
+        in_key,
     }
 }
 
@@ -50,14 +27,14 @@ impl SignaturePart {
 #[must_use]
 pub fn signature_parts(submission: &Submission) -> Vec<SignaturePart> {
     if let Some(name) = profile_tag(&submission.tags) {
-        return vec![SignaturePart::new("tag", &name, name.clone())];
+        return vec![part("tag", &name, name.clone())];
     }
-    let as_it_is = |part, text: &String| SignaturePart::new(part, text, text.clone());
+    let as_it_is = |name, text: &String| part(name, text, text.clone());
     let mut parts = vec![
         as_it_is("type", &submission.application_type),
         as_it_is("user", &submission.user),
         as_it_is("queue", &submission.queue),
-        SignaturePart::new(
+        part(
             "name",
             &submission.name,
             stem::without_numbers(&submission.name),
@@ -65,10 +42,10 @@ pub fn signature_parts(submission: &Submission) -> Vec<SignaturePart> {
     ];
     if let Some(launch) = launch::launch(&submission.commands) {
         let main = stem::without_dates(&launch.main);
-        parts.push(SignaturePart::new("main", &launch.main, main));
+        parts.push(part("main", &launch.main, main));
         let shapes = shape::shape(&launch.arguments);
         let arguments = launch.arguments.iter().zip(shapes);
-        parts.extend(arguments.map(|(given, shape)| SignaturePart::argument(given, shape)));
+        parts.extend(arguments.map(|(given, shape)| argument(given, shape)));
     }
     parts
 }

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use elastane_core::{ContainerKind, Demand, DemandError};
+use elastane_runs::{Run, kinds};
 
 use crate::recurring::{
     Exclusion, NotPredicted, Outlook, PastRun, Prediction, RecurringSettings, predict_next,
 };
-use crate::run::{Run, kinds};
 
 /// How a profile is made.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -182,7 +182,7 @@ impl Planned {
 fn past_runs(runs: &[Run], kind: ContainerKind, left_out: &mut Vec<LeftOut>) -> Vec<PastRun> {
     let mut past = Vec::new();
     for run in runs {
-        match run.past(kind) {
+        match PastRun::of(run, kind) {
             Ok(run) => past.extend(run),
             Err(reason) => left_out.push(LeftOut {
                 application_id: run.application_id.clone(),

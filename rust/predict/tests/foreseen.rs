@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use elastane_core::Resources;
 use elastane_predict::{
-    ContainerKind, Earlier, Foreseen, GivenRun, History, NotForeseen, NotPlanned, Outcome,
+    ContainerKind, Earlier, Foreseen, GivenRun, History, NotForeseen, NotPlanned, Outcome, PastRun,
     RecurringSettings, Run, RunSeries, Settings, SettingsModel, SettingsRun, Way, amount, foresee,
     train,
 };
@@ -263,7 +263,7 @@ fn a_history_trains_models_and_goes_the_way_that_whoever_keeps_runs_goes() {
             1..6 => assert_eq!(way, Way::Request, "run {at}"),
             _ => assert_eq!(way, Way::Model, "run {at}"),
         }
-        history.add(it.run.past(KIND).unwrap().unwrap(), &it.settings);
+        history.add(PastRun::of(&it.run, KIND).unwrap().unwrap(), &it.settings);
     }
     // What is kept says the same.
     let again = history.foresee(&given(30.5));
@@ -275,7 +275,7 @@ fn a_history_trains_models_and_goes_the_way_that_whoever_keeps_runs_goes() {
         assert!((again - kept).abs() <= 0.1 * kept, "{again} {kept}");
     }
     // A run that failed teaches nothing.
-    let mut failed = run(40, 33.0, 5.0).run.past(KIND).unwrap().unwrap();
+    let mut failed = PastRun::of(&run(40, 33.0, 5.0).run, KIND).unwrap().unwrap();
     failed.outcome = Outcome::Failed;
     history.add(failed, &given(33.0));
     let foreseen = history.foresee(&given(33.0));
@@ -287,14 +287,14 @@ fn an_application_that_changes_is_planned_by_its_request_until_six_runs_have_tau
     let mut history = History::new(KIND, RecurringSettings::default());
     let before = runs_of(&VARIED[..8]);
     for it in &before {
-        history.add(it.run.past(KIND).unwrap().unwrap(), &it.settings);
+        history.add(PastRun::of(&it.run, KIND).unwrap().unwrap(), &it.settings);
     }
     let twice_the_cpu = |number: usize, rounds: f64| {
         let mut it = run(number, rounds, 2.0 * rounds);
         for slot in it.run.series.iter_mut().flat_map(|it| &mut it.slots) {
             slot.cpu_cores *= 2.0;
         }
-        it.run.past(KIND).unwrap().unwrap()
+        PastRun::of(&it.run, KIND).unwrap().unwrap()
     };
     let used = amount(&twice_the_cpu(99, 31.0).used).cpu_cores;
     let since = [20.0, 50.0, 14.0, 38.0, 29.0, 42.0, 24.0];

@@ -14,7 +14,7 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use elastane_predict::{Outcome, Run, Submission};
-use elastane_runtime::{Elastane, Settings};
+use elastane_runtime::{Elastane, RuntimeSettings};
 use elastane_store::Depository;
 use phased::phased_series;
 use serde_json::Value;
@@ -51,7 +51,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     )]);
     let before_mb = resident_mb()?;
     let begin = Instant::now();
-    let elastane = Elastane::open(Settings::from_configuration(&configuration, true)?)?;
+    let elastane = Elastane::open(RuntimeSettings::from_configuration(&configuration, true)?)?;
     let opened = begin.elapsed();
     while profiles(&elastane)? < applications {
         std::thread::sleep(Duration::from_millis(100));

@@ -1,4 +1,4 @@
-//! The numbers of a report: those that no sensor can have meant refuse it, by name.
+//! The numbers of a report. A number that no sensor can have measured refuses the report.
 
 use elastane_core::Resources;
 use elastane_core::reprovision::Used;
@@ -9,11 +9,11 @@ const MOST_CORES: f32 = 1e6;
 /// More bytes, and bytes per second, than any node has: an exbibyte.
 const MOST_BYTES: u64 = 1 << 60;
 
-/// A number that no sensor can have meant.
+/// A number that no sensor can have measured.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{what} is {value}, {allowed} is allowed")]
 pub struct AmountError {
-    /// Which one, and of what.
+    /// The number, and what it is of.
     what: String,
     /// As it came.
     value: String,

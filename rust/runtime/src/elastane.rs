@@ -1,36 +1,24 @@
-//! One Elastane: everything that the boundary and the simulator call.
+//! The service in production: with its files, threads and counters.
 
-mod reporting;
-
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 
-use elastane_core::cluster::{
-    Application, ApplicationId, Ask, BookableChange, Commit, CommitRequest, NodeId, Placement,
-    Request,
-};
-use elastane_core::policy::{self, UnknownPolicy};
-use elastane_core::{Cluster, SLOT_MS};
-use elastane_predict::{Submission, signature, signature_parts, submission_settings};
-use elastane_store::{Depository, MergeReport, OpenRun, StoreError, SubmissionRecord};
+use elastane_core::cluster::{ApplicationId, Ask, BookableChange, CommitRequest, NodeId, Request};
+use elastane_core::policy::UnknownPolicy;
+use elastane_predict::Submission;
+use elastane_protocol::{decode, encode};
+use elastane_runs::{OpenRun, RunSettings};
+use elastane_store::{Depository, MergeReport, StoreError};
 use parking_lot::Mutex;
 
-use crate::checkpoint::Checkpoints;
-use crate::first_asks::FirstAsks;
-use crate::journal::{Placed, Record};
-use crate::learner::{Learner, LearnerError, SharingError, Submitted};
-use crate::measured::Measured;
-use crate::memory_victims::MemoryVictims;
-use crate::progress::Trackers;
-use crate::refusals::Refusals;
-use crate::renewal;
-use crate::report::Sequences;
-use crate::retention::Retainer;
-use crate::runs::{Runs, last_samples_ms};
-use crate::settings::Settings;
-use crate::status::{Counters, Learned, Recording, Status, count};
-use crate::substitute;
+use crate::counters::{Counters, Status, count};
+use crate::depository::{DepositoryThread, SharingError, announce_moved, open_or_substitute};
+use crate::journal::Record;
+use crate::memory_victims::PreemptionOrder;
+use crate::report::ReportError;
+use crate::service::{Reported, Service, submission_record};
+use crate::settings::RuntimeSettings;
 use crate::writer::JournalWriter;
 
 /// Why Elastane cannot start.
@@ -42,9 +30,9 @@ pub enum OpenError {
     /// The journal.
     #[error("yarn.scheduler.elastane.journal.file: {path} cannot be opened: {source}")]
     Journal {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: std::io::Error,
     },
     /// The policy.
@@ -55,52 +43,30 @@ pub enum OpenError {
     Thread(std::io::Error),
 }
 
-impl From<LearnerError> for OpenError {
-    fn from(error: LearnerError) -> Self {
-        match error {
-            LearnerError::Store(error) => OpenError::Depository(error),
-            LearnerError::Thread(error) => OpenError::Thread(error),
-        }
-    }
-}
-
-/// The core in service.
+/// [`Service`] behind a lock. Three threads belong to it: one writes the journal, one the depository,
+/// one trains models. No caller waits for them.
 pub struct Elastane {
-    settings: Settings,
-    state: Arc<Mutex<State>>,
-    learner: Learner,
-    checkpoints: Checkpoints,
-    retainer: Retainer,
+    service: Arc<Mutex<Service>>,
+    depository: DepositoryThread,
     journal: Arc<JournalWriter>,
     counters: Counters,
 }
 
-struct State {
-    cluster: Cluster,
-    runs: Runs,
-    sequences: Sequences,
-    refusals: Refusals,
-    measured: HashMap<NodeId, Measured>,
-    memory_victims: MemoryVictims,
-    trackers: Trackers,
-    first_asks: FirstAsks,
-}
-
-/// What an earlier process recorded and did not save as runs.
-fn restore(depository: &mut Depository) -> Result<Vec<OpenRun>, StoreError> {
+/// The runs that an earlier process recorded and did not save.
+fn recorded(depository: &mut Depository) -> Result<Vec<OpenRun>, StoreError> {
     let (runs, unreadable) = depository.open_runs()?;
     for error in unreadable {
-        log::warn!("what was recorded before is dropped: {error}");
+        log::warn!("the record of a running application is dropped: {error}");
     }
     Ok(runs)
 }
 
 impl Elastane {
-    /// Opens depository and journal and reads every profile.
+    /// Opens depository and journal, and makes profiles.
     ///
     /// # Errors
-    /// A file that cannot be used, or a thread that cannot be started.
-    pub fn open(settings: Settings) -> Result<Self, OpenError> {
+    /// A file that cannot be used, a policy that does not exist, or a thread that cannot be started.
+    pub fn open(settings: RuntimeSettings) -> Result<Self, OpenError> {
         let journal = JournalWriter::open(settings.journal_file.as_deref()).map_err(|source| {
             OpenError::Journal {
                 path: settings.journal_file.clone().unwrap_or_default(),
@@ -108,358 +74,245 @@ impl Elastane {
             }
         })?;
         let journal = Arc::new(journal);
-        let mut opened = substitute::open(&settings.depository_file)?;
-        renewal::tell(opened.depository.path(), opened.moved_aside.as_deref());
-        let open_runs = restore(&mut opened.depository)?;
-        let checkpoints =
-            Checkpoints::open(opened.depository.reopen()?).map_err(OpenError::Thread)?;
-        let retainer = Retainer::open(opened.depository.reopen()?, settings.retention)
-            .map_err(OpenError::Thread)?;
-        let (ended, running): (Vec<_>, Vec<_>) = open_runs
+        let mut opened = open_or_substitute(&settings.depository_file)?;
+        announce_moved(opened.depository.path(), opened.moved_aside.as_deref());
+        let (ended, running): (Vec<_>, Vec<_>) = recorded(&mut opened.depository)?
             .into_iter()
             .partition(|run| run.ended_ms.is_some());
-        let policy = policy::named(&settings.policy, settings.policy_options)?;
-        let mut cluster = Cluster::new(settings.cluster, policy);
-        if let Some(reprovision) = settings.reprovision {
-            cluster.reprovision_by(reprovision);
-        }
-        let state = Arc::new(Mutex::new(State {
-            cluster,
-            runs: Runs::restored(running),
-            sequences: Sequences::default(),
-            refusals: Refusals::default(),
-            measured: HashMap::new(),
-            memory_victims: MemoryVictims::default(),
-            trackers: Trackers::default(),
-            first_asks: FirstAsks::default(),
-        }));
-        let learner = Learner::open(
+        let service = Arc::new(Mutex::new(Service::new(settings.service, running)?));
+        let depository = DepositoryThread::open(
             opened.depository,
             settings.profile,
+            settings.retention,
             Arc::clone(&journal),
             Box::new({
-                let state = Arc::clone(&state);
+                let service = Arc::clone(&service);
                 move |application, kind, predicted| {
-                    let cluster = &mut state.lock().cluster;
-                    cluster.foreseen(application, kind, predicted);
+                    service.lock().foreseen(application, kind, predicted);
                 }
             }),
         )?;
         for run in ended.into_iter().map(OpenRun::into_run) {
             let ended_ms = run.ended_ms;
-            learner.learn(run, ended_ms);
+            depository.learn(run, ended_ms);
         }
         Ok(Self {
-            state,
-            settings,
-            learner,
-            checkpoints,
-            retainer,
+            service,
+            depository,
             journal,
             counters: Counters::default(),
         })
     }
 
-    /// Keeps every run that ended, and what is recorded of the others for the next process, and
-    /// ends the threads.
+    /// Saves every run that ended, and the record of the others for the next process; ends the
+    /// threads.
     pub fn close(mut self) {
-        let mut state = self.state.lock();
-        let latest_ms = state.runs.latest_ms();
-        let news = state.runs.take_all_news();
-        drop(state);
+        let (news, latest_ms) = self.service.lock().last_checkpoint();
         if let Some(news) = news {
-            self.checkpoints.save(news, latest_ms);
+            self.depository.checkpoint(news, latest_ms);
         }
-        let whole = || self.state.lock().runs.take_whole(latest_ms);
-        self.checkpoints.close(whole, latest_ms);
-        self.retainer.close();
-        let ended = self.state.lock().runs.take_ended();
-        for run in ended {
-            let ended_ms = run.ended_ms;
-            self.learner.learn(run, ended_ms);
-        }
-        self.learner.close();
+        let whole = || self.service.lock().whole(latest_ms);
+        let ended = || self.service.lock().ended();
+        self.depository.close(whole, ended, latest_ms);
         if let Some(journal) = Arc::get_mut(&mut self.journal) {
             journal.close();
         }
     }
 
-    /// A node registered.
+    /// See [`Service::node_added`].
     pub fn node_added(&self, name: &str, registered: Request) -> NodeId {
-        self.state.lock().cluster.node_added(name, registered)
+        self.service.lock().node_added(name, registered)
     }
 
-    /// The registered size of a node changed.
+    /// See [`Service::node_resized`].
     pub fn node_resized(&self, node: NodeId, registered: Request) {
-        self.state.lock().cluster.node_resized(node, registered);
+        self.service.lock().node_resized(node, registered);
     }
 
-    /// A node is gone.
+    /// See [`Service::node_removed`].
     pub fn node_removed(&self, node: NodeId) {
-        let mut state = self.state.lock();
-        state.cluster.node_removed(node);
-        state.sequences.forget(node);
-        state.measured.remove(&node);
-        state.memory_victims.forget(node);
-        let State {
-            cluster, trackers, ..
-        } = &mut *state;
-        trackers.retain_known(cluster);
+        self.service.lock().node_removed(node);
     }
 
-    /// An application was added; its run begins.
+    /// An application was submitted; its run begins, and its containers are predicted.
     pub fn application_added(&self, submission: &Submission, now_ms: i64) -> ApplicationId {
-        let key = signature(submission).key;
-        let given = submission_settings(submission);
-        let demands = self.learner.demands(&key, &given);
-        let Submission {
-            id, name, queue, ..
-        } = submission;
-        let application = Application::new(id, name, queue, demands, now_ms);
-        let mut state = self.state.lock();
-        let number = state.cluster.application_added(application);
-        let is_new = !state.runs.is_restored(id);
-        state.runs.begin(number, key.clone(), id, name, now_ms);
-        state.first_asks.expect(number, id);
-        drop(state);
-        self.learner.submitted(Submitted {
-            application: number,
-            record: SubmissionRecord {
-                application_id: id.clone(),
-                application_key: key,
-                application_name: name.clone(),
-                submitted_ms: now_ms,
-                signature: signature_parts(submission),
-                settings: given.0,
-            },
-            is_new,
-        });
-        number
-    }
-
-    /// An application was moved to another queue.
-    pub fn application_moved(&self, application: ApplicationId, queue: &str) {
-        self.state
+        let record = submission_record(submission, now_ms);
+        let given = RunSettings(record.settings.clone());
+        let demands = self.depository.demands(&record.application_key, &given);
+        let submitted = self
+            .service
             .lock()
-            .cluster
-            .application_moved(application, queue);
+            .application_added(record, &submission.queue, demands);
+        let application = submitted.application;
+        self.depository.submitted(submitted);
+        application
     }
 
-    /// An application ended; its run is kept once its last samples are there.
+    /// See [`Service::application_moved`].
+    pub fn application_moved(&self, application: ApplicationId, queue: &str) {
+        self.service.lock().application_moved(application, queue);
+    }
+
+    /// See [`Service::application_removed`].
     pub fn application_removed(&self, application: ApplicationId, succeeded: bool, now_ms: i64) {
-        let until_ms = now_ms + last_samples_ms(self.settings.report_interval_ms);
-        let mut state = self.state.lock();
-        state.cluster.application_removed(application);
-        state.refusals.forget(application);
-        state.first_asks.forget(application);
-        state.trackers.application_removed(application);
-        state.runs.end(application, succeeded, now_ms, until_ms);
+        self.service
+            .lock()
+            .application_removed(application, succeeded, now_ms);
     }
 
-    /// What an application waits for now.
+    /// See [`Service::pending`].
     pub fn pending(&self, application: ApplicationId, ask: Ask, now_ms: i64) {
-        let mut state = self.state.lock();
-        state.cluster.pending(application, ask, now_ms);
-        let asked = state.first_asks.asked(application, &ask, now_ms);
-        drop(state);
+        let asked = self.service.lock().pending(application, ask, now_ms);
         if let Some(asked) = asked {
-            self.learner.asked(asked);
+            self.depository.asked(asked);
         }
     }
 
-    /// See [`Cluster::round`].
+    /// See [`Service::round`].
     pub fn round(&self, node: NodeId, free: Request, now_ms: i64) -> Option<Vec<ApplicationId>> {
-        self.state.lock().cluster.round(node, free, now_ms)
+        self.service.lock().round(node, free, now_ms)
     }
 
     /// Checks and records a container; false when it must not be committed.
     pub fn commit(&self, commit: CommitRequest<'_>, now_ms: i64) -> bool {
-        let mut state = self.state.lock();
-        let known = state.cluster.container(commit.container).is_some();
-        match state.cluster.commit(commit, now_ms) {
-            Commit::Unknown => true,
-            Commit::Refused(refusal) => {
-                count(&self.counters.refused_commits);
-                if state.refusals.is_due(commit.application, now_ms) {
-                    let application = state.cluster.application(commit.application);
-                    let node = state.cluster.node(commit.node);
-                    self.journal.write(Record::Refused {
-                        time_ms: now_ms,
-                        application: application.map(|a| a.id.clone()).unwrap_or_default(),
-                        node: node.map(|n| n.name.clone()).unwrap_or_default(),
-                        reason: refusal.to_string(),
-                    });
-                }
-                false
-            }
-            Commit::Placed(placement) => {
-                // A container that this core did not see start outlived a ResourceManager.
-                if now_ms - commit.start_ms > i64::from(SLOT_MS) {
-                    state.runs.cut_off(commit.application);
-                }
-                if !known {
-                    self.placed(&state.cluster, commit.container, &placement, now_ms);
-                }
-                true
-            }
+        // The journal is written under the lock, so that its records are in the order of events.
+        let mut service = self.service.lock();
+        let committed = service.commit(commit, now_ms);
+        self.write(committed.record);
+        drop(service);
+        if !committed.is_admitted {
+            count(&self.counters.refused_commits);
         }
+        committed.is_admitted
     }
 
-    fn placed(&self, cluster: &Cluster, container: &str, placement: &Placement, now_ms: i64) {
-        count(if placement.reason.is_by_core() {
-            &self.counters.admitted_by_core
-        } else {
-            &self.counters.admitted_by_capacity_scheduler
-        });
-        let Placement {
-            reason,
-            score,
-            container: placed,
-        } = placement;
-        let (Some(application), Some(node)) = (
-            cluster.application(placed.application),
-            cluster.node(placed.node),
-        ) else {
-            return;
-        };
-        self.journal.write(Record::Placed(Box::new(Placed {
-            time_ms: now_ms,
-            application: application.id.clone(),
-            application_name: application.name.clone(),
-            container: container.to_owned(),
-            node: node.name.clone(),
-            reason: reason.name(),
-            by_core: reason.is_by_core(),
-            application_master: placed.kind.is_application_master(),
-            request_priority: placed.kind.priority(),
-            profile: placed.profile.as_deref().map(str::to_owned),
-            score: *score,
-            memory_bytes: placed.request.memory_bytes,
-            vcores: placed.request.vcores,
-            booked_memory_bytes: node.booked.memory_bytes,
-            booked_vcores: node.booked.vcores,
-            physical_memory_bytes: node.registered.memory_bytes,
-            physical_vcores: node.registered.vcores,
-        })));
-    }
-
-    /// A container ended, or its commit was refused elsewhere.
+    /// See [`Service::finished`].
     pub fn finished(&self, container: &str, now_ms: i64) {
-        let until_ms = now_ms + last_samples_ms(self.settings.report_interval_ms);
-        let mut state = self.state.lock();
-        let Some(ended) = state.cluster.finished(container) else {
-            return;
-        };
-        let node = state.cluster.node(ended.node).map(|n| n.name.clone());
-        state.memory_victims.finished(ended.node, container);
-        let State {
-            cluster, trackers, ..
-        } = &mut *state;
-        trackers.finished(cluster, container);
-        state.runs.container_ended(container, ended, until_ms);
-        self.journal.write(Record::Finished {
-            time_ms: now_ms,
-            container: container.to_owned(),
-            node: node.unwrap_or_default(),
-        });
+        let mut service = self.service.lock();
+        let record = service.finished(container, now_ms);
+        self.write(record);
     }
 
-    /// The nodes whose bookable capacity has to change. Also hands on the runs that are complete, and
-    /// what is new of the others.
+    /// An agent's report as it was sent, and the body of the reply.
+    ///
+    /// # Errors
+    /// A report that is refused; nothing of it was taken.
+    pub fn report(
+        &self,
+        node: &str,
+        version: u16,
+        body: &[u8],
+        now_ms: i64,
+    ) -> Result<Vec<u8>, ReportError> {
+        let reply = self.take_report(node, version, body, now_ms);
+        count(match reply {
+            Ok(_) => &self.counters.reports,
+            Err(_) => &self.counters.refused_reports,
+        });
+        reply
+    }
+
+    fn take_report(
+        &self,
+        node: &str,
+        version: u16,
+        body: &[u8],
+        now_ms: i64,
+    ) -> Result<Vec<u8>, ReportError> {
+        let report = decode(version, body)?;
+        let mut service = self.service.lock();
+        let Reported {
+            reply,
+            samples,
+            repeated,
+            records,
+        } = service.report(node, &report, now_ms)?;
+        self.write(records);
+        drop(service);
+        self.counters.samples.fetch_add(samples, Relaxed);
+        self.counters.repeated_samples.fetch_add(repeated, Relaxed);
+        Ok(encode(&reply)?)
+    }
+
+    /// See [`Service::preemption_orders`].
+    pub fn preemption_orders(&self, wait_ms: i64, now_ms: i64) -> Vec<PreemptionOrder> {
+        let mut service = self.service.lock();
+        let (orders, records) = service.preemption_orders(wait_ms, now_ms);
+        self.write(records);
+        orders
+    }
+
+    /// See [`Service::bookable_changes`]. To be called every second or so: everything that is to be
+    /// saved goes to the depository's thread.
     pub fn bookable_changes(&self, limit: usize, now_ms: i64) -> Vec<BookableChange> {
-        let mut state = self.state.lock();
-        let changes = state.cluster.bookable_changes(limit, now_ms);
-        for change in &changes {
-            let node = state.cluster.node(change.node).map(|n| n.name.clone());
-            let raised = change.thousandths > 1_000;
-            self.journal.write(Record::Bookable {
-                time_ms: now_ms,
-                node: node.unwrap_or_default(),
-                ratio: f64::from(change.thousandths) / 1e3,
-                reason: if raised {
-                    "the agent reports"
-                } else {
-                    "the agent does not report"
-                },
-            });
-        }
-        let whole = (self.checkpoints.takes_whole()).then(|| state.runs.take_whole(now_ms));
-        let news = state.runs.take_news(now_ms);
-        let closed = state.runs.take_closed(now_ms);
-        drop(state);
-        self.retainer.tick(now_ms);
+        let mut service = self.service.lock();
+        let (changes, records) = service.bookable_changes(limit, now_ms);
+        self.write(records);
+        let whole = self.depository.wants_whole().then(|| service.whole(now_ms));
+        let due = service.due(now_ms);
+        drop(service);
+        self.depository.prune_if_due(now_ms);
         if let Some(whole) = whole {
-            self.checkpoints.save_whole(whole, now_ms);
+            self.depository.checkpoint_whole(whole, now_ms);
         }
-        if let Some(news) = news {
-            self.checkpoints.save(news, now_ms);
+        if let Some(news) = due.checkpoint {
+            self.depository.checkpoint(news, now_ms);
         }
-        for run in closed {
-            self.learner.learn(run, now_ms);
+        for run in due.ended {
+            self.depository.learn(run, now_ms);
         }
         changes
     }
 
-    /// See [`Cluster::may_preempt`].
+    /// See [`Service::may_preempt`].
     pub fn may_preempt(&self, absolute_capacity: f64, used: Request) -> bool {
-        self.state
-            .lock()
-            .cluster
-            .may_preempt(absolute_capacity, used)
+        self.service.lock().may_preempt(absolute_capacity, used)
     }
 
-    /// Writes all that is known of ended runs into another file, which appears as a whole or not at
-    /// all. It takes as long as the file is large, and holds up no heartbeat.
+    /// Writes everything that is known of ended runs into another file, which appears whole or not at
+    /// all. Takes as long as the file is large, and holds up no heartbeat.
     ///
     /// # Errors
-    /// The file system's, or the depository's; an older file stays then.
+    /// The file system's, or the depository's; an older copy stays then.
     pub fn copy_depository(&self, to: &Path) -> Result<(), SharingError> {
-        self.learner.copy_to(to)
+        self.depository.copy_to(to)
     }
 
-    /// Takes over the runs and models of a copy that are not known here; it holds up no heartbeat.
+    /// Merges the runs and models of a copy into the depository; holds up no heartbeat.
     ///
     /// # Errors
-    /// A damaged copy, a newer schema, or the depository's; what came before the error stays.
+    /// A damaged copy, a newer schema, or the depository's; the runs merged before the error stay.
     pub fn take_over_depository(&self, from: &Path) -> Result<MergeReport, SharingError> {
-        self.learner.take_over(from)
+        self.depository.take_over(from)
     }
 
-    /// What is known and was counted, as JSON.
+    /// The state of the cluster and all counters, as JSON.
     pub fn status(&self, now_ms: i64) -> String {
-        let mut state = self.state.lock();
-        let recording = Recording {
-            runs: state.runs.recording(),
-            resumed: state.runs.resumed(),
-            failed_checkpoints: self.checkpoints.failed(),
-            lost_samples: self.checkpoints.lost(),
+        let service = self.service.lock().status(now_ms);
+        let status = Status {
+            service,
+            profiles: self.depository.profile_count(),
+            depository: self.depository.counters(),
+            counters: &self.counters,
+            journal_dropped: self.journal.dropped(),
         };
-        let learned = Learned {
-            profiles: self.learner.profile_count(),
-            counts: self.learner.counts(),
-        };
-        let State {
-            cluster, measured, ..
-        } = &mut *state;
-        let status = Status::new(
-            cluster,
-            measured,
-            &self.counters,
-            &learned,
-            &recording,
-            self.journal.dropped(),
-            now_ms,
-        );
-        drop(state);
         serde_json::to_string(&status).unwrap_or_else(|error| {
             log::error!("the status cannot be written as JSON: {error}");
             "{}".to_owned()
         })
     }
 
-    /// For the tests of the boundary: panics while the state is locked.
+    /// DepositoryCounters records and hands them to the journal.
+    fn write(&self, records: impl IntoIterator<Item = Record>) {
+        for record in records {
+            self.counters.record(&record);
+            self.journal.write(record);
+        }
+    }
+
+    /// For the tests of the boundary: panics while the service is locked.
     pub fn panic_for_test(&self) {
-        let _state = self.state.lock();
+        let _service = self.service.lock();
         #[allow(clippy::panic)]
         {
             panic!("a panic that a test asked for");

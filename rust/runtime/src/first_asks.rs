@@ -1,11 +1,22 @@
-//! The first executors that an application asks for: how many, and of what size, is known no sooner.
+//! The first ask of an application for executors. Their number and size are not known before.
 
 use std::collections::HashMap;
 
 use elastane_core::cluster::{ApplicationId, Ask};
-use elastane_predict::{EXECUTOR_CORES, EXECUTOR_MEMORY_BYTES, EXECUTORS, Settings};
+use elastane_runs::{EXECUTOR_CORES, EXECUTOR_MEMORY_BYTES, EXECUTORS, RunSettings};
 
-use crate::learner::Asked;
+/// The first ask of an application for executors: they are to be predicted again.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Asked {
+    /// The application.
+    pub application: ApplicationId,
+    /// YARN's id of it.
+    pub application_id: String,
+    /// The settings that the ask adds to those of the submission.
+    pub settings: RunSettings,
+    /// When, in Unix milliseconds.
+    pub now_ms: i64,
+}
 
 /// The applications that have not asked yet.
 #[derive(Default)]
@@ -14,12 +25,11 @@ pub(crate) struct FirstAsks {
 }
 
 impl FirstAsks {
-    /// An application was added.
     pub(crate) fn expect(&mut self, application: ApplicationId, id: &str) {
         self.waited_for.insert(application, id.to_owned());
     }
 
-    /// What is to be made known of this ask; none where it is not the first for executors.
+    /// The settings of this ask; none where it is not the first for executors.
     pub(crate) fn asked(
         &mut self,
         application: ApplicationId,
@@ -39,12 +49,11 @@ impl FirstAsks {
         Some(Asked {
             application,
             application_id,
-            settings: Settings(named.into()),
+            settings: RunSettings(named.into()),
             now_ms,
         })
     }
 
-    /// An application ended.
     pub(crate) fn forget(&mut self, application: ApplicationId) {
         self.waited_for.remove(&application);
     }

@@ -1,8 +1,9 @@
-//! What was decided, as records that a person can be shown.
+//! Decisions, as records for people.
 
 use serde::Serialize;
 
-use elastane_core::Resources;
+use elastane_core::cluster::Placement;
+use elastane_core::{Cluster, Resources};
 
 /// One line of the journal.
 #[derive(Debug, Clone, Serialize)]
@@ -10,7 +11,7 @@ use elastane_core::Resources;
 pub enum Record {
     /// A container was committed.
     Placed(Box<Placed>),
-    /// A container was not committed, because the core refused it.
+    /// The core refused a container.
     Refused {
         /// Unix time in milliseconds.
         time_ms: i64,
@@ -18,7 +19,7 @@ pub enum Record {
         application: String,
         /// YARN's node.
         node: String,
-        /// Which resource lacks, by how much, from when on.
+        /// Which resource is short, by how much, and from when on.
         reason: String,
     },
     /// A container ended.
@@ -41,13 +42,13 @@ pub enum Record {
         /// Why.
         reason: &'static str,
     },
-    /// A container gives way because its node's memory is short, or was to and does not.
+    /// A container gives way because its node is short of memory, or was to give way and does not.
     Preemption(Box<Preemption>),
-    /// The demand of a running container was corrected, or a window for that began or ended.
+    /// The demand of a running container was corrected, or a window for a correction began or ended.
     Reprovision(Box<Reprovision>),
     /// A node's agent reported (only where `journal.usage` is set).
     Node(Box<NodeUsage>),
-    /// A run was kept, and what the profile is made of now.
+    /// A run was saved and its profile made anew.
     Learned {
         /// Unix time in milliseconds.
         time_ms: i64,
@@ -57,15 +58,15 @@ pub enum Record {
         profile: String,
         /// `succeeded`, `failed` or `cut-off`.
         outcome: &'static str,
-        /// How many runs the profile is made of; 0 when there is none.
+        /// The number of runs in the profile; 0 without a profile.
         runs: usize,
     },
 }
 
-/// A correction of what a running container is expected to use.
-#[derive(Debug, Clone, Serialize)]
+/// A correction of a running container's demand.
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct Reprovision {
-    /// Unix time in milliseconds; of a window that ended with its container or node when it opened.
+    /// Unix time in milliseconds. Of a window that ended with its container or node: when it opened.
     pub time_ms: i64,
     /// YARN's node; empty where it is gone.
     pub node: String,
@@ -75,20 +76,20 @@ pub struct Reprovision {
     pub application: String,
     /// `opened`, `measured`, `returned`, `too-little-left` or `unused`.
     pub what: &'static str,
-    /// So many times as long as it should it takes, where it was slow.
+    /// The time taken over the expected time, where the container was slow.
     pub slowness: Option<f64>,
-    /// How that shows: `behind`, it took so much longer than expected for what is done; `throttled`, its CPU
-    /// limit held it back.
+    /// The sign of slowness: `behind`, less progress than expected; `throttled`, held back by its CPU
+    /// limit.
     pub slow: Option<&'static str>,
-    /// What it was predicted to use in the window.
+    /// The predicted use in the window.
     pub predicted: Option<Amounts>,
-    /// What it got beyond that.
+    /// What it was lent beyond the prediction.
     pub lent: Option<Amounts>,
-    /// What it used.
+    /// The measured use.
     pub used: Option<Amounts>,
-    /// What is left of its demand over what was predicted at first: CPU, memory, network, disk.
+    /// The corrected over the first predicted demand: CPU, memory, network, disk.
     pub factors: Option<[f64; 4]>,
-    /// In a sentence, where there is more to say.
+    /// A sentence, for some corrections.
     pub reason: Option<String>,
 }
 
@@ -113,22 +114,58 @@ pub struct Placed {
     pub application_master: bool,
     /// YARN's priority of the request; an application master has none.
     pub request_priority: Option<i32>,
-    /// The key of the profile that its demand comes from; none when it is its request.
+    /// The key of the profile of its demand; none where the demand is the request.
     pub profile: Option<String>,
     /// The policy's score, where the core decided.
     pub score: Option<f64>,
-    /// What was asked for, in bytes.
+    /// The request, in bytes.
     pub memory_bytes: u64,
-    /// What was asked for.
+    /// The request.
     pub vcores: u32,
     /// The sum of the requests on the node, this one included, in bytes.
     pub booked_memory_bytes: u64,
     /// The sum of the requests on the node, this one included.
     pub booked_vcores: u32,
-    /// What the node registered, in bytes.
+    /// The registered size of the node, in bytes.
     pub physical_memory_bytes: u64,
-    /// What the node registered.
+    /// The registered size of the node.
     pub physical_vcores: u32,
+}
+
+impl Placed {
+    pub(crate) fn of(
+        cluster: &Cluster,
+        container: &str,
+        placement: &Placement,
+        now_ms: i64,
+    ) -> Option<Record> {
+        let Placement {
+            reason,
+            score,
+            container: placed,
+        } = placement;
+        let application = cluster.application(placed.application)?;
+        let node = cluster.node(placed.node)?;
+        Some(Record::Placed(Box::new(Self {
+            time_ms: now_ms,
+            application: application.id.clone(),
+            application_name: application.name.clone(),
+            container: container.to_owned(),
+            node: node.name.clone(),
+            reason: reason.name(),
+            by_core: reason.is_by_core(),
+            application_master: placed.kind.is_application_master(),
+            request_priority: placed.kind.priority(),
+            profile: placed.profile.as_deref().map(str::to_owned),
+            score: *score,
+            memory_bytes: placed.request.memory_bytes,
+            vcores: placed.request.vcores,
+            booked_memory_bytes: node.booked.memory_bytes,
+            booked_vcores: node.booked.vcores,
+            physical_memory_bytes: node.registered.memory_bytes,
+            physical_vcores: node.registered.vcores,
+        })))
+    }
 }
 
 /// A container that the agent named because its node's memory is short.
@@ -142,17 +179,17 @@ pub struct Preemption {
     pub container: String,
     /// YARN's application id; none when the container is not known.
     pub application: Option<String>,
-    /// What became of it.
+    /// Its fate.
     pub outcome: PreemptionOutcome,
-    /// What it holds, in bytes.
+    /// Its memory, in bytes.
     pub resident_bytes: u64,
-    /// What the node is short of, in bytes.
+    /// The node's shortage, in bytes.
     pub short_bytes: u64,
     /// Why, in a sentence.
     pub reason: String,
 }
 
-/// What became of a container that the agent named.
+/// The fate of a container that the agent named.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PreemptionOutcome {
@@ -160,7 +197,7 @@ pub enum PreemptionOutcome {
     Told,
     /// It is ended, as preempted.
     Preempted,
-    /// It runs on, though its application master was told.
+    /// It runs on, though its application master was told otherwise.
     Spared,
     /// The core does not agree that it should give way.
     Refused,
@@ -168,7 +205,7 @@ pub enum PreemptionOutcome {
     Observed,
 }
 
-/// What a node used and was planned to use.
+/// A node's measured and planned use.
 #[derive(Debug, Clone, Serialize)]
 pub struct NodeUsage {
     /// Unix time in milliseconds.
@@ -177,9 +214,9 @@ pub struct NodeUsage {
     pub node: String,
     /// Measured over all containers.
     pub used: Amounts,
-    /// Measured over all that is not a container.
+    /// Measured over everything else.
     pub used_by_others: Amounts,
-    /// Shares of time in which processes waited for want of a resource, where the kernel says so.
+    /// Shares of time in which processes waited for a resource, where the kernel reports them.
     pub pressure: Option<Pressure>,
     /// Expected over all containers.
     pub planned: Amounts,
@@ -193,7 +230,7 @@ pub struct NodeUsage {
     pub containers: Vec<ContainerUsage>,
 }
 
-/// What a container used and was planned to use.
+/// A container's measured and planned use.
 #[derive(Debug, Clone, Serialize)]
 pub struct ContainerUsage {
     /// YARN's container id.
@@ -202,15 +239,15 @@ pub struct ContainerUsage {
     pub used: Amounts,
     /// Expected now.
     pub planned: Amounts,
-    /// Share of the time in which a cap held its CPU back, 0 to 1.
+    /// The share of time in which its CPU was throttled, 0 to 1.
     pub cpu_throttled: f32,
-    /// Memory that no file stands behind, in bytes.
+    /// Anonymous memory, in bytes.
     pub anonymous_bytes: u64,
-    /// Pages of files, in bytes.
+    /// Page cache, in bytes.
     pub file_bytes: u64,
-    /// Used part of the heaps of its JVMs, in bytes.
+    /// The used part of the heaps of its JVMs, in bytes.
     pub heap_used_bytes: u64,
-    /// What the heaps of its JVMs have taken from the system, in bytes.
+    /// The committed size of the heaps of its JVMs, in bytes.
     pub heap_committed_bytes: u64,
     /// The weight of CPU in force, in cores.
     pub limit_weight_cores: Option<f32>,

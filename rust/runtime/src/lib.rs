@@ -1,36 +1,34 @@
-//! Core, predictions and depository put together: what the ResourceManager's library and the
-//! simulator run.
+//! Core, predictions and depository put together.
 //!
-//! [`Elastane`] takes events and reports with the time at which they happened and gives decisions.
-//! Nothing here asks a clock. Four threads are its own, so that no heartbeat waits for a disk: one
-//! writes the journal, one writes runs into the depository and makes profiles of them, one saves what
-//! is recorded of running applications, and one removes old runs.
+//! [`Service`] takes events and reports with the time at which they happened, and gives decisions and
+//! effects. It does no I/O, reads no clock and has no threads; a simulator can drive it. [`Elastane`]
+//! is the service in production, with its files and threads: no heartbeat waits for a disk.
 
 mod amounts;
-mod checkpoint;
+mod counters;
+mod depository;
 mod elastane;
 mod first_asks;
 mod journal;
-mod learner;
 mod measured;
 mod memory_victims;
 mod progress;
 mod refusals;
-mod renewal;
 mod report;
 mod reprovisioning;
-mod retention;
 mod runs;
+mod service;
 mod settings;
 mod status;
-mod substitute;
 mod writer;
 
+pub use crate::depository::SharingError;
 pub use crate::elastane::{Elastane, OpenError};
 pub use amounts::AmountError;
 pub use elastane_store::MergeReport;
 pub use journal::{Placed, Preemption, PreemptionOutcome, Record, Reprovision};
-pub use learner::SharingError;
 pub use memory_victims::PreemptionOrder;
 pub use report::ReportError;
-pub use settings::{Settings, SettingsError};
+pub use service::{Asked, Committed, Due, Reported, Service, Submitted, submission_record};
+pub use settings::{RuntimeSettings, ServiceSettings, SettingsError};
+pub use status::ServiceStatus;

@@ -1,4 +1,4 @@
-//! What the newest report of a node says of it, for `status`.
+//! The newest measurements of a node, for `status`.
 
 use elastane_protocol::Report;
 use serde::Serialize;
@@ -6,15 +6,14 @@ use serde::Serialize;
 use crate::amounts::{used, used_by_others};
 use crate::journal::{Amounts, Pressure};
 
-/// What a node's agent measured last.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Measured {
     used: Amounts,
     used_by_others: Amounts,
-    /// The largest share of time in which a cap held back the CPU of one of its containers.
+    /// The largest share of time in which a container's CPU was throttled.
     cpu_throttled: f32,
     pressure: Option<Pressure>,
-    /// Containers that the agent wants to give way.
+    /// The number of containers that the agent asks to give way.
     memory_victims: usize,
 }
 

@@ -1,8 +1,8 @@
-//! Who gives way when a node's memory runs short.
+//! Containers that give way when a node runs short of memory.
 //!
-//! The agent names containers; one is preempted only if the core's own books agree. First its
-//! application master is told, and after CapacityScheduler's wait it ends, unless the agent does not
-//! name it any more.
+//! The agent names containers. One of them is preempted if the core's own books agree: its application
+//! master is told, and after CapacityScheduler's wait the container ends, unless the agent stopped
+//! naming it.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -10,24 +10,24 @@ use elastane_core::cluster::{Cluster, Container, NodeId};
 use elastane_protocol::MemoryVictim;
 use serde::Serialize;
 
-use crate::journal::{Preemption, PreemptionOutcome as Outcome, Record};
+use crate::journal::{Preemption, PreemptionOutcome, Record};
 
-/// One container of a node at a time, and the next no sooner than this: what an ending process
-/// gives back is seen one or two reports later, and until then two would end where one was enough.
+/// One container of a node at a time, and the next after this time: the memory of a process that ends
+/// shows one or two reports later, and sooner two would end where one is enough.
 const BETWEEN_ORDERS_MS: i64 = 10_000;
 
-/// What the ResourceManager is to do.
+/// An order to the ResourceManager.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PreemptionOrder {
     /// YARN's container id.
     pub container: String,
-    /// Whether it is to end now; otherwise its application master is told.
+    /// Whether the container is to end now; otherwise its application master is told.
     pub kill: bool,
-    /// Why, in a sentence.
+    /// The reason, in a sentence.
     pub reason: String,
 }
 
-/// What is under way on each node whose memory is short.
+/// The nodes that are short of memory.
 #[derive(Default)]
 pub(crate) struct MemoryVictims {
     nodes: BTreeMap<NodeId, Short>,
@@ -38,19 +38,19 @@ struct Short {
     chosen: Option<Chosen>,
     next_order_ms: i64,
     named_ms: i64,
-    /// What the journal has said of containers while they are named.
-    said: HashSet<String>,
+    /// The named containers that the journal has a record of.
+    journaled: HashSet<String>,
 }
 
 struct Chosen {
     victim: MemoryVictim,
     told_ms: Option<i64>,
-    /// When it is ordered to end once more, should it still be there.
+    /// When the order to end is repeated, if the container is still there.
     kill_again_ms: Option<i64>,
 }
 
 impl MemoryVictims {
-    /// Takes what a report names, and returns what is to be said about it.
+    /// Takes the containers that a report names; gives records for the journal.
     pub(crate) fn named(
         &mut self,
         cluster: &Cluster,
@@ -62,50 +62,29 @@ impl MemoryVictims {
         let Some(short) = self.short(node, victims) else {
             return records;
         };
+        let mut log = |victim: &MemoryVictim, outcome, reason: String| {
+            records.push(record(cluster, node, victim, outcome, reason, now_ms));
+        };
         short.named_ms = now_ms;
         short
-            .said
-            .retain(|said| victims.iter().any(|victim| victim.container == *said));
+            .journaled
+            .retain(|id| victims.iter().any(|victim| victim.container == *id));
         if let Some((spared, why)) = short.drop_settled(cluster, node, victims) {
-            let reason = why.to_owned();
-            records.push(record(
-                cluster,
-                node,
-                &spared,
-                Outcome::Spared,
-                reason,
-                now_ms,
-            ));
+            log(&spared, PreemptionOutcome::Spared, why.to_owned());
         }
         let acts = cluster.decides(node, now_ms);
         let mut choice = None;
         for victim in victims {
-            match judge(cluster, node, &victim.container) {
+            let (outcome, reason) = match judge(cluster, node, &victim.container) {
                 Ok(_) if acts => {
                     choice.get_or_insert(victim);
+                    continue;
                 }
-                Ok(reason) if short.said.insert(victim.container.clone()) => {
-                    records.push(record(
-                        cluster,
-                        node,
-                        victim,
-                        Outcome::Observed,
-                        reason,
-                        now_ms,
-                    ));
-                }
-                Err(why) if short.said.insert(victim.container.clone()) => {
-                    let reason = why.to_owned();
-                    records.push(record(
-                        cluster,
-                        node,
-                        victim,
-                        Outcome::Refused,
-                        reason,
-                        now_ms,
-                    ));
-                }
-                Ok(_) | Err(_) => {}
+                Ok(reason) => (PreemptionOutcome::Observed, reason),
+                Err(why) => (PreemptionOutcome::Refused, why.to_owned()),
+            };
+            if short.journaled.insert(victim.container.clone()) {
+                log(victim, outcome, reason);
             }
         }
         if let Some(victim) = choice
@@ -125,7 +104,7 @@ impl MemoryVictims {
         records
     }
 
-    /// The state of a node; none where nothing is short and nothing was.
+    /// The state of a node; none for a node that neither is nor was short of memory.
     fn short(&mut self, node: NodeId, victims: &[MemoryVictim]) -> Option<&mut Short> {
         if victims.is_empty() {
             self.nodes.get_mut(&node)
@@ -134,8 +113,8 @@ impl MemoryVictims {
         }
     }
 
-    /// What the ResourceManager is to do now, with `wait_ms` between telling an application master
-    /// and the end of its container, and what is to be said about it.
+    /// The orders that are due now, with `wait_ms` between telling an application master and ending its
+    /// container; and records for the journal.
     pub(crate) fn orders(
         &mut self,
         cluster: &Cluster,
@@ -149,7 +128,7 @@ impl MemoryVictims {
                 continue;
             };
             let is_fresh = now_ms.saturating_sub(short.named_ms) <= fresh_for_ms;
-            // What runs has changed since the report, perhaps.
+            // Containers may have started or ended since the report.
             let judged = judge(cluster, *node, &chosen.victim.container);
             let (true, true, Ok(reason)) = (is_fresh, cluster.decides(*node, now_ms), judged)
             else {
@@ -168,9 +147,9 @@ impl MemoryVictims {
                 ),
             });
             let outcome = if kill {
-                Outcome::Preempted
+                PreemptionOutcome::Preempted
             } else {
-                Outcome::Told
+                PreemptionOutcome::Told
             };
             records.push(record(cluster, *node, victim, outcome, reason, now_ms));
         }
@@ -181,21 +160,21 @@ impl MemoryVictims {
         self.nodes.remove(&node);
     }
 
-    /// A container ended: another one may be chosen when it is time.
+    /// A container ended; another one may be chosen once [`BETWEEN_ORDERS_MS`] is over.
     pub(crate) fn finished(&mut self, node: NodeId, container: &str) {
         if let Some(short) = self.nodes.get_mut(&node)
             && let Some(chosen) = &short.chosen
             && chosen.victim.container == container
         {
             short.chosen = None;
-            // The agent may name it once more.
-            short.said.insert(container.to_owned());
+            // The next report of the agent may still name it.
+            short.journaled.insert(container.to_owned());
         }
     }
 }
 
 impl Short {
-    /// Brings the chosen one up to date; returns it, and why, where it is not to give way any more.
+    /// Updates the chosen container; gives it, and the reason, where it no longer has to give way.
     fn drop_settled(
         &mut self,
         cluster: &Cluster,
@@ -216,7 +195,7 @@ impl Short {
 }
 
 impl Chosen {
-    /// Whether it is to end; none when there is nothing to do now.
+    /// Whether the container is to end; none when nothing is due now.
     fn next_step(&mut self, wait_ms: i64, now_ms: i64) -> Option<bool> {
         match (self.told_ms, self.kill_again_ms) {
             (None, _) => {
@@ -235,7 +214,7 @@ impl Chosen {
     }
 }
 
-/// Why this container may be preempted, or why not.
+/// The reason why a container may be preempted, or why not.
 fn judge(cluster: &Cluster, node: NodeId, container: &str) -> Result<String, &'static str> {
     if cluster
         .container(container)
@@ -269,7 +248,7 @@ fn record(
     cluster: &Cluster,
     node: NodeId,
     victim: &MemoryVictim,
-    outcome: Outcome,
+    outcome: PreemptionOutcome,
     reason: String,
     now_ms: i64,
 ) -> Record {

@@ -1,4 +1,4 @@
-//! How far containers are, from what they used so far.
+//! The progress of containers, estimated from their use so far.
 
 use std::collections::HashMap;
 
@@ -10,12 +10,12 @@ use elastane_protocol::Report;
 
 use crate::amounts::used_in;
 
-/// The first sample of a container that began longer after its start is not the first: it outlived
-/// a ResourceManager, and what it used before is not known.
+/// A container whose first sample began later than this outlived a ResourceManager, and its use before
+/// is not known.
 const FIRST_WITHIN_MS: i64 = 60_000;
 
-/// A container that ends with less than this done leaves work to the next one of its kind. Above, it
-/// is as far as progress is known.
+/// A container that ends with less progress leaves work to the next one of its kind. Progress is not
+/// known more exactly than this.
 const UNFINISHED: f64 = 0.9;
 
 /// Containers of one kind of an application.
@@ -25,24 +25,23 @@ type Siblings = (ApplicationId, ContainerKind);
 #[derive(Default)]
 pub(crate) struct Trackers {
     by_container: HashMap<String, Tracked>,
-    /// How far those were that ended unfinished and that no other has taken over from yet.
+    /// The progress of containers that ended unfinished and that no other has taken over from yet.
     unfinished: HashMap<Siblings, Vec<f64>>,
 }
 
 struct Tracked {
     siblings: Siblings,
     start_ms: i64,
-    /// None where the beginning was not seen.
+    /// None for a container whose beginning was not seen.
     follower: Option<Follower>,
-    /// As it was said last.
+    /// The latest that was told to the cluster.
     progress: f64,
     /// When the newest sample ended.
     to_ms: i64,
 }
 
 impl Trackers {
-    /// Tells the cluster what a report says of each container that a prediction is known of: what it
-    /// used, and how far it is by that.
+    /// Tells the cluster the use and the progress of each reported container that has a prediction.
     pub(crate) fn follow(&mut self, cluster: &mut Cluster, report: &Report, now_ms: i64) {
         for samples in &report.containers {
             let id = samples.container.as_str();
@@ -65,8 +64,8 @@ impl Trackers {
         }
     }
 
-    /// Takes in a sample; false where it has arrived before, or nothing is predicted. `factors` is what
-    /// the container's demand was corrected by.
+    /// Takes in a sample; false where it has arrived before, or the container has no prediction.
+    /// `factors` are the corrections of the container's demand.
     fn observe(&mut self, cluster: &Cluster, id: &str, sample: Used, factors: Resources) -> bool {
         let Some(tracked) = self.by_container.get_mut(id) else {
             let (Some(container), Some(demand)) =
@@ -87,7 +86,7 @@ impl Trackers {
             self.by_container.insert(id.to_owned(), tracked);
             return true;
         };
-        // Ages of a sample that is sent again differ by what is on the way.
+        // The age of a repeated sample varies by its time on the way.
         let middle_ms = i64::midpoint(sample.from_ms, sample.to_ms);
         if middle_ms <= tracked.to_ms {
             return false;
@@ -96,8 +95,8 @@ impl Trackers {
         true
     }
 
-    /// Of a container that starts: where one of its kind ended unfinished, it may go on where those
-    /// are that still run.
+    /// The follower of a container that starts. Where one of its kind ended unfinished, the new one may
+    /// go on at the progress of those that still run.
     fn follower(&mut self, container: &Container, demand: &Demand) -> Follower {
         let whole = || Follower::Whole(Box::new(Tracker::of_demand(demand)));
         let siblings = (container.application, container.kind);
@@ -126,12 +125,12 @@ impl Trackers {
         }
     }
 
-    /// No other container of it will start.
+    /// No other container of the application will start.
     pub(crate) fn application_removed(&mut self, application: ApplicationId) {
         self.unfinished.retain(|(of, _), _| *of != application);
     }
 
-    /// Forgets those that are gone without having finished, as with their node.
+    /// Forgets containers that disappeared with their node.
     pub(crate) fn retain_known(&mut self, cluster: &Cluster) {
         let unfinished = &mut self.unfinished;
         self.by_container.retain(|id, tracked| {
@@ -157,10 +156,10 @@ fn note_unfinished(
     }
 }
 
-/// Says how far a container is.
+/// Estimates the progress of one container.
 enum Follower {
     Whole(Box<Tracker>),
-    /// It may have taken over from one that ended unfinished.
+    /// Of a container that may have taken over from another.
     Late(Box<LateTracker>),
 }
 
@@ -174,8 +173,8 @@ impl Follower {
 }
 
 impl Tracked {
-    /// Where a sample is missing, as much is taken to have been used as in the one after it. One that
-    /// wants more at a time than was predicted has not done more for that.
+    /// A missing sample counts as the one after it. Use beyond the prediction, by the corrected factor,
+    /// is no progress.
     fn take(&mut self, sample: Used, factors: Resources) {
         let usage = sample.usage.zip(factors, |used, factor| used / factor);
         let length_ms = sample.to_ms.saturating_sub(self.to_ms);

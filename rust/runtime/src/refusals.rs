@@ -1,10 +1,10 @@
-//! Refused commits in the journal: CapacityScheduler may propose the same one many times a second.
+//! Limits refused commits in the journal: CapacityScheduler may repeat one many times a second.
 
 use std::collections::HashMap;
 
 use elastane_core::cluster::ApplicationId;
 
-/// Each application's refusals are written at most so often.
+/// The least interval of one application's refusals in the journal.
 const EVERY_MS: i64 = 1_000;
 
 /// When a refusal of each application was last written.
@@ -14,7 +14,7 @@ pub(crate) struct Refusals {
 }
 
 impl Refusals {
-    /// Whether this one is to be written; then it counts as written.
+    /// Whether this refusal is to be written; then it counts as written.
     pub(crate) fn is_due(&mut self, application: ApplicationId, now_ms: i64) -> bool {
         let due = self
             .written_ms

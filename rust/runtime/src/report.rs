@@ -1,4 +1,4 @@
-//! An agent's report: into runs and the cluster, and the plan that goes back.
+//! An agent's report: its samples go to runs and cluster, and a plan goes back.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use crate::amounts::{AmountError, used, used_by_others};
 use crate::journal::{ContainerUsage, NodeUsage};
 use crate::runs::Runs;
 
-/// Why a report was refused. Nothing of it was taken.
+/// Why a report was refused; nothing of it was taken.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReportError {
     /// A node that did not register.
@@ -19,19 +19,19 @@ pub enum ReportError {
     /// A body that cannot be read.
     #[error(transparent)]
     Body(#[from] BodyError),
-    /// A number that no sensor can have meant.
+    /// A number that no sensor can have measured.
     #[error(transparent)]
     Amount(#[from] AmountError),
 }
 
-/// Which samples of each agent have arrived.
+/// The newest sample of each agent that has arrived.
 #[derive(Default)]
 pub(crate) struct Sequences {
     newest: HashMap<NodeId, (u64, u64)>,
 }
 
 impl Sequences {
-    /// The newest sequence number that has arrived before this report.
+    /// 0 before the first report of this run of the agent.
     fn newest(&self, node: NodeId, agent_run: u64) -> u64 {
         match self.newest.get(&node) {
             Some((run, sequence)) if *run == agent_run => *sequence,
@@ -48,13 +48,8 @@ impl Sequences {
     }
 }
 
-/// What a report brought.
-pub(crate) struct Ingested {
-    pub(crate) samples: u64,
-    pub(crate) repeated: u64,
-}
-
-/// Samples into the runs they belong to; those that have arrived before are passed over.
+/// Adds samples to the runs of their containers. Gives the number of new samples, and of those that
+/// had arrived before.
 pub(crate) fn ingest(
     cluster: &mut Cluster,
     runs: &mut Runs,
@@ -62,12 +57,9 @@ pub(crate) fn ingest(
     node: NodeId,
     report: &Report,
     now_ms: i64,
-) -> Ingested {
+) -> (u64, u64) {
     let newest = sequences.newest(node, report.agent_run);
-    let mut ingested = Ingested {
-        samples: 0,
-        repeated: 0,
-    };
+    let (mut new_samples, mut repeated) = (0, 0);
     for samples in &report.containers {
         let id = samples.container.as_str();
         let known = cluster.container(id).or_else(|| runs.departed(id)).cloned();
@@ -76,21 +68,21 @@ pub(crate) fn ingest(
         };
         for sample in &samples.samples {
             if sample.sequence <= newest {
-                ingested.repeated += 1;
+                repeated += 1;
                 continue;
             }
             runs.add(id, &container, sample, now_ms - i64::from(sample.age_ms));
-            ingested.samples += 1;
+            new_samples += 1;
         }
         if let Some(last) = samples.samples.last() {
             cluster.measured_memory(id, last.usage.memory_bytes as f64);
         }
     }
     sequences.arrived(node, report.agent_run, report.sequence.max(newest));
-    ingested
+    (new_samples, repeated)
 }
 
-/// The plan for every container of a node; none unless the core decides about it.
+/// The plans of all containers of a node; none unless the core decides about the node.
 pub(crate) fn reply(
     cluster: &Cluster,
     settings: &PlanSettings,
@@ -117,7 +109,7 @@ pub(crate) fn reply(
     }
 }
 
-/// What the journal says about a report.
+/// The journal's record of a report.
 pub(crate) fn node_usage(
     cluster: &Cluster,
     entry: &NodeEntry,

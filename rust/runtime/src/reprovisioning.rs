@@ -1,23 +1,16 @@
-//! What was corrected about running containers, counted and as records of the journal.
+//! Corrections of running containers, as records of the journal.
 
 use elastane_core::Cluster;
 use elastane_core::reprovision::{Correction, Reprovisioned};
 
 use crate::journal::{Record, Reprovision};
-use crate::status::{Counters, count};
 
-/// What was corrected since this was last asked.
-pub(crate) fn records(cluster: &mut Cluster, counters: &Counters) -> Vec<Record> {
+/// The corrections since the last call.
+pub(crate) fn records(cluster: &mut Cluster) -> Vec<Record> {
     let done = cluster.take_reprovisioned();
-    let records = done.iter().map(|done| {
-        match done.what {
-            Correction::Opened { .. } => count(&counters.reprovision_windows),
-            Correction::Measured { .. } => count(&counters.reprovision_measured),
-            Correction::Reschedule { .. } => count(&counters.reprovision_too_little_left),
-            Correction::Returned { .. } | Correction::Unused { .. } => {}
-        }
-        Record::Reprovision(Box::new(record(cluster, done)))
-    });
+    let records = done
+        .iter()
+        .map(|done| Record::Reprovision(Box::new(record(cluster, done))));
     records.collect()
 }
 
@@ -29,14 +22,7 @@ fn record(cluster: &Cluster, done: &Reprovisioned) -> Reprovision {
         node: node.unwrap_or_default(),
         container: done.container.to_string(),
         application: application.map_or_else(String::new, |application| application.id.clone()),
-        what: "",
-        slowness: None,
-        slow: None,
-        predicted: None,
-        lent: None,
-        used: None,
-        factors: None,
-        reason: None,
+        ..Reprovision::default()
     };
     match done.what {
         Correction::Opened {

@@ -1,57 +1,50 @@
-//! The runs that are being recorded: one for each application.
+//! The runs that are being recorded, one for each application.
 
 use std::collections::HashMap;
 
 use elastane_core::SLOT_MS;
 use elastane_core::cluster::{ApplicationId, Container};
-use elastane_predict::{MOST_EXECUTOR_KINDS, Outcome, Run, RunRecorder};
 use elastane_protocol::Sample;
-use elastane_store::{self as store, Event};
+use elastane_runs::{MOST_EXECUTOR_KINDS, OpenRun, Outcome, Run, RunEvent};
 
 use crate::amounts::used;
 
-/// How often what is new is handed on to be saved.
+/// The interval of checkpoints.
 const CHECKPOINT_MS: i64 = 3_000;
 
-/// Agents keep their samples for two minutes: what lies before a longer break is lost.
+/// Agents keep samples for two minutes; a longer break loses samples.
 const LONGEST_BREAK_MS: i64 = 120_000;
 
-/// After so long the application of a restored run does not come back.
+/// A restored run whose application has not come back by then is dropped.
 const GONE_AFTER_MS: i64 = 600_000;
 
-/// The applications that run, and those that ended while their last samples are on the way.
+/// Runs of running applications, and of those that ended while their last samples are on the way.
 #[derive(Default)]
 pub(crate) struct Runs {
-    open: HashMap<ApplicationId, OpenRun>,
+    open: HashMap<ApplicationId, Recording>,
     closing: HashMap<ApplicationId, (i64, OpenRun)>,
     departed: HashMap<String, (i64, Container)>,
-    /// What an earlier process recorded of applications that have not come back yet.
-    restored: HashMap<String, store::OpenRun>,
-    /// When this process was first asked for what is new, and when it was last handed on.
+    /// Runs that an earlier process recorded, of applications that have not come back yet.
+    restored: HashMap<String, OpenRun>,
+    /// The times of the first and the latest checkpoint of this process.
     first_ms: Option<i64>,
     handed_on_ms: Option<i64>,
     /// When something last happened.
     latest_ms: i64,
-    /// What is not handed on yet.
-    news: Vec<Event>,
+    /// Changes since the latest checkpoint.
+    news: Vec<RunEvent>,
     resumed: u64,
 }
 
-struct OpenRun {
-    key: String,
-    id: String,
-    name: String,
-    started_ms: i64,
-    ended_ms: i64,
-    outcome: Outcome,
+struct Recording {
+    run: OpenRun,
     /// An earlier process recorded its beginning.
     is_resumed: bool,
-    recorder: RunRecorder,
 }
 
 impl Runs {
-    /// With what an earlier process recorded of applications that run on.
-    pub(crate) fn restored(runs: Vec<store::OpenRun>) -> Self {
+    /// With the runs of an earlier process whose applications may still run.
+    pub(crate) fn restored(runs: Vec<OpenRun>) -> Self {
         let restored = runs
             .into_iter()
             .map(|run| (run.application_id.clone(), run));
@@ -75,66 +68,53 @@ impl Runs {
         now_ms: i64,
     ) {
         self.latest_ms = now_ms;
-        let mut run = OpenRun {
-            key,
-            id: id.to_owned(),
-            name: name.to_owned(),
-            started_ms: now_ms,
-            ended_ms: now_ms,
-            outcome: Outcome::Succeeded,
-            is_resumed: false,
-            recorder: RunRecorder::new(),
+        let earlier = self.restored.remove(id);
+        let is_resumed = earlier.is_some();
+        let run = OpenRun {
+            application_id: id.to_owned(),
+            application_key: key,
+            application_name: name.to_owned(),
+            ..earlier.unwrap_or_else(|| OpenRun::begun(now_ms))
         };
-        match self.restored.remove(id) {
-            Some(earlier) => {
-                self.resumed += 1;
-                run.started_ms = earlier.started_ms;
-                run.outcome = earlier.outcome;
-                run.is_resumed = true;
-                run.recorder = earlier.recorder;
-                // One that still waits for its first container has missed nothing.
-                let has_samples = !run.recorder.is_empty();
-                self.open.insert(application, run);
-                if has_samples && now_ms - earlier.sampled_ms > LONGEST_BREAK_MS {
-                    self.cut(application);
-                }
-            }
-            None => {
-                self.news.push(Event::Begun {
-                    application_id: run.id.clone(),
-                    application_key: run.key.clone(),
-                    application_name: run.name.clone(),
-                    started_ms: run.started_ms,
-                });
-                self.open.insert(application, run);
-            }
+        if is_resumed {
+            self.resumed += 1;
+        } else {
+            self.news.push(RunEvent::Begun {
+                application_id: run.application_id.clone(),
+                application_key: run.application_key.clone(),
+                application_name: run.application_name.clone(),
+                started_ms: run.started_ms,
+            });
+        }
+        // An application without a container yet has missed no sample.
+        let has_gap = !run.recorder.is_empty() && now_ms - run.sampled_ms > LONGEST_BREAK_MS;
+        self.open.insert(application, Recording { run, is_resumed });
+        if has_gap {
+            self.cut(application);
         }
     }
 
-    /// A container of this run outlived a ResourceManager. Unless that one recorded it, the run's
-    /// beginning was not seen, so nothing is to be learned from it.
+    /// A container of this run outlived a ResourceManager. Unless that ResourceManager recorded the run,
+    /// its beginning was not seen and nothing is learned from it.
     pub(crate) fn cut_off(&mut self, application: ApplicationId) {
-        if self
-            .open
-            .get(&application)
-            .is_some_and(|run| !run.is_resumed)
-        {
+        let recording = self.open.get(&application);
+        if recording.is_some_and(|it| !it.is_resumed) {
             self.cut(application);
         }
     }
 
     fn cut(&mut self, application: ApplicationId) {
-        if let Some(run) = self.open.get_mut(&application)
+        if let Some(Recording { run, .. }) = self.open.get_mut(&application)
             && run.outcome != Outcome::CutOff
         {
             run.outcome = Outcome::CutOff;
-            self.news.push(Event::CutOff {
-                application_id: run.id.clone(),
+            self.news.push(RunEvent::CutOff {
+                application_id: run.application_id.clone(),
             });
         }
     }
 
-    /// The application ended; samples are taken until `until_ms`.
+    /// The application ended; its samples count until `until_ms`.
     pub(crate) fn end(
         &mut self,
         application: ApplicationId,
@@ -142,14 +122,14 @@ impl Runs {
         now_ms: i64,
         until_ms: i64,
     ) {
-        if let Some(mut run) = self.open.remove(&application) {
+        if let Some(Recording { mut run, .. }) = self.open.remove(&application) {
             self.latest_ms = now_ms;
-            run.ended_ms = now_ms;
+            run.ended_ms = Some(now_ms);
             if !succeeded && run.outcome == Outcome::Succeeded {
                 run.outcome = Outcome::Failed;
             }
-            self.news.push(Event::Ended {
-                application_id: run.id.clone(),
+            self.news.push(RunEvent::Ended {
+                application_id: run.application_id.clone(),
                 ended_ms: now_ms,
                 outcome: run.outcome,
             });
@@ -157,8 +137,8 @@ impl Runs {
         }
     }
 
-    /// What is new since the last time, once that was a while ago.
-    pub(crate) fn take_news(&mut self, now_ms: i64) -> Option<Vec<Event>> {
+    /// The changes since the latest checkpoint, if the next one is due.
+    pub(crate) fn take_news(&mut self, now_ms: i64) -> Option<Vec<RunEvent>> {
         let first_ms = *self.first_ms.get_or_insert(now_ms);
         if self
             .handed_on_ms
@@ -173,22 +153,24 @@ impl Runs {
         self.take_all_news()
     }
 
-    /// What is new since the last time.
-    pub(crate) fn take_all_news(&mut self) -> Option<Vec<Event>> {
+    /// The changes since the latest checkpoint.
+    pub(crate) fn take_all_news(&mut self) -> Option<Vec<RunEvent>> {
         (!self.news.is_empty()).then(|| std::mem::take(&mut self.news))
     }
 
-    /// All that is recorded, where what was handed on before is not saved.
-    pub(crate) fn take_whole(&mut self, now_ms: i64) -> Vec<Event> {
-        // It is in there.
+    /// The whole state of all runs, for a depository that lacks earlier checkpoints.
+    pub(crate) fn take_whole(&mut self, now_ms: i64) -> Vec<RunEvent> {
+        // The whole state contains the changes.
         self.news.clear();
         self.handed_on_ms = Some(now_ms);
-        let open = self.open.values().map(|run| run.whole(None, now_ms));
-        let closing = self.closing.values();
-        let closing = closing.map(|(_, run)| run.whole(Some(run.ended_ms), now_ms));
-        let restored = self.restored.values().cloned();
-        let whole = open.chain(closing).chain(restored);
-        whole.map(|run| Event::Whole(Box::new(run))).collect()
+        let open = self.open.values().map(|recording| &recording.run);
+        let recorded = open.chain(self.closing.values().map(|(_, run)| run));
+        let recorded = recorded.map(|run| OpenRun {
+            sampled_ms: now_ms,
+            ..run.clone()
+        });
+        let whole = recorded.chain(self.restored.values().cloned());
+        whole.map(|run| RunEvent::Whole(Box::new(run))).collect()
     }
 
     /// When something last happened.
@@ -198,12 +180,12 @@ impl Runs {
 
     fn drop_restored(&mut self) {
         for application_id in std::mem::take(&mut self.restored).into_keys() {
-            log::warn!("{application_id} did not come back, what was recorded of it is dropped");
-            self.news.push(Event::Dropped { application_id });
+            log::warn!("{application_id} did not come back: its run is dropped");
+            self.news.push(RunEvent::Dropped { application_id });
         }
     }
 
-    /// A container ended; its last samples are taken until `until_ms`.
+    /// A container ended; its samples count until `until_ms`.
     pub(crate) fn container_ended(&mut self, id: &str, container: Container, until_ms: i64) {
         self.departed.insert(id.to_owned(), (until_ms, container));
     }
@@ -216,7 +198,7 @@ impl Runs {
     /// Adds a sample that was closed at `end_ms`.
     pub(crate) fn add(&mut self, id: &str, container: &Container, sample: &Sample, end_ms: i64) {
         let run = match self.open.get_mut(&container.application) {
-            Some(run) => run,
+            Some(recording) => &mut recording.run,
             None => match self.closing.get_mut(&container.application) {
                 Some((_, run)) => run,
                 None => return,
@@ -225,8 +207,8 @@ impl Runs {
         let since_start_ms = end_ms - container.start_ms;
         let used = used(&sample.usage);
         self.latest_ms = self.latest_ms.max(end_ms);
-        self.news.push(Event::Sampled {
-            application_id: run.id.clone(),
+        self.news.push(RunEvent::Sampled {
+            application_id: run.application_id.clone(),
             container: id.to_owned(),
             kind: container.kind,
             sample_end_since_start_ms: since_start_ms,
@@ -240,20 +222,13 @@ impl Runs {
     /// The runs whose last samples have arrived by now.
     pub(crate) fn take_closed(&mut self, now_ms: i64) -> Vec<Run> {
         self.departed.retain(|_, (until_ms, _)| *until_ms > now_ms);
-        let closed: Vec<_> = self
+        let closed = self
             .closing
-            .iter()
-            .filter(|(_, (until_ms, _))| *until_ms <= now_ms)
-            .map(|(application, _)| *application)
-            .collect();
-        closed
-            .into_iter()
-            .filter_map(|application| self.closing.remove(&application))
-            .map(|(_, run)| run.into_run())
-            .collect()
+            .extract_if(|_, (until_ms, _)| *until_ms <= now_ms);
+        closed.map(|(_, (_, run))| into_run(run)).collect()
     }
 
-    /// Every run that ended, whether or not its last samples have arrived.
+    /// Every run that ended, also those whose last samples have not arrived.
     pub(crate) fn take_ended(&mut self) -> Vec<Run> {
         self.take_closed(i64::MAX)
     }
@@ -262,49 +237,25 @@ impl Runs {
         self.open.len()
     }
 
-    /// How many runs an earlier process began.
+    /// The number of runs that an earlier process began.
     pub(crate) fn resumed(&self) -> u64 {
         self.resumed
     }
 }
 
-impl OpenRun {
-    /// As it is saved at this time.
-    fn whole(&self, ended_ms: Option<i64>, now_ms: i64) -> store::OpenRun {
-        store::OpenRun {
-            application_id: self.id.clone(),
-            application_key: self.key.clone(),
-            application_name: self.name.clone(),
-            started_ms: self.started_ms,
-            ended_ms,
-            outcome: self.outcome,
-            sampled_ms: now_ms,
-            recorder: self.recorder.clone(),
-        }
+fn into_run(run: OpenRun) -> Run {
+    let left_out = run.recorder.left_out();
+    if left_out > 0 {
+        log::info!(
+            "{left_out} samples of {} are not recorded: they came late, have impossible amounts, or \
+             are of executors at more than {MOST_EXECUTOR_KINDS} priorities",
+            run.application_id
+        );
     }
-
-    fn into_run(self) -> Run {
-        let left_out = self.recorder.left_out();
-        if left_out > 0 {
-            log::info!(
-                "{left_out} samples of {} are not recorded: they came late, say nothing that can be, \
-                 or are of executors at more than {MOST_EXECUTOR_KINDS} priorities",
-                self.id
-            );
-        }
-        Run {
-            application_key: self.key,
-            application_id: self.id,
-            application_name: self.name,
-            started_ms: self.started_ms,
-            ended_ms: self.ended_ms,
-            outcome: self.outcome,
-            series: self.recorder.series(),
-        }
-    }
+    run.into_run()
 }
 
-/// How long samples of something that ended may still arrive: two reports and one slot.
+/// Samples of an ended container may arrive for two reports and one slot.
 pub(crate) fn last_samples_ms(report_interval_ms: i64) -> i64 {
     2 * report_interval_ms + i64::from(SLOT_MS)
 }

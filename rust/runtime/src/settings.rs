@@ -1,24 +1,21 @@
-//! `yarn.scheduler.elastane.*`, as the ResourceManager's configuration has it.
+//! `yarn.scheduler.elastane.*` in the ResourceManager's configuration.
+
+mod keys;
+mod service;
 
 use std::collections::BTreeMap;
-use std::fmt::Display;
-use std::ops::RangeInclusive;
 use std::path::PathBuf;
-use std::str::FromStr;
 
-use elastane_core::ClusterSettings;
-use elastane_core::fit::Peaks;
-use elastane_core::plan::PlanSettings;
-use elastane_core::policy::{self, Favor, PolicyOptions};
-use elastane_core::reprovision::ReprovisionSettings;
 use elastane_predict::ProfileSettings;
 use elastane_store::Retention;
 
-use crate::retention::MB;
+use crate::depository::MB;
+use keys::Keys;
+pub use service::ServiceSettings;
 
 const PREFIX: &str = "yarn.scheduler.elastane.";
 
-/// Keys that Java reads itself.
+/// Keys that only Java reads.
 const OF_JAVA: [&str; 4] = [
     "depository.shared",
     "depository.shared-every-ms",
@@ -30,29 +27,26 @@ const DAY_MS: i64 = 86_400_000;
 
 /// Everything that an administrator can set.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Settings {
-    /// What placement goes by.
-    pub cluster: ClusterSettings,
-    /// What limits are planned by.
-    pub plan: PlanSettings,
-    /// One of [`elastane_core::policy::names`].
-    pub policy: String,
-    /// What was chosen about it.
-    pub policy_options: PolicyOptions,
-    /// Whether containers are followed by their progress and, in mode `enforce`, reprovisioned.
-    pub reprovision: Option<ReprovisionSettings>,
+pub struct RuntimeSettings {
+    /// The service's.
+    pub service: ServiceSettings,
     /// How profiles are made.
     pub profile: ProfileSettings,
-    /// How often an agent reports, in milliseconds.
-    pub report_interval_ms: i64,
-    /// Where runs are kept.
+    /// The file of the depository.
     pub depository_file: PathBuf,
-    /// For how long, and how many.
+    /// How long, and how many, runs are kept.
     pub retention: Retention,
-    /// Where decisions are written; none writes none.
+    /// The journal; none writes none.
     pub journal_file: Option<PathBuf>,
-    /// Whether each report is written into the journal, too.
-    pub journal_usage: bool,
+}
+
+impl RuntimeSettings {
+    /// How profiles are made with an empty configuration.
+    pub const DEFAULT_PROFILE: ProfileSettings = ProfileSettings {
+        runs: 3,
+        margin: 0.2,
+        least_confidence: 0.6,
+    };
 }
 
 /// A value that is not allowed, or a key that is not known.
@@ -76,7 +70,7 @@ pub enum SettingsError {
         /// In words.
         allowed: &'static str,
     },
-    /// Most often a slip of the pen.
+    /// A key that Elastane does not have; most often a typing error.
     #[error("{key} is not a setting of Elastane; docs/configuration.md lists them")]
     Unknown {
         /// With the prefix.
@@ -84,9 +78,9 @@ pub enum SettingsError {
     },
 }
 
-impl Settings {
-    /// From every key that is set, prefix included, and whether CapacityScheduler counts virtual
-    /// cores.
+impl RuntimeSettings {
+    /// From every key that is set, prefix included; `virtual_cores_count` is whether CapacityScheduler
+    /// counts virtual cores.
     ///
     /// # Errors
     /// The first value that is not allowed, or a key that is not known.
@@ -97,196 +91,45 @@ impl Settings {
         let mut keys = Keys {
             left: configuration.clone(),
         };
-        let enforce = match keys.take("mode").as_deref() {
-            None | Some("observe") => false,
-            Some("enforce") => true,
-            Some(value) => return Err(refused("mode", value, "off, observe or enforce")),
-        };
-        let report_interval_ms = keys.number("report.interval-ms", 3_000, 1_000..=60_000)?;
-        let missed: i64 = keys.number("report.missed", 3, 1..=100)?;
-        let peaks = match keys.take("fit.peaks").as_deref() {
-            None => None,
-            Some("strict") => Some(Peaks::Strict),
-            Some("soft") => Some(Peaks::Soft),
-            Some("stretch") => Some(Peaks::Stretch),
-            Some(value) => return Err(refused("fit.peaks", value, "strict, soft or stretch")),
-        };
-        let policy = keys.take("policy").unwrap_or_else(|| "elastane".to_owned());
-        if !policy::names().contains(&policy.as_str()) {
-            return Err(refused("policy", &policy, &policy::names().join(", ")));
-        }
-        let favor = match keys.take("placement.favor") {
-            None => Favor::default(),
-            Some(value) => value.parse().map_err(|_| {
-                refused(
-                    "placement.favor",
-                    &value,
-                    "makespan, balanced or completion",
-                )
-            })?,
-        };
+        let service = ServiceSettings::read(&mut keys, virtual_cores_count)?;
+        let default = Self::DEFAULT_PROFILE;
         let profile = ProfileSettings {
-            runs: keys.number("profile.runs", 3, 1..=100)?,
-            margin: keys.number("profile.margin", 0.2, 0.0..=10.0)?,
-            least_confidence: keys.number("profile.least-confidence", 0.6, 0.0..=1.0)?,
+            runs: keys.number("profile.runs", default.runs, 1..=100)?,
+            margin: keys.number("profile.margin", default.margin, 0.0..=10.0)?,
+            least_confidence: keys.number(
+                "profile.least-confidence",
+                default.least_confidence,
+                0.0..=1.0,
+            )?,
         };
         let keep_days: i64 = keys.number("depository.keep-days", 400, 1..=36_500)?;
         let most_mb: u64 = keys.number("depository.max-mb", 2_000, 10..=1_000_000)?;
         let settings = Self {
-            cluster: ClusterSettings {
-                enforce,
-                virtual_cores_count,
-                max_ratio: keys.number("overcommit.max-ratio", 2.0, 1.0..=10.0)?,
-                // A report that is on its way when the last missed one was due is not late yet.
-                fresh_for_ms: report_interval_ms * missed + report_interval_ms / 3,
-                starvation_wait_ms: keys.number(
-                    "starvation.wait-ms",
-                    60_000,
-                    1_000..=86_400_000,
-                )?,
-                pass_ms: keys.number("placement.pass-ms", 3_000, 0..=60_000)?,
-            },
-            plan: PlanSettings {
-                valid_for_ms: keys.number("plan.valid-for-ms", 120_000, 3_000..=3_600_000)?,
-                cpu_cap_ratio: keys
-                    .cap_ratio("plan.cpu.cap-ratio", "0 (shares only) or 1 to 100")?,
-                limits_memory: keys.switch("plan.memory", "off", "on")?,
-                disk_cap_ratio: keys.cap_ratio("plan.disk.cap-ratio", "0 (no cap) or 1 to 100")?,
-                network_cap_ratio: keys
-                    .cap_ratio("plan.network.cap-ratio", "0 (weights only) or 1 to 100")?,
-            },
-            reprovision: keys.reprovision()?,
-            policy,
-            policy_options: PolicyOptions { peaks, favor },
+            service,
             profile,
             retention: Retention {
                 keep_ms: keep_days * DAY_MS,
                 most_bytes: most_mb * MB,
                 profile_runs: profile.runs_looked_at(),
             },
-            report_interval_ms,
-            depository_file: keys
-                .take("depository.file")
-                .filter(|file| !file.is_empty())
-                .map(PathBuf::from)
-                .ok_or(SettingsError::Missing {
-                    key: "depository.file",
-                    allowed: "the path of a file",
-                })?,
-            journal_file: keys
-                .take("journal.file")
-                .filter(|file| !file.is_empty())
-                .map(PathBuf::from),
-            journal_usage: keys.switch("journal.usage", "false", "true")?,
+            depository_file: keys.path("depository.file").ok_or(SettingsError::Missing {
+                key: "depository.file",
+                allowed: "the path of a file",
+            })?,
+            journal_file: keys.path("journal.file"),
         };
         keys.refuse_what_is_left()?;
         Ok(settings)
     }
 }
 
-fn refused(key: &'static str, value: &str, allowed: &str) -> SettingsError {
-    SettingsError::Value {
-        key,
-        value: value.to_owned(),
-        allowed: allowed.to_owned(),
-    }
-}
-
-struct Keys {
-    left: BTreeMap<String, String>,
-}
-
-impl Keys {
-    fn take(&mut self, key: &str) -> Option<String> {
-        let value = self.left.remove(&format!("{PREFIX}{key}"))?;
-        Some(value.trim().to_owned())
-    }
-
-    fn number<T: FromStr + PartialOrd + Display>(
-        &mut self,
-        key: &'static str,
-        default: T,
-        allowed: RangeInclusive<T>,
-    ) -> Result<T, SettingsError> {
-        let Some(value) = self.take(key) else {
-            return Ok(default);
-        };
-        value
-            .parse()
-            .ok()
-            .filter(|number| allowed.contains(number))
-            .ok_or_else(|| {
-                let (least, most) = (allowed.start(), allowed.end());
-                refused(key, &value, &format!("{least} to {most}"))
-            })
-    }
-
-    /// One of two words; the first is the default.
-    fn switch(
-        &mut self,
-        key: &'static str,
-        off: &'static str,
-        on: &'static str,
-    ) -> Result<bool, SettingsError> {
-        match self.take(key) {
-            None => Ok(false),
-            Some(value) if value == off => Ok(false),
-            Some(value) if value == on => Ok(true),
-            Some(value) => Err(refused(key, &value, &format!("{on} or {off}"))),
-        }
-    }
-
-    /// Off by default, until a real cluster shows what it gains.
-    fn reprovision(&mut self) -> Result<Option<ReprovisionSettings>, SettingsError> {
-        let defaults = ReprovisionSettings::default();
-        let settings = ReprovisionSettings {
-            slow_from: self.number("reprovision.slow-from", defaults.slow_from, 1.01..=10.0)?,
-            every_ms: self.number(
-                "reprovision.every-ms",
-                defaults.every_ms,
-                10_000..=86_400_000,
-            )?,
-            least_left: self.number("reprovision.least-left", defaults.least_left, 0.0..=1.0)?,
-        };
-        let is_on = self.switch("reprovision", "off", "on")?;
-        Ok(is_on.then_some(settings))
-    }
-
-    /// 0 leaves the resource work-conserving; a cap below the plan itself would be no plan.
-    fn cap_ratio(
-        &mut self,
-        key: &'static str,
-        allowed: &str,
-    ) -> Result<Option<f64>, SettingsError> {
-        let ratio: f64 = self.number(key, 0.0, 0.0..=100.0)?;
-        if ratio == 0.0 {
-            Ok(None)
-        } else if ratio >= 1.0 {
-            Ok(Some(ratio))
-        } else {
-            Err(refused(key, &ratio.to_string(), allowed))
-        }
-    }
-
-    fn refuse_what_is_left(self) -> Result<(), SettingsError> {
-        let of_java = |key: &str| {
-            let key = key.strip_prefix(PREFIX).unwrap_or(key);
-            OF_JAVA
-                .iter()
-                .any(|known| key == *known || key.starts_with(&format!("{known}.")))
-        };
-        match self.left.into_keys().find(|key| !of_java(key)) {
-            Some(key) => Err(SettingsError::Unknown { key }),
-            None => Ok(()),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use elastane_core::policy::{self, Favor, PolicyOptions};
+
     use super::*;
 
-    fn read(pairs: &[(&str, &str)]) -> Result<Settings, SettingsError> {
+    fn read(pairs: &[(&str, &str)]) -> Result<RuntimeSettings, SettingsError> {
         let mut configuration: BTreeMap<_, _> = pairs
             .iter()
             .map(|(key, value)| (format!("{PREFIX}{key}"), (*value).to_owned()))
@@ -294,33 +137,37 @@ mod tests {
         configuration
             .entry(format!("{PREFIX}depository.file"))
             .or_insert_with(|| "/d".into());
-        Settings::from_configuration(&configuration, true)
+        RuntimeSettings::from_configuration(&configuration, true)
     }
 
     #[test]
     fn defaults_observe_only() {
         let settings = read(&[]).unwrap();
-        assert!(!settings.cluster.enforce);
-        assert_eq!(settings.cluster.max_ratio, 2.0);
-        assert_eq!(settings.cluster.fresh_for_ms, 10_000);
+        assert!(!settings.service.cluster.enforce);
+        assert_eq!(settings.service.cluster.max_ratio, 2.0);
+        assert_eq!(settings.service.cluster.fresh_for_ms, 10_000);
         assert_eq!(settings.journal_file, None);
-        assert_eq!(settings.plan, PlanSettings::default());
+        assert_eq!(settings.service, ServiceSettings::default());
+        assert_eq!(settings.profile, RuntimeSettings::DEFAULT_PROFILE);
     }
 
     #[test]
     fn containers_are_reprovisioned_where_it_is_switched_on() {
         let slow_from = ("reprovision.slow-from", "1.5");
         let settings = read(&[("reprovision", "on"), slow_from]).unwrap();
-        assert_eq!(settings.reprovision.map(|it| it.slow_from), Some(1.5));
-        assert_eq!(read(&[slow_from]).unwrap().reprovision, None);
+        assert_eq!(
+            settings.service.reprovision.map(|it| it.slow_from),
+            Some(1.5)
+        );
+        assert_eq!(read(&[slow_from]).unwrap().service.reprovision, None);
     }
 
     #[test]
     fn the_house_policy_is_the_default_and_balanced() {
         let settings = read(&[]).unwrap();
-        assert_eq!(settings.policy, "elastane");
-        assert_eq!(settings.policy_options, PolicyOptions::default());
-        assert_eq!(settings.policy_options.favor, Favor::Balanced);
+        assert_eq!(settings.service.policy, "elastane");
+        assert_eq!(settings.service.policy_options, PolicyOptions::default());
+        assert_eq!(settings.service.policy_options.favor, Favor::Balanced);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The journal's file: JSON lines, written by a thread of its own, bounded in size.
+//! The journal's file: JSON lines, bounded in size, written by its own thread.
 
 use std::fs::{File, OpenOptions, rename};
 use std::io::{self, BufWriter, Write};
@@ -10,10 +10,10 @@ use std::thread::JoinHandle;
 
 use crate::journal::Record;
 
-/// At this size the file becomes `NAME.1`, whose former content goes.
+/// At this size the file replaces `NAME.1`, and a new one begins.
 const ROTATE_AT_BYTES: u64 = 64 * 1024 * 1024;
 
-/// A heartbeat never waits for a disk: what does not fit here is dropped and counted.
+/// Records beyond this queue are dropped and counted: a heartbeat never waits for a disk.
 const QUEUE: usize = 8_192;
 
 /// Hands records to the thread that writes them.

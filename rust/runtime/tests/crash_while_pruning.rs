@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use elastane_core::Resources;
 use elastane_predict::{ContainerKind, Outcome, Run, RunRecorder, RunSeries};
-use elastane_store::{Depository, Event, OpenRun, Retention};
+use elastane_store::{Depository, OpenRun, Retention, RunEvent};
 
 const FOLDER: &str = "ELASTANE_TEST_FOLDER";
 const KEY: &str = "sales";
@@ -70,10 +70,10 @@ fn samples(slot: u64) -> impl Iterator<Item = (String, i64, Resources)> {
     })
 }
 
-fn batch(slot: u64) -> Vec<Event> {
+fn batch(slot: u64) -> Vec<RunEvent> {
     let of_run = |number| {
         samples(slot).map(
-            move |(container, sample_end_since_start_ms, usage)| Event::Sampled {
+            move |(container, sample_end_since_start_ms, usage)| RunEvent::Sampled {
                 application_id: open_run_id(number),
                 container,
                 kind: ContainerKind::DEFAULT_EXECUTOR,
@@ -86,8 +86,8 @@ fn batch(slot: u64) -> Vec<Event> {
     (0..OPEN_RUNS).flat_map(of_run).collect()
 }
 
-fn begun(number: usize) -> Event {
-    Event::Begun {
+fn begun(number: usize) -> RunEvent {
+    RunEvent::Begun {
         application_id: open_run_id(number),
         application_key: KEY.into(),
         application_name: "Sales".into(),
@@ -121,7 +121,7 @@ fn writing_process() {
     let newest = depository.latest_runs(KEY, 1).unwrap();
     let mut number = newest.first().map_or(0, |run| run.ended_ms as u64 + 1);
     if open_runs.is_empty() {
-        let begun: Vec<Event> = (0..OPEN_RUNS).map(begun).collect();
+        let begun: Vec<RunEvent> = (0..OPEN_RUNS).map(begun).collect();
         depository.checkpoint(&begun, 0).unwrap();
     }
     println!();

@@ -1,6 +1,6 @@
 //! The slots of a series as bytes.
 //!
-//! One f32 for each value: an amount of memory is kept to one part in 16 million, 4 KB of 64 GB.
+//! Each value is an f32: an amount of memory is exact to one part in 16 million, 4 KB of 64 GB.
 
 use elastane_core::Resources;
 use serde::{Deserialize, Serialize};
@@ -11,21 +11,21 @@ use crate::compression::{compress, decompress};
 /// only ever added at the end.
 #[derive(Serialize, Deserialize)]
 enum Blob {
-    /// One array for each resource, in the order of [`elastane_core::Resource::ALL`]. Read, and not
-    /// written any more.
+    /// One array for each resource, in the order of [`elastane_core::Resource::ALL`]. Only read:
+    /// earlier versions wrote it.
     Arrays([Vec<f32>; 4]),
-    /// The same arrays one behind the other, byte by byte: first the highest byte of every value.
-    /// Neighbours then are alike, since values of one resource have much the same exponent.
+    /// The arrays one after the other, as byte planes: first the highest byte of every value. Values
+    /// of one resource have similar exponents, so neighbouring bytes are alike and compress well.
     Compressed { slots: u32, bytes: Vec<u8> },
 }
 
-/// 34 days of slots of 3 s: no more is taken from a file.
+/// 34 days of slots of 3 s. A longer series in a file is refused.
 const MOST_SLOTS: usize = 1_000_000;
 
 const VALUE_BYTES: usize = 4;
 const SLOT_BYTES: usize = VALUE_BYTES * 4;
 
-/// The bytes of these slots; the error says which amount cannot be kept.
+/// The error names the amount that cannot be encoded.
 pub(crate) fn encode(slots: &[Resources]) -> Result<Vec<u8>, String> {
     check(slots)?;
     let values: Vec<[u8; VALUE_BYTES]> = (0..4)
@@ -42,7 +42,6 @@ pub(crate) fn encode(slots: &[Resources]) -> Result<Vec<u8>, String> {
     postcard::to_stdvec(&blob).map_err(|error| error.to_string())
 }
 
-/// The slots of these bytes; the error says what is wrong with them.
 pub(crate) fn decode(bytes: &[u8]) -> Result<Vec<Resources>, String> {
     let (blob, rest) = postcard::take_from_bytes(bytes)
         .map_err(|error| format!("{} bytes cannot be read: {error}", bytes.len()))?;

@@ -1,8 +1,8 @@
-//! What outcomes and kinds of containers are in the tables.
+//! The numbers of outcomes and kinds of containers in the tables.
 
-use elastane_predict::{ContainerKind, Outcome};
+use elastane_runs::{ContainerKind, Outcome};
 
-// The numbers are in files: never change one.
+// These numbers are in files: never change one.
 
 pub(crate) fn outcome_code(outcome: Outcome) -> i64 {
     match outcome {

@@ -1,11 +1,11 @@
-//! Bytes made smaller, with a checksum: SQLite has none for what is inside its pages.
+//! zstd with a checksum: SQLite has none for the content of its pages.
 
 use std::io;
 
 use zstd::bulk::{Compressor, decompress as expand};
 use zstd::zstd_safe::CParameter;
 
-/// zstd's own default: higher levels take more time and gain next to nothing on short series.
+/// zstd's default: higher levels take more time and gain almost nothing on short series.
 const LEVEL: i32 = 3;
 
 pub(crate) fn compress(bytes: &[u8]) -> Result<Vec<u8>, String> {
@@ -17,7 +17,7 @@ pub(crate) fn compress(bytes: &[u8]) -> Result<Vec<u8>, String> {
     compressed().map_err(|error| format!("cannot be compressed: {error}"))
 }
 
-/// At most `most` bytes are made; the error says what is wrong.
+/// Content of more than `most` bytes is an error.
 pub(crate) fn decompress(bytes: &[u8], most: usize) -> Result<Vec<u8>, String> {
     expand(bytes, most).map_err(|error| format!("{} compressed bytes: {error}", bytes.len()))
 }

@@ -1,34 +1,31 @@
-//! Runs in, runs out.
+//! Saving and reading runs.
 
 use std::path::{Path, PathBuf};
 
-use elastane_predict::{Outcome, Run, RunSeries};
+use elastane_runs::{Outcome, Run, RunSeries};
 use rusqlite::{Connection, Params, Row, Transaction, TransactionBehavior, params};
 
 use crate::blob;
 use crate::codes::{kind_code, kind_of, outcome_code, outcome_of};
 use crate::error::StoreError;
-use crate::open;
 use crate::prediction::PredictionRecord;
-use crate::replaced::Identity;
-use crate::submission::SubmissionRecord;
+use elastane_runs::SubmissionRecord;
 
-/// One depository. It is for one thread at a time; several processes may have the same file open.
+/// One depository, for one thread at a time. Several processes may have the same file open.
 #[derive(Debug)]
 pub struct Depository {
     pub(crate) connection: Connection,
     pub(crate) path: PathBuf,
-    pub(crate) identity: Option<Identity>,
 }
 
-/// What is known of one application.
+/// The runs of one application, in short.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApplicationSummary {
     /// The key of its signature.
     pub key: String,
     /// The name of its latest run.
     pub name: String,
-    /// How many runs are kept.
+    /// The number of saved runs.
     pub runs: usize,
     /// When the latest one ended, in Unix milliseconds.
     pub latest_ms: i64,
@@ -49,7 +46,6 @@ impl Depository {
         Self {
             connection,
             path: path.to_owned(),
-            identity: Identity::of(path),
         }
     }
 
@@ -59,26 +55,18 @@ impl Depository {
         &self.path
     }
 
-    /// Another connection to the same file, for another thread.
-    ///
-    /// # Errors
-    /// What SQLite says.
-    pub fn reopen(&self) -> Result<Self, StoreError> {
-        open::again(&self.path)
-    }
-
-    /// Saves a run in one transaction. A run with the same application id is replaced; what was
-    /// checkpointed of it goes.
+    /// Saves a run in one transaction. It replaces a run with the same application id, and the
+    /// checkpoints of that run.
     ///
     /// # Errors
     /// A lock that another process held for 5 s, an amount that is not finite and at least 0, or
-    /// what SQLite says; nothing was changed then.
+    /// another error of SQLite; nothing was changed then.
     pub fn save(&mut self, run: &Run) -> Result<(), StoreError> {
         self.save_with(run, None, &[])
     }
 
-    /// Saves a run with what was submitted and predicted of it, all or nothing: without a run these
-    /// could be removed, and a run without them counts as one that was given nothing.
+    /// Saves a run with its submission and predictions, all or nothing: retention removes those
+    /// without a run, and a run without its submission counts as one without settings.
     pub(crate) fn save_with(
         &mut self,
         run: &Run,
@@ -97,7 +85,7 @@ impl Depository {
             .iter()
             .map(|series| blob::encode(&series.slots))
             .collect::<Result<Vec<_>, _>>()
-            .map_err(|reason| series_error(&self.path, run, reason))?;
+            .map_err(|reason| self.bad(run_name(run), reason))?;
         let action = format!("save run {}", run.application_id);
         self.change(&action, |transaction| {
             if let Some(submission) = &submission {
@@ -113,7 +101,7 @@ impl Depository {
     /// The latest `n` runs of an application, newest first, however they ended.
     ///
     /// # Errors
-    /// A run whose series cannot be read, named; or what SQLite says.
+    /// A run whose series cannot be read, named; or SQLite's.
     pub fn latest_runs(&self, key: &str, n: usize) -> Result<Vec<Run>, StoreError> {
         self.latest(key, n, "")
     }
@@ -130,7 +118,7 @@ impl Depository {
     /// Every application, by key.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's.
     pub fn applications(&self) -> Result<Vec<ApplicationSummary>, StoreError> {
         // SQLite takes the bare columns of a group from the row with the maximum.
         let statement = "SELECT application_key, application_name, count(*), max(ended_ms)
@@ -147,11 +135,11 @@ impl Depository {
             .map_err(|error| self.failed("list the applications", error))
     }
 
-    /// Removes all that is known of an application and says how many runs there were. What is being
-    /// recorded of it stays.
+    /// Removes everything that is known of an application, except for its open runs; gives the number
+    /// of removed runs.
     ///
     /// # Errors
-    /// A lock that another process held for 5 s, or what SQLite says; nothing was changed then.
+    /// A lock that another process held for 5 s, or another error of SQLite; nothing was changed then.
     pub fn forget(&mut self, key: &str) -> Result<usize, StoreError> {
         self.change(&format!("forget {key}"), |transaction| {
             for table in ["submission", "prediction", "model"] {
@@ -187,29 +175,6 @@ impl Depository {
         rows.into_iter().map(|row| self.complete(row)).collect()
     }
 
-    /// All runs, oldest first, one at a time.
-    pub(crate) fn for_each_run(
-        &self,
-        mut visit: impl FnMut(Run) -> Result<(), StoreError>,
-    ) -> Result<(), StoreError> {
-        let ids: Vec<i64> = self
-            .rows("SELECT id FROM run ORDER BY ended_ms, id", [], |row| {
-                row.get(0)
-            })
-            .map_err(|error| self.failed("list its runs", error))?;
-        let statement = format!("SELECT {RUN_COLUMNS} FROM run WHERE id = ?1");
-        for id in ids {
-            let rows = self
-                .rows(&statement, [id], run_row)
-                .map_err(|error| self.failed("read its runs", error))?;
-            // A run that was forgotten meanwhile is gone.
-            for row in rows {
-                visit(self.complete(row)?)?;
-            }
-        }
-        Ok(())
-    }
-
     fn complete(&self, row: RunRow) -> Result<Run, StoreError> {
         let mut run = row.run;
         let action = format!("read run {}", run.application_id);
@@ -220,7 +185,7 @@ impl Depository {
                 |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
             )
             .map_err(|error| self.failed(&action, error))?;
-        let bad = |reason| series_error(&self.path, &run, reason);
+        let bad = |reason| self.bad(run_name(&run), reason);
         let outcome = outcome_of(row.outcome).map_err(bad)?;
         let series = parts
             .into_iter()
@@ -238,13 +203,15 @@ impl Depository {
         Ok(run)
     }
 
-    /// Makes a change in one transaction; after an error nothing is changed.
+    /// Makes a change in one transaction.
     pub(crate) fn change<T>(
         &mut self,
         action: &str,
         change: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
     ) -> Result<T, StoreError> {
         let changed = || {
+            // Cached pages would hide damage of the file, perhaps until the process ends.
+            self.connection.execute_batch("PRAGMA shrink_memory")?;
             let transaction = self
                 .connection
                 .transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -265,6 +232,15 @@ impl Depository {
             .prepare_cached(statement)?
             .query_map(parameters, read)?
             .collect()
+    }
+
+    /// The error of a record that cannot be read or written.
+    pub(crate) fn bad(&self, record: String, reason: impl ToString) -> StoreError {
+        StoreError::Record {
+            path: self.path.clone(),
+            record,
+            reason: reason.to_string(),
+        }
     }
 
     pub(crate) fn failed(&self, action: &str, error: rusqlite::Error) -> StoreError {
@@ -322,11 +298,6 @@ fn run_row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
     })
 }
 
-fn series_error(path: &Path, run: &Run, reason: String) -> StoreError {
-    StoreError::Series {
-        path: path.to_owned(),
-        key: run.application_key.clone(),
-        application_id: run.application_id.clone(),
-        reason,
-    }
+fn run_name(run: &Run) -> String {
+    format!("run {} of {}", run.application_id, run.application_key)
 }

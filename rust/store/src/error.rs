@@ -1,14 +1,14 @@
-//! What can go wrong, always with the file it went wrong in.
+//! Errors, each with its file.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use rusqlite::{ErrorCode, ffi};
 
-/// Why the depository could not do what it was asked.
+/// Why the depository failed.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// There is no such file, and none was to be made.
+    /// There is no such file.
     #[error("depository {}: no such file", path.display())]
     Missing {
         /// The file.
@@ -21,7 +21,7 @@ pub enum StoreError {
         path: PathBuf,
         /// What was tried.
         action: String,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
     /// Another process held its lock for longer than 5 s.
@@ -57,66 +57,20 @@ pub enum StoreError {
         path: PathBuf,
         /// Its version.
         found: i32,
-        /// The newest that is known here.
+        /// The newest that this program knows.
         known: i32,
     },
-    /// The series of a run cannot be read or written.
-    #[error("depository {}: run {application_id} of {key}: {reason}", path.display())]
-    Series {
+    /// A record that cannot be read or written.
+    #[error("depository {}: {record}: {reason}", path.display())]
+    Record {
         /// The file.
         path: PathBuf,
-        /// The application's key.
-        key: String,
-        /// The run.
-        application_id: String,
+        /// The record, with its application.
+        record: String,
         /// What is wrong.
         reason: String,
     },
-    /// A prediction cannot be read or written.
-    #[error("depository {}: the prediction of {application_id} of {key}: {reason}", path.display())]
-    Prediction {
-        /// The file.
-        path: PathBuf,
-        /// The application's key.
-        key: String,
-        /// The run.
-        application_id: String,
-        /// What is wrong.
-        reason: String,
-    },
-    /// A model cannot be read or written.
-    #[error("depository {}: the model {name} of {key}: {reason}", path.display())]
-    Model {
-        /// The file.
-        path: PathBuf,
-        /// The application's key.
-        key: String,
-        /// The model.
-        name: String,
-        /// What is wrong.
-        reason: String,
-    },
-    /// A submission cannot be read or written.
-    #[error("depository {}: the submission of {application_id}: {reason}", path.display())]
-    Submission {
-        /// The file.
-        path: PathBuf,
-        /// The run.
-        application_id: String,
-        /// What is wrong.
-        reason: String,
-    },
-    /// What was recorded of a run that has not ended cannot be read or written.
-    #[error("depository {}: the open run {application_id}: {reason}", path.display())]
-    OpenRun {
-        /// The file.
-        path: PathBuf,
-        /// The run.
-        application_id: String,
-        /// What is wrong.
-        reason: String,
-    },
-    /// No room is left for it.
+    /// The disk is full.
     #[error("depository {}: cannot {action}, the disk is full", path.display())]
     Full {
         /// The file.
@@ -124,33 +78,26 @@ pub enum StoreError {
         /// What was tried.
         action: String,
     },
-    /// Anything else that SQLite refuses.
+    /// Any other error of SQLite.
     #[error("depository {}: cannot {action}: {source}", path.display())]
     Sqlite {
         /// The file.
         path: PathBuf,
-        /// What was tried, with the key or run.
+        /// What was tried, with its application.
         action: String,
-        /// What SQLite says.
+        /// SQLite's error.
         source: rusqlite::Error,
     },
 }
 
 impl StoreError {
-    /// Whether saving the same may work later: it does not lie in what was to be saved.
+    /// Whether saving the same record may work later: the reason is not the record itself.
     #[must_use]
     pub fn may_pass(&self) -> bool {
-        !matches!(
-            self,
-            Self::Series { .. }
-                | Self::Submission { .. }
-                | Self::Prediction { .. }
-                | Self::Model { .. }
-                | Self::OpenRun { .. }
-        )
+        !matches!(self, Self::Record { .. })
     }
 
-    /// What SQLite refused, by what an operator can do about it.
+    /// SQLite's errors, by what an operator can do about them.
     pub(crate) fn from_sqlite(path: &Path, action: &str, source: rusqlite::Error) -> Self {
         let (path, action) = (path.to_owned(), action.to_owned());
         match source.sqlite_error_code() {
@@ -172,8 +119,7 @@ impl StoreError {
     }
 }
 
-/// The index of the log could not be made as large as it has to be: SQLite says that as an error of
-/// the disk.
+/// SQLite reports a full disk as an I/O error where the index of its log has to grow.
 fn has_no_room_for_the_index(error: &rusqlite::Error) -> bool {
     matches!(error, rusqlite::Error::SqliteFailure(code, _)
         if code.extended_code == ffi::SQLITE_IOERR_SHMSIZE)

@@ -1,23 +1,24 @@
-//! What the runs of an application were given.
+//! The settings of runs.
 
-use elastane_predict::{Outcome, Settings};
+use elastane_runs::{Outcome, RunSettings};
 use rusqlite::params;
 
 use crate::codes::outcome_code;
 use crate::depository::Depository;
 use crate::error::StoreError;
+use crate::submission::name_of;
 
 impl Depository {
-    /// The latest `n` runs of an application that succeeded, newest first: their application ids and
-    /// what they were given, nothing where their submission was not kept.
+    /// The application ids and settings of the latest `n` succeeded runs of an application, newest
+    /// first. A run whose submission was not saved has no settings.
     ///
     /// # Errors
-    /// A submission that cannot be read, named; or what SQLite says.
+    /// A submission that cannot be read, named; or SQLite's.
     pub fn latest_settings(
         &self,
         key: &str,
         n: usize,
-    ) -> Result<Vec<(String, Settings)>, StoreError> {
+    ) -> Result<Vec<(String, RunSettings)>, StoreError> {
         let statement = "SELECT run.application_id, submission.settings
              FROM run LEFT JOIN submission USING (application_id)
              WHERE run.application_key = ?1 AND run.outcome = ?2
@@ -32,10 +33,10 @@ impl Depository {
         rows.into_iter()
             .map(|(id, settings)| {
                 let Some(settings) = settings else {
-                    return Ok((id, Settings::default()));
+                    return Ok((id, RunSettings::default()));
                 };
                 let settings = serde_json::from_str(&settings)
-                    .map_err(|error| self.bad_submission(&id, &error))?;
+                    .map_err(|error| self.bad(name_of(&id), error))?;
                 Ok((id, settings))
             })
             .collect()

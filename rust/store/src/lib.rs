@@ -16,9 +16,7 @@ mod open;
 mod open_run;
 mod packed;
 mod prediction;
-mod prediction_made;
 mod removal;
-mod replaced;
 mod retention;
 mod save_queue;
 mod schema;
@@ -26,15 +24,14 @@ mod snapshot;
 mod submission;
 
 pub use depository::{ApplicationSummary, Depository};
+pub use elastane_runs::{
+    LeftOutRun, ModelUsed, OpenRun, PredictionMade, PredictionOutcome, RunEvent, SubmissionRecord,
+};
 pub use error::StoreError;
-pub use merge::MergeReport;
+pub use merge::{Merge, MergeReport};
 pub use model::ModelRecord;
 pub use open::{Access, Opened};
-pub use open_run::{Event, OpenRun};
 pub use packed::{PackError, PackedDemand};
-pub use prediction::{PredictionOutcome, PredictionRecord};
-pub use prediction_made::{LeftOutRun, ModelUsed, PredictionMade};
-pub use replaced::Renewed;
-pub use retention::{Pruned, Retention};
+pub use prediction::PredictionRecord;
+pub use retention::{Pruned, Pruning, Retention};
 pub use save_queue::{SaveQueue, Saved, Unsaved};
-pub use submission::SubmissionRecord;

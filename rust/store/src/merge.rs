@@ -1,62 +1,157 @@
-//! Taking over the runs of another depository.
+//! Merging the runs of another depository into this one.
 
+use std::collections::BTreeSet;
 use std::path::Path;
+use std::time::{Duration, Instant};
+use std::vec;
+
+use rusqlite::OpenFlags;
 
 use crate::depository::Depository;
 use crate::error::StoreError;
-use crate::open::Access;
+use crate::open::{Access, check_pages, connect};
 
-/// What a merge did.
+/// The result of a merge.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct MergeReport {
     /// Runs that were new here.
     pub added: usize,
     /// Runs that were here already, by application id, and stayed as they were.
     pub kept: usize,
-    /// Models that were new here or trained later than the one that was.
+    /// Models that were new here, or trained later than the one that was.
     pub models: usize,
 }
 
-impl Depository {
-    /// Takes over every run of another depository that is not here yet, by application id, with
-    /// its submission and its predictions; and every model that is not here or was trained later.
-    /// The other file is only read, and what it records of running applications is left alone. Runs
-    /// are added one by one: after an error those before it stay, and the merge can be made again.
+/// A merge in steps: whoever has other work, too, is not kept from it.
+///
+/// A merge adds every run that is not here yet, by application id, with its submission and
+/// predictions, and every model that is not here or was trained later. The other file is only read;
+/// its open runs are ignored. After an error the runs added so far stay, and the merge can be
+/// repeated.
+#[derive(Debug)]
+pub struct Merge {
+    other: Depository,
+    runs: vec::IntoIter<String>,
+    modelled: vec::IntoIter<String>,
+    report: MergeReport,
+    changed: BTreeSet<String>,
+}
+
+impl Merge {
+    /// Begins to merge from this file.
     ///
     /// # Errors
-    /// As [`Depository::open_existing`] for the other file, and as [`Depository::save`].
-    pub fn merge(&mut self, from: &Path) -> Result<MergeReport, StoreError> {
+    /// As [`Depository::open_existing`] for reading.
+    pub fn open(from: &Path) -> Result<Self, StoreError> {
         let other = Depository::open_existing(from, Access::Read)?;
-        let mut report = MergeReport::default();
-        other.for_each_run(|run| {
-            let id = &run.application_id;
-            if self.has(id)? {
-                report.kept += 1;
-                return Ok(());
-            }
-            let submission = other.submission(id)?;
-            let predictions = other.predictions_of_run(id)?;
-            self.save_with(&run, submission.as_ref(), &predictions)?;
-            report.added += 1;
-            Ok(())
-        })?;
-        for key in other.modelled()? {
-            for model in other.models(&key)? {
-                let here = self.model(&key, model.kind, &model.name)?;
-                if here.is_none_or(|here| here.trained_ms < model.trained_ms) {
-                    self.save_model(&model)?;
-                    report.models += 1;
-                }
-            }
-        }
-        Ok(report)
+        let list = |statement: &str| {
+            other
+                .rows(statement, [], |row| row.get(0))
+                .map_err(|error| other.failed("list its runs and models", error))
+        };
+        let runs: Vec<String> = list("SELECT application_id FROM run ORDER BY ended_ms, id")?;
+        let modelled: Vec<String> =
+            list("SELECT DISTINCT application_key FROM model ORDER BY application_key")?;
+        Ok(Self {
+            runs: runs.into_iter(),
+            modelled: modelled.into_iter(),
+            report: MergeReport::default(),
+            changed: BTreeSet::new(),
+            other,
+        })
     }
 
-    /// The applications that have a model.
-    fn modelled(&self) -> Result<Vec<String>, StoreError> {
-        let statement = "SELECT DISTINCT application_key FROM model ORDER BY application_key";
-        self.rows(statement, [], |row| row.get(0))
-            .map_err(|error| self.failed("list its models", error))
+    /// As [`Merge::open`], and checks every page first: the file comes from another machine.
+    ///
+    /// # Errors
+    /// As [`Merge::open`], or damage.
+    pub fn checked(from: &Path) -> Result<Self, StoreError> {
+        drop(Depository::open_existing(from, Access::Read)?);
+        check_pages(&connect(from, OpenFlags::SQLITE_OPEN_READ_ONLY)?, from)?;
+        Self::open(from)
+    }
+
+    /// Merges for about this long; gives the report once everything is merged.
+    ///
+    /// # Errors
+    /// A record of the other file that cannot be read, or as [`Depository::save`].
+    pub fn step(
+        &mut self,
+        into: &mut Depository,
+        length: Duration,
+    ) -> Result<Option<MergeReport>, StoreError> {
+        let begin = Instant::now();
+        while begin.elapsed() < length {
+            if let Some(id) = self.runs.next() {
+                self.merge_run(into, &id)?;
+            } else if let Some(key) = self.modelled.next() {
+                self.merge_models(into, &key)?;
+            } else {
+                return Ok(Some(self.report));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The keys of the applications that have new runs or models.
+    #[must_use]
+    pub fn into_changed(self) -> Vec<String> {
+        self.changed.into_iter().collect()
+    }
+
+    fn finish(mut self, into: &mut Depository) -> Result<MergeReport, StoreError> {
+        loop {
+            if let Some(report) = self.step(into, Duration::MAX)? {
+                return Ok(report);
+            }
+        }
+    }
+
+    fn merge_run(&mut self, into: &mut Depository, id: &str) -> Result<(), StoreError> {
+        if into.has(id)? {
+            self.report.kept += 1;
+            return Ok(());
+        }
+        // The other file may be in use: a run may have been removed meanwhile.
+        let Some(run) = self.other.run(id)? else {
+            return Ok(());
+        };
+        let submission = self.other.submission(id)?;
+        let predictions = self.other.predictions_of_run(id)?;
+        into.save_with(&run, submission.as_ref(), &predictions)?;
+        self.report.added += 1;
+        self.changed.insert(run.application_key);
+        Ok(())
+    }
+
+    fn merge_models(&mut self, into: &mut Depository, key: &str) -> Result<(), StoreError> {
+        for model in self.other.models(key)? {
+            let here = into.model(key, model.kind, &model.name)?;
+            if here.is_none_or(|here| here.trained_ms < model.trained_ms) {
+                into.save_model(&model)?;
+                self.report.models += 1;
+                self.changed.insert(key.to_owned());
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Depository {
+    /// Merges another depository into this one, see [`Merge`].
+    ///
+    /// # Errors
+    /// As [`Merge::open`] and [`Merge::step`].
+    pub fn merge(&mut self, from: &Path) -> Result<MergeReport, StoreError> {
+        Merge::open(from)?.finish(self)
+    }
+
+    /// Merges a snapshot from another machine, see [`Merge::checked`].
+    ///
+    /// # Errors
+    /// As [`Merge::checked`] and [`Merge::step`].
+    pub fn adopt(&mut self, snapshot: &Path) -> Result<MergeReport, StoreError> {
+        Merge::checked(snapshot)?.finish(self)
     }
 
     fn has(&self, application_id: &str) -> Result<bool, StoreError> {

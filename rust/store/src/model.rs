@@ -1,6 +1,6 @@
-//! Models that were trained.
+//! Trained models.
 
-use elastane_predict::ContainerKind;
+use elastane_runs::ContainerKind;
 use rusqlite::params;
 
 use crate::codes::{kind_code, kind_of};
@@ -8,23 +8,23 @@ use crate::compression::{compress, decompress};
 use crate::depository::Depository;
 use crate::error::StoreError;
 
-/// A model larger than this is not kept.
+/// A larger model is refused.
 const MOST_BYTES: usize = 16 * 1024 * 1024;
 
-/// A model of one application, as bytes that whoever trained it reads again.
+/// A model of one application. The depository does not know the format of its bytes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelRecord {
     /// The key of the application's signature.
     pub application_key: String,
-    /// Which containers.
+    /// The kind of containers that it predicts.
     pub kind: ContainerKind,
-    /// What tells the models of one application apart.
+    /// Tells the models of one application apart.
     pub name: String,
-    /// Of the bytes' format: a reader leaves alone what it does not know.
+    /// The version of the bytes' format; readers ignore unknown versions.
     pub version: u32,
-    /// When, in Unix milliseconds.
+    /// When it was trained, in Unix milliseconds.
     pub trained_ms: i64,
-    /// On what was held out, as a part of what was used.
+    /// The error on held-out runs, as a part of what they used.
     pub held_out_error: f64,
     /// The model.
     pub bytes: Vec<u8>,
@@ -34,9 +34,9 @@ impl Depository {
     /// Saves a model. One of the same application, kind and name is replaced.
     ///
     /// # Errors
-    /// A model above 16 MiB, or what [`Depository::forget`] may meet.
+    /// A model above 16 MiB, or as [`Depository::forget`].
     pub fn save_model(&mut self, model: &ModelRecord) -> Result<(), StoreError> {
-        let bad = |reason| self.bad_model(&model.application_key, &model.name, reason);
+        let bad = |reason| self.bad(name_of(&model.application_key, &model.name), reason);
         if model.bytes.len() > MOST_BYTES {
             let length = model.bytes.len();
             return Err(bad(format!(
@@ -64,7 +64,7 @@ impl Depository {
     /// Every model of an application, by kind and name.
     ///
     /// # Errors
-    /// One that cannot be read, named; or what SQLite says.
+    /// One that cannot be read, named; or SQLite's.
     pub fn models(&self, key: &str) -> Result<Vec<ModelRecord>, StoreError> {
         let statement = "SELECT kind, name, version, trained_ms, held_out_error, model
                          FROM model WHERE application_key = ?1 ORDER BY kind, name";
@@ -85,7 +85,7 @@ impl Depository {
             .map_err(|error| self.failed(&format!("read the models of {key}"), error))?
             .into_iter()
             .map(|(kind, model)| {
-                let bad = |reason| self.bad_model(key, &model.name, reason);
+                let bad = |reason| self.bad(name_of(key, &model.name), reason);
                 Ok(ModelRecord {
                     kind: kind_of(kind).map_err(bad)?,
                     bytes: decompress(&model.bytes, MOST_BYTES).map_err(bad)?,
@@ -108,13 +108,8 @@ impl Depository {
         let mut models = self.models(key)?.into_iter();
         Ok(models.find(|model| model.kind == kind && model.name == name))
     }
+}
 
-    fn bad_model(&self, key: &str, name: &str, reason: String) -> StoreError {
-        StoreError::Model {
-            path: self.path.clone(),
-            key: key.to_owned(),
-            name: name.to_owned(),
-            reason,
-        }
-    }
+fn name_of(key: &str, name: &str) -> String {
+    format!("the model {name} of {key}")
 }

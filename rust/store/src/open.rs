@@ -1,4 +1,4 @@
-//! Opening, and what is done with a file that cannot be opened.
+//! Opening files, and moving damaged ones aside.
 
 use std::fs;
 use std::io;
@@ -12,22 +12,21 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use crate::depository::Depository;
 use crate::error::StoreError;
-use crate::replaced;
 use crate::schema::{self, State};
 
-/// How long a lock that another process holds is waited for.
+/// How long to wait for a lock of another process.
 const LOCK_WAIT: Duration = Duration::from_secs(5);
 
-/// How often it is tried where SQLite itself does not wait.
+/// The interval of attempts where SQLite itself does not wait.
 const LOCK_RETRY: Duration = Duration::from_millis(10);
 
-/// Of an older file that is read.
+/// For copying an older file into memory.
 const PAGES_AT_ONCE: i32 = 10_000;
 
-/// SQLite's side files: they belong to the file whose name they carry.
+/// A file and SQLite's side files of it.
 const SIDE_FILES: [&str; 3] = ["", "-wal", "-shm"];
 
-/// What a depository that exists is opened for.
+/// How a depository is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
     /// Reading only.
@@ -36,27 +35,25 @@ pub enum Access {
     Write,
 }
 
-/// A depository that was opened, and what had to be done for it.
+/// An opened depository.
 #[derive(Debug)]
 pub struct Opened {
     /// The depository.
     pub depository: Depository,
-    /// Where the damaged file went that was found in its place; `depository` is empty then.
+    /// The new place of a damaged file; the depository is a new one then.
     pub moved_aside: Option<PathBuf>,
 }
 
 impl Depository {
-    /// Opens a depository for writing; makes it, and the folders above it, where there is none.
+    /// Opens a depository for writing. Makes the file and the folders above it where they are missing.
     ///
-    /// Every page is checked. A file that is damaged, or not SQLite at all, is moved to
-    /// `NAME.damaged-N`, with N from 1 on, and a new one is made: what was learned is lost, and the
-    /// caller says so.
+    /// Checks every page. A file that is damaged, or not SQLite at all, is moved to `NAME.damaged-N`,
+    /// with N from 1 on, and a new one is made: what was learned is lost, and the caller reports that.
     ///
     /// # Errors
     /// The file system's; a lock that another process held for 5 s; a schema newer than this
     /// program; an SQLite file of another program.
     pub fn open(path: &Path) -> Result<Opened, StoreError> {
-        let _moving = replaced::moving();
         let folder = path
             .parent()
             .filter(|folder| !folder.as_os_str().is_empty());
@@ -83,7 +80,18 @@ impl Depository {
         }
     }
 
-    /// Opens a depository that exists. Nothing is made, moved or, for reading, changed.
+    /// Opens the file anew after damage was found, as [`Depository::open`] does. Gives the new place
+    /// of the damaged file; none where its pages turn out to be whole.
+    ///
+    /// # Errors
+    /// As [`Depository::open`]; the connection is as it was then.
+    pub fn reopen(&mut self) -> Result<Option<PathBuf>, StoreError> {
+        let opened = Self::open(&self.path)?;
+        *self = opened.depository;
+        Ok(opened.moved_aside)
+    }
+
+    /// Opens an existing depository. Nothing is made or moved, and nothing changed for reading.
     ///
     /// # Errors
     /// As [`Depository::open`], and: no such file, a damaged file. For reading, tables
@@ -109,11 +117,11 @@ fn open_to_write(path: &Path, flags: OpenFlags) -> Result<Depository, StoreError
             .set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, keep)
             .map_err(failed)
     };
-    // A file that turns out to be damaged is kept as it was found, its log included.
+    // A damaged file is kept as it was found, with its log.
     keep_log(&connection, true)?;
-    // Before anything is written to it: another program's file stays as it is.
+    // Before the first write: another program's file stays unchanged.
     if schema::state(&connection, path)? == State::Empty {
-        // Only before the first table: what is pruned is given back without rewriting the file.
+        // Works only before the first table; lets pruning shorten the file without rewriting it.
         set(&connection, "auto_vacuum", "INCREMENTAL").map_err(failed)?;
     }
     check_pages(&connection, path)?;
@@ -124,22 +132,14 @@ fn open_to_write(path: &Path, flags: OpenFlags) -> Result<Depository, StoreError
     Ok(Depository::new(connection, path))
 }
 
-/// A file that was opened before: it is not checked again.
-pub(crate) fn again(path: &Path) -> Result<Depository, StoreError> {
-    let _moving = replaced::moving();
-    let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-    configure(&connection).map_err(|error| StoreError::from_sqlite(path, "open it", error))?;
-    Ok(Depository::new(connection, path))
-}
-
-/// What holds for one connection and is not in the file.
+/// The settings of a connection; the file does not keep them.
 fn configure(connection: &Connection) -> rusqlite::Result<()> {
     set(connection, "synchronous", "NORMAL")?;
     set(connection, "foreign_keys", "ON")
 }
 
-/// Turns WAL on. SQLite does not wait for another process's lock here, as it does elsewhere: two
-/// that open a new file at once would fail each other.
+/// Turns WAL on. SQLite does not wait for a lock here as it does elsewhere, so two processes that open
+/// a new file at once would make each other fail.
 fn use_log(connection: &Connection) -> rusqlite::Result<()> {
     let deadline = Instant::now() + LOCK_WAIT;
     loop {
@@ -168,7 +168,7 @@ fn open_to_read(path: &Path) -> Result<Depository, StoreError> {
     if schema::state(&connection, path)? == State::Depository(schema::KNOWN) {
         return Ok(Depository::new(connection, path));
     }
-    // The file stays as it is, so its tables are brought up to date in a copy.
+    // The file stays unchanged; a copy in memory is migrated.
     let failed = |error| StoreError::from_sqlite(path, "read its older schema", error);
     let mut copy = Connection::open_in_memory().map_err(failed)?;
     Backup::new(&connection, &mut copy)

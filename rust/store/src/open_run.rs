@@ -1,13 +1,13 @@
-//! Runs that have not ended: what is recorded of them survives a crash of the process.
+//! Checkpoints of runs that have not ended: their samples survive a crash of the process.
 //!
-//! Samples are appended as they come and replayed when the file is opened again; from time to time
-//! those of a run are replaced by the state of its recorder, so that a long run stays small.
+//! Samples are appended in batches and replayed when the file is opened again. The state of the run's
+//! recorder replaces them once they are many, so a long run stays small.
 
 use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, Instant};
 
 use elastane_core::Resources;
-use elastane_predict::{ContainerKind, Outcome, RecorderOfTwoKinds, Run, RunRecorder};
+use elastane_runs::{OpenRun, Outcome, RecorderOfTwoKinds, RunEvent, RunRecorder};
 use rusqlite::{Connection, OptionalExtension, params};
 use serde::{Deserialize, Serialize};
 
@@ -16,108 +16,19 @@ use crate::compression::{compress, decompress};
 use crate::depository::Depository;
 use crate::error::StoreError;
 
-/// So many batches of one run are replaced by its recorder: at one in 3 s, after five minutes.
+/// This number of batches is replaced by the recorder: five minutes at one in 3 s.
 const MOST_BATCHES: i64 = 100;
 
-/// Of the form in which a recorder is written.
+/// The version of the format of a recorder.
 const RECORDER_VERSION: i64 = 2;
 
-/// Many runs that began together become long together: the others are shortened later.
+/// Runs that began together have many batches at the same time; the next call goes on.
 const SHORTEN_FOR: Duration = Duration::from_millis(250);
 
-/// A batch or a recorder is at most so large; a recorder of 24 h and 10,000 containers is 4 MB.
+/// A batch or a recorder is smaller; a recorder of 24 h and 10,000 containers is 4 MB.
 const MOST_BYTES: usize = 256 * 1024 * 1024;
 
-/// What happened to a run that has not been saved yet.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Event {
-    /// It began.
-    Begun {
-        /// YARN's application id.
-        application_id: String,
-        /// The key of its signature.
-        application_key: String,
-        /// The name as it was submitted.
-        application_name: String,
-        /// In Unix milliseconds.
-        started_ms: i64,
-    },
-    /// One of its containers was sampled; the fields are those of [`RunRecorder::add`].
-    Sampled {
-        /// YARN's application id.
-        application_id: String,
-        /// YARN's container id.
-        container: String,
-        /// Which containers.
-        kind: ContainerKind,
-        /// Since the container's start.
-        sample_end_since_start_ms: i64,
-        /// How long.
-        length_ms: u32,
-        /// What it used.
-        usage: Resources,
-    },
-    /// A part of it was not seen.
-    CutOff {
-        /// YARN's application id.
-        application_id: String,
-    },
-    /// It ended; its last samples may still come.
-    Ended {
-        /// YARN's application id.
-        application_id: String,
-        /// In Unix milliseconds.
-        ended_ms: i64,
-        /// How.
-        outcome: Outcome,
-    },
-    /// All that is recorded of it so far: it takes the place of what is saved of it.
-    Whole(Box<OpenRun>),
-    /// Nothing is to be kept of it.
-    Dropped {
-        /// YARN's application id.
-        application_id: String,
-    },
-}
-
-/// What was recorded of a run before the process ended.
-#[derive(Debug, Clone, PartialEq)]
-pub struct OpenRun {
-    /// YARN's application id.
-    pub application_id: String,
-    /// The key of its signature.
-    pub application_key: String,
-    /// The name as it was submitted.
-    pub application_name: String,
-    /// In Unix milliseconds.
-    pub started_ms: i64,
-    /// In Unix milliseconds, where it ended and was not saved.
-    pub ended_ms: Option<i64>,
-    /// How it ended; succeeded while nothing else is known.
-    pub outcome: Outcome,
-    /// When its samples were last saved, in Unix milliseconds.
-    pub sampled_ms: i64,
-    /// Its samples.
-    pub recorder: RunRecorder,
-}
-
-impl OpenRun {
-    /// The run, with what is known of it so far.
-    #[must_use]
-    pub fn into_run(self) -> Run {
-        Run {
-            application_key: self.application_key,
-            application_id: self.application_id,
-            application_name: self.application_name,
-            started_ms: self.started_ms,
-            ended_ms: self.ended_ms.unwrap_or(self.sampled_ms),
-            outcome: self.outcome,
-            series: self.recorder.series(),
-        }
-    }
-}
-
-/// Samples of one run, in the order in which they came.
+/// Samples of one run, in the order of their arrival.
 #[derive(Default, Serialize, Deserialize)]
 struct Batch {
     containers: Vec<(String, i64)>,
@@ -133,24 +44,24 @@ struct BatchSample {
 }
 
 impl Depository {
-    /// Saves what happened, in one transaction. What belongs to a run that was saved or dropped
-    /// meanwhile is passed over.
+    /// Saves the events in one transaction. Events of a run that was saved or dropped meanwhile are
+    /// ignored.
     ///
     /// # Errors
     /// As [`Depository::save`].
-    pub fn checkpoint(&mut self, events: &[Event], now_ms: i64) -> Result<(), StoreError> {
+    pub fn checkpoint(&mut self, events: &[RunEvent], now_ms: i64) -> Result<(), StoreError> {
         let batches = batches(events)
             .into_iter()
             .map(|(id, batch)| match pack(&batch) {
                 Ok(bytes) => Ok((id, bytes)),
-                Err(reason) => Err(self.bad_open_run(id, reason)),
+                Err(reason) => Err(self.bad(name_of(id), reason)),
             })
             .collect::<Result<Vec<_>, _>>()?;
         let recorders = self.recorders(events)?;
         self.change("save what is recorded of running applications", |change| {
             let mut recorders = recorders.iter();
             for event in events {
-                if let Event::Whole(run) = event
+                if let RunEvent::Whole(run) = event
                     && let Some(recorder) = recorders.next()
                 {
                     replace(change, run, recorder)?;
@@ -165,11 +76,11 @@ impl Depository {
         })
     }
 
-    /// Every run that has not been saved, in the order of their ids, and what could not be read of
-    /// others: those are dropped.
+    /// Every run that has not been saved, in the order of their ids, and the errors of those that
+    /// cannot be read: they are dropped.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's.
     pub fn open_runs(&mut self) -> Result<(Vec<OpenRun>, Vec<StoreError>), StoreError> {
         let statement = "SELECT application_id FROM open_run ORDER BY application_id";
         let ids: Vec<String> = self
@@ -179,9 +90,9 @@ impl Depository {
         for id in ids {
             match self.open_run(&id) {
                 Ok(run) => runs.extend(run),
-                Err(error @ StoreError::OpenRun { .. }) => {
+                Err(error @ StoreError::Record { .. }) => {
                     unreadable.push(error);
-                    self.checkpoint(&[Event::Dropped { application_id: id }], 0)?;
+                    self.checkpoint(&[RunEvent::Dropped { application_id: id }], 0)?;
                 }
                 Err(error) => return Err(error),
             }
@@ -222,7 +133,7 @@ impl Depository {
                 |row| row.get(0),
             )
             .map_err(|error| self.failed(&action, error))?;
-        let bad = |reason| self.bad_open_run(id, reason);
+        let bad = |reason| self.bad(name_of(id), reason);
         run.outcome = outcome_of(outcome).map_err(bad)?;
         if let Some(bytes) = recorder {
             run.recorder = recorder_of(&bytes, version).map_err(bad)?;
@@ -233,11 +144,11 @@ impl Depository {
         Ok(Some(run))
     }
 
-    /// Replaces the samples of runs that have many by the state of their recorders, the longest
-    /// first, until the next checkpoint must not wait any longer. It is to be called after each.
+    /// Replaces the batches of runs that have many by the state of their recorders, the longest
+    /// first, for [`SHORTEN_FOR`] at most. To be called after each checkpoint.
     ///
     /// # Errors
-    /// What was saved of a run cannot be read: it is dropped. Or as [`Depository::save`].
+    /// A run that cannot be read: it is dropped. Or as [`Depository::save`].
     pub fn shorten_open_runs(&mut self) -> Result<(), StoreError> {
         let statement = "SELECT application_id FROM open_samples GROUP BY application_id
                          HAVING count(*) >= ?1 ORDER BY count(*) DESC";
@@ -250,20 +161,19 @@ impl Depository {
                 break;
             }
             let shortened = self.shorten(&id);
-            if matches!(shortened, Err(StoreError::OpenRun { .. })) {
-                self.checkpoint(&[Event::Dropped { application_id: id }], 0)?;
+            if matches!(shortened, Err(StoreError::Record { .. })) {
+                self.checkpoint(&[RunEvent::Dropped { application_id: id }], 0)?;
             }
             shortened?;
         }
         Ok(())
     }
 
-    /// Replaces the batches of a run by its recorder.
     fn shorten(&mut self, id: &str) -> Result<(), StoreError> {
         let Some(run) = self.open_run(id)? else {
             return Ok(());
         };
-        let recorder = pack(&run.recorder).map_err(|reason| self.bad_open_run(id, reason))?;
+        let recorder = pack(&run.recorder).map_err(|reason| self.bad(name_of(id), reason))?;
         self.change(&format!("shorten the open run {id}"), |transaction| {
             let statement = "UPDATE open_run SET recorder = ?2, recorder_version = ?3
                              WHERE application_id = ?1";
@@ -274,39 +184,31 @@ impl Depository {
         Ok(())
     }
 
-    /// Of each event that has one, in their order.
-    fn recorders(&self, events: &[Event]) -> Result<Vec<Vec<u8>>, StoreError> {
+    /// The packed recorders of whole runs, in the order of the events.
+    fn recorders(&self, events: &[RunEvent]) -> Result<Vec<Vec<u8>>, StoreError> {
         let whole = events.iter().filter_map(|event| match event {
-            Event::Whole(run) => Some(run),
+            RunEvent::Whole(run) => Some(run),
             _ => None,
         });
         whole
             .map(|run| {
-                pack(&run.recorder).map_err(|reason| self.bad_open_run(&run.application_id, reason))
+                pack(&run.recorder).map_err(|reason| self.bad(name_of(&run.application_id), reason))
             })
             .collect()
     }
-
-    fn bad_open_run(&self, id: &str, reason: String) -> StoreError {
-        StoreError::OpenRun {
-            path: self.path.clone(),
-            application_id: id.to_owned(),
-            reason,
-        }
-    }
 }
 
-fn batches(events: &[Event]) -> BTreeMap<&str, Batch> {
+fn batches(events: &[RunEvent]) -> BTreeMap<&str, Batch> {
     let mut batches: BTreeMap<&str, Batch> = BTreeMap::new();
     let mut numbers: HashMap<(&str, &str), u32> = HashMap::new();
     for event in events {
-        if let Event::Whole(run) = event {
-            // It has them.
+        if let RunEvent::Whole(run) = event {
+            // The state contains the samples before it.
             let id = run.application_id.as_str();
             batches.remove(id);
             numbers.retain(|(of, _), _| *of != id);
         }
-        let Event::Sampled {
+        let RunEvent::Sampled {
             application_id,
             container,
             kind,
@@ -334,9 +236,9 @@ fn batches(events: &[Event]) -> BTreeMap<&str, Batch> {
     batches
 }
 
-fn note(connection: &Connection, event: &Event, now_ms: i64) -> rusqlite::Result<()> {
+fn note(connection: &Connection, event: &RunEvent, now_ms: i64) -> rusqlite::Result<()> {
     match event {
-        Event::Begun {
+        RunEvent::Begun {
             application_id,
             application_key,
             application_name,
@@ -356,11 +258,11 @@ fn note(connection: &Connection, event: &Event, now_ms: i64) -> rusqlite::Result
                 outcome_code(Outcome::Succeeded),
                 now_ms
             ])?,
-        Event::Sampled { .. } | Event::Whole(_) => 0,
-        Event::CutOff { application_id } => connection
+        RunEvent::Sampled { .. } | RunEvent::Whole(_) => 0,
+        RunEvent::CutOff { application_id } => connection
             .prepare_cached("UPDATE open_run SET outcome = ?2 WHERE application_id = ?1")?
             .execute(params![application_id, outcome_code(Outcome::CutOff)])?,
-        Event::Ended {
+        RunEvent::Ended {
             application_id,
             ended_ms,
             outcome,
@@ -369,14 +271,14 @@ fn note(connection: &Connection, event: &Event, now_ms: i64) -> rusqlite::Result
                 "UPDATE open_run SET ended_ms = ?2, outcome = ?3 WHERE application_id = ?1",
             )?
             .execute(params![application_id, ended_ms, outcome_code(*outcome)])?,
-        Event::Dropped { application_id } => connection
+        RunEvent::Dropped { application_id } => connection
             .prepare_cached("DELETE FROM open_run WHERE application_id = ?1")?
             .execute([application_id])?,
     };
     Ok(())
 }
 
-/// The samples of the run go with its former row.
+/// Deleting the former row deletes its batches.
 fn replace(connection: &Connection, run: &OpenRun, recorder: &[u8]) -> rusqlite::Result<()> {
     connection
         .prepare_cached(
@@ -442,4 +344,8 @@ fn pack(value: &impl Serialize) -> Result<Vec<u8>, String> {
 
 fn unpack<T: for<'de> Deserialize<'de>>(bytes: &[u8]) -> Result<T, String> {
     postcard::from_bytes(&decompress(bytes, MOST_BYTES)?).map_err(|error| error.to_string())
+}
+
+fn name_of(application_id: &str) -> String {
+    format!("the open run {application_id}")
 }

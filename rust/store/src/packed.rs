@@ -1,10 +1,10 @@
-//! A demand in as few bytes as a series has in the file, for whoever keeps many in memory.
+//! Compressed demands, for keeping many in memory.
 
 use elastane_core::{Demand, Resources};
 
 use crate::blob;
 
-/// A demand whose amounts are kept as f32, none below what it was, compressed.
+/// A compressed demand. Its amounts are f32, rounded up.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PackedDemand {
     slot_ms: u32,
@@ -37,10 +37,10 @@ impl PackedDemand {
         })
     }
 
-    /// The demand: each amount is the least f32 that is not below what was packed.
+    /// The demand: each amount is the least f32 that is not below the packed one.
     ///
     /// # Errors
-    /// Bytes that were changed in memory.
+    /// Bytes that changed in memory.
     pub fn unpack(&self) -> Result<Demand, PackError> {
         let failed = |reason| PackError {
             action: "unpacking",
@@ -51,8 +51,8 @@ impl PackedDemand {
     }
 }
 
-/// So little above an f32, as a fraction, is the rounding of a sum of f64: executors of a whole core
-/// each that fill a node fill it still.
+/// A smaller excess over an f32, as a fraction, is the rounding error of a sum and is cut off:
+/// executors of whole cores that fill a node still fill it.
 const NOISE: f64 = 1e-12;
 
 /// The least f32 that is not below the amount, but for [`NOISE`].

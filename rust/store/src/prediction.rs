@@ -1,58 +1,32 @@
-//! What was predicted, and how it turned out.
+//! Predictions, and how accurate they were.
 
 use elastane_core::{Demand, Resources};
-use elastane_predict::{ContainerKind, score};
+use elastane_runs::{ContainerKind, PredictionMade, PredictionOutcome};
 use rusqlite::{Connection, Row, params};
 
 use crate::blob;
 use crate::codes::{kind_code, kind_of};
 use crate::depository::Depository;
 use crate::error::StoreError;
-use crate::prediction_made::PredictionMade;
 
-/// What was predicted of the containers of one kind of one run, before it started.
+/// The prediction of one run and kind of container, from before the run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PredictionRecord {
     /// The run.
     pub application_id: String,
     /// The key of its signature.
     pub application_key: String,
-    /// Which containers.
+    /// The kind of containers.
     pub kind: ContainerKind,
     /// When, in Unix milliseconds.
     pub made_ms: i64,
-    /// How and from what.
+    /// How it was made, and from which runs.
     pub made: PredictionMade,
-    /// What was expected to be exceeded for a small part of the time only; none where the request
-    /// stood.
+    /// Usage was expected to exceed this bound for a small part of the time only; none where the
+    /// request was planned by.
     pub bound: Option<Demand>,
-    /// Once the run has ended.
+    /// How accurate it was; none before the run has ended.
     pub outcome: Option<PredictionOutcome>,
-}
-
-/// How a prediction turned out, each array in the order of [`elastane_core::Resource::ALL`].
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct PredictionOutcome {
-    /// How long the run was.
-    pub length_ms: i64,
-    /// The part of the run's time in which usage was at most the bound.
-    pub coverage: [f64; 4],
-    /// ∫ bound ÷ ∫ used; none where nothing was used.
-    pub waste: [Option<f64>; 4],
-}
-
-impl PredictionOutcome {
-    /// Of a run that used this, under this bound.
-    #[must_use]
-    pub fn of(bound: &Demand, used: &Demand) -> Self {
-        // What the mean adds up to is not kept.
-        let scores = score(bound, Resources::ZERO, used);
-        Self {
-            length_ms: used.duration_ms().unwrap_or_default(),
-            coverage: scores.map(|score| score.coverage),
-            waste: scores.map(|score| score.waste),
-        }
-    }
 }
 
 /// A prediction as it is written.
@@ -96,7 +70,7 @@ impl Depository {
     /// Saves a prediction. One of the same run and kind is replaced.
     ///
     /// # Errors
-    /// An amount that is not finite and at least 0, or what [`Depository::save`] may meet.
+    /// An amount that is not finite and at least 0, or as [`Depository::save`].
     pub fn save_prediction(&mut self, prediction: &PredictionRecord) -> Result<(), StoreError> {
         let encoded = self.encode_prediction(prediction)?;
         let action = format!("save the prediction of {}", prediction.application_id);
@@ -107,14 +81,15 @@ impl Depository {
         &self,
         prediction: &'a PredictionRecord,
     ) -> Result<EncodedPrediction<'a>, StoreError> {
+        let name = || name_of(&prediction.application_id, &prediction.application_key);
         let bound = prediction.bound.as_ref();
         let bound = bound.map(|bound| Ok((blob::encode(bound.slots())?, bound.slot_ms())));
         let (bound, bound_slot_ms) = bound
             .transpose()
-            .map_err(|reason| self.bad_prediction(prediction, reason))?
+            .map_err(|reason: String| self.bad(name(), reason))?
             .unzip();
-        let made = serde_json::to_string(&prediction.made)
-            .map_err(|error| self.bad_prediction(prediction, error.to_string()))?;
+        let made =
+            serde_json::to_string(&prediction.made).map_err(|error| self.bad(name(), error))?;
         Ok(EncodedPrediction {
             prediction,
             made,
@@ -123,7 +98,7 @@ impl Depository {
         })
     }
 
-    /// Adds to a prediction how it turned out; false where there is none of this run and kind.
+    /// Adds to a prediction how accurate it was; false where this run and kind have none.
     ///
     /// # Errors
     /// As [`Depository::forget`].
@@ -142,7 +117,7 @@ impl Depository {
     /// The latest `n` predictions of an application, newest first.
     ///
     /// # Errors
-    /// One that cannot be read, named; or what SQLite says.
+    /// One that cannot be read, named; or SQLite's.
     pub fn predictions(&self, key: &str, n: usize) -> Result<Vec<PredictionRecord>, StoreError> {
         let statement = format!(
             "SELECT {COLUMNS} FROM prediction WHERE application_key = ?1
@@ -152,7 +127,7 @@ impl Depository {
         self.read_predictions(&statement, params![key, limit], key)
     }
 
-    /// What was predicted of one run.
+    /// The predictions of one run.
     ///
     /// # Errors
     /// As [`Depository::predictions`].
@@ -172,25 +147,10 @@ impl Depository {
             .map_err(|error| self.failed(&format!("read the predictions of {of}"), error))?
             .into_iter()
             .map(|row| {
-                let Stored { id, key, .. } = &row;
-                let (id, key) = (id.clone(), key.clone());
-                row.read().map_err(|reason| StoreError::Prediction {
-                    path: self.path.clone(),
-                    key,
-                    application_id: id,
-                    reason,
-                })
+                let name = name_of(&row.id, &row.key);
+                row.read().map_err(|reason| self.bad(name, reason))
             })
             .collect()
-    }
-
-    fn bad_prediction(&self, prediction: &PredictionRecord, reason: String) -> StoreError {
-        StoreError::Prediction {
-            path: self.path.clone(),
-            key: prediction.application_key.clone(),
-            application_id: prediction.application_id.clone(),
-            reason,
-        }
     }
 }
 
@@ -229,7 +189,7 @@ fn complete(
     Ok(changed > 0)
 }
 
-/// A row before what is packed in it is read.
+/// A row whose packed columns are not read yet.
 struct Stored {
     id: String,
     key: String,
@@ -287,4 +247,8 @@ impl Stored {
 
 fn demand(slot_ms: u32, slots: &[Resources]) -> Result<Demand, String> {
     Demand::series(slot_ms, slots).map_err(|error| error.to_string())
+}
+
+fn name_of(application_id: &str, key: &str) -> String {
+    format!("the prediction of {application_id} of {key}")
 }

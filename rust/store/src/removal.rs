@@ -1,6 +1,6 @@
-//! Runs go with what belongs to them, and what belongs to no run goes, too.
+//! Removing runs with their records, and records without a run.
 
-use elastane_predict::Outcome;
+use elastane_runs::Outcome;
 use rusqlite::{Transaction, params};
 
 use crate::codes::outcome_code;
@@ -8,21 +8,20 @@ use crate::depository::Depository;
 use crate::error::StoreError;
 use crate::retention::Retention;
 
-/// So many runs are removed in one transaction: whoever wants to write waits for no more.
+/// The most runs of one transaction; another process that writes waits for one transaction.
 const BATCH: usize = 100;
 
-/// Saved of an application before its run is, and when.
+/// Tables with records that are saved before their run, and their columns of time.
 const BELONGINGS: [(&str, &str); 2] = [("prediction", "made_ms"), ("submission", "submitted_ms")];
 
-/// Neither ended nor running, by its `application_id`.
+/// The application has neither a saved nor an open run.
 const WITHOUT_RUN: &str = "application_id NOT IN (SELECT application_id FROM run)
      AND application_id NOT IN (SELECT application_id FROM open_run)";
 
 impl Depository {
-    /// Removes the first [`BATCH`] of the runs that a statement selects by their ids, with their
-    /// submissions and predictions, and the models of applications that have no run any more. In the
-    /// statement, ?1 is how many runs make a profile, ?2 the outcome that counts, ?3 how many are
-    /// removed.
+    /// Removes the first [`BATCH`] runs whose ids a statement selects, with their submissions and
+    /// predictions, and the models of applications that have no run left. In the statement, ?1 is the
+    /// number of runs that make a profile, ?2 their outcome, ?3 the number to remove.
     pub(crate) fn remove_runs(
         &mut self,
         chosen: &str,
@@ -56,39 +55,28 @@ impl Depository {
         })
     }
 
-    /// Above the bound, removes what belongs to applications that made no run, the oldest first.
-    /// What was saved since `before_ms` stays: its application may run and not be recorded yet.
-    pub(crate) fn remove_spare_belongings(
-        &mut self,
-        most_bytes: u64,
-        before_ms: i64,
-    ) -> Result<(), StoreError> {
-        if self.used_bytes()? <= most_bytes {
-            return Ok(());
-        }
+    /// Removes the first [`BATCH`] submissions and predictions of applications that made no run, the
+    /// oldest first; gives how many applications they were of. Those saved since `before_ms` stay:
+    /// their applications may run and not be recorded yet.
+    pub(crate) fn remove_spare_belongings(&mut self, before_ms: i64) -> Result<usize, StoreError> {
         let parts = BELONGINGS.map(|(table, time)| {
             format!("SELECT application_id, {time} AS saved_ms FROM {table} WHERE {WITHOUT_RUN}")
         });
         let statement = format!(
             "SELECT application_id FROM ({}) GROUP BY application_id
-             HAVING max(saved_ms) < ?1 ORDER BY max(saved_ms), application_id",
+             HAVING max(saved_ms) < ?1 ORDER BY max(saved_ms), application_id LIMIT ?2",
             parts.join(" UNION ALL ")
         );
         let ids: Vec<String> = self
-            .rows(&statement, [before_ms], |row| row.get(0))
+            .rows(&statement, params![before_ms, BATCH], |row| row.get(0))
             .map_err(|error| self.failed("list what belongs to no run", error))?;
-        for batch in ids.chunks(BATCH) {
-            if self.used_bytes()? <= most_bytes {
-                break;
-            }
-            self.change("remove what belongs to no run", |transaction| {
-                remove_belongings(transaction, batch)
-            })?;
-        }
-        Ok(())
+        self.change("remove what belongs to no run", |transaction| {
+            remove_belongings(transaction, &ids)
+        })?;
+        Ok(ids.len())
     }
 
-    /// Removes what was saved before this of applications that have no run.
+    /// Removes the records of applications without a run that were saved before this time.
     pub(crate) fn remove_old_belongings(&mut self, before_ms: i64) -> Result<(), StoreError> {
         self.change("remove what belongs to old runs", |transaction| {
             for (table, time) in BELONGINGS {
@@ -105,7 +93,7 @@ impl Depository {
     }
 }
 
-/// A run may have been saved since they were listed.
+/// Checks once more: a run may have been saved since the applications were listed.
 fn remove_belongings(transaction: &Transaction<'_>, ids: &[String]) -> rusqlite::Result<()> {
     for (table, _) in BELONGINGS {
         let statement = format!("DELETE FROM {table} WHERE application_id = ?1 AND {WITHOUT_RUN}");

@@ -1,46 +1,46 @@
-//! What is kept for how long, and how much of it.
+//! How long runs are kept, and how many bytes of them.
 
 use crate::depository::Depository;
 use crate::error::StoreError;
 
-/// What is recorded of an application that begins is saved much sooner.
+/// Long after an application that begins is checkpointed for the first time.
 const MAY_BEGIN_MS: i64 = 3_600_000;
 
-/// So many pages of 4 KiB are given back at once.
+/// Pages of 4 KiB that are given back in one step.
 const PAGES: i64 = 2_000;
 
-/// What is removed from a depository.
+/// What a depository keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Retention {
-    /// A run goes when it ended so long ago, unless a profile is made of it.
+    /// Runs that ended longer ago are removed, unless they make a profile.
     pub keep_ms: i64,
-    /// Above so many bytes what belongs to no run goes, and then the oldest runs.
+    /// Above this size records without a run are removed, and then the oldest runs.
     pub most_bytes: u64,
-    /// The latest so many succeeded runs of an application make its profile: they stay for as long
-    /// as the application ran within `keep_ms`, and go last when room is short.
+    /// The number of the latest succeeded runs that make the profile of an application. They stay
+    /// while the application ran within `keep_ms`, and go last when space is short.
     pub profile_runs: usize,
 }
 
-/// What was removed.
+/// How many runs were removed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Pruned {
     /// Runs that were too old.
     pub old_runs: usize,
-    /// Runs for want of room that no profile is made of.
+    /// Runs that made no profile, for want of space.
     pub spare_runs: usize,
-    /// Runs for want of room that a profile was made of: the bound is too small for what runs here.
+    /// Runs that made a profile, for want of space: the bound is too small for this cluster.
     pub profile_runs: usize,
 }
 
 impl Pruned {
-    /// How many runs were removed.
+    /// All of them.
     #[must_use]
     pub fn runs(self) -> usize {
         self.old_runs + self.spare_runs + self.profile_runs
     }
 }
 
-/// A run that a profile is made of: `?1` is how many are, `?2` the outcome that counts.
+/// The runs that make profiles: the latest `?1` with outcome `?2` of each application.
 const OF_PROFILE: &str = "
     SELECT id FROM (
         SELECT id, row_number() OVER (
@@ -48,38 +48,137 @@ const OF_PROFILE: &str = "
         ) AS place FROM run WHERE outcome = ?2
     ) WHERE place <= ?1";
 
-impl Depository {
-    /// Removes what is too old. Above the bound it removes what was submitted and predicted of
-    /// applications that made no run, then the oldest runs, first those that no profile is made of.
-    /// With a run goes what belongs to it; what belongs to an application that runs stays. In many
-    /// short transactions; what is removed is given back to the file system where the file was made
-    /// by this version or a later one.
+/// Removes what is too old, in steps: whoever has other work, too, is not kept from it.
+///
+/// Above the bound on bytes go the submissions and predictions of applications that made no run, and
+/// then the oldest runs, first those that make no profile. With a run goes what belongs to it; what
+/// belongs to a running application stays. The space is given back to the file system where this
+/// version of the schema, or a later one, made the file.
+#[derive(Debug)]
+pub struct Pruning {
+    retention: Retention,
+    now_ms: i64,
+    phase: Phase,
+    pruned: Pruned,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Phase {
+    OldRuns,
+    SpareBelongings,
+    SpareRuns,
+    ProfileRuns,
+    OldBelongings,
+    FreePages,
+}
+
+impl Pruning {
+    /// Nothing is removed yet.
+    #[must_use]
+    pub fn new(retention: Retention, now_ms: i64) -> Self {
+        Self {
+            retention,
+            now_ms,
+            phase: Phase::OldRuns,
+            pruned: Pruned::default(),
+        }
+    }
+
+    /// Removes some in one short transaction; gives the number of removed runs once it is done.
     ///
     /// # Errors
     /// As [`Depository::forget`]; what was removed before stays removed.
-    pub fn prune(&mut self, retention: &Retention, now_ms: i64) -> Result<Pruned, StoreError> {
-        let since_ms = now_ms.saturating_sub(retention.keep_ms);
-        let mut pruned = Pruned {
-            old_runs: self.prune_old(retention, since_ms)?,
-            ..Pruned::default()
+    pub fn step(&mut self, depository: &mut Depository) -> Result<Option<Pruned>, StoreError> {
+        let since_ms = self.now_ms.saturating_sub(self.retention.keep_ms);
+        let next = match self.phase {
+            Phase::OldRuns => {
+                let removed = depository.remove_runs(&old_runs(since_ms), &self.retention)?;
+                self.pruned.old_runs += removed;
+                (removed == 0).then_some(Phase::SpareBelongings)
+            }
+            Phase::SpareBelongings => {
+                let before_ms = self.now_ms.saturating_sub(MAY_BEGIN_MS);
+                let is_done = self.is_within_bound(depository)?
+                    || depository.remove_spare_belongings(before_ms)? == 0;
+                is_done.then_some(Phase::SpareRuns)
+            }
+            Phase::SpareRuns => {
+                let removed = self.remove_above_bound(depository, &spare_runs())?;
+                self.pruned.spare_runs += removed;
+                (removed == 0).then_some(Phase::ProfileRuns)
+            }
+            Phase::ProfileRuns => {
+                let removed = self.remove_above_bound(depository, ANY_RUNS)?;
+                self.pruned.profile_runs += removed;
+                (removed == 0).then_some(Phase::OldBelongings)
+            }
+            Phase::OldBelongings => {
+                depository.remove_old_belongings(since_ms)?;
+                Some(Phase::FreePages)
+            }
+            Phase::FreePages => {
+                if depository.give_back_pages()? {
+                    return Ok(Some(self.pruned));
+                }
+                None
+            }
         };
-        self.remove_spare_belongings(retention.most_bytes, now_ms.saturating_sub(MAY_BEGIN_MS))?;
-        let spare = format!(
-            "SELECT id FROM run WHERE id NOT IN ({OF_PROFILE}) ORDER BY ended_ms, id LIMIT ?3"
-        );
-        pruned.spare_runs = self.prune_above_bound(&spare, retention)?;
-        // ?1 and ?2 are bound, and nothing is spared any more.
-        let any = "SELECT id FROM run WHERE ?1 >= 0 AND ?2 >= 0 ORDER BY ended_ms, id LIMIT ?3";
-        pruned.profile_runs = self.prune_above_bound(any, retention)?;
-        self.remove_old_belongings(since_ms)?;
-        self.give_back()?;
-        Ok(pruned)
+        self.phase = next.unwrap_or(self.phase);
+        Ok(None)
     }
 
-    /// What the file holds, without its free pages, in bytes.
+    fn is_within_bound(&self, depository: &Depository) -> Result<bool, StoreError> {
+        Ok(depository.used_bytes()? <= self.retention.most_bytes)
+    }
+
+    fn remove_above_bound(
+        &self,
+        depository: &mut Depository,
+        chosen: &str,
+    ) -> Result<usize, StoreError> {
+        if self.is_within_bound(depository)? {
+            return Ok(0);
+        }
+        depository.remove_runs(chosen, &self.retention)
+    }
+}
+
+fn old_runs(since_ms: i64) -> String {
+    format!(
+        "SELECT id FROM run WHERE ended_ms < {since_ms} AND (
+             id NOT IN ({OF_PROFILE}) OR application_key NOT IN (
+                 SELECT application_key FROM run WHERE ended_ms >= {since_ms}
+             )
+         ) LIMIT ?3"
+    )
+}
+
+fn spare_runs() -> String {
+    format!("SELECT id FROM run WHERE id NOT IN ({OF_PROFILE}) ORDER BY ended_ms, id LIMIT ?3")
+}
+
+/// ?1 and ?2 are bound all the same.
+const ANY_RUNS: &str =
+    "SELECT id FROM run WHERE ?1 >= 0 AND ?2 >= 0 ORDER BY ended_ms, id LIMIT ?3";
+
+impl Depository {
+    /// Removes everything that [`Pruning`] removes.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// As [`Pruning::step`].
+    pub fn prune(&mut self, retention: &Retention, now_ms: i64) -> Result<Pruned, StoreError> {
+        let mut pruning = Pruning::new(*retention, now_ms);
+        loop {
+            if let Some(pruned) = pruning.step(self)? {
+                return Ok(pruned);
+            }
+        }
+    }
+
+    /// The size of the file without its free pages, in bytes.
+    ///
+    /// # Errors
+    /// SQLite's.
     pub fn used_bytes(&self) -> Result<u64, StoreError> {
         let statement = "SELECT (page_count - freelist_count) * page_size
             FROM pragma_page_count, pragma_freelist_count, pragma_page_size";
@@ -88,57 +187,19 @@ impl Depository {
             .map_err(|error| self.failed("measure it", error))
     }
 
-    fn prune_old(&mut self, retention: &Retention, since_ms: i64) -> Result<usize, StoreError> {
-        let statement = format!(
-            "SELECT id FROM run WHERE ended_ms < {since_ms} AND (
-                 id NOT IN ({OF_PROFILE}) OR application_key NOT IN (
-                     SELECT application_key FROM run WHERE ended_ms >= {since_ms}
-                 )
-             ) LIMIT ?3"
-        );
-        let mut old_runs = 0;
-        loop {
-            let removed = self.remove_runs(&statement, retention)?;
-            old_runs += removed;
-            if removed == 0 {
-                return Ok(old_runs);
-            }
-        }
-    }
-
-    fn prune_above_bound(
-        &mut self,
-        chosen: &str,
-        retention: &Retention,
-    ) -> Result<usize, StoreError> {
-        let mut runs = 0;
-        while self.used_bytes()? > retention.most_bytes {
-            let removed = self.remove_runs(chosen, retention)?;
-            runs += removed;
-            if removed == 0 {
-                break;
-            }
-        }
-        Ok(runs)
-    }
-
-    fn give_back(&mut self) -> Result<(), StoreError> {
-        let failed = |depository: &Self, error| depository.failed("give back what is free", error);
-        loop {
-            let free: i64 = self
-                .connection
-                .query_row("PRAGMA freelist_count", [], |row| row.get(0))
-                .map_err(|error| failed(self, error))?;
+    /// Shortens the file by [`PAGES`] free pages; true where none is left, or none can be given back.
+    fn give_back_pages(&mut self) -> Result<bool, StoreError> {
+        let free_pages = || {
             self.connection
-                .execute_batch(&format!("PRAGMA incremental_vacuum({PAGES})"))
-                .map_err(|error| failed(self, error))?;
-            let left: i64 = self
-                .connection
                 .query_row("PRAGMA freelist_count", [], |row| row.get(0))
-                .map_err(|error| failed(self, error))?;
-            if left == 0 || left >= free {
-                return Ok(());
-            }
-        }
+        };
+        let given_back = || {
+            let before: i64 = free_pages()?;
+            self.connection
+                .execute_batch(&format!("PRAGMA incremental_vacuum({PAGES})"))?;
+            let left = free_pages()?;
+            Ok(left == 0 || left >= before)
+        };
+        given_back().map_err(|error| self.failed("give back free pages", error))
     }
 }

@@ -1,23 +1,22 @@
-//! Runs that could not be saved are saved later, with what was predicted of them.
+//! Runs that could not be saved wait, with their submissions and predictions.
 
 use std::collections::VecDeque;
-use std::path::PathBuf;
 
-use elastane_predict::Run;
+use elastane_runs::Run;
 
 use crate::depository::Depository;
 use crate::error::StoreError;
 use crate::prediction::PredictionRecord;
-use crate::submission::SubmissionRecord;
+use elastane_runs::SubmissionRecord;
 
-/// A run, and what is to be there when it is: else it would count as one that was given nothing.
+/// A run, with the records that are saved in the same transaction.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Unsaved {
     /// The run.
     pub run: Run,
-    /// What was submitted.
+    /// Its submission.
     pub submission: Option<SubmissionRecord>,
-    /// What was predicted of it.
+    /// Its predictions.
     pub predictions: Vec<PredictionRecord>,
 }
 
@@ -31,7 +30,7 @@ impl From<Run> for Unsaved {
     }
 }
 
-/// Runs on their way into a depository whose disk may be full, or which may be locked or damaged.
+/// Runs for a depository that may be locked or damaged, or whose disk may be full.
 #[derive(Debug)]
 pub struct SaveQueue {
     waiting: VecDeque<Unsaved>,
@@ -39,23 +38,19 @@ pub struct SaveQueue {
     failed: u64,
 }
 
-/// What became of the runs of a [`SaveQueue`].
+/// The result of saving.
 #[derive(Debug, Default)]
 pub struct Saved {
-    /// Those that are saved now, oldest first.
+    /// Runs that are saved now, oldest first.
     pub saved: Vec<Run>,
-    /// Why the others wait.
+    /// Why other runs wait.
     pub waits_for: Option<StoreError>,
-    /// Those that never will be saved, and why: they hold what cannot be kept, or too many wait.
+    /// Runs that are given up: they cannot be encoded, or too many wait.
     pub lost: Vec<(Run, StoreError)>,
-    /// Where the file went that was found to be damaged; the depository began anew.
-    pub moved_aside: Option<PathBuf>,
-    /// They went into another file, whoever moved the damaged one aside.
-    pub is_another: bool,
 }
 
 impl SaveQueue {
-    /// At most so many runs wait.
+    /// A queue for this number of runs.
     #[must_use]
     pub fn new(most: usize) -> Self {
         Self {
@@ -65,14 +60,13 @@ impl SaveQueue {
         }
     }
 
-    /// Saves a run after those that wait. Where that fails, they all wait for the next call; a
-    /// damaged file is moved aside first, and they go into the new one.
+    /// Saves a run after those that wait. Where that fails, they all wait for the next call.
     pub fn save(&mut self, depository: &mut Depository, run: impl Into<Unsaved>) -> Saved {
         self.waiting.push_back(run.into());
         self.save_waiting(depository)
     }
 
-    /// Tries those that wait once more.
+    /// Saves the runs that wait.
     pub fn save_waiting(&mut self, depository: &mut Depository) -> Saved {
         let mut done = Saved::default();
         while let Some(unsaved) = self.waiting.pop_front() {
@@ -94,33 +88,19 @@ impl SaveQueue {
                 continue;
             }
             self.waiting.push_front(unsaved);
-            if matches!(error, StoreError::Damaged { .. }) && !done.is_another {
-                match depository.renew() {
-                    Ok(renewed) => {
-                        done.moved_aside = renewed.moved_aside;
-                        done.is_another = renewed.is_another;
-                        if done.is_another {
-                            continue;
-                        }
-                        done.waits_for = Some(error);
-                    }
-                    Err(error) => done.waits_for = Some(error),
-                }
-                return done;
-            }
             done.waits_for = Some(error);
             return done;
         }
         done
     }
 
-    /// How many runs wait.
+    /// The number of runs that wait.
     #[must_use]
     pub fn waiting(&self) -> usize {
         self.waiting.len()
     }
 
-    /// How often a run could not be saved.
+    /// The number of failed attempts.
     #[must_use]
     pub fn failed(&self) -> u64 {
         self.failed
@@ -130,9 +110,10 @@ impl SaveQueue {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::prediction_made::PredictionMade;
+    use crate::open::connect;
     use elastane_core::Resources;
-    use elastane_predict::{ContainerKind, Outcome, RunSeries};
+    use elastane_runs::{ContainerKind, Outcome, PredictionMade, RunSeries};
+    use rusqlite::OpenFlags;
 
     fn run(number: usize) -> Run {
         // No two are alike, so that they do not compress.
@@ -260,22 +241,18 @@ mod tests {
         }
         let path = depository.path().to_owned();
         drop(depository);
-        let mut depository = Depository::open(&path)
-            .unwrap()
-            .depository
-            .reopen()
-            .unwrap();
+        // A connection that has no page in its cache.
+        let connection = connect(&path, OpenFlags::SQLITE_OPEN_READ_WRITE).unwrap();
+        let mut depository = Depository::new(connection, &path);
         let length = std::fs::metadata(&path).unwrap().len() as usize;
         let damage = std::fs::OpenOptions::new().write(true).open(&path);
         std::io::Write::write_all(&mut damage.unwrap(), &vec![0xAB; length]).unwrap();
         let mut queue = SaveQueue::new(9);
         let done = queue.save(&mut depository, run(99));
-        assert!(
-            done.moved_aside
-                .unwrap()
-                .ends_with("depository.db.damaged-1")
-        );
-        assert_eq!(done.saved.len(), 1);
+        assert!(matches!(done.waits_for, Some(StoreError::Damaged { .. })));
+        let aside = depository.reopen().unwrap().unwrap();
+        assert!(aside.ends_with("depository.db.damaged-1"));
+        assert_eq!(queue.save_waiting(&mut depository).saved.len(), 1);
         assert_eq!(depository.latest_runs("sales", 9).unwrap().len(), 1);
     }
 }

@@ -1,4 +1,4 @@
-//! The tables, and how an older file gets them.
+//! The tables, and the migrations of older files.
 
 use std::path::Path;
 
@@ -6,10 +6,10 @@ use rusqlite::Connection;
 
 use crate::error::StoreError;
 
-/// "ELST": SQLite's `application_id` of a depository, so that another program's file is told apart.
+/// "ELST": SQLite's `application_id`, which tells a depository from another program's file.
 const APPLICATION_ID: i32 = 0x454c_5354;
 
-/// Migration i leads from version i to i + 1. What was released is never changed.
+/// Migration i leads from version i to i + 1. A released migration never changes.
 const MIGRATIONS: [&str; 3] = [RUNS, WHAT_ELSE_IS_LEARNED, KINDS_OF_EXECUTORS];
 
 const RUNS: &str = "
@@ -33,8 +33,8 @@ const RUNS: &str = "
     ) STRICT;
 ";
 
-/// Submissions, predictions and models stay without a foreign key on runs: they are there before
-/// the run is, and a run is replaced when it is saved again.
+/// Submissions, predictions and models have no foreign key on runs: they are saved before their run,
+/// and saving a run again replaces it.
 const WHAT_ELSE_IS_LEARNED: &str = "
     CREATE INDEX run_by_end ON run (ended_ms);
     CREATE TABLE submission (
@@ -89,8 +89,8 @@ const WHAT_ELSE_IS_LEARNED: &str = "
     CREATE INDEX open_samples_by_run ON open_samples (application_id, id);
 ";
 
-/// Until then every executor was of kind 1, which is one asked for at priority 0 now, and a recorder
-/// had two kinds.
+/// Before, every executor was of kind 1, which now is an executor of priority 0, and a recorder had
+/// two kinds.
 const KINDS_OF_EXECUTORS: &str = "
     ALTER TABLE open_run ADD COLUMN recorder_version INTEGER NOT NULL DEFAULT 1;
 ";
@@ -98,10 +98,10 @@ const KINDS_OF_EXECUTORS: &str = "
 /// The newest schema version.
 pub(crate) const KNOWN: i32 = MIGRATIONS.len() as i32;
 
-/// What a file holds.
+/// The content of a file.
 #[derive(Debug, PartialEq)]
 pub(crate) enum State {
-    /// Nothing yet.
+    /// No table.
     Empty,
     /// A depository of this version.
     Depository(i32),
@@ -109,7 +109,7 @@ pub(crate) enum State {
 
 /// Tells an empty file and a depository from the file of another program or a later Elastane.
 pub(crate) fn state(connection: &Connection, path: &Path) -> Result<State, StoreError> {
-    // One statement, so that what another process does meanwhile is seen as a whole or not at all.
+    // One statement sees the changes of another process whole or not at all.
     let (application_id, version, tables): (i32, i32, i64) = connection
         .query_row(
             "SELECT (SELECT application_id FROM pragma_application_id),
@@ -133,7 +133,7 @@ pub(crate) fn state(connection: &Connection, path: &Path) -> Result<State, Store
     }
 }
 
-/// Brings a file up to the newest version, in one transaction.
+/// Migrates a file to the newest version, in one transaction.
 pub(crate) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
     if state(connection, path)? == State::Depository(KNOWN) {
         return Ok(());
@@ -142,7 +142,7 @@ pub(crate) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), St
     let transaction = connection
         .transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)
         .map_err(failed)?;
-    // Read again: another process may have been first.
+    // Another process may have migrated the file meanwhile.
     let done = match state(&transaction, path)? {
         State::Empty => 0,
         State::Depository(version) => usize::try_from(version).unwrap_or(0),

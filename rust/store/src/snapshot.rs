@@ -4,16 +4,12 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rusqlite::OpenFlags;
-
 use crate::depository::Depository;
 use crate::error::StoreError;
-use crate::merge::MergeReport;
-use crate::open::{Access, check_pages, connect};
 
 impl Depository {
-    /// Writes all that is here at one moment into another file, while it is used. The file appears
-    /// as a whole or not at all, and replaces an older one.
+    /// Writes the content of one moment into another file, while the depository is in use. The file
+    /// appears whole or not at all, and replaces an older one.
     ///
     /// # Errors
     /// The file system's, or what SQLite says; an older snapshot stays then.
@@ -23,7 +19,7 @@ impl Depository {
         let unfinished = PathBuf::from(name);
         let written = self.write_snapshot(to, &unfinished);
         if written.is_err() {
-            // The error that counts is the first.
+            // The first error is the one to report.
             let _ = fs::remove_file(&unfinished);
         }
         written
@@ -48,19 +44,5 @@ impl Depository {
             .and_then(|file| file.sync_all())
             .and_then(|()| fs::rename(unfinished, to))
             .map_err(|error| failed("put a snapshot in its place", error))
-    }
-
-    /// Takes over what a snapshot has and this depository has not, see [`Depository::merge`]. The
-    /// snapshot comes from elsewhere, so every page of it is checked before anything is taken.
-    ///
-    /// # Errors
-    /// A damaged snapshot, a newer schema, or as [`Depository::merge`].
-    pub fn adopt(&mut self, snapshot: &Path) -> Result<MergeReport, StoreError> {
-        drop(Depository::open_existing(snapshot, Access::Read)?);
-        check_pages(
-            &connect(snapshot, OpenFlags::SQLITE_OPEN_READ_ONLY)?,
-            snapshot,
-        )?;
-        self.merge(snapshot)
     }
 }

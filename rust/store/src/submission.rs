@@ -1,30 +1,12 @@
-//! What was submitted, and how its key came about.
+//! Submissions.
 
 use std::collections::BTreeMap;
 
-use elastane_predict::SignaturePart;
+use elastane_runs::SubmissionRecord;
 use rusqlite::{Connection, params};
 
 use crate::depository::Depository;
 use crate::error::StoreError;
-
-/// What is kept of a submission.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SubmissionRecord {
-    /// YARN's application id.
-    pub application_id: String,
-    /// The key of its signature.
-    pub application_key: String,
-    /// The name as it was submitted.
-    pub application_name: String,
-    /// When, in Unix milliseconds.
-    pub submitted_ms: i64,
-    /// What each part of the key was made from.
-    pub signature: Vec<SignaturePart>,
-    /// What may differ between runs of one application, by name: numbers in the arguments,
-    /// executors, cores, memory.
-    pub settings: BTreeMap<String, f64>,
-}
 
 /// A submission as it is written.
 pub(crate) struct EncodedSubmission<'a> {
@@ -68,8 +50,7 @@ impl Depository {
         &self,
         submission: &'a SubmissionRecord,
     ) -> Result<EncodedSubmission<'a>, StoreError> {
-        let json =
-            |error: serde_json::Error| self.bad_submission(&submission.application_id, &error);
+        let json = |error: serde_json::Error| self.bad(name_of(&submission.application_id), error);
         Ok(EncodedSubmission {
             signature: serde_json::to_string(&submission.signature).map_err(json)?,
             settings: serde_json::to_string(&submission.settings).map_err(json)?,
@@ -80,7 +61,7 @@ impl Depository {
     /// The submission of one run.
     ///
     /// # Errors
-    /// One that cannot be read, named; or what SQLite says.
+    /// One that cannot be read, named; or SQLite's.
     pub fn submission(&self, id: &str) -> Result<Option<SubmissionRecord>, StoreError> {
         let statement = format!("SELECT {COLUMNS} FROM submission WHERE application_id = ?1");
         Ok(self.read_submissions(&statement, id)?.pop())
@@ -119,7 +100,8 @@ impl Depository {
             .map_err(|error| self.failed(&format!("read the submissions of {of}"), error))?;
         rows.into_iter()
             .map(|(submission, signature, settings)| {
-                let bad = |error| self.bad_submission(&submission.application_id, &error);
+                let bad =
+                    |error: serde_json::Error| self.bad(name_of(&submission.application_id), error);
                 Ok(SubmissionRecord {
                     signature: serde_json::from_str(&signature).map_err(bad)?,
                     settings: serde_json::from_str(&settings).map_err(bad)?,
@@ -128,12 +110,8 @@ impl Depository {
             })
             .collect()
     }
+}
 
-    pub(crate) fn bad_submission(&self, id: &str, error: &serde_json::Error) -> StoreError {
-        StoreError::Submission {
-            path: self.path.clone(),
-            application_id: id.to_owned(),
-            reason: error.to_string(),
-        }
-    }
+pub(crate) fn name_of(application_id: &str) -> String {
+    format!("the submission of {application_id}")
 }

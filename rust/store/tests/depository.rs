@@ -6,7 +6,7 @@ mod common;
 use std::path::{Path, PathBuf};
 
 use common::{run, run_with};
-use elastane_predict::Outcome;
+use elastane_runs::Outcome;
 use elastane_store::{Access, ApplicationSummary, Depository, MergeReport, StoreError};
 use rusqlite::Connection;
 use tempfile::TempDir;
@@ -174,7 +174,7 @@ fn a_broken_series_is_an_error_that_names_its_run() {
         .unwrap();
     assert_eq!(changed, 2);
     let error = open(&path).latest_runs("sales", 9).unwrap_err();
-    assert!(matches!(error, StoreError::Series { .. }), "{error}");
+    assert!(matches!(error, StoreError::Record { .. }), "{error}");
     assert!(
         error.to_string().contains("application_1_000000"),
         "{error}"

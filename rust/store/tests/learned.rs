@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use common::{run, run_with};
 use elastane_core::{Demand, Resources};
-use elastane_predict::{ContainerKind, Feature, Outcome, Settings, SignaturePart};
+use elastane_runs::{ContainerKind, Feature, Outcome, RunSettings, SignaturePart};
 use elastane_store::{
     Access, Depository, LeftOutRun, MergeReport, ModelRecord, ModelUsed, PredictionMade,
     PredictionOutcome, PredictionRecord, StoreError, SubmissionRecord,
@@ -196,7 +196,7 @@ fn a_model_whose_bytes_changed_is_an_error_that_names_it() {
         .execute(statement, [])
         .unwrap();
     let error = open(&path).models("sales").unwrap_err();
-    assert!(matches!(error, StoreError::Model { .. }), "{error}");
+    assert!(matches!(error, StoreError::Record { .. }), "{error}");
 }
 
 #[test]
@@ -238,8 +238,8 @@ fn the_settings_of_the_latest_runs_that_succeeded_are_those_of_their_submissions
     depository.save(&run("stock", 5)).unwrap();
     let of = |number: i64| run("sales", number).application_id;
     depository.save_submission(&submission(&of(2))).unwrap();
-    let given = Settings(submission("any").settings);
-    let none = Settings::default();
+    let given = RunSettings(submission("any").settings);
+    let none = RunSettings::default();
     assert_eq!(
         depository.latest_settings("sales", 2).unwrap(),
         [(of(4), none.clone()), (of(2), given.clone())]

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use common::run;
 use elastane_core::Resources;
-use elastane_predict::{ContainerKind, Outcome, RunRecorder};
-use elastane_store::{Depository, Event, OpenRun};
+use elastane_runs::{ContainerKind, Outcome, RunRecorder};
+use elastane_store::{Depository, OpenRun, RunEvent};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
@@ -22,8 +22,8 @@ fn open(path: &Path) -> Depository {
     Depository::open(path).unwrap().depository
 }
 
-fn begun(id: &str) -> Event {
-    Event::Begun {
+fn begun(id: &str) -> RunEvent {
+    RunEvent::Begun {
         application_id: id.into(),
         application_key: "sales".into(),
         application_name: "Sales 1".into(),
@@ -31,8 +31,8 @@ fn begun(id: &str) -> Event {
     }
 }
 
-fn sampled(id: &str, container: &str, slot: i64) -> Event {
-    Event::Sampled {
+fn sampled(id: &str, container: &str, slot: i64) -> RunEvent {
+    RunEvent::Sampled {
         application_id: id.into(),
         container: container.into(),
         kind: ContainerKind::DEFAULT_EXECUTOR,
@@ -42,10 +42,10 @@ fn sampled(id: &str, container: &str, slot: i64) -> Event {
     }
 }
 
-fn recorded(samples: &[Event]) -> RunRecorder {
+fn recorded(samples: &[RunEvent]) -> RunRecorder {
     let mut recorder = RunRecorder::new();
     for sample in samples {
-        if let Event::Sampled {
+        if let RunEvent::Sampled {
             container,
             kind,
             sample_end_since_start_ms,
@@ -133,7 +133,7 @@ fn a_run_that_was_saved_or_dropped_is_not_open_and_stays_so() {
         )
         .unwrap();
     depository.save(&saved).unwrap();
-    let dropped = Event::Dropped {
+    let dropped = RunEvent::Dropped {
         application_id: "b".into(),
     };
     depository.checkpoint(&[dropped], 11).unwrap();
@@ -167,7 +167,7 @@ fn a_whole_run_takes_the_place_of_what_is_saved_of_it() {
     // One sample from before it, which it has, and one from after it.
     let events = [
         samples[2].clone(),
-        Event::Whole(Box::new(whole.clone())),
+        RunEvent::Whole(Box::new(whole.clone())),
         begun("b"),
     ];
     depository.checkpoint(&events, 20).unwrap();
@@ -187,7 +187,7 @@ fn a_whole_run_takes_the_place_of_what_is_saved_of_it() {
         ..whole
     };
     depository
-        .checkpoint(&[Event::Whole(Box::new(late))], 40)
+        .checkpoint(&[RunEvent::Whole(Box::new(late))], 40)
         .unwrap();
     assert_eq!(open_runs(&mut depository).len(), 2);
 }
@@ -196,12 +196,12 @@ fn a_whole_run_takes_the_place_of_what_is_saved_of_it() {
 fn how_a_run_ended_is_known_before_it_is_saved() {
     let (_folder, path) = fresh();
     let mut depository = open(&path);
-    let ended = Event::Ended {
+    let ended = RunEvent::Ended {
         application_id: "a".into(),
         ended_ms: 9_000,
         outcome: Outcome::Failed,
     };
-    let cut_off = Event::CutOff {
+    let cut_off = RunEvent::CutOff {
         application_id: "b".into(),
     };
     depository
@@ -257,19 +257,19 @@ const RECORDER_OF_SCHEMA_2: &str = "\
     3faa124001001e001c24ea43db040084801bbc5ddd34272c33804591b2eaf08bfd08c937365a3d76c82140a6\
     28008634318005790758e40042636055200e77055344880a64653088012e592009ca41cbcf";
 
-fn of_kind(mut sampled: Event, of: ContainerKind) -> Event {
-    if let Event::Sampled { kind, .. } = &mut sampled {
+fn of_kind(mut sampled: RunEvent, of: ContainerKind) -> RunEvent {
+    if let RunEvent::Sampled { kind, .. } = &mut sampled {
         *kind = of;
     }
     sampled
 }
 
 /// What that recorder had seen: three slots of a master, a hundred of an executor.
-fn recorded_by_schema_2() -> Vec<Event> {
+fn recorded_by_schema_2() -> Vec<RunEvent> {
     let mut all = Vec::new();
     for slot in 0..100 {
         let mut executor = sampled("a", "executor", slot);
-        if let Event::Sampled { usage, .. } = &mut executor
+        if let RunEvent::Sampled { usage, .. } = &mut executor
             && slot > 3
         {
             *usage = Resources::from_array([0.5, 1e9, 0.0, 0.0]);

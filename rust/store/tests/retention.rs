@@ -7,9 +7,9 @@ use std::path::PathBuf;
 
 use common::{run, run_with};
 use elastane_core::{Demand, Resources};
-use elastane_predict::{ContainerKind, Outcome, Run};
+use elastane_runs::{ContainerKind, Outcome, Run};
 use elastane_store::{
-    Depository, Event, ModelRecord, PredictionMade, PredictionRecord, Pruned, Retention,
+    Depository, ModelRecord, PredictionMade, PredictionRecord, Pruned, Retention, RunEvent,
     SubmissionRecord,
 };
 use tempfile::TempDir;
@@ -189,7 +189,7 @@ fn what_belongs_to_no_run_goes_before_runs_but_not_that_of_an_application_that_r
     for number in [running].into_iter().chain(1..=150).chain([ended, begins]) {
         save_belongings(&mut depository, number);
     }
-    let begun = Event::Begun {
+    let begun = RunEvent::Begun {
         application_id: id(running),
         application_key: "sales".into(),
         application_name: "Sales".into(),

@@ -4,8 +4,9 @@
 #[path = "common/phased.rs"]
 mod phased;
 
-use elastane_predict::{Outcome, ProfileSettings, Run, SignaturePart, outlooks};
-use elastane_store::{Depository, PredictionMade, PredictionRecord, SubmissionRecord};
+use elastane_predict::{ProfileSettings, outlooks};
+use elastane_runs::{Outcome, Run, SignaturePart};
+use elastane_store::{Depository, PredictionRecord, SubmissionRecord};
 use phased::phased_series;
 
 const APPLICATIONS: u64 = 12;
@@ -60,7 +61,7 @@ fn predictions(run: &Run, earlier: &[Run]) -> Vec<PredictionRecord> {
         application_key: run.application_key.clone(),
         kind,
         made_ms: run.started_ms,
-        made: PredictionMade::recurring(&outlook),
+        made: outlook.made(),
         bound: outlook.prediction.ok().map(|it| it.envelope),
         outcome: None,
     });

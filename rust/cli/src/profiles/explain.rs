@@ -4,14 +4,13 @@ use std::io::Write;
 
 use clap::Args;
 use elastane_core::Resource;
-use elastane_predict::{ContainerKind, RecurringSettings, Run, kinds, predict_next};
-use elastane_store::{
-    Access, Depository, PredictionMade, PredictionOutcome, PredictionRecord, SubmissionRecord,
+use elastane_predict::{
+    ContainerKind, PastRun, RecurringSettings, Run, kinds, predict_next, prediction_outcome,
 };
+use elastane_store::{Access, Depository, PredictionRecord, SubmissionRecord};
 use serde_json::{Value, json};
 
 use super::explain_prediction::print_prediction;
-use super::export_series::outcome_word;
 use super::{Source, write_json};
 use crate::failure::Failure;
 use crate::units::{duration, moment};
@@ -93,11 +92,11 @@ fn made_again(
     earlier: &[Run],
     run: Option<&Run>,
 ) -> PredictionRecord {
-    let past = |run: &Run| run.past(kind).ok().flatten();
+    let past = |run: &Run| PastRun::of(run, kind).ok().flatten();
     let history: Vec<_> = earlier.iter().filter_map(past).collect();
     let actual = run.and_then(past);
     let outlook = predict_next(&history, &RecurringSettings::default());
-    let made = PredictionMade::recurring(&outlook);
+    let made = outlook.made();
     let bound = outlook.prediction.ok().map(|it| it.envelope);
     let outcome = bound.as_ref().zip(actual);
     PredictionRecord {
@@ -106,7 +105,7 @@ fn made_again(
         kind,
         made_ms: run.map_or(0, |run| run.started_ms),
         made,
-        outcome: outcome.map(|(bound, actual)| PredictionOutcome::of(bound, &actual.used)),
+        outcome: outcome.map(|(bound, actual)| prediction_outcome(bound, &actual.used)),
         bound,
     }
 }
@@ -121,7 +120,7 @@ fn print(id: &str, known: &Known, output: &mut impl Write) -> Result<(), Failure
     match &known.run {
         Some(run) => {
             let took = duration(run.ended_ms - run.started_ms);
-            let (began, how) = (moment(run.started_ms), outcome_word(run.outcome));
+            let (began, how) = (moment(run.started_ms), run.outcome.name());
             writeln!(output, "run      {how}: began {began}, took {took}")?;
         }
         None => writeln!(
@@ -169,7 +168,7 @@ fn as_json(id: &str, known: &Known) -> Value {
         "signature": known.submission.as_ref().map(|submission| &submission.signature),
         "settings": known.submission.as_ref().map(|submission| &submission.settings),
         "run": known.run.as_ref().map(|run| json!({
-            "outcome": outcome_word(run.outcome),
+            "outcome": run.outcome.name(),
             "started_ms": run.started_ms,
             "ended_ms": run.ended_ms,
         })),

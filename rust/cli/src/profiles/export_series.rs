@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use elastane_core::{Demand, SLOT_MS};
-use elastane_predict::{ContainerKind, Outcome, Run, RunSeries};
+use elastane_predict::{ContainerKind, Run, RunSeries};
 use serde_json::{Map, Value, json};
 
 use crate::failure::Failure;
@@ -85,22 +85,13 @@ fn shortest(amount: f64) -> f64 {
 
 fn about(run: &Run, containers: u32) -> Value {
     json!({
-        "outcome": outcome_word(run.outcome),
+        "outcome": run.outcome.name(),
         "application_id": run.application_id,
         "name": run.application_name,
         "started_ms": run.started_ms,
         "ended_ms": run.ended_ms,
         "containers": containers,
     })
-}
-
-/// The word for an outcome in files.
-pub(super) fn outcome_word(outcome: Outcome) -> &'static str {
-    match outcome {
-        Outcome::Succeeded => "succeeded",
-        Outcome::Failed => "failed",
-        Outcome::CutOff => "cut-off",
-    }
 }
 
 /// A name that every file system takes, and no shell takes apart.

@@ -15,7 +15,8 @@ mod spread;
 mod tracker;
 mod window;
 
-use elastane_core::{Demand, DemandError, Resources};
+use elastane_core::{ContainerKind, Demand, DemandError, Resources};
+use elastane_runs::{Outcome, Run};
 
 pub(crate) use curve::Curve;
 pub(crate) use exclusion::OUTLIER_FACTOR;
@@ -26,7 +27,6 @@ pub use late::LateTracker;
 pub(crate) use selection::{DRIFT_FACTOR, LEAST_NEWER, apart, lie_apart, select};
 pub use tracker::{Ahead, Tracker};
 
-use crate::run::Outcome;
 use crate::score::amount;
 use spread::mean;
 
@@ -42,6 +42,22 @@ pub struct PastRun {
     pub outcome: Outcome,
     /// What one container used from its start.
     pub used: Demand,
+}
+
+impl PastRun {
+    /// The use of the run's containers of this kind; none where it had none.
+    ///
+    /// # Errors
+    /// A series that is no demand.
+    pub fn of(run: &Run, kind: ContainerKind) -> Result<Option<Self>, DemandError> {
+        let past = |used| Self {
+            id: run.application_id.clone(),
+            ended_ms: run.ended_ms,
+            outcome: run.outcome,
+            used,
+        };
+        Ok(run.used(kind)?.map(past))
+    }
 }
 
 /// How sure one run alone is: no other run tells. It is below the floor that is the default.

@@ -1,8 +1,9 @@
 //! Which runs the next one is predicted from.
 
+use elastane_runs::Outcome;
+
 use super::PastRun;
 use super::exclusion::{Excluded, Exclusion, Measure, OUTLIER_FACTOR};
-use crate::run::Outcome;
 
 /// A change of less than this between older and newer runs is none.
 pub(crate) const DRIFT_FACTOR: f64 = 1.25;

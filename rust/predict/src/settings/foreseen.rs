@@ -2,13 +2,13 @@
 //! by its request.
 
 use elastane_core::ContainerKind;
+use elastane_runs::Run;
 
 use super::scale::Scale;
 use super::{LEAST_RUNS, NotForeseen, Settings, SettingsModel};
 use crate::recurring::{
     Excluded, NotPredicted, Outlook, PastRun, Prediction, RecurringSettings, apart, predict_next,
 };
-use crate::run::Run;
 
 /// A run and what it was given; nothing where that is not known.
 #[derive(Debug, Clone, PartialEq)]
@@ -174,7 +174,9 @@ impl Known<'_> {
 
 fn past(runs: &[GivenRun], kind: ContainerKind) -> Vec<PastRun> {
     // A series that is no demand is left out of the profile, too, which names it.
-    let past = runs.iter().filter_map(|given| given.run.past(kind).ok());
+    let past = runs
+        .iter()
+        .filter_map(|given| PastRun::of(&given.run, kind).ok());
     past.flatten().collect()
 }
 

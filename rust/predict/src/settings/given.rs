@@ -4,18 +4,6 @@ use super::Settings;
 use super::numbers::argument_numbers;
 use crate::signature::Submission;
 
-/// How many executors the application master asks for at first.
-pub const EXECUTORS: &str = "executors";
-
-/// The virtual cores that one of them asks for.
-pub const EXECUTOR_CORES: &str = "executor_cores";
-
-/// The memory that one of them asks for.
-pub const EXECUTOR_MEMORY_BYTES: &str = "executor_memory_bytes";
-
-/// What is not known before the application master asks for its executors.
-pub const AT_FIRST_ASK: [&str; 3] = [EXECUTORS, EXECUTOR_CORES, EXECUTOR_MEMORY_BYTES];
-
 /// More numbers than this of one submission are not looked at.
 pub const MOST_SETTINGS: usize = 32;
 

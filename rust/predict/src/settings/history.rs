@@ -1,6 +1,7 @@
 //! Runs that are all at hand, one after the other.
 
 use elastane_core::ContainerKind;
+use elastane_runs::Outcome;
 
 use super::foreseen::Known;
 use super::{
@@ -8,7 +9,6 @@ use super::{
     training_is_due,
 };
 use crate::recurring::{PastRun, RecurringSettings};
-use crate::run::Outcome;
 
 /// So many times the runs that a prediction is made from are looked at.
 const LOOKED_AT: usize = 2;

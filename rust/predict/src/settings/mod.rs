@@ -21,18 +21,15 @@ mod shape;
 mod targets;
 mod training;
 
-use std::collections::BTreeMap;
-
 use elastane_core::{Demand, DemandError};
-use serde::{Deserialize, Serialize};
 
-pub use foreseen::{Earlier, Foreseen, GivenRun, NotPlanned, Way, foresee};
-pub use given::{
-    AT_FIRST_ASK, EXECUTOR_CORES, EXECUTOR_MEMORY_BYTES, EXECUTORS, MOST_SETTINGS,
-    submission_settings,
+pub use elastane_runs::{
+    AT_FIRST_ASK, EXECUTOR_CORES, EXECUTOR_MEMORY_BYTES, EXECUTORS, RunSettings as Settings,
 };
+pub use foreseen::{Earlier, Foreseen, GivenRun, NotPlanned, Way, foresee};
+pub use given::{MOST_SETTINGS, submission_settings};
 pub use history::History;
-pub use model::{Feature, SettingsModel};
+pub use model::SettingsModel;
 pub use numbers::argument_numbers;
 pub use training::{trainable, training_is_due};
 
@@ -49,20 +46,6 @@ pub const MOST_RUNS: usize = 60;
 
 /// Among so many of the latest runs those with the same settings are looked for.
 pub const LOOKED_THROUGH: usize = 200;
-
-/// What a submission was given, by name: `executors`, `input_bytes`, `--iterations`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Settings(pub BTreeMap<String, f64>);
-
-impl Settings {
-    /// Whether every setting that both have is equal.
-    #[must_use]
-    pub fn agree(&self, other: &Self) -> bool {
-        let known = |(name, value): (&String, &f64)| other.0.get(name).is_none_or(|it| it == value);
-        self.0.iter().all(known)
-    }
-}
 
 /// A run that succeeded and was seen from beginning to end, with its settings.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,5 +1,6 @@
 //! What was learned of an application's settings, and what it says.
 
+use elastane_runs::Feature;
 use serde::{Deserialize, Serialize};
 
 use super::fitted::{Regressions, said, settings_matter};
@@ -23,17 +24,6 @@ pub struct SettingsModel {
     pub(super) left_out: Vec<Excluded>,
     /// See [`NotForeseen::Changed`].
     pub(super) since_change: Option<usize>,
-}
-
-/// A setting that a model knows, and from where to where.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Feature {
-    /// Its name.
-    pub name: String,
-    /// The least that can be foreseen.
-    pub least: f64,
-    /// The most.
-    pub most: f64,
 }
 
 impl SettingsModel {

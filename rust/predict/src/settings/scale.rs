@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use elastane_runs::Feature;
 use serde::{Deserialize, Serialize};
 
-use super::{Feature, NotForeseen, Settings};
+use super::{NotForeseen, Settings};
 
 /// A setting may lie this factor outside those of the runs.
 const BEYOND: f64 = 1.25;

@@ -2,25 +2,11 @@
 
 use elastane_core::ContainerKind;
 
-use super::{AT_FIRST_ASK, LEAST_RUNS, MOST_RUNS, NotForeseen, Settings, SettingsModel};
+use super::{LEAST_RUNS, MOST_RUNS, NotForeseen, Settings, SettingsModel};
 use crate::recurring::RecurringSettings;
 
 /// A model is trained anew after one run for each so many that it was trained on.
 const RUNS_FOR_EACH_NEW: usize = 10;
-
-impl Settings {
-    /// Those that are known when a container of this kind starts: an application master starts
-    /// before it asks for executors.
-    #[must_use]
-    pub fn known_to(&self, kind: ContainerKind) -> Self {
-        let mut settings = self.clone();
-        if kind == ContainerKind::ApplicationMaster {
-            let names = &mut settings.0;
-            names.retain(|name, _| !AT_FIRST_ASK.contains(&name.as_str()));
-        }
-        settings
-    }
-}
 
 impl RecurringSettings {
     /// How a model that is kept is trained: how sure it has to be is asked when it is used.

@@ -14,7 +14,7 @@ use elastane_predict::{ContainerKind, Submission};
 use elastane_protocol::{
     CanLimit, Capacity, ContainerSamples, Reply, Report, Sample, Usage, VERSION, decode, encode,
 };
-use elastane_runtime::{Elastane, Settings};
+use elastane_runtime::{Elastane, RuntimeSettings};
 
 pub const GB: u64 = 1 << 30;
 pub const NODE: &str = "node-1:1";
@@ -43,7 +43,7 @@ pub fn open_with(folder: &Path, mode: &str, more: &[(&str, &str)]) -> Elastane {
     .chain(more.iter().map(|(key, value)| (*key, (*value).to_owned())))
     .map(|(key, value)| (format!("yarn.scheduler.elastane.{key}"), value))
     .collect();
-    Elastane::open(Settings::from_configuration(&configuration, true).unwrap()).unwrap()
+    Elastane::open(RuntimeSettings::from_configuration(&configuration, true).unwrap()).unwrap()
 }
 
 pub fn submission(id: &str) -> Submission {

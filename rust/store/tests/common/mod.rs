@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test file uses its own part")]
 
 use elastane_core::Resources;
-use elastane_predict::{ContainerKind, Outcome, Run, RunSeries};
+use elastane_runs::{ContainerKind, Outcome, Run, RunSeries};
 
 pub fn run(key: &str, number: i64) -> Run {
     run_with(key, number, Outcome::Succeeded)

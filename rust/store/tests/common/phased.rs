@@ -1,7 +1,7 @@
 //! Series of runs as they are, for what they take.
 
 use elastane_core::Resources;
-use elastane_predict::{ContainerKind, RunSeries};
+use elastane_runs::{ContainerKind, RunSeries};
 
 /// Of an application master and eight executors: phases of 30 s, with noise on CPU and disk and now and
 /// then on the network.

@@ -1,0 +1,99 @@
+//! Predictions as they are recorded.
+
+use elastane_core::{Demand, Resources};
+use elastane_runs::{LeftOutRun, ModelUsed, PredictionMade, PredictionOutcome, RunSettings};
+
+use crate::recurring::{Excluded, Outlook, Prediction};
+use crate::score::score;
+use crate::settings::{Foreseen, SettingsModel, Way};
+
+/// Made from earlier runs.
+const RECURRING: &str = "recurring";
+
+/// Made by a model of the settings, or not at all because the settings are new.
+const SETTINGS: &str = "settings";
+
+impl Outlook {
+    /// The record of this prediction of a recurring application.
+    #[must_use]
+    pub fn made(&self) -> PredictionMade {
+        let made = PredictionMade {
+            method: RECURRING.to_owned(),
+            left_out: left_out(&self.left_out),
+            ..PredictionMade::default()
+        };
+        with(made, self.prediction.as_ref())
+    }
+}
+
+impl Foreseen {
+    /// The record of this prediction for a run that was given these settings.
+    #[must_use]
+    pub fn made(&self, model: Option<&SettingsModel>, given: &RunSettings) -> PredictionMade {
+        let method = match self.way {
+            Way::Model | Way::Request => SETTINGS,
+            Way::Same | Way::Indifferent | Way::Alike => RECURRING,
+        };
+        let made = PredictionMade {
+            method: method.to_owned(),
+            reason: Some(self.way.reason().to_owned()),
+            settings: given.0.clone(),
+            model: model.map(ModelUsed::from),
+            left_out: left_out(&self.left_out),
+            ..PredictionMade::default()
+        };
+        with(made, self.prediction.as_ref())
+    }
+}
+
+impl From<&SettingsModel> for ModelUsed {
+    fn from(model: &SettingsModel) -> Self {
+        let kernel = |is_linear| if is_linear { "linear" } else { "rbf" };
+        let regressions = model.regressions().into_iter();
+        Self {
+            features: model.features(),
+            regressions: regressions
+                .map(|(name, is_linear)| (name.to_owned(), kernel(is_linear).to_owned()))
+                .collect(),
+            runs: model.runs().len(),
+            held_out_error: model.error(),
+            error_without_settings: model.error_without_settings(),
+            confidence: model.confidence(),
+        }
+    }
+}
+
+/// How well `bound` covered a run that used this.
+#[must_use]
+pub fn prediction_outcome(bound: &Demand, used: &Demand) -> PredictionOutcome {
+    // The total of the mean prediction is not recorded.
+    let scores = score(bound, Resources::ZERO, used);
+    PredictionOutcome {
+        length_ms: used.duration_ms().unwrap_or_default(),
+        coverage: scores.map(|score| score.coverage),
+        waste: scores.map(|score| score.waste),
+    }
+}
+
+fn with(made: PredictionMade, prediction: Result<&Prediction, impl ToString>) -> PredictionMade {
+    match prediction {
+        Ok(prediction) => PredictionMade {
+            confidence: Some(prediction.confidence),
+            expected_length_ms: Some(prediction.length_ms()),
+            runs: prediction.runs.clone(),
+            ..made
+        },
+        Err(reason) => PredictionMade {
+            not_predicted: Some(reason.to_string()),
+            ..made
+        },
+    }
+}
+
+fn left_out(excluded: &[Excluded]) -> Vec<LeftOutRun> {
+    let left_out = excluded.iter().map(|run| LeftOutRun {
+        application_id: run.id.clone(),
+        reason: run.reason.to_string(),
+    });
+    left_out.collect()
+}

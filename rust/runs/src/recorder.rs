@@ -1,0 +1,242 @@
+//! Turning samples into the series of a run.
+
+use std::collections::{BTreeMap, HashMap};
+
+use elastane_core::{ContainerKind, Resources, SLOT_MS};
+use serde::{Deserialize, Serialize};
+
+use crate::run::RunSeries;
+
+mod state;
+
+pub use state::RecorderOfTwoKinds;
+use state::amounts;
+
+/// The longest series, in slots: 24 h. Later samples of a container are not recorded.
+pub const MAX_SLOTS: usize = 24 * 60 * 60 * 1_000 / SLOT_MS as usize;
+
+/// The most priorities of executors in one run; an application may ask for each container at another
+/// one.
+pub const MOST_EXECUTOR_KINDS: usize = 32;
+
+const LONGEST_MS: i64 = MAX_SLOTS as i64 * SLOT_MS as i64;
+
+/// Accumulates the samples of one running application.
+///
+/// A slot's value is the mean over the time that samples cover in it (memory: the largest). A slot
+/// without samples takes the value before it; missing slots at the start take the first value. Memory
+/// is bounded by [`MAX_SLOTS`] for each kind, by [`MOST_EXECUTOR_KINDS`] and by one open slot for each
+/// container. So samples of a container have to come in the order of time; late samples, and those
+/// of one kind too many, are left out and counted.
+///
+/// A recorder that serde wrote and read goes on exactly where it was.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "state::Unchecked")]
+pub struct RunRecorder {
+    containers: HashMap<String, Container>,
+    #[serde(with = "state::by_kind")]
+    totals: BTreeMap<ContainerKind, Totals>,
+    left_out: u64,
+}
+
+impl RunRecorder {
+    /// An empty recorder.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds one sample of a container.
+    ///
+    /// `sample_end_since_start_ms` counts from the container's start. A sample that spans several slots
+    /// is divided by overlap; its parts before the start or after 24 h are cut off. The kind of a
+    /// container is that of its first sample.
+    pub fn add(
+        &mut self,
+        container: &str,
+        kind: ContainerKind,
+        sample_end_since_start_ms: i64,
+        length_ms: u32,
+        usage: Resources,
+    ) {
+        let start = sample_end_since_start_ms.saturating_sub(i64::from(length_ms));
+        let (start, end) = (start.max(0), sample_end_since_start_ms.min(LONGEST_MS));
+        if start >= end || usage.first_invalid().is_some() {
+            self.left_out += 1;
+            return;
+        }
+        if !self.containers.contains_key(container) {
+            if !self.has_room_for(kind) {
+                self.left_out += 1;
+                return;
+            }
+            self.totals.entry(kind).or_default().containers += 1;
+        }
+        let container = self
+            .containers
+            .entry(container.to_owned())
+            .or_insert_with(|| Container::new(kind));
+        let totals = self.totals.entry(container.kind).or_default();
+        let mut is_late = false;
+        for slot in slot_of(start)..=slot_of(end - 1) {
+            let slot_start = slot as i64 * i64::from(SLOT_MS);
+            let slot_end = slot_start + i64::from(SLOT_MS);
+            let overlap_ms = end.min(slot_end) - start.max(slot_start);
+            is_late |= !container.cover(slot, overlap_ms as f64, usage, totals);
+        }
+        self.left_out += u64::from(is_late);
+    }
+
+    fn has_room_for(&self, kind: ContainerKind) -> bool {
+        let executors = self.totals.keys().filter(|it| !it.is_application_master());
+        kind.is_application_master()
+            || self.totals.contains_key(&kind)
+            || executors.count() < MOST_EXECUTOR_KINDS
+    }
+
+    /// The number of samples that were left out, whole or in part: late samples, those outside a
+    /// container's first 24 h, of length 0, of one kind too many, or with an amount that is not finite
+    /// and at least 0.
+    #[must_use]
+    pub fn left_out(&self) -> u64 {
+        self.left_out
+    }
+
+    /// Whether no container has been seen.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.containers.is_empty()
+    }
+
+    /// For each kind that had a container, the mean over the containers that lived in each slot.
+    #[must_use]
+    pub fn series(&self) -> Vec<RunSeries> {
+        let mut totals = self.totals.clone();
+        for container in self.containers.values() {
+            let totals = totals.entry(container.kind).or_default();
+            container.clone().close(totals);
+        }
+        totals
+            .into_iter()
+            .map(|(kind, totals)| RunSeries {
+                kind,
+                containers: totals.containers,
+                slots: totals.slots.iter().map(Total::mean).collect(),
+            })
+            .collect()
+    }
+}
+
+fn slot_of(since_start_ms: i64) -> usize {
+    (since_start_ms / i64::from(SLOT_MS)) as usize
+}
+
+/// The open slot of a container, and the state that closing it needs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Container {
+    #[serde(with = "state::kind")]
+    kind: ContainerKind,
+    /// The open slot, and the number of slots that are in the totals.
+    slot: usize,
+    closed: usize,
+    /// Amount × milliseconds in the open slot; memory is the largest amount.
+    #[serde(with = "amounts")]
+    sum: Resources,
+    covered_ms: f64,
+    /// The value of the last closed slot.
+    #[serde(with = "state::maybe_amounts")]
+    last: Option<Resources>,
+}
+
+impl Container {
+    fn new(kind: ContainerKind) -> Self {
+        Self {
+            kind,
+            slot: 0,
+            closed: 0,
+            sum: Resources::ZERO,
+            covered_ms: 0.0,
+            last: None,
+        }
+    }
+
+    /// Adds to a slot and closes earlier ones; false when the slot is closed already.
+    fn cover(
+        &mut self,
+        slot: usize,
+        covered_ms: f64,
+        usage: Resources,
+        totals: &mut Totals,
+    ) -> bool {
+        if slot < self.slot {
+            return false;
+        }
+        if slot > self.slot {
+            self.close(totals);
+            self.slot = slot;
+        }
+        let memory_bytes = self.sum.memory_bytes.max(usage.memory_bytes);
+        self.sum = Resources {
+            memory_bytes,
+            ..self.sum + usage * covered_ms
+        };
+        self.covered_ms += covered_ms;
+        true
+    }
+
+    /// Adds the open slot, and the gap before it, to the totals.
+    fn close(&mut self, totals: &mut Totals) {
+        if self.covered_ms == 0.0 {
+            return;
+        }
+        let value = Resources {
+            memory_bytes: self.sum.memory_bytes,
+            ..self.sum * (1.0 / self.covered_ms)
+        };
+        let gap = self.last.unwrap_or(value);
+        for slot in self.closed..self.slot {
+            totals.add(slot, gap);
+        }
+        totals.add(self.slot, value);
+        self.closed = self.slot + 1;
+        self.last = Some(value);
+        self.sum = Resources::ZERO;
+        self.covered_ms = 0.0;
+    }
+}
+
+/// The sums over all containers of one kind.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+struct Totals {
+    containers: u32,
+    slots: Vec<Total>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+struct Total {
+    #[serde(with = "amounts")]
+    sum: Resources,
+    containers: u32,
+}
+
+impl Totals {
+    /// Each container adds its slots from 0 on without a gap.
+    fn add(&mut self, slot: usize, value: Resources) {
+        if slot == self.slots.len() {
+            self.slots.push(Total {
+                sum: Resources::ZERO,
+                containers: 0,
+            });
+        }
+        if let Some(total) = self.slots.get_mut(slot) {
+            total.sum += value;
+            total.containers += 1;
+        }
+    }
+}
+
+impl Total {
+    fn mean(&self) -> Resources {
+        self.sum * (1.0 / f64::from(self.containers))
+    }
+}

@@ -1,0 +1,78 @@
+//! One finished run of an application.
+
+use std::collections::BTreeSet;
+
+use elastane_core::{ContainerKind, Demand, DemandError, Resources, SLOT_MS};
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Outcome {
+    /// The application succeeded, by YARN. Only these runs make a profile.
+    Succeeded,
+    /// The application failed or was killed.
+    Failed,
+    /// The end of the run, or another part, was not seen.
+    CutOff,
+}
+
+impl Outcome {
+    /// `succeeded`, `failed` or `cut-off`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Outcome::Succeeded => "succeeded",
+            Outcome::Failed => "failed",
+            Outcome::CutOff => "cut-off",
+        }
+    }
+}
+
+/// The use of one run of an application.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Run {
+    /// The key of the application's signature.
+    pub application_key: String,
+    /// YARN's application id, the identity of the run.
+    pub application_id: String,
+    /// The name as it was submitted.
+    pub application_name: String,
+    /// Start in Unix milliseconds.
+    pub started_ms: i64,
+    /// End in Unix milliseconds.
+    pub ended_ms: i64,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// At most one for each kind of container.
+    pub series: Vec<RunSeries>,
+}
+
+/// The kinds of containers of these runs.
+#[must_use]
+pub fn kinds<'a>(runs: impl IntoIterator<Item = &'a Run>) -> BTreeSet<ContainerKind> {
+    let series = runs.into_iter().flat_map(|run| &run.series);
+    series.map(|series| series.kind).collect()
+}
+
+impl Run {
+    /// The mean use of one container of this kind; none where the run had none.
+    ///
+    /// # Errors
+    /// A series that is no demand.
+    pub fn used(&self, kind: ContainerKind) -> Result<Option<Demand>, DemandError> {
+        let series = self.series.iter().find(|series| series.kind == kind);
+        series
+            .map(|series| Demand::series(SLOT_MS, &series.slots))
+            .transpose()
+    }
+}
+
+/// The use of the containers of one kind, slot by slot from a container's start.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunSeries {
+    /// The kind of containers.
+    pub kind: ContainerKind,
+    /// The number of containers over the whole run.
+    pub containers: u32,
+    /// The mean use of one container, one value for each [`elastane_core::SLOT_MS`].
+    pub slots: Vec<Resources>,
+}

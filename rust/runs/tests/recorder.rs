@@ -1,0 +1,371 @@
+//! The recorder against a plain reference that keeps every sample.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+use elastane_core::{Resources, SLOT_MS};
+use elastane_runs::{
+    ContainerKind, MAX_SLOTS, MOST_EXECUTOR_KINDS, RecorderOfTwoKinds, RunRecorder,
+};
+use proptest::prelude::*;
+
+const SLOT: i64 = SLOT_MS as i64;
+
+#[derive(Debug, Clone)]
+struct Sample {
+    end_ms: i64,
+    length_ms: u32,
+    usage: Resources,
+}
+
+fn usage(cpu_cores: f64, memory_bytes: f64) -> Resources {
+    Resources {
+        cpu_cores,
+        memory_bytes,
+        network_bytes_per_s: cpu_cores * 10.0,
+        disk_bytes_per_s: cpu_cores * 3.0,
+    }
+}
+
+fn record(containers: &[Vec<Sample>]) -> RunRecorder {
+    let mut recorder = RunRecorder::new();
+    for (number, samples) in containers.iter().enumerate() {
+        for sample in samples {
+            let name = format!("container-{number}");
+            let kind = ContainerKind::DEFAULT_EXECUTOR;
+            recorder.add(&name, kind, sample.end_ms, sample.length_ms, sample.usage);
+        }
+    }
+    recorder
+}
+
+/// One container's slots, each computed from all samples that touch it.
+fn reference_of_one(samples: &[Sample]) -> Vec<Resources> {
+    let end = samples
+        .iter()
+        .map(|sample| sample.end_ms)
+        .max()
+        .unwrap_or(0);
+    let slots = end.div_euclid(SLOT) + i64::from(end % SLOT > 0);
+    let measured: Vec<Option<Resources>> = (0..slots)
+        .map(|slot| {
+            let (mut sum, mut memory, mut covered) = (Resources::ZERO, 0.0_f64, 0.0);
+            for sample in samples {
+                let start = sample.end_ms - i64::from(sample.length_ms);
+                let overlap = sample.end_ms.min((slot + 1) * SLOT) - start.max(slot * SLOT);
+                if overlap > 0 {
+                    sum += sample.usage * overlap as f64;
+                    memory = memory.max(sample.usage.memory_bytes);
+                    covered += overlap as f64;
+                }
+            }
+            (covered > 0.0).then(|| Resources {
+                memory_bytes: memory,
+                ..sum * (1.0 / covered)
+            })
+        })
+        .collect();
+    let first = measured.iter().flatten().next().copied();
+    let mut before = first.unwrap_or(Resources::ZERO);
+    let fill = |value: &Option<Resources>| {
+        before = value.unwrap_or(before);
+        before
+    };
+    measured.iter().map(fill).collect()
+}
+
+fn reference(containers: &[Vec<Sample>]) -> Vec<Resources> {
+    let series: Vec<Vec<Resources>> = containers
+        .iter()
+        .map(|samples| reference_of_one(samples))
+        .collect();
+    let longest = series.iter().map(Vec::len).max().unwrap_or(0);
+    (0..longest)
+        .map(|slot| {
+            let alive: Vec<Resources> =
+                series.iter().filter_map(|s| s.get(slot).copied()).collect();
+            let sum = alive
+                .iter()
+                .fold(Resources::ZERO, |sum, value| sum + *value);
+            sum * (1.0 / alive.len() as f64)
+        })
+        .collect()
+}
+
+fn assert_close(left: &[Resources], right: &[Resources]) {
+    assert_eq!(left.len(), right.len());
+    for (slot, (left, right)) in left.iter().zip(right).enumerate() {
+        for (a, b) in left.to_array().into_iter().zip(right.to_array()) {
+            assert!(
+                (a - b).abs() <= 1e-9 * b.abs().max(1.0),
+                "slot {slot}: {a} {b}"
+            );
+        }
+    }
+}
+
+/// Samples in the order of time, with gaps, from 0 on.
+fn container() -> impl Strategy<Value = Vec<Sample>> {
+    let sample = (0..9_000_i64, 1..7_000_u32, 0.0..8.0, 0.0..1e9);
+    proptest::collection::vec(sample, 1..12).prop_map(|parts| {
+        let mut at = 0;
+        let next = |(gap, length_ms, cores, memory): (i64, u32, f64, f64)| {
+            at += gap + i64::from(length_ms);
+            Sample {
+                end_ms: at,
+                length_ms,
+                usage: usage(cores, memory),
+            }
+        };
+        parts.into_iter().map(next).collect()
+    })
+}
+
+proptest! {
+    #[test]
+    fn series_equal_the_reference(containers in proptest::collection::vec(container(), 1..5)) {
+        let recorder = record(&containers);
+        let series = recorder.series();
+        prop_assert_eq!(series.len(), 1);
+        prop_assert_eq!(series[0].containers as usize, containers.len());
+        prop_assert_eq!(recorder.left_out(), 0);
+        assert_close(&series[0].slots, &reference(&containers));
+    }
+
+    #[test]
+    fn the_order_of_containers_does_not_matter(first in container(), second in container()) {
+        let forward = record(&[first.clone(), second.clone()]).series();
+        let backward = record(&[second, first]).series();
+        assert_close(&forward[0].slots, &backward[0].slots);
+    }
+
+    #[test]
+    fn no_sample_makes_a_series_that_is_too_long_or_invalid(
+        samples in proptest::collection::vec((any::<i64>(), any::<u32>(), any::<f64>()), 0..8),
+    ) {
+        let mut recorder = RunRecorder::new();
+        for (end_ms, length_ms, cores) in samples {
+            recorder.add("c", ContainerKind::DEFAULT_EXECUTOR, end_ms, length_ms, usage(cores, 1.0));
+        }
+        for series in recorder.series() {
+            prop_assert!(series.slots.len() <= MAX_SLOTS);
+            prop_assert!(series.slots.iter().all(|slot| slot.first_invalid().is_none()));
+        }
+    }
+}
+
+fn sample(end_ms: i64, length_ms: u32, cores: f64, memory: f64) -> Sample {
+    Sample {
+        end_ms,
+        length_ms,
+        usage: usage(cores, memory),
+    }
+}
+
+#[test]
+fn a_sample_over_two_slots_is_shared_out_by_overlap() {
+    let samples = vec![
+        sample(2_000, 2_000, 3.0, 10.0),
+        sample(5_000, 3_000, 6.0, 40.0),
+    ];
+    let series = record(&[samples]).series();
+    let cores: Vec<f64> = series[0].slots.iter().map(|slot| slot.cpu_cores).collect();
+    let memory: Vec<f64> = series[0].slots.iter().map(|s| s.memory_bytes).collect();
+    assert_eq!(cores, [4.0, 6.0]);
+    assert_eq!(memory, [40.0, 40.0]);
+}
+
+#[test]
+fn gaps_take_the_value_before_and_at_the_start_the_first_one() {
+    let samples = vec![
+        sample(6_000, 3_000, 1.0, 1.0),
+        sample(15_000, 3_000, 5.0, 5.0),
+    ];
+    let series = record(&[samples]).series();
+    let cores: Vec<f64> = series[0].slots.iter().map(|slot| slot.cpu_cores).collect();
+    assert_eq!(cores, [1.0, 1.0, 1.0, 1.0, 5.0]);
+}
+
+#[test]
+fn a_container_counts_only_while_it_lives() {
+    let short = vec![sample(3_000, 3_000, 4.0, 4.0)];
+    let long = vec![
+        sample(3_000, 3_000, 2.0, 2.0),
+        sample(6_000, 3_000, 2.0, 2.0),
+    ];
+    let series = record(&[short, long]).series();
+    let cores: Vec<f64> = series[0].slots.iter().map(|slot| slot.cpu_cores).collect();
+    assert_eq!(cores, [3.0, 2.0]);
+}
+
+#[test]
+fn kinds_are_kept_apart() {
+    let mut recorder = RunRecorder::new();
+    recorder.add(
+        "e",
+        ContainerKind::DEFAULT_EXECUTOR,
+        3_000,
+        3_000,
+        usage(2.0, 2.0),
+    );
+    let master = ContainerKind::ApplicationMaster;
+    recorder.add("m", master, 3_000, 3_000, usage(1.0, 1.0));
+    let kinds: Vec<ContainerKind> = recorder.series().iter().map(|s| s.kind).collect();
+    assert_eq!(kinds, [master, ContainerKind::DEFAULT_EXECUTOR]);
+}
+
+proptest! {
+    #[test]
+    fn executors_of_one_priority_are_recorded_as_if_no_others_had_been(
+        first in proptest::collection::vec(container(), 1..4),
+        second in proptest::collection::vec(container(), 1..4),
+    ) {
+        let mut both = RunRecorder::new();
+        for (priority, containers) in [(20, &first), (10, &second)] {
+            let kind = ContainerKind::Executor { priority };
+            for (number, samples) in containers.iter().enumerate() {
+                for sample in samples {
+                    let name = format!("container-{priority}-{number}");
+                    both.add(&name, kind, sample.end_ms, sample.length_ms, sample.usage);
+                }
+            }
+        }
+        let series = both.series();
+        let priorities: Vec<_> = series.iter().map(|series| series.kind.priority()).collect();
+        prop_assert_eq!(priorities, [Some(10), Some(20)]);
+        assert_close(&series[0].slots, &reference(&second));
+        assert_close(&series[1].slots, &reference(&first));
+    }
+}
+
+#[test]
+fn an_application_that_asks_at_ever_new_priorities_is_recorded_up_to_a_bound() {
+    let mut recorder = RunRecorder::new();
+    for priority in 0..MOST_EXECUTOR_KINDS as i32 + 5 {
+        let kind = ContainerKind::Executor { priority };
+        let name = format!("container-{priority}");
+        recorder.add(&name, kind, 3_000, 3_000, usage(1.0, 1.0));
+    }
+    let master = ContainerKind::ApplicationMaster;
+    recorder.add("master", master, 3_000, 3_000, usage(1.0, 1.0));
+    assert_eq!(recorder.series().len(), MOST_EXECUTOR_KINDS + 1);
+    assert_eq!(recorder.left_out(), 5);
+    let written = postcard::to_stdvec(&recorder).unwrap();
+    assert_eq!(postcard::from_bytes(&written), Ok(recorder));
+}
+
+/// A master in its second slot and an executor in its second.
+const OF_TWO_KINDS: &str = r#"{"containers":{"a":{"kind":1,"slot":1,"closed":1,
+"sum":[2000.0,2000000000.0,20000.0,6000.0],"covered_ms":1000.0,"last":[2.0,2000000000.0,20.0,6.0]},
+"m":{"kind":0,"slot":1,"closed":1,
+"sum":[1500.0,1000000000.0,15000.0,4500.0],"covered_ms":3000.0,"last":[0.5,1000000000.0,5.0,1.5]}},
+"totals":[{"containers":1,"slots":[{"sum":[0.5,1000000000.0,5.0,1.5],"containers":1}]},
+{"containers":1,"slots":[{"sum":[2.0,2000000000.0,20.0,6.0],"containers":1}]}],"left_out":0}"#;
+
+#[test]
+fn a_recorder_from_before_executors_had_priorities_goes_on_where_it_was() {
+    let mut expected = RunRecorder::new();
+    let master = ContainerKind::ApplicationMaster;
+    expected.add("m", master, 6_000, 6_000, usage(0.5, 1e9));
+    let executor = ContainerKind::DEFAULT_EXECUTOR;
+    expected.add("a", executor, 4_000, 4_000, usage(2.0, 2e9));
+    let RecorderOfTwoKinds(read) = serde_json::from_str(OF_TWO_KINDS).unwrap();
+    assert_eq!(read, expected);
+    let kinds_mixed_up = OF_TWO_KINDS.replace("\"kind\":1", "\"kind\":2");
+    serde_json::from_str::<RecorderOfTwoKinds>(&kinds_mixed_up).unwrap_err();
+}
+
+#[test]
+fn asking_for_the_series_does_not_end_the_recording() {
+    let mut recorder = record(&[vec![sample(1_000, 1_000, 2.0, 2.0)]]);
+    assert_eq!(recorder.series()[0].slots, [usage(2.0, 2.0)]);
+    recorder.add(
+        "container-0",
+        ContainerKind::DEFAULT_EXECUTOR,
+        2_000,
+        1_000,
+        usage(4.0, 2.0),
+    );
+    assert_eq!(recorder.series()[0].slots, [usage(3.0, 2.0)]);
+}
+
+#[test]
+fn what_cannot_be_used_is_left_out_and_counted() {
+    let day = MAX_SLOTS as i64 * SLOT;
+    for (end_ms, length_ms, cores) in [
+        (0, 3_000, 1.0),
+        (-1, 3_000, 1.0),
+        (3_000, 0, 1.0),
+        (day + 3_000, 3_000, 1.0),
+        (6_000, 3_000, f64::NAN),
+        (6_000, 3_000, -1.0),
+        (3_000, 3_000, 1.0),
+    ] {
+        let mut recorder = record(&[vec![sample(12_000, 3_000, 1.0, 1.0)]]);
+        let before = recorder.series();
+        let kind = ContainerKind::DEFAULT_EXECUTOR;
+        recorder.add("container-0", kind, end_ms, length_ms, usage(cores, 1.0));
+        assert_eq!(
+            recorder.left_out(),
+            1,
+            "sample to {end_ms} of {length_ms} ms"
+        );
+        assert_eq!(recorder.series(), before);
+    }
+}
+
+#[test]
+fn a_container_stops_growing_after_a_day() {
+    let day = MAX_SLOTS as i64 * SLOT;
+    let last = sample(day, 3_000, 1.0, 1.0);
+    let series = record(&[vec![last, sample(day + 1_000, 3_000, 2.0, 2.0)]]).series();
+    assert_eq!(series[0].slots.len(), MAX_SLOTS);
+}
+
+#[test]
+fn a_recorder_that_was_written_and_read_goes_on_where_it_was() {
+    let sample = |recorder: &mut RunRecorder, container: &str, end_ms| {
+        let usage = usage(end_ms as f64 / 1e4, 5e6);
+        recorder.add(
+            container,
+            ContainerKind::DEFAULT_EXECUTOR,
+            end_ms,
+            2_500,
+            usage,
+        );
+    };
+    let mut whole = RunRecorder::new();
+    let mut parts = RunRecorder::new();
+    for end_ms in (2_500..60_000).step_by(2_500) {
+        for container in ["a", "b"] {
+            sample(&mut whole, container, end_ms);
+            sample(&mut parts, container, end_ms);
+            let written = postcard::to_stdvec(&parts).unwrap();
+            parts = postcard::from_bytes(&written).unwrap();
+        }
+    }
+    assert_eq!(parts, whole);
+    assert_eq!(parts.series(), whole.series());
+}
+
+#[test]
+fn a_written_recorder_with_slots_that_cannot_be_is_refused() {
+    let mut recorder = RunRecorder::new();
+    recorder.add(
+        "a",
+        ContainerKind::DEFAULT_EXECUTOR,
+        9_000,
+        9_000,
+        usage(1.0, 1.0),
+    );
+    let written = serde_json::to_string(&recorder).unwrap();
+    assert!(written.contains("\"slot\":2,\"closed\":2"), "{written}");
+    for (from, to) in [
+        ("\"slot\":2", "\"slot\":28800"),
+        ("\"closed\":2", "\"closed\":4"),
+        ("\"kind\":1", "\"kind\":4294967297"),
+        ("[{\"kind\":1", "[{\"kind\":2"),
+    ] {
+        let changed = written.replace(from, to);
+        assert_ne!(changed, written);
+        serde_json::from_str::<RunRecorder>(&changed).unwrap_err();
+    }
+}

@@ -1,0 +1,72 @@
+//! Counters since the start, and `status` as JSON.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use serde::Serialize;
+
+use crate::depository::DepositoryCounters;
+use crate::journal::{PreemptionOutcome, Record};
+use crate::status::ServiceStatus;
+
+#[derive(Default, Serialize)]
+pub(crate) struct Counters {
+    /// Containers that the core admitted in the commit, whoever proposed them. Java counts those that
+    /// the core's order led to.
+    admitted_by_core: AtomicU64,
+    admitted_by_capacity_scheduler: AtomicU64,
+    pub(crate) refused_commits: AtomicU64,
+    pub(crate) reports: AtomicU64,
+    pub(crate) refused_reports: AtomicU64,
+    pub(crate) samples: AtomicU64,
+    pub(crate) repeated_samples: AtomicU64,
+    memory_preemptions: AtomicU64,
+    spared_memory_victims: AtomicU64,
+    refused_memory_victims: AtomicU64,
+    reprovision_windows: AtomicU64,
+    reprovision_measured: AtomicU64,
+    reprovision_too_little_left: AtomicU64,
+}
+
+pub(crate) fn count(counter: &AtomicU64) {
+    counter.fetch_add(1, Relaxed);
+}
+
+impl Counters {
+    /// DepositoryCounters what a record says.
+    pub(crate) fn record(&self, record: &Record) {
+        let counter = match record {
+            Record::Placed(placed) if placed.by_core => &self.admitted_by_core,
+            Record::Placed(_) => &self.admitted_by_capacity_scheduler,
+            Record::Preemption(preemption) => match preemption.outcome {
+                PreemptionOutcome::Preempted => &self.memory_preemptions,
+                PreemptionOutcome::Spared => &self.spared_memory_victims,
+                PreemptionOutcome::Refused => &self.refused_memory_victims,
+                PreemptionOutcome::Told | PreemptionOutcome::Observed => return,
+            },
+            Record::Reprovision(reprovision) => match reprovision.what {
+                "opened" => &self.reprovision_windows,
+                "measured" => &self.reprovision_measured,
+                "too-little-left" => &self.reprovision_too_little_left,
+                _ => return,
+            },
+            Record::Refused { .. }
+            | Record::Finished { .. }
+            | Record::Bookable { .. }
+            | Record::Node(_)
+            | Record::Learned { .. } => return,
+        };
+        count(counter);
+    }
+}
+
+#[derive(Serialize)]
+pub(crate) struct Status<'a> {
+    #[serde(flatten)]
+    pub(crate) service: ServiceStatus,
+    pub(crate) profiles: usize,
+    #[serde(flatten)]
+    pub(crate) depository: &'a DepositoryCounters,
+    #[serde(flatten)]
+    pub(crate) counters: &'a Counters,
+    pub(crate) journal_dropped: u64,
+}

@@ -1,0 +1,229 @@
+//! What is known of applications: one thread owns the depository, another trains models.
+//!
+//! The `elastane-depository` thread is the only one that writes the file. It saves runs, submissions
+//! and predictions, checkpoints running applications, removes old runs and merges copies. In between
+//! it makes profiles and predictions. The `elastane-learner` thread trains models from runs that it
+//! is handed. A caller only leaves work behind, so no heartbeat waits for a disk.
+
+mod checkpoints;
+mod counters;
+mod in_use;
+mod keeper;
+mod models;
+mod packed_profile;
+mod predictor;
+mod profiles;
+mod retention;
+mod running;
+mod sharing;
+mod substitute;
+mod trainer;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::Relaxed};
+use std::sync::mpsc::{Sender, channel};
+use std::thread::JoinHandle;
+
+use elastane_core::cluster::Demands;
+use elastane_predict::ProfileSettings;
+use elastane_runs::{Run, RunEvent, RunSettings};
+use elastane_store::{Access, Depository, Merge, MergeReport, Retention};
+
+use crate::elastane::OpenError;
+use crate::service::{Asked, Submitted};
+use crate::writer::JournalWriter;
+use checkpoints::Checkpoint;
+pub(crate) use counters::DepositoryCounters;
+use keeper::Keeper;
+pub(crate) use keeper::announce_moved;
+pub(crate) use predictor::OnPrediction;
+use profiles::Profiles;
+pub(crate) use retention::MB;
+pub use sharing::SharingError;
+use sharing::TakeOver;
+pub(crate) use substitute::open as open_or_substitute;
+use trainer::Trained;
+
+const PRUNE_EVERY_MS: i64 = 3_600_000;
+
+/// The side of the callers.
+pub(crate) struct DepositoryThread {
+    path: PathBuf,
+    shared: Arc<Shared>,
+    prune_due_ms: AtomicI64,
+    sender: Sender<Work>,
+    thread: Option<JoinHandle<Keeper>>,
+}
+
+/// What callers read.
+struct Shared {
+    profiles: Profiles,
+    counters: DepositoryCounters,
+    /// The depository lacks earlier checkpoints.
+    wants_whole: AtomicBool,
+}
+
+enum Work {
+    Submitted(Box<Submitted>),
+    /// An application master asked for executors for the first time.
+    Asked(Box<Asked>),
+    /// A run ended at this time.
+    Ended(Box<Run>, i64),
+    Checkpoint(Checkpoint),
+    Prune {
+        now_ms: i64,
+    },
+    /// Everything before this message is done when the answer comes.
+    Flush(Sender<()>),
+    TakeOver(Box<TakeOver>),
+    Trained(Trained),
+    Close,
+}
+
+impl Shared {
+    fn new(settings: ProfileSettings) -> Self {
+        Self {
+            profiles: Profiles::new(settings),
+            counters: DepositoryCounters::default(),
+            wants_whole: AtomicBool::default(),
+        }
+    }
+}
+
+impl DepositoryThread {
+    /// Makes the profiles of the applications that ran last; the thread makes the others.
+    pub(crate) fn open(
+        depository: Depository,
+        settings: ProfileSettings,
+        retention: Retention,
+        journal: Arc<JournalWriter>,
+        on_prediction: OnPrediction,
+    ) -> Result<Self, OpenError> {
+        let path = depository.path().to_owned();
+        let shared = Arc::new(Shared::new(settings));
+        let (sender, receiver) = channel();
+        let keeper = Keeper::open(
+            depository,
+            retention,
+            journal,
+            Arc::clone(&shared),
+            on_prediction,
+            sender.clone(),
+        )?;
+        let thread = std::thread::Builder::new()
+            .name("elastane-depository".into())
+            .spawn(move || keeper.work(&receiver))
+            .map_err(OpenError::Thread)?;
+        Ok(Self {
+            path,
+            shared,
+            prune_due_ms: AtomicI64::new(i64::MIN),
+            sender,
+            thread: Some(thread),
+        })
+    }
+
+    /// The demands of an application with these settings, from profiles in memory.
+    /// [`DepositoryThread::submitted`] starts the full prediction.
+    pub(crate) fn demands(&self, key: &str, given: &RunSettings) -> Demands {
+        self.shared.profiles.demands(key, given)
+    }
+
+    pub(crate) fn profile_count(&self) -> usize {
+        self.shared.profiles.count()
+    }
+
+    pub(crate) fn counters(&self) -> &DepositoryCounters {
+        &self.shared.counters
+    }
+
+    /// Saves the submission, predicts the application's containers and saves the predictions.
+    pub(crate) fn submitted(&self, submitted: Submitted) {
+        self.send(Work::Submitted(Box::new(submitted)));
+    }
+
+    /// Adds settings to a submission and predicts the executors again.
+    pub(crate) fn asked(&self, asked: Asked) {
+        self.send(Work::Asked(Box::new(asked)));
+    }
+
+    /// Saves a run that ended and learns from it.
+    pub(crate) fn learn(&self, run: Run, now_ms: i64) {
+        self.send(Work::Ended(Box::new(run), now_ms));
+    }
+
+    /// Saves the changes of running applications.
+    pub(crate) fn checkpoint(&self, events: Vec<RunEvent>, now_ms: i64) {
+        self.send(Work::Checkpoint(Checkpoint::news(events, now_ms)));
+    }
+
+    /// Whether [`DepositoryThread::checkpoint_whole`] is to be called next; true once per request.
+    pub(crate) fn wants_whole(&self) -> bool {
+        self.shared.wants_whole.swap(false, Relaxed)
+    }
+
+    /// Saves the whole state of running applications.
+    pub(crate) fn checkpoint_whole(&self, events: Vec<RunEvent>, now_ms: i64) {
+        self.send(Work::Checkpoint(Checkpoint::whole(events, now_ms)));
+    }
+
+    /// Removes old runs at the first call, and then every hour.
+    pub(crate) fn prune_if_due(&self, now_ms: i64) {
+        if now_ms >= self.prune_due_ms.load(Relaxed) {
+            self.prune_due_ms.store(now_ms + PRUNE_EVERY_MS, Relaxed);
+            self.send(Work::Prune { now_ms });
+        }
+    }
+
+    fn send(&self, work: Work) {
+        let is_checkpoint = matches!(work, Work::Checkpoint(_));
+        if self.sender.send(work).is_err() {
+            if is_checkpoint {
+                self.shared.counters.checkpoint_failed();
+            } else {
+                log::error!("the depository's thread is gone: a run or a prediction is lost");
+            }
+        }
+    }
+
+    /// Ends the threads and saves the rest: the whole state of running applications where the file
+    /// lacks it, then the runs that ended.
+    pub(crate) fn close(
+        &mut self,
+        whole: impl FnOnce() -> Vec<RunEvent>,
+        ended: impl FnOnce() -> Vec<Run>,
+        now_ms: i64,
+    ) {
+        self.send(Work::Close);
+        let Some(thread) = self.thread.take() else {
+            return;
+        };
+        match thread.join() {
+            Ok(keeper) => keeper.close(whole, ended, now_ms),
+            Err(_) => log::error!("the depository's thread panicked"),
+        }
+    }
+
+    /// Writes everything that is known into another file, and waits for that.
+    pub(crate) fn copy_to(&self, file: &Path) -> Result<(), SharingError> {
+        self.wait_for(Work::Flush)?;
+        // A copy takes as long as the file is large, and only reads: the thread goes on meanwhile.
+        Ok(Depository::open_existing(&self.path, Access::Read)?.snapshot(file)?)
+    }
+
+    /// Merges a copy into the depository, and waits for that. Profiles follow in the background.
+    pub(crate) fn take_over(&self, file: &Path) -> Result<MergeReport, SharingError> {
+        let merge = Merge::checked(file)?;
+        Ok(self.wait_for(|done| Work::TakeOver(Box::new(TakeOver::new(merge, done))))??)
+    }
+
+    fn wait_for<T>(&self, work: impl FnOnce(Sender<T>) -> Work) -> Result<T, SharingError> {
+        let (done, result) = channel();
+        self.send(work(done));
+        result.recv().map_err(|_| SharingError::ThreadGone)
+    }
+}
+
+#[cfg(test)]
+mod tests;

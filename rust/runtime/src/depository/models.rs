@@ -1,0 +1,105 @@
+//! Models of settings, as the depository has them.
+
+use elastane_predict::{NotTrained, SettingsModel};
+use elastane_runs::ContainerKind;
+use elastane_store::{Depository, ModelRecord, StoreError};
+
+use super::DepositoryCounters;
+use super::trainer::Trained;
+
+/// The name of these among the models of an application.
+const NAME: &str = "settings";
+
+/// The version of a model's bytes, which are JSON. 2: regressions have an offset.
+const VERSION: u32 = 2;
+
+/// The model of one kind of container; none where another version of Elastane trained it.
+pub(super) fn model(
+    depository: &Depository,
+    key: &str,
+    kind: ContainerKind,
+) -> Result<Option<SettingsModel>, StoreError> {
+    let record = depository.model(key, kind, NAME)?;
+    Ok(record.and_then(|record| read(&record)))
+}
+
+/// The models of an application, by kind of container.
+pub(super) fn models(
+    depository: &Depository,
+    key: &str,
+) -> Result<Vec<(ContainerKind, SettingsModel)>, StoreError> {
+    let records = depository.models(key)?;
+    let named = records.iter().filter(|record| record.name == NAME);
+    let read = named.filter_map(|record| Some((record.kind, read(record)?)));
+    Ok(read.collect())
+}
+
+/// Whether models exist, and say that settings make no difference to any container.
+pub(super) fn is_indifferent(depository: &Depository, key: &str) -> Result<bool, StoreError> {
+    let models = models(depository, key)?;
+    let mut matter = models.iter().map(|(_, model)| model.settings_matter());
+    Ok(!models.is_empty() && !matter.any(|matters| matters))
+}
+
+/// Saves the models that were trained, and logs why others were not.
+pub(super) fn save(
+    depository: &mut Depository,
+    trained: &Trained,
+    counters: &DepositoryCounters,
+) -> Result<(), StoreError> {
+    let key = &trained.key;
+    for (kind, model) in &trained.models {
+        let model = match model {
+            Ok(model) => model,
+            Err(reason) => {
+                let level = match reason {
+                    NotTrained::NotFitted { .. } => log::Level::Error,
+                    _ => log::Level::Debug,
+                };
+                log::log!(level, "no model of the {kind} of {key}: {reason}");
+                continue;
+            }
+        };
+        let bytes = match serde_json::to_vec(model) {
+            Ok(bytes) => bytes,
+            Err(error) => {
+                log::error!("the model of {key} is not saved: {error}");
+                continue;
+            }
+        };
+        log::info!(
+            "the settings of {key} were learned from {} runs, {} left out, of the {}: held-out error \
+             {:.2}, {:.2} without settings, confidence {:.2}",
+            model.runs().len(),
+            model.left_out().len(),
+            kind,
+            model.error(),
+            model.error_without_settings(),
+            model.confidence(),
+        );
+        counters.trained();
+        depository.save_model(&ModelRecord {
+            application_key: key.clone(),
+            kind: *kind,
+            name: NAME.to_owned(),
+            version: VERSION,
+            trained_ms: trained.newest_ms,
+            held_out_error: model.error(),
+            bytes,
+        })?;
+    }
+    Ok(())
+}
+
+fn read(record: &ModelRecord) -> Option<SettingsModel> {
+    if record.version != VERSION {
+        return None;
+    }
+    let read = serde_json::from_slice(&record.bytes);
+    // The next training replaces it.
+    read.inspect_err(|error| {
+        let key = &record.application_key;
+        log::error!("the model of {key} cannot be read: {error}");
+    })
+    .ok()
+}

@@ -1,0 +1,130 @@
+//! Predictions from memory and from the runs, and damage that pruning finds.
+
+use std::fs;
+use std::sync::Arc;
+use std::sync::mpsc::channel;
+use std::time::{Duration, Instant};
+
+use elastane_core::Resources;
+use elastane_core::cluster::{ApplicationId, Predicted};
+use elastane_predict::ProfileSettings;
+use elastane_runs::{ContainerKind, Outcome, Run, RunSeries, RunSettings, SubmissionRecord};
+use elastane_store::{Depository, Retention};
+
+use super::{DepositoryThread, OnPrediction};
+use crate::service::Submitted;
+use crate::writer::JournalWriter;
+
+const KEY: &str = "app|SPARK|alice|root.default|count|count.Main|";
+const KINDS: [ContainerKind; 2] = [
+    ContainerKind::ApplicationMaster,
+    ContainerKind::DEFAULT_EXECUTOR,
+];
+
+/// Amounts that no f32 has, of one length, a little apart.
+fn run(number: u16) -> Run {
+    let slot = |at: usize| {
+        let third = (1.0 + (at % 5) as f64 + f64::from(number) / 50.0) / 3.0;
+        Resources::from_array([third, 1e9 * third, 1e6 * third, 1e7 * third])
+    };
+    let series = |kind| RunSeries {
+        kind,
+        containers: 1,
+        slots: (0..40).map(slot).collect(),
+    };
+    Run {
+        application_key: KEY.to_owned(),
+        application_id: format!("application_1_{number:04}"),
+        application_name: "count".to_owned(),
+        started_ms: 0,
+        ended_ms: i64::from(number),
+        outcome: Outcome::Succeeded,
+        series: KINDS.map(series).into(),
+    }
+}
+
+fn submitted(application: ApplicationId) -> Submitted {
+    let record = SubmissionRecord {
+        application_id: format!("application_2_{:04}", application.0),
+        application_key: KEY.to_owned(),
+        application_name: "count".to_owned(),
+        submitted_ms: 1_000,
+        signature: Vec::new(),
+        settings: [].into(),
+    };
+    Submitted {
+        application,
+        record,
+        is_new: true,
+    }
+}
+
+fn open(depository: Depository, on_prediction: OnPrediction) -> DepositoryThread {
+    let settings = ProfileSettings {
+        runs: 3,
+        margin: 0.1,
+        least_confidence: 0.6,
+    };
+    let retention = Retention {
+        keep_ms: 1,
+        most_bytes: u64::MAX,
+        profile_runs: 3,
+    };
+    let journal = Arc::new(JournalWriter::open(None).unwrap());
+    DepositoryThread::open(depository, settings, retention, journal, on_prediction).unwrap()
+}
+
+#[test]
+fn what_is_known_at_once_is_what_is_foreseen_then() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("depository.sqlite");
+    let mut depository = Depository::open(&file).unwrap().depository;
+    for number in 1..4 {
+        depository.save(&run(number)).unwrap();
+    }
+    let (sender, foreseen) = channel::<(ContainerKind, Option<Predicted>)>();
+    let told = move |_, kind, predicted| sender.send((kind, predicted)).unwrap();
+    let mut thread = open(depository, Box::new(told));
+    let demands = thread.demands(KEY, &RunSettings::default());
+    thread.submitted(submitted(ApplicationId(1)));
+    for _ in KINDS {
+        let (kind, predicted) = foreseen.recv_timeout(Duration::from_secs(60)).unwrap();
+        let predicted = predicted.unwrap();
+        // Else it would change what an application that waits is screened by, and its series would
+        // be one of its own.
+        assert_eq!(demands.of(kind), Some(&predicted), "{kind}");
+        let slots = predicted.demand.slots();
+        let is_kept_as_f32 = |amount: f64| amount == f64::from(amount as f32);
+        assert!(
+            slots
+                .iter()
+                .all(|it| it.to_array().into_iter().all(is_kept_as_f32))
+        );
+    }
+    thread.close(Vec::new, Vec::new, 0);
+}
+
+#[test]
+fn damage_that_is_found_while_old_runs_go_moves_the_file_aside() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("depository.sqlite");
+    let mut depository = Depository::open(&file).unwrap().depository;
+    depository.save(&run(1)).unwrap();
+    drop(depository);
+    let depository = Depository::open(&file).unwrap().depository;
+    let mut thread = open(depository, Box::new(|_, _, _| ()));
+    for part in [file.clone(), file.with_extension("sqlite-wal")] {
+        let length = fs::metadata(&part).unwrap().len() as usize;
+        let damaged = fs::OpenOptions::new().write(true).open(&part);
+        std::io::Write::write_all(&mut damaged.unwrap(), &vec![0xAB; length]).unwrap();
+    }
+    thread.prune_if_due(10_000);
+    let aside = folder.path().join("depository.sqlite.damaged-1");
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while !(aside.exists() && file.exists()) {
+        assert!(Instant::now() < deadline, "the file is not moved");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    thread.close(Vec::new, Vec::new, 0);
+    assert_eq!(Depository::open(&file).unwrap().moved_aside, None);
+}

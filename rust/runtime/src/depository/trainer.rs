@@ -1,0 +1,139 @@
+//! The thread that trains models. It gets runs, gives back models, and does nothing else.
+
+use std::io;
+use std::sync::mpsc::{Sender, channel};
+use std::thread::JoinHandle;
+
+use elastane_predict::{
+    MOST_RUNS, NotTrained, ProfileSettings, RecurringSettings, SettingsModel, SettingsRun, train,
+    trainable, training_is_due,
+};
+use elastane_runs::{ContainerKind, Run, RunSettings, kinds};
+use elastane_store::{Depository, StoreError};
+
+use super::{Work, models};
+
+/// The runs of one application, oldest first.
+pub(super) struct Job {
+    key: String,
+    runs: Vec<(Run, RunSettings)>,
+    settings: RecurringSettings,
+}
+
+/// The models of one application.
+pub(super) struct Trained {
+    pub(super) key: String,
+    /// When the newest run ended.
+    pub(super) newest_ms: i64,
+    pub(super) models: Vec<(ContainerKind, Result<SettingsModel, NotTrained>)>,
+}
+
+/// Trains one application at a time.
+pub(super) struct Trainer {
+    jobs: Option<Sender<Job>>,
+    thread: Option<JoinHandle<()>>,
+    is_idle: bool,
+}
+
+impl Trainer {
+    /// Models go to `trained`.
+    pub(super) fn open(trained: Sender<Work>) -> io::Result<Self> {
+        let (jobs, waiting) = channel::<Job>();
+        let thread = std::thread::Builder::new()
+            .name("elastane-learner".into())
+            .spawn(move || {
+                for job in waiting {
+                    if trained.send(Work::Trained(job.train())).is_err() {
+                        break;
+                    }
+                }
+            })?;
+        Ok(Self {
+            jobs: Some(jobs),
+            thread: Some(thread),
+            is_idle: true,
+        })
+    }
+
+    pub(super) fn is_idle(&self) -> bool {
+        self.is_idle
+    }
+
+    pub(super) fn send(&mut self, job: Job) {
+        if let Some(jobs) = &self.jobs {
+            self.is_idle = false;
+            if jobs.send(job).is_err() {
+                log::error!("the learner's thread is gone: no models are trained");
+            }
+        }
+    }
+
+    /// The models of the last job have arrived.
+    pub(super) fn done(&mut self) {
+        self.is_idle = true;
+    }
+
+    /// Waits for the last job. The next process trains the rest.
+    pub(super) fn close(&mut self) {
+        self.jobs = None;
+        if let Some(thread) = self.thread.take()
+            && thread.join().is_err()
+        {
+            log::error!("the learner's thread panicked");
+        }
+    }
+}
+
+/// The job of an application whose runs had different settings, where enough ran since the last
+/// training.
+pub(super) fn due_job(
+    depository: &Depository,
+    key: &str,
+    settings: &ProfileSettings,
+) -> Result<Option<Job>, StoreError> {
+    let Some(given) = trainable(depository.latest_settings(key, MOST_RUNS)?) else {
+        return Ok(None);
+    };
+    let models = models::models(depository, key)?;
+    if !training_is_due(models.iter().map(|(kind, model)| (*kind, model)), &given) {
+        return Ok(None);
+    }
+    let mut runs = Vec::new();
+    for (id, settings) in given.into_iter().rev() {
+        if let Some(run) = depository.run(&id)? {
+            runs.push((run, settings));
+        }
+    }
+    Ok(Some(Job {
+        key: key.to_owned(),
+        runs,
+        settings: settings.recurring().at_any_confidence(),
+    }))
+}
+
+impl Job {
+    fn train(self) -> Trained {
+        log::debug!("training on {} runs of {}", self.runs.len(), self.key);
+        let kinds = kinds(self.runs.iter().map(|(run, _)| run));
+        Trained {
+            newest_ms: self.runs.last().map_or(0, |(run, _)| run.ended_ms),
+            models: kinds
+                .into_iter()
+                .map(|kind| (kind, train(&self.runs_of(kind), &self.settings)))
+                .collect(),
+            key: self.key,
+        }
+    }
+
+    fn runs_of(&self, kind: ContainerKind) -> Vec<SettingsRun> {
+        let runs = self.runs.iter().filter_map(|(run, settings)| {
+            Some(SettingsRun {
+                id: run.application_id.clone(),
+                settings: settings.known_to(kind),
+                // A series that is no demand is logged when the profile is made.
+                used: run.used(kind).ok()??,
+            })
+        });
+        runs.collect()
+    }
+}

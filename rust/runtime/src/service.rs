@@ -1,0 +1,395 @@
+//! The scheduler's decisions and records, without I/O, clock or threads.
+
+use std::collections::HashMap;
+
+use elastane_core::cluster::{
+    Application, ApplicationId, Ask, BookableChange, Commit, CommitRequest, Demands, NodeId,
+    Predicted, Request,
+};
+use elastane_core::policy::{self, UnknownPolicy};
+use elastane_core::{Cluster, SLOT_MS};
+use elastane_predict::{Submission, signature, signature_parts, submission_settings};
+use elastane_protocol::{Reply, Report};
+use elastane_runs::{ContainerKind, OpenRun, Run, RunEvent, SubmissionRecord};
+
+use crate::amounts;
+pub use crate::first_asks::Asked;
+use crate::first_asks::FirstAsks;
+use crate::journal::{Placed, Record};
+use crate::measured::Measured;
+use crate::memory_victims::{MemoryVictims, PreemptionOrder};
+use crate::progress::Trackers;
+use crate::refusals::Refusals;
+use crate::report::{self, ReportError, Sequences};
+use crate::reprovisioning;
+use crate::runs::{Runs, last_samples_ms};
+use crate::settings::ServiceSettings;
+use crate::status::ServiceStatus;
+
+/// What the ResourceManager runs, and the simulator. Methods take the time and return their effects:
+/// predictions to be made, runs and checkpoints to be saved, records for the journal.
+pub struct Service {
+    settings: ServiceSettings,
+    cluster: Cluster,
+    runs: Runs,
+    sequences: Sequences,
+    refusals: Refusals,
+    measured: HashMap<NodeId, Measured>,
+    memory_victims: MemoryVictims,
+    trackers: Trackers,
+    first_asks: FirstAsks,
+}
+
+/// An application that was submitted: its containers are to be predicted.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Submitted {
+    /// Its number from now on.
+    pub application: ApplicationId,
+    /// What is to be saved of it.
+    pub record: SubmissionRecord,
+    /// Whether no earlier process knew it.
+    pub is_new: bool,
+}
+
+/// The answer to a commit.
+#[derive(Debug)]
+pub struct Committed {
+    /// Whether the container may start.
+    pub is_admitted: bool,
+    /// For the journal.
+    pub record: Option<Record>,
+}
+
+/// The answer to a report.
+#[derive(Debug)]
+pub struct Reported {
+    /// For the agent.
+    pub reply: Reply,
+    /// The number of new samples.
+    pub samples: u64,
+    /// The number of samples that had arrived before.
+    pub repeated: u64,
+    /// For the journal.
+    pub records: Vec<Record>,
+}
+
+/// What is to be saved now.
+#[derive(Debug)]
+pub struct Due {
+    /// Changes of running applications.
+    pub checkpoint: Option<Vec<RunEvent>>,
+    /// Runs whose last samples have arrived.
+    pub ended: Vec<Run>,
+}
+
+/// The record of a submission, with the key and the settings that it has.
+#[must_use]
+pub fn submission_record(submission: &Submission, now_ms: i64) -> SubmissionRecord {
+    SubmissionRecord {
+        application_id: submission.id.clone(),
+        application_key: signature(submission).key,
+        application_name: submission.name.clone(),
+        submitted_ms: now_ms,
+        signature: signature_parts(submission),
+        settings: submission_settings(submission).0,
+    }
+}
+
+impl Service {
+    /// A service without nodes. `recorded` are the runs that an earlier process recorded of
+    /// applications that may still run.
+    ///
+    /// # Errors
+    /// A policy that does not exist.
+    pub fn new(settings: ServiceSettings, recorded: Vec<OpenRun>) -> Result<Self, UnknownPolicy> {
+        let policy = policy::named(&settings.policy, settings.policy_options)?;
+        let mut cluster = Cluster::new(settings.cluster, policy);
+        if let Some(reprovision) = settings.reprovision {
+            cluster.reprovision_by(reprovision);
+        }
+        Ok(Self {
+            settings,
+            cluster,
+            runs: Runs::restored(recorded),
+            sequences: Sequences::default(),
+            refusals: Refusals::default(),
+            measured: HashMap::new(),
+            memory_victims: MemoryVictims::default(),
+            trackers: Trackers::default(),
+            first_asks: FirstAsks::default(),
+        })
+    }
+
+    /// The cluster as it is now.
+    #[must_use]
+    pub fn cluster(&self) -> &Cluster {
+        &self.cluster
+    }
+
+    /// A node registered.
+    pub fn node_added(&mut self, name: &str, registered: Request) -> NodeId {
+        self.cluster.node_added(name, registered)
+    }
+
+    /// The registered size of a node changed.
+    pub fn node_resized(&mut self, node: NodeId, registered: Request) {
+        self.cluster.node_resized(node, registered);
+    }
+
+    /// A node is gone.
+    pub fn node_removed(&mut self, node: NodeId) {
+        self.cluster.node_removed(node);
+        self.sequences.forget(node);
+        self.measured.remove(&node);
+        self.memory_victims.forget(node);
+        self.trackers.retain_known(&self.cluster);
+    }
+
+    /// An application was submitted to a queue; `demands` are those that are known at once.
+    pub fn application_added(
+        &mut self,
+        record: SubmissionRecord,
+        queue: &str,
+        demands: Demands,
+    ) -> Submitted {
+        let now_ms = record.submitted_ms;
+        let (id, name) = (&record.application_id, &record.application_name);
+        let application = self
+            .cluster
+            .application_added(Application::new(id, name, queue, demands, now_ms));
+        let is_new = !self.runs.is_restored(id);
+        self.runs.begin(
+            application,
+            record.application_key.clone(),
+            id,
+            name,
+            now_ms,
+        );
+        self.first_asks.expect(application, id);
+        Submitted {
+            application,
+            record,
+            is_new,
+        }
+    }
+
+    /// The prediction of an application's containers of one kind; none is the request.
+    pub fn foreseen(
+        &mut self,
+        application: ApplicationId,
+        kind: ContainerKind,
+        predicted: Option<Predicted>,
+    ) {
+        self.cluster.foreseen(application, kind, predicted);
+    }
+
+    /// An application was moved to another queue.
+    pub fn application_moved(&mut self, application: ApplicationId, queue: &str) {
+        self.cluster.application_moved(application, queue);
+    }
+
+    /// An application ended; [`Service::due`] gives its run once the last samples have arrived.
+    pub fn application_removed(
+        &mut self,
+        application: ApplicationId,
+        succeeded: bool,
+        now_ms: i64,
+    ) {
+        let until_ms = now_ms + last_samples_ms(self.settings.report_interval_ms);
+        self.cluster.application_removed(application);
+        self.refusals.forget(application);
+        self.first_asks.forget(application);
+        self.trackers.application_removed(application);
+        self.runs.end(application, succeeded, now_ms, until_ms);
+    }
+
+    /// What an application waits for now. Its first ask for executors gives settings to predict by.
+    pub fn pending(&mut self, application: ApplicationId, ask: Ask, now_ms: i64) -> Option<Asked> {
+        self.cluster.pending(application, ask, now_ms);
+        self.first_asks.asked(application, &ask, now_ms)
+    }
+
+    /// See [`Cluster::round`].
+    pub fn round(
+        &mut self,
+        node: NodeId,
+        free: Request,
+        now_ms: i64,
+    ) -> Option<Vec<ApplicationId>> {
+        self.cluster.round(node, free, now_ms)
+    }
+
+    /// Checks and records a container.
+    pub fn commit(&mut self, commit: CommitRequest<'_>, now_ms: i64) -> Committed {
+        let is_known = self.cluster.container(commit.container).is_some();
+        match self.cluster.commit(commit, now_ms) {
+            Commit::Unknown => Committed {
+                is_admitted: true,
+                record: None,
+            },
+            Commit::Refused(refusal) => {
+                let is_due = self.refusals.is_due(commit.application, now_ms);
+                Committed {
+                    is_admitted: false,
+                    record: is_due.then(|| Record::Refused {
+                        time_ms: now_ms,
+                        application: self.application_name(commit.application),
+                        node: self.node_name(commit.node),
+                        reason: refusal.to_string(),
+                    }),
+                }
+            }
+            Commit::Placed(placement) => {
+                // A container that this process did not see start outlived a ResourceManager.
+                if now_ms - commit.start_ms > i64::from(SLOT_MS) {
+                    self.runs.cut_off(commit.application);
+                }
+                let placed = || Placed::of(&self.cluster, commit.container, &placement, now_ms);
+                Committed {
+                    is_admitted: true,
+                    record: if is_known { None } else { placed() },
+                }
+            }
+        }
+    }
+
+    /// A container ended, or another part of YARN refused its commit.
+    pub fn finished(&mut self, container: &str, now_ms: i64) -> Option<Record> {
+        let until_ms = now_ms + last_samples_ms(self.settings.report_interval_ms);
+        let ended = self.cluster.finished(container)?;
+        let node = self.node_name(ended.node);
+        self.memory_victims.finished(ended.node, container);
+        self.trackers.finished(&self.cluster, container);
+        self.runs.container_ended(container, ended, until_ms);
+        Some(Record::Finished {
+            time_ms: now_ms,
+            container: container.to_owned(),
+            node,
+        })
+    }
+
+    /// An agent's report.
+    ///
+    /// # Errors
+    /// A report that is refused; nothing of it was taken.
+    pub fn report(
+        &mut self,
+        node: &str,
+        report: &Report,
+        now_ms: i64,
+    ) -> Result<Reported, ReportError> {
+        amounts::check(report)?;
+        let Self {
+            settings,
+            cluster,
+            runs,
+            sequences,
+            ..
+        } = self;
+        let number = cluster
+            .node_named(node)
+            .ok_or_else(|| ReportError::UnknownNode(node.to_owned()))?;
+        cluster.reported(number, amounts::capacity(report), now_ms);
+        self.measured.insert(number, Measured::from(report));
+        let (samples, repeated) = report::ingest(cluster, runs, sequences, number, report, now_ms);
+        let corrected = if settings.reprovision.is_some() {
+            self.trackers.follow(cluster, report, now_ms);
+            cluster.reprovision(number, now_ms);
+            reprovisioning::records(cluster)
+        } else {
+            Vec::new()
+        };
+        let victims = &report.memory_victims;
+        let mut records = self.memory_victims.named(cluster, number, victims, now_ms);
+        let reply = report::reply(cluster, &settings.plan, number, report, now_ms);
+        if settings.journal_usage
+            && let Some(entry) = cluster.node(number)
+        {
+            let usage = report::node_usage(cluster, entry, report, now_ms);
+            records.insert(0, Record::Node(Box::new(usage)));
+        }
+        records.extend(corrected);
+        Ok(Reported {
+            reply,
+            samples,
+            repeated,
+            records,
+        })
+    }
+
+    /// The containers that have to give way now because their nodes are short of memory.
+    ///
+    /// `wait_ms` lies between telling an application master and ending its container. Each order is
+    /// given once; the order to end a container again after 10 s while the container is still there.
+    pub fn preemption_orders(
+        &mut self,
+        wait_ms: i64,
+        now_ms: i64,
+    ) -> (Vec<PreemptionOrder>, Vec<Record>) {
+        self.memory_victims.orders(&self.cluster, wait_ms, now_ms)
+    }
+
+    /// The nodes whose bookable capacity has to change.
+    pub fn bookable_changes(
+        &mut self,
+        limit: usize,
+        now_ms: i64,
+    ) -> (Vec<BookableChange>, Vec<Record>) {
+        let changes = self.cluster.bookable_changes(limit, now_ms);
+        let records = changes.iter().map(|change| Record::Bookable {
+            time_ms: now_ms,
+            node: self.node_name(change.node),
+            ratio: f64::from(change.thousandths) / 1e3,
+            reason: if change.thousandths > 1_000 {
+                "the agent reports"
+            } else {
+                "the agent does not report"
+            },
+        });
+        let records = records.collect();
+        (changes, records)
+    }
+
+    /// See [`Cluster::may_preempt`].
+    pub fn may_preempt(&mut self, absolute_capacity: f64, used: Request) -> bool {
+        self.cluster.may_preempt(absolute_capacity, used)
+    }
+
+    /// What is to be saved now; to be asked every second or so.
+    pub fn due(&mut self, now_ms: i64) -> Due {
+        Due {
+            checkpoint: self.runs.take_news(now_ms),
+            ended: self.runs.take_closed(now_ms),
+        }
+    }
+
+    /// The changes since the latest checkpoint, for the end; and when something last happened.
+    pub fn last_checkpoint(&mut self) -> (Option<Vec<RunEvent>>, i64) {
+        (self.runs.take_all_news(), self.runs.latest_ms())
+    }
+
+    /// Every run that ended, also those whose last samples have not arrived.
+    pub fn ended(&mut self) -> Vec<Run> {
+        self.runs.take_ended()
+    }
+
+    /// The whole state of running applications, for a depository that lacks earlier checkpoints.
+    pub fn whole(&mut self, now_ms: i64) -> Vec<RunEvent> {
+        self.runs.take_whole(now_ms)
+    }
+
+    /// Nodes and waiting applications, for people.
+    pub fn status(&mut self, now_ms: i64) -> ServiceStatus {
+        ServiceStatus::new(&mut self.cluster, &self.measured, &self.runs, now_ms)
+    }
+
+    fn node_name(&self, node: NodeId) -> String {
+        let node = self.cluster.node(node);
+        node.map(|node| node.name.clone()).unwrap_or_default()
+    }
+
+    fn application_name(&self, application: ApplicationId) -> String {
+        let application = self.cluster.application(application);
+        application.map(|it| it.id.clone()).unwrap_or_default()
+    }
+}

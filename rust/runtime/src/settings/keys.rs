@@ -1,0 +1,115 @@
+//! Typed access to the keys of the configuration.
+
+use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use super::{OF_JAVA, PREFIX, SettingsError};
+
+pub(super) fn refused(key: &'static str, value: &str, allowed: &str) -> SettingsError {
+    SettingsError::Value {
+        key,
+        value: value.to_owned(),
+        allowed: allowed.to_owned(),
+    }
+}
+
+/// The keys that have not been read yet.
+pub(super) struct Keys {
+    pub(super) left: BTreeMap<String, String>,
+}
+
+impl Keys {
+    pub(super) fn take(&mut self, key: &str) -> Option<String> {
+        let value = self.left.remove(&format!("{PREFIX}{key}"))?;
+        Some(value.trim().to_owned())
+    }
+
+    pub(super) fn number<T: FromStr + PartialOrd + Display>(
+        &mut self,
+        key: &'static str,
+        default: T,
+        allowed: RangeInclusive<T>,
+    ) -> Result<T, SettingsError> {
+        let Some(value) = self.take(key) else {
+            return Ok(default);
+        };
+        value
+            .parse()
+            .ok()
+            .filter(|number| allowed.contains(number))
+            .ok_or_else(|| {
+                let (least, most) = (allowed.start(), allowed.end());
+                refused(key, &value, &format!("{least} to {most}"))
+            })
+    }
+
+    /// One of several words.
+    pub(super) fn choice<T: Copy>(
+        &mut self,
+        key: &'static str,
+        default: T,
+        choices: &[(&str, T)],
+    ) -> Result<T, SettingsError> {
+        let Some(value) = self.take(key) else {
+            return Ok(default);
+        };
+        let chosen = choices.iter().find(|(word, _)| *word == value);
+        chosen.map(|(_, choice)| *choice).ok_or_else(|| {
+            let words: Vec<&str> = choices.iter().map(|(word, _)| *word).collect();
+            let allowed = words.join(", ");
+            let allowed = match allowed.rsplit_once(", ") {
+                Some((others, last)) => format!("{others} or {last}"),
+                None => allowed,
+            };
+            refused(key, &value, &allowed)
+        })
+    }
+
+    /// Two words; off by default.
+    pub(super) fn switch(
+        &mut self,
+        key: &'static str,
+        off: &'static str,
+        on: &'static str,
+    ) -> Result<bool, SettingsError> {
+        self.choice(key, false, &[(on, true), (off, false)])
+    }
+
+    pub(super) fn path(&mut self, key: &str) -> Option<PathBuf> {
+        self.take(key)
+            .filter(|file| !file.is_empty())
+            .map(PathBuf::from)
+    }
+
+    /// 0 leaves the resource work-conserving; a cap below the plan itself would be no plan.
+    pub(super) fn cap_ratio(
+        &mut self,
+        key: &'static str,
+        allowed: &str,
+    ) -> Result<Option<f64>, SettingsError> {
+        let ratio: f64 = self.number(key, 0.0, 0.0..=100.0)?;
+        if ratio == 0.0 {
+            Ok(None)
+        } else if ratio >= 1.0 {
+            Ok(Some(ratio))
+        } else {
+            Err(refused(key, &ratio.to_string(), allowed))
+        }
+    }
+
+    pub(super) fn refuse_what_is_left(self) -> Result<(), SettingsError> {
+        let of_java = |key: &str| {
+            let key = key.strip_prefix(PREFIX).unwrap_or(key);
+            OF_JAVA
+                .iter()
+                .any(|known| key == *known || key.starts_with(&format!("{known}.")))
+        };
+        match self.left.into_keys().find(|key| !of_java(key)) {
+            Some(key) => Err(SettingsError::Unknown { key }),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! The settings of the service.
+
+use elastane_core::ClusterSettings;
+use elastane_core::fit::Peaks;
+use elastane_core::plan::PlanSettings;
+use elastane_core::policy::{self, Favor, PolicyOptions};
+use elastane_core::reprovision::ReprovisionSettings;
+
+use super::SettingsError;
+use super::keys::{Keys, refused};
+
+/// After this number of missed reports a node's measurements are stale.
+const REPORTS_MISSED: i64 = 3;
+
+/// The settings of [`crate::Service`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct ServiceSettings {
+    /// Placement and overcommit.
+    pub cluster: ClusterSettings,
+    /// Limit plans.
+    pub plan: PlanSettings,
+    /// One of [`elastane_core::policy::names`].
+    pub policy: String,
+    /// The options of the policy.
+    pub policy_options: PolicyOptions,
+    /// Whether the progress of containers is followed and, in mode `enforce`, containers are
+    /// reprovisioned.
+    pub reprovision: Option<ReprovisionSettings>,
+    /// How often an agent reports, in milliseconds.
+    pub report_interval_ms: i64,
+    /// Whether each report is written into the journal, too.
+    pub journal_usage: bool,
+}
+
+impl Default for ServiceSettings {
+    /// Those of an empty configuration.
+    fn default() -> Self {
+        let report_interval_ms = 3_000;
+        Self {
+            cluster: ClusterSettings {
+                enforce: false,
+                virtual_cores_count: true,
+                max_ratio: 2.0,
+                fresh_for_ms: fresh_for_ms(report_interval_ms, REPORTS_MISSED),
+                starvation_wait_ms: 60_000,
+                pass_ms: 3_000,
+            },
+            plan: PlanSettings::default(),
+            policy: "elastane".to_owned(),
+            policy_options: PolicyOptions::default(),
+            reprovision: None,
+            report_interval_ms,
+            journal_usage: false,
+        }
+    }
+}
+
+impl ServiceSettings {
+    /// Reads the service's keys. `virtual_cores_count` is whether CapacityScheduler counts them.
+    pub(super) fn read(keys: &mut Keys, virtual_cores_count: bool) -> Result<Self, SettingsError> {
+        let default = Self::default();
+        let cluster = default.cluster;
+        let enforce = match keys.take("mode").as_deref() {
+            None | Some("observe") => false,
+            Some("enforce") => true,
+            Some(value) => return Err(refused("mode", value, "off, observe or enforce")),
+        };
+        let report_interval_ms = keys.number(
+            "report.interval-ms",
+            default.report_interval_ms,
+            1_000..=60_000,
+        )?;
+        let missed = keys.number("report.missed", REPORTS_MISSED, 1..=100)?;
+        let peaks = [
+            ("strict", Some(Peaks::Strict)),
+            ("soft", Some(Peaks::Soft)),
+            ("stretch", Some(Peaks::Stretch)),
+        ];
+        let peaks = keys.choice("fit.peaks", None, &peaks)?;
+        let policy = keys.take("policy").unwrap_or(default.policy);
+        if !policy::names().contains(&policy.as_str()) {
+            return Err(refused("policy", &policy, &policy::names().join(", ")));
+        }
+        let allowed = "makespan, balanced or completion";
+        let favor = match keys.take("placement.favor") {
+            None => Favor::default(),
+            Some(value) => value
+                .parse()
+                .map_err(|_| refused("placement.favor", &value, allowed))?,
+        };
+        let (waits, passes) = (cluster.starvation_wait_ms, cluster.pass_ms);
+        Ok(Self {
+            cluster: ClusterSettings {
+                enforce,
+                virtual_cores_count,
+                max_ratio: keys.number("overcommit.max-ratio", cluster.max_ratio, 1.0..=10.0)?,
+                fresh_for_ms: fresh_for_ms(report_interval_ms, missed),
+                starvation_wait_ms: keys.number("starvation.wait-ms", waits, 1_000..=86_400_000)?,
+                pass_ms: keys.number("placement.pass-ms", passes, 0..=60_000)?,
+            },
+            plan: plan(keys, default.plan.valid_for_ms)?,
+            reprovision: reprovision(keys)?,
+            policy,
+            policy_options: PolicyOptions { peaks, favor },
+            report_interval_ms,
+            journal_usage: keys.switch("journal.usage", "false", "true")?,
+        })
+    }
+}
+
+fn plan(keys: &mut Keys, valid_for_ms: u32) -> Result<PlanSettings, SettingsError> {
+    Ok(PlanSettings {
+        valid_for_ms: keys.number("plan.valid-for-ms", valid_for_ms, 3_000..=3_600_000)?,
+        cpu_cap_ratio: keys.cap_ratio("plan.cpu.cap-ratio", "0 (shares only) or 1 to 100")?,
+        limits_memory: keys.switch("plan.memory", "off", "on")?,
+        disk_cap_ratio: keys.cap_ratio("plan.disk.cap-ratio", "0 (no cap) or 1 to 100")?,
+        network_cap_ratio: keys
+            .cap_ratio("plan.network.cap-ratio", "0 (weights only) or 1 to 100")?,
+    })
+}
+
+/// Off by default, until a real cluster shows a gain.
+fn reprovision(keys: &mut Keys) -> Result<Option<ReprovisionSettings>, SettingsError> {
+    let defaults = ReprovisionSettings::default();
+    let settings = ReprovisionSettings {
+        slow_from: keys.number("reprovision.slow-from", defaults.slow_from, 1.01..=10.0)?,
+        every_ms: keys.number(
+            "reprovision.every-ms",
+            defaults.every_ms,
+            10_000..=86_400_000,
+        )?,
+        least_left: keys.number("reprovision.least-left", defaults.least_left, 0.0..=1.0)?,
+    };
+    let is_on = keys.switch("reprovision", "off", "on")?;
+    Ok(is_on.then_some(settings))
+}
+
+/// A report that is under way when the last missed one was due is not late yet.
+fn fresh_for_ms(report_interval_ms: i64, missed: i64) -> i64 {
+    report_interval_ms * missed + report_interval_ms / 3
+}
