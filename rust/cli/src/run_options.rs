@@ -79,8 +79,6 @@ enum PeaksRule {
     Strict,
     /// Their sum may exceed the node by a fifth of it, as in the policy elastane
     Soft,
-    /// Their sum may exceed the node; both executors take longer
-    Stretch,
 }
 
 impl From<PeaksRule> for Peaks {
@@ -88,7 +86,6 @@ impl From<PeaksRule> for Peaks {
         match rule {
             PeaksRule::Strict => Peaks::Strict,
             PeaksRule::Soft => Peaks::Soft,
-            PeaksRule::Stretch => Peaks::Stretch,
         }
     }
 }

@@ -1,7 +1,6 @@
 //! Amounts in fixed point, in which a plan is kept: what was added is taken off again exactly, and
 //! the order of additions does not matter.
 
-use crate::fit::SOFT_TENTHS;
 use crate::resources::{Resource, Resources};
 
 /// Nano-cores, bytes, and bytes per second, in the order of [`Resource::ALL`]; rounded down.
@@ -15,7 +14,7 @@ const UNITS: [f64; 4] = [1e9, 1.0, 1.0, 1.0];
 /// executors of a node and over a day of slots stay within 64 bits.
 const LARGEST: i64 = 1 << 46;
 
-/// A demand within this fraction of the capacity fits, as [`crate::fit`] has it.
+/// One over the fraction of the capacity within which a demand still fits.
 const TOLERANCE_PER: i64 = 1_000_000_000;
 
 impl Amounts {
@@ -113,10 +112,9 @@ impl Amounts {
         Self(self.0.map(|capacity| capacity / TOLERANCE_PER))
     }
 
-    /// By how much a demand may pass what is left of this capacity under
-    /// [`Peaks::Soft`](crate::fit::Peaks::Soft).
-    pub(crate) fn soft(self) -> Self {
-        self.zip(Self(SOFT_TENTHS), |capacity, tenths| capacity * tenths / 10)
+    /// The given number of tenths of each amount.
+    pub(crate) fn tenths(self, tenths: [i64; 4]) -> Self {
+        self.zip(Self(tenths), |amount, tenths| amount * tenths / 10)
     }
 
     /// With at least this much memory.

@@ -11,13 +11,13 @@ use crate::running::Running;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Available {
     capacity: Resources,
-    steps: Vec<Step>,
+    steps: Vec<Level>,
     first_end_ms: Option<i64>,
     least: Resources,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Step {
+struct Level {
     offset_ms: i64,
     amounts: Resources,
 }
@@ -64,7 +64,7 @@ impl Available {
         changes.sort_by_key(|(offset_ms, _)| *offset_ms);
 
         let mut left = capacity - now_taken;
-        let mut steps = vec![Step {
+        let mut steps = vec![Level {
             offset_ms: 0,
             amounts: left,
         }];
@@ -72,7 +72,7 @@ impl Available {
             left -= change;
             match steps.last_mut() {
                 Some(step) if step.offset_ms == offset_ms => step.amounts = left,
-                _ => steps.push(Step {
+                _ => steps.push(Level {
                     offset_ms,
                     amounts: left,
                 }),

@@ -1,4 +1,4 @@
-//! Policies that go by a node's plan: the quick way of a round is made for them.
+//! The scores of policies that go by a node's plan. A round computes them for all rows at once.
 
 use crate::SLOT_MS;
 use crate::amounts::Amounts;
@@ -6,15 +6,15 @@ use crate::fit::Peaks;
 use crate::left::Left;
 use crate::need::Need;
 
-/// A policy that fits by demand over time ([`crate::fit::fit_by`]) and scores by the plan.
+/// A policy that fits by demand over time ([`crate::fit`]) and scores by the plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ByPlan {
-    /// Whether peaks may meet.
+    /// Whether peaks may coincide.
     pub peaks: Peaks,
     /// Which score it gives; the smallest wins.
     pub score: PlanScore,
-    /// For so many applications of each queue, those with the smallest scores of all that do not fit
-    /// now, room is held: nobody behind them may take what they are going to need.
+    /// Number of applications of each queue for which room is held: those with the smallest scores among the
+    /// applications that do not fit now. Nobody behind them may take what they are going to need.
     pub hold: u32,
 }
 
@@ -41,29 +41,69 @@ pub enum Shares {
 /// The power of an executor's length in a score.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Power {
-    /// 0: the length is nothing to it.
+    /// 0: the length does not count.
     Zero,
     /// 1/2.
     Half,
 }
 
-/// How long an executor is taken to run of which nobody knows when it ends, in seconds. It puts an
-/// unknown application between short known ones and long known ones.
-pub(crate) const UNKNOWN_LIFE_S: f64 = 600.0;
+/// Assumed life of an executor without a predicted end, in seconds. It puts an unknown application between
+/// known short and known long ones.
+const UNKNOWN_LIFE_S: f64 = 600.0;
 
 const SLOT_S: f64 = SLOT_MS as f64 / 1e3;
+
+/// A score and what it is made from.
+pub(crate) struct Explained {
+    pub(crate) score: f64,
+    /// A share of the node for each resource: what remains, or what one executor demands on the average.
+    pub(crate) shares: [f64; 4],
+    pub(crate) weighed: Weighed,
+}
+
+/// What a score is made from beside shares of the node.
+pub(crate) enum Weighed {
+    /// Up to when something remains, in slots.
+    Horizon(usize),
+    /// What all executors that wait demand, in nodes, and how long each of them runs.
+    Waiting { nodes: f64, life_s: f64 },
+}
 
 impl ByPlan {
     /// The score on a node of which this is left; `executors` are all that the application waits for.
     pub(crate) fn score(self, left: &Left, need: &Need<'_>, executors: u32) -> f64 {
+        self.explain(left, need, executors, SLOT_S).score
+    }
+
+    /// The score and its parts, where a slot lasts `slot_s`.
+    pub(crate) fn explain(
+        self,
+        left: &Left,
+        need: &Need<'_>,
+        executors: u32,
+        slot_s: f64,
+    ) -> Explained {
+        let life = need.life();
         match self.score {
-            PlanScore::Waiting(power) => {
-                let demanded = need.demanded_in(0, need.life().unwrap_or(1));
-                power.score(left.capacity(), demanded, need.life(), executors)
+            PlanScore::Remaining(how) => {
+                let horizon = horizon(left, life);
+                let shares = remaining_shares(left, horizon, need.demanded_in(0, horizon));
+                Explained {
+                    score: how.score(shares),
+                    shares,
+                    weighed: Weighed::Horizon(horizon),
+                }
             }
-            PlanScore::Remaining(shares) => {
-                let horizon = horizon(left, need.life());
-                shares.remaining(left, horizon, need.demanded_in(0, horizon))
+            PlanScore::Waiting(power) => {
+                let demanded = need.demanded_in(0, life.unwrap_or(1));
+                let shares = mean_shares(left.capacity(), demanded, life);
+                let nodes = largest(shares) * f64::from(executors);
+                let life_s = life.map_or(UNKNOWN_LIFE_S, |life| life as f64 * slot_s);
+                Explained {
+                    score: power.of(nodes, life_s),
+                    shares,
+                    weighed: Weighed::Waiting { nodes, life_s },
+                }
             }
         }
     }
@@ -78,43 +118,37 @@ pub(crate) fn horizon(left: &Left, life: Option<usize>) -> usize {
 
 impl Shares {
     /// The score once an executor takes `demanded` of what is left up to `horizon`.
+    #[inline]
     pub(crate) fn remaining(self, left: &Left, horizon: usize, demanded: Amounts) -> f64 {
-        let remaining = left.sum(horizon).minus(demanded).to_array();
-        let capacity = left.capacity().to_array();
-        self.score(std::array::from_fn(|i| {
-            if capacity[i] > 0 {
-                remaining[i] as f64 / (capacity[i] as f64 * horizon as f64)
-            } else {
-                0.0
-            }
-        }))
+        self.score(remaining_shares(left, horizon, demanded))
     }
 
     #[inline]
-    pub(crate) fn score(self, shares: [f64; 4]) -> f64 {
+    fn score(self, shares: [f64; 4]) -> f64 {
         match self {
-            Shares::Largest => shares.into_iter().fold(0.0, f64::max),
+            Shares::Largest => largest(shares),
             Shares::Sum => shares.into_iter().sum(),
         }
     }
 }
 
-impl Power {
-    /// The score of executors that demand this much in total over `life` slots each, or in every
-    /// slot where nobody knows when they end.
-    #[inline]
-    pub(crate) fn score(
-        self,
-        capacity: Amounts,
-        demanded: Amounts,
-        life: Option<usize>,
-        executors: u32,
-    ) -> f64 {
-        let nodes = mean_share(capacity, demanded, life) * f64::from(executors);
-        self.of(nodes, life_s(life))
-    }
+/// The share of each resource that remains up to `horizon` once an executor takes `demanded`; 0 of what the
+/// node does not know.
+#[inline]
+pub(crate) fn remaining_shares(left: &Left, horizon: usize, demanded: Amounts) -> [f64; 4] {
+    let remaining = left.sum(horizon).minus(demanded).to_array();
+    let capacity = left.capacity().to_array();
+    std::array::from_fn(|i| {
+        if capacity[i] > 0 {
+            remaining[i] as f64 / (capacity[i] as f64 * horizon as f64)
+        } else {
+            0.0
+        }
+    })
+}
 
-    /// The score of executors that demand so many nodes on the average, for so long.
+impl Power {
+    /// The score of executors that demand `nodes` nodes on the average for `life_s`.
     #[inline]
     pub(crate) fn of(self, nodes: f64, life_s: f64) -> f64 {
         match self {
@@ -124,17 +158,28 @@ impl Power {
     }
 }
 
-/// The share of a node that an executor demands on the average of the resource of which it demands
-/// most; `demanded` in total over `life` slots, or in every slot where nobody knows when it ends.
-pub(crate) fn mean_share(capacity: Amounts, demanded: Amounts, life: Option<usize>) -> f64 {
+/// The share of a node that an executor demands of each resource on the average; `demanded` in total over
+/// `life` slots, or in every slot where nobody knows when it ends.
+fn mean_shares(capacity: Amounts, demanded: Amounts, life: Option<usize>) -> [f64; 4] {
     let (capacity, demanded) = (capacity.to_array(), demanded.to_array());
-    let mut most = 0.0_f64;
-    for i in 0..4 {
+    let slots = life.map_or(1.0, |life| life as f64);
+    std::array::from_fn(|i| {
         if capacity[i] > 0 {
-            most = most.max(demanded[i] as f64 / capacity[i] as f64);
+            demanded[i] as f64 / capacity[i] as f64 / slots
+        } else {
+            0.0
         }
-    }
-    most / life.map_or(1.0, |life| life as f64)
+    })
+}
+
+/// The largest of [`mean_shares`].
+pub(crate) fn mean_share(capacity: Amounts, demanded: Amounts, life: Option<usize>) -> f64 {
+    largest(mean_shares(capacity, demanded, life))
+}
+
+#[inline]
+fn largest(shares: [f64; 4]) -> f64 {
+    shares.into_iter().fold(0.0, f64::max)
 }
 
 /// How long an executor is taken to run.

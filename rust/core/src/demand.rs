@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::resources::{Resource, Resources};
 
-/// A demand on the grid is at most so long: a day.
+/// The longest demand on the grid, in slots: a day.
 const LONGEST_SLOTS: usize = 24 * 60 * 60 * 1_000 / crate::SLOT_MS as usize;
 
 /// Predicted use of one executor as a step function of the time since its start.
@@ -14,7 +14,7 @@ const LONGEST_SLOTS: usize = 24 * 60 * 60 * 1_000 / crate::SLOT_MS as usize;
 pub struct Demand {
     slot_ms: u32,
     slots: Arc<[Resources]>,
-    /// Kept, since policies ask for it again and again.
+    /// Cached, since policies ask for it repeatedly.
     peak: Resources,
     ends: bool,
 }
@@ -22,7 +22,7 @@ pub struct Demand {
 /// Why a series is not a demand.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 pub enum DemandError {
-    /// A series without a slot says nothing.
+    /// A series needs at least one slot.
     #[error("the series is empty, at least one slot is needed")]
     Empty,
     /// A slot of no length.
@@ -120,8 +120,13 @@ impl Demand {
     /// comes after a day is the last slot's.
     #[must_use]
     pub fn on_grid(&self) -> Self {
-        let slot_ms = u64::from(crate::SLOT_MS);
-        if self.slot_ms == crate::SLOT_MS && self.slots.len() <= LONGEST_SLOTS {
+        self.in_slots_of(crate::SLOT_MS)
+    }
+
+    /// The same demand in slots of this length, at least 1 ms, at most as many as a day on the grid has.
+    pub(crate) fn in_slots_of(&self, wanted_ms: u32) -> Self {
+        let slot_ms = u64::from(wanted_ms.max(1));
+        if self.slot_ms == wanted_ms && self.slots.len() <= LONGEST_SLOTS {
             return self.clone();
         }
         let given_ms = u64::from(self.slot_ms);
@@ -142,7 +147,7 @@ impl Demand {
                 .iter()
                 .fold(Resources::ZERO, |peak, amounts| peak.max(*amounts))
         });
-        Self::new(crate::SLOT_MS, slots.collect(), self.ends)
+        Self::new(wanted_ms, slots.collect(), self.ends)
     }
 
     /// The largest value of each resource.

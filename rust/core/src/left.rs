@@ -123,16 +123,6 @@ impl Left {
         self.tolerance
     }
 
-    /// By how much a demand may pass what is left: rounding and, of CPU, network and disk, what is
-    /// `soft`.
-    pub(crate) fn allowed(&self, soft: bool) -> Amounts {
-        if soft {
-            self.tolerance.plus(self.capacity.soft())
-        } else {
-            self.tolerance
-        }
-    }
-
     /// The least that is left at any time.
     pub(crate) fn least(&self) -> Amounts {
         self.least
@@ -177,8 +167,8 @@ impl Left {
     }
 }
 
-/// Empties `kept` for so many, and gives back what is far more than they need: on a large cluster
-/// these are most of the memory.
+/// Empties `kept` and fits its capacity to `needed` entries: on a large cluster these vectors are most of
+/// the memory.
 fn make_room<T>(kept: &mut Vec<T>, needed: usize) {
     kept.clear();
     if kept.capacity() > 2 * needed {

@@ -1,8 +1,8 @@
 //! Resources over time, nodes, fit, policies and limit plans.
 //!
-//! Nothing here does I/O, knows a clock or JNI: `now` is always given, in Unix milliseconds. A node
-//! ([`node::Node`]) yields what is left on it over time ([`available::Available`]); a
-//! [`demand::Demand`] fits it or not ([`fit`]), and a [`policy::Policy`] scores what fits.
+//! Nothing here does I/O, reads a clock or knows JNI: `now` is always given, in Unix milliseconds. Fit
+//! ([`fit`]) and score ([`by_plan`]) are computed in fixed point from what a node has left and what an executor
+//! needs. A [`policy::Policy`] chooses among those that fit, and [`Cluster`] keeps the state.
 
 mod amounts;
 pub mod available;
@@ -12,6 +12,7 @@ mod container_kind;
 pub mod delay;
 pub mod demand;
 pub mod fit;
+mod ids;
 mod left;
 mod need;
 pub mod node;

@@ -1,32 +1,30 @@
-//! What an executor would need of a node, and whether and how well that fits, in fixed point.
-//!
-//! The same as [`crate::fit`] and [`crate::delay`] say of [`crate::Available`], on the grid of slots.
+//! What an executor would need of a node, in fixed point on the grid of slots.
 
 use crate::SLOT_MS;
 use crate::amounts::Amounts;
 use crate::demand::{Demand, DemandError};
-use crate::fit::{Excess, LARGE_PART, Peaks, Terms};
+use crate::fit::{Excess, Fit, Peaks, Terms, is_large};
 use crate::left::Left;
 use crate::resources::{Resource, Resources};
-use crate::windows::{WINDOWS, WindowSet, window_slots};
+use crate::windows::{WindowSet, window_slots};
 
 /// The demand of one executor on nodes of one size.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Need<'a> {
-    course: Course<'a>,
+    slots: Slots<'a>,
     /// One and the margin.
     factor: f64,
-    capacity: Resources,
+    /// No more of a resource is needed, or demanded.
+    cap: Resources,
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Course<'a> {
+enum Slots<'a> {
     Predicted(&'a [Resources]),
     ForLife(Resources),
 }
 
-/// Which series an executor needs, and with which margin: the same for all needs of one node that are
-/// alike while both exist.
+/// Identifies a series and its margin. Two needs on one node that compare equal are alike while both exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Series {
     slots: *const Resources,
@@ -34,25 +32,25 @@ pub(crate) struct Series {
 }
 
 impl<'a> Need<'a> {
-    /// What was predicted, in slots of [`SLOT_MS`], on a node of this capacity.
-    pub(crate) fn predicted(demand: &'a Demand, margin: f64, capacity: Resources) -> Self {
-        let course = match (demand.duration_ms(), demand.slots()) {
-            (None, [.., last]) => Course::ForLife(*last),
-            (_, slots) => Course::Predicted(slots),
+    /// What was predicted, of each resource at most `cap`.
+    pub(crate) fn predicted(demand: &'a Demand, margin: f64, cap: Resources) -> Self {
+        let slots = match (demand.duration_ms(), demand.slots()) {
+            (None, [.., last]) => Slots::ForLife(*last),
+            (_, slots) => Slots::Predicted(slots),
         };
         Self {
-            course,
+            slots,
             factor: 1.0 + margin,
-            capacity,
+            cap,
         }
     }
 
-    /// A request, for life.
+    /// A request, for life, of each resource at most `cap`.
     ///
     /// # Errors
     /// An amount that is not finite and at least 0.
-    pub(crate) fn for_life(request: Resources, capacity: Resources) -> Result<Self, DemandError> {
-        if let Some((resource, amount)) = request.capped(capacity).first_invalid() {
+    pub(crate) fn for_life(request: Resources, cap: Resources) -> Result<Self, DemandError> {
+        if let Some((resource, amount)) = request.capped(cap).first_invalid() {
             return Err(DemandError::Amount {
                 slot: 0,
                 resource,
@@ -60,17 +58,17 @@ impl<'a> Need<'a> {
             });
         }
         Ok(Self {
-            course: Course::ForLife(request),
+            slots: Slots::ForLife(request),
             factor: 1.0,
-            capacity,
+            cap,
         })
     }
 
-    /// Which series it is; none of its own where it has no end.
+    /// Identifies the series; a demand without an end has none of its own.
     pub(crate) fn series(&self) -> Series {
-        let slots = match self.course {
-            Course::Predicted(slots) => slots.as_ptr(),
-            Course::ForLife(_) => std::ptr::null(),
+        let slots = match self.slots {
+            Slots::Predicted(slots) => slots.as_ptr(),
+            Slots::ForLife(_) => std::ptr::null(),
         };
         Series {
             slots,
@@ -80,87 +78,74 @@ impl<'a> Need<'a> {
 
     /// From start to predicted end, in slots; none without one.
     pub(crate) fn life(&self) -> Option<usize> {
-        match self.course {
-            Course::Predicted(slots) => Some(slots.len()),
-            Course::ForLife(_) => None,
+        match self.slots {
+            Slots::Predicted(slots) => Some(slots.len()),
+            Slots::ForLife(_) => None,
         }
     }
 
     fn at(&self, slot: usize) -> Resources {
-        match self.course {
-            Course::Predicted(slots) => slots.get(slot).copied().unwrap_or_default(),
-            Course::ForLife(amounts) => amounts,
+        match self.slots {
+            Slots::Predicted(slots) => slots.get(slot).copied().unwrap_or_default(),
+            Slots::ForLife(amounts) => amounts,
         }
     }
 
     /// In a slot from its start, with the margin.
     pub(crate) fn needed(&self, slot: usize) -> Amounts {
-        Amounts::rounded_down((self.at(slot) * self.factor).capped(self.capacity))
+        Amounts::rounded_down((self.at(slot) * self.factor).capped(self.cap))
     }
 
     fn needed_of(&self, slot: usize, resource: Resource) -> i64 {
         let needed = self.at(slot).get(resource) * self.factor;
-        Amounts::one(resource, needed.min(self.capacity.get(resource)))
+        Amounts::one(resource, needed.min(self.cap.get(resource)))
     }
 
     /// In a slot from its start, without the margin.
     pub(crate) fn demanded(&self, slot: usize) -> Amounts {
-        Amounts::rounded_down(self.at(slot).capped(self.capacity))
+        Amounts::rounded_down(self.at(slot).capped(self.cap))
     }
 
     /// In the slots from `from` to before `to` together, without the margin.
     pub(crate) fn demanded_in(&self, from: usize, to: usize) -> Amounts {
-        if let Course::ForLife(_) = self.course {
+        if let Slots::ForLife(_) = self.slots {
             let slots = i64::try_from(to.saturating_sub(from)).unwrap_or(i64::MAX);
             return self.demanded(from).times(slots);
         }
         (from..to).fold(Amounts::ZERO, |sum, slot| sum.plus(self.demanded(slot)))
     }
 
-    /// Whether it fits what is left, as [`crate::fit::fit_by`] has it.
+    /// Whether it fits what is left.
     ///
     /// # Errors
-    /// Where and by how much it does not.
+    /// Where and by how much it does not; for a total the mean over its life.
     pub(crate) fn fit(&self, left: &Left, peaks: Peaks) -> Result<(), Excess> {
-        let terms = self.terms(peaks);
+        let terms = self.terms(peaks, left.capacity());
         if let Some(short) = self.first_short(left, terms, |_| true) {
             return Err(self.excess_in(left, short));
         }
-        match self.life() {
-            Some(life) if !terms.in_total.is_empty() => {
-                self.fit_in_total(left, life, terms.in_total)
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// What it is held to.
-    pub(crate) fn terms(&self, peaks: Peaks) -> Terms {
-        let large = |slots: &[Resources]| {
-            let is_large = |slot| {
-                let needed = self.needed_of(slot, Resource::Cpu);
-                let capacity = Amounts::one(Resource::Cpu, self.capacity.cpu_cores);
-                needed.saturating_mul(LARGE_PART) > capacity
-            };
-            peaks == Peaks::Soft && (0..slots.len()).any(is_large)
-        };
-        match self.course {
-            Course::Predicted(slots) => peaks.terms(true, large(slots)),
-            Course::ForLife(_) => peaks.terms(false, false),
-        }
-    }
-
-    fn fit_in_total(&self, left: &Left, life: usize, resources: &[Resource]) -> Result<(), Excess> {
-        let needed = (0..life).fold(Amounts::ZERO, |sum, slot| sum.plus(self.needed(slot)));
-        let Some(resource) = short_in_total(left, needed, life, resources) else {
+        let Some(life) = self.life().filter(|_| !terms.in_total.is_empty()) else {
             return Ok(());
         };
-        let missing = needed.minus(left.sum(life));
-        Err(Excess {
-            resource,
-            amount: missing.in_units(resource) / life as f64,
-            from_ms: 0,
-        })
+        let needed = (0..life).fold(Amounts::ZERO, |sum, slot| sum.plus(self.needed(slot)));
+        match Fit::now(left, terms).short_in_total(life, needed) {
+            None => Ok(()),
+            Some(resource) => Err(Excess {
+                resource,
+                amount: needed.minus(left.sum(life)).in_units(resource) / life as f64,
+                from_ms: 0,
+            }),
+        }
+    }
+
+    /// What it is held to on a node of this capacity.
+    pub(crate) fn terms(&self, peaks: Peaks, capacity: Amounts) -> Terms {
+        let capacity = capacity.get(Resource::Cpu);
+        let large_in = |slot| is_large(self.needed_of(slot, Resource::Cpu), capacity);
+        match self.life() {
+            Some(life) => peaks.terms(true, peaks == Peaks::Soft && (0..life).any(large_in)),
+            None => peaks.terms(false, false),
+        }
     }
 
     /// The first slot in which something does not fit that has to in every slot, and the first
@@ -171,25 +156,8 @@ impl<'a> Need<'a> {
         terms: Terms,
         look_into: impl Fn(usize) -> bool,
     ) -> Option<(usize, Resource)> {
-        // A slot past the last change stands for all that follow.
-        let end = self.life().unwrap_or(left.slots_ahead().saturating_add(1));
-        let allowed = left.allowed(terms.soft);
-        (0..WINDOWS)
-            .filter(|window| look_into(*window))
-            .find_map(|window| {
-                let (from, to) = window_slots(window);
-                (from..to.min(end)).find_map(|slot| {
-                    let there = left.slot(slot).plus(allowed);
-                    let short = |resource: &&Resource| {
-                        self.needed_of(slot, **resource) > there.get(**resource)
-                    };
-                    terms
-                        .in_every_slot
-                        .iter()
-                        .find(short)
-                        .map(|resource| (slot, *resource))
-                })
-            })
+        let needed = |slot, resource| self.needed_of(slot, resource);
+        Fit::now(left, terms).first_short(self.life(), needed, look_into)
     }
 
     fn excess_in(&self, left: &Left, (slot, resource): (usize, Resource)) -> Excess {
@@ -221,22 +189,7 @@ impl<'a> Need<'a> {
     }
 }
 
-/// The first of `resources` of which a life of so many slots needs more in total than is left.
-pub(crate) fn short_in_total(
-    left: &Left,
-    needed: Amounts,
-    life: usize,
-    resources: &[Resource],
-) -> Option<Resource> {
-    let (there, tolerance) = (left.sum(life), left.tolerance());
-    resources.iter().copied().find(|resource| {
-        // No sum of a day is above 61 bits, and its tolerance has 32, so that nothing wraps.
-        let tolerance = tolerance.get(*resource).wrapping_mul(life as i64);
-        needed.get(*resource) > there.get(*resource).wrapping_add(tolerance)
-    })
-}
-
-/// How long a node of this size takes for work of which so much of CPU, network and disk is late.
+/// How long a node of this size takes for the late work in CPU, network and disk.
 pub(crate) fn late_ms(left: &Left, late: Amounts) -> i64 {
     let late_ms = |resource: &Resource| {
         let late = i128::from(late.get(*resource)) * i128::from(SLOT_MS);
@@ -249,3 +202,6 @@ pub(crate) fn late_ms(left: &Left, late: Amounts) -> i64 {
         .unwrap_or(0);
     i64::try_from(longest).unwrap_or(i64::MAX)
 }
+
+#[cfg(test)]
+mod tests;

@@ -18,8 +18,8 @@ const LEAST_NETWORK_WEIGHT_BYTES_PER_S: f64 = 256.0 * 1024.0;
 /// A container that is predicted to read and send nothing still loads its classes and logs.
 const LEAST_CAP_BYTES_PER_S: f64 = 4.0 * 1024.0 * 1024.0;
 
-/// A run is ahead of its prediction, or behind, by a little: memory is planned as the largest
-/// demand of so many slots before and after. The limit is raised before demand rises by that.
+/// Runs are a little ahead of their prediction or behind: the memory limit follows the largest demand within
+/// this number of slots before and after, so that the limit rises before the demand does.
 const MEMORY_WINDOW_SLOTS: i64 = 2;
 
 /// Limits of memory are multiples of this, so that a measurement that hardly moved moves no limit.

@@ -89,7 +89,7 @@ impl Pace {
         self.idle_ms = 0;
     }
 
-    /// For so long it wanted nothing.
+    /// The executor was idle for this time.
     pub(crate) fn idled(&mut self, length_ms: i64) {
         self.idle_ms = self.idle_ms.saturating_add(length_ms.max(0));
     }

@@ -111,8 +111,8 @@ impl Timeline {
         self.taken.truncate(usize::try_from(kept).unwrap_or(0));
     }
 
-    /// An executor, as it was added, is seen to hold so much memory; returns whether that changes
-    /// what is taken. It does so only where one of the two measurements is above the prediction.
+    /// Takes in the memory measured of an executor that was added before. Returns whether what is taken
+    /// changes: it does only where the former or the new measurement is above the prediction.
     pub(crate) fn measured(&mut self, executor: &Running, memory_bytes: f64) -> bool {
         let [former, floor] = [executor.measured_memory_bytes, memory_bytes]
             .map(|measured| Amounts::one(Resource::Memory, measured));
@@ -171,7 +171,7 @@ impl Timeline {
     }
 }
 
-/// What an executor takes in a slot for which so much is predicted.
+/// What an executor takes in a slot, from the prediction for that slot.
 fn in_use(executor: &Running) -> impl Fn(&Resources) -> Amounts {
     let memory_floor = Amounts::one(Resource::Memory, executor.measured_memory_bytes);
     move |slot| Amounts::rounded_down(*slot).with_memory_floor(memory_floor)

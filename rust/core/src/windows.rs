@@ -1,5 +1,5 @@
-//! Coarse looks at a course over time: the coming time in eight windows, each twice as long as the
-//! one before, since what matters most for a fit is near.
+//! Coarse amounts over time: the coming time in eight windows, each twice as long as the one before, since
+//! most containers that do not fit lack something soon.
 
 /// How many windows there are.
 pub(crate) const WINDOWS: usize = 8;
@@ -7,7 +7,7 @@ pub(crate) const WINDOWS: usize = 8;
 /// A coarse amount for each window.
 pub(crate) type Coarse = [i32; WINDOWS];
 
-/// The coarse form drops so many bits: 128 KiB, 128 KiB/s, 0.13 thousandths of a core.
+/// Number of bits that the coarse form drops: 128 KiB, 128 KiB/s, 0.13 thousandths of a core.
 const DROPPED_BITS: u32 = 17;
 
 /// No coarse amount is further from 0, so that the difference of two has a sign.
@@ -91,18 +91,6 @@ impl Verdict {
     }
 }
 
-/// Whether `need` stays below `least`, or passes `most` somewhere.
-#[inline]
-pub(crate) fn compare(need: &Coarse, least: &Coarse, most: &Coarse) -> Verdict {
-    // By the signs of differences, which takes half the instructions of comparisons.
-    let (mut exceeds, mut fits) = (0, -1);
-    for window in 0..WINDOWS {
-        exceeds |= most[window].wrapping_sub(need[window]);
-        fits &= need[window].wrapping_sub(least[window]);
-    }
-    Verdict::of(exceeds < 0, fits < 0)
-}
-
 /// Slot by slot, where `left` ends with what is left ever after.
 pub(crate) fn compare_slots(need: &[i32], left: &[i32]) -> Verdict {
     let mut exceeds = false;
@@ -152,12 +140,7 @@ mod tests {
         ];
         for need in amounts.into_iter().filter(|amount| *amount >= 0) {
             for left in amounts {
-                let left_everywhere = [coarse(left); WINDOWS];
-                let verdict = compare(
-                    &[coarse_need(need); WINDOWS],
-                    &left_everywhere,
-                    &left_everywhere,
-                );
+                let verdict = compare_slots(&[coarse_need(need)], &[coarse(left)]);
                 match verdict {
                     Verdict::Fits => assert!(need <= left, "{need} {left}"),
                     Verdict::Exceeds => assert!(need > left, "{need} {left}"),

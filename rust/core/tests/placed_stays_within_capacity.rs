@@ -7,7 +7,7 @@ use elastane_core::Resource;
 use elastane_core::policy::{PolicyOptions, named};
 use proptest::prelude::*;
 
-use reference::{END_MS, fill, scene};
+use reference::{END_MS, fill, scene, slots};
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
@@ -18,7 +18,7 @@ proptest! {
             let mut filled = scene.clone();
             filled.running.clear();
             fill(&mut filled, named(policy, PolicyOptions::default()).unwrap().as_ref());
-            for offset_ms in 0..END_MS {
+            for offset_ms in slots(END_MS) {
                 let left = filled.left(offset_ms);
                 for resource in Resource::ALL {
                     let enough = left.get(resource) >= -1e-9 || !filled.has(resource);

@@ -193,7 +193,7 @@ mod tests {
             ("reprovision", "true", "on or off"),
             ("reprovision.slow-from", "1", "1.01 to 10"),
             ("reprovision.least-left", "-1", "0 to 1"),
-            ("fit.peaks", "loose", "strict, soft or stretch"),
+            ("fit.peaks", "stretch", "strict or soft"),
             (
                 "placement.favor",
                 "speed",

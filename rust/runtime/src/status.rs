@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use elastane_core::Cluster;
-use elastane_core::cluster::{Held, KeptNode, NodeId};
+use elastane_core::cluster::{KeptNode, NodeId, WaitReason};
 use serde::Serialize;
 
 use crate::measured::Measured;
@@ -70,7 +70,7 @@ impl ServiceStatus {
         let waiting = waiting
             .into_iter()
             .filter_map(|(id, ask)| {
-                let held = cluster.held(id, now_ms);
+                let held = cluster.wait_reason(id, now_ms);
                 let application = cluster.application(id)?;
                 Some(WaitingStatus {
                     application: application.id.clone(),
@@ -95,7 +95,7 @@ impl ServiceStatus {
     }
 }
 
-fn reason(cluster: &Cluster, held: Option<Held>, now_ms: i64) -> String {
+fn reason(cluster: &Cluster, held: Option<WaitReason>, now_ms: i64) -> String {
     let name = |node| {
         cluster
             .node(node)
@@ -103,17 +103,17 @@ fn reason(cluster: &Cluster, held: Option<Held>, now_ms: i64) -> String {
     };
     match held {
         None => "no node had free space by request, or none was asked yet".to_owned(),
-        Some(Held::NoFit {
+        Some(WaitReason::NoFit {
             node,
             excess: Some(excess),
             ..
         }) => format!("{}: {excess}", name(node)),
-        Some(Held::NoFit { node, resource, .. }) => format!(
+        Some(WaitReason::NoFit { node, resource, .. }) => format!(
             "{}: {} was short when last asked, and is not now",
             name(node),
             resource.name()
         ),
-        Some(Held::Passed {
+        Some(WaitReason::Passed {
             node,
             better,
             gain_ms,
@@ -123,7 +123,7 @@ fn reason(cluster: &Cluster, held: Option<Held>, now_ms: i64) -> String {
             name(better),
             gain_ms as f64 / 1e3
         ),
-        Some(Held::Behind { node, behind }) => {
+        Some(WaitReason::Behind { node, behind }) => {
             let first = cluster.application(behind);
             format!(
                 "{}: room is held for {}, which goes first",
@@ -131,7 +131,7 @@ fn reason(cluster: &Cluster, held: Option<Held>, now_ms: i64) -> String {
                 first.map_or("an application that is gone", |first| first.id.as_str())
             )
         }
-        Some(Held::Kept(kept)) => {
+        Some(WaitReason::Kept(kept)) => {
             let other = cluster.application(kept.application);
             format!(
                 "{}: kept for {}, {}",
@@ -140,7 +140,7 @@ fn reason(cluster: &Cluster, held: Option<Held>, now_ms: i64) -> String {
                 planned_start(&kept, now_ms)
             )
         }
-        Some(Held::Keeps(kept)) => format!(
+        Some(WaitReason::Keeps(kept)) => format!(
             "{}: kept for it, {}",
             name(kept.node),
             planned_start(&kept, now_ms)

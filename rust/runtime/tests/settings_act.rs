@@ -188,7 +188,6 @@ fn fit_peaks_says_whether_peaks_may_meet() {
     for policy in ["elastane", "minfrag"] {
         assert_eq!(of_policy(policy, Some("strict")), 2, "{policy}");
         assert_eq!(of_policy(policy, Some("soft")), 3, "{policy}");
-        assert_eq!(of_policy(policy, Some("stretch")), 5, "{policy}");
     }
     assert_eq!(of_policy("elastane", None), 3, "soft is its own");
     assert_eq!(of_policy("minfrag", None), 2, "the papers' are strict");

@@ -20,7 +20,6 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use bounds::{Report, Times};
-use elastane_core::fit::Peaks;
 use scene::{Case, Scene, Size, Under, courses};
 
 const PENDING: [usize; 3] = [100, 1_000, 10_000];
@@ -47,17 +46,9 @@ fn main() -> ExitCode {
             }
         }
     }
-    let strict = Under {
-        peaks: Peaks::Strict,
-        ..Under::MINFRAG
-    };
-    for case in [Case::NoneFits, Case::HalfFits] {
-        let size = Size::of(1_000);
-        heartbeat(&mut report, case, strict, size, None, " peaks=strict");
-    }
+    with_other_nodes(&mut report, Under::ELASTANE);
     for under in [Under::ELASTANE, Under::MINFRAG] {
         other_sizes(&mut report, under);
-        with_other_nodes(&mut report, under);
         for pending in PENDING {
             after_a_change(&mut report, under, pending);
         }

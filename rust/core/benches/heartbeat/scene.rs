@@ -183,10 +183,10 @@ impl Under {
         name: "elastane",
         peaks: Peaks::Soft,
     };
-    /// Holds no room.
+    /// Holds no room, and its strict fit delays nobody, so that none passes.
     pub const MINFRAG: Under = Under {
         name: "minfrag",
-        peaks: Peaks::Stretch,
+        peaks: Peaks::Strict,
     };
 }
 
@@ -251,7 +251,7 @@ impl Scene {
     pub fn refused(&mut self) -> usize {
         let now_ms = self.now_ms;
         let cluster = &mut self.cluster;
-        let held = |id: &&ApplicationId| cluster.held(**id, now_ms).is_some();
+        let held = |id: &&ApplicationId| cluster.wait_reason(**id, now_ms).is_some();
         self.waiting.iter().filter(held).count()
     }
 

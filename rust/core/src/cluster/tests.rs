@@ -5,6 +5,7 @@ use crate::demand::Demand;
 use crate::fit::Peaks;
 use crate::policy::MinFrag;
 
+mod bookable;
 mod by_memory;
 mod foreseeing;
 mod grid;
@@ -15,11 +16,11 @@ mod overcommitting;
 mod passing;
 mod remaining;
 mod reprovisioning;
+mod reprovisioning_ends;
 mod reprovisioning_slot_by_slot;
 mod reprovisioning_throttled;
 mod reprovisioning_unused;
 mod rows;
-mod spreading;
 mod starving;
 mod turns;
 
@@ -239,59 +240,6 @@ fn nobody_starves_where_there_is_free_space_by_request() {
 }
 
 #[test]
-fn capacity_scheduler_decides_in_observe_and_without_a_fresh_report() {
-    let observe = ClusterSettings {
-        enforce: false,
-        ..settings()
-    };
-    let (mut cluster, node) = cluster_of_one(observe);
-    let app = waiting(&mut cluster, "a", Demands::default(), ask(3, 1));
-    assert_eq!(cluster.round(node, request(16, 16), 0), None);
-    assert!(cluster.bookable_changes(usize::MAX, 0).is_empty());
-
-    let (mut cluster, node) = cluster_of_one(settings());
-    let silent_app = waiting(&mut cluster, "a", Demands::default(), ask(9, 1));
-    assert_eq!(cluster.round(node, request(16, 16), 10_001), None);
-    let Commit::Placed(placement) = place(&mut cluster, "1", silent_app, node, 10_001) else {
-        panic!("the core has no say about a node that is silent");
-    };
-    assert_eq!(placement.reason, PlacedReason::CapacityScheduler);
-    assert_eq!(app, silent_app);
-}
-
-#[test]
-fn bookable_capacity_follows_the_reports() {
-    let (mut cluster, node) = cluster_of_one(settings());
-    let change = |thousandths| vec![BookableChange { node, thousandths }];
-    assert_eq!(cluster.bookable_changes(usize::MAX, 0), change(2_000));
-    assert_eq!(cluster.bookable_changes(usize::MAX, 10_000), []);
-    assert_eq!(cluster.bookable_changes(usize::MAX, 10_001), change(1_000));
-    cluster.reported(node, physical(), 12_000);
-    assert_eq!(cluster.bookable_changes(0, 12_000), [], "no room for it");
-    assert_eq!(cluster.bookable_changes(1, 12_000), change(2_000));
-}
-
-#[test]
-fn nothing_within_its_share_is_preempted_while_a_node_comes_down() {
-    let (mut cluster, node) = cluster_of_one(settings());
-    cluster.bookable_changes(usize::MAX, 0);
-    let app = waiting(&mut cluster, "a", learned(&[1.0], 1.0), ask(3, 1));
-    for container in ["1", "2", "3"] {
-        place(&mut cluster, container, app, node, 0);
-    }
-    assert!(
-        cluster.may_preempt(0.5, request(8, 4)),
-        "nothing has shrunk"
-    );
-    cluster.bookable_changes(usize::MAX, 20_000);
-    assert!(!cluster.may_preempt(0.5, request(8, 4)), "half of 16 GB");
-    assert!(cluster.may_preempt(0.5, request(9, 4)), "more memory");
-    assert!(cluster.may_preempt(0.5, request(8, 9)), "more vcores");
-    cluster.finished("1");
-    assert!(cluster.may_preempt(0.5, request(8, 4)), "it has come down");
-}
-
-#[test]
 fn a_container_told_twice_is_booked_once_and_finishing_undoes_it() {
     let (mut cluster, node) = cluster_of_one(settings());
     let app = waiting(&mut cluster, "a", learned(&[1.0], 1.0), ask(3, 1));
@@ -341,23 +289,6 @@ fn with_its_margin_a_demand_still_fits_an_empty_node() {
 }
 
 #[test]
-fn virtual_cores_that_capacity_scheduler_does_not_count_neither_starve_nor_overbook() {
-    let by_memory = ClusterSettings {
-        virtual_cores_count: false,
-        ..settings()
-    };
-    let (mut cluster, node) = cluster_of_one(by_memory);
-    let hog = waiting(&mut cluster, "hog", learned(&[4.0; 100], 1.0), ask(1, 8));
-    place(&mut cluster, "1", hog, node, 0);
-    let app = waiting(&mut cluster, "a", learned(&[1.0], 1.0), ask(3, 8));
-    assert!(matches!(
-        place(&mut cluster, "2", app, node, 60_000),
-        Commit::Placed(_)
-    ));
-    assert!(!cluster.node(node).unwrap().is_overbooked());
-}
-
-#[test]
 fn an_application_master_waits_for_those_that_run_and_lack_memory_but_not_forever() {
     let (mut cluster, node) = cluster_of_one(settings());
     let free = request(16, 16);
@@ -395,23 +326,9 @@ fn where_scores_tie_the_application_that_came_first_gets_all_its_executors_first
 }
 
 #[test]
-fn a_silent_node_that_is_still_raised_is_not_left_to_capacity_scheduler() {
-    let (mut cluster, node) = cluster_of_one(settings());
-    cluster.bookable_changes(usize::MAX, 0);
-    let app = waiting(&mut cluster, "a", Demands::default(), ask(5, 1));
-    place(&mut cluster, "1", app, node, 0);
-    assert!(matches!(
-        place(&mut cluster, "2", app, node, 10_500),
-        Commit::Refused(_)
-    ));
-    cluster.bookable_changes(usize::MAX, 10_500);
-    assert_eq!(cluster.round(node, request(3, 7), 10_500), None);
-}
-
-#[test]
-fn peaks_that_may_stretch_let_starts_overlap() {
+fn peaks_that_may_meet_let_starts_overlap() {
     let start_then_idle = || learned(&[4.0, 0.5, 0.5], 1.0);
-    for (peaks, fits) in [(Peaks::Strict, false), (Peaks::Stretch, true)] {
+    for (peaks, fits) in [(Peaks::Strict, false), (Peaks::Soft, true)] {
         let (mut cluster, node) = cluster_of_one_with(settings(), peaks);
         let app = waiting(&mut cluster, "a", start_then_idle(), ask(1, 1));
         place(&mut cluster, "1", app, node, 0);

@@ -2,11 +2,9 @@
 
 use std::str::FromStr;
 
-use super::bounded::bounded;
-use super::{Candidate, Detail, Place, Policy};
-use crate::by_plan::{ByPlan, PlanScore, Power, UNKNOWN_LIFE_S};
-use crate::fit::{Excess, Peaks, fit_by};
-use crate::resources::{Resource, Resources};
+use super::{Candidate, Detail, Place, Policy, on_plan};
+use crate::by_plan::{ByPlan, PlanScore, Power};
+use crate::fit::{Excess, Peaks};
 
 /// The house policy. With n the executors that the application waits for, d the demand of one over
 /// its life L and C the node's capacity, `nodes = n · max over r of ∫ d_r dt ÷ (L · C_r)` and
@@ -49,7 +47,7 @@ pub enum Favor {
     Completion,
 }
 
-/// Room is held for so many applications of a queue.
+/// Number of applications of a queue for which room is held.
 const HOLD: u32 = 3;
 
 impl Favor {
@@ -100,74 +98,35 @@ impl FromStr for Favor {
     }
 }
 
+impl Elastane {
+    fn plan(&self) -> ByPlan {
+        ByPlan {
+            peaks: self.peaks,
+            score: PlanScore::Waiting(self.favor.power()),
+            hold: self.favor.hold(),
+        }
+    }
+}
+
 impl Policy for Elastane {
     fn name(&self) -> &'static str {
         "elastane"
     }
 
     fn fits(&self, place: &Place<'_>, candidate: &Candidate<'_>) -> Result<(), Excess> {
-        fit_by(self.peaks, place.available, candidate.needed)
+        on_plan::fits(self.plan(), place, candidate)
     }
 
     fn score(&self, place: &Place<'_>, candidate: &Candidate<'_>) -> f64 {
-        let waiting = WaitingDemand::of(place, candidate);
-        bounded(self.favor.power().of(waiting.nodes, waiting.life_s))
-    }
-
-    fn peaks(&self) -> Peaks {
-        self.peaks
+        on_plan::score(self.plan(), place, candidate)
     }
 
     fn by_plan(&self) -> Option<ByPlan> {
-        Some(ByPlan {
-            peaks: self.peaks,
-            score: PlanScore::Waiting(self.favor.power()),
-            hold: self.favor.hold(),
-        })
+        Some(self.plan())
     }
 
     fn detail(&self, place: &Place<'_>, candidate: &Candidate<'_>) -> Detail {
-        let waiting = WaitingDemand::of(place, candidate);
-        Detail::default()
-            .number("nodes", waiting.nodes)
-            .number("life_s", waiting.life_s)
-            .resources(
-                "mean_share",
-                &Resource::ALL,
-                place.node.capacity,
-                waiting.mean_share,
-            )
-    }
-}
-
-/// What the executors that wait demand.
-struct WaitingDemand {
-    /// Of one of them, over its life.
-    mean_share: Resources,
-    /// Of all of them together, of the resource where that is most.
-    nodes: f64,
-    life_s: f64,
-}
-
-impl WaitingDemand {
-    fn of(place: &Place<'_>, candidate: &Candidate<'_>) -> Self {
-        let demand = candidate.demand;
-        let slots = demand.slots();
-        let sum = slots.iter().fold(Resources::ZERO, |sum, slot| sum + *slot);
-        let mean_share = sum.zip(place.node.capacity, |sum, capacity| {
-            if capacity > 0.0 {
-                sum / capacity / slots.len().max(1) as f64
-            } else {
-                0.0
-            }
-        });
-        let most = mean_share.to_array().into_iter().fold(0.0, f64::max);
-        let life_s = demand.duration_ms().map(|life_ms| life_ms as f64 / 1e3);
-        Self {
-            mean_share,
-            nodes: most * f64::from(candidate.waiting.executors),
-            life_s: life_s.unwrap_or(UNKNOWN_LIFE_S),
-        }
+        on_plan::detail(self.plan(), place, candidate)
     }
 }
 
@@ -178,6 +137,7 @@ mod tests {
     use crate::demand::Demand;
     use crate::node::Node;
     use crate::policy::Waiting;
+    use crate::resources::Resources;
 
     fn score(favor: Favor, demand: &Demand, executors: u32) -> f64 {
         let node = Node::new(Resources::from_array([4.0, 8.0, 0.0, 100.0]));
@@ -209,13 +169,13 @@ mod tests {
     #[test]
     fn the_mean_share_of_the_scarcest_resource_counts_for_each_executor() {
         let slot = |cpu, disk| Resources::from_array([cpu, 1.0, 9.0, disk]);
-        let demand = Demand::series(8_000, &[slot(1.0, 100.0), slot(2.0, 50.0)]).unwrap();
+        let demand = Demand::series(18_000, &[slot(1.0, 100.0), slot(2.0, 50.0)]).unwrap();
         // Three quarters of the disk; less of CPU, and the network is not known.
         for favor in [Favor::Makespan, Favor::Balanced] {
             assert_eq!(score(favor, &demand, 1), 0.75);
             assert_eq!(score(favor, &demand, 6), 4.5);
         }
-        assert_eq!(score(Favor::Completion, &demand, 1), 0.75 * 4.0);
+        assert_eq!(score(Favor::Completion, &demand, 1), 0.75 * 6.0);
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod detail;
 mod elastane;
 mod minfrag;
 mod named;
+mod on_plan;
 mod prophet;
 mod trc;
 mod ursa;
@@ -58,33 +59,27 @@ pub trait Policy: Send + Sync {
         None
     }
 
-    /// Whether its answer for a node may change although neither what runs there nor what waits does;
-    /// what is measured there is no word of such a change.
+    /// Whether its answer for a node may change although neither the running nor the waiting executors
+    /// change. New measurements alone do not count as a change.
     fn depends_on_time(&self) -> bool {
         true
     }
 
-    /// Where it fits, no more than so many times a node's size is booked by request; none where it may
-    /// be any number of times.
+    /// Upper bound of the requests booked on a node where this policy fits a container, as a multiple of the
+    /// node's size; none where there is no bound.
     fn most_booked(&self) -> Option<f64> {
         None
     }
 
-    /// What becomes of peaks that meet, where it fits by demand over time.
+    /// Whether peaks may coincide, where it fits by demand over time.
     fn peaks(&self) -> Peaks {
-        Peaks::Strict
+        self.by_plan().map_or(Peaks::Strict, |by| by.peaks)
     }
 
     /// Whether people read the score the other way round, the largest as the best; [`Policy::score`]
     /// is its negative then.
     fn highest_wins(&self) -> bool {
         false
-    }
-
-    /// Scores that are no further apart are close: of those the application goes first that has fewer
-    /// containers on the node beyond an even share of its own. 0 keeps to the letter of the scores.
-    fn close_scores(&self) -> f64 {
-        0.0
     }
 
     /// Set where fit and score are by the node's plan, which a round computes without asking for each
@@ -111,15 +106,6 @@ pub trait Policy: Send + Sync {
     /// Whose turn it is, one answer for each that waits: by default everybody's.
     fn turns(&self, waiting: &[Waiting], _now_ms: i64) -> Vec<Turn> {
         vec![Turn::Usual; waiting.len()]
-    }
-}
-
-/// Shares of a node, and scores made of them, that are no further apart are close. Where peaks may
-/// not meet the fit keeps them apart already, and nothing is close.
-fn close_shares(peaks: Peaks) -> f64 {
-    match peaks {
-        Peaks::Stretch => 0.05,
-        Peaks::Strict | Peaks::Soft => 0.0,
     }
 }
 

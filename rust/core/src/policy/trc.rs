@@ -1,10 +1,8 @@
 //! TRC: the executor that leaves the least of all resources together.
 
-use super::bounded::bounded;
-use super::minfrag::Remaining;
-use super::{Candidate, Detail, Place, Policy, close_shares};
+use super::{Candidate, Detail, Place, Policy, on_plan};
 use crate::by_plan::{ByPlan, PlanScore, Shares};
-use crate::fit::{Excess, Peaks, fit_by};
+use crate::fit::{Excess, Peaks};
 
 /// Elasecutor (IEEE/ACM ToN 2021), section VI, the ablation of MinFrag: total remaining capacity
 /// instead of the dominant one. With t as [`MinFrag`](super::MinFrag) has it,
@@ -17,37 +15,34 @@ pub struct Trc {
     pub peaks: Peaks,
 }
 
+impl Trc {
+    fn plan(&self) -> ByPlan {
+        ByPlan {
+            peaks: self.peaks,
+            score: PlanScore::Remaining(Shares::Sum),
+            hold: 0,
+        }
+    }
+}
+
 impl Policy for Trc {
     fn name(&self) -> &'static str {
         "trc"
     }
 
     fn fits(&self, place: &Place<'_>, candidate: &Candidate<'_>) -> Result<(), Excess> {
-        fit_by(self.peaks, place.available, candidate.needed)
+        on_plan::fits(self.plan(), place, candidate)
     }
 
     fn score(&self, place: &Place<'_>, candidate: &Candidate<'_>) -> f64 {
-        let remaining = Remaining::new(place.available, candidate.demand);
-        bounded(remaining.share.to_array().into_iter().sum())
-    }
-
-    fn peaks(&self) -> Peaks {
-        self.peaks
-    }
-
-    fn close_scores(&self) -> f64 {
-        close_shares(self.peaks)
+        on_plan::score(self.plan(), place, candidate)
     }
 
     fn by_plan(&self) -> Option<ByPlan> {
-        Some(ByPlan {
-            peaks: self.peaks,
-            score: PlanScore::Remaining(Shares::Sum),
-            hold: 0,
-        })
+        Some(self.plan())
     }
 
     fn detail(&self, place: &Place<'_>, candidate: &Candidate<'_>) -> Detail {
-        Remaining::new(place.available, candidate.demand).detail(place.node.capacity)
+        on_plan::detail(self.plan(), place, candidate)
     }
 }

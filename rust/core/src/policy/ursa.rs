@@ -1,5 +1,6 @@
 //! Ursa: the executor that gives most work to what is idle.
 
+mod memory;
 mod order;
 mod work;
 
@@ -10,7 +11,7 @@ pub use self::work::{share_of_work, work};
 use super::bounded::bounded;
 use super::{Candidate, Detail, Place, Policy, Rates};
 use crate::demand::Demand;
-use crate::fit::{Excess, in_every_slot};
+use crate::fit::Excess;
 use crate::node::Node;
 use crate::resources::{Resource, Resources};
 
@@ -157,14 +158,7 @@ impl Policy for Ursa {
     }
 
     fn fits(&self, place: &Place<'_>, candidate: &Candidate<'_>) -> Result<(), Excess> {
-        let memory = [Resource::Memory];
-        in_every_slot(
-            place.available,
-            candidate.needed,
-            0.0,
-            &memory,
-            Resources::ZERO,
-        )?;
+        memory::fits(place.available, candidate.needed)?;
         let rates = self.rates(place);
         let overloaded = Resource::FLOWS.into_iter().find(|resource| {
             // There is work where there is a peak, which needs no sum.

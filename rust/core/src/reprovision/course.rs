@@ -153,7 +153,7 @@ impl Course {
         self.pace.slowness(self.progress, expected_ms, now_ms)
     }
 
-    /// It used so much in a window that it had for being slow; returns what that says.
+    /// Takes in what the executor used in a window that it had for being slow.
     pub(crate) fn measured(
         &mut self,
         used: Resources,
@@ -192,8 +192,8 @@ impl Course {
         self.throttling = Throttling::default();
     }
 
-    /// It used so much where so much was predicted, at the least so much; returns whether that changes
-    /// its demand.
+    /// Takes in a sample; `predicted` is the mean prediction for its time, and `around` the range of
+    /// predictions give or take a slot. Returns whether the sample changes the demand.
     pub(crate) fn used(
         &mut self,
         used: Used,

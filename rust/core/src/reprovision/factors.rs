@@ -14,7 +14,7 @@ const LEAST_FACTOR: f64 = 0.5;
 /// A burst is no level either. An input that is four times as large makes a run longer, not wider.
 const MOST_FACTOR: f64 = 4.0;
 
-/// Whether an executor needs this resource, of which so much is predicted.
+/// Whether an executor with this prediction needs the resource.
 pub(crate) fn needs(resource: Resource, predicted: Resources, capacity: Resources) -> bool {
     let capacity = capacity.get(resource);
     capacity > 0.0 && predicted.get(resource) >= NEXT_TO_NOTHING * capacity

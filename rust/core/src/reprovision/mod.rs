@@ -11,7 +11,7 @@ mod unused;
 
 use std::sync::Arc;
 
-use crate::cluster::{ApplicationId, NodeId};
+use crate::ids::{ApplicationId, NodeId};
 use crate::resources::{Resource, Resources};
 
 pub(crate) use course::{Course, Finding, mean_between, range_around};
@@ -23,12 +23,11 @@ pub const WINDOW_MS: i64 = crate::SLOT_MS as i64;
 /// When executors are reprovisioned.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ReprovisionSettings {
-    /// An executor that takes more than so many times what it was expected to take is slow.
+    /// Factor of the expected time above which an executor is slow.
     pub slow_from: f64,
-    /// An executor has no two windows within so many milliseconds.
+    /// Minimum time between two windows of one executor, in milliseconds.
     pub every_ms: i64,
-    /// There is too little left for a window where it is less than this part of what the executor
-    /// is to use of a resource.
+    /// Minimum amount left for a window, as a part of what the executor is predicted to use of a resource.
     pub least_left: f64,
 }
 
@@ -71,7 +70,7 @@ pub enum Slow {
 }
 
 impl Slow {
-    /// So many times what was expected.
+    /// The time taken over the time expected.
     #[must_use]
     pub fn times(self) -> f64 {
         match self {

@@ -2,7 +2,7 @@
 
 use super::Slow;
 
-/// One that is throttled for more of the time is told to be so many times slower and no more.
+/// Upper bound of the throttled part of the time, so that the slowdown stays finite.
 const MOST_THROTTLED: f64 = 0.99;
 
 /// How much of the time its CPU limit held an executor back since its speed was last measured anew.

@@ -3,16 +3,17 @@
 use super::factors::{bounded, needs};
 use crate::resources::{Resource, Resources};
 
-/// So many samples have to say so: half a minute, longer than the pauses between bursts.
+/// Number of samples in a row that have to show unused demand: half a minute, longer than the pauses
+/// between bursts.
 const SAMPLES: u32 = 10;
 
-/// What is kept above what was used.
+/// The lowered demand exceeds the measured use by this fraction.
 const MARGIN: f64 = 0.2;
 
-/// Less than a fifth is not worth it: a demand that changes moves limits.
+/// A reduction of less than a fifth is not made: each change of a demand moves limits.
 const WORTH_IT: f64 = 0.8;
 
-/// From this part of what is left to it on an executor presses against it.
+/// An executor that uses this part of its lowered demand presses against it.
 const PRESSES: f64 = 0.98;
 
 /// Samples in a row of an executor that is as fast as expected.

@@ -137,7 +137,7 @@ proptest! {
             request,
             waiting,
         };
-        for peaks in [Peaks::Strict, Peaks::Soft, Peaks::Stretch] {
+        for peaks in [Peaks::Strict, Peaks::Soft] {
             let options = PolicyOptions { peaks: Some(peaks), ..PolicyOptions::default() };
             for policy in crate::policies(options) {
                 let name = policy.name();

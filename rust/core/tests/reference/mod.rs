@@ -1,18 +1,26 @@
-//! What the policies compute, computed plainly: millisecond by millisecond, by the words of
-//! docs/policies.md.
+//! What the policies compute, computed plainly: slot by slot, by the words of docs/policies.md.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 #![allow(dead_code, reason = "each test file uses its own part")]
 
+pub mod events;
 pub mod policies;
+pub mod segments;
 
 use elastane_core::node::ExecutorId;
 use elastane_core::policy::{Candidate, Place, Policy, Rates, Waiting};
-use elastane_core::{Available, Demand, Node, Resource, Resources, Running};
+use elastane_core::{Available, Demand, Node, Resource, Resources, Running, SLOT_MS};
 use proptest::prelude::*;
 
+/// Everything here starts, changes and ends with a slot.
+pub const SLOT: i64 = SLOT_MS as i64;
 /// Long enough for everything here to have ended.
-pub const END_MS: i64 = 200;
-pub const NOW_MS: i64 = 50;
+pub const END_MS: i64 = 200 * SLOT;
+pub const NOW_MS: i64 = 50 * SLOT;
+
+/// The first moments of all slots of a time.
+pub fn slots(length_ms: i64) -> impl DoubleEndedIterator<Item = i64> {
+    (0..length_ms / SLOT).map(|slot| slot * SLOT)
+}
 
 /// An executor that waits.
 #[derive(Debug, Clone)]
@@ -33,13 +41,14 @@ pub struct Scene {
     pub asked: Vec<Asked>,
 }
 
-/// Whole numbers, so that sums are exact and a tie is a tie.
+/// Even numbers, so that sums are exact, a tie is a tie, and a margin of a half makes whole numbers.
 pub fn amounts() -> impl Strategy<Value = Resources> {
-    prop::array::uniform4(0_u8..8).prop_map(|amounts| Resources::from_array(amounts.map(f64::from)))
+    let even = |amount| 2.0 * f64::from(amount);
+    prop::array::uniform4(0_u8..8).prop_map(move |amounts| Resources::from_array(amounts.map(even)))
 }
 
 fn capacity() -> impl Strategy<Value = Resources> {
-    let one = prop_oneof![1 => Just(0_u8), 6 => 8_u8..30];
+    let one = prop_oneof![1 => Just(0_u8), 6 => 16_u8..60];
     prop::array::uniform4(one).prop_map(|amounts| Resources::from_array(amounts.map(f64::from)))
 }
 
@@ -47,18 +56,18 @@ pub fn demand() -> impl Strategy<Value = Demand> {
     // Few different values, so that stages are longer than a slot.
     let slot = prop_oneof![
         amounts(),
-        Just(Resources::from_array([1.0, 2.0, 3.0, 4.0])),
-        Just(Resources::from_array([1.0, 2.0, 3.0, 0.0])),
+        Just(Resources::from_array([2.0, 4.0, 6.0, 8.0])),
+        Just(Resources::from_array([2.0, 4.0, 6.0, 0.0])),
     ];
     let series = (1_u32..6, prop::collection::vec(slot, 1..8))
-        .prop_map(|(slot_ms, slots)| Demand::series(slot_ms, &slots).unwrap());
+        .prop_map(|(long, slots)| Demand::series(long * SLOT_MS, &slots).unwrap().on_grid());
     let for_life = amounts().prop_map(|amounts| Demand::for_life(amounts).unwrap());
     prop_oneof![8 => series, 1 => for_life]
 }
 
 pub fn running() -> impl Strategy<Value = Running> {
-    (demand(), 0..=NOW_MS, 0_u8..8).prop_map(|(demand, start_ms, memory)| {
-        let mut running = Running::new(start_ms, demand);
+    (demand(), 0..=NOW_MS / SLOT, 0_u8..16).prop_map(|(demand, start, memory)| {
+        let mut running = Running::new(start * SLOT, demand);
         running.measured_memory_bytes = f64::from(memory);
         running
     })
@@ -98,7 +107,7 @@ fn asked() -> impl Strategy<Value = Asked> {
 }
 
 fn rates() -> impl Strategy<Value = Rates> {
-    (1_u8..8, amounts(), amounts()).prop_map(|(expected, per_s, assigned)| Rates {
+    (1_u8..120, amounts(), amounts()).prop_map(|(expected, per_s, assigned)| Rates {
         expected_processing_s: f64::from(expected),
         per_s,
         assigned,

@@ -3,7 +3,9 @@
 use elastane_core::policy::{Turn, Waiting};
 use elastane_core::{Demand, Resource, Resources, Running};
 
-use super::{Asked, END_MS, NOW_MS, Scene, demanded, end_ms, outlives_its_prediction};
+use super::{Asked, END_MS, NOW_MS, SLOT, Scene, demanded, end_ms, outlives_its_prediction, slots};
+
+const SLOT_S: f64 = SLOT as f64 / 1_000.0;
 
 /// The smallest step between two amounts that are compared here is far above this.
 pub const ROUNDING: f64 = 1e-9;
@@ -44,7 +46,7 @@ pub fn seconds_since(since_ms: i64) -> f64 {
 
 fn in_every_slot(scene: &Scene, needed: &Demand, resources: &[Resource]) -> bool {
     let life_ms = needed.duration_ms().unwrap_or(END_MS);
-    (0..life_ms).all(|offset_ms| {
+    slots(life_ms).all(|offset_ms| {
         let (need, left) = (demanded(needed, offset_ms), scene.left(offset_ms));
         let fits = |resource: Resource| need.get(resource) <= left.get(resource) + ROUNDING;
         resources
@@ -69,10 +71,10 @@ fn fits_softly(scene: &Scene, needed: &Demand) -> bool {
     };
     let has_peaks_below = |resource: Resource| {
         let allowed = part(resource) * scene.capacity.get(resource) + ROUNDING;
-        (0..life_ms).all(|offset_ms| missing(resource, offset_ms) <= allowed)
+        slots(life_ms).all(|offset_ms| missing(resource, offset_ms) <= allowed)
     };
     let fits_in_total = |resource: Resource| {
-        let total: f64 = (0..life_ms)
+        let total: f64 = slots(life_ms)
             .map(|offset_ms| missing(resource, offset_ms))
             .sum();
         total <= life_ms as f64 * ROUNDING
@@ -90,12 +92,12 @@ fn fits_softly(scene: &Scene, needed: &Demand) -> bool {
 
 /// How many nodes what waits takes on the average.
 fn waiting_nodes(scene: &Scene, asked: &Asked) -> f64 {
-    let life_ms = asked.demand.duration_ms().unwrap_or(1);
+    let life_ms = asked.demand.duration_ms().unwrap_or(SLOT);
     let mean_share = |resource: Resource| {
-        let total: f64 = (0..life_ms)
+        let total: f64 = slots(life_ms)
             .map(|offset_ms| demanded(&asked.demand, offset_ms).get(resource))
             .sum();
-        total / life_ms as f64 / scene.capacity.get(resource)
+        total / (life_ms / SLOT) as f64 / scene.capacity.get(resource)
     };
     let known = Resource::ALL
         .into_iter()
@@ -135,10 +137,10 @@ fn shares(scene: &Scene, demand: &Demand) -> [f64; 4] {
         if capacity == 0.0 {
             return 0.0;
         }
-        let remaining: f64 = (0..horizon_ms)
+        let remaining: f64 = slots(horizon_ms)
             .map(|at| (scene.left(at) - demanded(demand, at)).get(resource))
             .sum();
-        remaining / (capacity * horizon_ms as f64)
+        remaining / (capacity * (horizon_ms / SLOT) as f64)
     })
 }
 
@@ -148,21 +150,22 @@ fn prophet(scene: &Scene, demand: &Demand, resource: Resource) -> f64 {
         return 0.0;
     }
     let until_ms = demand.duration_ms().unwrap_or_else(|| {
-        let last_change_ms = (1..END_MS)
-            .rev()
-            .find(|at| scene.left(*at) != scene.left(at - 1));
+        let last_change_ms = slots(END_MS)
+            .skip(1)
+            .filter(|at| scene.left(*at) != scene.left(at - SLOT))
+            .last();
         last_change_ms.unwrap_or(0) + i64::from(demand.slot_ms())
     });
-    // The stage of each millisecond, then what it weighs.
+    // The stage of each slot, then what it weighs.
     let mut stages = vec![0_u32];
-    for at in 1..until_ms {
-        let changed = demanded(demand, at) != demanded(demand, at - 1);
-        stages.push(stages[at as usize - 1] + u32::from(changed));
+    for at in slots(until_ms).skip(1) {
+        let changed = demanded(demand, at) != demanded(demand, at - SLOT);
+        stages.push(stages[stages.len() - 1] + u32::from(changed));
     }
     let count = f64::from(stages[stages.len() - 1] + 1);
     let (mut fragmented, mut over) = (0.0, 0.0);
-    for (at, stage) in (0..until_ms).zip(stages) {
-        let weight_s = (1.0 - f64::from(stage) / count) / 1_000.0;
+    for (at, stage) in slots(until_ms).zip(stages) {
+        let weight_s = (1.0 - f64::from(stage) / count) * SLOT_S;
         let (need, left) = (demanded(demand, at), scene.left(at));
         let above = need.get(resource) - left.get(resource);
         if above > 0.0 {
@@ -242,8 +245,8 @@ fn time(work: f64, rate: f64) -> f64 {
 /// What a demand adds up to from so long after its start on.
 fn work(demand: &Demand, from_ms: i64) -> Resources {
     match demand.duration_ms() {
-        Some(life_ms) => (from_ms..life_ms).fold(Resources::ZERO, |sum, at| {
-            sum + demanded(demand, at) * 0.001
+        Some(life_ms) => slots(life_ms - from_ms).fold(Resources::ZERO, |sum, offset_ms| {
+            sum + demanded(demand, from_ms + offset_ms) * SLOT_S
         }),
         None => demanded(demand, 0).map(|amount| if amount > 0.0 { f64::INFINITY } else { 0.0 }),
     }

@@ -71,11 +71,7 @@ impl ServiceSettings {
             1_000..=60_000,
         )?;
         let missed = keys.number("report.missed", REPORTS_MISSED, 1..=100)?;
-        let peaks = [
-            ("strict", Some(Peaks::Strict)),
-            ("soft", Some(Peaks::Soft)),
-            ("stretch", Some(Peaks::Stretch)),
-        ];
+        let peaks = [("strict", Some(Peaks::Strict)), ("soft", Some(Peaks::Soft))];
         let peaks = keys.choice("fit.peaks", None, &peaks)?;
         let policy = keys.take("policy").unwrap_or(default.policy);
         if !policy::names().contains(&policy.as_str()) {

@@ -7,10 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use elastane_core::by_plan::ByPlan;
 use elastane_core::cluster::{
-    Application, ApplicationId, Ask, CommitRequest, Demands, Held, NodeId, Predicted, Request,
+    Application, ApplicationId, Ask, CommitRequest, Demands, NodeId, Predicted, Request, WaitReason,
 };
-use elastane_core::fit::{Excess, Peaks, fit_by};
-use elastane_core::policy::{Candidate, Place, Policy};
+use elastane_core::fit::{Excess, Peaks};
+use elastane_core::policy::{Candidate, Elastane, Place, Policy};
 use elastane_core::{Cluster, ClusterSettings, ContainerKind, Demand, Node, Resources};
 
 use crate::scenario::Pending;
@@ -68,12 +68,13 @@ impl<'a> RoomHeld<'a> {
         }
         let order = cluster.round(on, ALL_FREE, now_ms).unwrap_or_default();
         let name = |id: ApplicationId| names.get(&id).copied();
-        let behind = names
-            .iter()
-            .filter_map(|(id, waits)| match cluster.held(*id, now_ms) {
-                Some(Held::Behind { behind, .. }) => Some((*waits, name(behind)?)),
-                _ => None,
-            });
+        let behind =
+            names
+                .iter()
+                .filter_map(|(id, waits)| match cluster.wait_reason(*id, now_ms) {
+                    Some(WaitReason::Behind { behind, .. }) => Some((*waits, name(behind)?)),
+                    _ => None,
+                });
         Self {
             behind: behind.collect(),
             named: order.into_iter().filter_map(name).collect(),
@@ -155,7 +156,11 @@ impl Policy for ByPlanAlone {
     }
 
     fn fits(&self, place: &Place<'_>, candidate: &Candidate<'_>) -> Result<(), Excess> {
-        fit_by(self.0.peaks, place.available, candidate.needed)
+        let policy = Elastane {
+            peaks: self.0.peaks,
+            ..Elastane::default()
+        };
+        policy.fits(place, candidate)
     }
 
     fn score(&self, _place: &Place<'_>, _candidate: &Candidate<'_>) -> f64 {

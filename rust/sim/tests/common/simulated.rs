@@ -105,7 +105,7 @@ proptest! {
     fn leaving_out_heartbeats_changes_nothing(
         workload in any_workload(),
         peaks in prop::sample::select(
-            vec![None, Some(Peaks::Strict), Some(Peaks::Soft), Some(Peaks::Stretch)]),
+            vec![None, Some(Peaks::Strict), Some(Peaks::Soft)]),
         favor in prop::sample::select(Favor::ALL.to_vec()),
         margin in prop::sample::select(vec![0.0, 0.2]),
         starvation_wait_ms in prop::sample::select(vec![5_000, 60_000, i64::MAX]),

@@ -67,7 +67,7 @@ fn odd_demand() -> impl Strategy<Value = Demand> {
 proptest! {
     #[test]
     fn nothing_that_the_types_allow_makes_it_panic(
-        peaks in prop::sample::select(vec![Peaks::Strict, Peaks::Stretch]),
+        peaks in prop::sample::select(vec![Peaks::Strict, Peaks::Soft]),
         registered in odd_request(),
         capacity in prop::array::uniform4(odd_size()),
         wait_ms in odd_ms(),
@@ -111,7 +111,7 @@ proptest! {
             };
             cluster.commit(commit, now_ms);
             cluster.measured_memory(&container, odd);
-            cluster.held(app, now_ms);
+            cluster.wait_reason(app, now_ms);
             cluster.round(nodes[1], registered, now_ms);
             cluster.limit_plans(nodes[0], &PlanSettings::default(), LIMITS_CPU, now_ms);
             let _ = cluster.may_preempt(odd, request);

@@ -1,10 +1,10 @@
-//! [`Hold`] against a plain look at every slot.
+//! [`HeldRoom`] against a plain look at every slot.
 
 use proptest::prelude::*;
 
 use super::*;
-use crate::cluster::contest::{Contender, Rank};
-use crate::cluster::hold::Hold;
+use crate::cluster::patience::HeldRoom;
+use crate::cluster::ranking::{Contender, Rank};
 use crate::cluster::waiting::Line;
 use crate::left::Left;
 use crate::need::Need;
@@ -56,7 +56,6 @@ impl Executor {
             Peaks::Strict => (&[0, 1, 2, 3], &[]),
             Peaks::Soft if self.is_large() => (&[1, 2, 3], &[0]),
             Peaks::Soft => (&[0, 1, 2, 3], &[]),
-            Peaks::Stretch => (&[1], &[0, 2, 3]),
         }
     }
 
@@ -66,7 +65,7 @@ impl Executor {
         let life = self.slots.len();
         let may_pass = |i: usize| match self.peaks {
             Peaks::Soft => SOFT[i],
-            Peaks::Strict | Peaks::Stretch => 0,
+            Peaks::Strict => 0,
         };
         let fits_slot = |slot: usize| {
             let (needed, left) = (self.at(slot), left(start + slot));
@@ -98,7 +97,7 @@ impl Node {
         let running: Vec<_> = self
             .0
             .iter()
-            .map(|slots| Running::new(0, demand(slots)))
+            .map(|slots| crate::Running::new(0, demand(slots)))
             .collect();
         let mut left = Left::default();
         let capacity = crate::amounts::Amounts::rounded_down(resources(CAPACITY));
@@ -145,7 +144,7 @@ fn executor(peaks: Peaks) -> impl Strategy<Value = Executor> {
 
 /// A busy node, one that waits for it, and another one that may go there.
 fn any_case() -> impl Strategy<Value = (Vec<Vec<Units>>, Executor, Executor)> {
-    let peaks = prop::sample::select(vec![Peaks::Strict, Peaks::Soft, Peaks::Stretch]);
+    let peaks = prop::sample::select(vec![Peaks::Strict, Peaks::Soft]);
     let running = || prop::collection::vec(slots(1..12), 1..3);
     peaks.prop_flat_map(move |peaks| (running(), executor(peaks), executor(peaks)))
 }
@@ -162,7 +161,7 @@ proptest! {
         let demands = [demand(&first.slots), demand(&other.slots)];
         let [need, other_need] = [(&demands[0], first.margin), (&demands[1], other.margin)]
             .map(|(demand, margin)| Need::predicted(demand, margin, resources(CAPACITY)));
-        let hold = Hold::new(&contender(1, 0.1), &need, &left, first.peaks);
+        let hold = HeldRoom::new(&contender(1, 0.1), &need, &left, first.peaks);
 
         let start = (1..=node.busy_slots()).find(|start| first.fits(*start, &|slot| node.left(slot)));
         prop_assert_eq!(hold.is_some(), start.is_some());

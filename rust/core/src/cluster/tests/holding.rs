@@ -1,7 +1,7 @@
 //! Room is held for applications that go first and do not fit now.
 
 use super::*;
-use crate::cluster::Held;
+use crate::cluster::WaitReason;
 use crate::policy::{Elastane, Favor};
 
 /// Of a node of 4 cores one is left for so many slots; after that all are.
@@ -66,11 +66,14 @@ fn who_would_take_room_that_is_held_is_left_out_and_told_so() {
     let behind = first(&mut cluster, &[4.0; 5]);
     assert_eq!(order(&mut cluster, node, 0), []);
     for held in [other, endless] {
-        assert_eq!(cluster.held(held, 0), Some(Held::Behind { node, behind }));
+        assert_eq!(
+            cluster.wait_reason(held, 0),
+            Some(WaitReason::Behind { node, behind })
+        );
     }
     assert!(matches!(
-        cluster.held(behind, 0),
-        Some(Held::NoFit { node: at, .. }) if at == node
+        cluster.wait_reason(behind, 0),
+        Some(WaitReason::NoFit { node: at, .. }) if at == node
     ));
 }
 
@@ -83,7 +86,7 @@ fn who_ends_before_the_planned_start_goes() {
     cluster.application_removed(ends_in_time);
     let ends_late = many(&mut cluster, &[1.0; BUSY_SLOTS + 1]);
     assert_eq!(order(&mut cluster, node, 0), []);
-    assert!(cluster.held(ends_late, 0).is_some());
+    assert!(cluster.wait_reason(ends_late, 0).is_some());
 }
 
 #[test]
@@ -232,7 +235,7 @@ fn no_room_is_held_for_one_without_an_end() {
     let endless = waiting(&mut cluster, "endless", Demands::default(), all_cores);
     let other = many(&mut cluster, &[1.0; 2 * BUSY_SLOTS]);
     assert_eq!(order(&mut cluster, node, 0), [other]);
-    assert!(cluster.held(endless, 0).is_some(), "it does not fit");
+    assert!(cluster.wait_reason(endless, 0).is_some(), "it does not fit");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! A node is kept free for an application that smaller ones would keep waiting for ever.
 
 use super::*;
-use crate::cluster::Held;
+use crate::cluster::WaitReason;
 
 /// Starving, and ten seconds more.
 const KEPT_FROM_MS: i64 = 70_000;
@@ -91,9 +91,18 @@ fn what_ends_before_the_planned_start_goes_there_and_nothing_else() {
     let kept = cluster.kept_node().unwrap();
     assert_eq!((kept.node, kept.application), (node, large));
     assert_eq!(kept.start_ms, Some(120_000));
-    assert_eq!(cluster.held(long, KEPT_FROM_MS), Some(Held::Kept(kept)));
-    assert_eq!(cluster.held(endless, KEPT_FROM_MS), Some(Held::Kept(kept)));
-    assert_eq!(cluster.held(large, KEPT_FROM_MS), Some(Held::Keeps(kept)));
+    assert_eq!(
+        cluster.wait_reason(long, KEPT_FROM_MS),
+        Some(WaitReason::Kept(kept))
+    );
+    assert_eq!(
+        cluster.wait_reason(endless, KEPT_FROM_MS),
+        Some(WaitReason::Kept(kept))
+    );
+    assert_eq!(
+        cluster.wait_reason(large, KEPT_FROM_MS),
+        Some(WaitReason::Keeps(kept))
+    );
 }
 
 #[test]

@@ -74,7 +74,7 @@ pub(super) fn used_all(
 
 /// Cores that are left in the coming slots, by both ways in which they are kept.
 pub(super) fn left(cluster: &mut Cluster, node: NodeId, slots: usize, now_ms: i64) -> Vec<f64> {
-    let entry = cluster.nodes.get_mut(&node).unwrap();
+    let entry = cluster.rooms.state.nodes.get_mut(node).unwrap();
     entry.plan.look_at_left(&mut entry.node, now_ms);
     let left = (0..slots).map(|slot| entry.plan.left().slot(slot).in_units(Resource::Cpu));
     let left: Vec<f64> = left.collect();
@@ -101,7 +101,7 @@ pub(super) fn be_slow(cluster: &mut Cluster, container: &str) {
 }
 
 /// The same, and it has its window.
-fn with_window() -> (Cluster, NodeId) {
+pub(super) fn with_window() -> (Cluster, NodeId) {
     let (mut cluster, node) = one_running(on());
     be_slow(&mut cluster, "c1");
     assert!(cluster.reprovision(node, 10 * SLOT));
@@ -388,125 +388,4 @@ fn what_uses_more_of_one_resource_and_less_of_another_is_lowered_in_neither() {
     let entry = cluster.node(node).unwrap();
     let expected = entry.node.expected_at(11 * SLOT);
     assert_eq!((expected.cpu_cores, expected.disk_bytes_per_s), (1.0, 80e6));
-}
-
-#[test]
-fn one_at_its_own_slower_pace_leaves_nothing_unused() {
-    let (mut cluster, node) = with_window();
-    used(&mut cluster, "c1", 1.0, 11 * SLOT);
-    done(&mut cluster);
-    for slot in 12..30 {
-        told(&mut cluster, "c1", slot as f64 / 40.0, slot * SLOT);
-        used(&mut cluster, "c1", 0.5, slot * SLOT);
-    }
-    assert_eq!(done(&mut cluster), []);
-    assert_eq!(left(&mut cluster, node, 1, 29 * SLOT), [3.0]);
-}
-
-#[test]
-fn too_little_left_is_told_once_a_minute_and_not_lent() {
-    let (mut cluster, node) = one_running(on());
-    run(&mut cluster, node, "c2", &[2.95; 40], 0);
-    be_slow(&mut cluster, "c1");
-    for now_ms in [10 * SLOT, 11 * SLOT] {
-        cluster.reprovision(node, now_ms);
-    }
-    let told = done(&mut cluster);
-    let [
-        Correction::Reschedule {
-            resource,
-            predicted,
-            left,
-            ..
-        },
-    ] = told[..]
-    else {
-        panic!("{told:?}");
-    };
-    assert_eq!((resource, predicted), (Resource::Cpu, 1.0));
-    assert!((left - 0.05).abs() < 1e-6);
-    cluster.reprovision(node, 30 * SLOT);
-    assert_eq!(done(&mut cluster).len(), 1);
-}
-
-#[test]
-fn a_window_ends_with_its_container() {
-    let (mut cluster, node) = with_window();
-    cluster.finished("c1");
-    assert_eq!(left(&mut cluster, node, 2, 10 * SLOT), [4.0, 4.0]);
-    let because = NotMeasured::Ended;
-    assert_eq!(done(&mut cluster), [Correction::Returned { because }]);
-    let entry = cluster.node(node).unwrap();
-    assert_eq!(entry.window, None, "the node is free for another");
-}
-
-#[test]
-fn a_window_ends_with_its_node() {
-    let (mut cluster, node) = with_window();
-    cluster.node_removed(node);
-    let because = NotMeasured::NodeLost;
-    assert_eq!(done(&mut cluster), [Correction::Returned { because }]);
-}
-
-#[test]
-fn a_window_without_a_sample_is_returned_by_time_and_then_closed() {
-    let (mut cluster, node) = with_window();
-    assert_eq!(left(&mut cluster, node, 2, 11 * SLOT), [3.0, 3.0]);
-    assert!(cluster.reprovision(node, 13 * SLOT));
-    let because = NotMeasured::NoSample;
-    assert_eq!(done(&mut cluster), [Correction::Returned { because }]);
-    assert!(!used(&mut cluster, "c1", 2.0, 13 * SLOT));
-    assert_eq!(left(&mut cluster, node, 1, 13 * SLOT), [3.0]);
-}
-
-#[test]
-fn a_sample_from_before_the_window_does_not_count() {
-    let (mut cluster, _) = with_window();
-    assert!(!used(&mut cluster, "c1", 2.0, 10 * SLOT + 1_700));
-    assert!(used(&mut cluster, "c1", 2.0, 10 * SLOT + 1_800));
-}
-
-#[test]
-fn a_window_is_returned_when_the_clock_is_put_back_or_forward() {
-    for now_ms in [2 * SLOT, 1_000 * SLOT] {
-        let (mut cluster, node) = with_window();
-        cluster.reprovision(node, now_ms);
-        let because = NotMeasured::NoSample;
-        assert_eq!(done(&mut cluster), [Correction::Returned { because }]);
-        let left = left(&mut cluster, node, 25, now_ms);
-        assert!(left.iter().all(|cores| *cores >= 3.0), "{left:?}");
-    }
-}
-
-#[test]
-fn a_window_is_returned_when_the_core_decides_no_longer() {
-    let (mut cluster, node) = with_window();
-    cluster.settings.enforce = false;
-    assert!(cluster.reprovision(node, 10 * SLOT + 1));
-    let because = NotMeasured::NotDecided;
-    assert_eq!(done(&mut cluster), [Correction::Returned { because }]);
-    assert_eq!(left(&mut cluster, node, 2, 10 * SLOT + 1), [3.0, 3.0]);
-}
-
-#[test]
-fn one_that_has_outlived_its_prediction_holds_nothing_after_its_window() {
-    let (mut cluster, node) = one_running(on());
-    told(&mut cluster, "c1", 0.0, 0);
-    told(&mut cluster, "c1", 0.96, 40 * SLOT);
-    assert!(cluster.reprovision(node, 40 * SLOT));
-    assert_eq!(left(&mut cluster, node, 1, 40 * SLOT), [0.0]);
-    for slot in 41..50 {
-        assert_eq!(left(&mut cluster, node, 1, slot * SLOT), [3.0], "{slot}");
-    }
-}
-
-#[test]
-fn idle_time_is_not_slow() {
-    let (mut cluster, node) = one_running(on());
-    told(&mut cluster, "c1", 0.0, 0);
-    for slot in 1..=10 {
-        used(&mut cluster, "c1", 0.01, slot * SLOT);
-        told(&mut cluster, "c1", 0.0, slot * SLOT);
-    }
-    assert!(!cluster.reprovision(node, 10 * SLOT));
 }

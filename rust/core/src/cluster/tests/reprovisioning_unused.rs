@@ -1,6 +1,8 @@
 //! What a run keeps leaving unused becomes available.
 
-use super::reprovisioning::{application, done, left, on, one_running, run, told, used, used_all};
+use super::reprovisioning::{
+    application, done, left, on, one_running, run, told, used, used_all, with_window,
+};
 use super::*;
 use crate::reprovision::ReprovisionSettings;
 
@@ -99,4 +101,28 @@ fn memory_is_lowered_only_when_its_peak_is_behind() {
         assert_eq!(memory_bytes < 2e9, lowered, "{memory_bytes}");
         assert!(memory_bytes >= 1.2e9, "{memory_bytes}");
     }
+}
+
+#[test]
+fn one_at_its_own_slower_pace_leaves_nothing_unused() {
+    let (mut cluster, node) = with_window();
+    used(&mut cluster, "c1", 1.0, 11 * SLOT);
+    done(&mut cluster);
+    for slot in 12..30 {
+        told(&mut cluster, "c1", slot as f64 / 40.0, slot * SLOT);
+        used(&mut cluster, "c1", 0.5, slot * SLOT);
+    }
+    assert_eq!(done(&mut cluster), []);
+    assert_eq!(left(&mut cluster, node, 1, 29 * SLOT), [3.0]);
+}
+
+#[test]
+fn idle_time_is_not_slow() {
+    let (mut cluster, node) = one_running(on());
+    told(&mut cluster, "c1", 0.0, 0);
+    for slot in 1..=10 {
+        used(&mut cluster, "c1", 0.01, slot * SLOT);
+        told(&mut cluster, "c1", 0.0, slot * SLOT);
+    }
+    assert!(!cluster.reprovision(node, 10 * SLOT));
 }

@@ -1,7 +1,7 @@
 //! What a round reads of those that wait follows what the cluster is told.
 
 use super::*;
-use crate::cluster::Held;
+use crate::cluster::WaitReason;
 use crate::resources::Resource;
 
 #[test]
@@ -10,19 +10,19 @@ fn why_it_waits_is_told_as_things_are_now() {
     let first = waiting(&mut cluster, "first", Demands::default(), ask(6, 1));
     place(&mut cluster, "1", first, node, 0);
     let app = waiting(&mut cluster, "a", Demands::default(), ask(3, 1));
-    assert_eq!(cluster.held(app, 0), None, "nobody asked yet");
+    assert_eq!(cluster.wait_reason(app, 0), None, "nobody asked yet");
     cluster.round(node, request(16, 16), 0);
-    let Some(Held::NoFit {
+    let Some(WaitReason::NoFit {
         resource,
         excess: Some(excess),
         ..
-    }) = cluster.held(app, 0)
+    }) = cluster.wait_reason(app, 0)
     else {
         panic!("2 GB are left of 8");
     };
     assert_eq!((resource, excess.amount), (Resource::Memory, 1e9));
     cluster.finished("1");
-    let Some(Held::NoFit { excess, .. }) = cluster.held(app, 0) else {
+    let Some(WaitReason::NoFit { excess, .. }) = cluster.wait_reason(app, 0) else {
         panic!("it was refused when last looked at");
     };
     assert_eq!(excess, None);
@@ -34,7 +34,7 @@ fn why_it_waits_is_told_as_things_are_now() {
         },
         0,
     );
-    assert_eq!(cluster.held(app, 0), None, "it waits for nothing");
+    assert_eq!(cluster.wait_reason(app, 0), None, "it waits for nothing");
 }
 
 #[test]

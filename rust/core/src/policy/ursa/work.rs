@@ -45,7 +45,7 @@ pub(crate) fn remaining_of(executor: &Running, now_ms: i64) -> Resources {
     remaining(&executor.demand, now_ms.saturating_sub(executor.start_ms))
 }
 
-/// What is left of a demand so long after its start.
+/// What is left of a demand `elapsed_ms` after its start.
 fn remaining(demand: &Demand, elapsed_ms: i64) -> Resources {
     let last = demand.at(i64::MAX);
     let Some(duration_ms) = demand.duration_ms() else {

@@ -1,0 +1,294 @@
+//! A node that is kept free for an application that smaller ones would keep waiting for ever by taking
+//! whatever becomes free.
+//!
+//! An application is passed over by smaller ones where no container of its size was placed anywhere while it
+//! starved. Where one was placed, the application waits for its turn and not for room.
+//!
+//! While a node is kept, other applications go there only if they are predicted to end before the planned
+//! start (EASY backfilling: Lifka, "The ANL/IBM SP Scheduling System", JSSPP 1995; Mu'alem
+//! and Feitelson, IEEE TPDS 12(6), 2001). A kept node filters the order of a round and nothing else.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+use crate::cluster::plan::planned_start;
+use crate::cluster::settings::ClusterSettings;
+use crate::cluster::state::{ApplicationId, NodeId, Request, State};
+use crate::cluster::waiting::{Line, WaitingTable};
+use crate::fit::Peaks;
+use crate::slot_of;
+
+/// A starving application is named on each node with room by request, and each node heartbeats about once a
+/// second. If the application still waits this much later, it needs a node to be kept.
+const KEEP_AFTER_STARVING_MS: i64 = 10_000;
+
+/// The size of a request does not tell what its executor uses. After this many starvation waits a node is kept
+/// even if containers of the same size were placed meanwhile.
+const KEEP_ANYWAY_AFTER_WAITS: i64 = 60;
+
+/// Number of different container sizes remembered, those placed last.
+const SIZES_REMEMBERED: usize = 64;
+
+/// Minimum time between two looks at the kept node.
+const LOOK_EVERY_MS: i64 = 1_000;
+
+/// Number of nodes compared; the one with the earliest planned start is kept.
+const NODES_LOOKED_AT: usize = 16;
+
+/// An application that is named on its kept node for this long and not placed is blocked by something that the
+/// core does not know, such as labels, blacklists and locality.
+const IN_VAIN_AFTER_MS: i64 = 10_000;
+
+/// After a node was kept in vain, none is kept for the application for this multiple of that time.
+const REST_AFTER_IN_VAIN: i64 = 10;
+
+/// Maximum time that a node is kept, in starvation waits.
+const LONGEST_IN_WAITS: i64 = 5;
+
+/// The node that is kept, and for whom.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KeptNode {
+    /// The node.
+    pub node: NodeId,
+    /// The application that it is kept for.
+    pub application: ApplicationId,
+    /// When its next container goes there by plan; none where that takes the end of what has no
+    /// predicted one.
+    pub start_ms: Option<i64>,
+    priority: i32,
+    waiting_since_ms: i64,
+    since_ms: i64,
+    /// When the application was first named there.
+    named_ms: Option<i64>,
+}
+
+impl KeptNode {
+    /// Whether another one may go there: its YARN priority is higher, or it ends before the planned
+    /// start. `life` is in slots; none without a predicted end.
+    pub(crate) fn lets(&self, line: &Line, life: Option<usize>, now_ms: i64) -> bool {
+        let ends_before = |start_ms: i64| {
+            let slots = slot_of(start_ms).saturating_sub(slot_of(now_ms));
+            life.is_some_and(|life| i64::try_from(life).is_ok_and(|life| life <= slots))
+        };
+        line.application == self.application
+            || line.priority > self.priority
+            || self.start_ms.is_some_and(ends_before)
+    }
+
+    /// What the application waits for, where it is still the container that the node is kept for.
+    fn line<'a>(&self, waiting: &'a WaitingTable) -> Option<&'a Line> {
+        let line = waiting.line_of(self.application);
+        line.filter(|line| line.since_ms == self.waiting_since_ms)
+    }
+}
+
+/// Decides which node is kept free, for whom and for how long.
+#[derive(Debug, Default)]
+pub(crate) struct NodeKeeper {
+    /// Nothing is ever kept.
+    off: bool,
+    kept: Option<KeptNode>,
+    looked_ms: Option<i64>,
+    /// The node that was kept last; others are looked for behind it.
+    last: Option<NodeId>,
+    rest_until_ms: HashMap<ApplicationId, i64>,
+    /// When a container of a size was last placed.
+    placed_ms: Vec<(Request, i64)>,
+}
+
+impl NodeKeeper {
+    fn is_due(&self, now_ms: i64) -> bool {
+        // A clock that was put back must not stop the looks.
+        self.looked_ms.is_none_or(|looked_ms| {
+            now_ms < looked_ms || now_ms.saturating_sub(looked_ms) >= LOOK_EVERY_MS
+        })
+    }
+
+    /// A container was placed.
+    pub(crate) fn placed(&mut self, request: Request, now_ms: i64) {
+        if let Some((_, last_ms)) = self.placed_ms.iter_mut().find(|(size, _)| *size == request) {
+            *last_ms = now_ms;
+            return;
+        }
+        if self.placed_ms.len() == SIZES_REMEMBERED {
+            let oldest = (0..SIZES_REMEMBERED).min_by_key(|i| self.placed_ms[*i].1);
+            self.placed_ms.swap_remove(oldest.unwrap_or(0));
+        }
+        self.placed_ms.push((request, now_ms));
+    }
+
+    /// Whether a container of at least this size was placed after `since_ms`.
+    fn had_room_for(&self, request: Request, since_ms: i64) -> bool {
+        let mut placed = self.placed_ms.iter();
+        placed.any(|(size, last_ms)| *last_ms > since_ms && request.fits_into(*size))
+    }
+
+    fn rest(&mut self, application: ApplicationId, until_ms: i64) {
+        self.rest_until_ms.insert(application, until_ms);
+    }
+
+    /// No node is kept free from now on.
+    pub(crate) fn turn_off(&mut self) {
+        *self = Self {
+            off: true,
+            ..Self::default()
+        };
+    }
+
+    /// The node that is kept free, if any.
+    pub(crate) fn kept(&self, waiting: &WaitingTable) -> Option<KeptNode> {
+        self.kept.filter(|kept| kept.line(waiting).is_some())
+    }
+
+    /// The node that is kept, where it is this one.
+    pub(crate) fn kept_on(&self, node: NodeId, waiting: &WaitingTable) -> Option<KeptNode> {
+        self.kept(waiting).filter(|kept| kept.node == node)
+    }
+
+    /// These applications were named on a node.
+    pub(crate) fn named(&mut self, node: NodeId, named: &[ApplicationId], now_ms: i64) {
+        if let Some(kept) = &mut self.kept
+            && kept.node == node
+            && named.contains(&kept.application)
+        {
+            kept.named_ms.get_or_insert(now_ms);
+        }
+    }
+
+    /// Looks at what is kept, if it is time to.
+    pub(crate) fn look(
+        &mut self,
+        settings: &ClusterSettings,
+        peaks: Peaks,
+        state: &mut State,
+        waiting: &WaitingTable,
+        now_ms: i64,
+    ) {
+        if self.off || !self.is_due(now_ms) {
+            return;
+        }
+        self.looked_ms = Some(now_ms);
+        let mut outlook = Outlook {
+            settings,
+            peaks,
+            state,
+            now_ms,
+        };
+        if let Some(kept) = self.kept.take() {
+            self.kept = self.still_kept(kept, waiting, &mut outlook);
+        }
+        if self.kept.is_none() {
+            self.rest_until_ms.retain(|_, until_ms| *until_ms > now_ms);
+            if let Some(line) = self.stuck_longest(settings, waiting, now_ms) {
+                self.keep_for(line, &mut outlook);
+            }
+        }
+    }
+
+    /// With a new planned start; none where it is not to be kept any longer.
+    fn still_kept(
+        &mut self,
+        kept: KeptNode,
+        waiting: &WaitingTable,
+        outlook: &mut Outlook<'_>,
+    ) -> Option<KeptNode> {
+        let line = kept.line(waiting)?;
+        let now_ms = outlook.now_ms;
+        let kept_ms = now_ms.saturating_sub(kept.since_ms);
+        let wait_ms = outlook.settings.starvation_wait_ms;
+        let longest_ms = wait_ms.saturating_mul(LONGEST_IN_WAITS);
+        let in_vain = kept
+            .named_ms
+            .is_some_and(|named_ms| now_ms.saturating_sub(named_ms) >= IN_VAIN_AFTER_MS);
+        if in_vain || kept_ms >= longest_ms {
+            let times = if in_vain { REST_AFTER_IN_VAIN } else { 1 };
+            let rest_ms = kept_ms.saturating_mul(times);
+            self.rest(kept.application, now_ms.saturating_add(rest_ms));
+            return None;
+        }
+        Some(KeptNode {
+            start_ms: outlook.planned_start(kept.node, line)?,
+            priority: line.priority,
+            ..kept
+        })
+    }
+
+    /// Of those that starve and do not get on, the one that has waited longest, by priority first.
+    fn stuck_longest<'a>(
+        &self,
+        settings: &ClusterSettings,
+        waiting: &'a WaitingTable,
+        now_ms: i64,
+    ) -> Option<&'a Line> {
+        let wait_ms = settings.starvation_wait_ms;
+        let after_ms = wait_ms.saturating_add(KEEP_AFTER_STARVING_MS);
+        let anyway_after_ms = wait_ms.saturating_mul(KEEP_ANYWAY_AFTER_WAITS);
+        let is_stuck = |line: &&Line| {
+            let waited_ms = now_ms.saturating_sub(line.since_ms);
+            let starves_from_ms = line.since_ms.saturating_add(wait_ms);
+            waited_ms >= after_ms
+                && !line.gets_on
+                && !self.rest_until_ms.contains_key(&line.application)
+                && (waited_ms >= anyway_after_ms
+                    || !self.had_room_for(line.request, starves_from_ms))
+        };
+        let order = |line: &&Line| (Reverse(line.priority), line.since_ms, line.application);
+        waiting.lines().iter().filter(is_stuck).min_by_key(order)
+    }
+
+    /// Keeps the node with the earliest planned start among those behind the one that was kept last.
+    fn keep_for(&mut self, line: &Line, outlook: &mut Outlook<'_>) {
+        let after = self.last.unwrap_or(NodeId(0));
+        let nodes: Vec<_> = outlook
+            .state
+            .nodes
+            .around(after)
+            .filter(|(_, entry)| line.request.fits_into(entry.registered))
+            .map(|(id, _)| id)
+            .take(NODES_LOOKED_AT)
+            .collect();
+        // No planned start is the latest of all; of equal ones the first node counts.
+        let starts = nodes
+            .into_iter()
+            .filter_map(|node| Some((node, outlook.planned_start(node, line)?)));
+        let earliest = starts.min_by_key(|(_, start_ms)| (start_ms.is_none(), *start_ms));
+        let now_ms = outlook.now_ms;
+        let Some((node, start_ms)) = earliest else {
+            let wait_ms = outlook.settings.starvation_wait_ms;
+            self.rest(line.application, now_ms.saturating_add(wait_ms));
+            return;
+        };
+        self.last = Some(node);
+        self.kept = Some(KeptNode {
+            node,
+            application: line.application,
+            start_ms,
+            priority: line.priority,
+            waiting_since_ms: line.since_ms,
+            since_ms: now_ms,
+            named_ms: None,
+        });
+    }
+}
+
+/// What planned starts are made from.
+struct Outlook<'a> {
+    settings: &'a ClusterSettings,
+    peaks: Peaks,
+    state: &'a mut State,
+    now_ms: i64,
+}
+
+impl Outlook<'_> {
+    /// The planned start on a node; none where the core does not decide about the node.
+    fn planned_start(&mut self, node: NodeId, line: &Line) -> Option<Option<i64>> {
+        let now_ms = self.now_ms;
+        let entry = self.state.nodes.get_mut(node)?;
+        if !entry.is_decided(self.settings, now_ms) {
+            return None;
+        }
+        entry.plan.look_at_left(&mut entry.node, now_ms);
+        let entry = self.state.nodes.get(node)?;
+        Some(planned_start(self.state, entry, line, self.peaks, now_ms))
+    }
+}

@@ -1,0 +1,173 @@
+//! Whether an executor is better off on another node, and for how long it may wait for that node.
+
+use std::collections::HashMap;
+
+use crate::cluster::ranking::{Judge, Prospect};
+use crate::cluster::settings::ClusterSettings;
+use crate::cluster::state::{ApplicationId, NodeId, State};
+use crate::windows::WindowSet;
+
+/// Number of other nodes looked at in a round, those that follow in the order of registration. The best of a
+/// few random nodes is nearly as good as the best of all, at a bounded cost
+/// (Mitzenmacher, "The Power of Two Choices in Randomized Load Balancing", IEEE TPDS 2001).
+const NODES_LOOKED_AT: usize = 8;
+
+/// After passing in vain an application does not pass again for this multiple of the wait that it lost.
+const REST_AFTER_IN_VAIN: i64 = 10;
+
+/// The applications that have passed on a node.
+#[derive(Debug, Default)]
+pub(crate) struct Passing {
+    by_application: HashMap<ApplicationId, Passed>,
+}
+
+#[derive(Debug)]
+struct Passed {
+    /// What the application passed a node for the last time.
+    better: Option<BetterNode>,
+    /// Since when it passes on nodes; none when it does not.
+    since_ms: Option<i64>,
+    /// When it may pass on a node again after it did so in vain.
+    may_from_ms: i64,
+}
+
+/// A node that an executor had better wait for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct BetterNode {
+    pub(crate) node: NodeId,
+    /// By how much sooner its work is done there.
+    pub(crate) gain_ms: i64,
+}
+
+impl Passing {
+    /// Whether an application may wait for a better node, for at most `pass_ms`; notes that it does.
+    pub(crate) fn passes(
+        &mut self,
+        application: ApplicationId,
+        better: BetterNode,
+        pass_ms: i64,
+        now_ms: i64,
+    ) -> bool {
+        let entry = self.by_application.entry(application);
+        let passed = entry.or_insert(Passed {
+            better: None,
+            since_ms: None,
+            may_from_ms: i64::MIN,
+        });
+        if now_ms < passed.may_from_ms {
+            return false;
+        }
+        let since_ms = *passed.since_ms.get_or_insert(now_ms);
+        if now_ms.saturating_sub(since_ms) < pass_ms {
+            passed.better = Some(better);
+            return true;
+        }
+        passed.since_ms = None;
+        passed.may_from_ms = now_ms.saturating_add(pass_ms.saturating_mul(REST_AFTER_IN_VAIN));
+        false
+    }
+
+    /// The node for which an application passed the last one.
+    pub(crate) fn passed_for(&self, application: ApplicationId) -> Option<BetterNode> {
+        self.by_application.get(&application)?.better
+    }
+
+    /// An application got a container, so that it no longer passes.
+    pub(crate) fn granted(&mut self, application: ApplicationId) {
+        if let Some(passed) = self.by_application.get_mut(&application) {
+            passed.since_ms = None;
+        }
+    }
+
+    pub(crate) fn forget(&mut self, application: ApplicationId) {
+        self.by_application.remove(&application);
+    }
+}
+
+/// The other nodes as seen from one that heartbeats; they are looked at when first asked for.
+pub(crate) struct BetterNodes<'a> {
+    settings: &'a ClusterSettings,
+    judge: Judge<'a>,
+    here: NodeId,
+    now_ms: i64,
+    others: Option<Vec<NodeId>>,
+}
+
+impl<'a> BetterNodes<'a> {
+    pub(crate) fn new(
+        settings: &'a ClusterSettings,
+        judge: Judge<'a>,
+        here: NodeId,
+        now_ms: i64,
+    ) -> Self {
+        Self {
+            settings,
+            judge,
+            here,
+            now_ms,
+            others: None,
+        }
+    }
+
+    /// The node that delays the next executor of an application least, if waiting for its heartbeat costs
+    /// less than it gains: there the work has to be done sooner by more than the longest wait. Here the
+    /// executor is delayed only in `delayed_here_in`.
+    pub(crate) fn better(
+        &mut self,
+        state: &mut State,
+        application: ApplicationId,
+        delayed_here_in: WindowSet,
+    ) -> Option<BetterNode> {
+        let pass_ms = self.settings.pass_ms;
+        let prospect =
+            |state, node| Prospect::next_of(self.judge, state, node, application, self.now_ms);
+        let delay_here_ms = prospect(state, self.here)?.delay_ms(delayed_here_in);
+        if delay_here_ms <= pass_ms {
+            return None;
+        }
+        if self.others.is_none() {
+            self.others = Some(self.look_at_others(state));
+        }
+        let state: &State = state;
+        let request = state.applications.get(application)?.waiting?.request;
+        let mut best: Option<BetterNode> = None;
+        for node in self.others.iter().flatten().copied() {
+            if best.is_some_and(|best| best.gain_ms >= delay_here_ms) {
+                break; // No node delays it by less than nothing.
+            }
+            let has_room = state.nodes.get(node).is_some_and(|entry| {
+                request.fits_into(entry.free(self.settings.virtual_cores_count))
+            });
+            if !has_room {
+                continue;
+            }
+            let Some(prospect) =
+                Prospect::next_of(self.judge, state, node, application, self.now_ms)
+            else {
+                continue;
+            };
+            let gain_ms = delay_here_ms - prospect.delay_ms(WindowSet::ALL);
+            if gain_ms > best.map_or(pass_ms, |best| best.gain_ms) && prospect.fits().is_ok() {
+                best = Some(BetterNode { node, gain_ms });
+            }
+        }
+        best
+    }
+
+    fn look_at_others(&self, state: &mut State) -> Vec<NodeId> {
+        let others: Vec<_> = state
+            .nodes
+            .around(self.here)
+            .filter(|(id, _)| *id != self.here)
+            .take(NODES_LOOKED_AT)
+            .filter(|(_, entry)| entry.is_decided(self.settings, self.now_ms))
+            .map(|(id, _)| id)
+            .collect();
+        for id in &others {
+            if let Some(entry) = state.nodes.get_mut(*id) {
+                self.judge.look_at(entry, self.now_ms);
+            }
+        }
+        others
+    }
+}

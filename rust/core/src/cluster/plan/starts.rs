@@ -1,0 +1,73 @@
+//! The slots from which on a container fits a node.
+
+use crate::amounts::Amounts;
+use crate::fit::{Fit, Terms};
+use crate::left::Left;
+use crate::need::Need;
+
+/// The slots from which on a container fits, were nothing else to come.
+pub(crate) struct Starts<'a> {
+    left: &'a Left,
+    terms: Terms,
+    /// In each slot of its life; in any one where that has no end.
+    needed: Vec<Amounts>,
+    /// Over its life; none where that has no end.
+    needed_in_total: Option<Amounts>,
+    /// The slot of its life that did not fit at the last start. It mostly does not fit at the next start
+    /// either, so it is tried first.
+    failed_in: usize,
+}
+
+impl<'a> Starts<'a> {
+    pub(crate) fn new(need: &Need<'_>, left: &'a Left, terms: Terms) -> Self {
+        let life = need.life();
+        let needed: Vec<_> = (0..life.unwrap_or(1))
+            .map(|slot| need.needed(slot))
+            .collect();
+        let sum = || needed.iter().copied().fold(Amounts::ZERO, Amounts::plus);
+        Self {
+            left,
+            terms,
+            needed_in_total: life.map(|_| sum()),
+            needed,
+            failed_in: 0,
+        }
+    }
+
+    pub(crate) fn needed(&self) -> &[Amounts] {
+        &self.needed
+    }
+
+    fn fit_from(&self, start: usize) -> Fit<'a> {
+        Fit {
+            left: self.left,
+            terms: self.terms,
+            start,
+        }
+    }
+
+    /// Whether the container fits when it starts `start` slots from now.
+    pub(crate) fn fits_from(&mut self, start: usize) -> bool {
+        let fit = self.fit_from(start);
+        let life = self.needed_in_total.map(|_| self.needed.len());
+        let needed = |slot: usize, resource| {
+            let needed = self.needed.get(slot).or(self.needed.last());
+            needed.map_or(0, |needed| needed.get(resource))
+        };
+        if fit.short_in(self.failed_in, needed).is_some() {
+            return false;
+        }
+        if let Some((slot, _)) = fit.first_short(life, needed, |_| true) {
+            self.failed_in = slot;
+            return false;
+        }
+        self.needed_in_total
+            .is_none_or(|needed| fit.short_in_total(self.needed.len(), needed).is_none())
+    }
+
+    /// What is left beside it in total over its life from this slot on; none without an end.
+    pub(crate) fn beside_in_total(&self, start: usize) -> Option<Amounts> {
+        let there = self.fit_from(start).there_in_total(self.needed.len());
+        self.needed_in_total.map(|needed| there.minus(needed))
+    }
+}

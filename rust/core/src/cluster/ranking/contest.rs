@@ -1,0 +1,126 @@
+//! The best few of each queue among the applications that may go to a node.
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+
+use crate::cluster::state::ApplicationId;
+use crate::cluster::waiting::{Line, Row};
+use crate::policy::Turn;
+use crate::windows::WindowSet;
+
+/// Resolution of scores: steps from 0 to 1. Of equal scores the application that came first goes first, as in
+/// CapacityScheduler, so that an application gets all its executors before the next one gets its first.
+const STEPS_OF_SCORE: f64 = 1e9;
+
+/// The order in which applications are named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Rank {
+    priority: Reverse<i32>,
+    does_not_starve: bool,
+    turn: Turn,
+    score: i64,
+    pub(crate) application: ApplicationId,
+}
+
+impl Rank {
+    pub(crate) fn new(line: &Line, starves: bool, turn: Turn, score: f64) -> Self {
+        Self {
+            priority: Reverse(line.priority),
+            does_not_starve: !starves,
+            turn,
+            score: (score * STEPS_OF_SCORE).round() as i64,
+            application: line.application,
+        }
+    }
+
+    pub(crate) fn starves(&self) -> bool {
+        !self.does_not_starve
+    }
+}
+
+/// An application that may go to the node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Contender {
+    pub(crate) rank: Rank,
+    pub(crate) row: Row,
+    pub(crate) queue: usize,
+    /// The windows in which it may be delayed by what runs beside it.
+    pub(crate) delayed_in: WindowSet,
+    /// The application for which the room is held that it would take.
+    pub(crate) behind: Option<ApplicationId>,
+}
+
+impl Contender {
+    /// Whether room on the node goes to this one rather than to the other.
+    pub(crate) fn goes_before(&self, other: &Contender) -> bool {
+        self.queue == other.queue && self.rank < other.rank
+    }
+}
+
+/// Keeps the best `places` contenders of each queue.
+pub(crate) struct Contest {
+    places: usize,
+    /// By queue, the last of them on top.
+    best: Vec<BinaryHeap<Contender>>,
+}
+
+impl Contest {
+    pub(crate) fn new(places: usize, queues: usize) -> Self {
+        Self {
+            places,
+            best: vec![BinaryHeap::new(); queues],
+        }
+    }
+
+    /// Whether no score of `at_least` or more would win a place, among those whose turn is as usual.
+    #[inline]
+    pub(crate) fn is_lost(&self, line: &Line, starves: bool, at_least: f64) -> bool {
+        let best = &self.best[line.queue as usize];
+        let Some(Contender { rank, .. }) = best.peek().filter(|_| best.len() == self.places) else {
+            return false;
+        };
+        let class = (Reverse(line.priority), !starves);
+        match class.cmp(&(rank.priority, rank.does_not_starve)) {
+            Ordering::Less => false,
+            Ordering::Greater => true,
+            // One rounding step of doubt.
+            Ordering::Equal => at_least * STEPS_OF_SCORE - 1.0 > rank.score as f64,
+        }
+    }
+
+    pub(crate) fn enter(&mut self, contender: Contender) {
+        let best = &mut self.best[contender.queue];
+        if best.len() < self.places {
+            best.push(contender);
+        } else if let Some(mut last) = best.peek_mut()
+            && contender < *last
+        {
+            *last = contender;
+        }
+    }
+
+    /// Says more of all that have a place.
+    pub(crate) fn for_each_mut(&mut self, mut say: impl FnMut(&mut Contender)) {
+        for best in &mut self.best {
+            let mut contenders = std::mem::take(best).into_vec();
+            contenders.iter_mut().for_each(&mut say);
+            *best = contenders.into();
+        }
+    }
+
+    /// All that have a place, the best first.
+    pub(crate) fn in_order(&self) -> Vec<Contender> {
+        let mut all: Vec<_> = self.best.iter().flatten().copied().collect();
+        all.sort_unstable();
+        all
+    }
+
+    /// Whether a queue may have more contenders than it has places.
+    pub(crate) fn is_full(&self, queue: usize) -> bool {
+        self.best[queue].len() == self.places
+    }
+
+    pub(crate) fn places(&self) -> usize {
+        self.places
+    }
+}

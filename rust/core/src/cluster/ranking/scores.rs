@@ -1,0 +1,66 @@
+//! The scores of rows on one node, from what [`Screen`] and [`Left`] keep.
+
+use crate::amounts::Amounts;
+use crate::by_plan::{ByPlan, PlanScore, horizon, life_s};
+use crate::cluster::waiting::{DemandSumsAround, Line, Row, Screen};
+use crate::left::Left;
+use crate::need::Need;
+
+pub(crate) struct Scores<'a> {
+    by: ByPlan,
+    left: &'a Left,
+    screen: &'a Screen,
+    /// The earliest predicted end on the node, which is the horizon of all rows that live longer, and what
+    /// the rows demand up to it.
+    first_end: Option<(usize, DemandSumsAround<'a>)>,
+}
+
+impl<'a> Scores<'a> {
+    pub(crate) fn new(by: ByPlan, left: &'a Left, screen: &'a Screen) -> Self {
+        let demanded = |slots| (slots, screen.demanded().around(slots));
+        Self {
+            by,
+            left,
+            screen,
+            first_end: left.first_end().map(demanded),
+        }
+    }
+
+    /// No more than the row's score.
+    #[inline]
+    pub(crate) fn at_least(&self, row: Row, line: &Line) -> f64 {
+        self.score(row, line, |demanded| demanded.at_least(row))
+    }
+
+    pub(crate) fn exactly(&self, row: Row, line: &Line, need: &Need<'_>) -> f64 {
+        self.score(row, line, |demanded| demanded.exactly(row, need))
+    }
+
+    /// `up_to_first_end` says what the row demands up to the earliest predicted end, where it lives longer.
+    #[inline]
+    fn score(
+        &self,
+        row: Row,
+        line: &Line,
+        up_to_first_end: impl FnOnce(&DemandSumsAround<'a>) -> Amounts,
+    ) -> f64 {
+        let life = self.screen.life(row);
+        let shares = match self.by.score {
+            PlanScore::Waiting(power) => {
+                let nodes = self.screen.mean_share(row) * f64::from(line.executors);
+                return power.of(nodes, life_s(life));
+            }
+            PlanScore::Remaining(shares) => shares,
+        };
+        let total = self.screen.demanded().total(row);
+        let (horizon, demanded) = match (&self.first_end, life) {
+            (Some((end, demanded)), Some(life)) if life > *end => (*end, up_to_first_end(demanded)),
+            (_, Some(life)) => (life, total),
+            (_, None) => {
+                let horizon = horizon(self.left, None);
+                (horizon, total.times(horizon as i64))
+            }
+        };
+        shares.remaining(self.left, horizon, demanded)
+    }
+}

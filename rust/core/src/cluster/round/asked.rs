@@ -1,0 +1,115 @@
+//! A round for policies that are asked about each application.
+
+use std::collections::HashMap;
+
+use super::Round;
+use crate::cluster::patience::{Admitted, admit};
+use crate::cluster::ranking::{Contender, Judge, Prospect, Rank};
+use crate::cluster::state::{ApplicationId, Request};
+use crate::cluster::waiting::Note;
+use crate::policy::{Turn, Waiting};
+use crate::windows::WindowSet;
+
+/// All that may go to the node, the best first, as the policy says of each of them.
+pub(super) fn ask_for_each(round: &mut Round<'_>) -> Option<Vec<Contender>> {
+    let (settings, node, free, now_ms) = (round.settings, round.node, round.free, round.now_ms);
+    let entry = round.rooms.state.nodes.get(node)?;
+    let judge = Judge::of(round.policy);
+    let turns = turns(round);
+    let kept = round.rooms.keeper.kept_on(node, &round.rooms.waiting);
+    let held_back = round.rooms.waiting.queues_short_of_memory();
+    let mut contenders = Vec::new();
+    for row in 0..round.rooms.waiting.lines().len() {
+        let line = round.rooms.waiting.lines()[row];
+        let id = line.application;
+        let (turn, whole) = turns.get(&id).copied().unwrap_or((Turn::Usual, false));
+        let waited_ms = now_ms.saturating_sub(line.since_ms);
+        // Nobody starves: it is not told off for ever.
+        let turn = if waited_ms >= settings.starvation_wait_ms {
+            turn.min(Turn::Usual)
+        } else {
+            turn
+        };
+        if turn == Turn::NotNow || !line.request.fits_into(free) {
+            continue;
+        }
+        if line.kind.is_application_master()
+            && waited_ms < settings.starvation_wait_ms
+            && held_back
+                .as_ref()
+                .is_some_and(|queues| queues[line.queue as usize])
+        {
+            continue;
+        }
+        let Some(application) = round.rooms.state.applications.get(id) else {
+            continue;
+        };
+        let predicted = application.demands.of(line.kind);
+        let life = || entry.need(predicted, line.request).ok()?.life();
+        if kept.is_some_and(|kept| !kept.lets(&line, life(), now_ms)) {
+            round.rooms.waiting.set_note(row, Note::Kept { node });
+            continue;
+        }
+        let waiting = Waiting {
+            whole,
+            ..application.as_waiting(round.rooms.state.nodes.registered())
+        };
+        let Ok(prospect) = Prospect::new(judge, entry, predicted, line.request, waiting, now_ms)
+        else {
+            continue;
+        };
+        match admit(
+            &prospect,
+            settings,
+            entry,
+            application,
+            line.request,
+            now_ms,
+        ) {
+            Ok(admitted) => {
+                let starves = admitted == Admitted::Starving;
+                contenders.push(Contender {
+                    rank: Rank::new(&line, starves, turn, prospect.score()),
+                    row,
+                    queue: line.queue as usize,
+                    delayed_in: WindowSet::ALL,
+                    behind: None,
+                });
+            }
+            Err(excess) => {
+                let resource = excess.resource;
+                round
+                    .rooms
+                    .waiting
+                    .set_note(row, Note::Short { node, resource });
+            }
+        }
+    }
+    contenders.sort_unstable();
+    Some(contenders)
+}
+
+/// Whose turn it is by the policy, where it is not everybody's, and which find room whole.
+fn turns(round: &Round<'_>) -> HashMap<ApplicationId, (Turn, bool)> {
+    if !round.policy.needs_gangs() {
+        return HashMap::new();
+    }
+    let mut room_for: HashMap<Request, u64> = HashMap::new();
+    let (ids, waiting): (Vec<_>, Vec<_>) = round
+        .rooms
+        .state
+        .applications
+        .iter()
+        .filter_map(|(id, application)| {
+            let ask = application.waiting?;
+            let room = room_for.entry(ask.request);
+            let room = room.or_insert_with(|| round.rooms.state.nodes.room_for(ask.request));
+            let whole = *room >= u64::from(ask.count);
+            let waiting = application.as_waiting(round.rooms.state.nodes.registered());
+            Some((id, Waiting { whole, ..waiting }))
+        })
+        .unzip();
+    let turns = round.policy.turns(&waiting, round.now_ms);
+    let whole = waiting.iter().map(|waiting| waiting.whole);
+    ids.into_iter().zip(turns.into_iter().zip(whole)).collect()
+}

@@ -1,0 +1,110 @@
+//! A container that CapacityScheduler is about to commit: checked and recorded in one step.
+
+use crate::cluster::patience::admit;
+use crate::cluster::ranking::{Judge, Prospect};
+use crate::cluster::rooms::Rooms;
+use crate::cluster::settings::ClusterSettings;
+use crate::cluster::state::{
+    Commit, CommitRequest, Container, PlacedReason, Placement, Refusal, State,
+};
+use crate::cluster::waiting::Note;
+use crate::demand::Demand;
+
+/// Records the container unless it is refused.
+pub(crate) fn commit(
+    settings: &ClusterSettings,
+    judge: Judge<'_>,
+    rooms: &mut Rooms,
+    commit: &CommitRequest<'_>,
+    now_ms: i64,
+) -> Commit {
+    let Approved {
+        reason,
+        score,
+        demand,
+    } = match approve(settings, judge, &mut rooms.state, commit, now_ms) {
+        None => return Commit::Unknown,
+        Some(Ok(approved)) => approved,
+        Some(Err(refusal)) => {
+            if let Refusal::Excess(excess) = refusal {
+                let (node, resource) = (commit.node, excess.resource);
+                let note = Note::Short { node, resource };
+                rooms.waiting.note(commit.application, note);
+            }
+            return Commit::Refused(refusal);
+        }
+    };
+    if commit.may_refuse {
+        let request = commit.request.bookable(settings.virtual_cores_count);
+        rooms.granted(commit.application, request, now_ms);
+    }
+    let application = rooms.state.applications.get(commit.application);
+    let predicted = application.and_then(|application| application.demands.of(commit.kind));
+    let container = Container {
+        node: commit.node,
+        application: commit.application,
+        executor: rooms.state.containers.next_executor(),
+        kind: commit.kind,
+        request: commit.request,
+        start_ms: commit.start_ms,
+        profile: predicted.map(|predicted| predicted.profile.clone()),
+        margin: predicted.map_or(0.0, |predicted| predicted.margin),
+    };
+    let (id, placed) = (commit.container, container.clone());
+    rooms.started(id, placed, demand, now_ms);
+    Commit::Placed(Placement {
+        reason,
+        score,
+        container,
+    })
+}
+
+struct Approved {
+    reason: PlacedReason,
+    /// The policy's score, where the core decided.
+    score: Option<f64>,
+    demand: Demand,
+}
+
+/// Whether the container may go; none where the node or the application is not known.
+fn approve(
+    settings: &ClusterSettings,
+    judge: Judge<'_>,
+    state: &mut State,
+    commit: &CommitRequest<'_>,
+    now_ms: i64,
+) -> Option<Result<Approved, Refusal>> {
+    let registered = state.nodes.registered();
+    let entry = state.nodes.get_mut(commit.node)?;
+    let application = state.applications.get(commit.application)?;
+    let request = commit.request.bookable(settings.virtual_cores_count);
+    let predicted = application.demands.of(commit.kind);
+    let demand = match entry.planned_demand(predicted, request) {
+        Ok(demand) => demand,
+        Err(error) => return Some(Err(Refusal::Demand(error))),
+    };
+    let recorded = |reason| Approved {
+        reason,
+        score: None,
+        demand: demand.clone(),
+    };
+    if !entry.is_decided(settings, now_ms) {
+        return Some(Ok(recorded(PlacedReason::CapacityScheduler)));
+    }
+    if !commit.may_refuse {
+        return Some(Ok(recorded(PlacedReason::NotAsked)));
+    }
+    judge.look_at(entry, now_ms);
+    let waiting = application.as_waiting(registered);
+    let prospect = match Prospect::new(judge, entry, predicted, request, waiting, now_ms) {
+        Ok(prospect) => prospect,
+        Err(error) => return Some(Err(Refusal::Demand(error))),
+    };
+    let admitted = admit(&prospect, settings, entry, application, request, now_ms);
+    let approved = admitted.map(|admitted| Approved {
+        reason: admitted.into(),
+        score: Some(prospect.score()),
+        demand: demand.clone(),
+    });
+    Some(approved.map_err(Refusal::Excess))
+}

@@ -1,0 +1,146 @@
+//! A round for policies by the plan ([`ByPlan`]): most rows are ruled out, or do not come near the best
+//! few, by what [`Screen`] knows of them beforehand.
+
+use crate::by_plan::ByPlan;
+use crate::cluster::patience::{KeptNode, NextToStart, Wait};
+use crate::cluster::ranking::{Contender, Contest, FitFilter, Rank, Scores, finds_some_left};
+use crate::cluster::settings::ClusterSettings;
+use crate::cluster::state::{NodeEntry, NodeId, Request};
+use crate::cluster::waiting::{Line, Note, Row, Screen, Screened, WaitingTable};
+use crate::left::Left;
+use crate::need::late_ms;
+use crate::policy::Turn;
+use crate::windows::WindowSet;
+
+/// One round on one node.
+pub(crate) struct ScreenedRound<'a> {
+    pub(crate) by: ByPlan,
+    pub(crate) entry: &'a NodeEntry,
+    pub(crate) node: NodeId,
+    pub(crate) free: Request,
+    pub(crate) now_ms: i64,
+    pub(crate) settings: &'a ClusterSettings,
+    pub(crate) kept: Option<KeptNode>,
+}
+
+impl ScreenedRound<'_> {
+    /// The best of each queue; notes why others do not fit. `held_back` are the queues whose
+    /// application masters have to wait.
+    pub(crate) fn contest(
+        &self,
+        waiting: &mut WaitingTable,
+        held_back: Option<&[bool]>,
+        places: usize,
+    ) -> Contest {
+        let waiting_queues = waiting.queue_count();
+        let mut contest = Contest::new(places, waiting_queues);
+        let wait_of = |line: &Line| Wait {
+            waited_ms: self.now_ms.saturating_sub(line.since_ms),
+            gets_on: line.gets_on,
+        };
+        let Screened {
+            lines,
+            predicted,
+            screen,
+            notes,
+        } = waiting.screened(self.entry, self.by.peaks);
+        let left = self.entry.plan.left();
+        let mut filter = FitFilter::new(screen, left);
+        let scores = Scores::new(self.by, left, screen);
+        let mut next_to_start = NextToStart::new(self.by, waiting_queues);
+        for (row, line) in lines.iter().enumerate() {
+            if !line.request.fits_into(self.free) {
+                continue;
+            }
+            let wait = wait_of(line);
+            if line.kind.is_application_master()
+                && held_back.is_some_and(|queues| queues[line.queue as usize])
+                && wait.waited_ms < self.settings.starvation_wait_ms
+            {
+                continue;
+            }
+            if let Some(kept) = &self.kept
+                && !kept.lets(line, screen.life(row), self.now_ms)
+            {
+                notes.set(row, line, Note::Kept { node: self.node });
+                continue;
+            }
+            let need = || self.entry.need(predicted[row].as_ref(), line.request).ok();
+            let starves = match filter.short(row, need) {
+                None => continue,
+                Some(Ok(())) => false,
+                Some(Err(_))
+                    if wait.waited_ms >= self.settings.starvation_wait_ms
+                        && self.passes(wait, line, row, screen) =>
+                {
+                    true
+                }
+                Some(Err(resource)) => {
+                    next_to_start.offer(row, line, self.now_ms, &scores, need);
+                    let node = self.node;
+                    notes.set(row, line, Note::Short { node, resource });
+                    continue;
+                }
+            };
+            if contest.is_lost(line, starves, scores.at_least(row, line)) {
+                continue;
+            }
+            let Some(need) = need() else {
+                continue;
+            };
+            contest.enter(Contender {
+                rank: Rank::new(line, starves, Turn::Usual, scores.exactly(row, line, &need)),
+                row,
+                queue: line.queue as usize,
+                delayed_in: WindowSet::NONE,
+                behind: None,
+            });
+        }
+        let held_rooms = next_to_start.held_rooms(left, self.by.peaks);
+        let need = |row: Row| {
+            let predicted = predicted[row].as_ref();
+            self.entry.need(predicted, lines[row].request).ok()
+        };
+        let goes_anyway = |contender: &Contender| {
+            let line = &lines[contender.row];
+            contender.rank.starves() || self.passes(wait_of(line), line, contender.row, screen)
+        };
+        contest.for_each_mut(|contender| {
+            let row = contender.row;
+            if !held_rooms.is_empty() && !goes_anyway(contender) {
+                contender.behind = held_rooms.behind(contender, screen.most(row), need);
+            }
+            if contender.behind.is_none() {
+                contender.delayed_in = self.delayed_in(row, screen, &filter, left);
+            }
+        });
+        contest
+    }
+
+    /// Whether a row that starves passes. Out of the way of those that do not.
+    #[cold]
+    fn passes(&self, wait: Wait, line: &Line, row: Row, screen: &Screen) -> bool {
+        let left_now = self.entry.plan.left().slot(0);
+        wait.passes(
+            self.settings,
+            || self.entry.has_room_by_request(line.request),
+            || finds_some_left(left_now, screen.demanded().total(row)),
+        )
+    }
+
+    /// Where the row may be delayed long enough to pass on the node.
+    fn delayed_in(
+        &self,
+        row: Row,
+        screen: &Screen,
+        filter: &FitFilter<'_>,
+        left: &Left,
+    ) -> WindowSet {
+        let all_its_work = screen.demanded().total(row);
+        if screen.life(row).is_none() || late_ms(left, all_its_work) <= self.settings.pass_ms {
+            WindowSet::NONE
+        } else {
+            filter.delayed_in(row)
+        }
+    }
+}

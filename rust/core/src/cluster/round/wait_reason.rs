@@ -1,0 +1,91 @@
+//! Why an application waits, in words that are made when somebody asks.
+
+use crate::cluster::patience::KeptNode;
+use crate::cluster::ranking::{Judge, Prospect};
+use crate::cluster::rooms::Rooms;
+use crate::cluster::state::{ApplicationId, NodeId};
+use crate::cluster::waiting::Note;
+use crate::fit::Excess;
+use crate::resources::Resource;
+
+/// Why an application's next container was not placed when it was last looked at.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum WaitReason {
+    /// It did not fit.
+    NoFit {
+        /// Where it was looked at.
+        node: NodeId,
+        /// What lacked first.
+        resource: Resource,
+        /// By how much it does not fit there as things are now; none when it would fit now, or the
+        /// node is gone.
+        excess: Option<Excess>,
+    },
+    /// It fits, and waits for the heartbeat of a node that delays it less.
+    Passed {
+        /// Where it was looked at.
+        node: NodeId,
+        /// The node it waits for.
+        better: NodeId,
+        /// By how much sooner its work is done there, in milliseconds.
+        gain_ms: i64,
+    },
+    /// It fits, and would take room there that is held for an application that goes first.
+    Behind {
+        /// Where it was looked at.
+        node: NodeId,
+        /// For whom the room is held.
+        behind: ApplicationId,
+    },
+    /// The node where it was looked at is kept for another application.
+    Kept(KeptNode),
+    /// It starves, and a node is kept for it.
+    Keeps(KeptNode),
+}
+
+/// Why an application's next container was not placed when it was last looked at; none when it waits for
+/// nothing, or was not refused.
+pub(crate) fn wait_reason(
+    judge: Judge<'_>,
+    rooms: &mut Rooms,
+    application: ApplicationId,
+    now_ms: i64,
+) -> Option<WaitReason> {
+    let Rooms {
+        state,
+        waiting,
+        keeper,
+        passing,
+        ..
+    } = rooms;
+    let note = waiting.note_of(application)?;
+    if let Some(kept) = keeper.kept(waiting)
+        && kept.application == application
+    {
+        return Some(WaitReason::Keeps(kept));
+    }
+    match note {
+        Note::None => None,
+        Note::Behind { node, behind } => Some(WaitReason::Behind { node, behind }),
+        Note::Kept { node } => keeper.kept_on(node, waiting).map(WaitReason::Kept),
+        Note::Passed { node } => {
+            let better = passing.passed_for(application)?;
+            Some(WaitReason::Passed {
+                node,
+                better: better.node,
+                gain_ms: better.gain_ms,
+            })
+        }
+        Note::Short { node, resource } => {
+            if let Some(entry) = state.nodes.get_mut(node) {
+                judge.look_at(entry, now_ms);
+            }
+            let prospect = Prospect::next_of(judge, state, node, application, now_ms);
+            Some(WaitReason::NoFit {
+                node,
+                resource,
+                excess: prospect.and_then(|prospect| prospect.fits().err()),
+            })
+        }
+    }
+}

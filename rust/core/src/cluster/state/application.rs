@@ -1,0 +1,172 @@
+//! An application: what it waits for and what runs of it.
+
+use std::collections::BTreeMap;
+
+use super::demands::Demands;
+use super::request::Request;
+use crate::container_kind::ContainerKind;
+use crate::ids::ApplicationId;
+use crate::policy::Waiting;
+use crate::resources::Resources;
+
+/// What an application waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ask {
+    /// What the next container is for.
+    pub kind: ContainerKind,
+    /// YARN's application priority; the higher goes first.
+    pub priority: i32,
+    /// What the next container asks for.
+    pub request: Request,
+    /// How many containers it waits for in all.
+    pub count: u32,
+}
+
+/// One application.
+#[derive(Debug, Clone)]
+pub struct Application {
+    /// YARN's id.
+    pub id: String,
+    /// The submitter's name for it.
+    pub name: String,
+    /// The leaf queue.
+    pub queue: String,
+    /// What is known about its containers.
+    pub demands: Demands,
+    /// When it came.
+    pub submitted_ms: i64,
+    /// How many of its containers run.
+    pub running: u32,
+    /// The sum of what those that run asked for.
+    pub allocated: Request,
+    /// What it waits for; none when nothing.
+    pub waiting: Option<Ask>,
+    /// Since when it waits for its next container.
+    pub waiting_since_ms: i64,
+    /// See [`Waiting::remaining_share`]; as it was when that was last asked for.
+    pub(crate) remaining_share: Option<Resources>,
+}
+
+impl Application {
+    /// An application that waits for nothing yet.
+    #[must_use]
+    pub fn new(id: &str, name: &str, queue: &str, demands: Demands, submitted_ms: i64) -> Self {
+        Self {
+            id: id.to_owned(),
+            name: name.to_owned(),
+            queue: queue.to_owned(),
+            demands,
+            submitted_ms,
+            running: 0,
+            allocated: Request::default(),
+            waiting: None,
+            waiting_since_ms: submitted_ms,
+            remaining_share: None,
+        }
+    }
+
+    /// How long it has waited for its next container.
+    pub(crate) fn waited_ms(&self, now_ms: i64) -> i64 {
+        now_ms.saturating_sub(self.waiting_since_ms)
+    }
+
+    /// Whether more of its containers run than its ApplicationMaster, so that it does not stand still
+    /// while it waits.
+    pub(crate) fn gets_on(&self) -> bool {
+        self.running > 1
+    }
+
+    pub(crate) fn ask(&mut self, ask: Ask, now_ms: i64) {
+        if ask.count == 0 {
+            self.waiting = None;
+            return;
+        }
+        if self.waiting.is_none() {
+            self.waiting_since_ms = now_ms;
+        }
+        self.waiting = Some(ask);
+    }
+
+    /// For a policy, in a cluster of this size.
+    pub(crate) fn as_waiting(&self, registered: Request) -> Waiting {
+        let share = |allocated: f64, registered: f64| {
+            if registered > 0.0 {
+                allocated / registered
+            } else {
+                0.0
+            }
+        };
+        Waiting {
+            submitted_ms: self.submitted_ms,
+            queued_ms: self.waiting_since_ms,
+            executors: self.waiting.map_or(0, |ask| ask.count),
+            running: self.running,
+            dominant_share: f64::max(
+                share(
+                    self.allocated.memory_bytes as f64,
+                    registered.memory_bytes as f64,
+                ),
+                share(
+                    f64::from(self.allocated.vcores),
+                    f64::from(registered.vcores),
+                ),
+            ),
+            whole: false,
+            remaining_share: self.remaining_share,
+        }
+    }
+
+    pub(crate) fn started(&mut self, request: Request) {
+        self.running += 1;
+        self.allocated = self.allocated.plus(request);
+    }
+
+    pub(crate) fn ended(&mut self, request: Request) {
+        self.running = self.running.saturating_sub(1);
+        self.allocated = self.allocated.minus(request);
+    }
+
+    pub(crate) fn granted(&mut self, now_ms: i64) {
+        self.waiting_since_ms = now_ms;
+    }
+}
+
+/// All applications.
+#[derive(Debug, Default)]
+pub(crate) struct Applications {
+    by_id: BTreeMap<ApplicationId, Application>,
+    next: u32,
+}
+
+impl Applications {
+    pub(crate) fn add(&mut self, application: Application) -> ApplicationId {
+        let id = ApplicationId(self.next);
+        self.next += 1;
+        self.by_id.insert(id, application);
+        id
+    }
+
+    pub(crate) fn remove(&mut self, id: ApplicationId) -> Option<Application> {
+        self.by_id.remove(&id)
+    }
+
+    pub(crate) fn get(&self, id: ApplicationId) -> Option<&Application> {
+        self.by_id.get(&id)
+    }
+
+    pub(crate) fn get_mut(&mut self, id: ApplicationId) -> Option<&mut Application> {
+        self.by_id.get_mut(&id)
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (ApplicationId, &Application)> {
+        self.by_id
+            .iter()
+            .map(|(id, application)| (*id, application))
+    }
+
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = (ApplicationId, &mut Application)> {
+        self.by_id
+            .iter_mut()
+            .map(|(id, application)| (*id, application))
+    }
+}

@@ -1,0 +1,114 @@
+//! What YARN and the agents told: nodes, applications, and the containers that run.
+
+mod application;
+mod bookable;
+mod container;
+mod demands;
+mod node;
+mod node_plan;
+mod nodes;
+mod request;
+
+use std::sync::Arc;
+
+pub use crate::ids::{ApplicationId, NodeId};
+pub use application::{Application, Ask};
+pub use bookable::BookableChange;
+pub use container::{Commit, CommitRequest, Container, PlacedReason, Placement, Refusal};
+pub use demands::{Demands, Predicted};
+pub use node::NodeEntry;
+pub use request::Request;
+
+use crate::demand::Demand;
+use crate::running::Running;
+pub(crate) use application::Applications;
+pub(crate) use bookable::may_preempt;
+pub(crate) use container::Containers;
+pub(crate) use nodes::Nodes;
+
+#[derive(Debug)]
+pub(crate) struct State {
+    /// Whether CapacityScheduler counts virtual cores, and books them.
+    pub(crate) virtual_cores_count: bool,
+    pub(crate) nodes: Nodes,
+    pub(crate) applications: Applications,
+    pub(crate) containers: Containers,
+}
+
+impl State {
+    pub(crate) fn new(virtual_cores_count: bool) -> Self {
+        Self {
+            virtual_cores_count,
+            nodes: Nodes::default(),
+            applications: Applications::default(),
+            containers: Containers::default(),
+        }
+    }
+
+    pub(crate) fn measured_memory(&mut self, container: &str, memory_bytes: f64) {
+        if let Some(container) = self.containers.get(container)
+            && let Some(entry) = self.nodes.get_mut(container.node)
+        {
+            entry
+                .plan
+                .measured(&mut entry.node, container.executor, memory_bytes);
+        }
+    }
+
+    /// A container starts on its node.
+    pub(crate) fn start(&mut self, id: &str, container: Container, demand: Demand, now_ms: i64) {
+        if let Some(application) = self.applications.get_mut(container.application) {
+            application.started(container.request);
+        }
+        let id: Arc<str> = id.into();
+        if let Some(entry) = self.nodes.get_mut(container.node) {
+            let executor = Running::new(container.start_ms, demand);
+            entry
+                .plan
+                .insert(&mut entry.node, container.executor, executor, now_ms);
+            entry.containers.insert(container.executor, Arc::clone(&id));
+            let booked = container.request.bookable(self.virtual_cores_count);
+            entry.booked = entry.booked.plus(booked);
+        }
+        self.containers.insert(id, container);
+    }
+
+    /// A container ended that was removed from [`Containers`].
+    pub(crate) fn end(&mut self, container: &Container) {
+        if let Some(entry) = self.nodes.get_mut(container.node) {
+            entry.plan.remove(&mut entry.node, container.executor);
+            entry.containers.remove(&container.executor);
+            let booked = container.request.bookable(self.virtual_cores_count);
+            entry.booked = entry.booked.minus(booked);
+        }
+        if let Some(application) = self.applications.get_mut(container.application) {
+            application.ended(container.request);
+        }
+    }
+
+    /// The containers of a node and their ids.
+    pub(crate) fn containers_on<'a>(
+        &'a self,
+        entry: &'a NodeEntry,
+    ) -> impl Iterator<Item = (&'a str, &'a Container)> {
+        let ids = entry.containers.values();
+        ids.filter_map(|id| Some((id.as_ref(), self.containers.get(id)?)))
+    }
+
+    pub(crate) fn overcommitted(&self, node: NodeId) -> Vec<(&str, &Container)> {
+        let Some(entry) = self.nodes.get(node) else {
+            return Vec::new();
+        };
+        let mut containers: Vec<_> = self.containers_on(entry).collect();
+        containers.sort_by_key(|(_, container)| (container.start_ms, container.executor));
+        let mut requested_bytes: u64 = 0;
+        let fitting = containers
+            .iter()
+            .take_while(|(_, container)| {
+                requested_bytes = requested_bytes.saturating_add(container.request.memory_bytes);
+                requested_bytes <= entry.registered.memory_bytes
+            })
+            .count();
+        containers.split_off(fitting)
+    }
+}

@@ -1,0 +1,194 @@
+//! A node as YARN registered it and as its agent measured it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::demands::Predicted;
+use super::node_plan::NodePlan;
+use super::request::Request;
+use crate::cluster::settings::ClusterSettings;
+use crate::demand::{Demand, DemandError};
+use crate::need::Need;
+use crate::node::{ExecutorId, Node};
+use crate::resources::Resources;
+
+/// One node.
+#[derive(Debug, Clone)]
+pub struct NodeEntry {
+    /// YARN's name, `host:port`.
+    pub name: String,
+    /// The size that the NodeManager registered.
+    pub registered: Request,
+    /// The sum of the requests of what runs; no vcores where CapacityScheduler doesn't count them.
+    pub booked: Request,
+    /// Physical size and what runs, by demand.
+    pub node: Node,
+    /// When the agent last reported.
+    pub last_report_ms: Option<i64>,
+    /// Bookable over registered, in thousandths, as last told to Java.
+    pub bookable_thousandths: u32,
+    /// What runs, by executor, as YARN calls it.
+    pub(crate) containers: BTreeMap<ExecutorId, Arc<str>>,
+    pub(crate) plan: NodePlan,
+    measured_capacity: Option<Resources>,
+}
+
+impl NodeEntry {
+    pub(crate) fn new(name: &str, registered: Request) -> Self {
+        let mut entry = Self {
+            name: name.to_owned(),
+            registered,
+            booked: Request::default(),
+            node: Node::new(Resources::ZERO),
+            last_report_ms: None,
+            bookable_thousandths: 1_000,
+            containers: BTreeMap::new(),
+            plan: NodePlan::default(),
+            measured_capacity: None,
+        };
+        entry.derive_capacity();
+        entry
+    }
+
+    pub(crate) fn resize(&mut self, registered: Request) {
+        self.registered = registered;
+        self.derive_capacity();
+    }
+
+    /// A size that is no amount is taken for not known.
+    pub(crate) fn reported(&mut self, capacity: Resources, now_ms: i64) {
+        let capacity = capacity.map(|size| if size.is_finite() { size.max(0.0) } else { 0.0 });
+        self.last_report_ms = Some(now_ms);
+        if self.measured_capacity != Some(capacity) {
+            self.measured_capacity = Some(capacity);
+            self.derive_capacity();
+        }
+    }
+
+    /// YARN may have less of the machine's memory than there is, and no more. Until an agent has
+    /// measured the cores, a registered vcore is taken for one.
+    fn derive_capacity(&mut self) {
+        let registered = Resources {
+            cpu_cores: f64::from(self.registered.vcores),
+            memory_bytes: self.registered.memory_bytes as f64,
+            ..Resources::ZERO
+        };
+        self.node.capacity = match self.measured_capacity {
+            None => registered,
+            Some(measured) => Resources {
+                memory_bytes: registered.memory_bytes.min(measured.memory_bytes),
+                ..measured
+            },
+        };
+        self.plan.changed();
+    }
+
+    /// Whether the agent's last report is young enough to act on.
+    #[must_use]
+    pub fn is_fresh(&self, fresh_for_ms: i64, now_ms: i64) -> bool {
+        self.last_report_ms
+            .is_some_and(|last_ms| now_ms.saturating_sub(last_ms) <= fresh_for_ms)
+    }
+
+    /// Whether decisions about this node are the core's: mode `enforce` and a fresh report. They also are
+    /// while the node is still raised after its agent fell silent: CapacityScheduler alone would fill it
+    /// above its physical size in the moment before it is lowered.
+    pub(crate) fn is_decided(&self, settings: &ClusterSettings, now_ms: i64) -> bool {
+        settings.enforce
+            && (self.is_fresh(settings.fresh_for_ms, now_ms) || self.bookable_thousandths > 1_000)
+    }
+
+    /// A request's cores here: vcores × physical cores ÷ registered vcores.
+    #[must_use]
+    pub fn request_cores(&self, request: Request) -> f64 {
+        let registered = f64::from(self.registered.vcores.max(1));
+        f64::from(request.vcores) * self.node.capacity.cpu_cores / registered
+    }
+
+    /// A request as an amount of each resource here; what was not asked for is 0.
+    #[must_use]
+    pub fn request_resources(&self, request: Request) -> Resources {
+        Resources {
+            cpu_cores: self.request_cores(request),
+            memory_bytes: request.memory_bytes as f64,
+            ..Resources::ZERO
+        }
+    }
+
+    /// What a container will use here, in fixed point.
+    pub(crate) fn need<'a>(
+        &self,
+        predicted: Option<&'a Predicted>,
+        request: Request,
+    ) -> Result<Need<'a>, DemandError> {
+        let capacity = self.node.capacity;
+        match predicted {
+            Some(Predicted { demand, margin, .. }) => {
+                Ok(Need::predicted(demand, *margin, capacity))
+            }
+            None => Need::for_life(self.request_resources(request), capacity),
+        }
+    }
+
+    /// What a container will use here, capped at the node's size: predicted, or the request for life.
+    ///
+    /// # Errors
+    /// A request that is no demand on this node.
+    pub(crate) fn planned_demand(
+        &self,
+        predicted: Option<&Predicted>,
+        request: Request,
+    ) -> Result<Demand, DemandError> {
+        let capacity = self.node.capacity;
+        match predicted {
+            Some(predicted) => Ok(predicted.demand.capped(capacity)),
+            None => Demand::for_life(self.request_resources(request).capped(capacity)),
+        }
+    }
+
+    /// What CapacityScheduler may still book; vcores without end where it doesn't count them.
+    pub(crate) fn free(&self, virtual_cores_count: bool) -> Request {
+        self.bookable(virtual_cores_count).minus(self.booked)
+    }
+
+    /// What CapacityScheduler may book in all; vcores without end where it doesn't count them.
+    pub(crate) fn bookable(&self, virtual_cores_count: bool) -> Request {
+        let bookable = |registered: u64| {
+            let bookable = u128::from(registered) * u128::from(self.bookable_thousandths) / 1_000;
+            u64::try_from(bookable).unwrap_or(u64::MAX)
+        };
+        let vcores = if virtual_cores_count {
+            u32::try_from(bookable(u64::from(self.registered.vcores))).unwrap_or(u32::MAX)
+        } else {
+            u32::MAX
+        };
+        Request {
+            memory_bytes: bookable(self.registered.memory_bytes),
+            vcores,
+        }
+    }
+
+    /// Whether a container of this request fits into the registered size beside what is booked.
+    #[must_use]
+    pub fn has_room_by_request(&self, request: Request) -> bool {
+        request.fits_into(self.registered.minus(self.booked))
+    }
+
+    /// How many containers of this request fit into the registered size beside what is booked.
+    pub(crate) fn room_for(&self, request: Request) -> u64 {
+        let free = self.registered.minus(self.booked);
+        let by_memory = free.memory_bytes.checked_div(request.memory_bytes);
+        let by_vcores = free.vcores.checked_div(request.vcores).map(u64::from);
+        [by_memory, by_vcores]
+            .into_iter()
+            .flatten()
+            .min()
+            .unwrap_or(u64::MAX)
+    }
+
+    /// Whether more is booked than was registered.
+    #[must_use]
+    pub fn is_overbooked(&self) -> bool {
+        !self.booked.fits_into(self.registered)
+    }
+}

@@ -1,0 +1,121 @@
+//! All nodes.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Bound::{Excluded, Unbounded};
+
+use super::bookable::{BookableChange, BookableWatch};
+use super::node::NodeEntry;
+use super::request::Request;
+use crate::cluster::settings::ClusterSettings;
+use crate::ids::NodeId;
+use crate::resources::Resources;
+
+#[derive(Debug, Default)]
+pub(crate) struct Nodes {
+    by_id: BTreeMap<NodeId, NodeEntry>,
+    by_name: HashMap<String, NodeId>,
+    bookable_watch: BookableWatch,
+    /// The sum over all nodes.
+    registered: Request,
+    next: u32,
+}
+
+impl Nodes {
+    pub(crate) fn add(&mut self, name: &str, registered: Request) -> NodeId {
+        let id = NodeId(self.next);
+        self.next += 1;
+        self.by_id.insert(id, NodeEntry::new(name, registered));
+        self.registered = self.registered.plus(registered);
+        self.by_name.insert(name.to_owned(), id);
+        id
+    }
+
+    pub(crate) fn resize(&mut self, node: NodeId, registered: Request) {
+        if let Some(entry) = self.by_id.get_mut(&node) {
+            self.registered = self.registered.minus(entry.registered).plus(registered);
+            entry.resize(registered);
+        }
+    }
+
+    pub(crate) fn remove(&mut self, node: NodeId) -> Option<NodeEntry> {
+        let entry = self.by_id.remove(&node)?;
+        self.by_name.remove(&entry.name);
+        self.registered = self.registered.minus(entry.registered);
+        self.bookable_watch.forget(node, entry.last_report_ms);
+        Some(entry)
+    }
+
+    pub(crate) fn reported(&mut self, node: NodeId, capacity: Resources, now_ms: i64) {
+        if let Some(entry) = self.by_id.get_mut(&node) {
+            self.bookable_watch
+                .reported(node, entry.last_report_ms, now_ms);
+            entry.reported(capacity, now_ms);
+        }
+    }
+
+    pub(crate) fn get(&self, node: NodeId) -> Option<&NodeEntry> {
+        self.by_id.get(&node)
+    }
+
+    pub(crate) fn get_mut(&mut self, node: NodeId) -> Option<&mut NodeEntry> {
+        self.by_id.get_mut(&node)
+    }
+
+    pub(crate) fn named(&self, name: &str) -> Option<NodeId> {
+        self.by_name.get(name).copied()
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (NodeId, &NodeEntry)> {
+        self.by_id.iter().map(|(id, entry)| (*id, entry))
+    }
+
+    pub(crate) fn entries(&self) -> impl Iterator<Item = &NodeEntry> + Clone {
+        self.by_id.values()
+    }
+
+    /// All nodes once around, in the order of registration: those behind `node`, then those before it,
+    /// and the node itself last.
+    pub(crate) fn around(&self, node: NodeId) -> impl Iterator<Item = (NodeId, &NodeEntry)> {
+        let behind = self.by_id.range((Excluded(node), Unbounded));
+        let nodes = behind.chain(self.by_id.range(..=node));
+        nodes.map(|(id, entry)| (*id, entry))
+    }
+
+    /// What all nodes registered together.
+    pub(crate) fn registered(&self) -> Request {
+        self.registered
+    }
+
+    /// How many containers of this request would find room at once.
+    pub(crate) fn room_for(&self, request: Request) -> u64 {
+        let rooms = self.by_id.values().map(|entry| entry.room_for(request));
+        rooms.fold(0, u64::saturating_add)
+    }
+
+    /// The nodes whose bookable capacity has to change, at most `limit` of them.
+    pub(crate) fn bookable_changes(
+        &mut self,
+        settings: &ClusterSettings,
+        limit: usize,
+        now_ms: i64,
+    ) -> Vec<BookableChange> {
+        let raised = (settings.max_ratio * 1e3).round() as u32;
+        self.bookable_watch.expire(settings.fresh_for_ms, now_ms);
+        let mut changes = Vec::new();
+        while let Some(node) = self.bookable_watch.first_unsettled() {
+            if let Some(entry) = self.by_id.get_mut(&node) {
+                let fresh = settings.enforce && entry.is_fresh(settings.fresh_for_ms, now_ms);
+                let thousandths = if fresh { raised } else { 1_000 };
+                if thousandths != entry.bookable_thousandths {
+                    if changes.len() == limit {
+                        break;
+                    }
+                    entry.bookable_thousandths = thousandths;
+                    changes.push(BookableChange { node, thousandths });
+                }
+            }
+            self.bookable_watch.first_is_settled();
+        }
+        changes
+    }
+}

@@ -1,0 +1,40 @@
+//! What YARN books by.
+
+/// What YARN books by: an ask, a free part or a registered size.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct Request {
+    /// Memory in bytes.
+    pub memory_bytes: u64,
+    /// Virtual cores.
+    pub vcores: u32,
+}
+
+impl Request {
+    /// Whether it fits into `free`.
+    #[must_use]
+    pub fn fits_into(self, free: Request) -> bool {
+        self.memory_bytes <= free.memory_bytes && self.vcores <= free.vcores
+    }
+
+    /// What CapacityScheduler books of it.
+    pub(crate) fn bookable(self, virtual_cores_count: bool) -> Request {
+        Request {
+            vcores: if virtual_cores_count { self.vcores } else { 0 },
+            ..self
+        }
+    }
+
+    pub(crate) fn plus(self, other: Request) -> Request {
+        Request {
+            memory_bytes: self.memory_bytes.saturating_add(other.memory_bytes),
+            vcores: self.vcores.saturating_add(other.vcores),
+        }
+    }
+
+    pub(crate) fn minus(self, other: Request) -> Request {
+        Request {
+            memory_bytes: self.memory_bytes.saturating_sub(other.memory_bytes),
+            vcores: self.vcores.saturating_sub(other.vcores),
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! The applications that wait, in the form that a round reads: a row each in arrays without gaps.
+
+use std::collections::HashMap;
+
+use super::notes::{Note, Notes};
+use super::row::{Line, Row};
+use super::screen::Screen;
+use crate::cluster::state::{Application, ApplicationId, Ask, Demands, NodeEntry, Predicted};
+use crate::container_kind::ContainerKind;
+use crate::fit::Peaks;
+
+/// Number of node sizes for which screens are kept; a further size replaces the least recently used one.
+const MOST_SIZES: usize = 8;
+
+/// All that wait.
+#[derive(Debug, Default)]
+pub(crate) struct WaitingTable {
+    rows: HashMap<ApplicationId, Row>,
+    lines: Vec<Line>,
+    predicted: Vec<Option<Predicted>>,
+    notes: Notes,
+    queue_numbers: HashMap<String, u32>,
+    masters: usize,
+    screens: Vec<Screen>,
+    looks: u64,
+}
+
+/// The table as one round on a node reads it.
+pub(crate) struct Screened<'a> {
+    pub(crate) lines: &'a [Line],
+    pub(crate) predicted: &'a [Option<Predicted>],
+    pub(crate) screen: &'a Screen,
+    pub(crate) notes: &'a mut Notes,
+}
+
+impl WaitingTable {
+    pub(crate) fn lines(&self) -> &[Line] {
+        &self.lines
+    }
+
+    pub(crate) fn line_of(&self, application: ApplicationId) -> Option<&Line> {
+        self.lines.get(*self.rows.get(&application)?)
+    }
+
+    pub(crate) fn note_of(&self, application: ApplicationId) -> Option<Note> {
+        let row = self.rows.get(&application)?;
+        Some(self.notes.get(*row))
+    }
+
+    pub(crate) fn queue_count(&self) -> usize {
+        self.notes.queue_count()
+    }
+
+    /// Takes over what an application waits for now; what was noted stays.
+    pub(crate) fn follow(&mut self, id: ApplicationId, application: &Application) {
+        match (application.waiting, self.rows.get(&id).copied()) {
+            (Some(ask), Some(row)) => self.change(row, ask, &application.demands),
+            (Some(ask), None) => self.add(id, application, ask),
+            (None, _) => self.remove(id),
+        }
+    }
+
+    fn add(&mut self, id: ApplicationId, application: &Application, ask: Ask) {
+        let queue = self.queue_number(&application.queue);
+        let predicted = application.demands.of(ask.kind);
+        self.rows.insert(id, self.lines.len());
+        self.lines.push(Line {
+            request: ask.request,
+            since_ms: application.waiting_since_ms,
+            queue,
+            application: id,
+            priority: ask.priority,
+            kind: ask.kind,
+            named_first_since_ms: None,
+            executors: ask.count,
+            gets_on: application.gets_on(),
+        });
+        self.predicted.push(predicted.cloned());
+        self.notes.push();
+        self.masters += usize::from(ask.kind.is_application_master());
+        for screen in &mut self.screens {
+            screen.push();
+        }
+    }
+
+    fn change(&mut self, row: Row, ask: Ask, demands: &Demands) {
+        let Some(line) = self.lines.get_mut(row) else {
+            return;
+        };
+        line.priority = ask.priority;
+        line.executors = ask.count;
+        let former = (line.request, line.kind);
+        if former == (ask.request, ask.kind) {
+            return;
+        }
+        self.notes.count_out(row, line);
+        self.masters -= usize::from(line.kind.is_application_master());
+        self.masters += usize::from(ask.kind.is_application_master());
+        line.named_first_since_ms = None;
+        line.request = ask.request;
+        line.kind = ask.kind;
+        self.notes.count_in(row, line);
+        self.predict(row, demands);
+    }
+
+    /// Other demands of containers of this kind are predicted now.
+    pub(crate) fn foreseen(&mut self, id: ApplicationId, kind: ContainerKind, demands: &Demands) {
+        if let Some(row) = self.rows.get(&id).copied()
+            && self.lines[row].kind == kind
+        {
+            self.predict(row, demands);
+        }
+    }
+
+    fn predict(&mut self, row: Row, demands: &Demands) {
+        self.predicted[row] = demands.of(self.lines[row].kind).cloned();
+        for screen in &mut self.screens {
+            screen.outdate(row);
+        }
+    }
+
+    /// An application waits no longer. The last row takes the place of its row.
+    pub(crate) fn remove(&mut self, id: ApplicationId) {
+        let Some(row) = self.rows.remove(&id) else {
+            return;
+        };
+        let line = self.lines.swap_remove(row);
+        self.notes.swap_remove(row, &line);
+        self.predicted.swap_remove(row);
+        self.masters -= usize::from(line.kind.is_application_master());
+        for screen in &mut self.screens {
+            screen.swap_remove(row);
+        }
+        if let Some(moved) = self.lines.get(row) {
+            self.rows.insert(moved.application, row);
+        }
+    }
+
+    /// More or fewer of an application's containers run.
+    pub(crate) fn counted(&mut self, id: ApplicationId, application: &Application) {
+        if let Some(line) = self.rows.get(&id).and_then(|row| self.lines.get_mut(*row)) {
+            line.gets_on = application.gets_on();
+        }
+    }
+
+    pub(crate) fn move_to_queue(&mut self, id: ApplicationId, queue: &str) {
+        let Some(row) = self.rows.get(&id).copied() else {
+            return;
+        };
+        let queue = self.queue_number(queue);
+        if let Some(line) = self.lines.get_mut(row) {
+            self.notes.count_out(row, line);
+            line.queue = queue;
+            self.notes.count_in(row, line);
+        }
+    }
+
+    /// Its wait begins anew.
+    pub(crate) fn granted(&mut self, id: ApplicationId, now_ms: i64) {
+        if let Some(row) = self.rows.get(&id).copied()
+            && let Some(line) = self.lines.get_mut(row)
+        {
+            line.since_ms = now_ms;
+            line.named_first_since_ms = None;
+            self.notes.set(row, line, Note::None);
+        }
+    }
+
+    /// It was named as the first of its queue to go to a node.
+    pub(crate) fn named_first(&mut self, row: Row, now_ms: i64) {
+        if let Some(line) = self.lines.get_mut(row) {
+            line.named_first_since_ms.get_or_insert(now_ms);
+        }
+    }
+
+    pub(crate) fn note(&mut self, id: ApplicationId, note: Note) {
+        if let Some(row) = self.rows.get(&id).copied() {
+            self.set_note(row, note);
+        }
+    }
+
+    pub(crate) fn set_note(&mut self, row: Row, note: Note) {
+        if let Some(line) = self.lines.get(row) {
+            self.notes.set(row, line, note);
+        }
+    }
+
+    /// For each queue, whether an application in it that runs waits and was refused memory when last
+    /// looked at. None where no application master waits, so that nobody asks.
+    pub(crate) fn queues_short_of_memory(&self) -> Option<Vec<bool>> {
+        (self.masters > 0).then(|| self.notes.queues_short_of_memory())
+    }
+
+    /// With what is known beforehand about every row on nodes of this one's size.
+    pub(crate) fn screened(&mut self, entry: &NodeEntry, peaks: Peaks) -> Screened<'_> {
+        self.looks += 1;
+        let known = |screen: &Screen| screen.is_for(entry);
+        let index = self.screens.iter().position(known).unwrap_or_else(|| {
+            if self.screens.len() >= MOST_SIZES {
+                let oldest = (0..self.screens.len()).min_by_key(|i| self.screens[*i].used);
+                self.screens.swap_remove(oldest.unwrap_or(0));
+            }
+            self.screens
+                .push(Screen::new(entry, peaks, self.lines.len()));
+            self.screens.len() - 1
+        });
+        let screen = &mut self.screens[index];
+        screen.used = self.looks;
+        screen.update(entry, &self.lines, &self.predicted);
+        Screened {
+            lines: &self.lines,
+            predicted: &self.predicted,
+            screen,
+            notes: &mut self.notes,
+        }
+    }
+
+    fn queue_number(&mut self, queue: &str) -> u32 {
+        if let Some(number) = self.queue_numbers.get(queue) {
+            return *number;
+        }
+        let number = u32::try_from(self.notes.queue_count()).unwrap_or(u32::MAX);
+        self.queue_numbers.insert(queue.to_owned(), number);
+        self.notes.push_queue();
+        number
+    }
+}
