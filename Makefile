@@ -1,16 +1,18 @@
-# Elastane. `make help` lists what there is.
+# Elastane. `make help` lists the targets.
 
 HADOOP_VERSION ?= 3.4.3
 JOBS ?= 2
+# QUICK=1: a smaller `make demo`
 QUICK ?=
-# of each target of `make fuzz`, and of `make soak`
+# Seconds for each target of `make fuzz`
 FUZZ_SECONDS ?= 60
+# Seconds of `make soak`
 SOAK_SECONDS ?= 1800
-# of each application of `make record`
+# Runs of each application in `make record`
 RUNS ?= 4
-# pairs of `make bench-reprovisioning`
+# Pairs of runs in `make bench-reprovisioning`
 REPEATS ?= 4
-# Test programs that `make test-v2` leaves out.
+# Test programs that `make test-v2` leaves out
 V2_WITHOUT ?=
 
 CARGO := cargo
@@ -19,54 +21,64 @@ MAVEN := $(MAVEN_LOUD) --quiet
 PYTHON := $(CURDIR)/target/venv/bin/python
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1)
 DIST := elastane-$(VERSION)
+# Python may be missing too; all else is checked by Python.
+BOOTSTRAP := @command -v python3 >/dev/null \
+	|| { echo 'missing: Python 3: install with `apt-get install python3-venv`' >&2; exit 1; }; \
+	python3 tests/bootstrap.py --hadoop-version $(HADOOP_VERSION)
+# What `make test` runs, in this order.
+TEST_STEPS := lint test-rust test-java test-cluster test-v2 bench-heartbeat bench-agent bench-learning \
+	'fuzz FUZZ_SECONDS=10' 'soak SOAK_SECONDS=120'
 FUZZ_TARGETS := $(basename $(notdir $(wildcard nodemanager-hook/fuzz/fuzz_targets/*.rs)))
 
 export HADOOP_VERSION
 export MAVEN_OPTS ?= -Xmx768m
 
-.PHONY: help check build lab fetch demo record test test-rust test-java test-cluster test-v2 fuzz soak lint bench-core bench-heartbeat \
-	bench-agent bench-learning bench-reprovisioning test-reprovisioning dist clean
+.PHONY: help check build lab fetch fetch-for-tests demo record test test-rust test-java test-cluster test-v2 fuzz soak lint \
+	bench-core bench-heartbeat bench-agent bench-learning bench-reprovisioning test-reprovisioning dist clean
 
-help: ## this list
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1 \2/p' $(MAKEFILE_LIST) | awk '{printf "make %-16s %s\n", $$1, substr($$0, length($$1) + 2)}'
+help: ## lists these targets
+	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/\1 \2/p' $(MAKEFILE_LIST) | awk '{printf "make %-20s %s\n", $$1, substr($$0, length($$1) + 2)}'
 
-build: check ## library, agent, elastane command and jar
+check: ## names what this machine lacks for `make test`, with the command that installs it
+	$(BOOTSTRAP) --check --for-tests
+
+build: ## builds the scheduler's library and jar, the agent and the elastane command
+	$(BOOTSTRAP) --check
 	$(CARGO) build --release --locked --jobs $(JOBS) -p elastane-jni -p elastane-agent -p elastane-cli
 	$(MAVEN) package -DskipTests
 
-lab: ## target/release/elastane-lab: papers' comparisons, baselines, evaluation
+lab: ## builds target/release/elastane-lab: papers' comparisons, baselines, evaluation
 	$(CARGO) build --release --locked --jobs $(JOBS) -p elastane-lab
 
-check: ## that Java, Maven, Rust and Python are there
-	@python3 tests/bootstrap.py --check
+fetch: ## puts Hadoop and PySpark into target/; as root on Debian, installs a missing JDK or Maven
+	$(BOOTSTRAP)
 
-fetch: ## Hadoop and PySpark into target/, for the demo and the tests on a real cluster
-	@python3 tests/bootstrap.py --hadoop-version $(HADOOP_VERSION)
+fetch-for-tests:
+	$(BOOTSTRAP) --for-tests
 
-demo: fetch build ## four rounds on a real cluster on this machine (QUICK=1: a smaller one)
+demo: fetch build ## runs the demo, four rounds on a real cluster on this machine (QUICK=1: a smaller one)
 	PYTHONPATH=tests $(PYTHON) -m demo $(if $(QUICK),--quick)
 
-record: fetch build ## runs ten applications RUNS times each on a real cluster: series for `elastane-lab evaluate`
+record: fetch build ## records ten applications, RUNS runs each, on a real cluster: series for `elastane-lab evaluate`
 	cd tests && $(PYTHON) -m recording recurring --runs $(RUNS) --output $(CURDIR)/target/recorded
 
-test: lint test-rust test-java test-cluster test-v2 bench-heartbeat bench-agent bench-learning ## everything, and that heartbeat, agent and learning stay cheap
-	$(MAKE) fuzz FUZZ_SECONDS=10
-	$(MAKE) soak SOAK_SECONDS=120
+test: fetch-for-tests ## runs all tests, lints and cost bounds; as root on Debian, installs what is missing first
+	@python3 tests/steps.py --make "$(MAKE)" $(TEST_STEPS)
 
-test-rust: ## unit and integration tests of the Rust crates and of the agent on real cgroups
+test-rust: ## tests the Rust crates, and the agent on real cgroups
 	$(CARGO) test --locked --jobs $(JOBS) --workspace
 	$(CARGO) test --locked --jobs $(JOBS) -p elastane-runtime --test full_disk -- --ignored
 
-test-java: build ## the scheduler in a real JVM on the real library
+test-java: build ## tests the scheduler in a JVM with the real library
 	$(MAVEN) verify
 
-test-cluster: fetch build ## a real ResourceManager, two NodeManagers, agents and Spark
+test-cluster: fetch build ## tests with a real ResourceManager, NodeManagers, agents and Spark
 	cd tests && $(PYTHON) -m pytest
 
-test-v2: fetch ## the agent's tests in a virtual machine with cgroup version 2
+test-v2: fetch-for-tests ## runs the agent's tests in a virtual machine with cgroup version 2
 	cd tests && $(PYTHON) -m guest --agent-tests $(addprefix --without ,$(V2_WITHOUT))
 
-fuzz: target/tools/bin/cargo-fuzz ## bytes that nobody meant for all that the agent reads (FUZZ_SECONDS=60 each)
+fuzz: target/tools/bin/cargo-fuzz ## feeds random bytes to each parser of the agent (FUZZ_SECONDS=60 each)
 	@for target in $(FUZZ_TARGETS); do \
 		mkdir -p target/fuzz/found/$$target && echo "fuzz $$target" && \
 		(cd nodemanager-hook && PATH=$(CURDIR)/target/tools/bin:$$PATH \
@@ -78,39 +90,39 @@ fuzz: target/tools/bin/cargo-fuzz ## bytes that nobody meant for all that the ag
 target/tools/bin/cargo-fuzz:
 	$(CARGO) install --quiet --locked --version 0.13.2 --root target/tools cargo-fuzz
 
-soak: ## 50 containers that come and go (SOAK_SECONDS=1800); fails when the agent grows
+soak: ## starts and ends containers for SOAK_SECONDS=1800; fails when the agent grows
 	$(CARGO) run --release --locked --jobs $(JOBS) -p elastane-agent --example soak -- $(SOAK_SECONDS)
 
-lint: fetch ## formats and lints of Rust, Java and Python, warnings as errors
+lint: fetch ## checks format and lints of Rust, Java and Python; warnings are errors
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --locked --jobs $(JOBS) --workspace --all-targets -- -D warnings
 	$(MAVEN_LOUD) -Plint verify -DskipTests
 	$(PYTHON) -m ruff format --check tests
 	$(PYTHON) -m ruff check tests
 
-bench-core: ## what a round, a commit and a finish cost in the core
+bench-core: ## times a round, a commit and a finish in the core; fails above its bounds
 	$(CARGO) bench --locked --jobs $(JOBS) -p elastane-core --bench heartbeat
 
-bench-heartbeat: build ## an idle heartbeat beside CapacityScheduler's; fails above 10 us more
+bench-heartbeat: build ## times an idle heartbeat against CapacityScheduler's; fails above its bounds
 	$(MAVEN) test-compile exec:exec@bench-heartbeat -pl java-shim/scheduler
 
-bench-agent: ## what the agent costs with 50 containers; fails above its bounds
+bench-agent: ## measures the agent beside 50 containers; fails above its bounds
 	$(CARGO) run --release --locked --jobs $(JOBS) -p elastane-agent --example bench_agent
 
-bench-learning: ## what learning costs and how well it predicts; fails above its bounds
+bench-learning: ## times learning and scores its predictions; fails above its bounds
 	$(CARGO) run --release --locked --jobs $(JOBS) -p elastane-runtime --example bench_learning
 	$(CARGO) run --release --locked --jobs $(JOBS) -p elastane-predict --example generated_settings -- 30
 	$(CARGO) run --release --locked --jobs $(JOBS) -p elastane-runtime --example many_profiles -- 2000 1800 --at-most-mb 40
 	$(CARGO) bench --locked --jobs $(JOBS) -p elastane-cli --bench import_speed
 	$(CARGO) bench --locked --jobs $(JOBS) -p elastane-lab --bench recurring_targets
 
-test-reprovisioning: fetch build ## a window on a real cluster; not in `make test`: on a busy machine none may last
+test-reprovisioning: fetch build ## tests reprovisioning on a real cluster; not part of `make test`: it needs an idle machine
 	cd tests && $(PYTHON) -m pytest -m reprovisioning integration
 
-bench-reprovisioning: fetch build ## what reprovisioning gains and costs on a real cluster: REPEATS pairs of runs, five minutes each
+bench-reprovisioning: fetch build ## measures reprovisioning on a real cluster: REPEATS pairs of runs, five minutes each
 	cd tests && $(PYTHON) -m reprovisioning --repeats $(REPEATS) --output $(CURDIR)/target/reprovisioning
 
-dist: build ## one archive to install from: target/elastane-VERSION.tar.gz
+dist: build ## makes the archive to install from: target/elastane-VERSION.tar.gz
 	rm -rf target/dist && mkdir -p target/dist/$(DIST)/bin target/dist/$(DIST)/lib
 	cp java-shim/scheduler/target/elastane-scheduler-$(VERSION).jar target/release/libelastane.so target/dist/$(DIST)/lib/
 	cp target/release/elastane target/release/elastane-agent target/dist/$(DIST)/bin/

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
-"""Makes ready what the demo and the tests need under target/: Hadoop's jars and a Python
-environment. Runs with any Python 3.9 or newer and only the standard library."""
+"""Installs and fetches what the demo and the tests need.
+
+As root on Debian, missing packages are installed with apt-get. Hadoop's jars and a Python
+environment are put under target/. Needs Python 3.9 and its standard library only."""
 
 from __future__ import annotations
 
@@ -13,26 +15,36 @@ import sys
 from pathlib import Path
 
 from cluster.paths import DEFAULT_HADOOP_VERSION, Checkout
-from cluster.prerequisites import missing_prerequisites
+from cluster.prerequisites import (
+    can_install,
+    describe,
+    install,
+    missing_prerequisites,
+    packages_of,
+)
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--hadoop-version", default=DEFAULT_HADOOP_VERSION)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument(
-        "--check", action="store_true", help="only say what is missing, fetch nothing"
+        "--hadoop-version", default=DEFAULT_HADOOP_VERSION, help="default: %(default)s"
+    )
+    parser.add_argument(
+        "--check", action="store_true", help="only print what is missing; change nothing"
+    )
+    parser.add_argument(
+        "--for-tests", action="store_true", help="include what only `make test` needs: QEMU, nft"
     )
     arguments = parser.parse_args()
 
-    missing = missing_prerequisites()
-    if missing:
-        for line in missing:
-            print(line, file=sys.stderr)
-        return 1
-    if arguments.check:
-        return 0
-    checkout = Checkout(hadoop_version=arguments.hadoop_version)
     try:
+        if not are_prerequisites_there(arguments.for_tests, may_install=not arguments.check):
+            return 1
+        if arguments.check:
+            return 0
+        checkout = Checkout(hadoop_version=arguments.hadoop_version)
         fetch_hadoop(checkout)
         make_environment(checkout)
     except subprocess.CalledProcessError as failure:
@@ -43,8 +55,20 @@ def main() -> int:
     return 0
 
 
+def are_prerequisites_there(for_tests: bool, may_install: bool) -> bool:
+    """Installs what packages bring where that is possible, and prints what is missing then."""
+    missing = missing_prerequisites(for_tests)
+    packages = packages_of(missing)
+    if packages and may_install and can_install():
+        install(packages)
+        missing = missing_prerequisites(for_tests)
+    for line in describe(missing):
+        print(line, file=sys.stderr)
+    return not missing
+
+
 def fetch_hadoop(checkout: Checkout) -> None:
-    """Copies Hadoop's runtime jars through Maven, once for each version and each pom."""
+    """Copies Hadoop's runtime jars with Maven, once for each version and each pom."""
     pom = checkout.tests / "hadoop" / "pom.xml"
     stamp = checkout.hadoop_jars / ".complete"
     wanted = _digest(pom)
@@ -71,7 +95,7 @@ def fetch_hadoop(checkout: Checkout) -> None:
 
 
 def make_environment(checkout: Checkout) -> None:
-    """Makes target/venv from requirements.txt, anew when that file has changed."""
+    """Makes target/venv from requirements.txt, and again when that file has changed."""
     requirements = checkout.tests / "requirements.txt"
     stamp = checkout.environment / ".complete"
     wanted = _digest(requirements) + sys.version

@@ -1,4 +1,4 @@
-"""The guest's kernel: Debian's for virtual machines, unpacked and never installed."""
+"""The guest's kernel: Debian's kernel for virtual machines, unpacked but not installed."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from cluster.prerequisites import APT_GET, can_install
 from guest.tools import Tools
 
 META_PACKAGE = "linux-image-cloud-amd64"
@@ -25,7 +26,7 @@ class Kernel:
         return self.root / "boot" / f"vmlinuz-{self.version}"
 
     def modules(self, tools: Tools, names: list[str]) -> list[Path]:
-        """The files of modules and of all that they need, in the order to load them."""
+        """The files of modules and their dependencies, in loading order."""
         files: dict[Path, None] = {}
         for name in names:
             command = [
@@ -37,7 +38,7 @@ class Kernel:
             ]
             shown = subprocess.run(command, check=True, capture_output=True, text=True).stdout
             for line in shown.splitlines():
-                # What is built into the kernel is shown as `builtin NAME`.
+                # modprobe shows built-in modules as `builtin NAME`.
                 word, _, path = line.strip().partition(" ")
                 if word == "insmod":
                     files[Path(path.split()[0])] = None
@@ -45,14 +46,11 @@ class Kernel:
 
 
 def fetch(folder: Path, tools: Tools) -> Kernel:
-    """Downloads and unpacks the newest kernel that the package lists know, once."""
-    shown = subprocess.run(
-        ["apt-cache", "depends", META_PACKAGE], check=True, capture_output=True, text=True
-    ).stdout
-    match = re.search(r"Depends: (linux-image-(\S+))", shown)
-    if match is None:
-        raise RuntimeError(f"apt-cache knows no {META_PACKAGE}: run `apt-get update`")
-    package, version = match.groups()
+    """Downloads and unpacks the newest kernel in the package lists, once."""
+    named = _newest() or (_update_lists() and _newest())
+    if not named:
+        raise RuntimeError(f"apt-cache knows no {META_PACKAGE}: run `apt-get update` as root")
+    package, version = named
     root = folder / package
     stamp = root / ".complete"
     if not stamp.is_file():
@@ -61,14 +59,37 @@ def fetch(folder: Path, tools: Tools) -> Kernel:
         downloads = folder / "downloads"
         shutil.rmtree(downloads, ignore_errors=True)
         downloads.mkdir(parents=True)
-        subprocess.run(
-            ["apt-get", "-qq", "-o", "APT::Sandbox::User=root", "download", package],
-            check=True,
-            cwd=downloads,
-        )
+        _download(package, downloads)
         (file,) = downloads.glob("*.deb")
         subprocess.run(["dpkg-deb", "-x", str(file), str(root)], check=True)
         shutil.rmtree(downloads)
         subprocess.run([str(tools.depmod), "-b", str(root), version], check=True)
         stamp.touch()
     return Kernel(root=root, version=version)
+
+
+def _newest() -> tuple[str, str] | None:
+    """The newest kernel's package and version; None where the package lists are missing."""
+    shown = subprocess.run(
+        ["apt-cache", "depends", META_PACKAGE], check=False, capture_output=True, text=True
+    ).stdout
+    match = re.search(r"Depends: (linux-image-(\S+))", shown)
+    return (match[1], match[2]) if match else None
+
+
+def _update_lists() -> bool:
+    """Updates the package lists where the user is root."""
+    if not can_install():
+        return False
+    print("updating the package lists with apt-get", flush=True)
+    return subprocess.run([*APT_GET, "update"], check=False).returncode == 0
+
+
+def _download(package: str, folder: Path) -> None:
+    command = [*APT_GET, "-o", "APT::Sandbox::User=root", "download", package]
+    done = subprocess.run(command, check=False, cwd=folder)
+    # Old package lists may name a version that the mirror no longer holds.
+    if done.returncode != 0 and _update_lists():
+        subprocess.run(command, check=True, cwd=folder)
+    elif done.returncode != 0:
+        raise subprocess.CalledProcessError(done.returncode, command)
