@@ -1,10 +1,10 @@
 //! The methods by which the NodeManager talks to the agent.
 
+use elastane_agent_socket::AgentSocket;
 use jni::jni_mangle;
 use jni::objects::{JByteArray, JString};
 use jni::sys::jint;
 
-use crate::agent_socket::AgentSocket;
 use crate::{Class, Unowned, call};
 
 #[jni_mangle("org.elastane.natives.Natives", "agentReport")]
@@ -33,7 +33,7 @@ pub fn agent_containers<'local>(
 ) {
     call(&mut env, |env| {
         let mut agent = AgentSocket::connect(&socket.try_to_string(env)?, timeout_ms)?;
-        agent.containers(&containers_json.try_to_string(env)?)
+        Ok(agent.containers(&containers_json.try_to_string(env)?)?)
     });
 }
 
@@ -49,6 +49,6 @@ pub fn agent_apply<'local>(
     call(&mut env, |env| {
         let mut agent = AgentSocket::connect(&socket.try_to_string(env)?, timeout_ms)?;
         let reply = env.convert_byte_array(&reply)?;
-        agent.apply(protocol_version, &reply)
+        Ok(agent.apply(protocol_version, &reply)?)
     });
 }

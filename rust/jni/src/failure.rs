@@ -1,22 +1,23 @@
-//! Errors and panics, as exceptions in Java.
+//! Errors of the boundary, and the Java exceptions that they become.
 
 use std::any::Any;
 
+use elastane_agent_socket::AgentSocketError;
 use jni::Env;
 use jni::errors::ErrorPolicy;
 use jni::jni_str;
 use jni::strings::{JNIStr, JNIString};
 
-/// Why a native method did not do its work.
+/// Why a native method failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
-    /// An argument that is refused; nothing was changed.
+    /// Java's arguments are invalid; nothing was changed.
     #[error("{0}")]
     Refused(String),
     /// The agent's socket.
     #[error("{0}")]
     Io(String),
-    /// The core cannot go on.
+    /// The core failed.
     #[error("{0}")]
     Core(String),
     /// JNI itself.
@@ -34,6 +35,15 @@ impl Failure {
             Failure::Refused(_) => jni_str!("java/lang/IllegalArgumentException"),
             Failure::Io(_) => jni_str!("java/io/IOException"),
             Failure::Core(_) | Failure::Jni(_) => CORE_EXCEPTION,
+        }
+    }
+}
+
+impl From<AgentSocketError> for Failure {
+    fn from(error: AgentSocketError) -> Self {
+        match error {
+            AgentSocketError::Invalid(message) => Failure::Refused(message),
+            AgentSocketError::Io(message) => Failure::Io(message),
         }
     }
 }
@@ -74,13 +84,13 @@ impl<T: Default> ErrorPolicy<T, Failure> for Throw {
     }
 }
 
-/// An exception that is pending already stays.
+/// An exception that is already pending is kept.
 fn throw(env: &mut Env<'_>, class: &'static JNIStr, message: &str) {
     if env.exception_check() {
         return;
     }
     match env.throw_new(class, JNIString::from(message)) {
-        // The jni crate returns this error when the exception was thrown.
+        // The jni crate reports a thrown exception in this way.
         Ok(()) | Err(jni::errors::Error::JavaException) => {}
         Err(error) => log::error!("'{message}' could not be thrown in Java: {error}"),
     }

@@ -4,7 +4,6 @@
 //! normative. Each goes through [`call`], so that errors and panics arrive in Java as exceptions.
 
 mod agent;
-mod agent_socket;
 mod failure;
 mod for_tests;
 mod scheduler;

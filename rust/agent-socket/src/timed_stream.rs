@@ -1,4 +1,4 @@
-//! A Unix socket that gives up at one deadline, whatever the other end does.
+//! A Unix socket with one deadline, whatever the other end does.
 
 use std::io::{self, Read, Write};
 use std::os::fd::AsRawFd;
@@ -9,29 +9,29 @@ use std::time::{Duration, Instant};
 use nix::errno::Errno;
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, UnixAddr, connect, socket};
 
-/// A connection for one exchange. Time-outs of a socket hold for each call to the kernel: an end
-/// that goes on slowly would never pass one, so what is left is counted down here.
-pub(super) struct TimedStream {
+/// A connection for one exchange.
+///
+/// A socket's own time-out holds for each call to the kernel, so a peer that sends a byte now and then never
+/// exceeds it. The remaining time is therefore set before each call.
+#[derive(Debug)]
+pub(crate) struct TimedStream {
     stream: UnixStream,
     timeout: Duration,
     deadline: Instant,
 }
 
 impl TimedStream {
-    /// Connects; everything has to be done within `timeout` from now on.
+    /// Connects. All reads and writes must be done within `timeout` from now.
     ///
-    /// The connection is made without waiting: a listener that takes none would keep the caller
-    /// for ever, since the standard library has no time-out for it.
-    ///
-    /// # Errors
-    /// Nobody listens, or whoever listens takes no connections.
-    pub(super) fn connect(path: &Path, timeout: Duration) -> io::Result<Self> {
+    /// Connects without waiting: the standard library has no time-out for it, and a listener with a full
+    /// backlog would block the caller for ever.
+    pub(crate) fn connect(path: &Path, timeout: Duration) -> io::Result<Self> {
         let deadline = Instant::now() + timeout;
         let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
         let socket = socket(AddressFamily::Unix, SockType::Stream, flags, None)?;
         match connect(socket.as_raw_fd(), &UnixAddr::new(path)?) {
             Err(Errno::EAGAIN) => {
-                let reason = "it takes no connections, and too many wait for it";
+                let reason = "it takes no connections, and its backlog is full";
                 return Err(io::Error::new(io::ErrorKind::TimedOut, reason));
             }
             other => other?,
@@ -45,7 +45,7 @@ impl TimedStream {
         })
     }
 
-    /// What is left; never zero, which would mean no time-out to the kernel.
+    /// The remaining time; never zero, which the kernel takes for no time-out.
     fn remaining(&self) -> io::Result<Duration> {
         let remaining = self.deadline.saturating_duration_since(Instant::now());
         if remaining.is_zero() {
@@ -59,7 +59,7 @@ impl TimedStream {
         io::Error::new(io::ErrorKind::TimedOut, reason)
     }
 
-    /// The kernel says of a time-out that the call would block.
+    /// The kernel reports a time-out as `WouldBlock`.
     fn named(&self, error: io::Error) -> io::Error {
         if error.kind() == io::ErrorKind::WouldBlock {
             return self.timed_out();

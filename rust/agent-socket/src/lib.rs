@@ -1,4 +1,5 @@
-//! The NodeManager's side of the agent's Unix socket.
+//! The NodeManager's side of the agent's Unix socket: requests with one deadline, each answered before the
+//! next is sent.
 
 mod timed_stream;
 
@@ -10,23 +11,45 @@ use elastane_protocol::{AgentRequest, AgentResponse, Reply, RunningContainer, de
 use serde::Deserialize;
 
 use self::timed_stream::TimedStream;
-use crate::failure::Failure;
 
-/// One connection to the agent. Each exchange makes a new one, so that a restarted agent needs no
+/// Why an exchange with the agent failed.
+#[derive(Debug, thiserror::Error)]
+pub enum AgentSocketError {
+    /// The caller's arguments are invalid. The agent has not seen them.
+    #[error("{0}")]
+    Invalid(String),
+    /// The agent was not reached, did not answer in time, or refused the request.
+    #[error("{0}")]
+    Io(String),
+}
+
+impl AgentSocketError {
+    fn invalid(error: impl std::fmt::Display) -> Self {
+        Self::Invalid(error.to_string())
+    }
+}
+
+/// One connection to the agent. Each exchange opens its own, so that a restarted agent needs no
 /// reconnecting.
-pub(crate) struct AgentSocket {
+#[derive(Debug)]
+pub struct AgentSocket {
     path: String,
     stream: TimedStream,
 }
 
 impl AgentSocket {
-    /// Connects. All exchanges together have to end within `timeout_ms` from now on.
-    pub(crate) fn connect(path: &str, timeout_ms: i32) -> Result<Self, Failure> {
+    /// Connects. All requests on this connection share one deadline, `timeout_ms` from now.
+    ///
+    /// # Errors
+    /// The time-out is not positive, nobody listens at `path`, or the listener takes no connections.
+    pub fn connect(path: &str, timeout_ms: i32) -> Result<Self, AgentSocketError> {
         let timeout_ms = u64::try_from(timeout_ms)
             .ok()
             .filter(|timeout_ms| *timeout_ms > 0)
             .ok_or_else(|| {
-                Failure::Refused(format!("time-out is {timeout_ms} ms, above 0 is allowed"))
+                AgentSocketError::Invalid(format!(
+                    "the time-out is {timeout_ms} ms; it must be above 0"
+                ))
             })?;
         let timeout = Duration::from_millis(timeout_ms);
         TimedStream::connect(Path::new(path), timeout)
@@ -34,51 +57,63 @@ impl AgentSocket {
                 path: path.to_owned(),
                 stream,
             })
-            .map_err(|error| Failure::Io(format!("the agent at {path}: {error}")))
+            .map_err(|error| AgentSocketError::Io(format!("the agent at {path}: {error}")))
     }
 
-    /// The containers that run now.
-    pub(crate) fn containers(&mut self, containers_json: &str) -> Result<(), Failure> {
+    /// Tells the agent which containers run now, as the JSON list of `docs/boundary.md`.
+    ///
+    /// # Errors
+    /// The JSON is invalid, or the exchange failed.
+    pub fn containers(&mut self, containers_json: &str) -> Result<(), AgentSocketError> {
         let containers = read_containers(containers_json)?;
         self.done(&AgentRequest::Containers(containers))
     }
 
-    /// The agent's report as the body that the ResourceManager reads.
-    pub(crate) fn report(&mut self) -> Result<Vec<u8>, Failure> {
+    /// The agent's report, encoded as the ResourceManager reads it.
+    ///
+    /// # Errors
+    /// The exchange failed, or the report is too long to encode.
+    pub fn report(&mut self) -> Result<Vec<u8>, AgentSocketError> {
         match self.ask(&AgentRequest::Collect)? {
-            AgentResponse::Report(report) => encode(&report).map_err(Failure::refused),
+            AgentResponse::Report(report) => encode(&report).map_err(AgentSocketError::invalid),
             other => Err(self.unexpected(&other)),
         }
     }
 
-    /// Passes on the ResourceManager's reply.
-    pub(crate) fn apply(&mut self, version: i32, body: &[u8]) -> Result<(), Failure> {
-        let version = u16::try_from(version).map_err(Failure::refused)?;
-        let reply: Reply = decode(version, body).map_err(Failure::refused)?;
+    /// Hands the ResourceManager's reply on to the agent.
+    ///
+    /// # Errors
+    /// The reply cannot be decoded, or the exchange failed.
+    pub fn apply(&mut self, version: i32, body: &[u8]) -> Result<(), AgentSocketError> {
+        let version = u16::try_from(version).map_err(AgentSocketError::invalid)?;
+        let reply: Reply = decode(version, body).map_err(AgentSocketError::invalid)?;
         self.done(&AgentRequest::Apply(reply))
     }
 
-    fn done(&mut self, request: &AgentRequest) -> Result<(), Failure> {
+    fn done(&mut self, request: &AgentRequest) -> Result<(), AgentSocketError> {
         match self.ask(request)? {
             AgentResponse::Done => Ok(()),
             other => Err(self.unexpected(&other)),
         }
     }
 
-    fn ask(&mut self, request: &AgentRequest) -> Result<AgentResponse, Failure> {
-        let failed =
-            |error: FrameError| Failure::Io(format!("the agent at {}: {error}", self.path));
+    fn ask(&mut self, request: &AgentRequest) -> Result<AgentResponse, AgentSocketError> {
+        let failed = |error: FrameError| {
+            AgentSocketError::Io(format!("the agent at {}: {error}", self.path))
+        };
         frame::write(&mut self.stream, request).map_err(failed)?;
         frame::read(&mut self.stream).map_err(failed)
     }
 
-    fn unexpected(&self, response: &AgentResponse) -> Failure {
+    fn unexpected(&self, response: &AgentResponse) -> AgentSocketError {
         let path = &self.path;
         match response {
             AgentResponse::Refused(reason) => {
-                Failure::Io(format!("the agent at {path} refused: {reason}"))
+                AgentSocketError::Io(format!("the agent at {path} refused: {reason}"))
             }
-            _ => Failure::Io(format!("the agent at {path} answered another question")),
+            _ => AgentSocketError::Io(format!(
+                "the agent at {path} answered another request than the one sent"
+            )),
         }
     }
 }
@@ -90,9 +125,9 @@ struct ContainerJson {
     memory_bytes: u64,
 }
 
-fn read_containers(json: &str) -> Result<Vec<RunningContainer>, Failure> {
+fn read_containers(json: &str) -> Result<Vec<RunningContainer>, AgentSocketError> {
     let containers: Vec<ContainerJson> = serde_json::from_str(json)
-        .map_err(|error| Failure::refused(format!("containers: {error}")))?;
+        .map_err(|error| AgentSocketError::invalid(format!("containers: {error}")))?;
     Ok(containers
         .into_iter()
         .map(|running| RunningContainer {
@@ -121,7 +156,7 @@ mod tests {
     use super::*;
 
     const TIMEOUT_MS: i32 = 400;
-    /// The time-out, and what a busy machine takes.
+    /// The time-out, with time to spare for a busy machine.
     const AT_MOST: Duration = Duration::from_millis(1500);
 
     struct Place(tempfile::TempDir);
@@ -135,16 +170,16 @@ mod tests {
             self.0.path().join("agent.sock")
         }
 
-        fn connect(&self) -> Result<AgentSocket, Failure> {
+        fn connect(&self) -> Result<AgentSocket, AgentSocketError> {
             AgentSocket::connect(self.path().to_str().unwrap(), TIMEOUT_MS)
         }
     }
 
-    /// Says why the work failed, which it has to in time.
-    fn failure_in_time<T>(work: impl FnOnce() -> Result<T, Failure>) -> String {
+    /// The error of work that must fail in time.
+    fn failure_in_time<T>(work: impl FnOnce() -> Result<T, AgentSocketError>) -> String {
         let begun = Instant::now();
-        let Err(Failure::Io(message)) = work() else {
-            panic!("it has to fail with an error of the socket");
+        let Err(AgentSocketError::Io(message)) = work() else {
+            panic!("must fail with an error of the socket");
         };
         assert!(
             begun.elapsed() < AT_MOST,
@@ -154,7 +189,7 @@ mod tests {
         message
     }
 
-    /// A listener with room for as few as there can be, as a stopped agent is after a while.
+    /// A listener with a full backlog, as a stopped agent has after a while. The backlog is the smallest possible.
     fn full_listener(place: &Place) -> (OwnedFd, Vec<TimedStream>) {
         let flags = SockFlag::SOCK_CLOEXEC;
         let listener = socket(AddressFamily::Unix, SockType::Stream, flags, None).unwrap();
@@ -167,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn an_agent_that_takes_no_connections_is_given_up() {
+    fn a_connection_to_a_full_listener_fails_at_once() {
         let place = Place::new();
         let (_listener, waiting) = full_listener(&place);
         assert!(!waiting.is_empty() && waiting.len() < 100);
@@ -176,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn an_agent_that_never_answers_is_given_up() {
+    fn an_agent_that_never_answers_times_out() {
         let place = Place::new();
         let _listener = UnixListener::bind(place.path()).unwrap();
         let message = failure_in_time(|| place.connect()?.report());
@@ -184,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn an_agent_that_does_not_read_is_given_up() {
+    fn an_agent_that_does_not_read_times_out() {
         let place = Place::new();
         let _listener = UnixListener::bind(place.path()).unwrap();
         let container = r#"{"container":"container_e17_1410901177871_0001_01_000001","pid":9,"memory_bytes":1073741824}"#;
@@ -194,13 +229,13 @@ mod tests {
     }
 
     #[test]
-    fn an_agent_that_answers_byte_by_byte_is_given_up() {
+    fn an_agent_that_answers_byte_by_byte_times_out() {
         let place = Place::new();
         let listener = UnixListener::bind(place.path()).unwrap();
         let slow = thread::spawn(move || {
             let (mut stream, _) = listener.accept().unwrap();
             stream.write_all(&256_u32.to_le_bytes()).unwrap();
-            // Each byte comes well within the time-out, all of them do not.
+            // Each byte arrives well within the time-out, the whole answer does not.
             while stream.write_all(&[0]).is_ok() {
                 thread::sleep(Duration::from_millis(100));
             }
@@ -232,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_in_time_is_taken() {
+    fn an_answer_in_time_succeeds() {
         let place = Place::new();
         let listener = UnixListener::bind(place.path()).unwrap();
         let agent = thread::spawn(move || {
@@ -257,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_there_is_said_at_once() {
+    fn a_missing_socket_fails_at_once() {
         let message = failure_in_time(|| Place::new().connect());
         assert!(message.contains("No such file or directory"), "{message}");
         assert!(message.contains("agent.sock"), "{message}");
