@@ -1,13 +1,15 @@
-//! Measures the agent's cost on a node with 50 containers of two processes each, 10 of them JVMs, and
-//! one exchange every 3 s: first without a plan, then with new limits for all containers in each
-//! exchange.
+//! The agent's cost on a node with 50 containers of two processes each, 10 of them JVMs, and a
+//! NodeManager's exchange every 3 s. First no plan limits the containers, then each exchange brings new
+//! limits for all of them.
 //!
-//! `cargo run --release -p elastane-agent --example bench_agent` prints one line per measurement. The
-//! exit code is 1 if no measurement is within all bounds.
+//! A reference thread reads the same processes' files beside the agent; CPU time is bounded as a ratio to the
+//! reference's. `cargo run --release -p elastane-agent --example bench_agent` prints a line for each
+//! measurement. Exit code 1: each of three measurements misses a bound.
 #![allow(clippy::print_stdout)]
 
 mod figures;
 mod measure;
+mod reference;
 #[path = "../support/mod.rs"]
 mod support;
 
@@ -18,8 +20,7 @@ use support::{Container, Heap, Outcome};
 
 const CONTAINERS: u32 = 50;
 const JVMS: u32 = 10;
-/// Other programs can only make the agent later and costlier, so one measurement within the bounds
-/// suffices. Two more allow for neighbours that come and go within minutes.
+/// Other programs can only make the agent later and dearer, so one measurement within all bounds is enough.
 const MEASUREMENTS: u32 = 3;
 
 fn main() -> ExitCode {
@@ -35,7 +36,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Whether a measurement is within all bounds. Stops after one that reaches all aims.
+/// Whether a measurement kept to all bounds; it is the last one.
 fn bench() -> Outcome<bool> {
     let heap = Heap::compile()?;
     let containers: Vec<Container> = (1..=CONTAINERS)
@@ -44,20 +45,18 @@ fn bench() -> Outcome<bool> {
             false => Container::shell(number),
         })
         .collect::<Outcome<_>>()?;
-    // Skips the JVMs' startup.
+    // A starting JVM disturbs the measurement.
     thread::sleep(BETWEEN_EXCHANGES);
-    let mut is_within = false;
     for _ in 0..MEASUREMENTS {
         let figures = measure(&containers)?;
         println!("{figures}");
         let misses = figures.misses();
+        if misses.is_empty() {
+            return Ok(true);
+        }
         for miss in &misses {
             eprintln!("bench_agent: {miss}");
         }
-        is_within |= misses.iter().all(|miss| !miss.is_out_of_bounds());
-        if misses.is_empty() {
-            break;
-        }
     }
-    Ok(is_within)
+    Ok(false)
 }

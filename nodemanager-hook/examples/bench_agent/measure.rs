@@ -1,4 +1,4 @@
-//! Measures an agent over several exchanges.
+//! Measures an agent beside containers over some exchanges.
 
 use std::{
     fs,
@@ -11,17 +11,20 @@ use elastane_protocol::{ContainerPlan, Limits, Report, RunningContainer, Step, e
 
 use crate::{
     figures::Figures,
+    reference::{Reading, Reference},
     support::{Agent, Container, Outcome},
 };
 
-/// Without a plan, and with one.
+/// Without a plan, and again with one.
 const EXCHANGES: u32 = 5;
 pub const BETWEEN_EXCHANGES: Duration = Duration::from_secs(3);
 /// The offset of the step whose delay is measured.
 const STEP_MS: u32 = 1500;
 
+/// An agent's cost over some exchanges.
 struct Cost {
     cpu_percent: f64,
+    reference: Reading,
     resident_mb: f64,
     report_bytes: usize,
     skew_p99_ms: f64,
@@ -36,16 +39,20 @@ pub fn measure(containers: &[Container]) -> Outcome<Figures> {
     let running: Vec<RunningContainer> = containers.iter().map(Container::running).collect();
     let observed = cost(&agent, &running, false)?;
     let limited = cost(&agent, &running, true)?;
+    // Reading the files a thousand times a second would disturb what is measured above.
+    let apply_ms = apply_ms(&agent, &running)?;
     Ok(Figures {
         containers: running.len(),
         cpu_percent: limited.cpu_percent,
+        reference_percent: limited.reference.cpu_percent,
         resident_mb: limited.resident_mb,
         report_bytes: limited.report_bytes,
         skew_p99_ms: limited.skew_p99_ms.max(observed.skew_p99_ms),
-        // Last, since polling the files a thousand times a second would disturb the other figures.
-        apply_ms: apply_ms(&agent, &running)?,
+        apply_ms,
         start_ms,
         observed_cpu_percent: observed.cpu_percent,
+        observed_reference_percent: observed.reference.cpu_percent,
+        late_ms: limited.reference.late_ms.max(observed.reference.late_ms),
         processes_on_node: processes_on_node()?,
     })
 }
@@ -57,8 +64,9 @@ fn cost(agent: &Agent, running: &[RunningContainer], is_limited: bool) -> Outcom
             false => Vec::new(),
         })
     };
-    // Skips the one-time cost of making groups and moving trees.
+    // The first exchange makes groups and moves processes once.
     exchange()?;
+    let reference = Reference::start(running)?;
     let (begun, before) = (Instant::now(), agent.cpu_nanoseconds()?);
     let mut ends = Vec::new();
     let mut newest = None;
@@ -70,6 +78,7 @@ fn cost(agent: &Agent, running: &[RunningContainer], is_limited: bool) -> Outcom
     }
     let used = agent.cpu_nanoseconds()? - before;
     let cpu_percent = used as f64 / begun.elapsed().as_nanos() as f64 * 100.0;
+    let reference = reference.stop()?;
     let report = newest.ok_or("no exchange")?;
     let limited = report.containers.iter().filter(|one| one.limits.is_some());
     let (limited, expected) = (limited.count(), running.len() * usize::from(is_limited));
@@ -78,13 +87,14 @@ fn cost(agent: &Agent, running: &[RunningContainer], is_limited: bool) -> Outcom
     }
     Ok(Cost {
         cpu_percent,
+        reference,
         resident_mb: agent.resident_mb()?,
         report_bytes: encode(&report)?.len(),
         skew_p99_ms: skew_p99_ms(&ends),
     })
 }
 
-/// New limits in each exchange.
+/// New limits with each report.
 fn plan(container: &RunningContainer, report: &Report) -> ContainerPlan {
     let more = (report.sequence % 2) as f32;
     let step = |offset_ms, cap_cores| Step {
@@ -103,7 +113,7 @@ fn plan(container: &RunningContainer, report: &Report) -> ContainerPlan {
     }
 }
 
-/// Sequence number and end of each sample, on this program's clock.
+/// Each sample's sequence number and its end on this program's clock.
 fn sample_ends_ms(report: &Report, begun: Instant) -> Vec<(u64, f64)> {
     let now_ms = begun.elapsed().as_secs_f64() * 1e3;
     let samples = report.containers.iter().flat_map(|one| &one.samples);
@@ -112,7 +122,7 @@ fn sample_ends_ms(report: &Report, begun: Instant) -> Vec<(u64, f64)> {
         .collect()
 }
 
-/// Samples of successive sequence numbers should end 3 s apart.
+/// How far sample ends lie from a grid of 3 s. The grid's phase is the median of all samples.
 fn skew_p99_ms(ends: &[(u64, f64)]) -> f64 {
     let off = |(sequence, end_ms): &(u64, f64)| end_ms - *sequence as f64 * 3e3;
     let mut places: Vec<f64> = ends.iter().map(off).collect();
@@ -125,7 +135,7 @@ fn skew_p99_ms(ends: &[(u64, f64)]) -> f64 {
     skews[skews.len() * 99 / 100]
 }
 
-/// The delay until a step is in the files of all groups.
+/// The time from a step's begin until the last group's file holds its limit.
 fn apply_ms(agent: &Agent, running: &[RunningContainer]) -> Outcome<f64> {
     let step = |offset_ms, cap_cores| Step {
         offset_ms,
@@ -139,7 +149,7 @@ fn apply_ms(agent: &Agent, running: &[RunningContainer]) -> Outcome<f64> {
         container: container.container.clone(),
         steps: vec![step(0, 0.25), step(STEP_MS, 0.75)],
     };
-    // The agent counts from the receipt, right after this.
+    // The agent counts from its receipt of the plan, right after this.
     let mut sent = Instant::now();
     agent.exchange(running.to_vec(), |_| {
         sent = Instant::now();

@@ -1,25 +1,27 @@
-//! What one heartbeat costs in the core: a round, the first one after a change, a commit, a finish,
-//! and the memory of an application that waits. `make bench-core` prints a line for each.
+//! The cost of one heartbeat in the core: a round, the first round after a change, a commit, a finish, and
+//! the memory of an application that waits. `make bench-core` prints a line for each.
+//!
+//! Each case takes turns with a fixed computation (`reference.rs`). The ratio of their times is bounded
+//! (`bounds.rs`), since a busy machine moves the times and hardly the ratio. Exit code 1: a ratio is above its
+//! bound in each of three tries.
 //!
 //! `--only POLICY CASE PENDING ROUNDS` runs rounds and nothing else, to count instructions: the difference
-//! of two counts is that of the rounds between. With `changed` behind it there is a commit and a finish
-//! before each.
-//!
-//! Ends with exit code 1 where a figure is above its bound (`bounds.rs`). A case that misses it is measured
-//! anew, at most three times in all, and its best median counts: other work on the machine makes times
-//! longer and never shorter.
+//! of two counts is that of the rounds between. With `changed` after it, a commit and a finish precede each
+//! round.
 
 #![allow(missing_docs)]
 
 mod bounds;
 mod random;
+mod reference;
 mod scene;
 
 use std::hint::black_box;
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use bounds::{Report, Times};
+use bounds::{Bound, Report, Times};
+use reference::Reference;
 use scene::{Case, Scene, Size, Under, courses};
 
 const PENDING: [usize; 3] = [100, 1_000, 10_000];
@@ -41,8 +43,8 @@ fn main() -> ExitCode {
     ] {
         for under in [Under::ELASTANE, Under::MINFRAG] {
             for pending in PENDING {
-                let most_us = bounds::heartbeat_us(case, pending);
-                heartbeat(&mut report, case, under, Size::of(pending), most_us, "");
+                let bound = bounds::heartbeat(case, pending);
+                heartbeat(&mut report, case, under, Size::of(pending), bound, "");
             }
         }
     }
@@ -83,20 +85,21 @@ fn heartbeat(
     case: Case,
     under: Under,
     size: Size,
-    most_us: Option<f64>,
+    bound: Option<Bound>,
     more: &str,
 ) {
     let (policy, case_name, pending) = (under.name, case.name(), size.pending);
     let what = format!("heartbeat policy={policy} {case_name}{more} pending={pending}");
-    report.times(&what, most_us, || {
+    let reference = Reference::new(pending);
+    report.times(&what, bound, || {
         let mut scene = Scene::new(under, 3_000, size, &courses(case, size));
         let start = Instant::now();
         let named = scene.round();
         let first_ms = start.elapsed().as_secs_f64() * 1e3;
         let refused = scene.refused();
-        let times = measure(pending, || scene.round());
         let more = format!(" refused={refused} named={named} first_ms={first_ms:.1}");
-        Times::new(times, more)
+        let samples = (20_000_000 / pending.max(100)).clamp(2_000, 50_000);
+        Times::take(&reference, samples, more, || timed(|| scene.round()))
     });
 }
 
@@ -121,13 +124,13 @@ fn after_a_change(report: &mut Report, under: Under, pending: usize) {
         "first_round_after_a_change policy={} pending={pending}",
         under.name
     );
-    report.times(&what, bounds::round_us(pending), || {
+    let reference = Reference::new(pending);
+    report.times(&what, bounds::round(pending), || {
         let mut scene = Scene::new(under, 3_000, size, &courses(Case::HalfFits, size));
-        let rounds = (0..1_000).map(|_| {
+        Times::take(&reference, 1_000, String::new(), || {
             assert!(scene.commit() && scene.finish());
             timed(|| scene.round())
-        });
-        Times::new(rounds.collect(), String::new())
+        })
     });
 }
 
@@ -140,12 +143,13 @@ fn commit_and_finish(report: &mut Report, other_nodes: usize) {
         ..Size::of(1_000)
     };
     let nodes = other_nodes + 1;
+    let reference = Reference::new(100);
     for change in ["commit", "finish"] {
         let what = format!("{change} nodes={nodes} running={running}");
-        report.times(&what, Some(bounds::CHANGE_US), || {
+        report.times(&what, Some(bounds::CHANGE), || {
             let mut scene =
                 Scene::new(Under::ELASTANE, 3_000, size, &courses(Case::HalfFits, size));
-            let changes = (0..2_000).map(|_| {
+            Times::take(&reference, 2_000, String::new(), || {
                 scene.round();
                 let commit_us = timed(|| assert!(scene.commit()));
                 let finish_us = timed(|| assert!(scene.finish()));
@@ -154,8 +158,7 @@ fn commit_and_finish(report: &mut Report, other_nodes: usize) {
                 } else {
                     finish_us
                 }
-            });
-            Times::new(changes.collect(), String::new())
+            })
         });
     }
 }
@@ -204,17 +207,6 @@ fn rounds_only(arguments: &[String]) {
         }
         black_box(scene.round());
     }
-}
-
-/// As many rounds as are enough, or as go into two seconds.
-fn measure<T>(pending: usize, mut run: impl FnMut() -> T) -> Vec<f64> {
-    let rounds = (20_000_000 / pending.max(100)).clamp(2_000, 50_000);
-    let until = Instant::now() + Duration::from_secs(2);
-    let mut times = Vec::with_capacity(rounds);
-    while times.len() < rounds && (times.len() < 20 || Instant::now() < until) {
-        times.push(timed(&mut run));
-    }
-    times
 }
 
 fn timed<T>(run: impl FnOnce() -> T) -> f64 {

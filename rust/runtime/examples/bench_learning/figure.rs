@@ -5,30 +5,30 @@ use std::fmt;
 
 pub type Outcome<T> = Result<T, Box<dyn Error>>;
 
-/// What was measured, in the unit that its name ends with.
+/// A measured value, in the unit that its name ends with.
 pub struct Figure {
     pub name: &'static str,
     pub value: f64,
-    /// The bound.
-    pub most: f64,
+    /// The bound; none for a figure that is printed for information.
+    pub most: Option<f64>,
 }
 
 impl Figure {
     pub fn is_within(&self) -> bool {
-        self.value <= self.most
+        self.most.is_none_or(|most| self.value <= most)
     }
 }
 
 impl fmt::Display for Figure {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{}={:.1}", self.name, self.value)
+        write!(out, "{}={:.2}", self.name, self.value)
     }
 }
 
-/// What other programs do meanwhile makes these dearer, never cheaper.
+/// Other programs can only make these dearer, never cheaper.
 const MEASUREMENTS: u32 = 3;
 
-/// Measures again, some times at most, while a figure is above its bound.
+/// Measures again while a figure is above its bound, [`MEASUREMENTS`] times at most.
 pub fn at_best(measure: impl Fn() -> Outcome<Vec<Figure>>) -> Outcome<Vec<Figure>> {
     let mut figures = measure()?;
     for _ in 1..MEASUREMENTS {
