@@ -1,4 +1,4 @@
-"""`yarn rmadmin`, as an administrator types it."""
+"""`yarn rmadmin`, as an administrator runs it."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ MAIN_CLASS = "org.apache.hadoop.yarn.client.cli.RMAdminCLI"
 
 
 class Administration:
-    """With manual failover nobody but an administrator makes a ResourceManager active."""
+    """With manual failover, only an administrator makes a ResourceManager active."""
 
     def __init__(self, one: ResourceManager, work: Path, checkout: Checkout) -> None:
-        """`one` of the ResourceManagers: each knows of the others."""
+        """Commands are sent to `one` ResourceManager, which knows the others."""
         self._client_properties = one.client_properties()
         self._work = work
         self._checkout = checkout
 
     def activate(self, manager: ResourceManager, *options: str) -> None:
-        """With `--forceactive` it does not matter that another one does not answer."""
+        """`--forceactive` works although another ResourceManager does not answer."""
         self._transition("-transitionToActive", manager, "ACTIVE", options)
 
     def stand_by(self, manager: ResourceManager) -> None:

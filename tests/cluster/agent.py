@@ -17,7 +17,7 @@ START_SECONDS = 15.0
 
 
 class Agent:
-    """`elastane-agent run` with a configuration of its own."""
+    """`elastane-agent run` with its own configuration."""
 
     def __init__(
         self, name: str, settings: ClusterSettings, checkout: Checkout, socket: Path, group: str
@@ -31,7 +31,7 @@ class Agent:
         self.audit = settings.work / name / "audit.jsonl"
         self.memory: NodeMemory | None = None
         if settings.own_memory:
-            # What a container's environment names, and the NodeManager's command line doesn't.
+            # A path that containers' environments name and the NodeManager's command line does not.
             mark = str(settings.work / name / "local")
             file = settings.work / name / "meminfo"
             self.memory = NodeMemory(file, mark, settings.shape.memory_bytes)
@@ -50,7 +50,7 @@ class Agent:
         wait_until(listens, f"the socket of the agent {self.name}", START_SECONDS)
 
     def audited(self, container: str) -> list[dict[str, Any]]:
-        """Its audit file's entries about a container, oldest first."""
+        """The audit file's entries about a container, oldest first."""
         return [entry for entry in lines(self.audit) if entry["container"] == container]
 
     def _daemon(self) -> Daemon:

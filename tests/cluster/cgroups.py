@@ -1,6 +1,6 @@
-"""A share of the machine's CPU and disk for one node, by cgroup v1.
+"""Limits one node to a share of the machine's CPU and disk, with cgroup v1.
 
-The memory hierarchy is never touched.
+The memory hierarchy is not used.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ REMOVE_SECONDS = 10.0
 
 
 class CannotHold(Exception):
-    """This machine does not let us hold a node to a share; the message says why."""
+    """Nodes cannot be limited to shares on this machine; the message says why."""
 
 
 def hierarchies() -> dict[str, Path]:
-    """Where each controller that is needed is mounted."""
+    """The mount of each required controller."""
     found: dict[str, Path] = {}
     for line in Path("/proc/self/mountinfo").read_text().splitlines():
         before, _, after = line.partition(" - ")
@@ -36,7 +36,7 @@ def hierarchies() -> dict[str, Path]:
 
 
 def all_mounts() -> set[Path]:
-    """Every cgroup mount of either version, those that we don't use included: an agent that was
+    """Every cgroup mount of either version, also unused ones: an agent that was
     killed may have made groups in all of them."""
     lines = Path("/proc/self/mountinfo").read_text().splitlines()
     return {
@@ -47,7 +47,7 @@ def all_mounts() -> set[Path]:
 
 
 def check_can_hold() -> None:
-    """Raises CannotHold in one line when shares are out of reach here."""
+    """Raises CannotHold with one line if nodes cannot be limited to shares here."""
     if os.geteuid() != 0:
         raise CannotHold("nodes are not held to a share of the machine: that needs root")
     missing = sorted(set(CONTROLLERS) - set(hierarchies()))
@@ -60,7 +60,7 @@ def check_can_hold() -> None:
 
 @dataclass(frozen=True)
 class NodeShare:
-    """One node's group, made in each of the hierarchies."""
+    """One node's group in each hierarchy."""
 
     name: str
     """Relative to each hierarchy's mount, for instance elastane-demo-4711/node-0."""
@@ -69,14 +69,14 @@ class NodeShare:
     disk_read_bytes_per_s: int
 
     def create(self, disk: Path) -> None:
-        """Makes the groups and sets the limits; `disk` lies on the device that is throttled."""
+        """Makes the groups and sets the limits; `disk` is a folder on the throttled device."""
         for folder in self._folders():
             folder.mkdir(parents=True)
         cpu = self.folder("cpu")
         _write(cpu / "cpu.cfs_period_us", str(PERIOD_MICROSECONDS))
         _write(cpu / "cpu.cfs_quota_us", str(round(self.cpu_cores * PERIOD_MICROSECONDS)))
-        # Each process outside weighs as much as a whole group with the kernel's 1024, and the nodes
-        # are to have their share on a machine that does something else, too.
+        # With the kernel's default of 1024, one process outside would weigh as much as this group,
+        # and other work on the machine would take the nodes' share.
         _write(cpu.parent / "cpu.shares", str(WEIGHT))
         device = disk.stat().st_dev
         _write(
@@ -88,34 +88,34 @@ class NodeShare:
         return hierarchies()[controller] / self.name
 
     def hold(self, pid: int) -> None:
-        """Moves a process; what it starts from now on is held too."""
+        """Moves a process into the group; its future children are limited too."""
         for folder in self._folders():
             _write(folder / "cgroup.procs", str(pid))
 
     def cpu_used_seconds(self) -> float:
-        """CPU time of all that ever ran in the group."""
+        """The CPU time of all processes that ever ran in the group."""
         return int((self.folder("cpuacct") / "cpuacct.usage").read_text()) / 1e9
 
     def disk_read_bytes(self) -> int:
-        """Bytes that came from the device for all that ever ran in the group."""
+        """The bytes read from the device by all processes that ever ran in the group."""
         file = self.folder("blkio") / "blkio.throttle.io_service_bytes_recursive"
         return sum(
             int(line.split()[2]) for line in file.read_text().splitlines() if " Read " in line
         )
 
     def _folders(self) -> list[Path]:
-        # Two controllers can share one mount.
+        # Two controllers may share one mount.
         return sorted({self.folder(controller) for controller in CONTROLLERS})
 
 
 def remove_tree(name: str) -> None:
-    """Removes `name` and all below it in every hierarchy; what still runs in there is killed."""
+    """Removes `name` and all groups below it in every hierarchy; kills their processes."""
     for mount in all_mounts():
         _remove(mount / name)
 
 
 def groups_named(prefix: str) -> list[Path]:
-    """The groups directly under a mount whose name begins with `prefix`."""
+    """The groups directly under a mount whose names begin with `prefix`."""
     return [group for mount in all_mounts() for group in mount.glob(f"{prefix}*")]
 
 

@@ -1,4 +1,4 @@
-"""The whole cluster: start, stop, and nothing left behind."""
+"""The whole cluster: starts it, stops it, and leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ GROUP_PREFIX = "elastane-demo-"
 
 
 class Cluster:
-    """A context manager. Leaving it, and the end of this process, stop everything."""
+    """A context manager. Its end, or the end of this process, stops everything."""
 
     def __init__(self, settings: ClusterSettings, checkout: Checkout) -> None:
         self.settings = settings
@@ -67,7 +67,7 @@ class Cluster:
         for manager in self.resource_managers:
             manager.all = self.resource_managers
         self.resource_manager = self.resource_managers[0]
-        # A Unix socket's path has to be short, and the checkout's may not be.
+        # A Unix socket's path must be short; the checkout's path may be long.
         self._sockets = Path(tempfile.mkdtemp(prefix=f"{self._group}-"))
         for index in range(self.settings.nodes):
             self._add_node(index, self._sockets)
@@ -92,7 +92,7 @@ class Cluster:
         return Administration(self.resource_manager, self.settings.work, self._checkout)
 
     def fail_over(self, manager: ResourceManager, *options: str) -> None:
-        """Makes another ResourceManager the active one, once the former one is not."""
+        """Makes another ResourceManager active, once the former one no longer is."""
         self.administration.activate(manager, *options)
         self.resource_manager = manager
 
@@ -106,19 +106,19 @@ class Cluster:
         wait_until(all_running, f"{self.settings.nodes} nodes RUNNING", REGISTER_SECONDS)
 
     def check(self) -> None:
-        """Raises ProcessEnded when a daemon has died."""
+        """Raises ProcessEnded if a daemon has died."""
         daemons = [*self.resource_managers, *self.node_managers, *self.agents]
         for owner in daemons:
             owner.daemon.check()
 
     def stop(self) -> None:
-        """May be called again, and in any state; a second Ctrl-C does not stop the stopping."""
+        """May be called repeatedly and in any state; a second Ctrl-C does not interrupt it."""
         atexit.unregister(self.stop)
         with undisturbed():
             self._stop()
 
     def _stop(self) -> None:
-        # A NodeManager that is asked to stop waits for what the ResourceManager says of each
+        # A NodeManager that is asked to stop waits for the ResourceManager's word on each
         # application.
         for node_manager in self.node_managers:
             node_manager.daemon.kill()
@@ -140,7 +140,7 @@ class Cluster:
         self._drop_containers_files()
 
     def _prepare_work(self) -> None:
-        # What a run that was ended by SIGKILL could not stop.
+        # Left behind by a run that was ended with SIGKILL.
         kill_strays(str(self.settings.work))
         for group in groups_named(GROUP_PREFIX):
             owner = group.name.removeprefix(GROUP_PREFIX)
@@ -174,7 +174,7 @@ class Cluster:
         self.node_managers.append(NodeManager(index, self.settings, self._checkout, client, socket))
 
     def _drop_containers_files(self) -> None:
-        """Logs stay for whoever wants to know what happened; the rest is large and useless."""
+        """Keeps the logs and removes the rest, which is large and useless."""
         for name in ("tmp", "rm-state", "staging"):
             shutil.rmtree(self.settings.work / name, ignore_errors=True)
         for node_manager in self.node_managers:

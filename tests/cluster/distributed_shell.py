@@ -1,4 +1,4 @@
-"""Cheap containers of a fixed size: Hadoop's distributed shell, sleeping."""
+"""Cheap containers of a fixed size: Hadoop's distributed shell runs `sleep`."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from cluster.waiting import wait_until
 
 HEAP_MB = 128
 APPEAR_SECONDS = 60.0
-# The client kills its application when this is over, and a test must not depend on that.
+# The client kills its application after this time, on which no test may depend.
 CLIENT_TIMEOUT_MS = 1_800_000
 MAIN_CLASS = "org.apache.hadoop.yarn.applications.distributedshell.Client"
 
 
 @dataclass(frozen=True)
 class Sleepers:
-    """An application of containers that do nothing until a process ends."""
+    """An application whose containers sleep until a process ends."""
 
     name: str
     containers: int
@@ -35,12 +35,12 @@ class Sleepers:
 
 
 def sleeping(work: str) -> list[int]:
-    """The processes of sleepers of the cluster that writes to `work`."""
+    """The sleepers' processes of the cluster that writes to `work`."""
     return [pid for pid in strays(work) if command_name(pid) == "tail"]
 
 
 class DistributedShell:
-    """Submits applications, each from a JVM that is ended once YARN has it."""
+    """Submits applications, each from its own JVM, which ends once YARN has the application."""
 
     def __init__(self, resource_manager: ResourceManager, work: Path, checkout: Checkout) -> None:
         self._resource_manager = resource_manager
@@ -63,7 +63,7 @@ class DistributedShell:
 
     def _new(self, name: str, known: set[str], client: Daemon) -> str | None:
         for listed in self._resource_manager.applications():
-            # NEW: not yet stored; the client must not go before that.
+            # In state NEW the application is not stored yet; the client must wait.
             if listed["id"] not in known and listed["name"] == name:
                 return listed["id"] if listed["state"] in ("ACCEPTED", "RUNNING") else None
         client.check()
@@ -95,7 +95,7 @@ class DistributedShell:
             "-timeout",
             CLIENT_TIMEOUT_MS,
         )
-        # It uploads to the home directory of the default file system, which is the user's own here.
+        # The client uploads to the home directory in the default file system.
         options = [f"-Duser.home={folder}", f"-Dwork={self._work}"]
         return Daemon(
             f"distributed shell {sleepers.name}",

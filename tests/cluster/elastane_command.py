@@ -1,4 +1,4 @@
-"""The `elastane` command that was built."""
+"""The built `elastane` command."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from cluster.processes import ProcessEnded
 
 
 def run_elastane(checkout: Checkout, *arguments: object) -> str:
-    """Returns what it printed. Raises ProcessEnded with what it said when it failed."""
+    """Returns the output. Raises ProcessEnded with the output if the command fails."""
     command = [str(checkout.elastane), *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:

@@ -13,7 +13,7 @@ log4j.appender.out.layout=org.apache.log4j.PatternLayout
 log4j.appender.out.layout.ConversionPattern=%d{ISO8601} %p %c{1}: %m%n
 """
 
-# Hadoop answers /jmx with figures that are up to this old, in seconds.
+# The maximum age of figures at /jmx, in seconds.
 METRICS = """\
 *.period=1
 """

@@ -9,7 +9,7 @@ from cluster.paths import Checkout
 from cluster.processes import Daemon
 from cluster.settings import ClusterSettings
 
-# Guice 4.2 makes classes at run time; Hadoop's own start scripts open the package as well.
+# Guice 4.2 makes classes at run time. Hadoop's start scripts open the package too.
 DAEMON_OPTIONS = ("--add-opens=java.base/java.lang=ALL-UNNAMED",)
 
 
@@ -22,7 +22,7 @@ def hadoop_daemon(
     settings: ClusterSettings,
     checkout: Checkout,
 ) -> Daemon:
-    """Elastane's jar and library are there only where the settings have Elastane."""
+    """Elastane's jar and library are included only if the settings use Elastane."""
     options = [*DAEMON_OPTIONS, f"-Dwork={settings.work}"]
     class_path: list[object] = [configuration]
     if settings.elastane is not None:

@@ -1,4 +1,4 @@
-"""A file system of one NameNode and one DataNode."""
+"""HDFS with one NameNode and one DataNode."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ SERVER = "org.apache.hadoop.hdfs.server"
 
 
 class Hdfs:
-    """A context manager. Ports and data stay the same over a restart of the NameNode."""
+    """A context manager. A restart of the NameNode keeps ports and data."""
 
     def __init__(self, work: Path, checkout: Checkout) -> None:
-        """`work` must not be below a cluster's, which ends what is left over in its own."""
+        """`work` must not be below a cluster's folder, whose leftover processes are killed."""
         self._work = work
         self._checkout = checkout
         self._configuration = work / "conf"
@@ -67,7 +67,7 @@ class Hdfs:
             shutil.rmtree(self._work / name, ignore_errors=True)
 
     def wait_writable(self) -> None:
-        """Until the DataNode is known and safe mode is over."""
+        """Waits until the DataNode is registered and safe mode is over."""
 
         def writable() -> bool:
             self.name_node.check()
@@ -78,17 +78,17 @@ class Hdfs:
         wait_until(writable, f"{self.url} to be writable", START_SECONDS)
 
     def enter_safe_mode(self) -> None:
-        """Read-only, until the NameNode starts anew."""
+        """Read-only until the NameNode restarts."""
         self._run("org.apache.hadoop.hdfs.tools.DFSAdmin", "-safemode", "enter")
 
     def list(self, directory: str) -> dict[str, dict[str, Any]]:
-        """WebHDFS's record of each file of a directory, by its name; none where it is not there."""
+        """WebHDFS's record of each file of a directory; none if the directory is missing."""
         answer = get_json_or_none(self._web(directory, "LISTSTATUS"))
         listed = answer["FileStatuses"]["FileStatus"] if answer else []
         return {status["pathSuffix"]: status for status in listed}
 
     def read(self, file: str) -> bytes | None:
-        """None where it is not there, or is replaced meanwhile."""
+        """None if the file is missing or is being replaced."""
         try:
             return get_bytes(self._web(file, "OPEN"))
         except (OSError, HTTPException):
@@ -106,11 +106,11 @@ class Hdfs:
         return beans[0] if beans else {}
 
     def _prepare(self) -> None:
-        # What a run that was ended by SIGKILL could not stop.
+        # Left behind by a run that was ended with SIGKILL.
         kill_strays(str(self._work))
         shutil.rmtree(self._work, ignore_errors=True)
         self._configuration.mkdir(parents=True)
-        # Only a whole distribution has their web pages, and without a place for them none starts.
+        # The jars lack the daemons' web pages, and no daemon starts without a folder for them.
         for pages in ("hdfs", "datanode", "static"):
             (self._configuration / "webapps" / pages).mkdir(parents=True)
         write_site(
@@ -124,9 +124,9 @@ class Hdfs:
                 "dfs.replication": 1,
                 "dfs.namenode.name.dir": f"file://{self._work}/name",
                 "dfs.namenode.http-address": f"{LOOPBACK}:{self._web_port}",
-                # Without it a NameNode that started anew is read-only for 30 s more.
+                # Otherwise a restarted NameNode stays read-only for 30 s longer.
                 "dfs.namenode.safemode.extension": 0,
-                # WebHDFS sends readers there.
+                # WebHDFS redirects readers there.
                 "dfs.datanode.hostname": LOOPBACK,
                 "dfs.datanode.data.dir": f"file://{self._work}/data",
                 "dfs.datanode.address": f"{LOOPBACK}:{transfer}",

@@ -12,19 +12,19 @@ from cluster.prerequisites import java_home
 from cluster.processes import ProcessEnded
 
 COMMAND_SECONDS = 60.0
-# For what does little: it is not worth compiling well.
+# For short-lived programs, which do not repay optimized compilation.
 QUICK_START = ("-XX:TieredStopAtLevel=1",)
 
 
 def java_program(name: str = "java") -> Path:
     home = java_home()
     if home is None:
-        raise MissingArtifact("Java is missing: run tests/bootstrap.py, it says what to install")
+        raise MissingArtifact("Java is missing: `make check` names the package to install")
     return home / "bin" / name
 
 
 def java_environment(configuration: Path) -> dict[str, str]:
-    """This process's environment with Hadoop's configuration directory in it."""
+    """This process's environment plus Hadoop's configuration directory."""
     inherited = {key: value for key, value in os.environ.items() if not key.startswith("HADOOP_")}
     return {
         **inherited,
@@ -54,7 +54,7 @@ def java_command(
 
 
 def run_java(command: Sequence[str], configuration: Path) -> None:
-    """Runs a Hadoop command to its end. Raises ProcessEnded with what it said when it failed."""
+    """Runs a Hadoop command to its end. Raises ProcessEnded with its output if it fails."""
     done = subprocess.run(
         command,
         env=java_environment(configuration),

@@ -1,4 +1,4 @@
-"""Records of what was decided: one JSON object a line, written by the core and by the agents."""
+"""Decision records of the core and the agents: one JSON object per line."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 def lines(file: Path) -> Iterator[dict[str, Any]]:
-    """The records so far, oldest first; a line that is being written is left out."""
+    """The records so far, oldest first, without an unfinished last line."""
     if not file.is_file():
         return
     with file.open() as written:

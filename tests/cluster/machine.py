@@ -1,4 +1,4 @@
-"""How busy the whole machine is."""
+"""The load of the whole machine."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from pathlib import Path
 
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
-# Of /proc/stat's first line: user, nice, system, interrupts and what a hypervisor took; idle and
-# waiting for disks left out. Guests are within user.
+# In /proc/stat's first line: user (with guests), nice, system, interrupts and steal, without idle
+# and iowait.
 BUSY_COLUMNS = (1, 2, 3, 6, 7, 8)
 
 
 def busy_core_seconds() -> float:
-    """CPU time that was spent since boot, by anybody."""
+    """The CPU time of all processes since boot."""
     with Path("/proc/stat").open() as lines:
         columns = next(lines).split()
     return sum(int(columns[index]) for index in BUSY_COLUMNS) / TICKS_PER_SECOND

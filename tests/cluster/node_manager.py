@@ -16,7 +16,7 @@ MAIN_CLASS = "org.apache.hadoop.yarn.server.nodemanager.NodeManager"
 
 
 class NodeManager:
-    """Its ports, and with them its node id, stay the same over a restart."""
+    """A restart keeps the ports and therefore the node id."""
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class NodeManager:
 
     @property
     def node_id(self) -> str:
-        """As the ResourceManager names it: loopback has the name of the machine's hosts file."""
+        """The node id in the ResourceManager; loopback is named by the machine's hosts file."""
         return f"localhost:{self._port}"
 
     @property
@@ -51,7 +51,7 @@ class NodeManager:
         return self._folder / "container-logs"
 
     def first_process(self, container: str) -> int:
-        """The pid of a container that runs, as the NodeManager has it."""
+        """The pid of a running container, from the NodeManager's pid file."""
         (file,) = self._folder.glob(f"local/nmPrivate/*/{container}/{container}.pid")
         return int(file.read_text())
 

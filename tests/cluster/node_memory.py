@@ -1,8 +1,8 @@
-"""A node's memory as if its containers were alone on a machine of the node's size.
+"""Simulates the memory of a machine of a node's size on which only the node's containers run.
 
-All nodes share the memory of this machine, with whatever else runs here: its own figures say
-nothing of a node. The node's agent reads a /proc/meminfo in which what the node's containers hold
-is taken, and the rest is available.
+All nodes share this machine's memory with other programs, so the machine's figures do not describe
+a node. The node's agent reads another /proc/meminfo: the memory of the node's containers is used,
+and the rest is available.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ JOIN_SECONDS = 10.0
 
 
 def anonymous_bytes(pids: Iterable[int]) -> int:
-    """What no file stands behind, of all these processes; one that is gone holds nothing."""
+    """The anonymous memory of these processes; an ended process counts as 0."""
     total = 0
     for pid in pids:
         try:
@@ -31,10 +31,10 @@ def anonymous_bytes(pids: Iterable[int]) -> int:
 
 
 class NodeMemory:
-    """Keeps a file like /proc/meminfo up to date between start and stop."""
+    """Updates a file like /proc/meminfo between start and stop."""
 
     def __init__(self, file: Path, mark: str, total_bytes: int) -> None:
-        """`mark` is named in the environment of every process of the node's containers."""
+        """The environment of every process of the node's containers names `mark`."""
         self.file = file
         self._mark = mark
         self._total_bytes = total_bytes
@@ -56,7 +56,7 @@ class NodeMemory:
         return max(0, self._total_bytes - anonymous_bytes(strays(self._mark)))
 
     def command(self, command: list[str | Path]) -> list[str | Path]:
-        """The same command in a mount namespace of its own, where the file is /proc/meminfo."""
+        """The command in its own mount namespace, in which the file is /proc/meminfo."""
         script = 'mount --bind "$0" /proc/meminfo && exec "$@"'
         return ["unshare", "--mount", "sh", "-c", script, self.file, *command]
 
@@ -74,8 +74,8 @@ class NodeMemory:
             "Cached": 0,
             "AnonPages": self._total_bytes - available,
         }
-        # Of the same length each time and written in place: the file is mounted elsewhere, and who
-        # reads it must not find half of it.
+        # Written in place, since the file is a mount's source, and always of the same length, so
+        # that no reader finds half of it.
         lines = (f"{key + ':':<16}{value >> 10:>12} kB\n" for key, value in figures.items())
         with self.file.open("r+b", buffering=0) as output:
             output.write("".join(lines).encode())

@@ -1,4 +1,4 @@
-"""Where things lie in the checkout. Everything built or written is under target/."""
+"""Paths in the checkout. All built and written files are under target/."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ DEFAULT_HADOOP_VERSION = os.environ.get("HADOOP_VERSION", "3.4.3")
 
 
 class MissingArtifact(Exception):
-    """Something that `make build` or bootstrap.py makes is not there."""
+    """A file that `make build` or `make fetch` makes is missing."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Checkout:
 
     @cached_property
     def spark_home(self) -> Path:
-        """PySpark's package directory: it holds Spark's jars, its scripts and its examples."""
+        """PySpark's package directory, with Spark's jars, scripts and examples."""
         return self._one(self.environment, "lib/python3.*/site-packages/pyspark", "bootstrap.py")
 
     @property

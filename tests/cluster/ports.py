@@ -16,15 +16,14 @@ _given: set[int] = set()
 
 
 class NoFreePort(Exception):
-    """No port below the kernel's own range could be had."""
+    """No port below the kernel's ephemeral range is free."""
 
 
 def free_ports(count: int) -> list[int]:
-    """Ports that are free, and that nothing but a server with a fixed port will take.
+    """Free ports that only a server with a fixed port can take.
 
-    A port that the kernel gives out by itself may be the near end of somebody's connection by the
-    time a server binds it, so these lie below the range that it gives out from. None is given
-    twice.
+    They lie below the kernel's ephemeral range: an ephemeral port could become the local end of
+    another connection before the server binds it. None is returned twice.
     """
     highest = int(EPHEMERAL_RANGE.read_text().split()[0]) - 1
     if highest < LOWEST:

@@ -1,4 +1,4 @@
-"""Processes that this one starts, and those that they leave behind."""
+"""Starts processes, and finds the processes that they leave behind."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ STOP_SECONDS = 15.0
 
 
 class ProcessEnded(Exception):
-    """A process that should run has ended."""
+    """A process ended unexpectedly."""
 
 
 class Daemon:
-    """One process in a session of its own, with its output in a file."""
+    """One process in its own session, with its output in a file."""
 
     def __init__(
         self, name: str, command: Sequence[str | Path], environment: Mapping[str, str], log: Path
@@ -54,7 +54,7 @@ class Daemon:
         return None if self._process is None else self._process.poll()
 
     def check(self) -> None:
-        """Raises ProcessEnded with the end of the log when the process is gone."""
+        """Raises ProcessEnded with the end of the log if the process has ended."""
         if not self.running():
             raise ProcessEnded(
                 f"{self.name} ended with {self.exit_code()}; {self.log}:\n{self.tail()}"
@@ -77,7 +77,7 @@ class Daemon:
             self._process.terminate()
 
     def stop(self, seconds: float = STOP_SECONDS) -> None:
-        """SIGTERM, and SIGKILL when that did not help in time."""
+        """Sends SIGTERM, and SIGKILL if the process does not end in time."""
         self.ask_to_stop()
         if self._process is None:
             return
@@ -88,10 +88,10 @@ class Daemon:
 
 
 def strays(mark: str) -> list[int]:
-    """The processes whose command line or environment names `mark`, this one left out.
+    """The processes whose command line or environment names `mark`, without this one.
 
-    Containers lead sessions of their own, so nothing but their environment ties them to the cluster
-    whose NodeManager is gone; everything that YARN starts there names the cluster's work directory.
+    A container has its own session, so after its NodeManager has ended only its environment ties it
+    to the cluster: everything that YARN starts names the cluster's work directory.
     """
     wanted = os.fsencode(mark)
     found = []
@@ -103,14 +103,14 @@ def strays(mark: str) -> list[int]:
                 wanted in (entry / part).read_bytes() for part in ("cmdline", "environ")
             )
         except OSError:
-            continue  # gone, or somebody else's
+            continue  # ended, or owned by another user
         if names_mark:
             found.append(int(entry.name))
     return found
 
 
 def command_name(pid: int) -> str:
-    """The kernel's short name of a process; empty when it is gone."""
+    """The kernel's short name of a process; empty if the process has ended."""
     try:
         return Path(f"/proc/{pid}/comm").read_text().strip()
     except OSError:
@@ -118,25 +118,25 @@ def command_name(pid: int) -> str:
 
 
 def thread_names(pid: int, prefix: str) -> list[str]:
-    """Of a process's threads that are called so, the first 15 characters of each name, sorted."""
+    """The names of a process's matching threads, sorted; the kernel keeps 15 characters of each."""
     names = []
     for task in Path(f"/proc/{pid}/task").iterdir():
-        with contextlib.suppress(OSError):  # it has ended
+        with contextlib.suppress(OSError):  # the thread has ended
             names.append((task / "comm").read_text().strip())
     return sorted(name for name in names if name.startswith(prefix))
 
 
 def open_files(pid: int, file: Path) -> int:
-    """How many descriptors a process holds on a file and on those whose names begin like it."""
+    """The number of a process's open descriptors of files whose paths begin with a prefix."""
     held = 0
     for link in Path(f"/proc/{pid}/fd").iterdir():
-        with contextlib.suppress(OSError):  # it was closed
+        with contextlib.suppress(OSError):  # closed meanwhile
             held += str(link.readlink()).startswith(str(file))
     return held
 
 
 def start_ticks(pid: int) -> int | None:
-    """When a process began, in clock ticks since boot; None when it is gone."""
+    """A process's start in clock ticks since boot; None if the process has ended."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
@@ -153,10 +153,7 @@ def kill_all(pids: Iterable[int]) -> None:
 
 
 def kill_strays(mark: str, seconds: float = STOP_SECONDS) -> int:
-    """Kills strays until none is left, since one that is dying may have forked.
-
-    Returns how many there were.
-    """
+    """Kills strays until none is left: a dying process may have forked. Returns their number."""
     deadline = time.monotonic() + seconds
     killed: set[int] = set()
     while (

@@ -23,12 +23,12 @@ SCHEDULERS = "org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity"
 
 
 class ResourceManager:
-    """Its ports stay the same over a restart."""
+    """A restart keeps the ports."""
 
     def __init__(
         self, settings: ClusterSettings, checkout: Checkout, identifier: str | None = None
     ) -> None:
-        """With high availability it has an identifier, and files of its own by that name."""
+        """With high availability, its identifier names its files."""
         self.identifier = identifier
         self.all = [self]
         self._settings = settings
@@ -51,7 +51,7 @@ class ResourceManager:
         return self._own(self._elastane.journal)
 
     def client_properties(self) -> dict[str, object]:
-        """What NodeManagers and clients have to know of it, and of others in its place."""
+        """The keys by which NodeManagers and clients find this ResourceManager and its peers."""
         if self.identifier is None:
             addresses = self._addresses()
         else:
@@ -63,11 +63,11 @@ class ResourceManager:
                 "yarn.resourcemanager.ha.enabled": True,
                 "yarn.resourcemanager.ha.rm-ids": ",".join(str(one.identifier) for one in self.all),
                 "yarn.resourcemanager.cluster-id": "cluster1",
-                # An administrator decides who is active; by itself it takes ZooKeeper.
+                # Manual failover; automatic failover needs ZooKeeper.
                 "yarn.resourcemanager.ha.automatic-failover.enabled": False,
             }
         return addresses | {
-            # The default of 30 s makes every reconnection slow.
+            # The default of 30 s delays every reconnection.
             "yarn.resourcemanager.connect.retry-interval.ms": 500,
             "yarn.application.classpath": f"$HADOOP_CONF_DIR,{self._checkout.hadoop_jars}/*",
         }
@@ -103,7 +103,7 @@ class ResourceManager:
         wait_until(answers, "the ResourceManager's web service", START_SECONDS)
 
     def nodes(self) -> list[dict[str, Any]]:
-        """RM REST's nodes; `usedMemoryMB` + `availMemoryMB` is what is bookable."""
+        """RM REST's nodes; bookable memory is `usedMemoryMB` + `availMemoryMB`."""
         listed = self._ask("/ws/v1/cluster/nodes")["nodes"]
         return listed["node"] if listed else []
 
@@ -116,7 +116,7 @@ class ResourceManager:
         )
 
     def bookable_memory_mb(self) -> dict[str, int]:
-        """What may be booked on each node, free or not."""
+        """The bookable memory of each node."""
         return {node["id"]: node["usedMemoryMB"] + node["availMemoryMB"] for node in self.nodes()}
 
     def applications(self) -> list[dict[str, Any]]:
@@ -131,27 +131,27 @@ class ResourceManager:
         put_json(url, {"state": "KILLED"})
 
     def counters(self) -> dict[str, Any]:
-        """Elastane's metrics, the beans laid on top of each other."""
+        """Elastane's metrics, merged from its beans."""
         merged: dict[str, Any] = {}
         for bean in self._beans("Elastane*"):
             merged.update(bean)
         return merged
 
     def placed_by_core(self) -> int:
-        """How many containers the core's order has led to since the start: not those that it only
-        let through in the commit, which the journal calls `by_core` too."""
+        """The number of containers placed by the core's order since the start. Excludes
+        containers that the core only accepted at the commit, which the journal marks `by_core`."""
         return self.counters()["placed_by_core"]
 
     def containers_allocated(self) -> int:
-        """How many containers were ever allocated since the start."""
+        """The number of containers allocated since the start."""
         return self._beans("QueueMetrics,q0=root")[0]["AggregateContainersAllocated"]
 
     def status(self) -> dict[str, Any]:
-        """What the core says of itself; empty while it is out of service."""
+        """The core's status; empty while the core is out of service."""
         return json.loads(self._beans("ElastaneStatus")[0]["Status"])
 
     def high_availability_state(self) -> str | None:
-        """ACTIVE or STANDBY; None while it does not answer."""
+        """ACTIVE or STANDBY; None while the ResourceManager does not answer."""
         answer = get_json_or_none(f"{self.url}/ws/v1/cluster/info")
         return answer and answer["clusterInfo"]["haState"]
 
@@ -191,17 +191,17 @@ class ResourceManager:
             "yarn.resourcemanager.scheduler.class": f"{SCHEDULERS}.CapacityScheduler",
             "yarn.scheduler.include-port-in-node-name": True,
             "yarn.scheduler.minimum-allocation-mb": 256,
-            # The raised size of a node must not become what one container may ask for.
+            # A node's raised size must not raise the maximum size of a container.
             "yarn.scheduler.maximum-allocation-mb": settings.shape.memory_mb,
             "yarn.scheduler.maximum-allocation-vcores": settings.shape.vcores,
             "yarn.acl.enable": False,
-            # By default all ResourceManagers of a machine write the same file.
+            # The default is one file for all ResourceManagers of a machine.
             "yarn.node-attribute.fs-store.root-dir": (
                 f"file://{settings.work}/{self._folder_name}/node-attribute"
             ),
         }
         if self.identifier is not None:
-            # On one machine it cannot be told from the addresses.
+            # On one machine, the addresses do not identify the ResourceManager.
             properties["yarn.resourcemanager.ha.id"] = self.identifier
         if settings.recovery:
             properties |= {

@@ -11,19 +11,19 @@ from cluster.waiting import wait_until
 
 TIMEOUT_SECONDS = 10.0
 
-# A proxy of the machine must not come between us and loopback.
+# Bypasses a configured proxy, since all servers are on loopback.
 _opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
 def get_json(url: str, timeout_seconds: float = TIMEOUT_SECONDS) -> Any:
-    """Fetches and parses; raises OSError when the server does not answer."""
+    """Fetches and parses JSON; raises OSError if the server does not answer."""
     request = urllib.request.Request(url, headers={"Accept": "application/json"})
     with _opener.open(request, timeout=timeout_seconds) as response:
         return json.load(response)
 
 
 def get_bytes(url: str, timeout_seconds: float = TIMEOUT_SECONDS) -> bytes:
-    """Fetches a file; raises OSError when the server does not answer."""
+    """Fetches a file; raises OSError if the server does not answer."""
     with _opener.open(url, timeout=timeout_seconds) as response:
         return response.read()
 
@@ -37,9 +37,9 @@ def get_json_or_none(url: str) -> Any | None:
 
 
 def get_json_patiently(url: str, seconds: float) -> Any:
-    """Asks again until the server answers: one that is busy lets a request time out or fail.
+    """Retries until the server answers: a busy server lets requests time out or fail.
 
-    Raises DeadlineMissed when it does not answer for `seconds`.
+    Raises DeadlineMissed if the server does not answer within `seconds`.
     """
     return wait_until(lambda: get_json_or_none(url), f"an answer from {url}", seconds)
 

@@ -1,4 +1,4 @@
-"""What a cluster is made of."""
+"""A cluster's settings."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MEBIBYTE = 1024 * 1024
 
 @dataclass(frozen=True)
 class NodeShape:
-    """The physical size of a node. `cpu_cores` and the disk are its share of the machine."""
+    """A node's physical size. `cpu_cores` and the disk are shares of the machine."""
 
     memory_mb: int
     vcores: int
@@ -37,7 +37,7 @@ class ElastaneSettings:
 
 @dataclass(frozen=True)
 class ClusterSettings:
-    """Like nodes, an agent for each where Elastane is there, and one ResourceManager or several."""
+    """Equal nodes, an agent for each if Elastane is used, and one or more ResourceManagers."""
 
     work: Path
     """Everything that the cluster writes; its name marks the cluster's processes."""

@@ -1,4 +1,4 @@
-"""Signals that end this process, while it must not be ended."""
+"""Handles signals that end this process, and defers them during a clean-up."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def interrupt_on_termination() -> None:
-    """Every signal that ends this process unwinds it, so that everything is stopped.
+    """Makes every ending signal unwind this process, so that everything is stopped.
 
-    SIGINT, too: a shell that starts a job in the background has it ignored.
+    Includes SIGINT, which shells ignore for background jobs.
     """
 
     def interrupt(number: int, frame: FrameType | None) -> None:
@@ -26,9 +26,9 @@ def interrupt_on_termination() -> None:
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """Puts off the signals that would end this process; the end comes when the block is done.
+    """Defers ending signals until the block is done.
 
-    Only the main thread may set handlers; in another one nothing is put off.
+    Only the main thread may set handlers; in another thread nothing is deferred.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -19,17 +19,17 @@ HEAP_MB = 384
 END_STATES = ("FINISHED", "FAILED", "KILLED")
 APPEAR_SECONDS = 30.0
 
-# Small JVMs that start quickly; the same for every application and every round.
+# Small JVMs that start quickly, equal for all applications and rounds.
 JVM_OPTIONS = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xshare:auto"
 
 
 class SubmissionFailed(Exception):
-    """spark-submit did not get the application to YARN."""
+    """spark-submit failed before YARN had the application."""
 
 
 @dataclass(frozen=True)
 class SparkApplication:
-    """An unmodified PySpark script and what it asks for."""
+    """An unmodified PySpark script and its requests."""
 
     name: str
     script: Path
@@ -43,7 +43,7 @@ class SparkApplication:
 
 
 class Submitter:
-    """One warm JVM that runs spark-submit for one application after the other."""
+    """A warm JVM that runs spark-submit for one application after another."""
 
     def __init__(self, resource_manager: ResourceManager, work: Path, checkout: Checkout) -> None:
         self.resource_manager = resource_manager
@@ -67,7 +67,7 @@ class Submitter:
             env={
                 **java_environment(configuration),
                 "SPARK_HOME": str(self._checkout.spark_home),
-                # Every machine has PySpark at the same place: nothing to upload.
+                # All nodes share this machine's PySpark, so nothing is uploaded.
                 "PYSPARK_ARCHIVES_PATH": ",".join(f"local:{library}" for library in libraries),
             },
             stdin=subprocess.PIPE,
@@ -142,7 +142,7 @@ class Submitter:
 def wait_ended(
     resource_manager: ResourceManager, application: str, seconds: float
 ) -> dict[str, Any]:
-    """Waits for an application's end and returns RM REST's record of it."""
+    """Waits for an application's end and returns its record from RM REST."""
 
     def ended() -> dict[str, Any] | None:
         record = resource_manager.application(application)

@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 class DeadlineMissed(Exception):
-    """What was waited for did not come in time."""
+    """A condition did not hold in time."""
 
 
 def wait_until(
@@ -19,7 +19,7 @@ def wait_until(
     seconds: float,
     every_seconds: float = 0.2,
 ) -> T:
-    """Asks until the answer is truthy and returns it.
+    """Calls a function until its answer is truthy, and returns the answer.
 
     Raises DeadlineMissed with `what` and the last answer after `seconds`.
     """

@@ -30,7 +30,7 @@ from demo.workloads import Arrival, arrivals
 SCALE_FACTOR = 1.0
 INTERRUPTED = 130
 
-# What can go wrong without a mistake in here; each says in its text what and where.
+# Expected failures, whose messages say what failed and where.
 PROBLEMS = (
     CannotHold,
     DeadlineMissed,

@@ -1,4 +1,4 @@
-"""Work that goes on beside a round."""
+"""Background work during a round."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from types import TracebackType
 
 
 class Background:
-    """A context manager: a thread that works until the block is left."""
+    """A context manager whose thread works until the block ends."""
 
     def __init__(self, name: str) -> None:
         self._stop = threading.Event()
@@ -27,5 +27,5 @@ class Background:
         self._thread.join()
 
     def _run(self) -> None:
-        """Ends when `_stop` is set."""
+        """Returns when `_stop` is set."""
         raise NotImplementedError

@@ -1,4 +1,4 @@
-"""The input of the demo's applications, and keeping it out of the page cache."""
+"""Makes the input of the demo's applications, and keeps it out of the page cache."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DROP_EVERY_SECONDS = 1.0
 
 
 class Inputs:
-    """Files under one folder, made once and kept for the next demo."""
+    """Files in one folder, made once and kept for the next demo."""
 
     def __init__(self, folder: Path, scale_factor: float) -> None:
         self.folder = folder / f"scale-{scale_factor:g}"
@@ -52,8 +52,8 @@ class Inputs:
     def _make_tables(self, checkout: Checkout) -> None:
         generator = str(checkout.environment / "bin" / "tpchgen-cli")
         scale = ["--scale-factor", f"{self.scale_factor:g}", "--quiet"]
-        # Uncompressed: the native decompressor that is picked does not load everywhere, and a scan
-        # that decompresses is no test of the disk.
+        # Uncompressed: the native decompressor does not load everywhere, and decompression would
+        # hide the disk's cost.
         parquet = ["parquet", "--compression", "UNCOMPRESSED", "--parts", "8"]
         tables = ["--tables", "lineitem,orders", "--output-dir", str(self.tables)]
         subprocess.run([generator, *parquet, *scale, *tables], check=True)
@@ -63,7 +63,7 @@ class Inputs:
         (scratch / "lineitem").rename(self.lines)
 
     def _make_words(self) -> None:
-        """The comments of TPC-H's orders, as a text to count words in."""
+        """The comments of TPC-H's orders, as input of the word count."""
         scratch = self.folder / "text"
         with self.words.open("w") as words:
             for part in sorted((scratch / "orders").iterdir()):
@@ -94,14 +94,14 @@ class Inputs:
 
 
 class ColdInputs(Background):
-    """Drops the inputs from the page cache once a second, so that every read is the disk's."""
+    """Drops the inputs from the page cache once a second, so that every read goes to the disk."""
 
     def __init__(self, files: list[Path]) -> None:
         super().__init__("cold inputs")
         self._files = files
 
     def __enter__(self) -> ColdInputs:
-        # Pages that were not written yet cannot be dropped.
+        # Dirty pages cannot be dropped.
         os.sync()
         super().__enter__()
         return self

@@ -1,4 +1,4 @@
-"""What the rounds learned, put together for the last one."""
+"""Merges the runs that the rounds learned, for the last round."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ from demo.rounds import LEARNED, OBSERVED
 
 
 def merge_learned(checkout: Checkout, folder: Path) -> None:
-    """Adds the runs of the round `learning` to those that were observed before it."""
+    """Adds the runs of the round `learning` to those observed before."""
     run_elastane(checkout, "depository", "merge", folder / OBSERVED, folder / LEARNED)

@@ -1,4 +1,4 @@
-"""Watches the cluster from outside, so that what is reported does not rest on Elastane's word."""
+"""Measures the cluster from outside, so that the report does not rest on Elastane's own figures."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 class Watch(Background):
     """Once a second: each node's bookings by RM REST and its use by the demo's own cgroup.
 
-    Where nodes are not held there is no such group and use reads as 0.
+    Nodes that are not limited have no such group, and their use reads as 0.
     """
 
     def __init__(self, cluster: Cluster) -> None:
@@ -49,7 +49,7 @@ class Watch(Background):
             try:
                 self._look()
             except DeadlineMissed:
-                # Who asks for the applications meets the same, and ends the round.
+                # The poll for applications meets the same failure, and ends the round.
                 self.missed += 1
 
     def _look(self) -> None:
@@ -77,7 +77,7 @@ class Watch(Background):
             )
 
     def _rates(self, node_id: str, share: NodeShare) -> tuple[float, float]:
-        """Cores and bytes read a second since the last look."""
+        """Cores used, and bytes read per second, since the last call."""
         now = (time.monotonic(), share.cpu_used_seconds(), share.disk_read_bytes())
         before = self._last.get(node_id)
         self._last[node_id] = now
@@ -88,9 +88,9 @@ class Watch(Background):
 
 
 def resident_bytes(group: Path, node_manager: int) -> int:
-    """Resident memory of all containers: the processes in and below the group but the NodeManager.
+    """The containers' resident memory: all processes in and below the group except the NodeManager.
 
-    Pages that Python workers share with the process that forked them are counted for each.
+    Pages that forked Python workers share are counted for each worker.
     """
     total = 0
     for folder, _, _ in os.walk(group):

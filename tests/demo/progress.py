@@ -1,4 +1,4 @@
-"""One line that says what goes on, while it goes on."""
+"""Shows the current work in one line."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ LINE_EVERY_SECONDS = 15.0
 
 
 class ProgressLine:
-    """Rewrites one line on a terminal; elsewhere prints one every quarter of a minute."""
+    """Rewrites one line on a terminal; prints a line every 15 s elsewhere."""
 
     def __init__(self) -> None:
         self._terminal = sys.stdout.isatty()
@@ -23,7 +23,7 @@ class ProgressLine:
         if self._terminal:
             print(f"\r\x1b[K{line}", end="", flush=True)
             return
-        # What begins something new is never held back.
+        # The first line of a new step is printed at once.
         now, topic = time.monotonic(), text.partition(" s, ")[0].rstrip("0123456789 ")
         if topic != self._topic or now - self._printed >= LINE_EVERY_SECONDS:
             print(line, flush=True)

@@ -1,4 +1,4 @@
-"""target/demo/report.html: one file, nothing to load from elsewhere."""
+"""Writes target/demo/report.html: one file that loads nothing else."""
 
 from __future__ import annotations
 

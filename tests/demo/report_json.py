@@ -15,7 +15,7 @@ from demo.workloads import Arrival
 
 @dataclass(frozen=True)
 class About:
-    """What the report says besides the rounds."""
+    """The report's part beside the rounds."""
 
     command: str
     versions: dict[str, str]

@@ -1,4 +1,4 @@
-"""The figures of a round, from what was seen."""
+"""A round's figures, from its observations."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class MostContainers:
 
 @dataclass(frozen=True)
 class RoundFigures:
-    """What the table and the JSON show of a round."""
+    """A round's figures in the table and the JSON."""
 
     name: str
     scheduler: str
@@ -82,7 +82,7 @@ def failed(application: dict[str, Any]) -> bool:
 
 
 def _max_booked(outcome: RoundOutcome) -> OfCpuAndMemory:
-    """By RM REST once a second, and by the journal at each placement."""
+    """From RM REST once a second, and from the journal at each placement."""
     points = [point for node in outcome.nodes for point in node.points]
     placed = [entry for entry in outcome.journal if entry["kind"] == "placed"]
     vcores = [point.booked_vcores for point in points]
@@ -93,8 +93,8 @@ def _max_booked(outcome: RoundOutcome) -> OfCpuAndMemory:
 
 
 def _used_over_booked(outcome: RoundOutcome) -> OfCpuAndMemory:
-    """Measured use over requests, both integrated over the round; a vcore is its part of the node's
-    physical cores."""
+    """Measured use over requests, both integrated over the round. A vcore counts as its part of the
+    node's physical cores."""
     core_s = memory_byte_s = 0.0
     for node in outcome.nodes:
         times = [point.time_s for point in node.points]
@@ -116,14 +116,14 @@ def _used(outcome: RoundOutcome) -> tuple[float | None, float | None]:
     core_s = memory_byte_s = 0.0
     for node in outcome.nodes:
         times = [point.time_s for point in node.points]
-        # A rate is the one since the point before.
+        # A rate holds since the previous point.
         core_s += integral(times, [point.used_cpu_cores for point in node.points[1:]])
         memory_byte_s += integral(times, [float(p.used_memory_bytes) for p in node.points])
     return core_s, memory_byte_s
 
 
 def _reported(outcome: RoundOutcome, resource: str) -> float | None:
-    """By the agents' reports in the journal, for nodes that are not held."""
+    """From the agents' reports in the journal, for nodes that are not limited."""
     if not any(node.plan for node in outcome.nodes):
         return None
     return sum(

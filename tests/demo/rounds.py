@@ -1,4 +1,4 @@
-"""The four rounds of the demo and what tells them apart."""
+"""The four rounds of the demo and their differences."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from cluster.settings import ClusterSettings, ElastaneSettings, NodeShape
 
 NODES = 3
 
-# Three containers of a Spark application fit each node by their requests; memory is what binds, as
-# on most real clusters, and it is far more than the applications use.
+# By request, three containers of a Spark application fit each node. Memory binds, as on most real
+# clusters, and the requests are far above the applications' use.
 SHAPE = NodeShape(memory_mb=4608, vcores=4, cpu_cores=0.6, disk_bytes_per_s=25_000_000)
 
 RATIO = 2.0

@@ -1,4 +1,4 @@
-"""Runs one round on a cluster of its own."""
+"""Runs one round on its own cluster."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Progress = Callable[[str], None]
 
 @dataclass
 class RoundOutcome:
-    """Everything that was seen in one round."""
+    """The observations of one round."""
 
     round: Round
     started_ms: int
@@ -61,7 +61,7 @@ def run_round(
     arrivals: list[Arrival],
     progress: Progress,
 ) -> RoundOutcome:
-    """Starts the cluster, submits everything at its time and waits for the last end."""
+    """Starts the cluster, submits each application at its time, and waits for the last end."""
     settings = one.settings(folder)
     journal = folder / f"{one.name}.jsonl"
     journal.unlink(missing_ok=True)
@@ -105,7 +105,7 @@ def _submit_all(
     name: str,
     progress: Progress,
 ) -> list[str]:
-    """Returns YARN's ids. What has not ended in time is killed and counts as failed."""
+    """Returns YARN's ids. Applications that do not end in time are killed and count as failed."""
     waiting = list(arrivals)
     submitted: list[str] = []
     states: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""What was seen of a node over time."""
+"""Observations of a node over time."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class NodePoint:
 
 @dataclass
 class PlanPoint:
-    """What the core had planned for a node when the agent's report came, and what was reported."""
+    """The core's plan for a node when an agent's report arrived, and the reported use."""
 
     time_s: float
     planned: dict[str, float]
@@ -31,7 +31,7 @@ class PlanPoint:
 
 @dataclass
 class NodeSeries:
-    """All of one node in one round."""
+    """One node's series in one round."""
 
     name: str
     points: list[NodePoint] = field(default_factory=list)
@@ -39,6 +39,6 @@ class NodeSeries:
 
 
 def integral(times_s: list[float], values: list[float]) -> float:
-    """The area under a line that keeps each value until the next time."""
+    """The area under a step function."""
     steps = zip(times_s, times_s[1:], values, strict=False)
     return sum((after - before) * value for before, after, value in steps)

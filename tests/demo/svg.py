@@ -13,7 +13,7 @@ LEFT, RIGHT, TOP, BOTTOM = 44, 8, 22, 18
 
 @dataclass(frozen=True)
 class Line:
-    """One line of a plot; a stepped one keeps each value until the next."""
+    """One line of a plot; a stepped line keeps each value until the next."""
 
     label: str
     colour: str
@@ -26,7 +26,7 @@ class Line:
 
 @dataclass
 class Plot:
-    """Lines that share their axes."""
+    """Lines on shared axes."""
 
     title: str
     end_s: float
@@ -91,7 +91,7 @@ class Plot:
 
 @dataclass(frozen=True)
 class Bar:
-    """One application: it waits from `from_s` to `start_s`, and runs until `end_s`."""
+    """One application: waits from `from_s` to `start_s`, and runs until `end_s`."""
 
     label: str
     from_s: float
@@ -135,7 +135,7 @@ def tick(value: float) -> str:
 
 
 def times(end_s: float, most: int = 6) -> list[int]:
-    """Round seconds along the axis, at most about `most` of them."""
+    """Round values in seconds along the axis, about `most` of them at most."""
     step = next(step for step in (10, 20, 30, 60, 120, 300, 600, 1200) if end_s / step <= most)
     return list(range(0, int(end_s) + 1, step))
 

@@ -1,10 +1,10 @@
-"""What the rounds show, in plain words, and where Elastane was not better."""
+"""States the result of the rounds, and where Elastane was not better."""
 
 from __future__ import annotations
 
 from demo.result import RoundFigures
 
-# What differs between two runs of the same thing; less than this is no difference.
+# The spread between two runs of the same round; a smaller difference does not count.
 SPREAD = {"makespan_s": 0.04, "mean_completion_s": 0.05, "cpu_core_s": 0.10}
 WORDS = {
     "makespan_s": "makespan",
@@ -12,7 +12,7 @@ WORDS = {
     "cpu_core_s": "CPU time",
 }
 
-# ResourceManager, agents and the submitting JVM take less than this together.
+# ResourceManager, agents and the submitting JVM together use less than this.
 QUIET_CORES = 0.5
 
 TOO_SHORT = (

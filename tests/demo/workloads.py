@@ -1,4 +1,4 @@
-"""The applications of the demo, in the order and at the times at which they arrive."""
+"""The applications of the demo, in the order of their arrival."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BATCH_SECONDS = 15
 
 @dataclass(frozen=True)
 class Arrival:
-    """One submission; `after_seconds` from the first one."""
+    """One submission, `after_seconds` after the first."""
 
     application: SparkApplication
     after_seconds: float
@@ -24,12 +24,12 @@ class Arrival:
 
 
 def warm_up(checkout: Checkout) -> SparkApplication:
-    """Starts a driver and an executor on each node before anything is measured."""
+    """Warms up each node with a driver and an executor before the measurement."""
     return SparkApplication("warm-up", checkout.spark_examples / "pi.py", ("3",), executors=3)
 
 
 def arrivals(checkout: Checkout, inputs: Inputs, quick: bool) -> list[Arrival]:
-    """All of them, or the four of the small demo."""
+    """All applications, or the four of the small demo."""
     return _small(checkout, inputs) if quick else _all(checkout, inputs)
 
 
@@ -66,7 +66,7 @@ def _small(checkout: Checkout, inputs: Inputs) -> list[Arrival]:
 
 @dataclass(frozen=True)
 class Jobs:
-    """The kinds of applications; names differ by words, since numbers in them are made equal."""
+    """The kinds of applications. Names differ in words, since a signature ignores numbers."""
 
     checkout: Checkout
     inputs: Inputs
@@ -117,7 +117,7 @@ class Jobs:
 
 
 def _application(name: str, script: Path, arguments: tuple[object, ...]) -> SparkApplication:
-    # Splits small enough that both executors have something to do until the end.
+    # Splits small enough to keep both executors busy until the end.
     small_splits = {"spark.sql.files.maxPartitionBytes": "8m"}
     return SparkApplication(name, script, tuple(map(str, arguments)), properties=small_splits)
 

@@ -7,8 +7,8 @@ Examples:
   python -m guest --agent-tests --without network
   python -m guest -- cat /sys/fs/cgroup/cgroup.controllers
 
-The exit code is the command's; 124 when that takes too long, 2 when the guest cannot be made, 3
-when it gave no result twice.
+The exit code is the command's; 124 if the command takes too long, 2 if the guest cannot be made, 3
+if two guests gave no result.
 """
 
 from __future__ import annotations
@@ -64,9 +64,9 @@ def main() -> int:
         try:
             return run(folder, its_kernel, archive, size, arguments.seconds, tools)
         except GuestFailed as failure:
-            # An emulated machine that stands still, or whose files do, says nothing about the
-            # command. It was seen once in hundreds of runs, without a word from its kernel.
-            print(f"{failure}; the guest is started once more", file=sys.stderr)
+            # A hanging emulator or file server is no failure of the command. Seen once in
+            # hundreds of runs, without a message of the guest's kernel.
+            print(f"{failure}; starting the guest again", file=sys.stderr)
         return run(folder, its_kernel, archive, size, arguments.seconds, tools)
     except MissingTool as missing:
         print(missing, file=sys.stderr)

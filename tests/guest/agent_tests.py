@@ -11,17 +11,17 @@ from pathlib import Path
 from cluster.paths import Checkout
 from guest.initramfs import SCRATCH, Work
 
-# What JVMs do has nothing to do with the version of cgroups, and takes minutes when it is emulated.
+# Tests of JVMs do not depend on the version of cgroups, and take minutes on emulated processors.
 ELSEWHERE = {"jvm", "heaps", "shortage"}
-# Its processors are emulated; the bounds themselves are held on version 1.
+# Emulated processors need longer time-outs; version 1 tests the bounds themselves.
 TIMES_SLOWER = "4"
 JOBS = os.environ.get("JOBS", "2")
 
 
 def agent_tests(checkout: Checkout, without: list[str], seconds: int) -> Work:
-    """Builds the agent's test programs here, to be run one after the other there."""
+    """Builds the agent's test programs on the host, to run one after another in the guest."""
     programs = [(name, program) for name, program in _build(checkout) if name not in without]
-    # Each one runs to its end, so that one run names all that fails.
+    # A failed program does not stop the others, so that one run names all failures.
     runs = "; ".join(
         f"echo '== {name}'; {shlex.quote(str(program))} --test-threads=1 || failed="
         f'"$failed {name}"'

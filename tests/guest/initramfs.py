@@ -1,4 +1,4 @@
-"""What the guest does from its start to its end, packed as its first file system."""
+"""The guest's initial file system, with the script that it runs from start to end."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _FOLDERS = ("bin", "dev", "proc", "sys", "host", "upper", "root", "modules")
 
 @dataclass(frozen=True)
 class Work:
-    """A command that runs in the guest, and how long it may take."""
+    """A command to run in the guest, and its time limit."""
 
     command: list[str]
     folder: Path
@@ -44,7 +44,7 @@ class Work:
 
 
 def pack(file: Path, kernel: Kernel, work: Work, tools: Tools) -> None:
-    """Writes the archive that the guest's kernel starts from."""
+    """Writes the archive from which the guest's kernel boots."""
     root = file.parent / "initramfs"
     shutil.rmtree(root, ignore_errors=True)
     for name in _FOLDERS:
@@ -72,11 +72,12 @@ def pack(file: Path, kernel: Kernel, work: Work, tools: Tools) -> None:
 def start_script(modules: list[str], work: Work) -> str:
     """The guest's first process.
 
-    The host's files are the lower layer of an overlay whose upper layer is the guest's memory: all
-    programs are there, and what is written is gone with the guest.
+    The host's files are the lower layer of an overlay whose upper layer is the guest's memory. So
+    all programs are available, and written files are lost with the guest.
 
-    Out of time, it says what runs and where the kernel's tasks are blocked, by programs that do not
-    need the host's files. Where those are what hangs, asking for one never returns: no exit code.
+    After the time limit, the script prints running processes and the kernel's blocked tasks, with
+    programs that do not need the host's files. If access to the host's files hangs, no exit code is
+    printed.
     """
     inside = [f"cd {shlex.quote(str(work.folder))}"]
     inside += [f"export {key}={shlex.quote(value)}" for key, value in work.environment.items()]

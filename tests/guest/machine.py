@@ -1,4 +1,4 @@
-"""The guest's two processes: the one that serves the host's files, and the virtual machine."""
+"""The guest's two processes: the server of the host's files, and the virtual machine."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from guest.kernel import Kernel
 from guest.tools import Tools
 
 SCRATCH_BYTES = 1 << 30
-# Without hardware virtualization: the kernel of the package hangs under it on some hosts, and the
-# figures would say as little about a node.
+# Without hardware virtualization, under which the packaged kernel hangs on some hosts. The guest's
+# timings would not describe a real node either way.
 _ACCELERATION = ["-accel", "tcg,thread=multi", "-cpu", "max"]
 _KERNEL_LINE = (
     "console=ttyS0 quiet panic=-1 cgroup_no_v1=all psi=1 mitigations=off "
@@ -29,21 +29,21 @@ _GRACE_SECONDS = 30
 
 
 class GuestFailed(Exception):
-    """The guest ended without an exit code of its command."""
+    """The guest gave no exit code of its command."""
 
 
 @dataclass(frozen=True)
 class Size:
-    """How large the guest is."""
+    """The guest's size."""
 
     memory_mb: int
     processors: int
 
 
 def run(folder: Path, kernel: Kernel, archive: Path, size: Size, seconds: int, tools: Tools) -> int:
-    """Runs the guest to its end, prints what it prints and gives its command's exit code.
+    """Runs the guest to its end, prints its output and returns its command's exit code.
 
-    The guest ends itself after so many seconds; one that hangs as a whole is killed a little later.
+    The guest ends itself after `seconds`; a guest that hangs is killed a little later.
     """
     scratch = folder / "scratch.img"
     with scratch.open("wb") as image:

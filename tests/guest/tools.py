@@ -1,18 +1,16 @@
-"""What must be installed to run the guest."""
+"""The programs that make and run the guest."""
 
 from __future__ import annotations
 
 import platform
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-VIRTIOFSD_PLACES = (Path("/usr/lib/qemu/virtiofsd"), Path("/usr/libexec/virtiofsd"))
-INSTALL = "apt-get install --no-install-recommends qemu-system-x86 busybox-static cpio kmod"
+from cluster import prerequisites
 
 
 class MissingTool(Exception):
-    """Something that the guest needs is not there."""
+    """Something that the guest needs is missing."""
 
 
 @dataclass(frozen=True)
@@ -28,31 +26,31 @@ class Tools:
 
     @classmethod
     def find(cls) -> Tools:
-        """Finds them, or says in one line what to install."""
+        """Finds the programs, or raises MissingTool with one line that says what to install."""
         machine = platform.machine()
         if machine != "x86_64":
             raise MissingTool(f"this machine is {machine}: the guest's kernel is for x86_64 only")
         for name in ("apt-get", "dpkg-deb"):
             _on_path(name, "the guest's kernel comes from Debian's packages")
-        virtiofsd = next((place for place in VIRTIOFSD_PLACES if place.is_file()), None)
+        places = prerequisites.VIRTIOFSD_PLACES
+        virtiofsd = next((place for place in places if place.is_file()), None)
+        packages = [package for program in prerequisites.FOR_TESTS for package in program.packages]
+        advice = f"install it with `{prerequisites.install_command(packages)}`"
         if virtiofsd is None:
-            places = " or ".join(map(str, VIRTIOFSD_PLACES))
-            raise MissingTool(f"there is no virtiofsd at {places}: install it by `{INSTALL}`")
-        found = {
-            name: _on_path(program, f"install it by `{INSTALL}`")
-            for name, program in (
-                ("qemu", "qemu-system-x86_64"),
-                ("busybox", "busybox"),
-                ("cpio", "cpio"),
-                ("modprobe", "modprobe"),
-                ("depmod", "depmod"),
-            )
-        }
-        return cls(virtiofsd=virtiofsd, **found)
+            named = " or ".join(map(str, places))
+            raise MissingTool(f"there is no virtiofsd at {named}: {advice}")
+        return cls(
+            qemu=_on_path("qemu-system-x86_64", advice),
+            virtiofsd=virtiofsd,
+            busybox=_on_path("busybox", advice),
+            cpio=_on_path("cpio", advice),
+            modprobe=_on_path("modprobe", advice),
+            depmod=_on_path("depmod", advice),
+        )
 
 
 def _on_path(program: str, advice: str) -> Path:
-    found = shutil.which(program) or shutil.which(program, path="/sbin:/usr/sbin")
+    found = prerequisites.find_program(program)
     if found is None:
         raise MissingTool(f"there is no `{program}` on the PATH: {advice}")
-    return Path(found)
+    return found

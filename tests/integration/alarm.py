@@ -1,4 +1,4 @@
-"""The process whose end wakes sleepers."""
+"""A process whose end wakes the sleepers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ LONGEST_SECONDS = 3600
 
 
 class Alarm:
-    """Sleepers sleep until it rings."""
+    """Sleepers sleep until this process ends."""
 
     def __init__(self) -> None:
         self._process = subprocess.Popen(["sleep", str(LONGEST_SECONDS)])
@@ -21,13 +21,13 @@ class Alarm:
 
     def ring(self) -> None:
         self._process.kill()
-        # Until it is reaped its pid is there for whoever waits for it.
+        # Sleepers wait for the pid, which exists until the process is reaped.
         self._process.wait()
 
 
 @contextmanager
 def alarm() -> Iterator[Alarm]:
-    """Rings at the latest when the block is left."""
+    """Rings when the block ends, if not before."""
     one = Alarm()
     try:
         yield one

@@ -15,7 +15,7 @@ from cluster.signals import interrupt_on_termination
 
 ClusterMaker = Callable[..., Cluster]
 
-# Unheld: what binds is memory, by request, and nothing that runs here comes near it.
+# Nodes without CPU and disk limits: the tests depend on requested memory only.
 SHAPE = NodeShape(memory_mb=2048, vcores=16, cpu_cores=2.0, disk_bytes_per_s=1_000_000_000)
 
 
@@ -36,7 +36,7 @@ def work(checkout: Checkout, request: pytest.FixtureRequest) -> Path:
 
 @pytest.fixture(scope="module")
 def start_cluster(checkout: Checkout, work: Path) -> Iterator[ClusterMaker]:
-    """Starts a cluster that lives as long as the module's tests, of two nodes if not told else."""
+    """Starts a cluster for the module's tests, with two nodes by default."""
     with ExitStack() as stack:
 
         def start(**settings: object) -> Cluster:
@@ -52,6 +52,6 @@ def elastane(work: Path, **extra: object) -> ElastaneSettings:
         mode="enforce",
         depository=work / "depository.sqlite",
         journal=work / "journal.jsonl",
-        # One run of an application is enough to place the next one by.
+        # One run of an application is enough to place the next.
         extra={"profile.least-confidence": 0, **extra},
     )

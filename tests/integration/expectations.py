@@ -1,4 +1,4 @@
-"""What the tests wait for, in one place, each with its deadline."""
+"""The conditions that tests wait for, each with its deadline."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cluster.distributed_shell import sleeping
 from cluster.journal import records
 from cluster.waiting import wait_until
 
-# Three reports of 3 s may be missed, then comes the next heartbeat.
+# Three reports of 3 s may be missed, and the next heartbeat acts on it.
 FALL_BACK_SECONDS = 15.0
 RAISE_SECONDS = 90.0
 LEARN_SECONDS = 30.0
@@ -42,7 +42,7 @@ def wait_all_raised(cluster: Cluster) -> None:
 
 
 def wait_learned(journal: Path, name: str) -> None:
-    """Until a run of this application, or the run of this id, has become part of a profile."""
+    """Waits until a run of this application, or the run of this id, is part of a profile."""
 
     def is_it(entry: dict[str, Any]) -> bool:
         return name in (entry["application"], *entry["profile"].split("|"))
@@ -55,7 +55,7 @@ def wait_learned(journal: Path, name: str) -> None:
 
 
 def wait_sampled(journal: Path, application: str) -> None:
-    """Until the agents have reported on each container of an application twice."""
+    """Waits until the agents have reported each container of an application twice."""
 
     def sampled() -> bool:
         placed = {one["container"] for one in placements(journal, application)}
@@ -74,12 +74,12 @@ def placements(journal: Path, application: str) -> list[dict[str, Any]]:
 
 
 def containers(journal: Path, application: str) -> list[str]:
-    """The containers that an application was given, oldest first."""
+    """An application's containers, oldest first."""
     return [one["container"] for one in placements(journal, application)]
 
 
 def executors(journal: Path, application: str) -> list[str]:
-    """The same without its ApplicationMaster."""
+    """An application's containers without its ApplicationMaster, oldest first."""
     placed = placements(journal, application)
     return [one["container"] for one in placed if not one["application_master"]]
 
@@ -90,7 +90,7 @@ def master(journal: Path, application: str) -> str:
 
 
 def measured(journal: Path, container: str) -> list[dict[str, Any]]:
-    """What agents reported of a container, oldest first."""
+    """The agents' reports of a container, oldest first."""
     return [
         one
         for entry in records(journal, "node")
@@ -100,13 +100,13 @@ def measured(journal: Path, container: str) -> list[dict[str, Any]]:
 
 
 def weights_in_force(journal: Path, container: str) -> set[float]:
-    """The CPU weights that the agent had written for a container, as its reports say."""
+    """The CPU weights that the agent wrote for a container, from its reports."""
     weights = (one["limit_weight_cores"] for one in measured(journal, container))
     return {weight for weight in weights if weight is not None}
 
 
 def wait_asleep(cluster: Cluster, count: int, seconds: float) -> None:
-    """Until the commands of so many sleepers run: YARN counts a container as running before."""
+    """Waits until this many sleepers' commands run: YARN counts a container as running earlier."""
 
     def asleep() -> bool:
         return len(sleeping(str(cluster.settings.work))) >= count
@@ -115,7 +115,7 @@ def wait_asleep(cluster: Cluster, count: int, seconds: float) -> None:
 
 
 def wait_containers(cluster: Cluster, application: str, count: int, seconds: float) -> None:
-    """Until an application runs at least so many containers, its ApplicationMaster included."""
+    """Waits until an application runs at least this many containers, with its ApplicationMaster."""
     wait_until(
         lambda: cluster.resource_manager.application(application)["runningContainers"] >= count,
         f"{count} containers of {application}",

@@ -35,7 +35,7 @@ def test_nothing_is_left_after_a_signal(
     )
     group = f"{GROUP_PREFIX}{demo.pid}"
     try:
-        # A container runs: the NodeManager, the shell of the container and what it started.
+        # A container runs: the NodeManager, the container's shell and the shell's child.
         wait_until(
             lambda: demo.poll() is not None or _most_processes(group) > 2,
             "a container in a node's share",

@@ -1,4 +1,4 @@
-"""Two ResourceManagers share what they learned through HDFS, and an administrator changes roles."""
+"""Two ResourceManagers share their depositories in HDFS, and an administrator changes roles."""
 
 from __future__ import annotations
 
@@ -34,11 +34,10 @@ START_SECONDS = 90.0
 END_SECONDS = 60.0
 SHARE_SECONDS = 60.0
 HDFS_SECONDS = 90.0
-# The shortest that is allowed.
+# The shortest allowed interval.
 SHARED_EVERY_MS = 10_000
 DIRECTORY = "/elastane"
-# Room for everything in here by request, next to the containers that sleep: each of those is booked
-# with a whole core.
+# Room for all applications by request beside the sleepers, each of which books a whole core.
 SHAPE = NodeShape(memory_mb=3072, vcores=16, cpu_cores=8.0, disk_bytes_per_s=1_000_000_000)
 SLEEPERS = 2
 OF_AN_END = ("java.lang.InterruptedException", "InterruptedException: sleep interrupted")
@@ -66,7 +65,7 @@ def cluster(hdfs: Hdfs, start_cluster: ClusterMaker, work: Path) -> Cluster:
 
 @pytest.fixture(scope="module")
 def sleepers(cluster: Cluster, work: Path, checkout: Checkout) -> Iterator[str]:
-    """An application that has to outlive everything in here."""
+    """An application that must survive all tests of this module."""
     wait_all_raised(cluster)
     shell = DistributedShell(cluster.resource_manager, work, checkout)
     with alarm() as end:
@@ -92,7 +91,7 @@ def pi(checkout: Checkout) -> SparkApplication:
 
 
 def runs_known(depository: Path, name: str, checkout: Checkout) -> int:
-    """How many runs of an application `elastane profiles list` finds in a depository."""
+    """The number of an application's runs that `elastane profiles list` finds in a depository."""
     listed = run_elastane(checkout, "profiles", "list", "--json", "--depository", depository)
     return sum(one["runs"] for one in json.loads(listed) if one["name"] == name)
 
@@ -108,7 +107,7 @@ def wait_runs_known(depository: Path, name: str, runs: int, checkout: Checkout) 
 def wait_shared(
     hdfs: Hdfs, manager: ResourceManager, name: str, runs: int, checkout: Checkout
 ) -> None:
-    """Until the copy that a ResourceManager left for the others has so many runs."""
+    """Waits until a ResourceManager's shared copy has this many runs."""
     file = f"{manager.identifier}.sqlite"
     copy = manager.depository.with_name(f"copy-of-{file}")
 
@@ -123,7 +122,7 @@ def wait_shared(
 
 
 def wait_took_roles(cluster: Cluster, sleepers: str) -> None:
-    """The nodes and their agents have found the active ResourceManager, and nothing was lost."""
+    """Asserts that nodes and agents have found the active ResourceManager and nothing was lost."""
     cluster.wait_registered()
     wait_all_raised(cluster)
     wait_containers(cluster, sleepers, SLEEPERS + 1, START_SECONDS)
@@ -135,8 +134,8 @@ def times_said(manager: ResourceManager, words: str) -> int:
 
 
 def complaints(manager: ResourceManager) -> list[str]:
-    """Errors but those that Hadoop writes whenever it ends a thread, and everything that was thrown
-    through code of ours."""
+    """Errors except those that Hadoop logs whenever it ends a thread, and everything thrown
+    through Elastane's code."""
     written = manager.daemon.log.read_text(errors="replace").splitlines()
     errors = [line for line in written if " ERROR " in line]
     traces = [line for line in written if line.startswith("\tat ") and "lastane" in line]
@@ -226,7 +225,7 @@ def test_hdfs_that_is_read_only_or_away_stops_nothing(
     )
     wait_took_roles(cluster, sleepers)
     assert rm2.counters()["in_service"] == 1
-    # It leaves safe mode by itself when it starts.
+    # A restarted NameNode leaves safe mode by itself.
     hdfs.name_node.start()
     wait_until(lambda: times_said(rm2, "is shared again") == 1, "a copy", HDFS_SECONDS)
     assert times_said(rm2, "The depository is not shared") == 1

@@ -1,4 +1,4 @@
-"""Everything reconnects after kill -9, and what runs goes on."""
+"""After kill -9 of each process, everything reconnects and containers keep running."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from .expectations import (
 START_SECONDS = 90.0
 END_SECONDS = 60.0
 RECOVER_SECONDS = 90.0
-# What came from the agents for so long before a kill may be lost.
+# Samples of the last seconds before a kill may be lost.
 LOST_SECONDS = 10.0
 
 
@@ -52,7 +52,7 @@ def shell(cluster: Cluster, work: Path, checkout: Checkout) -> DistributedShell:
 
 @pytest.fixture(scope="module")
 def sleepers(cluster: Cluster, shell: DistributedShell) -> Iterator[str]:
-    """An application with containers on both nodes that has to outlive everything in here."""
+    """An application with containers on both nodes that must survive all tests of this module."""
     wait_all_raised(cluster)
     with alarm() as end:
         wanted = Sleepers("sleepers", containers=4, memory_mb=512, until_pid=end.pid)
@@ -75,7 +75,7 @@ def assert_nothing_was_lost(cluster: Cluster, application: str) -> None:
 
 
 def samples_saved_at(depository: Path, application: str) -> float:
-    """When samples of an application that runs were last saved, as `time.time` tells it."""
+    """The time when samples of a running application were last saved, in `time.time`'s unit."""
     statement = """
         SELECT sampled_ms FROM open_run AS run WHERE application_id = ? AND (
             recorder IS NOT NULL
@@ -135,7 +135,7 @@ def test_a_killed_resource_manager_comes_back_with_the_raise(
     )
     wait_all_raised(cluster)
     assert_nothing_was_lost(cluster, sleepers)
-    # What was recorded goes on, too.
+    # Recording continues, too.
     status = manager.status()
     assert (status["runs_recording"], status["runs_resumed"]) == (1, 1), status
 

@@ -1,4 +1,4 @@
-"""A node whose memory runs short gives up who came last, and Spark counts no failure."""
+"""A node short of memory preempts the latest container, and Spark counts no failure."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ pytestmark = pytest.mark.skipif(
     os.geteuid() != 0, reason="without root an agent has no memory of its own to read"
 )
 
-# Driver (1024 MB) and executor (3072 MB) of one application are all of it by request.
+# By request, the driver (1024 MB) and the executor (3072 MB) of one application fill the node.
 SHAPE = NodeShape(memory_mb=4096, vcores=16, cpu_cores=8.0, disk_bytes_per_s=1_000_000_000)
 EXECUTOR_MB = 3072
-# The node is short below this; the agent itself would end a container below half of it.
+# Below this the node is short of memory. Below half of it, the agent itself would kill a container.
 FLOOR_MB = 1024
 SHORT_MB = 256
 WAIT_BEFORE_KILL_MS = 3000
@@ -45,7 +45,7 @@ def cluster(start_cluster: ClusterMaker, work: Path) -> Cluster:
         shape=SHAPE,
         own_memory=True,
         elastane=replace(elastane(work), max_ratio=3.0),
-        # JVMs that give back first could make up for what is missing, and nobody would go.
+        # JVMs that give back memory could end the shortage, and no container would be preempted.
         agent={"memory.node_floor_bytes": FLOOR_MB * MEBIBYTE, "jvm.follow": "false"},
         resource_manager={f"{monitor}.max_wait_before_kill": WAIT_BEFORE_KILL_MS},
     )
@@ -58,11 +58,11 @@ def submitter(cluster: Cluster, work: Path, checkout: Checkout) -> Iterator[Subm
 
 
 class Holder:
-    """An application whose executors hold what they are told to."""
+    """An application whose executors hold a given amount of memory."""
 
     def __init__(self, name: str, executors: int, work: Path, checkout: Checkout) -> None:
         self._executors = executors
-        # Its last component alone tells two applications apart, and these are one.
+        # A signature keeps only a path's last component, so both are runs of one application.
         self._folder = work / name / "orders"
         self._folder.mkdir(parents=True)
         self.application = SparkApplication(
@@ -71,7 +71,7 @@ class Holder:
             (str(self._folder), str(executors)),
             executors=executors,
             executor_memory_mb=EXECUTOR_MB - 384,
-            # The first failure that Spark counted would end the application.
+            # The first failure counted by Spark would end the application.
             properties={"spark.task.maxFailures": "1", "spark.executor.maxNumFailures": "1"},
         )
 
@@ -108,7 +108,7 @@ def test_the_youngest_beyond_the_nodes_size_is_preempted_and_its_work_done_elsew
     journal = work / "journal.jsonl"
     wait_all_raised(cluster)
 
-    # What ran once is known of those with as many executors; by request one has room at a time.
+    # One known run covers applications with as many executors; by request, only one fits at a time.
     for size in (1, 2):
         lesson = Holder(f"lesson-of-{size}", size, work, checkout)
         learned = submitter.submit(lesson.application)
@@ -118,7 +118,7 @@ def test_the_youngest_beyond_the_nodes_size_is_preempted_and_its_work_done_elsew
         assert wait_ended(manager, learned, RUN_SECONDS)["finalStatus"] == "SUCCEEDED"
         wait_learned(journal, learned)
 
-    # The elder fills the node by request; the younger came because both use less than they ask for.
+    # The elder fills the node by request; the younger fits since both use less than their requests.
     elder = Holder("elder", 1, work, checkout)
     older = submitter.submit(elder.application)
     elder.wait_started()
@@ -132,7 +132,7 @@ def test_the_youngest_beyond_the_nodes_size_is_preempted_and_its_work_done_elsew
     began = {one: start_ticks(pid) for one, pid in processes.items()}
     youngest = max(running, key=lambda one: (began[one], one))
 
-    # Together they take what leaves the node short, each less than it asked for.
+    # Together they make the node short of memory, each below its own request.
     free_mb = memory.available_bytes() // MEBIBYTE
     each_mb = (free_mb - FLOOR_MB + SHORT_MB) // len(running)
     assert SHORT_MB < each_mb < EXECUTOR_MB - FLOOR_MB, free_mb
@@ -166,7 +166,7 @@ def test_the_youngest_beyond_the_nodes_size_is_preempted_and_its_work_done_elsew
     assert said == [(youngest, "told"), (youngest, "preempted")]
     audited = [entry for entry in lines(agent.audit) if entry["container"] in everybody]
     assert not [entry for entry in audited if entry["reason"] == "killed"]
-    # Until the node's figures say what the first one gave back, the next may be named, too.
+    # Until a report shows the memory that the first one freed, the next one may be preempted, too.
     first, *others = (entry for entry in audited if entry["reason"] == "named")
     assert first["container"] == youngest
     assert {entry["container"] for entry in others} <= set(running)

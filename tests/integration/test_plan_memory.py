@@ -1,4 +1,4 @@
-"""With plan.memory an executor's limit follows what it is predicted to hold, and its heap that."""
+"""With plan.memory, an executor's limit follows its demand, and its heap follows the limit."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ HELD_MB = 480
 REPORTS_FULL = 2
 REPORTS_EMPTY = 12
 
-# Flags as the agent tightens them, and as Java has them.
+# The heap flags as the agent sets them, and Java's defaults.
 TIGHT = {"MinHeapFreeRatio": 10, "MaxHeapFreeRatio": 20}
 LOOSE = {"MinHeapFreeRatio": 40, "MaxHeapFreeRatio": 70, "G1PeriodicGCInterval": 0}
 
@@ -45,7 +45,7 @@ RUN_SECONDS = 180.0
 STEP_SECONDS = 120.0
 
 COLLECTOR = "-XX:+UseG1GC -XX:TieredStopAtLevel=1 -Xshare:auto"
-# So that the heap of the run that is learned shrinks by itself.
+# Lets the heap of the learned run shrink by itself.
 GIVES_BACK = "-XX:G1PeriodicGCInterval=1000 -XX:MinHeapFreeRatio=10 -XX:MaxHeapFreeRatio=20"
 
 
@@ -65,7 +65,7 @@ def submitter(cluster: Cluster, work: Path, checkout: Checkout) -> Iterator[Subm
 
 
 class Run:
-    """A run of the application, which fills and empties its executor's heap as it is told."""
+    """A run of the application, which fills and empties its executor's heap on command."""
 
     def __init__(
         self,
@@ -77,7 +77,7 @@ class Run:
         checkout: Checkout,
     ) -> None:
         self._journal = work / "journal.jsonl"
-        # Its last component alone tells two applications apart, and the runs are of one.
+        # A signature keeps only a path's last component, so all are runs of one application.
         self._folder = work / name / "steps"
         self._folder.mkdir(parents=True)
         self._steps = 0
@@ -116,7 +116,7 @@ class Run:
     def wait_reports(
         self, count: int, condition: Callable[[dict[str, Any]], bool], what: str
     ) -> dict[str, Any]:
-        """The last of so many reports in a row of which this holds."""
+        """Waits for this many consecutive reports that match, and returns the last."""
 
         def all_hold() -> dict[str, Any] | None:
             record = self._manager.application(self.application)
@@ -164,7 +164,7 @@ def test_limit_and_heap_follow_the_profile_down_and_up(
     full = run.wait_reports(REPORTS_FULL, lambda one: is_full(one) and is_limited(one), "full")
     assert full["used"]["memory_bytes"] < full["limit_memory_bytes"] < REQUEST_BYTES
 
-    # Nobody collects in a JVM that has nothing to do, unless it is asked to.
+    # An idle JVM collects garbage only on request.
     run.step("release")
     low = run.wait_reports(
         1, lambda one: is_empty(one) and 2 * one["limit_memory_bytes"] < REQUEST_BYTES, "small"
@@ -172,12 +172,12 @@ def test_limit_and_heap_follow_the_profile_down_and_up(
     assert low["limit_memory_bytes"] < full["used"]["memory_bytes"]
     assert TIGHT.items() <= heap_flags(run.executor).items()
 
-    # More than is predicted for now: the limit makes room at once.
+    # Use above the demand: the limit is raised at once.
     run.step("fill")
     again = run.wait_reports(1, is_full, "full again")
     assert again["limit_memory_bytes"] > again["used"]["memory_bytes"]
 
-    # Towards its predicted end it may have all that it asked for.
+    # Near its predicted end, the limit is the request.
     run.wait_reports(1, lambda one: one["limit_memory_bytes"] == REQUEST_BYTES, "all it asked for")
     wait_until(lambda: heap_flags(run.executor) == LOOSE, "a heap that may grow", STEP_SECONDS)
     asked = sent(cluster, run)
@@ -202,7 +202,7 @@ def is_limited(report: dict[str, Any]) -> bool:
 
 
 def sent(cluster: Cluster, run: Run) -> list[list[str]]:
-    """What the executor's JVM was sent."""
+    """The commands sent to the executor's JVM."""
     return [one["sent"] for one in cluster.agents[0].audited(run.executor) if "sent" in one]
 
 
@@ -211,7 +211,7 @@ def executor_jvm(container: str) -> int:
 
 
 def heap_flags(container: str) -> dict[str, int]:
-    """What the executor's JVM says of the flags that the agent changes."""
+    """The flags that the agent changes, read from the executor's JVM."""
     command = [java_program("jcmd"), str(executor_jvm(container)), "VM.flags", "-all"]
     said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     flags = (line.split() for line in said.splitlines())
@@ -219,7 +219,7 @@ def heap_flags(container: str) -> dict[str, int]:
 
 
 def memory_limits(cluster: Cluster, run: Run) -> list[tuple[Path, str]]:
-    """In which group the executor's memory was limited to what, in order."""
+    """The executor's memory limits with their groups, in order."""
     audited = cluster.agents[0].audited(run.executor)
     written = (change for entry in audited for change in entry.get("written", []))
     return [(Path(group), text) for group, file, text in written if file == "memory.limit_in_bytes"]

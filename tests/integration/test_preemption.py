@@ -1,4 +1,4 @@
-"""CapacityScheduler's preemption monitor takes nothing because agents are lost."""
+"""CapacityScheduler's preemption monitor kills nothing when agents are lost."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_queues_at_their_shares_keep_them_when_all_agents_are_lost(
     shell = DistributedShell(manager, work, checkout)
     journal = work / "journal.jsonl"
     wait_all_raised(cluster)
-    # What ran once is known of those that ask for as many.
+    # One known run covers applications with as many containers.
     counts = {"left": 2 * SHARE_CONTAINERS - 1, "right": SHARE_CONTAINERS - 1}
     for queue, count in counts.items():
         with alarm() as end:
@@ -80,8 +80,8 @@ def test_queues_at_their_shares_keep_them_when_all_agents_are_lost(
         assert wait_ended(manager, lesson, WAIT_SECONDS)["finalStatus"] == "SUCCEEDED"
         wait_learned(journal, lesson)
 
-    # The left queue takes all. The right one gets its share back by the monitor: it works, and
-    # the left one goes on waiting for more than its share.
+    # The left queue takes all. The monitor gives the right one its share back: it works, and
+    # the left one keeps waiting for more than its share.
     left = shell.submit(_sleepers("left", counts["left"], never))
     wait_containers(cluster, left, 2 * SHARE_CONTAINERS, WAIT_SECONDS)
     right = shell.submit(_sleepers("right", counts["right"], never))
@@ -95,14 +95,14 @@ def test_queues_at_their_shares_keep_them_when_all_agents_are_lost(
     for index in range(len(cluster.agents)):
         wait_bookable(cluster, index, physical_memory_mb(cluster), FALL_BACK_SECONDS)
 
-    # Nothing happens, which takes time to see: many rounds of the monitor.
+    # Nothing must happen during many rounds of the monitor.
     deadline = time.monotonic() + WATCH_SECONDS
     while time.monotonic() < deadline:
         assert _preempted(cluster, left) == before
         assert _preempted(cluster, right) == 0
         time.sleep(MONITOR_MS / 1000)
     assert _running(cluster, left) == _running(cluster, right) == SHARE_CONTAINERS
-    # The monitor did want to.
+    # The monitor did order preemption.
     assert manager.counters()["preemptions_held_back"] > 0
 
 

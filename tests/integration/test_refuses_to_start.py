@@ -1,4 +1,4 @@
-"""What is wrong with our configuration stops the ResourceManager with one line that says it."""
+"""An invalid configuration stops the ResourceManager with one line that names the error."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def settings(tmp_path: Path, work: Path) -> ClusterSettings:
 
 
 def refusal(settings: ClusterSettings, checkout: Checkout) -> list[str]:
-    """The lines of the log that a ResourceManager left which did not start."""
+    """The log lines of a ResourceManager that did not start."""
     manager = ResourceManager(settings, checkout)
     manager.daemon.log.unlink(missing_ok=True)
     manager.begin_start()
@@ -42,7 +42,7 @@ def refusal(settings: ClusterSettings, checkout: Checkout) -> list[str]:
 
 
 def one_line_with(lines: list[str], *words: str) -> None:
-    """One line holds every word; a person does not have to put a message together."""
+    """Asserts that a single line has every word."""
     found = [line for line in lines if all(word in line for word in words)]
     assert found, "\n".join(line for line in lines if re.search("ERROR|FATAL|Caused by", line))
 

@@ -1,4 +1,4 @@
-"""An application whose input grew since it was learned has windows, and harms nobody."""
+"""An application whose input grew is given windows, and harms no other application."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from .conftest import ClusterMaker
 from .expectations import executors, measured
 
 BATCHES = 8
-# Growth by half shows too late in a run as short as this: docs/reprovisioning.md.
+# In a run this short, growth by half shows too late: docs/reprovisioning.md.
 GROWTH = 2.5
-# So few that what it wants then is less than its node has.
+# Few enough that the grown demand stays below the node's cores.
 LEARNED_LINES = 300
 SLOW_FROM = 1.1
 EVERY_MS = 20_000
@@ -48,7 +48,7 @@ pytestmark = [
 
 @dataclass(frozen=True)
 class Window:
-    """What the journal says of it."""
+    """The journal's records of the run."""
 
     opened: dict[str, Any]
     closed: dict[str, Any]
@@ -71,7 +71,7 @@ class Seen:
     status: dict[str, Any]
 
     def caps(self, container: str) -> list[tuple[int, float]]:
-        """When the agent had which CPU cap of a container to keep to."""
+        """The times and values of a container's CPU cap in the agent's audit."""
         audited = (one for agent in self.cluster.agents for one in agent.audited(container))
         caps = ((one["unix_ms"], one.get("plan", {}).get("cpu_cap_cores")) for one in audited)
         return [(unix_ms, cap) for unix_ms, cap in caps if cap is not None]
@@ -99,7 +99,7 @@ def seen(start_cluster: ClusterMaker, work: Path, checkout: Checkout) -> Seen:
     check_unharmed(cluster, beside, journal)
     status = json.loads(cluster.resource_manager.counters()["Status"])
     containers = executors(journal, grown)
-    # What ends with its container is said with the node's next report.
+    # A window that ends with its container is recorded at the node's next report.
     wait_until(
         lambda: not _windows(journal, containers)[1],
         f"{journal} to say how each window ended",
@@ -109,7 +109,7 @@ def seen(start_cluster: ClusterMaker, work: Path, checkout: Checkout) -> Seen:
 
 
 def _windows(journal: Path, containers: list[str]) -> tuple[list[Window], list[str]]:
-    """In the order in which they ended, and the containers of which one has not."""
+    """The windows in the order of their ends, and the containers with an open window."""
     opened: dict[str, dict[str, Any]] = {}
     windows = []
     for one in records(journal, "reprovision"):
@@ -137,7 +137,7 @@ def test_a_slow_executor_has_a_window_and_then_it_is_known_why(seen: Seen) -> No
 
 
 def test_its_limit_rises_for_the_window_and_the_rest_is_returned(seen: Seen) -> None:
-    # One that ends with its container closes at the moment at which it opened.
+    # A window that ends with its container closes at the time of its opening.
     lasted = [one for one in seen.windows if one.closed["time_ms"] > one.opened["time_ms"]]
     assert lasted
     for window in lasted:
@@ -147,7 +147,7 @@ def test_its_limit_rises_for_the_window_and_the_rest_is_returned(seen: Seen) -> 
         before = [cap for unix_ms, cap in caps if unix_ms < opened_ms]
         within = [cap for unix_ms, cap in caps if opened_ms <= unix_ms < closed_ms]
         after = [cap for unix_ms, cap in caps if unix_ms >= closed_ms]
-        # More where more is predicted for the next 3 s.
+        # More if the demand of the next 3 s is higher.
         assert max(within) >= 0.99 * whole
         assert before[-1] < max(within)
         assert after[0] < max(within)

@@ -1,4 +1,4 @@
-"""Executors of Spark's resource profiles are learned and placed each by their own."""
+"""Executors of each Spark resource profile are learned and placed by their own demand."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_executors_of_two_resource_profiles_are_told_apart_by_the_priority_of_th
         executors=1,
         executor_memory_mb=512,
         properties={
-            # Spark asks for executors of another profile only where it may ask for more.
+            # Spark requests executors of another profile only with dynamic allocation.
             "spark.dynamicAllocation.enabled": "true",
             "spark.dynamicAllocation.executorIdleTimeout": "3s",
         },

@@ -1,4 +1,4 @@
-"""A recurring Spark application is placed by what its earlier run used."""
+"""A recurring Spark application is placed by its earlier run's use."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_the_core_books_more_than_a_node_has_once_it_knows_the_application(
     manager = cluster.resource_manager
     journal = work / "journal.jsonl"
     wait_all_raised(cluster)
-    # Of a node's 2048 MB each container asks for half, and uses a fraction of that.
+    # Each container asks for half of a node's 2048 MB, and uses a fraction of that.
     pi = SparkApplication(
         "estimate-pi",
         checkout.spark_examples / "pi.py",
@@ -57,14 +57,14 @@ def test_the_core_books_more_than_a_node_has_once_it_knows_the_application(
 
     placed = [one for application in again for one in placements(journal, application)]
     executors = [one for one in placed if not one["application_master"]]
-    # One more is no fault: what is granted while Spark's next request is on its way is granted
-    # twice, under every scheduler, and Spark gives it back.
+    # One more is no fault: under every scheduler, a container granted while Spark's next request
+    # is in transit is granted twice, and Spark returns it.
     for application in again:
         own = [one for one in executors if one["application"] == application]
         assert len(own) >= pi.executors, own
     assert all(one["by_core"] for one in executors), executors
     assert all(one["profile"] for one in executors), executors
-    # The journal's by_core is said in the commit: it would be true of another policy's order too.
+    # The journal's by_core is set at the commit, so it is true for another policy's order too.
     wait_until(
         lambda: manager.placed_by_core() - placed_before >= len(executors),
         f"{len(executors)} containers that the core's order led to",

@@ -1,4 +1,4 @@
-"""Counts events by window in micro-batches with Spark's own rate source, and idles in between."""
+"""Counts events of Spark's rate source by window in micro-batches, and idles in between."""
 
 import sys
 

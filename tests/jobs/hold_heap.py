@@ -1,6 +1,6 @@
-"""Fills and empties the heaps of its executors as it is told.
+"""Fills and empties the heaps of its executors on command.
 
-The files `1`, `2`, … in FOLDER each hold one step, which is taken when the file is there: `fill`,
+Each of the files `1`, `2`, … in FOLDER holds one step, taken when the file appears: `fill`,
 `release` or `end`.
 """
 
@@ -36,7 +36,7 @@ def main() -> None:
         if step == "release":
             held.pop().unpersist(blocking=True)
         else:
-            # A cached RDD of Python's lies in the JVM's heap.
+            # Python's cached RDDs are in the JVM's heap.
             numbers = spark.sparkContext.parallelize(range(megabytes), PARTITIONS)
             records = numbers.map(lambda _: b"\x01" * RECORD_BYTES)
             held.append(records.persist(StorageLevel.MEMORY_ONLY))

@@ -1,8 +1,8 @@
-"""Holds memory in Python workers, one task for each executor, until it is told to end.
+"""Holds memory in Python workers, one task per executor, until told to end.
 
-In FOLDER, `hold-mb` says how much each task is to hold, once it is there, and `end` that it is
-enough. Each task says there that it runs, as `task-NUMBER-ATTEMPT`. One that runs again, because
-its executor was lost, holds nothing.
+In FOLDER, `hold-mb` holds the amount for each task, and `end` ends the job; the job waits for both
+files. Each task writes `task-NUMBER-ATTEMPT` when it runs. A task that runs again because its
+executor was lost holds nothing.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""Looks for one phrase after the other in text files that are too large to keep in memory."""
+"""Searches text files too large for memory for one phrase after another."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Signs the lines of one file after the other, as batches that come at fixed times.
+"""Signs the lines of one file after another, as batches that arrive at fixed times.
 
 The n-th file in FOLDER, from 0, is taken n · SECONDS after the first one, or as soon as the one
 before it is done.
@@ -11,9 +11,9 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-# Some two milliseconds of CPU.
+# About two milliseconds of CPU.
 ROUNDS = 5000
-# Of a batch, for each executor: who is faster does more of them.
+# Partitions of a batch per executor; a faster executor takes more of them.
 TASKS = 2
 
 
@@ -27,7 +27,7 @@ def main() -> None:
     folder, seconds = Path(sys.argv[1]), float(sys.argv[2])
     context = SparkSession.builder.getOrCreate().sparkContext
     tasks = TASKS * int(context.getConf().get("spark.executor.instances", "1"))
-    # Starts the workers, so that the first batch is no longer than the others.
+    # Starts the workers, so that the first batch takes no longer than the others.
     context.parallelize(range(tasks), tasks).map(str).map(signed).count()
     began = time.monotonic()
     for number, file in enumerate(sorted(folder.iterdir())):

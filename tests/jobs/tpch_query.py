@@ -1,5 +1,5 @@
-"""A TPC-H query over Parquet tables, once for each of several dates, as a report that is run for
-one period after the other."""
+"""A TPC-H query over Parquet tables, once for each of several dates, as a report over one period
+after another."""
 
 import sys
 

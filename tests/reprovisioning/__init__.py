@@ -1,1 +1,1 @@
-"""What reprovisioning gains and costs on a real cluster."""
+"""Measures reprovisioning's gain and cost on a real cluster."""

@@ -20,7 +20,7 @@ from reprovisioning.run import Bench, Harmed
 from reprovisioning.scenario import Signing
 from reprovisioning.summary import Pair, Summary
 
-# Some two minutes of work, since an executor has no two windows within a minute.
+# About two minutes of work, since an executor has at most one window per minute.
 BATCHES = 40
 INTERRUPTED = 130
 PROBLEMS = (CannotHold, DeadlineMissed, Harmed, MissingArtifact, ProcessEnded, SubmissionFailed)
@@ -83,7 +83,7 @@ def _measure(arguments: argparse.Namespace, pairs: list[Pair], progress: Progres
         progress("learning the application")
         bench.teach()
     for number in range(1, arguments.repeats + 1):
-        # Who goes first changes, so that a machine that gets slower favours nobody.
+        # The order alternates, so that a machine that gets slower favours neither arm.
         arms = (arguments.against, "on") if number % 2 else ("on", arguments.against)
         runs = {}
         for arm in arms:

@@ -12,7 +12,7 @@ Journal = Iterable[dict[str, Any]]
 
 @dataclass(frozen=True)
 class Windows:
-    """Of the executors; lent and used are integrated from the opening to what ended the window."""
+    """An executor's window; lent and used are integrated from its opening to its end."""
 
     opened: int
     measured: int
@@ -45,7 +45,7 @@ class RunFigures:
 
 
 def run_figures(arm: str, record: dict[str, Any], beside: str, journal: Journal) -> RunFigures:
-    """`record` is RM REST's of the grown application, `beside` the other one's id."""
+    """`record` is the grown application's in RM REST, `beside` the other application's id."""
     journal = list(journal)
     grown, began_ms, ended_ms = record["id"], record["startedTime"], record["finishedTime"]
     own, master = _containers(journal, grown)
@@ -64,7 +64,7 @@ def run_figures(arm: str, record: dict[str, Any], beside: str, journal: Journal)
 
 
 def windows(journal: Journal, containers: set[str]) -> Windows:
-    """What became of these containers' windows."""
+    """The outcomes of these containers' windows."""
     count = dict.fromkeys(("opened", "measured", "returned", "too-little-left", "unused"), 0)
     lent_core_s = used_of_lent_core_s = 0.0
     opened: dict[str, dict[str, Any]] = {}
@@ -110,7 +110,7 @@ def _lives_s(journal: Journal, containers: set[str]) -> list[float]:
 
 
 def _core_seconds(journal: Journal, from_ms: int, to_ms: int) -> dict[str, float]:
-    """CPU time by container; what a report says holds since the node's report before it."""
+    """CPU time by container; a report covers the time since the node's previous report."""
     used: dict[str, float] = {}
     reported_ms: dict[str, int] = {}
     for one in journal:

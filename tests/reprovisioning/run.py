@@ -1,4 +1,4 @@
-"""Teaches the application, and runs the grown one in a cluster that knows no more than that."""
+"""Learns the usual application, then runs the grown one with that knowledge only."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ START_SECONDS = 120.0
 
 
 class Harmed(Exception):
-    """An application failed, or the one beside the grown one lost a container."""
+    """An application failed, or the application beside the grown one lost a container."""
 
 
 @dataclass(frozen=True)
 class Bench:
-    """Where everything lies, and what is the same for all runs."""
+    """Paths and settings common to all runs."""
 
     folder: Path
     checkout: Checkout
@@ -36,8 +36,8 @@ class Bench:
     margin: float
 
     def teach(self) -> None:
-        """Usual runs beside the other application, which never ends and is not learned. What they
-        were is kept for all runs to come."""
+        """Usual runs beside the other application, which never ends and is not learned. Their
+        depository is kept for all later runs."""
         for old in self.folder.glob("learned.*"):
             old.unlink()
         journal = self.folder / "learned.jsonl"
@@ -72,7 +72,7 @@ class Bench:
         return Submitter(cluster.resource_manager, self._work, self.checkout)
 
     def _copy_of_learned(self, name: str) -> Path:
-        """A run is learned too, and the next one is not to know of it."""
+        """Copies the depository: the run is learned too and must not influence the next."""
         copy = self.folder / f"{name}.sqlite"
         for old in self.folder.glob(f"{copy.name}*"):
             old.unlink()
@@ -83,7 +83,7 @@ class Bench:
 def teach(
     cluster: Cluster, submitter: Submitter, signing: Signing, journal: Path, runs: int
 ) -> None:
-    """The usual runs, one after the other, until they are learned."""
+    """Runs the usual application repeatedly until it is learned."""
     lessons = []
     for _ in range(runs):
         lessons.append(submitter.submit(signing.usual()))
@@ -97,7 +97,7 @@ def teach(
 
 
 def start_beside(submitter: Submitter, signing: Signing, journal: Path) -> str:
-    """Returns the id of the application beside, which has an executor on each node by then."""
+    """Returns the other application's id once it has an executor on each node."""
     application = submitter.submit(signing.beside())
 
     def on_each_node() -> bool:
@@ -108,7 +108,7 @@ def start_beside(submitter: Submitter, signing: Signing, journal: Path) -> str:
 
 
 def ended_well(cluster: Cluster, application: str) -> dict[str, Any]:
-    """Waits for the end of an application; raises Harmed where it did not succeed."""
+    """Waits for an application's end; raises Harmed if the application failed."""
     record = wait_ended(cluster.resource_manager, application, RUN_SECONDS)
     if record["finalStatus"] != "SUCCEEDED":
         raise Harmed(f"{application} ended {record['finalStatus']}: {record['diagnostics']}")
@@ -116,7 +116,7 @@ def ended_well(cluster: Cluster, application: str) -> dict[str, Any]:
 
 
 def check_unharmed(cluster: Cluster, application: str, journal: Path) -> None:
-    """Raises Harmed unless an application runs all the executors that it was ever given."""
+    """Raises Harmed if an application has lost an executor."""
     record = cluster.resource_manager.application(application)
     finished = {one["container"] for one in records(journal, "finished")}
     lost = [one for one in _executors(journal, application) if one["container"] in finished]

@@ -1,8 +1,8 @@
-"""An application whose input grew by half since it was learned, and another one beside it.
+"""An application whose input grew by half since it was learned, and another application beside it.
 
-Its batches come at fixed times, so that a larger input is more to do at a time. Limits to the plan
-(`plan.cpu.cap-ratio` 1, as in Elasecutor) hold it to what it was learned to use, and it falls
-behind. The other application is not known and takes all the CPU that it can get.
+Batches arrive at fixed times, so a larger input means more work per batch. Limits at the plan
+(`plan.cpu.cap-ratio` 1, as in Elasecutor) hold the application to its learned use, so it falls
+behind. The other application is unknown and takes all the CPU that it can get.
 """
 
 from __future__ import annotations
@@ -16,35 +16,35 @@ from cluster.settings import ClusterSettings, ElastaneSettings, NodeShape
 from cluster.spark import SparkApplication
 
 NODES = 2
-# A driver, an executor that signs and one of the application beside it are all of a node's memory.
-# So there is one way only to place both applications: two large executors do not fit a node, and
-# the second driver fits only the node where no driver is.
+# A driver, a signing executor and an executor of the other application fill a node's memory. So
+# both applications can be placed in one way only: two large executors do not fit one node, and the
+# second driver fits only the node without a driver.
 DRIVER_MB = 1280
 SIGNING_MB = 1024
 BESIDE_MB = 2560
 SHAPE = NodeShape(
     memory_mb=DRIVER_MB + SIGNING_MB + BESIDE_MB,
-    # A virtual core is little of a node, since no cap is below the request.
+    # A virtual core is a small part of a node, since no cap is below the request.
     vcores=16,
     cpu_cores=0.8,
     disk_bytes_per_s=1_000_000_000,
 )
-# What Spark asks for beside the heap.
+# Spark's request beyond the heap.
 OVERHEAD_MB = 384
 
 BATCH_SECONDS = 3
-# Of each file; a line is some two milliseconds of CPU.
+# Lines of each file; a line takes about two milliseconds of CPU.
 LEARNED_LINES = 600
 GROWTH = 1.5
-# Of the grown application's driver: held to what it uses in the mean of 3 s it would set the pace.
+# The grown application's driver would set the pace if it were held to its 3 s mean.
 DRIVER_CORES = 8
-# The other application's: more files than anybody waits for.
+# The other application's files; more than it can process during a run.
 BESIDE_FILES = 60
 BESIDE_LINES = 4000
 
 ARMS: dict[str, dict[str, object]] = {
     "off": {"reprovision": "off"},
-    # No container is ten times too slow: they follow their progress, and none has a window.
+    # No container is ten times too slow, so none has a window although progress is tracked.
     "progress": {"reprovision": "on", "reprovision.slow-from": 10},
     "on": {"reprovision": "on"},
 }
@@ -53,7 +53,7 @@ ARMS: dict[str, dict[str, object]] = {
 def cluster_settings(
     work: Path, depository: Path, journal: Path, arm: str | None, margin: float
 ) -> ClusterSettings:
-    """Without an arm it only observes: what is held to its plan teaches no more than that plan."""
+    """Without an arm, it only observes: a run held to its plan shows no use above the plan."""
     return ClusterSettings(
         work=work,
         nodes=NODES,
@@ -63,7 +63,7 @@ def cluster_settings(
             mode="observe" if arm is None else "enforce",
             depository=depository,
             journal=journal,
-            # Not more containers than fit by request: where they go is not what is measured.
+            # No more containers than fit by request, since placement is not measured.
             max_ratio=1.0,
             extra={
                 "profile.least-confidence": 0,
@@ -79,7 +79,7 @@ def cluster_settings(
 
 @dataclass(frozen=True)
 class Signing:
-    """The applications and their input, under one folder."""
+    """The applications and their input in one folder."""
 
     folder: Path
     checkout: Checkout
@@ -98,7 +98,7 @@ class Signing:
         return self._signing(self._usual)
 
     def grown(self) -> SparkApplication:
-        """The same application: of a path the last component alone tells two of them apart."""
+        """A run of the same application: a signature keeps only a path's last component."""
         return self._signing(self._grown)
 
     def beside(self) -> SparkApplication:

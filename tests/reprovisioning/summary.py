@@ -1,4 +1,4 @@
-"""What the pairs say together."""
+"""The figures of all pairs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from reprovisioning.figures import RunFigures
 
 @dataclass(frozen=True)
 class Pair:
-    """Two runs of the same application, one after the other."""
+    """Two consecutive runs of the same application."""
 
     without: RunFigures
     reprovisioned: RunFigures
@@ -70,7 +70,7 @@ class Ratio:
 
 @dataclass(frozen=True)
 class Summary:
-    """Of all pairs; ratios are with windows over without."""
+    """Figures of all pairs; a ratio is with windows over without."""
 
     pairs: int
     completion: Ratio

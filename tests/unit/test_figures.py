@@ -1,4 +1,4 @@
-"""The figures of a round from what was seen."""
+"""A round's figures follow from its observations."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def point(time_s: float, containers: int, used_cpu_cores: float, used_mb: int) -
 
 @pytest.fixture
 def outcome() -> RoundOutcome:
-    """Five containers on a node that has room for three, at half of the node's cores."""
+    """Five containers on a node with room for three, at half of the node's cores."""
     half = SHAPE.cpu_cores / 2
     series = NodeSeries("node-0", [point(time_s, 5, half, 1536) for time_s in (0, 1, 2)])
     return RoundOutcome(

@@ -1,4 +1,4 @@
-"""What the guest lacks is named with what to install; what it starts from holds the command."""
+"""A missing tool is named with its package; the guest's first script runs the command."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from cluster import prerequisites
 from cluster.paths import Checkout
 from guest import tools
 from guest.initramfs import EXIT_LINE, Work, start_script
 
 
 def test_a_missing_tool_gets_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(tools, "VIRTIOFSD_PLACES", (tmp_path / "virtiofsd",))
+    monkeypatch.setattr(prerequisites, "VIRTIOFSD_PLACES", (tmp_path / "virtiofsd",))
     with pytest.raises(tools.MissingTool) as missing:
         tools.Tools.find()
     message = str(missing.value)
@@ -36,7 +37,7 @@ def test_either_a_command_or_the_tests() -> None:
 
 
 def test_the_exit_code_is_the_commands(tmp_path: Path) -> None:
-    """Everything but the command is replaced by nothing, so that it runs here."""
+    """Only the command's lines are run, on the host."""
     work = Work(["sh", "-c", "exit 7"], tmp_path, {"KEY": "a 'quoted' value"}, seconds=60)
     lines = start_script([], work).splitlines()
     begin = next(index for index, line in enumerate(lines) if line.startswith("chroot"))

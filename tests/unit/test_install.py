@@ -1,4 +1,4 @@
-"""What an administrator reads and unpacks fits together."""
+"""The archive, its pages and its example configurations are consistent."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ README = (ROOT / "README.md").read_text()
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 EXAMPLES = sorted((ROOT / "yarn-site-examples").glob("*/*.xml"))
 LINK = re.compile(r"\]\((?!https?://|#)([^)#]+)(?:#[^)]*)?\)")
-# What `make dist` packs; a page in the archive must not lead out of it.
+# The content of `make dist`; a page in the archive must not link out of it.
 PACKED = ("README.md", "CHANGELOG.md", "LICENSE", "docs", "yarn-site-examples", "nodemanager-hook")
 
 
@@ -38,7 +38,7 @@ def test_the_unit_starts_the_agent_where_the_readme_puts_it() -> None:
 
 
 def test_the_unit_never_gives_up_and_keeps_the_journal_between_starts() -> None:
-    # Of the section where systemd looks for it; elsewhere it is ignored with a warning.
+    # systemd ignores a key outside of its section, with a warning.
     assert ("StartLimitIntervalSec", "0") in _unit("Unit")
     service = _unit("Service")
     assert ("Restart", "always") in service

@@ -1,4 +1,4 @@
-"""What the agent of one node reads in the place of the machine's /proc/meminfo."""
+"""A node's agent reads a simulated /proc/meminfo."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ports of a cluster's servers."""
+"""Ports for a cluster's servers are free and distinct."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stopping what was started, and finding what it left behind."""
+"""Processes are stopped, and the processes that they leave behind are found."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from cluster.processes import Daemon, ProcessEnded, kill_strays, open_files, strays
 from cluster.waiting import wait_until
 
-# A child in a session of its own, as YARN starts its containers.
+# A child in its own session, as YARN starts containers.
 LEAVE_A_CHILD = """
 import subprocess, time
 subprocess.Popen(["sleep", "300"], start_new_session=True)

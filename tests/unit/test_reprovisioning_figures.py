@@ -1,4 +1,4 @@
-"""What a run of the grown application and pairs of them come to."""
+"""The figures of a run of the grown application, and of pairs of runs."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_cpu_counts_from_submission_to_end_for_the_time_since_the_report_before(
     ]
     seen = run_figures("off", RECORD, BESIDE, journal)
     assert seen.completion_s == 10
-    # 2 s of the first report lie in it.
+    # 2 s of the first report lie in the window.
     assert seen.executors_core_s == pytest.approx(0.5 * 2 + 0.2 * 3)
     assert seen.beside_cores == pytest.approx((2 + 3) / 10)
 

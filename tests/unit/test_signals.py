@@ -1,4 +1,4 @@
-"""A signal during the clean-up neither stops it nor is lost."""
+"""A signal during the clean-up is deferred and not lost."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ public final class Await {
 
   private Await() {}
 
-  /** Returns as soon as {@code condition} holds; fails when it does not within 20 s. */
+  /** Returns as soon as {@code condition} holds; fails after 20 s. */
   public static void until(String what, BooleanSupplier condition) throws InterruptedException {
     long deadline = System.nanoTime() + DEADLINE.toNanos();
     while (!condition.getAsBoolean()) {

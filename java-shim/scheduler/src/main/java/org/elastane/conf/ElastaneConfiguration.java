@@ -12,13 +12,13 @@ import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.yarn.conf.HAUtil;
 
 /**
- * The keys that the Java side reads. Every other {@code yarn.scheduler.elastane.*} key is read and
- * checked by the core; docs/configuration.md has them all.
+ * The configuration keys that Java reads. The core reads and checks all other {@code
+ * yarn.scheduler.elastane.*} keys; docs/configuration.md lists all keys.
  *
- * <p>A value that is not allowed throws {@link ElastaneConfigurationException}.
+ * <p>An invalid value throws {@link ElastaneConfigurationException}.
  */
 public final class ElastaneConfiguration {
-  /** Prefix of every key of the ResourceManager's side. */
+  /** The prefix of the ResourceManager's keys. */
   public static final String SCHEDULER_PREFIX = "yarn.scheduler.elastane.";
 
   public static final String MODE = SCHEDULER_PREFIX + "mode";
@@ -33,7 +33,7 @@ public final class ElastaneConfiguration {
   public static final int DEFAULT_DEPOSITORY_SHARED_EVERY_MS = 300_000;
   public static final String JOURNAL_FILE = SCHEDULER_PREFIX + "journal.file";
 
-  /** Prefix of every key of the NodeManager's side. */
+  /** The prefix of the NodeManager's keys. */
   public static final String NODE_PREFIX = "yarn.nodemanager.elastane.";
 
   public static final String AGENT_SOCKET = NODE_PREFIX + "agent.socket";
@@ -60,8 +60,8 @@ public final class ElastaneConfiguration {
   }
 
   /**
-   * The directory in which ResourceManagers share what they learned, with the name of its file
-   * system, which a FileContext wants to have said; null for none.
+   * The directory in which ResourceManagers share their depositories; null for none. Qualified with
+   * its file system, as FileContext requires.
    */
   public static Path depositoryShared(Configuration conf) {
     String value = conf.getTrimmed(DEPOSITORY_SHARED, "");
@@ -77,7 +77,7 @@ public final class ElastaneConfiguration {
         return isThere ? directory.makeQualified(byDefault, null) : directory;
       }
     } catch (IllegalArgumentException e) {
-      // answered below, as any other value that is not allowed
+      // reported below, as any other invalid value
     }
     throw new ElastaneConfigurationException(
         DEPOSITORY_SHARED, value, "an absolute directory, such as hdfs:///elastane, or empty");
@@ -88,7 +88,7 @@ public final class ElastaneConfiguration {
         conf, DEPOSITORY_SHARED_EVERY_MS, DEFAULT_DEPOSITORY_SHARED_EVERY_MS, 10_000, 86_400_000);
   }
 
-  /** What this ResourceManager is called among those that share; one name without a second one. */
+  /** This ResourceManager's id among those that share; a fixed name without high availability. */
   public static String resourceManagerId(Configuration conf) {
     return HAUtil.isHAEnabled(conf) ? HAUtil.getRMHAId(conf) : "resourcemanager";
   }
@@ -110,9 +110,9 @@ public final class ElastaneConfiguration {
   }
 
   /**
-   * What {@code Natives.open} takes: every key of the ResourceManager's side that is set, variables
-   * in the values resolved, as one JSON object of strings; and where the core keeps its files,
-   * which has a default that only Hadoop's configuration knows.
+   * The settings for {@code Natives.open}, as one JSON object of strings: the ResourceManager's
+   * keys that are set, with variables resolved, and the paths of the core's files, whose defaults
+   * depend on Hadoop's configuration.
    */
   public static String settingsJson(Configuration conf) {
     Map<String, String> settings = new TreeMap<>();
@@ -136,7 +136,7 @@ public final class ElastaneConfiguration {
         return number;
       }
     } catch (NumberFormatException e) {
-      // answered below, as any other value that is not allowed
+      // reported below, as any other invalid value
     }
     throw new ElastaneConfigurationException(
         key, value, "a whole number from " + least + " to " + most);

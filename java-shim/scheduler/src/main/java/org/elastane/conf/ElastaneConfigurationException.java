@@ -1,6 +1,6 @@
 package org.elastane.conf;
 
-/** A value of ours that is not allowed; the message is one line: key, value, what is allowed. */
+/** An invalid value. The message is one line with the key, the value and the allowed values. */
 public final class ElastaneConfigurationException extends IllegalArgumentException {
   private static final long serialVersionUID = 1L;
 

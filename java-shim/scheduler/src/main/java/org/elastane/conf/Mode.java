@@ -1,11 +1,11 @@
 package org.elastane.conf;
 
-/** What Elastane may do in this cluster: the values of {@link ElastaneConfiguration#MODE}. */
+/** How far Elastane may go in this cluster: the values of {@link ElastaneConfiguration#MODE}. */
 public enum Mode {
-  /** Nothing: the scheduler is CapacityScheduler, and no core is opened. */
+  /** The scheduler is CapacityScheduler, and no core is opened. */
   OFF,
-  /** Learn from the agents' reports and change nothing. */
+  /** Learns from the agents' reports and changes nothing. */
   OBSERVE,
-  /** Place, raise bookable capacity and limit. */
+  /** Places containers, raises bookable capacity and sets limits. */
   ENFORCE
 }

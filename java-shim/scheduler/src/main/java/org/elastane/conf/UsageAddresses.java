@@ -13,18 +13,18 @@ import org.apache.hadoop.yarn.conf.HAUtil;
 import org.apache.hadoop.yarn.conf.YarnConfiguration;
 
 /**
- * Where the usage protocol is served and where it is found.
+ * The addresses at which the usage protocol is served and reached.
  *
- * <p>With high availability each key may carry a ResourceManager's id as its suffix, as YARN's own
- * addresses do.
+ * <p>With high availability, each key may have a ResourceManager's id as suffix, as YARN's own
+ * addresses have.
  */
 public final class UsageAddresses {
   private UsageAddresses() {}
 
   /**
-   * Where this ResourceManager listens.
+   * The address at which this ResourceManager listens.
    *
-   * @throws ElastaneConfigurationException when that is no address, or its host does not resolve
+   * @throws ElastaneConfigurationException if the value is no address, or its host does not resolve
    */
   public static InetSocketAddress toBind(Configuration conf) {
     String address = conf.getTrimmed(USAGE_ADDRESS, DEFAULT_USAGE_ADDRESS);
@@ -43,7 +43,7 @@ public final class UsageAddresses {
     return parsed;
   }
 
-  /** Where a NodeManager finds the ResourceManagers, one of which is active. */
+  /** The addresses of all ResourceManagers, one of which is active. */
   public static List<InetSocketAddress> toConnect(Configuration conf) {
     List<InetSocketAddress> addresses = new ArrayList<>();
     if (!HAUtil.isHAEnabled(conf)) {
@@ -71,7 +71,7 @@ public final class UsageAddresses {
   private static String resourceManagerHost(Configuration conf, String id) {
     String host = conf.getTrimmed(suffixed(YarnConfiguration.RM_HOSTNAME, id));
     String tracker = conf.getTrimmed(suffixed(YarnConfiguration.RM_RESOURCE_TRACKER_ADDRESS, id));
-    // Some sites name the addresses one by one and no host name.
+    // Some sites configure each address and no host name.
     if ((host == null || host.equals("0.0.0.0")) && tracker != null) {
       return parse(suffixed(YarnConfiguration.RM_RESOURCE_TRACKER_ADDRESS, id), tracker)
           .getHostString();

@@ -3,20 +3,20 @@ package org.elastane.depository;
 import java.io.IOException;
 import java.nio.file.Path;
 
-/** What the core can do with a copy of its depository; both may take long. */
+/** The core's operations on copies of its depository. Both may take minutes. */
 public interface DepositoryCopies {
   /**
-   * Writes all that is known of ended runs into a local file.
+   * Writes all ended runs to a local file.
    *
-   * @throws IOException naming the file and what went wrong
+   * @throws IOException naming the file and the cause
    */
   void copyTo(Path file) throws IOException;
 
   /**
-   * Takes over the runs of a local file that are not known yet.
+   * Imports the runs of a local file that this depository does not have.
    *
-   * @return how many there were
-   * @throws IOException naming the file and what is wrong with it
+   * @return the number of new runs
+   * @throws IOException naming the file and the cause
    */
   int takeOver(Path file) throws IOException;
 }

@@ -14,17 +14,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Copies of depositories in a directory of a Hadoop file system, one of each ResourceManager.
+ * Copies of depositories in a directory of a Hadoop file system, one for each ResourceManager.
  *
- * <p>The active one takes over what the others have learned when it becomes active, and puts its
- * own copy there every few minutes. Both happen on a thread of this class, so that neither a
- * heartbeat nor the election waits for a file system. What fails is logged once until it works
- * again, counted, and tried again soon.
+ * <p>A ResourceManager that becomes active imports the others' copies, and then publishes its own
+ * every few minutes. Both happen on a thread of this class, so neither a heartbeat nor the election
+ * waits for the file system. Failures are counted and retried after a short wait; the first of a
+ * series is logged.
  */
 public final class SharedDepository implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(SharedDepository.class);
 
-  /** A file system that was away most often is back soon, and meanwhile nothing is known. */
+  /** Short: file systems are mostly back soon, and until then nothing is imported. */
   private static final int RETRY_MS = 10_000;
 
   private final Configuration conf;
@@ -61,9 +61,9 @@ public final class SharedDepository implements AutoCloseable {
   }
 
   /**
-   * Refuses a configuration that {@link #start} could not follow.
+   * Checks the keys that {@link #start} reads.
    *
-   * @throws IllegalArgumentException naming the key, the value and what is allowed
+   * @throws IllegalArgumentException naming the key, its value and the allowed values
    */
   public static void check(Configuration conf) {
     ElastaneConfiguration.depositoryShared(conf);
@@ -71,9 +71,9 @@ public final class SharedDepository implements AutoCloseable {
   }
 
   /**
-   * Starts to share, if the configuration names a directory.
+   * Starts to share if the configuration names a directory.
    *
-   * @return null when nothing is shared
+   * @return null if it names none
    */
   public static SharedDepository start(
       Configuration conf, DepositoryCopies copies, Runnable countFailure) {
@@ -97,13 +97,13 @@ public final class SharedDepository implements AutoCloseable {
     return shared;
   }
 
-  /** Ends the thread. What it is doing may go on, but nobody waits for it. */
+  /** Ends the thread without waiting for its current work. */
   @Override
   public void close() {
     thread.shutdownNow();
   }
 
-  @SuppressWarnings("FutureReturnValueIgnored") // what share() throws it has logged itself
+  @SuppressWarnings("FutureReturnValueIgnored") // share() logs its own failures
   private void shareAndGoOn() {
     share();
     try {
@@ -129,26 +129,26 @@ public final class SharedDepository implements AutoCloseable {
       }
       failing = false;
     } catch (IOException | RuntimeException | LinkageError e) {
-      // A LinkageError: some jar of that file system is not there.
+      // LinkageError: a jar of that file system is missing.
       failed(e);
     }
   }
 
-  /** Counts it, and says it once until it works again; the end of sharing is no failure. */
+  /** Counts a failure and logs the first of a series. A failure after {@link #close} is neither. */
   private void failed(Throwable cause) {
     if (thread.isShutdown()) {
       return;
     }
     countFailure.run();
     if (!failing) {
-      LOG.error("The depository is not shared in {}; it is tried again", directory, cause);
+      LOG.error("The depository is not shared in {}; sharing is retried", directory, cause);
     }
     failing = true;
   }
 
   /**
-   * The newest first, so that what matters most is there soonest. Nothing is written, so that a
-   * file system that can only be read, as HDFS in safe mode, is enough.
+   * Imports the newest copy first, as the most useful one. Writes nothing, so a read-only file
+   * system is enough, such as HDFS in safe mode.
    */
   private void takeOverAll() throws IOException {
     for (FileStatus copy : shared.copies()) {
@@ -163,9 +163,7 @@ public final class SharedDepository implements AutoCloseable {
     }
   }
 
-  /**
-   * One that is damaged, or of a newer Elastane, does not keep the others from being taken over.
-   */
+  /** A damaged copy, or one of a newer Elastane, does not prevent the import of the others. */
   private void takeOver(FileStatus copy, java.nio.file.Path local) {
     try {
       LOG.info("{} runs are taken over from {}", copies.takeOver(local), copy.getPath());
@@ -178,7 +176,7 @@ public final class SharedDepository implements AutoCloseable {
   }
 
   private void publish() throws IOException {
-    // First, so that nothing is copied for a file system that cannot be written.
+    // First: fails before the copy is made if the file system cannot be written.
     shared.make();
     java.nio.file.Path folder = Files.createTempDirectory("elastane-copy-");
     java.nio.file.Path local = folder.resolve("depository" + SharedDirectory.SUFFIX);

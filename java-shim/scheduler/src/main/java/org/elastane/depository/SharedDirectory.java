@@ -21,9 +21,9 @@ import org.apache.hadoop.fs.RemoteIterator;
 import org.apache.hadoop.fs.permission.FsPermission;
 
 /**
- * The directory of a Hadoop file system with the copies, for its owner alone.
+ * The directory with the copies in a Hadoop file system, accessible to its owner only.
  *
- * <p>One for as long as it is needed: it cannot be closed, and has a client of its own.
+ * <p>Make one and keep it: a FileContext has its own client and cannot be closed.
  */
 final class SharedDirectory {
   static final String SUFFIX = ".sqlite";
@@ -39,14 +39,14 @@ final class SharedDirectory {
     this.directory = directory;
   }
 
-  /** The copies that are there, the newest first; none where there is no directory. */
+  /** The copies in the directory, the newest first; none if the directory is missing. */
   List<FileStatus> copies() throws IOException {
     List<FileStatus> found = new ArrayList<>();
     RemoteIterator<FileStatus> listed;
     try {
       listed = files.listStatus(directory);
     } catch (FileNotFoundException e) {
-      return found; // nobody has shared anything yet
+      return found;
     }
     while (listed.hasNext()) {
       FileStatus file = listed.next();
@@ -64,12 +64,12 @@ final class SharedDirectory {
     }
   }
 
-  /** Makes the directory where there is none; fails where nothing can be written. */
+  /** Makes the directory if it is missing. */
   void make() throws IOException {
     files.mkdir(directory, DIRECTORY_FOR_OWNER, true);
   }
 
-  /** Puts a copy there, which appears as a whole or not at all. */
+  /** Publishes a copy, which appears complete or not at all. */
   void put(java.nio.file.Path local, String name) throws IOException {
     Path copy = new Path(directory, name + SUFFIX);
     Path unfinished = copy.suffix(UNFINISHED);

@@ -2,15 +2,15 @@ package org.elastane.natives;
 
 import java.io.File;
 
-/** A library that was found. Closing it removes what was made only to load it. */
+/** A library that was found. Closing it removes a copy that was extracted only to be loaded. */
 final class LibraryFile implements AutoCloseable {
   private final File file;
   private final String origin;
   private final File temporaryDirectory;
 
   /**
-   * @param origin where it was found, to follow the word "found"
-   * @param temporaryDirectory holds nothing but the file and goes with it; null when the file stays
+   * @param origin where the file was found; follows the word "found" in messages
+   * @param temporaryDirectory holds this file only and is removed with it; null if the file is kept
    */
   LibraryFile(File file, String origin, File temporaryDirectory) {
     this.file = file;
@@ -31,8 +31,9 @@ final class LibraryFile implements AutoCloseable {
     if (temporaryDirectory == null) {
       return;
     }
-    // A loaded library stays mapped without its name. What cannot be removed now goes with the JVM,
-    // which deletes in reverse order: the directory has to be named first.
+    // A loaded library stays mapped after its file is deleted. The JVM deletes the rest at its
+    // exit, in
+    // reverse order, so the directory is registered first.
     boolean removed = file.delete() && temporaryDirectory.delete();
     if (!removed) {
       temporaryDirectory.deleteOnExit();

@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Properties;
 
-/** Where libelastane.so is looked for: a system property, java.library.path, the jar. */
+/** Searches for libelastane.so: in a system property, in java.library.path, in the jar. */
 final class LibrarySearch {
   static final String FILE_NAME = "libelastane.so";
   static final String PATH_PROPERTY = "elastane.library.path";
@@ -19,8 +19,8 @@ final class LibrarySearch {
 
   /**
    * @param system the system properties
-   * @param jar where the resources of the jar that may carry the library are found
-   * @param version the version looked for, for messages
+   * @param jar loads resources of the jar, which may contain the library
+   * @param version the wanted version, for messages
    */
   LibrarySearch(Properties system, ClassLoader jar, String version) {
     this.system = system;
@@ -31,8 +31,8 @@ final class LibrarySearch {
   /**
    * Finds the library.
    *
-   * @throws NativeLibraryException when no place has it, or when the system property names a file
-   *     that is not there: who names one does not want another
+   * @throws NativeLibraryException if no place has the library, or if the system property names a
+   *     missing file: the search then ends there
    */
   LibraryFile find() {
     String named = system.getProperty(PATH_PROPERTY);
@@ -41,8 +41,7 @@ final class LibrarySearch {
       if (!file.isFile()) {
         throw notFound(
             "system property " + PATH_PROPERTY + ": " + file.getAbsolutePath() + " is not a file",
-            "name a file that is there, or take the property away so that java.library.path and the"
-                + " jar are looked at");
+            "name an existing file, or remove the property to search java.library.path and the jar");
       }
       return new LibraryFile(file, "by system property " + PATH_PROPERTY + ": " + file, null);
     }
@@ -75,13 +74,13 @@ final class LibrarySearch {
           FILE_NAME
               + " "
               + version
-              + " cannot be taken out of the jar ("
+              + " cannot be extracted from the jar ("
               + resource
               + ") into "
               + system.getProperty("java.io.tmpdir")
               + ": "
               + oneLine(e.toString())
-              + "; make room there, set java.io.tmpdir, or set the system property "
+              + "; free space there, set java.io.tmpdir, or set the system property "
               + PATH_PROPERTY
               + " to the file",
           e);
@@ -89,7 +88,7 @@ final class LibrarySearch {
   }
 
   private LibraryFile extract(InputStream in, String resource) throws IOException {
-    // Private to this user (mode 700), so that nobody can put another library in its place.
+    // Mode 700, so that no other user can replace the library.
     Path directory = Files.createTempDirectory("elastane-");
     LibraryFile library =
         new LibraryFile(

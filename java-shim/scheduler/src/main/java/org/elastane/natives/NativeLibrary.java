@@ -7,8 +7,8 @@ import java.util.Properties;
 /**
  * Loads libelastane.so, once for each JVM.
  *
- * <p>The first place that has a library decides: a library that cannot be loaded, or that is of
- * another version than the jar, is never passed over for the next place.
+ * <p>The first library found is used. If it cannot be loaded, or its version differs from the
+ * jar's, loading fails; no further place is searched.
  */
 public final class NativeLibrary {
   private static final String VERSION_RESOURCE = "/org/elastane/natives/version.properties";
@@ -18,9 +18,9 @@ public final class NativeLibrary {
   private NativeLibrary() {}
 
   /**
-   * Loads the library unless that was done before.
+   * Loads the library if it is not loaded yet.
    *
-   * @throws NativeLibraryException when it is not there, does not load, or is of another version
+   * @throws NativeLibraryException if it is missing, does not load, or has another version
    */
   public static synchronized void load() {
     if (loaded) {
@@ -36,12 +36,13 @@ public final class NativeLibrary {
     loaded = true;
   }
 
-  /** The version of this jar, which the library's must equal. */
+  /** The version of this jar; the library's version must equal it. */
   public static String jarVersion() {
     Properties properties = new Properties();
     try (InputStream in = NativeLibrary.class.getResourceAsStream(VERSION_RESOURCE)) {
       if (in == null) {
-        throw new NativeLibraryException("the jar has no " + VERSION_RESOURCE + ": build it anew");
+        throw new NativeLibraryException(
+            "the jar has no " + VERSION_RESOURCE + ": build the jar again");
       }
       properties.load(in);
     } catch (IOException e) {
@@ -63,9 +64,8 @@ public final class NativeLibrary {
               + library.origin()
               + ", does not load: "
               + LibrarySearch.oneLine(e.getMessage())
-              + "; put one that fits this machine into the file that the system property "
-              + LibrarySearch.PATH_PROPERTY
-              + " names",
+              + "; name a library for this machine with the system property "
+              + LibrarySearch.PATH_PROPERTY,
           e);
     }
   }

@@ -1,6 +1,6 @@
 package org.elastane.natives;
 
-/** libelastane.so cannot be used; the message is one line and says where it was looked for. */
+/** libelastane.so cannot be used. The message is one line and names the places searched. */
 public final class NativeLibraryException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 

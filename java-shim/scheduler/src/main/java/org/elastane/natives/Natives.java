@@ -3,15 +3,15 @@ package org.elastane.natives;
 import java.nio.ByteBuffer;
 
 /**
- * Every native method of Elastane; {@code docs/boundary.md} is normative for what each one takes,
- * returns and throws.
+ * Elastane's native methods. {@code docs/boundary.md} is normative for their arguments, results and
+ * exceptions.
  *
- * <p>Bad input arrives as {@link IllegalArgumentException}. Anything else that goes wrong in the
- * core, a panic included, arrives as {@link CoreException}; the core behind that handle must not be
- * asked again then.
+ * <p>Invalid arguments throw {@link IllegalArgumentException}. Any other failure of the core,
+ * including a panic, throws {@link CoreException}; the core behind that handle must not be called
+ * again.
  *
- * <p>{@code nowMs} is Unix time in milliseconds. Nodes and applications are known to the core by
- * small numbers that it hands out and that are never used twice.
+ * <p>{@code nowMs} is Unix time in milliseconds. The core identifies nodes and applications by
+ * small numbers that it assigns and never uses twice.
  */
 public final class Natives {
   private Natives() {}
@@ -21,10 +21,10 @@ public final class Natives {
   /** The version of the library; it must equal the jar's. */
   public static native String version();
 
-  /** The one version of reports and replies that the library speaks. */
+  /** The version of reports and replies that the library supports. */
   public static native int protocolVersion();
 
-  /** Where a direct buffer lies, so that the hot calls can take an address. */
+  /** The address of a direct buffer, for {@link #round} and {@link #bookableChanges}. */
   public static native long addressOf(ByteBuffer direct);
 
   // The core in a ResourceManager
@@ -34,13 +34,13 @@ public final class Natives {
    *
    * @param settingsJson every {@code yarn.scheduler.elastane.*} key that is set, as one JSON object
    *     of strings
-   * @param virtualCoresCount whether CapacityScheduler books virtual cores too, or memory alone
-   * @return the handle that every other method takes
-   * @throws IllegalArgumentException naming the key, the value and what is allowed
+   * @param virtualCoresCount whether CapacityScheduler books virtual cores, or memory alone
+   * @return the handle that the other methods take
+   * @throws IllegalArgumentException naming the key, its value and the allowed values
    */
   public static native long open(String settingsJson, boolean virtualCoresCount);
 
-  /** Writes what is pending, ends the core's threads and frees it. */
+  /** Completes pending writes, ends the core's threads and frees the core. */
   public static native void close(long core);
 
   /** A node registered with this size. */
@@ -51,7 +51,7 @@ public final class Natives {
   public static native void nodeResized(
       long core, int node, long memoryBytes, int vcores, long nowMs);
 
-  /** A node is gone. */
+  /** A node was removed. */
   public static native void nodeRemoved(long core, int node, long nowMs);
 
   /**
@@ -69,12 +69,13 @@ public final class Natives {
       long core, int application, boolean succeeded, long nowMs);
 
   /**
-   * What an application's next container asks for, and how many containers it waits for in all.
+   * An application's pending asks: the request of its next container and the number of containers
+   * in all asks.
    *
-   * @param requestPriority of the request that is served next: executors of one priority are taken
-   *     as alike
-   * @param priority of the application
-   * @param count 0 when it waits for nothing
+   * @param requestPriority the priority of the request that is served next; executors of one
+   *     priority count as alike
+   * @param priority the priority of the application
+   * @param count 0 if the application waits for nothing
    */
   public static native void pending(
       long core,
@@ -93,10 +94,10 @@ public final class Natives {
    * The applications whose next container fits this node now and over time, the best first, at most
    * 16 of each queue.
    *
-   * @param freeMemoryBytes what CapacityScheduler could still hand out on the node
-   * @param resultAddress a direct buffer of {@code capacity} native-endian ints
-   * @return how many application numbers were written; -1 when this node is to be scheduled as
-   *     CapacityScheduler would (mode observe, or no fresh report from its agent)
+   * @param freeMemoryBytes the memory that CapacityScheduler can still allocate on the node
+   * @param resultAddress the address of a direct buffer of {@code capacity} native-endian ints
+   * @return the count of application numbers written; -1 if CapacityScheduler's order applies to
+   *     this node (mode observe, or no fresh report from its agent)
    */
   public static native int round(
       long core,
@@ -110,9 +111,9 @@ public final class Natives {
   /**
    * A container is about to be committed.
    *
-   * @param requestPriority of the request that it is allocated for
-   * @param mayRefuse whether the core has a veto; without it the container is only recorded
-   * @return false when it must not be committed; nothing was recorded then
+   * @param requestPriority the priority of the request that the container is allocated for
+   * @param mayRefuse whether the core may refuse; otherwise the container is only recorded
+   * @return false if the container must not be committed; it is not recorded
    */
   public static native boolean commit(
       long core,
@@ -127,24 +128,25 @@ public final class Natives {
       long startedMs,
       long nowMs);
 
-  /** A container ended, or its commit was refused elsewhere. An unknown one is ignored. */
+  /** A container ended, or CapacityScheduler rejected it. An unknown container is ignored. */
   public static native void finished(long core, String container, long nowMs);
 
   // Usage and bookable capacity
 
   /**
-   * An agent's report, and the reply for it.
+   * Hands an agent's report to the core.
    *
-   * @throws IllegalArgumentException when the report is refused, with the reason
+   * @return the reply for the agent
+   * @throws IllegalArgumentException with the reason, if the report is refused
    */
   public static native byte[] report(
       long core, String node, int protocolVersion, byte[] body, long nowMs);
 
   /**
-   * The nodes whose bookable capacity has to change, as pairs of ints: node, ratio in thousandths
-   * of the registered size.
+   * The nodes whose bookable capacity is to change, as pairs of ints: node, and ratio to the
+   * registered size in thousandths.
    *
-   * @return how many pairs were written
+   * @return the count of pairs written
    */
   public static native int bookableChanges(
       long core, long resultAddress, int capacityPairs, long nowMs);
@@ -158,49 +160,49 @@ public final class Natives {
       long nowMs);
 
   /**
-   * The containers that have to give way now because the memory of their nodes is short. Each order
-   * is given once.
+   * The containers to preempt now because their nodes are short of memory. Each order is returned
+   * once.
    *
-   * @param waitMs between telling an application master and the end of its container
-   * @return {@code [{"container","kill","reason"}]}, or null when there is none. Where {@code kill}
-   *     is false, the application master is to be told
+   * @param waitMs the time between telling an ApplicationMaster and killing its container
+   * @return {@code [{"container","kill","reason"}]}, or null if there is none. {@code kill} is
+   *     false if the ApplicationMaster is to be told first
    */
   public static native String memoryVictims(long core, long waitMs, long nowMs);
 
   /**
-   * Writes all that is known of ended runs into another local file, which appears as a whole or not
-   * at all. It takes as long as the file is large, and holds up no other call.
+   * Writes all ended runs to another local file, which appears complete or not at all. The time
+   * grows with the depository's size; other calls are not blocked.
    *
-   * @throws java.io.IOException naming the file and what went wrong; an older one stays then
+   * @throws java.io.IOException naming the file and the cause; an older copy is kept
    */
   public static native void copyDepository(long core, String to) throws java.io.IOException;
 
   /**
-   * Takes over the runs and models of a copy that are not known here. It takes as long as the copy
-   * is large, and holds up no other call.
+   * Imports the runs and models of a copy that this depository does not have. The time grows with
+   * the copy's size; other calls are not blocked.
    *
-   * @return how many runs were new
-   * @throws java.io.IOException naming the file and what is wrong with it; what was taken over
-   *     before stays
+   * @return the number of new runs
+   * @throws java.io.IOException naming the file and the cause; runs imported before the failure are
+   *     kept
    */
   public static native int takeOverDepository(long core, String from) throws java.io.IOException;
 
-  /** What the core knows and counted, as JSON. */
+  /** The core's state and counters, as JSON. */
   public static native String status(long core, long nowMs);
 
   // The NodeManager's side of the agent's socket
 
   /**
-   * Tells the agent what runs and takes its report.
+   * Tells the agent which containers run, and collects its report.
    *
-   * @param containersJson {@code [{"container","pid","memory_bytes"}]}, the memory asked for
+   * @param containersJson {@code [{"container","pid","memory_bytes"}]} with the requested memory
    * @return the body for the ResourceManager
-   * @throws java.io.IOException when the agent is not there or does not answer in time
+   * @throws java.io.IOException if the agent is not reached or does not answer in time
    */
   public static native byte[] agentReport(String socket, String containersJson, int timeoutMs)
       throws java.io.IOException;
 
-  /** Tells the agent what runs, without asking for a report. */
+  /** Tells the agent which containers run, without collecting a report. */
   public static native void agentContainers(String socket, String containersJson, int timeoutMs)
       throws java.io.IOException;
 
@@ -210,16 +212,16 @@ public final class Natives {
 
   // For the tests of the boundary
 
-  /** Panics, with a lock of the core held. */
+  /** Panics while holding a lock of the core. */
   static native void panicForTest(long core);
 
   /** Fails with an error of the core. */
   static native void errorForTest(long core);
 
   /**
-   * The body of a report of a node of this size on which nothing runs.
+   * The body of a report of an idle node of this size.
    *
-   * @param memoryVictim the container that is to give way; null for none
+   * @param memoryVictim the container to preempt; null for none
    */
   static native byte[] reportBodyForTest(int cpuMillicores, long memoryBytes, String memoryVictim);
 }

@@ -3,25 +3,24 @@ package org.elastane.node;
 import java.io.IOException;
 
 /**
- * The agent's socket as the NodeManager uses it. It stands between the node service and the native
- * methods, which cannot be replaced in a JVM, so that losing and finding the agent can be tested
- * without an agent.
+ * The NodeManager's calls to the agent. An interface, so that tests can replace the native methods
+ * and need no agent.
  *
- * <p>Every method fails with an {@link IOException} when the agent is not there, does not answer in
+ * <p>Every method throws an {@link IOException} if the agent is not reached, does not answer in
  * time, or refuses.
  */
 interface AgentConnection {
-  /** The version of the bodies that this side hands out; the agent was checked to speak it. */
+  /** The version of the bodies that {@link #collect} returns. */
   int version();
 
   /**
-   * Tells the agent what runs.
+   * Tells the agent which containers run.
    *
-   * @param containersJson {@code [{"container","pid","memory_bytes"}]}, the memory asked for
+   * @param containersJson {@code [{"container","pid","memory_bytes"}]} with the requested memory
    */
   void tell(String containersJson) throws IOException;
 
-  /** Tells the agent what runs, and collects its report: a body for the ResourceManager. */
+  /** Tells the agent which containers run, and collects its report for the ResourceManager. */
   byte[] collect(String containersJson) throws IOException;
 
   /** Hands the agent the ResourceManager's reply. */

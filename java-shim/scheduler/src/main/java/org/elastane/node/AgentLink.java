@@ -3,7 +3,7 @@ package org.elastane.node;
 import java.io.IOException;
 
 /**
- * What this node tells its agent, one exchange at a time. The list of containers is read inside the
+ * Talks to this node's agent, one exchange at a time. Reads the list of containers within the
  * exchange, so that an older list never follows a newer one.
  */
 final class AgentLink {
@@ -19,7 +19,7 @@ final class AgentLink {
   }
 
   /**
-   * Tells the agent what runs, unless it was told the same before.
+   * Tells the agent which containers run if the list has changed.
    *
    * @return whether a container runs whose pid is not known yet
    */
@@ -37,12 +37,12 @@ final class AgentLink {
     return containers.awaitingPid();
   }
 
-  /** The version of the bodies that this side hands out. */
+  /** The version of the bodies that {@link #collect} returns. */
   int version() {
     return agent.version();
   }
 
-  /** The agent's report of what runs: a body for the ResourceManager. */
+  /** The agent's report for the ResourceManager. */
   synchronized byte[] collect() throws IOException {
     String json = node.runningContainers().toJson();
     byte[] body = exchange(() -> agent.collect(json));
@@ -65,12 +65,12 @@ final class AgentLink {
       outage.succeeded();
       return answer;
     } catch (IOException e) {
-      // It may have been started anew, and then it knows of no container.
+      // A restarted agent knows no container.
       told = null;
       outage.failed(e);
       throw e;
     } catch (RuntimeException e) {
-      // Nor is it known then what the agent took in.
+      // The agent may or may not have taken the list.
       told = null;
       throw e;
     }

@@ -1,6 +1,6 @@
 package org.elastane.node;
 
-/** How long to wait before the next attempt: doubled with every failure, up to a bound. */
+/** The wait before the next attempt: doubles with every failure, up to a bound. */
 final class Backoff {
   private final long firstMs;
   private final long mostMs;

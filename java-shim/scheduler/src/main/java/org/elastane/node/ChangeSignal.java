@@ -2,7 +2,7 @@ package org.elastane.node;
 
 import java.util.concurrent.TimeUnit;
 
-/** Wakes one thread when something changed. Raising it costs next to nothing and never waits. */
+/** Wakes one thread after a change. Raising the signal is cheap and does not block. */
 final class ChangeSignal {
   private boolean raised;
 
@@ -12,7 +12,7 @@ final class ChangeSignal {
   }
 
   /**
-   * Waits until the signal is raised or the time is over, and takes it down.
+   * Waits until the signal is raised or the time-out ends, then clears the signal.
    *
    * @return whether it was raised
    */

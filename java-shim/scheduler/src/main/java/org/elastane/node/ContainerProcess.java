@@ -1,6 +1,6 @@
 package org.elastane.node;
 
-/** Where the process tree of a container begins, and what the container asked for. */
+/** The root of a container's process tree, and the container's requested memory. */
 final class ContainerProcess {
   final long pid;
   final long requestMemoryBytes;

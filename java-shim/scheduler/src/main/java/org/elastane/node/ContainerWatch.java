@@ -2,12 +2,12 @@ package org.elastane.node;
 
 import java.io.IOException;
 
-/** Tells the agent at once when a container got its process or lost it. */
+/** Tells the agent at once when a container's process starts or ends. */
 final class ContainerWatch implements Runnable {
-  /** How soon a process that has just begun is seen. */
+  /** The delay until a started process is seen. */
   private static final long PID_POLL_MS = 100;
 
-  /** A container that has no pid for so long is one that never shows it. */
+  /** A container without a pid after this many polls is assumed never to publish one. */
   private static final int MOST_PID_POLLS = 100;
 
   private static final long IDLE_MS = 3000;
@@ -35,7 +35,7 @@ final class ContainerWatch implements Runnable {
           waitMs = poll ? PID_POLL_MS : IDLE_MS;
           backoff.succeeded();
         } catch (IOException e) {
-          // Said already, by the agent's outage.
+          // Logged by the agent's Outage.
           waitMs = backoff.failed();
         } catch (RuntimeException e) {
           faults.failed(e);

@@ -7,19 +7,19 @@ import org.apache.hadoop.yarn.server.nodemanager.containermanager.container.Cont
 import org.apache.hadoop.yarn.server.nodemanager.containermanager.container.ContainerState;
 
 /**
- * Hands {@link ElastaneNodeService} the NodeManager's context, and wakes it when a container
- * changes its state. To be named in {@code
+ * Gives {@link ElastaneNodeService} the NodeManager's context, and wakes it when a container
+ * changes its state. Configured in {@code
  * yarn.nodemanager.container-state-transition-listener.classes}.
  *
- * <p>The NodeManager makes this object and the service without telling one of the other, so they
- * meet in a static field: a NodeManager has its JVM to itself.
+ * <p>The NodeManager creates the listener and the service independently, so both share static
+ * fields. That is safe since a JVM runs one NodeManager.
  */
 public final class ElastaneContainerListener implements ContainerStateTransitionListener {
   static final ChangeSignal CHANGES = new ChangeSignal();
 
   private static volatile Context context;
 
-  /** The NodeManager's context, null where this listener is not configured. */
+  /** The NodeManager's context; null if this listener is not configured. */
   static Context context() {
     return context;
   }

@@ -18,12 +18,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The NodeManager's part: tells the agent which processes are containers, and carries its reports
- * to the ResourceManager. To be configured as auxiliary service {@value #NAME} together with {@link
+ * Tells the agent which processes belong to containers, and carries the agent's reports to the
+ * ResourceManager. Configured as auxiliary service {@value #NAME} together with {@link
  * ElastaneContainerListener}.
  *
- * <p>Whatever fails here, containers are never touched and the NodeManager runs on; only a value of
- * ours that is not allowed keeps it from starting.
+ * <p>No failure here affects a container or ends the NodeManager. An invalid value of Elastane's
+ * own keys keeps the NodeManager from starting.
  */
 public final class ElastaneNodeService extends AuxiliaryService {
   /** The name under {@code yarn.nodemanager.aux-services}. */
@@ -126,7 +126,7 @@ public final class ElastaneNodeService extends AuxiliaryService {
             new Outage(LOG, "the ResourceManager at " + UsageAddresses.toConnect(conf)),
             backoff(),
             ElastaneConfiguration.reportIntervalMs(conf));
-    // Two threads, so that a ResourceManager that does not answer keeps nothing from the agent.
+    // Two threads, so that an unresponsive ResourceManager does not delay what the agent is told.
     start(
         "elastane-containers",
         new ContainerWatch(agent, ElastaneContainerListener.CHANGES, backoff()));

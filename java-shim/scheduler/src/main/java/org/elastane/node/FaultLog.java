@@ -6,9 +6,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Says once for each kind of fault that a thread met it and goes on. A fault is what nobody
- * foresaw, in Hadoop, in the library or in our own code; its kind is its class and where it was
- * thrown.
+ * Logs each kind of fault once; its thread goes on. A fault is an unexpected exception of Hadoop,
+ * the library or Elastane's code. Its kind is its class and the line that threw it.
  */
 final class FaultLog {
   private static final Logger LOG = LoggerFactory.getLogger(FaultLog.class);
@@ -17,7 +16,7 @@ final class FaultLog {
   private final Set<String> said = new HashSet<>();
 
   /**
-   * @param task what goes on, as it is to be named in the log
+   * @param task the work to be named in the log, as "telling the agent"
    */
   FaultLog(String task) {
     this.task = task;
@@ -27,7 +26,7 @@ final class FaultLog {
     StackTraceElement[] trace = fault.getStackTrace();
     String where = trace.length == 0 ? "" : trace[0].toString();
     if (said.add(fault.getClass().getName() + " " + where)) {
-      LOG.error("A fault while {}, which is tried again (said once for each kind)", task, fault);
+      LOG.error("Failed {}; it is retried (logged once for each kind of failure)", task, fault);
     }
   }
 }

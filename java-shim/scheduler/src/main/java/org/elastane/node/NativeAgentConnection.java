@@ -3,7 +3,7 @@ package org.elastane.node;
 import java.io.IOException;
 import org.elastane.natives.Natives;
 
-/** The agent's socket through libelastane.so, which has to be loaded. */
+/** Calls the agent through libelastane.so, which must be loaded. */
 final class NativeAgentConnection implements AgentConnection {
   private final String socket;
   private final int timeoutMs;

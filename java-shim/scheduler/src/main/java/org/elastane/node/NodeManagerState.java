@@ -11,9 +11,8 @@ import org.apache.hadoop.yarn.server.nodemanager.containermanager.container.Cont
 import org.apache.hadoop.yarn.server.nodemanager.containermanager.container.ContainerState;
 
 /**
- * Reads the live NodeManager. Nothing is kept between two questions: the executor knows a pid from
- * the start of a process to its end, for containers that outlived a restart too, and a container
- * that is relaunched has another one.
+ * Reads the live NodeManager and caches nothing: a relaunched container has another pid, and the
+ * executor knows each pid for as long as the process lives, also across a NodeManager's restart.
  */
 final class NodeManagerState implements NodeState {
   private static final long BYTES_PER_MIB = 1024L * 1024L;
@@ -29,7 +28,7 @@ final class NodeManagerState implements NodeState {
     SortedMap<String, ContainerProcess> processes = new TreeMap<>();
     boolean awaitingPid = false;
     for (Container container : context.getContainers().values()) {
-      // Reads a small file that the launcher wrote, which is why no dispatcher thread does this.
+      // Reads a file that the launcher wrote, so this must not run on a dispatcher thread.
       String pid = context.getContainerExecutor().getProcessId(container.getContainerId());
       if (isNumber(pid)) {
         long requestMemoryBytes = container.getResource().getMemorySize() * BYTES_PER_MIB;

@@ -3,11 +3,11 @@ package org.elastane.node;
 import java.util.Optional;
 import org.apache.hadoop.yarn.api.records.NodeId;
 
-/** What the node service has to know of its NodeManager. Asked from its own threads only. */
+/** The NodeManager's state that the node service reads, on its own threads only. */
 interface NodeState {
   /** The containers with a process, as of now. */
   RunningContainers runningContainers();
 
-  /** The name that this node has registered with; empty until it has. */
+  /** The id with which this node has registered; empty before it has. */
   Optional<NodeId> registeredAs();
 }

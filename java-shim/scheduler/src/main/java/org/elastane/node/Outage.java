@@ -2,14 +2,14 @@ package org.elastane.node;
 
 import org.slf4j.Logger;
 
-/** Says once that the other side went away, and once that it is back. */
+/** Logs once that the other side was lost, and once that it is back. */
 final class Outage {
   private final Logger log;
   private final String other;
   private boolean away;
 
   /**
-   * @param other the other side, as it is to be named in the log
+   * @param other the name of the other side in the log
    */
   Outage(Logger log, String other) {
     this.log = log;
@@ -19,7 +19,7 @@ final class Outage {
   synchronized void failed(Exception e) {
     if (!away) {
       away = true;
-      log.warn("Lost {}, trying again until it is back: {}", other, e.toString());
+      log.warn("Lost {}, retrying until it is back: {}", other, e.toString());
     }
   }
 

@@ -6,9 +6,9 @@ import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.yarn.api.records.NodeId;
 import org.elastane.usage.UsageReply;
 
-/** Carries the agent's report to the ResourceManager and the reply back, once each interval. */
+/** Carries the agent's report to the ResourceManager and the reply back, once per interval. */
 final class ReportLoop implements Runnable {
-  /** The ResourceManager that is active now. */
+  /** The active ResourceManager. */
   interface ResourceManager {
     UsageReply report(NodeId node, int version, byte[] body) throws IOException;
   }
@@ -50,7 +50,7 @@ final class ReportLoop implements Runnable {
     }
   }
 
-  /** Whether the report went through, or there was nothing to do yet. */
+  /** False if the exchange failed. True before the node has registered: there is no report then. */
   private boolean reportOnce() {
     try {
       Optional<NodeId> name = node.registeredAs();
@@ -63,7 +63,7 @@ final class ReportLoop implements Runnable {
       backoff.succeeded();
       return true;
     } catch (IOException e) {
-      // Said already, by the outage of the side that failed.
+      // Logged by the Outage of the side that failed.
       return false;
     } catch (RuntimeException e) {
       faults.failed(e);
@@ -77,7 +77,7 @@ final class ReportLoop implements Runnable {
       outage.succeeded();
       return reply;
     } catch (IOException e) {
-      // A call that is cut off because this NodeManager stops says nothing of the other side.
+      // A call interrupted by the stop of this NodeManager is no outage of the other side.
       if (!Thread.currentThread().isInterrupted()) {
         outage.failed(e);
       }

@@ -5,7 +5,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import java.util.SortedMap;
 
-/** The containers with a process at one moment, and whether one has still to get its process. */
+/** The containers with a process at one moment, and whether one still waits for its process. */
 final class RunningContainers {
   private static final ObjectMapper JSON = new ObjectMapper();
 
@@ -26,8 +26,8 @@ final class RunningContainers {
   }
 
   /**
-   * {@code [{"container","pid","memory_bytes"}]} in the order of the ids, so that equal sets are
-   * equal texts.
+   * {@code [{"container","pid","memory_bytes"}]}, ordered by id so that equal sets give equal
+   * texts.
    */
   String toJson() {
     ArrayNode list = JSON.createArrayNode();

@@ -5,8 +5,8 @@ import java.util.Optional;
 import org.apache.hadoop.conf.Configuration;
 
 /**
- * Settings of a NodeManager under which it does not carry more than it registered. Such a node must
- * not report: a node without reports is never raised above its registered size.
+ * Settings with which a NodeManager cannot run more than its registered size. Such a node must not
+ * report, since a node without reports is never raised.
  */
 final class UnsafeOvercommit {
   private static final String PREFIX = "yarn.nodemanager.";
@@ -16,22 +16,27 @@ final class UnsafeOvercommit {
 
   private UnsafeOvercommit() {}
 
-  /** The setting and what it does, or nothing where the node may be raised. */
+  /** The setting and its effect; empty if the node may be raised. */
   static Optional<String> find(Configuration conf) {
     int queueLength = conf.getInt(QUEUE_LENGTH, 0);
     if (queueLength > 0) {
       return Optional.of(
-          QUEUE_LENGTH + " is " + queueLength + ", so containers above the size would be queued");
+          QUEUE_LENGTH
+              + " is "
+              + queueLength
+              + ", so containers above the registered size would be queued");
     }
     // Hadoop 3.3 has no such policy and no constant for it.
     String policy = conf.getTrimmed(QUEUE_POLICY, "").toUpperCase(Locale.ROOT);
     if (policy.equals("BY_RESOURCES")) {
       return Optional.of(
-          QUEUE_POLICY + " is BY_RESOURCES, so containers above the size would be queued");
+          QUEUE_POLICY
+              + " is BY_RESOURCES, so containers above the registered size would be queued");
     }
     if (conf.getBoolean(ELASTIC_MEMORY, false)) {
       return Optional.of(
-          ELASTIC_MEMORY + " is true, so all containers together are held to the registered size");
+          ELASTIC_MEMORY
+              + " is true, so all containers together are limited to the registered size");
     }
     return Optional.empty();
   }

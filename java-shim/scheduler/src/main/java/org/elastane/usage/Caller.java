@@ -5,15 +5,15 @@ import org.apache.hadoop.ipc.Server;
 import org.apache.hadoop.security.UserGroupInformation;
 import org.apache.hadoop.security.UserGroupInformation.AuthenticationMethod;
 
-/** Who made a call: the address it came from and, with Kerberos, the principal. */
+/** The caller of an RPC: its address and, with Kerberos, its principal. */
 final class Caller {
   private final InetAddress address;
   private final String user;
   private final boolean kerberos;
 
   /**
-   * @param kerberos whether {@code user} is a principal that Kerberos itself vouched for, and not
-   *     one that a token or another user stands for
+   * @param kerberos whether Kerberos authenticated {@code user}, rather than a token or a proxy
+   *     user
    */
   Caller(InetAddress address, String user, boolean kerberos) {
     this.address = address;

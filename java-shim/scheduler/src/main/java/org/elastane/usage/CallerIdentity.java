@@ -8,12 +8,12 @@ import org.apache.hadoop.security.SecurityUtil;
 import org.apache.hadoop.yarn.api.records.NodeId;
 
 /**
- * Whether a caller is the node it reports for. The node has to be registered, the call has to come
- * from one of its addresses and, with Kerberos, from its NodeManager's principal: any NodeManager
- * may log in, but none may speak for another.
+ * Verifies that a caller is the node it reports for. The node must be registered, and the call must
+ * come from one of its addresses and, with Kerberos, from its NodeManager's principal: every
+ * NodeManager may log in, but none may report for another.
  */
 final class CallerIdentity {
-  /** How a host name becomes addresses; {@link InetAddress#getAllByName} in a ResourceManager. */
+  /** Resolves host names; {@link InetAddress#getAllByName} in a ResourceManager. */
   interface HostResolver {
     InetAddress[] addressesOf(String host) throws UnknownHostException;
   }
@@ -23,9 +23,9 @@ final class CallerIdentity {
   private final String nodeManagerPrincipal;
 
   /**
-   * @param nodeManagerPrincipal the value of yarn.nodemanager.principal, null without Kerberos.
-   *     Where it names one host, or none, instead of {@code _HOST}, all NodeManagers share it and
-   *     only the address tells one from another.
+   * @param nodeManagerPrincipal the value of yarn.nodemanager.principal; null without Kerberos. If
+   *     it does not contain {@code _HOST}, all NodeManagers share one principal and only addresses
+   *     distinguish them.
    */
   CallerIdentity(RegisteredNodes nodes, HostResolver resolver, String nodeManagerPrincipal) {
     this.nodes = nodes;
@@ -33,7 +33,7 @@ final class CallerIdentity {
     this.nodeManagerPrincipal = nodeManagerPrincipal;
   }
 
-  /** Returns when {@code caller} is the NodeManager of {@code node}. */
+  /** Throws unless {@code caller} is the NodeManager of {@code node}. */
   void verify(Caller caller, NodeId node) throws ReportRefusedException {
     if (!nodes.contains(node)) {
       throw new ReportRefusedException(

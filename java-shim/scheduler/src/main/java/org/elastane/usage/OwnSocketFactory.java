@@ -6,8 +6,8 @@ import java.net.Socket;
 import javax.net.SocketFactory;
 
 /**
- * Makes the same sockets as another factory, but equals none. Hadoop keeps one IPC client for each
- * factory, with the time-outs of whoever asked first; this one gets a client with ours.
+ * Delegates to another factory but equals none. Hadoop caches one IPC client per factory, with the
+ * time-outs of the first user; with a factory of its own, Elastane gets a client with its own.
  */
 final class OwnSocketFactory extends SocketFactory {
   private final SocketFactory sockets;

@@ -7,8 +7,8 @@ import java.util.Set;
 import org.slf4j.Logger;
 
 /**
- * Says once for each node and reason that a report was refused. A node that is taken again is
- * forgotten, so that what happens anew is said anew.
+ * Logs refused reports once for each node and reason. An accepted report resets its node, so that a
+ * later refusal is logged again.
  */
 final class RefusalLog {
   private final Logger log;
@@ -17,8 +17,8 @@ final class RefusalLog {
   private boolean fullSaid;
 
   /**
-   * @param mostNodes how many nodes are remembered: a caller may claim any name, and neither memory
-   *     nor log may grow with that
+   * @param mostNodes the bound on remembered nodes: a caller may claim any name, and neither memory
+   *     nor log may grow without bound
    */
   RefusalLog(Logger log, int mostNodes) {
     this.log = log;
@@ -37,7 +37,7 @@ final class RefusalLog {
     }
     if (reasons.add(refusal.reason())) {
       log.warn(
-          "Refused a report for node {}: {} (said once for each node and reason)",
+          "Refused a report for node {}: {} (logged once for each node and reason)",
           node,
           refusal.getMessage());
     }
@@ -52,7 +52,9 @@ final class RefusalLog {
   private void sayFull() {
     if (!fullSaid) {
       fullSaid = true;
-      log.warn("Reports for {} nodes were refused; those of others are only counted", mostNodes);
+      log.warn(
+          "Reports for {} nodes were refused; refusals for further nodes are only counted",
+          mostNodes);
     }
   }
 }

@@ -10,10 +10,10 @@ public enum RefusalReason {
   FOREIGN_ADDRESS,
   /** The caller's Kerberos principal is not the node's. */
   FOREIGN_PRINCIPAL,
-  /** The body passes {@link UsageProtocol#MAX_BODY_BYTES}. */
+  /** The body exceeds {@link UsageProtocol#MAX_BODY_BYTES}. */
   TOO_LARGE,
-  /** The core refused the body: another version, or damaged. */
+  /** The core refused the body: it is damaged, or of another version. */
   REFUSED_BODY,
-  /** Reports are not taken now: the core is out of service. */
+  /** The core is out of service. */
   OUT_OF_SERVICE
 }

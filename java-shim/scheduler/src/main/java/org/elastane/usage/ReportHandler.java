@@ -3,15 +3,15 @@ package org.elastane.usage;
 import java.io.IOException;
 import org.apache.hadoop.yarn.api.records.NodeId;
 
-/** Takes a report whose sender has been verified. Called from several threads at once. */
+/** Handles reports of verified senders. Called by several threads at once. */
 public interface ReportHandler {
   /**
-   * Hands the report on.
+   * Handles one report.
    *
    * @param version the version of the body, not checked yet
    * @return the body of the reply, in the same version
-   * @throws IllegalArgumentException when the report is refused, with the reason
-   * @throws IOException when reports are not taken now
+   * @throws IllegalArgumentException with the reason, if the report is refused
+   * @throws IOException if the core is out of service
    */
   byte[] report(NodeId node, int version, byte[] body) throws IOException;
 }

@@ -13,13 +13,13 @@ public final class ReportRefusedException extends IOException {
     this.reason = reason;
   }
 
-  /** Hadoop IPC rebuilds an exception by the class name and the message alone. */
+  /** For Hadoop IPC, which rebuilds an exception from its class name and message. */
   public ReportRefusedException(String message) {
     super(message);
     this.reason = null;
   }
 
-  /** The reason, null where the exception was rebuilt from its message. */
+  /** The reason; null if Hadoop IPC rebuilt the exception. */
   public RefusalReason reason() {
     return reason;
   }

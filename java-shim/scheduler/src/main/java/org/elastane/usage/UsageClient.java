@@ -19,13 +19,12 @@ import org.elastane.usage.proto.UsageProtos.ReportRequestProto;
 import org.elastane.usage.proto.UsageProtos.ReportResponseProto;
 
 /**
- * Calls {@link UsageProtocol} on whichever ResourceManager is active, as the user who logged in.
+ * Calls {@link UsageProtocol} on the active ResourceManager, as the logged-in user.
  *
- * <p>Nothing is retried in here beyond asking each ResourceManager once: the caller does that, with
- * a bound of its own. Not for use by two threads at once.
+ * <p>Tries each ResourceManager once; further retries are the caller's. Not thread-safe.
  */
 public final class UsageClient implements AutoCloseable {
-  /** Whom the calls are made as; asked for each connection, since a login is renewed. */
+  /** The user of the calls, read for each connection since a login is renewed. */
   interface Login {
     UserGroupInformation user() throws IOException;
   }
@@ -44,7 +43,7 @@ public final class UsageClient implements AutoCloseable {
   }
 
   /**
-   * @param sockets where the client's sockets come from
+   * @param sockets makes the client's sockets
    */
   UsageClient(Configuration conf, SocketFactory sockets, Login login) {
     this.conf = new Configuration(conf);
@@ -62,8 +61,8 @@ public final class UsageClient implements AutoCloseable {
    * Hands in a report.
    *
    * @return the reply
-   * @throws ReportRefusedException when a ResourceManager answered that it is refused
-   * @throws IOException when no ResourceManager answered; the message is the last one's
+   * @throws ReportRefusedException if a ResourceManager refused the report
+   * @throws IOException if no ResourceManager answered; the last failure
    */
   public UsageReply report(NodeId node, int version, byte[] body) throws IOException {
     ReportRequestProto request =
@@ -72,7 +71,7 @@ public final class UsageClient implements AutoCloseable {
             .setVersion(version)
             .setBody(ByteString.copyFrom(body))
             .build();
-    // Anew for each call: a ResourceManager may come back at another address.
+    // Resolved for each call: a ResourceManager may return at another address.
     List<InetSocketAddress> addresses = UsageAddresses.toConnect(conf);
     IOException last = null;
     for (int attempt = 0; attempt < addresses.size(); attempt++) {

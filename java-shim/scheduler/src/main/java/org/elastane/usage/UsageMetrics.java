@@ -6,12 +6,12 @@ import org.apache.hadoop.metrics2.annotation.Metrics;
 import org.apache.hadoop.metrics2.lib.DefaultMetricsSystem;
 import org.apache.hadoop.metrics2.lib.MutableCounterLong;
 
-/** What the usage protocol counted, on the ResourceManager's /jmx as {@code ElastaneUsage}. */
+/** The usage protocol's counters, on the ResourceManager's /jmx as {@code ElastaneUsage}. */
 @Metrics(name = UsageMetrics.NAME, about = "Reports of Elastane's agents", context = "yarn")
 final class UsageMetrics {
   static final String NAME = "ElastaneUsage";
 
-  @Metric("Reports that the core took")
+  @Metric("Reports that the core accepted")
   MutableCounterLong reports;
 
   @Metric("Reports that were refused")
@@ -21,7 +21,7 @@ final class UsageMetrics {
 
   static UsageMetrics register() {
     MetricsSystem system = DefaultMetricsSystem.instance();
-    // A ResourceManager that became active once more starts another server in the same JVM.
+    // A ResourceManager that becomes active again starts another server in the same JVM.
     system.unregisterSource(NAME);
     return system.register(NAME, "Reports of Elastane's agents", new UsageMetrics());
   }

@@ -1,6 +1,6 @@
 package org.elastane.usage;
 
-/** A body from the core to the agent, and the version it is written in. */
+/** A body from the core to the agent, with its version. */
 public final class UsageReply {
   private final int version;
   private final byte[] body;

@@ -23,21 +23,23 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Serves {@link UsageProtocol} on a port of its own, so that nothing that is sent here can hold up
- * a NodeManager's heartbeat.
+ * Serves {@link UsageProtocol} on its own port, so that reports cannot delay NodeManagers'
+ * heartbeats.
  *
- * <p>Lives from the scheduler's {@code serviceStart} to its {@code serviceStop}: with high
- * availability the port is open on the active ResourceManager only.
+ * <p>Runs from the scheduler's {@code serviceStart} to its {@code serviceStop}: with high
+ * availability, the port is open on the active ResourceManager only.
  */
 public final class UsageServer {
   private static final Logger LOG = LoggerFactory.getLogger(UsageServer.class);
 
-  /** Who may call, in hadoop-policy.xml; everybody who logs in as a NodeManager by default. */
+  /**
+   * The callers allowed by hadoop-policy.xml; by default everybody who logs in as a NodeManager.
+   */
   public static final String ACL = "security.elastane.usage.protocol.acl";
 
   /**
-   * What the RPC layer reads of one message before it closes the connection. Larger than the
-   * largest body by so much that a body which is a little too large still gets an answer.
+   * The RPC layer closes the connection on a longer message. Twice the largest body, so that a body
+   * that is slightly too large still gets an answer.
    */
   private static final int MAX_MESSAGE_BYTES = 2 * UsageProtocol.MAX_BODY_BYTES;
 
@@ -51,7 +53,7 @@ public final class UsageServer {
   private Server server;
 
   /**
-   * Starts nothing yet.
+   * Opens no port yet.
    *
    * @param nodes in a ResourceManager {@code rmContext.getRMNodes()::containsKey}
    */
@@ -63,10 +65,10 @@ public final class UsageServer {
   }
 
   /**
-   * Checks what {@link #start} needs of a configuration, and opens nothing: a standby, too, is to
-   * say what is wrong when it starts, and not when it has to take over.
+   * Checks the keys that {@link #start} reads, so that a standby rejects an invalid value at its
+   * own start and not when it becomes active.
    *
-   * @throws ElastaneConfigurationException when a value is not allowed
+   * @throws ElastaneConfigurationException if a value is invalid
    */
   public static void check(Configuration conf) {
     UsageAddresses.toBind(conf);
@@ -77,8 +79,8 @@ public final class UsageServer {
   /**
    * Opens the port.
    *
-   * @throws IOException when the address cannot be bound
-   * @throws ElastaneConfigurationException when a value of ours is not allowed
+   * @throws IOException if the address cannot be bound
+   * @throws ElastaneConfigurationException if a value is invalid
    */
   public synchronized void start() throws IOException {
     InetSocketAddress address = UsageAddresses.toBind(conf);
@@ -87,16 +89,16 @@ public final class UsageServer {
     UsageService service = new UsageService(identity, handler, metrics);
     RPC.setProtocolEngine(conf, UsageProtocol.class, ProtobufRpcEngine2.class);
     server = bound(service, address);
-    // RefusalLog says it once; the RPC layer would say it each time, with a stack trace.
+    // RefusalLog logs a refusal once; the RPC layer would log each with a stack trace.
     server.addSuppressedLoggingExceptions(ReportRefusedException.class);
     if (conf.getBoolean(CommonConfigurationKeys.HADOOP_SECURITY_AUTHORIZATION, false)) {
       server.refreshServiceAcl(conf, new UsagePolicy());
     }
     server.start();
-    LOG.info("Agents' reports are taken at {}", server.getListenerAddress());
+    LOG.info("Listening for agents' reports at {}", server.getListenerAddress());
   }
 
-  /** Closes the port; does nothing when it was not open. */
+  /** Closes the port if it is open. */
   public synchronized void stop() {
     if (server != null) {
       server.stop();
@@ -104,7 +106,7 @@ public final class UsageServer {
     }
   }
 
-  /** Where it listens. Only between {@link #start} and {@link #stop}. */
+  /** The address of the open port. Valid between {@link #start} and {@link #stop}. */
   public synchronized InetSocketAddress address() {
     return server.getListenerAddress();
   }
@@ -114,8 +116,8 @@ public final class UsageServer {
   }
 
   /**
-   * Hadoop gives a port free some time after it has stopped a server, and a ResourceManager may
-   * become active again at once.
+   * Retries to bind: Hadoop frees the port some time after a server has stopped, and a
+   * ResourceManager may become active again at once.
    */
   private Server bound(UsageService service, InetSocketAddress address) throws IOException {
     RPC.Builder builder =
@@ -143,7 +145,7 @@ public final class UsageServer {
       Thread.sleep(BIND_RETRY_MS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw new InterruptedIOException("interrupted while the usage port was not free");
+      throw new InterruptedIOException("interrupted while waiting for the usage port");
     }
   }
 

@@ -11,9 +11,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Answers {@link UsageProtocol}: who calls is verified, the size is bounded, the body goes on
- * unread. What is refused is counted, said once, and answered with {@link ReportRefusedException};
- * nothing else changes.
+ * Implements {@link UsageProtocol}: verifies the caller, bounds the size, and hands the body on
+ * unread. A refused report is counted, logged once, and answered with {@link
+ * ReportRefusedException}; it changes nothing else.
  */
 final class UsageService implements UsageProtocol {
   private static final Logger LOG = LoggerFactory.getLogger(UsageService.class);
@@ -57,11 +57,10 @@ final class UsageService implements UsageProtocol {
     if (request.getBody().size() > UsageProtocol.MAX_BODY_BYTES) {
       throw new ReportRefusedException(
           RefusalReason.TOO_LARGE,
-          "a body of "
+          "the body has "
               + request.getBody().size()
-              + " bytes, at most "
-              + UsageProtocol.MAX_BODY_BYTES
-              + " are allowed");
+              + " bytes, more than the allowed "
+              + UsageProtocol.MAX_BODY_BYTES);
     }
     try {
       return handler.report(node, request.getVersion(), request.getBody().toByteArray());
@@ -82,7 +81,7 @@ final class UsageService implements UsageProtocol {
     }
   }
 
-  /** The name goes into the log before anybody vouched for it. */
+  /** The unverified name as it may be logged. */
   private static String printable(String node) {
     String cut = node.substring(0, Math.min(node.length(), MAX_NODE_CHARACTERS));
     return cut.replaceAll("[^\\x21-\\x7e]", "?");

@@ -19,8 +19,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** On Hadoop's local file system; the core is played: its copies are lines of text. */
-@SuppressWarnings("try") // it works while it is open
+/** Uses Hadoop's local file system and a simulated core, whose copies are lines of text. */
+@SuppressWarnings("try") // publishes while it is open
 class SharedDepositoryTest {
   private static final int EVERY_MS = 20;
   private static final int HOUR_MS = 3_600_000;

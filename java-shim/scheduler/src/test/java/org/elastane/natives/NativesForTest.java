@@ -1,10 +1,10 @@
 package org.elastane.natives;
 
-/** What the library has for tests only, for tests of other packages. */
+/** Natives' test methods, for tests of other packages. */
 public final class NativesForTest {
   private NativesForTest() {}
 
-  /** Panics in the core, with its lock held. */
+  /** Panics in the core while its lock is held. */
   public static void panic(long core) {
     Natives.panicForTest(core);
   }
@@ -14,12 +14,12 @@ public final class NativesForTest {
     Natives.errorForTest(core);
   }
 
-  /** The body of a report of a node of this size on which nothing runs. */
+  /** The body of a report of an idle node of this size. */
   public static byte[] reportBody(int cpuMillicores, long memoryBytes) {
     return reportBody(cpuMillicores, memoryBytes, null);
   }
 
-  /** The same of one whose memory is short, so that this container is to give way. */
+  /** The body of a report of a node short of memory, on which this container is to be preempted. */
   public static byte[] reportBody(int cpuMillicores, long memoryBytes, String memoryVictim) {
     return Natives.reportBodyForTest(cpuMillicores, memoryBytes, memoryVictim);
   }

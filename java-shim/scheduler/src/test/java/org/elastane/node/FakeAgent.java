@@ -2,7 +2,7 @@ package org.elastane.node;
 
 import java.io.IOException;
 
-/** An agent that the test takes away and brings back; it keeps what it was told last. */
+/** An agent that the test stops and starts; keeps the last list of containers. */
 final class FakeAgent implements AgentConnection {
   private boolean away;
   private RuntimeException fault;
@@ -20,12 +20,12 @@ final class FakeAgent implements AgentConnection {
     away = false;
   }
 
-  /** Every exchange ends with this, until it is null again. */
+  /** Every exchange throws this until it is null again. */
   synchronized void fail(RuntimeException with) {
     fault = with;
   }
 
-  /** What it knows to run; null when it was told nothing since it began. */
+  /** The containers that the agent knows of; null before it was told any list. */
   synchronized String containers() {
     return containers;
   }

@@ -4,11 +4,11 @@ import java.util.Optional;
 import java.util.TreeMap;
 import org.apache.hadoop.yarn.api.records.NodeId;
 
-/** A node whose containers the test decides. */
+/** A node whose containers the test sets. */
 final class FakeNode implements NodeState {
   static final NodeId NAME = NodeId.newInstance("127.0.0.1", 45454);
 
-  /** What each of its containers asked for. */
+  /** The requested memory of each container. */
   static final long REQUEST_MEMORY_BYTES = 1024L * 1024L * 1024L;
 
   private final TreeMap<String, ContainerProcess> processes = new TreeMap<>();
@@ -33,12 +33,12 @@ final class FakeNode implements NodeState {
     registered = isRegistered;
   }
 
-  /** Every look ends with this, until it is null again. */
+  /** Every read throws this until it is null again. */
   synchronized void fail(RuntimeException with) {
     fault = with;
   }
 
-  /** How often it was looked at. */
+  /** The number of reads. */
   synchronized int looks() {
     return looks;
   }

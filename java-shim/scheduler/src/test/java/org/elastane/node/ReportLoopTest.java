@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The loop with a real ResourceManager's end of the protocol, and an agent that comes and goes. */
+/** The loop with a real usage server, and an agent that stops and starts. */
 class ReportLoopTest {
   private static final Logger LOG = LoggerFactory.getLogger(ReportLoopTest.class);
 
@@ -129,7 +129,7 @@ class ReportLoopTest {
       faults.stopCapturing();
     }
     String said = faults.getOutput();
-    assertEquals(2, said.lines().filter(line -> line.contains("A fault while")).count(), said);
+    assertEquals(2, said.lines().filter(line -> line.contains("; it is retried")).count(), said);
     assertEquals("", output.getOutput(), "neither side was away");
   }
 

@@ -6,7 +6,7 @@ import java.net.Socket;
 import java.nio.channels.SocketChannel;
 import org.apache.hadoop.net.StandardSocketFactory;
 
-/** Sockets that call from one given address of this machine. */
+/** Sockets bound to a given local address. */
 final class BoundSocketFactory extends StandardSocketFactory {
   private final String address;
 

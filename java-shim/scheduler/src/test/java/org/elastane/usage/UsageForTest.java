@@ -1,10 +1,10 @@
 package org.elastane.usage;
 
-/** What a usage server counted, for tests of other packages. */
+/** A usage server's counters, for tests of other packages. */
 public final class UsageForTest {
   private UsageForTest() {}
 
-  /** Reports that were taken. */
+  /** The number of accepted reports. */
   public static long reports(UsageServer server) {
     return server.metrics().reports.value();
   }

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The server as a secure ResourceManager runs it, with a KDC of its own. */
+/** The server with Kerberos, as in a secure ResourceManager, with its own KDC. */
 class UsageServerKerberosTest {
   private static final NodeId NODE = NodeId.newInstance("localhost", 45454);
 

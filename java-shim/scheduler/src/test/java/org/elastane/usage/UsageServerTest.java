@@ -26,7 +26,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 
-/** A real server and real clients on loopback, where every 127.x.x.x is an address of its own. */
+/** A real server and real clients on loopback, where each 127.x.x.x is a separate address. */
 class UsageServerTest {
   private static final NodeId NODE = NodeId.newInstance("127.0.0.1", 45454);
   private static final int VERSION = 1;

@@ -20,7 +20,7 @@ final class ApplicationRecord {
     this.number = number;
   }
 
-  /** Where the running attempt waits; null while no queue of ours may schedule it. */
+  /** The attempt and its queue; null while no queue with Elastane's policy may schedule it. */
   Entry entry() {
     return entry;
   }
@@ -37,18 +37,18 @@ final class ApplicationRecord {
     }
   }
 
-  /** Whether the core was ever told what this application waits for. */
+  /** Whether the core was ever told the pending asks of this application. */
   boolean pendingKnown() {
     return pendingKnown;
   }
 
   /**
-   * Tells the core what the attempt waits for, if that changed.
+   * Tells the core the attempt's pending asks if they changed.
    *
-   * <p>Reading and telling are one step: the threads that call this see the asks change in
-   * different orders, and the last one told must be the newest.
+   * <p>Reads and tells under one lock: threads may see changes in different orders, and the core
+   * must be told the newest asks last.
    *
-   * @param attempt null when nothing of the application may be scheduled
+   * @param attempt null if no queue may schedule the application
    */
   synchronized void tellPending(CoreHandle core, FiCaSchedulerApp attempt) {
     PendingAsks asks = attempt == null ? PendingAsks.NONE : PendingAsks.of(attempt);
@@ -61,8 +61,8 @@ final class ApplicationRecord {
   }
 
   /**
-   * An id for the attempt's next container. One that was given back is used first, so that refused
-   * commits leave no gaps: the first container of an attempt stays the ApplicationMaster's.
+   * An id for the attempt's next container. Returned ids are used first, so refused commits leave
+   * no gaps and an attempt's first container is always its ApplicationMaster's.
    */
   synchronized ContainerId takeContainerId(FiCaSchedulerApp attempt) {
     ApplicationAttemptId attemptId = attempt.getApplicationAttemptId();
@@ -78,7 +78,7 @@ final class ApplicationRecord {
     unusedContainerId = unused;
   }
 
-  /** A queue of ours and the attempt that it may schedule. */
+  /** A queue with Elastane's ordering policy, and the attempt that it may schedule. */
   static final class Entry {
     final QueueOrder queue;
     final FiCaSchedulerApp attempt;

@@ -20,12 +20,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Gives each SchedulerNode the size that the core lets be booked. The RMNode and the NodeManager
- * keep the registered size.
+ * Resizes each SchedulerNode to its bookable capacity. The RMNode and the NodeManager keep the
+ * registered size.
  *
- * <p>No change made here carries an overcommit time-out, and a node that has one is not raised:
- * CapacityScheduler kills what runs above a node's size when the time is over, and it cannot be
- * taken back from a SchedulerNode.
+ * <p>No resize made here carries an overcommit time-out, and a node that has one is not raised:
+ * when the time-out ends, CapacityScheduler kills containers above the node's size, and a
+ * SchedulerNode's time-out cannot be cancelled.
  */
 final class BookableCapacity {
   private static final Logger LOG = LoggerFactory.getLogger(BookableCapacity.class);
@@ -47,8 +47,8 @@ final class BookableCapacity {
   private volatile boolean lowered;
 
   /**
-   * @param capacityScheduler takes the change of a node's size
-   * @param lock the scheduler's write lock, which that takes too
+   * @param capacityScheduler resizes a node, under the same lock
+   * @param lock the scheduler's write lock
    */
   BookableCapacity(
       CoreHandle core,
@@ -63,7 +63,7 @@ final class BookableCapacity {
     this.lock = lock;
   }
 
-  /** Whether a second has passed since the last time; true for one caller only. */
+  /** True for one caller each second. */
   boolean isDue() {
     long nowMs = Time.monotonicNow();
     long dueMs = nextCheckMs.get();
@@ -71,9 +71,9 @@ final class BookableCapacity {
   }
 
   /**
-   * Asks the core which nodes have to change, and changes them.
+   * Asks the core which nodes to resize, and resizes them.
    *
-   * @throws IllegalStateException when a node cannot be resized; the others are
+   * @throws IllegalStateException if a node cannot be resized; all others are resized
    */
   void follow() {
     lock.lock();
@@ -93,7 +93,7 @@ final class BookableCapacity {
     }
   }
 
-  /** A node's registered size has changed, and CapacityScheduler knows: the ratio holds on. */
+  /** CapacityScheduler has taken a new registered size; the node keeps its ratio. */
   void registeredSizeChanged(NodeRecord record, Resource registered) {
     lock.lock();
     try {
@@ -110,11 +110,11 @@ final class BookableCapacity {
   }
 
   /**
-   * Every raised node goes back to its registered size, for good. Needs no core. Another thread's
-   * call returns only when this is done, so that it places nothing on a node that is still raised.
+   * Returns every raised node to its registered size, for good. Needs no core. A concurrent call
+   * waits for the end, so its thread places nothing on a node that is still raised.
    *
-   * @throws IllegalStateException when a node cannot be resized; the others are, and the next call
-   *     tries that one again
+   * @throws IllegalStateException if a node cannot be resized; all others are resized, and the next
+   *     call tries that node again
    */
   void lowerAll() {
     lock.lock();
@@ -133,7 +133,7 @@ final class BookableCapacity {
     }
   }
 
-  /** How many nodes are larger now than they registered. */
+  /** The number of nodes that are larger than their registered size. */
   int raisedNodes() {
     int raised = 0;
     for (NodeRecord record : nodes.all()) {
@@ -146,9 +146,10 @@ final class BookableCapacity {
   }
 
   /**
-   * The change of a registered size as CapacityScheduler may see it: without its time-out where
-   * that would kill what Elastane booked above the registered size, or where nothing runs above the
-   * new size, so that the time-out has nothing to do but to stay.
+   * The change of a registered size that CapacityScheduler is to handle. The overcommit time-out is
+   * removed in two cases: it would kill containers that Elastane booked above the registered size,
+   * or no container is above the new size and the time-out would only keep the node from being
+   * raised.
    */
   NodeResourceUpdateSchedulerEvent withoutHarmfulTimeOut(NodeResourceUpdateSchedulerEvent event) {
     ResourceOption option = event.getResourceOption();
@@ -174,7 +175,7 @@ final class BookableCapacity {
         event.getRMNode(), ResourceOption.newInstance(option.getResource(), NO_TIME_OUT));
   }
 
-  /** Sizes all these nodes, and takes out those that have their size. */
+  /** Resizes these nodes, and removes each resized one from the set. */
   private void applyEach(Set<NodeRecord> records) {
     IllegalStateException failure = null;
     for (Iterator<NodeRecord> left = records.iterator(); left.hasNext(); ) {
@@ -200,10 +201,10 @@ final class BookableCapacity {
     return new IllegalStateException(message, cause);
   }
 
-  /** Gives a node the size that it should have, unless it may not be raised now. */
+  /** Resizes a node to its bookable capacity, unless the node may not be raised now. */
   private void apply(NodeRecord record) {
     if (record.rmNode.getState() != NodeState.RUNNING) {
-      // What is decommissioning shrinks with what runs there, and is to stay so.
+      // CapacityScheduler shrinks a decommissioning node as its containers end.
       return;
     }
     FiCaSchedulerNode node = schedulerNodes.apply(record.rmNode.getNodeID());

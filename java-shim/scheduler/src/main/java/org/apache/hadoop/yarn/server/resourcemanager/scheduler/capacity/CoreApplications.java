@@ -17,7 +17,7 @@ import org.apache.hadoop.yarn.api.records.FinalApplicationStatus;
 import org.apache.hadoop.yarn.server.resourcemanager.rmapp.RMApp;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaSchedulerApp;
 
-/** The applications that the core knows, and what it was told of each. */
+/** The applications that the core knows. */
 final class CoreApplications {
   private static final ObjectMapper JSON = new ObjectMapper();
 
@@ -30,7 +30,7 @@ final class CoreApplications {
     this.core = core;
   }
 
-  /** The record of an application, or null when the core does not know it. */
+  /** The record of an application; null if the core does not know the application. */
   ApplicationRecord find(ApplicationId application) {
     return byId.get(application);
   }
@@ -65,11 +65,11 @@ final class CoreApplications {
   }
 
   /**
-   * Tells the core what an attempt waits for, if that changed.
+   * Tells the core the attempt's pending asks if they changed.
    *
-   * <p>Where the queue's order is ours, only an active attempt counts: the core names a bounded
-   * number of applications for each queue, and those that the queue does not let start yet must not
-   * take the places.
+   * <p>In a queue with Elastane's ordering policy, only an active attempt counts: the core names a
+   * bounded number of applications for each queue, and applications that the queue does not let
+   * start yet must not take their places.
    */
   void pendingChanged(FiCaSchedulerApp attempt, boolean queueIsOurs) {
     ApplicationRecord record = byId.get(attempt.getApplicationId());
@@ -84,7 +84,7 @@ final class CoreApplications {
     }
   }
 
-  /** An attempt may be scheduled by a queue of ours from now on. */
+  /** A queue with Elastane's ordering policy may schedule this attempt from now on. */
   void entered(QueueOrder queue, FiCaSchedulerApp attempt) {
     ApplicationRecord record = byId.get(attempt.getApplicationId());
     if (record != null) {
@@ -103,14 +103,15 @@ final class CoreApplications {
   }
 
   /**
-   * An attempt gets back the ask of a container that it never took over. CapacityScheduler puts it
-   * back only after the hook that saw the container end, so it is looked at on the next event.
+   * The attempt gets back the ask of a container that its ApplicationMaster never received.
+   * CapacityScheduler restores the ask after the hook that sees the container end, so the asks are
+   * read again on the next event.
    */
   void asksAreRestored(FiCaSchedulerApp attempt) {
     restored.add(attempt);
   }
 
-  /** The next attempt whose asks were put back, or null. */
+  /** The next attempt whose asks were restored, or null. */
   FiCaSchedulerApp nextRestored() {
     return restored.poll();
   }

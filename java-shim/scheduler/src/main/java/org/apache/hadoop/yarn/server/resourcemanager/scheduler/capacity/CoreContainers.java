@@ -13,8 +13,9 @@ import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.ResourceCo
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.SchedulerContainer;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaSchedulerApp;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaSchedulerNode;
+import org.apache.hadoop.yarn.server.scheduler.SchedulerRequestKey;
 
-/** Tells the core of containers: those about to be committed, those that run, those that ended. */
+/** Tells the core which containers are about to be committed, run, or have ended. */
 final class CoreContainers {
   private final CoreHandle core;
   private final CoreNodes nodes;
@@ -29,8 +30,8 @@ final class CoreContainers {
   }
 
   /**
-   * Tells the core of the containers that a request would allocate. A reservation or a release
-   * books nothing, so the core does not hear of it.
+   * Announces the containers that a request would allocate. The core is not told of reservations
+   * and releases, which book nothing.
    */
   Commit announce(ResourceCommitRequest<FiCaSchedulerApp, FiCaSchedulerNode> request) {
     if (request.getContainersToAllocate().isEmpty()) {
@@ -61,12 +62,12 @@ final class CoreContainers {
     }
     RMContainer rmContainer = proposed.getRmContainer();
     if (rmContainer.getContainerId() == null) {
-      // CapacityScheduler would name it only when it is accepted.
+      // CapacityScheduler assigns the id only when it accepts the proposal.
       rmContainer.setContainerId(application.takeContainerId(attempt));
       commit.named.add(rmContainer);
     }
-    CoreContainer container =
-        new CoreContainer(
+    Booked container =
+        new Booked(
             rmContainer.getContainerId(),
             application.number,
             node.number,
@@ -81,9 +82,9 @@ final class CoreContainers {
   }
 
   /**
-   * Whether the reservation that a container is to come out of was used or given up since it was
-   * proposed. CapacityScheduler refuses that by itself; telling the core of it, and then of its
-   * end, would have it forget the container of the same id that runs.
+   * Whether the reservation that the container would use was used or released since the proposal.
+   * CapacityScheduler rejects such a proposal. Announcing the container and its end would make the
+   * core forget the running container of the same id.
    */
   private static boolean isOutdated(
       ContainerAllocationProposal<FiCaSchedulerApp, FiCaSchedulerNode> proposal) {
@@ -108,7 +109,7 @@ final class CoreContainers {
     }
   }
 
-  /** Tells the core what runs on a node that has registered, from before the ResourceManager. */
+  /** Tells the core which containers on a registered node are older than this ResourceManager. */
   void recovered(NodeRecord node, FiCaSchedulerNode schedulerNode) {
     for (RMContainer running : schedulerNode.getCopiedListOfRunningContainers()) {
       if (running.getExecutionType() == ExecutionType.GUARANTEED) {
@@ -117,7 +118,7 @@ final class CoreContainers {
     }
   }
 
-  /** A running container has another size now: for the core it is a new one with the same id. */
+  /** A running container was resized; the core books it again under the same id. */
   void resized(RMContainer running, Container now) {
     NodeRecord node = nodes.find(now.getNodeId());
     if (node != null) {
@@ -137,7 +138,7 @@ final class CoreContainers {
         applications.find(running.getApplicationAttemptId().getApplicationId());
     if (application != null) {
       core.runs(
-          new CoreContainer(
+          new Booked(
               running.getContainerId(),
               application.number,
               node.number,
@@ -148,9 +149,37 @@ final class CoreContainers {
     }
   }
 
-  /** What the core was told of one commit request. */
+  /** A container as the core books it. */
+  static final class Booked {
+    final ContainerId id;
+    final int application;
+    final int node;
+    final boolean applicationMaster;
+
+    /** The priority of the request that the container was allocated for. */
+    final int requestPriority;
+
+    final Resource size;
+
+    private Booked(
+        ContainerId id,
+        int application,
+        int node,
+        boolean applicationMaster,
+        SchedulerRequestKey request,
+        Resource size) {
+      this.id = id;
+      this.application = application;
+      this.node = node;
+      this.applicationMaster = applicationMaster;
+      requestPriority = request.getPriority().getPriority();
+      this.size = size;
+    }
+  }
+
+  /** The containers of one commit request that the core was told of. */
   static final class Commit {
-    /** Where nothing is to be told, or the core cannot be asked. */
+    /** For a request without containers, or a core out of service. */
     static final Commit OF_NOTHING = new Commit(Collections.emptyList(), Collections.emptyList());
 
     private final List<ContainerId> told;

@@ -15,7 +15,7 @@ import org.apache.hadoop.yarn.server.resourcemanager.scheduler.event.NodeRemoved
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.event.NodeResourceUpdateSchedulerEvent;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.event.SchedulerEvent;
 
-/** Follows the scheduler's events: the life of nodes and applications. */
+/** Tells the core of the scheduler's events: nodes and applications come, change and go. */
 final class CoreEvents {
   private final ElastaneScheduler scheduler;
   private final CoreGuard guard;
@@ -27,7 +27,7 @@ final class CoreEvents {
   private final LeafQueuePolicies policies;
 
   /**
-   * @param policies null where no queue gets a policy of ours
+   * @param policies null in mode {@code observe}
    */
   CoreEvents(
       ElastaneScheduler scheduler,
@@ -48,7 +48,7 @@ final class CoreEvents {
     this.policies = policies;
   }
 
-  /** The event as CapacityScheduler is to handle it; null when it is held back. */
+  /** The event that CapacityScheduler is to handle; null if it is held back. */
   SchedulerEvent before(SchedulerEvent event) {
     switch (event.getType()) {
       case NODE_RESOURCE_UPDATE:

@@ -8,11 +8,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Runs everything that is Elastane's own inside the ResourceManager, and keeps what it throws from
- * the ResourceManager, which would end.
+ * Runs all of Elastane's work inside the ResourceManager and catches what it throws, which would
+ * otherwise end the ResourceManager.
  *
- * <p>An {@link IllegalArgumentException} refuses one call and is counted. Anything else takes the
- * core out of service for good: the work is not done any more, and {@link #inService()} tells the
+ * <p>An {@link IllegalArgumentException} rejects one call and is counted. Any other exception takes
+ * the core out of service for good: no more work is run, and {@link #inService()} tells the
  * scheduler to go on as CapacityScheduler.
  */
 final class CoreGuard {
@@ -30,7 +30,7 @@ final class CoreGuard {
     return inService.get();
   }
 
-  /** Does the work while the core is in service. */
+  /** Runs the work while the core is in service. */
   void run(String task, Runnable work) {
     supply(
         task,
@@ -41,12 +41,12 @@ final class CoreGuard {
         });
   }
 
-  /** The work's answer, or {@code otherwise} where it failed or the core is out of service. */
+  /** The work's result; {@code otherwise} if it failed or the core is out of service. */
   <T> T supply(String task, T otherwise, Supplier<T> work) {
     return inService.get() ? always(task, otherwise, work) : otherwise;
   }
 
-  /** As {@link #supply}, for work that needs no core and so is done without one too. */
+  /** As {@link #supply}, also while the core is out of service: for work that needs no core. */
   <T> T always(String task, T otherwise, Supplier<T> work) {
     try {
       return work.get();
@@ -61,13 +61,13 @@ final class CoreGuard {
     }
   }
 
-  /** Takes the core out of service; only the first time is told. */
+  /** Takes the core out of service; logs the first cause only. */
   void takeOutOfService(String task, Throwable cause) {
     metrics.coreFailed();
     if (inService.compareAndSet(true, false)) {
       LOG.error(
-          "Elastane's core failed at '{}' and is out of service until the ResourceManager starts"
-              + " anew; every node goes back to its registered size and CapacityScheduler decides"
+          "Elastane's core failed at '{}' and is out of service until the ResourceManager"
+              + " restarts; every node returns to its registered size and CapacityScheduler decides"
               + " alone",
           task,
           cause);

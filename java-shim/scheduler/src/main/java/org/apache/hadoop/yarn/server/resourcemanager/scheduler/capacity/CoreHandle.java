@@ -9,11 +9,11 @@ import org.elastane.depository.DepositoryCopies;
 import org.elastane.natives.Natives;
 
 /**
- * The open core of this scheduler, asked in YARN's types.
+ * The open core of this scheduler, called with YARN's types.
  *
- * <p>The only place of the scheduler that calls {@link Natives}. The read lock around every call
- * and the write lock around {@link #close()} see to it that no handle is used after it was closed.
- * What the core throws passes through; {@link CoreGuard} is there to catch it.
+ * <p>The scheduler calls {@link Natives} here only. Every call takes the read lock and {@link
+ * #close()} the write lock, so a closed handle is never used. Exceptions of the core pass through
+ * to {@link CoreGuard}.
  */
 final class CoreHandle implements AutoCloseable, DepositoryCopies {
   private static final long BYTES_PER_MIB = 1024L * 1024L;
@@ -31,7 +31,7 @@ final class CoreHandle implements AutoCloseable, DepositoryCopies {
   /**
    * Opens a core.
    *
-   * @param clock tells every time that the core is told
+   * @param clock the source of every {@code nowMs}
    * @throws IllegalArgumentException naming the key, the value and what is allowed
    */
   static CoreHandle open(String settingsJson, boolean virtualCoresCount, SteadyClock clock) {
@@ -84,9 +84,9 @@ final class CoreHandle implements AutoCloseable, DepositoryCopies {
   }
 
   /**
-   * The applications that may go to a node; see {@link Natives#round}.
+   * The applications that a node is offered to; see {@link Natives#round}.
    *
-   * @return how many numbers were written, or -1 for CapacityScheduler's own order
+   * @return the count of numbers written, or -1 for CapacityScheduler's own order
    */
   int round(int node, long freeMemoryMib, int freeVirtualCores, NumberBuffer result) {
     return call(
@@ -101,20 +101,21 @@ final class CoreHandle implements AutoCloseable, DepositoryCopies {
                 nowMs()));
   }
 
-  /** Tells the core of a container that begins now; false when it refuses it. */
-  boolean commit(CoreContainer container, boolean mayRefuse) {
+  /** Books a container that begins now; false when the core refuses. */
+  boolean commit(CoreContainers.Booked container, boolean mayRefuse) {
     long nowMs = nowMs();
     return commit(container, mayRefuse, nowMs, nowMs);
   }
 
-  /** Tells the core of a container that runs, and since when. */
-  void runs(CoreContainer container, long startedMs) {
+  /** Books a container that runs already. */
+  void runs(CoreContainers.Booked container, long startedMs) {
     long nowMs = nowMs();
-    // CapacityScheduler's time may lie ahead of ours, where the machine's clock was set.
+    // CapacityScheduler's time is ahead of ours when the machine's clock was set forward.
     commit(container, false, Math.min(startedMs, nowMs), nowMs);
   }
 
-  private boolean commit(CoreContainer container, boolean mayRefuse, long startedMs, long nowMs) {
+  private boolean commit(
+      CoreContainers.Booked container, boolean mayRefuse, long startedMs, long nowMs) {
     return call(
         core ->
             Natives.commit(
@@ -139,7 +140,7 @@ final class CoreHandle implements AutoCloseable, DepositoryCopies {
     return call(core -> Natives.report(core, node, protocolVersion, body, nowMs()));
   }
 
-  /** Writes pairs of node number and ratio in thousandths; returns how many. */
+  /** Writes pairs of node number and ratio in thousandths, and returns the count of pairs. */
   int bookableChanges(NumberBuffer result) {
     return call(
         core -> Natives.bookableChanges(core, result.address(), result.capacity() / 2, nowMs()));
@@ -156,7 +157,7 @@ final class CoreHandle implements AutoCloseable, DepositoryCopies {
                 nowMs()));
   }
 
-  /** Who gives way where memory is short, as JSON; null for nobody. */
+  /** The containers to preempt where memory is short, as JSON; null for none. */
   String memoryVictims(long waitMs) {
     return call(core -> Natives.memoryVictims(core, waitMs, nowMs()));
   }
@@ -175,7 +176,7 @@ final class CoreHandle implements AutoCloseable, DepositoryCopies {
     return call(core -> Natives.takeOverDepository(core, file.toString()));
   }
 
-  /** What the core knows and counted, as JSON. */
+  /** The core's state and counters, as JSON. */
   String status() {
     return call(core -> Natives.status(core, nowMs()));
   }
@@ -238,7 +239,7 @@ final class CoreHandle implements AutoCloseable, DepositoryCopies {
     void on(long core);
   }
 
-  /** The scheduler is stopping: a thread asked after {@link #close()}. */
+  /** The scheduler is stopping; a thread called after {@link #close()}. */
   static final class CoreClosedException extends IllegalStateException {
     private static final long serialVersionUID = 1L;
 

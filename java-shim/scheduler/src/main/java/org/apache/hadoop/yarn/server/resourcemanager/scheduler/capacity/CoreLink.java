@@ -28,8 +28,8 @@ import org.elastane.natives.NativeLibrary;
 import org.elastane.usage.UsageServer;
 
 /**
- * What each hook of {@link ElastaneScheduler} does for the core. Nothing here throws into the
- * scheduler but what is asked while the service starts: all of it runs under {@link CoreGuard}.
+ * The core's part of each hook of {@link ElastaneScheduler}. Runs under {@link CoreGuard}, so only
+ * {@link #open} and {@link #startTakingReports} throw into the scheduler.
  */
 final class CoreLink {
   private final ElastaneScheduler scheduler;
@@ -105,7 +105,7 @@ final class CoreLink {
     }
   }
 
-  /** This ResourceManager is active now. */
+  /** This ResourceManager has become active. */
   void startTakingReports(Configuration conf) throws IOException {
     shared = SharedDepository.start(conf, core, metrics::sharingFailed);
     usageServer =
@@ -143,7 +143,7 @@ final class CoreLink {
         });
   }
 
-  /** The queues were set up anew. The scheduler's write lock is held, or nobody else is there. */
+  /** The queues were set up again. The caller holds the scheduler's write lock, except at start. */
   void queuesRefreshed() {
     if (enforce) {
       guard.run(
@@ -153,11 +153,12 @@ final class CoreLink {
     }
   }
 
-  /** The event as CapacityScheduler is to handle it; null when it is held back. */
+  /** The event that CapacityScheduler is to handle; null when it is held back. */
   SchedulerEvent before(SchedulerEvent event) {
     lowerIfOutOfService();
     if (event.getType() == SchedulerEventType.NODE_UPDATE && bookable.isDue()) {
-      // In mode observe too, where it names no node: the core does its housekeeping then.
+      // In mode observe as well: no node is resized, but the core does its housekeeping in this
+      // call.
       guard.run("bookable capacity", bookable::follow);
       guard.run("memory preemption", memory::follow);
     }
@@ -220,8 +221,8 @@ final class CoreLink {
         () -> applications.moved(application, events.queuePathOf(application)));
   }
 
-  /** Begins this thread's round; null where CapacityScheduler's order stands. */
-  Round beginRound(CandidateNodeSet<FiCaSchedulerNode> candidates) {
+  /** Begins this thread's round; null where CapacityScheduler's order applies. */
+  Rounds.Round beginRound(CandidateNodeSet<FiCaSchedulerNode> candidates) {
     if (!enforce || !guard.inService()) {
       return null;
     }
@@ -233,44 +234,35 @@ final class CoreLink {
           if (node == null) {
             return null;
           }
-          Round round = rounds.current();
+          Rounds.Round round = rounds.current();
           round.begin(node);
           return round;
         });
   }
 
-  /** Marks a request that the core's order led to, for the count when it is committed. */
+  /** Marks a request that the core's order led to. */
   ResourceCommitRequest<FiCaSchedulerApp, FiCaSchedulerNode> markIfOrdered(
       ResourceCommitRequest<FiCaSchedulerApp, FiCaSchedulerNode> request) {
     if (!enforce || request.getContainersToAllocate().isEmpty()) {
       return request;
     }
-    return guard.supply(
-        "round",
-        request,
-        () -> {
-          FiCaSchedulerApp attempt =
-              request
-                  .getFirstAllocatedOrReservedContainer()
-                  .getAllocatedOrReservedContainer()
-                  .getSchedulerApplicationAttempt();
-          return rounds.current().wasOffered(attempt) ? new OrderedCommitRequest(request) : request;
-        });
+    return guard.supply("round", request, () -> rounds.markIfOrdered(request));
   }
 
-  /** Tells the core of a request before CapacityScheduler decides about it. */
+  /** Announces a request to the core before CapacityScheduler accepts or rejects it. */
   CoreContainers.Commit beforeCommit(
       ResourceCommitRequest<FiCaSchedulerApp, FiCaSchedulerNode> request, boolean updatePending) {
     CoreContainers.Commit commit =
         guard.supply(
             "commit", CoreContainers.Commit.OF_NOTHING, () -> containers.announce(request));
-    // Behind it: this may be the call at which the core fails.
+    // Afterwards, since the core may fail in this very call.
     lowerIfOutOfService();
     if (commit.isRefused()) {
       metrics.commitRefused();
       rounds.current().refuse();
       if (updatePending) {
-        // As CapacityScheduler does for a proposal that it gives up; it was added when proposed.
+        // CapacityScheduler added the amount when it proposed the container; a rejected proposal
+        // takes it back.
         commit.attempt().decUnconfirmedRes(request.getTotalAllocatedResource());
       }
     }
@@ -286,7 +278,7 @@ final class CoreLink {
     }
     if (!committed) {
       guard.run("commit refused elsewhere", () -> containers.takeBack(commit));
-    } else if (request instanceof OrderedCommitRequest) {
+    } else if (request instanceof Rounds.OrderedCommitRequest) {
       metrics.placedByCore();
     }
     pendingChanged(commit.attempt());
@@ -307,7 +299,7 @@ final class CoreLink {
         });
   }
 
-  /** Where reports arrive; null before {@link #startTakingReports}. */
+  /** The server that receives reports; null before {@link #startTakingReports}. */
   UsageServer usageServer() {
     return usageServer;
   }
@@ -337,7 +329,7 @@ final class CoreLink {
         });
   }
 
-  /** Takes back the raised sizes of a core that failed: before anything more is placed on them. */
+  /** Lowers raised nodes once the core has failed, before anything else is placed on them. */
   private void lowerIfOutOfService() {
     if (!guard.inService() && enforce && !bookable.isLowered()) {
       guard.always(

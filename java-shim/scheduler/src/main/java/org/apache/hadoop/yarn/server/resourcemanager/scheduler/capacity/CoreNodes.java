@@ -17,7 +17,7 @@ final class CoreNodes {
     this.core = core;
   }
 
-  /** The record of a node, or null when the core does not know it. */
+  /** The record of a node; null if the core does not know the node. */
   NodeRecord find(NodeId node) {
     return byId.get(node);
   }

@@ -4,12 +4,12 @@ import javax.management.ObjectName;
 import org.apache.hadoop.metrics2.util.MBeans;
 import org.apache.hadoop.yarn.util.Clock;
 
-/** Answers why an application waits, for who asks over /jmx. */
+/** Serves the core's status, with the reason why each application waits, on /jmx. */
 final class CoreStatus implements CoreStatusMXBean {
   static final String SERVICE = "ResourceManager";
   static final String NAME = "ElastaneStatus";
 
-  /** The core writes all of it while rounds wait, and anybody may ask as often as he likes. */
+  /** Rounds wait while the core writes its status, and /jmx may be read at any rate. */
   private static final long VALID_FOR_MS = 1000;
 
   private final CoreGuard guard;

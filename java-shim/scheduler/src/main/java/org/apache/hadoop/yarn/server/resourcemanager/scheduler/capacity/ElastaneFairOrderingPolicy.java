@@ -7,8 +7,8 @@ import org.apache.hadoop.yarn.server.resourcemanager.scheduler.policy.FairOrderi
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.policy.IteratorSelector;
 
 /**
- * The fair policy, but in a round the core's order. A subclass, since the preemption monitor looks
- * for the class; what it preempts first stays the fair policy's.
+ * The core's order within a round, the fair policy's elsewhere. Must be a subclass: the preemption
+ * monitor tests for the class, and preempts in the fair policy's order.
  */
 final class ElastaneFairOrderingPolicy extends FairOrderingPolicy<FiCaSchedulerApp> {
   private final QueueOrder order;

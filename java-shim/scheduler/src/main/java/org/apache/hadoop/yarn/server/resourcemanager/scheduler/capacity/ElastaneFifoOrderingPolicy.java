@@ -7,8 +7,8 @@ import org.apache.hadoop.yarn.server.resourcemanager.scheduler.policy.FifoOrderi
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.policy.IteratorSelector;
 
 /**
- * The fifo policy, but in a round the core's order. A subclass, since the preemption monitor looks
- * for the class; what it preempts first stays the fifo policy's.
+ * The core's order within a round, the fifo policy's elsewhere. Must be a subclass: the preemption
+ * monitor tests for the class, and preempts in the fifo policy's order.
  */
 final class ElastaneFifoOrderingPolicy extends FifoOrderingPolicy<FiCaSchedulerApp> {
   private final QueueOrder order;

@@ -10,7 +10,7 @@ import org.apache.hadoop.metrics2.MetricsSource;
 import org.apache.hadoop.metrics2.MetricsSystem;
 import org.apache.hadoop.metrics2.lib.DefaultMetricsSystem;
 
-/** What the scheduler counted, on the ResourceManager's /jmx as {@code ElastaneScheduler}. */
+/** The scheduler's counters, on the ResourceManager's /jmx as {@code ElastaneScheduler}. */
 final class ElastaneMetrics implements MetricsSource {
   static final String NAME = "ElastaneScheduler";
   private static final String ABOUT = "Elastane's part in scheduling";
@@ -35,7 +35,7 @@ final class ElastaneMetrics implements MetricsSource {
     inService = coreInService;
     nodesRaised = raisedNodes;
     MetricsSystem system = DefaultMetricsSystem.instance();
-    // With high availability one JVM makes a scheduler after another.
+    // With high availability, one JVM makes several schedulers one after the other.
     system.unregisterSource(NAME);
     system.register(NAME, ABOUT, this);
   }
@@ -49,7 +49,7 @@ final class ElastaneMetrics implements MetricsSource {
     rounds.increment();
   }
 
-  /** A container was committed to which the core's order led. */
+  /** A container that the core's order led to was committed. */
   void placedByCore() {
     placedByCore.increment();
   }
@@ -59,7 +59,7 @@ final class ElastaneMetrics implements MetricsSource {
     refusedCommits.increment();
   }
 
-  /** The core refused what it was told. */
+  /** The core refused a call because of its arguments. */
   void callRefused() {
     refusedCalls.increment();
   }
@@ -72,12 +72,12 @@ final class ElastaneMetrics implements MetricsSource {
     preemptionsHeldBack.increment();
   }
 
-  /** A container was ended because its node's memory was short. */
+  /** A container was preempted because its node was short of memory. */
   void memoryPreemption() {
     memoryPreemptions.increment();
   }
 
-  /** The depository was not shared, or another one's copy not taken over. */
+  /** The depository was not published, or a copy was not imported. */
   void sharingFailed() {
     sharingFailures.increment();
   }
@@ -124,14 +124,14 @@ final class ElastaneMetrics implements MetricsSource {
         .addGauge(info("nodes_raised", "nodes larger than registered"), nodesRaised.getAsInt())
         .addCounter(info("rounds", "times the core was asked for an order"), rounds.sum())
         .addCounter(
-            info("placed_by_core", "containers the core's order led to"), placedByCore.sum())
+            info("placed_by_core", "containers placed by the core's order"), placedByCore.sum())
         .addCounter(info("refused_commits", "commits the core refused"), refusedCommits.sum())
         .addCounter(info("refused_calls", "calls the core refused"), refusedCalls.sum())
         .addCounter(info("core_failures", "failures of the core"), coreFailures.sum())
         .addCounter(
-            info("preemptions_held_back", "preemptions not passed on"), preemptionsHeldBack.sum())
+            info("preemptions_held_back", "preemptions held back"), preemptionsHeldBack.sum())
         .addCounter(
-            info("memory_preemptions", "containers ended for want of memory"),
+            info("memory_preemptions", "containers preempted because a node was short of memory"),
             memoryPreemptions.sum())
         .addCounter(
             info("sharing_failures", "times the depository was not shared"), sharingFailures.sum());

@@ -29,12 +29,12 @@ import org.elastane.depository.SharedDepository;
 import org.elastane.usage.UsageServer;
 
 /**
- * CapacityScheduler, with Elastane's core told of everything and, in mode {@code enforce}, asked
- * which applications a node is offered to. docs/scheduler.md says how a heartbeat flows.
+ * CapacityScheduler, with Elastane's core told of each change and, in mode {@code enforce}, asked
+ * which applications a node is offered to. docs/scheduler.md describes a heartbeat's path.
  *
- * <p>Only the hooks are here: each leaves CapacityScheduler's part to CapacityScheduler and hands
- * ours to {@link CoreLink}, which throws nothing. In mode {@code off} there is no link, and this
- * class is CapacityScheduler.
+ * <p>Holds the hooks only: each leaves CapacityScheduler's part to CapacityScheduler and hands
+ * Elastane's to {@link CoreLink}, which throws nothing. In mode {@code off} there is no link, and
+ * this class is CapacityScheduler.
  */
 public class ElastaneScheduler extends CapacityScheduler {
   private CoreLink link;
@@ -86,7 +86,7 @@ public class ElastaneScheduler extends CapacityScheduler {
     try {
       super.reinitialize(newConf, context, validation);
     } finally {
-      // Also when the new configuration was refused: the old one was set up once more then.
+      // Also when the new configuration was refused: CapacityScheduler has restored the old one.
       try {
         if (link != null) {
           link.queuesRefreshed();
@@ -110,7 +110,7 @@ public class ElastaneScheduler extends CapacityScheduler {
     }
   }
 
-  /** Resizes a SchedulerNode without telling the core, which asked for it. */
+  /** Resizes a SchedulerNode on the core's request, so without telling the core. */
   void resizeSchedulerNode(NodeResourceUpdateSchedulerEvent event) {
     super.handle(event);
   }
@@ -151,13 +151,13 @@ public class ElastaneScheduler extends CapacityScheduler {
   @Override
   CSAssignment allocateContainersToNode(
       CandidateNodeSet<FiCaSchedulerNode> candidates, boolean withNodeHeartbeat) {
-    Round round = link == null ? null : link.beginRound(candidates);
+    Rounds.Round round = link == null ? null : link.beginRound(candidates);
     if (round == null) {
       return super.allocateContainersToNode(candidates, withNodeHeartbeat);
     }
     try {
       CSAssignment assignment = super.allocateContainersToNode(candidates, withNodeHeartbeat);
-      // CapacityScheduler tries again while it has assigned something, and looks at no commit.
+      // CapacityScheduler repeats an assignment until it returns null, whatever its commit did.
       return round.isRefused() ? null : assignment;
     } finally {
       round.end();

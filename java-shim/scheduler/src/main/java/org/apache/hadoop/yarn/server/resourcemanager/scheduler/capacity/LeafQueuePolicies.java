@@ -16,10 +16,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Puts our ordering policies on the live leaf queues, in the place of CapacityScheduler's own two.
+ * Replaces CapacityScheduler's two ordering policies by Elastane's on the live leaf queues.
  *
- * <p>Every refresh of the queues gives each a new policy from the configuration, so this is done
- * again then. The configuration is left alone: it may live in a store that writes it back.
+ * <p>Runs again after every refresh of the queues, which gives each leaf queue a new policy from
+ * the configuration. The configuration itself is not changed: a configuration store might write it
+ * back.
  */
 final class LeafQueuePolicies {
   private static final Logger LOG = LoggerFactory.getLogger(LeafQueuePolicies.class);
@@ -32,12 +33,12 @@ final class LeafQueuePolicies {
   private final Set<String> foreignLogged = ConcurrentHashMap.newKeySet();
 
   /**
-   * @param orders makes the order of one more queue
+   * @param orders makes the order of a queue
    */
   LeafQueuePolicies(Supplier<QueueOrder> orders) {
     this.orders = orders;
-    // Hadoop 3.3 declares the two in LeafQueue, 3.4 and later in its superclass: a direct call
-    // would bind this class to one of them.
+    // Hadoop 3.3 declares both methods in LeafQueue, 3.4 and later in its superclass. A direct call
+    // would bind this class to one of the two.
     leafQueueClass = declaringClass();
     try {
       MethodHandles.Lookup lookup = MethodHandles.lookup();
@@ -58,13 +59,13 @@ final class LeafQueuePolicies {
     }
   }
 
-  /** Sees to it that each leaf queue has our policy. The scheduler's write lock is held. */
+  /** Installs Elastane's policy on each leaf queue. The caller holds the scheduler's write lock. */
   void install(Collection<CSQueue> queues) {
     ours.clear();
     queues.forEach(this::install);
   }
 
-  /** Does that for one queue, which need not be a leaf. */
+  /** Installs Elastane's policy on one queue; does nothing if that is no leaf. */
   void install(CSQueue queue) {
     if (!leafQueueClass.isInstance(queue)) {
       return;
@@ -78,13 +79,14 @@ final class LeafQueuePolicies {
       ours.add(queue.getQueuePath());
     } else if (foreignLogged.add(queue.getQueuePath() + ' ' + policy.getClass().getName())) {
       LOG.info(
-          "{} keeps its ordering policy {}: Elastane does not order its applications",
+          "queue {}: ordering policy {} is not Elastane's; its applications are placed by"
+              + " CapacityScheduler",
           queue.getQueuePath(),
           policy.getClass().getName());
     }
   }
 
-  /** Whether the order of this queue is ours. */
+  /** Whether this queue has one of Elastane's ordering policies. */
   boolean isOurs(String queuePath) {
     return ours.contains(queuePath);
   }
@@ -94,7 +96,7 @@ final class LeafQueuePolicies {
   }
 
   private OrderingPolicy<FiCaSchedulerApp> replacementOf(OrderingPolicy<FiCaSchedulerApp> policy) {
-    // Exactly these classes: a subclass is something that the administrator named.
+    // These classes only: an administrator who configures a subclass wants its order.
     if (policy.getClass() == FifoOrderingPolicy.class) {
       return new ElastaneFifoOrderingPolicy(orders.get());
     }
@@ -109,7 +111,7 @@ final class LeafQueuePolicies {
         || policy instanceof ElastaneFairOrderingPolicy;
   }
 
-  /** The policy of a leaf queue, in every version of Hadoop. */
+  /** The ordering policy of a leaf queue, in every supported version of Hadoop. */
   @SuppressWarnings("unchecked") // what getOrderingPolicy declares
   OrderingPolicy<FiCaSchedulerApp> policyOf(CSQueue queue) {
     try {
@@ -144,8 +146,8 @@ final class LeafQueuePolicies {
 
   private static YarnRuntimeException unsupported(Throwable cause) {
     return new YarnRuntimeException(
-        "this Hadoop's LeafQueue has no setOrderingPolicy(OrderingPolicy): Elastane cannot order"
-            + " its applications; use Hadoop 3.3 to 3.5",
+        "LeafQueue has no setOrderingPolicy(OrderingPolicy) in this version of Hadoop, so Elastane"
+            + " cannot order applications; use Hadoop 3.3 to 3.5",
         cause);
   }
 }

@@ -11,13 +11,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Preempts the containers that the core names because the memory of their nodes is short, as
- * CapacityScheduler's preemption monitor would: the ApplicationMaster is told, and the container
- * ends with exit status PREEMPTED, which counts as no failure of the application.
+ * Preempts the containers that the core names because their nodes are short of memory, in the way
+ * of CapacityScheduler's preemption monitor: the ApplicationMaster is told first, and the container
+ * ends with exit status PREEMPTED, which is no failure of the application.
  *
- * <p>The scheduler is called, not sent an event: an event would be held back as the monitor's are
- * while a node holds more than its registered size, and with lazy preemption it would end a
- * container only for another one that is to be placed.
+ * <p>Calls the scheduler and sends no event. {@link PreemptionHold} would hold an event back while
+ * a node holds more than its registered size, and lazy preemption would end the container only for
+ * another one that is to be placed.
  */
 final class MemoryPreemption {
   private static final Logger LOG = LoggerFactory.getLogger(MemoryPreemption.class);
@@ -33,7 +33,7 @@ final class MemoryPreemption {
     this.metrics = metrics;
   }
 
-  /** Does what the core orders now. */
+  /** Carries out the core's orders. */
   void follow() {
     String orders = core.memoryVictims(waitMs());
     if (orders == null) {
@@ -43,14 +43,14 @@ final class MemoryPreemption {
       ContainerId id = ContainerId.fromString(order.get("container").asText());
       RMContainer container = scheduler.getRMContainer(id);
       if (container == null) {
-        // It has ended since, and the core will hear of it.
+        // The container has ended meanwhile; the core is told by its own event.
         continue;
       }
       String reason = order.get("reason").asText();
       if (order.get("kill").asBoolean()) {
         kill(container, reason);
       } else {
-        LOG.info("{} is to be preempted on {}: {}", id, container.getAllocatedNode(), reason);
+        LOG.info("{} on {} will be preempted: {}", id, container.getAllocatedNode(), reason);
         scheduler.markContainerForPreemption(id.getApplicationAttemptId(), container);
       }
     }
@@ -58,7 +58,7 @@ final class MemoryPreemption {
 
   private void kill(RMContainer container, String reason) {
     ContainerId id = container.getContainerId();
-    LOG.info("{} is preempted on {}: {}", id, container.getAllocatedNode(), reason);
+    LOG.info("{} on {} is preempted: {}", id, container.getAllocatedNode(), reason);
     scheduler.schedulerLock().lock();
     try {
       scheduler.completedContainer(
@@ -72,7 +72,7 @@ final class MemoryPreemption {
     metrics.memoryPreemption();
   }
 
-  /** The preemption monitor's own wait. */
+  /** The preemption monitor's wait between telling an ApplicationMaster and killing. */
   private long waitMs() {
     return scheduler
         .getConfiguration()
@@ -85,7 +85,7 @@ final class MemoryPreemption {
     try {
       return JSON.readTree(orders);
     } catch (JsonProcessingException e) {
-      throw new IllegalStateException("the core's orders are no JSON: " + orders, e);
+      throw new IllegalStateException("the core's orders are not JSON: " + orders, e);
     }
   }
 }

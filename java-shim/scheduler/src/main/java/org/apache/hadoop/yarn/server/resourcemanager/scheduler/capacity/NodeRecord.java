@@ -4,7 +4,7 @@ import org.apache.hadoop.yarn.api.records.Resource;
 import org.apache.hadoop.yarn.server.resourcemanager.rmnode.RMNode;
 import org.apache.hadoop.yarn.util.resource.Resources;
 
-/** A node that the core knows, and the ratio of its registered size that may be booked. */
+/** A node that the core knows, with the ratio of its bookable to its registered size. */
 final class NodeRecord {
   static final int PHYSICAL_RATIO_THOUSANDTHS = 1000;
 
@@ -20,7 +20,7 @@ final class NodeRecord {
     this.registered = Resources.clone(registered);
   }
 
-  /** What the NodeManager, or the administrator after it, said the node has. */
+  /** The size that the NodeManager registered, or that an administrator set later. */
   Resource registered() {
     return registered;
   }
@@ -33,13 +33,13 @@ final class NodeRecord {
     ratioThousandths = ratio;
   }
 
-  /** Back to the registered size, for good. */
+  /** Returns to the registered size, for good. */
   void lower() {
     memoryMibBeforeLowering = bookable().getMemorySize();
     ratioThousandths = PHYSICAL_RATIO_THOUSANDTHS;
   }
 
-  /** What could be booked here before {@link #lower()}; at least the registered size. */
+  /** The bookable memory before {@link #lower()}; at least the registered memory. */
   long memoryMibBeforeLowering() {
     return Math.max(memoryMibBeforeLowering, registered.getMemorySize());
   }
@@ -48,7 +48,7 @@ final class NodeRecord {
     return ratioThousandths > PHYSICAL_RATIO_THOUSANDTHS;
   }
 
-  /** The registered size with memory and virtual cores times the ratio. */
+  /** The registered size with its memory and virtual cores multiplied by the ratio. */
   Resource bookable() {
     int ratio = ratioThousandths;
     Resource size = Resources.clone(registered);

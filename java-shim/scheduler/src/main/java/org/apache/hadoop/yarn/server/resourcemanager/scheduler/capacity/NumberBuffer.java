@@ -4,7 +4,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import org.elastane.natives.Natives;
 
-/** Ints that the core writes and one thread reads, at an address that does not move. */
+/** Ints at a fixed address; the core writes and one thread reads them. */
 final class NumberBuffer {
   private final ByteBuffer numbers;
   private final long address;

@@ -8,11 +8,11 @@ import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaS
 import org.apache.hadoop.yarn.server.scheduler.SchedulerRequestKey;
 
 /**
- * What an application waits for: the ask that CapacityScheduler would serve next, and the number of
- * containers in all of its asks.
+ * An application's pending asks: the one that CapacityScheduler would serve next, and the number of
+ * containers in all of them.
  */
 final class PendingAsks {
-  /** Waits for nothing. */
+  /** No pending ask. */
   static final PendingAsks NONE = new PendingAsks(false, 0, 0, 0L, 0, 0);
 
   private final boolean forApplicationMaster;
@@ -37,7 +37,7 @@ final class PendingAsks {
     this.count = count;
   }
 
-  /** Reads an attempt's asks, those for a node label too. */
+  /** Reads an attempt's asks, including those for node labels. */
   static PendingAsks of(FiCaSchedulerApp attempt) {
     if (attempt.isStopped()) {
       return NONE;
@@ -46,7 +46,7 @@ final class PendingAsks {
     Resource next = null;
     int requestPriority = 0;
     int count = 0;
-    // The keys are sorted as the allocator walks them.
+    // The keys are in the allocator's order.
     for (SchedulerRequestKey key : info.getSchedulerKeys()) {
       PendingAsk ask = info.getPendingAsk(key);
       if (ask.getCount() > 0) {
@@ -74,12 +74,12 @@ final class PendingAsks {
     return forApplicationMaster;
   }
 
-  /** Of the request that is served next. */
+  /** The priority of the request that is served next. */
   int getRequestPriority() {
     return requestPriority;
   }
 
-  /** Of the application. */
+  /** The priority of the application. */
   int getPriority() {
     return priority;
   }

@@ -12,8 +12,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Holds back what CapacityScheduler's preemption monitor orders only because nodes went back to
- * their registered size while more than that runs on them.
+ * Holds back preemption that CapacityScheduler's monitor orders only because nodes returned to
+ * their registered size while more than that is allocated on them.
  */
 final class PreemptionHold {
   private static final Logger LOG = LoggerFactory.getLogger(PreemptionHold.class);
@@ -38,7 +38,7 @@ final class PreemptionHold {
     this.metrics = metrics;
   }
 
-  /** Whether a container of this attempt is to be spared. */
+  /** Whether this attempt's containers must not be preempted now. */
   boolean holdsBack(FiCaSchedulerApp attempt) {
     if (attempt == null || !(attempt.getQueue() instanceof CSQueue)) {
       return false;
@@ -54,15 +54,15 @@ final class PreemptionHold {
       metrics.preemptionHeldBack();
       if (queuesLogged.add(queue.getQueuePath())) {
         LOG.info(
-            "Preemption in {} is held back: it uses no more than its share of what could be booked"
-                + " before nodes went back to their registered size",
+            "Preemption in {} is held back: the queue uses no more than its share of the capacity"
+                + " that was bookable before nodes returned to their registered size",
             queue.getQueuePath());
       }
     }
     return !mayPreempt;
   }
 
-  /** The core's rule for memory, from what Java knows, where there is no core any more. */
+  /** The core's rule for memory, for a core that is out of service. */
   private boolean mayPreemptWithoutCore(double share, long usedMemoryMib) {
     long formerMemoryMib = 0;
     boolean anyAbove = false;

@@ -15,7 +15,7 @@ final class QueueOrder {
   private final CoreApplications applications;
   private final Rounds rounds;
 
-  /** Applications of this queue of which the core does not know whether they wait. */
+  /** Applications of this queue whose pending asks the core does not know yet. */
   private final Map<ApplicationId, FiCaSchedulerApp> unknown = new ConcurrentHashMap<>();
 
   QueueOrder(CoreGuard guard, CoreApplications applications, Rounds rounds) {
@@ -37,18 +37,18 @@ final class QueueOrder {
   }
 
   /**
-   * The applications that the leaf queue may offer the node to; all others are left out, since the
-   * queue would reserve the node for, or stop at, one that gets nothing.
+   * The applications that the leaf queue may offer the node to. All others are left out: the queue
+   * would reserve the node for one that gets nothing, or stop there.
    *
    * @param base every application that the queue may schedule, in the order of its base policy
-   * @return null when the base order stands
+   * @return null when the base order applies
    */
   Iterator<FiCaSchedulerApp> iterator(Collection<FiCaSchedulerApp> base) {
     return guard.supply("order", null, () -> arrange(base));
   }
 
   private Iterator<FiCaSchedulerApp> arrange(Collection<FiCaSchedulerApp> base) {
-    Round round = rounds.current();
+    Rounds.Round round = rounds.current();
     if (!round.isActive() || base.isEmpty()) {
       return null;
     }

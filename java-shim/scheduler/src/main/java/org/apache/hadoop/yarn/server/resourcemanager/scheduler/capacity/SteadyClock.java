@@ -4,9 +4,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * Unix time in milliseconds that goes on evenly: the machine's when this clock was made, and what
- * has passed since. Setting the machine's clock neither makes a silent agent look fresh nor one
- * that reports look silent.
+ * Unix time in milliseconds that never jumps: the machine's time at construction plus the elapsed
+ * monotonic time. Setting the machine's clock therefore makes no agent's report look fresh or
+ * stale.
  */
 final class SteadyClock {
   private final long beginMs;
@@ -19,7 +19,7 @@ final class SteadyClock {
 
   /**
    * @param machineMs the machine's Unix time, read once
-   * @param elapsedNs a time that nobody can set, from any beginning
+   * @param elapsedNs a monotonic time with any origin
    */
   SteadyClock(LongSupplier machineMs, LongSupplier elapsedNs) {
     this.elapsedNs = elapsedNs;

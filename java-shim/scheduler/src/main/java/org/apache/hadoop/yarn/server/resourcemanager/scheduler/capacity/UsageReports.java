@@ -4,7 +4,7 @@ import java.io.IOException;
 import org.apache.hadoop.yarn.api.records.NodeId;
 import org.elastane.usage.ReportHandler;
 
-/** Hands the agents' reports to the core. What it refuses goes back to the sender. */
+/** Hands the agents' reports to the core. A refusal is returned to the sender. */
 final class UsageReports implements ReportHandler {
   private final CoreGuard guard;
   private final CoreHandle core;

@@ -14,7 +14,7 @@ import org.apache.hadoop.yarn.server.resourcemanager.rmapp.attempt.RMAppAttemptS
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Threads of CapacityScheduler's own place containers, and another one commits them. */
+/** CapacityScheduler's own threads propose containers, and another thread commits them. */
 class AsynchronousSchedulingTest {
   @TempDir Path directory;
 
@@ -26,7 +26,7 @@ class AsynchronousSchedulingTest {
     try (TestCluster cluster = TestCluster.start(conf)) {
       MockNM node = cluster.registerRaised("127.0.0.1:1", 4096, 4);
       RMApp application = cluster.submit("default");
-      // The threads pass over a node that has not been heard of for two heartbeats.
+      // The threads skip a node whose last two heartbeats are missing.
       cluster.heartbeatUntil(
           "the master has a container",
           () ->

@@ -19,7 +19,7 @@ import org.apache.hadoop.yarn.server.resourcemanager.rmnode.RMNodeResourceUpdate
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The size of SchedulerNodes: raised, lowered, and never so that a container is killed. */
+/** SchedulerNodes are raised and lowered, and no container is killed by that. */
 class BookableCapacityTest {
   private static final int NO_TIME_OUT = -1;
 
@@ -39,7 +39,7 @@ class BookableCapacityTest {
 
       MockAM master = cluster.launch("default", node);
       cluster.ask(master, 1024, 8);
-      // No report comes any more.
+      // No more reports arrive.
       cluster.heartbeatUntil(
           "the node is back at its registered size", () -> cluster.bookableMib(node) == 4096, node);
       assertEquals(4096, cluster.allocatedMib(node), "not above the physical size at any time");
@@ -100,7 +100,7 @@ class BookableCapacityTest {
     try (TestCluster cluster = TestCluster.start(TestCluster.enforcing(directory))) {
       MockNM node = cluster.register("127.0.0.1:1", 4096, 4);
       MockAM master = cluster.launch("default", node);
-      // Without an application that runs there it would be decommissioned at once.
+      // A node without a running application would be decommissioned at once.
       node.nodeHeartbeat(master.getApplicationAttemptId(), 1, ContainerState.RUNNING);
       cluster.resourceManager().sendNodeGracefulDecommission(node, 600);
       cluster.resourceManager().waitForState(node.getNodeId(), NodeState.DECOMMISSIONING);
@@ -128,7 +128,7 @@ class BookableCapacityTest {
     }
   }
 
-  /** As {@code yarn rmadmin -updateNodeResource} does. */
+  /** Changes a size as {@code yarn rmadmin -updateNodeResource} does. */
   private static void resize(TestCluster cluster, MockNM node, Resource size, int timeOutMs) {
     cluster
         .resourceManager()

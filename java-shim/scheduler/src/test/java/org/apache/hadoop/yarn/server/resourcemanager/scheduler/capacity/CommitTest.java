@@ -12,15 +12,15 @@ import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaS
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The core's second look, in the commit. */
+/** The core's second decision, at the commit. */
 class CommitTest {
   @TempDir Path directory;
 
-  /** A queue that the core does not order offers what does not fit: the commit is refused. */
+  /** A queue with its own order proposes a container that does not fit: the commit is refused. */
   private Configuration queueOfAnotherPolicy() {
     Configuration conf = TestCluster.enforcing(directory);
     TestCluster.anotherPolicy(conf);
-    // Without a bound on the containers of a heartbeat but what the node takes.
+    // The node's size alone bounds the containers of one heartbeat.
     conf.set("yarn.scheduler.capacity.per-node-heartbeat.maximum-container-assignments", "-1");
     conf.set("yarn.scheduler.capacity.per-node-heartbeat.maximum-offswitch-assignments", "1000000");
     return conf;
@@ -47,7 +47,7 @@ class CommitTest {
           5, attempt.getAppSchedulingInfo().getNextPendingAsk().getCount(), "still asked for");
       assertEquals(3072 + 1024, attempt.getCurrentConsumption().getMemorySize());
       assertEquals(0, cluster.metrics().placedByCoreCount());
-      // One ends: the next gets its place, and the next id.
+      // A container ends: the next one gets its place and the next id.
       node.nodeHeartbeat(master.getApplicationAttemptId(), 2, ContainerState.COMPLETE);
       cluster.heartbeatUntil(
           "another one runs in its place", () -> cluster.allocatedMib(node) == 4096, node);

@@ -16,7 +16,7 @@ import org.elastane.natives.NativesForTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What is left when the core fails: CapacityScheduler. */
+/** After a failure of the core, the scheduler is CapacityScheduler. */
 class CoreFailureTest {
   @TempDir Path directory;
 
@@ -89,7 +89,7 @@ class CoreFailureTest {
       CoreLink link = cluster.scheduler().link();
       link.guard().takeOutOfService("a test", new IllegalStateException("asked for by a test"));
 
-      // As an asynchronous scheduling thread would, without any event.
+      // As an asynchronous scheduling thread does, without an event.
       cluster
           .scheduler()
           .allocateContainersToNode(

@@ -16,7 +16,7 @@ import org.apache.hadoop.yarn.util.ControlledClock;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What an administrator finds at /jmx. */
+/** The status that an administrator reads at /jmx. */
 class CoreStatusTest {
   private static final String BEAN = "Hadoop:service=ResourceManager,name=ElastaneStatus";
 

@@ -21,7 +21,7 @@ import org.apache.hadoop.yarn.server.resourcemanager.MockNM;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What /jmx shows. */
+/** The metrics at /jmx. */
 class ElastaneMetricsTest {
   private static final Set<String> NAMES =
       new TreeSet<>(
@@ -66,7 +66,7 @@ class ElastaneMetricsTest {
       MockNM node = cluster.registerRaised("127.0.0.1:1", 4096, 4);
       cluster.launch("default", node);
 
-      // Not through the bean, whose values are some seconds old.
+      // Not through the bean, which caches values for seconds.
       Map<String, Number> values = new HashMap<>();
       MetricsCollectorImpl collector = new MetricsCollectorImpl();
       cluster.metrics().getMetrics(collector, true);

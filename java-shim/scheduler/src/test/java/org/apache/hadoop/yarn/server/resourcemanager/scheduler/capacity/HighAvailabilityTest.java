@@ -26,7 +26,7 @@ import org.elastane.conf.ElastaneConfiguration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A ResourceManager whose role an administrator changes. */
+/** An administrator makes a ResourceManager active and standby. */
 class HighAvailabilityTest {
   private static final StateChangeRequestInfo BY_ADMINISTRATOR =
       new StateChangeRequestInfo(RequestSource.REQUEST_BY_USER);
@@ -37,7 +37,7 @@ class HighAvailabilityTest {
   void eachTimeItStandsByItHasOneCoreAgainAndNothingOfTheFormerOne() throws Exception {
     Path copy = directory.resolve("shared/rm1.sqlite");
     try (TestCluster cluster = TestCluster.start(oneOfTwo())) {
-      List<String> standingBy = ourThreads();
+      List<String> standingBy = steadyThreads();
       assertTrue(standingBy.contains("elastane-learne"), standingBy.toString());
       for (int i = 0; i < 3; i++) {
         CoreLink link = cluster.scheduler().link();
@@ -53,7 +53,7 @@ class HighAvailabilityTest {
         assertTrue(cluster.scheduler().link().guard().inService(), "the next core");
         Files.delete(copy);
       }
-      // Hadoop stops the services of an active one only.
+      // Hadoop stops the services of an active ResourceManager only.
       administration(cluster).transitionToActive(BY_ADMINISTRATOR);
     }
     Await.until("no thread of ours", () -> ourThreads().isEmpty());
@@ -65,7 +65,7 @@ class HighAvailabilityTest {
     ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
     conf.set(ElastaneConfiguration.USAGE_ADDRESS, "127.0.0.1:" + taken.getLocalPort());
     try (TestCluster cluster = TestCluster.start(conf)) {
-      List<String> standingBy = ourThreads();
+      List<String> standingBy = steadyThreads();
       assertThrows(
           ServiceFailedException.class,
           () -> administration(cluster).transitionToActive(BY_ADMINISTRATOR));
@@ -95,7 +95,19 @@ class HighAvailabilityTest {
     return conf;
   }
 
-  /** The kernel's names of the threads of this process that are ours, those of the core too. */
+  /** Waits for started threads to set their names and for ended ones to disappear. */
+  private static List<String> steadyThreads() throws InterruptedException {
+    List<String> seen;
+    List<String> now = ourThreads();
+    do {
+      seen = now;
+      Thread.sleep(500);
+      now = ourThreads();
+    } while (!now.equals(seen));
+    return now;
+  }
+
+  /** The kernel's names of Elastane's threads in this process, including the core's. */
   private static List<String> ourThreads() {
     List<String> names = new ArrayList<>();
     for (File thread : new File("/proc/self/task").listFiles()) {
@@ -105,7 +117,7 @@ class HighAvailabilityTest {
           names.add(name);
         }
       } catch (IOException e) {
-        // it has ended
+        // the thread has ended
       }
     }
     Collections.sort(names);

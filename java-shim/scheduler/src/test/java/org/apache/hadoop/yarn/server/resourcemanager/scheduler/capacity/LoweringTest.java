@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.slf4j.LoggerFactory;
 
-/** Raised nodes go back before anything more is placed on them, whichever thread is first. */
+/** After a failure, raised nodes are lowered before any thread places another container. */
 class LoweringTest {
   @TempDir Path directory;
 
@@ -134,7 +134,7 @@ class LoweringTest {
         .takeOutOfService("a test", new IllegalStateException("asked for by a test"));
   }
 
-  /** As an asynchronous scheduling thread would, without any event. */
+  /** Schedules as an asynchronous scheduling thread does, without an event. */
   private static void allocate(TestCluster cluster, MockNM node, int times) {
     for (int i = 0; i < times; i++) {
       cluster
@@ -144,7 +144,7 @@ class LoweringTest {
     }
   }
 
-  /** Proposes what throws while the core is told of it. */
+  /** Proposes a container that throws while it is announced to the core. */
   public static final class FailsInACommit extends ElastaneScheduler {
     private boolean failing;
 
@@ -179,7 +179,7 @@ class LoweringTest {
     }
   }
 
-  /** CapacityScheduler, but that one node cannot be resized: whichever is first. */
+  /** Fails to resize the first node. */
   public static final class Stubborn extends ElastaneScheduler {
     private volatile boolean refuseTheNextNode;
     private volatile NodeId refused;

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Containers that give way because their node's memory is short. */
+/** Containers are preempted because their node is short of memory. */
 class MemoryPreemptionTest {
   private static final String WAIT_MS = "1000";
 
@@ -85,7 +85,7 @@ class MemoryPreemptionTest {
   private String ordersOf(String mode) throws Exception {
     try (TestCluster cluster = TestCluster.start(configuration(mode))) {
       Scene scene = new Scene(cluster);
-      // No heartbeat comes between the two, on which the scheduler would ask for itself.
+      // No heartbeat in between: the scheduler would ask the core on its own.
       cluster.report(scene.node, scene.containers.get(3));
       return cluster.scheduler().link().core().memoryVictims(0);
     }
@@ -97,7 +97,9 @@ class MemoryPreemptionTest {
     return conf;
   }
 
-  /** A node of 2 GiB on which a master and three containers of 1 GiB run: the last two are over. */
+  /**
+   * A node of 2 GiB with a master and three containers of 1 GiB; the last two are overcommitted.
+   */
   private static final class Scene {
     private final TestCluster cluster;
     private final MockNM node;
@@ -152,7 +154,7 @@ class MemoryPreemptionTest {
       return null;
     }
 
-    /** The master asks for nothing, and takes in what it is told. */
+    /** The master's heartbeat: asks for nothing and receives messages. */
     private void hear() {
       AllocateResponse response;
       try {

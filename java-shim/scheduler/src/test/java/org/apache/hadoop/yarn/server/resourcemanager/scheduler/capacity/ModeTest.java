@@ -20,7 +20,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * What a ResourceManager needs to start; each in a JVM of its own, since a library stays loaded.
+ * The conditions for a ResourceManager to start. Each test uses its own JVM, since a library stays
+ * loaded.
  */
 class ModeTest {
   private static final int NO_START = 3;
@@ -75,7 +76,7 @@ class ModeTest {
     Configuration conf = TestCluster.configuration(ElastaneScheduler.class, "observe", directory);
     conf.set(key, value);
 
-    // Set up and not started, as a ResourceManager that waits to take over.
+    // Initialized and not started, as a standby is.
     RuntimeException e = assertThrows(RuntimeException.class, () -> new MockRM(conf));
 
     assertTrue(e.getMessage().contains(key + " is '" + value + "', allowed is "), e.getMessage());
@@ -128,7 +129,7 @@ class ModeTest {
       this.output = output;
     }
 
-    /** The one line that says why it did not start. */
+    /** The line with the reason why the ResourceManager did not start. */
     String refusal() {
       return output
           .lines()
@@ -138,7 +139,7 @@ class ModeTest {
     }
   }
 
-  /** Starts a ResourceManager, places an ApplicationMaster, and says what happened. */
+  /** Starts a ResourceManager, places an ApplicationMaster, and prints the result. */
   static final class ResourceManagerOnce {
     private ResourceManagerOnce() {}
 

@@ -12,7 +12,7 @@ import org.apache.hadoop.yarn.server.resourcemanager.scheduler.ResourceScheduler
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Mode observe: the core hears of everything, and everything is as CapacityScheduler does it. */
+/** Mode observe: the core is told of each change, and the scheduler acts as CapacityScheduler. */
 class ObserveTest {
   @TempDir Path directory;
 
@@ -45,7 +45,7 @@ class ObserveTest {
     }
   }
 
-  /** What runs after each heartbeat of a small story with large and small asks on two nodes. */
+  /** The running containers after each heartbeat of a scenario with large and small asks. */
   private List<String> allocations(Class<? extends ResourceScheduler> scheduler, String mode)
       throws Exception {
     List<String> allocations = new ArrayList<>();

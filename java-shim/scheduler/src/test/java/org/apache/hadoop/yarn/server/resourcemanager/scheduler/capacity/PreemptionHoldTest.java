@@ -15,7 +15,7 @@ import org.apache.hadoop.yarn.server.resourcemanager.scheduler.event.SchedulerEv
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What the preemption monitor orders while nodes hold more than their registered size. */
+/** The preemption monitor's orders while more than the registered size is allocated on nodes. */
 class PreemptionHoldTest {
   @TempDir Path directory;
 
@@ -72,7 +72,7 @@ class PreemptionHoldTest {
     return conf;
   }
 
-  /** Each queue uses its half of the node; the master is that of queue one. */
+  /** Each queue uses its half of the node. The master belongs to queue one. */
   private static MockAM fill(TestCluster cluster, MockNM node) throws Exception {
     MockAM master = cluster.launch("one", node);
     cluster.ask(master, 1024, 3);
@@ -95,7 +95,7 @@ class PreemptionHoldTest {
     cluster.resourceManager().drainEvents();
   }
 
-  /** As the preemption monitor does when the time to give up a container is over. */
+  /** Kills a container as the preemption monitor does after its wait. */
   private static void kill(TestCluster cluster, MockAM master) {
     ContainerId last = cluster.containerIds(master).get(cluster.containers(master) - 1);
     cluster

@@ -20,7 +20,7 @@ import org.apache.hadoop.yarn.server.resourcemanager.recovery.MemoryRMStateStore
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A ResourceManager that starts anew tells its core of what runs from before. */
+/** A restarted ResourceManager tells its core which containers run. */
 class RecoveryTest {
   @TempDir Path before;
   @TempDir Path after;

@@ -16,7 +16,7 @@ import org.apache.hadoop.yarn.server.resourcemanager.rmcontainer.RMContainer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The core tells executors of several kinds apart by the priority of the request. */
+/** The core distinguishes kinds of executors by the priority of their requests. */
 class RequestPriorityTest {
   @TempDir Path directory;
 

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A container that CapacityScheduler has reserved a node for, and the core's veto. */
+/** The core refuses a container for which CapacityScheduler has reserved a node. */
 class ReservationTest {
   private static final int ASKED_MIB = 3072;
 
@@ -34,9 +34,9 @@ class ReservationTest {
   private ContainerId reserved;
 
   /**
-   * A node of 4096 MiB, 6144 of them bookable. A master and three containers of 1024 MiB fill it by
-   * demand, and it is reserved for one of 3072 MiB. The end of the first makes room for that by
-   * request, not by demand.
+   * A node of 4096 MiB with 6144 MiB bookable. A master and three containers of 1024 MiB fill it by
+   * demand, and it is reserved for a container of 3072 MiB. The end of the first container makes
+   * room by request, but not by demand.
    */
   @BeforeEach
   void reserve() throws Exception {
@@ -46,7 +46,7 @@ class ReservationTest {
     conf.setClass(YarnConfiguration.RM_SCHEDULER, Recorder.class, ResourceScheduler.class);
     cluster = TestCluster.start(conf);
     node = cluster.registerRaised("127.0.0.1:1", 4096, 4);
-    // It never speaks, but counts for the queue's limit.
+    // The master sends no heartbeat, but counts for the queue's limit.
     cluster.register("127.0.0.1:2", 4096, 4);
     master = cluster.launch("default", node);
     cluster.ask(master, 1024, 3);
@@ -132,7 +132,7 @@ class ReservationTest {
     cluster.heartbeatUntil("it is allocated", () -> cluster.allocatedMib(node) == 4096, node);
     Recorder scheduler = (Recorder) cluster.scheduler();
 
-    // Two asynchronous scheduling threads may both have proposed it.
+    // Two asynchronous scheduling threads may have proposed the same container.
     boolean committed =
         scheduler.tryCommit(scheduler.getClusterResource(), scheduler.outOfReservation, true);
 
@@ -155,7 +155,7 @@ class ReservationTest {
     return cluster.scheduler().getApplicationAttempt(master.getApplicationAttemptId());
   }
 
-  /** Keeps the last request to allocate out of a reservation. */
+  /** Keeps the last request to allocate from a reservation. */
   public static final class Recorder extends ElastaneScheduler {
     private ResourceCommitRequest<FiCaSchedulerApp, FiCaSchedulerNode> outOfReservation;
 

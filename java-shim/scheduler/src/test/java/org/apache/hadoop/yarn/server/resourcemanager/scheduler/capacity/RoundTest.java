@@ -15,7 +15,7 @@ import org.apache.hadoop.yarn.server.resourcemanager.rmapp.RMApp;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a node is offered to when the core decides. */
+/** The applications that a node is offered to when the core decides. */
 class RoundTest {
   @TempDir Path directory;
 
@@ -62,7 +62,7 @@ class RoundTest {
         TestCluster.start(
             TestCluster.configuration(ElastaneScheduler.class, "observe", directory))) {
       MockNM node = cluster.register("127.0.0.1:1", 4096, 4);
-      // It never speaks, but counts for the queue's limit.
+      // The master sends no heartbeat, but counts for the queue's limit.
       cluster.register("127.0.0.1:2", 4096, 4);
       MockAM large = cluster.launch("default", node);
       MockAM small = cluster.launch("default", node);
@@ -88,7 +88,7 @@ class RoundTest {
 
       cluster.heartbeat(node);
 
-      // The house policy: the one that demands less goes first.
+      // The default policy places the application with the smaller demand first.
       assertEquals(1, cluster.containers(first));
       assertEquals(2, cluster.containers(second));
     }
@@ -119,7 +119,7 @@ class RoundTest {
       MockAM master = MockRM.launchAndRegisterAM(application, cluster.resourceManager(), node);
       cluster.scheduler().link().applications().removed(application.getApplicationId(), null);
 
-      // Its next attempt is one of an application that the core was never told of.
+      // The core was never told of the next attempt's application.
       node.nodeHeartbeat(master.getApplicationAttemptId(), 1, ContainerState.COMPLETE);
       cluster.heartbeatUntil(
           "the second attempt has its container",

@@ -11,7 +11,7 @@ import org.elastane.conf.ElastaneConfiguration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A ResourceManager that becomes active shares its depository, a real one. */
+/** A ResourceManager that becomes active shares its real depository. */
 class SharingTest {
   @TempDir Path directory;
 

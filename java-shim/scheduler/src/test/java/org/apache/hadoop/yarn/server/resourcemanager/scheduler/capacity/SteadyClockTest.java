@@ -15,12 +15,12 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Setting the machine's clock changes nothing in the core. */
+/** Setting the machine's clock does not affect the core. */
 class SteadyClockTest {
   private static final String NODE = "127.0.0.1:1";
   private static final Resource SIZE = Resource.newInstance(4096, 4);
 
-  /** For so long a report counts: three of 3 s may be missed, and the last be late. */
+  /** How long a report is fresh: three reports of 3 s may be missed, and the next be late. */
   private static final Duration FRESH = Duration.ofSeconds(10);
 
   @TempDir Path directory;

@@ -39,7 +39,7 @@ import org.apache.log4j.LogManager;
 import org.elastane.conf.ElastaneConfiguration;
 import org.elastane.natives.NativesForTest;
 
-/** A ResourceManager in this JVM, with NodeManagers and ApplicationMasters that a test plays. */
+/** A ResourceManager in this JVM with simulated NodeManagers and ApplicationMasters. */
 final class TestCluster implements AutoCloseable {
   /** The version of a report's body. */
   static final int PROTOCOL_VERSION = 2;
@@ -54,7 +54,7 @@ final class TestCluster implements AutoCloseable {
     this.resourceManager = resourceManager;
   }
 
-  /** One queue, root.default, for everybody, and room for any number of ApplicationMasters. */
+  /** One queue, root.default, for all users and any number of ApplicationMasters. */
   static Configuration configuration(
       Class<? extends ResourceScheduler> scheduler, String mode, Path directory) {
     Configuration conf = new YarnConfiguration();
@@ -62,14 +62,14 @@ final class TestCluster implements AutoCloseable {
     conf.set(ElastaneConfiguration.MODE, mode);
     conf.set(ElastaneConfiguration.USAGE_ADDRESS, "127.0.0.1:0");
     conf.set("hadoop.tmp.dir", directory.toString());
-    // By default all ResourceManagers of a machine write the same file.
+    // The default is one file for all ResourceManagers of a machine.
     conf.set(
         YarnConfiguration.FS_NODE_ATTRIBUTE_STORE_ROOT_DIR,
         directory.resolve("node-attribute").toUri().toString());
     conf.set("yarn.scheduler.elastane.journal.file", directory.resolve(JOURNAL).toString());
     conf.set("yarn.scheduler.minimum-allocation-mb", "256");
     conf.setBoolean("yarn.scheduler.include-port-in-node-name", true);
-    // Nobody is asked who the user is.
+    // No group mapping is needed for test users.
     conf.set("hadoop.user.group.static.mapping.overrides", "somebody=somebody");
     conf.set(
         CapacitySchedulerConfiguration.RESOURCE_CALCULATOR_CLASS,
@@ -83,7 +83,7 @@ final class TestCluster implements AutoCloseable {
     return configuration(ElastaneScheduler.class, "enforce", directory);
   }
 
-  /** Leaf queues below root that share the cluster equally, each up to all of it. */
+  /** Leaf queues below root with equal shares; each may use the whole cluster. */
   static void queues(Configuration conf, String... names) {
     conf.set("yarn.scheduler.capacity.root.queues", String.join(",", names));
     for (String name : names) {
@@ -94,7 +94,7 @@ final class TestCluster implements AutoCloseable {
     }
   }
 
-  /** The queue's order stays its own: the core has only its veto there. */
+  /** Gives the queue its own order; the core can only refuse commits there. */
   static void anotherPolicy(Configuration conf) {
     conf.set(
         "yarn.scheduler.capacity.root.default.ordering-policy",
@@ -106,7 +106,7 @@ final class TestCluster implements AutoCloseable {
   }
 
   /**
-   * @param store what another ResourceManager stored; null for none
+   * @param store the state stored by another ResourceManager; null for none
    */
   static TestCluster start(Configuration conf, RMStateStore store) {
     DefaultMetricsSystem.setMiniClusterMode(true);
@@ -117,7 +117,7 @@ final class TestCluster implements AutoCloseable {
     return new TestCluster(resourceManager);
   }
 
-  /** MockRM logs everything; other tests of this JVM look at what our own classes say. */
+  /** Reduces MockRM's log, since other tests of this JVM read Elastane's log lines. */
   static void quiet() {
     LogManager.getRootLogger().setLevel(Level.WARN);
     LogManager.getLogger("org.elastane").setLevel(Level.INFO);
@@ -145,13 +145,13 @@ final class TestCluster implements AutoCloseable {
     return nodeManager;
   }
 
-  /** The node's agent reports that the machine is what the NodeManager registered. */
+  /** The node's agent reports the size that the NodeManager registered. */
   void report(MockNM node) throws IOException {
     report(node, null);
   }
 
   /**
-   * @param memoryVictim what is to give way because the node's memory is short; null for nothing
+   * @param memoryVictim the container to preempt because the node is short of memory; null for none
    */
   void report(MockNM node, ContainerId memoryVictim) throws IOException {
     CoreLink link = scheduler().link();
@@ -165,7 +165,7 @@ final class TestCluster implements AutoCloseable {
             .report(node.getNodeId(), PROTOCOL_VERSION, body));
   }
 
-  /** A node that reports, and whose bookable capacity was raised for that. */
+  /** A node that reports and was raised. */
   MockNM registerRaised(String node, int memoryMib, int virtualCores) throws Exception {
     MockNM nodeManager = register(node, memoryMib, virtualCores);
     report(nodeManager);
@@ -183,7 +183,7 @@ final class TestCluster implements AutoCloseable {
     resourceManager.drainEvents();
   }
 
-  /** Heartbeats, since nothing happens without, until something is true. */
+  /** Sends heartbeats until a condition holds. */
   void heartbeatUntil(String what, BooleanSupplier condition, MockNM... nodes) throws Exception {
     long deadlineNs = System.nanoTime() + DEADLINE.toNanos();
     heartbeat(nodes);
@@ -196,7 +196,7 @@ final class TestCluster implements AutoCloseable {
     }
   }
 
-  /** An application with an ApplicationMaster of 1 GiB and one virtual core on this node. */
+  /** An application whose ApplicationMaster of 1 GiB and one virtual core runs on this node. */
   MockAM launch(String queue, MockNM node) throws Exception {
     return MockRM.launchAndRegisterAM(submit(queue), resourceManager, node);
   }
@@ -215,7 +215,7 @@ final class TestCluster implements AutoCloseable {
     return application;
   }
 
-  /** The ApplicationMaster asks for containers of so many MiB, with one virtual core each. */
+  /** The ApplicationMaster asks for containers of a size in MiB with one virtual core each. */
   void ask(MockAM master, int memoryMib, int count) throws Exception {
     master.allocate("*", memoryMib, count, Collections.emptyList());
     resourceManager.drainEvents();
@@ -229,7 +229,7 @@ final class TestCluster implements AutoCloseable {
     resourceManager.drainEvents();
   }
 
-  /** The NodeManager says that these containers of an application have ended. */
+  /** The NodeManager reports that these containers of an application have ended. */
   void end(MockNM node, MockAM master, int... containers) throws Exception {
     for (int container : containers) {
       node.nodeHeartbeat(master.getApplicationAttemptId(), container, ContainerState.COMPLETE);
@@ -249,7 +249,7 @@ final class TestCluster implements AutoCloseable {
     return schedulerNode(node).getTotalResource().getMemorySize();
   }
 
-  /** How many containers of an application run, its master included. */
+  /** The number of an application's running containers, including its master. */
   int containers(MockAM master) {
     return containerIds(master).size();
   }
@@ -271,8 +271,8 @@ final class TestCluster implements AutoCloseable {
   }
 
   /**
-   * The priority of the request that each container came for, as the core was told; null for an
-   * ApplicationMaster's. By container id; the journal is complete when the cluster is closed.
+   * By container id, the request priority that the core was told; null for ApplicationMasters. The
+   * journal is complete after the cluster is closed.
    */
   static Map<String, Integer> requestPriorities(Path directory) throws IOException {
     Map<String, Integer> priorities = new TreeMap<>();

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.slf4j.LoggerFactory;
 
-/** Bad reports on their whole way: Hadoop's IPC, the caller's identity, the core. */
+/** Invalid reports through Hadoop's IPC, the check of the caller, and the core. */
 class UsageReportsTest {
   private static final int VERSION = TestCluster.PROTOCOL_VERSION;
   private static final byte[] NOTHING = {};
@@ -99,7 +99,7 @@ class UsageReportsTest {
     assertTheNodesOwnReportIsTaken();
   }
 
-  /** Refused each time, counted each time, said once, and nothing else changes. */
+  /** Each report is refused and counted, the refusal is logged once, and nothing else changes. */
   private void assertRefused(String reason, NodeId claimed, int version, byte[] body)
       throws Exception {
     for (int i = 0; i < TIMES; i++) {
