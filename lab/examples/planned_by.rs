@@ -7,7 +7,7 @@ use std::error::Error;
 
 use elastane_core::{Demand, Resources};
 use elastane_lab::workload::{Predict, RunErrors, generate, learned};
-use elastane_predict::{PastRun, RecurringSettings, predict_next};
+use elastane_predict::{Envelope, PastRun, RecurringSettings, predict_next};
 use elastane_sim::experiment::{Experiment, Run};
 use elastane_sim::simulator::{Policies, Settings};
 
@@ -64,12 +64,13 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 fn by_progress(past: &[PastRun]) -> Option<Demand> {
     let prediction = predict_next(past, &RecurringSettings::default()).prediction;
-    prediction.ok()?.demand().ok()
+    Some(prediction.ok()?.demand)
 }
 
 fn envelope(past: &[PastRun]) -> Option<Demand> {
     let prediction = predict_next(past, &RecurringSettings::default()).prediction;
-    Some(prediction.ok()?.envelope.on_grid())
+    let envelope = Envelope::of(&prediction.ok()?, Envelope::COVERAGE).ok()?;
+    Some(envelope.bound.on_grid())
 }
 
 fn by_the_clock(past: &[PastRun]) -> Option<Demand> {

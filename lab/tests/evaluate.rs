@@ -283,7 +283,7 @@ fn what_confidence_is_worth_is_told_by_quarters_of_the_runs() {
         .iter()
         .map(|part| part["coverage"]["cpu"].as_f64().unwrap() * part["runs"].as_f64().unwrap())
         .sum();
-    let all = &figures["at_submission"]["envelope"]["cpu"]["coverage"];
+    let all = &figures["at_submission"]["demand"]["cpu"]["coverage"];
     let all = all.as_f64().unwrap();
     assert!((coverage / 30.0 - all).abs() < 1e-9, "{coverage}");
     let lines = printed

@@ -46,7 +46,7 @@ pub(crate) struct Evaluate {
     /// Write all figures as JSON
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Write what was predicted at submission, as OUT/APPLICATION/RUN.csv
+    /// Write the envelopes predicted at submission, as OUT/APPLICATION/RUN.csv
     #[arg(long, value_name = "OUT")]
     predictions: Option<PathBuf>,
     /// From how many of the latest runs to predict
@@ -74,7 +74,6 @@ impl Evaluate {
         let settings = RecurringSettings {
             runs: usize::from(self.runs),
             least_confidence: self.least_confidence,
-            ..RecurringSettings::default()
         };
         let judged = judge(&applications, &settings);
         if let Some(folder) = &self.predictions {
@@ -146,7 +145,7 @@ fn write_prediction(folder: &Path, judged: &Judged) -> Result<(), Failure> {
     fs::create_dir_all(&folder)
         .map_err(|error| Failure::Failed(format!("{}: {error}", folder.display())))?;
     let path = folder.join(format!("{}.csv", judged.run));
-    write(&path, &to_csv(&scored.prediction.envelope))
+    write(&path, &to_csv(&scored.envelope.bound))
 }
 
 fn part(text: &str) -> Result<f64, String> {

@@ -1,4 +1,4 @@
-//! How a key came about, for a person.
+//! The parts of a key, for `elastane profiles explain`.
 
 use elastane_runs::SignaturePart;
 
@@ -50,7 +50,7 @@ pub fn signature_parts(submission: &Submission) -> Vec<SignaturePart> {
     parts
 }
 
-/// What was dropped from an argument was dropped for a reason: hosts, queries, names of users.
+/// Whether the text that the key drops may hold a secret: a host, a query, the name of a user.
 fn may_hold_secret(submitted: &str, in_key: &str) -> bool {
     let is_location = submitted.contains(['@', '?', '&']) || submitted.contains("://");
     submitted != in_key && (in_key.contains('*') || is_location)

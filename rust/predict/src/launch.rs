@@ -1,4 +1,4 @@
-//! What a launch command shows of the application: its main class or script, and its arguments.
+//! An application's main class or script and its arguments, from its launch command.
 
 use crate::shell;
 
@@ -14,8 +14,7 @@ const SPARK_CLIENT_MODE: &str = "org.apache.spark.deploy.yarn.ExecutorLauncher";
 
 /// Reads the commands of an application master's launch context.
 ///
-/// None where they say nothing about the application: no Java command, or Spark in client mode,
-/// whose application runs elsewhere.
+/// None without a Java command, and for Spark in client mode, whose application runs elsewhere.
 pub(crate) fn launch(commands: &[String]) -> Option<Launch> {
     let words = shell::words(&commands.join(" "));
     let java = words

@@ -1,4 +1,4 @@
-//! From runs to what the next run is placed by.
+//! Profiles: the demand that the next run of an application is planned by.
 
 use std::collections::BTreeMap;
 
@@ -12,35 +12,34 @@ use crate::recurring::{
 /// How a profile is made.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ProfileSettings {
-    /// The latest so many succeeded runs are taken.
+    /// The number of latest succeeded runs to predict from.
     pub runs: usize,
-    /// What the fit adds to a demand that is sure, as a fraction: 0.1 is a tenth more. To others it
-    /// adds this over their confidence.
+    /// The fraction that the fit adds to a demand of confidence 1. To other demands it adds this over
+    /// their confidence.
     pub margin: f64,
-    /// Below this the request stands.
+    /// With less confidence the request stands.
     pub least_confidence: f64,
 }
 
 impl ProfileSettings {
-    /// So many of the latest succeeded runs are looked at: those that the next run is predicted from
-    /// and as many to compare them with.
+    /// The number of latest succeeded runs to read: those to predict from, and as many to compare them
+    /// with.
     #[must_use]
     pub fn runs_looked_at(&self) -> usize {
         self.runs.saturating_mul(2)
     }
 
-    /// How the next run is predicted.
+    /// The settings of [`predict_next`].
     #[must_use]
     pub fn recurring(&self) -> RecurringSettings {
         RecurringSettings {
             runs: self.runs,
             least_confidence: self.least_confidence,
-            ..RecurringSettings::default()
         }
     }
 }
 
-/// A margin is at most ten times the settings'.
+/// The least confidence that a margin is divided by.
 const LEAST_CONFIDENCE: f64 = 0.1;
 
 /// What the next run of an application is expected to use.
@@ -48,31 +47,31 @@ const LEAST_CONFIDENCE: f64 = 0.1;
 pub struct Profile {
     /// The key of the application's [`crate::Signature`].
     pub key: String,
-    /// Each kind of container that the runs had: what is planned, or why the request stands.
+    /// The plan of each kind of container that the runs had, or why the request stands.
     pub kinds: BTreeMap<ContainerKind, Result<Planned, NotPredicted>>,
-    /// What the runs held that is not part of it.
+    /// Runs that are not part of the profile.
     pub left_out: Vec<LeftOut>,
 }
 
-/// What is predicted of the next run.
+/// The predictions of the next run.
 #[derive(Debug, Clone)]
 pub struct Outlooks {
-    /// Of each kind of container that the runs had.
+    /// One for each kind of container that the runs had.
     pub kinds: BTreeMap<ContainerKind, Outlook>,
-    /// Series that are no demand.
+    /// Runs whose series is no demand.
     pub left_out: Vec<LeftOut>,
 }
 
-/// What one container of a kind is placed by.
+/// The demand that one container of a kind is planned by.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Planned {
     /// See [`Prediction::demand`].
     pub demand: Demand,
-    /// It is not in the demand, the fit adds it: the settings' over the confidence.
+    /// The fraction that the fit adds to the demand: the settings' margin over the confidence.
     pub margin: f64,
     /// See [`Prediction::confidence`].
     pub confidence: f64,
-    /// The ids of the runs it was made from, newest first.
+    /// The ids of the runs that it was made from, newest first.
     pub runs: Vec<String>,
 }
 
@@ -83,14 +82,14 @@ pub struct LeftOut {
     pub application_id: String,
     /// The containers.
     pub kind: ContainerKind,
-    /// What is wrong with it.
+    /// The reason.
     pub reason: NotUsed,
 }
 
 /// Why a run is not part of a profile.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum NotUsed {
-    /// Its series is none.
+    /// Its series is no demand.
     #[error(transparent)]
     Demand(#[from] DemandError),
     /// The next run is not like it.
@@ -99,19 +98,19 @@ pub enum NotUsed {
 }
 
 impl Profile {
-    /// What one container of this kind is placed by; none where the request stands.
+    /// The plan of a container of this kind; none where the request stands.
     #[must_use]
     pub fn planned(&self, kind: ContainerKind) -> Option<&Planned> {
         self.kinds.get(&kind)?.as_ref().ok()
     }
 
-    /// Every kind of container for which the request does not stand.
+    /// The kinds of containers for which the request does not stand.
     pub fn all_planned(&self) -> impl Iterator<Item = (ContainerKind, &Planned)> {
         let kinds = self.kinds.iter();
         kinds.filter_map(|(kind, planned)| Some((*kind, planned.as_ref().ok()?)))
     }
 
-    /// How many runs it was made from.
+    /// The number of runs that it was made from.
     #[must_use]
     pub fn runs(&self) -> usize {
         let planned = self.kinds.values().flatten();
@@ -119,7 +118,7 @@ impl Profile {
     }
 }
 
-/// What is predicted for each kind of container that the runs had.
+/// Predicts each kind of container that the runs had.
 #[must_use]
 pub fn outlooks(runs: &[Run], settings: &ProfileSettings) -> Outlooks {
     let recurring = settings.recurring();
@@ -137,7 +136,7 @@ pub fn outlooks(runs: &[Run], settings: &ProfileSettings) -> Outlooks {
     }
 }
 
-/// The profile from the latest runs, or none when they had no container.
+/// Makes the profile from the latest runs; none where they had no container.
 #[must_use]
 pub fn profile(key: &str, runs: &[Run], settings: &ProfileSettings) -> Option<Profile> {
     let Outlooks {
@@ -153,8 +152,7 @@ pub fn profile(key: &str, runs: &[Run], settings: &ProfileSettings) -> Option<Pr
                 reason: run.reason.into(),
             }));
             let prediction = outlook.prediction;
-            let planned = |it| Ok(Planned::of(&it, settings)?);
-            (kind, prediction.and_then(planned))
+            (kind, prediction.map(|it| Planned::of(&it, settings)))
         })
         .collect();
     (!kinds.is_empty()).then(|| Profile {
@@ -165,17 +163,15 @@ pub fn profile(key: &str, runs: &[Run], settings: &ProfileSettings) -> Option<Pr
 }
 
 impl Planned {
-    /// By a prediction.
-    ///
-    /// # Errors
-    /// Amounts that are too large to add up.
-    pub fn of(prediction: &Prediction, settings: &ProfileSettings) -> Result<Self, DemandError> {
-        Ok(Self {
-            demand: prediction.demand()?,
+    /// Plans by a prediction.
+    #[must_use]
+    pub fn of(prediction: &Prediction, settings: &ProfileSettings) -> Self {
+        Self {
             margin: settings.margin / prediction.confidence.max(LEAST_CONFIDENCE),
+            demand: prediction.demand.clone(),
             confidence: prediction.confidence,
             runs: prediction.runs.clone(),
-        })
+        }
     }
 }
 

@@ -1,26 +1,26 @@
-//! How well a prediction met what a run used.
+//! Scores of a prediction against what a run used.
 
 use elastane_core::{Demand, Resource, Resources};
 
-/// How one prediction of one resource met one run.
+/// The score of one prediction of one resource against one run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Score {
-    /// The part of the run's time in which usage was at most what was predicted.
+    /// The part of the run's time in which usage was at most the prediction.
     pub coverage: f64,
     /// ∫ predicted ÷ ∫ used over the run; none where nothing was used.
     pub waste: Option<f64>,
-    /// All that was predicted, to the prediction's own end, over all that was used; none where
-    /// nothing was used.
+    /// The predicted total, to the prediction's own end, over the used total; none where nothing was
+    /// used.
     pub total: Option<f64>,
 }
 
-/// Usage this part above the prediction is still covered: series are kept as 32-bit floats.
+/// Usage above the prediction by this part counts as covered: series are kept as 32-bit floats.
 const ROUNDING: f64 = 1e-6;
 
 /// The score of each resource, in the order of [`Resource::ALL`].
 ///
-/// `bound` is scored for coverage and waste, past its end its last value holds; `total` is what all
-/// of the run was expected to use, in cores, bytes and bytes per second times seconds.
+/// `bound` is scored for coverage and waste; past its end its last value holds. `total` is the predicted
+/// total, in cores, bytes and bytes per second times seconds.
 #[must_use]
 pub fn score(bound: &Demand, total: Resources, used: &Demand) -> [Score; 4] {
     let all_used = amount(used);
@@ -58,7 +58,7 @@ pub fn score(bound: &Demand, total: Resources, used: &Demand) -> [Score; 4] {
     })
 }
 
-/// All of a series: cores, bytes and bytes per second, each times seconds.
+/// The total of a series: cores, bytes and bytes per second, each times seconds.
 #[must_use]
 pub fn amount(series: &Demand) -> Resources {
     let sum = series

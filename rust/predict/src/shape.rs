@@ -2,7 +2,7 @@
 
 use crate::stem::{NUMBER, without_dates, without_numbers};
 
-/// What stands in the place of something that must not be stored.
+/// Replaces text that must not be stored.
 const DROPPED: &str = "*";
 
 /// An option or a setting whose name contains one of these has a value that must not be stored.
@@ -17,8 +17,8 @@ const SECRETS: [&str; 8] = [
     "credential",
 ];
 
-/// One word for each argument: options as they are, `#` for numbers and dates, the last component
-/// of paths, other words as they are, `*` for what a secret's name stands before.
+/// One word for each argument: options and other words as they are, `#` for numbers and dates, the last
+/// component of paths, `*` for a value after the name of a secret.
 pub(crate) fn shape(arguments: &[String]) -> Vec<String> {
     let mut shapes = Vec::with_capacity(arguments.len());
     let mut arguments = arguments.iter().peekable();
@@ -164,7 +164,7 @@ fn mentions_secret(text: &str) -> bool {
     SECRETS.iter().any(|name| lower.contains(name))
 }
 
-/// What tells a text with parts of its own (a URL, JSON, a sentence) from a plain word.
+/// Whether a character shows a text with parts of its own (a URL, JSON, a sentence).
 fn is_structure(character: char) -> bool {
     character.is_whitespace() || "=:\"'{}[]()&?,;".contains(character)
 }

@@ -2,9 +2,9 @@
 
 /// Splits a command of a launch context into words.
 ///
-/// The NodeManager runs it as `bash -c "<command>"`, so what double quotes unescape is unescaped
-/// first, and then the words are read. Variables stay as they stand; a quote that is never closed
-/// ends with the command.
+/// The NodeManager runs the command as `bash -c "<command>"`. So escapes within double quotes are resolved
+/// first, then the words are read. Variables are not expanded; a quote without its end reaches to the end
+/// of the command.
 pub(crate) fn words(command: &str) -> Vec<String> {
     let command = inside_double_quotes(command);
     let mut words = Vec::new();
@@ -55,7 +55,7 @@ fn inside_double_quotes(text: &str) -> String {
     unescaped
 }
 
-/// What a backslash takes its meaning from between double quotes.
+/// Whether a backslash escapes this character between double quotes.
 fn is_special(character: char) -> bool {
     matches!(character, '$' | '`' | '"' | '\\')
 }

@@ -1,4 +1,4 @@
-//! Which submissions are the same application.
+//! The key that all submissions of one application share.
 
 use serde::Deserialize;
 
@@ -31,7 +31,7 @@ pub struct Submission {
     pub commands: Vec<String>,
 }
 
-/// What is equal for all runs of one application, and for no other application.
+/// The identity of an application: equal for all its runs, and for no other application.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Signature {
     /// Readable text of at most [`MAX_KEY_BYTES`], the same in every process and version.
@@ -113,7 +113,7 @@ fn key(fields: &[String]) -> String {
 }
 
 /// FNV-1a of 128 bits: written here because the standard hashers may change with Rust, and keys are
-/// stored. It keeps apart, it does not protect.
+/// stored. It separates keys and protects nothing.
 fn fnv1a(bytes: &[u8]) -> u128 {
     const OFFSET: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
     const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;

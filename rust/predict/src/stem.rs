@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// What stands in the place of a number, a date or an id.
+/// Replaces a number, a date or an id.
 pub(crate) const NUMBER: &str = "#";
 
 /// Fewer digits than this are part of a word (`q5`, `10g`); more are a date or an id.

@@ -6,7 +6,7 @@ mod generator;
 
 use elastane_core::{Demand, Resource, Resources};
 use elastane_predict::{
-    ContainerKind, Evaluated, Exclusion, History, Measure, Method, NotPredicted,
+    ContainerKind, Envelope, Evaluated, Exclusion, History, Measure, Method, NotPredicted,
     ONE_RUN_CONFIDENCE, Outcome, PastRun, Plain, Prediction, RecurringSettings, Settings,
     evaluate_foreseen, predict_next, score,
 };
@@ -37,6 +37,11 @@ fn predicted(history: &[PastRun], settings: &RecurringSettings) -> Prediction {
     predict_next(history, settings).prediction.unwrap()
 }
 
+/// The envelope of a prediction, at this coverage of its guesses.
+fn bound(prediction: &Prediction, coverage: Resources) -> Demand {
+    Envelope::of(prediction, coverage).unwrap().bound
+}
+
 /// An even run of this length and level.
 fn even(slots: usize, level: f64) -> Demand {
     let used = Resources::from_array([level, level * 1e9, level * 1e6, level * 1e6]);
@@ -50,10 +55,11 @@ proptest! {
     fn its_own_runs_are_covered(seed in 0..1_000_u64, number in 0..8_u64, runs in 2..4_usize) {
         let runs = Application::new(seed, number).runs(runs).unwrap();
         let prediction = predicted(&past(&runs), &settings());
+        let bound = bound(&prediction, Envelope::COVERAGE);
         for resource in 0..4 {
             let covered = runs
                 .iter()
-                .map(|run| score(&prediction.envelope, Resources::ZERO, run)[resource].coverage);
+                .map(|run| score(&bound, Resources::ZERO, run)[resource].coverage);
             let mean = covered.sum::<f64>() / runs.len() as f64;
             prop_assert!(mean >= 0.9, "{:?}: {mean}", Resource::ALL[resource]);
         }
@@ -64,10 +70,8 @@ proptest! {
         seed in 0..1_000_u64, coverage in 0.5..1.0, more in 0.0..0.5,
     ) {
         let history = past(&Application::new(seed, 0).runs(3).unwrap());
-        let at = |coverage: f64| {
-            let coverage = Resources::from_array([coverage.min(1.0); 4]);
-            predicted(&history, &RecurringSettings { coverage, ..settings() }).envelope
-        };
+        let prediction = predicted(&history, &settings());
+        let at = |coverage: f64| bound(&prediction, Resources::from_array([coverage.min(1.0); 4]));
         let (lower, higher) = (at(coverage), at(coverage + more));
         for (low, high) in lower.slots().iter().zip(higher.slots()) {
             prop_assert_eq!(low.max(*high), *high);
@@ -85,7 +89,9 @@ proptest! {
         let before = predicted(&history, &settings());
         history.rotate_left(turn);
         let after = predicted(&history, &settings());
-        prop_assert_eq!(before.envelope, after.envelope);
+        let [own, other] = [&before, &after].map(|it| bound(it, Envelope::COVERAGE));
+        prop_assert_eq!(own, other);
+        prop_assert_eq!(before.demand, after.demand);
         prop_assert_eq!(before.runs, after.runs);
     }
 }
@@ -176,7 +182,7 @@ fn one_run_and_runs_that_have_nothing_in_common_leave_the_request() {
     // Who sets the floor that low takes it.
     let one = predicted(&past(&[even(20, 1.0)]), &settings());
     assert_eq!(one.confidence, ONE_RUN_CONFIDENCE);
-    assert_eq!(one.demand().unwrap(), even(20, 1.0));
+    assert_eq!(one.demand, even(20, 1.0));
     let half = |first: f64, second: f64| {
         let slots: Vec<Resources> = (0..40)
             .map(|slot| if slot < 20 { first } else { second })

@@ -3,8 +3,8 @@
 
 use elastane_core::{Demand, Resources, SLOT_MS};
 use elastane_predict::{
-    Exclusion, Measure, NotForeseen, NotTrained, RecurringSettings, Settings, SettingsModel,
-    SettingsRun, Tracker, train,
+    Envelope, Exclusion, Measure, NotForeseen, NotTrained, RecurringSettings, Settings,
+    SettingsModel, SettingsRun, Tracker, train,
 };
 
 fn settings(input_gb: f64, executors: f64) -> Settings {
@@ -63,8 +63,9 @@ fn a_run_with_settings_that_never_ran_is_foreseen() {
         assert!((ratio - 1.0).abs() < 0.1, "{ratio}");
     }
     assert_eq!(prediction.total().network_bytes_per_s, 0.0);
-    assert!(prediction.envelope.at(0).disk_bytes_per_s >= 50e6);
-    assert!(prediction.envelope.at(length_ms as i64 * 3 / 4).cpu_cores >= 2.9);
+    let Envelope { bound, .. } = Envelope::of(&prediction, Envelope::COVERAGE).unwrap();
+    assert!(bound.at(0).disk_bytes_per_s >= 50e6);
+    assert!(bound.at(length_ms as i64 * 3 / 4).cpu_cores >= 2.9);
     assert!(prediction.confidence > 0.6, "{}", prediction.confidence);
     assert_eq!(prediction.runs[0], "run-19");
 }
@@ -72,7 +73,7 @@ fn a_run_with_settings_that_never_ran_is_foreseen() {
 #[test]
 fn its_prediction_can_be_tracked() {
     let next = run(99, 15.0, 4.0);
-    let mut tracker = Tracker::new(&model().predict(&next.settings).unwrap());
+    let mut tracker = Tracker::of_demand(&model().predict(&next.settings).unwrap().demand);
     let half = next.used.slots().len() / 2;
     for slot in &next.used.slots()[..half] {
         tracker.observe(*slot, SLOT_MS);

@@ -2,7 +2,9 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use elastane_core::{Demand, Resources, SLOT_MS};
-use elastane_predict::{LateTracker, Outcome, PastRun, RecurringSettings, Tracker, predict_next};
+use elastane_predict::{
+    BoundingTracker, Envelope, LateTracker, Outcome, PastRun, RecurringSettings, predict_next,
+};
 
 /// Loads from disk, computes, writes: 60 slots, or more of them at less speed.
 fn run(slowdown: f64) -> Vec<Resources> {
@@ -28,7 +30,7 @@ const IDLE: Resources = Resources::from_array([0.01, 0.2e9, 0.0, 0.0]);
 
 const EARLIER: [f64; 3] = [1.0, 1.05, 0.95];
 
-fn tracker() -> Tracker {
+fn tracker() -> BoundingTracker {
     let history: Vec<PastRun> = EARLIER
         .into_iter()
         .map(|slowdown| PastRun {
@@ -39,11 +41,13 @@ fn tracker() -> Tracker {
         })
         .collect();
     let outlook = predict_next(&history, &RecurringSettings::default());
-    Tracker::new(&outlook.prediction.unwrap())
+    let prediction = outlook.prediction.unwrap();
+    let envelope = Envelope::of(&prediction, Envelope::COVERAGE).unwrap();
+    BoundingTracker::of_prediction(&prediction, &envelope)
 }
 
 /// Of what the same runs used in the mean when they were equally far: the scheduler knows no more.
-fn tracker_of_demand() -> Tracker {
+fn tracker_of_demand() -> BoundingTracker {
     let runs = EARLIER.map(run);
     let mean: Vec<Resources> = (0..60)
         .map(|slot| {
@@ -51,17 +55,17 @@ fn tracker_of_demand() -> Tracker {
             then.fold(Resources::ZERO, |sum, used| sum + used) * (1.0 / runs.len() as f64)
         })
         .collect();
-    Tracker::of_demand(&Demand::series(SLOT_MS, &mean).unwrap())
+    BoundingTracker::of_demand(&Demand::series(SLOT_MS, &mean).unwrap())
 }
 
 /// It bounds nothing.
 const DEMAND: &str = "demand";
 
-fn both() -> [(&'static str, Tracker); 2] {
+fn both() -> [(&'static str, BoundingTracker); 2] {
     [("runs", tracker()), (DEMAND, tracker_of_demand())]
 }
 
-fn observe(tracker: &mut Tracker, slots: &[Resources]) {
+fn observe(tracker: &mut BoundingTracker, slots: &[Resources]) {
     for usage in slots {
         tracker.observe(*usage, SLOT_MS);
     }

@@ -22,8 +22,7 @@ pub struct PredictionRecord {
     pub made_ms: i64,
     /// How it was made, and from which runs.
     pub made: PredictionMade,
-    /// Usage was expected to exceed this bound for a small part of the time only; none where the
-    /// request was planned by.
+    /// The demand that was planned by; none where the request stood.
     pub bound: Option<Demand>,
     /// How accurate it was; none before the run has ended.
     pub outcome: Option<PredictionOutcome>,

@@ -62,7 +62,7 @@ fn predictions(run: &Run, earlier: &[Run]) -> Vec<PredictionRecord> {
         kind,
         made_ms: run.started_ms,
         made: outlook.made(),
-        bound: outlook.prediction.ok().map(|it| it.envelope),
+        bound: outlook.prediction.ok().map(|it| it.demand_to_keep()),
         outcome: None,
     });
     predictions.collect()

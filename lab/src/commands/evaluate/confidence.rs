@@ -4,7 +4,7 @@ use std::io::Write;
 
 use elastane_cli::failure::Failure;
 use elastane_core::Resource;
-use elastane_predict::{HeldOut, Method, Plain, Scored, Way};
+use elastane_predict::{Method, Scored, Way, confidence};
 use serde_json::{Value, json};
 
 use super::Judged;
@@ -16,15 +16,17 @@ const PARTS: usize = 4;
 /// The least number of runs of a part.
 const LEAST_RUNS: usize = 5;
 
-/// Runs of about the same confidence.
+/// Runs of about the same confidence, and the means of how they turned out.
 struct Part {
     least: f64,
     most: f64,
     runs: usize,
-    /// As the mean of those of two runs out of three was when the confidence was made.
-    turned_out: HeldOut,
-    /// What the confidence of each run would have been, by how it turned out itself.
-    confidence: f64,
+    /// The part of the time in which use was at most the planned demand.
+    coverage: [f64; 4],
+    /// See [`elastane_predict::demand_error`].
+    error: f64,
+    /// The confidence that each run's own error makes.
+    turned_out: f64,
 }
 
 /// The runs that were predicted from earlier runs, at submission.
@@ -35,13 +37,12 @@ impl ByConfidence {
         // The confidence of a model is another figure.
         let by_runs = judged.iter().filter(|it| it.evaluated.way != Way::Model);
         let scored = by_runs.filter_map(|it| it.evaluated.outcome.as_ref().ok());
-        let mut runs: Vec<(f64, HeldOut)> = scored
-            .filter_map(|it| Some((it.prediction.confidence, turned_out(it)?)))
-            .collect();
+        let mut runs: Vec<&Scored> = scored.collect();
         if runs.len() < PARTS * LEAST_RUNS {
             return Self(Vec::new());
         }
-        runs.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let sure = |run: &Scored| run.prediction.confidence;
+        runs.sort_by(|a, b| sure(a).total_cmp(&sure(b)));
         let of_part = |at: usize| &runs[at * runs.len() / PARTS..(at + 1) * runs.len() / PARTS];
         Self((0..PARTS).map(|at| Part::of(of_part(at))).collect())
     }
@@ -53,7 +54,7 @@ impl ByConfidence {
         writeln!(
             output,
             "\n{:<16}{:>6}{:>30}{:>9}{:>14}",
-            "by confidence", "runs", "least covered resource", "of peak", "turned out"
+            "by confidence", "runs", "least covered resource", "error", "turned out"
         )?;
         for part in &self.0 {
             let (resource, coverage) = part.least_covered();
@@ -63,8 +64,8 @@ impl ByConfidence {
                 "{:<16}{:>6}{covered:>30}{:>9.2}{:>14.2}",
                 format!("{:.2} to {:.2}", part.least, part.most),
                 part.runs,
-                part.of_peak(),
-                part.confidence,
+                part.error,
+                part.turned_out,
             )?;
         }
         Ok(())
@@ -79,10 +80,9 @@ impl ByConfidence {
                 "from": part.least,
                 "to": part.most,
                 "runs": part.runs,
-                "coverage": by_resource(|at| json!(part.turned_out.coverage[at])),
-                "waste": by_resource(|at| json!(part.turned_out.waste[at])),
-                "peak_waste": by_resource(|at| json!(part.turned_out.peak_waste[at])),
-                "turned_out": part.confidence,
+                "coverage": by_resource(|at| json!(part.coverage[at])),
+                "error": part.error,
+                "turned_out": part.turned_out,
             })
         });
         json["by_confidence"] = parts.collect();
@@ -90,56 +90,32 @@ impl ByConfidence {
 }
 
 impl Part {
-    fn of(runs: &[(f64, HeldOut)]) -> Self {
-        let mean = |of: &dyn Fn(&HeldOut) -> f64| {
-            runs.iter().map(|(_, it)| of(it)).sum::<f64>() / runs.len() as f64
+    fn of(runs: &[&Scored]) -> Self {
+        let mean = |of: &dyn Fn(&Scored) -> f64| {
+            runs.iter().map(|run| of(run)).sum::<f64>() / runs.len() as f64
         };
-        let each = |of: fn(&HeldOut) -> [f64; 4]| {
-            std::array::from_fn(|resource| mean(&|it| of(it)[resource]))
-        };
+        let sure = |run: &&Scored| run.prediction.confidence;
         Self {
-            least: runs.first().map_or(0.0, |(confidence, _)| *confidence),
-            most: runs.last().map_or(0.0, |(confidence, _)| *confidence),
+            least: runs.first().map_or(0.0, sure),
+            most: runs.last().map_or(0.0, sure),
             runs: runs.len(),
-            turned_out: HeldOut {
-                coverage: each(|it| it.coverage),
-                waste: each(|it| it.waste),
-                peak_waste: each(|it| it.peak_waste),
-            },
-            confidence: mean(&HeldOut::confidence),
+            coverage: std::array::from_fn(|at| mean(&|run| covered(run, at))),
+            error: mean(&|run| run.demand_error),
+            turned_out: mean(&|run| confidence(run.demand_error)),
         }
     }
 
     fn least_covered(&self) -> (&'static str, f64) {
-        let of_resource = Resource::ALL.into_iter().zip(self.turned_out.coverage);
+        let of_resource = Resource::ALL.into_iter().zip(self.coverage);
         let least = of_resource.min_by(|a, b| a.1.total_cmp(&b.1));
         least.map_or(("", 1.0), |(resource, coverage)| {
             (resource.name(), coverage)
         })
     }
-
-    /// The mean over the resources.
-    fn of_peak(&self) -> f64 {
-        let own = self.turned_out.waste.into_iter();
-        let over_peak = own.zip(self.turned_out.peak_waste);
-        over_peak.map(|(own, peak)| own / peak).sum::<f64>() / 4.0
-    }
 }
 
-/// The confidence formula applied to the envelope's scores. A resource without use has no waste, as in
-/// the formula.
-fn turned_out(scored: &Scored) -> Option<HeldOut> {
-    let of = |method| {
-        let scores = scored.methods.iter().find(|it| it.method == method)?;
-        Some(scores.at_submission)
-    };
-    let (own, peak) = (
-        of(Method::Envelope)?,
-        of(Method::Plain(Plain::ConstantPeak))?,
-    );
-    Some(HeldOut {
-        coverage: own.map(|it| it.coverage),
-        waste: own.map(|it| it.waste.unwrap_or(1.0)),
-        peak_waste: peak.map(|it| it.waste.unwrap_or(1.0)),
-    })
+/// The coverage of a resource by the planned demand.
+fn covered(run: &Scored, resource: usize) -> f64 {
+    let demand = run.methods.iter().find(|it| it.method == Method::Demand);
+    demand.map_or(0.0, |it| it.at_submission[resource].coverage)
 }

@@ -152,7 +152,7 @@ impl Figures {
         if !is_seen {
             self.unseen.add(total);
         }
-        let scores = score(&prediction.envelope, prediction.total(), &run.used);
+        let scores = score(&prediction.demand, prediction.total(), &run.used);
         for (sum, score) in self.coverage.iter_mut().zip(scores) {
             *sum += score.coverage;
         }

@@ -97,7 +97,7 @@ fn made_again(
     let actual = run.and_then(past);
     let outlook = predict_next(&history, &RecurringSettings::default());
     let made = outlook.made();
-    let bound = outlook.prediction.ok().map(|it| it.envelope);
+    let bound = outlook.prediction.ok().map(|it| it.demand);
     let outcome = bound.as_ref().zip(actual);
     PredictionRecord {
         application_id: id.to_owned(),

@@ -84,7 +84,7 @@ impl Figures {
                 continue;
             };
             let total = prediction.total();
-            let scores = score(&prediction.envelope, total, &run.used);
+            let scores = score(&prediction.demand, total, &run.used);
             for (at, score) in scores.iter().enumerate() {
                 self.coverage[at] += score.coverage;
                 self.waste[at] += score.waste.unwrap_or(1.0);

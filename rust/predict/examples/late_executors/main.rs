@@ -57,8 +57,7 @@ fn learned(runs: &[Demand]) -> Result<Option<Demand>, Box<dyn Error>> {
     });
     let past: Vec<PastRun> = past.collect();
     let outlook = predict_next(&past, &RecurringSettings::default());
-    let demand = outlook.prediction.ok().map(|it| it.demand());
-    Ok(demand.transpose()?)
+    Ok(outlook.prediction.ok().map(|it| it.demand))
 }
 
 /// What it uses in each slot, and how far the work is after it: it starts as every process does and

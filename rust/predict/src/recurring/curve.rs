@@ -1,10 +1,10 @@
-//! One run by its progress, from 0 to 1, instead of by its time.
+//! What a run used by its progress, from 0 to 1.
 
 use elastane_core::{Demand, Resources};
 
 use crate::score::amount;
 
-/// A run that can be asked what it used between two points of its progress.
+/// What a run used between any two points of its progress.
 #[derive(Debug, Clone)]
 pub(crate) struct Curve {
     used: Demand,
@@ -31,14 +31,14 @@ impl Curve {
         self.used.slots().len()
     }
 
-    /// What was used in each slot from one progress to another, and for how much of the run; past
-    /// the end nothing.
+    /// The use in each slot from one progress to another, and the part of the run it covers; nothing
+    /// past the end.
     pub(crate) fn between(&self, from: f64, to: f64) -> impl Iterator<Item = (Resources, f64)> {
         let used = self.used.slots();
         self.parts(from, to).map(|(slot, part)| (used[slot], part))
     }
 
-    /// The slots from one progress to another, and how much of the run each is there.
+    /// The slots from one progress to another, and the part of the run that each covers there.
     pub(crate) fn parts(&self, from: f64, to: f64) -> impl Iterator<Item = (usize, f64)> + use<> {
         let slots = self.slots() as f64;
         let (from, to) = (from.max(0.0) * slots, (to * slots).min(slots));
@@ -47,7 +47,7 @@ impl Curve {
         (first..end).filter_map(move |slot| {
             let at = slot as f64;
             let overlap = to.min(at + 1.0) - from.max(at);
-            // Less than that is the rounding of a boundary that both sides share.
+            // Smaller overlaps are the rounding error of a shared boundary.
             (overlap > 1e-9).then_some((slot, overlap / slots))
         })
     }
@@ -62,13 +62,16 @@ impl Curve {
         (part > 0.0).then(|| sum * (1.0 / part))
     }
 
-    /// All that the run used: cores, bytes and bytes per second, each times seconds.
     pub(crate) fn total(&self) -> Resources {
         amount(&self.used)
     }
 
-    /// The mean of the whole run.
     pub(crate) fn level(&self) -> Resources {
         self.mean(0.0, 1.0).unwrap_or(Resources::ZERO)
     }
+}
+
+pub(crate) fn mean(amounts: &[Resources]) -> Resources {
+    let sum = amounts.iter().fold(Resources::ZERO, |sum, it| sum + *it);
+    sum * (1.0 / amounts.len().max(1) as f64)
 }

@@ -1,23 +1,24 @@
-//! Why a run is not part of a prediction.
+//! The reasons to leave a run out of a prediction.
 
 use elastane_core::{Demand, Resource};
 use serde::{Deserialize, Serialize};
 
 use crate::score::amount;
 
-/// Repeats differ by a factor of two where a disk is throttled; beyond this one is something else.
+/// Repeats differ by up to a factor of two where a disk is throttled; beyond this factor a run is an
+/// outlier.
 pub(crate) const OUTLIER_FACTOR: f64 = 2.5;
 
-/// A run that is not part of a prediction, and why.
+/// A run that was left out of a prediction.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Excluded {
     /// The run.
     pub id: String,
-    /// What is wrong with it.
+    /// The reason.
     pub reason: Exclusion,
 }
 
-/// Why a run is not part of a prediction.
+/// Why a run was left out of a prediction.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, thiserror::Error)]
 pub enum Exclusion {
     /// It failed or was killed.
@@ -26,65 +27,65 @@ pub enum Exclusion {
     /// Its end, or a part of it, was not seen.
     #[error("it was not seen from beginning to end")]
     CutOff,
-    /// It stands alone, far from the other runs.
+    /// An outlier among runs with the same settings.
     #[error("its {} is {factor:.2} times that of the other runs, {least} to {most} is allowed",
         measure.name(), least = 1.0 / OUTLIER_FACTOR, most = OUTLIER_FACTOR)]
     Outlier {
-        /// In what.
+        /// The measure.
         measure: Measure,
-        /// Its own over the others' median.
+        /// Its value over the others' median.
         factor: f64,
     },
     /// The application changed after it.
     #[error("the application changed after it: its {} is {factor:.2} times that of the newest runs",
         measure.name())]
     BeforeDrift {
-        /// In what.
+        /// The measure.
         measure: Measure,
-        /// Its own over the newest runs' mean.
+        /// Its value over the newest runs' mean.
         factor: f64,
     },
-    /// It is far from what the runs with other settings say of it.
+    /// An outlier among runs with different settings.
     #[error("its {} is {factor:.2} times what the other runs say of its settings, {least} to {most} \
         is allowed", measure.name(), least = 1.0 / OUTLIER_FACTOR, most = OUTLIER_FACTOR)]
     OutlierForSettings {
-        /// In what.
+        /// The measure.
         measure: Measure,
-        /// Its own over what is said of it.
+        /// Its value over its prediction.
         factor: f64,
     },
-    /// With the same settings the application uses something else since.
+    /// The application changed after it, settings apart.
     #[error("the application changed after it: settings apart, its {} was {factor:.2} times that of \
         the newest runs", measure.name())]
     BeforeDriftForSettings {
-        /// In what.
+        /// The measure.
         measure: Measure,
-        /// The older runs' over the newest runs', each over what is said of it.
+        /// Older over newest runs, each over its prediction.
         factor: f64,
     },
-    /// It is not among the latest runs that are looked at.
+    /// It is older than the runs that are needed.
     #[error("newer runs are enough")]
     Old,
 }
 
-/// What runs are compared by.
+/// A measure by which runs are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Measure {
     /// From start to end.
     Length,
-    /// All CPU time.
+    /// The total CPU time.
     CpuTime,
-    /// The most memory.
+    /// The largest memory.
     MemoryPeak,
-    /// The mean of the memory: what models of settings say.
+    /// The mean memory, which models of settings predict.
     MemoryMean,
 }
 
 impl Measure {
-    /// Of runs with the same settings.
+    /// The measures of runs with the same settings.
     pub(super) const ALL: [Measure; 3] = [Measure::Length, Measure::CpuTime, Measure::MemoryPeak];
 
-    /// The words that reports use.
+    /// The name in reports.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -95,7 +96,7 @@ impl Measure {
         }
     }
 
-    /// The logarithm of what it is in a run; what is 0 counts as the least there is.
+    /// The logarithm of the measure of a run; 0 counts as 1e-9.
     pub(super) fn logarithm(self, used: &Demand) -> f64 {
         let length_ms = used.slots().len() as f64 * f64::from(used.slot_ms());
         let measured = match self {

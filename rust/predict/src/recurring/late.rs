@@ -1,30 +1,30 @@
-//! How far a container is that started when others of its application had come a part of the way.
+//! The progress of a container that started after the others of its application.
 
 use elastane_core::{Demand, DemandError, Resources};
 
 use super::Tracker;
 
-/// Follows a container that may have taken over what another left undone, or begin at the beginning.
+/// Follows a container that either continues the work of another, or begins anew.
 ///
-/// Two trackers follow it: one by all of its demand, one by what of that is left from where the
-/// others were when it started. Its progress is that of the one which what was seen is likelier by.
+/// One tracker follows it by the whole demand; another by the rest of the demand from where the others
+/// were when it started. The progress is that of the likelier one.
 #[derive(Debug, Clone)]
 pub struct LateTracker {
     from_start: Tracker,
     rest: Tracker,
-    /// What lies before the rest, from 0 to 1.
+    /// The part of the demand before the rest, from 0 to 1.
     joined_at: f64,
 }
 
-/// The rest is believed until the logarithm of the beginning's likelihood is higher by so much: a
-/// process that starts in the middle of the work starts as one does at its beginning.
+/// The log-likelihood by which the whole demand must exceed the rest. A process that continues work
+/// still starts up as every process does.
 const TAKEN_OVER: f64 = 4.0;
 
 impl LateTracker {
-    /// Of a container that has just started, where the others' progress is `joined_at`.
+    /// Follows a container that has just started, where the others' progress is `joined_at`.
     ///
     /// # Errors
-    /// None that can come of a demand.
+    /// None that a demand can cause.
     pub fn new(demand: &Demand, joined_at: f64) -> Result<Self, DemandError> {
         let slots = demand.slots();
         let count = slots.len();
@@ -43,8 +43,8 @@ impl LateTracker {
         self.rest.observe(usage, length_ms);
     }
 
-    /// The part of the whole work that is done, from 0 to 1; where the others were before anything
-    /// was seen.
+    /// The part of the whole work that is done, from 0 to 1; the others' progress before the first
+    /// sample.
     #[must_use]
     pub fn progress(&self) -> f64 {
         let has_begun_anew = self.from_start.log_likelihood_of_seen()

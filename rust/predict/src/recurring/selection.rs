@@ -1,24 +1,24 @@
-//! Which runs the next one is predicted from.
+//! The runs that the next one is predicted from.
 
 use elastane_runs::Outcome;
 
 use super::PastRun;
 use super::exclusion::{Excluded, Exclusion, Measure, OUTLIER_FACTOR};
 
-/// A change of less than this between older and newer runs is none.
+/// The least factor between older and newer runs that counts as a change.
 pub(crate) const DRIFT_FACTOR: f64 = 1.25;
 
-/// Fewer new runs than this may be chance.
+/// The least number of newer runs that show a change; fewer may be chance.
 pub(crate) const LEAST_NEWER: usize = 2;
 
-/// Of more than so many runs one at either end for each so many does not count: with many there is
-/// always one that is farther off.
+/// Of each this many runs, one at either end does not count: among many runs a few always lie farther
+/// off.
 const ENDS_FOR_EACH: usize = 10;
 
-/// So many times the runs that are taken are compared with each other.
+/// The runs that are compared, as a multiple of the runs that are taken.
 const COMPARED: usize = 2;
 
-/// The runs to predict from, newest first and at most `wanted`, and those left out.
+/// The runs to predict from, newest first and at most `wanted`, and the runs left out.
 pub(crate) fn select(history: &[PastRun], wanted: usize) -> (Vec<&PastRun>, Vec<Excluded>) {
     let mut left_out = Vec::new();
     let mut newest_first: Vec<&PastRun> = history.iter().collect();
@@ -67,7 +67,7 @@ fn exclusion(outcome: Outcome) -> Option<Exclusion> {
     }
 }
 
-/// How many of the newest runs, two at least, lie apart from all the older ones, and in what.
+/// The number of newest runs, two at least, that lie apart from all older ones, and the measure.
 fn drift(newest_first: &[&PastRun]) -> Option<(usize, Measure)> {
     (LEAST_NEWER..newest_first.len().saturating_sub(1)).find_map(|newer| {
         let (new, old) = newest_first.split_at(newer);
@@ -82,8 +82,8 @@ fn drift(newest_first: &[&PastRun]) -> Option<(usize, Measure)> {
     })
 }
 
-/// Whether these logarithms lie on two sides of a gap: by more than a chance one, and by more than
-/// either differ among themselves.
+/// Whether a gap separates these logarithms that is wider than [`DRIFT_FACTOR`] and wider than the range
+/// of either side.
 pub(crate) fn lie_apart(some: &[f64], others: &[f64]) -> bool {
     let (least, most) = without_ends(some);
     let (others_least, others_most) = without_ends(others);
@@ -99,7 +99,7 @@ fn without_ends(logarithms: &[f64]) -> (f64, f64) {
     least_and_most(within.iter().copied())
 }
 
-/// Three runs at least are needed to say which one is alone.
+/// None of fewer than three runs is an outlier.
 fn outlier(runs: &[&PastRun], at: usize) -> Option<Exclusion> {
     if runs.len() < 3 {
         return None;

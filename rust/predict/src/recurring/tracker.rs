@@ -1,46 +1,35 @@
-//! How far a run has come, from what it used so far, and what it will use next.
+//! How far a run has come, from what it used so far.
 
 use elastane_core::{Demand, Resource, Resources};
 
-use super::Prediction;
 use super::curve::Curve;
-use super::forecast::{bounds, likely_factors};
-use super::pool::Pool;
-use super::spread::{Spread, levels, mean};
+use super::spread::{Spread, levels};
 
-/// Progress is told apart in so many steps.
+/// The number of steps that progress is told apart in.
 const STEPS: usize = 64;
 
-/// Steps less likely than this part of the likeliest are left out of what comes next.
-const UNLIKELY: f64 = 0.02;
-
-/// How much a run's time says of its progress: executors start late, idle and are restarted, so it
-/// says less than the lengths of earlier runs would have it.
+/// The least deviation of a run's length. Executors start late, idle and are restarted, so time says
+/// less of progress than the lengths of earlier runs suggest.
 const LEAST_LENGTH_DEVIATION: f64 = 0.25;
 
-/// What is used before this part of a run's total says nothing of its progress.
+/// Use below this part of a run's total does not tell its progress.
 const FIRST_PART: f64 = 0.005;
 
 /// Follows one running container.
 ///
-/// Each step of progress has a likelihood: by the time since the start, by what was used so far of
-/// CPU, network and disk against what earlier runs had used by that step, and by the memory held now
-/// against theirs. Time in which nothing is used is no progress, so a late start or a restart is
-/// stood.
+/// Each step of progress has a likelihood: of the time since the start, of the CPU, network and disk
+/// used so far, and of the memory held now. Idle time is not progress, so the tracker tolerates late
+/// starts and restarts.
 #[derive(Debug, Clone)]
 pub struct Tracker {
-    curves: Vec<Curve>,
-    prices: [f64; 4],
-    scales: [f64; 4],
-    factors: [[f64; 5]; 4],
     length: Spread,
-    /// What earlier runs had used by the end of each step, and held in it.
     expected: Vec<Expected>,
     elapsed_ms: f64,
     used: Resources,
     latest: Resources,
 }
 
+/// What runs had used by the end of a step, and the memory they held in it.
 #[derive(Debug, Clone)]
 struct Expected {
     used: [Spread; 4],
@@ -48,56 +37,45 @@ struct Expected {
 }
 
 impl Tracker {
-    /// Of a container that has just started.
-    #[must_use]
-    pub fn new(prediction: &Prediction) -> Self {
-        Self::along(prediction.curves.clone(), prediction.prices)
-    }
-
-    /// Of a container that has just started and of which nothing is known but its demand. Its
-    /// progress is told by that, and nothing bounds [`next`](Tracker::next).
+    /// Follows a container that has just started, by its demand.
     #[must_use]
     pub fn of_demand(demand: &Demand) -> Self {
-        Self::along(vec![Curve::new(demand)], [0.0; 4])
+        Self::of_runs(&[Curve::new(demand)])
     }
 
-    fn along(curves: Vec<Curve>, prices: [f64; 4]) -> Self {
-        let run_levels: Vec<Resources> = curves.iter().map(Curve::level).collect();
+    /// Follows a container that has just started, by earlier runs.
+    pub(crate) fn of_runs(runs: &[Curve]) -> Self {
         let expected = (0..STEPS).map(|step| {
             let (from, to) = step_span(step);
-            let used: Vec<Resources> = curves
+            let used: Vec<Resources> = runs
                 .iter()
-                .map(|curve| {
-                    let level = curve.mean(0.0, to).unwrap_or(Resources::ZERO);
-                    let floor = curve.total() * FIRST_PART;
-                    (level * (to * curve.length_ms() / 1e3)).max(floor)
+                .map(|run| {
+                    let level = run.mean(0.0, to).unwrap_or(Resources::ZERO);
+                    let floor = run.total() * FIRST_PART;
+                    (level * (to * run.length_ms() / 1e3)).max(floor)
                 })
                 .collect();
-            let now: Vec<Resources> = curves.iter().filter_map(|it| it.mean(from, to)).collect();
+            let now = runs.iter().filter_map(|run| run.mean(from, to));
             Expected {
                 used: levels(&used),
-                memory: Spread::of(now.iter().map(|it| it.memory_bytes)),
+                memory: Spread::of(now.map(|it| it.memory_bytes)),
             }
         });
-        let length = Spread::of(curves.iter().map(Curve::length_ms));
+        let length = Spread::of(runs.iter().map(Curve::length_ms));
         Self {
-            prices,
-            scales: mean(&run_levels).to_array(),
-            factors: likely_factors(&curves),
+            expected: expected.collect(),
             length: Spread {
                 deviation: length.deviation.max(LEAST_LENGTH_DEVIATION),
                 ..length
             },
-            expected: expected.collect(),
             elapsed_ms: 0.0,
             used: Resources::ZERO,
             latest: Resources::ZERO,
-            curves,
         }
     }
 
-    /// Takes in what was used for the next so many milliseconds. Amounts that are not finite and at
-    /// least 0 are not taken in.
+    /// Takes in what was used for the next `length_ms`. Amounts that are not finite and at least 0 are
+    /// ignored.
     pub fn observe(&mut self, usage: Resources, length_ms: u32) {
         if usage.first_invalid().is_none() {
             self.elapsed_ms += f64::from(length_ms);
@@ -106,77 +84,27 @@ impl Tracker {
         }
     }
 
-    /// The part of the run that is done, from 0 to 1.
+    /// The part of the run that is done, from 0 to 1: the mean over the likelihoods.
     #[must_use]
     pub fn progress(&self) -> f64 {
-        if self.elapsed_ms == 0.0 {
-            return 0.0;
-        }
-        let steps = self.likelihoods().into_iter().enumerate();
-        let (sum, weight) = steps.fold((0.0, 0.0), |(sum, weight), (step, likelihood)| {
-            let (_, to) = step_span(step);
-            (sum + to * likelihood, weight + likelihood)
-        });
+        let (sum, weight) = self
+            .likelihoods()
+            .into_iter()
+            .fold((0.0, 0.0), |(sum, weight), (at, likelihood)| {
+                (sum + at * likelihood, weight + likelihood)
+            });
         sum / weight
     }
 
-    /// The time that the run has taken over what it was expected to take to get here: above 1 it is
-    /// slow. 1 before anything was seen.
-    #[must_use]
-    pub fn slowness(&self) -> f64 {
-        let expected_ms = self.progress() * self.length.center.exp();
-        if expected_ms > 0.0 {
-            self.elapsed_ms / expected_ms
-        } else {
-            1.0
-        }
+    pub(crate) fn elapsed_ms(&self) -> f64 {
+        self.elapsed_ms
     }
 
-    /// What the next so many milliseconds are expected to use, and what bounds it as the envelope
-    /// does.
-    #[must_use]
-    pub fn next(&self, length_ms: u32) -> Ahead {
-        let part = f64::from(length_ms) / self.length.center.exp();
-        let likelihoods = self.likelihoods();
-        let likeliest = likelihoods.iter().copied().fold(0.0, f64::max);
-        let mut values: [Vec<(f64, f64)>; 4] = Default::default();
-        let (mut sum, mut weight) = (Resources::ZERO, 0.0);
-        for (step, likelihood) in likelihoods.into_iter().enumerate() {
-            if likelihood < likeliest * UNLIKELY {
-                continue;
-            }
-            let at = if self.elapsed_ms == 0.0 {
-                0.0
-            } else {
-                step_span(step).1
-            };
-            // Past the end the last of it holds.
-            let from = at.min(1.0 - part).max(0.0);
-            for curve in &self.curves {
-                for (usage, overlap) in curve.between(from - part / 2.0, from + 1.5 * part) {
-                    let likely = likelihood * overlap;
-                    sum += usage * likely;
-                    weight += likely;
-                    for ((values, factors), used) in
-                        values.iter_mut().zip(self.factors).zip(usage.to_array())
-                    {
-                        values.extend(factors.map(|factor| (used * factor, likely)));
-                    }
-                }
-            }
-        }
-        Ahead {
-            expected: if weight > 0.0 {
-                sum * (1.0 / weight)
-            } else {
-                Resources::ZERO
-            },
-            bound: bounds(&values.map(Pool::new), self.prices, self.scales),
-        }
+    pub(crate) fn expected_length_ms(&self) -> f64 {
+        self.length.center.exp()
     }
 
-    /// The logarithm of how likely what was seen is at the step at which it is the likeliest. Says
-    /// something beside that of another tracker that has seen the same; 0 before anything was seen.
+    /// Log-likelihood of the samples at the most likely step. 0 before the first sample.
     pub(super) fn log_likelihood_of_seen(&self) -> f64 {
         if self.elapsed_ms == 0.0 {
             return 0.0;
@@ -185,14 +113,18 @@ impl Tracker {
         steps.fold(f64::NEG_INFINITY, f64::max)
     }
 
-    /// How likely it is that the run is at the end of each step, the likeliest 1.
-    fn likelihoods(&self) -> Vec<f64> {
+    /// The progress at the end of each step and its likelihood, the most likely 1. Before the first
+    /// sample the start alone.
+    pub(crate) fn likelihoods(&self) -> Vec<(f64, f64)> {
         if self.elapsed_ms == 0.0 {
-            return vec![1.0];
+            return vec![(0.0, 1.0)];
         }
         let logarithms: Vec<f64> = (0..STEPS).map(|step| self.log_likelihood(step)).collect();
         let most = logarithms.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        logarithms.into_iter().map(|it| (it - most).exp()).collect()
+        let steps = logarithms.into_iter().enumerate();
+        steps
+            .map(|(step, logarithm)| (step_span(step).1, (logarithm - most).exp()))
+            .collect()
     }
 
     fn log_likelihood(&self, step: usize) -> f64 {
@@ -213,17 +145,8 @@ impl Tracker {
     }
 }
 
-/// What comes next.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Ahead {
-    /// The mean.
-    pub expected: Resources,
-    /// What is exceeded for a small part of the time only.
-    pub bound: Resources,
-}
-
-/// Student's distribution with three degrees of freedom: one resource that goes another way than in
-/// earlier runs does not outvote the others.
+/// Student's t-distribution with three degrees of freedom: its heavy tails keep one resource that
+/// departs from earlier runs from outvoting the others.
 fn log_likelihood(amount: f64, spread: Spread) -> f64 {
     const DEGREES: f64 = 3.0;
     if amount <= 0.0 {

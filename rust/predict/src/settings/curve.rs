@@ -6,26 +6,26 @@ use smartcore::linalg::basic::matrix::DenseMatrix;
 use smartcore::svm::Kernels;
 use smartcore::svm::svr::{SVR, SVRParameters};
 
-/// It ends where no two points gain more than this part of ε, or after 50,000 steps.
+/// smartcore's tolerance as a part of ε. It stops there, or after 50,000 steps.
 const TOLERANCE: f64 = 0.1;
 
 /// `offset + Σ weight · exp(−γ |point − x|²)`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Curve {
     pub(crate) gamma: f64,
-    /// The points that weigh something, and what.
+    /// The support vectors and their weights.
     pub(crate) support: Vec<(Vec<f64>, f64)>,
     pub(crate) offset: f64,
 }
 
-/// How a curve is fitted.
+/// The parameters of a curve.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct CurveParameters {
-    /// How fast likeness falls with distance.
+    /// How fast similarity falls with distance.
     pub(crate) gamma: f64,
-    /// The most that one point may weigh.
+    /// C: the most that one point may weigh.
     pub(crate) cost: f64,
-    /// A miss below this costs nothing.
+    /// An error below this costs nothing.
     pub(crate) epsilon: f64,
 }
 
@@ -35,16 +35,15 @@ pub(crate) enum NotFitted {
     /// Settings or amounts are too large to add up.
     #[error("not all of the numbers are finite")]
     NotFinite,
-    /// It does not take these points.
+    /// smartcore refuses these points.
     #[error("smartcore: {0}")]
     Refused(String),
-    /// Its form is another than it was.
-    #[error("what smartcore found cannot be read: {0}")]
+    /// smartcore's serde form has changed.
+    #[error("smartcore's regression cannot be read: {0}")]
     Unread(String),
 }
 
-/// A fitted [`SVR`] borrows what it was fitted with and shows nothing of what it found, but for its
-/// serde form. The names are that form's.
+/// The serde form of a fitted [`SVR`], its only view of the support vectors.
 #[derive(Deserialize)]
 struct Found {
     instances: Vec<Vec<f64>>,
@@ -53,10 +52,8 @@ struct Found {
 }
 
 impl Curve {
-    /// Of these points.
-    ///
     /// # Errors
-    /// No points or ones of different lengths, or anything that is not finite.
+    /// No points, points of different lengths, or numbers that are not finite.
     pub(crate) fn fit(
         points: &[Vec<f64>],
         targets: &[f64],
@@ -67,7 +64,7 @@ impl Curve {
             cost,
             epsilon,
         } = parameters;
-        // smartcore passes over some of those that are not.
+        // smartcore silently accepts some numbers that are not finite.
         if !points
             .iter()
             .flatten()
@@ -76,8 +73,8 @@ impl Curve {
         {
             return Err(NotFitted::NotFinite);
         }
-        // Of a point smartcore takes no more numbers than there are points. With each point there
-        // several times, and as much less to weigh, the least is the same.
+        // smartcore ignores the numbers of a point beyond the number of points. Repeating each point
+        // at a part of its cost leaves the optimum the same.
         let numbers = points.first().map_or(0, Vec::len);
         let times = numbers.div_ceil(points.len().max(1)).max(1);
         let points = DenseMatrix::from_2d_vec(&vec![points; times].concat())?;

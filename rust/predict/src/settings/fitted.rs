@@ -1,4 +1,4 @@
-//! The regressions of some runs, and what they say of a run.
+//! The regressions of some runs, and their predictions.
 
 use super::curve::NotFitted;
 use super::regression::Regression;
@@ -10,20 +10,20 @@ use super::{NotForeseen, Settings, SettingsRun};
 /// One for each of the targets; none where no run used any.
 pub(super) type Regressions = [Option<Regression>; Targets::COUNT];
 
-/// Settings say something where the regressions miss held-out runs by less than this part of what
-/// their mean misses them by: the best of 24 regressions is a little better than the mean by chance.
+/// Settings are informative where the held-out error with them is below this part of the error without
+/// them. The best of 24 regressions beats the mean a little by chance.
 const WORTH: f64 = 0.75;
 
-/// Runs, and the regressions that miss them the least while they are held out.
+/// Runs, and the regressions of the least held-out error.
 pub(super) struct Fitted<'r> {
     /// The latest last.
     pub(super) runs: Vec<&'r SettingsRun>,
     pub(super) scale: Scale,
     pub(super) regressions: Regressions,
-    /// What was said of each run while it was held out.
+    /// The held-out prediction of each run.
     pub(super) said: Vec<Targets>,
     were: Vec<Targets>,
-    /// The same as is said, without settings.
+    /// The held-out prediction of each run without settings.
     without: Vec<Targets>,
 }
 
@@ -66,13 +66,13 @@ impl<'r> Fitted<'r> {
         }))
     }
 
-    /// By how much each run was missed while it was held out.
+    /// The held-out error of each run.
     pub(super) fn missed(&self) -> Vec<Missed> {
         let pairs = self.were.iter().zip(&self.said);
         pairs.map(|(was, said)| was.missed(said)).collect()
     }
 
-    /// By how much a run that is not among these is missed; none where nothing like its settings is.
+    /// The error of a run that is not among these; none where its settings cannot be predicted.
     pub(super) fn missed_of(&self, run: &SettingsRun) -> Option<Missed> {
         let said = said(&self.scale, &self.regressions, &run.settings).ok()?;
         Some(Targets::of(&run.used).missed(&said))
@@ -94,12 +94,13 @@ impl<'r> Fitted<'r> {
     }
 }
 
-/// Whether settings say something, by what is missed with and without them.
+/// Whether the settings are informative: held-out error with them is clearly below held-out error
+/// without them.
 pub(super) fn settings_matter(error: f64, error_without: f64) -> bool {
     error < WORTH * error_without
 }
 
-/// What regressions say of these settings.
+/// The prediction of the regressions for these settings.
 pub(super) fn said(
     scale: &Scale,
     regressions: &Regressions,

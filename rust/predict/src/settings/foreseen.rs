@@ -1,5 +1,4 @@
-//! By what the next run of an application is planned: by runs with the same settings, by a model, or
-//! by its request.
+//! The choice of a prediction for the next run: runs with the same settings, a model, or the request.
 
 use elastane_core::ContainerKind;
 use elastane_runs::Run;
@@ -10,43 +9,43 @@ use crate::recurring::{
     Excluded, NotPredicted, Outlook, PastRun, Prediction, RecurringSettings, apart, predict_next,
 };
 
-/// A run and what it was given; nothing where that is not known.
+/// A run and its settings, as far as they are known.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GivenRun {
     /// The run.
     pub run: Run,
-    /// What is known of it.
+    /// The known settings.
     pub settings: Settings,
 }
 
-/// What is known of an application when it is submitted again.
+/// The knowledge of an application when it is submitted again.
 #[derive(Debug, Clone, Copy)]
 pub struct Earlier<'a> {
-    /// Its latest runs that succeeded.
+    /// The latest runs that succeeded.
     pub latest: &'a [GivenRun],
-    /// Its latest runs that succeeded and whose settings agree with the new ones.
+    /// The latest runs that succeeded and whose settings agree with the new ones.
     pub same: &'a [GivenRun],
-    /// What was learned of its settings.
+    /// The model of the application's settings.
     pub model: Option<&'a SettingsModel>,
 }
 
-/// How a run is foreseen.
+/// The source of a prediction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Way {
-    /// By runs with the same settings.
+    /// Runs with the same settings.
     Same,
-    /// By the latest runs, since the model found that settings say nothing.
+    /// The latest runs, because the model found the settings not informative.
     Indifferent,
-    /// By the latest runs, which are alike though their settings differ.
+    /// The latest runs, which are alike although their settings differ.
     Alike,
-    /// By the model.
+    /// The model.
     Model,
-    /// By nothing that is known: the request stands.
+    /// None: the request stands.
     Request,
 }
 
 impl Way {
-    /// All of them, in the order in which they are tried; the request last.
+    /// In the order in which they are tried.
     pub const ALL: [Way; 5] = [
         Way::Same,
         Way::Indifferent,
@@ -55,7 +54,7 @@ impl Way {
         Way::Request,
     ];
 
-    /// The word that figures use.
+    /// The name in figures.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -67,7 +66,7 @@ impl Way {
         }
     }
 
-    /// In words.
+    /// The reason for this way, in words.
     #[must_use]
     pub fn reason(self) -> &'static str {
         match self {
@@ -82,21 +81,21 @@ impl Way {
     }
 }
 
-/// What is foreseen of the containers of one kind.
+/// The prediction of the containers of one kind, and its source.
 #[derive(Debug, Clone)]
 pub struct Foreseen {
-    /// How.
+    /// The source.
     pub way: Way,
     /// The prediction, or why the request stands.
     pub prediction: Result<Prediction, NotPlanned>,
-    /// The runs that it is not made from.
+    /// The runs that were left out.
     pub left_out: Vec<Excluded>,
 }
 
 /// Why the request stands.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum NotPlanned {
-    /// The runs say too little.
+    /// The runs do not predict the next one.
     #[error(transparent)]
     Runs(#[from] NotPredicted),
     /// There is no model yet.
@@ -105,20 +104,20 @@ pub enum NotPlanned {
          known settings that differ"
     )]
     NoModel,
-    /// The model misses held-out runs by too much.
+    /// The model's confidence is below the floor.
     #[error("the confidence of the model is {confidence:.2}, at least {least} is needed")]
     Unsure {
-        /// What it is.
+        /// The confidence.
         confidence: f64,
-        /// What is wanted.
+        /// The floor.
         least: f64,
     },
-    /// The model does not know these settings.
+    /// The model cannot predict these settings.
     #[error(transparent)]
     Settings(#[from] NotForeseen),
 }
 
-/// Foresees the containers of one kind of a run that is given this; none where no run had any.
+/// Predicts the containers of one kind of a run with these settings; none where no run had any.
 #[must_use]
 pub fn foresee(
     kind: ContainerKind,
@@ -142,19 +141,19 @@ pub fn foresee(
     Some(known.foresee(given, settings))
 }
 
-/// What is known of the containers of one kind.
-pub(super) struct Known<'a> {
-    /// Its latest runs.
-    pub(super) latest: &'a [PastRun],
-    /// Those whose settings agree with the new ones.
-    pub(super) same: &'a [PastRun],
-    /// What the latest were given, by their ids.
-    pub(super) were_given: &'a [(String, Settings)],
-    pub(super) model: Option<&'a SettingsModel>,
+/// The knowledge of the containers of one kind.
+pub(crate) struct Known<'a> {
+    /// The latest runs.
+    pub(crate) latest: &'a [PastRun],
+    /// The latest runs whose settings agree with the new ones.
+    pub(crate) same: &'a [PastRun],
+    /// The settings of the latest runs, by id.
+    pub(crate) were_given: &'a [(String, Settings)],
+    pub(crate) model: Option<&'a SettingsModel>,
 }
 
 impl Known<'_> {
-    pub(super) fn foresee(&self, given: &Settings, settings: &RecurringSettings) -> Foreseen {
+    pub(crate) fn foresee(&self, given: &Settings, settings: &RecurringSettings) -> Foreseen {
         if let Some(model) = self.model.filter(|model| !model.settings_matter())
             && model.knows(given).is_ok()
         {
@@ -173,7 +172,7 @@ impl Known<'_> {
 }
 
 fn past(runs: &[GivenRun], kind: ContainerKind) -> Vec<PastRun> {
-    // A series that is no demand is left out of the profile, too, which names it.
+    // The profile reports a series that is no demand.
     let past = runs
         .iter()
         .filter_map(|given| PastRun::of(&given.run, kind).ok());
@@ -201,12 +200,12 @@ fn by_model(model: &SettingsModel, given: &Settings, least: f64) -> Foreseen {
     }
 }
 
-/// Runs that are this far apart, in length, CPU time or memory, at most are alike: their mean is within
-/// a quarter of any.
+/// The largest factor between alike runs in length, CPU time and memory: their mean is within a quarter of
+/// each.
 const ALIKE_FACTOR: f64 = 1.5;
 
-/// Too few runs for a model. Those that are alike though their settings differ say that the settings
-/// between theirs make little difference: a number that counts up is such a one.
+/// For too few runs to train a model. Where runs are alike although their settings differ, settings in
+/// their range make little difference; a counter is an example.
 fn by_runs_alike(
     latest: &[PastRun],
     were_given: &[(String, Settings)],

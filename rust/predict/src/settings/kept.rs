@@ -1,4 +1,4 @@
-//! Runs that the others say nothing like: outliers.
+//! Outliers among runs with different settings.
 
 use super::curve::NotFitted;
 use super::fitted::Fitted;
@@ -6,19 +6,18 @@ use super::targets::{Missed, Targets};
 use super::{LEAST_RUNS, SettingsRun};
 use crate::recurring::{Excluded, Exclusion, Measure, OUTLIER_FACTOR};
 
-/// Where more than one of so many is far off, none stands alone.
+/// At most one run of this many is an outlier.
 const RUNS_FOR_EACH_OUTLIER: usize = 4;
 
-/// An outlier is so many times as far off as any of the others: it is farther from them than they are
-/// from what is said. Few runs say little of each other, and settings that say nothing say little of
-/// any: then none of them is wrong.
+/// The error of an outlier is at least this multiple of the largest error of the other runs. Where all
+/// runs are predicted badly, none of them is an outlier.
 const TIMES_THE_OTHERS: f64 = 2.0;
 
-/// Some runs without those that stand alone.
+/// Runs without their outliers.
 pub(super) struct Kept<'r> {
     pub(super) fitted: Fitted<'r>,
     pub(super) outliers: Vec<Excluded>,
-    /// By how much each run is missed by the others, outliers too, the latest last.
+    /// The error of each run as predicted by the others, outliers included, the latest last.
     pub(super) missed: Vec<Missed>,
 }
 
@@ -29,7 +28,7 @@ impl<'r> Kept<'r> {
             return Ok(None);
         };
         let mut missed = all.missed();
-        // Where settings say nothing, what they say of a run is no measure of it.
+        // Where the settings are not informative, the error of a run says nothing about it.
         let suspects = if all.settings_matter() {
             suspects(&missed)
         } else {
@@ -47,7 +46,7 @@ impl<'r> Kept<'r> {
                 missed,
             }));
         };
-        // A wild run makes the others say wrong things of its neighbours: those come back.
+        // An outlier spoils the predictions of its neighbours, which are no outliers without it.
         let usual = farthest(&rest.missed());
         let mut outliers = Vec::new();
         let mut left_out = Vec::new();
@@ -81,7 +80,7 @@ impl<'r> Kept<'r> {
     }
 }
 
-/// The runs that are missed by the most, as many as may stand alone while enough are left.
+/// The runs of the largest errors, as many as may be outliers.
 fn suspects(missed: &[Missed]) -> Vec<usize> {
     let farthest = |at: usize| missed[at].into_iter().map(f64::abs).fold(0.0, f64::max);
     let mut suspects: Vec<usize> = (0..missed.len())
@@ -93,7 +92,7 @@ fn suspects(missed: &[Missed]) -> Vec<usize> {
     suspects
 }
 
-/// In what a run is an outlier, and by what factor.
+/// The measure in which a run is an outlier, and the factor.
 fn far_off(missed: &Missed, usual: &Missed) -> Option<(Measure, f64)> {
     let measures = Targets::MEASURES.into_iter().zip(missed.iter().zip(usual));
     let far = measures.filter(|(_, (missed, usual))| {
@@ -103,7 +102,7 @@ fn far_off(missed: &Missed, usual: &Missed) -> Option<(Measure, f64)> {
     farthest.map(|(measure, (missed, _))| (measure, missed.exp()))
 }
 
-/// How far off runs are at the most.
+/// The largest error in each measure.
 fn farthest(missed: &[Missed]) -> Missed {
     std::array::from_fn(|measure| {
         let apart = missed.iter().map(|it| it[measure].abs());

@@ -11,19 +11,18 @@ pub(crate) struct Line {
     offset: f64,
 }
 
-/// As γ goes to 0, the regression of the RBF kernel with the cost C ÷ 2γ becomes the linear one with
-/// the cost C: weights add up to 0, and `exp(−γ |x − z|²)` becomes `1 − γ |x|² − γ |z|² + 2γ x·z`, of
-/// which only the last term tells points apart then (Keerthi, Lin: Asymptotic behaviors of support
-/// vector machines with Gaussian kernel, 2003).
+/// γ of the RBF kernel that stands for the linear one. As γ goes to 0, the RBF regression of cost C ÷ 2γ
+/// becomes the linear one of cost C: the weights add up to 0, and `exp(−γ |x − z|²)` becomes
+/// `1 − γ |x|² − γ |z|² + 2γ x·z`, of which only the last term distinguishes points (Keerthi, Lin:
+/// Asymptotic behaviors of support vector machines with Gaussian kernel, 2003). The approximation errs by
+/// at most `C γ |x − z|⁴ ÷ 4` per point, rounding by `C ÷ γ ÷ 1e16`.
 ///
-/// Of each point at most `C γ |x − z|⁴ ÷ 4` is left out by this, and `C ÷ γ ÷ 1e16` rounded off.
-///
-/// smartcore 0.7 has a linear kernel. But it takes the sum of the squares of the first few numbers
-/// for the likeness of each point with itself, which is right for the RBF kernel only.
+/// smartcore 0.7 has a linear kernel, but takes the sum of the squares of the first few numbers for the
+/// product of each point with itself, which is right for the RBF kernel only.
 const NEXT_TO_0: f64 = 1e-7;
 
 impl Line {
-    /// Through these points; the cost is the most that one may weigh, and a miss below ε costs nothing.
+    /// Fits a line; `cost` and `epsilon` as in [`CurveParameters`].
     ///
     /// # Errors
     /// As [`Curve::fit`].

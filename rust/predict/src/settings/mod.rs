@@ -1,14 +1,13 @@
-//! Runs of one application with other settings: other numbers in its arguments, other executors,
-//! another input. `docs/new-settings.md` has the formulas and how well they do.
+//! Runs of one application with new settings: other numbers in its arguments, other executors, another
+//! input. `docs/new-settings.md` has the formulas and the measurements.
 //!
-//! [`train`] learns from runs whose settings are known, [`SettingsModel::predict`] says what a run
-//! with settings that never ran will use, as the same [`crate::Prediction`] that a recurring run has.
+//! [`train`] learns from runs whose settings are known. [`SettingsModel::predict`] predicts a run with new
+//! settings, as the same [`crate::Prediction`] that a recurring run has.
 
 mod curve;
 mod fitted;
 mod foreseen;
 mod given;
-mod history;
 mod kept;
 mod line;
 mod model;
@@ -26,25 +25,25 @@ use elastane_core::{Demand, DemandError};
 pub use elastane_runs::{
     AT_FIRST_ASK, EXECUTOR_CORES, EXECUTOR_MEMORY_BYTES, EXECUTORS, RunSettings as Settings,
 };
+pub(crate) use foreseen::Known;
 pub use foreseen::{Earlier, Foreseen, GivenRun, NotPlanned, Way, foresee};
 pub use given::{MOST_SETTINGS, submission_settings};
-pub use history::History;
 pub use model::SettingsModel;
 pub use numbers::argument_numbers;
 pub use training::{trainable, training_is_due};
 
-use crate::recurring::RecurringSettings;
+use crate::recurring::{RecurringSettings, confidence};
 use curve::NotFitted;
 use selection::Selected;
 use shape::Shapes;
 
-/// With fewer runs there is nothing to hold out.
+/// The least runs to train a model on: fewer cannot be held out.
 pub const LEAST_RUNS: usize = 6;
 
-/// More runs teach little and cost time: the latest are taken.
+/// The most runs to train a model on, the latest: more teach little and cost time.
 pub const MOST_RUNS: usize = 60;
 
-/// Among so many of the latest runs those with the same settings are looked for.
+/// The number of latest runs that are searched for runs with the same settings.
 pub const LOOKED_THROUGH: usize = 200;
 
 /// A run that succeeded and was seen from beginning to end, with its settings.
@@ -52,7 +51,7 @@ pub const LOOKED_THROUGH: usize = 200;
 pub struct SettingsRun {
     /// Its identity, for reports.
     pub id: String,
-    /// What it was given.
+    /// Its settings.
     pub settings: Settings,
     /// What one container used from its start.
     pub used: Demand,
@@ -64,21 +63,21 @@ pub enum NotTrained {
     /// Too few runs to hold some out.
     #[error("runs with known settings: {0}, at least {LEAST_RUNS} are needed")]
     TooFewRuns(usize),
-    /// It is a recurring application.
+    /// The application is a recurring one.
     #[error("no setting differs from run to run")]
     NothingDiffers,
     /// Held-out runs are not predicted well.
     #[error("the confidence is {confidence:.2}, at least {least} is needed")]
     Unsure {
-        /// What it is.
+        /// The confidence.
         confidence: f64,
-        /// What is wanted.
+        /// The floor.
         least: f64,
     },
-    /// No regression came of them.
+    /// No regression could be fitted.
     #[error("no regression can be fitted: {reason}")]
     NotFitted {
-        /// Why.
+        /// The error.
         reason: String,
     },
     /// Amounts that are too large to add up.
@@ -89,41 +88,41 @@ pub enum NotTrained {
 /// Why the request stands for these settings.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum NotForeseen {
-    /// Every run had it.
+    /// A setting that every run had is missing.
     #[error("the setting {setting} is not known")]
     Missing {
         /// Its name.
         setting: String,
     },
-    /// Nothing like it ran.
+    /// No run had a setting near this value.
     #[error("{setting} is {value}, from {least} to {most} can be foreseen")]
     Beyond {
         /// Its name.
         setting: String,
-        /// What it is.
+        /// Its value.
         value: f64,
-        /// The least that is like the runs.
+        /// The least value that can be predicted.
         least: f64,
-        /// The most.
+        /// The largest value that can be predicted.
         most: f64,
     },
-    /// What it does is not known.
+    /// A setting that never differed has another value.
     #[error("{setting} is {value}, every run had {always}")]
     Always {
         /// Its name.
         setting: String,
-        /// What it is.
+        /// Its value.
         value: f64,
-        /// What it was.
+        /// The value in every run.
         always: f64,
     },
-    /// What it does now is not known.
+    /// Too few runs since the application changed.
     #[error(
         "the application changed {since} runs ago, a model takes {LEAST_RUNS} since then whose \
          settings differ"
     )]
     Changed {
-        /// How many runs there are since.
+        /// The number of runs since the change.
         since: usize,
     },
     /// Amounts that are too large to add up.
@@ -139,12 +138,12 @@ impl From<NotFitted> for NotTrained {
     }
 }
 
-/// Learns from runs, the latest last; outliers, and runs from before the application changed, are
+/// Trains a model on runs, the latest last. Outliers, and runs from before the application changed, are
 /// left out.
 ///
 /// # Errors
-/// Fewer than [`LEAST_RUNS`], settings that are all equal, held-out runs that are missed by too
-/// much, or runs that no regression can be fitted to.
+/// Fewer runs than [`LEAST_RUNS`], settings that are all equal, a confidence below the floor, or runs that
+/// no regression can be fitted to.
 pub fn train(
     runs: &[SettingsRun],
     settings: &RecurringSettings,
@@ -162,13 +161,13 @@ pub fn train(
         return Err(NotTrained::NothingDiffers);
     };
     let error = fitted.error();
-    let (shapes, held_out) = Shapes::of(&fitted.runs, &fitted.said, settings.coverage)?;
-    let confidence = held_out.confidence() * (1.0 - error).max(0.0);
+    let (shapes, demand_error) = Shapes::of(&fitted.runs, &fitted.said)?;
+    let confidence = confidence(demand_error) * (1.0 - error).max(0.0);
     let least = settings.least_confidence;
     if confidence < least {
         return Err(NotTrained::Unsure { confidence, least });
     }
-    // Those that will make a model when they are more: it is trained with the next of them.
+    // After a change, only the runs since count as learned: the next run trains the model again.
     let learned: &[&SettingsRun] = match since_change {
         Some(since) => &latest[latest.len() - since..],
         None => &fitted.runs,

@@ -1,4 +1,4 @@
-//! What was learned of an application's settings, and what it says.
+//! The model of an application's settings.
 
 use elastane_runs::Feature;
 use serde::{Deserialize, Serialize};
@@ -9,9 +9,9 @@ use super::scale::Scale;
 use super::shape::Shapes;
 use super::targets::Targets;
 use super::{NotForeseen, Settings};
-use crate::recurring::{Excluded, HeldOut, Prediction};
+use crate::recurring::{Excluded, Prediction};
 
-/// What was learned of one application and one kind of container.
+/// A model of one application and one kind of container.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SettingsModel {
     pub(super) scale: Scale,
@@ -27,12 +27,11 @@ pub struct SettingsModel {
 }
 
 impl SettingsModel {
-    /// What a run with these settings will use.
+    /// Predicts a run with these settings.
     ///
     /// # Errors
-    /// A setting that the runs had and this has not, one that lies outside theirs by more than a
-    /// quarter, or one that was the same in every run and is another here: nothing is known there.
-    /// Nor is it where the application changed and too few runs were since.
+    /// A setting of the runs that is missing here, that lies outside theirs by more than a quarter, or
+    /// that was the same in every run and differs here; or an application that changed too few runs ago.
     pub fn predict(&self, settings: &Settings) -> Result<Prediction, NotForeseen> {
         if let Some(since) = self.since_change {
             return Err(NotForeseen::Changed { since });
@@ -43,31 +42,29 @@ impl SettingsModel {
             .prediction(&targets, self.confidence, self.runs.clone())?)
     }
 
-    /// How far held-out runs were missed: the mean of |predicted ÷ used − 1| over runs and
-    /// resources, of all that a run used.
+    /// The held-out error: the mean of |predicted ÷ used − 1| of the totals, over runs and resources.
     #[must_use]
     pub fn error(&self) -> f64 {
         self.error
     }
 
-    /// The same where each held-out run is said to be like the mean of the others, whatever its
-    /// settings.
+    /// The held-out error of the mean of the other runs, whatever the settings.
     #[must_use]
     pub fn error_without_settings(&self) -> f64 {
         self.error_without
     }
 
-    /// Whether settings say something: what they are known by is clearly missed less than what they
-    /// are not.
+    /// Whether the settings are informative: held-out error with them is clearly below held-out error
+    /// without them.
     #[must_use]
     pub fn settings_matter(&self) -> bool {
         settings_matter(self.error, self.error_without)
     }
 
-    /// Whether it knows runs like one with these settings.
+    /// Whether these settings can be predicted.
     ///
     /// # Errors
-    /// As [`SettingsModel::predict`] has for settings.
+    /// As [`SettingsModel::predict`] for settings.
     pub fn knows(&self, settings: &Settings) -> Result<(), NotForeseen> {
         self.scale.point(settings).map(|_| ())
     }
@@ -78,20 +75,21 @@ impl SettingsModel {
         self.scale.features()
     }
 
-    /// The ids of the runs it was trained on, newest first; where the application changed and they
-    /// are too few ([`NotForeseen::Changed`]), of those since.
+    /// The ids of the runs it was trained on, newest first. Where the application changed too few runs
+    /// ago ([`NotForeseen::Changed`]), the ids of the runs since.
     #[must_use]
     pub fn runs(&self) -> &[String] {
         &self.runs
     }
 
-    /// The runs it was not trained on, and why.
+    /// The runs that were left out of the training.
     #[must_use]
     pub fn left_out(&self) -> &[Excluded] {
         &self.left_out
     }
 
-    /// What is learned, by name, and whether its regression is linear; without what no run used.
+    /// The targets by name, and whether their regression is linear. Resources that no run used have
+    /// none.
     #[must_use]
     pub fn regressions(&self) -> Vec<(&'static str, bool)> {
         let named = Targets::NAMES.into_iter().zip(&self.regressions);
@@ -100,20 +98,14 @@ impl SettingsModel {
             .collect()
     }
 
-    /// From 0 to 1: the confidence of a recurring run ([`HeldOut::confidence`]) on held-out runs,
-    /// times what [`SettingsModel::error`] leaves of 1.
+    /// From 0 to 1: the [`confidence`](crate::confidence()) of the demand's leave-one-out error, times
+    /// 1 − [`SettingsModel::error`].
     #[must_use]
     pub fn confidence(&self) -> f64 {
         self.confidence
     }
 
-    /// How well held-out runs were covered.
-    #[must_use]
-    pub fn held_out(&self) -> HeldOut {
-        self.shapes.held_out()
-    }
-
-    /// How many of the five regressions are linear; the others have the RBF kernel.
+    /// The number of linear regressions; the others have the RBF kernel.
     #[must_use]
     pub fn linear_regressions(&self) -> usize {
         let linear = |it: &&Regression| it.is_linear();

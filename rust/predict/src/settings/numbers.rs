@@ -1,4 +1,4 @@
-//! The numbers of a submission that its key has no place for.
+//! The numbers in a submission's arguments, which its key replaces by `#`.
 
 use super::Settings;
 use crate::launch;
@@ -6,8 +6,8 @@ use crate::shape::{Numbered, numbers};
 use crate::signature::Submission;
 
 /// The numbers in the arguments that the key shows as `#`, by the option or name before them
-/// (`--iterations 10`, `iterations=10`) or else by their place (`argument 2`). Dates are none, and
-/// what may be a secret is not looked at. Empty where the launch command shows no arguments.
+/// (`--iterations 10`, `iterations=10`) or else by their place (`argument 2`). Dates and possible secrets
+/// are excluded. Empty where the launch command shows no arguments.
 #[must_use]
 pub fn argument_numbers(submission: &Submission) -> Settings {
     let arguments = launch::launch(&submission.commands).map(|launch| launch.arguments);

@@ -5,25 +5,25 @@ use serde::{Deserialize, Serialize};
 use super::curve::{Curve, CurveParameters, NotFitted};
 use super::line::Line;
 
-/// What makes two points alike.
+/// The similarity of two points.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Kernel {
     /// `x·z`: Prophet's.
     Linear,
     /// `exp(−γ |x − z|²)`: Elasecutor's.
     Rbf {
-        /// How fast likeness falls with distance.
+        /// How fast similarity falls with distance.
         gamma: f64,
     },
 }
 
-/// How a regression is fitted.
+/// The parameters of a regression.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Parameters {
     pub(crate) kernel: Kernel,
-    /// The most that one point may weigh.
+    /// C: the most that one point may weigh.
     pub(crate) cost: f64,
-    /// A miss below this costs nothing.
+    /// An error below this costs nothing.
     pub(crate) epsilon: f64,
 }
 
@@ -35,8 +35,6 @@ pub(crate) enum Regression {
 }
 
 impl Regression {
-    /// Of these points.
-    ///
     /// # Errors
     /// As [`Curve::fit`].
     pub(crate) fn fit(

@@ -1,4 +1,4 @@
-//! Settings as points whose axes are alike.
+//! Settings as points, each axis standardized.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{NotForeseen, Settings};
 
-/// A setting may lie this factor outside those of the runs.
+/// A setting may lie outside the range of the runs by this factor.
 const BEYOND: f64 = 1.25;
 
 /// One setting that differed from run to run.
@@ -16,23 +16,23 @@ struct Axis {
     name: String,
     least: f64,
     most: f64,
-    /// Amounts that are all above 0 count by their logarithms: twice the input is one step, whether
-    /// of a gigabyte or of ten.
+    /// Amounts that are all above 0 count by their logarithms: doubling the input is the same step from
+    /// one gigabyte as from ten.
     is_logarithmic: bool,
     mean: f64,
     deviation: f64,
 }
 
-/// The settings that differed, each to mean 0 and deviation 1, and the others.
+/// The settings that differed, each with mean 0 and deviation 1, and the constant ones.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Scale {
     axes: Vec<Axis>,
-    /// Those that never differed: what another value does is not known.
+    /// The settings that never differed: the effect of another value is not known.
     always: BTreeMap<String, f64>,
 }
 
 impl Scale {
-    /// Of the settings that every run has and that differ.
+    /// By the settings of runs. Settings that only some runs have are ignored.
     pub(crate) fn of<'s>(runs: impl Iterator<Item = &'s Settings> + Clone) -> Self {
         let mut values: BTreeMap<&String, Vec<f64>> = BTreeMap::new();
         for (name, value) in runs.clone().flat_map(|settings| &settings.0) {
@@ -119,7 +119,7 @@ impl Axis {
         (value - self.mean) / self.deviation
     }
 
-    /// From where to where.
+    /// The range that can be predicted.
     fn foreseen(&self) -> (f64, f64) {
         if self.is_logarithmic {
             return (self.least / BEYOND, self.most * BEYOND);

@@ -1,4 +1,4 @@
-//! Which regression: the one that misses held-out runs the least.
+//! Grid search: the regression of the least held-out error.
 
 use super::curve::NotFitted;
 use super::regression::{Kernel, Parameters, Regression};
@@ -10,10 +10,10 @@ const EPSILONS: [f64; 2] = [0.01, 0.1];
 /// Divided by the number of features.
 const GAMMAS: [f64; 3] = [0.02, 0.1, 0.4];
 
-/// So many parts of the runs are held out in turn.
+/// The folds of the cross-validation.
 const FOLDS: usize = 5;
 
-/// The regression of one target, and what it said of each run while that was held out.
+/// The regression of one target, and its held-out prediction of each run.
 pub(crate) struct Searched {
     pub(crate) regression: Regression,
     pub(crate) held_out: Vec<f64>,
@@ -23,11 +23,11 @@ pub(crate) struct Searched {
 struct Tried {
     parameters: Parameters,
     held_out: Vec<f64>,
-    /// The sum of the absolute misses.
+    /// The sum of the absolute errors.
     missed: f64,
 }
 
-/// Tries every kernel and parameter on standardized points.
+/// Tries each kernel and its parameters on standardized points.
 ///
 /// # Errors
 /// As [`Regression::fit`].
@@ -42,7 +42,7 @@ pub(crate) fn search(points: &[Vec<f64>], targets: &[f64]) -> Result<Searched, N
         held_out: targets.to_vec(),
         missed: f64::INFINITY,
     };
-    // Of those that are as good the linear one, which comes first: it also holds beyond the runs.
+    // The linear kernel comes first and wins ties: it also extrapolates.
     for parameters in grid(features) {
         if let Some(better) = tried(points, targets, parameters, best.missed)? {
             best = better;
@@ -71,8 +71,8 @@ fn grid(features: f64) -> impl Iterator<Item = Parameters> {
     })
 }
 
-/// What each run is said to be by the regression of those in the other folds; none once they are missed
-/// by as much as `least`, which further folds cannot mend.
+/// The held-out prediction of each run by the other folds. None as soon as the error reaches `least`:
+/// further folds only add to it.
 fn tried(
     points: &[Vec<f64>],
     targets: &[f64],
@@ -105,7 +105,7 @@ fn tried(
     }))
 }
 
-/// What each run is said to be without settings: the mean of those in the other folds.
+/// The held-out prediction of each run without settings: the mean of the other folds.
 pub(crate) fn means_of_others(targets: &[f64]) -> Vec<f64> {
     let folds = FOLDS.min(targets.len()).max(1);
     let mean_without = |fold: usize| {

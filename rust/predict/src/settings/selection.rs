@@ -1,4 +1,4 @@
-//! Which runs a model is learned from: `docs/new-settings.md`, "Which runs".
+//! The runs that a model is trained on: `docs/new-settings.md`, "Which runs".
 
 use super::curve::NotFitted;
 use super::fitted::Fitted;
@@ -7,19 +7,19 @@ use super::targets::{Missed, Targets};
 use super::{LEAST_RUNS, SettingsRun};
 use crate::recurring::{DRIFT_FACTOR, Excluded, Exclusion, LEAST_NEWER, OUTLIER_FACTOR, lie_apart};
 
-/// So many moments at which an application may have changed are looked at in each measure.
+/// The number of moments examined for a change, in each measure.
 const MOST_MOMENTS: usize = 3;
 
-/// A change is looked for where the means of what is missed before and after it are apart by so many
-/// times what the runs on either side deviate from them in the mean.
+/// Minimum drift, in units of the mean absolute deviation: |mean error after − mean error before| must
+/// exceed this multiple.
 const TIMES_DEVIATION: f64 = 2.0;
 
-/// The runs that are learned from.
+/// The runs that a model is trained on.
 pub(super) struct Selected<'r> {
     pub(super) fitted: Fitted<'r>,
     pub(super) left_out: Vec<Excluded>,
-    /// How many runs there are since the application changed, where nothing can be learned of them
-    /// yet; what is fitted then are all runs.
+    /// The number of runs since the application changed, where they are too few to train on. All runs
+    /// are fitted then.
     pub(super) since_change: Option<usize>,
 }
 
@@ -59,15 +59,14 @@ pub(super) fn select<'r>(runs: &[&'r SettingsRun]) -> Result<Option<Selected<'r>
     Ok(Some(selected))
 }
 
-/// How many runs are newer than a change of the application, and what the older ones are left out
-/// for.
+/// The number of runs since a change of the application, and the reason that excludes the older ones.
 fn change(
     runs: &[&SettingsRun],
     missed: &[Missed],
 ) -> Result<Option<(usize, Exclusion)>, NotFitted> {
     for (at, measure) in Targets::MEASURES.into_iter().enumerate() {
         let far = OUTLIER_FACTOR.ln();
-        // One wild run does not move a mean by more than another that is far off.
+        // Clamping bounds the weight of one outlier in the mean.
         let missed = missed.iter().map(|it| it[at].clamp(-far, far));
         for newer in moments(&missed.collect::<Vec<f64>>()) {
             if let Some(factor) = older_over_newer(runs, newer, at)? {
@@ -79,13 +78,12 @@ fn change(
     Ok(None)
 }
 
-/// The numbers of newer runs by which what is missed changes the most: where the means before and
-/// after are apart, weighted by √(older · newer ÷ all) as where a change is estimated from sums
-/// (Page's CUSUM).
+/// The moments of the largest change of the error, as numbers of newer runs. The difference of the means
+/// before and after is weighted by √(older · newer ÷ all), as in Page's CUSUM.
 fn moments(missed: &[f64]) -> Vec<usize> {
     let all = missed.len();
     let mut moments: Vec<(f64, usize)> = (LEAST_NEWER..=all.saturating_sub(LEAST_NEWER))
-        // The model of one side says what the other should be.
+        // The model of one side predicts the other, so one side needs enough runs.
         .filter(|newer| (*newer).max(all - newer) >= LEAST_RUNS)
         .filter_map(|newer| {
             let (older, newest) = missed.split_at(all - newer);
@@ -101,8 +99,8 @@ fn moments(missed: &[f64]) -> Vec<usize> {
     moments.into_iter().map(|(_, newer)| newer).collect()
 }
 
-/// What the older runs used over what the newest did, each over what the model of those that are
-/// more says of it; none where they do not lie apart.
+/// Older over newer use, settings apart: each run over its prediction by the model of the larger side.
+/// None where the sides do not lie apart.
 fn older_over_newer(
     runs: &[&SettingsRun],
     newer: usize,
@@ -119,7 +117,7 @@ fn older_over_newer(
         return Ok(None);
     };
     let of_more: Vec<f64> = fitted.missed().iter().map(|it| it[measure]).collect();
-    // Of settings that are unlike all of theirs they say nothing.
+    // Settings that the model cannot predict are skipped.
     let told = fewer.iter().filter_map(|run| fitted.missed_of(run));
     let of_fewer: Vec<f64> = told.map(|it| it[measure]).collect();
     if of_fewer.len() < LEAST_NEWER || !lie_apart(&of_fewer, &of_more) {

@@ -1,23 +1,22 @@
-//! How use goes up and down over a run, apart from how much and how long.
+//! How use rises and falls over a run, apart from amounts and length.
 //!
-//! Each run is divided by what was said of it while it was held out: so what the curves differ by is
-//! what a new run will differ by, the miss of the regressions with it.
+//! Each run is divided by its held-out prediction. So the shapes differ by as much as a new run will
+//! differ from its prediction, the error of the regressions included.
 
-use elastane_core::{Demand, DemandError, Resource, Resources, SLOT_MS};
+use elastane_core::{Demand, DemandError, Resources, SLOT_MS};
 use serde::{Deserialize, Serialize};
 
 use super::SettingsRun;
 use super::targets::Targets;
-use crate::recurring::{Curve, Forecast, HeldOut, Prediction, stretched_mean};
-use crate::score::score;
+use crate::recurring::{Curve, Prediction, leave_one_out_error, stretched_mean, with_most_memory};
 
-/// Shapes are of the latest so many runs.
+/// The number of latest runs that make the mean shape.
 const MOST_SHAPES: usize = 9;
 
-/// A tracker follows so many of them, as it does for a recurring run.
-const TRACKED: usize = 3;
+/// The number of latest runs whose memory is planned for, as of a recurring run.
+const MOST_MEMORY: usize = 3;
 
-/// A run that is said to be as long as foreseen has so many slots.
+/// The slots of a run that is as long as predicted.
 const LEAST_SLOTS: usize = 20;
 const MOST_SLOTS: usize = 400;
 
@@ -30,24 +29,17 @@ struct Unit {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Shapes {
-    /// The length of a run that is as long as foreseen.
+    /// The length of a run that is as long as predicted.
     length_ms: f64,
     mean: Unit,
-    envelope: Unit,
-    tracked: Vec<Unit>,
-    prices: [f64; 4],
-    coverage: [f64; 4],
-    waste: [f64; 4],
-    peak_waste: [f64; 4],
+    /// Newest first.
+    latest: Vec<Unit>,
 }
 
 impl Shapes {
-    /// Of runs, the latest last, and what was said of each.
-    pub(crate) fn of(
-        runs: &[&SettingsRun],
-        said: &[Targets],
-        coverage: Resources,
-    ) -> Result<(Self, HeldOut), DemandError> {
+    /// Of runs, the latest last, and their held-out predictions; with the leave-one-out error of the
+    /// demand.
+    pub(crate) fn of(runs: &[&SettingsRun], said: &[Targets]) -> Result<(Self, f64), DemandError> {
         let mut counts: Vec<usize> = runs.iter().map(|run| run.used.slots().len()).collect();
         counts.sort_unstable();
         let count = counts[counts.len() / 2].clamp(LEAST_SLOTS, MOST_SLOTS);
@@ -55,30 +47,20 @@ impl Shapes {
         let curves = latest
             .map(|(run, said)| Ok(Curve::new(&unit(&run.used, said, count)?)))
             .collect::<Result<Vec<_>, DemandError>>()?;
-        let forecast = Forecast::new(&curves, SLOT_MS);
-        let prices = forecast.prices(coverage);
-        let envelope = forecast.envelope(prices)?;
-        let held_out = held_out(runs, &curves, &envelope);
-        let tracked = curves.iter().take(TRACKED);
+        let error = leave_one_out_error(&curves, |others| {
+            let mean = mean(others)?.scaled(1.0, Resources::ONE)?;
+            with_most_memory(&mean, &others[..others.len().min(MOST_MEMORY)])
+        })?;
         let shapes = Self {
             length_ms: count as f64 * f64::from(SLOT_MS),
-            mean: Unit::of(&stretched_mean(&curves)?).with_mean_1(),
-            envelope: Unit::of(&envelope),
-            tracked: tracked.map(|curve| Unit::of(curve.used())).collect(),
-            prices,
-            coverage: held_out.coverage,
-            waste: held_out.waste,
-            peak_waste: held_out.peak_waste,
+            mean: mean(&curves)?,
+            latest: curves
+                .iter()
+                .take(MOST_MEMORY)
+                .map(|curve| Unit::of(curve.used()))
+                .collect(),
         };
-        Ok((shapes, held_out))
-    }
-
-    pub(crate) fn held_out(&self) -> HeldOut {
-        HeldOut {
-            coverage: self.coverage,
-            waste: self.waste,
-            peak_waste: self.peak_waste,
-        }
+        Ok((shapes, error))
     }
 
     /// A run of this length and these amounts.
@@ -90,22 +72,24 @@ impl Shapes {
     ) -> Result<Prediction, DemandError> {
         let slower = targets.length_s() * 1e3 / self.length_ms;
         let level = targets.level();
-        // The tracker's curves are the runs' shapes around what is foreseen here.
         let curves = self
-            .tracked
+            .latest
             .iter()
             .map(|unit| Ok(Curve::new(&unit.scaled(slower, level)?)))
             .collect::<Result<Vec<_>, DemandError>>()?;
+        let mean = self.mean.lasting(targets.length_s() * 1e3, level)?;
         Ok(Prediction {
-            mean: self.mean.lasting(targets.length_s() * 1e3, level)?,
-            envelope: self.envelope.scaled(slower, level)?,
+            demand: with_most_memory(&mean, &curves)?,
+            mean,
             confidence,
-            held_out: Some(self.held_out()),
             runs,
             curves,
-            prices: self.prices,
         })
     }
+}
+
+fn mean(curves: &[Curve]) -> Result<Unit, DemandError> {
+    Ok(Unit::of(&stretched_mean(curves)?).with_mean_1())
 }
 
 impl Unit {
@@ -139,14 +123,14 @@ impl Unit {
         Demand::series(slot_ms as u32, &slots)
     }
 
-    /// As long as that in all, whatever the curve's own length was.
+    /// A series of this length, whatever the length of the unit.
     fn lasting(&self, length_ms: f64, level: Resources) -> Result<Demand, DemandError> {
         let own_ms = f64::from(self.slot_ms) * self.slots.len() as f64;
         self.scaled(length_ms / own_ms, level)
     }
 }
 
-/// A run over what was said of it: mean use 1 and `count` slots where it was foreseen.
+/// A run over its held-out prediction: mean use 1 and `count` slots where the prediction was exact.
 fn unit(used: &Demand, said: &Targets, count: usize) -> Result<Demand, DemandError> {
     let curve = Curve::new(used);
     let longer = curve.length_ms() / (said.length_s() * 1e3);
@@ -163,33 +147,4 @@ fn unit(used: &Demand, said: &Targets, count: usize) -> Result<Demand, DemandErr
         })
         .collect();
     Demand::series(SLOT_MS, &slots)
-}
-
-/// How well the envelope covers the runs that it was made from, each as it was held out from the
-/// regressions, next to the largest use of the other runs.
-fn held_out(runs: &[&SettingsRun], curves: &[Curve], envelope: &Demand) -> HeldOut {
-    let mut sums = HeldOut {
-        coverage: [0.0; 4],
-        waste: [0.0; 4],
-        peak_waste: [0.0; 4],
-    };
-    let share = 1.0 / curves.len() as f64;
-    for (curve, run) in curves.iter().zip(runs.iter().rev()) {
-        let others = runs.iter().filter(|other| other.id != run.id);
-        let peak = others.fold(Resources::ZERO, |peak, other| peak.max(other.used.peak()));
-        let level = Curve::new(&run.used).level();
-        let scores = score(envelope, Resources::ZERO, curve.used());
-        for (at, (score, resource)) in scores.into_iter().zip(Resource::ALL).enumerate() {
-            let level = level.get(resource);
-            let peak_waste = if level > 0.0 {
-                peak.get(resource) / level
-            } else {
-                1.0
-            };
-            sums.coverage[at] += share * score.coverage;
-            sums.waste[at] += share * score.waste.unwrap_or(1.0);
-            sums.peak_waste[at] += share * peak_waste;
-        }
-    }
-    sums
 }

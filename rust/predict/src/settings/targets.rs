@@ -1,31 +1,31 @@
-//! What is learned: how long a run is, and how much it uses in all.
+//! The targets of the regressions: the length of a run, and its total use.
 
 use elastane_core::{Demand, Resource, Resources};
 
 use crate::recurring::Measure;
 use crate::score::amount;
 
-/// A resource that a run used less of than this part of the runs' mean counts as so much: the
-/// logarithm of next to nothing would outweigh all the others.
+/// The least use, as a part of the runs' mean. Without it the logarithm of almost no use would outweigh
+/// the other runs.
 const LEAST_PART: f64 = 1e-3;
 
-/// The length in seconds and, for each resource, all that was used; of memory the mean.
+/// The length in seconds and the total use of each resource; of memory the mean.
 ///
-/// Totals and not levels: a run on a busy disk uses less for longer, its total stays.
+/// Totals instead of levels: a run on a busy disk uses less for longer, and its total stays.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Targets([f64; Targets::COUNT]);
 
-/// By how much a run is missed.
+/// The log-errors of a run, in the order of [`Targets::MEASURES`].
 pub(crate) type Missed = [f64; Targets::MEASURES.len()];
 
 impl Targets {
     pub(crate) const COUNT: usize = 5;
 
-    /// What runs are compared in, as those with the same settings are: the first of the targets.
+    /// The measures in which runs are compared; they are the first targets.
     pub(crate) const MEASURES: [Measure; 3] =
         [Measure::Length, Measure::CpuTime, Measure::MemoryMean];
 
-    /// The words that reports use.
+    /// The names in reports.
     pub(crate) const NAMES: [&str; Self::COUNT] = ["length", "cpu", "memory", "network", "disk"];
 
     pub(crate) fn of(used: &Demand) -> Self {
@@ -53,14 +53,14 @@ impl Targets {
         (least > 0.0).then(|| runs.iter().map(logarithm).collect())
     }
 
-    /// The logarithm of what it was over what is said of it, in each of [`Targets::MEASURES`].
+    /// The logarithm of actual over predicted, in each of [`Targets::MEASURES`].
     pub(crate) fn missed(&self, said: &Self) -> Missed {
         std::array::from_fn(|target| {
             let (was, said) = (self.0[target], said.0[target]);
             if said > 0.0 {
                 (was / said).max(LEAST_PART).ln()
             } else {
-                // None of those that say it used any.
+                // No run that the prediction was made from used any.
                 0.0
             }
         })

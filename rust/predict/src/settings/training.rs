@@ -1,15 +1,15 @@
-//! When a model of an application's settings is trained.
+//! When to train a model of an application's settings.
 
 use elastane_core::ContainerKind;
 
 use super::{LEAST_RUNS, MOST_RUNS, NotForeseen, Settings, SettingsModel};
 use crate::recurring::RecurringSettings;
 
-/// A model is trained anew after one run for each so many that it was trained on.
+/// A model of n runs is trained again after n ÷ 10 newer runs.
 const RUNS_FOR_EACH_NEW: usize = 10;
 
 impl RecurringSettings {
-    /// How a model that is kept is trained: how sure it has to be is asked when it is used.
+    /// For training a model to keep: the floor applies when the model is used.
     #[must_use]
     pub fn at_any_confidence(self) -> Self {
         Self {
@@ -19,8 +19,8 @@ impl RecurringSettings {
     }
 }
 
-/// Of an application's latest runs that succeeded those that a model is trained on, newest first:
-/// what they were given has to be known. None where it does not differ, or they are too few.
+/// The latest succeeded runs that a model can be trained on, those with known settings, newest first.
+/// None where they are too few, or their settings do not differ.
 #[must_use]
 pub fn trainable(newest_first: Vec<(String, Settings)>) -> Option<Vec<(String, Settings)>> {
     let mut runs = newest_first;
@@ -30,8 +30,8 @@ pub fn trainable(newest_first: Vec<(String, Settings)>) -> Option<Vec<(String, S
     (runs.len() >= LEAST_RUNS && differ).then_some(runs)
 }
 
-/// Whether so much ran since the models of an application's containers were trained: the newest run
-/// is unlike those that one of them knows, or enough runs are newer than those of each.
+/// Whether the models of an application's containers should be trained again: one of them cannot predict
+/// the newest run's settings, or enough runs are newer than each model.
 #[must_use]
 pub fn training_is_due<'m>(
     models: impl IntoIterator<Item = (ContainerKind, &'m SettingsModel)>,

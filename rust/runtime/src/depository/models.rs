@@ -10,8 +10,8 @@ use super::trainer::Trained;
 /// The name of these among the models of an application.
 const NAME: &str = "settings";
 
-/// The version of a model's bytes, which are JSON. 2: regressions have an offset.
-const VERSION: u32 = 2;
+/// The version of a model's bytes, which are JSON. 2: regressions have an offset. 3: shapes have no envelope.
+const VERSION: u32 = 3;
 
 /// The model of one kind of container; none where another version of Elastane trained it.
 pub(super) fn model(

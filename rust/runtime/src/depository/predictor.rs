@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use elastane_core::DemandError;
 use elastane_core::cluster::{ApplicationId, Predicted};
 use elastane_predict::{
     Earlier, LOOKED_THROUGH, Planned, Prediction, ProfileSettings, foresee, prediction_outcome,
@@ -96,7 +95,7 @@ impl Predictor {
                 kind,
                 made_ms: given.now_ms,
                 made: foreseen.made(model.as_ref(), &given.settings),
-                bound: foreseen.prediction.ok().map(|it| it.envelope),
+                bound: foreseen.prediction.ok().map(|it| it.demand_to_keep()),
                 outcome: None,
             });
         }
@@ -126,15 +125,6 @@ fn predicted(
     prediction: &Prediction,
     settings: &ProfileSettings,
     profile: &Arc<str>,
-) -> Result<Predicted, NoDemand> {
-    let planned = Planned::of(prediction, settings)?;
-    Ok(PackedPlan::new(&planned)?.unpack(profile)?)
-}
-
-#[derive(Debug, thiserror::Error)]
-enum NoDemand {
-    #[error(transparent)]
-    Demand(#[from] DemandError),
-    #[error(transparent)]
-    Packed(#[from] PackError),
+) -> Result<Predicted, PackError> {
+    PackedPlan::new(&Planned::of(prediction, settings))?.unpack(profile)
 }

@@ -1,19 +1,38 @@
-//! Predictions against what runs then used, beside plain predictions from the same runs.
+//! Predictions scored against what runs then used, beside plain predictions from the same runs.
+//!
+//! Nothing that runs in a cluster uses this module.
+
+mod bursts;
+mod envelope;
+mod history;
+mod plain;
+mod pool;
+mod ranked;
+mod tracked;
+mod tracker;
+mod window;
 
 use elastane_core::{Demand, DemandError};
 
-use crate::plain::Plain;
-use crate::recurring::{Excluded, NotPredicted, PastRun, Prediction, RecurringSettings, select};
+pub use envelope::Envelope;
+pub use history::History;
+pub use plain::Plain;
+pub use tracked::ProgressMissed;
+pub use tracker::{Ahead, BoundingTracker};
+
+use crate::recurring::{
+    Excluded, NotPredicted, PastRun, Prediction, RecurringSettings, demand_error, select,
+};
 use crate::score::{Score, amount, score};
 use crate::settings::{Foreseen, NotPlanned, Way};
-use crate::tracked::{ProgressMissed, Tracked, missed};
+use tracked::{Tracked, missed};
 
-/// Who predicted.
+/// A way to predict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
-    /// The envelope of [`predict_next`].
+    /// The [`Envelope`].
     Envelope,
-    /// What the scheduler plans by, see [`Prediction::demand`].
+    /// The demand that the scheduler plans by.
     Demand,
     /// A plain prediction.
     Plain(Plain),
@@ -31,7 +50,7 @@ impl Method {
         Method::Plain(Plain::WindowMaximum30s),
     ];
 
-    /// The words that reports use.
+    /// The name in reports.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -42,43 +61,46 @@ impl Method {
     }
 }
 
-/// How one method did on one run, each resource in the order of [`elastane_core::Resource::ALL`].
+/// The scores of one method on one run, in the order of [`elastane_core::Resource::ALL`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MethodScores {
-    /// Whose.
+    /// The method.
     pub method: Method,
     /// Predicted once, before the run started.
     pub at_submission: [Score; 4],
-    /// Each slot predicted from the slots before it: the demand as the scheduler does it, by a
-    /// tracker of the demand, the others by one of the runs.
+    /// Each slot predicted from the slots before it: the demand by a tracker of the demand, as in the
+    /// scheduler, the others by a tracker of the runs.
     pub tracked: [Score; 4],
 }
 
-/// One run and how it was predicted from those before it.
+/// One run as predicted from the runs before it.
 #[derive(Debug, Clone)]
 pub struct Evaluated {
-    /// By what it was foreseen.
+    /// How it was foreseen.
     pub way: Way,
     /// The prediction, or why there is none.
     pub outcome: Result<Scored, NotPlanned>,
-    /// The earlier runs that it was not made from.
+    /// The earlier runs that were left out.
     pub left_out: Vec<Excluded>,
 }
 
 /// A run that was predicted.
 #[derive(Debug, Clone)]
 pub struct Scored {
-    /// What was predicted at submission.
+    /// The prediction at submission.
     pub prediction: Prediction,
+    /// The envelope of its runs.
+    pub envelope: Envelope,
+    /// See [`demand_error`].
+    pub demand_error: f64,
     /// One for each of [`Method::ALL`], in its order.
     pub methods: Vec<MethodScores>,
-    /// How far off its progress was said to be.
+    /// The error of its estimated progress.
     pub progress_missed: ProgressMissed,
 }
 
-/// Scores what was foreseen of a run against what it used. The plain methods predict from the same
-/// runs, beside a model of many runs from the latest; where the envelope's run is tracked, they are read
-/// at the same progress, and the demand at that which the scheduler's tracker says.
+/// Scores what was foreseen of a run against what it used. The plain methods predict from the same runs,
+/// or from the latest runs where a model predicts.
 #[must_use]
 pub fn evaluate_foreseen(
     foreseen: Foreseen,
@@ -95,22 +117,7 @@ pub fn evaluate_foreseen(
             let taken = prediction.runs.iter().filter_map(taken);
             taken.map(|it| it.used.clone()).collect()
         };
-        let demand = prediction.demand().map_err(NotPredicted::from)?;
-        let by_runs = Tracked::by_runs(&prediction, used);
-        let by_demand = Tracked::by_demand(&demand, used);
-        let plain = Plain::ALL
-            .into_iter()
-            .map(|plain| read_at(Method::Plain(plain), &plain.predict(&runs)?, &by_runs));
-        let methods = [
-            of_envelope(&prediction, &by_runs),
-            read_at(Method::Demand, &demand, &by_demand),
-        ];
-        let methods: Result<Vec<_>, DemandError> = methods.into_iter().chain(plain).collect();
-        Ok(Scored {
-            progress_missed: missed(&by_runs, &by_demand, prediction.length_ms()),
-            methods: methods.map_err(NotPredicted::from)?,
-            prediction,
-        })
+        Ok(scored(prediction, &runs, used).map_err(NotPredicted::from)?)
     });
     Evaluated {
         way: foreseen.way,
@@ -119,19 +126,33 @@ pub fn evaluate_foreseen(
     }
 }
 
-/// The envelope, and what the tracker bounds as the envelope does.
-fn of_envelope(
-    prediction: &Prediction,
-    tracked: &Tracked<'_>,
-) -> Result<MethodScores, DemandError> {
-    Ok(MethodScores {
-        method: Method::Envelope,
-        at_submission: score(&prediction.envelope, prediction.total(), tracked.used),
-        tracked: tracked.score(&tracked.bounds, Some(&tracked.expected))?,
+fn scored(prediction: Prediction, runs: &[Demand], used: &Demand) -> Result<Scored, DemandError> {
+    let demand = &prediction.demand;
+    let envelope = Envelope::of(&prediction, Envelope::COVERAGE)?;
+    let by_runs = Tracked::by_runs(&prediction, &envelope, used);
+    let by_demand = Tracked::by_demand(demand, used);
+    let mut methods = vec![
+        MethodScores {
+            method: Method::Envelope,
+            at_submission: score(&envelope.bound, prediction.total(), used),
+            tracked: by_runs.score(&by_runs.bounds, Some(&by_runs.expected))?,
+        },
+        read_at(Method::Demand, demand, &by_demand)?,
+    ];
+    for plain in Plain::ALL {
+        let predicted = plain.predict(runs)?;
+        methods.push(read_at(Method::Plain(plain), &predicted, &by_runs)?);
+    }
+    Ok(Scored {
+        demand_error: demand_error(demand, used)?,
+        progress_missed: missed(&by_runs, &by_demand, prediction.length_ms()),
+        methods,
+        envelope,
+        prediction,
     })
 }
 
-/// A prediction that is read at the progress that a tracker says.
+/// The scores of a prediction; tracked, it is read at a tracker's progress.
 fn read_at(
     method: Method,
     predicted: &Demand,

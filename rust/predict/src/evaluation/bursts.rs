@@ -1,23 +1,22 @@
-//! How far runs are apart at the same progress, beside their levels.
+//! How far runs are apart at the same progress, levels aside.
 
-use super::curve::Curve;
+use crate::recurring::Curve;
 
-/// Network and disk come in bursts, of which a few runs show too few: the deviation of the logarithm
-/// of a slot that is believed before runs are seen, and the most that is believed after.
+/// Prior deviation of the logarithm of a slot, and its maximum. Network and disk come in bursts, of which
+/// a few runs show too few.
 const PRIOR: [f64; 4] = [0.0, 0.0, 0.5, 0.5];
 
-/// What the prior counts against the runs: as much as so many slots.
+/// The prior weighs as much as this many slots.
 const PRIOR_WEIGHT: f64 = 10.0;
 
-/// Runs are compared in so many steps of progress.
+/// The number of steps of progress in which runs are compared.
 const STEPS: usize = 40;
 
-/// Less than this part of a run's mean is as good as nothing: how much less says no more.
+/// Use below this part of a run's mean counts as this part.
 const FLOOR: f64 = 0.3;
 
-/// By how much a slot of each resource may differ from the same one of another run: the deviation of
-/// the logarithm.
-pub(crate) fn bursts(curves: &[Curve]) -> [f64; 4] {
+/// The deviation of the logarithm between a slot of each resource and the same slot of another run.
+pub(super) fn bursts(curves: &[Curve]) -> [f64; 4] {
     std::array::from_fn(|at| {
         if PRIOR[at] == 0.0 {
             return 0.0;
@@ -32,7 +31,7 @@ pub(crate) fn bursts(curves: &[Curve]) -> [f64; 4] {
     })
 }
 
-/// The squares around the mean of the runs in one step, and what they count.
+/// The sum of squares around the runs' mean in one step, and its weight.
 fn apart(curves: &[Curve], at: usize, step: usize) -> (f64, f64) {
     let from = step as f64 / STEPS as f64;
     let to = (step + 1) as f64 / STEPS as f64;

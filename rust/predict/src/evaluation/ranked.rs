@@ -1,15 +1,14 @@
-//! What the slots of all runs may be, put in order once, so that the values of one window need not
-//! be sorted.
+//! The values of all runs' slots, sorted once, so that no window sorts its own.
 
 use super::window::Window;
 
 /// The values of one resource in ascending order: each slot of each run at each factor.
 pub(super) struct Ranked {
-    /// With the slot, as the runs have them one behind the other.
+    /// Value and slot, in the runs' concatenated numbering.
     values: Vec<(f64, u32)>,
-    /// Where the values of a slot are in that order.
+    /// The places of a slot's values.
     places: Vec<[u32; 5]>,
-    /// A bit for each value; all 0 between two windows.
+    /// One bit for each value, all 0 between two windows.
     taken: Vec<u64>,
 }
 
@@ -17,7 +16,7 @@ impl Ranked {
     pub(super) fn new(used: impl Iterator<Item = f64>, factors: [f64; 5]) -> Self {
         let mut used: Vec<(f64, u32)> = used.zip(0..).collect();
         used.sort_by(|a, b| a.0.total_cmp(&b.0));
-        // Ascending at each factor: the sort has no more to do than to merge five.
+        // Each factor's values are ascending, so the stable sort only merges five sequences.
         let mut values: Vec<(f64, u32, u8)> = Vec::with_capacity(used.len() * factors.len());
         for (factor, number) in factors.into_iter().zip(0..) {
             values.extend(
@@ -40,8 +39,8 @@ impl Ranked {
         }
     }
 
-    /// The values of a window's slots in ascending order, with their weights. All have to be taken: what
-    /// is left would be part of the next window.
+    /// The values of a window's slots in ascending order, with their weights. The caller must consume
+    /// all: the next window would inherit the rest.
     pub(super) fn ascending(&mut self, window: &Window) -> impl Iterator<Item = (f64, f64)> {
         for slot in window.slots() {
             for place in self.places[*slot] {

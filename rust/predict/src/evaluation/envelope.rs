@@ -1,40 +1,78 @@
-//! What the next run may use at each moment, before it starts.
+//! A bound of what the next run may use at each moment: `docs/learning.md`, "Envelope". Nothing plans by
+//! it.
 
-use elastane_core::{Demand, DemandError, Resources};
+use elastane_core::{Demand, DemandError, Resources, SLOT_MS};
 
 use super::bursts::bursts;
-use super::curve::Curve;
 use super::pool::Pool;
 use super::ranked::Ranked;
-use super::spread::{Spread, levels, mean};
 use super::window::Window;
+use crate::recurring::{Curve, Prediction, Spread, levels, mean};
 
-/// An envelope has at most about so many windows.
+/// A bound that is exceeded for a small part of the time only. It lasts as long as the longest run that
+/// is likely.
+#[derive(Debug, Clone)]
+pub struct Envelope {
+    /// The bound.
+    pub bound: Demand,
+    /// The price of coverage in each resource.
+    pub(super) prices: [f64; 4],
+}
+
+impl Envelope {
+    /// The part of the guesses' time that is covered in each resource, where no other is wanted. A
+    /// guess from three runs is too sure, so these are above the 0.95 wanted of the next run.
+    pub const COVERAGE: Resources = Resources::from_array([0.97, 0.96, 0.965, 0.962]);
+
+    /// The envelope of the runs that a prediction was made from, at this coverage of its guesses.
+    ///
+    /// # Errors
+    /// Amounts that are too large to add up.
+    pub fn of(prediction: &Prediction, coverage: Resources) -> Result<Self, DemandError> {
+        let curves = &prediction.curves;
+        let slot_ms = curves.iter().map(Curve::slot_ms).min().unwrap_or(SLOT_MS);
+        let forecast = Forecast::new(curves, slot_ms);
+        let prices = forecast.prices(coverage);
+        Ok(Self {
+            bound: forecast.bound(prices)?,
+            prices,
+        })
+    }
+}
+
+/// The approximate maximum of windows in an envelope.
 const MOST_WINDOWS: f64 = 100.0;
 
-/// A window looks this part of a slot beyond itself on both sides: phases begin earlier or later
-/// from run to run even where the whole is as long.
+/// A window includes this part of a slot on both sides. Phases begin earlier or later from run to run
+/// even in runs of equal length.
 const LOOK_BEYOND_SLOTS: f64 = 0.5;
 
-/// Coverage is bought at a price between these, in multiples of the mean use.
+/// The range of prices, in multiples of the mean use.
 const LEAST_PRICE: f64 = 0.5;
 const MOST_PRICE: f64 = 2_000.0;
 
-/// So many halvings give the price to a thousandth.
+/// Bisection steps: they find the price to a thousandth.
 const HALVINGS: u32 = 13;
 
-/// The latest runs as many guesses at the next one: each of them, in any likely length, at any
+/// Deviations from the mean that stand for a normal distribution: the middles of its nine equally
+/// likely parts.
+const NORMAL: [f64; 9] = [-1.59, -0.97, -0.59, -0.28, 0.0, 0.28, 0.59, 0.97, 1.59];
+
+/// As [`NORMAL`], in five parts.
+const NORMAL_COARSE: [f64; 5] = [-1.28, -0.52, 0.0, 0.52, 1.28];
+
+/// The latest runs as many guesses at the next one: each of them, in each likely length, at each
 /// likely level.
 #[derive(Debug, Clone)]
-pub(crate) struct Forecast {
+struct Forecast {
     window_ms: u32,
-    /// Each resource in each window, up to the end of the longest guess.
+    /// Each resource in each window, to the end of the longest guess.
     windows: Vec<[Pool; 4]>,
     level: [f64; 4],
 }
 
 impl Forecast {
-    pub(crate) fn new(curves: &[Curve], slot_ms: u32) -> Self {
+    fn new(curves: &[Curve], slot_ms: u32) -> Self {
         let run_levels: Vec<Resources> = curves.iter().map(Curve::level).collect();
         let factors = likely_factors(curves);
         let guesses = guesses(curves);
@@ -70,8 +108,8 @@ impl Forecast {
         }
     }
 
-    /// The price of each resource at which the guesses are covered for this part of their time.
-    pub(crate) fn prices(&self, coverage: Resources) -> [f64; 4] {
+    /// The least price of each resource that covers this part of the guesses' time.
+    fn prices(&self, coverage: Resources) -> [f64; 4] {
         let wanted = coverage.to_array();
         std::array::from_fn(|at| {
             let (mut least, mut most) = (LEAST_PRICE.ln(), MOST_PRICE.ln());
@@ -87,7 +125,6 @@ impl Forecast {
         })
     }
 
-    /// The part of the guesses' time that is covered at this price.
     fn covered(&self, at: usize, price: f64) -> f64 {
         let (covered, all) =
             self.windows
@@ -100,8 +137,7 @@ impl Forecast {
         covered / all
     }
 
-    /// The envelope at these prices.
-    pub(crate) fn envelope(&self, prices: [f64; 4]) -> Result<Demand, DemandError> {
+    fn bound(&self, prices: [f64; 4]) -> Result<Demand, DemandError> {
         let windows: Vec<Resources> = self
             .windows
             .iter()
@@ -111,18 +147,17 @@ impl Forecast {
     }
 }
 
-/// Factors by which a slot of each resource may differ from what a run shows.
-pub(crate) fn likely_factors(curves: &[Curve]) -> [[f64; 5]; 4] {
+/// Equally likely factors between a slot of the next run and that of an earlier one.
+pub(super) fn likely_factors(curves: &[Curve]) -> [[f64; 5]; 4] {
     let run_levels: Vec<Resources> = curves.iter().map(Curve::level).collect();
     let mut spreads = levels(&run_levels);
     for (spread, bursts) in spreads.iter_mut().zip(bursts(curves)) {
         spread.deviation = spread.deviation.hypot(bursts);
     }
-    spreads.map(Spread::factors)
+    spreads.map(|spread| NORMAL_COARSE.map(|normal| (normal * spread.deviation).exp()))
 }
 
-/// The bound of each resource.
-pub(crate) fn bounds(pools: &[Pool; 4], prices: [f64; 4], scales: [f64; 4]) -> Resources {
+pub(super) fn bounds(pools: &[Pool; 4], prices: [f64; 4], scales: [f64; 4]) -> Resources {
     Resources::from_array(std::array::from_fn(|at| {
         pools[at].bound(prices[at], scales[at].max(f64::MIN_POSITIVE))
     }))
@@ -131,10 +166,11 @@ pub(crate) fn bounds(pools: &[Pool; 4], prices: [f64; 4], scales: [f64; 4]) -> R
 /// Each run in its own length and in each likely one, in milliseconds.
 fn guesses(curves: &[Curve]) -> Vec<(usize, f64)> {
     let length = Spread::of(curves.iter().map(Curve::length_ms));
+    let likely = NORMAL.map(|normal| (length.center + normal * length.deviation).exp());
     let mut guesses = Vec::new();
     for (run, curve) in curves.iter().enumerate() {
         let own = std::iter::once(curve.length_ms());
-        guesses.extend(own.chain(length.likely()).map(|length_ms| (run, length_ms)));
+        guesses.extend(own.chain(likely).map(|length_ms| (run, length_ms)));
     }
     guesses
 }

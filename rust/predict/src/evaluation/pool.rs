@@ -1,22 +1,21 @@
-//! What one resource may be at one moment, as weighted values, and what it costs to bound it.
+//! The weighted values that one resource may have at one moment, and the cost of bounding them.
 
-/// Of weighted values those that are the best bound at some price.
+/// The values that are the cheapest bound at some price.
 ///
-/// With `b` the bound, its cost `b ÷ scale + price · P(value > b)` is linear in `b` and in the weight of
-/// the values up to it, so whatever the price, the cheapest bound is a corner of the convex hull of
-/// these pairs.
+/// The cost of a bound `b`, `b ÷ scale + price · P(value > b)`, is linear in `b` and in the weight of the
+/// values up to `b`. So at any price the cheapest bound is a corner of the convex hull of these pairs.
 #[derive(Debug, Clone)]
-pub(crate) struct Pool {
-    /// From no bound at all to the largest value.
+pub(super) struct Pool {
+    /// From no bound to the largest value.
     corners: Vec<Corner>,
 }
 
-/// A bound, and the weight of the values that are at most as large.
+/// A bound, and the weight of the values that do not exceed it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Corner {
-    pub(crate) bound: f64,
-    pub(crate) weight_upto: f64,
-    /// By how much the bound rises for each unit of weight, from the corner before.
+pub(super) struct Corner {
+    pub(super) bound: f64,
+    pub(super) weight_upto: f64,
+    /// The rise of the bound per unit of weight since the previous corner.
     rise: f64,
 }
 
@@ -27,21 +26,21 @@ const NO_BOUND: Corner = Corner {
 };
 
 impl Pool {
-    /// Of values that are at least 0, with weights above 0.
-    pub(crate) fn new(mut values: Vec<(f64, f64)>) -> Self {
+    /// Of (value, weight) pairs, values at least 0 and weights above 0.
+    pub(super) fn new(mut values: Vec<(f64, f64)>) -> Self {
         values.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
         Self::of_ascending(values)
     }
 
-    /// The same of values that are in order.
-    pub(crate) fn of_ascending(values: impl IntoIterator<Item = (f64, f64)>) -> Self {
+    /// Of (value, weight) pairs in ascending order, values at least 0 and weights above 0.
+    pub(super) fn of_ascending(values: impl IntoIterator<Item = (f64, f64)>) -> Self {
         let mut points = vec![(0.0, 0.0)];
         let mut weight_upto = 0.0;
         values.into_iter().for_each(|(bound, weight)| {
             weight_upto += weight;
             points.push((bound, weight_upto));
         });
-        // Few points are corners, and this is cheaper for each of the others than the hull.
+        // Few points are corners; thinning is cheaper per point than the hull.
         thin(&mut points);
         thin(&mut points);
         let mut corners = vec![NO_BOUND];
@@ -63,26 +62,26 @@ impl Pool {
         Self { corners }
     }
 
-    pub(crate) fn weight(&self) -> f64 {
+    pub(super) fn weight(&self) -> f64 {
         self.corners.last().map_or(0.0, |all| all.weight_upto)
     }
 
-    /// The bound `b` with the least `b ÷ scale + price · P(value > b)`; of those that cost the same
-    /// the largest, so that it never falls while the price rises.
-    pub(crate) fn cheapest(&self, price: f64, scale: f64) -> Corner {
+    /// The cheapest bound; of equally cheap ones the largest, so that the bound never falls while the
+    /// price rises.
+    pub(super) fn cheapest(&self, price: f64, scale: f64) -> Corner {
         let worth = price * scale / self.weight();
         let worth_it = self.corners.partition_point(|corner| corner.rise <= worth);
         let last = worth_it.checked_sub(1).and_then(|it| self.corners.get(it));
         last.copied().unwrap_or(NO_BOUND)
     }
 
-    pub(crate) fn bound(&self, price: f64, scale: f64) -> f64 {
+    pub(super) fn bound(&self, price: f64, scale: f64) -> f64 {
         self.cheapest(price, scale).bound
     }
 }
 
-/// Takes out points that are on or above the line from the point before to the one behind: no such point
-/// is a corner, and what is a corner stays. Without a branch, since no processor can guess which these are.
+/// Removes points on or above the line between their neighbours, which are no corners. The loop has no
+/// branch, because no processor could predict it.
 fn thin(points: &mut Vec<(f64, f64)>) {
     let Some(mut before) = points.first().copied() else {
         return;

@@ -1,20 +1,19 @@
-//! Runs that are all at hand, one after the other.
+//! The runs of an application in their order.
 
 use elastane_core::ContainerKind;
 use elastane_runs::Outcome;
 
-use super::foreseen::Known;
-use super::{
-    Foreseen, LOOKED_THROUGH, Settings, SettingsModel, SettingsRun, train, trainable,
-    training_is_due,
-};
 use crate::recurring::{PastRun, RecurringSettings};
+use crate::settings::{
+    Foreseen, Known, LOOKED_THROUGH, MOST_RUNS, Settings, SettingsModel, SettingsRun, train,
+    trainable, training_is_due,
+};
 
-/// So many times the runs that a prediction is made from are looked at.
+/// The runs looked at, as a multiple of the runs that a prediction is made from.
 const LOOKED_AT: usize = 2;
 
-/// An application's containers of one kind, run after run: foreseen as the scheduler foresees them
-/// ([`super::foresee`]), by models that are trained when it trains them.
+/// The containers of one kind of an application, run after run. They are foreseen as in the scheduler
+/// ([`crate::foresee`]), by models that are trained when the scheduler trains them.
 #[derive(Debug, Clone)]
 pub struct History {
     kind: ContainerKind,
@@ -26,7 +25,7 @@ pub struct History {
 }
 
 impl History {
-    /// Nothing ran yet.
+    /// Before the first run.
     #[must_use]
     pub fn new(kind: ContainerKind, settings: RecurringSettings) -> Self {
         Self {
@@ -44,13 +43,13 @@ impl History {
         &self.runs
     }
 
-    /// The next run of containers that are given this.
+    /// Foresees the next run, with these settings.
     #[must_use]
     pub fn foresee(&self, given: &Settings) -> Foreseen {
         let given = given.known_to(self.kind);
         let looked_at = self.settings.runs.saturating_mul(LOOKED_AT);
         let were_given = self.succeeded(looked_at);
-        // Of runs that were all given the same none is left out for being old.
+        // Runs that all had the same settings are all looked at.
         let differ = self.given.iter().any(|it| !it.agree(&given));
         let looked_through = if differ { LOOKED_THROUGH } else { usize::MAX };
         let mut same: Vec<PastRun> = self
@@ -69,7 +68,7 @@ impl History {
         .foresee(&given, &self.settings)
     }
 
-    /// It ended: what comes next is foreseen by it, too.
+    /// Adds a run that has ended.
     pub fn add(&mut self, run: PastRun, given: &Settings) {
         let has_succeeded = run.outcome == Outcome::Succeeded;
         self.runs.push(run);
@@ -80,7 +79,7 @@ impl History {
     }
 
     fn train_if_due(&mut self) {
-        let Some(newest_first) = trainable(self.succeeded(super::MOST_RUNS)) else {
+        let Some(newest_first) = trainable(self.succeeded(MOST_RUNS)) else {
             return;
         };
         let models = self.model.iter().map(|model| (self.kind, model));
@@ -99,13 +98,13 @@ impl History {
                 })
             })
             .collect();
-        // Where nothing can be learned of them, what was learned before stands.
+        // Without a new model the former one stays.
         if let Ok(model) = train(&runs, &self.settings.at_any_confidence()) {
             self.model = Some(model);
         }
     }
 
-    /// The latest runs that succeeded, newest first, and what they were given.
+    /// The latest runs that succeeded, newest first, with their settings.
     fn succeeded(&self, most: usize) -> Vec<(String, Settings)> {
         let succeeded = self
             .newest_first()

@@ -1,4 +1,4 @@
-//! Plain predictions, which a better one has to beat.
+//! Plain predictions, the baselines of the evaluation.
 
 use elastane_core::{Demand, DemandError, Resources};
 
@@ -7,19 +7,19 @@ use crate::recurring::{Curve, mean_between};
 /// A plain way to predict the next run from earlier ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Plain {
-    /// The most that any run used, for life.
+    /// The maximum of all runs, constant.
     ConstantPeak,
-    /// The mean that the runs used, for life.
+    /// The mean of all runs, constant.
     ConstantMean,
-    /// The runs stretched to the mean of their lengths, their mean in each slot.
+    /// The mean in each slot of the runs stretched to their mean length.
     StretchedMean,
-    /// The same, with the largest value of all runs in windows of 10 s, and 10 % added.
+    /// The maximum of the stretched runs in windows of 10 s, plus 10 %.
     WindowMaximum10s,
-    /// The same in windows of 30 s.
+    /// The maximum of the stretched runs in windows of 30 s, plus 10 %.
     WindowMaximum30s,
 }
 
-/// What is added to the largest value of a window.
+/// Added to the maximum of a window.
 const ADDED: f64 = 0.1;
 
 impl Plain {
@@ -32,7 +32,7 @@ impl Plain {
         Plain::WindowMaximum30s,
     ];
 
-    /// The words that reports use.
+    /// The name in reports.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

@@ -1,42 +1,42 @@
-//! What trackers say of a run while it goes on, against how it went.
+//! A run as trackers predicted it slot by slot.
 
 use elastane_core::{Demand, DemandError, Resources};
 
-use crate::recurring::{Prediction, Tracker};
+use super::envelope::Envelope;
+use super::tracker::BoundingTracker;
+use crate::recurring::Prediction;
 use crate::score::{Score, amount, score};
 
-/// What a tracker said before each slot of a run.
-pub(crate) struct Tracked<'r> {
-    pub(crate) used: &'r Demand,
-    pub(crate) bounds: Vec<Resources>,
-    pub(crate) expected: Vec<Resources>,
+/// What a tracker predicted before each slot of a run.
+pub(super) struct Tracked<'r> {
+    pub(super) used: &'r Demand,
+    pub(super) bounds: Vec<Resources>,
+    pub(super) expected: Vec<Resources>,
     progress: Vec<f64>,
 }
 
-/// How far off the progress of a run was said to be: the mean over its slots, where a run has come
-/// so far as the part of its time that is over.
+/// The mean error of a run's estimated progress over its slots. The true progress is the part of the run's
+/// time that is over.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct ProgressMissed {
-    /// By a tracker of the runs that the prediction was made from.
+    /// Of a tracker of the runs that the prediction was made from.
     pub by_runs: f64,
-    /// By a tracker of the demand, as the scheduler has it.
+    /// Of a tracker of the demand, which is the scheduler's.
     pub by_demand: f64,
-    /// By the time since its start over the expected length.
+    /// Of the time since the start over the expected length.
     pub by_clock: f64,
 }
 
 impl<'r> Tracked<'r> {
-    /// By what earlier runs used.
-    pub(crate) fn by_runs(prediction: &Prediction, used: &'r Demand) -> Self {
-        Self::by(Tracker::new(prediction), used)
+    pub(super) fn by_runs(prediction: &Prediction, envelope: &Envelope, used: &'r Demand) -> Self {
+        Self::by(BoundingTracker::of_prediction(prediction, envelope), used)
     }
 
-    /// By the demand alone: what the scheduler keeps.
-    pub(crate) fn by_demand(demand: &Demand, used: &'r Demand) -> Self {
-        Self::by(Tracker::of_demand(demand), used)
+    pub(super) fn by_demand(demand: &Demand, used: &'r Demand) -> Self {
+        Self::by(BoundingTracker::of_demand(demand), used)
     }
 
-    fn by(mut tracker: Tracker, used: &'r Demand) -> Self {
+    fn by(mut tracker: BoundingTracker, used: &'r Demand) -> Self {
         let mut said = Self {
             used,
             bounds: Vec::new(),
@@ -53,8 +53,8 @@ impl<'r> Tracked<'r> {
         said
     }
 
-    /// A prediction at the progress that was said.
-    pub(crate) fn read(&self, predicted: &Demand) -> Vec<Resources> {
+    /// A prediction, read at the estimated progress.
+    pub(super) fn read(&self, predicted: &Demand) -> Vec<Resources> {
         let length_ms = predicted.duration_ms().unwrap_or_default() as f64;
         let progress = self.progress.iter();
         progress
@@ -62,7 +62,7 @@ impl<'r> Tracked<'r> {
             .collect()
     }
 
-    pub(crate) fn score(
+    pub(super) fn score(
         &self,
         bounds: &[Resources],
         expected: Option<&[Resources]>,
@@ -73,7 +73,6 @@ impl<'r> Tracked<'r> {
         Ok(score(&bound, total, self.used))
     }
 
-    /// The part of the run's time that was over before each slot.
     fn parts(&self) -> impl Iterator<Item = f64> {
         let count = self.used.slots().len();
         (0..count).map(move |slot| slot as f64 / count as f64)
@@ -88,8 +87,7 @@ impl<'r> Tracked<'r> {
     }
 }
 
-/// Of a run that two trackers followed and that was expected to be so long.
-pub(crate) fn missed(
+pub(super) fn missed(
     by_runs: &Tracked<'_>,
     by_demand: &Tracked<'_>,
     expected_ms: i64,

@@ -1,20 +1,19 @@
-//! What the guesses at the next run have of the runs in one window of time.
+//! The slots of the runs that the guesses at the next run have in one window of time.
 
-use super::curve::Curve;
+use crate::recurring::Curve;
 
-/// The slots of all runs, one run behind the other. Guesses of one run in several lengths have much
-/// the same of its slots: a slot is there once, with the weight of all.
+/// The slots of all runs, concatenated. Guesses of one run in several lengths share most of its slots, so
+/// each slot is kept once, with the sum of their weights.
 pub(super) struct Window {
     /// Where the slots of each run begin.
     begins: Vec<usize>,
-    /// For how long each slot is there, over all guesses.
+    /// How long each slot lasts in the window, over all guesses.
     weights: Vec<f64>,
-    /// Those that are there at all.
+    /// The slots of weight above 0.
     slots: Vec<usize>,
 }
 
 impl Window {
-    /// With no slot.
     pub(super) fn new(curves: &[Curve]) -> Self {
         let mut begins = Vec::with_capacity(curves.len());
         let mut end = 0;
@@ -35,7 +34,7 @@ impl Window {
         }
     }
 
-    /// A guess has this slot of a run for so long, more than 0.
+    /// Adds a slot of a run for the time it lasts in a guess, more than 0.
     pub(super) fn add(&mut self, run: usize, slot: usize, weight: f64) {
         let slot = self.begins[run] + slot;
         if self.weights[slot] == 0.0 {
