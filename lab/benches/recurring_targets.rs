@@ -1,8 +1,8 @@
 //! Whether generated runs are predicted as well as is wanted:
 //! `cargo bench -p elastane-lab --bench recurring_targets`.
 //!
-//! Those that docs/learning.md has the figures of, seeds 31 to 60. Ends with exit code 1 where a resource
-//! is covered too little, or wastes too much, beside the constant peak or beside the window maximum.
+//! The generated runs of docs/measurements/prediction.md, seeds 31 to 60. Ends with exit code 1 if a resource
+//! is covered too little, or wastes too much beside the constant peak or beside the window maximum.
 
 #[path = "../../rust/predict/examples/generated_runs/csv.rs"]
 mod csv;

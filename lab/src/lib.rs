@@ -1,7 +1,7 @@
 //! What never runs in a cluster: the papers' workloads and comparisons, the policies that Elastane is
 //! compared with, and the models that only comparisons need.
 //!
-//! The `elastane-lab` command is made from it; `docs/reproduce.md` shows its figures.
+//! The `elastane-lab` command is made from it; `docs/lab/README.md` lists its commands.
 
 pub mod baselines;
 pub mod ispark;

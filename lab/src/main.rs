@@ -1,4 +1,4 @@
-//! The `elastane-lab` command. `docs/reproduce.md` shows its output.
+//! The `elastane-lab` command. `docs/lab/README.md` lists its subcommands.
 
 mod commands;
 

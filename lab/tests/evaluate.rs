@@ -114,7 +114,7 @@ fn a_run_that_failed_is_left_out() {
     );
 }
 
-/// As the scheduler does it: docs/new-settings.md, which way.
+/// As the scheduler does it: docs/new-settings.md, "Which prediction is used".
 #[test]
 fn runs_with_the_same_settings_predict_the_next_and_what_nothing_says_is_counted() {
     let folder = tempfile::tempdir().unwrap();
@@ -230,7 +230,7 @@ fn part(of: &Value, within: &str) -> f64 {
 }
 
 /// Forty runs of one report, no two with the same settings, as `python -m recording settings` measured
-/// them. docs/new-settings.md has the figures.
+/// them. docs/measurements/new-settings.md has the figures.
 #[test]
 fn new_settings_of_a_real_application_are_predicted_as_well_as_elasecutors() {
     let (_, figures) = evaluate(&recorded("recorded-settings"));

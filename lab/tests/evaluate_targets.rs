@@ -17,8 +17,8 @@ use common::{evaluate, evaluate_with, recorded};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// A few of those that docs/learning.md has the figures of. `cargo bench -p elastane-lab --bench recurring_targets` takes
-/// all.
+/// Some of the generated runs of docs/measurements/prediction.md.
+/// `cargo bench -p elastane-lab --bench recurring_targets` takes all.
 fn generated() -> TempDir {
     const SEEDS: Range<u64> = 31..39;
     let folder = tempfile::tempdir().unwrap();
@@ -26,7 +26,7 @@ fn generated() -> TempDir {
     folder
 }
 
-/// Coverage in percent and waste of the envelope, as they are written in docs/learning.md.
+/// Coverage in percent and waste of the envelope, as docs/measurements/prediction.md has them.
 type Written = [(&'static str, f64, f64); 4];
 
 /// Holds the envelope to what is written, less one in its last digit.
@@ -55,7 +55,7 @@ fn generated_runs_reach_what_is_wanted() {
     }
 }
 
-/// Ten applications, five runs each, as `make record` measured them. docs/learning.md has the figures.
+/// Ten applications, five runs each, as `make record` measured them. docs/measurements/prediction.md has the figures.
 #[test]
 fn recorded_runs_are_covered_as_is_wanted_and_waste_what_they_do_today() {
     let (printed, figures) = evaluate(&recorded("recorded"));

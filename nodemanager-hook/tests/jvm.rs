@@ -526,7 +526,7 @@ fn start_ticks(pid: u32) -> u64 {
     fields.split(' ').nth(19).unwrap().parse().unwrap()
 }
 
-/// Prints the costs for `docs/agent-jvm.md`.
+/// Prints the costs for `docs/measurements/jvm.md`.
 #[test]
 #[ignore = "a measurement for release builds"]
 fn cost_of_a_jvm() {

@@ -307,7 +307,7 @@ fn a_missing_device_and_an_invalid_rate_are_named() {
     );
 }
 
-/// Prints the precision of the receive limit; see docs/agent-network.md.
+/// Prints the precision of the receive limit; see docs/measurements/network.md.
 #[test]
 #[ignore = "a measurement"]
 fn precision_of_the_receive_limit() {
@@ -318,7 +318,7 @@ fn precision_of_the_receive_limit() {
     }
 }
 
-/// Prints the precision of caps and shares; see docs/agent-network.md.
+/// Prints the precision of caps and shares; see docs/measurements/network.md.
 #[test]
 #[ignore = "a measurement"]
 fn precision_of_the_classes() {
@@ -379,7 +379,7 @@ fn precision_of_the_classes() {
     }
 }
 
-/// Prints the cost of a reading; see docs/agent-network.md.
+/// Prints the cost of a reading; see docs/measurements/network.md.
 #[test]
 #[ignore = "a measurement"]
 fn cost_of_50_groups() {

@@ -23,7 +23,7 @@ from .conftest import ClusterMaker
 from .expectations import executors, measured
 
 BATCHES = 8
-# In a run this short, growth by half shows too late: docs/reprovisioning.md.
+# In a run this short, growth by half shows too late: docs/measurements/reprovisioning.md.
 GROWTH = 2.5
 # Few enough that the grown demand stays below the node's cores.
 LEARNED_LINES = 300

@@ -3,7 +3,7 @@
 //!
 //! [`packing`] decides which executor hands its work to which; this module simulates the
 //! effect. Executors have fixed sizes, so applications compete only for executors, and there are no
-//! nodes. `docs/reproduce.md` has the model.
+//! nodes. `docs/lab/reproduce.md` has the model.
 
 mod allocation;
 mod application;

@@ -2,7 +2,7 @@
 //! are split into monotasks of network, CPU and disk, and a machine has a queue for each resource.
 //!
 //! [`simulate()`] runs jobs on one [`System`]; [`reproduce()`] runs all of the paper's tables.
-//! `docs/monotasks.md` has the model.
+//! `docs/lab/monotasks.md` has the model.
 
 mod bound;
 mod comparison;

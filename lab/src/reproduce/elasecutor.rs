@@ -1,5 +1,5 @@
 //! What Elasecutor published (Liu and Xu, IEEE/ACM ToN 2021), and why ours differs.
-//! `docs/reproduce.md` has the figures behind each reason.
+//! `docs/measurements/papers.md` has the figures behind each reason.
 
 use elastane_core::Resource::{self, Cpu, Disk, Memory, Network};
 
@@ -15,9 +15,10 @@ const DYNAMIC: &str = "as static: the published series have no pause of a minute
                        releases no executor and is static with a slower start";
 /// Why scores make no difference.
 const TRC: &str = "the fit keeps the packing alike, and the score only says who goes first among those \
-                   that fit: with six kinds of demands (docs/reproduce.md) it moves mean completions by \
-                   -7 to 18 %, and makespans by -5 to 2 % with no sign of its own. The published medians \
-                   of completion differ by 2 % only and the last percent by 11: who goes last";
+                   that fit: with six kinds of demands (docs/measurements/papers.md) it moves mean \
+                   completions by -7 to 18 %, and makespans by -5 to 2 % with no sign of its own. The \
+                   published medians of completion differ by 2 % only and the last percent by 11: who \
+                   goes last";
 /// Why utilization is.
 const SAME_WORK: &str = "the same work in less time: a cut of c is a gain of c ÷ (1 − c). The \
                          published cuts of 40 and 60 % would be gains of 67 and 150 %";

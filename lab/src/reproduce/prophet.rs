@@ -1,5 +1,5 @@
 //! What Prophet published (Xu, Xu and Jiang, ICAC 2016), and why ours differs.
-//! `docs/reproduce.md` has the figures behind each reason.
+//! `docs/measurements/papers.md` has the figures behind each reason.
 
 use super::claim::{Claim, Measure, makespan_cut};
 use super::{Paper, PublishedExperiment, Variant};

@@ -70,7 +70,8 @@ const RHO: Option<ReprovisionSettings> = Some(ReprovisionSettings {
 });
 
 const BECAUSE: &str = "executors run shorter, but a demand that is raised leaves less room for others: \
-                       knowing all from the start gains minfrag nothing (docs/reprovisioning.md)";
+                       knowing all from the start gains minfrag nothing \
+                       (docs/measurements/reprovisioning.md)";
 
 const OURS: &str = "ours";
 const NOT_PUBLISHED: &str = "not published: where the figures above come from";

@@ -3,8 +3,8 @@
 
 use std::time::{Duration, Instant};
 
-/// The longest time that JVMs get before containers are named. G1 takes 4 s (`docs/agent-jvm.md`)
-/// and is asked after one or two readings. YARN's preemption takes 15 s more by default.
+/// The longest time that JVMs get before containers are named. G1 takes 4 s
+/// (`docs/measurements/jvm.md`) and is asked after one or two readings. YARN's preemption takes 15 s more by default.
 const MAX_GIVING_BACK: Duration = Duration::from_secs(5);
 /// A node that is short again within this time is in the same shortage and does not wait for the
 /// JVMs again.

@@ -1,4 +1,4 @@
-//! The commands for each collector, found by measuring; see `docs/agent-jvm.md`.
+//! The commands for each collector, found by measuring; see `docs/measurements/jvm.md`.
 //!
 //! A recipe only tightens the flags that the JVM was started with, and loosens them back. The JVM
 //! refuses a minimal ratio above the maximal one, so the minimum is set first to tighten and the

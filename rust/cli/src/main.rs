@@ -1,4 +1,4 @@
-//! The `elastane` command. `docs/command.md` shows each subcommand with its output.
+//! The `elastane` command. `docs/command.md` describes its subcommands.
 
 mod decisions;
 mod depository;

@@ -60,7 +60,7 @@ pub enum Peaks {
 }
 
 /// By how many tenths of its capacity each resource may exceed what is left under [`Peaks::Soft`]: memory by
-/// none, and the network by most, since sharing it costs least. `docs/house-policy.md` compares other values.
+/// none, and the network by most, since sharing it costs least. `docs/measurements/house-policy.md` compares other values.
 const SOFT_TENTHS: [i64; 4] = [2, 0, 6, 2];
 
 /// An executor that peaks above this fraction (1 ÷ 2) of a node's CPU is large there.

@@ -3,7 +3,7 @@
 use crate::event::ExecutorMetrics;
 
 /// Resident memory of an executor's JVM over the most that its heap, code and buffers had held:
-/// 1.46 to 1.52 in logs that have both (`docs/import.md`).
+/// 1.46 to 1.52 in logs that have both (`docs/measurements/import.md`).
 const RESIDENT_OVER_USED: f64 = 1.5;
 
 /// Where the memory of an executor is from, the best first.

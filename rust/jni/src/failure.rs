@@ -50,7 +50,7 @@ impl From<AgentSocketError> for Failure {
 
 const CORE_EXCEPTION: &JNIStr = jni_str!("org/elastane/natives/CoreException");
 
-/// Throws [`Failure`] as the exception that `docs/boundary.md` names; a panic is a `CoreException`.
+/// Throws [`Failure`] as the exception that `docs/boundary-core.md` names; a panic is a `CoreException`.
 pub(crate) struct Throw;
 
 impl<T: Default> ErrorPolicy<T, Failure> for Throw {

@@ -1,6 +1,6 @@
 //! `libelastane.so`: the boundary to the JVM, and nothing else.
 //!
-//! One function for each native method of `org.elastane.natives.Natives`; `docs/boundary.md` is
+//! One function for each native method of `org.elastane.natives.Natives`; `docs/boundary-core.md` is
 //! normative. Each goes through [`call`], so that errors and panics arrive in Java as exceptions.
 
 mod agent;

@@ -196,7 +196,8 @@ fn one_run_and_runs_that_have_nothing_in_common_leave_the_request() {
     assert!(matches!(unsure, NotPredicted::Unsure { confidence, .. } if confidence < 0.6));
 }
 
-/// The figures of `docs/learning.md` are over 30 seeds; this is what one of them must not fall below.
+/// The figures of `docs/measurements/prediction.md` are over 30 seeds; this is what one of them must
+/// not fall below.
 #[test]
 fn the_next_run_is_covered_at_less_waste_than_the_peaks() {
     let mut sums = [[[0.0; 2]; 4]; Method::ALL.len()];
@@ -236,7 +237,7 @@ fn the_next_run_is_covered_at_less_waste_than_the_peaks() {
     }
 }
 
-/// What the generator is held to: `docs/learning.md` has the measured figures.
+/// What the generator is held to: `docs/measurements/prediction.md` has the measured figures.
 #[test]
 fn generated_runs_are_like_measured_ones() {
     let mut peak_over_mean = [0.0; 4];

@@ -1,6 +1,6 @@
 //! Scenarios and simulated clusters, scheduled by the core that production runs.
 //!
-//! [`what_if()`] tells what a policy would place in a [`Scenario`], and why; `docs/command.md` has the
+//! [`what_if()`] tells what a policy would place in a [`Scenario`], and why; `docs/what-if.md` has the
 //! format. [`simulator`] runs a whole [`workload`]; `docs/simulator.md` describes the model.
 
 pub mod experiment;

@@ -1,4 +1,4 @@
-//! How much room a run takes, as `docs/learning.md` says.
+//! How much room a run takes, as `docs/depository.md` says.
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 #[path = "common/phased.rs"]

@@ -72,7 +72,7 @@ fn against_first(figure: &Figure, first: &SystemRow) -> Option<String> {
 
 const SPARK: &str = "our executors idle more than the paper's, as UE of CPU says: they keep their cores \
     for the timeout after each stage, and a task keeps its core while it fetches. What executors the \
-    paper ran is not known; docs/monotasks.md has the influence of their parameters";
+    paper ran is not known; docs/measurements/ursa.md has the influence of their parameters";
 const TEZ: &str = "of Tez only the CPU that it takes and its containers of one core are modelled, not \
     what it loses between stages";
 const FEWER_AT_ONCE: &str = "here all jobs run at once from their submission. Where the memory that \
@@ -94,7 +94,7 @@ const WHOLE: &str = "the order of jobs decides here before awareness of stages c
 const PLACEMENT: &str = "depends on sizes of jobs and on data over CPU, which are drawn here; what \
     Tetris reserved of the network, and what Tetris2 left out, is our reading";
 
-/// What explains it, as far as is known; measured where docs/monotasks.md says so.
+/// What explains it, as far as is known; measured where docs/measurements/ursa.md says so.
 fn why(table: &str, system: &str) -> Option<&'static str> {
     Some(match (table, system) {
         ("table-5", _) => OVERSUBSCRIBED,

@@ -1,4 +1,4 @@
-//! Runs as a JSON file; `docs/command.md` has the format.
+//! Runs as a JSON file; `docs/export-format.md` has the format.
 
 use elastane_core::{Demand, Resource, Resources, SLOT_MS};
 use elastane_predict::{ContainerKind, Outcome, Run, RunSeries};

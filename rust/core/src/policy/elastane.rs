@@ -16,8 +16,8 @@ use crate::fit::{Excess, Peaks};
 /// Since executors cannot be interrupted, the first would wait behind whatever fits in the meantime;
 /// room is held for them, see [`ByPlan::hold`].
 ///
-/// An executor whose end nobody knows counts as one of 10 minutes. `docs/house-policy.md` has what
-/// was tried and measured.
+/// An executor whose end nobody knows counts as one of 10 minutes.
+/// `docs/measurements/house-policy.md` has what was tried and measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Elastane {
     /// Whether peaks may meet.

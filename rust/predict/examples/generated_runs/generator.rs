@@ -1,5 +1,5 @@
-//! Runs of recurring applications, drawn from a seed. `docs/learning.md` says what they are like and
-//! which measured figures they are held to.
+//! Runs of recurring applications, drawn from a seed. `docs/measurements/prediction.md` says what they
+//! are like and which measured figures they are held to.
 
 use elastane_core::{Demand, DemandError, Resources, SLOT_MS};
 use rand_chacha::ChaCha8Rng;

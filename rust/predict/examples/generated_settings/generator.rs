@@ -1,5 +1,5 @@
-//! Runs of one application with other settings, drawn from a seed. `docs/new-settings.md` says what
-//! they are like.
+//! Runs of one application with other settings, drawn from a seed.
+//! `docs/measurements/new-settings.md` says what they are like.
 //!
 //! A run is first drawn as one of a recurring application (`generated_runs`), with the length and the
 //! ups and downs that vary from repeat to repeat there; then its settings make it longer and larger.

@@ -1,4 +1,4 @@
-//! The runs that a model is trained on: `docs/new-settings.md`, "Which runs".
+//! The runs that a model is trained on: `docs/new-settings.md`, "How the model works".
 
 use super::curve::NotFitted;
 use super::fitted::Fitted;

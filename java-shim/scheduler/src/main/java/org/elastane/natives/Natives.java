@@ -3,7 +3,7 @@ package org.elastane.natives;
 import java.nio.ByteBuffer;
 
 /**
- * Elastane's native methods. {@code docs/boundary.md} is normative for their arguments, results and
+ * Elastane's native methods. {@code docs/boundary-core.md} is normative for their arguments, results and
  * exceptions.
  *
  * <p>Invalid arguments throw {@link IllegalArgumentException}. Any other failure of the core,
@@ -151,7 +151,7 @@ public final class Natives {
   public static native int bookableChanges(
       long core, long resultAddress, int capacityPairs, long nowMs);
 
-  /** Whether a container of this queue may be preempted; see docs/boundary.md. */
+  /** Whether a container of this queue may be preempted; see docs/boundary-core.md. */
   public static native boolean mayPreempt(
       long core,
       double queueAbsoluteCapacity,
