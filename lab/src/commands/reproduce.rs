@@ -12,7 +12,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use elastane_cli::failure::Failure;
+use elastane_cli::failure::{Failure, write};
 use elastane_cli::run_options::RunOptions;
 use elastane_lab::reproduce::{PAPERS, Paper};
 use elastane_sim::simulator::Settings;
@@ -61,21 +61,24 @@ pub(crate) struct Reproduce {
 impl Reproduce {
     pub(crate) fn run(&self, output: &mut impl Write) -> Result<(), Failure> {
         let seeds = self.seeds.unwrap_or(SEEDS);
-        let json = self.json.as_deref();
         if self.of.is_some() && self.paper != SENSITIVITY {
             let refused = "--of: goes with sensitivity only".to_owned();
             return Err(Failure::BadInput(refused));
         }
-        match self.paper.as_str() {
-            URSA => ursa::run(&self.run, seeds, json, output),
-            HOUSE => house::run(&self.run, seeds, json, output),
-            REPROVISION => reprovision::run(&self.run, seeds, json, output),
-            ISPARK => ispark::run(&self.run, seeds, json, output),
+        let report = match self.paper.as_str() {
+            URSA => ursa::run(&self.run, seeds, output),
+            HOUSE => house::run(&self.run, seeds, output),
+            REPROVISION => reprovision::run(&self.run, seeds, output),
+            ISPARK => ispark::run(&self.run, seeds, output),
             SENSITIVITY => {
                 let seeds = self.seeds.unwrap_or(SENSITIVITY_SEEDS);
-                sensitivity::run(&self.run, self.of.as_deref(), seeds, json, output)
+                sensitivity::run(&self.run, self.of.as_deref(), seeds, output)
             }
-            _ => simulated::run(&self.paper()?, &self.run, seeds, json, output),
+            _ => simulated::run(&self.paper()?, &self.run, seeds, output),
+        }?;
+        match &self.json {
+            Some(path) => write(path, &format!("{report:#}\n")),
+            None => Ok(()),
         }
     }
 
@@ -90,7 +93,7 @@ impl Reproduce {
     }
 }
 
-/// A model that knows only seeds and threads refuses all other options of a run.
+/// Refuses all options of a run but seeds and threads, for models that have no others.
 fn refuse_changes(run: &RunOptions, why: &str) -> Result<(), Failure> {
     let is_unchanged = run.noise.is_none()
         && run.length_error.is_none()
@@ -105,7 +108,7 @@ fn refuse_changes(run: &RunOptions, why: &str) -> Result<(), Failure> {
     }
 }
 
-/// Options as a command line has them.
+/// Parses the options of a command line.
 #[cfg(test)]
 fn parsed(options: &[&str]) -> RunOptions {
     #[derive(clap::Parser)]

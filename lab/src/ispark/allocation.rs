@@ -1,14 +1,14 @@
-//! How an application gets executors.
+//! The allocations of executors.
 
-/// Who decides how many executors an application has.
+/// How the number of executors of an application is decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Allocation {
-    /// The user: the same number from start to end.
+    /// By the user: constant from start to end.
     Static,
-    /// Spark's dynamic allocation: as many as there is work for. It releases none, since each holds
-    /// cached data and `cachedExecutorIdleTimeout` is infinite by default.
+    /// Spark's dynamic allocation: as many executors as the work needs. It releases none, since each
+    /// holds cached data and `cachedExecutorIdleTimeout` is infinite by default.
     Dynamic,
-    /// iSpark: the user's, packed while they are used little.
+    /// iSpark: the user's number, packed while their utilization is low.
     Packed,
 }
 

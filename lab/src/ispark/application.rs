@@ -1,4 +1,4 @@
-//! A running application: its executors, and their packing after each iteration.
+//! A running application and the packing of its executors.
 
 use elastane_core::Resources;
 
@@ -16,14 +16,14 @@ pub(super) struct Application<'a> {
     parameters: &'a Parameters,
     allocation: Allocation,
     executors: Vec<Executor>,
-    /// How many more it would take.
+    /// The number of additional executors that the application can use.
     pub(super) wants: usize,
     /// The current iteration.
     iteration: usize,
     elapsed_s: f64,
-    /// The highest use of an executor in earlier iterations.
+    /// The highest utilization of an executor in earlier iterations.
     highest: Resources,
-    /// The time that starting executors or moving data takes before the next iteration.
+    /// The time before the next iteration for starts of executors or moves of data.
     delay_s: f64,
 }
 
@@ -55,7 +55,7 @@ impl<'a> Application<'a> {
         self.executors.len()
     }
 
-    /// Begins the next iteration and says how long it takes.
+    /// Begins the next iteration and returns its length.
     pub(super) fn begin(&mut self, usage: &mut Usage) -> f64 {
         self.elapsed_s = iteration_s(self.job, self.iteration, &self.executors);
         let delay_s = std::mem::take(&mut self.delay_s);
@@ -66,7 +66,7 @@ impl<'a> Application<'a> {
         delay_s + self.elapsed_s
     }
 
-    /// Ends the iteration; false where it was the last.
+    /// Ends the iteration; returns false after the last.
     pub(super) fn end(&mut self, counts: &mut Counts) -> bool {
         counts.iterations += 1;
         let goes_on = self.iteration + 1 < self.job.iterations.len();
@@ -77,7 +77,7 @@ impl<'a> Application<'a> {
         goes_on
     }
 
-    /// The use of each executor in the current iteration, as a fraction of its size.
+    /// The utilization of each executor in the current iteration.
     fn usage(&self) -> Vec<Resources> {
         let iteration = &self.job.iterations[self.iteration];
         let memory_bytes = self.parameters.executor_memory_bytes;
@@ -117,7 +117,7 @@ impl<'a> Application<'a> {
         }
     }
 
-    /// Givers end; receivers work on their streams beside their own.
+    /// Ends the givers; receivers take over the givers' streams.
     fn hand_over(&mut self, handovers: &[Handover]) {
         let mut received_bytes = vec![0.0; self.held()];
         for Handover { giver, receiver } in handovers {
@@ -134,7 +134,7 @@ impl<'a> Application<'a> {
     pub(super) fn gains(&mut self, executors: usize, counts: &mut Counts) {
         self.wants -= executors;
         if self.allocation == Allocation::Dynamic {
-            // A task goes to whichever executor is free.
+            // Any free executor takes a task.
             self.executors = spread(self.held() + executors);
             return;
         }
@@ -161,7 +161,7 @@ impl<'a> Application<'a> {
         self.executors[executor].memory_bytes(self.job, iteration)
     }
 
-    /// Data moves to all receivers at once.
+    /// All receivers receive data in parallel.
     fn moves(&mut self, received_bytes: &[f64]) {
         let most_bytes = received_bytes.iter().copied().fold(0.0, f64::max);
         self.delay_s += most_bytes / self.parameters.handover_bytes_per_s;

@@ -1,4 +1,4 @@
-//! The paper's figures beside ours.
+//! Published and simulated figures.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -11,27 +11,27 @@ use super::run::{NeverEnds, simulate};
 use super::workload::{jobs, lower_bound_s};
 use crate::reproduce::{Compared, Measured, cut};
 
-/// All allocations on the same applications, seed by seed.
+/// The outcomes of all allocations on the same applications.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
-    /// As they were given.
+    /// The seeds.
     pub seeds: Vec<u64>,
-    /// One a seed.
+    /// One per seed.
     pub lower_bound_s: Vec<f64>,
-    /// One outcome a seed, in the order of [`Allocation::ALL`].
+    /// The outcomes per seed, in the order of [`Allocation::ALL`].
     pub outcomes: Vec<(Allocation, Vec<Outcome>)>,
 }
 
-/// A figure of one allocation, or of one beside another.
+/// A figure of an allocation; with a parameter, compared with another allocation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Figure {
-    /// By how much executors are used more, in percent of the other's.
+    /// Gain of the utilization of executors, in percent of the other's.
     ExecutorUtilizationGain(Allocation),
-    /// How much of the cluster is used, in percent.
+    /// Utilization of the cluster, in percent.
     ClusterUtilization,
-    /// By how much applications complete sooner on the average, in percent.
+    /// Reduction of the mean completion time, in percent.
     CompletionCut(Allocation),
-    /// By how much more of the cluster's CPU is used, in percent of the other's.
+    /// Gain of the cluster's CPU utilization, in percent of the other's.
     CpuUtilizationGain(Allocation),
 }
 
@@ -56,7 +56,7 @@ pub fn compare(parameters: &Parameters, seeds: &[u64]) -> Result<Comparison, Nev
 }
 
 impl Comparison {
-    /// One value a seed.
+    /// One value per seed.
     #[must_use]
     pub fn measured(&self, of: Allocation, figure: Figure) -> Measured {
         let gain = |of: f64, than: f64| -cut(of, than);
@@ -78,8 +78,8 @@ impl Comparison {
         Measured { values }
     }
 
-    /// The published figures. The paper's plain Spark stands beside static and dynamic allocation
-    /// here.
+    /// The published figures. The paper's plain Spark is compared with both static and dynamic
+    /// allocation.
     #[must_use]
     pub fn compared(&self) -> Vec<Compared> {
         let ispark = Allocation::Packed;
@@ -130,10 +130,10 @@ impl Comparison {
     }
 }
 
-/// Why it is not the paper's beside static allocation.
+/// Why figures against static allocation differ.
 const STATIC: &str = "executors that come free shorten the wait of others, and few wait: the more \
                       come, the more is won. How many came in the paper is not published";
-/// Why it is not the paper's beside dynamic allocation.
+/// Why figures against dynamic allocation differ.
 const DYNAMIC: &str = "dynamic allocation gives one application up to 32 executors, which all wait \
                        for its driver and its slowest task; without that part of an iteration \
                        nothing is left of the difference in completion";

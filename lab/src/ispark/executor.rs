@@ -1,17 +1,17 @@
-//! An executor of one core, and how long an iteration takes it.
+//! An executor of one core.
 
 use elastane_core::Resources;
 
 use super::workload::{Iteration, Job, PARTITIONS};
 
-/// The partitions that an executor works on, in as many streams as executors were packed into it.
-/// A stream works on its partitions one after the other.
+/// The partitions of an executor, in one stream per executor that was packed into it, and one of its
+/// own. A stream processes its partitions in sequence.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Executor {
     pub(super) streams: Vec<Vec<usize>>,
 }
 
-/// All partitions over this many executors that nothing is packed into.
+/// Distributes all partitions over this many unpacked executors.
 pub(super) fn spread(executors: usize) -> Vec<Executor> {
     let of = |executor: usize| Executor {
         streams: vec![(executor..PARTITIONS).step_by(executors).collect()],
@@ -34,12 +34,12 @@ impl Executor {
         iteration.compute_s * self.weight(job)
     }
 
-    /// How long an iteration takes it, without what all executors wait for.
+    /// The length of an iteration on this executor, without waits of all executors.
     ///
-    /// A stream computes and waits in turn, and waits for the core while others compute. That is a
-    /// closed queueing network of one server, whose cycle time mean value analysis gives exactly
-    /// for streams that are alike: with k of them, `R_k = compute · (1 + Q_{k−1})` and
-    /// `Q_k = k · R_k ÷ (wait + R_k)`. So two streams that each use 30 % of the core take 9 % longer.
+    /// A stream computes and waits in turn, and queues for the core while others compute. This is a
+    /// closed queueing network of one server. Mean value analysis gives its exact cycle time for k
+    /// equal streams: `R_k = compute · (1 + Q_{k−1})` and `Q_k = k · R_k ÷ (wait + R_k)`. Two streams
+    /// that each use 30 % of the core take 9 % longer.
     pub(super) fn iteration_s(&self, job: &Job, iteration: &Iteration) -> f64 {
         let each = self.weight(job) / self.streams.len().max(1) as f64;
         let (compute_s, wait_s) = (iteration.compute_s * each, iteration.wait_s * each);
@@ -52,8 +52,7 @@ impl Executor {
         wait_s + response_s
     }
 
-    /// What it uses on the average of an iteration that takes the application `elapsed_s`, as a
-    /// part of its size.
+    /// Mean utilization during an iteration that takes the application `elapsed_s`.
     pub(super) fn usage(
         &self,
         job: &Job,

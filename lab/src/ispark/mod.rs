@@ -1,9 +1,9 @@
-//! iSpark (Yang et al., IEEE BigData 2019): iterative applications that give executors up while they
-//! use little of them, beside Spark's static and dynamic allocation.
+//! iSpark (Yang et al., IEEE BigData 2019): iterative applications release executors while utilization
+//! is low. Compared with Spark's static and dynamic allocation.
 //!
-//! [`packing`] decides which executor hands its work to which; this module simulates the
-//! effect. Executors have fixed sizes, so applications compete only for executors, and there are no
-//! nodes. `docs/lab/reproduce.md` has the model.
+//! [`packing`] decides which executor takes over from which; this module simulates the effect.
+//! Executors have fixed sizes, so applications compete only for executors and the model has no nodes.
+//! `docs/lab/reproduce.md` describes the model.
 
 mod allocation;
 mod application;

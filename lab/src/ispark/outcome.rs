@@ -8,12 +8,11 @@ use elastane_sim::summary::{mean, quantile};
 pub struct Outcome {
     /// From the first submission to the last end.
     pub makespan_s: f64,
-    /// From submission to end, in the order of submission.
+    /// The completion times, in the order of submission.
     pub completions_s: Vec<f64>,
-    /// Mean use of the cluster until the last end, as a part of what it has room for.
+    /// Mean utilization of the cluster until the last end.
     pub utilization: Resources,
-    /// Mean use of the executors that were held, each by the resource that it uses most of, as a
-    /// part of their size.
+    /// Mean utilization of the allocated executors, each by its dominant resource.
     pub executor_utilization: f64,
     /// Counts of events.
     pub counts: Counts,
@@ -24,11 +23,11 @@ pub struct Outcome {
 pub struct Counts {
     /// Iterations.
     pub iterations: u64,
-    /// Executors that handed over.
+    /// Executors that were packed into others.
     pub handed_over: u64,
-    /// Times that an application was slow and asked for executors back.
+    /// Requests of slow applications to get executors back.
     pub reprovisioned: u64,
-    /// Executors that were given back to it.
+    /// Executors that applications got back.
     pub given_back: u64,
 }
 
@@ -47,31 +46,31 @@ impl Outcome {
         quantile(&sorted, 0.5)
     }
 
-    /// The mean over CPU and memory, which are all that is modelled.
+    /// The mean over CPU and memory, the only modelled resources.
     #[must_use]
     pub fn cluster_utilization(&self) -> f64 {
         (self.utilization.cpu_cores + self.utilization.memory_bytes) / 2.0
     }
 }
 
-/// Adds up what executors use.
+/// Integrates the utilization of executors.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Usage {
     /// Executor-seconds in use, resource by resource.
     used_s: Resources,
-    /// Executor-seconds in use of the resource that each uses most of.
+    /// Executor-seconds in use of the dominant resource of each executor.
     dominant_s: f64,
     /// Executor-seconds held.
     held_s: f64,
 }
 
 impl Usage {
-    /// Adds executors that are held and use nothing, as while data moves.
+    /// Adds idle executors, as while data moves.
     pub(super) fn held(&mut self, executors: usize, length_s: f64) {
         self.held_s += executors as f64 * length_s;
     }
 
-    /// One executor's use over an iteration that it was held for.
+    /// Adds an executor's utilization during an iteration.
     pub(super) fn used(&mut self, usage: Resources, length_s: f64) {
         self.used_s += usage * length_s;
         let dominant = Resource::ALL.map(|resource| usage.get(resource));

@@ -1,25 +1,25 @@
-//! iSpark: an application that uses little of its executors gives some of them up, and gets them back
-//! when it slows down.
+//! iSpark: an application with low utilization releases executors, and gets them back when it slows
+//! down.
 //!
-//! iSpark (Yang et al., IEEE BigData 2019). Usage is a share of one executor's size, resource by
-//! resource; an executor's *dominant factor* is the largest of them. Executors are packed best fit
-//! decreasing by that factor: the one that uses least gives its work to the one that is fullest once
-//! it has taken it, as long as no resource passes `min(θ, Umax)`.
+//! iSpark (Yang et al., IEEE BigData 2019). Usage is a fraction of an executor's size, per resource;
+//! the largest is the executor's *dominant factor*. Executors are packed best fit decreasing by that
+//! factor: the executor with the lowest usage hands its work to the one that is then fullest, as long
+//! as no resource exceeds `min(θ, Umax)`.
 //!
-//! Departs from the paper in that Umax, the highest usage in earlier iterations, is one for each
-//! resource, and in that network and disk may count beside CPU and memory.
+//! Departures from the paper: Umax, the highest usage in earlier iterations, is a value per resource;
+//! and network and disk can count beside CPU and memory.
 
 use elastane_core::{Resource, Resources};
 
-/// When to pack, how far, and when to take back.
+/// The thresholds of packing and of its reversal.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PackingSettings {
     /// θ: the fraction of its size up to which an executor is filled.
     pub threshold: f64,
-    /// γ: the mean dominant factor below which executors are packed. The paper chose it by trying and
-    /// names no value.
+    /// γ: the mean dominant factor below which executors are packed. The paper chose it by experiment
+    /// and names no value.
     pub trigger: f64,
-    /// h: how many times its expected time an iteration may take.
+    /// h: an iteration is slow if it exceeds h times its expected time.
     pub slowdown: f64,
 }
 
@@ -38,9 +38,9 @@ impl PackingSettings {
 /// The latest iteration of an application.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Iteration {
-    /// How long it took, or has taken so far.
+    /// The elapsed time.
     pub elapsed_ms: i64,
-    /// How long it was expected to take.
+    /// The expected time.
     pub expected_ms: i64,
     /// Umax: the highest usage of an executor in earlier iterations.
     pub highest: Resources,
@@ -49,7 +49,7 @@ pub struct Iteration {
 /// What to do with an application's executors.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Provision {
-    /// They stay.
+    /// Keep them.
     Keep,
     /// Givers hand their work and cached data to receivers and end, in this order.
     Pack(Vec<Handover>),
@@ -60,9 +60,9 @@ pub enum Provision {
 /// One executor takes over from another; both are positions in the given list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Handover {
-    /// The one that ends.
+    /// The executor that ends.
     pub giver: usize,
-    /// The one that takes over.
+    /// The executor that takes over.
     pub receiver: usize,
 }
 
@@ -89,8 +89,8 @@ pub fn provision(
     Provision::Keep
 }
 
-/// Who hands over to whom so that no executor uses more than `limit` of any resource. A receiver gives
-/// nothing away, a giver takes nothing over.
+/// The handovers that keep each executor within `limit` of each resource. An executor gives or
+/// receives, not both.
 #[must_use]
 pub fn pack(usage: &[Resources], limit: Resources) -> Vec<Handover> {
     let mut largest_first: Vec<usize> = (0..usage.len()).collect();

@@ -1,14 +1,13 @@
 //! All parameters of the model.
 
-/// The setup, and what the paper leaves open.
+/// The setup of the paper, and parameters that the paper does not publish.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 pub struct Parameters {
-    /// Executors that the cluster has room for: four on each of 8 workers, as many as dynamic
-    /// allocation may have.
+    /// Executors that fit the cluster: four on each of 8 workers, the maximum of dynamic allocation.
     pub room: usize,
-    /// Executors of an application, but for dynamic allocation.
+    /// Executors of an application without dynamic allocation.
     pub executors: usize,
-    /// The most that dynamic allocation has.
+    /// Maximum executors of an application with dynamic allocation.
     pub most_executors: usize,
     /// Memory of an executor of one core, in bytes.
     pub executor_memory_bytes: f64,
@@ -16,25 +15,25 @@ pub struct Parameters {
     pub trigger: f64,
     /// θ: the fraction of its size up to which an executor is filled.
     pub threshold: f64,
-    /// h: how many times its expected time an iteration may take.
+    /// h: an iteration is slow if it exceeds h times its expected time.
     pub slowdown: f64,
     /// The number of applications of each of the four workloads.
     pub runs_of_each: usize,
-    /// The fraction of its iterations after which an application's use of its executors has made two
-    /// thirds of its fall.
+    /// The fraction of its iterations after which two thirds of the decline of an application's
+    /// utilization are over.
     pub falls_within: f64,
-    /// What arrives over what the cluster gets done with static executors.
+    /// The rate of arriving work over the cluster's throughput with static executors.
     pub load: f64,
-    /// The part of an iteration's time without computing in which nothing can be overlapped: the
-    /// driver, and the wait for the slowest task.
+    /// The fraction of an iteration's waiting time that cannot overlap with computing: the driver, and
+    /// the wait for the slowest task.
     pub serial_part: f64,
-    /// The start of an executor.
+    /// The time to start an executor, in seconds.
     pub start_s: f64,
-    /// How fast cached data moves to another executor: a link of 1 Gbit/s.
+    /// The rate at which cached data moves to another executor: a link of 1 Gbit/s.
     pub handover_bytes_per_s: f64,
     /// The standard deviation of a partition's work, as a fraction.
     pub skew: f64,
-    /// The standard deviation of the time that an iteration is expected to take, as a fraction.
+    /// The standard deviation of the expected time of an iteration, as a fraction.
     pub expectation_error: f64,
 }
 

@@ -27,10 +27,11 @@ struct Policy {
     counts: Vec<Counts>,
 }
 
-/// The shape of the other comparisons' reports, with executors' utilization beside the cluster's.
+/// The format of the other comparisons' reports, with the utilization of executors beside the
+/// cluster's.
 ///
 /// # Errors
-/// There are none but what `serde_json` has for numbers that are none.
+/// A figure is not a number.
 pub fn to_json(
     comparison: &Comparison,
     parameters: &Parameters,

@@ -1,4 +1,4 @@
-//! The run: applications come, iterate and give executors to each other.
+//! The simulation of applications that share executors.
 
 use std::collections::BTreeSet;
 
@@ -8,21 +8,21 @@ use super::outcome::{Counts, Outcome, Usage};
 use super::parameters::Parameters;
 use super::workload::Job;
 
-/// An application waits for more executors than there is room for.
+/// An application requests more executors than fit the cluster.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "application {application} waits for {executors} executors; the cluster has room for {room}"
 )]
 pub struct NeverEnds {
-    /// Its name.
+    /// The name of the application.
     pub application: String,
-    /// How many it needs to start.
+    /// The executors that it needs to start.
     pub executors: usize,
-    /// How many there can be.
+    /// The executors that fit the cluster.
     pub room: usize,
 }
 
-/// A moment and whose iteration ends then.
+/// The end of an iteration and the index of its application.
 type Ends = (u64, usize);
 
 struct Run<'a> {
@@ -30,9 +30,9 @@ struct Run<'a> {
     allocation: Allocation,
     jobs: &'a [Job],
     running: Vec<Option<Application<'a>>>,
-    /// Those that came are below this.
+    /// The number of submitted applications.
     came: usize,
-    /// The first that did not start.
+    /// The index of the first application that has not started.
     next: usize,
     free: usize,
     agenda: BTreeSet<Ends>,
@@ -46,7 +46,7 @@ fn micros(time_s: f64) -> u64 {
     (time_s * 1e6).round() as u64
 }
 
-/// Runs jobs, which are in the order of submission.
+/// Runs jobs, given in the order of submission.
 ///
 /// # Errors
 /// An application needs more executors than the cluster has room for.
@@ -123,7 +123,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// How many executors an application starts with at least.
+    /// The minimum executors at the start of an application.
     fn least(&self) -> usize {
         match self.allocation {
             Allocation::Dynamic => 1,
@@ -131,7 +131,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// The earliest application goes first; nobody overtakes who waits to start.
+    /// The earliest application goes first; none overtakes an application that waits to start.
     fn share_out(&mut self, now: u64) {
         for application in self.running.iter_mut().flatten() {
             let given = application.wants.min(self.free);

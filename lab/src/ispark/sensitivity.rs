@@ -1,4 +1,4 @@
-//! How sensitive the figures are to what the paper leaves open.
+//! The sensitivity of the figures to parameters that the paper does not publish.
 
 use super::parameters::Parameters;
 use crate::variation::{Variation, variation};

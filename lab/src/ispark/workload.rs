@@ -6,18 +6,18 @@ use elastane_sim::summary::mean;
 use super::executor::{Executor, spread};
 use super::parameters::Parameters;
 
-/// How finely an application's data is split: dynamic allocation can use as many executors.
+/// Partitions of an application, and so the maximum executors that dynamic allocation can use.
 pub(super) const PARTITIONS: usize = 32;
 
-/// The paper's workloads, and how many iterations each has here.
+/// The paper's workloads with their number of iterations.
 const WORKLOADS: [(&str, usize); 4] = [("LDA", 20), ("SVM", 20), ("PageRank", 12), ("KMeans", 15)];
 
-/// What an executor uses while it loads and in the first iteration, as a part of its size.
+/// Utilization of an executor while it loads and in the first iteration.
 const USE_AT_FIRST: f64 = 0.9;
-/// What it uses in the end: between the least and the most of Figure 4.
+/// Utilization at the end: between the minimum and the maximum of Figure 4.
 const CPU_IN_THE_END: [f64; 2] = [0.1, 0.3];
 const MEMORY_IN_THE_END: [f64; 2] = [0.2, 0.45];
-/// What an iteration of 8 executors takes beside computing: reading, exchange, the driver.
+/// Waiting time of an iteration of 8 executors: reading, exchange, the driver.
 const WAIT_S: [f64; 2] = [6.0, 10.0];
 
 /// One application.
@@ -25,31 +25,31 @@ const WAIT_S: [f64; 2] = [6.0, 10.0];
 pub struct Job {
     /// For reports.
     pub name: String,
-    /// When it comes.
+    /// The submission, in seconds.
     pub submitted_s: f64,
-    /// One after the other.
+    /// The iterations in order.
     pub iterations: Vec<Iteration>,
     /// The work of each partition over the mean.
     pub weights: Vec<f64>,
 }
 
-/// What one iteration takes.
+/// The work of an iteration.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Iteration {
     /// Core-seconds of a partition.
     pub compute_s: f64,
-    /// What a partition waits for beside that: reading and exchange.
+    /// Waiting time of a partition: reading and exchange.
     pub wait_s: f64,
-    /// What all executors wait for.
+    /// Waiting time of all executors.
     pub serial_s: f64,
-    /// What is held for a partition.
+    /// The cached data of a partition.
     pub memory_bytes: f64,
-    /// What the application expects an iteration with all of its executors to take.
+    /// The expected time of the iteration with all executors.
     pub expected_s: f64,
 }
 
 impl Iteration {
-    /// With this many executors that nothing is packed into.
+    /// The length with this many unpacked executors.
     #[must_use]
     pub fn undisturbed_s(&self, executors: usize) -> f64 {
         let each = PARTITIONS.div_ceil(executors.max(1)) as f64;
@@ -101,7 +101,7 @@ fn job(parameters: &Parameters, name: String, iterations: usize, random: &mut Ra
         let falling =
             |end: f64| end + (USE_AT_FIRST - end) * (-(number as f64) / falls_within).exp();
         let used = falling(cpu);
-        // Use is computing over all of the iteration.
+        // Utilization is computing time over the length of the iteration.
         let compute_s = wait_s * used / (1.0 - used);
         Iteration {
             compute_s: compute_s / each,
@@ -128,15 +128,15 @@ fn job(parameters: &Parameters, name: String, iterations: usize, random: &mut Ra
     job
 }
 
-/// How long an iteration takes: the slowest executor, and what all of them wait for.
+/// The length of an iteration: the slowest executor plus the waiting time of all.
 pub(super) fn iteration_s(job: &Job, number: usize, executors: &[Executor]) -> f64 {
     let iteration = &job.iterations[number];
     let times_s = executors.iter().map(|one| one.iteration_s(job, iteration));
     iteration.serial_s + times_s.fold(0.0, f64::max)
 }
 
-/// The least time from the first submission to the last end: all computing over all cores, or the
-/// application that would end last with all executors that it can use and nobody beside it.
+/// A lower bound of the makespan: all computing over all cores, or the end of the last application if
+/// it ran alone with all executors that it can use, whichever is longer.
 #[must_use]
 pub fn lower_bound_s(parameters: &Parameters, jobs: &[Job]) -> f64 {
     let first_s = jobs.first().map_or(0.0, |job| job.submitted_s);

@@ -3,12 +3,12 @@
 use super::job::{Job, Kind, Work};
 use super::parameters::Parameters;
 
-/// No makespan is shorter: the larger of two bounds, in seconds.
+/// The lower bound of the makespan, in seconds: the larger of two bounds.
 ///
-/// - For each resource, what all jobs need that come from some moment on, over what there is, after
-///   that moment.
-/// - The longest chain of a job: of each of its stages the longest task alone on a machine, or the
-///   stage on all machines, and what is needed until its tasks are known.
+/// - For each resource and submission: the time until that submission, plus the work of all jobs
+///   submitted from then on over the capacity.
+/// - The critical path of a job: each stage takes its latency, plus its longest task alone on a machine
+///   or the whole stage on all machines, whichever is longer.
 #[must_use]
 pub fn lower_bound_s(jobs: &[Job], parameters: &Parameters) -> f64 {
     let first_s = jobs

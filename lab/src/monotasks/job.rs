@@ -1,8 +1,8 @@
-//! Jobs: stages that depend on each other, of tasks that are made of monotasks.
+//! Jobs are graphs of stages; a stage has tasks, and a task has up to three monotasks.
 
 use thiserror::Error;
 
-/// What a monotask uses, in the order in which a task goes through them.
+/// The resource that a monotask uses, in the order in which a task uses them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Fetches the task's input.
@@ -14,28 +14,28 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// In the order of a task.
+    /// All kinds, in the order of a task.
     pub const ALL: [Kind; 3] = [Kind::Network, Kind::Cpu, Kind::Disk];
 }
 
-/// How much of each kind: bytes fetched, core-seconds, bytes written; indexed by [`Kind`].
+/// Bytes fetched, core-seconds and bytes written; indexed by [`Kind`].
 pub type Work = [f64; 3];
 
-/// A task: one monotask of each kind whose work is not 0, one after the other on one machine.
+/// One monotask of each kind whose work is not 0, in sequence on one machine.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Task {
     /// The work of its monotasks.
     pub work: Work,
-    /// The size of its input, fetched or not.
+    /// The size of the input, local or fetched.
     pub input_bytes: f64,
-    /// The memory that it really takes, from its placement to its end.
+    /// The memory in use from placement to end.
     pub memory_bytes: f64,
 }
 
-/// Tasks that may all run as soon as every parent is done.
+/// Tasks that can run once every parent has ended.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stage {
-    /// Places of earlier stages of the job.
+    /// Indices of earlier stages of the job.
     pub parents: Vec<usize>,
     /// At least one.
     pub tasks: Vec<Task>,
@@ -44,15 +44,15 @@ pub struct Stage {
 /// A job.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Job {
-    /// Its name in messages.
+    /// The name in messages.
     pub name: String,
-    /// Since the start.
+    /// Seconds since the start.
     pub submitted_s: f64,
-    /// M: the memory that its user asked for.
+    /// M: the memory that the user requested.
     pub memory_bytes: f64,
-    /// m2i: the memory that a byte of input takes at most, as earlier runs showed.
+    /// m2i: maximum memory per byte of input in earlier runs.
     pub memory_to_input: f64,
-    /// The CPU that Spark takes for it, over that of Ursa.
+    /// CPU time with Spark over CPU time with Ursa.
     pub spark_cpu: f64,
     /// At least one.
     pub stages: Vec<Stage>,
@@ -66,9 +66,9 @@ pub enum MonotaskError {
     NotAnAmount {
         /// The job's name.
         job: String,
-        /// Which of its numbers.
+        /// The field.
         what: &'static str,
-        /// That number.
+        /// The value of the field.
         value: f64,
     },
     /// A job or a stage is empty.
@@ -76,7 +76,7 @@ pub enum MonotaskError {
     Empty {
         /// The job's name.
         job: String,
-        /// What has nothing in it.
+        /// The empty list.
         what: String,
     },
     /// A stage depends on itself or on a later one.
@@ -84,15 +84,15 @@ pub enum MonotaskError {
     Parent {
         /// The job's name.
         job: String,
-        /// The stage's place.
+        /// The stage's index.
         stage: usize,
-        /// The parent's place.
+        /// The parent's index.
         parent: usize,
     },
-    /// Some tasks never found a machine.
+    /// Some tasks fit no machine.
     #[error("{jobs} jobs never ended: a task of job {job} fits no machine")]
     Stuck {
-        /// How many.
+        /// The number of jobs that did not end.
         jobs: usize,
         /// The first one's name.
         job: String,
@@ -101,7 +101,7 @@ pub enum MonotaskError {
 
 impl Job {
     /// # Errors
-    /// What is wrong with it, by name and place.
+    /// The first invalid number, empty list or parent.
     pub fn check(&self) -> Result<(), MonotaskError> {
         let amount = |what, value: f64| {
             if value.is_finite() && value >= 0.0 {

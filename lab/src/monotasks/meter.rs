@@ -1,6 +1,5 @@
-//! Held and used amounts over time.
+//! Allocated and used amounts, integrated over time.
 
-/// The amounts that are integrated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Held {
     AllocatedCores,
@@ -9,7 +8,6 @@ pub(super) enum Held {
     UsedMemory,
 }
 
-/// Integrals over time of what is held.
 #[derive(Debug, Default)]
 pub(super) struct Meter {
     now: [f64; 4],
@@ -25,7 +23,6 @@ impl Meter {
         self.now[at] += amount;
     }
 
-    /// Up to now.
     pub(super) fn integral(&mut self, held: Held, now_s: f64) -> f64 {
         self.add(held, 0.0, now_s);
         self.integral[held as usize]

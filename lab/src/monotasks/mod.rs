@@ -1,5 +1,6 @@
-//! Ursa at its own grain (Jin et al., EuroSys 2020): jobs are graphs of stages, the tasks of a stage
-//! are split into monotasks of network, CPU and disk, and a machine has a queue for each resource.
+//! Ursa in its own units of work (Jin et al., EuroSys 2020): jobs are graphs of stages, the tasks of a
+//! stage are split into monotasks of network, CPU and disk, and a machine has a queue for each
+//! resource.
 //!
 //! [`simulate()`] runs jobs on one [`System`]; [`reproduce()`] runs all of the paper's tables.
 //! `docs/lab/monotasks.md` has the model.
@@ -11,6 +12,7 @@ mod job;
 mod meter;
 mod parameters;
 mod progress;
+mod queued;
 mod run;
 mod sensitivity;
 mod server;

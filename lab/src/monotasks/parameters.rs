@@ -1,29 +1,29 @@
-//! Every parameter of the model, once, for all tables.
+//! The parameters of the model; all tables use the same values.
 
-/// The machines, as Ursa's evaluation has them.
+/// The machines of Ursa's evaluation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Machines {
-    /// How many.
+    /// The number of machines.
     pub count: usize,
-    /// Usable cores of one.
+    /// Usable cores per machine.
     pub cores: usize,
-    /// Memory of one.
+    /// Memory per machine.
     pub memory_bytes: f64,
-    /// What one can receive.
+    /// Receive rate per machine.
     pub network_bytes_per_s: f64,
-    /// What the disks of one write together.
+    /// Write rate of all disks of a machine.
     pub disk_bytes_per_s: f64,
 }
 
-/// What monotasks cost each other beyond their share of a resource: `n` of them on something that
-/// `free` can use at no loss get `1 / (1 + loss · (n − free) / free)` of its rate.
+/// Loss of throughput by contention: `n` monotasks on a resource that serves `free` of them without
+/// loss get `1 / (1 + loss · (n − free) / free)` of its rate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interference {
-    /// Of more CPU monotasks than cores.
+    /// Loss with more CPU monotasks than cores.
     pub cpu: f64,
-    /// Of more fetches than [`Workers::network_monotasks`].
+    /// Loss with more fetches than [`Workers::network_monotasks`].
     pub network: f64,
-    /// Of more writes than [`Workers::disk_monotasks`].
+    /// Loss with more writes than [`Workers::disk_monotasks`].
     pub disk: f64,
 }
 
@@ -32,20 +32,20 @@ pub struct Interference {
 pub struct Workers {
     /// Time between two rounds of placement.
     pub round_s: f64,
-    /// EPT: how much work a worker may have ahead of it.
+    /// EPT: the maximum outstanding work of a worker, as time.
     pub expected_processing_s: f64,
-    /// Network monotasks that one worker runs at a time.
+    /// Maximum concurrent network monotasks of a worker.
     pub network_monotasks: usize,
-    /// Disk monotasks that one worker runs at a time.
+    /// Maximum concurrent disk monotasks of a worker.
     pub disk_monotasks: usize,
-    /// What a stage that can be placed whole has on top of its job's rank.
+    /// Added to the score of a stage whose tasks can all be placed.
     pub stage_bonus: f64,
-    /// W: what the rank of a job counts.
+    /// W: the weight of the job's rank in the score.
     pub order_weight: f64,
-    /// Whether F of the tasks that can be placed now counts in a stage's score, too.
+    /// Whether the score of a stage includes F of the tasks that can be placed.
     pub score_by_f: bool,
-    /// What jobs that run may have asked for in all, over the memory there is. Without an end, all
-    /// jobs run at once.
+    /// Maximum sum of the requested memory of running jobs, over the memory of all machines. Infinite:
+    /// all jobs run at once.
     pub admitted_memory: f64,
 }
 
@@ -54,23 +54,23 @@ pub struct Workers {
 pub struct Containers {
     /// Time between two heartbeats of a node.
     pub heartbeat_s: f64,
-    /// Cores that a node hands out on one heartbeat.
+    /// Maximum cores allocated per heartbeat.
     pub cores_a_heartbeat: usize,
-    /// Cores of an executor with several tasks.
+    /// Cores of an executor of Spark or Ursa.
     pub executor_cores: usize,
-    /// Memory that is asked for with each core.
+    /// Requested memory per core.
     pub memory_per_core_bytes: f64,
-    /// From the container to its first task.
+    /// Time from the allocation of a container to its first task.
     pub start_s: f64,
-    /// Most cores that one job asks for.
+    /// Maximum cores that a job requests.
     pub most_cores_a_job: usize,
-    /// Dynamic allocation: how long an executor may idle.
+    /// Dynamic allocation: idle time after which an executor is released.
     pub idle_timeout_s: f64,
-    /// The CPU that Tez takes over that of Ursa; for Spark see [`super::Job::spark_cpu`].
+    /// CPU time with Tez over CPU time with Ursa; for Spark see [`super::Job::spark_cpu`].
     pub tez_cpu: f64,
 }
 
-/// All of them.
+/// All parameters.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Parameters {
     /// The machines.
@@ -81,7 +81,8 @@ pub struct Parameters {
     pub workers: Workers,
     /// YARN's containers.
     pub containers: Containers,
-    /// From the end of a stage's last parent, or its job's submission, until its tasks are known.
+    /// Time from the end of a stage's last parent, or the submission of its job, until its tasks are
+    /// known.
     pub stage_latency_s: f64,
 }
 

@@ -1,4 +1,4 @@
-//! How far the jobs of a run are.
+//! The progress of the jobs of a run.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -6,17 +6,17 @@ use std::ops::Range;
 
 use super::job::{Job, Kind, Task, Work};
 
-/// A stage in a run; `tasks` are places in [`Progress::tasks`].
+/// A stage in a run; `tasks` are indices of [`Progress::tasks`].
 #[derive(Debug)]
 pub(super) struct StageState {
     pub(super) job: u32,
     pub(super) tasks: Range<u32>,
-    /// The first task that was not placed yet; they go in order.
+    /// The first unplaced task; tasks are placed in order.
     pub(super) next: u32,
     unfinished_tasks: u32,
     unfinished_parents: u32,
     children: Vec<u32>,
-    /// What [`Progress`] keeps of tasks not placed yet, for a quick look at a whole stage.
+    /// The work of the unplaced tasks.
     pub(super) unplaced: Work,
     pub(super) most_cpu_s: f64,
     /// Whether each task has CPU work.
@@ -37,14 +37,15 @@ struct JobState {
     ended_s: Option<f64>,
 }
 
-/// All stages and tasks of a workload, and what is left of them.
+/// All stages and tasks of a workload, and their remaining work.
 pub(super) struct Progress<'a> {
     pub(super) jobs: &'a [Job],
     pub(super) tasks: Vec<Task>,
     pub(super) stage_of: Vec<u32>,
     pub(super) stages: Vec<StageState>,
     states: Vec<JobState>,
-    /// When stages become ready; seconds as bits, which order like numbers from 0 on.
+    /// The times at which stages become ready, as bits of seconds: non-negative floats order like their
+    /// bits.
     coming: BinaryHeap<Reverse<(u64, u32)>>,
     stage_latency_s: f64,
     left: Work,
@@ -52,7 +53,7 @@ pub(super) struct Progress<'a> {
 }
 
 impl<'a> Progress<'a> {
-    /// `cpu` is what a job's CPU work is multiplied by.
+    /// `cpu` is the factor of a job's CPU work.
     pub(super) fn new(jobs: &'a [Job], stage_latency_s: f64, cpu: impl Fn(&Job) -> f64) -> Self {
         let mut progress = Self {
             jobs,
@@ -145,7 +146,7 @@ impl<'a> Progress<'a> {
         self.stage(self.stage_of[task as usize]).job
     }
 
-    /// The next task of a stage is placed.
+    /// Marks the next task of a stage as placed.
     pub(super) fn place_next(&mut self, stage: u32) -> u32 {
         let state = &mut self.stages[stage as usize];
         let task = state.next;
@@ -162,7 +163,7 @@ impl<'a> Progress<'a> {
         self.left = plus(self.left, done, -1.0);
     }
 
-    /// Whether its job ended with it.
+    /// Returns whether the job of the task ended.
     pub(super) fn task_ended(&mut self, task: u32, now_s: f64) -> bool {
         let stage_id = self.stage_of[task as usize] as usize;
         let stage = &mut self.stages[stage_id];
@@ -188,7 +189,7 @@ impl<'a> Progress<'a> {
         job_ended
     }
 
-    /// What is left of a job, over what is left of all, for each kind.
+    /// A job's remaining work over that of all jobs, for each kind.
     pub(super) fn share_left(&self, job: u32) -> Work {
         let mut shares = self.states[job as usize].left;
         for (share, all) in shares.iter_mut().zip(self.left) {
@@ -201,7 +202,7 @@ impl<'a> Progress<'a> {
         shares
     }
 
-    /// A task's part of the input of its stage.
+    /// A task's fraction of the input of its stage.
     pub(super) fn input_share(&self, task: u32) -> f64 {
         let input_bytes = self.stage(self.stage_of[task as usize]).input_bytes;
         if input_bytes > 0.0 {
@@ -223,7 +224,7 @@ impl<'a> Progress<'a> {
         self.jobs.get(at)
     }
 
-    /// One a job, in their order.
+    /// The end of each job, in seconds.
     pub(super) fn ended_s(&self) -> impl Iterator<Item = f64> {
         self.states
             .iter()

@@ -1,4 +1,4 @@
-//! A run of a workload on a system, from event to event.
+//! Event-driven simulation of a workload on a system.
 
 use serde::Serialize;
 
@@ -10,7 +10,7 @@ use super::system::{Engine, System};
 use super::workers::WorkerQueues;
 use super::world::{Event, Queues, Watch, World};
 
-/// What came of a run.
+/// The outcome of a run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Outcome {
     /// From the first submission to the last end.
@@ -35,7 +35,7 @@ impl Outcome {
     }
 }
 
-/// Decides what goes where.
+/// Places tasks on machines.
 pub(super) trait Scheduler {
     fn stage_ready(&mut self, world: &mut World<'_>, stage: u32);
     fn monotask_ended(&mut self, world: &mut World<'_>, task: u32, kind: Kind, machine: usize);
@@ -45,10 +45,10 @@ pub(super) trait Scheduler {
     fn round_s(&self) -> f64;
 }
 
-/// Runs the jobs; the same input gives the same outcome to the last bit.
+/// Runs the jobs; the same input gives the same outcome, bit by bit.
 ///
 /// # Errors
-/// What is wrong with a job, or which one can never end.
+/// An invalid job, or a job that can never end.
 pub fn simulate(
     jobs: &[Job],
     system: &System,
@@ -78,7 +78,7 @@ pub fn simulate(
     }
 }
 
-/// So many rounds without anything that runs or comes mean that there is no room at all.
+/// After this number of rounds in which nothing runs and nothing starts, the run is stuck.
 const HOPELESS_ROUNDS: u32 = 1_000;
 
 fn run(mut world: World<'_>, mut scheduler: impl Scheduler) -> Result<Outcome, MonotaskError> {

@@ -1,6 +1,7 @@
-//! How far what a part of Ursa is good for hangs on what the paper leaves open.
+//! How the benefit of each part of Ursa depends on parameters that the paper does not publish.
 
-use super::comparison::in_parallel;
+use elastane_sim::parallel::in_parallel;
+
 use super::job::{Job, Kind, MonotaskError};
 use super::parameters::Parameters;
 use super::run::{Outcome, simulate};
@@ -9,16 +10,16 @@ use super::workload::Jobs;
 use crate::reproduce::Measured;
 use crate::variation::{Variation, variation};
 
-/// What a run is given.
+/// The inputs of a run that a variation changes.
 #[derive(Debug, Clone, Copy)]
 pub struct Conditions {
-    /// All that can be set.
+    /// The parameters of the model.
     pub parameters: Parameters,
-    /// What becomes of the jobs that were drawn.
+    /// Changes the generated jobs.
     pub reshape: fn(&mut [Job]),
 }
 
-/// How conditions are changed.
+/// A variation's change.
 pub type Change = fn(&mut Conditions);
 
 /// The first changes nothing.
@@ -60,8 +61,8 @@ pub const VARIATIONS: &[Variation<Change>] = &[
     }),
 ];
 
-/// Every other task fetches 1.9 times as much and computes a tenth, those between the other way round:
-/// a stage has as much of both as before.
+/// Tasks fetch 1.9 times and compute 0.1 times as much, or the reverse, in turn, so that the totals of
+/// a stage stay.
 fn tell_tasks_apart(jobs: &mut [Job]) {
     for stage in jobs.iter_mut().flat_map(|job| &mut job.stages) {
         for (at, task) in stage.tasks.iter_mut().enumerate() {
@@ -72,7 +73,7 @@ fn tell_tasks_apart(jobs: &mut [Job]) {
     }
 }
 
-/// What Ursa is run without.
+/// The part of Ursa that is removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Removed {
     /// No bonus for a stage that can be placed whole.
@@ -85,7 +86,7 @@ pub enum Removed {
     MonotaskOrder,
 }
 
-/// What grows without it.
+/// The time that is compared with and without the part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Grows {
     /// From the first submission to the last end.
@@ -104,14 +105,14 @@ impl Grows {
     }
 }
 
-/// By how much that grows, in percent of what it is with it.
+/// How much longer a time is without a part, in percent of the time with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cost {
-    /// Without what.
+    /// The removed part.
     pub removed: Removed,
-    /// Which job goes first.
+    /// The order of jobs.
     pub order: JobOrder,
-    /// What grows.
+    /// The compared time.
     pub grows: Grows,
 }
 
@@ -126,7 +127,7 @@ const fn cost(removed: Removed, order: JobOrder, grows: Grows) -> Cost {
 const EJF: JobOrder = JobOrder::EarliestFirst;
 const SRJF: JobOrder = JobOrder::SmallestRemainingFirst;
 
-/// All that is looked at.
+/// All costs of the study.
 pub const COSTS: [Cost; 8] = [
     cost(Removed::StageAwareness, EJF, Grows::Makespan),
     cost(Removed::StageAwareness, EJF, Grows::MeanCompletion),
@@ -139,7 +140,7 @@ pub const COSTS: [Cost; 8] = [
 ];
 
 impl Cost {
-    /// In words, with the workload.
+    /// A description with the workload.
     #[must_use]
     pub fn words(&self) -> String {
         let what = match self.grows {
@@ -160,7 +161,7 @@ impl Cost {
         format!("{what} of {order} without {without} above that with it, {jobs}, %")
     }
 
-    /// Those on which the paper removed it.
+    /// The workload on which the paper removed the part.
     fn jobs(&self) -> Jobs {
         match self.removed {
             Removed::StageAwareness => Jobs::Mixed,
@@ -190,8 +191,8 @@ impl Cost {
     }
 }
 
-/// What `of` come to under a variation, in their order, on so many threads; the result does not depend
-/// on the number of threads.
+/// The costs `of` under a variation, in their order. The result does not depend on the number of
+/// threads.
 ///
 /// # Errors
 /// The first run, in the order of the seeds, that failed.
@@ -213,15 +214,14 @@ pub fn costs(
             jobs
         };
         one_seed(of, &draw, &conditions.parameters)
-    });
-    let seeded = seeded.into_iter().collect::<Result<Vec<_>, _>>()?;
+    })?;
     let of_all_seeds = |at: usize| Measured {
         values: seeded.iter().map(|costs| costs[at]).collect(),
     };
     Ok((0..of.len()).map(of_all_seeds).collect())
 }
 
-/// One value for each of `of`. Runs that several of them share are done once.
+/// One value for each of `of`. Costs that need the same run share it.
 fn one_seed(
     of: &[Cost],
     draw: &dyn Fn(Jobs) -> Vec<Job>,

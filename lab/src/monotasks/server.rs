@@ -1,87 +1,52 @@
-//! A resource of a machine with its queue of monotasks.
+//! A resource of a machine and its queue of monotasks.
 
-use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-/// How a resource is shared.
+use super::queued::Queued;
+
+/// How monotasks share a resource.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sharing {
-    /// Work a second of the whole resource.
+    /// Work per second of the whole resource.
     pub rate: f64,
-    /// Work a second that one monotask gets at most.
+    /// Maximum work per second of one monotask.
     pub most_each: f64,
-    /// Monotasks at a time; more wait.
+    /// Maximum concurrent monotasks; others wait.
     pub limit: usize,
-    /// Monotasks at a time that do not disturb each other.
+    /// Concurrent monotasks without loss of throughput.
     pub undisturbed: usize,
-    /// What each further one costs; see [`super::parameters::Interference`].
+    /// The loss with more; see [`super::parameters::Interference`].
     pub interference: f64,
 }
 
-/// A resource: up to a limit of monotasks share its rate equally, the others wait in order of
-/// priority, then of arrival.
+/// A resource whose rate up to `limit` monotasks share equally. The others wait, ordered by priority,
+/// then by arrival.
 ///
-/// As all active ones progress alike, one number says how far: the work that each would have got
-/// since the start. A monotask ends when that number has grown by its work.
+/// All active monotasks progress alike, so one number, `attained`, is enough: a monotask ends when
+/// `attained` has grown by its work.
 #[derive(Debug)]
 pub struct Server {
     sharing: Sharing,
-    /// The work that a monotask would have got that was active all the time.
+    /// The work that a monotask would have received if it had always been active.
     attained: f64,
     updated_s: f64,
-    active: BinaryHeap<Active>,
-    waiting: BinaryHeap<Waiting>,
-    /// Sum of the ends of the active ones, to know what is left without a walk.
+    /// The tasks of active monotasks; the priority is the negated value of `attained` at the end.
+    active: BinaryHeap<Queued<u32>>,
+    waiting: BinaryHeap<Queued<Waiting>>,
+    /// Sum over the active monotasks of `attained` at their ends.
     active_ends: f64,
     waiting_work: f64,
     arrivals: u64,
 }
 
 #[derive(Debug, PartialEq)]
-struct Active {
-    /// The value of `attained` at which it is done.
-    end: f64,
-    arrival: u64,
-    task: u32,
-}
-
-#[derive(Debug, PartialEq)]
 struct Waiting {
-    priority: f64,
-    arrival: u64,
     task: u32,
     work: f64,
 }
 
-impl Eq for Active {}
-impl Ord for Active {
-    /// The first to end is the greatest.
-    fn cmp(&self, other: &Self) -> Ordering {
-        let ends = other.end.total_cmp(&self.end);
-        ends.then(other.arrival.cmp(&self.arrival))
-    }
-}
-impl PartialOrd for Active {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Eq for Waiting {}
-impl Ord for Waiting {
-    fn cmp(&self, other: &Self) -> Ordering {
-        let priorities = self.priority.total_cmp(&other.priority);
-        priorities.then(other.arrival.cmp(&self.arrival))
-    }
-}
-impl PartialOrd for Waiting {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
 impl Server {
-    /// Idle.
+    /// An idle resource.
     #[must_use]
     pub fn new(sharing: Sharing) -> Self {
         Self {
@@ -96,15 +61,14 @@ impl Server {
         }
     }
 
-    /// A monotask comes; the highest priority leaves the queue first.
+    /// Adds a monotask; the highest priority leaves the queue first.
     pub fn submit(&mut self, now_s: f64, task: u32, work: f64, priority: f64) {
         self.advance(now_s);
         self.arrivals += 1;
-        let waiting = Waiting {
+        let waiting = Queued {
             priority,
             arrival: self.arrivals,
-            task,
-            work,
+            item: Waiting { task, work },
         };
         if self.active.len() < self.sharing.limit {
             self.start(&waiting);
@@ -114,65 +78,65 @@ impl Server {
         }
     }
 
-    /// When the next monotask ends if none comes before; infinity when idle.
+    /// The time at which the next monotask ends if none is submitted before; infinite when idle.
     #[must_use]
     pub fn next_end_s(&self) -> f64 {
         self.active.peek().map_or(f64::INFINITY, |first| {
-            let left = (first.end - self.attained).max(0.0);
+            let left = (-first.priority - self.attained).max(0.0);
             self.updated_s + left / self.speed()
         })
     }
 
-    /// The next monotask ends, now; the first that waits takes its place. None when idle.
+    /// Ends the next monotask and starts the first waiting one. None when idle.
     pub fn end_next(&mut self, now_s: f64) -> Option<u32> {
         self.advance(now_s);
         let ended = self.active.pop()?;
-        self.active_ends -= ended.end;
+        self.active_ends += ended.priority;
         if self.active.is_empty() {
-            // Nothing refers to it any more: no error of rounding outlives a busy period.
+            // Drops accumulated rounding errors.
             self.attained = 0.0;
             self.active_ends = 0.0;
         }
         if let Some(next) = self.waiting.pop() {
-            self.waiting_work -= next.work;
+            self.waiting_work -= next.item.work;
             if self.waiting.is_empty() {
                 self.waiting_work = 0.0;
             }
             self.start(&next);
         }
-        Some(ended.task)
+        Some(ended.item)
     }
 
-    /// The work of all that is here and not done yet.
+    /// The outstanding work of active and waiting monotasks.
     #[must_use]
     pub fn work_left(&self, now_s: f64) -> f64 {
         let attained = self.attained + self.gained(now_s);
         (self.active_ends - attained * self.active.len() as f64 + self.waiting_work).max(0.0)
     }
 
-    /// How many share it now.
+    /// The number of active monotasks.
     #[must_use]
     pub fn active(&self) -> usize {
         self.active.len()
     }
 
-    /// How many wait.
+    /// The number of waiting monotasks.
     #[must_use]
     pub fn waiting(&self) -> usize {
         self.waiting.len()
     }
 
-    fn start(&mut self, monotask: &Waiting) {
-        let end = self.attained + monotask.work;
+    fn start(&mut self, monotask: &Queued<Waiting>) {
+        let end = self.attained + monotask.item.work;
         self.active_ends += end;
-        self.active.push(Active {
-            end,
+        self.active.push(Queued {
+            priority: -end,
             arrival: monotask.arrival,
-            task: monotask.task,
+            item: monotask.item.task,
         });
     }
 
-    /// Work a second that each active monotask gets.
+    /// Work per second of each active monotask.
     fn speed(&self) -> f64 {
         let Sharing {
             rate,

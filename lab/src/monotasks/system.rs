@@ -1,48 +1,48 @@
-//! The systems that are compared.
+//! The compared systems.
 
-/// Which job goes first.
+/// The order of jobs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JobOrder {
-    /// EJF: the one that was submitted first.
+    /// EJF, earliest job first: by submission.
     EarliestFirst,
-    /// SRJF: the one with the smallest share of what is left.
+    /// SRJF, smallest remaining job first: by the share of all remaining work.
     SmallestRemainingFirst,
 }
 
-/// How a task finds its worker.
+/// How tasks are placed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Placement {
-    /// By F, up to EPT of work ahead.
+    /// By F, up to EPT of outstanding work per worker.
     Ursa {
-        /// Whether stages that can be placed whole go first.
+        /// Whether stages whose tasks can all be placed go first.
         by_stage: bool,
         /// Whether D and Inc of the network count.
         by_network: bool,
     },
-    /// A core and memory for the life of a task, jobs in their order, node by node.
+    /// A core and memory for the life of a task; jobs in order, node by node.
     Capacity,
-    /// As capacity, by the largest dot product of available and peak.
+    /// As `Capacity`, ordered by the dot product of available capacity and peak demand.
     Tetris {
-        /// Whether the network's peak is reserved too (Tetris), or not (Tetris2).
+        /// Whether the peak of the network is reserved (Tetris) or not (Tetris2).
         with_network: bool,
     },
 }
 
-/// Ursa's workers run the monotasks; only what goes where differs.
+/// Settings of systems that run on Ursa's workers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WorkerSettings {
-    /// How a task finds its worker.
+    /// How tasks are placed.
     pub placement: Placement,
-    /// Which job goes first.
+    /// The order of jobs.
     pub order: JobOrder,
-    /// JO: whether placement follows the order of jobs.
+    /// JO: whether placement follows `order`.
     pub orders_jobs: bool,
-    /// MO: whether the queues follow it.
+    /// MO: whether the queues of workers follow `order`.
     pub orders_monotasks: bool,
 }
 
 impl WorkerSettings {
-    /// Ursa as it is meant.
+    /// Ursa with all of its parts.
     #[must_use]
     pub const fn ursa(order: JobOrder) -> Self {
         Self {
@@ -66,27 +66,28 @@ impl WorkerSettings {
     }
 }
 
-/// What runs in YARN's containers.
+/// The framework that runs in YARN's containers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Engine {
-    /// Monotasks with their queues, in containers for the life of the job.
+    /// Monotasks with queues, in containers for the life of the job.
     Ursa,
-    /// A task holds a core of its executor all its life; executors come and go with the tasks.
+    /// A task holds a core of its executor all its life; dynamic allocation adds and releases
+    /// executors.
     Spark,
-    /// A task holds a container of one core, which is used again until it idles too long.
+    /// A task holds a container of one core, which is reused until it has idled for the timeout.
     Tez,
 }
 
 /// Containers of YARN.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ContainerSettings {
-    /// What runs in them.
+    /// The framework.
     pub engine: Engine,
-    /// Cores that YARN hands out for each core that there is.
+    /// Allocatable cores per physical core.
     pub oversubscription: usize,
 }
 
-/// A system.
+/// A compared system.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum System {
     /// Queues of monotasks on each machine.

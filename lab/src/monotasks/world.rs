@@ -1,4 +1,4 @@
-//! The machines of a run and what goes on there.
+//! The machines of a run, and the clock.
 
 use super::job::{Job, Kind, Work};
 use super::meter::{Held, Meter};
@@ -6,15 +6,15 @@ use super::parameters::Parameters;
 use super::progress::Progress;
 use super::server::{Server, Sharing};
 
-/// What happens in a run, for who wants to look on.
+/// An event of a run, for observers. Stages and tasks are numbered over all jobs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Event {
-    /// All parents of a stage are done; counted over all jobs in their order.
+    /// All parents of a stage have ended.
     StageReady {
         /// The stage.
         stage: usize,
     },
-    /// A task goes to a machine; counted over all stages in their order.
+    /// A task was placed on a machine.
     Placed {
         /// The task.
         task: usize,
@@ -22,21 +22,21 @@ pub enum Event {
         stage: usize,
         /// The machine.
         machine: usize,
-        /// D of the machine just before; 1 where the policy does not look at it.
+        /// D of the machine before the placement; 1 if the policy ignores D.
         idle: Work,
-        /// The memory that is allocated on the machine just after.
+        /// The allocated memory of the machine after the placement.
         allocated_memory_bytes: f64,
     },
-    /// A monotask is done.
+    /// A monotask ended.
     MonotaskEnded {
         /// The task.
         task: usize,
-        /// Which of its monotasks.
+        /// The kind of the monotask.
         kind: Kind,
         /// The machine.
         machine: usize,
     },
-    /// A task is done.
+    /// A task ended.
     TaskEnded {
         /// The task.
         task: usize,
@@ -45,15 +45,15 @@ pub enum Event {
     },
 }
 
-/// Who looks on: told the time in seconds, and what happens.
+/// An observer; the first argument is the time in seconds.
 pub type Watch<'a> = dyn FnMut(f64, &Event) + 'a;
 
-/// How many monotasks of a kind a machine itself lets run.
+/// Whether a machine bounds its concurrent monotasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Queues {
-    /// Those that its queues say; the others wait.
+    /// By the limits of its queues; the others wait.
     Bounded,
-    /// All that the containers start.
+    /// No: it runs all that containers start.
     Unbounded,
 }
 
@@ -117,7 +117,7 @@ impl<'a> World<'a> {
         });
     }
 
-    /// When the next monotask ends, and where.
+    /// The time at which the next monotask ends, and the index of its server.
     pub(super) fn next_end(&self) -> (f64, usize) {
         let mut first = (f64::INFINITY, 0);
         for (at, &end_s) in self.next_ends_s.iter().enumerate() {
@@ -152,7 +152,7 @@ impl<'a> World<'a> {
             let more = after as f64 - before as f64;
             self.hold(Held::UsedCores, more);
             if self.queues == Queues::Bounded {
-                // A monotask has its core no longer than it computes.
+                // A monotask holds its core only while it computes.
                 self.hold(Held::AllocatedCores, more);
             }
         }

@@ -2,122 +2,69 @@
 
 use elastane_core::Resource;
 use elastane_sim::experiment::Comparison;
-use elastane_sim::simulator::Outcome;
+use elastane_sim::simulator::{LEVELS, Outcome};
 use elastane_sim::summary::{mean, quantile};
 
 use super::compared::{Compared, Measured};
 
+/// The name of a policy or of a variant of one.
+type Policy = &'static str;
+
 /// One published figure.
 #[derive(Debug, Clone, Copy)]
 pub struct Claim {
-    /// Where it is in the paper.
+    /// The place in the paper.
     pub source: &'static str,
-    /// Which figure it is.
+    /// The figure.
     pub measure: Measure,
-    /// What it is there.
+    /// The paper's value.
     pub published: f64,
-    /// Why ours differs, where it does.
+    /// Why the simulated value differs; empty if it agrees.
     pub because: &'static str,
 }
 
-/// A figure of a comparison, one a seed.
+/// A figure of a comparison, one value per seed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Measure {
-    /// The makespan, in seconds.
-    Makespan {
-        /// Whose.
-        of: &'static str,
-    },
-    /// By how much the makespan is shorter, in percent.
-    MakespanCut {
-        /// Whose.
-        of: &'static str,
-        /// Than whose.
-        than: &'static str,
-    },
-    /// By how much the makespan is shorter than the shortest of several, in percent.
-    MakespanCutOfBest {
-        /// Whose.
-        of: &'static str,
-        /// Than those of all of these.
-        than: &'static [&'static str],
-    },
-    /// By how much the lower bound is below the shortest makespan of several, in percent: no policy
-    /// can cut more.
-    BoundBelowBest {
-        /// Of all of these.
-        of: &'static [&'static str],
-    },
-    /// By how much the median completion time is shorter, in percent.
-    MedianCompletionCut {
-        /// Whose.
-        of: &'static str,
-        /// Than whose.
-        than: &'static str,
-    },
-    /// By how much the median execution time, from the first start to the end, is shorter, in
-    /// percent.
-    MedianExecutionCut {
-        /// Whose.
-        of: &'static str,
-        /// Than whose.
-        than: &'static str,
-    },
-    /// By how much a quantile of the completion times is shorter, in percent.
-    CompletionCutAt {
-        /// Whose.
-        of: &'static str,
-        /// Than whose.
-        than: &'static str,
-        /// Which quantile: 0.9 is the 90th percentile.
-        part: f64,
-    },
-    /// By how much a quantile of the execution times is shorter, in percent.
-    ExecutionCutAt {
-        /// Whose.
-        of: &'static str,
-        /// Than whose.
-        than: &'static str,
-        /// Which quantile: 0.9 is the 90th percentile.
-        part: f64,
-    },
-    /// By how much applications' completion times are shorter in the geometric mean, application by
-    /// application, in percent. It hangs on no single application, as a quantile does.
-    EachCompletionCut {
-        /// Whose.
-        of: &'static str,
-        /// Than whose.
-        than: &'static str,
-    },
-    /// By how much the time is shorter for which executors ran, all together, in percent.
-    ExecutorsCut {
-        /// Whose.
-        of: &'static str,
-        /// Than whose.
-        than: &'static str,
-    },
-    /// By how much the mean utilization is higher, in percent of the other's.
-    UtilizationGain {
-        /// Whose.
-        of: &'static str,
-        /// Than whose.
-        than: &'static str,
-        /// Of what.
-        resource: Resource,
-    },
-    /// The part of the machines' time in which more than a level is wanted, in percent.
-    TimeAbove {
-        /// Whose.
-        of: &'static str,
-        /// Of what.
-        resource: Resource,
-        /// The place in [`elastane_sim::simulator::LEVELS`].
-        level: usize,
-    },
+    /// The makespan of a policy, in seconds.
+    Makespan(Policy),
+    /// How much shorter a time of the first policy is than that of the second, in percent.
+    Cut(Time, Policy, Policy),
+    /// How much shorter a policy's makespan is than the shortest of several others, in percent.
+    MakespanCutOfBest(Policy, &'static [Policy]),
+    /// How far the lower bound is below the shortest of several makespans, in percent: no policy can
+    /// cut more.
+    BoundBelowBest(&'static [Policy]),
+    /// How much shorter completion times of the first policy are than those of the second: the
+    /// geometric mean over the applications, in percent. Unlike a quantile, it does not depend on a
+    /// single application.
+    EachCompletionCut(Policy, Policy),
+    /// How much higher the mean utilization of the first policy is, in percent of the second's.
+    UtilizationGain(Resource, Policy, Policy),
+    /// The percentage of machine time in which a policy's executors demand more than
+    /// [`LEVELS`]`[level]` of a resource.
+    TimeAbove(Policy, Resource, usize),
+}
+
+/// A time in which policies are compared.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Time {
+    /// The makespan.
+    Makespan,
+    /// The median of the completion times.
+    MedianCompletion,
+    /// The median of the execution times: from the first start of an application to its end.
+    MedianExecution,
+    /// A quantile of the completion times; 0.9 is the 90th percentile.
+    CompletionAt(f64),
+    /// A quantile of the execution times.
+    ExecutionAt(f64),
+    /// The sum of the lives of all executors.
+    Executors,
 }
 
 impl Claim {
-    /// With what a comparison gave; none where a policy was not run.
+    /// The claim with the simulated figure; None if a policy was not run.
     #[must_use]
     pub fn compared(&self, comparison: &Comparison) -> Option<Compared> {
         Some(Compared {
@@ -130,70 +77,72 @@ impl Claim {
     }
 }
 
+impl Time {
+    fn of(self, outcome: &Outcome) -> f64 {
+        match self {
+            Time::Makespan => outcome.makespan_s,
+            Time::MedianCompletion => outcome.median_completion_s(),
+            Time::MedianExecution => Time::ExecutionAt(0.5).of(outcome),
+            Time::CompletionAt(part) => quantile(&outcome.completions_s(), part),
+            Time::ExecutionAt(part) => quantile(&executions_s(outcome), part),
+            Time::Executors => outcome.executors_s,
+        }
+    }
+}
+
 impl Measure {
-    /// What it is, in words.
+    /// A description with the unit.
     #[must_use]
     pub fn words(self) -> String {
         match self {
-            Measure::Makespan { of } => format!("makespan of {of}, s"),
-            Measure::MakespanCut { of, than } => format!("makespan of {of} below {than}, %"),
-            Measure::MakespanCutOfBest { of, than } => {
+            Measure::Makespan(of) => format!("makespan of {of}, s"),
+            Measure::Cut(time, of, than) => {
+                let (time, quantile) = match time {
+                    Time::Makespan => ("makespan", None),
+                    Time::MedianCompletion => ("median completion", None),
+                    Time::MedianExecution => ("median execution", None),
+                    Time::CompletionAt(part) => ("completion", Some(part)),
+                    Time::ExecutionAt(part) => ("execution", Some(part)),
+                    Time::Executors => ("executors' time", None),
+                };
+                let quantile = quantile.map_or_else(String::new, |part| {
+                    format!(", {:.0}th percentile", 100.0 * part)
+                });
+                format!("{time} of {of} below {than}{quantile}, %")
+            }
+            Measure::MakespanCutOfBest(of, than) => {
                 format!("makespan of {of} below the best of {}, %", than.join(", "))
             }
-            Measure::BoundBelowBest { of } => {
+            Measure::BoundBelowBest(of) => {
                 format!("lower bound below the best of {}, %", of.join(", "))
             }
-            Measure::MedianCompletionCut { of, than } => {
-                format!("median completion of {of} below {than}, %")
-            }
-            Measure::MedianExecutionCut { of, than } => {
-                format!("median execution of {of} below {than}, %")
-            }
-            Measure::CompletionCutAt { of, than, part } => {
-                format!("completion of {of} below {than}, {}, %", percentile(part))
-            }
-            Measure::ExecutionCutAt { of, than, part } => {
-                format!("execution of {of} below {than}, {}, %", percentile(part))
-            }
-            Measure::EachCompletionCut { of, than } => {
+            Measure::EachCompletionCut(of, than) => {
                 format!("completion of {of} below {than}, geometric mean, %")
             }
-            Measure::ExecutorsCut { of, than } => {
-                format!("executors' time of {of} below {than}, %")
-            }
-            Measure::UtilizationGain { of, than, resource } => {
+            Measure::UtilizationGain(resource, of, than) => {
                 format!("{} used by {of} above {than}, %", resource.name())
             }
-            Measure::TimeAbove {
-                of,
-                resource,
-                level,
-            } => {
-                let level = 100.0 * elastane_sim::simulator::LEVELS[level];
+            Measure::TimeAbove(of, resource, level) => {
+                let level = 100.0 * LEVELS[level];
                 format!("time of {of} above {level:.0} % of {}, %", resource.name())
             }
         }
     }
 
-    /// Whose figures it needs.
+    /// The policies that must have run.
     #[cfg(test)]
-    pub(super) fn names(self) -> Vec<&'static str> {
+    pub(super) fn names(self) -> Vec<Policy> {
         match self {
-            Measure::Makespan { of } | Measure::TimeAbove { of, .. } => vec![of],
-            Measure::MakespanCut { of, than }
-            | Measure::MedianCompletionCut { of, than }
-            | Measure::MedianExecutionCut { of, than }
-            | Measure::CompletionCutAt { of, than, .. }
-            | Measure::ExecutionCutAt { of, than, .. }
-            | Measure::EachCompletionCut { of, than }
-            | Measure::ExecutorsCut { of, than }
-            | Measure::UtilizationGain { of, than, .. } => vec![of, than],
-            Measure::MakespanCutOfBest { of, than } => [&[of], than].concat(),
-            Measure::BoundBelowBest { of } => of.to_vec(),
+            Measure::Makespan(of) | Measure::TimeAbove(of, ..) => vec![of],
+            Measure::Cut(_, of, than)
+            | Measure::EachCompletionCut(of, than)
+            | Measure::UtilizationGain(_, of, than) => vec![of, than],
+            Measure::MakespanCutOfBest(of, than) => [&[of], than].concat(),
+            Measure::BoundBelowBest(of) => of.to_vec(),
         }
     }
 
-    /// Its value for every seed; none where a policy was not run.
+    /// The value for each seed; None if a policy was not run.
     #[must_use]
     pub fn of(self, comparison: &Comparison) -> Option<Measured> {
         let values = (0..comparison.seeds.len()).map(|seed| self.at(comparison, seed));
@@ -212,31 +161,11 @@ impl Measure {
             makespans_s.into_iter().min_by(f64::total_cmp)
         };
         Some(match self {
-            Measure::Makespan { of } => outcome(of)?.makespan_s,
-            Measure::MakespanCut { of, than } => {
-                cut(outcome(of)?.makespan_s, outcome(than)?.makespan_s)
-            }
-            Measure::MakespanCutOfBest { of, than } => cut(outcome(of)?.makespan_s, best(than)?),
-            Measure::BoundBelowBest { of } => {
-                cut(comparison.bounds.get(seed)?.seconds(), best(of)?)
-            }
-            Measure::MedianCompletionCut { of, than } => cut(
-                outcome(of)?.median_completion_s(),
-                outcome(than)?.median_completion_s(),
-            ),
-            Measure::MedianExecutionCut { of, than } => cut(
-                quantile(&executions_s(outcome(of)?), 0.5),
-                quantile(&executions_s(outcome(than)?), 0.5),
-            ),
-            Measure::CompletionCutAt { of, than, part } => cut(
-                quantile(&outcome(of)?.completions_s(), part),
-                quantile(&outcome(than)?.completions_s(), part),
-            ),
-            Measure::ExecutionCutAt { of, than, part } => cut(
-                quantile(&executions_s(outcome(of)?), part),
-                quantile(&executions_s(outcome(than)?), part),
-            ),
-            Measure::EachCompletionCut { of, than } => {
+            Measure::Makespan(of) => outcome(of)?.makespan_s,
+            Measure::Cut(time, of, than) => cut(time.of(outcome(of)?), time.of(outcome(than)?)),
+            Measure::MakespanCutOfBest(of, than) => cut(outcome(of)?.makespan_s, best(than)?),
+            Measure::BoundBelowBest(of) => cut(comparison.bounds.get(seed)?.seconds(), best(of)?),
+            Measure::EachCompletionCut(of, than) => {
                 let pairs = outcome(of)?.applications.iter();
                 let ratios = pairs.zip(&outcome(than)?.applications);
                 let logarithms: Vec<f64> = ratios
@@ -244,53 +173,44 @@ impl Measure {
                     .collect();
                 100.0 * (1.0 - mean(&logarithms).exp())
             }
-            Measure::ExecutorsCut { of, than } => {
-                cut(outcome(of)?.executors_s, outcome(than)?.executors_s)
-            }
-            Measure::UtilizationGain { of, than, resource } => {
+            Measure::UtilizationGain(resource, of, than) => {
                 let used = |outcome: &Outcome| outcome.utilization.get(resource);
                 -cut(used(outcome(of)?), used(outcome(than)?))
             }
-            Measure::TimeAbove {
-                of,
-                resource,
-                level,
-            } => 100.0 * outcome(of)?.time_above(resource)[level],
+            Measure::TimeAbove(of, resource, level) => {
+                100.0 * outcome(of)?.time_above(resource)[level]
+            }
         })
     }
 }
 
-/// A published makespan against another.
+/// A published cut of the makespan.
 pub(super) const fn makespan_cut(
     source: &'static str,
-    of: &'static str,
-    than: &'static str,
+    of: Policy,
+    than: Policy,
     published: f64,
     because: &'static str,
 ) -> Claim {
     Claim {
         source,
-        measure: Measure::MakespanCut { of, than },
+        measure: Measure::Cut(Time::Makespan, of, than),
         published,
         because,
     }
 }
 
-/// By how many percent `of` is less than `than`.
+/// How many percent less `of` is than `than`.
 pub(crate) fn cut(of: f64, than: f64) -> f64 {
     100.0 * (1.0 - of / than)
 }
 
-/// Of each application from its first start to its end, the shortest first.
+/// The execution times, ascending.
 fn executions_s(outcome: &Outcome) -> Vec<f64> {
     let executions = outcome.applications.iter();
     let mut executions: Vec<f64> = executions.map(|one| one.ended_s - one.started_s).collect();
     executions.sort_by(f64::total_cmp);
     executions
-}
-
-fn percentile(part: f64) -> String {
-    format!("{:.0}th percentile", 100.0 * part)
 }
 
 #[cfg(test)]
@@ -341,10 +261,7 @@ mod tests {
 
     #[test]
     fn each_application_counts_as_much_however_long_it_takes() {
-        let measure = Measure::EachCompletionCut {
-            of: "of",
-            than: "than",
-        };
+        let measure = Measure::EachCompletionCut("of", "than");
         for (completions_s, expected) in [([50.0, 200.0], 50.0), ([50.0, 800.0], 0.0)] {
             let [cut] = compared(measure, completions_s)[..] else {
                 panic!("one seed");
@@ -355,10 +272,7 @@ mod tests {
 
     #[test]
     fn what_executors_ran_less_is_a_part_of_what_they_ran() {
-        let measure = Measure::ExecutorsCut {
-            of: "of",
-            than: "than",
-        };
+        let measure = Measure::Cut(Time::Executors, "of", "than");
         assert_eq!(compared(measure, [100.0, 400.0]), [25.0]);
     }
 }

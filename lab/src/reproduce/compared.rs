@@ -1,30 +1,30 @@
-//! Published figures with ours beside them.
+//! Published figures beside the simulated ones.
 
 use elastane_sim::summary::{deviation, mean, quantile};
 
-/// A published figure, and what a simulation gives for it.
+/// A published figure, and the simulated values.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Compared {
-    /// Where it is in the paper.
+    /// The place in the paper.
     pub source: &'static str,
-    /// Which figure it is.
+    /// A description of the figure.
     pub figure: String,
-    /// What it is there.
+    /// The paper's value.
     pub published: f64,
-    /// What it is here.
+    /// The simulated values.
     pub measured: Measured,
-    /// Why it differs here, where it does.
+    /// Why the simulated values differ; empty if they agree.
     pub because: &'static str,
 }
 
-/// What a simulation gave for a figure.
+/// The simulated values of a figure.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measured {
-    /// One a seed.
+    /// One value per seed.
     pub values: Vec<f64>,
 }
 
-/// How a simulated figure stands to a published one.
+/// How a simulated figure compares with a published one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Agreement {
     /// Within a third.
@@ -37,11 +37,11 @@ pub enum Agreement {
     OtherSign,
 }
 
-/// Published figures of a few percent are not told apart from nothing.
+/// Figures up to this many percent count as 0.
 const SMALL: f64 = 3.0;
 
 impl Compared {
-    /// How ours stands to what was published.
+    /// How the simulated mean compares with the published value.
     #[must_use]
     pub fn agreement(&self) -> Agreement {
         self.measured.agreement(self.published)
@@ -69,7 +69,7 @@ impl Measured {
         quantile(&sorted, 0.5)
     }
 
-    /// How the mean stands to a published figure.
+    /// How the mean compares with a published value.
     #[must_use]
     pub fn agreement(&self, published: f64) -> Agreement {
         let ours = self.mean();
@@ -88,7 +88,7 @@ impl Measured {
 }
 
 impl Agreement {
-    /// For a person.
+    /// A description; empty for agreement.
     #[must_use]
     pub fn words(self) -> &'static str {
         match self {

@@ -1,43 +1,39 @@
-//! What Elasecutor published (Liu and Xu, IEEE/ACM ToN 2021), and why ours differs.
-//! `docs/measurements/papers.md` has the figures behind each reason.
+//! The figures that Elasecutor published (Liu and Xu, IEEE/ACM ToN 2021), and why simulated ones
+//! differ. `docs/measurements/papers.md` has the figures behind each reason.
 
 use elastane_core::Resource::{self, Cpu, Disk, Memory, Network};
 
 use super::claim::{Claim, Measure, makespan_cut};
 use super::{Paper, PublishedExperiment};
 
-/// Why makespans are.
+/// Why makespans differ.
 const BOUND: &str = "static uses two thirds of what runs out (disks; CPU with TPC-H), so that even \
                      the lower bound is only a third below it; how much it uses hangs on the \
                      class that is taken for each benchmark, and on the disks";
-/// Why Dynamic's is.
+/// Why Dynamic's makespan differs.
 const DYNAMIC: &str = "as static: the published series have no pause of a minute, so that dynamic \
                        releases no executor and is static with a slower start";
-/// Why scores make no difference.
+/// Why the score has no effect.
 const TRC: &str = "the fit keeps the packing alike, and the score only says who goes first among those \
                    that fit: with six kinds of demands (docs/measurements/papers.md) it moves mean \
                    completions by -7 to 18 %, and makespans by -5 to 2 % with no sign of its own. The \
                    published medians of completion differ by 2 % only and the last percent by 11: who \
                    goes last";
-/// Why utilization is.
+/// Why the utilization differs.
 const SAME_WORK: &str = "the same work in less time: a cut of c is a gain of c ÷ (1 − c). The \
                          published cuts of 40 and 60 % would be gains of 67 and 150 %";
-/// Why levels are.
+/// Why the times above a level differ.
 const LEVELS: &str = "Table II leaves CPU at 26 to 59 % and network at 5 to 18 % of an executor's \
                       peak on the average, and static books every core once. Even where all \
                       machines run nothing but K-means, of which Table II has most CPU, in lock-step, CPU \
                       is above 70 and 90 % for 38 and 11 % of the time (published for the mix: 61 and 25): \
                       Table VI's executors use more than Table II's";
 /// The paper's main figure.
-pub(super) const CUT_OF_BEST: Measure = Measure::MakespanCutOfBest {
-    of: "minfrag",
-    than: BASELINES,
-};
+pub(super) const CUT_OF_BEST: Measure = Measure::MakespanCutOfBest("minfrag", BASELINES);
 
-/// What it is compared with.
+/// The baselines of the main figure.
 pub(super) const BASELINES: &[&str] = &["static", "dynamic", "tetris"];
 
-/// Elasecutor.
 pub(super) const PAPER: Paper = Paper {
     name: "elasecutor",
     title: "Elasecutor, IEEE/ACM Transactions on Networking 29(2), 2021",
@@ -118,11 +114,7 @@ pub(super) const PAPER: Paper = Paper {
 const fn gain(than: &'static str, resource: Resource, published: f64) -> Claim {
     Claim {
         source: "Table VII",
-        measure: Measure::UtilizationGain {
-            of: "minfrag",
-            than,
-            resource,
-        },
+        measure: Measure::UtilizationGain(resource, "minfrag", than),
         published,
         because: SAME_WORK,
     }
@@ -131,11 +123,7 @@ const fn gain(than: &'static str, resource: Resource, published: f64) -> Claim {
 const fn above(of: &'static str, resource: Resource, level: usize, published: f64) -> Claim {
     Claim {
         source: "Table VI",
-        measure: Measure::TimeAbove {
-            of,
-            resource,
-            level,
-        },
+        measure: Measure::TimeAbove(of, resource, level),
         published,
         because: LEVELS,
     }

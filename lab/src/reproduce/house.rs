@@ -1,4 +1,4 @@
-//! The house policy against MinFrag, as production runs both.
+//! The policy elastane against MinFrag, both with production settings.
 
 use elastane_core::policy::Favor;
 use elastane_sim::experiment::{Comparison, PolicyOutcomes};
@@ -8,14 +8,14 @@ use elastane_sim::summary::mean;
 use super::Variant;
 use super::setup::Setup;
 
-/// Where MinFrag is that close to the lower bound there is nothing to gain, and the workload is
-/// listed apart.
+/// MinFrag's makespan over the lower bound up to which a workload leaves nothing to gain and is listed
+/// apart.
 const CLOSE_TO_BOUND: f64 = 1.1;
 
-/// What the house policy is compared with.
+/// The policy that elastane is compared with.
 pub const BASELINE: &str = "minfrag";
 
-/// The workloads.
+/// The compared workloads.
 pub const WORKLOADS: [&str; 5] = [
     "elasecutor",
     "elasecutor-tpch",
@@ -24,7 +24,7 @@ pub const WORKLOADS: [&str; 5] = [
     "lockstep",
 ];
 
-/// The house policy at each end of its dial, and between.
+/// The policy elastane with each value of `placement.favor`.
 pub const VARIANTS: [Variant; 3] = [
     Variant {
         name: "makespan",
@@ -48,26 +48,26 @@ fn favor(setup: &mut Setup, favor: Favor) -> Result<(), elastane_core::DemandErr
     Ok(())
 }
 
-/// What became of one workload, over [`BASELINE`]'s, as the geometric mean over the seeds.
+/// The results of elastane on a workload over those of [`BASELINE`]: geometric means over the seeds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AgainstBaseline {
-    /// The baseline's makespan over the lower bound, the mean over the seeds.
+    /// The baseline's makespan over the lower bound: the mean over the seeds.
     pub baseline_over_bound: f64,
     /// In the order of [`VARIANTS`].
     pub variants: Vec<Ratios>,
 }
 
-/// One way of running the house policy over the baseline.
+/// The results of a variant over those of the baseline.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ratios {
-    /// Of makespans.
+    /// The ratio of makespans.
     pub makespan: f64,
-    /// Of mean completion times.
+    /// The ratio of mean completion times.
     pub mean_completion: f64,
 }
 
 impl AgainstBaseline {
-    /// None where the comparison lacks one of the policies.
+    /// None if the comparison lacks a policy.
     #[must_use]
     pub fn of(comparison: &Comparison) -> Option<Self> {
         let named = |name: &str| {
@@ -92,14 +92,14 @@ impl AgainstBaseline {
         })
     }
 
-    /// Whether there is next to nothing to gain.
+    /// Whether the workload leaves almost nothing to gain.
     #[must_use]
     pub fn is_apart(&self) -> bool {
         self.baseline_over_bound <= CLOSE_TO_BOUND
     }
 }
 
-/// The geometric mean over the workloads that are not apart, for each variant; empty where all are.
+/// The geometric mean over the workloads that are not apart, for each variant; empty if all are apart.
 #[must_use]
 pub fn over_workloads(workloads: &[AgainstBaseline]) -> Vec<Ratios> {
     let counted: Vec<_> = workloads.iter().filter(|one| !one.is_apart()).collect();

@@ -1,4 +1,4 @@
-//! The papers' comparisons: published figures, and the same figures of a simulation.
+//! The papers' comparisons: published and simulated figures.
 
 mod claim;
 mod compared;
@@ -9,7 +9,7 @@ pub mod reprovision;
 mod sensitivity;
 mod setup;
 
-pub use claim::{Claim, Measure};
+pub use claim::{Claim, Measure, Time};
 pub use compared::{Agreement, Compared, Measured};
 pub use sensitivity::{STUDIES, Study};
 pub use setup::{Change, Setup};
@@ -21,15 +21,15 @@ use elastane_sim::experiment::Comparison;
 /// A paper's experiments.
 #[derive(Debug, Clone, Copy)]
 pub struct Paper {
-    /// Its name on the command line.
+    /// The name on the command line.
     pub name: &'static str,
-    /// In full.
+    /// The full title.
     pub title: &'static str,
-    /// The first is the paper's main one.
+    /// The experiments; the first is the paper's main one.
     pub experiments: &'static [PublishedExperiment],
 }
 
-/// One workload and the figures that were published of it.
+/// A workload and its published figures.
 #[derive(Debug, Clone, Copy)]
 pub struct PublishedExperiment {
     /// The workload's name.
@@ -45,7 +45,7 @@ pub struct PublishedExperiment {
 /// A policy that runs with other settings.
 #[derive(Debug, Clone, Copy)]
 pub struct Variant {
-    /// Its name in reports.
+    /// The name in reports.
     pub name: &'static str,
     /// The policy's own name.
     pub policy: &'static str,
@@ -53,11 +53,11 @@ pub struct Variant {
     pub change: Change,
 }
 
-/// The papers that the simulator of executors can reproduce.
+/// The papers that the simulator of executors reproduces.
 pub const PAPERS: [Paper; 2] = [elasecutor::PAPER, prophet::PAPER];
 
 impl PublishedExperiment {
-    /// The published figures beside those of a comparison.
+    /// The published figures beside those of `comparison`.
     #[must_use]
     pub fn compared(&self, comparison: &Comparison) -> Vec<Compared> {
         let claims = self.claims.iter();

@@ -1,22 +1,22 @@
-//! What Prophet published (Xu, Xu and Jiang, ICAC 2016), and why ours differs.
+//! The figures that Prophet published (Xu, Xu and Jiang, ICAC 2016), and why simulated ones differ.
 //! `docs/measurements/papers.md` has the figures behind each reason.
 
-use super::claim::{Claim, Measure, makespan_cut};
+use super::claim::{Claim, Measure, Time, makespan_cut};
 use super::{Paper, PublishedExperiment, Variant};
 
-/// Why makespans are.
+/// Why makespans differ.
 const SIZES: &str = "how many executors an application has, and for how long, is not published: \
                      the amount of work is not the paper's";
-/// Why Prophet is.
+/// Why Prophet's cuts differ.
 const GANGS: &str = "most of the published gain is what contention loses, and the one contention \
                      model loses less: with losses of 0.9 the cut is 30 %. And gangs, which wait \
                      until all of their executors find room, win nothing by it here, where each \
                      executor has work of its own";
-/// Why backoff is.
+/// Why the cuts of backoff differ.
 const BACKOFF: &str = "backoff wins what contention loses, and that is less in the one contention \
                        model than in the paper";
 
-/// Table III's names: the paper's Prophet backs off.
+/// In Table III, Prophet includes backoff.
 pub(super) const WITHOUT_BACKOFF: &str = "prophet-without-backoff";
 
 /// With and without task backoff (section V).
@@ -36,7 +36,6 @@ pub(super) const VARIANTS: &[Variant] = &[
     },
 ];
 
-/// Prophet.
 pub(super) const PAPER: Paper = Paper {
     name: "prophet",
     title: "Prophet, ICAC 2016",
@@ -55,33 +54,9 @@ pub(super) const PAPER: Paper = Paper {
             makespan_cut("Table III", "prophet", "tetris", 56.0, GANGS),
             makespan_cut("Table III", WITHOUT_BACKOFF, "capacity", 5.4, GANGS),
             makespan_cut("Table III", "prophet", WITHOUT_BACKOFF, 28.1, BACKOFF),
-            Claim {
-                source: "section VI",
-                measure: Measure::MedianCompletionCut {
-                    of: "prophet",
-                    than: "capacity",
-                },
-                published: 23.0,
-                because: GANGS,
-            },
-            Claim {
-                source: "section VI",
-                measure: Measure::MedianCompletionCut {
-                    of: "prophet",
-                    than: WITHOUT_BACKOFF,
-                },
-                published: 10.0,
-                because: BACKOFF,
-            },
-            Claim {
-                source: "section VI",
-                measure: Measure::MedianExecutionCut {
-                    of: "prophet",
-                    than: WITHOUT_BACKOFF,
-                },
-                published: 13.0,
-                because: BACKOFF,
-            },
+            median(Time::MedianCompletion, "capacity", 23.0, GANGS),
+            median(Time::MedianCompletion, WITHOUT_BACKOFF, 10.0, BACKOFF),
+            median(Time::MedianExecution, WITHOUT_BACKOFF, 13.0, BACKOFF),
         ],
     }],
 };
@@ -89,8 +64,17 @@ pub(super) const PAPER: Paper = Paper {
 const fn makespan(of: &'static str, published: f64) -> Claim {
     Claim {
         source: "Table III",
-        measure: Measure::Makespan { of },
+        measure: Measure::Makespan(of),
         published,
         because: SIZES,
+    }
+}
+
+const fn median(time: Time, than: &'static str, published: f64, because: &'static str) -> Claim {
+    Claim {
+        source: "section VI",
+        measure: Measure::Cut(time, "prophet", than),
+        published,
+        because,
     }
 }

@@ -1,15 +1,15 @@
-//! What reprovisioning gains (Elasecutor, Figure 9b), and what it costs.
+//! The gain of reprovisioning (Elasecutor, Figure 9b) and its cost.
 
 use elastane_core::DemandError;
 use elastane_core::plan::PlanSettings;
 use elastane_core::reprovision::ReprovisionSettings;
 use elastane_sim::simulator::{Following, ProgressSource};
 
-use super::claim::{Claim, Measure, makespan_cut};
+use super::claim::{Claim, Measure, Time, makespan_cut};
 use super::setup::Setup;
 use super::{Paper, PublishedExperiment, Variant};
 
-/// Elasecutor's limits: an executor gets what is predicted for it and no more.
+/// Elasecutor's limits: an executor gets at most its prediction.
 const LIMITS: PlanSettings = PlanSettings {
     valid_for_ms: 120_000,
     cpu_cap_ratio: Some(1.0),
@@ -18,25 +18,24 @@ const LIMITS: PlanSettings = PlanSettings {
     network_cap_ratio: Some(1.0),
 };
 
-/// A fifth of the cluster: how long applications wait differs from seed to seed, and with the moment of
-/// the first report, by far more than reprovisioning changes, so that many seeds say more than many
-/// machines.
+/// A fifth of the cluster. Waiting times vary with the seed and with the time of the first report by
+/// far more than reprovisioning changes them, so many seeds are worth more than many machines.
 const PART_OF_CLUSTER: f64 = 0.2;
 
-/// Elasecutor's limits; demands follow the clock.
+/// With Elasecutor's limits; demands follow the clock.
 const CLOCK: &str = "clock";
-/// The same, but they follow progress as it is estimated from usage, or is known.
+/// Demands follow progress, estimated from usage or exact.
 const ESTIMATED: &str = "estimated";
 const EXACT: &str = "exact";
 /// The same with reprovisioning.
 const ESTIMATED_REPROVISIONED: &str = "estimated+reprov";
 const EXACT_REPROVISIONED: &str = "exact+reprov";
-/// As `exact`, but what is predicted is true from the start: what reprovisioning can come to.
+/// As `exact`, with exact predictions: the upper bound of the gain.
 const EXACT_KNOWN: &str = "exact, known";
-/// Without limits, where executors share what there is; progress as it is estimated.
+/// Without limits: executors share the node. Progress is estimated.
 const SHARED: &str = "shared";
 const SHARED_REPROVISIONED: &str = "shared+reprov";
-/// As `exact` under the house policy.
+/// As `exact`, with the policy elastane.
 const HOUSE: &str = "house";
 const HOUSE_REPROVISIONED: &str = "house+reprov";
 const HOUSE_KNOWN: &str = "house, known";
@@ -97,10 +96,10 @@ pub const PAPER: Paper = Paper {
 };
 
 const CLAIMS: &[Claim] = &[
-    completion(EXACT_REPROVISIONED, EXACT, 0.5, 4.6),
-    completion(EXACT_REPROVISIONED, EXACT, 0.9, 6.0),
-    execution(EXACT_REPROVISIONED, EXACT, 0.5, 5.0),
-    execution(EXACT_REPROVISIONED, EXACT, 0.9, 14.5),
+    figure_9b(Time::CompletionAt(0.5), 4.6),
+    figure_9b(Time::CompletionAt(0.9), 6.0),
+    figure_9b(Time::ExecutionAt(0.5), 5.0),
+    figure_9b(Time::ExecutionAt(0.9), 14.5),
     executors(EXACT_REPROVISIONED, EXACT),
     each(EXACT_REPROVISIONED, EXACT),
     makespan_cut(OURS, EXACT_REPROVISIONED, EXACT, 0.0, NOT_PUBLISHED),
@@ -171,30 +170,21 @@ fn shared(
     Ok(())
 }
 
-const fn completion(of: &'static str, than: &'static str, part: f64, published: f64) -> Claim {
+const fn figure_9b(time: Time, published: f64) -> Claim {
     Claim {
         source: "Figure 9b",
-        measure: Measure::CompletionCutAt { of, than, part },
-        published,
-        because: BECAUSE,
-    }
-}
-
-const fn execution(of: &'static str, than: &'static str, part: f64, published: f64) -> Claim {
-    Claim {
-        source: "Figure 9b",
-        measure: Measure::ExecutionCutAt { of, than, part },
+        measure: Measure::Cut(time, EXACT_REPROVISIONED, EXACT),
         published,
         because: BECAUSE,
     }
 }
 
 const fn each(of: &'static str, than: &'static str) -> Claim {
-    ours(Measure::EachCompletionCut { of, than })
+    ours(Measure::EachCompletionCut(of, than))
 }
 
 const fn executors(of: &'static str, than: &'static str) -> Claim {
-    ours(Measure::ExecutorsCut { of, than })
+    ours(Measure::Cut(Time::Executors, of, than))
 }
 
 const fn ours(measure: Measure) -> Claim {

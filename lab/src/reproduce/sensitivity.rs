@@ -1,26 +1,26 @@
-//! How sensitive the main figures are to the contention model's parameters, to the errors of
-//! predictions, and to what the papers leave open.
+//! The sensitivity of the main figures to the parameters of the contention model, to the errors of
+//! predictions, and to parameters that the papers do not publish.
 
-use elastane_core::{Resource, Resources};
+use elastane_core::{DemandError, Resource, Resources};
 
-use super::claim::Measure;
+use super::claim::{Measure, Time};
 use super::setup::{Change, Setup};
 use super::{Variant, elasecutor, prophet};
 use crate::variation::{Variation, variation};
 use crate::workload::Class;
 
-/// Some figures of a workload under each of several changes.
+/// Figures of a workload under several changes.
 #[derive(Debug, Clone, Copy)]
 pub struct Study {
     /// The workload's name.
     pub workload: &'static str,
     /// The policies' names.
     pub policies: &'static [&'static str],
-    /// Policies that run with other settings.
+    /// Policies with changed settings.
     pub variants: &'static [Variant],
     /// The figures.
     pub measures: &'static [Measure],
-    /// The changes, one at a time; the first changes nothing.
+    /// The changes, made one at a time; the first changes nothing.
     pub variations: &'static [&'static [Variation<Change>]],
 }
 
@@ -32,17 +32,9 @@ pub const STUDIES: [Study; 2] = [
         variants: &[],
         measures: &[
             elasecutor::CUT_OF_BEST,
-            Measure::BoundBelowBest {
-                of: elasecutor::BASELINES,
-            },
-            Measure::MakespanCut {
-                of: "minfrag",
-                than: "tetris",
-            },
-            Measure::MakespanCut {
-                of: "minfrag",
-                than: "trc",
-            },
+            Measure::BoundBelowBest(elasecutor::BASELINES),
+            Measure::Cut(Time::Makespan, "minfrag", "tetris"),
+            Measure::Cut(Time::Makespan, "minfrag", "trc"),
         ],
         variations: &[AS_IT_IS, MODEL, PREDICTIONS, ELASECUTORS_SETUP],
     },
@@ -51,18 +43,9 @@ pub const STUDIES: [Study; 2] = [
         policies: &["capacity"],
         variants: prophet::VARIANTS,
         measures: &[
-            Measure::MakespanCut {
-                of: "prophet",
-                than: "capacity",
-            },
-            Measure::MedianCompletionCut {
-                of: "prophet",
-                than: "capacity",
-            },
-            Measure::MakespanCut {
-                of: "prophet",
-                than: prophet::WITHOUT_BACKOFF,
-            },
+            Measure::Cut(Time::Makespan, "prophet", "capacity"),
+            Measure::Cut(Time::MedianCompletion, "prophet", "capacity"),
+            Measure::Cut(Time::Makespan, "prophet", prophet::WITHOUT_BACKOFF),
         ],
         variations: &[AS_IT_IS, MODEL, PREDICTIONS, PROPHETS_SETUP],
     },
@@ -73,40 +56,40 @@ const AS_IT_IS: &[Variation<Change>] = &[variation("as it is", "", |_| Ok(()))];
 /// The contention model.
 const MODEL: &[Variation<Change>] = &[
     variation("network_loss", "0", |setup| {
-        setup.change_contention(|model| model.network_loss = 0.0);
+        setup.settings.contention.network_loss = 0.0;
         Ok(())
     }),
     variation("network_loss", "0.4", |setup| {
-        setup.change_contention(|model| model.network_loss = 0.4);
+        setup.settings.contention.network_loss = 0.4;
         Ok(())
     }),
     variation("disk_loss", "0", |setup| {
-        setup.change_contention(|model| model.disk_loss = 0.0);
+        setup.settings.contention.disk_loss = 0.0;
         Ok(())
     }),
     variation("disk_loss", "0.8", |setup| {
-        setup.change_contention(|model| model.disk_loss = 0.8);
+        setup.settings.contention.disk_loss = 0.8;
         Ok(())
     }),
     variation("spill_slowdown", "2", |setup| {
-        setup.change_contention(|model| model.spill_slowdown = 2.0);
+        setup.settings.contention.spill_slowdown = 2.0;
         Ok(())
     }),
     variation("spill_slowdown", "50", |setup| {
-        setup.change_contention(|model| model.spill_slowdown = 50.0);
+        setup.settings.contention.spill_slowdown = 50.0;
         Ok(())
     }),
     variation("kill_above", "1.1", |setup| {
-        setup.change_contention(|model| model.kill_above = 1.1);
+        setup.settings.contention.kill_above = 1.1;
         Ok(())
     }),
     variation("kill_above", "3", |setup| {
-        setup.change_contention(|model| model.kill_above = 3.0);
+        setup.settings.contention.kill_above = 3.0;
         Ok(())
     }),
 ];
 
-/// How executors differ from what is predicted.
+/// Errors of predictions.
 const PREDICTIONS: &[Variation<Change>] = &[
     variation("errors", "none", |setup| errors(setup, 0.0, 0.0)),
     variation("errors", "20 % a slot, 10 % in length", |setup| {
@@ -117,7 +100,7 @@ const PREDICTIONS: &[Variation<Change>] = &[
     }),
 ];
 
-/// What Elasecutor leaves open.
+/// Parameters that Elasecutor does not publish.
 const ELASECUTORS_SETUP: &[Variation<Change>] = &[
     variation("starvation_wait", "60 s", |setup| {
         setup.settings.starvation_wait_ms = 60_000;
@@ -156,11 +139,11 @@ const ELASECUTORS_SETUP: &[Variation<Change>] = &[
     }),
 ];
 
-/// What Prophet leaves open.
+/// Parameters that Prophet does not publish.
 const PROPHETS_SETUP: &[Variation<Change>] = &[
     variation("gangs", "none", |setup| {
-        // An application that waited starts although not all of its executors find room. The fit is
-        // by request in any case.
+        // A waiting application starts although not all of its executors fit. Fit is by request in any
+        // case.
         setup.settings.starvation_wait_ms = 1_000;
         Ok(())
     }),
@@ -175,27 +158,23 @@ const PROPHETS_SETUP: &[Variation<Change>] = &[
     variation("network used", "40 %", |setup| {
         setup.scale_demands(Resource::Network, 0.4)
     }),
-    variation("both losses", "0.9", |setup| {
-        setup.change_contention(|model| {
-            model.network_loss = 0.9;
-            model.disk_loss = 0.9;
-        });
-        Ok(())
-    }),
+    variation("both losses", "0.9", lose_most),
     variation("both losses", "0.9, no gangs", |setup| {
         setup.settings.starvation_wait_ms = 1_000;
-        setup.change_contention(|model| {
-            model.network_loss = 0.9;
-            model.disk_loss = 0.9;
-        });
-        Ok(())
+        lose_most(setup)
     }),
 ];
 
-fn errors(setup: &mut Setup, slot: f64, length: f64) -> Result<(), elastane_core::DemandError> {
-    setup.change_errors(|errors| {
-        errors.slot = Resources::from_array([slot; 4]);
-        errors.length = length;
-    });
+fn lose_most(setup: &mut Setup) -> Result<(), DemandError> {
+    setup.settings.contention.network_loss = 0.9;
+    setup.settings.contention.disk_loss = 0.9;
+    Ok(())
+}
+
+fn errors(setup: &mut Setup, slot: f64, length: f64) -> Result<(), DemandError> {
+    for application in &mut setup.workload.applications {
+        application.errors.slot = Resources::from_array([slot; 4]);
+        application.errors.length = length;
+    }
     Ok(())
 }

@@ -1,26 +1,26 @@
-//! The changes that an experiment makes to a run.
+//! A simulation of an experiment, and the changes to it.
 
 use elastane_core::{Demand, DemandError, Resource, Resources};
-use elastane_sim::simulator::{Contention, Settings};
-use elastane_sim::workload::{Errors, Workload};
+use elastane_sim::simulator::Settings;
+use elastane_sim::workload::Workload;
 
 use crate::workload::Class;
 
-/// A workload and how it is run.
+/// A workload and the settings of its simulation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Setup {
-    /// What runs, and on what.
+    /// The applications and machines.
     pub workload: Workload,
-    /// How it is run.
+    /// The settings of the simulator.
     pub settings: Settings,
 }
 
-/// What an experiment changes.
+/// An experiment's change.
 pub type Change = fn(&mut Setup) -> Result<(), DemandError>;
 
 impl Setup {
-    /// As in the papers, an application waits until it fits. Production's protection from starvation
-    /// would place it by request after a minute.
+    /// Applications wait until they fit, as in the papers. Production's protection from starvation
+    /// would place them by request after a minute.
     pub fn nobody_starves(&mut self) {
         self.settings.starvation_wait_ms = self.settings.give_up_after_ms;
     }
@@ -38,9 +38,10 @@ impl Setup {
         resource: Resource,
         factor: f64,
     ) -> Result<(), DemandError> {
-        self.each_demand(|slots| {
-            let slots = slots.iter().map(|slot| scaled(*slot, resource, factor));
-            slots.collect()
+        self.change_demands("", |demand| {
+            let slots = demand.slots().iter();
+            let slots = slots.map(|slot| scaled(*slot, resource, factor));
+            Demand::series(demand.slot_ms(), &slots.collect::<Vec<_>>())
         })
     }
 
@@ -69,15 +70,14 @@ impl Setup {
 
     /// Multiplies the life of executors.
     pub(super) fn lengthen(&mut self, times: usize) -> Result<(), DemandError> {
-        self.each_demand(|slots| {
-            let slots = slots
-                .iter()
-                .flat_map(|slot| std::iter::repeat_n(*slot, times));
-            slots.collect()
+        self.change_demands("", |demand| {
+            let slots = demand.slots().iter();
+            let slots = slots.flat_map(|slot| std::iter::repeat_n(*slot, times));
+            Demand::series(demand.slot_ms(), &slots.collect::<Vec<_>>())
         })
     }
 
-    /// Gives applications of this name another class, with the same input and executors.
+    /// Replaces the class of the applications of this name; input and executors stay.
     pub(super) fn take_for(
         &mut self,
         name: &str,
@@ -89,7 +89,7 @@ impl Setup {
         };
         let longer = slots_per_gb(to) / slots_per_gb(from);
         let peaks = [from, to].map(|class| class.statistics().peak);
-        let changed = |demand: &Demand| {
+        self.change_demands(name, |demand| {
             // The peak keeps its ratio to the peak of its class.
             let peak = demand.peak().zip(peaks[0], |peak, of| peak / of);
             let peak = peak.zip(peaks[1], |part, of| part * of);
@@ -99,37 +99,20 @@ impl Setup {
                 .iter()
                 .map(|slot| slot.zip(peak, |part, peak| part * peak));
             Demand::series(demand.slot_ms(), &slots.collect::<Vec<_>>())
-        };
-        for application in &mut self.workload.applications {
-            if application.name.starts_with(name) {
-                application.actual = changed(&application.actual)?;
-                if let Some(predicted) = &mut application.predicted {
-                    *predicted = changed(predicted)?;
-                }
-            }
-        }
-        Ok(())
+        })
     }
 
-    pub(super) fn change_contention(&mut self, change: impl FnOnce(&mut Contention)) {
-        change(&mut self.settings.contention);
-    }
-
-    pub(super) fn change_errors(&mut self, change: impl Fn(&mut Errors)) {
-        for application in &mut self.workload.applications {
-            change(&mut application.errors);
-        }
-    }
-
-    fn each_demand(
+    /// Changes the actual and the predicted demands of the applications whose names start with `name`.
+    fn change_demands(
         &mut self,
-        change: impl Fn(&[Resources]) -> Vec<Resources>,
+        name: &str,
+        change: impl Fn(&Demand) -> Result<Demand, DemandError>,
     ) -> Result<(), DemandError> {
-        let changed = |demand: &Demand| Demand::series(demand.slot_ms(), &change(demand.slots()));
-        for application in &mut self.workload.applications {
-            application.actual = changed(&application.actual)?;
+        let applications = self.workload.applications.iter_mut();
+        for application in applications.filter(|it| it.name.starts_with(name)) {
+            application.actual = change(&application.actual)?;
             if let Some(predicted) = &mut application.predicted {
-                *predicted = changed(predicted)?;
+                *predicted = change(predicted)?;
             }
         }
         Ok(())

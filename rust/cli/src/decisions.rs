@@ -61,7 +61,8 @@ impl Decisions {
         self.say_what_is_missing(read, unreadable, shown)
     }
 
-    /// The end of a container is asked for when it was placed for the application.
+    /// Whether to print the record. The end of a container belongs to the application for which it was
+    /// placed.
     fn is_asked_for(&self, record: &Record, containers: &mut HashSet<String>) -> bool {
         let Some(wanted) = &self.application else {
             return !matches!(record, Record::Other) || self.json;
@@ -102,8 +103,8 @@ impl Decisions {
     }
 }
 
-/// Writes records as sentences. An application is refused at every heartbeat while it waits, so
-/// refusals in a row are one sentence.
+/// Writes records as sentences. Consecutive refusals become one sentence, since a waiting application
+/// is refused at every heartbeat.
 #[derive(Default)]
 struct Report {
     waiting: Option<Waiting>,
@@ -178,7 +179,7 @@ impl Report {
         }
     }
 
-    /// Writes the refusals that are held back.
+    /// Writes the collected refusals.
     fn end(&mut self, output: &mut impl Write) -> Result<(), Failure> {
         let Some(waiting) = self.waiting.take() else {
             return Ok(());

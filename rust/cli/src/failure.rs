@@ -1,4 +1,4 @@
-//! Why a command ended early, and with which exit code.
+//! Errors of commands and their exit codes.
 
 use std::fs;
 use std::io::{self, BufWriter, StdoutLock, Write};
@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use elastane_store::StoreError;
 
-/// One line for a person, and an exit code for a script.
+/// An error message of one line, and an exit code.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
     /// The input is wrong: exit code 2.
@@ -29,13 +29,13 @@ impl Failure {
         }
     }
 
-    /// A file that was given and has a problem.
+    /// A problem with a given file.
     pub fn bad(path: &Path, problem: impl std::fmt::Display) -> Self {
         Failure::BadInput(format!("{}: {problem}", path.display()))
     }
 }
 
-/// Runs a command with its standard output; its failure is one line on stderr after the program's name.
+/// Runs a command on standard output; prints its failure as one line on stderr.
 pub fn exit_code_of(
     program: &str,
     run: impl FnOnce(&mut BufWriter<StdoutLock<'static>>) -> Result<(), Failure>,
@@ -43,7 +43,7 @@ pub fn exit_code_of(
     let mut output = BufWriter::new(io::stdout().lock());
     match run(&mut output).and_then(|()| Ok(output.flush()?)) {
         Ok(()) => ExitCode::SUCCESS,
-        // The reader of the output has closed it.
+        // The reader closed the pipe.
         Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
             ExitCode::SUCCESS
         }
@@ -72,7 +72,7 @@ impl From<serde_json::Error> for Failure {
     }
 }
 
-/// The whole of a text file that was named on the command line.
+/// Reads a text file named on the command line.
 ///
 /// # Errors
 /// The file cannot be read.
@@ -80,7 +80,7 @@ pub fn read(path: &Path) -> Result<String, Failure> {
     fs::read_to_string(path).map_err(|error| Failure::bad(path, error))
 }
 
-/// Writes a file that was named on the command line.
+/// Writes a file named on the command line.
 ///
 /// # Errors
 /// The file cannot be written.

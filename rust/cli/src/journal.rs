@@ -1,8 +1,8 @@
-//! The records of the decision journal that answer a person's questions.
+//! The records of the decision journal that `elastane decisions` prints.
 
 use serde::Deserialize;
 
-/// One line of the journal; kinds that are not listed are for other readers.
+/// A line of the journal; other kinds are ignored.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub(crate) enum Record {
@@ -116,7 +116,7 @@ pub(crate) struct Learned {
 }
 
 impl Record {
-    /// The application it is about; a container's end names only the container.
+    /// The application of the record; the end of a container names only the container.
     pub(crate) fn application(&self) -> Option<&str> {
         match self {
             Record::Placed(placed) => Some(&placed.application),

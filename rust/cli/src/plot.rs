@@ -1,4 +1,4 @@
-//! A series as a plot of plain text.
+//! Plots of series in plain text.
 
 use std::io::{self, Write};
 
@@ -8,8 +8,8 @@ const HEIGHT: usize = 6;
 const WIDTH: usize = 60;
 const INDENT: usize = 14;
 
-/// Draws a series of values, one each `slot_ms`; `unit` words an amount. Long series are drawn by
-/// the largest value in each column.
+/// Draws a series with one value per `slot_ms`; `unit` formats an amount. In long series, a column
+/// shows its largest value.
 pub(crate) fn draw(
     output: &mut impl Write,
     values: &[f64],
@@ -47,7 +47,7 @@ pub(crate) fn draw(
     writeln!(output, "{:INDENT$}  0 s{end:>rest$}", "", rest = width - 3)
 }
 
-/// At most [`WIDTH`] columns: each the largest of its part of a long series, several for each value
+/// At most [`WIDTH`] columns: the maximum of each part of a long series, or several columns per value
 /// of a short one.
 fn columns(values: &[f64]) -> Vec<f64> {
     let length = values.len();
@@ -65,7 +65,7 @@ fn columns(values: &[f64]) -> Vec<f64> {
         .collect()
 }
 
-/// How many rows a value fills; anything above 0 fills one.
+/// The number of rows that a value fills; a value above 0 fills at least one.
 fn filled(value: f64, most: f64) -> usize {
     if most > 0.0 {
         (value / most * HEIGHT as f64).ceil() as usize

@@ -13,7 +13,7 @@ const LEFT: f64 = 90.0;
 const TOP: f64 = 30.0;
 const BOTTOM: f64 = 24.0;
 
-/// The image of these series, each with the name of its kind.
+/// Draws the series, each with the name of its kind.
 pub(crate) fn svg(title: &str, series: &[(String, &Demand)]) -> String {
     let panels = series.len() * Resource::ALL.len();
     let height = TITLE + panels as f64 * PANEL;
@@ -47,7 +47,7 @@ fn panel(svg: &mut String, y: f64, kind: &str, demand: &Demand, resource: Resour
             0.0
         }
     };
-    // A step for each slot, since its value holds for all of it.
+    // A step per slot, since a value holds for its whole slot.
     let mut path = format!("M{LEFT:.1} {base:.1}");
     for (at, slot) in slots.iter().enumerate() {
         let (x, y) = (LEFT + at as f64 * width, base - height(slot.get(resource)));

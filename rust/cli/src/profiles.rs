@@ -269,7 +269,7 @@ fn forget(key: &str, yes: bool, source: &Source, output: &mut impl Write) -> Res
     )?)
 }
 
-/// Asks a person; a script has to say `--yes`.
+/// Asks for confirmation; scripts must pass `--yes`.
 fn confirmed(key: &str, runs: usize) -> Result<bool, Failure> {
     if !io::stdin().is_terminal() {
         let problem = "nobody can be asked here, --yes is needed to forget";

@@ -116,7 +116,7 @@ impl RunOptions {
         }
     }
 
-    /// The workload with the errors of the command line.
+    /// Applies the errors of the command line to a workload.
     #[must_use]
     pub fn with_errors(&self, mut workload: Workload) -> Workload {
         for application in &mut workload.applications {

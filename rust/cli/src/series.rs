@@ -7,7 +7,7 @@ use elastane_core::Demand;
 /// The first line of a run's file.
 pub const HEADER: &str = "t_s,cpu_cores,memory_bytes,network_bytes_per_s,disk_bytes_per_s";
 
-/// The file that says what the runs were given and how they ended.
+/// The file with the settings and outcomes of the runs.
 pub const SETTINGS: &str = "settings.json";
 
 /// A run's file, one row per slot.

@@ -1,4 +1,4 @@
-//! `elastane simulate`, and the parts of it that `elastane-lab simulate` has too.
+//! `elastane simulate`, and its parts that `elastane-lab simulate` shares.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use elastane_sim::workload::{TraceFormat, Workload};
 use crate::failure::{Failure, read, write};
 use crate::run_options::RunOptions;
 
-/// The group of options of which one names the input.
+/// The group of options that name the input; exactly one is given.
 pub const INPUT: &str = "input";
 
 const MACHINES_OF_A_TRACE: usize = 35;
@@ -57,10 +57,10 @@ pub struct Files {
 }
 
 impl Files {
-    /// The workload of the file that was named, if one was.
+    /// The workload of the given file, if any.
     ///
     /// # Errors
-    /// The first thing that is wrong with the file, with its place.
+    /// The first error in the file, with its place.
     pub fn read(&self) -> Result<Option<Workload>, Failure> {
         let machines = self.machines.map_or(MACHINES_OF_A_TRACE, |it| it as usize);
         let trace = |format| {
@@ -85,7 +85,7 @@ impl Files {
     }
 }
 
-/// What is compared, how, and what is written about it.
+/// The options of a comparison and of its reports.
 #[derive(Debug, Args)]
 pub struct ComparisonOptions {
     /// The policies, with commas between them
@@ -114,7 +114,7 @@ impl ComparisonOptions {
     /// Compares the policies on the workload of each seed, and writes the table and the reports.
     ///
     /// # Errors
-    /// Wrong input, or a run that never ends.
+    /// The input is invalid, or a run never ends.
     pub fn run(
         &self,
         known_policies: Policies,
@@ -149,7 +149,7 @@ impl Simulate {
     /// Compares the policies on the file.
     ///
     /// # Errors
-    /// Wrong input, or a run that never ends.
+    /// The input is invalid, or a run never ends.
     pub fn run(&self, output: &mut impl Write) -> Result<(), Failure> {
         let workload = self.files.read()?;
         let workload = |_| workload.clone().ok_or_else(no_input);

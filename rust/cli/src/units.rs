@@ -1,4 +1,4 @@
-//! Amounts and times as people read them.
+//! Formats amounts and times.
 
 use elastane_core::Resource;
 use jiff::Timestamp;

@@ -1,4 +1,4 @@
-//! One application, event by event.
+//! The state of an application, built event by event.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ use crate::stages::{Stages, Traits};
 /// Spark's default resource profile.
 const DEFAULT_PROFILE: i32 = 0;
 
-/// What the events so far say.
+/// The state after the events read so far.
 #[derive(Default)]
 pub(crate) struct Application {
     pub(crate) start: Option<ApplicationStart>,
@@ -41,7 +41,7 @@ struct LogStart {
 }
 
 impl Application {
-    /// Takes in one event; those of other names say nothing about resources.
+    /// Applies an event; events of other names carry no resources.
     pub(crate) fn event(&mut self, name: &str, line: &[u8]) -> Result<(), serde_json::Error> {
         match name {
             "SparkListenerTaskEnd" => self.task_ended(&serde_json::from_slice(line)?),
@@ -167,7 +167,7 @@ impl Application {
         }
     }
 
-    /// What the executors used, and where their memory is from.
+    /// The executors' usage, and the sources of their memory.
     pub(crate) fn series(&mut self, properties: &Properties<'_>) -> (Vec<RunSeries>, MemoryCounts) {
         let ended_ms = self.ended_ms();
         if !properties.has_shuffle_service() {
@@ -177,7 +177,7 @@ impl Application {
         let mut sources = MemoryCounts::default();
         for (id, executor) in &self.executors {
             let profile = self.profiles.get(&executor.profile);
-            // The properties are the default profile's.
+            // The properties describe the default profile.
             let profile = profile.filter(|_| executor.profile != DEFAULT_PROFILE);
             let request = properties.executor_bytes(profile.unwrap_or(&ProfileRequests::new()));
             let (samples, source) = executor.samples(ended_ms, request);
@@ -190,8 +190,8 @@ impl Application {
         (recorder.series(), sources)
     }
 
-    /// Since version 3.1 Spark asks YARN for each executor at the priority that its profile's id is,
-    /// before for all at 1.
+    /// Since version 3.1, the priority of an executor's request is the id of its resource profile;
+    /// before, it is 1.
     fn kind_of(&self, executor: &Executor) -> ContainerKind {
         let version = self.spark_version.as_deref().unwrap_or_default();
         let mut numbers = version.split('.').map(str::parse::<u32>);
@@ -204,7 +204,8 @@ impl Application {
         }
     }
 
-    /// What one executor received, the others sent: each of those that ran then the same share.
+    /// Without a shuffle service, what an executor receives the others send: each executor alive at the
+    /// time sends an equal share.
     fn send(&mut self, ended_ms: i64) {
         const SLOT: i64 = SLOT_MS as i64;
         let mut received: BTreeMap<i64, BTreeMap<String, f64>> = BTreeMap::new();
@@ -233,7 +234,7 @@ impl Application {
     }
 }
 
-/// What a task used. `docs/import.md` says why.
+/// A task's usage; `docs/import.md` explains the formula.
 fn flows(metrics: &TaskMetrics, traits: Traits) -> Flows {
     let wait_ms = metrics.shuffle_read.wait_ms;
     let busy_ms = metrics.run_ms - wait_ms - metrics.collection_ms;
@@ -255,7 +256,7 @@ fn flows(metrics: &TaskMetrics, traits: Traits) -> Flows {
         + metrics.shuffle_write.bytes
         + metrics.shuffle_read.local_bytes
         + metrics.shuffle_read.remote_to_disk_bytes
-        // Written, and read again.
+        // Spilled data is written and read.
         + 2.0 * metrics.spilled_bytes;
     [cpu_s, metrics.shuffle_read.remote_bytes, disk].map(|amount| amount.max(0.0))
 }

@@ -1,4 +1,4 @@
-//! The events of a file, whatever compressed them.
+//! Decompression of event logs.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
@@ -9,7 +9,7 @@ use crate::lz4_block::{self, Lz4BlockReader};
 
 const BUFFER_BYTES: usize = 1 << 17;
 
-/// What a file begins with when one of the other codecs of Spark wrote it.
+/// The magic numbers of Spark's unsupported codecs.
 const NOT_READ: [(&[u8], &str); 3] = [
     (b"\x82SNAPPY\0", "snappy"),
     (b"ZV", "lzf"),
@@ -17,7 +17,7 @@ const NOT_READ: [(&[u8], &str); 3] = [
 ];
 const ZSTD: &[u8] = b"\x28\xb5\x2f\xfd";
 
-/// The text of a file. The codec is told by how the file begins, not by its name: logs are renamed.
+/// The text of a file. The first bytes give the codec, not the name: logs are renamed.
 pub(crate) fn open(path: &Path) -> Result<Box<dyn BufRead>, LogError> {
     let failed = || LogError::file(path);
     let file = File::open(path).map_err(failed())?;

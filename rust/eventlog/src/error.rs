@@ -1,4 +1,4 @@
-//! Why an event log makes no run, always with the file.
+//! Errors in event logs, with the file.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,54 +11,54 @@ pub enum LogError {
     File {
         /// The file or folder.
         path: PathBuf,
-        /// What the system or the decoder says.
+        /// The error of the system or the decoder.
         source: io::Error,
     },
-    /// Compressed by a codec that is not read.
+    /// The log is compressed with an unsupported codec.
     #[error("{}: compressed with {codec}, which is not read; plain, zstd and lz4 are", path.display())]
     Codec {
         /// The file.
         path: PathBuf,
-        /// Spark's name of the codec.
+        /// The name of the codec.
         codec: &'static str,
     },
-    /// Its first line is no event of Spark.
+    /// The first line is not an event of Spark.
     #[error("{}: not a Spark event log", path.display())]
     NotALog {
         /// The file.
         path: PathBuf,
     },
-    /// A line that is not the event that it says it is.
+    /// A line is not a valid event.
     #[error("{}: line {line}: {problem}", path.display())]
     Line {
         /// The file.
         path: PathBuf,
-        /// From 1.
+        /// Counted from 1.
         line: u64,
-        /// What is wrong with it.
+        /// The problem.
         problem: String,
     },
-    /// The History Server dropped the events of jobs that were over.
+    /// The History Server removed events of ended jobs.
     #[error("{}: compacted by the History Server, events are missing", path.display())]
     Compacted {
         /// The folder.
         path: PathBuf,
     },
-    /// A part of a rolling log is not there.
+    /// A part of a rolling log is missing.
     #[error("{}: part {number} is missing", path.display())]
     MissingPart {
         /// The folder.
         path: PathBuf,
-        /// From 1.
+        /// Counted from 1.
         number: u64,
     },
-    /// The log does not say whose it is.
+    /// No event names the application.
     #[error("{}: no event names the application", path.display())]
     NoApplication {
         /// The file or folder.
         path: PathBuf,
     },
-    /// Nothing ran.
+    /// No executor started.
     #[error("{}: no executor started", path.display())]
     NoExecutor {
         /// The file or folder.

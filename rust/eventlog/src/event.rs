@@ -1,4 +1,4 @@
-//! The events that are read, and of each what is used. Spark's own names; what it leaves out is 0.
+//! The events and fields that the reader uses, by Spark's names. Missing amounts are 0.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ use crate::properties::ProfileRequests;
 
 const BEGINNING: &[u8] = b"{\"Event\":\"";
 
-/// The name of the event on a line; none where the line is no event.
+/// The name of the event on a line; None if the line is not an event.
 pub(crate) fn name_of(line: &[u8]) -> Option<Cow<'_, str>> {
     #[derive(Deserialize)]
     struct Named<'l> {
@@ -107,7 +107,7 @@ pub(crate) struct JobResult {
     pub(crate) result: String,
 }
 
-/// Of a stage that begins or is over.
+/// A submitted or completed stage.
 #[derive(Deserialize)]
 pub(crate) struct Stage {
     #[serde(rename = "Stage Info")]
@@ -164,7 +164,7 @@ pub(crate) struct StageExecutorMetrics<'l> {
     pub(crate) metrics: ExecutorMetrics,
 }
 
-/// The largest amounts since the former report, in bytes.
+/// The peaks since the previous report, in bytes.
 #[derive(Deserialize, Default, Clone, Copy)]
 #[serde(default)]
 pub(crate) struct ExecutorMetrics {

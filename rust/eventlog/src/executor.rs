@@ -1,4 +1,4 @@
-//! What one executor used, slot by slot from its start.
+//! The usage of an executor, in slots from its start.
 
 use elastane_core::{Resources, SLOT_MS};
 use elastane_predict::MAX_SLOTS;
@@ -7,18 +7,18 @@ use crate::memory::{MemoryPeaks, MemorySource};
 
 const SLOT: i64 = SLOT_MS as i64;
 
-/// Amounts that flow, over some time: core seconds, bytes over the network, bytes to and from disk.
+/// Core-seconds, bytes received and sent over the network, bytes read from and written to disk.
 pub(crate) type Flows = [f64; 3];
 
 pub(crate) struct Executor {
-    /// The id of its resource profile.
+    /// The id of the resource profile.
     pub(crate) profile: i32,
     pub(crate) started_ms: i64,
     pub(crate) ended_ms: Option<i64>,
     flows: Vec<Flows>,
-    /// By task: short intervals.
+    /// Peaks per task: short intervals.
     pub(crate) task_memory: MemoryPeaks,
-    /// By stage: long ones.
+    /// Peaks per stage: long intervals.
     pub(crate) stage_memory: MemoryPeaks,
 }
 
@@ -34,7 +34,7 @@ impl Executor {
         }
     }
 
-    /// Spreads amounts evenly over the time from one moment to another.
+    /// Spreads amounts evenly over a period.
     pub(crate) fn spread(&mut self, from_ms: i64, to_ms: i64, amounts: Flows) {
         let from = from_ms.saturating_sub(self.started_ms).max(0);
         let to = to_ms.saturating_sub(self.started_ms).max(from + 1);
@@ -49,7 +49,7 @@ impl Executor {
         }
     }
 
-    /// The numbers of the slots that a time touches, from the executor's start.
+    /// The indices of the slots that a period touches.
     pub(crate) fn slots_between(&self, from_ms: i64, to_ms: i64) -> std::ops::Range<usize> {
         let from = from_ms.saturating_sub(self.started_ms).max(0);
         let to = to_ms.saturating_sub(self.started_ms).max(from + 1);
@@ -57,14 +57,14 @@ impl Executor {
         slot(from)..slot(to - 1).saturating_add(1).min(MAX_SLOTS)
     }
 
-    /// What came in over the network: the beginning of each slot, and bytes.
+    /// Received bytes per slot, with the start of the slot.
     pub(crate) fn received(&self) -> impl Iterator<Item = (i64, f64)> {
         let slots = (0..).zip(&self.flows);
         let received = slots.filter(|(_, flows)| flows[1] > 0.0);
         received.map(|(slot, flows)| (self.started_ms + slot * SLOT, flows[1]))
     }
 
-    /// Its samples until `end_ms`, as (end since its start, length, use).
+    /// The samples until `end_ms`: end since the start of the executor, length and usage.
     pub(crate) fn samples(
         &self,
         end_ms: i64,
@@ -100,7 +100,8 @@ impl Executor {
     }
 }
 
-/// The slots that a time since the start touches, and for how long each; past a day nothing.
+/// The slots that a period touches, each with its overlap in milliseconds. Slots from [`MAX_SLOTS`] on
+/// are ignored.
 fn overlaps(from: i64, to: i64) -> impl Iterator<Item = (usize, i64)> {
     let longest_ms = MAX_SLOTS as i64 * SLOT;
     let (from, to) = (from.min(longest_ms), to.min(longest_ms));

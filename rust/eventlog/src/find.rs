@@ -1,15 +1,15 @@
-//! Which event logs a path holds.
+//! Finds the event logs of a path.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::error::LogError;
 
-/// How Spark names the folder of a rolling log.
+/// Prefix of the folder of a rolling log.
 const ROLLING: &str = "eventlog_v2_";
 const IN_PROGRESS: &str = ".inprogress";
 
-/// One application's log.
+/// The log of an application.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EventLog {
     /// The file, or the folder of a rolling log.
@@ -18,35 +18,35 @@ pub struct EventLog {
     pub(crate) parts: Vec<PathBuf>,
 }
 
-/// One thing that a path holds.
+/// An entry of a path.
 #[derive(Debug)]
 pub enum Found {
-    /// A log to read.
+    /// A complete log.
     Log(EventLog),
-    /// A log that is left out for what it is.
+    /// A log that is not imported.
     Skipped {
         /// The file or folder.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         reason: SkipReason,
     },
     /// A log that cannot be read.
     Unreadable(LogError),
 }
 
-/// Why a log is left out.
+/// Why a log is not imported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum SkipReason {
-    /// Spark still writes it, or died while it did.
+    /// Spark still writes the log, or died while writing it.
     #[error("in progress")]
     InProgress,
 }
 
-/// The logs of a path: a log, the folder of a rolling log, or a folder of both, such as a History
-/// Server's. What is hidden and checksum files are passed over.
+/// The logs of a path, which is a log, the folder of a rolling log, or a folder of both, such as a
+/// History Server's. Hidden files and checksum files are ignored.
 ///
 /// # Errors
-/// A path that cannot be read.
+/// The path cannot be read.
 pub fn find(path: &Path) -> Result<Vec<Found>, LogError> {
     let metadata = fs::metadata(path).map_err(LogError::file(path))?;
     if !metadata.is_dir() {
@@ -105,7 +105,7 @@ fn rolling(folder: &Path) -> Found {
     }
 }
 
-/// `events_1_…`, `events_2_…`: all of them, by number.
+/// All parts of a rolling log, `events_1_…`, `events_2_…`, in order.
 fn parts(folder: &Path, entries: Vec<PathBuf>) -> Result<Vec<PathBuf>, LogError> {
     let path = || folder.to_owned();
     let mut parts: Vec<(u64, PathBuf)> = entries
@@ -141,7 +141,7 @@ fn part_number(name: &str) -> Option<u64> {
         .ok()
 }
 
-/// What is in a folder, by name.
+/// The entries of a folder, by name.
 fn entries(folder: &Path) -> Result<Vec<PathBuf>, LogError> {
     let mut entries = fs::read_dir(folder)
         .and_then(|entries| {

@@ -1,8 +1,8 @@
-//! What applications used, from the event logs that Spark wrote while they ran.
+//! Reads the resource usage of applications from Spark's event logs.
 //!
-//! [`find`] says which logs a path holds, [`read`] makes a [`elastane_predict::Run`] of one.
-//! `docs/import.md` has the formats and what each amount is made from. Nothing here knows the
-//! depository.
+//! [`find`] lists the logs of a path; [`read`] converts a log to a [`elastane_predict::Run`].
+//! `docs/import.md` describes the formats and the sources of each amount. This crate does not depend on
+//! the depository.
 
 mod application;
 mod codec;

@@ -1,23 +1,23 @@
-//! The lines of a log, each of a bounded length.
+//! Reads the lines of a log, up to a maximum length.
 
 use std::io::{self, BufRead, Read};
 
-/// Spark writes SQL plans into one line; one longer than this is no event that is wanted here.
+/// Maximum length of a line, with room for the SQL plans that Spark writes into one line.
 const MOST_BYTES: u64 = 1 << 26;
 
-/// Reads line by line into one buffer.
+/// Reads lines into one buffer.
 pub(crate) struct Lines<R> {
     reader: R,
     buffer: Vec<u8>,
     number: u64,
 }
 
-/// One line without its end.
+/// A line without its newline.
 pub(crate) struct Line<'l> {
-    /// From 1.
+    /// Counted from 1.
     pub(crate) number: u64,
     pub(crate) text: &'l [u8],
-    /// Whether its end was written.
+    /// Whether the line ends with a newline.
     pub(crate) is_whole: bool,
 }
 
@@ -30,7 +30,7 @@ impl<R: BufRead> Lines<R> {
         }
     }
 
-    /// The next line; none at the end.
+    /// The next line; None at the end.
     pub(crate) fn next(&mut self) -> io::Result<Option<Line<'_>>> {
         self.buffer.clear();
         let mut limited = Read::take(&mut self.reader, MOST_BYTES);

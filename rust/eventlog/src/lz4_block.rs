@@ -1,15 +1,14 @@
-//! Spark's lz4: the stream of blocks that the Java library lz4-java writes. It is not the lz4 frame
-//! format.
+//! Spark's lz4 codec: the block stream of the Java library lz4-java, not the lz4 frame format.
 //!
-//! A block is 21 bytes of head and its data; numbers are little-endian:
+//! A block is a header of 21 bytes and its data; numbers are little-endian:
 //!
-//! | bytes | what |
+//! | bytes | field |
 //! |---|---|
 //! | 8 | `LZ4Block` |
-//! | 1 | high half: `1` stored as it is, `2` lz4; low half: the stream's block size is 2^(10 + it) |
+//! | 1 | upper 4 bits: `1` stored, `2` lz4; lower 4 bits n: block size 2^(10 + n) |
 //! | 4 | length of the data |
-//! | 4 | length of what it decodes to; 0 ends the stream |
-//! | 4 | xxHash32 of what it decodes to, its upper 4 bits cleared |
+//! | 4 | length of the decoded data; 0 ends the stream |
+//! | 4 | xxHash32 of the decoded data, upper 4 bits cleared |
 
 use std::io::{self, Read};
 
@@ -23,10 +22,10 @@ const LZ4: u8 = 0x20;
 const SEED: u32 = 0x9747_b28c;
 const CHECKSUM_BITS: u32 = 0x0fff_ffff;
 
-/// No writer makes larger blocks, and a damaged length must not allocate more.
+/// Maximum block size of lz4-java; bounds the allocation if a length is damaged.
 const MOST_BYTES: usize = 1 << 25;
 
-/// Decodes a stream of blocks; streams may follow each other.
+/// Decodes concatenated streams of blocks.
 pub(crate) struct Lz4BlockReader<R> {
     source: R,
     data: Vec<u8>,
@@ -51,7 +50,7 @@ impl<R: Read> Lz4BlockReader<R> {
         }
     }
 
-    /// Decodes the next block that holds something; false at the end of the file.
+    /// Decodes the next non-empty block; returns false at the end of the file.
     fn next_block(&mut self) -> io::Result<bool> {
         loop {
             let Some(head) = self.head()? else {
@@ -66,7 +65,7 @@ impl<R: Read> Lz4BlockReader<R> {
 
     fn head(&mut self) -> io::Result<Option<Head>> {
         let mut head = [0; HEAD_BYTES];
-        // The end of the file is in order before a head only, not inside.
+        // The file may end before a header, but not inside one.
         if self.source.read(&mut head[..1])? == 0 {
             return Ok(None);
         }
@@ -138,7 +137,7 @@ fn damaged(problem: &str) -> io::Error {
 mod tests {
     use super::*;
 
-    /// As lz4-java writes it.
+    /// A block as lz4-java writes it.
     fn block(method: u8, data: &[u8], decoded: &[u8]) -> Vec<u8> {
         let checksum = XxHash32::oneshot(SEED, decoded) & CHECKSUM_BITS;
         let mut block = MAGIC.to_vec();

@@ -1,23 +1,23 @@
-//! How much memory an executor held, by the best that its log has.
+//! The memory of an executor, from the best source in its log.
 
 use crate::event::ExecutorMetrics;
 
-/// Resident memory of an executor's JVM over the most that its heap, code and buffers had held:
-/// 1.46 to 1.52 in logs that have both (`docs/measurements/import.md`).
+/// Resident memory of an executor's JVM over the peak of its heap, code and buffers: 1.46 to 1.52 in
+/// logs that have both (`docs/measurements/import.md`).
 const RESIDENT_OVER_USED: f64 = 1.5;
 
-/// Where the memory of an executor is from, the best first.
+/// The source of the memory of an executor, the best first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum MemorySource {
-    /// The resident memory of its processes, which Spark logs when it is told to.
+    /// The resident memory of its processes, which Spark logs only if configured.
     Resident,
-    /// The use of its JVM, times [`RESIDENT_OVER_USED`], at most what it requested.
+    /// The used memory of its JVM times [`RESIDENT_OVER_USED`], at most the request.
     Heap,
-    /// Nothing was logged: what it requested.
+    /// The request, since nothing was logged.
     Request,
 }
 
-/// How many executors have their memory from which source.
+/// The number of executors per source of memory.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct MemoryCounts {
     /// From [`MemorySource::Resident`].
@@ -38,7 +38,7 @@ impl MemoryCounts {
     }
 }
 
-/// The largest amounts that were reported in each slot, in bytes; 0 where nothing was.
+/// The peaks reported in each slot, in bytes; 0 without a report.
 #[derive(Default)]
 pub(crate) struct MemoryPeaks {
     resident: Vec<f64>,
@@ -48,7 +48,7 @@ pub(crate) struct MemoryPeaks {
 impl MemoryPeaks {
     pub(crate) fn add(&mut self, slots: std::ops::Range<usize>, metrics: &ExecutorMetrics) {
         let resident = metrics.jvm_resident + metrics.python_resident + metrics.other_resident;
-        // Without the JVM's own process the others are a part of it only.
+        // Without the JVM's process, the sum is incomplete.
         if metrics.jvm_resident > 0.0 {
             raise(&mut self.resident, slots.clone(), resident);
         }
@@ -58,8 +58,8 @@ impl MemoryPeaks {
         }
     }
 
-    /// What was held in each of `count` slots. What is known by task is better than by stage, and
-    /// resident memory better than what the JVM used of it.
+    /// The memory in each of `count` slots. Resident memory is preferred to used memory, and peaks per
+    /// task to peaks per stage.
     pub(crate) fn series(
         by_task: &Self,
         by_stage: &Self,
@@ -73,7 +73,7 @@ impl MemoryPeaks {
         let Some(mut used) = first([&by_task.used, &by_stage.used]) else {
             return (vec![request_bytes; count], MemorySource::Request);
         };
-        // A JVM keeps what it touched.
+        // A JVM does not return memory that it has touched.
         let mut most = 0.0_f64;
         for bytes in &mut used {
             most = most.max(*bytes * RESIDENT_OVER_USED).min(request_bytes);
@@ -92,7 +92,7 @@ fn raise(peaks: &mut Vec<f64>, slots: std::ops::Range<usize>, bytes: f64) {
     }
 }
 
-/// A slot without a report holds what the one before did; before the first report, what it says.
+/// Fills slots without a report with the previous report, or else with the first one.
 fn held(mut peaks: Vec<f64>, count: usize) -> Vec<f64> {
     let first = peaks.iter().copied().find(|bytes| *bytes > 0.0);
     peaks.resize(count, 0.0);

@@ -1,4 +1,4 @@
-//! Spark's properties: sizes, numbers, and what an executor requests of YARN.
+//! Spark's properties, and the executor requests that follow from them.
 
 use std::collections::BTreeMap;
 
@@ -6,10 +6,10 @@ use crate::event::ResourceRequest;
 
 const MIB: f64 = 1024.0 * 1024.0;
 
-/// YARN's part of an executor beside its heap: at least so much.
+/// Minimum memory overhead of an executor.
 const LEAST_OVERHEAD_BYTES: f64 = 384.0 * MIB;
 
-/// What the executors of a resource profile are asked for, by Spark's names; memory in MiB.
+/// The requests of a resource profile, by Spark's names; memory in MiB.
 pub(crate) type ProfileRequests = BTreeMap<String, ResourceRequest>;
 
 /// The properties of one application.
@@ -30,7 +30,7 @@ impl Properties<'_> {
             .is_some_and(|value| value.eq_ignore_ascii_case("true"))
     }
 
-    /// A size; one without a unit is in MiB, as Spark takes the memory of executors.
+    /// A size in bytes; without a unit, the property is in MiB.
     fn bytes(&self, key: &str) -> Option<f64> {
         bytes(self.get(key)?)
     }
@@ -39,14 +39,13 @@ impl Properties<'_> {
         self.is_on("spark.shuffle.service.enabled")
     }
 
-    /// Cores of an executor, by Spark's default on YARN 1.
+    /// Cores of an executor; Spark's default on YARN is 1.
     pub(crate) fn executor_cores(&self) -> f64 {
         self.number("spark.executor.cores").unwrap_or(1.0)
     }
 
-    /// The memory of an executor's container, where its resource profile asks for this beyond the
-    /// properties. As Spark has it, an overhead that the profile does not name follows the heap that
-    /// the properties do.
+    /// The memory of an executor's container, with the requests of its resource profile. As in Spark,
+    /// an overhead that the profile does not set follows the heap of the properties.
     pub(crate) fn executor_bytes(&self, profile: &ProfileRequests) -> f64 {
         let heap = self.bytes("spark.executor.memory").unwrap_or(1024.0 * MIB);
         let factor = self
@@ -57,7 +56,7 @@ impl Properties<'_> {
             .unwrap_or_else(|| (heap * factor).max(LEAST_OVERHEAD_BYTES));
         let python = self.bytes("spark.executor.pyspark.memory").unwrap_or(0.0);
         let off_heap = match self.is_on("spark.memory.offHeap.enabled") {
-            // Spark takes this one in bytes.
+            // Without a unit, Spark reads this property in bytes.
             true => self.get("spark.memory.offHeap.size").and_then(|size| {
                 let plain = size
                     .parse()
@@ -77,7 +76,7 @@ impl Properties<'_> {
             + asked("offHeap", off_heap.unwrap_or(0.0))
     }
 
-    /// How many executors were asked for; none where Spark decides while it runs.
+    /// The number of requested executors; None with dynamic allocation.
     pub(crate) fn executors(&self) -> Option<f64> {
         if self.is_on("spark.dynamicAllocation.enabled") {
             return None;
@@ -86,7 +85,7 @@ impl Properties<'_> {
     }
 }
 
-/// `512m`, `2g`, `1t`, `600`: binary units, MiB where there is none.
+/// Parses `512m`, `2g`, `1t`, `600`: binary units, MiB by default.
 fn bytes(text: &str) -> Option<f64> {
     let lower = text.to_ascii_lowercase();
     let digits = lower.trim_end_matches(|c: char| c.is_ascii_alphabetic());

@@ -1,4 +1,4 @@
-//! From an event log to a run.
+//! Converts an event log to a run.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,47 +15,47 @@ use crate::memory::MemoryCounts;
 use crate::properties::{ProfileRequests, Properties};
 use crate::submission::{KeyNote, submission};
 
-/// What the logs don't say of the submissions.
+/// Properties of submissions that logs do not have.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ImportOptions {
-    /// The path of a queue by the name that is logged.
+    /// Queue paths by logged name.
     pub queues: BTreeMap<String, String>,
-    /// The name that an application was submitted with by the one that is logged.
+    /// Submitted application names by logged name.
     pub names: BTreeMap<String, String>,
 }
 
-/// What one event log says.
+/// The content of an event log.
 #[derive(Debug, Clone)]
 pub struct Imported {
-    /// The run, with the key that YARN's submission would have.
+    /// The run, with the key that a submission to YARN has.
     pub run: Run,
-    /// Which attempt of the application this is; none where Spark counts none.
+    /// The attempt of the application; None if Spark logs none.
     pub attempt: Option<u32>,
-    /// The submission that the key is of.
+    /// The submission that gives the key.
     pub submission: Submission,
-    /// What is not certain of the key.
+    /// Uncertain properties of the key.
     pub notes: Vec<KeyNote>,
-    /// Where the memory of its executors is from.
+    /// The sources of the executors' memory.
     pub memory: MemoryCounts,
-    /// The tasks that ended.
+    /// The number of ended tasks.
     pub tasks: u64,
-    /// How many executors were asked for; none where Spark added them as it ran.
+    /// The number of requested executors; None with dynamic allocation.
     pub executors: Option<f64>,
     /// The cores of an executor.
     pub executor_cores: f64,
     /// The memory of an executor's container.
     pub executor_memory_bytes: f64,
-    /// What the tasks read from outside the application.
+    /// Bytes that tasks read from outside the application.
     pub input_bytes: f64,
-    /// The version that wrote the log.
+    /// The version of Spark that wrote the log.
     pub spark_version: Option<String>,
 }
 
 /// Reads one log.
 ///
 /// # Errors
-/// A file that cannot be read, decoded or understood; a log that names no application or had no
-/// executor. A last line that was cut off while it was written is passed over.
+/// A file cannot be read, decoded or parsed, or the log names no application or no executor. An
+/// incomplete last line is ignored.
 pub fn read(log: &EventLog, options: &ImportOptions) -> Result<Imported, LogError> {
     let mut application = Application::default();
     for part in &log.parts {
@@ -79,7 +79,7 @@ fn read_part(part: &Path, application: &mut Application) -> Result<(), LogError>
             }
             None => "not an event of Spark".to_owned(),
         };
-        // Who wrote it was killed; what the lines before say stands.
+        // An incomplete line means that the writer was killed; the lines before are valid.
         if line.is_whole {
             return Err(LogError::Line {
                 path: part.to_owned(),

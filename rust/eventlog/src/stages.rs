@@ -1,4 +1,4 @@
-//! What is known of a stage while its tasks end.
+//! The state of running stages.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,19 +7,19 @@ use crate::event::{ExecutorMetrics, Rdd, StageInfo};
 /// A stage and its attempt.
 pub(crate) type StageId = (i64, i64);
 
-/// What the tasks of a stage do that their own events don't say.
+/// Properties of a stage's tasks that their events lack.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Traits {
-    /// It reads what an earlier stage kept in memory: its input never touched a disk.
+    /// The tasks read RDDs cached in memory, not from disk.
     pub(crate) reads_kept: bool,
-    /// It hands its rows to Python processes, whose CPU time is not in the log.
+    /// The tasks use Python processes, whose CPU time is not logged.
     pub(crate) runs_python: bool,
 }
 
 #[derive(Default)]
 pub(crate) struct Stages {
     open: HashMap<StageId, Open>,
-    /// RDDs that a stage computed and kept in memory.
+    /// RDDs cached in memory.
     kept: HashSet<i64>,
 }
 
@@ -30,7 +30,7 @@ struct Open {
     peaks: Vec<(String, ExecutorMetrics)>,
 }
 
-/// A stage that is over, and the largest amounts of memory of its executors.
+/// A completed stage with the memory peaks of its executors.
 pub(crate) struct Closed {
     pub(crate) from_ms: i64,
     pub(crate) to_ms: i64,
@@ -63,7 +63,7 @@ impl Stages {
         open.peaks.push((executor, metrics));
     }
 
-    /// The stage's peaks with the time that they hold for; none where it has no times.
+    /// Ends a stage and returns its peaks; None if the stage has no times.
     pub(crate) fn end(&mut self, info: &StageInfo) -> Option<Closed> {
         self.kept.extend(
             info.rdds
@@ -86,7 +86,7 @@ impl Stages {
     }
 }
 
-/// Spark names what exchanges rows with Python after it: `PythonRDD`, `ArrowEvalPython`,
+/// Operators that exchange rows with Python have it in their name: `PythonRDD`, `ArrowEvalPython`,
 /// `MapInPandas`.
 fn runs_python(rdd: &Rdd) -> bool {
     ["Python", "Pandas"]

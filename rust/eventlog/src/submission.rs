@@ -1,4 +1,4 @@
-//! The submission as YARN saw it, so that the run has the key that the next one will have.
+//! Reconstructs the submission to YARN, so that the run has the key of the application's next run.
 
 use elastane_predict::Submission;
 
@@ -9,7 +9,7 @@ use crate::read::ImportOptions;
 const CLUSTER_MODE: &str = "org.apache.spark.deploy.yarn.ApplicationMaster";
 const REDACTED: &str = "(redacted)";
 
-/// What Spark itself puts behind the program's arguments, or between them.
+/// Options that Spark adds to the arguments of the program.
 const MASTER_OPTIONS: [&str; 8] = [
     "--class",
     "--jar",
@@ -21,31 +21,31 @@ const MASTER_OPTIONS: [&str; 8] = [
     "--archives",
 ];
 
-/// What is not certain of a key.
+/// An uncertain property of a key.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
 pub enum KeyNote {
-    /// The queue was named by its last part.
+    /// The log has only the last part of the queue path.
     #[error("queue {queue} is taken as root.{queue}; `--queue {queue}=PATH` where it is another")]
     ShortQueue {
-        /// As logged.
+        /// The logged value.
         queue: String,
     },
-    /// The log has the name that the program set, YARN the one it was submitted with.
+    /// The log has the name that the program set; YARN has the submitted name.
     #[error(
         "in cluster mode the name is the program's own; \
          `--name LOGGED=SUBMITTED` where spark-submit had another"
     )]
     OwnName,
-    /// The program ran outside YARN, so YARN never saw its main class and arguments.
+    /// The driver ran outside YARN, so YARN has no main class and arguments.
     #[error("client mode: the key ends with the name, as it does on YARN")]
     ClientMode,
-    /// It did not run on YARN.
+    /// The application did not run on YARN.
     #[error("master {master} is not YARN: the key is that of YARN's client mode")]
     NotYarn {
-        /// As logged.
+        /// The logged value.
         master: String,
     },
-    /// Spark hid the command since something in it looked like a secret.
+    /// Spark redacted the command since it seemed to contain a secret.
     #[error("the command is redacted: the key has no main class and arguments, YARN's will have")]
     Redacted,
     /// The log has no command.
@@ -53,7 +53,7 @@ pub enum KeyNote {
     NoCommand,
 }
 
-/// The submission that this application was, and what is not certain of it.
+/// The submission of this application and its uncertain properties.
 pub(crate) fn submission(
     start: &ApplicationStart,
     environment: &Environment,
@@ -102,7 +102,7 @@ pub(crate) fn submission(
     (submission, notes)
 }
 
-/// The launch command of the application master, as its launch context had it.
+/// The command in the launch context of the application master.
 fn command(
     properties: &Properties<'_>,
     environment: &Environment,
@@ -132,8 +132,8 @@ fn command(
     )
 }
 
-/// The arguments of the application master. The JVM joins them with spaces, so one that holds
-/// spaces is put together again: all words up to the next option of the master belong to one value.
+/// The arguments of the application master. The JVM joins them with spaces, so all words up to the next
+/// option belong to one value.
 fn master_arguments(line: &str) -> Vec<String> {
     let mut arguments: Vec<String> = Vec::new();
     let mut is_value = false;
@@ -155,7 +155,7 @@ fn master_arguments(line: &str) -> Vec<String> {
     arguments
 }
 
-/// As Spark quotes an argument for the NodeManager's shell.
+/// Quotes an argument as Spark does for the NodeManager's shell.
 fn quoted(argument: &str) -> String {
     let mut quoted = String::from("'");
     for character in argument.chars() {

@@ -1,8 +1,8 @@
 //! Several policies on several seeds of a workload.
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use crate::parallel::in_parallel;
 use crate::simulator::{
     LowerBound, Outcome, Policies, Progress, Settings, SimulationError, simulate,
 };
@@ -11,15 +11,15 @@ use crate::workload::Workload;
 /// A comparison of policies.
 #[derive(Debug, Clone)]
 pub struct Experiment {
-    /// One workload a seed.
+    /// A workload per seed.
     pub runs: Vec<Run>,
-    /// Where the policies are looked up.
+    /// The known policies.
     pub known_policies: Policies,
     /// The policies' names.
     pub policies: Vec<String>,
     /// The settings of all runs. A node is recorded only with the first seed.
     pub settings: Settings,
-    /// How many runs are in progress at a time.
+    /// The number of concurrent runs.
     pub threads: usize,
 }
 
@@ -39,7 +39,7 @@ pub struct Comparison {
     pub workload: String,
     /// In the order of the experiment.
     pub seeds: Vec<u64>,
-    /// One a seed.
+    /// One per seed.
     pub bounds: Vec<LowerBound>,
     /// In the order of the experiment.
     pub policies: Vec<PolicyOutcomes>,
@@ -50,7 +50,7 @@ pub struct Comparison {
 pub struct PolicyOutcomes {
     /// Its name.
     pub policy: String,
-    /// One a seed.
+    /// One per seed.
     pub outcomes: Vec<Outcome>,
 }
 
@@ -83,7 +83,7 @@ impl Experiment {
         let policies = policies.collect();
         let bounds = in_parallel(self.runs.len(), self.threads, |run| {
             let run = &self.runs[run];
-            Ok(LowerBound::new(&run.workload, run.seed))
+            Ok::<_, SimulationError>(LowerBound::new(&run.workload, run.seed))
         })?;
         Ok(Comparison {
             workload: self
@@ -107,7 +107,7 @@ impl Experiment {
             ..self.settings
         };
         let Run { seed, workload } = &self.runs[run];
-        // Reports one executor in a hundred, so that reports cost nothing.
+        // Reports once per 1 % of the executors, so that reports cost nothing.
         let step = (workload.executors() / 100).max(1);
         let mut told = 0;
         let mut progress = |progress: Progress| {
@@ -126,38 +126,4 @@ impl Experiment {
             &mut progress,
         )
     }
-}
-
-/// The results of `job` for 0 to `jobs`, in that order.
-fn in_parallel<T: Send>(
-    jobs: usize,
-    threads: usize,
-    job: impl Fn(usize) -> Result<T, SimulationError> + Sync,
-) -> Result<Vec<T>, SimulationError> {
-    let next = AtomicUsize::new(0);
-    let failed = AtomicBool::new(false);
-    let results = Mutex::new((0..jobs).map(|_| None).collect::<Vec<_>>());
-    let work = || {
-        while !failed.load(Ordering::Relaxed) {
-            let at = next.fetch_add(1, Ordering::Relaxed);
-            if at >= jobs {
-                return;
-            }
-            let result = job(at);
-            failed.fetch_or(result.is_err(), Ordering::Relaxed);
-            if let Ok(mut results) = results.lock() {
-                results[at] = Some(result);
-            }
-        }
-    };
-    std::thread::scope(|scope| {
-        for _ in 1..threads.min(jobs) {
-            scope.spawn(work);
-        }
-        work();
-    });
-    let results = results
-        .into_inner()
-        .unwrap_or_else(|poisoned| poisoned.into_inner());
-    results.into_iter().flatten().collect()
 }

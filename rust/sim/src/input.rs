@@ -3,7 +3,7 @@
 use elastane_core::{Demand, DemandError, Resource, Resources};
 use serde::de::DeserializeOwned;
 
-/// What is wrong with an input, and where.
+/// An error in an input, and its place.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {problem}")]
 pub struct InputError {

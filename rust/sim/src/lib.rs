@@ -5,6 +5,7 @@
 
 pub mod experiment;
 mod input;
+pub mod parallel;
 pub mod random;
 pub mod report;
 mod scenario;

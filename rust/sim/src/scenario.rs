@@ -1,4 +1,4 @@
-//! What runs and what waits, as read from JSON.
+//! Scenarios in JSON.
 
 mod ursa;
 
@@ -11,16 +11,16 @@ pub use self::ursa::{Assigned, UrsaBlock};
 use self::ursa::{UrsaText, read_ursa};
 use crate::input::{InputError, amounts, from_json, per_resource, series, wrong};
 
-/// Nodes, what runs on them, and what waits, at one moment.
+/// Nodes, running executors and waiting executors at one moment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scenario {
-    /// The moment, in milliseconds.
+    /// The time, in milliseconds.
     pub now_ms: i64,
     /// In the order of the file.
     pub nodes: Vec<ScenarioNode>,
     /// In the order of the file.
     pub pending: Vec<Pending>,
-    /// What was measured for Ursa; the other policies do not look at it.
+    /// Measurements for Ursa; other policies ignore them.
     pub ursa: Option<UrsaBlock>,
 }
 
@@ -29,37 +29,37 @@ pub struct Scenario {
 pub struct ScenarioNode {
     /// Its name.
     pub id: String,
-    /// Its physical size; a resource of capacity 0 takes no part.
+    /// The physical size; resources of capacity 0 are ignored.
     pub capacity: Resources,
-    /// What runs on it.
+    /// The running executors.
     pub running: Vec<RunningExecutor>,
 }
 
-/// An executor that runs.
+/// A running executor.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunningExecutor {
-    /// Whose it is.
+    /// The application.
     pub application: String,
-    /// When it started, in milliseconds.
+    /// The start, in milliseconds.
     pub start_ms: i64,
-    /// What it asked for: CPU and memory.
+    /// The request: CPU and memory.
     pub request: Resources,
-    /// What it uses from its start on.
+    /// The demand from the start on.
     pub demand: Demand,
 }
 
-/// An executor that waits.
+/// A waiting executor.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pending {
     /// Its name.
     pub id: String,
-    /// Whose it is.
+    /// The application.
     pub application: String,
-    /// Since when it waits, in milliseconds.
+    /// The start of the wait, in milliseconds.
     pub queued_ms: i64,
-    /// What it asks for: CPU and memory.
+    /// The request: CPU and memory.
     pub request: Resources,
-    /// What it would use from its start on.
+    /// The demand from the start on.
     pub demand: Demand,
 }
 
@@ -110,7 +110,7 @@ impl Scenario {
     /// Reads a scenario. Unknown keys are ignored.
     ///
     /// # Errors
-    /// The first thing that is wrong, with its place.
+    /// The first error, with its place.
     pub fn from_json(json: &str) -> Result<Self, InputError> {
         let text: ScenarioText = from_json(json)?;
         if text.slot_ms == 0 {
@@ -207,7 +207,7 @@ fn read_demand(
     series(&format!("{place}.demand"), demand.to_array(), slot_ms)
 }
 
-/// Ids name what is answered, so each may be there once.
+/// Answers refer to ids, so each must be unique.
 fn distinct<'a>(place: &str, ids: impl Iterator<Item = &'a String>) -> Result<(), InputError> {
     let mut seen = HashSet::new();
     for (at, id) in ids.enumerate() {

@@ -1,4 +1,4 @@
-//! What a policy would place, heartbeat by heartbeat, and why.
+//! The placements that a policy would make, heartbeat by heartbeat, and their reasons.
 
 mod applications;
 mod on_node;
@@ -19,16 +19,16 @@ use crate::scenario::{Pending, Scenario};
 /// Scores that differ by less than this fraction are a tie.
 const TIE: f64 = 1e-9;
 
-/// How a scenario is answered.
+/// Options of an answer.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Options {
-    /// What the fit adds to a demand, as a fraction. Scores know no margin.
+    /// Safety margin that the fit adds to each demand, as a fraction. Scores ignore it.
     pub margin: f64,
-    /// Until nothing fits, instead of one decision for each node.
+    /// Place until nothing fits, instead of one executor per node.
     pub all: bool,
 }
 
-/// What the policy did.
+/// The policy's decisions.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Answer {
     /// The policy's name.
@@ -44,34 +44,35 @@ pub struct Heartbeat {
     pub node: String,
     /// The moment, in milliseconds.
     pub now_ms: i64,
-    /// The executor that was placed; none when none fits.
+    /// The placed executor; None if none fits.
     pub placed: Option<String>,
-    /// Every executor that waited, in the order of the scenario.
+    /// The waiting executors, in the order of the scenario.
     pub candidates: Vec<Candidate>,
 }
 
-/// One executor that waited.
+/// A waiting executor.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Candidate {
     /// The executor.
     pub executor: String,
-    /// Whether the policy lets it go to the node now.
+    /// Whether the executor fits the node by the policy.
     pub fits: bool,
-    /// The policy's score where it fits, as people read it: whether the smallest or the largest wins
-    /// is the policy's.
+    /// The policy's score, if the executor fits. The policy defines whether the smallest or the largest
+    /// wins.
     pub score: Option<f64>,
-    /// What the score was made from, where it fits.
+    /// The terms of the score, if the executor fits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<Detail>,
-    /// The application for which the room is held that it would take, where it fits and waits for that.
+    /// The application for which the needed capacity is reserved, if the executor fits but waits for
+    /// that reason.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub behind: Option<String>,
-    /// Why it does not fit.
+    /// The reason if the executor does not fit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
-/// What a score was made from; docs/policies.md has each policy's parts.
+/// The terms of a score; docs/policies.md describes them for each policy.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Detail {
     /// Milliseconds.
@@ -80,13 +81,13 @@ pub struct Detail {
     /// Single numbers.
     #[serde(flatten)]
     pub numbers: BTreeMap<&'static str, f64>,
-    /// One number a resource; a resource of capacity 0 is left out.
+    /// One number per resource; resources of capacity 0 are left out.
     #[serde(flatten)]
     pub per_resource: BTreeMap<&'static str, BTreeMap<&'static str, f64>>,
 }
 
-/// Answers a scenario: each node in turn gets one heartbeat, or with [`Options::all`] heartbeats
-/// until nothing fits it or nothing waits.
+/// Answers a scenario: each node in turn has one heartbeat, or with [`Options::all`] heartbeats until
+/// nothing fits or nothing waits.
 #[must_use]
 pub fn what_if(scenario: &Scenario, policy: &dyn Policy, options: Options) -> Answer {
     let mut applications = Applications::new(scenario);
@@ -201,7 +202,7 @@ fn candidate(executor: &Pending, judged: Judged, policy: &dyn Policy) -> Candida
     }
 }
 
-/// Of those that may go, the smallest score; among those that tie with it, the one queued longest, then the smaller id.
+/// The allowed executor with the smallest score; ties go to the longest queued, then to the smaller id.
 fn best(waiting: &[&Pending], judged: &[Judged], lets: impl Fn(&Pending) -> bool) -> Option<usize> {
     let scores = || {
         let judged = judged.iter().enumerate();

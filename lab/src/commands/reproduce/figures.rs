@@ -1,4 +1,4 @@
-//! Published figures beside ours, as text and as JSON.
+//! Published and simulated figures, as text and as JSON.
 
 use std::io::Write;
 
@@ -6,7 +6,7 @@ use elastane_cli::failure::Failure;
 use elastane_lab::reproduce::{Agreement, Compared};
 use serde_json::{Value, json};
 
-/// One line a figure; the reasons follow, each once.
+/// Writes a line per figure, then each reason once.
 pub(super) fn write_figures(output: &mut impl Write, compared: &[Compared]) -> Result<(), Failure> {
     writeln!(
         output,

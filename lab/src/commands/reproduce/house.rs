@@ -1,9 +1,8 @@
-//! `elastane-lab reproduce house`: the house policy against MinFrag, on every workload.
+//! `elastane-lab reproduce house`: the policy elastane against MinFrag on every workload.
 
 use std::io::Write;
-use std::path::Path;
 
-use elastane_cli::failure::{Failure, write};
+use elastane_cli::failure::Failure;
 use elastane_cli::run_options::RunOptions;
 use elastane_lab::reproduce::Setup;
 use elastane_lab::reproduce::house::{
@@ -13,12 +12,7 @@ use serde_json::{Value, json};
 
 use super::simulated::{compare_as_set, with_others};
 
-pub(super) fn run(
-    run: &RunOptions,
-    seeds: u32,
-    json: Option<&Path>,
-    output: &mut impl Write,
-) -> Result<(), Failure> {
+pub(super) fn run(run: &RunOptions, seeds: u32, output: &mut impl Write) -> Result<Value, Failure> {
     writeln!(
         output,
         "elastane against {BASELINE}, geometric means over {seeds} seeds: makespan and mean \
@@ -59,14 +53,9 @@ pub(super) fn run(
     write!(output, "{:<18} {:>14}", "geometric mean", "")?;
     write_ratios(output, &means)?;
     writeln!(output)?;
-    match json {
-        Some(path) => {
-            let mut all = with_others(reports);
-            all["geometric_mean"] = in_json(&means);
-            write(path, &format!("{all:#}\n"))
-        }
-        None => Ok(()),
-    }
+    let mut all = with_others(reports);
+    all["geometric_mean"] = in_json(&means);
+    Ok(all)
 }
 
 fn write_ratios(output: &mut impl Write, ratios: &[Ratios]) -> Result<(), Failure> {

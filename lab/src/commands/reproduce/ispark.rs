@@ -1,9 +1,8 @@
 //! `elastane-lab reproduce ispark`: iterative applications that give up executors.
 
 use std::io::Write;
-use std::path::Path;
 
-use elastane_cli::failure::{Failure, write};
+use elastane_cli::failure::Failure;
 use elastane_cli::run_options::RunOptions;
 use elastane_lab::ispark::{Comparison, Parameters, compare, to_json};
 use serde_json::Value;
@@ -12,12 +11,7 @@ use super::super::failed;
 use super::figures::{figures_json, write_figures};
 use super::refuse_changes;
 
-pub(super) fn run(
-    run: &RunOptions,
-    seeds: u32,
-    json: Option<&Path>,
-    output: &mut impl Write,
-) -> Result<(), Failure> {
+pub(super) fn run(run: &RunOptions, seeds: u32, output: &mut impl Write) -> Result<Value, Failure> {
     refuse_changes(
         run,
         "ispark is simulated iteration by iteration, by a model of its own",
@@ -28,12 +22,9 @@ pub(super) fn run(
     writeln!(output, "iSpark, IEEE BigData 2019\n")?;
     writeln!(output, "{comparison}")?;
     write_figures(output, &compared)?;
-    let Some(path) = json else {
-        return Ok(());
-    };
     let mut report = report(&comparison, &parameters)?;
     report["claims"] = figures_json(&compared);
-    write(path, &format!("{report:#}\n"))
+    Ok(report)
 }
 
 pub(super) fn report(comparison: &Comparison, parameters: &Parameters) -> Result<Value, Failure> {

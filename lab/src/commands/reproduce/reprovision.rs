@@ -1,7 +1,6 @@
 //! `elastane-lab reproduce reprovision`: the gain and the cost of reprovisioning.
 
 use std::io::Write;
-use std::path::Path;
 
 use elastane_cli::failure::Failure;
 use elastane_cli::run_options::RunOptions;
@@ -10,16 +9,12 @@ use elastane_lab::reproduce::reprovision::PAPER;
 use elastane_sim::experiment::{Comparison, PolicyOutcomes};
 use elastane_sim::simulator::{Corrections, Outcome};
 use elastane_sim::summary;
+use serde_json::Value;
 
 use super::simulated::run_and_tell;
 
-pub(super) fn run(
-    run: &RunOptions,
-    seeds: u32,
-    json: Option<&Path>,
-    output: &mut impl Write,
-) -> Result<(), Failure> {
-    run_and_tell(&PAPER, run, seeds, json, output, write_costs)
+pub(super) fn run(run: &RunOptions, seeds: u32, output: &mut impl Write) -> Result<Value, Failure> {
+    run_and_tell(&PAPER, run, seeds, output, write_costs)
 }
 
 /// Means over the seeds.
@@ -81,7 +76,6 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "a test")]
 
     use elastane_lab::reproduce::{Paper, PublishedExperiment};
-    use serde_json::Value;
 
     use super::super::parsed;
     use super::*;
@@ -98,11 +92,8 @@ mod tests {
     /// What is printed and written where executors live shorter and longer than is predicted.
     fn reproduced() -> (String, Value) {
         let run = parsed(&["--length-error", "0.4"]);
-        let folder = tempfile::tempdir().unwrap();
-        let json = folder.path().join("report.json");
         let mut output = Vec::new();
-        run_and_tell(&SMALL, &run, 1, Some(&json), &mut output, write_costs).unwrap();
-        let report = serde_json::from_slice(&std::fs::read(&json).unwrap()).unwrap();
+        let report = run_and_tell(&SMALL, &run, 1, &mut output, write_costs).unwrap();
         (String::from_utf8(output).unwrap(), report)
     }
 

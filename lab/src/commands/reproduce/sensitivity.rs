@@ -1,9 +1,8 @@
 //! `elastane-lab reproduce sensitivity`: the main figures, one parameter changed at a time.
 
 use std::io::Write;
-use std::path::Path;
 
-use elastane_cli::failure::{Failure, write};
+use elastane_cli::failure::Failure;
 use elastane_cli::run_options::RunOptions;
 use elastane_lab::Variation;
 use elastane_lab::ispark::{self, Allocation, Figure, Parameters};
@@ -19,14 +18,13 @@ use super::simulated::{compare, with_others};
 const ISPARK: &str = "ispark";
 const URSA: &str = "ursa";
 
-/// All papers, or the one that is named.
+/// Studies all papers, or only `of`.
 pub(super) fn run(
     run: &RunOptions,
     of: Option<&str>,
     seeds: u32,
-    json: Option<&Path>,
     output: &mut impl Write,
-) -> Result<(), Failure> {
+) -> Result<Value, Failure> {
     refuse_changes(run, "a sensitivity run changes the parameters itself")?;
     let mut names: Vec<&str> = STUDIES.iter().map(|study| study.workload).collect();
     names.extend([ISPARK, URSA]);
@@ -52,10 +50,7 @@ pub(super) fn run(
     if is_wanted(URSA) {
         reports.push(study_ursa(run, seeds, output)?);
     }
-    match json {
-        Some(path) => write(path, &format!("{:#}\n", with_others(reports))),
-        None => Ok(()),
-    }
+    Ok(with_others(reports))
 }
 
 fn study_one(
@@ -125,7 +120,7 @@ fn study_ursa(run: &RunOptions, seeds: u32, output: &mut impl Write) -> Result<V
     Ok(json!({ "paper": URSA, "seeds": seeds, "sensitivity": rows }))
 }
 
-/// The columns have numbers, since their words are long.
+/// Numbers the columns, since their descriptions are long.
 fn write_heading(output: &mut impl Write, workload: &str, words: &[String]) -> Result<(), Failure> {
     writeln!(output, "\n{workload}")?;
     for (number, words) in words.iter().enumerate() {

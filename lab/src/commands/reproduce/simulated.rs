@@ -1,9 +1,8 @@
 //! Comparisons in the simulator of executors.
 
 use std::io::Write;
-use std::path::Path;
 
-use elastane_cli::failure::{Failure, write};
+use elastane_cli::failure::Failure;
 use elastane_cli::run_options::RunOptions;
 use elastane_core::DemandError;
 use elastane_lab::baselines;
@@ -20,21 +19,19 @@ pub(super) fn run(
     paper: &Paper,
     run: &RunOptions,
     seeds: u32,
-    json: Option<&Path>,
     output: &mut impl Write,
-) -> Result<(), Failure> {
-    run_and_tell(paper, run, seeds, json, output, |_, _| Ok(()))
+) -> Result<Value, Failure> {
+    run_and_tell(paper, run, seeds, output, |_, _| Ok(()))
 }
 
-/// [`run`], where `tell_more` adds lines about each comparison.
+/// As [`run`]; `tell_more` adds lines about each comparison.
 pub(super) fn run_and_tell<W: Write>(
     paper: &Paper,
     run: &RunOptions,
     seeds: u32,
-    json: Option<&Path>,
     output: &mut W,
     tell_more: impl Fn(&mut W, &Comparison) -> Result<(), Failure>,
-) -> Result<(), Failure> {
+) -> Result<Value, Failure> {
     writeln!(output, "{}", paper.title)?;
     let mut reports = Vec::new();
     for experiment in paper.experiments {
@@ -59,13 +56,10 @@ pub(super) fn run_and_tell<W: Write>(
         report["claims"] = figures_json(&compared);
         reports.push(report);
     }
-    match json {
-        Some(path) => write(path, &format!("{:#}\n", with_others(reports))),
-        None => Ok(()),
-    }
+    Ok(with_others(reports))
 }
 
-/// The main report, which comes first, with the others under `others`.
+/// The first report, with the others under `others`.
 pub(super) fn with_others(reports: Vec<Value>) -> Value {
     let mut reports = reports.into_iter();
     let mut main = reports.next().unwrap_or_default();
@@ -162,10 +156,7 @@ mod tests {
             title: "Test",
             experiments,
         };
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("report.json");
-        run(&paper, &options, 2, Some(&file), &mut Vec::new()).unwrap();
-        serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap()
+        run(&paper, &options, 2, &mut Vec::new()).unwrap()
     }
 
     #[test]

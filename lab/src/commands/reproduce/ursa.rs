@@ -1,10 +1,9 @@
-//! `elastane-lab reproduce ursa`: at the grain of Ursa's monotasks.
+//! `elastane-lab reproduce ursa`: Ursa's monotasks.
 
 use std::io::Write;
-use std::path::Path;
 
 use elastane_cli::bar::bar;
-use elastane_cli::failure::{Failure, write};
+use elastane_cli::failure::Failure;
 use elastane_cli::run_options::RunOptions;
 use elastane_lab::monotasks::{Parameters, Reproduction, reproduce};
 use serde_json::Value;
@@ -12,15 +11,10 @@ use serde_json::Value;
 use super::super::failed;
 use super::refuse_changes;
 
-/// The table whose systems and workload are the paper's main comparison; it comes first in the JSON.
+/// The paper's main comparison, which comes first in the JSON.
 const MAIN_TABLE: &str = "table-4";
 
-pub(super) fn run(
-    run: &RunOptions,
-    seeds: u32,
-    json: Option<&Path>,
-    output: &mut impl Write,
-) -> Result<(), Failure> {
+pub(super) fn run(run: &RunOptions, seeds: u32, output: &mut impl Write) -> Result<Value, Failure> {
     refuse_changes(
         run,
         "ursa is simulated at the grain of its monotasks, by a model of its own",
@@ -39,13 +33,10 @@ pub(super) fn run(
     bar.finish_and_clear();
     let compared = compared.map_err(failed)?;
     write!(output, "{compared}")?;
-    match json {
-        Some(path) => write(path, &format!("{:#}\n", to_json(&compared)?)),
-        None => Ok(()),
-    }
+    to_json(&compared)
 }
 
-/// The main table, with the others beside it.
+/// The main table, with the others under `others`.
 fn to_json(compared: &Reproduction) -> Result<Value, Failure> {
     let is_main = |table: &&elastane_lab::monotasks::Table| table.name == MAIN_TABLE;
     let main = compared.tables.iter().find(is_main);

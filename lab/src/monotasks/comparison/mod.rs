@@ -1,4 +1,4 @@
-//! Ursa's tables, ours beside what was published.
+//! Ursa's tables: simulated figures beside the published ones.
 
 mod published;
 mod remarks;
@@ -6,7 +6,8 @@ mod table;
 mod text;
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+
+use elastane_sim::parallel::in_parallel;
 
 use self::published::{Planned, PlannedRow};
 
@@ -16,8 +17,8 @@ use super::job::MonotaskError;
 use super::parameters::Parameters;
 use super::run::{Outcome, simulate};
 
-/// Runs every table on every seed, on so many threads. `progress` is told how many runs are done and
-/// how many there are, from any of them. The result does not depend on the number of threads.
+/// Runs every table on every seed. `progress` gets the number of finished runs and of all runs, from
+/// any thread. The result does not depend on the number of threads.
 ///
 /// # Errors
 /// The first run, in the order of the tables, that failed.
@@ -40,22 +41,20 @@ pub fn reproduce(
     let mut seeded = in_parallel(plans.len() * seeds.len(), threads, |at| {
         let (plan, seed) = (&plans[at / seeds.len()], seeds[at % seeds.len()]);
         one_seed(plan, seed, parameters, &one_more)
-    })
+    })?
     .into_iter();
-    let mut tables = Vec::with_capacity(plans.len());
-    for plan in &plans {
-        let outcomes: Result<Vec<Seeded>, MonotaskError> =
-            seeded.by_ref().take(seeds.len()).collect();
-        tables.push(table(plan, &outcomes?));
-    }
+    let tables = plans.iter().map(|plan| {
+        let seeded: Vec<Seeded> = seeded.by_ref().take(seeds.len()).collect();
+        table(plan, &seeded)
+    });
     Ok(Reproduction {
         paper: "Ursa (EuroSys 2020)",
         seeds: seeds.to_vec(),
-        tables,
+        tables: tables.collect(),
     })
 }
 
-/// One table's outcomes on one seed.
+/// The outcomes of a table on one seed.
 struct Seeded {
     lower_bound_s: f64,
     outcomes: Vec<Outcome>,
@@ -68,50 +67,15 @@ fn one_seed(
     one_more: &(dyn Fn() + Sync),
 ) -> Result<Seeded, MonotaskError> {
     let jobs = plan.jobs.draw(seed);
-    let outcomes: Result<Vec<Outcome>, MonotaskError> = plan
-        .rows
-        .iter()
-        .map(|row| {
-            let outcome = simulate(&jobs, &row.system, parameters, |_, _| {});
-            one_more();
-            outcome
-        })
-        .collect();
+    let outcomes = plan.rows.iter().map(|row| {
+        let outcome = simulate(&jobs, &row.system, parameters, |_, _| {});
+        one_more();
+        outcome
+    });
     Ok(Seeded {
         lower_bound_s: lower_bound_s(&jobs, parameters),
-        outcomes: outcomes?,
+        outcomes: outcomes.collect::<Result<_, _>>()?,
     })
-}
-
-/// Results in the order of their numbers, whichever thread did them.
-pub(super) fn in_parallel<T: Send>(
-    count: usize,
-    threads: usize,
-    one: impl Fn(usize) -> T + Sync,
-) -> Vec<T> {
-    let next = AtomicUsize::new(0);
-    let results = Mutex::new(Vec::with_capacity(count));
-    std::thread::scope(|scope| {
-        for _ in 0..threads.clamp(1, count.max(1)) {
-            scope.spawn(|| {
-                loop {
-                    let at = next.fetch_add(1, Ordering::Relaxed);
-                    if at >= count {
-                        break;
-                    }
-                    let result = one(at);
-                    if let Ok(mut results) = results.lock() {
-                        results.push((at, result));
-                    }
-                }
-            });
-        }
-    });
-    let mut results = results
-        .into_inner()
-        .unwrap_or_else(|poisoned| poisoned.into_inner());
-    results.sort_by_key(|(at, _)| *at);
-    results.into_iter().map(|(_, result)| result).collect()
 }
 
 fn table(plan: &Planned, seeded: &[Seeded]) -> Table {
@@ -173,7 +137,7 @@ mod tests {
 
     use super::*;
 
-    /// A table of the paper with the outcomes that it published, or some times as long.
+    /// A table whose outcomes are the published ones, with times multiplied by `times`.
     fn as_published(name: &str, times: f64) -> Table {
         let plan = published::tables()
             .into_iter()
@@ -229,13 +193,5 @@ mod tests {
             text.contains("Capacity       511.0 | 562.1 [562.1, 562.1]"),
             "{text}"
         );
-    }
-
-    #[test]
-    fn results_come_in_order_whatever_the_threads() {
-        for threads in [0, 1, 3] {
-            let squares = in_parallel(20, threads, |at| at * at);
-            assert_eq!(squares, (0..20).map(|at| at * at).collect::<Vec<_>>());
-        }
     }
 }

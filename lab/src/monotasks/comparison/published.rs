@@ -1,4 +1,4 @@
-//! What Ursa's paper published (EuroSys 2020), and which of our runs stands beside it.
+//! The figures that Ursa published (EuroSys 2020), and the simulated system beside each.
 
 use super::Metric::{
     self, CompletionGrowth, CpuAllocated, CpuUsed, JobCompletion, Makespan, MakespanGrowth,
@@ -19,9 +19,9 @@ pub(super) struct Planned {
 pub(super) struct PlannedRow {
     pub(super) name: &'static str,
     pub(super) system: System,
-    /// In the order of the table's metrics; empty where nothing was published.
+    /// In the order of the table's metrics; empty if nothing was published.
     pub(super) published: Vec<f64>,
-    /// The row that growth is over.
+    /// The row that the metrics of growth compare with.
     pub(super) base: Option<usize>,
 }
 
@@ -35,6 +35,18 @@ fn row(name: &'static str, system: System, published: &[f64]) -> PlannedRow {
         published: published.to_vec(),
         base: None,
     }
+}
+
+fn ursa(name: &'static str, order: JobOrder, published: &[f64]) -> PlannedRow {
+    row(name, System::ursa(order), published)
+}
+
+fn yarn(name: &'static str, engine: Engine, times: usize, published: &[f64]) -> PlannedRow {
+    row(name, System::yarn(engine, times), published)
+}
+
+fn spark(published: &[f64]) -> PlannedRow {
+    yarn("YARN+Spark", Engine::Spark, 1, published)
 }
 
 const ALL_METRICS: &[Metric] = &[
@@ -55,24 +67,13 @@ pub(super) fn tables() -> Vec<Planned> {
             jobs: Jobs::TpcH,
             metrics: ALL_METRICS,
             rows: vec![
-                row(
-                    "EJF",
-                    System::ursa(EJF),
-                    &[2803.0, 600.0, 99.64, 92.47, 78.83, 39.8],
-                ),
-                row(
-                    "SRJF",
-                    System::ursa(SRJF),
-                    &[2859.0, 489.96, 99.65, 89.73, 78.02, 48.85],
-                ),
-                row(
-                    "YARN+Spark",
-                    System::yarn(Engine::Spark, 1),
-                    &[3849.0, 1407.4, 69.35, 93.32, 34.69, 44.13],
-                ),
-                row(
+                ursa("EJF", EJF, &[2803.0, 600.0, 99.64, 92.47, 78.83, 39.8]),
+                ursa("SRJF", SRJF, &[2859.0, 489.96, 99.65, 89.73, 78.02, 48.85]),
+                spark(&[3849.0, 1407.4, 69.35, 93.32, 34.69, 44.13]),
+                yarn(
                     "YARN+Tez",
-                    System::yarn(Engine::Tez, 1),
+                    Engine::Tez,
+                    1,
                     &[9228.0, 4287.0, 58.97, 98.19, 28.81, 70.71],
                 ),
             ],
@@ -83,21 +84,9 @@ pub(super) fn tables() -> Vec<Planned> {
             jobs: Jobs::TpcDs,
             metrics: ALL_METRICS,
             rows: vec![
-                row(
-                    "EJF",
-                    System::ursa(EJF),
-                    &[1613.0, 453.2, 99.57, 88.31, 81.64, 25.01],
-                ),
-                row(
-                    "SRJF",
-                    System::ursa(SRJF),
-                    &[1630.0, 242.27, 99.75, 86.99, 85.83, 32.93],
-                ),
-                row(
-                    "YARN+Spark",
-                    System::yarn(Engine::Spark, 1),
-                    &[2927.0, 894.36, 48.56, 90.48, 19.39, 37.65],
-                ),
+                ursa("EJF", EJF, &[1613.0, 453.2, 99.57, 88.31, 81.64, 25.01]),
+                ursa("SRJF", SRJF, &[1630.0, 242.27, 99.75, 86.99, 85.83, 32.93]),
+                spark(&[2927.0, 894.36, 48.56, 90.48, 19.39, 37.65]),
             ],
         },
         mixed(),
@@ -109,7 +98,7 @@ pub(super) fn tables() -> Vec<Planned> {
             jobs: Jobs::ExpectableMixed,
             metrics: &[Makespan, MeanCompletion],
             rows: vec![
-                row("considered", System::ursa(EJF), &[613.0, 338.67]),
+                ursa("considered", EJF, &[613.0, 338.67]),
                 row("ignored", without(EJF, true, false), &[650.0, 383.25]),
             ],
         },
@@ -126,11 +115,7 @@ pub(super) fn tables() -> Vec<Planned> {
                 JobCompletion(39),
                 JobCompletion(40),
             ],
-            rows: vec![row(
-                "EJF",
-                System::ursa(EJF),
-                &[40.0, 48.0, 80.0, 88.0, 800.0, 808.0],
-            )],
+            rows: vec![ursa("EJF", EJF, &[40.0, 48.0, 80.0, 88.0, 800.0, 808.0])],
         },
     ]
 }
@@ -143,22 +128,10 @@ fn mixed() -> Planned {
         jobs: Jobs::Mixed,
         metrics: &[Makespan, MeanCompletion, CpuUsed, CpuAllocated],
         rows: vec![
-            row("Ursa-EJF", System::ursa(EJF), &[464.0, 208.21, 99.57, 86.6]),
-            row(
-                "Ursa-SRJF",
-                System::ursa(SRJF),
-                &[473.5, 170.64, 98.89, 86.08],
-            ),
-            row(
-                "YARN+Ursa",
-                System::yarn(Engine::Ursa, 1),
-                &[842.92, 443.8, 44.15, 89.97],
-            ),
-            row(
-                "YARN+Spark",
-                System::yarn(Engine::Spark, 1),
-                &[1072.66, 435.0, 67.92, 83.84],
-            ),
+            ursa("Ursa-EJF", EJF, &[464.0, 208.21, 99.57, 86.6]),
+            ursa("Ursa-SRJF", SRJF, &[473.5, 170.64, 98.89, 86.08]),
+            yarn("YARN+Ursa", Engine::Ursa, 1, &[842.92, 443.8, 44.15, 89.97]),
+            spark(&[1072.66, 435.0, 67.92, 83.84]),
             row(
                 "Capacity",
                 System::placing(Placement::Capacity),
@@ -177,36 +150,12 @@ fn oversubscription() -> Planned {
         jobs: Jobs::Mixed,
         metrics: &[Makespan, MeanCompletion],
         rows: vec![
-            row(
-                "YARN+Ursa x1",
-                System::yarn(Engine::Ursa, 1),
-                &[842.92, 443.8],
-            ),
-            row(
-                "YARN+Ursa x2",
-                System::yarn(Engine::Ursa, 2),
-                &[637.96, 345.99],
-            ),
-            row(
-                "YARN+Ursa x4",
-                System::yarn(Engine::Ursa, 4),
-                &[596.66, 325.32],
-            ),
-            row(
-                "YARN+Spark x1",
-                System::yarn(Engine::Spark, 1),
-                &[1072.66, 435.0],
-            ),
-            row(
-                "YARN+Spark x2",
-                System::yarn(Engine::Spark, 2),
-                &[872.67, 341.77],
-            ),
-            row(
-                "YARN+Spark x4",
-                System::yarn(Engine::Spark, 4),
-                &[892.83, 365.3],
-            ),
+            yarn("YARN+Ursa x1", Engine::Ursa, 1, &[842.92, 443.8]),
+            yarn("YARN+Ursa x2", Engine::Ursa, 2, &[637.96, 345.99]),
+            yarn("YARN+Ursa x4", Engine::Ursa, 4, &[596.66, 325.32]),
+            yarn("YARN+Spark x1", Engine::Spark, 1, &[1072.66, 435.0]),
+            yarn("YARN+Spark x2", Engine::Spark, 2, &[872.67, 341.77]),
+            yarn("YARN+Spark x4", Engine::Spark, 4, &[892.83, 365.3]),
         ],
     }
 }
@@ -246,9 +195,9 @@ fn stage_awareness() -> Planned {
         jobs: Jobs::Mixed,
         metrics: &[MakespanGrowth, CompletionGrowth],
         rows: vec![
-            row("EJF", System::ursa(EJF), &[]),
+            ursa("EJF", EJF, &[]),
             grown("EJF without", EJF, &[5.66, 10.84], 0),
-            row("SRJF", System::ursa(SRJF), &[]),
+            ursa("SRJF", SRJF, &[]),
             grown("SRJF without", SRJF, &[10.28, 15.73], 2),
         ],
     }

@@ -1,11 +1,11 @@
-//! Where ours differs from what was published, and why.
+//! Differences between simulated and published figures, and their reasons.
 
 use super::{Figure, Metric, SystemRow};
 
-/// More than this share of what was published, or another sign, is worth a remark.
+/// A relative difference above this value gets a remark; so does another sign.
 const MOST: f64 = 1.0 / 3.0;
 
-/// Adds to each system what differs. The first row of a table is what the others are compared with.
+/// Adds the remarks to each system. Rows are also compared with the first row.
 pub(super) fn add(table: &str, systems: &mut [SystemRow]) {
     let Some(first) = systems.first().cloned() else {
         return;
@@ -44,7 +44,7 @@ fn by_itself(figure: &Figure) -> Option<String> {
     ))
 }
 
-/// How much more than the first row's, in percent; only for times, as shares have no sign to lose.
+/// The difference from the first row, in percent; only for times.
 fn against_first(figure: &Figure, first: &SystemRow) -> Option<String> {
     if !matches!(figure.metric, Metric::Makespan | Metric::MeanCompletion) {
         return None;
@@ -94,7 +94,7 @@ const WHOLE: &str = "the order of jobs decides here before awareness of stages c
 const PLACEMENT: &str = "depends on sizes of jobs and on data over CPU, which are drawn here; what \
     Tetris reserved of the network, and what Tetris2 left out, is our reading";
 
-/// What explains it, as far as is known; measured where docs/measurements/ursa.md says so.
+/// The known reason; `docs/measurements/ursa.md` has the measurements.
 fn why(table: &str, system: &str) -> Option<&'static str> {
     Some(match (table, system) {
         ("table-5", _) => OVERSUBSCRIBED,

@@ -20,16 +20,16 @@ pub enum Metric {
     MemoryUsed,
     /// SE of memory, in percent.
     MemoryAllocated,
-    /// How much longer the makespan is than that of the row it is compared with, in percent.
+    /// Growth of the makespan over the row compared with, in percent.
     MakespanGrowth,
-    /// How much longer the mean completion is than that of the row it is compared with, in percent.
+    /// Growth of the mean completion over the row compared with, in percent.
     CompletionGrowth,
     /// Completion time of one job, counted from 1, in seconds.
     JobCompletion(usize),
 }
 
 impl Metric {
-    /// Its name in JSON and text, with its unit.
+    /// The name in JSON and text, with the unit.
     #[must_use]
     pub fn name(self) -> String {
         match self {
@@ -45,7 +45,7 @@ impl Metric {
         }
     }
 
-    /// None where there is nothing to compare with, or no such job.
+    /// None without a row to compare with, or without the job.
     pub(super) fn of(self, outcome: &Outcome, base: Option<&Outcome>) -> Option<f64> {
         let growth = |now: f64, base: f64| (now / base - 1.0) * 100.0;
         Some(match self {
@@ -69,7 +69,7 @@ impl Metric {
 pub struct Reproduction {
     /// The source of the published figures.
     pub paper: &'static str,
-    /// In the order in which all figures have them.
+    /// The seeds, in the order of the values of all figures.
     pub seeds: Vec<u64>,
     /// In the paper's order.
     pub tables: Vec<Table>,
@@ -84,7 +84,7 @@ pub struct Table {
     pub title: &'static str,
     /// The jobs.
     pub workload: &'static str,
-    /// Of the makespan, one a seed.
+    /// The lower bound of the makespan, per seed.
     pub lower_bound_s: Vec<f64>,
     /// The systems by name.
     #[serde(rename = "policies", serialize_with = "by_name")]
@@ -94,22 +94,22 @@ pub struct Table {
 /// One system of a table.
 #[derive(Debug, Clone, Serialize)]
 pub struct SystemRow {
-    /// The paper's name for it.
+    /// The paper's name of the system.
     #[serde(skip)]
     pub name: &'static str,
-    /// One a seed.
+    /// One value per seed.
     pub makespan_s: Vec<f64>,
-    /// One a seed.
+    /// One value per seed.
     pub mean_completion_s: Vec<f64>,
     /// Used over available.
     pub utilization: Utilization,
     /// The table's columns.
     pub figures: Vec<Figure>,
-    /// Where ours differs from the published figure in sign or by more than a third, and why.
+    /// Differences from the published figures in sign or by more than a third, and their reasons.
     pub remarks: Vec<String>,
 }
 
-/// Used over available until the end, one a seed.
+/// Used over available until the end, per seed.
 #[derive(Debug, Clone, Serialize)]
 pub struct Utilization {
     /// Of all cores.
@@ -121,17 +121,17 @@ pub struct Utilization {
 /// A cell of a table.
 #[derive(Debug, Clone, Serialize)]
 pub struct Figure {
-    /// Its metric.
+    /// The metric.
     #[serde(serialize_with = "metric_name")]
     pub metric: Metric,
-    /// None where the paper has nothing.
+    /// The published value; None if the paper has none.
     pub published: Option<f64>,
-    /// One a seed; none where it does not apply.
+    /// The simulated value per seed; empty if the metric does not apply.
     pub ours: Vec<f64>,
 }
 
 impl Figure {
-    /// The median of ours.
+    /// The median of the simulated values.
     #[must_use]
     pub fn median(&self) -> Option<f64> {
         let mut sorted = self.ours.clone();

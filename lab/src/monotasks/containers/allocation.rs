@@ -1,4 +1,4 @@
-//! Which containers an application asks for, gets, and gives back.
+//! Allocation and release of containers.
 
 use super::executor::Executor;
 use super::{Application, Executors, executor_cores};
@@ -7,8 +7,8 @@ use crate::monotasks::system::Engine;
 use crate::monotasks::world::World;
 
 impl Executors {
-    /// Heartbeats of all nodes, one after the other: applications in the order of submission, and of
-    /// each node no more than it hands out on one heartbeat.
+    /// One heartbeat of every node in turn: applications go in the order of submission, and a node
+    /// allocates at most `cores_a_heartbeat`.
     pub(super) fn allocate(&mut self, world: &mut World<'_>) {
         let cores = executor_cores(self.settings.engine, world);
         let memory_bytes = cores as f64 * world.parameters.containers.memory_per_core_bytes;
@@ -38,7 +38,7 @@ impl Executors {
         }
     }
 
-    /// How many executors more an application asks for now.
+    /// The number of additional executors that an application requests.
     fn wanted(&mut self, world: &World<'_>, job: usize, cores: usize) -> usize {
         let most = (world.parameters.containers.most_cores_a_job / cores).max(1);
         let application = &mut self.applications[job];
@@ -75,7 +75,7 @@ impl Executors {
         let cores = executor_cores(self.settings.engine, world);
         let limits = match self.settings.engine {
             Engine::Ursa => [world.parameters.workers.network_monotasks, cores, cores],
-            // A task holds a core, which bounds them all.
+            // A task holds a core, so cores bound the monotasks.
             Engine::Spark | Engine::Tez => [usize::MAX; 3],
         };
         let executor = self.executors.len();
@@ -87,7 +87,7 @@ impl Executors {
         hold(world, cores, 1.0);
     }
 
-    /// Dynamic allocation: what idled too long goes back.
+    /// Dynamic allocation: releases executors that have idled for the timeout.
     pub(super) fn release_idle(&mut self, world: &mut World<'_>) {
         if self.settings.engine == Engine::Ursa {
             return;
@@ -120,7 +120,7 @@ impl Executors {
     }
 }
 
-/// A container is taken, or given back.
+/// Meters an allocated (1) or released (−1) container.
 fn hold(world: &mut World<'_>, cores: usize, sign: f64) {
     let memory_bytes = cores as f64 * world.parameters.containers.memory_per_core_bytes;
     world.hold(Held::AllocatedCores, sign * cores as f64);

@@ -1,11 +1,10 @@
-//! An executor in its container.
+//! An executor and its queues of monotasks.
 
 use std::collections::VecDeque;
 
 use crate::monotasks::job::Kind;
 use crate::monotasks::world::World;
 
-/// An executor in its container.
 #[derive(Debug)]
 pub(super) struct Executor {
     pub(super) job: usize,
@@ -13,11 +12,10 @@ pub(super) struct Executor {
     pub(super) runs_from_s: f64,
     pub(super) idle_since_s: f64,
     pub(super) tasks: usize,
-    /// One a kind.
     lanes: [Lane; 3],
 }
 
-/// Monotasks of one kind, up to a limit at a time.
+/// Monotasks of one kind; up to `limit` run at a time.
 #[derive(Debug)]
 struct Lane {
     limit: usize,
@@ -26,7 +24,7 @@ struct Lane {
 }
 
 impl Executor {
-    /// `limits` is how many monotasks of each kind run at a time.
+    /// `limits` are the maximum concurrent monotasks of each kind.
     pub(super) fn new(job: usize, machine: usize, runs_from_s: f64, limits: [usize; 3]) -> Self {
         Self {
             job,

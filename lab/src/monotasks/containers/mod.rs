@@ -1,4 +1,4 @@
-//! YARN's containers: cores and memory for the life of an executor, tasks inside.
+//! Executors in YARN's containers, which hold cores and memory for the life of the executor.
 
 mod allocation;
 mod executor;
@@ -15,13 +15,14 @@ use super::world::{Event, World};
 /// A job's executors and waiting stages.
 #[derive(Debug, Default, Clone)]
 struct Application {
-    /// Stages with tasks that wait.
+    /// Stages with waiting tasks.
     ready: VecDeque<u32>,
     waiting_tasks: usize,
     running_tasks: usize,
     /// Executors that hold a container.
     executors: Vec<usize>,
-    /// Executors to ask for next, when they come and go: doubled each heartbeat with tasks waiting.
+    /// Dynamic allocation: the number of executors to request next. It doubles with each heartbeat at
+    /// which tasks wait.
     ramp: usize,
     has_come: bool,
     has_ended: bool,
@@ -40,7 +41,7 @@ pub(super) struct Executors {
     nodes: Vec<Node>,
     applications: Vec<Application>,
     executors: Vec<Executor>,
-    /// Executors whose start takes its time.
+    /// Executors that are starting.
     starting: VecDeque<usize>,
     executor_of: Vec<u32>,
     first: usize,
@@ -65,7 +66,7 @@ impl Executors {
         }
     }
 
-    /// Gives each executor of a job tasks, the emptiest first.
+    /// Starts tasks on the executors of a job, those with the fewest tasks first.
     fn dispatch(&mut self, world: &mut World<'_>, job: usize) {
         for tasks in 0..self.tasks_at_a_time(world) {
             for at in 0..self.applications[job].executors.len() {
@@ -78,7 +79,7 @@ impl Executors {
         }
     }
 
-    /// Tasks that an executor holds: with monotasks, as many again as it has cores fetch ahead.
+    /// Maximum tasks of an executor. With monotasks twice its cores, so that tasks fetch ahead.
     fn tasks_at_a_time(&self, world: &World<'_>) -> usize {
         let cores = executor_cores(self.settings.engine, world);
         match self.settings.engine {
@@ -87,7 +88,7 @@ impl Executors {
         }
     }
 
-    /// Whether there was a task to start; an executor that does not run yet gets none.
+    /// Returns whether a task waits. An executor that is still starting gets none.
     fn start_task(&mut self, world: &mut World<'_>, job: usize, executor: usize) -> bool {
         let application = &mut self.applications[job];
         let Some(&stage) = application.ready.front() else {

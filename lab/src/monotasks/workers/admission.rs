@@ -1,17 +1,16 @@
-//! Which jobs may run.
+//! Admission of jobs by requested memory.
 
 use std::collections::VecDeque;
 
 use crate::monotasks::job::Job;
 
-/// Jobs are admitted in the order in which they come, while what they asked for in all is within
-/// the memory that may be promised; one that asks for more than that runs alone.
+/// Admits jobs in the order of arrival while the sum of their requested memory is within the limit. A
+/// job that requests more than the limit runs alone.
 #[derive(Debug)]
 pub(super) struct Admission {
     free_bytes: f64,
-    /// Jobs that run.
     admitted: Vec<u32>,
-    /// First stages of jobs that wait, job by job.
+    /// Waiting jobs with their ready stages.
     waiting: VecDeque<(u32, Vec<u32>)>,
 }
 
@@ -24,7 +23,7 @@ impl Admission {
         }
     }
 
-    /// A stage of a job is ready. Gives the stages that may be placed from now on.
+    /// A stage of a job is ready. Returns the newly admitted stages.
     pub(super) fn came(&mut self, jobs: &[Job], job: u32, stage: u32) -> Vec<u32> {
         if self.admitted.contains(&job) {
             return vec![stage];
@@ -36,7 +35,7 @@ impl Admission {
         self.admit(jobs)
     }
 
-    /// A job is done. Gives the stages that may be placed from now on.
+    /// A job ended. Returns the newly admitted stages.
     pub(super) fn ended(&mut self, jobs: &[Job], job: u32) -> Vec<u32> {
         self.admitted.retain(|admitted| *admitted != job);
         self.free_bytes += jobs[job as usize].memory_bytes;

@@ -5,10 +5,10 @@ use crate::monotasks::job::{Kind, Work};
 use crate::monotasks::parameters::Parameters;
 use crate::monotasks::world::World;
 
-/// The outstanding work of a worker, within a round.
+/// The outstanding work of a worker during a round.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Load {
-    /// Work assigned, over the rate.
+    /// Assigned work over the rate.
     assigned_s: Work,
     idle_cores: usize,
     memory_free_bytes: f64,
@@ -17,7 +17,7 @@ pub(super) struct Load {
 /// The load that a task would add.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Need {
-    /// Its work, over the rate.
+    /// Work over the rate.
     pub(super) seconds: Work,
     pub(super) memory_bytes: f64,
 }
@@ -29,11 +29,12 @@ pub(super) struct Gain {
     pub(super) f: f64,
 }
 
-/// The CPU work that all workers together still accept in a round.
+/// The CPU work that all workers still accept in a round.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct CpuRoom {
     below_ept_s: f64,
-    /// Tasks that may start whatever their length: one for an idle core, and one a worker to pass EPT.
+    /// Tasks that can start whatever their length: one per idle core, and one per worker that exceeds
+    /// EPT.
     tasks: usize,
 }
 
@@ -55,7 +56,7 @@ impl CpuRoom {
         self.tasks == 0
     }
 
-    /// An upper bound of the accepted work of tasks of at most this length.
+    /// An upper bound of the accepted work of tasks of at most `most_cpu_s`.
     pub(super) fn seconds(self, most_cpu_s: f64) -> f64 {
         self.below_ept_s + self.tasks as f64 * most_cpu_s
     }
@@ -88,9 +89,9 @@ impl Load {
         self.memory_free_bytes -= need.memory_bytes;
     }
 
-    /// With `D_r = max(0, (EPT − APT_r) ÷ EPT)`, where APT is 0 for CPU while a core is idle, and
-    /// `Inc_r = min(D_r, seconds_r ÷ EPT)`: `F = Σ D_r · Inc_r`. None where some D_r is 0 of which
-    /// the task needs something, or the memory is not there.
+    /// `F = Σ D_r · Inc_r` with `D_r = max(0, (EPT − APT_r) ÷ EPT)`, where APT is 0 for CPU while a
+    /// core is idle, and `Inc_r = min(D_r, seconds_r ÷ EPT)`. None if D_r is 0 for a resource that the
+    /// task needs, or if the memory does not suffice.
     pub(super) fn gain(&self, need: &Need, expected_s: f64, by_network: bool) -> Option<Gain> {
         if need.memory_bytes > self.memory_free_bytes {
             return None;
@@ -120,8 +121,8 @@ impl Load {
     }
 }
 
-/// How long work takes at the rate of a worker. The rates are those of the parameters, which is what
-/// a worker measures as long as its queues keep monotasks from disturbing each other.
+/// The time of work at the rates of a worker. A worker measures the rates of the parameters as long as
+/// its queues prevent contention.
 pub(super) fn seconds(parameters: &Parameters, work: Work) -> Work {
     let machines = parameters.machines;
     [

@@ -1,10 +1,10 @@
 //! The memory of a task.
 
 /// Ursa (EuroSys 2020), section 4.2.1: `min(share · M, m2i · input)`, in bytes, with M the memory that
-/// the job asked for, `share` the task's part of the input of its stage, and m2i the memory that a
-/// byte of input takes.
+/// the job requested, `share` the task's fraction of the input of its stage, and m2i the memory per
+/// byte of input.
 ///
-/// 0 if one side is negative or not a number.
+/// 0 if a side is negative or not a number.
 #[must_use]
 pub fn memory_estimate_bytes(
     share: f64,

@@ -1,4 +1,4 @@
-//! Ursa's workers: tasks are placed round by round, their monotasks wait in queues.
+//! Ursa's workers: tasks are placed in rounds, and their monotasks wait in queues.
 
 mod admission;
 mod load;
@@ -17,17 +17,17 @@ use super::run::Scheduler;
 use super::system::{Placement, WorkerSettings};
 use super::world::{Event, World};
 
-/// The scheduler's view of a worker, beside its queues.
+/// The scheduler's view of a worker.
 #[derive(Debug, Clone)]
 struct Worker {
     memory_free_bytes: f64,
-    /// Work of tasks here whose monotask of that kind is not in its queue yet.
+    /// The work of monotasks that are not in their queue yet.
     upcoming: Work,
-    /// Monotasks of CPU that are not done.
+    /// Unfinished CPU monotasks.
     cpu_monotasks: usize,
-    /// Tasks that are not done.
+    /// Unfinished tasks.
     tasks: usize,
-    /// The network rate that Tetris reserves for them.
+    /// The network rate that Tetris reserves for the tasks.
     reserved_network_bytes_per_s: f64,
 }
 
@@ -36,9 +36,9 @@ pub(super) struct WorkerQueues {
     round_s: f64,
     workers: Vec<Worker>,
     admission: Admission,
-    /// Stages with tasks that wait, in the order in which they became ready.
+    /// Stages with waiting tasks, in the order in which they became ready.
     ready: Vec<u32>,
-    /// The machine that each round of slots starts with.
+    /// The machine with which the next round of slots starts.
     first: usize,
 }
 
@@ -66,7 +66,7 @@ impl WorkerQueues {
         }
     }
 
-    /// Puts the next task of a stage on a worker. `idle` is D there.
+    /// Places the next task of a stage on a worker whose D is `idle`.
     fn place(&mut self, world: &mut World<'_>, stage: u32, machine: usize, idle: Work) {
         let task = world.progress.place_next(stage);
         let work = world.progress.task(task).work;
@@ -93,7 +93,7 @@ impl WorkerQueues {
         self.go_on(world, task, None, machine);
     }
 
-    /// Queues what a task does next, or ends it.
+    /// Queues the next monotask of a task, or ends the task.
     fn go_on(&mut self, world: &mut World<'_>, task: u32, after: Option<Kind>, machine: usize) {
         let Some(kind) = world.next_kind(task, after) else {
             self.end(world, task, machine);
@@ -135,7 +135,6 @@ impl WorkerQueues {
         }
     }
 
-    /// The weighted rank of a stage's job.
     fn weighted_rank(&self, world: &World<'_>, stage: u32) -> f64 {
         if self.settings.orders_jobs {
             let job = world.progress.stage(stage).job;
@@ -193,8 +192,8 @@ fn memory_bytes(world: &World<'_>, task: u32) -> f64 {
     )
 }
 
-/// The peak network rate of a task in Tetris: its mean over the task's life, with the fetch at the rate
-/// of one monotask in the worker's queue.
+/// The network rate of a task in Tetris: the mean over the task's life, if one monotask fetches at its
+/// share of the worker's rate.
 fn network_bytes_per_s(world: &World<'_>, task: u32) -> f64 {
     let [network_bytes, cpu_s, _] = world.progress.task(task).work;
     let parameters = world.parameters;

@@ -1,12 +1,12 @@
-//! Which job goes first.
+//! The order of jobs.
 
 use crate::monotasks::system::JobOrder;
 use crate::monotasks::world::World;
 
-/// The rank of a job now; the higher goes first.
+/// The rank of a job; the highest goes first.
 ///
-/// EJF: the seconds since it was submitted. SRJF: with x the job's share of all that is left, of
-/// each kind of work, `1 ÷ Σ (2 − x) · x`.
+/// EJF: seconds since submission. SRJF: `1 ÷ Σ (2 − x) · x` over the kinds of work, with x the job's
+/// share of the remaining work.
 pub(super) fn rank(order: JobOrder, world: &World<'_>, job: u32) -> f64 {
     match order {
         JobOrder::EarliestFirst => world.now_s - world.progress.jobs[job as usize].submitted_s,
@@ -18,8 +18,8 @@ pub(super) fn rank(order: JobOrder, world: &World<'_>, job: u32) -> f64 {
     }
 }
 
-/// The same for a queue, where a monotask keeps what it came with. Under EJF all ranks grow alike,
-/// so the submission alone orders them.
+/// The rank in a queue, where a monotask keeps its rank at arrival. Under EJF all ranks grow alike, so
+/// the submission orders them.
 pub(super) fn in_queue(order: JobOrder, world: &World<'_>, job: u32) -> f64 {
     match order {
         JobOrder::EarliestFirst => -world.progress.jobs[job as usize].submitted_s,

@@ -1,4 +1,4 @@
-//! The baselines on Ursa's workers: a task has a core and its memory from its placement to its end.
+//! The baselines on Ursa's workers: a task holds a core and its memory from placement to end.
 
 use super::{WorkerQueues, memory_bytes, network_bytes_per_s};
 use crate::monotasks::world::World;
@@ -7,7 +7,7 @@ use crate::monotasks::world::World;
 const NOT_LOOKED_AT: [f64; 3] = [1.0; 3];
 
 impl WorkerQueues {
-    /// Capacity: jobs in their order, machine by machine one task at a time, as heartbeats come.
+    /// Capacity: jobs in order; each machine in turn gets one task, as heartbeats arrive.
     pub(super) fn place_in_order(&mut self, world: &mut World<'_>) {
         let mut stages = self.ready.clone();
         stages.sort_by(|left, right| {
@@ -30,8 +30,8 @@ impl WorkerQueues {
         }
     }
 
-    /// Tetris: on each machine, as long as something fits, the task with the largest dot product of
-    /// what is available and what it takes at its peak, each over the machine's capacity.
+    /// Tetris: each machine, while a task fits, gets the task with the largest dot product of available
+    /// capacity and peak demand, both over the machine's capacity.
     pub(super) fn place_by_alignment(&mut self, world: &mut World<'_>, with_network: bool) {
         for machine in 0..self.workers.len() {
             loop {
@@ -63,8 +63,8 @@ impl WorkerQueues {
             && memory_bytes(world, task) <= worker.memory_free_bytes
     }
 
-    /// None where the network does not have the task's peak left. A task that takes more than a whole
-    /// machine has gets an empty one.
+    /// None if the peak of the task exceeds the free network rate. A task whose peak exceeds the rate
+    /// of a machine gets an empty one.
     fn alignment(
         &self,
         world: &World<'_>,

@@ -1,37 +1,21 @@
-//! Ursa's rounds: stages that can be placed whole first.
+//! Ursa's rounds: stages whose tasks can all be placed go first.
 
-use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use super::load::{CpuRoom, Gain, Load, Need, seconds};
 use super::{WorkerQueues, memory_bytes};
 use crate::monotasks::job::{Kind, Work};
+use crate::monotasks::queued::Queued;
 use crate::monotasks::world::World;
 
-/// A stage that waits; `score` is never less than what it would get now.
-#[derive(Debug, PartialEq)]
+/// A waiting stage.
+#[derive(Debug, Clone, Copy, PartialEq)]
 struct Turn {
-    score: f64,
-    /// Ready before the others, at the same score.
-    place: usize,
     stage: u32,
     may_be_whole: bool,
 }
 
-impl Eq for Turn {}
-impl Ord for Turn {
-    fn cmp(&self, other: &Self) -> Ordering {
-        let scores = self.score.total_cmp(&other.score);
-        scores.then(other.place.cmp(&self.place))
-    }
-}
-impl PartialOrd for Turn {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-/// Where the next tasks of a stage would go, each with D of its worker.
+/// The tentative workers of the next tasks of a stage, each with its D.
 struct Tentative {
     workers: Vec<(usize, Work)>,
     whole: bool,
@@ -40,12 +24,12 @@ struct Tentative {
 }
 
 impl WorkerQueues {
-    /// One round. A stage's score is W times the rank of its job, the bonus if all that waits of it
-    /// finds a place and, where the parameters say so, ΣF of what finds one; the highest goes first,
-    /// and takes what it can get.
+    /// One round. The score of a stage is W times the rank of its job, plus the bonus if all of its
+    /// waiting tasks can be placed, plus ΣF of the placed tasks if `score_by_f`. The stage with the
+    /// highest score goes first and places all tasks that fit.
     ///
-    /// What is free only shrinks within a round, so a score only falls: it is enough to look again at
-    /// the stage that was best.
+    /// Free capacity only shrinks within a round, so a score only falls, and only the best stage has to
+    /// be scored again.
     pub(super) fn place_stages(&mut self, world: &mut World<'_>, by_stage: bool, by_network: bool) {
         let mut loads: Vec<Load> = self
             .workers
@@ -59,45 +43,51 @@ impl WorkerQueues {
             0.0
         };
         let by_f = world.parameters.workers.score_by_f;
-        let mut turns: BinaryHeap<Turn> = self
-            .ready
-            .iter()
-            .enumerate()
-            .map(|(place, &stage)| Turn {
-                score: self.weighted_rank(world, stage)
-                    + bonus
-                    + if by_f { most_f(world, stage) } else { 0.0 },
-                place,
+        let turns = (0..).zip(&self.ready).map(|(arrival, &stage)| Queued {
+            // An upper bound of the score.
+            priority: self.weighted_rank(world, stage)
+                + bonus
+                + if by_f { most_f(world, stage) } else { 0.0 },
+            arrival,
+            item: Turn {
                 stage,
                 may_be_whole: by_stage,
-            })
-            .collect();
+            },
+        });
+        let mut turns: BinaryHeap<Queued<Turn>> = turns.collect();
         let expected_s = world.parameters.workers.expected_processing_s;
         let mut room = CpuRoom::of(&loads, expected_s);
         while let Some(turn) = turns.pop() {
-            if room.is_none() && world.progress.stage(turn.stage).all_compute {
+            let Turn {
+                stage,
+                may_be_whole,
+            } = turn.item;
+            if room.is_none() && world.progress.stage(stage).all_compute {
                 continue;
             }
-            let partly = Turn {
-                score: turn.score - bonus,
-                may_be_whole: false,
+            let partly = Queued {
+                priority: turn.priority - bonus,
+                item: Turn {
+                    stage,
+                    may_be_whole: false,
+                },
                 ..turn
             };
-            if turn.may_be_whole && !could_be_whole(world, turn.stage, room) {
+            if may_be_whole && !could_be_whole(world, stage, room) {
                 turns.push(partly);
                 continue;
             }
             let before = loads.clone();
-            let tentative = tentative(world, turn.stage, &mut loads, by_network);
-            if turn.may_be_whole && !tentative.whole {
+            let tentative = tentative(world, stage, &mut loads, by_network);
+            if may_be_whole && !tentative.whole {
                 loads = before;
                 turns.push(partly);
                 continue;
             }
             if by_f {
-                let earned = if turn.may_be_whole { bonus } else { 0.0 };
-                let now = Turn {
-                    score: self.weighted_rank(world, turn.stage) + earned + tentative.f,
+                let earned = if may_be_whole { bonus } else { 0.0 };
+                let now = Queued {
+                    priority: self.weighted_rank(world, stage) + earned + tentative.f,
                     ..turn
                 };
                 if turns.peek().is_some_and(|next| *next > now) {
@@ -107,14 +97,14 @@ impl WorkerQueues {
                 }
             }
             for (machine, idle) in tentative.workers {
-                self.place(world, turn.stage, machine, idle);
+                self.place(world, stage, machine, idle);
             }
             room = CpuRoom::of(&loads, expected_s);
         }
     }
 }
 
-/// False if CPU alone leaves no room for a whole stage; looked at first, as it costs little.
+/// False if the free CPU cannot hold the whole stage. Cheap, so it is checked first.
 fn could_be_whole(world: &World<'_>, stage: u32, room: CpuRoom) -> bool {
     let state = world.progress.stage(stage);
     let cpu = Kind::Cpu as usize;
@@ -122,13 +112,13 @@ fn could_be_whole(world: &World<'_>, stage: u32, room: CpuRoom) -> bool {
     seconds(world.parameters, state.unplaced)[cpu] <= room.seconds(most_cpu_s)
 }
 
-/// At least ΣF of the tasks of a stage: F has D ≤ 1 and `Inc ≤ seconds ÷ EPT` in each term.
+/// An upper bound of ΣF of the tasks of a stage: each term has D ≤ 1 and `Inc ≤ seconds ÷ EPT`.
 fn most_f(world: &World<'_>, stage: u32) -> f64 {
     let unplaced = seconds(world.parameters, world.progress.stage(stage).unplaced);
     unplaced.iter().sum::<f64>() / world.parameters.workers.expected_processing_s
 }
 
-/// Places the tasks of a stage one by one, each on the worker with the highest F, on paper.
+/// Assigns the tasks of a stage one by one to the worker with the highest F, without placing them.
 fn tentative(world: &World<'_>, stage: u32, loads: &mut [Load], by_network: bool) -> Tentative {
     let state = world.progress.stage(stage);
     let expected_s = world.parameters.workers.expected_processing_s;

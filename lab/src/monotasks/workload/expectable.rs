@@ -1,11 +1,11 @@
-//! Jobs with known best completion times.
+//! Jobs whose best completion times are known.
 
 use elastane_sim::random::Random;
 
 use super::{MEMORY_TO_INPUT, NETWORK_BYTES_PER_CORE_S, job};
 use crate::monotasks::job::{Job, Stage, Task};
 
-/// The type of a job: its data over that of type 1.
+/// The type of a job; `data` is relative to type 1.
 #[derive(Clone, Copy)]
 pub(super) struct Kind {
     name: &'static str,
@@ -25,18 +25,20 @@ const JOBS: usize = 40;
 const STAGES: usize = 5;
 const TASKS: usize = 600;
 
-/// 40 s with all the data and 22 s with half of it, over 5 stages: 7.2 s go with the data and 0.8 s
-/// do not. Two jobs in turn take 40 s together, so half of the time of each is CPU; 0.4 s of the
-/// constant part are, the rest is the latency of a stage and of a round.
+/// A job takes 40 s with all the data and 22 s with half of it, over 5 stages: 7.2 s of a stage are
+/// proportional to the data and 0.8 s are constant. Two jobs in turn take 40 s together, so half of the
+/// time of a stage is CPU: 3.6 s of the proportional part and 0.4 s of the constant part. The rest of
+/// the constant part is the latency of a stage and of a round.
 const DATA_NETWORK_S: f64 = 3.6;
 const DATA_CPU_S: f64 = 3.6;
 const CONSTANT_CPU_S: f64 = 0.4;
 const INPUT_BYTES: f64 = 150e6;
 
-/// Deviation of the tasks of a stage; more would make the times alone longer than was published.
+/// Deviation of the tasks of a stage; a larger one makes the times of single jobs exceed the published
+/// ones.
 const DEVIATION: f64 = 0.01;
 
-/// "At once" is in the order of the list.
+/// The paper submits the jobs at once; here the interval keeps their order.
 const BETWEEN_SUBMISSIONS_S: f64 = 0.001;
 
 /// Jobs of these kinds in turn.

@@ -1,4 +1,4 @@
-//! Machine learning and graphs: the input is loaded once, then iterations follow each other.
+//! Machine learning and graphs: the jobs load their input once, then iterate.
 
 use elastane_sim::random::Random;
 
@@ -14,7 +14,7 @@ pub(super) struct Iterations {
     network: (f64, f64),
 }
 
-/// A model is sent out and gradients are gathered: little data.
+/// Exchanges the model and its gradients: little data.
 pub(super) const LEARNING: Iterations = Iterations {
     name: "learning",
     least: 8,
@@ -23,7 +23,7 @@ pub(super) const LEARNING: Iterations = Iterations {
     network: (0.1, 0.4),
 };
 
-/// Messages along all edges.
+/// Exchanges messages along all edges.
 pub(super) const GRAPH: Iterations = Iterations {
     name: "graph",
     least: 6,
@@ -35,8 +35,8 @@ pub(super) const GRAPH: Iterations = Iterations {
 /// The fraction of the work that loads the input.
 const LOAD: f64 = 0.15;
 
-/// With Spark the mixed workload takes 366,000 core-seconds (its SE · UE · makespan), with Ursa
-/// 240,000; as queries take the same (table 2), iterations must take twice as much.
+/// The mixed workload takes 366,000 core-seconds with Spark (SE · UE · makespan) and 240,000 with Ursa.
+/// Queries take the same with both (table 2), so iterative jobs must take twice as much.
 const SPARK_CPU: f64 = 2.0;
 
 pub(super) fn jobs(random: &mut Random, count: usize, kind: &Iterations, cpu_s: f64) -> Vec<Job> {

@@ -1,7 +1,7 @@
-//! The jobs of Ursa's evaluation, drawn from a seed.
+//! The jobs of Ursa's evaluation, generated from a seed.
 //!
-//! Their number, arrivals and total CPU work (makespan · cores · SE · UE of Ursa-EJF) are as published.
-//! What the paper leaves open is drawn from the ranges here.
+//! Their number, arrivals and total CPU work (makespan · cores · SE · UE of Ursa-EJF) are published.
+//! All other properties are drawn from the ranges here.
 
 mod expectable;
 mod iterative;
@@ -15,15 +15,14 @@ use super::job::{Job, Stage, Task};
 /// Time between two submissions.
 const INTERVAL_S: f64 = 5.0;
 
-/// Input that one core works through in a second.
+/// Input that a core processes per second.
 const INPUT_BYTES_PER_CPU_S: f64 = 40e6;
 
-/// m2i: memory that a byte of input takes at most; really it is this much or down to
-/// [`LEAST_MEMORY`] of it.
+/// m2i: maximum memory per byte of input; the actual memory is [`LEAST_MEMORY`] to 1 times it.
 const MEMORY_TO_INPUT: f64 = 5.0;
 const LEAST_MEMORY: f64 = 0.6;
 
-/// What a machine fetches while all of its cores work for a second, for a core.
+/// A machine's network rate per core.
 const NETWORK_BYTES_PER_CORE_S: f64 = 1.25e9 / 30.0;
 
 /// A workload of Ursa's evaluation.
@@ -63,7 +62,7 @@ impl Jobs {
         }
     }
 
-    /// The jobs in the order of their submission; the same seed gives the same ones.
+    /// The jobs in the order of submission; the same seed gives the same jobs.
     #[must_use]
     pub fn draw(self, seed: u64) -> Vec<Job> {
         let random = &mut Random::new(seed, Purpose::Workload);
@@ -110,12 +109,12 @@ fn sizes(random: &mut Random, count: usize, cpu_s: f64) -> Vec<f64> {
 struct StageShape {
     cpu_s: f64,
     tasks: usize,
-    /// Of the network that a machine has while its cores work for the stage.
+    /// Network rate per busy core, over [`NETWORK_BYTES_PER_CORE_S`].
     network: f64,
     writes: bool,
 }
 
-/// Tasks of skewed sizes; their CPU work adds up to the stage's.
+/// Tasks of skewed sizes whose CPU work adds up to the stage's.
 fn stage(random: &mut Random, parents: Vec<usize>, shape: &StageShape) -> Stage {
     let tasks = shape.tasks.max(1);
     let sizes: Vec<f64> = (0..tasks).map(|_| 0.7 + random.exponential(0.3)).collect();
@@ -141,7 +140,7 @@ fn stage(random: &mut Random, parents: Vec<usize>, shape: &StageShape) -> Stage 
     Stage { parents, tasks }
 }
 
-/// Users ask for a fifth more than the stage with the largest input takes.
+/// Users request a fifth more memory than the stage with the largest input takes.
 fn job(name: String, spark_cpu: f64, stages: Vec<Stage>) -> Job {
     let most_input_bytes = stages
         .iter()

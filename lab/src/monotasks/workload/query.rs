@@ -27,7 +27,7 @@ pub(super) const TPC_DS: Benchmark = Benchmark {
     task_cpu_s: 3.0,
 };
 
-/// Of a scan, whose blocks are mostly local, of a join, and of the last stage.
+/// Ranges of [`StageShape::network`]; blocks of scans are mostly local.
 const SCAN_NETWORK: (f64, f64) = (0.1, 0.3);
 const JOIN_NETWORK: (f64, f64) = (0.4, 1.2);
 const LAST_SHARE: f64 = 0.03;
@@ -81,7 +81,7 @@ fn query(random: &mut Random, at: usize, benchmark: &Benchmark, cpu_s: f64) -> J
     job(format!("{}-{at}", benchmark.name), 1.0, stages)
 }
 
-/// Joins take the result so far and one more scan; the last stage takes the last join.
+/// A join reads the former join and one more scan; the last stage reads the last join.
 fn parents(stage: usize, scans: usize) -> Vec<usize> {
     if stage < scans {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! What an import did, for people and for programs.
+//! The report of an import, as text and as JSON.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -12,13 +12,13 @@ use serde_json::{Value, json};
 use crate::failure::Failure;
 use crate::units::{count, duration};
 
-/// What was read, and what was not.
+/// The logs that were read, skipped and unreadable.
 #[derive(Default)]
 pub(super) struct Report {
     pub(super) read: Vec<ReadRun>,
     pub(super) skipped: Vec<(String, String)>,
     pub(super) unreadable: Vec<String>,
-    /// None where nothing was to be changed.
+    /// None with `--dry-run`.
     pub(super) saved: Option<MergeReport>,
 }
 
@@ -95,7 +95,7 @@ impl Report {
         Ok(())
     }
 
-    /// How many runs each note is of.
+    /// The number of runs per note.
     fn notes(&self) -> BTreeMap<&KeyNote, usize> {
         let mut notes = BTreeMap::new();
         for note in self.read.iter().flat_map(|run| &run.notes) {
@@ -152,7 +152,7 @@ impl Report {
     }
 }
 
-/// The worst source decides what a person is told.
+/// The worst source decides the wording.
 fn memory_words(memory: MemoryCounts) -> &'static str {
     match memory {
         MemoryCounts { request: 1.., .. } => "as requested",

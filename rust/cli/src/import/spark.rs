@@ -50,7 +50,7 @@ impl SparkEventlog {
         }
     }
 
-    /// A PATH that gives no log is named as a log that cannot be read, unless none gives any.
+    /// A PATH without a log is reported as an unreadable log; if no PATH has a log, the command fails.
     fn find(&self, report: &mut Report) -> Result<Vec<EventLog>, Failure> {
         let mut logs = Vec::new();
         let mut without_log = Vec::new();
@@ -87,12 +87,12 @@ fn found_in(path: &Path) -> Result<Vec<Found>, Failure> {
     Ok(found)
 }
 
-/// The runs that were read, in a depository of their own until all are: one by one they could
-/// replace a run that was measured.
+/// The imported runs, in a temporary depository until all are read: added one by one, they could
+/// replace a measured run.
 struct Gathered {
     folder: tempfile::TempDir,
     depository: Depository,
-    /// The latest attempt of each application, where its log is, and its place in the report.
+    /// The latest attempt of each application, with the path of its log and its index in the report.
     latest: HashMap<String, (u32, PathBuf, usize)>,
 }
 
@@ -110,7 +110,7 @@ impl Gathered {
         })
     }
 
-    /// Of several attempts of an application the last counts.
+    /// Adds a run; the last attempt of an application replaces earlier ones.
     fn add(
         &mut self,
         path: PathBuf,
@@ -143,7 +143,7 @@ impl Gathered {
     }
 
     fn save(self, path: &Path) -> Result<MergeReport, Failure> {
-        // Closed, so that all of it is in the file.
+        // Closing the depository flushes it to the file.
         drop(self.depository);
         let mut depository = if path.exists() {
             Depository::open_existing(path, Access::Write)?
@@ -154,8 +154,8 @@ impl Gathered {
     }
 }
 
-/// What YARN would have said of it. The cores and the memory that executors asked for are left out:
-/// the ResourceManager rounds them, by settings that a log does not have.
+/// The submission as YARN reports it. The requested cores and memory of executors are left out: the
+/// ResourceManager rounds them by settings that a log does not have.
 fn submitted(imported: &Imported) -> SubmissionRecord {
     let mut settings = submission_settings(&imported.submission).0;
     if let Some(executors) = imported.executors {

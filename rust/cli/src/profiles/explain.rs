@@ -25,14 +25,14 @@ pub(super) struct Explain {
     source: Source,
 }
 
-/// All that is known of one application.
+/// The records of an application.
 struct Known {
     key: String,
     name: String,
     submission: Option<SubmissionRecord>,
     run: Option<Run>,
     predictions: Vec<PredictionRecord>,
-    /// They were not kept: they are made again from the runs before.
+    /// Whether the predictions were not kept, but made again from the earlier runs.
     are_made_again: bool,
 }
 
@@ -69,7 +69,7 @@ impl Explain {
             earlier = depository.latest_runs(&key, usize::MAX)?;
             earlier.retain(|run| Some(run.ended_ms) <= started_ms && run.application_id != *id);
         }
-        // Nothing was kept of a kind that is new with this run.
+        // A kind that is new with this run has no prediction.
         let mut missing = kinds(earlier.iter().chain(&run));
         missing.retain(|kind| predictions.iter().all(|it| it.kind != *kind));
         let missing = missing.into_iter();
@@ -85,7 +85,7 @@ impl Explain {
     }
 }
 
-/// What is predicted of a run from those before it.
+/// Predicts a run from the runs before it.
 fn made_again(
     id: &str,
     kind: ContainerKind,

@@ -1,4 +1,4 @@
-//! One prediction, for a person.
+//! Prints a prediction.
 
 use std::io::Write;
 
@@ -9,7 +9,7 @@ use elastane_store::{LeftOutRun, ModelUsed, PredictionMade, PredictionRecord};
 use crate::failure::Failure;
 use crate::units::duration;
 
-/// Of more runs the first and the last one are named.
+/// Maximum runs that are listed; of more, only the first and the last.
 const MOST_NAMED: usize = 12;
 
 pub(super) fn print_prediction(
@@ -74,7 +74,7 @@ pub(super) fn print_prediction(
     Ok(())
 }
 
-/// Runs that are left out for the same reason, newest first.
+/// Prints runs that were left out for the same reason, newest first.
 fn print_left_out(alike: &[LeftOutRun], output: &mut impl Write) -> Result<(), Failure> {
     if let [newest, .., oldest] = alike
         && alike.len() > MOST_NAMED

@@ -11,19 +11,19 @@ use serde_json::{Map, Value, json};
 use crate::failure::Failure;
 use crate::series::{SETTINGS, to_csv};
 
-/// A name of a folder is at most so long; file systems allow 255 bytes.
+/// Maximum length of a folder name; file systems allow 255 bytes.
 const LONGEST_NAME: usize = 100;
 
-/// What was written for one application.
+/// The files written for an application.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Exported {
     pub(super) runs: usize,
-    /// Runs in which no container of a wanted kind lived for two slots.
+    /// Runs without a container of a wanted kind that lived for two slots.
     pub(super) too_short: usize,
 }
 
-/// Writes the runs of one application, oldest first, into a new folder in `folder` for each kind of
-/// container that is wanted. Without a run that is long enough no folder is made.
+/// Writes the runs of an application, oldest first, into a new folder in `folder` for each wanted kind
+/// of container. Without a run of two slots, no folder is created.
 pub(super) fn export(
     folder: &Path,
     key: &str,
@@ -40,7 +40,7 @@ pub(super) fn export(
             continue;
         }
         exported.runs += 1;
-        // The order of names is the order of time, and ids grow longer after the 9999th.
+        // Names must sort by time, and ids grow longer after the 9999th.
         let name = format!("{:05}-{}", exported.runs, safe(&run.application_id));
         for series in long {
             let slots: Vec<_> = series.slots.iter().map(|slot| slot.map(shortest)).collect();
@@ -78,7 +78,7 @@ fn write_folder(
     put(&folder.join(SETTINGS), &format!("{settings:#}\n"))
 }
 
-/// The amount with the fewest digits that is the same 32-bit float: the depository keeps no more.
+/// The shortest decimal with the same 32-bit float, which is what the depository stores.
 fn shortest(amount: f64) -> f64 {
     (amount as f32).to_string().parse().unwrap_or(amount)
 }
@@ -94,7 +94,7 @@ fn about(run: &Run, containers: u32) -> Value {
     })
 }
 
-/// A name that every file system takes, and no shell takes apart.
+/// A name that is valid on every file system and needs no quoting in a shell.
 fn safe(name: &str) -> String {
     let mut safe = String::new();
     for letter in name.chars() {
@@ -109,7 +109,7 @@ fn safe(name: &str) -> String {
     safe.trim_matches(['.', '_']).to_owned()
 }
 
-/// Different keys may be the same safe name, so the later one gets a number.
+/// Different keys can have the same safe name, so the later one gets a number.
 fn new_folder(parent: &Path, name: &str) -> Result<PathBuf, Failure> {
     fs::create_dir_all(parent).map_err(|error| Failure::bad(parent, error))?;
     let name = if name.is_empty() { "application" } else { name };
@@ -130,7 +130,7 @@ fn new_folder(parent: &Path, name: &str) -> Result<PathBuf, Failure> {
     }
 }
 
-/// The folder of an export is new, so that runs of two exports never mix.
+/// Creates the folder of an export; it must be new, so that runs of two exports never mix.
 pub(super) fn check_new(folder: &Path) -> Result<(), Failure> {
     let is_empty = match fs::read_dir(folder) {
         Ok(mut entries) => entries.next().is_none(),

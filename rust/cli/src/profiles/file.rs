@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 const FORMAT: &str = "elastane-profiles";
 const VERSION: u32 = 1;
 
-/// What a file says first.
+/// The header of the file.
 #[derive(Deserialize)]
 struct Head {
     format: String,
@@ -35,7 +35,7 @@ struct RunInFile {
 #[derive(Serialize, Deserialize)]
 struct SeriesInFile {
     kind: KindInFile,
-    /// Of executors; none is 0.
+    /// The priority of executors; 0 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     priority: Option<i32>,
     containers: u32,
@@ -61,7 +61,7 @@ enum OutcomeInFile {
     CutOff,
 }
 
-/// The file of these runs.
+/// Writes runs as JSON.
 pub(super) fn write(runs: &[Run]) -> serde_json::Result<String> {
     let body = Body {
         format: FORMAT.to_owned(),
@@ -71,7 +71,7 @@ pub(super) fn write(runs: &[Run]) -> serde_json::Result<String> {
     serde_json::to_string(&body)
 }
 
-/// The runs of a file; the error says where in it what is wrong.
+/// Reads the runs of a file; the error names the place.
 pub(super) fn read(text: &str) -> Result<Vec<Run>, String> {
     let head: Head = serde_json::from_str(text).map_err(|error| error.to_string())?;
     if head.format != FORMAT {

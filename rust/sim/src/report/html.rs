@@ -19,7 +19,7 @@ figcaption{font-weight:600}svg{width:100%;font-size:11px;fill:#444}h2{margin-top
 .key span{display:inline-block;margin-right:16px}.key i{display:inline-block;width:12px;\
 height:12px;margin-right:5px;vertical-align:-1px}.note{color:#666}";
 
-/// How much of the start of the run the packing of a node shows.
+/// The length of the start of the run that the packing of a node shows.
 const PACKING_SHOWN_S: f64 = 3_600.0;
 const PACKING_STEP_S: f64 = 15.0;
 
@@ -218,7 +218,7 @@ fn packing(outcome: &Outcome, workload: &Workload) -> String {
     section
 }
 
-/// What each application used on the node in each step.
+/// The usage of each application on the node in each step.
 fn by_application(packing: &Packing, shown_s: f64) -> BTreeMap<usize, Vec<Resources>> {
     let step_ms = PACKING_STEP_S * 1e3;
     let steps = (shown_s / PACKING_STEP_S).ceil() as usize;

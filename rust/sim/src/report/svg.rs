@@ -9,7 +9,7 @@ const RIGHT: f64 = 12.0;
 const TOP: f64 = 12.0;
 const BOTTOM: f64 = 40.0;
 
-/// Colours that people who see colours differently tell apart (Okabe and Ito), then darker ones.
+/// A colour-blind-safe palette (Okabe and Ito), then darker colours.
 const COLOURS: [&str; 14] = [
     "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#666666", "#7b3294",
     "#a6611a", "#1b7837", "#c51b7d", "#4d4d4d", "#2166ac", "#b2182b",
@@ -20,7 +20,7 @@ pub(super) fn colour(number: usize) -> &'static str {
     COLOURS[number % COLOURS.len()]
 }
 
-/// What a chart's axes say and span, both from 0.
+/// The labels and ranges of a chart's axes, which start at 0.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Axes<'a> {
     pub(super) x: &'a str,
@@ -105,7 +105,7 @@ pub(super) fn bands(axes: Axes<'_>, step: f64, bands: &[(usize, Vec<f64>)], most
     for (number, values) in bands {
         let mut band = String::new();
         let mut at = 0;
-        // Only where there is something: an application is on a node for a small part of the time.
+        // Draws only non-empty steps: an application is on a node for a small part of the time.
         for run in values.chunk_by(|a, b| (*a > 0.0) == (*b > 0.0)) {
             if run[0] > 0.0 {
                 band.push_str(&axes.path(&outline(run, &base[at..], at, step)));
@@ -130,7 +130,7 @@ pub(super) fn bands(axes: Axes<'_>, step: f64, bands: &[(usize, Vec<f64>)], most
     svg(&content)
 }
 
-/// Around steps of these heights on top of `base`, the first of them the `first`th of the chart.
+/// The outline of steps of these heights on top of `base`, from step `first` of the chart on.
 fn outline(heights: &[f64], base: &[f64], first: usize, step: f64) -> Vec<(f64, f64)> {
     let mut upper = Vec::new();
     let mut lower = Vec::new();
@@ -171,7 +171,7 @@ fn ticks(most: f64) -> Vec<f64> {
         .collect()
 }
 
-/// Text that HTML does not read as anything else.
+/// Escapes text for HTML.
 pub(super) fn escape(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")

@@ -8,8 +8,8 @@ use crate::experiment::{Comparison, PolicyOutcomes};
 use crate::simulator::{LEVELS, LowerBound, Outcome};
 use crate::summary::{deviation, mean};
 
-/// One row a policy: makespan, completion times, utilization, distance from the lower bound; and
-/// one for the time above each level. With several seeds means, and the makespan's deviation.
+/// A row per policy: makespan, completion times, utilization, distance from the lower bound; and a row
+/// for the time above each level. With several seeds: means, and the deviation of the makespan.
 ///
 /// # Errors
 /// Those of `output`.

@@ -1,4 +1,4 @@
-//! What was measured for Ursa, as read from JSON.
+//! Measurements for Ursa, in JSON.
 
 use std::collections::BTreeMap;
 
@@ -13,16 +13,16 @@ use crate::input::{InputError, key, not_an_amount, wrong};
 pub struct UrsaBlock {
     /// EPT in seconds.
     pub expected_processing_s: f64,
-    /// By the node's name; what was not measured of a node is derived from what runs on it.
+    /// Measurements by node name; for other nodes they are derived from the running executors.
     pub nodes: BTreeMap<String, Assigned>,
 }
 
-/// What was measured of a node.
+/// The measurements of a node.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Assigned {
-    /// How fast it works: cores and bytes per second; memory is not worked off.
+    /// Processing rates: cores and bytes per second; memory has none.
     pub rates: Resources,
-    /// Work that it has not done yet: core-seconds and bytes.
+    /// Outstanding work: core-seconds and bytes.
     pub assigned: Resources,
 }
 

@@ -1,4 +1,4 @@
-//! What a scenario says about its applications.
+//! The applications of a scenario.
 
 use std::collections::BTreeMap;
 
@@ -11,18 +11,18 @@ use crate::scenario::{Pending, Scenario};
 pub(super) struct Applications<'a> {
     by_name: BTreeMap<&'a str, Application>,
     cluster: Resources,
-    /// What is left of all applications' work.
+    /// The remaining work of all applications.
     work: Resources,
 }
 
 struct Application {
     submitted_ms: i64,
     running: u32,
-    /// How many of its executors wait.
+    /// The number of waiting executors.
     waiting: u32,
-    /// What its running executors asked for.
+    /// The sum of the requests of running executors.
     booked: Resources,
-    /// What is left of the work of its executors, running and waiting.
+    /// The remaining work of running and waiting executors.
     work: Resources,
 }
 
@@ -54,8 +54,8 @@ impl<'a> Applications<'a> {
         applications
     }
 
-    /// The scenario does not say when an application was submitted; the earliest that it shows of it
-    /// is taken.
+    /// The scenario has no submission times; the earliest start or queueing time of an application is
+    /// taken.
     fn seen(&mut self, name: &'a str, at_ms: i64, work: Resources) -> &mut Application {
         let application = self.by_name.entry(name).or_insert(Application {
             submitted_ms: at_ms,
@@ -77,7 +77,7 @@ impl<'a> Applications<'a> {
         }
     }
 
-    /// Each executor is asked by itself, so it is a gang that is whole.
+    /// Each executor is decided alone, so it is a complete gang.
     pub(super) fn waiting(&self, executor: &Pending) -> Waiting {
         let alone = Waiting {
             submitted_ms: executor.queued_ms,

@@ -1,4 +1,4 @@
-//! A node of a scenario, with what was placed on it.
+//! A node of a scenario and the executors placed on it.
 
 use elastane_core::node::{ExecutorId, Node};
 use elastane_core::policy::{Rates, work};
@@ -8,10 +8,10 @@ use crate::scenario::{Assigned, Pending, Scenario, ScenarioNode};
 
 pub(super) struct OnNode {
     pub(super) node: Node,
-    /// The sum of the requests of what runs.
+    /// The sum of the requests of running executors.
     pub(super) booked: Resources,
     now_ms: i64,
-    /// EPT in seconds, where the scenario has one.
+    /// EPT in seconds, if the scenario has one.
     expected_processing_s: Option<f64>,
     measured: Option<Assigned>,
 }
@@ -49,8 +49,8 @@ impl OnNode {
         self.booked += request;
     }
 
-    /// For Ursa: measured, or derived with the scenario's EPT; none where it has none, since Ursa
-    /// knows its own.
+    /// Rates for Ursa: measured, or derived with the scenario's EPT. None without an EPT, since Ursa
+    /// has a default.
     pub(super) fn rates(&self) -> Option<Rates> {
         let expected_processing_s = self.expected_processing_s?;
         Some(match self.measured {

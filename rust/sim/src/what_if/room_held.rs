@@ -1,7 +1,8 @@
-//! For whom room is held on a node: the cluster is asked, so that the answer is the scheduler's.
+//! Capacity of a node that is reserved for an application. The answer comes from the scheduler's own
+//! `Cluster`.
 //!
-//! The cluster goes by applications and by the executor that each of them waits for first. It counts in
-//! whole bytes and nano-cores, and in slots of [`elastane_core::SLOT_MS`].
+//! The cluster considers the first waiting executor of each application. It counts in whole bytes and
+//! nano-cores, and in slots of [`elastane_core::SLOT_MS`].
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,13 +16,13 @@ use elastane_core::{Cluster, ClusterSettings, ContainerKind, Demand, Node, Resou
 
 use crate::scenario::Pending;
 
-/// Nothing is refused by request: that is the policy's.
+/// Nothing is refused by request: the policy decides that.
 const ALL_FREE: Request = Request {
     memory_bytes: u64::MAX,
     vcores: u32::MAX,
 };
 
-/// Nobody starves in a scenario, and nobody waits for another node.
+/// In a scenario, no application starves or waits for another node.
 const SETTINGS: ClusterSettings = ClusterSettings {
     enforce: true,
     virtual_cores_count: true,
@@ -31,12 +32,12 @@ const SETTINGS: ClusterSettings = ClusterSettings {
     pass_ms: 0,
 };
 
-/// What the cluster says of those that wait on one node.
+/// The cluster's answer for the applications that wait.
 #[derive(Debug, Default)]
 pub(super) struct RoomHeld<'a> {
-    /// The applications that may go there.
+    /// The applications allowed on the node.
     named: BTreeSet<&'a str>,
-    /// By application, the one for which the room is held that it would take.
+    /// For each application, the application for which the capacity that it needs is reserved.
     behind: BTreeMap<&'a str, &'a str>,
 }
 
@@ -81,18 +82,19 @@ impl<'a> RoomHeld<'a> {
         }
     }
 
-    /// Whether one of an application's executors that fits may go to the node.
+    /// Whether a fitting executor of an application is allowed on the node.
     pub(super) fn lets(&self, application: &str) -> bool {
         self.named.contains(application)
     }
 
-    /// The application for which the room is held that an executor of this one would take.
+    /// The application for which the capacity that this one needs is reserved.
     pub(super) fn behind(&self, application: &str) -> Option<&'a str> {
         self.behind.get(application).copied()
     }
 }
 
-/// With what runs there; each by itself, since demands are an application's.
+/// The node with its running executors, each as an application of its own, since a demand belongs to an
+/// application.
 fn add_node(cluster: &mut Cluster, node: &Node, now_ms: i64) -> NodeId {
     let on = cluster.node_added("node", request_of(node.capacity));
     cluster.reported(on, node.capacity, now_ms);
@@ -114,8 +116,8 @@ fn add_node(cluster: &mut Cluster, node: &Node, now_ms: i64) -> NodeId {
     on
 }
 
-/// Of each application the executor that waits first, and how many do, in the order in which the
-/// applications came.
+/// The first waiting executor of each application and the number of waiting ones, in the order of the
+/// applications.
 fn in_order<'a>(waiting: &[&'a Pending]) -> Vec<(&'a Pending, u32)> {
     let mut next: BTreeMap<&str, (&Pending, u32)> = BTreeMap::new();
     let came = |executor: &Pending| (executor.queued_ms, executor.id.clone());
@@ -147,7 +149,7 @@ fn request_of(amounts: Resources) -> Request {
     }
 }
 
-/// A policy as its plan has it: a round asks nothing else of it.
+/// A policy reduced to its plan, which is all that a round uses.
 struct ByPlanAlone(ByPlan);
 
 impl Policy for ByPlanAlone {
