@@ -3,8 +3,8 @@ package org.elastane.natives;
 import java.nio.ByteBuffer;
 
 /**
- * Elastane's native methods. {@code docs/boundary-core.md} is normative for their arguments, results and
- * exceptions.
+ * Elastane's native methods. {@code docs/boundary-core.md} is normative for their arguments,
+ * results and exceptions.
  *
  * <p>Invalid arguments throw {@link IllegalArgumentException}. Any other failure of the core,
  * including a panic, throws {@link CoreException}; the core behind that handle must not be called
