@@ -1,1 +1,1 @@
-"""Real series for `elastane-lab evaluate`: applications that run again and again on a real cluster."""
+"""Real series for `elastane-lab evaluate`: recurring applications on a real cluster."""
