@@ -67,7 +67,7 @@ test: fetch-for-tests ## runs all tests, lints and cost bounds; as root on Debia
 
 test-rust: ## tests the Rust crates, and the agent on real cgroups
 	$(CARGO) test --locked --jobs $(JOBS) --workspace
-	$(CARGO) test --locked --jobs $(JOBS) -p elastane-runtime --test full_disk -- --ignored
+	$(CARGO) test --locked --jobs $(JOBS) --workspace --test full_disk -- --ignored
 
 test-java: build ## tests the scheduler in a JVM with the real library
 	$(MAVEN) verify
