@@ -111,7 +111,7 @@ bench-agent: ## measures the agent beside 50 containers; fails above its bounds
 
 bench-learning: ## times learning and scores its predictions; fails above its bounds
 	$(CARGO) run --release --locked --jobs $(JOBS) -p elastane-runtime --example bench_learning
-	$(CARGO) run --release --locked --jobs $(JOBS) -p elastane-predict --example generated_settings -- 30
+	$(CARGO) run --release --locked --jobs $(JOBS) -p elastane-lab --example generated_settings -- 30
 	$(CARGO) run --release --locked --jobs $(JOBS) -p elastane-runtime --example many_profiles -- 2000 1800 --at-most-mb 40
 	$(CARGO) bench --locked --jobs $(JOBS) -p elastane-cli --bench import_speed
 	$(CARGO) bench --locked --jobs $(JOBS) -p elastane-lab --bench recurring_targets

@@ -4,11 +4,11 @@
 //! The generated runs of docs/measurements/prediction.md, seeds 31 to 60. Ends with exit code 1 if a resource
 //! is covered too little, or wastes too much beside the constant peak or beside the window maximum.
 
-#[path = "../../rust/predict/examples/generated_runs/csv.rs"]
+#[path = "../examples/generated_runs/csv.rs"]
 mod csv;
-#[path = "../../rust/predict/examples/generated_runs/folder.rs"]
+#[path = "../examples/generated_runs/folder.rs"]
 mod folder;
-#[path = "../../rust/predict/examples/generated_runs/generator.rs"]
+#[path = "../examples/generated_runs/generator.rs"]
 mod generator;
 #[path = "../tests/common/wanted.rs"]
 mod wanted;

@@ -6,8 +6,9 @@
 use std::error::Error;
 
 use elastane_core::{Demand, Resources};
+use elastane_lab::evaluation::Envelope;
 use elastane_lab::workload::{Predict, RunErrors, generate, learned};
-use elastane_predict::{Envelope, PastRun, RecurringSettings, predict_next};
+use elastane_predict::{PastRun, RecurringSettings, predict_next};
 use elastane_sim::experiment::{Experiment, Run};
 use elastane_sim::simulator::{Policies, Settings};
 

@@ -2,11 +2,11 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 mod common;
-#[path = "../../rust/predict/examples/generated_runs/csv.rs"]
+#[path = "../examples/generated_runs/csv.rs"]
 mod csv;
-#[path = "../../rust/predict/examples/generated_runs/folder.rs"]
+#[path = "../examples/generated_runs/folder.rs"]
 mod folder;
-#[path = "../../rust/predict/examples/generated_runs/generator.rs"]
+#[path = "../examples/generated_runs/generator.rs"]
 mod generator;
 #[path = "common/wanted.rs"]
 mod wanted;

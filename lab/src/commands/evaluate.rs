@@ -19,9 +19,8 @@ use clap::Args;
 use elastane_cli::bar::bar;
 use elastane_cli::failure::{Failure, write};
 use elastane_cli::series::to_csv;
-use elastane_predict::{
-    ContainerKind, Evaluated, History, Outcome, PastRun, RecurringSettings, evaluate_foreseen,
-};
+use elastane_lab::evaluation::{Evaluated, History, evaluate_foreseen};
+use elastane_predict::{ContainerKind, Outcome, PastRun, RecurringSettings};
 
 use series::{Application, Recorded};
 

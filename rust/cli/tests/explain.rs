@@ -244,8 +244,8 @@ executor
     settings: confidence 0.81, length 1 min 30 s
     since    the settings are new
     model    of 30 runs: held-out error 0.07, 0.51 without settings, confidence 0.81
-      --rounds is 15, from 4 to 25 can be foreseen
-      executors was not known, from 1 to 8 can be foreseen
+      --rounds is 15, from 4 to 25 can be predicted
+      executors was not known, from 1 to 8 can be predicted
       cpu linear, length rbf
     from     30 runs, run-0 to run-29
 ";

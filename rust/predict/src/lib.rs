@@ -1,10 +1,9 @@
-//! Recognizes applications, and predicts what their next run will use.
+//! Recognizes applications, and predicts the usage of their next run.
 //!
 //! [`signature()`] says which submissions are the same application; [`profile()`] plans the next run by the
-//! latest ones, with [`predict_next`]. [`evaluate_foreseen`] scores predictions against what a run then used.
+//! latest ones, with [`predict_next`]. [`score()`] compares a prediction with the usage of the run.
 //! The crate has no I/O and no clock; `docs/prediction.md` has the formulas.
 
-mod evaluation;
 mod explanation;
 mod launch;
 mod made;
@@ -21,10 +20,6 @@ pub use elastane_runs::{
     ContainerKind, Feature, MAX_SLOTS, MOST_EXECUTOR_KINDS, Outcome, RecorderOfTwoKinds, Run,
     RunRecorder, RunSeries, SignaturePart, kinds,
 };
-pub use evaluation::{
-    Ahead, BoundingTracker, Envelope, Evaluated, History, Method, MethodScores, Plain,
-    ProgressMissed, Scored, evaluate_foreseen,
-};
 pub use explanation::signature_parts;
 pub use made::prediction_outcome;
 pub use profile::{
@@ -37,8 +32,14 @@ pub use recurring::{
 pub use score::{Score, amount, score};
 pub use settings::{
     AT_FIRST_ASK, EXECUTOR_CORES, EXECUTOR_MEMORY_BYTES, EXECUTORS, Earlier, Foreseen, GivenRun,
-    LEAST_RUNS, LOOKED_THROUGH, MOST_RUNS, MOST_SETTINGS, NotForeseen, NotPlanned, NotTrained,
-    Settings, SettingsModel, SettingsRun, Way, argument_numbers, foresee, submission_settings,
-    train, trainable, training_is_due,
+    KnownRuns, LEAST_RUNS, LOOKED_THROUGH, MOST_RUNS, MOST_SETTINGS, NotForeseen, NotPlanned,
+    NotTrained, Settings, SettingsModel, SettingsRun, Way, argument_numbers, foresee,
+    submission_settings, train, trainable, training_is_due,
 };
 pub use signature::{MAX_KEY_BYTES, Signature, SignatureSource, Submission, signature};
+
+/// Usage along the progress of runs, from 0 to 1. Predictions and trackers are computed from it; the
+/// laboratory computes others from it to compare them.
+pub mod progress {
+    pub use crate::recurring::{LogNormal, UsageCurve, mean, mean_between};
+}

@@ -63,7 +63,7 @@ impl From<&SettingsModel> for ModelUsed {
     }
 }
 
-/// How well `bound` covered a run that used this.
+/// How well `bound` covered the usage of the run.
 #[must_use]
 pub fn prediction_outcome(bound: &Demand, used: &Demand) -> PredictionOutcome {
     // The total of the mean prediction is not recorded.

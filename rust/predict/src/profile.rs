@@ -14,16 +14,16 @@ use crate::recurring::{
 pub struct ProfileSettings {
     /// The number of latest succeeded runs to predict from.
     pub runs: usize,
-    /// The fraction that the fit adds to a demand of confidence 1. To other demands it adds this over
-    /// their confidence.
+    /// The fraction that the fit adds to a demand of confidence 1. The fit adds this fraction over the
+    /// confidence.
     pub margin: f64,
     /// With less confidence the request stands.
     pub least_confidence: f64,
 }
 
 impl ProfileSettings {
-    /// The number of latest succeeded runs to read: those to predict from, and as many to compare them
-    /// with.
+    /// The number of latest succeeded runs to read: twice the runs to predict from, because they are compared
+    /// with older ones.
     #[must_use]
     pub fn runs_looked_at(&self) -> usize {
         self.runs.saturating_mul(2)

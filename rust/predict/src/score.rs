@@ -1,4 +1,4 @@
-//! Scores of a prediction against what a run used.
+//! Scores of a prediction against the usage of the run.
 
 use elastane_core::{Demand, Resource, Resources};
 
@@ -7,9 +7,9 @@ use elastane_core::{Demand, Resource, Resources};
 pub struct Score {
     /// The part of the run's time in which usage was at most the prediction.
     pub coverage: f64,
-    /// ∫ predicted ÷ ∫ used over the run; none where nothing was used.
+    /// ∫ predicted ÷ ∫ used over the run; none where none was used.
     pub waste: Option<f64>,
-    /// The predicted total, to the prediction's own end, over the used total; none where nothing was
+    /// The predicted total, to the prediction's own end, over the used total; none where none was
     /// used.
     pub total: Option<f64>,
 }

@@ -1,4 +1,4 @@
-//! The shape of an application's arguments: what stays equal from run to run, without secrets.
+//! The shape of an application's arguments: what is equal in every run, without secrets.
 
 use crate::stem::{NUMBER, without_dates, without_numbers};
 
@@ -51,7 +51,7 @@ pub(crate) struct Numbered {
     pub(crate) number: f64,
 }
 
-/// The numbers that [`shape`] makes equal, but for dates and secrets.
+/// The numbers that [`shape`] replaces, without dates and secrets.
 pub(crate) fn numbers(arguments: &[String]) -> Vec<Numbered> {
     let mut found = Vec::new();
     let mut before: Option<&String> = None;
@@ -90,7 +90,7 @@ fn amount(word: &str) -> Option<f64> {
     word.parse().ok().filter(|number: &f64| number.is_finite())
 }
 
-/// `--name=value` or `name=value`, where the name is one.
+/// The name and value of `--name=value` or `name=value`.
 fn setting(argument: &str) -> Option<(&str, &str)> {
     let (name, value) = argument.split_once('=')?;
     let is_name = !name.is_empty()
@@ -108,7 +108,7 @@ fn setting_shape(name: &str, value: &str) -> String {
     }
 }
 
-/// An argument after which a secret is to be expected.
+/// Whether the next argument may be a secret.
 fn is_name_of_secret(argument: &str) -> bool {
     let is_option = argument.starts_with('-') && !argument.contains(is_structure);
     (is_option && mentions_secret(argument))
@@ -117,7 +117,7 @@ fn is_name_of_secret(argument: &str) -> bool {
             .any(|name| argument.eq_ignore_ascii_case(name))
 }
 
-/// An option without a value; something else that begins with a dash is taken as a value.
+/// An option stays as it is; other text that begins with a dash is a value.
 fn option_shape(argument: &str) -> String {
     if argument.contains(is_structure) {
         value_shape(argument)
@@ -133,7 +133,7 @@ fn value_shape(word: &str) -> String {
     if is_number(word) {
         return NUMBER.to_owned();
     }
-    // What stands before an @ is who logs in, and maybe with which password.
+    // Before an @ stands a user name, and possibly a password.
     let word = word.rsplit('@').next().unwrap_or(word);
     if word.contains('/') {
         path_shape(word)
@@ -164,7 +164,7 @@ fn mentions_secret(text: &str) -> bool {
     SECRETS.iter().any(|name| lower.contains(name))
 }
 
-/// Whether a character shows a text with parts of its own (a URL, JSON, a sentence).
+/// Whether a character is a sign of structured text (a URL, JSON, a sentence).
 fn is_structure(character: char) -> bool {
     character.is_whitespace() || "=:\"'{}[]()&?,;".contains(character)
 }

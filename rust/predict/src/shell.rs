@@ -2,9 +2,8 @@
 
 /// Splits a command of a launch context into words.
 ///
-/// The NodeManager runs the command as `bash -c "<command>"`. So escapes within double quotes are resolved
-/// first, then the words are read. Variables are not expanded; a quote without its end reaches to the end
-/// of the command.
+/// The NodeManager runs the command as `bash -c "<command>"`. So the escapes of double quotes are resolved
+/// first. Variables are not expanded; an unclosed quote extends to the end of the command.
 pub(crate) fn words(command: &str) -> Vec<String> {
     let command = inside_double_quotes(command);
     let mut words = Vec::new();

@@ -80,8 +80,8 @@ pub fn signature(submission: &Submission) -> Signature {
     }
 }
 
-/// The NAME of the profile tag in lower case: YARN turns tags into lower case unless it is told
-/// not to, and the two must not differ. YARN keeps tags without order, so the smallest decides.
+/// The NAME of the profile tag, in lower case because YARN lowers tags by default. Where several tags name
+/// a profile, the first in alphabetical order counts: YARN keeps tags without order.
 pub(crate) fn profile_tag(tags: &[String]) -> Option<String> {
     tags.iter()
         .map(|tag| tag.trim().to_lowercase())
@@ -90,7 +90,7 @@ pub(crate) fn profile_tag(tags: &[String]) -> Option<String> {
         .min()
 }
 
-/// A field in which no separator and no control character is left.
+/// Escapes separators and control characters.
 fn escaped(field: &str) -> String {
     field.chars().fold(String::new(), |mut text, character| {
         match character {
@@ -112,8 +112,8 @@ fn key(fields: &[String]) -> String {
     format!("{}{ending}", &key[..kept])
 }
 
-/// FNV-1a of 128 bits: written here because the standard hashers may change with Rust, and keys are
-/// stored. It separates keys and protects nothing.
+/// FNV-1a of 128 bits. Keys are stored, and the hashers of the standard library may change. The hash tells
+/// keys apart; it is not cryptographic.
 fn fnv1a(bytes: &[u8]) -> u128 {
     const OFFSET: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
     const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;

@@ -1,4 +1,4 @@
-//! Text with its numbers and dates made equal.
+//! Text without the numbers and dates that differ from run to run.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ pub(crate) const NUMBER: &str = "#";
 /// Fewer digits than this are part of a word (`q5`, `10g`); more are a date or an id.
 const DATE_DIGITS: usize = 6;
 
-/// Alphanumeric runs shorter than this are words.
+/// Shorter alphanumeric sequences are words.
 const OPAQUE_LENGTH: usize = 16;
 
 /// Every number, date and id in `text` becomes `#`: `sales 2024-01-05 part 3` is `sales # part #`.
@@ -58,8 +58,7 @@ fn stem(text: &str, least_digits: usize) -> String {
 }
 
 impl Piece {
-    /// How much this piece counts towards a date: a month's name stands for two digits. On its own
-    /// it is a word, which [`number_end`] sees to.
+    /// The number of digits. The name of a month or a weekday has none.
     fn digits(&self) -> usize {
         match self.kind {
             Kind::Number(digits) => digits,
@@ -97,11 +96,12 @@ fn number_end(pieces: &[Piece], start: usize) -> usize {
     if !has_number {
         return start;
     }
-    let zone = is(end, Kind::TimeMark) && !is(end + 1, Kind::Word);
-    if zone { end + 1 } else { end }
+    let has_time_zone = is(end, Kind::TimeMark) && !is(end + 1, Kind::Word);
+    if has_time_zone { end + 1 } else { end }
 }
 
-/// A short number behind letters belongs to them: `q5-2024-01-05` is `q5` and a date.
+/// Whether a piece is a short number that belongs to the letters before it: `q5-2024-01-05` is `q5` and a
+/// date.
 fn is_suffix(pieces: &[Piece], at: usize) -> bool {
     const YEAR_DIGITS: usize = 4;
     let behind_word = at > 0 && pieces[at - 1].kind == Kind::Word;
@@ -155,8 +155,8 @@ fn uuid_length(text: &str) -> Option<usize> {
     (is_uuid && ends).then_some(LENGTH)
 }
 
-/// Whether an alphanumeric run is a UUID, a hash or a drawn id rather than words with numbers:
-/// long, and hexadecimal or switching often between letters and digits.
+/// Whether an alphanumeric sequence is a UUID, a hash or a random id: long, and hexadecimal or switching
+/// often between letters and digits.
 fn is_opaque(run: &str) -> bool {
     if run.len() < OPAQUE_LENGTH {
         return false;
@@ -171,7 +171,7 @@ fn is_opaque(run: &str) -> bool {
     has_digit && (is_hexadecimal || switches >= 4)
 }
 
-/// Splits an alphanumeric run where digits and letters meet.
+/// Splits an alphanumeric sequence where digits and letters meet.
 fn split_digits(run: &str, start: usize, pieces: &mut Vec<Piece>) {
     let mut at = 0;
     while at < run.len() {

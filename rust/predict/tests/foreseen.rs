@@ -1,94 +1,21 @@
 //! Which way the next run of an application is foreseen.
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
+#[path = "common/rounds.rs"]
+mod rounds;
+
 use std::time::{Duration, Instant};
 
-use elastane_core::Resources;
 use elastane_predict::{
-    ContainerKind, Earlier, Foreseen, GivenRun, History, NotForeseen, NotPlanned, Outcome, PastRun,
-    RecurringSettings, Run, RunSeries, Settings, SettingsModel, SettingsRun, Way, amount, foresee,
-    train,
+    ContainerKind, Earlier, GivenRun, NotPlanned, RecurringSettings, Settings, Way, amount, foresee,
 };
-
-const KIND: ContainerKind = ContainerKind::DEFAULT_EXECUTOR;
-
-fn given(rounds: f64) -> Settings {
-    Settings([("--rounds".to_owned(), rounds)].into())
-}
-
-/// Two phases of as many slots as it has rounds. No two runs are quite alike.
-fn run(number: usize, rounds: f64, slots: f64) -> GivenRun {
-    let slots = slots.round() as usize;
-    let differs = 1.0 + 0.02 * (number as f64 * 2.4).sin();
-    let use_in = |slot: usize| {
-        let cores = if slot * 2 < slots { 1.0 } else { 3.0 };
-        Resources::from_array([cores * differs, 2e9 * differs, 0.0, 5e6 * cores])
-    };
-    GivenRun {
-        run: Run {
-            application_key: "key".into(),
-            application_id: format!("run-{number:02}"),
-            application_name: "name".into(),
-            started_ms: 0,
-            ended_ms: number as i64,
-            outcome: Outcome::Succeeded,
-            series: vec![RunSeries {
-                kind: KIND,
-                containers: 1,
-                slots: (0..slots).map(use_in).collect(),
-            }],
-        },
-        settings: given(rounds),
-    }
-}
-
-/// Twice as many rounds take twice as long.
-fn runs_of(rounds: &[f64]) -> Vec<GivenRun> {
-    let numbered = rounds.iter().enumerate();
-    numbered
-        .map(|(number, rounds)| run(number, *rounds, 2.0 * rounds))
-        .collect()
-}
+use rounds::{KIND, VARIED, foreseen, given, model, run, runs_of};
 
 /// As long whatever the number is: it only counts up.
 fn counted(count: usize) -> Vec<GivenRun> {
     (0..count)
         .map(|number| run(number, 10.0 + number as f64, 40.0))
         .collect()
-}
-
-const VARIED: [f64; 12] = [
-    10.0, 40.0, 15.0, 30.0, 55.0, 12.0, 22.0, 48.0, 33.0, 18.0, 27.0, 44.0,
-];
-
-fn model(runs: &[GivenRun]) -> SettingsModel {
-    let runs: Vec<SettingsRun> = runs
-        .iter()
-        .map(|it| SettingsRun {
-            id: it.run.application_id.clone(),
-            settings: it.settings.clone(),
-            used: it.run.used(KIND).unwrap().unwrap(),
-        })
-        .collect();
-    let any = RecurringSettings {
-        least_confidence: 0.0,
-        ..RecurringSettings::default()
-    };
-    train(&runs, &any).unwrap()
-}
-
-/// As whoever keeps the runs asks.
-fn foreseen(runs: &[GivenRun], model: Option<&SettingsModel>, next: &Settings) -> Foreseen {
-    let newest_first = runs.iter().rev();
-    let latest: Vec<GivenRun> = newest_first.clone().take(6).cloned().collect();
-    let same = newest_first.filter(|it| it.settings.agree(next)).take(6);
-    let same: Vec<GivenRun> = same.cloned().collect();
-    let earlier = Earlier {
-        latest: &latest,
-        same: &same,
-        model,
-    };
-    foresee(KIND, earlier, next, &RecurringSettings::default()).unwrap()
 }
 
 #[test]
@@ -247,73 +174,4 @@ fn thirty_runs_are_learned_within_seconds_and_a_prediction_takes_no_time() {
     });
     let fastest = fastest.min().unwrap();
     assert!(fastest < Duration::from_millis(5), "{fastest:?}");
-}
-
-/// Runs one after the other, each foreseen from those before it.
-#[test]
-fn a_history_trains_models_and_goes_the_way_that_whoever_keeps_runs_goes() {
-    let settings = RecurringSettings::default();
-    let mut history = History::new(KIND, settings);
-    let runs = runs_of(&VARIED);
-    for (at, it) in runs.iter().enumerate() {
-        let way = history.foresee(&it.settings).way;
-        // Two runs at least say how sure they are, six make a model.
-        match at {
-            0 => assert_eq!(way, Way::Same),
-            1..6 => assert_eq!(way, Way::Request, "run {at}"),
-            _ => assert_eq!(way, Way::Model, "run {at}"),
-        }
-        history.add(PastRun::of(&it.run, KIND).unwrap().unwrap(), &it.settings);
-    }
-    // What is kept says the same.
-    let again = history.foresee(&given(30.5));
-    let trained = model(&runs);
-    let kept = foreseen(&runs, Some(&trained), &given(30.5));
-    assert_eq!(again.way, kept.way);
-    let total = |foreseen: Foreseen| foreseen.prediction.unwrap().total().to_array();
-    for (again, kept) in total(again).into_iter().zip(total(kept)) {
-        assert!((again - kept).abs() <= 0.1 * kept, "{again} {kept}");
-    }
-    // A run that failed teaches nothing.
-    let mut failed = PastRun::of(&run(40, 33.0, 5.0).run, KIND).unwrap().unwrap();
-    failed.outcome = Outcome::Failed;
-    history.add(failed, &given(33.0));
-    let foreseen = history.foresee(&given(33.0));
-    assert_eq!(foreseen.way, Way::Model);
-}
-
-#[test]
-fn an_application_that_changes_is_planned_by_its_request_until_six_runs_have_taught_it_anew() {
-    let mut history = History::new(KIND, RecurringSettings::default());
-    let before = runs_of(&VARIED[..8]);
-    for it in &before {
-        history.add(PastRun::of(&it.run, KIND).unwrap().unwrap(), &it.settings);
-    }
-    let twice_the_cpu = |number: usize, rounds: f64| {
-        let mut it = run(number, rounds, 2.0 * rounds);
-        for slot in it.run.series.iter_mut().flat_map(|it| &mut it.slots) {
-            slot.cpu_cores *= 2.0;
-        }
-        PastRun::of(&it.run, KIND).unwrap().unwrap()
-    };
-    let used = amount(&twice_the_cpu(99, 31.0).used).cpu_cores;
-    let since = [20.0, 50.0, 14.0, 38.0, 29.0, 42.0, 24.0];
-    for (newer, rounds) in (1..).zip(since) {
-        let run = twice_the_cpu(before.len() + newer, rounds);
-        history.add(run, &given(rounds));
-        let foreseen = history.foresee(&given(31.0));
-        match newer {
-            // One alone may be chance.
-            1 => assert!(foreseen.prediction.is_ok()),
-            2..6 => {
-                let changed = NotPlanned::Settings(NotForeseen::Changed { since: newer });
-                assert_eq!(foreseen.prediction.unwrap_err(), changed);
-                assert_eq!(foreseen.left_out.len(), before.len());
-            }
-            _ => {
-                let said = foreseen.prediction.unwrap().total().cpu_cores;
-                assert!((said / used - 1.0).abs() < 0.15, "{said} of {used}");
-            }
-        }
-    }
 }

@@ -7,11 +7,11 @@
 
 #[path = "bench_learning/figure.rs"]
 mod figure;
-#[path = "../../predict/examples/generated_settings/generator.rs"]
+#[path = "../../../lab/examples/generated_settings/generator.rs"]
 mod generator;
 #[path = "bench_learning/reference.rs"]
 mod reference;
-#[path = "../../predict/examples/generated_runs/generator.rs"]
+#[path = "../../../lab/examples/generated_runs/generator.rs"]
 #[allow(dead_code, reason = "each example uses its own part")]
 mod runs;
 #[path = "bench_learning/training.rs"]

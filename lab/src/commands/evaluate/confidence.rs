@@ -4,7 +4,8 @@ use std::io::Write;
 
 use elastane_cli::failure::Failure;
 use elastane_core::Resource;
-use elastane_predict::{Method, Scored, Way, confidence};
+use elastane_lab::evaluation::{Method, Scored};
+use elastane_predict::{Way, confidence};
 use serde_json::{Value, json};
 
 use super::Judged;

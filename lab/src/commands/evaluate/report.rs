@@ -5,14 +5,13 @@ use std::io::Write;
 
 use elastane_cli::failure::Failure;
 use elastane_core::Resource;
-use elastane_predict::{
-    Evaluated, Method, NotForeseen, NotPlanned, NotPredicted, Plain, ProgressMissed, Score,
-};
+use elastane_lab::evaluation::{Evaluated, Method, Plain, ProgressMissed};
+use elastane_predict::{NotForeseen, NotPlanned, NotPredicted, Score};
 use serde_json::{Map, Value, json};
 
 use super::Judged;
 use super::summary::{Mean, Summary};
-use super::ways::Ways;
+use super::ways::{Ways, name};
 use elastane_cli::units::count;
 
 /// The method whose waste is the unit of the others' waste.
@@ -143,7 +142,7 @@ fn run_json(judged: &Judged) -> Value {
         "left_out": left_out.collect::<Vec<_>>(),
     });
     if judged.settings_differ {
-        run["way"] = json!(way.name());
+        run["way"] = json!(name(*way));
     }
     match outcome {
         Ok(scored) => {

@@ -1,6 +1,7 @@
 //! The mean over all runs that were predicted.
 
-use elastane_predict::{Method, ProgressMissed, Score, Scored};
+use elastane_lab::evaluation::{Method, ProgressMissed, Scored};
+use elastane_predict::Score;
 
 use super::Judged;
 

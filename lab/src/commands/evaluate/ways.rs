@@ -9,9 +9,29 @@ use serde_json::{Map, Value};
 use super::Judged;
 use elastane_cli::units::count;
 
-/// The number of runs by way of prediction, in the order of [`Way::ALL`]. A run without a prediction
+/// In the order in which they are tried.
+const WAYS: [Way; 5] = [
+    Way::Same,
+    Way::Indifferent,
+    Way::Model,
+    Way::Alike,
+    Way::Request,
+];
+
+/// The name in figures.
+pub(super) fn name(way: Way) -> &'static str {
+    match way {
+        Way::Same => "same",
+        Way::Indifferent => "indifferent",
+        Way::Alike => "alike",
+        Way::Model => "model",
+        Way::Request => "request",
+    }
+}
+
+/// The number of runs by way of prediction, in the order of [`WAYS`]. A run without a prediction
 /// counts for the request, whatever was tried.
-pub(super) struct Ways([usize; Way::ALL.len()]);
+pub(super) struct Ways([usize; WAYS.len()]);
 
 impl Ways {
     pub(super) fn of(judged: &[Judged]) -> Self {
@@ -21,7 +41,7 @@ impl Ways {
         };
         let differ = judged.iter().filter(|judged| judged.settings_differ);
         let taken: Vec<Way> = differ.map(|judged| taken(&judged)).collect();
-        Self(Way::ALL.map(|way| taken.iter().filter(|it| **it == way).count()))
+        Self(WAYS.map(|way| taken.iter().filter(|it| **it == way).count()))
     }
 
     pub(super) fn write(&self, output: &mut impl Write) -> Result<(), Failure> {
@@ -32,7 +52,7 @@ impl Ways {
             output,
             "\nruns of applications whose settings differ, by the way that was taken:"
         )?;
-        for (way, runs) in Way::ALL.into_iter().zip(self.0) {
+        for (way, runs) in WAYS.into_iter().zip(self.0) {
             let reason = match way {
                 Way::Request => "nothing is predicted, the request stands",
                 way => way.reason(),
@@ -40,7 +60,7 @@ impl Ways {
             writeln!(
                 output,
                 "  {:<12}{:>9}   {reason}",
-                way.name(),
+                name(way),
                 count(runs, "run")
             )?;
         }
@@ -51,9 +71,9 @@ impl Ways {
         if self.is_empty() {
             return;
         }
-        let ways = Way::ALL.iter().zip(self.0);
+        let ways = WAYS.iter().zip(self.0);
         let ways: Map<String, Value> = ways
-            .map(|(way, runs)| (way.name().to_owned(), runs.into()))
+            .map(|(way, runs)| (name(*way).to_owned(), runs.into()))
             .collect();
         json["ways"] = Value::Object(ways);
     }

@@ -121,7 +121,7 @@ fn print_model(
         };
         writeln!(
             output,
-            "      {name} {given}, from {least} to {most} can be foreseen"
+            "      {name} {given}, from {least} to {most} can be predicted"
         )?;
     }
     let regressions = model.regressions.iter();

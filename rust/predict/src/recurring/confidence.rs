@@ -1,17 +1,17 @@
-//! How sure a prediction is: the leave-one-out error of the demand that is planned by.
+//! The confidence of a prediction, from the leave-one-out error of the planned demand.
 
 use elastane_core::{Demand, DemandError, Resources};
 
-use super::curve::Curve;
+use super::usage_curve::UsageCurve;
 
-/// Use is compared in sevenths of a run. Shorter peaks do not count: on a node the peaks of several
+/// Usage is compared in sevenths of a run. Shorter peaks do not count: on a node the peaks of several
 /// executors even out.
 const PARTS: usize = 7;
 
 /// A prediction of this error has no confidence. `docs/decisions/0022` has the measurements.
 const WORTHLESS_ERROR: f64 = 0.8;
 
-/// The error of a demand that was planned by, against what the run used; from 0 to 1.
+/// The error of a planned demand against the usage of the run, from 0 to 1.
 ///
 /// Per resource: Σ |demand − used| ÷ Σ used over the means of the [`PARTS`] of the run, at most 1. The
 /// result is the mean over the resources that were used. The demand is read by the clock, as the
@@ -26,22 +26,22 @@ pub fn demand_error(demand: &Demand, used: &Demand) -> Result<f64, DemandError> 
         .take(used.slots().len())
         .map(|time_ms| demand.at(time_ms))
         .collect();
-    let planned = Curve::new(&Demand::series(used.slot_ms(), &planned)?);
-    let used = Curve::new(used);
-    let (mut missed, mut all) = (Resources::ZERO, Resources::ZERO);
+    let planned = UsageCurve::new(&Demand::series(used.slot_ms(), &planned)?);
+    let used = UsageCurve::new(used);
+    let (mut differences, mut all) = (Resources::ZERO, Resources::ZERO);
     for part in 0..PARTS {
         let (from, to) = (part as f64 / PARTS as f64, (part + 1) as f64 / PARTS as f64);
         if let (Some(planned), Some(used)) = (planned.mean(from, to), used.mean(from, to)) {
-            missed += planned.zip(used, |planned, used| (planned - used).abs());
+            differences += planned.zip(used, |planned, used| (planned - used).abs());
             all += used;
         }
     }
-    let errors: Vec<f64> = missed
+    let errors: Vec<f64> = differences
         .to_array()
         .into_iter()
         .zip(all.to_array())
         .filter(|(_, all)| *all > 0.0)
-        .map(|(missed, all)| (missed / all).min(1.0))
+        .map(|(difference, all)| (difference / all).min(1.0))
         .collect();
     Ok(errors.iter().sum::<f64>() / errors.len().max(1) as f64)
 }
@@ -51,8 +51,8 @@ pub fn demand_error(demand: &Demand, used: &Demand) -> Result<f64, DemandError> 
 /// A mean of m runs misses the next run by √(1 + 1 ÷ m) deviations. The factor turns the error of n − 1
 /// runs, which is measured, into the error of the n runs that are planned by.
 pub(crate) fn leave_one_out_error(
-    runs: &[Curve],
-    plan: impl Fn(&[Curve]) -> Result<Demand, DemandError>,
+    runs: &[UsageCurve],
+    plan: impl Fn(&[UsageCurve]) -> Result<Demand, DemandError>,
 ) -> Result<f64, DemandError> {
     let count = runs.len() as f64;
     let mut sum = 0.0;

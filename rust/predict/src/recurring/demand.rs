@@ -1,25 +1,29 @@
-//! The demand that is planned by, from runs at the same progress.
+//! The planned demand, from runs at the same progress.
 
 use elastane_core::{Demand, DemandError, Resources, SLOT_MS};
 
-use super::curve::{Curve, mean};
+use super::usage_curve::{UsageCurve, mean};
 use crate::score::amount;
 
 /// The demand of the next run: [`stretched_mean`] with the memory of [`with_most_memory`].
-pub(crate) fn planned(runs: &[Curve]) -> Result<Demand, DemandError> {
+pub(crate) fn planned(runs: &[UsageCurve]) -> Result<Demand, DemandError> {
     with_most_memory(&stretched_mean(runs)?, runs)
 }
 
 /// The mean of the runs at the same progress, on the mean of their lengths. CPU, network and disk are
-/// scaled to the mean of the runs' totals: a throttled run uses less for longer.
-pub(crate) fn stretched_mean(runs: &[Curve]) -> Result<Demand, DemandError> {
-    let slot_ms = runs.iter().map(Curve::slot_ms).min().unwrap_or(SLOT_MS);
+/// scaled to the mean of the runs' totals: a throttled run uses less per second for longer.
+pub(crate) fn stretched_mean(runs: &[UsageCurve]) -> Result<Demand, DemandError> {
+    let slot_ms = runs
+        .iter()
+        .map(UsageCurve::slot_ms)
+        .min()
+        .unwrap_or(SLOT_MS);
     let count = (mean_length_ms(runs) / f64::from(slot_ms)).round().max(1.0) as usize;
     let slots: Vec<Resources> = spans(count)
         .map(|(from, to)| mean_between(runs, from, to))
         .collect();
     let stretched = Demand::series(slot_ms, &slots)?;
-    let totals: Vec<Resources> = runs.iter().map(Curve::total).collect();
+    let totals: Vec<Resources> = runs.iter().map(UsageCurve::total).collect();
     let scale = mean(&totals).zip(amount(&stretched), |total, made| {
         if made > 0.0 { total / made } else { 1.0 }
     });
@@ -31,7 +35,10 @@ pub(crate) fn stretched_mean(runs: &[Curve]) -> Result<Demand, DemandError> {
 
 /// The demand with the most memory that one of the runs held at the same progress. CPU and bandwidth
 /// above a prediction are shared out and cost time; memory above it costs the container.
-pub(crate) fn with_most_memory(demand: &Demand, runs: &[Curve]) -> Result<Demand, DemandError> {
+pub(crate) fn with_most_memory(
+    demand: &Demand,
+    runs: &[UsageCurve],
+) -> Result<Demand, DemandError> {
     let slots = demand.slots();
     let slots: Vec<Resources> = spans(slots.len())
         .zip(slots)
@@ -46,13 +53,14 @@ pub(crate) fn with_most_memory(demand: &Demand, runs: &[Curve]) -> Result<Demand
     Demand::series(demand.slot_ms(), &slots)
 }
 
-pub(crate) fn mean_length_ms(runs: &[Curve]) -> f64 {
-    let sum: f64 = runs.iter().map(Curve::length_ms).sum();
+pub(crate) fn mean_length_ms(runs: &[UsageCurve]) -> f64 {
+    let sum: f64 = runs.iter().map(UsageCurve::length_ms).sum();
     sum / runs.len().max(1) as f64
 }
 
 /// The mean of the runs between two points of their progress.
-pub(crate) fn mean_between(runs: &[Curve], from: f64, to: f64) -> Resources {
+#[must_use]
+pub fn mean_between(runs: &[UsageCurve], from: f64, to: f64) -> Resources {
     let means: Vec<Resources> = runs.iter().filter_map(|it| it.mean(from, to)).collect();
     mean(&means)
 }

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::score::amount;
 
-/// Repeats differ by up to a factor of two where a disk is throttled; beyond this factor a run is an
-/// outlier.
+/// A run is an outlier beyond this factor. Repeats differ by up to a factor of two where a disk is
+/// throttled.
 pub(crate) const OUTLIER_FACTOR: f64 = 2.5;
 
 /// A run that was left out of a prediction.
@@ -24,8 +24,8 @@ pub enum Exclusion {
     /// It failed or was killed.
     #[error("it failed")]
     Failed,
-    /// Its end, or a part of it, was not seen.
-    #[error("it was not seen from beginning to end")]
+    /// Its end, or a part of it, was not measured.
+    #[error("it was not measured from beginning to end")]
     CutOff,
     /// An outlier among runs with the same settings.
     #[error("its {} is {factor:.2} times that of the other runs, {least} to {most} is allowed",
@@ -46,17 +46,17 @@ pub enum Exclusion {
         factor: f64,
     },
     /// An outlier among runs with different settings.
-    #[error("its {} is {factor:.2} times what the other runs say of its settings, {least} to {most} \
-        is allowed", measure.name(), least = 1.0 / OUTLIER_FACTOR, most = OUTLIER_FACTOR)]
+    #[error("its {} is {factor:.2} times the prediction of the other runs for its settings, {least} to \
+        {most} is allowed", measure.name(), least = 1.0 / OUTLIER_FACTOR, most = OUTLIER_FACTOR)]
     OutlierForSettings {
         /// The measure.
         measure: Measure,
         /// Its value over its prediction.
         factor: f64,
     },
-    /// The application changed after it, settings apart.
-    #[error("the application changed after it: settings apart, its {} was {factor:.2} times that of \
-        the newest runs", measure.name())]
+    /// The application changed after it: the effect of the settings does not explain the difference.
+    #[error("the application changed after it: with equal settings, its {} would be {factor:.2} times \
+        that of the newest runs", measure.name())]
     BeforeDriftForSettings {
         /// The measure.
         measure: Measure,

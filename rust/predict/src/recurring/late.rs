@@ -4,7 +4,7 @@ use elastane_core::{Demand, DemandError, Resources};
 
 use super::Tracker;
 
-/// Follows a container that either continues the work of another, or begins anew.
+/// Follows a container that either continues the work of another or starts from the beginning.
 ///
 /// One tracker follows it by the whole demand; another by the rest of the demand from where the others
 /// were when it started. The progress is that of the likelier one.
@@ -16,15 +16,15 @@ pub struct LateTracker {
     joined_at: f64,
 }
 
-/// The log-likelihood by which the whole demand must exceed the rest. A process that continues work
-/// still starts up as every process does.
+/// The log-likelihood by which the whole demand must exceed the rest. Every process starts up, also one
+/// that continues the work of another.
 const TAKEN_OVER: f64 = 4.0;
 
 impl LateTracker {
     /// Follows a container that has just started, where the others' progress is `joined_at`.
     ///
     /// # Errors
-    /// None that a demand can cause.
+    /// None for a valid demand.
     pub fn new(demand: &Demand, joined_at: f64) -> Result<Self, DemandError> {
         let slots = demand.slots();
         let count = slots.len();
@@ -47,9 +47,9 @@ impl LateTracker {
     /// sample.
     #[must_use]
     pub fn progress(&self) -> f64 {
-        let has_begun_anew = self.from_start.log_likelihood_of_seen()
-            > self.rest.log_likelihood_of_seen() + TAKEN_OVER;
-        if has_begun_anew {
+        let starts_from_beginning = self.from_start.greatest_log_likelihood()
+            > self.rest.greatest_log_likelihood() + TAKEN_OVER;
+        if starts_from_beginning {
             self.from_start.progress()
         } else {
             self.joined_at + (1.0 - self.joined_at) * self.rest.progress()

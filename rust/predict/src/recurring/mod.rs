@@ -1,29 +1,30 @@
-//! What the next run of a recurring application is expected to use, from its latest runs.
+//! The expected usage of the next run of a recurring application, from its latest runs.
 //!
 //! [`predict_next`] predicts a run before it starts; a [`Tracker`] follows it while it runs.
 
 mod confidence;
-mod curve;
 mod demand;
 mod exclusion;
 mod late;
+mod log_normal;
 mod selection;
-mod spread;
 mod tracker;
+mod usage_curve;
 
 use elastane_core::{ContainerKind, Demand, DemandError, Resources};
 use elastane_runs::{Outcome, Run};
 
 pub(crate) use confidence::leave_one_out_error;
 pub use confidence::{confidence, demand_error};
-pub(crate) use curve::{Curve, mean};
-pub(crate) use demand::{mean_between, planned, stretched_mean, with_most_memory};
+pub use demand::mean_between;
+pub(crate) use demand::{planned, stretched_mean, with_most_memory};
 pub(crate) use exclusion::OUTLIER_FACTOR;
 pub use exclusion::{Excluded, Exclusion, Measure};
 pub use late::LateTracker;
-pub(crate) use selection::{DRIFT_FACTOR, LEAST_NEWER, apart, lie_apart, select};
-pub(crate) use spread::{Spread, levels};
+pub use log_normal::LogNormal;
+pub(crate) use selection::{DRIFT_FACTOR, LEAST_NEWER, largest_factor, lie_apart, select};
 pub use tracker::Tracker;
+pub use usage_curve::{UsageCurve, mean};
 
 use crate::score::amount;
 
@@ -92,7 +93,7 @@ pub struct Prediction {
     /// The ids of the runs it was made from, newest first.
     pub runs: Vec<String>,
     /// What the runs used; by a model of settings, scaled to the length and the amounts predicted.
-    pub(crate) curves: Vec<Curve>,
+    pub curves: Vec<UsageCurve>,
 }
 
 /// The prediction of the next run.
@@ -134,7 +135,7 @@ pub fn predict_next(history: &[PastRun], settings: &RecurringSettings) -> Outloo
 }
 
 fn prediction(runs: &[&PastRun], least: f64) -> Result<Prediction, NotPredicted> {
-    let curves: Vec<Curve> = runs.iter().map(|run| Curve::new(&run.used)).collect();
+    let curves: Vec<UsageCurve> = runs.iter().map(|run| UsageCurve::new(&run.used)).collect();
     let confidence = match curves.len() {
         0 => return Err(NotPredicted::TooFewRuns(0)),
         1 if ONE_RUN_CONFIDENCE < least => return Err(NotPredicted::TooFewRuns(1)),

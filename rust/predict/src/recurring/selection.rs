@@ -11,12 +11,12 @@ pub(crate) const DRIFT_FACTOR: f64 = 1.25;
 /// The least number of newer runs that show a change; fewer may be chance.
 pub(crate) const LEAST_NEWER: usize = 2;
 
-/// Of each this many runs, one at either end does not count: among many runs a few always lie farther
-/// off.
+/// One run at either end is ignored for each this many runs: among many runs a few always lie far from the
+/// others.
 const ENDS_FOR_EACH: usize = 10;
 
 /// The runs that are compared, as a multiple of the runs that are taken.
-const COMPARED: usize = 2;
+const COMPARED_FOR_EACH_TAKEN: usize = 2;
 
 /// The runs to predict from, newest first and at most `wanted`, and the runs left out.
 pub(crate) fn select(history: &[PastRun], wanted: usize) -> (Vec<&PastRun>, Vec<Excluded>) {
@@ -27,7 +27,7 @@ pub(crate) fn select(history: &[PastRun], wanted: usize) -> (Vec<&PastRun>, Vec<
     for run in newest_first {
         match exclusion(run.outcome) {
             Some(reason) => exclude(&mut left_out, run, reason),
-            None if runs.len() < wanted.saturating_mul(COMPARED) => runs.push(run),
+            None if runs.len() < wanted.saturating_mul(COMPARED_FOR_EACH_TAKEN) => runs.push(run),
             None => exclude(&mut left_out, run, Exclusion::Old),
         }
     }
@@ -67,7 +67,7 @@ fn exclusion(outcome: Outcome) -> Option<Exclusion> {
     }
 }
 
-/// The number of newest runs, two at least, that lie apart from all older ones, and the measure.
+/// The number of newest runs, two at least, that a gap separates from all older ones, and the measure.
 fn drift(newest_first: &[&PastRun]) -> Option<(usize, Measure)> {
     (LEAST_NEWER..newest_first.len().saturating_sub(1)).find_map(|newer| {
         let (new, old) = newest_first.split_at(newer);
@@ -99,7 +99,7 @@ fn without_ends(logarithms: &[f64]) -> (f64, f64) {
     least_and_most(within.iter().copied())
 }
 
-/// None of fewer than three runs is an outlier.
+/// The reason to exclude a run as an outlier; none among fewer than three runs.
 fn outlier(runs: &[&PastRun], at: usize) -> Option<Exclusion> {
     if runs.len() < 3 {
         return None;
@@ -111,10 +111,10 @@ fn outlier(runs: &[&PastRun], at: usize) -> Option<Exclusion> {
             .collect();
         others.sort_unstable_by(f64::total_cmp);
         let median = (others[(others.len() - 1) / 2] + others[others.len() / 2]) / 2.0;
-        let apart = measure.logarithm(&runs[at].used) - median;
-        (apart.abs() > OUTLIER_FACTOR.ln()).then(|| Exclusion::Outlier {
+        let error = measure.logarithm(&runs[at].used) - median;
+        (error.abs() > OUTLIER_FACTOR.ln()).then(|| Exclusion::Outlier {
             measure,
-            factor: apart.exp(),
+            factor: error.exp(),
         })
     })
 }
@@ -126,7 +126,7 @@ fn least_and_most(logarithms: impl Iterator<Item = f64>) -> (f64, f64) {
 }
 
 /// The largest factor between two runs, in any measure.
-pub(crate) fn apart(runs: &[&PastRun]) -> f64 {
+pub(crate) fn largest_factor(runs: &[&PastRun]) -> f64 {
     let factors = Measure::ALL.map(|measure| {
         let logarithms = runs.iter().map(|run| measure.logarithm(&run.used));
         let (least, most) = least_and_most(logarithms);

@@ -1,18 +1,18 @@
-//! How far a run has come, from what it used so far.
+//! The progress of a run, estimated from its usage so far.
 
 use elastane_core::{Demand, Resource, Resources};
 
-use super::curve::Curve;
-use super::spread::{Spread, levels};
+use super::log_normal::LogNormal;
+use super::usage_curve::UsageCurve;
 
-/// The number of steps that progress is told apart in.
+/// The number of steps that progress is divided into.
 const STEPS: usize = 64;
 
-/// The least deviation of a run's length. Executors start late, idle and are restarted, so time says
-/// less of progress than the lengths of earlier runs suggest.
+/// The least deviation of a run's length. Executors start late, idle and are restarted, so time is a
+/// weaker sign of progress than the lengths of earlier runs suggest.
 const LEAST_LENGTH_DEVIATION: f64 = 0.25;
 
-/// Use below this part of a run's total does not tell its progress.
+/// Usage below this part of a run's total says nothing about progress.
 const FIRST_PART: f64 = 0.005;
 
 /// Follows one running container.
@@ -22,29 +22,30 @@ const FIRST_PART: f64 = 0.005;
 /// starts and restarts.
 #[derive(Debug, Clone)]
 pub struct Tracker {
-    length: Spread,
+    length: LogNormal,
     expected: Vec<Expected>,
     elapsed_ms: f64,
     used: Resources,
     latest: Resources,
 }
 
-/// What runs had used by the end of a step, and the memory they held in it.
+/// The usage of earlier runs up to the end of a step, and their memory in it.
 #[derive(Debug, Clone)]
 struct Expected {
-    used: [Spread; 4],
-    memory: Spread,
+    used: [LogNormal; 4],
+    memory: LogNormal,
 }
 
 impl Tracker {
     /// Follows a container that has just started, by its demand.
     #[must_use]
     pub fn of_demand(demand: &Demand) -> Self {
-        Self::of_runs(&[Curve::new(demand)])
+        Self::of_runs(&[UsageCurve::new(demand)])
     }
 
     /// Follows a container that has just started, by earlier runs.
-    pub(crate) fn of_runs(runs: &[Curve]) -> Self {
+    #[must_use]
+    pub fn of_runs(runs: &[UsageCurve]) -> Self {
         let expected = (0..STEPS).map(|step| {
             let (from, to) = step_span(step);
             let used: Vec<Resources> = runs
@@ -57,14 +58,14 @@ impl Tracker {
                 .collect();
             let now = runs.iter().filter_map(|run| run.mean(from, to));
             Expected {
-                used: levels(&used),
-                memory: Spread::of(now.map(|it| it.memory_bytes)),
+                used: LogNormal::of_each_resource(&used),
+                memory: LogNormal::of(now.map(|it| it.memory_bytes)),
             }
         });
-        let length = Spread::of(runs.iter().map(Curve::length_ms));
+        let length = LogNormal::of(runs.iter().map(UsageCurve::length_ms));
         Self {
             expected: expected.collect(),
-            length: Spread {
+            length: LogNormal {
                 deviation: length.deviation.max(LEAST_LENGTH_DEVIATION),
                 ..length
             },
@@ -74,8 +75,7 @@ impl Tracker {
         }
     }
 
-    /// Takes in what was used for the next `length_ms`. Amounts that are not finite and at least 0 are
-    /// ignored.
+    /// Adds the usage of the next `length_ms`. Amounts that are not finite and at least 0 are ignored.
     pub fn observe(&mut self, usage: Resources, length_ms: u32) {
         if usage.first_invalid().is_none() {
             self.elapsed_ms += f64::from(length_ms);
@@ -84,7 +84,7 @@ impl Tracker {
         }
     }
 
-    /// The part of the run that is done, from 0 to 1: the mean over the likelihoods.
+    /// The part of the run that is done, from 0 to 1: the mean of the steps, weighted by likelihood.
     #[must_use]
     pub fn progress(&self) -> f64 {
         let (sum, weight) = self
@@ -96,16 +96,8 @@ impl Tracker {
         sum / weight
     }
 
-    pub(crate) fn elapsed_ms(&self) -> f64 {
-        self.elapsed_ms
-    }
-
-    pub(crate) fn expected_length_ms(&self) -> f64 {
-        self.length.center.exp()
-    }
-
     /// Log-likelihood of the samples at the most likely step. 0 before the first sample.
-    pub(super) fn log_likelihood_of_seen(&self) -> f64 {
+    pub(super) fn greatest_log_likelihood(&self) -> f64 {
         if self.elapsed_ms == 0.0 {
             return 0.0;
         }
@@ -115,7 +107,8 @@ impl Tracker {
 
     /// The progress at the end of each step and its likelihood, the most likely 1. Before the first
     /// sample the start alone.
-    pub(crate) fn likelihoods(&self) -> Vec<(f64, f64)> {
+    #[must_use]
+    pub fn likelihoods(&self) -> Vec<(f64, f64)> {
         if self.elapsed_ms == 0.0 {
             return vec![(0.0, 1.0)];
         }
@@ -132,7 +125,7 @@ impl Tracker {
         let expected = &self.expected[step];
         let by_time = log_likelihood(self.elapsed_ms / done, self.length);
         let by_memory = log_likelihood(self.latest.memory_bytes, expected.memory);
-        let by_use: f64 = Resource::FLOWS
+        let by_usage: f64 = Resource::FLOWS
             .into_iter()
             .map(|resource| {
                 let at = resource as usize;
@@ -141,19 +134,19 @@ impl Tracker {
                 log_likelihood(used, expected.used[at])
             })
             .sum();
-        by_time + by_memory + by_use
+        by_time + by_memory + by_usage
     }
 }
 
 /// Student's t-distribution with three degrees of freedom: its heavy tails keep one resource that
 /// departs from earlier runs from outvoting the others.
-fn log_likelihood(amount: f64, spread: Spread) -> f64 {
+fn log_likelihood(amount: f64, expected: LogNormal) -> f64 {
     const DEGREES: f64 = 3.0;
     if amount <= 0.0 {
         return 0.0;
     }
-    let apart = (amount.ln() - spread.center) / spread.deviation;
-    -(DEGREES + 1.0) / 2.0 * (1.0 + apart * apart / DEGREES).ln()
+    let deviations = (amount.ln() - expected.center) / expected.deviation;
+    -(DEGREES + 1.0) / 2.0 * (1.0 + deviations * deviations / DEGREES).ln()
 }
 
 fn step_span(step: usize) -> (f64, f64) {

@@ -1,13 +1,13 @@
 //! The regressions of some runs, and their predictions.
 
-use super::curve::NotFitted;
+use super::rbf::NotFitted;
 use super::regression::Regression;
 use super::scale::Scale;
 use super::search::{means_of_others, search};
-use super::targets::{Missed, Targets};
+use super::targets::{LogErrors, Targets};
 use super::{NotForeseen, Settings, SettingsRun};
 
-/// One for each of the targets; none where no run used any.
+/// One for each of the targets; none where no run used the resource.
 pub(super) type Regressions = [Option<Regression>; Targets::COUNT];
 
 /// Settings are informative where the held-out error with them is below this part of the error without
@@ -21,14 +21,14 @@ pub(super) struct Fitted<'r> {
     pub(super) scale: Scale,
     pub(super) regressions: Regressions,
     /// The held-out prediction of each run.
-    pub(super) said: Vec<Targets>,
-    were: Vec<Targets>,
-    /// The held-out prediction of each run without settings.
-    without: Vec<Targets>,
+    pub(super) held_out: Vec<Targets>,
+    actual: Vec<Targets>,
+    /// The held-out prediction of each run without settings: the mean of the other folds.
+    means: Vec<Targets>,
 }
 
 impl<'r> Fitted<'r> {
-    /// Of runs, the latest last; none where no setting differs.
+    /// Fits runs, the latest last; none where no setting differs.
     pub(super) fn of(runs: Vec<&'r SettingsRun>) -> Result<Option<Self>, NotFitted> {
         let scale = Scale::of(runs.iter().map(|run| &run.settings));
         if scale.is_empty() {
@@ -38,21 +38,20 @@ impl<'r> Fitted<'r> {
             .iter()
             .filter_map(|run| scale.point(&run.settings).ok())
             .collect();
-        let were: Vec<Targets> = runs.iter().map(|run| Targets::of(&run.used)).collect();
-        let mut said = were.clone();
-        let mut without = were.clone();
+        let actual: Vec<Targets> = runs.iter().map(|run| Targets::of(&run.used)).collect();
+        let mut held_out = actual.clone();
+        let mut means = actual.clone();
         let mut regressions = [const { None }; Targets::COUNT];
         for (target, regression) in regressions.iter_mut().enumerate() {
-            let Some(logarithms) = Targets::logarithms(&were, target) else {
+            let Some(logarithms) = Targets::logarithms(&actual, target) else {
                 continue;
             };
             let searched = search(&points, &logarithms)?;
-            let means = means_of_others(&logarithms);
-            for (said, logarithm) in said.iter_mut().zip(searched.held_out) {
-                said.set(target, logarithm.exp());
+            for (run, logarithm) in held_out.iter_mut().zip(searched.held_out) {
+                run.set(target, logarithm.exp());
             }
-            for (said, logarithm) in without.iter_mut().zip(means) {
-                said.set(target, logarithm.exp());
+            for (run, logarithm) in means.iter_mut().zip(means_of_others(&logarithms)) {
+                run.set(target, logarithm.exp());
             }
             *regression = Some(searched.regression);
         }
@@ -60,32 +59,34 @@ impl<'r> Fitted<'r> {
             runs,
             scale,
             regressions,
-            said,
-            were,
-            without,
+            held_out,
+            actual,
+            means,
         }))
     }
 
-    /// The held-out error of each run.
-    pub(super) fn missed(&self) -> Vec<Missed> {
-        let pairs = self.were.iter().zip(&self.said);
-        pairs.map(|(was, said)| was.missed(said)).collect()
+    /// The held-out log-errors of each run.
+    pub(super) fn log_errors(&self) -> Vec<LogErrors> {
+        let pairs = self.actual.iter().zip(&self.held_out);
+        pairs
+            .map(|(actual, predicted)| actual.log_errors(predicted))
+            .collect()
     }
 
-    /// The error of a run that is not among these; none where its settings cannot be predicted.
-    pub(super) fn missed_of(&self, run: &SettingsRun) -> Option<Missed> {
-        let said = said(&self.scale, &self.regressions, &run.settings).ok()?;
-        Some(Targets::of(&run.used).missed(&said))
+    /// The log-errors of a run that is not among these; none where its settings cannot be predicted.
+    pub(super) fn log_errors_of(&self, run: &SettingsRun) -> Option<LogErrors> {
+        let predicted = predict(&self.scale, &self.regressions, &run.settings).ok()?;
+        Some(Targets::of(&run.used).log_errors(&predicted))
     }
 
     /// See [`super::SettingsModel::error`].
     pub(super) fn error(&self) -> f64 {
-        mean_error(&self.said, &self.were)
+        mean_error(&self.held_out, &self.actual)
     }
 
     /// See [`super::SettingsModel::error_without_settings`].
     pub(super) fn error_without(&self) -> f64 {
-        mean_error(&self.without, &self.were)
+        mean_error(&self.means, &self.actual)
     }
 
     /// See [`super::SettingsModel::settings_matter`].
@@ -101,7 +102,7 @@ pub(super) fn settings_matter(error: f64, error_without: f64) -> bool {
 }
 
 /// The prediction of the regressions for these settings.
-pub(super) fn said(
+pub(super) fn predict(
     scale: &Scale,
     regressions: &Regressions,
     settings: &Settings,
@@ -116,8 +117,10 @@ pub(super) fn said(
     Ok(targets)
 }
 
-fn mean_error(said: &[Targets], were: &[Targets]) -> f64 {
-    let pairs = said.iter().zip(were);
-    let sum: f64 = pairs.map(|(said, was)| said.error(was)).sum();
-    sum / were.len().max(1) as f64
+fn mean_error(predicted: &[Targets], actual: &[Targets]) -> f64 {
+    let pairs = predicted.iter().zip(actual);
+    let sum: f64 = pairs
+        .map(|(predicted, actual)| predicted.error(actual))
+        .sum();
+    sum / actual.len().max(1) as f64
 }

@@ -6,7 +6,8 @@ use elastane_runs::Run;
 use super::scale::Scale;
 use super::{LEAST_RUNS, NotForeseen, Settings, SettingsModel};
 use crate::recurring::{
-    Excluded, NotPredicted, Outlook, PastRun, Prediction, RecurringSettings, apart, predict_next,
+    Excluded, NotPredicted, Outlook, PastRun, Prediction, RecurringSettings, largest_factor,
+    predict_next,
 };
 
 /// A run and its settings, as far as they are known.
@@ -18,7 +19,7 @@ pub struct GivenRun {
     pub settings: Settings,
 }
 
-/// The knowledge of an application when it is submitted again.
+/// What is known about an application when it is submitted again.
 #[derive(Debug, Clone, Copy)]
 pub struct Earlier<'a> {
     /// The latest runs that succeeded.
@@ -45,38 +46,17 @@ pub enum Way {
 }
 
 impl Way {
-    /// In the order in which they are tried.
-    pub const ALL: [Way; 5] = [
-        Way::Same,
-        Way::Indifferent,
-        Way::Model,
-        Way::Alike,
-        Way::Request,
-    ];
-
-    /// The name in figures.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Way::Same => "same",
-            Way::Indifferent => "indifferent",
-            Way::Alike => "alike",
-            Way::Model => "model",
-            Way::Request => "request",
-        }
-    }
-
     /// The reason for this way, in words.
     #[must_use]
     pub fn reason(self) -> &'static str {
         match self {
             Way::Same => "earlier runs had the same settings",
-            Way::Indifferent => "settings say nothing of this application",
+            Way::Indifferent => "the settings do not change what this application uses",
             Way::Alike => {
-                "the latest runs had other settings, around these, and were alike all the same"
+                "the latest runs were alike, although their settings lay on both sides of these"
             }
             Way::Model => "the settings are new",
-            Way::Request => "the settings are new, and nothing says what they do",
+            Way::Request => "the settings are new, and their effect is unknown",
         }
     }
 }
@@ -100,7 +80,7 @@ pub enum NotPlanned {
     Runs(#[from] NotPredicted),
     /// There is no model yet.
     #[error(
-        "earlier runs with these settings say too little, and a model takes {LEAST_RUNS} runs with \
+        "earlier runs with these settings are not enough, and a model needs {LEAST_RUNS} runs with \
          known settings that differ"
     )]
     NoModel,
@@ -130,43 +110,50 @@ pub fn foresee(
     if latest.is_empty() && same.is_empty() {
         return None;
     }
-    let were_given = |it: &GivenRun| (it.run.application_id.clone(), it.settings.clone());
-    let were_given: Vec<(String, Settings)> = earlier.latest.iter().map(were_given).collect();
-    let known = Known {
+    let given_to = |it: &GivenRun| (it.run.application_id.clone(), it.settings.clone());
+    let settings_of_latest: Vec<(String, Settings)> = earlier.latest.iter().map(given_to).collect();
+    let known = KnownRuns {
         latest: &latest,
         same: &same,
-        were_given: &were_given,
+        settings_of_latest: &settings_of_latest,
         model: earlier.model,
     };
     Some(known.foresee(given, settings))
 }
 
-/// The knowledge of the containers of one kind.
-pub(crate) struct Known<'a> {
+/// As [`Earlier`], for the containers of one kind.
+#[derive(Debug, Clone, Copy)]
+pub struct KnownRuns<'a> {
     /// The latest runs.
-    pub(crate) latest: &'a [PastRun],
+    pub latest: &'a [PastRun],
     /// The latest runs whose settings agree with the new ones.
-    pub(crate) same: &'a [PastRun],
+    pub same: &'a [PastRun],
     /// The settings of the latest runs, by id.
-    pub(crate) were_given: &'a [(String, Settings)],
-    pub(crate) model: Option<&'a SettingsModel>,
+    pub settings_of_latest: &'a [(String, Settings)],
+    /// The model of the application's settings.
+    pub model: Option<&'a SettingsModel>,
 }
 
-impl Known<'_> {
-    pub(crate) fn foresee(&self, given: &Settings, settings: &RecurringSettings) -> Foreseen {
+impl KnownRuns<'_> {
+    /// As [`foresee`].
+    #[must_use]
+    pub fn foresee(&self, given: &Settings, settings: &RecurringSettings) -> Foreseen {
         if let Some(model) = self.model.filter(|model| !model.settings_matter())
             && model.knows(given).is_ok()
         {
             return by_runs(Way::Indifferent, predict_next(self.latest, settings));
         }
         let outlook = predict_next(self.same, settings);
-        let are_new = self.were_given.iter().any(|(_, it)| !it.agree(given));
+        let are_new = self
+            .settings_of_latest
+            .iter()
+            .any(|(_, it)| !it.agree(given));
         if outlook.prediction.is_ok() || !are_new {
             return by_runs(Way::Same, outlook);
         }
         match self.model {
             Some(model) => by_model(model, given, settings.least_confidence),
-            None => by_runs_alike(self.latest, self.were_given, given, settings),
+            None => by_runs_alike(self.latest, self.settings_of_latest, given, settings),
         }
     }
 }
@@ -200,15 +187,15 @@ fn by_model(model: &SettingsModel, given: &Settings, least: f64) -> Foreseen {
     }
 }
 
-/// The largest factor between alike runs in length, CPU time and memory: their mean is within a quarter of
+/// Runs are alike up to this factor in length, CPU time and memory; then their mean is within a quarter of
 /// each.
 const ALIKE_FACTOR: f64 = 1.5;
 
-/// For too few runs to train a model. Where runs are alike although their settings differ, settings in
-/// their range make little difference; a counter is an example.
+/// The prediction without a model. Where runs are alike although their settings differ, settings in their
+/// range make little difference; a counter is an example.
 fn by_runs_alike(
     latest: &[PastRun],
-    were_given: &[(String, Settings)],
+    settings_of_latest: &[(String, Settings)],
     given: &Settings,
     settings: &RecurringSettings,
 ) -> Foreseen {
@@ -216,11 +203,11 @@ fn by_runs_alike(
     let are_alike = |prediction: &Prediction| {
         let is_taken = |id: &String| prediction.runs.contains(id);
         let taken: Vec<&PastRun> = latest.iter().filter(|it| is_taken(&it.id)).collect();
-        let settings = were_given
+        let settings = settings_of_latest
             .iter()
             .filter(|(id, _)| is_taken(id))
             .map(|(_, settings)| settings);
-        apart(&taken) <= ALIKE_FACTOR && Scale::of(settings).point(given).is_ok()
+        largest_factor(&taken) <= ALIKE_FACTOR && Scale::of(settings).point(given).is_ok()
     };
     match &outlook.prediction {
         Ok(prediction) if are_alike(prediction) => by_runs(Way::Alike, outlook),

@@ -1,17 +1,17 @@
-//! What a submission is given.
+//! The settings of a submission.
 
 use super::Settings;
 use super::numbers::argument_numbers;
 use crate::signature::Submission;
 
-/// More numbers than this of one submission are not looked at.
+/// The most settings of one submission; further ones are ignored.
 pub const MOST_SETTINGS: usize = 32;
 
 const SETTING_TAG: &str = "elastane.setting.";
 
-/// What is known when an application is submitted: its tags `elastane.setting.NAME=NUMBER`, and the
-/// numbers in its arguments ([`argument_numbers`]). A tag comes before an argument of its name; of
-/// more than [`MOST_SETTINGS`] the last by name are left out.
+/// The settings known at submission: the tags `elastane.setting.NAME=NUMBER`, and the numbers in the
+/// arguments ([`argument_numbers`]). A tag takes precedence over an argument of the same name. Of more
+/// than [`MOST_SETTINGS`], the last by name are left out.
 #[must_use]
 pub fn submission_settings(submission: &Submission) -> Settings {
     let mut settings: Settings = Settings(tagged(&submission.tags).take(MOST_SETTINGS).collect());
@@ -23,7 +23,8 @@ pub fn submission_settings(submission: &Submission) -> Settings {
     settings
 }
 
-/// Of a name that is given twice the largest counts: YARN keeps tags without order.
+/// The settings in tags. Where a name is given twice, the largest number counts: YARN keeps tags without
+/// order.
 fn tagged(tags: &[String]) -> impl Iterator<Item = (String, f64)> {
     let mut found: Vec<(String, f64)> = tags
         .iter()

@@ -4,14 +4,14 @@
 //! [`train`] learns from runs whose settings are known. [`SettingsModel::predict`] predicts a run with new
 //! settings, as the same [`crate::Prediction`] that a recurring run has.
 
-mod curve;
 mod fitted;
 mod foreseen;
 mod given;
-mod kept;
-mod line;
+mod linear;
 mod model;
 mod numbers;
+mod outliers;
+mod rbf;
 mod regression;
 mod scale;
 mod search;
@@ -25,28 +25,27 @@ use elastane_core::{Demand, DemandError};
 pub use elastane_runs::{
     AT_FIRST_ASK, EXECUTOR_CORES, EXECUTOR_MEMORY_BYTES, EXECUTORS, RunSettings as Settings,
 };
-pub(crate) use foreseen::Known;
-pub use foreseen::{Earlier, Foreseen, GivenRun, NotPlanned, Way, foresee};
+pub use foreseen::{Earlier, Foreseen, GivenRun, KnownRuns, NotPlanned, Way, foresee};
 pub use given::{MOST_SETTINGS, submission_settings};
 pub use model::SettingsModel;
 pub use numbers::argument_numbers;
 pub use training::{trainable, training_is_due};
 
 use crate::recurring::{RecurringSettings, confidence};
-use curve::NotFitted;
+use rbf::NotFitted;
 use selection::Selected;
 use shape::Shapes;
 
 /// The least runs to train a model on: fewer cannot be held out.
 pub const LEAST_RUNS: usize = 6;
 
-/// The most runs to train a model on, the latest: more teach little and cost time.
+/// The most runs to train a model on, the latest: more improve it little and cost time.
 pub const MOST_RUNS: usize = 60;
 
 /// The number of latest runs that are searched for runs with the same settings.
 pub const LOOKED_THROUGH: usize = 200;
 
-/// A run that succeeded and was seen from beginning to end, with its settings.
+/// A run that succeeded and was measured from beginning to end, with its settings.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SettingsRun {
     /// Its identity, for reports.
@@ -95,7 +94,7 @@ pub enum NotForeseen {
         setting: String,
     },
     /// No run had a setting near this value.
-    #[error("{setting} is {value}, from {least} to {most} can be foreseen")]
+    #[error("{setting} is {value}, from {least} to {most} can be predicted")]
     Beyond {
         /// Its name.
         setting: String,
@@ -118,7 +117,7 @@ pub enum NotForeseen {
     },
     /// Too few runs since the application changed.
     #[error(
-        "the application changed {since} runs ago, a model takes {LEAST_RUNS} since then whose \
+        "the application changed {since} runs ago, a model needs {LEAST_RUNS} runs since then whose \
          settings differ"
     )]
     Changed {
@@ -161,7 +160,7 @@ pub fn train(
         return Err(NotTrained::NothingDiffers);
     };
     let error = fitted.error();
-    let (shapes, demand_error) = Shapes::of(&fitted.runs, &fitted.said)?;
+    let (shapes, demand_error) = Shapes::of(&fitted.runs, &fitted.held_out)?;
     let confidence = confidence(demand_error) * (1.0 - error).max(0.0);
     let least = settings.least_confidence;
     if confidence < least {

@@ -3,8 +3,7 @@
 use elastane_runs::Feature;
 use serde::{Deserialize, Serialize};
 
-use super::fitted::{Regressions, said, settings_matter};
-use super::regression::Regression;
+use super::fitted::{Regressions, predict, settings_matter};
 use super::scale::Scale;
 use super::shape::Shapes;
 use super::targets::Targets;
@@ -36,7 +35,7 @@ impl SettingsModel {
         if let Some(since) = self.since_change {
             return Err(NotForeseen::Changed { since });
         }
-        let targets = said(&self.scale, &self.regressions, settings)?;
+        let targets = predict(&self.scale, &self.regressions, settings)?;
         Ok(self
             .shapes
             .prediction(&targets, self.confidence, self.runs.clone())?)
@@ -103,12 +102,5 @@ impl SettingsModel {
     #[must_use]
     pub fn confidence(&self) -> f64 {
         self.confidence
-    }
-
-    /// The number of linear regressions; the others have the RBF kernel.
-    #[must_use]
-    pub fn linear_regressions(&self) -> usize {
-        let linear = |it: &&Regression| it.is_linear();
-        self.regressions.iter().flatten().filter(linear).count()
     }
 }

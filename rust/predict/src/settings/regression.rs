@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::curve::{Curve, CurveParameters, NotFitted};
-use super::line::Line;
+use super::linear::LinearRegression;
+use super::rbf::{NotFitted, RbfParameters, RbfRegression};
 
 /// The similarity of two points.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -21,22 +21,24 @@ pub(crate) enum Kernel {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Parameters {
     pub(crate) kernel: Kernel,
-    /// C: the most that one point may weigh.
+    /// C: the largest weight of one point.
     pub(crate) cost: f64,
-    /// An error below this costs nothing.
+    /// The error up to which a point costs nothing.
     pub(crate) epsilon: f64,
 }
 
 /// A fitted regression of one target.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Regression {
-    Linear(Line),
-    Rbf(Curve),
+    Linear(LinearRegression),
+    Rbf(RbfRegression),
 }
 
 impl Regression {
+    /// Fits by the kernel of the parameters.
+    ///
     /// # Errors
-    /// As [`Curve::fit`].
+    /// As [`RbfRegression::fit`].
     pub(crate) fn fit(
         points: &[Vec<f64>],
         targets: &[f64],
@@ -47,14 +49,16 @@ impl Regression {
         }: Parameters,
     ) -> Result<Self, NotFitted> {
         match kernel {
-            Kernel::Linear => Line::fit(points, targets, cost, epsilon).map(Self::Linear),
+            Kernel::Linear => {
+                LinearRegression::fit(points, targets, cost, epsilon).map(Self::Linear)
+            }
             Kernel::Rbf { gamma } => {
-                let parameters = CurveParameters {
+                let parameters = RbfParameters {
                     gamma,
                     cost,
                     epsilon,
                 };
-                Curve::fit(points, targets, parameters).map(Self::Rbf)
+                RbfRegression::fit(points, targets, parameters).map(Self::Rbf)
             }
         }
     }

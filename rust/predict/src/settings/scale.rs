@@ -16,8 +16,8 @@ struct Axis {
     name: String,
     least: f64,
     most: f64,
-    /// Amounts that are all above 0 count by their logarithms: doubling the input is the same step from
-    /// one gigabyte as from ten.
+    /// Whether the axis is the logarithm: where all values are above 0, so that doubling the input is the
+    /// same step from one gigabyte as from ten.
     is_logarithmic: bool,
     mean: f64,
     deviation: f64,
@@ -32,7 +32,7 @@ pub(crate) struct Scale {
 }
 
 impl Scale {
-    /// By the settings of runs. Settings that only some runs have are ignored.
+    /// The scale of the settings of runs. Settings that only some runs have are ignored.
     pub(crate) fn of<'s>(runs: impl Iterator<Item = &'s Settings> + Clone) -> Self {
         let mut values: BTreeMap<&String, Vec<f64>> = BTreeMap::new();
         for (name, value) in runs.clone().flat_map(|settings| &settings.0) {
@@ -62,7 +62,7 @@ impl Scale {
 
     pub(crate) fn features(&self) -> Vec<Feature> {
         let feature = |axis: &Axis| {
-            let (least, most) = axis.foreseen();
+            let (least, most) = axis.predictable();
             Feature {
                 name: axis.name.clone(),
                 least,
@@ -101,16 +101,16 @@ impl Axis {
             mean: 0.0,
             deviation: 1.0,
         };
-        let along: Vec<f64> = values.iter().map(|value| axis.along(*value)).collect();
-        let count = along.len() as f64;
-        let mean = along.iter().sum::<f64>() / count;
-        let squares: f64 = along.iter().map(|it| (it - mean).powi(2)).sum();
+        let coordinates: Vec<f64> = values.iter().map(|value| axis.coordinate(*value)).collect();
+        let count = coordinates.len() as f64;
+        let mean = coordinates.iter().sum::<f64>() / count;
+        let squares: f64 = coordinates.iter().map(|it| (it - mean).powi(2)).sum();
         axis.mean = mean;
         axis.deviation = (squares / count).sqrt();
         Some(axis)
     }
 
-    fn along(&self, value: f64) -> f64 {
+    fn coordinate(&self, value: f64) -> f64 {
         let value = if self.is_logarithmic {
             value.ln()
         } else {
@@ -120,7 +120,7 @@ impl Axis {
     }
 
     /// The range that can be predicted.
-    fn foreseen(&self) -> (f64, f64) {
+    fn predictable(&self) -> (f64, f64) {
         if self.is_logarithmic {
             return (self.least / BEYOND, self.most * BEYOND);
         }
@@ -132,7 +132,7 @@ impl Axis {
         let setting = || self.name.clone();
         let value = settings.0.get(&self.name);
         let value = *value.ok_or_else(|| NotForeseen::Missing { setting: setting() })?;
-        let (least, most) = self.foreseen();
+        let (least, most) = self.predictable();
         if !(least..=most).contains(&value) {
             let setting = setting();
             return Err(NotForeseen::Beyond {
@@ -142,6 +142,6 @@ impl Axis {
                 most,
             });
         }
-        Ok(self.along(value))
+        Ok(self.coordinate(value))
     }
 }

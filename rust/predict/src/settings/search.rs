@@ -1,6 +1,6 @@
 //! Grid search: the regression of the least held-out error.
 
-use super::curve::NotFitted;
+use super::rbf::NotFitted;
 use super::regression::{Kernel, Parameters, Regression};
 
 const COSTS: [f64; 3] = [3.0, 30.0, 300.0];
@@ -19,32 +19,32 @@ pub(crate) struct Searched {
     pub(crate) held_out: Vec<f64>,
 }
 
-/// One choice of kernel and parameters.
-struct Tried {
+/// One choice of kernel and parameters, and its held-out predictions.
+struct CrossValidated {
     parameters: Parameters,
     held_out: Vec<f64>,
     /// The sum of the absolute errors.
-    missed: f64,
+    total_error: f64,
 }
 
-/// Tries each kernel and its parameters on standardized points.
+/// Searches the kernels and their parameters, on standardized points.
 ///
 /// # Errors
 /// As [`Regression::fit`].
 pub(crate) fn search(points: &[Vec<f64>], targets: &[f64]) -> Result<Searched, NotFitted> {
     let features = points.first().map_or(1, Vec::len).max(1) as f64;
-    let mut best = Tried {
+    let mut best = CrossValidated {
         parameters: Parameters {
             kernel: Kernel::Linear,
             cost: 1.0,
             epsilon: 0.1,
         },
         held_out: targets.to_vec(),
-        missed: f64::INFINITY,
+        total_error: f64::INFINITY,
     };
     // The linear kernel comes first and wins ties: it also extrapolates.
     for parameters in grid(features) {
-        if let Some(better) = tried(points, targets, parameters, best.missed)? {
+        if let Some(better) = cross_validate(points, targets, parameters, best.total_error)? {
             best = better;
         }
     }
@@ -71,37 +71,37 @@ fn grid(features: f64) -> impl Iterator<Item = Parameters> {
     })
 }
 
-/// The held-out prediction of each run by the other folds. None as soon as the error reaches `least`:
-/// further folds only add to it.
-fn tried(
+/// Predicts each run by the other folds. None as soon as the total error reaches `least`: further folds
+/// only add to it.
+fn cross_validate(
     points: &[Vec<f64>],
     targets: &[f64],
     parameters: Parameters,
     least: f64,
-) -> Result<Option<Tried>, NotFitted> {
+) -> Result<Option<CrossValidated>, NotFitted> {
     let mut held_out = vec![0.0; points.len()];
-    let mut missed = 0.0;
+    let mut total_error = 0.0;
     let folds = FOLDS.min(points.len());
     for fold in 0..folds {
         let (held, others): (Vec<usize>, Vec<usize>) =
             (0..points.len()).partition(|row| row % folds == fold);
-        let of_others = others
-            .iter()
-            .map(|row| (points[*row].clone(), targets[*row]));
-        let (points_of_others, targets_of_others): (Vec<_>, Vec<_>) = of_others.unzip();
+        let (points_of_others, targets_of_others): (Vec<_>, Vec<_>) = others
+            .into_iter()
+            .map(|row| (points[row].clone(), targets[row]))
+            .unzip();
         let regression = Regression::fit(&points_of_others, &targets_of_others, parameters)?;
         for row in held {
             held_out[row] = regression.at(&points[row]);
-            missed += (held_out[row] - targets[row]).abs();
+            total_error += (held_out[row] - targets[row]).abs();
         }
-        if missed >= least {
+        if total_error >= least {
             return Ok(None);
         }
     }
-    Ok(Some(Tried {
+    Ok(Some(CrossValidated {
         parameters,
         held_out,
-        missed,
+        total_error,
     }))
 }
 

@@ -1,9 +1,9 @@
 //! The runs that a model is trained on: `docs/new-settings.md`, "How the model works".
 
-use super::curve::NotFitted;
 use super::fitted::Fitted;
-use super::kept::Kept;
-use super::targets::{Missed, Targets};
+use super::outliers::WithoutOutliers;
+use super::rbf::NotFitted;
+use super::targets::{LogErrors, Targets};
 use super::{LEAST_RUNS, SettingsRun};
 use crate::recurring::{DRIFT_FACTOR, Excluded, Exclusion, LEAST_NEWER, OUTLIER_FACTOR, lie_apart};
 
@@ -23,13 +23,13 @@ pub(super) struct Selected<'r> {
     pub(super) since_change: Option<usize>,
 }
 
-/// Of runs, the latest last; none where no setting differs.
+/// Selects from runs, the latest last; none where no setting differs.
 pub(super) fn select<'r>(runs: &[&'r SettingsRun]) -> Result<Option<Selected<'r>>, NotFitted> {
-    let Some(kept) = Kept::of(runs)? else {
+    let Some(kept) = WithoutOutliers::of(runs)? else {
         return Ok(None);
     };
     let change = if kept.fitted.settings_matter() {
-        change(runs, &kept.missed)?
+        change(runs, &kept.log_errors)?
     } else {
         None
     };
@@ -62,13 +62,13 @@ pub(super) fn select<'r>(runs: &[&'r SettingsRun]) -> Result<Option<Selected<'r>
 /// The number of runs since a change of the application, and the reason that excludes the older ones.
 fn change(
     runs: &[&SettingsRun],
-    missed: &[Missed],
+    log_errors: &[LogErrors],
 ) -> Result<Option<(usize, Exclusion)>, NotFitted> {
     for (at, measure) in Targets::MEASURES.into_iter().enumerate() {
-        let far = OUTLIER_FACTOR.ln();
+        let most = OUTLIER_FACTOR.ln();
         // Clamping bounds the weight of one outlier in the mean.
-        let missed = missed.iter().map(|it| it[at].clamp(-far, far));
-        for newer in moments(&missed.collect::<Vec<f64>>()) {
+        let errors = log_errors.iter().map(|it| it[at].clamp(-most, most));
+        for newer in moments(&errors.collect::<Vec<f64>>()) {
             if let Some(factor) = older_over_newer(runs, newer, at)? {
                 let reason = Exclusion::BeforeDriftForSettings { measure, factor };
                 return Ok(Some((newer, reason)));
@@ -80,18 +80,18 @@ fn change(
 
 /// The moments of the largest change of the error, as numbers of newer runs. The difference of the means
 /// before and after is weighted by √(older · newer ÷ all), as in Page's CUSUM.
-fn moments(missed: &[f64]) -> Vec<usize> {
-    let all = missed.len();
+fn moments(errors: &[f64]) -> Vec<usize> {
+    let all = errors.len();
     let mut moments: Vec<(f64, usize)> = (LEAST_NEWER..=all.saturating_sub(LEAST_NEWER))
         // The model of one side predicts the other, so one side needs enough runs.
         .filter(|newer| (*newer).max(all - newer) >= LEAST_RUNS)
         .filter_map(|newer| {
-            let (older, newest) = missed.split_at(all - newer);
+            let (older, newest) = errors.split_at(all - newer);
             let apart = (mean(newest) - mean(older)).abs();
             let deviation = (deviations(older) + deviations(newest)) / all as f64;
             let weight = (older.len() * newest.len()) as f64 / all as f64;
-            let may_be = apart > DRIFT_FACTOR.ln() && apart > TIMES_DEVIATION * deviation;
-            may_be.then_some((apart * weight.sqrt(), newer))
+            let is_drift = apart > DRIFT_FACTOR.ln() && apart > TIMES_DEVIATION * deviation;
+            is_drift.then_some((apart * weight.sqrt(), newer))
         })
         .collect();
     moments.sort_by(|a, b| b.0.total_cmp(&a.0));
@@ -99,8 +99,8 @@ fn moments(missed: &[f64]) -> Vec<usize> {
     moments.into_iter().map(|(_, newer)| newer).collect()
 }
 
-/// Older over newer use, settings apart: each run over its prediction by the model of the larger side.
-/// None where the sides do not lie apart.
+/// Older over newer usage, each run over its prediction by the model of the larger side. None where no gap
+/// separates the sides.
 fn older_over_newer(
     runs: &[&SettingsRun],
     newer: usize,
@@ -113,13 +113,13 @@ fn older_over_newer(
     } else {
         (older, newest)
     };
-    let Some(Kept { fitted, .. }) = Kept::of(more)? else {
+    let Some(WithoutOutliers { fitted, .. }) = WithoutOutliers::of(more)? else {
         return Ok(None);
     };
-    let of_more: Vec<f64> = fitted.missed().iter().map(|it| it[measure]).collect();
+    let of_more: Vec<f64> = fitted.log_errors().iter().map(|it| it[measure]).collect();
     // Settings that the model cannot predict are skipped.
-    let told = fewer.iter().filter_map(|run| fitted.missed_of(run));
-    let of_fewer: Vec<f64> = told.map(|it| it[measure]).collect();
+    let errors = fewer.iter().filter_map(|run| fitted.log_errors_of(run));
+    let of_fewer: Vec<f64> = errors.map(|it| it[measure]).collect();
     if of_fewer.len() < LEAST_NEWER || !lie_apart(&of_fewer, &of_more) {
         return Ok(None);
     }

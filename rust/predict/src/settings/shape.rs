@@ -1,26 +1,28 @@
-//! How use rises and falls over a run, apart from amounts and length.
+//! The rise and fall of usage over a run, apart from its amounts and length.
 //!
-//! Each run is divided by its held-out prediction. So the shapes differ by as much as a new run will
-//! differ from its prediction, the error of the regressions included.
+//! Each run is divided by its held-out prediction. So the shapes differ from each other as a new run will
+//! differ from its prediction, regression errors included.
 
 use elastane_core::{Demand, DemandError, Resources, SLOT_MS};
 use serde::{Deserialize, Serialize};
 
 use super::SettingsRun;
 use super::targets::Targets;
-use crate::recurring::{Curve, Prediction, leave_one_out_error, stretched_mean, with_most_memory};
+use crate::recurring::{
+    Prediction, UsageCurve, leave_one_out_error, stretched_mean, with_most_memory,
+};
 
 /// The number of latest runs that make the mean shape.
 const MOST_SHAPES: usize = 9;
 
-/// The number of latest runs whose memory is planned for, as of a recurring run.
+/// The number of latest runs whose memory is planned for, as for recurring runs.
 const MOST_MEMORY: usize = 3;
 
-/// The slots of a run that is as long as predicted.
+/// The bounds of the number of slots of a run that is as long as predicted.
 const LEAST_SLOTS: usize = 20;
 const MOST_SLOTS: usize = 400;
 
-/// A series for a run of length 1 and mean use 1.
+/// A series for a run of length 1 and mean usage 1.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Unit {
     slot_ms: u32,
@@ -37,15 +39,18 @@ pub(crate) struct Shapes {
 }
 
 impl Shapes {
-    /// Of runs, the latest last, and their held-out predictions; with the leave-one-out error of the
-    /// demand.
-    pub(crate) fn of(runs: &[&SettingsRun], said: &[Targets]) -> Result<(Self, f64), DemandError> {
+    /// The shapes of runs, the latest last, by their held-out predictions; and the leave-one-out error of
+    /// the demand.
+    pub(crate) fn of(
+        runs: &[&SettingsRun],
+        held_out: &[Targets],
+    ) -> Result<(Self, f64), DemandError> {
         let mut counts: Vec<usize> = runs.iter().map(|run| run.used.slots().len()).collect();
         counts.sort_unstable();
         let count = counts[counts.len() / 2].clamp(LEAST_SLOTS, MOST_SLOTS);
-        let latest = runs.iter().zip(said).rev().take(MOST_SHAPES);
+        let latest = runs.iter().zip(held_out).rev().take(MOST_SHAPES);
         let curves = latest
-            .map(|(run, said)| Ok(Curve::new(&unit(&run.used, said, count)?)))
+            .map(|(run, predicted)| Ok(UsageCurve::new(&unit(&run.used, predicted, count)?)))
             .collect::<Result<Vec<_>, DemandError>>()?;
         let error = leave_one_out_error(&curves, |others| {
             let mean = mean(others)?.scaled(1.0, Resources::ONE)?;
@@ -63,19 +68,19 @@ impl Shapes {
         Ok((shapes, error))
     }
 
-    /// A run of this length and these amounts.
+    /// Predicts a run of this length and these amounts.
     pub(crate) fn prediction(
         &self,
         targets: &Targets,
         confidence: f64,
         runs: Vec<String>,
     ) -> Result<Prediction, DemandError> {
-        let slower = targets.length_s() * 1e3 / self.length_ms;
+        let stretch = targets.length_s() * 1e3 / self.length_ms;
         let level = targets.level();
         let curves = self
             .latest
             .iter()
-            .map(|unit| Ok(Curve::new(&unit.scaled(slower, level)?)))
+            .map(|unit| Ok(UsageCurve::new(&unit.scaled(stretch, level)?)))
             .collect::<Result<Vec<_>, DemandError>>()?;
         let mean = self.mean.lasting(targets.length_s() * 1e3, level)?;
         Ok(Prediction {
@@ -88,7 +93,7 @@ impl Shapes {
     }
 }
 
-fn mean(curves: &[Curve]) -> Result<Unit, DemandError> {
+fn mean(curves: &[UsageCurve]) -> Result<Unit, DemandError> {
     Ok(Unit::of(&stretched_mean(curves)?).with_mean_1())
 }
 
@@ -113,29 +118,29 @@ impl Unit {
         self
     }
 
-    fn scaled(&self, slower: f64, level: Resources) -> Result<Demand, DemandError> {
+    fn scaled(&self, stretch: f64, level: Resources) -> Result<Demand, DemandError> {
         let slots: Vec<Resources> = self
             .slots
             .iter()
             .map(|slot| Resources::from_array(*slot).zip(level, |shape, level| shape * level))
             .collect();
-        let slot_ms = (f64::from(self.slot_ms) * slower).round().max(1.0);
+        let slot_ms = (f64::from(self.slot_ms) * stretch).round().max(1.0);
         Demand::series(slot_ms as u32, &slots)
     }
 
-    /// A series of this length, whatever the length of the unit.
+    /// As [`Unit::scaled`], to a length in milliseconds.
     fn lasting(&self, length_ms: f64, level: Resources) -> Result<Demand, DemandError> {
         let own_ms = f64::from(self.slot_ms) * self.slots.len() as f64;
         self.scaled(length_ms / own_ms, level)
     }
 }
 
-/// A run over its held-out prediction: mean use 1 and `count` slots where the prediction was exact.
-fn unit(used: &Demand, said: &Targets, count: usize) -> Result<Demand, DemandError> {
-    let curve = Curve::new(used);
-    let longer = curve.length_ms() / (said.length_s() * 1e3);
+/// A run over its held-out prediction: mean usage 1 and `count` slots where the prediction was exact.
+fn unit(used: &Demand, predicted: &Targets, count: usize) -> Result<Demand, DemandError> {
+    let curve = UsageCurve::new(used);
+    let longer = curve.length_ms() / (predicted.length_s() * 1e3);
     let slots = ((count as f64 * longer).round() as usize).clamp(1, 4 * MOST_SLOTS);
-    let level = said.level();
+    let level = predicted.level();
     let slots: Vec<Resources> = (0..slots)
         .map(|at| {
             let (from, to) = (at as f64 / slots as f64, (at + 1) as f64 / slots as f64);

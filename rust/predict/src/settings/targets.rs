@@ -1,22 +1,23 @@
-//! The targets of the regressions: the length of a run, and its total use.
+//! The targets of the regressions: the length of a run and its total usage.
 
 use elastane_core::{Demand, Resource, Resources};
 
 use crate::recurring::Measure;
 use crate::score::amount;
 
-/// The least use, as a part of the runs' mean. Without it the logarithm of almost no use would outweigh
-/// the other runs.
+/// The least usage, as a part of the runs' mean. Without it the logarithm of almost no usage would
+/// outweigh the other runs.
 const LEAST_PART: f64 = 1e-3;
 
-/// The length in seconds and the total use of each resource; of memory the mean.
+/// The length in seconds and the total usage of each resource; of memory, the mean.
 ///
-/// Totals instead of levels: a run on a busy disk uses less for longer, and its total stays.
+/// Totals instead of levels: a run on a busy disk uses less per second for longer; its total stays the
+/// same.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Targets([f64; Targets::COUNT]);
 
-/// The log-errors of a run, in the order of [`Targets::MEASURES`].
-pub(crate) type Missed = [f64; Targets::MEASURES.len()];
+/// The log-errors of a prediction, in the order of [`Targets::MEASURES`].
+pub(crate) type LogErrors = [f64; Targets::MEASURES.len()];
 
 impl Targets {
     pub(crate) const COUNT: usize = 5;
@@ -45,7 +46,7 @@ impl Targets {
         self.0[target] = value;
     }
 
-    /// One target of all runs; none where no run used any.
+    /// The logarithms of one target over all runs; none where no run used the resource.
     pub(crate) fn logarithms(runs: &[Self], target: usize) -> Option<Vec<f64>> {
         let sum: f64 = runs.iter().map(|run| run.0[target]).sum();
         let least = sum / runs.len() as f64 * LEAST_PART;
@@ -54,13 +55,13 @@ impl Targets {
     }
 
     /// The logarithm of actual over predicted, in each of [`Targets::MEASURES`].
-    pub(crate) fn missed(&self, said: &Self) -> Missed {
+    pub(crate) fn log_errors(&self, predicted: &Self) -> LogErrors {
         std::array::from_fn(|target| {
-            let (was, said) = (self.0[target], said.0[target]);
-            if said > 0.0 {
-                (was / said).max(LEAST_PART).ln()
+            let (actual, predicted) = (self.0[target], predicted.0[target]);
+            if predicted > 0.0 {
+                (actual / predicted).max(LEAST_PART).ln()
             } else {
-                // No run that the prediction was made from used any.
+                // None of the runs behind the prediction used the resource.
                 0.0
             }
         })
@@ -70,24 +71,24 @@ impl Targets {
         self.0[0].max(1e-3)
     }
 
-    /// The mean use over the run.
+    /// The mean usage over the run.
     pub(crate) fn level(&self) -> Resources {
         let [length_s, cpu, memory, network, disk] = self.0;
         let length_s = length_s.max(1e-3);
         Resources::from_array([cpu / length_s, memory, network / length_s, disk / length_s])
     }
 
-    /// The mean over the resources that were used of |predicted ÷ used − 1|, of totals.
-    pub(crate) fn error(&self, was: &Self) -> f64 {
+    /// The mean of |predicted ÷ used − 1|, at most 1, over the totals of the resources that were used.
+    pub(crate) fn error(&self, actual: &Self) -> f64 {
         let total = |of: &Self| of.level() * of.length_s();
         let pairs = total(self)
             .to_array()
             .into_iter()
-            .zip(total(was).to_array());
-        let misses: Vec<f64> = pairs
-            .filter(|(_, was)| *was > 0.0)
-            .map(|(said, was)| (said / was - 1.0).abs().min(1.0))
+            .zip(total(actual).to_array());
+        let errors: Vec<f64> = pairs
+            .filter(|(_, actual)| *actual > 0.0)
+            .map(|(predicted, actual)| (predicted / actual - 1.0).abs().min(1.0))
             .collect();
-        misses.iter().sum::<f64>() / misses.len().max(1) as f64
+        errors.iter().sum::<f64>() / errors.len().max(1) as f64
     }
 }

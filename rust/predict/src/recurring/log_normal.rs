@@ -4,11 +4,11 @@ use elastane_core::{Resource, Resources};
 
 /// A log-normal distribution of a quantity of the next run.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Spread {
+pub struct LogNormal {
     /// The mean of the logarithm.
-    pub(crate) center: f64,
+    pub center: f64,
     /// The standard deviation of the logarithm.
-    pub(crate) deviation: f64,
+    pub deviation: f64,
 }
 
 /// Prior: lengths and levels differ by a tenth from run to run, Elasecutor's Table IV at the 90th to
@@ -18,9 +18,10 @@ const PRIOR_DEVIATION: f64 = 0.1;
 /// The prior weighs as much as one run.
 const PRIOR_WEIGHT: f64 = 1.0;
 
-impl Spread {
-    /// Of the amounts of runs; zeros are ignored.
-    pub(crate) fn of(amounts: impl Iterator<Item = f64>) -> Self {
+impl LogNormal {
+    /// The distribution of the next amount, estimated from the amounts of earlier runs; zeros are
+    /// ignored.
+    pub fn of(amounts: impl Iterator<Item = f64>) -> Self {
         let logarithms: Vec<f64> = amounts.filter(|it| *it > 0.0).map(f64::ln).collect();
         let count = logarithms.len() as f64;
         if logarithms.is_empty() {
@@ -39,9 +40,10 @@ impl Spread {
             deviation: (variance * (1.0 + 1.0 / count)).sqrt(),
         }
     }
-}
 
-/// The spread of each resource's level.
-pub(crate) fn levels(levels: &[Resources]) -> [Spread; 4] {
-    Resource::ALL.map(|resource| Spread::of(levels.iter().map(|level| level.get(resource))))
+    /// One distribution for each of [`Resource::ALL`].
+    #[must_use]
+    pub fn of_each_resource(amounts: &[Resources]) -> [Self; 4] {
+        Resource::ALL.map(|resource| Self::of(amounts.iter().map(|it| it.get(resource))))
+    }
 }

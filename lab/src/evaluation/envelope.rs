@@ -2,12 +2,14 @@
 //! it.
 
 use elastane_core::{Demand, DemandError, Resources, SLOT_MS};
+use elastane_predict::Prediction;
+use elastane_predict::progress::{LogNormal, UsageCurve, mean};
 
 use super::bursts::bursts;
+use super::level;
 use super::pool::Pool;
 use super::ranked::Ranked;
 use super::window::Window;
-use crate::recurring::{Curve, Prediction, Spread, levels, mean};
 
 /// A bound that is exceeded for a small part of the time only. It lasts as long as the longest run that
 /// is likely.
@@ -30,7 +32,11 @@ impl Envelope {
     /// Amounts that are too large to add up.
     pub fn of(prediction: &Prediction, coverage: Resources) -> Result<Self, DemandError> {
         let curves = &prediction.curves;
-        let slot_ms = curves.iter().map(Curve::slot_ms).min().unwrap_or(SLOT_MS);
+        let slot_ms = curves
+            .iter()
+            .map(UsageCurve::slot_ms)
+            .min()
+            .unwrap_or(SLOT_MS);
         let forecast = Forecast::new(curves, slot_ms);
         let prices = forecast.prices(coverage);
         Ok(Self {
@@ -72,8 +78,8 @@ struct Forecast {
 }
 
 impl Forecast {
-    fn new(curves: &[Curve], slot_ms: u32) -> Self {
-        let run_levels: Vec<Resources> = curves.iter().map(Curve::level).collect();
+    fn new(curves: &[UsageCurve], slot_ms: u32) -> Self {
+        let run_levels: Vec<Resources> = curves.iter().map(level).collect();
         let factors = likely_factors(curves);
         let guesses = guesses(curves);
         let slot_ms = f64::from(slot_ms);
@@ -148,13 +154,13 @@ impl Forecast {
 }
 
 /// Equally likely factors between a slot of the next run and that of an earlier one.
-pub(super) fn likely_factors(curves: &[Curve]) -> [[f64; 5]; 4] {
-    let run_levels: Vec<Resources> = curves.iter().map(Curve::level).collect();
-    let mut spreads = levels(&run_levels);
-    for (spread, bursts) in spreads.iter_mut().zip(bursts(curves)) {
-        spread.deviation = spread.deviation.hypot(bursts);
+pub(super) fn likely_factors(curves: &[UsageCurve]) -> [[f64; 5]; 4] {
+    let run_levels: Vec<Resources> = curves.iter().map(level).collect();
+    let mut distributions = LogNormal::of_each_resource(&run_levels);
+    for (level, bursts) in distributions.iter_mut().zip(bursts(curves)) {
+        level.deviation = level.deviation.hypot(bursts);
     }
-    spreads.map(|spread| NORMAL_COARSE.map(|normal| (normal * spread.deviation).exp()))
+    distributions.map(|level| NORMAL_COARSE.map(|normal| (normal * level.deviation).exp()))
 }
 
 pub(super) fn bounds(pools: &[Pool; 4], prices: [f64; 4], scales: [f64; 4]) -> Resources {
@@ -164,8 +170,8 @@ pub(super) fn bounds(pools: &[Pool; 4], prices: [f64; 4], scales: [f64; 4]) -> R
 }
 
 /// Each run in its own length and in each likely one, in milliseconds.
-fn guesses(curves: &[Curve]) -> Vec<(usize, f64)> {
-    let length = Spread::of(curves.iter().map(Curve::length_ms));
+fn guesses(curves: &[UsageCurve]) -> Vec<(usize, f64)> {
+    let length = LogNormal::of(curves.iter().map(UsageCurve::length_ms));
     let likely = NORMAL.map(|normal| (length.center + normal * length.deviation).exp());
     let mut guesses = Vec::new();
     for (run, curve) in curves.iter().enumerate() {
@@ -180,16 +186,16 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn run(slots: &[[u8; 4]]) -> Curve {
+    fn run(slots: &[[u8; 4]]) -> UsageCurve {
         let slots = slots
             .iter()
             .map(|slot| Resources::from_array(slot.map(f64::from)));
         let slots: Vec<Resources> = slots.collect();
-        Curve::new(&Demand::series(3_000, &slots).unwrap_or_else(|error| panic!("{error}")))
+        UsageCurve::new(&Demand::series(3_000, &slots).unwrap_or_else(|error| panic!("{error}")))
     }
 
     /// Every value of every guess, one by one.
-    fn values(curves: &[Curve], from_ms: f64, to_ms: f64) -> [Vec<(f64, f64)>; 4] {
+    fn values(curves: &[UsageCurve], from_ms: f64, to_ms: f64) -> [Vec<(f64, f64)>; 4] {
         let factors = likely_factors(curves);
         let mut values: [Vec<(f64, f64)>; 4] = Default::default();
         for (run, length_ms) in guesses(curves) {
@@ -215,7 +221,7 @@ mod tests {
             ),
             price in 0.5..50.0,
         ) {
-            let curves: Vec<Curve> = runs.iter().map(|slots| run(slots)).collect();
+            let curves: Vec<UsageCurve> = runs.iter().map(|slots| run(slots)).collect();
             let forecast = Forecast::new(&curves, 3_000);
             let window_ms = f64::from(forecast.window_ms);
             for (window, pools) in forecast.windows.iter().enumerate().step_by(9) {

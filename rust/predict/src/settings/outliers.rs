@@ -1,8 +1,8 @@
 //! Outliers among runs with different settings.
 
-use super::curve::NotFitted;
 use super::fitted::Fitted;
-use super::targets::{Missed, Targets};
+use super::rbf::NotFitted;
+use super::targets::{LogErrors, Targets};
 use super::{LEAST_RUNS, SettingsRun};
 use crate::recurring::{Excluded, Exclusion, Measure, OUTLIER_FACTOR};
 
@@ -14,23 +14,23 @@ const RUNS_FOR_EACH_OUTLIER: usize = 4;
 const TIMES_THE_OTHERS: f64 = 2.0;
 
 /// Runs without their outliers.
-pub(super) struct Kept<'r> {
+pub(super) struct WithoutOutliers<'r> {
     pub(super) fitted: Fitted<'r>,
     pub(super) outliers: Vec<Excluded>,
-    /// The error of each run as predicted by the others, outliers included, the latest last.
-    pub(super) missed: Vec<Missed>,
+    /// The log-errors of each run as predicted by the others, outliers included, the latest last.
+    pub(super) log_errors: Vec<LogErrors>,
 }
 
-impl<'r> Kept<'r> {
-    /// Of runs, the latest last; none where no setting differs.
+impl<'r> WithoutOutliers<'r> {
+    /// Fits runs, the latest last, without the outliers among them; none where no setting differs.
     pub(super) fn of(runs: &[&'r SettingsRun]) -> Result<Option<Self>, NotFitted> {
         let Some(all) = Fitted::of(runs.to_vec())? else {
             return Ok(None);
         };
-        let mut missed = all.missed();
+        let mut log_errors = all.log_errors();
         // Where the settings are not informative, the error of a run says nothing about it.
         let suspects = if all.settings_matter() {
-            suspects(&missed)
+            suspects(&log_errors)
         } else {
             Vec::new()
         };
@@ -43,19 +43,19 @@ impl<'r> Kept<'r> {
             return Ok(Some(Self {
                 fitted: all,
                 outliers,
-                missed,
+                log_errors,
             }));
         };
         // An outlier spoils the predictions of its neighbours, which are no outliers without it.
-        let usual = farthest(&rest.missed());
+        let usual = farthest(&rest.log_errors());
         let mut outliers = Vec::new();
         let mut left_out = Vec::new();
         for at in suspects.iter().copied() {
-            let Some(by_rest) = rest.missed_of(runs[at]) else {
+            let Some(errors_by_rest) = rest.log_errors_of(runs[at]) else {
                 continue;
             };
-            if let Some((measure, factor)) = far_off(&by_rest, &usual) {
-                missed[at] = by_rest;
+            if let Some((measure, factor)) = outlying(&errors_by_rest, &usual) {
+                log_errors[at] = errors_by_rest;
                 left_out.push(at);
                 outliers.push(Excluded {
                     id: runs[at].id.clone(),
@@ -69,44 +69,46 @@ impl<'r> Kept<'r> {
             _ => without(runs, &left_out)?.unwrap_or(all),
         };
         let others = (0..runs.len()).filter(|at| !left_out.contains(at));
-        for (at, by_others) in others.zip(fitted.missed()) {
-            missed[at] = by_others;
+        for (at, errors_by_others) in others.zip(fitted.log_errors()) {
+            log_errors[at] = errors_by_others;
         }
         Ok(Some(Self {
             fitted,
             outliers,
-            missed,
+            log_errors,
         }))
     }
 }
 
 /// The runs of the largest errors, as many as may be outliers.
-fn suspects(missed: &[Missed]) -> Vec<usize> {
-    let farthest = |at: usize| missed[at].into_iter().map(f64::abs).fold(0.0, f64::max);
-    let mut suspects: Vec<usize> = (0..missed.len())
+fn suspects(log_errors: &[LogErrors]) -> Vec<usize> {
+    let farthest = |at: usize| log_errors[at].into_iter().map(f64::abs).fold(0.0, f64::max);
+    let mut suspects: Vec<usize> = (0..log_errors.len())
         .filter(|at| farthest(*at) > OUTLIER_FACTOR.ln())
         .collect();
     suspects.sort_by(|a, b| farthest(*b).total_cmp(&farthest(*a)));
-    let alone = missed.len() / RUNS_FOR_EACH_OUTLIER;
-    suspects.truncate(alone.min(missed.len().saturating_sub(LEAST_RUNS)));
+    let most = log_errors.len() / RUNS_FOR_EACH_OUTLIER;
+    suspects.truncate(most.min(log_errors.len().saturating_sub(LEAST_RUNS)));
     suspects
 }
 
-/// The measure in which a run is an outlier, and the factor.
-fn far_off(missed: &Missed, usual: &Missed) -> Option<(Measure, f64)> {
-    let measures = Targets::MEASURES.into_iter().zip(missed.iter().zip(usual));
-    let far = measures.filter(|(_, (missed, usual))| {
-        missed.abs() > OUTLIER_FACTOR.ln() && missed.abs() > TIMES_THE_OTHERS * **usual
+/// The measure in which a run is farthest outlying, and the factor; none where it is no outlier.
+fn outlying(log_errors: &LogErrors, usual: &LogErrors) -> Option<(Measure, f64)> {
+    let measures = Targets::MEASURES
+        .into_iter()
+        .zip(log_errors.iter().zip(usual));
+    let outlying = measures.filter(|(_, (log_errors, usual))| {
+        log_errors.abs() > OUTLIER_FACTOR.ln() && log_errors.abs() > TIMES_THE_OTHERS * **usual
     });
-    let farthest = far.max_by(|(_, (a, _)), (_, (b, _))| a.abs().total_cmp(&b.abs()));
-    farthest.map(|(measure, (missed, _))| (measure, missed.exp()))
+    let farthest = outlying.max_by(|(_, (a, _)), (_, (b, _))| a.abs().total_cmp(&b.abs()));
+    farthest.map(|(measure, (log_errors, _))| (measure, log_errors.exp()))
 }
 
 /// The largest error in each measure.
-fn farthest(missed: &[Missed]) -> Missed {
+fn farthest(log_errors: &[LogErrors]) -> LogErrors {
     std::array::from_fn(|measure| {
-        let apart = missed.iter().map(|it| it[measure].abs());
-        apart.fold(0.0, f64::max)
+        let errors = log_errors.iter().map(|it| it[measure].abs());
+        errors.fold(0.0, f64::max)
     })
 }
 

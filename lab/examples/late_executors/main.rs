@@ -1,5 +1,5 @@
-//! How far off the progress of an executor is told to be that starts late, on generated runs:
-//! `cargo run --release -p elastane-predict --example late_executors -- [SEEDS [FIRST]]`
+//! The error of the estimated progress of executors that start late, on generated runs:
+//! `cargo run --release -p elastane-lab --example late_executors -- [SEEDS [FIRST]]`
 
 #[path = "../generated_runs/generator.rs"]
 #[allow(dead_code, reason = "each example uses its own part")]
@@ -15,11 +15,11 @@ const APPLICATIONS: u64 = 8;
 const RUNS: usize = 6;
 const LEARNED: usize = 3;
 
-/// Where the others are when it starts, and how far off that is told to be.
+/// The progress of the other executors when one starts late, and the error of that figure.
 const JOINED: [f64; 3] = [0.25, 0.5, 0.75];
 const TOLD_OFF_BY: [f64; 2] = [-0.05, 0.05];
 
-/// A process starts in so many slots, in the middle of the work too.
+/// The number of slots in which a process starts up, in the middle of the work too.
 const STARTING: usize = 3;
 
 fn main() -> Result<(), Box<dyn Error>> {

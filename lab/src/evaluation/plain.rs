@@ -2,7 +2,7 @@
 
 use elastane_core::{Demand, DemandError, Resources};
 
-use crate::recurring::{Curve, mean_between};
+use elastane_predict::progress::{UsageCurve, mean_between};
 
 /// A plain way to predict the next run from earlier ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,9 +49,9 @@ impl Plain {
     /// # Errors
     /// No runs.
     pub fn predict(self, runs: &[Demand]) -> Result<Demand, DemandError> {
-        let curves: Vec<Curve> = runs.iter().map(Curve::new).collect();
+        let curves: Vec<UsageCurve> = runs.iter().map(UsageCurve::new).collect();
         let slot_ms = runs.iter().map(Demand::slot_ms).min().unwrap_or(0);
-        let lengths_ms: f64 = curves.iter().map(Curve::length_ms).sum();
+        let lengths_ms: f64 = curves.iter().map(UsageCurve::length_ms).sum();
         let length_ms = lengths_ms / curves.len() as f64;
         let windows = |window_ms: u32, value: &dyn Fn(f64, f64) -> Resources| {
             let count = (length_ms / f64::from(window_ms) - 1e-9).ceil().max(1.0) as usize;
@@ -74,11 +74,11 @@ impl Plain {
     }
 }
 
-fn largest(curves: &[Curve], from: f64, to: f64) -> Resources {
+fn largest(curves: &[UsageCurve], from: f64, to: f64) -> Resources {
     let used = curves.iter().flat_map(|curve| curve.between(from, to));
     used.fold(Resources::ZERO, |most, (usage, _)| most.max(usage))
 }
 
-fn bound(curves: &[Curve], from: f64, to: f64) -> Resources {
+fn bound(curves: &[UsageCurve], from: f64, to: f64) -> Resources {
     largest(curves, from, to) * (1.0 + ADDED)
 }

@@ -1,19 +1,15 @@
 //! The runs of an application in their order.
 
-use elastane_core::ContainerKind;
-use elastane_runs::Outcome;
-
-use crate::recurring::{PastRun, RecurringSettings};
-use crate::settings::{
-    Foreseen, Known, LOOKED_THROUGH, MOST_RUNS, Settings, SettingsModel, SettingsRun, train,
-    trainable, training_is_due,
+use elastane_predict::{
+    ContainerKind, Foreseen, KnownRuns, LOOKED_THROUGH, MOST_RUNS, Outcome, PastRun,
+    RecurringSettings, Settings, SettingsModel, SettingsRun, train, trainable, training_is_due,
 };
 
 /// The runs looked at, as a multiple of the runs that a prediction is made from.
 const LOOKED_AT: usize = 2;
 
 /// The containers of one kind of an application, run after run. They are foreseen as in the scheduler
-/// ([`crate::foresee`]), by models that are trained when the scheduler trains them.
+/// ([`elastane_predict::foresee`]), by models that are trained when the scheduler trains them.
 #[derive(Debug, Clone)]
 pub struct History {
     kind: ContainerKind,
@@ -48,7 +44,7 @@ impl History {
     pub fn foresee(&self, given: &Settings) -> Foreseen {
         let given = given.known_to(self.kind);
         let looked_at = self.settings.runs.saturating_mul(LOOKED_AT);
-        let were_given = self.succeeded(looked_at);
+        let settings_of_latest = self.succeeded(looked_at);
         // Runs that all had the same settings are all looked at.
         let differ = self.given.iter().any(|it| !it.agree(&given));
         let looked_through = if differ { LOOKED_THROUGH } else { usize::MAX };
@@ -59,10 +55,10 @@ impl History {
             .map(|(run, _)| run.clone())
             .collect();
         same.reverse();
-        Known {
+        KnownRuns {
             latest: &self.runs,
             same: &same,
-            were_given: &were_given,
+            settings_of_latest: &settings_of_latest,
             model: self.model.as_ref(),
         }
         .foresee(&given, &self.settings)

@@ -1,5 +1,5 @@
 //! Writes generated runs for `elastane-lab evaluate`:
-//! `cargo run --release -p elastane-predict --example generated_runs -- DIR [SEEDS [FIRST]]`
+//! `cargo run --release -p elastane-lab --example generated_runs -- DIR [SEEDS [FIRST]]`
 
 mod csv;
 mod folder;

@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::curve::{Curve, CurveParameters, NotFitted};
+use super::rbf::{NotFitted, RbfParameters, RbfRegression};
 
 /// `offset + slopes·x`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Line {
+pub(crate) struct LinearRegression {
     slopes: Vec<f64>,
     offset: f64,
 }
@@ -21,23 +21,23 @@ pub(crate) struct Line {
 /// product of each point with itself, which is right for the RBF kernel only.
 const NEXT_TO_0: f64 = 1e-7;
 
-impl Line {
-    /// Fits a line; `cost` and `epsilon` as in [`CurveParameters`].
+impl LinearRegression {
+    /// Fits a line; `cost` and `epsilon` as in [`RbfParameters`].
     ///
     /// # Errors
-    /// As [`Curve::fit`].
+    /// As [`RbfRegression::fit`].
     pub(crate) fn fit(
         points: &[Vec<f64>],
         targets: &[f64],
         cost: f64,
         epsilon: f64,
     ) -> Result<Self, NotFitted> {
-        let parameters = CurveParameters {
+        let parameters = RbfParameters {
             gamma: NEXT_TO_0,
             cost: cost / (2.0 * NEXT_TO_0),
             epsilon,
         };
-        let curve = Curve::fit(points, targets, parameters)?;
+        let curve = RbfRegression::fit(points, targets, parameters)?;
         let mut slopes = vec![0.0; points.first().map_or(0, Vec::len)];
         let mut offset = curve.offset;
         for (point, weight) in &curve.support {
@@ -88,7 +88,7 @@ mod tests {
     #[test]
     fn a_point_far_off_is_met() {
         let (points, targets) = one_far_off();
-        let line = Line::fit(&points, &targets, COST, EPSILON).unwrap();
+        let line = LinearRegression::fit(&points, &targets, COST, EPSILON).unwrap();
         let missed = most_missed(points.iter().map(|point| line.at(point)), &targets);
         assert!(missed < 2.0 * EPSILON, "{missed}");
     }
@@ -119,7 +119,7 @@ mod tests {
             offset in -20.0..20.0,
         ) {
             let targets: Vec<f64> = points.iter().map(|it| offset + dot(it, &slopes)).collect();
-            let line = Line::fit(&points, &targets, COST, EPSILON).unwrap();
+            let line = LinearRegression::fit(&points, &targets, COST, EPSILON).unwrap();
             let missed = most_missed(points.iter().map(|point| line.at(point)), &targets);
             prop_assert!(missed < 2.0 * EPSILON, "{missed}");
         }

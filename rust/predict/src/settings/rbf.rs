@@ -11,21 +11,21 @@ const TOLERANCE: f64 = 0.1;
 
 /// `offset + Σ weight · exp(−γ |point − x|²)`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Curve {
+pub(crate) struct RbfRegression {
     pub(crate) gamma: f64,
     /// The support vectors and their weights.
     pub(crate) support: Vec<(Vec<f64>, f64)>,
     pub(crate) offset: f64,
 }
 
-/// The parameters of a curve.
+/// The parameters of a fit.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct CurveParameters {
+pub(crate) struct RbfParameters {
     /// How fast similarity falls with distance.
     pub(crate) gamma: f64,
-    /// C: the most that one point may weigh.
+    /// C: the largest weight of one point.
     pub(crate) cost: f64,
-    /// An error below this costs nothing.
+    /// The error up to which a point costs nothing.
     pub(crate) epsilon: f64,
 }
 
@@ -45,21 +45,23 @@ pub(crate) enum NotFitted {
 
 /// The serde form of a fitted [`SVR`], its only view of the support vectors.
 #[derive(Deserialize)]
-struct Found {
+struct SerdeForm {
     instances: Vec<Vec<f64>>,
     w: Vec<f64>,
     b: f64,
 }
 
-impl Curve {
+impl RbfRegression {
+    /// Fits a regression.
+    ///
     /// # Errors
     /// No points, points of different lengths, or numbers that are not finite.
     pub(crate) fn fit(
         points: &[Vec<f64>],
         targets: &[f64],
-        parameters: CurveParameters,
+        parameters: RbfParameters,
     ) -> Result<Self, NotFitted> {
-        let CurveParameters {
+        let RbfParameters {
             gamma,
             cost,
             epsilon,
@@ -85,22 +87,23 @@ impl Curve {
             .with_tol(TOLERANCE * epsilon)
             .with_kernel(Kernels::rbf().with_gamma(gamma));
         let fitted = serde_json::to_value(SVR::fit(&points, &targets, &parameters)?)?;
-        let found: Found = serde_json::from_value(fitted)?;
+        let serde_form: SerdeForm = serde_json::from_value(fitted)?;
         Ok(Self {
             gamma,
-            support: found.instances.into_iter().zip(found.w).collect(),
-            offset: found.b,
+            support: serde_form.instances.into_iter().zip(serde_form.w).collect(),
+            offset: serde_form.b,
         })
     }
 
+    /// The value at a point.
     pub(crate) fn at(&self, point: &[f64]) -> f64 {
-        let apart = |at: &[f64]| -> f64 {
+        let squared_distance = |at: &[f64]| -> f64 {
             let axes = at.iter().zip(point);
             axes.map(|(at, point)| (at - point).powi(2)).sum()
         };
         let support = self.support.iter();
         let sum: f64 = support
-            .map(|(at, weight)| weight * (-self.gamma * apart(at)).exp())
+            .map(|(at, weight)| weight * (-self.gamma * squared_distance(at)).exp())
             .sum();
         self.offset + sum
     }
@@ -123,7 +126,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const PARAMETERS: CurveParameters = CurveParameters {
+    const PARAMETERS: RbfParameters = RbfParameters {
         gamma: 0.4,
         cost: 30.0,
         epsilon: 0.05,
@@ -141,7 +144,7 @@ mod tests {
             .with_kernel(Kernels::rbf().with_gamma(PARAMETERS.gamma));
         let fitted = SVR::fit(&matrix, &targets, &parameters).unwrap();
         let said = fitted.predict(&matrix).unwrap();
-        let curve = Curve::fit(&points, &targets, PARAMETERS).unwrap();
+        let curve = RbfRegression::fit(&points, &targets, PARAMETERS).unwrap();
         for (point, said) in points.iter().zip(said) {
             assert!((curve.at(point) - said).abs() < 1e-12);
         }
@@ -149,19 +152,19 @@ mod tests {
 
     #[test]
     fn what_is_no_number_is_refused() {
-        let refused = Curve::fit(&[vec![0.0], vec![1.0]], &[0.0, f64::NAN], PARAMETERS);
+        let refused = RbfRegression::fit(&[vec![0.0], vec![1.0]], &[0.0, f64::NAN], PARAMETERS);
         assert_eq!(refused.unwrap_err(), NotFitted::NotFinite);
-        let refused = Curve::fit(&[], &[], PARAMETERS).unwrap_err();
+        let refused = RbfRegression::fit(&[], &[], PARAMETERS).unwrap_err();
         assert!(matches!(refused, NotFitted::Refused(_)), "{refused}");
     }
 
     /// What a curve costs, less the most that the dual shows any to cost: nothing for the best one.
     /// Smola, Schölkopf: A tutorial on support vector regression, 2004, equations 3 and 10.
     fn gap(
-        curve: &Curve,
+        curve: &RbfRegression,
         points: &[Vec<f64>],
         targets: &[f64],
-        parameters: CurveParameters,
+        parameters: RbfParameters,
     ) -> f64 {
         let target_of = |at| targets[points.iter().position(|point| point == at).unwrap()];
         let mut curvature = 0.0;
@@ -195,8 +198,8 @@ mod tests {
             cost in prop::sample::select(vec![3.0, 30.0, 300.0]),
             epsilon in prop::sample::select(vec![0.01, 0.1]),
         ) {
-            let parameters = CurveParameters { gamma, cost, epsilon };
-            let curve = Curve::fit(&points, &targets, parameters).unwrap();
+            let parameters = RbfParameters { gamma, cost, epsilon };
+            let curve = RbfRegression::fit(&points, &targets, parameters).unwrap();
             let gap = gap(&curve, &points, &targets, parameters);
             // Each point may be off by the tolerance, at its cost.
             let most = TOLERANCE * epsilon * cost * points.len() as f64;

@@ -1,5 +1,5 @@
 //! How many changes and wild runs models of settings recognize, on generated runs:
-//! `cargo run --release -p elastane-predict --example changed_settings -- [SEEDS [FIRST]]`
+//! `cargo run --release -p elastane-lab --example changed_settings -- [SEEDS [FIRST]]`
 
 #[path = "../generated_settings/generator.rs"]
 #[allow(dead_code, reason = "each example uses its own part")]
@@ -17,9 +17,9 @@ use generator::Configurable;
 const SEEDS: u64 = 10;
 const APPLICATIONS: u64 = 4;
 const TRAINED_ON: [usize; 2] = [15, 30];
-/// So many of the newest runs use twice the CPU.
+/// The numbers of newest runs that use twice the CPU.
 const SINCE: [usize; 3] = [3, 6, 10];
-/// One run uses so many times the CPU.
+/// The multiple of CPU that one run uses.
 const WILD: f64 = 5.0;
 
 fn main() -> Result<(), Box<dyn Error>> {

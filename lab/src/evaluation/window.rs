@@ -1,6 +1,6 @@
 //! The slots of the runs that the guesses at the next run have in one window of time.
 
-use crate::recurring::Curve;
+use elastane_predict::progress::UsageCurve;
 
 /// The slots of all runs, concatenated. Guesses of one run in several lengths share most of its slots, so
 /// each slot is kept once, with the sum of their weights.
@@ -14,7 +14,7 @@ pub(super) struct Window {
 }
 
 impl Window {
-    pub(super) fn new(curves: &[Curve]) -> Self {
+    pub(super) fn new(curves: &[UsageCurve]) -> Self {
         let mut begins = Vec::with_capacity(curves.len());
         let mut end = 0;
         for curve in curves {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use elastane_predict::{Exclusion, RecurringSettings, SettingsRun, amount, score, train};
 
-/// A model predicts so many of the runs after those that it was trained on.
+/// The number of runs after the training runs that a model predicts.
 const PREDICTED: usize = 10;
 
 fn any_confidence() -> RecurringSettings {
@@ -40,9 +40,9 @@ pub struct Figures {
     /// Runs that models left out, by their reason.
     left_out: BTreeMap<&'static str, usize>,
     models: usize,
-    /// Of these, models that found settings to say nothing.
+    /// Of these, models that found the settings not informative.
     indifferent: usize,
-    /// And where each run is given the settings of the one before it, so that they do say nothing.
+    /// The same where each run is given the settings of the run before it, which are not informative.
     indifferent_to_others: usize,
     training: Vec<Duration>,
     predicting: Vec<Duration>,
@@ -74,7 +74,8 @@ impl Figures {
             };
             *self.left_out.entry(reason).or_default() += 1;
         }
-        self.linear += model.linear_regressions();
+        let regressions = model.regressions().into_iter();
+        self.linear += regressions.filter(|(_, is_linear)| *is_linear).count();
         for run in to_predict {
             let started = Instant::now();
             let prediction = model.predict(&run.settings);
@@ -105,8 +106,8 @@ impl Figures {
         misses.filter(|missed| *missed <= part).count()
     }
 
-    /// The part of all runs that was predicted so well. A run without a prediction is none of them: who
-    /// predicts only what is sure has not reached what is wanted.
+    /// The part of all runs that was predicted within this error. A run without a prediction counts as
+    /// missed; else a model that predicts only the easy runs would do best.
     pub fn part_within(&self, part: f64) -> f64 {
         self.within(part) as f64 / self.runs as f64
     }

@@ -1,11 +1,10 @@
 //! A run as trackers predicted it slot by slot.
 
 use elastane_core::{Demand, DemandError, Resources};
+use elastane_predict::{Prediction, Score, amount, score};
 
+use super::bounding_tracker::BoundingTracker;
 use super::envelope::Envelope;
-use super::tracker::BoundingTracker;
-use crate::recurring::Prediction;
-use crate::score::{Score, amount, score};
 
 /// What a tracker predicted before each slot of a run.
 pub(super) struct Tracked<'r> {

@@ -10,7 +10,7 @@ use rand_chacha::rand_core::{Rng, SeedableRng};
 pub struct Application {
     phases: Vec<Phase>,
     length_s: f64,
-    /// The longest of its runs is at most so many times as long as the shortest.
+    /// The largest ratio between the lengths of two runs.
     pub longest_over_shortest: f64,
     /// Whether a longer run does the same work more slowly (a disk is throttled), or more work.
     pub keeps_work: bool,
@@ -67,7 +67,7 @@ impl Application {
         }
     }
 
-    /// The next so many runs, in slots of 3 s.
+    /// This many further runs, in slots of 3 s.
     ///
     /// # Errors
     /// None that can come of these levels.

@@ -1,25 +1,29 @@
-//! A tracker that also says what a running container will use next.
+//! A tracker that also predicts the next usage of a running container.
 
 use elastane_core::{Demand, Resources};
+use elastane_predict::progress::{LogNormal, UsageCurve, mean};
+use elastane_predict::{Prediction, Tracker};
 
 use super::envelope::{Envelope, bounds, likely_factors};
+use super::level;
 use super::pool::Pool;
-use crate::recurring::{Curve, Prediction, Tracker, mean};
 
-/// Steps of less than this part of the largest likelihood are left out of the next use.
+/// Steps of less than this part of the largest likelihood are ignored.
 const UNLIKELY: f64 = 0.02;
 
-/// Follows one running container along earlier runs, and foresees its next use.
+/// Follows one running container along earlier runs, and predicts its next usage.
 #[derive(Debug, Clone)]
 pub struct BoundingTracker {
     tracker: Tracker,
-    curves: Vec<Curve>,
+    expected_length_ms: f64,
+    elapsed_ms: f64,
+    curves: Vec<UsageCurve>,
     prices: [f64; 4],
     scales: [f64; 4],
     factors: [[f64; 5]; 4],
 }
 
-/// The next use of a running container.
+/// The predicted next usage of a running container.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ahead {
     /// The mean.
@@ -39,13 +43,17 @@ impl BoundingTracker {
     /// bounds are 0.
     #[must_use]
     pub fn of_demand(demand: &Demand) -> Self {
-        Self::along(vec![Curve::new(demand)], [0.0; 4])
+        Self::along(vec![UsageCurve::new(demand)], [0.0; 4])
     }
 
-    fn along(curves: Vec<Curve>, prices: [f64; 4]) -> Self {
-        let levels: Vec<Resources> = curves.iter().map(Curve::level).collect();
+    fn along(curves: Vec<UsageCurve>, prices: [f64; 4]) -> Self {
+        let levels: Vec<Resources> = curves.iter().map(level).collect();
         Self {
             tracker: Tracker::of_runs(&curves),
+            expected_length_ms: LogNormal::of(curves.iter().map(UsageCurve::length_ms))
+                .center
+                .exp(),
+            elapsed_ms: 0.0,
             prices,
             scales: mean(&levels).to_array(),
             factors: likely_factors(&curves),
@@ -56,6 +64,9 @@ impl BoundingTracker {
     /// As [`Tracker::observe`].
     pub fn observe(&mut self, usage: Resources, length_ms: u32) {
         self.tracker.observe(usage, length_ms);
+        if usage.first_invalid().is_none() {
+            self.elapsed_ms += f64::from(length_ms);
+        }
     }
 
     /// As [`Tracker::progress`].
@@ -68,9 +79,9 @@ impl BoundingTracker {
     /// before the first sample.
     #[must_use]
     pub fn slowness(&self) -> f64 {
-        let expected_ms = self.progress() * self.tracker.expected_length_ms();
+        let expected_ms = self.progress() * self.expected_length_ms;
         if expected_ms > 0.0 {
-            self.tracker.elapsed_ms() / expected_ms
+            self.elapsed_ms / expected_ms
         } else {
             1.0
         }
@@ -79,7 +90,7 @@ impl BoundingTracker {
     /// The use expected for the next `length_ms`, and its bound.
     #[must_use]
     pub fn next(&self, length_ms: u32) -> Ahead {
-        let part = f64::from(length_ms) / self.tracker.expected_length_ms();
+        let part = f64::from(length_ms) / self.expected_length_ms;
         let likelihoods = self.tracker.likelihoods();
         let most = likelihoods.iter().fold(0.0_f64, |most, it| most.max(it.1));
         let mut values: [Vec<(f64, f64)>; 4] = Default::default();

@@ -128,7 +128,7 @@ fn totals(run: &Demand) -> Resources {
     }
 }
 
-/// The same run so many times as long, with these totals.
+/// The same run, this many times as long and with these totals.
 fn scaled(used: &Demand, longer: f64, wanted: Resources) -> Result<Demand, DemandError> {
     let count = used.slots().len();
     let slots = ((count as f64 * longer).round() as usize).max(4);

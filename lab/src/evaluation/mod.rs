@@ -1,7 +1,6 @@
-//! Predictions scored against what runs then used, beside plain predictions from the same runs.
-//!
-//! Nothing that runs in a cluster uses this module.
+//! Predictions scored against the usage of the runs, beside plain predictions from the same runs.
 
+mod bounding_tracker;
 mod bursts;
 mod envelope;
 mod history;
@@ -9,22 +8,21 @@ mod plain;
 mod pool;
 mod ranked;
 mod tracked;
-mod tracker;
 mod window;
 
-use elastane_core::{Demand, DemandError};
+use elastane_core::{Demand, DemandError, Resources};
+use elastane_predict::progress::UsageCurve;
+use elastane_predict::{
+    Excluded, Foreseen, NotPlanned, NotPredicted, PastRun, Prediction, RecurringSettings, Score,
+    Way, amount, demand_error, predict_next, score,
+};
 
+pub use bounding_tracker::{Ahead, BoundingTracker};
 pub use envelope::Envelope;
 pub use history::History;
 pub use plain::Plain;
 pub use tracked::ProgressMissed;
-pub use tracker::{Ahead, BoundingTracker};
 
-use crate::recurring::{
-    Excluded, NotPredicted, PastRun, Prediction, RecurringSettings, demand_error, select,
-};
-use crate::score::{Score, amount, score};
-use crate::settings::{Foreseen, NotPlanned, Way};
 use tracked::{Tracked, missed};
 
 /// A way to predict.
@@ -99,7 +97,7 @@ pub struct Scored {
     pub progress_missed: ProgressMissed,
 }
 
-/// Scores what was foreseen of a run against what it used. The plain methods predict from the same runs,
+/// Scores the prediction of a run against its usage. The plain methods predict from the same runs,
 /// or from the latest runs where a model predicts.
 #[must_use]
 pub fn evaluate_foreseen(
@@ -109,14 +107,18 @@ pub fn evaluate_foreseen(
     settings: &RecurringSettings,
 ) -> Evaluated {
     let outcome = foreseen.prediction.and_then(|prediction| {
-        let runs: Vec<Demand> = if foreseen.way == Way::Model {
-            let (latest, _) = select(history, settings.runs);
-            latest.into_iter().map(|it| it.used.clone()).collect()
+        let ids = if foreseen.way == Way::Model {
+            predict_next(history, &settings.at_any_confidence())
+                .prediction?
+                .runs
         } else {
-            let taken = |id: &String| history.iter().find(|run| run.id == *id);
-            let taken = prediction.runs.iter().filter_map(taken);
-            taken.map(|it| it.used.clone()).collect()
+            prediction.runs.clone()
         };
+        let runs: Vec<Demand> = ids
+            .iter()
+            .filter_map(|id| history.iter().find(|run| run.id == *id))
+            .map(|run| run.used.clone())
+            .collect();
         Ok(scored(prediction, &runs, used).map_err(NotPredicted::from)?)
     });
     Evaluated {
@@ -164,4 +166,9 @@ fn read_at(
         at_submission: score(predicted, amount(predicted), used),
         tracked: tracked.score(&tracked.read(predicted), None)?,
     })
+}
+
+/// The mean usage of a run.
+fn level(curve: &UsageCurve) -> Resources {
+    curve.mean(0.0, 1.0).unwrap_or(Resources::ZERO)
 }

@@ -1,6 +1,8 @@
 //! How far runs are apart at the same progress, levels aside.
 
-use crate::recurring::Curve;
+use elastane_predict::progress::UsageCurve;
+
+use super::level;
 
 /// Prior deviation of the logarithm of a slot, and its maximum. Network and disk come in bursts, of which
 /// a few runs show too few.
@@ -16,7 +18,7 @@ const STEPS: usize = 40;
 const FLOOR: f64 = 0.3;
 
 /// The deviation of the logarithm between a slot of each resource and the same slot of another run.
-pub(super) fn bursts(curves: &[Curve]) -> [f64; 4] {
+pub(super) fn bursts(curves: &[UsageCurve]) -> [f64; 4] {
     std::array::from_fn(|at| {
         if PRIOR[at] == 0.0 {
             return 0.0;
@@ -32,13 +34,13 @@ pub(super) fn bursts(curves: &[Curve]) -> [f64; 4] {
 }
 
 /// The sum of squares around the runs' mean in one step, and its weight.
-fn apart(curves: &[Curve], at: usize, step: usize) -> (f64, f64) {
+fn apart(curves: &[UsageCurve], at: usize, step: usize) -> (f64, f64) {
     let from = step as f64 / STEPS as f64;
     let to = (step + 1) as f64 / STEPS as f64;
     let logarithms: Vec<f64> = curves
         .iter()
         .filter_map(|curve| {
-            let level = curve.level().to_array()[at];
+            let level = level(curve).to_array()[at];
             let used = curve.mean(from, to)?.to_array()[at];
             (level > 0.0).then(|| (used / level).max(FLOOR).ln())
         })
@@ -57,11 +59,11 @@ mod tests {
     use super::*;
     use elastane_core::{Demand, Resource, Resources};
 
-    fn run(disk: impl Fn(usize) -> f64) -> Curve {
+    fn run(disk: impl Fn(usize) -> f64) -> UsageCurve {
         let slots: Vec<Resources> = (0..40)
             .map(|slot| Resources::from_array([1.0, 1e9, 1e6, disk(slot)]))
             .collect();
-        Curve::new(&Demand::series(3_000, &slots).unwrap_or_else(|error| panic!("{error}")))
+        UsageCurve::new(&Demand::series(3_000, &slots).unwrap_or_else(|error| panic!("{error}")))
     }
 
     #[test]

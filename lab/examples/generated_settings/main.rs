@@ -1,5 +1,5 @@
 //! How well runs with settings that never ran are predicted, or the runs for `elastane-lab evaluate`:
-//! `cargo run --release -p elastane-predict --example generated_settings -- [SEEDS [FIRST [DIR]]]`
+//! `cargo run --release -p elastane-lab --example generated_settings -- [SEEDS [FIRST [DIR]]]`
 //!
 //! Ends with exit code 1 where fewer are predicted well than is wanted.
 
