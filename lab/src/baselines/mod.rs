@@ -7,10 +7,6 @@ macro_rules! fits_by_request_alone {
             false
         }
 
-        fn depends_on_time(&self) -> bool {
-            false
-        }
-
         fn most_booked(&self) -> Option<f64> {
             Some(1.0)
         }
@@ -53,6 +49,7 @@ pub fn policies() -> Policies {
 fn baselines() -> Vec<PolicyToSimulate> {
     let by_request = |policy: PolicyToSimulate| PolicyToSimulate {
         books_as_registered: true,
+        depends_on_time: false,
         ..policy
     };
     vec![
@@ -65,6 +62,9 @@ fn baselines() -> Vec<PolicyToSimulate> {
             ..by_request(PolicyToSimulate::new(DynamicAllocation))
         },
         PolicyToSimulate::new(Watermark::default()),
-        PolicyToSimulate::new(Oversubscribe::default()),
+        PolicyToSimulate {
+            depends_on_time: false,
+            ..PolicyToSimulate::new(Oversubscribe::default())
+        },
     ]
 }

@@ -36,10 +36,6 @@ impl Policy for Oversubscribe {
         false
     }
 
-    fn depends_on_time(&self) -> bool {
-        false
-    }
-
     fn most_booked(&self) -> Option<f64> {
         Some(self.cpu_factor.max(self.memory_factor).max(1.0))
     }

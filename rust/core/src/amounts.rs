@@ -1,5 +1,5 @@
-//! Amounts in fixed point, in which a plan is kept: what was added is taken off again exactly, and
-//! the order of additions does not matter.
+//! Amounts in fixed point. Subtracting an amount undoes its addition exactly, and the order of
+//! additions does not matter.
 
 use crate::resources::{Resource, Resources};
 
@@ -7,27 +7,27 @@ use crate::resources::{Resource, Resources};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Amounts([i64; 4]);
 
-/// How many units of the plan one unit of [`Resources`] has.
+/// Fixed-point units in one unit of [`Resources`].
 const UNITS: [f64; 4] = [1e9, 1.0, 1.0, 1.0];
 
-/// No amount of one demand or node is larger: 70,000 cores, 70 TB, 70 TB/s. So sums over the
-/// executors of a node and over a day of slots stay within 64 bits.
+/// Largest amount of one demand or node: 70,000 cores, 70 TB, 70 TB/s. Sums over the executors of a
+/// node and over a day of slots stay within 64 bits.
 const LARGEST: i64 = 1 << 46;
 
-/// One over the fraction of the capacity within which a demand still fits.
+/// Inverse of the tolerance, which is a fraction of the capacity.
 const TOLERANCE_PER: i64 = 1_000_000_000;
 
 impl Amounts {
     pub(crate) const ZERO: Amounts = Amounts([0; 4]);
 
-    /// Rounded down; what is no number is 0, and what is larger than any node is cut off.
+    /// Rounded down. NaN becomes 0, and a larger amount than any node's is cut off.
     pub(crate) fn rounded_down(resources: Resources) -> Self {
         let amounts = resources.to_array();
         Self(std::array::from_fn(|i| fixed(amounts[i], i)))
     }
 
     /// One resource alone, as [`Amounts::rounded_down`] rounds it.
-    pub(crate) fn one(resource: Resource, amount: f64) -> i64 {
+    pub(crate) fn rounded_down_of(resource: Resource, amount: f64) -> i64 {
         fixed(amount, resource as usize)
     }
 
@@ -48,39 +48,39 @@ impl Amounts {
         Self(std::array::from_fn(|i| f(self.0[i], other.0[i])))
     }
 
-    /// The sum, never more or less than 64 bits hold.
+    /// The sum, saturating.
     pub(crate) fn plus(self, other: Self) -> Self {
         self.zip(other, i64::saturating_add)
     }
 
-    /// The difference, never more or less than 64 bits hold.
+    /// The difference, saturating.
     pub(crate) fn minus(self, other: Self) -> Self {
         self.zip(other, i64::saturating_sub)
     }
 
-    /// The sum where it is known to be within 64 bits.
+    /// The sum, wrapping: [`Amounts::wrapping_minus`] undoes it whatever the amounts.
     pub(crate) fn wrapping_plus(self, other: Self) -> Self {
         self.zip(other, i64::wrapping_add)
     }
 
-    /// The difference where it is known to be within 64 bits.
+    /// The difference, wrapping.
     pub(crate) fn wrapping_minus(self, other: Self) -> Self {
         self.zip(other, i64::wrapping_sub)
     }
 
-    /// Whether every amount is between this and its negative.
+    /// Whether every amount lies between `-limit` and `limit`.
     pub(crate) fn is_within(self, limit: i64) -> bool {
         self.0
             .into_iter()
             .all(|amount| (-limit..=limit).contains(&amount))
     }
 
-    /// Of a capacity: all bits of what the node knows, which has one, and none of what it does not.
-    pub(crate) fn known(self) -> Self {
+    /// A bit mask of the known resources, whose capacity is above 0.
+    pub(crate) fn known_mask(self) -> Self {
         Self(self.0.map(|capacity| -i64::from(capacity > 0)))
     }
 
-    /// Nothing of what the mask has no bits of; a comparison for each slot would cost more.
+    /// 0 for each resource that is not in the mask; a comparison for each slot would cost more.
     pub(crate) fn masked_by(self, known: Self) -> Self {
         self.zip(known, |amount, bits| amount & bits)
     }
@@ -97,17 +97,7 @@ impl Amounts {
         self.zip(other, i64::max)
     }
 
-    /// Adds so that [`Amounts::take_off`] undoes it whatever the sizes.
-    pub(crate) fn put_on(&mut self, other: Self) {
-        *self = self.zip(other, i64::wrapping_add);
-    }
-
-    /// Undoes [`Amounts::put_on`].
-    pub(crate) fn take_off(&mut self, other: Self) {
-        *self = self.zip(other, i64::wrapping_sub);
-    }
-
-    /// This capacity's tolerance.
+    /// The tolerance of a fit on a node of this capacity.
     pub(crate) fn tolerance(self) -> Self {
         Self(self.0.map(|capacity| capacity / TOLERANCE_PER))
     }
@@ -140,16 +130,14 @@ mod tests {
     }
 
     #[test]
-    fn no_amount_is_refused_and_none_overflows() {
+    fn every_amount_is_accepted_and_none_overflows() {
         let odd = Resources::from_array([f64::NAN, f64::INFINITY, -1.0, 1e300]);
         assert_eq!(
             Amounts::rounded_down(odd),
             Amounts([0, LARGEST, 0, LARGEST])
         );
-        let mut sum = Amounts([i64::MAX; 4]);
-        let before = sum;
-        sum.put_on(Amounts([LARGEST; 4]));
-        sum.take_off(Amounts([LARGEST; 4]));
-        assert_eq!(sum, before);
+        let before = Amounts([i64::MAX; 4]);
+        let added = Amounts([LARGEST; 4]);
+        assert_eq!(before.wrapping_plus(added).wrapping_minus(added), before);
     }
 }

@@ -1,13 +1,13 @@
-//! What is left on a node over the coming time.
+//! Available resources of a node over the coming time.
 
 use crate::demand::Demand;
 use crate::resources::Resources;
 use crate::running::Running;
 
-/// Capacity less the demand of what runs, as a step function of the time from `now` on.
+/// Capacity less the demand of the running executors, as a step function of the time from `now` on.
 ///
-/// An executor that outlives its prediction keeps its last value, its end is `now` and one slot,
-/// and it does not set a horizon.
+/// An executor that outlives its prediction keeps its last value for one slot from `now`, and its
+/// end sets no horizon.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Available {
     capacity: Resources,
@@ -22,16 +22,16 @@ struct Level {
     amounts: Resources,
 }
 
-/// A stretch of time in which neither what is available nor a demand changes.
+/// A period in which neither the available resources nor a demand change.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Segment {
     /// Milliseconds from `now`.
     pub from_ms: i64,
-    /// Milliseconds from `now`; [`i64::MAX`] where nothing changes any more.
+    /// Milliseconds from `now`; [`i64::MAX`] for the last period.
     pub to_ms: i64,
-    /// What is left, before the demand is placed. Negative where more runs than fits.
+    /// Available resources before the demand is placed; negative where the node is over-allocated.
     pub available: Resources,
-    /// What the demand takes.
+    /// The demand.
     pub demand: Resources,
 }
 
@@ -44,7 +44,7 @@ impl Segment {
 }
 
 impl Available {
-    /// What `running` leaves of `capacity` from `now_ms` on.
+    /// The resources that `running` leaves of `capacity` from `now_ms` on.
     pub fn new<'a>(
         capacity: Resources,
         running: impl IntoIterator<Item = &'a Running>,
@@ -60,7 +60,7 @@ impl Available {
                 (a, b) => a.or(b),
             };
         }
-        // Those of one executor are in order already, which this kind of sort makes use of.
+        // The changes of each executor are sorted already, which this sort exploits.
         changes.sort_by_key(|(offset_ms, _)| *offset_ms);
 
         let mut left = capacity - now_taken;
@@ -95,19 +95,19 @@ impl Available {
         self.capacity
     }
 
-    /// The earliest predicted end among what runs, in milliseconds from `now`.
+    /// The earliest predicted end of the running executors, in milliseconds from `now`.
     #[must_use]
     pub fn first_end_ms(&self) -> Option<i64> {
         self.first_end_ms
     }
 
-    /// The least that is left of each resource at any time.
+    /// The minimum of each resource over time.
     #[must_use]
     pub fn least(&self) -> Resources {
         self.least
     }
 
-    /// What is left now.
+    /// Available resources now.
     #[must_use]
     pub fn now(&self) -> Resources {
         self.steps
@@ -115,7 +115,7 @@ impl Available {
             .map_or(self.capacity, |step| step.amounts)
     }
 
-    /// What is left beside `demand` placed now, piece by piece up to `until_ms` or the demand's end.
+    /// The periods of `demand` placed now, up to `until_ms` or the demand's end.
     pub fn segments<'a>(
         &'a self,
         demand: &'a Demand,
@@ -156,13 +156,7 @@ impl Available {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn cpu(cores: f64) -> Resources {
-        Resources {
-            cpu_cores: cores,
-            ..Resources::ZERO
-        }
-    }
+    use crate::resources::cpu;
 
     fn running(start_ms: i64, cores: &[f64]) -> Running {
         let slots: Vec<_> = cores.iter().copied().map(cpu).collect();
@@ -178,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn what_runs_is_taken_off_until_its_end() {
+    fn a_running_demand_is_subtracted_until_its_end() {
         let available = Available::new(cpu(4.0), &[running(0, &[1.0, 3.0])], 0);
         assert_eq!(steps(&available), [(0, 3.0), (1_000, 1.0), (2_000, 4.0)]);
         assert_eq!(available.first_end_ms(), Some(2_000));
@@ -186,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn starts_need_not_meet_the_slots_of_another() {
+    fn executors_may_start_within_each_others_slots() {
         let available = Available::new(
             cpu(4.0),
             &[running(-500, &[1.0, 2.0]), running(0, &[1.0])],
@@ -199,14 +193,14 @@ mod tests {
     }
 
     #[test]
-    fn what_outlives_its_prediction_holds_its_last_value_for_a_slot_and_sets_no_horizon() {
+    fn an_overdue_executor_holds_its_last_value_for_a_slot_and_sets_no_horizon() {
         let available = Available::new(cpu(4.0), &[running(-9_000, &[1.0, 2.0])], 0);
         assert_eq!(steps(&available), [(0, 2.0), (1_000, 4.0)]);
         assert_eq!(available.first_end_ms(), None);
     }
 
     #[test]
-    fn memory_in_use_is_not_given_out_again() {
+    fn measured_memory_above_the_demand_is_not_available() {
         let mut executor = running(0, &[1.0, 1.0]);
         executor.measured_memory_bytes = 7.0;
         let capacity = Resources {
@@ -218,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn segments_end_where_either_side_changes() {
+    fn segments_end_where_the_demand_or_the_available_resources_change() {
         let available = Available::new(cpu(4.0), &[running(-500, &[1.0, 2.0])], 0);
         let demand = Demand::series(1_000, &[cpu(1.0), cpu(2.0)]).unwrap();
         let pieces: Vec<_> = available

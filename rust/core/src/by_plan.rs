@@ -1,4 +1,4 @@
-//! The scores of policies that go by a node's plan. A round computes them for all rows at once.
+//! Scores of policies by the plan. A round computes them for all rows at once.
 
 use crate::SLOT_MS;
 use crate::amounts::Amounts;
@@ -6,30 +6,30 @@ use crate::fit::Peaks;
 use crate::left::Left;
 use crate::need::Need;
 
-/// A policy that fits by demand over time ([`crate::fit`]) and scores by the plan.
+/// A policy whose fit is by demand over time ([`crate::fit`]) and whose score is by the node's plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ByPlan {
     /// Whether peaks may coincide.
     pub peaks: Peaks,
-    /// Which score it gives; the smallest wins.
+    /// The score; the smallest wins.
     pub score: PlanScore,
-    /// Number of applications of each queue for which room is held: those with the smallest scores among the
-    /// applications that do not fit now. Nobody behind them may take what they are going to need.
-    pub hold: u32,
+    /// Number of backfill reservations for each queue. They go to the applications with the smallest scores
+    /// among those that do not fit now; applications behind them must not delay their planned start.
+    pub reservations: u32,
 }
 
-/// What a score is made from.
+/// A score.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlanScore {
-    /// What remains of the resources up to the earliest predicted end t, one slot where there is none:
-    /// `∫₀ᵗ remaining_r dt ÷ ∫₀ᵗ capacity_r dt`.
+    /// Resources that remain up to the earliest predicted end t (one slot without an end): `∫₀ᵗ
+    /// remaining_r dt ÷ ∫₀ᵗ capacity_r dt`.
     Remaining(Shares),
-    /// What the executors that wait demand on the average, in nodes, times a power of how long they
-    /// run, see [`crate::policy::Elastane`].
+    /// Mean demand of the waiting executors, in nodes, times a power of their length; see
+    /// [`crate::policy::Elastane`].
     Waiting(Power),
 }
 
-/// How the shares of the resources make one score.
+/// How one score is formed from the shares of the resources.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shares {
     /// The largest, at least 0 (MinFrag).
@@ -41,41 +41,42 @@ pub enum Shares {
 /// The power of an executor's length in a score.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Power {
-    /// 0: the length does not count.
+    /// 0: the length has no influence.
     Zero,
     /// 1/2.
     Half,
 }
 
-/// Assumed life of an executor without a predicted end, in seconds. It puts an unknown application between
-/// known short and known long ones.
+/// Assumed life of an executor without a predicted end, in seconds. It ranks an unknown application
+/// between known short and known long ones.
 const UNKNOWN_LIFE_S: f64 = 600.0;
 
 const SLOT_S: f64 = SLOT_MS as f64 / 1e3;
 
-/// A score and what it is made from.
+/// A score and its parts.
 pub(crate) struct Explained {
     pub(crate) score: f64,
-    /// A share of the node for each resource: what remains, or what one executor demands on the average.
+    /// A share of the node for each resource: remaining after placement, or demanded by one
+    /// executor on average.
     pub(crate) shares: [f64; 4],
     pub(crate) weighed: Weighed,
 }
 
-/// What a score is made from beside shares of the node.
+/// The parts of a score other than the shares.
 pub(crate) enum Weighed {
-    /// Up to when something remains, in slots.
+    /// The horizon, in slots.
     Horizon(usize),
-    /// What all executors that wait demand, in nodes, and how long each of them runs.
+    /// Mean demand of all waiting executors, in nodes, and the length of each.
     Waiting { nodes: f64, life_s: f64 },
 }
 
 impl ByPlan {
-    /// The score on a node of which this is left; `executors` are all that the application waits for.
+    /// The score on a node with `left`; `executors` is the number that the application waits for.
     pub(crate) fn score(self, left: &Left, need: &Need<'_>, executors: u32) -> f64 {
         self.explain(left, need, executors, SLOT_S).score
     }
 
-    /// The score and its parts, where a slot lasts `slot_s`.
+    /// The score and its parts; a slot lasts `slot_s` seconds.
     pub(crate) fn explain(
         self,
         left: &Left,
@@ -109,15 +110,14 @@ impl ByPlan {
     }
 }
 
-/// Up to when a score looks at what remains, in slots from now; `life` is the executor's, none without
-/// an end.
+/// The horizon of a score, in slots from now. `life` is the executor's; none without an end.
 pub(crate) fn horizon(left: &Left, life: Option<usize>) -> usize {
     let ends = [left.first_end(), life];
     ends.into_iter().flatten().min().unwrap_or(1)
 }
 
 impl Shares {
-    /// The score once an executor takes `demanded` of what is left up to `horizon`.
+    /// The score after an executor takes `demanded` up to `horizon`.
     #[inline]
     pub(crate) fn remaining(self, left: &Left, horizon: usize, demanded: Amounts) -> f64 {
         self.score(remaining_shares(left, horizon, demanded))
@@ -132,8 +132,8 @@ impl Shares {
     }
 }
 
-/// The share of each resource that remains up to `horizon` once an executor takes `demanded`; 0 of what the
-/// node does not know.
+/// The share of each resource that remains up to `horizon` after an executor takes `demanded`; 0
+/// for unknown resources.
 #[inline]
 pub(crate) fn remaining_shares(left: &Left, horizon: usize, demanded: Amounts) -> [f64; 4] {
     let remaining = left.sum(horizon).minus(demanded).to_array();
@@ -148,7 +148,7 @@ pub(crate) fn remaining_shares(left: &Left, horizon: usize, demanded: Amounts) -
 }
 
 impl Power {
-    /// The score of executors that demand `nodes` nodes on the average for `life_s`.
+    /// The score of executors that demand `nodes` nodes on average for `life_s`.
     #[inline]
     pub(crate) fn of(self, nodes: f64, life_s: f64) -> f64 {
         match self {
@@ -158,8 +158,8 @@ impl Power {
     }
 }
 
-/// The share of a node that an executor demands of each resource on the average; `demanded` in total over
-/// `life` slots, or in every slot where nobody knows when it ends.
+/// Mean share of a node that an executor demands, for each resource. `demanded` is the total over
+/// `life` slots, or the demand in each slot without an end.
 fn mean_shares(capacity: Amounts, demanded: Amounts, life: Option<usize>) -> [f64; 4] {
     let (capacity, demanded) = (capacity.to_array(), demanded.to_array());
     let slots = life.map_or(1.0, |life| life as f64);
@@ -182,7 +182,7 @@ fn largest(shares: [f64; 4]) -> f64 {
     shares.into_iter().fold(0.0, f64::max)
 }
 
-/// How long an executor is taken to run.
+/// The length of an executor, in seconds.
 #[inline]
 pub(crate) fn life_s(life: Option<usize>) -> f64 {
     life.map_or(UNKNOWN_LIFE_S, |life| life as f64 * SLOT_S)

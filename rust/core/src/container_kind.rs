@@ -1,14 +1,14 @@
-//! What a container is for.
+//! Kinds of containers.
 
 use std::fmt;
 
-/// What a container is for. Those of one kind are taken as alike; each kind has profiles of its own.
+/// The kind of a container. Containers of one kind are assumed to be alike; each kind has its own profiles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ContainerKind {
     /// The application master; with Spark in cluster mode the driver too.
     ApplicationMaster,
-    /// Any other container, by the priority of the request that it was allocated for: Spark asks for
-    /// each resource profile at the priority of its id, MapReduce for maps and reduces at two.
+    /// Any other container, by the priority of its request: Spark uses one priority for each
+    /// resource profile, MapReduce one for maps and one for reduces.
     Executor {
         /// YARN's priority of the request, not of the application.
         priority: i32,
@@ -16,16 +16,16 @@ pub enum ContainerKind {
 }
 
 impl ContainerKind {
-    /// Of Spark's default resource profile; where nothing is known of priorities, of any executor.
+    /// An executor of Spark's default resource profile, and any executor where priorities are unknown.
     pub const DEFAULT_EXECUTOR: ContainerKind = ContainerKind::Executor { priority: 0 };
 
-    /// Whether it is the application master.
+    /// Whether this is the application master.
     #[must_use]
     pub fn is_application_master(self) -> bool {
         self == ContainerKind::ApplicationMaster
     }
 
-    /// The word that reports use, whatever the priority.
+    /// The word in reports, whatever the priority.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -43,11 +43,11 @@ impl ContainerKind {
         }
     }
 
-    /// The words for it where these kinds are spoken of: an executor's priority is said where there
-    /// are others.
+    /// The name beside these kinds: an executor's priority is included if there are executors of
+    /// another priority.
     #[must_use]
     pub fn among(self, kinds: impl IntoIterator<Item = ContainerKind>) -> String {
-        let is_other = |it: ContainerKind| it != self && !it.is_application_master();
+        let is_other = |kind: ContainerKind| kind != self && !kind.is_application_master();
         if kinds.into_iter().any(is_other) {
             self.to_string()
         } else {
@@ -55,8 +55,8 @@ impl ContainerKind {
         }
     }
 
-    /// Its number in files: 0 for an application master, 1 and the priority in two's complement for
-    /// an executor.
+    /// The kind's number in files: 0 for an application master, 1 plus the priority in two's
+    /// complement for an executor.
     #[must_use]
     pub fn number(self) -> i64 {
         match self {
@@ -65,7 +65,7 @@ impl ContainerKind {
         }
     }
 
-    /// The kind with this number in files; none where there is no such number.
+    /// The kind with this number in files; none where no kind has it.
     #[must_use]
     pub fn numbered(number: i64) -> Option<ContainerKind> {
         if number == 0 {
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_has_a_number_of_its_own_and_the_first_ones_never_change() {
+    fn kinds_have_distinct_numbers_and_the_first_two_are_fixed() {
         assert_eq!((MASTER.number(), executor(0).number()), (0, 1));
         for priority in [0, 1, 20, i32::MAX, -1, i32::MIN] {
             let kind = executor(priority);
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_priority_is_said_where_there_are_executors_of_others() {
+    fn a_name_includes_the_priority_if_there_are_other_priorities() {
         assert_eq!(executor(2).among([MASTER, executor(2)]), "executor");
         let several = [MASTER, executor(0), executor(2)];
         assert_eq!(executor(2).among(several), "executor of priority 2");

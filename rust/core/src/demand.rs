@@ -1,4 +1,4 @@
-//! Demand: what one executor will use over its life.
+//! Demand: the predicted use of one executor over its life.
 
 use std::sync::Arc;
 
@@ -14,37 +14,36 @@ const LONGEST_SLOTS: usize = 24 * 60 * 60 * 1_000 / crate::SLOT_MS as usize;
 pub struct Demand {
     slot_ms: u32,
     slots: Arc<[Resources]>,
-    /// Cached, since policies ask for it repeatedly.
+    /// Cached, since policies read it repeatedly.
     peak: Resources,
     ends: bool,
 }
 
-/// Why a series is not a demand.
+/// Why a series is no valid demand.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 pub enum DemandError {
     /// A series needs at least one slot.
     #[error("the series is empty, at least one slot is needed")]
     Empty,
-    /// A slot of no length.
+    /// The slot length is 0.
     #[error("the slot length is 0 ms, at least 1 ms is needed")]
     NoSlotLength,
-    /// Not a number, infinite or negative.
+    /// An amount is not a number, infinite or negative.
     #[error("{} in slot {slot} is {amount}, finite and at least 0 is allowed", resource.name())]
     Amount {
         /// Which slot, from 0.
         slot: usize,
         /// Which resource.
         resource: Resource,
-        /// What it was.
+        /// The amount.
         amount: f64,
     },
 }
 
 impl Demand {
-    /// One value a slot, `slot_ms` long each, from the executor's start.
+    /// A series with one value for each slot of `slot_ms` from the executor's start.
     ///
-    /// # Errors
-    /// An empty series, a slot of no length, or an amount that is not finite and at least 0.
+    /// An empty series, a slot length of 0, or an amount that is not finite and at least 0.
     pub fn series(slot_ms: u32, slots: &[Resources]) -> Result<Self, DemandError> {
         if slot_ms == 0 {
             return Err(DemandError::NoSlotLength);
@@ -64,7 +63,7 @@ impl Demand {
         Ok(Self::new(slot_ms, slots.into(), true))
     }
 
-    /// The same amount for life, without a predicted end: what a request says.
+    /// A constant demand without a predicted end, such as a request.
     ///
     /// # Errors
     /// An amount that is not finite and at least 0.
@@ -76,7 +75,7 @@ impl Demand {
         })
     }
 
-    /// Milliseconds from start to predicted end; none when it has no predicted end.
+    /// Milliseconds from start to predicted end; none without an end.
     #[must_use]
     pub fn duration_ms(&self) -> Option<i64> {
         self.ends
@@ -89,7 +88,7 @@ impl Demand {
         self.slot_ms
     }
 
-    /// One value a slot.
+    /// One value for each slot.
     #[must_use]
     pub fn slots(&self) -> &[Resources] {
         &self.slots
@@ -101,13 +100,13 @@ impl Demand {
         Arc::strong_count(&self.slots) > 1
     }
 
-    /// The demand `elapsed_ms` after the start; past the end the last value holds.
+    /// The demand `elapsed_ms` after the start; the last value holds past the end.
     #[must_use]
     pub fn at(&self, elapsed_ms: i64) -> Resources {
         self.slots[self.slot_at(elapsed_ms)]
     }
 
-    /// The number of the slot that holds `elapsed_ms`, never past the last.
+    /// The index of the slot at `elapsed_ms`, at most the last.
     #[must_use]
     pub fn slot_at(&self, elapsed_ms: i64) -> usize {
         let slot = elapsed_ms.max(0) / i64::from(self.slot_ms);
@@ -116,14 +115,14 @@ impl Demand {
             .min(self.slots.len() - 1)
     }
 
-    /// The same demand in slots of [`crate::SLOT_MS`], each the largest value that it overlaps. What
-    /// comes after a day is the last slot's.
+    /// This demand in slots of [`crate::SLOT_MS`]. Each slot has the largest value that it overlaps. A demand
+    /// longer than a day ends after a day, and its last slot has the largest value of the rest.
     #[must_use]
     pub fn on_grid(&self) -> Self {
         self.in_slots_of(crate::SLOT_MS)
     }
 
-    /// The same demand in slots of this length, at least 1 ms, at most as many as a day on the grid has.
+    /// This demand in slots of this length, at least 1 ms, with at most as many slots as a day on the grid has.
     pub(crate) fn in_slots_of(&self, wanted_ms: u32) -> Self {
         let slot_ms = u64::from(wanted_ms.max(1));
         if self.slot_ms == wanted_ms && self.slots.len() <= LONGEST_SLOTS {
@@ -156,7 +155,7 @@ impl Demand {
         self.peak
     }
 
-    /// The same demand with a safety margin on top, which is a fraction of it.
+    /// This demand times one plus `margin`.
     #[must_use]
     pub fn with_margin(&self, margin: f64) -> Self {
         if margin == 0.0 {
@@ -165,8 +164,7 @@ impl Demand {
         self.mapped(|slot| slot * (1.0 + margin))
     }
 
-    /// The same demand, nowhere above `capacity`, so that what fits an empty node by request fits
-    /// it by prediction too.
+    /// This demand, at most `capacity`: a container whose request fits an empty node fits it by prediction too.
     #[must_use]
     pub fn capped(&self, capacity: Resources) -> Self {
         if self.peak().capped(capacity) == self.peak() {
@@ -175,7 +173,7 @@ impl Demand {
         self.mapped(|slot| slot.capped(capacity))
     }
 
-    /// The same demand, each resource times a factor of its own.
+    /// This demand, each resource times its factor.
     #[must_use]
     pub fn scaled(&self, factors: Resources) -> Self {
         if factors == Resources::ONE {
@@ -184,8 +182,8 @@ impl Demand {
         self.mapped(|slot| slot.zip(factors, |amount, factor| amount * factor))
     }
 
-    /// The same demand with more in some slots, from `first` on. One slot follows them that has
-    /// what there was, so that nothing of it is held past the end.
+    /// This demand plus `more` in the slots from `first` on. One slot without an addition follows,
+    /// so that no addition is held past the end.
     #[must_use]
     pub(crate) fn raised(&self, first: usize, more: &[Resources]) -> Self {
         let end = first.saturating_add(more.len());
@@ -218,13 +216,7 @@ impl Demand {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn cpu(cores: f64) -> Resources {
-        Resources {
-            cpu_cores: cores,
-            ..Resources::ZERO
-        }
-    }
+    use crate::resources::cpu;
 
     #[test]
     fn the_last_value_holds_past_the_end() {
@@ -242,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_refused_is_named() {
+    fn an_error_names_the_cause() {
         assert_eq!(Demand::series(3_000, &[]), Err(DemandError::Empty));
         assert_eq!(
             Demand::series(0, &[cpu(1.0)]),
@@ -258,14 +250,14 @@ mod tests {
     }
 
     #[test]
-    fn a_cap_takes_the_peaks_only() {
+    fn a_cap_lowers_only_the_peaks() {
         let demand = Demand::series(3_000, &[cpu(1.0), cpu(4.0)]).unwrap();
         let capped = demand.capped(cpu(2.0));
         assert_eq!(capped.slots(), &[cpu(1.0), cpu(2.0)]);
     }
 
     #[test]
-    fn what_is_raised_is_not_held_past_the_end() {
+    fn an_addition_is_not_held_past_the_end() {
         let demand = Demand::series(3_000, &[1.0, 2.0].map(cpu)).unwrap();
         let raised = demand.raised(1, &[cpu(5.0), cpu(4.0)]);
         assert_eq!(raised.slots(), &[1.0, 7.0, 6.0, 2.0].map(cpu));
@@ -273,19 +265,19 @@ mod tests {
     }
 
     #[test]
-    fn on_the_grid_a_slot_holds_the_largest_that_it_overlaps() {
+    fn on_the_grid_a_slot_has_the_largest_value_that_it_overlaps() {
         let fine = Demand::series(1_000, &[1.0, 3.0, 2.0, 1.0].map(cpu)).unwrap();
         assert_eq!(fine.on_grid().slots(), &[cpu(3.0), cpu(1.0)]);
         let crossing = Demand::series(2_000, &[1.0, 3.0, 2.0].map(cpu)).unwrap();
         assert_eq!(crossing.on_grid().slots(), &[cpu(3.0), cpu(3.0)]);
         let coarse = Demand::series(6_000, &[1.0, 2.0].map(cpu)).unwrap();
         assert_eq!(coarse.on_grid().slots(), &[1.0, 1.0, 2.0, 2.0].map(cpu));
-        let on_it = Demand::series(3_000, &[1.0, 2.0].map(cpu)).unwrap();
-        assert_eq!(on_it.on_grid(), on_it);
+        let on_grid = Demand::series(3_000, &[1.0, 2.0].map(cpu)).unwrap();
+        assert_eq!(on_grid.on_grid(), on_grid);
     }
 
     #[test]
-    fn on_the_grid_a_demand_is_cut_after_a_day_and_keeps_its_peak() {
+    fn on_the_grid_a_demand_ends_after_a_day_and_keeps_its_peak() {
         let demand = Demand::series(u32::MAX, &[cpu(1.0), cpu(5.0)]).unwrap();
         let on_grid = demand.on_grid();
         assert_eq!(on_grid.slots().len(), LONGEST_SLOTS);

@@ -1,8 +1,8 @@
-//! Fit: whether what an executor needs stays within what a node has left, for all of its life.
+//! Fit: whether an executor's needs stay within the available resources of a node over its life.
 //!
-//! `demand(i, t) · (1 + margin) ≤ available(j, t)` for every resource and every t of the life of executor i
-//! on node j (Elasecutor, section III-B). [`Terms`] say which resources are held to every slot and which to
-//! the total over the life, and [`Fit`] compares.
+//! `demand(i, t) · (1 + margin) ≤ available(j, t)` for every resource and every t of the life of
+//! executor i on node j (Elasecutor, section III-B). [`Terms`] say which resources are compared in
+//! every slot and which in total over the life, and [`Fit`] compares.
 
 use std::fmt;
 
@@ -11,17 +11,18 @@ use crate::left::Left;
 use crate::resources::{Resource, Resources};
 use crate::windows::{WINDOWS, window_slots};
 
-/// Sums of many steps carry rounding errors; a demand within this fraction of the capacity fits.
+/// A demand that exceeds the available resources by this fraction of the capacity still fits, since
+/// sums of many steps carry rounding errors.
 pub(crate) const TOLERANCE: f64 = 1e-9;
 
-/// Where a demand first passes what is available.
+/// The first excess of a demand over the available resources.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Excess {
     /// Which resource.
     pub resource: Resource,
-    /// By how much, in the resource's unit.
+    /// The excess, in the resource's unit.
     pub amount: f64,
-    /// From when on, in milliseconds from now.
+    /// Start of the excess, in milliseconds from now.
     pub from_ms: i64,
 }
 
@@ -45,42 +46,42 @@ impl fmt::Display for Excess {
 /// Whether peaks in CPU, network or disk may coincide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Peaks {
-    /// They may not: every resource fits in every slot.
+    /// They may not: every resource has to fit in every slot.
     #[default]
     Strict,
-    /// They may exceed what is left by a part of the node ([`Peaks::may_pass`]); a peak that is cut by that
-    /// little ends a little later. Memory fits in every slot.
+    /// They may exceed the available resources by a part of the capacity ([`Peaks::allowed_excess`]): a peak
+    /// cut by that little ends a little later. Memory has to fit in every slot.
     ///
-    /// CPU of an executor that peaks above half of the node's is compared in total over its life: otherwise no
-    /// two such executors would fit, although they mostly need little. Shared cores lose no throughput, unlike
-    /// a shared disk or network.
+    /// CPU of an executor that peaks above half of the node's is compared in total over its life.
+    /// Otherwise no two such executors would fit, although they mostly need little. Shared cores
+    /// lose no throughput, unlike a shared disk or network.
     ///
-    /// A demand without an end is compared in every slot, and may not exceed what is left.
+    /// A demand without an end is compared in every slot, without excess.
     Soft,
 }
 
-/// By how many tenths of its capacity each resource may exceed what is left under [`Peaks::Soft`]: memory by
-/// none, and the network by most, since sharing it costs least. `docs/measurements/house-policy.md` compares other values.
+/// Allowed excess under [`Peaks::Soft`], in tenths of the capacity: none for memory, and most for the network,
+/// since sharing it costs least. `docs/measurements/house-policy.md` compares other values.
 const SOFT_TENTHS: [i64; 4] = [2, 0, 6, 2];
 
-/// An executor that peaks above this fraction (1 ÷ 2) of a node's CPU is large there.
+/// An executor that peaks above 1 ÷ 2 of a node's CPU is large on that node.
 const LARGE_PART: i64 = 2;
 
 /// Which resources of an executor are compared in every slot, and which in total.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Terms {
-    /// In every slot of its life.
+    /// Compared in every slot of the executor's life.
     pub(crate) in_every_slot: &'static [Resource],
-    /// In total over its life.
+    /// Compared in total over the executor's life.
     pub(crate) in_total: &'static [Resource],
-    /// Whether CPU, network and disk may pass what is left by [`SOFT_TENTHS`].
+    /// Whether CPU, network and disk may exceed the available resources by [`SOFT_TENTHS`].
     soft: bool,
 }
 
 impl Peaks {
-    /// By how much a demand with an end may pass what is left on a node of this capacity.
+    /// The amount by which a demand with an end may exceed the available resources of a node of this capacity.
     #[must_use]
-    pub fn may_pass(self, capacity: Resources) -> Resources {
+    pub fn allowed_excess(self, capacity: Resources) -> Resources {
         match self {
             Peaks::Soft => {
                 let parts = SOFT_TENTHS.map(|tenths| tenths as f64 / 10.0);
@@ -92,24 +93,24 @@ impl Peaks {
         }
     }
 
-    /// The same in fixed point.
-    pub(crate) fn may_pass_of(self, capacity: Amounts) -> Amounts {
+    /// [`Peaks::allowed_excess`] in fixed point.
+    pub(crate) fn allowed_excess_of(self, capacity: Amounts) -> Amounts {
         match self {
             Peaks::Soft => capacity.tenths(SOFT_TENTHS),
             Peaks::Strict => Amounts::ZERO,
         }
     }
 
-    /// What an executor that takes this much CPU at most is held to in every slot of its life on a node of
-    /// this capacity.
+    /// The resources of an executor with this peak in CPU that are compared in every slot on a node
+    /// of this capacity.
     #[must_use]
-    pub fn in_every_slot(self, most_cores: f64, capacity: Resources) -> &'static [Resource] {
-        let is_large = most_cores * LARGE_PART as f64 > capacity.cpu_cores;
+    pub fn in_every_slot(self, peak_cores: f64, capacity: Resources) -> &'static [Resource] {
+        let is_large = peak_cores * LARGE_PART as f64 > capacity.cpu_cores;
         self.terms(true, is_large).in_every_slot
     }
 
-    /// Of an executor with an end, that may be large in CPU on the node; what does not end has no total and
-    /// is not predicted, and is held to every slot.
+    /// The terms of an executor. An executor without an end is not predicted and has no total, so
+    /// every resource is compared in every slot.
     pub(crate) fn terms(self, has_end: bool, large_in_cpu: bool) -> Terms {
         const OTHERS: [Resource; 3] = [Resource::Memory, Resource::Network, Resource::Disk];
         let soft = self == Peaks::Soft && has_end;
@@ -126,59 +127,65 @@ impl Peaks {
     }
 }
 
-/// Whether an executor that takes this much CPU in a slot is large on a node of this capacity.
+/// Whether an executor that needs this much CPU in a slot is large on a node of this capacity.
 pub(crate) fn is_large(cores: i64, capacity: i64) -> bool {
     cores.saturating_mul(LARGE_PART) > capacity
 }
 
 impl Terms {
-    /// Whether CPU is held to the total although the executor has peaks that may meet others.
-    pub(crate) fn hold_cpu_to_total(&self) -> bool {
+    /// Whether CPU is compared in total.
+    pub(crate) fn compare_cpu_in_total(&self) -> bool {
         self.in_total.contains(&Resource::Cpu)
     }
 
-    /// By how much needs may pass what is left of a node in a slot: rounding, and what is soft.
+    /// Allowed excess in a slot: the tolerance, and the soft part.
     pub(crate) fn allowed(&self, left: &Left) -> Amounts {
         let peaks = if self.soft {
             Peaks::Soft
         } else {
             Peaks::Strict
         };
-        left.tolerance().plus(peaks.may_pass_of(left.capacity()))
+        left.tolerance()
+            .plus(peaks.allowed_excess_of(left.capacity()))
     }
 
-    /// Whether in one slot more of a resource is needed than there is.
-    pub(crate) fn lacks(&self, needed: Amounts, there: Amounts) -> bool {
-        first_lacking(self.in_every_slot, |resource| needed.get(resource), there).is_some()
+    /// Whether the need of a slot exceeds `available`.
+    pub(crate) fn lacks(&self, needed: Amounts, available: Amounts) -> bool {
+        first_lacking(
+            self.in_every_slot,
+            |resource| needed.get(resource),
+            available,
+        )
+        .is_some()
     }
 
-    /// Whether in total more of a resource is needed than there is.
-    pub(crate) fn lacks_in_total(&self, needed: Amounts, there: Amounts) -> bool {
-        first_lacking(self.in_total, |resource| needed.get(resource), there).is_some()
+    /// Whether the total need exceeds `available`.
+    pub(crate) fn lacks_in_total(&self, needed: Amounts, available: Amounts) -> bool {
+        first_lacking(self.in_total, |resource| needed.get(resource), available).is_some()
     }
 }
 
-/// The first of `resources` of which more is needed than there is.
+/// The first of `resources` whose need exceeds `available`.
 fn first_lacking(
     resources: &[Resource],
     needed: impl Fn(Resource) -> i64,
-    there: Amounts,
+    available: Amounts,
 ) -> Option<Resource> {
-    let lacks = |resource: &Resource| needed(*resource) > there.get(*resource);
+    let lacks = |resource: &Resource| needed(*resource) > available.get(*resource);
     resources.iter().copied().find(lacks)
 }
 
-/// The comparison of one executor's needs with what is left of a node from a slot on.
+/// Compares one executor's needs with the resources left on a node, for one start slot.
 #[derive(Clone, Copy)]
 pub(crate) struct Fit<'a> {
     pub(crate) left: &'a Left,
     pub(crate) terms: Terms,
-    /// In slots from now.
+    /// Start slot, from now.
     pub(crate) start: usize,
 }
 
 impl<'a> Fit<'a> {
-    /// Of an executor that would start now.
+    /// For an executor that starts now.
     #[inline]
     pub(crate) fn now(left: &'a Left, terms: Terms) -> Self {
         Self {
@@ -188,60 +195,64 @@ impl<'a> Fit<'a> {
         }
     }
 
-    /// The first resource that lacks in a slot of its life; `needed` says what it needs there.
-    pub(crate) fn short_in(
+    /// The first resource that lacks in a slot of the executor's life; `needed` returns the need.
+    pub(crate) fn shortage_in(
         &self,
         slot: usize,
         needed: impl Fn(usize, Resource) -> i64,
     ) -> Option<Resource> {
-        self.short_with(self.terms.allowed(self.left), slot, needed)
+        self.shortage_with(self.terms.allowed(self.left), slot, needed)
     }
 
-    fn short_with(
+    fn shortage_with(
         &self,
         allowed: Amounts,
         slot: usize,
         needed: impl Fn(usize, Resource) -> i64,
     ) -> Option<Resource> {
-        let there = self
+        let available = self
             .left
             .slot(self.start.saturating_add(slot))
             .plus(allowed);
         let needed = |resource| needed(slot, resource);
-        first_lacking(self.terms.in_every_slot, needed, there)
+        first_lacking(self.terms.in_every_slot, needed, available)
     }
 
-    /// The first slot of its life in which something lacks, and the first resource there. `life` is in
-    /// slots, none without an end. Looks into those windows only that `look_into` says.
-    pub(crate) fn first_short(
+    /// The first shortage in the executor's life: its slot and resource. `life` is in slots; none
+    /// without an end. Compares only the windows for which `is_open_window` is true.
+    pub(crate) fn first_shortage(
         &self,
         life: Option<usize>,
         needed: impl Fn(usize, Resource) -> i64,
-        look_into: impl Fn(usize) -> bool,
+        is_open_window: impl Fn(usize) -> bool,
     ) -> Option<(usize, Resource)> {
-        // A slot past the last change stands for all that follow.
+        // The first slot past the last change stands for all later slots.
         let last = self.left.slots_ahead().saturating_sub(self.start);
         let end = life.unwrap_or(last.saturating_add(1));
         let allowed = self.terms.allowed(self.left);
-        let mut windows = (0..WINDOWS).filter(|window| look_into(*window));
+        let mut windows = (0..WINDOWS).filter(|window| is_open_window(*window));
         windows.find_map(|window| {
             let (from, to) = window_slots(window);
             (from..to.min(end))
-                .find_map(|slot| Some((slot, self.short_with(allowed, slot, &needed)?)))
+                .find_map(|slot| Some((slot, self.shortage_with(allowed, slot, &needed)?)))
         })
     }
 
-    /// The first resource of which a life of `life` slots needs more in total than is left.
-    pub(crate) fn short_in_total(&self, life: usize, needed: Amounts) -> Option<Resource> {
+    /// The first resource whose total need over `life` slots exceeds the amount left.
+    pub(crate) fn shortage_in_total(&self, life: usize, needed: Amounts) -> Option<Resource> {
         if self.terms.in_total.is_empty() {
             return None;
         }
-        let there = self.there_in_total(life);
-        first_lacking(self.terms.in_total, |resource| needed.get(resource), there)
+        let available = self.available_in_total(life);
+        first_lacking(
+            self.terms.in_total,
+            |resource| needed.get(resource),
+            available,
+        )
     }
 
-    /// What is left in total over a life of `life` slots, tolerance included.
-    pub(crate) fn there_in_total(&self, life: usize) -> Amounts {
+    /// The total left over `life` slots, tolerance included.
+    pub(crate) fn available_in_total(&self, life: usize) -> Amounts {
         let to = self.left.sum(self.start.saturating_add(life));
         let tolerance = self.left.tolerance().times(life as i64);
         to.minus(self.left.sum(self.start)).plus(tolerance)

@@ -1,4 +1,4 @@
-//! Numbers of nodes and applications.
+//! Ids of nodes and applications.
 
 /// A node's number; never used twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

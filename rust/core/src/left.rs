@@ -1,29 +1,29 @@
-//! What a plan leaves of a node, in the forms that make it quick to ask.
+//! Resources left on a node by its plan, in forms that are fast to query.
 
 use crate::amounts::Amounts;
 use crate::resources::Resource;
 use crate::timeline::Timeline;
 use crate::windows::{Coarse, WINDOWS, coarse, window_slots};
 
-/// Capacity less what a [`Timeline`] takes, from the slot that `now` lies in on.
+/// Capacity less the demands in a [`Timeline`], from the slot of `now` on, in fixed point.
 ///
-/// A resource of capacity 0 is not known: nothing is left of it, and nothing is asked for.
+/// A resource of capacity 0 is unknown: nothing of it is left, and nothing of it is needed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Left {
     capacity: Amounts,
     tolerance: Amounts,
-    /// What is left in the first n slots together, for each n up to the last predicted end.
+    /// Sum of the first n slots, for each n up to the last predicted end.
     sums: Vec<Amounts>,
-    /// What is left in each slot after that.
+    /// Left in each slot after the last predicted end.
     later: Amounts,
     least: Amounts,
     first_end: Option<usize>,
     windows: LeftWindows,
-    /// Memory in each slot, tolerance included, and at the end what is left ever after.
+    /// Memory left in each slot, tolerance included; the last entry holds for all later slots.
     memory: Vec<i32>,
 }
 
-/// For each resource and window the least and the most that is left in a slot, tolerance included.
+/// Least and most left in a slot of each window, for each resource, tolerance included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct LeftWindows {
     pub(crate) least: [Coarse; 4],
@@ -31,20 +31,20 @@ pub(crate) struct LeftWindows {
 }
 
 impl Left {
-    /// Computes all of it anew; what was allocated before is used again.
+    /// Recomputes everything; allocations are reused.
     pub(crate) fn update(&mut self, capacity: Amounts, timeline: &Timeline) {
         self.capacity = capacity;
         self.tolerance = capacity.tolerance();
-        // Nothing is left of what is not known.
+        // Nothing is left of unknown resources.
         self.later = capacity
             .minus(timeline.for_life())
-            .masked_by(capacity.known());
+            .masked_by(capacity.known_mask());
         self.first_end = timeline
             .first_end()
             .map(|slots| usize::try_from(slots).unwrap_or(usize::MAX));
         let most = self.add_up(timeline, Amounts::wrapping_minus, Amounts::wrapping_plus);
-        // As a day of any cluster is, so that not each sum has to be looked at. What wrapped around
-        // is far beyond.
+        // If all extremes are this small, no sum has wrapped around, so not every sum has to be checked. A day
+        // of any real cluster is. Values that wrapped around are far beyond the limit.
         let slots = i64::try_from(self.sums.len()).unwrap_or(i64::MAX);
         let limit = i64::MAX / 4 / slots.max(1);
         let extremes = [self.later, self.least, most];
@@ -53,9 +53,9 @@ impl Left {
         }
     }
 
-    /// Computes what each slot leaves and returns the most of it.
+    /// Computes every form and returns the most that is left in any slot.
     ///
-    /// Each form has a loop of its own, so that what it adds up stays in registers.
+    /// Each form has its own loop, so that its sums stay in registers.
     fn add_up(
         &mut self,
         timeline: &Timeline,
@@ -67,7 +67,7 @@ impl Left {
         let now = [predicted.first().copied().unwrap_or_default().plus(overdue)];
         let now = now.get(..ahead.min(1)).unwrap_or_default();
         let others = predicted.get(1..).unwrap_or_default();
-        let (tolerance, later, known) = (self.tolerance, self.later, self.capacity.known());
+        let (tolerance, later, known) = (self.tolerance, self.later, self.capacity.known_mask());
         let left_of = |taken: &Amounts| minus(later, *taken).masked_by(known);
         let left = || now.iter().chain(others).map(left_of);
 
@@ -95,7 +95,7 @@ impl Left {
             };
             let (mut least, mut most) = (later, later);
             if let Some((first, rest)) = slots.split_first() {
-                // The least is left where the most is taken.
+                // The least is left where the most is in use.
                 least = left_of(&rest.iter().fold(*first, |most, taken| most.max(*taken)));
                 most = left_of(&rest.iter().fold(*first, |least, taken| least.min(*taken)));
             }
@@ -118,12 +118,12 @@ impl Left {
         self.capacity
     }
 
-    /// What a demand may pass what is left by, since its amounts are rounded.
+    /// The tolerance: amounts are rounded, so a need may exceed the amount left by this.
     pub(crate) fn tolerance(&self) -> Amounts {
         self.tolerance
     }
 
-    /// The least that is left at any time.
+    /// The minimum over all slots.
     pub(crate) fn least(&self) -> Amounts {
         self.least
     }
@@ -137,18 +137,18 @@ impl Left {
         &self.windows
     }
 
-    /// Memory from a slot on, coarsely; the last one is what is left ever after.
+    /// Memory left from a slot on, in coarse form; the last entry holds for all later slots.
     pub(crate) fn memory_from(&self, slot: usize) -> &[i32] {
         let last = self.memory.len().saturating_sub(1);
         self.memory.get(slot.min(last)..).unwrap_or_default()
     }
 
-    /// After how many slots nothing changes any more.
+    /// Number of slots up to the last change.
     pub(crate) fn slots_ahead(&self) -> usize {
         self.sums.len().saturating_sub(1)
     }
 
-    /// What is left in a slot from now.
+    /// Left in the slot `ahead` slots from now.
     pub(crate) fn slot(&self, ahead: usize) -> Amounts {
         match (self.sums.get(ahead), self.sums.get(ahead.saturating_add(1))) {
             (Some(before), Some(after)) => after.minus(*before),
@@ -156,7 +156,7 @@ impl Left {
         }
     }
 
-    /// What is left in the first slots from now together.
+    /// Sum of the first `slots` slots.
     pub(crate) fn sum(&self, slots: usize) -> Amounts {
         if let Some(sum) = self.sums.get(slots) {
             return *sum;
@@ -167,8 +167,8 @@ impl Left {
     }
 }
 
-/// Empties `kept` and fits its capacity to `needed` entries: on a large cluster these vectors are most of
-/// the memory.
+/// Empties `kept` and fits its capacity to `needed` entries: on a large cluster these vectors use
+/// most of the memory.
 fn make_room<T>(kept: &mut Vec<T>, needed: usize) {
     kept.clear();
     if kept.capacity() > 2 * needed {
@@ -186,7 +186,7 @@ mod tests {
     use crate::{SLOT_MS, slot_of};
 
     #[test]
-    fn sums_that_no_integer_holds_stop_at_the_least() {
+    fn sums_saturate_at_the_smallest_integer() {
         let slots = vec![Resources::from_array([f64::MAX, 1.0, 1.0, 1.0]); 200_000];
         let running = Running::new(0, Demand::series(SLOT_MS, &slots).unwrap());
         let capacity = Amounts::rounded_down(Resources::from_array([4.0; 4]));

@@ -1,8 +1,8 @@
 //! Resources over time, nodes, fit, policies and limit plans.
 //!
-//! Nothing here does I/O, reads a clock or knows JNI: `now` is always given, in Unix milliseconds. Fit
-//! ([`fit`]) and score ([`by_plan`]) are computed in fixed point from what a node has left and what an executor
-//! needs. A [`policy::Policy`] chooses among those that fit, and [`Cluster`] keeps the state.
+//! This crate does no I/O, reads no clock and knows no JNI: callers pass `now` in Unix milliseconds. Fit
+//! ([`fit`]) and score ([`by_plan`]) are computed in fixed point from the resources left on a node and the
+//! needs of an executor. A [`policy::Policy`] ranks the applications that fit, and [`Cluster`] keeps the state.
 
 mod amounts;
 pub mod available;
@@ -37,7 +37,7 @@ pub use running::Running;
 /// The length of one slot of a demand and of one closed sample, in milliseconds.
 pub const SLOT_MS: u32 = 3_000;
 
-/// The slot that a moment lies in, counted from the epoch.
+/// The slot of a time, counted from the epoch.
 pub(crate) fn slot_of(at_ms: i64) -> i64 {
     at_ms.div_euclid(i64::from(SLOT_MS))
 }

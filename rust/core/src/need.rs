@@ -1,4 +1,4 @@
-//! What an executor would need of a node, in fixed point on the grid of slots.
+//! An executor's needs on a node, in fixed point on the grid of slots.
 
 use crate::SLOT_MS;
 use crate::amounts::Amounts;
@@ -8,13 +8,13 @@ use crate::left::Left;
 use crate::resources::{Resource, Resources};
 use crate::windows::{WindowSet, window_slots};
 
-/// The demand of one executor on nodes of one size.
+/// The needs of one executor on nodes of one size.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Need<'a> {
     slots: Slots<'a>,
     /// One and the margin.
     factor: f64,
-    /// No more of a resource is needed, or demanded.
+    /// Upper bound of needs and demands.
     cap: Resources,
 }
 
@@ -24,7 +24,7 @@ enum Slots<'a> {
     ForLife(Resources),
 }
 
-/// Identifies a series and its margin. Two needs on one node that compare equal are alike while both exist.
+/// Identifies a series and its margin. Equal ids on one node mean equal needs while both needs exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Series {
     slots: *const Resources,
@@ -32,7 +32,7 @@ pub(crate) struct Series {
 }
 
 impl<'a> Need<'a> {
-    /// What was predicted, of each resource at most `cap`.
+    /// The needs of a prediction, at most `cap`.
     pub(crate) fn predicted(demand: &'a Demand, margin: f64, cap: Resources) -> Self {
         let slots = match (demand.duration_ms(), demand.slots()) {
             (None, [.., last]) => Slots::ForLife(*last),
@@ -45,7 +45,7 @@ impl<'a> Need<'a> {
         }
     }
 
-    /// A request, for life, of each resource at most `cap`.
+    /// The needs of a request, for life, at most `cap`.
     ///
     /// # Errors
     /// An amount that is not finite and at least 0.
@@ -64,7 +64,7 @@ impl<'a> Need<'a> {
         })
     }
 
-    /// Identifies the series; a demand without an end has none of its own.
+    /// The id of the series; demands without an end share one id.
     pub(crate) fn series(&self) -> Series {
         let slots = match self.slots {
             Slots::Predicted(slots) => slots.as_ptr(),
@@ -76,7 +76,7 @@ impl<'a> Need<'a> {
         }
     }
 
-    /// From start to predicted end, in slots; none without one.
+    /// Slots from start to predicted end; none without an end.
     pub(crate) fn life(&self) -> Option<usize> {
         match self.slots {
             Slots::Predicted(slots) => Some(slots.len()),
@@ -91,22 +91,22 @@ impl<'a> Need<'a> {
         }
     }
 
-    /// In a slot from its start, with the margin.
+    /// Need in a slot from the start, with the margin.
     pub(crate) fn needed(&self, slot: usize) -> Amounts {
         Amounts::rounded_down((self.at(slot) * self.factor).capped(self.cap))
     }
 
     fn needed_of(&self, slot: usize, resource: Resource) -> i64 {
         let needed = self.at(slot).get(resource) * self.factor;
-        Amounts::one(resource, needed.min(self.cap.get(resource)))
+        Amounts::rounded_down_of(resource, needed.min(self.cap.get(resource)))
     }
 
-    /// In a slot from its start, without the margin.
+    /// Demand in a slot from the start, without the margin.
     pub(crate) fn demanded(&self, slot: usize) -> Amounts {
         Amounts::rounded_down(self.at(slot).capped(self.cap))
     }
 
-    /// In the slots from `from` to before `to` together, without the margin.
+    /// Sum of the demand in the slots from `from` to before `to`, without the margin.
     pub(crate) fn demanded_in(&self, from: usize, to: usize) -> Amounts {
         if let Slots::ForLife(_) = self.slots {
             let slots = i64::try_from(to.saturating_sub(from)).unwrap_or(i64::MAX);
@@ -115,20 +115,19 @@ impl<'a> Need<'a> {
         (from..to).fold(Amounts::ZERO, |sum, slot| sum.plus(self.demanded(slot)))
     }
 
-    /// Whether it fits what is left.
+    /// Whether the executor fits the resources left.
     ///
-    /// # Errors
-    /// Where and by how much it does not; for a total the mean over its life.
+    /// The first excess; for a resource compared in total the mean excess over the life.
     pub(crate) fn fit(&self, left: &Left, peaks: Peaks) -> Result<(), Excess> {
         let terms = self.terms(peaks, left.capacity());
-        if let Some(short) = self.first_short(left, terms, |_| true) {
+        if let Some(short) = self.first_shortage(left, terms, |_| true) {
             return Err(self.excess_in(left, short));
         }
         let Some(life) = self.life().filter(|_| !terms.in_total.is_empty()) else {
             return Ok(());
         };
         let needed = (0..life).fold(Amounts::ZERO, |sum, slot| sum.plus(self.needed(slot)));
-        match Fit::now(left, terms).short_in_total(life, needed) {
+        match Fit::now(left, terms).shortage_in_total(life, needed) {
             None => Ok(()),
             Some(resource) => Err(Excess {
                 resource,
@@ -138,7 +137,7 @@ impl<'a> Need<'a> {
         }
     }
 
-    /// What it is held to on a node of this capacity.
+    /// The terms of the fit on a node of this capacity.
     pub(crate) fn terms(&self, peaks: Peaks, capacity: Amounts) -> Terms {
         let capacity = capacity.get(Resource::Cpu);
         let large_in = |slot| is_large(self.needed_of(slot, Resource::Cpu), capacity);
@@ -148,16 +147,16 @@ impl<'a> Need<'a> {
         }
     }
 
-    /// The first slot in which something does not fit that has to in every slot, and the first
-    /// resource there. Looks into those windows only that `look_into` says.
-    pub(crate) fn first_short(
+    /// The first shortage among the resources compared in every slot: its slot and resource.
+    /// Compares only the windows for which `is_open_window` is true.
+    pub(crate) fn first_shortage(
         &self,
         left: &Left,
         terms: Terms,
-        look_into: impl Fn(usize) -> bool,
+        is_open_window: impl Fn(usize) -> bool,
     ) -> Option<(usize, Resource)> {
         let needed = |slot, resource| self.needed_of(slot, resource);
-        Fit::now(left, terms).first_short(self.life(), needed, look_into)
+        Fit::now(left, terms).first_shortage(self.life(), needed, is_open_window)
     }
 
     fn excess_in(&self, left: &Left, (slot, resource): (usize, Resource)) -> Excess {
@@ -171,8 +170,8 @@ impl<'a> Need<'a> {
         }
     }
 
-    /// How much later its work is done than without the others, in milliseconds, as
-    /// [`crate::delay::delay_ms`] has it. Looks into `windows` only.
+    /// The delay of the executor in milliseconds, as [`crate::delay::delay_ms`] defines it.
+    /// Considers `windows` only.
     pub(crate) fn delay_ms(&self, left: &Left, windows: WindowSet) -> i64 {
         let Some(life) = self.life() else {
             return 0;
@@ -181,15 +180,15 @@ impl<'a> Need<'a> {
         for window in windows.iter() {
             let (from, to) = window_slots(window);
             for slot in from..to.min(life) {
-                let (demand, there) = (self.demanded(slot), left.slot(slot));
-                late = late.plus(demand.minus(there).min(demand).max(Amounts::ZERO));
+                let (demand, available) = (self.demanded(slot), left.slot(slot));
+                late = late.plus(demand.minus(available).min(demand).max(Amounts::ZERO));
             }
         }
         late_ms(left, late)
     }
 }
 
-/// How long a node of this size takes for the late work in CPU, network and disk.
+/// The time that a node of this size needs for the late work in CPU, network and disk.
 pub(crate) fn late_ms(left: &Left, late: Amounts) -> i64 {
     let late_ms = |resource: &Resource| {
         let late = i128::from(late.get(*resource)) * i128::from(SLOT_MS);

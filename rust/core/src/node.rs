@@ -6,20 +6,20 @@ use crate::available::Available;
 use crate::resources::Resources;
 use crate::running::Running;
 
-/// A container's number within the core; never used twice.
+/// A container's id within the core; never used twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ExecutorId(pub u64);
 
-/// The physical size of a node and what runs on it.
+/// The physical size of a node and its running executors.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Node {
-    /// Physical size. A resource of capacity 0 is not known and takes no part in placement.
+    /// Physical size. A resource of capacity 0 is unknown and takes no part in placement.
     pub capacity: Resources,
     running: BTreeMap<ExecutorId, Running>,
 }
 
 impl Node {
-    /// A node on which nothing runs.
+    /// An idle node.
     #[must_use]
     pub fn new(capacity: Resources) -> Self {
         Self {
@@ -28,7 +28,7 @@ impl Node {
         }
     }
 
-    /// Starts an executor; one of the same id is replaced.
+    /// Starts an executor; replaces one of the same id.
     pub fn insert(&mut self, id: ExecutorId, executor: Running) {
         self.running.insert(id, executor);
     }
@@ -38,7 +38,7 @@ impl Node {
         self.running.remove(&id)
     }
 
-    /// One executor, to note what was measured.
+    /// One executor.
     pub fn get_mut(&mut self, id: ExecutorId) -> Option<&mut Running> {
         self.running.get_mut(&id)
     }
@@ -49,7 +49,7 @@ impl Node {
         self.running.get(&id)
     }
 
-    /// All that run.
+    /// The running executors.
     pub fn running(&self) -> impl Iterator<Item = &Running> {
         self.running.values()
     }
@@ -58,19 +58,19 @@ impl Node {
         self.running.values_mut()
     }
 
-    /// How many executors run.
+    /// Number of running executors.
     #[must_use]
     pub fn running_count(&self) -> usize {
         self.running.len()
     }
 
-    /// What is left from `now_ms` on.
+    /// Available resources from `now_ms` on.
     #[must_use]
     pub fn available(&self, now_ms: i64) -> Available {
         Available::new(self.capacity, self.running.values(), now_ms)
     }
 
-    /// What all executors are expected to use at `at_ms`.
+    /// Expected use of all executors at `at_ms`.
     #[must_use]
     pub fn expected_at(&self, at_ms: i64) -> Resources {
         self.running

@@ -1,48 +1,49 @@
-//! The limit plan: what a container may have of each resource over the coming time.
+//! The limit plan: the limits of a container over the coming time.
 
 use elastane_protocol::{CanLimit, Limits, Step};
 
 use crate::resources::Resources;
 use crate::running::Running;
 
-/// Steps that differ by no more than this fraction are one step: each change of a limit is a write
-/// into the kernel, and a prediction is not that sharp.
+/// Steps that differ by at most this fraction are merged: each change of a limit is a write to the
+/// kernel, and predictions are not that precise.
 const SAME_STEP: f64 = 0.1;
 
-/// Below this weight a container could not answer a heartbeat on a busy node.
+/// Minimum CPU weight: below it a container could not answer a heartbeat on a busy node.
 const LEAST_WEIGHT_CORES: f64 = 0.05;
 
-/// The same for what is sent on a busy link.
+/// Minimum network weight, for the same reason on a busy link.
 const LEAST_NETWORK_WEIGHT_BYTES_PER_S: f64 = 256.0 * 1024.0;
 
-/// A container that is predicted to read and send nothing still loads its classes and logs.
+/// Minimum cap of disk and network: a container predicted to have no traffic still loads classes
+/// and writes logs.
 const LEAST_CAP_BYTES_PER_S: f64 = 4.0 * 1024.0 * 1024.0;
 
-/// Runs are a little ahead of their prediction or behind: the memory limit follows the largest demand within
+/// Runs are a little ahead of their prediction or behind it. The memory limit follows the largest demand within
 /// this number of slots before and after, so that the limit rises before the demand does.
 const MEMORY_WINDOW_SLOTS: i64 = 2;
 
-/// Limits of memory are multiples of this, so that a measurement that hardly moved moves no limit.
+/// Memory limits are multiples of this, so that a small change of a measurement changes no limit.
 const MEMORY_GRAIN_BYTES: f64 = 16.0 * 1024.0 * 1024.0;
 
-/// What the administrator set about limits.
+/// The administrator's settings of limits.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PlanSettings {
-    /// How far ahead a plan reaches, in milliseconds.
+    /// Length of a plan, in milliseconds.
     pub valid_for_ms: u32,
-    /// The cap of CPU as a multiple of the planned use, never below the request; none leaves the
-    /// CPU work-conserving, so that only shares count.
+    /// CPU cap as a multiple of the planned use, at least the request. None leaves the CPU
+    /// work-conserving: only weights count.
     pub cpu_cap_ratio: Option<f64>,
     /// Whether memory is limited.
     pub limits_memory: bool,
-    /// The cap of disk traffic as a multiple of the planned one; none caps nothing.
+    /// Disk cap as a multiple of the planned traffic; none sets no cap.
     pub disk_cap_ratio: Option<f64>,
-    /// The same for network traffic; without it only weights count.
+    /// Network cap as a multiple of the planned traffic; none sets weights only.
     pub network_cap_ratio: Option<f64>,
 }
 
 impl Default for PlanSettings {
-    /// Two minutes, work-conserving, memory left alone.
+    /// Two minutes, work-conserving, without memory limits.
     fn default() -> Self {
         Self {
             valid_for_ms: 120_000,
@@ -54,23 +55,23 @@ impl Default for PlanSettings {
     }
 }
 
-/// What the plan of one container follows.
+/// The inputs of one container's plan.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LimitPlan<'a> {
-    /// What the administrator set.
+    /// The administrator's settings.
     pub settings: &'a PlanSettings,
-    /// What the node's agent can limit; nothing else is planned.
+    /// The abilities of the node's agent; nothing else is planned.
     pub can_limit: CanLimit,
-    /// How many steps the plan may have at most; at least one.
+    /// Maximum number of steps, at least 1.
     pub most_steps: usize,
-    /// On top of the predicted use, as a fraction of it.
+    /// Safety margin, as a fraction of the predicted use.
     pub margin: f64,
-    /// What the container asked for, as an amount on its node.
+    /// The container's request, as resources of its node.
     pub request: Resources,
 }
 
 impl LimitPlan<'_> {
-    /// The limits of `executor` from `now_ms` on, as steps; empty when nothing is limited.
+    /// The limits of `executor` from `now_ms` on; empty if nothing is limited.
     ///
     /// With planned(t) = demand(t) · (1 + margin):
     /// - the weights of CPU and network are planned(t);
@@ -134,7 +135,7 @@ impl LimitPlan<'_> {
         }
     }
 
-    /// The most memory that is predicted up to now and the window after it.
+    /// The most memory predicted for any time up to the end of the window around now.
     fn most_held_bytes(&self, executor: &Running, elapsed_ms: i64) -> f64 {
         if !self.settings.limits_memory {
             return 0.0;
@@ -145,7 +146,7 @@ impl LimitPlan<'_> {
         largest_memory_bytes(slots.iter().copied())
     }
 
-    /// `most_held_bytes` is the most that was predicted for any time before.
+    /// `most_held_bytes` is the most memory predicted for any earlier time.
     fn memory_bytes(&self, executor: &Running, elapsed_ms: i64, most_held_bytes: &mut f64) -> u64 {
         let demand = &executor.demand;
         let slot_ms = i64::from(demand.slot_ms());
@@ -165,9 +166,9 @@ impl LimitPlan<'_> {
             *most_held_bytes = most_held_bytes.max(largest);
             in_grains(largest).min(self.request.memory_bytes)
         };
-        // One that holds what it was predicted to hold before has not given it back yet: the agent
-        // asks its JVM to, and lowers the limit only as what is resident falls. One that holds more
-        // than that needs more than is known.
+        // A container that holds no more than an earlier prediction has not released it yet: the
+        // agent asks its JVM to, and lowers the limit only as resident memory falls. A container
+        // that holds more than any prediction needs more than is known.
         let measured_bytes = executor.measured_memory_bytes;
         let is_as_predicted = measured_bytes <= *most_held_bytes * (1.0 + self.margin);
         if is_as_predicted {
@@ -188,11 +189,11 @@ fn largest_memory_bytes(amounts: impl Iterator<Item = Resources>) -> f64 {
         .fold(0.0, f64::max)
 }
 
-/// Steps in the making: like ones become one, which bounds by the largest of them.
+/// Collects steps. Similar steps are merged into one with the largest bounds of all.
 struct Steps {
     steps: Vec<Step>,
-    /// The limits with which the last step began; what follows is compared with these, so that a
-    /// slow rise is not one step.
+    /// The limits at the start of the last step. Later limits are compared with these, so that a
+    /// slow rise is several steps.
     begun: Limits,
     most: usize,
 }

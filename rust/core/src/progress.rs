@@ -1,26 +1,25 @@
-//! How far an executor has come, and how fast it is against what was expected.
+//! Progress of an executor, and its pace against the expected one.
 
 use crate::demand::Demand;
 
-/// The part of an executor's work that is done, from 0 to 1.
+/// The completed part of an executor's work, from 0 to 1.
 ///
-/// It is given from outside: estimated from what the executor used, or told by its framework.
+/// Callers estimate progress from the executor's use, or get progress from the framework.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
 pub struct Progress(f64);
 
-/// A progress that is none.
+/// A number that is no progress.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[error("the progress is {0}, 0 to 1 is allowed")]
 pub struct ProgressError(pub f64);
 
 impl Progress {
-    /// Of an executor that has just started.
+    /// The progress of an executor that has just started.
     pub const START: Progress = Progress(0.0);
 
-    /// The part of the work that is done.
+    /// A progress of this part of the work.
     ///
-    /// # Errors
-    /// A part that is not from 0 to 1.
+    /// The part is not from 0 to 1.
     pub fn new(part: f64) -> Result<Self, ProgressError> {
         if (0.0..=1.0).contains(&part) {
             Ok(Self(part))
@@ -35,29 +34,29 @@ impl Progress {
         self.0
     }
 
-    /// How many slots of a demand lie behind; all of them only where everything is done.
+    /// Number of completed slots of a demand; all of them only at the end of the work.
     pub(crate) fn slots_of(self, demand: &Demand) -> usize {
         (self.0 * demand.slots().len() as f64) as usize
     }
 }
 
-/// Below this part of what it is expected to take, a speed says more of the estimate of progress,
-/// which is told in 64 steps, than of the executor.
+/// Minimum part of the expected time before a pace is measured. Progress is estimated in 64 steps,
+/// so an earlier pace would measure the estimate.
 const LEAST_PART: f64 = 0.1;
 
-/// The same of time: four samples.
+/// Minimum time before a pace is measured: four samples.
 const LEAST_MS: i64 = 4 * crate::SLOT_MS as i64;
 
-/// How fast an executor is, measured since a moment.
+/// The pace of an executor since a start of measurement.
 ///
-/// Time before the first progress is told does not count (executors start late), nor does time in
-/// which it is idle.
+/// Time before the first progress does not count, because executors start late. Idle time does not
+/// count either.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Pace {
-    /// None before anything was told.
+    /// Start of the measurement; none before the first progress.
     since: Option<(i64, Progress)>,
     idle_ms: i64,
-    /// What the executor takes over what was expected, where that is known to be its own.
+    /// The executor's own pace: its time over the expected time, once known to be its own.
     own: f64,
 }
 
@@ -72,9 +71,9 @@ impl Default for Pace {
 }
 
 impl Pace {
-    /// The progress at a moment. An estimate that goes back below where it was measured from was
-    /// wrong, so measuring begins anew; and so it does where a clock went back.
-    pub(crate) fn told(&mut self, progress: Progress, now_ms: i64) {
+    /// Records a progress. If the estimate falls below the start of the measurement, the estimate
+    /// was wrong and the measurement restarts; it also restarts if a clock was set back.
+    pub(crate) fn observe(&mut self, progress: Progress, now_ms: i64) {
         let goes_on = self
             .since
             .is_some_and(|(since_ms, since)| since_ms <= now_ms && since <= progress);
@@ -83,7 +82,7 @@ impl Pace {
         }
     }
 
-    /// Measures from here on.
+    /// Restarts the measurement.
     pub(crate) fn begin(&mut self, progress: Progress, now_ms: i64) {
         self.since = Some((now_ms, progress));
         self.idle_ms = 0;
@@ -94,39 +93,39 @@ impl Pace {
         self.idle_ms = self.idle_ms.saturating_add(length_ms.max(0));
     }
 
-    /// From now on an executor is slow only against this multiple of what was expected.
-    pub(crate) fn is_own(&mut self, slowness: f64) {
+    /// Accepts this slowness as the executor's own pace: later slowness is relative to it.
+    pub(crate) fn accept_as_own(&mut self, slowness: f64) {
         self.own *= slowness;
     }
 
-    /// The time that it took over the time that it was expected to take: above 1 it is slow. None
-    /// before that can be said.
+    /// Time taken over time expected at the executor's own pace: above 1 the executor is slow. None
+    /// before the pace is measurable.
     pub(crate) fn slowness(
         &self,
         progress: Progress,
         expected_ms: i64,
         now_ms: i64,
     ) -> Option<f64> {
-        self.over(progress, expected_ms as f64 * self.own, now_ms)
+        self.ratio(progress, expected_ms as f64 * self.own, now_ms)
     }
 
-    /// The same against what was expected at first, whatever its own pace is.
-    pub(crate) fn slowness_at_first(
+    /// Time taken over time predicted, whatever the executor's own pace.
+    pub(crate) fn slowness_against_prediction(
         &self,
         progress: Progress,
         expected_ms: i64,
         now_ms: i64,
     ) -> Option<f64> {
-        self.over(progress, expected_ms as f64, now_ms)
+        self.ratio(progress, expected_ms as f64, now_ms)
     }
 
-    fn over(&self, progress: Progress, expected_ms: f64, now_ms: i64) -> Option<f64> {
+    fn ratio(&self, progress: Progress, expected_ms: f64, now_ms: i64) -> Option<f64> {
         let (since_ms, since) = self.since?;
         let took_ms = now_ms.saturating_sub(since_ms) - self.idle_ms;
         if took_ms < LEAST_MS || (took_ms as f64) < LEAST_PART * expected_ms {
             return None;
         }
-        // One that stands still is as slow as can be told.
+        // No progress at all counts as this little, so that the ratio is finite.
         let done = (progress.part() - since.part()).max(LEAST_PART * LEAST_PART);
         Some(took_ms as f64 / (done * expected_ms))
     }
@@ -142,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_part_is_refused() {
+    fn a_number_outside_0_to_1_is_no_progress() {
         for part in [-0.1, 1.1, f64::NAN, f64::INFINITY] {
             let error = Progress::new(part).unwrap_err().to_string();
             assert!(error.ends_with("0 to 1 is allowed"), "{error}");
@@ -150,24 +149,24 @@ mod tests {
     }
 
     #[test]
-    fn all_slots_lie_behind_only_when_everything_is_done() {
+    fn all_slots_are_complete_only_at_the_end_of_the_work() {
         let demand = Demand::series(3_000, &[Resources::ZERO; 4]).unwrap();
-        let behind = [0.0, 0.24, 0.25, 0.99, 1.0].map(|part| at(part).slots_of(&demand));
-        assert_eq!(behind, [0, 0, 1, 3, 4]);
+        let completed = [0.0, 0.24, 0.25, 0.99, 1.0].map(|part| at(part).slots_of(&demand));
+        assert_eq!(completed, [0, 0, 1, 3, 4]);
     }
 
     #[test]
     fn a_late_start_is_not_slow() {
         let mut pace = Pace::default();
-        pace.told(at(0.0), 40_000);
-        pace.told(at(0.5), 70_000);
+        pace.observe(at(0.0), 40_000);
+        pace.observe(at(0.5), 70_000);
         assert_eq!(pace.slowness(at(0.5), 60_000, 70_000), Some(1.0));
     }
 
     #[test]
-    fn nothing_is_said_before_a_tenth_of_the_expected_time() {
+    fn no_pace_is_measured_before_a_tenth_of_the_expected_time() {
         let mut pace = Pace::default();
-        pace.told(Progress::START, 0);
+        pace.observe(Progress::START, 0);
         assert_eq!(pace.slowness(at(0.01), 600_000, 59_000), None);
         let slowness = pace.slowness(at(0.05), 600_000, 60_000).unwrap();
         assert!((slowness - 2.0).abs() < 1e-9);
@@ -175,36 +174,39 @@ mod tests {
     }
 
     #[test]
-    fn idle_time_is_not_slow() {
+    fn idle_time_does_not_count() {
         let mut pace = Pace::default();
-        pace.told(Progress::START, 0);
+        pace.observe(Progress::START, 0);
         pace.idled(30_000);
         assert_eq!(pace.slowness(at(0.5), 60_000, 60_000), Some(1.0));
     }
 
     #[test]
-    fn an_estimate_that_goes_back_is_measured_anew() {
+    fn an_estimate_that_falls_restarts_the_measurement() {
         let mut pace = Pace::default();
-        pace.told(at(0.5), 0);
-        pace.told(at(0.4), 30_000);
+        pace.observe(at(0.5), 0);
+        pace.observe(at(0.4), 30_000);
         assert_eq!(pace.slowness(at(0.9), 60_000, 60_000), Some(1.0));
     }
 
     #[test]
-    fn what_is_its_own_pace_is_not_slow_again() {
+    fn an_executor_at_its_own_pace_is_not_slow() {
         let mut pace = Pace::default();
-        pace.told(Progress::START, 0);
+        pace.observe(Progress::START, 0);
         assert_eq!(pace.slowness(at(0.5), 60_000, 60_000), Some(2.0));
-        pace.is_own(2.0);
+        pace.accept_as_own(2.0);
         pace.begin(at(0.5), 60_000);
         assert_eq!(pace.slowness(at(0.75), 60_000, 90_000), Some(1.0));
-        assert_eq!(pace.slowness_at_first(at(0.75), 60_000, 90_000), Some(2.0));
+        assert_eq!(
+            pace.slowness_against_prediction(at(0.75), 60_000, 90_000),
+            Some(2.0)
+        );
     }
 
     #[test]
-    fn one_that_stands_still_is_slow() {
+    fn an_executor_without_progress_is_slow() {
         let mut pace = Pace::default();
-        pace.told(at(0.3), 0);
+        pace.observe(at(0.3), 0);
         let slowness = pace.slowness(at(0.3), 60_000, 60_000).unwrap();
         assert!(slowness > 50.0 && slowness.is_finite(), "{slowness}");
     }

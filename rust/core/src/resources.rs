@@ -24,10 +24,10 @@ impl Resource {
         Resource::Disk,
     ];
 
-    /// Those that work flows through; memory is held.
+    /// The resources that work flows through; memory is held.
     pub const FLOWS: [Resource; 3] = [Resource::Cpu, Resource::Network, Resource::Disk];
 
-    /// The word that reasons and reports use.
+    /// The name in reasons and reports.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -56,7 +56,7 @@ impl Resources {
     /// Nothing of any resource.
     pub const ZERO: Resources = Resources::from_array([0.0; 4]);
 
-    /// Factors that change nothing.
+    /// Factors of 1.
     pub const ONE: Resources = Resources::from_array([1.0; 4]);
 
     /// In the order of [`Resource::ALL`].
@@ -98,26 +98,26 @@ impl Resources {
         }
     }
 
-    /// Each resource through `f`.
+    /// Applies `f` to each resource.
     #[must_use]
     pub fn map(self, f: impl Fn(f64) -> f64) -> Self {
         Self::from_array(self.to_array().map(f))
     }
 
-    /// Each resource of both through `f`.
+    /// Applies `f` to each pair of resources.
     #[must_use]
     pub fn zip(self, other: Self, f: impl Fn(f64, f64) -> f64) -> Self {
         let (a, b) = (self.to_array(), other.to_array());
         Self::from_array(std::array::from_fn(|i| f(a[i], b[i])))
     }
 
-    /// The larger of both, resource by resource.
+    /// The larger amount of each resource.
     #[must_use]
     pub fn max(self, other: Self) -> Self {
         self.zip(other, f64::max)
     }
 
-    /// Never more than `capacity`; a resource of capacity 0 is not known and becomes 0.
+    /// At most `capacity`; a resource of capacity 0 is unknown and becomes 0.
     #[must_use]
     pub fn capped(self, capacity: Self) -> Self {
         self.zip(capacity, f64::min)
@@ -163,5 +163,14 @@ impl AddAssign for Resources {
 impl SubAssign for Resources {
     fn sub_assign(&mut self, other: Self) {
         *self = *self - other;
+    }
+}
+
+/// An amount of CPU alone.
+#[cfg(test)]
+pub(crate) fn cpu(cores: f64) -> Resources {
+    Resources {
+        cpu_cores: cores,
+        ..Resources::ZERO
     }
 }

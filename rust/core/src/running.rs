@@ -1,21 +1,21 @@
-//! An executor that runs, and what it is expected to use from now on.
+//! A running executor and its expected use.
 
 use crate::demand::Demand;
 use crate::resources::Resources;
 
-/// One executor on a node.
+/// A running executor.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Running {
     /// When it started, in milliseconds since the epoch.
     pub start_ms: i64,
-    /// What it is expected to use.
+    /// Its demand.
     pub demand: Demand,
-    /// What it was last seen to use; never given out again while it runs.
+    /// Its latest measured memory, which is available to nobody else while it runs.
     pub measured_memory_bytes: f64,
 }
 
 impl Running {
-    /// An executor that was not measured yet.
+    /// An executor without a measurement.
     #[must_use]
     pub fn new(start_ms: i64, demand: Demand) -> Self {
         Self {
@@ -25,13 +25,13 @@ impl Running {
         }
     }
 
-    /// Expected use at `at_ms`, were it to run then.
+    /// Expected use at `at_ms`, if it still runs then.
     #[must_use]
     pub fn expected_at(&self, at_ms: i64) -> Resources {
         self.with_memory_in_use(self.demand.at(at_ms.saturating_sub(self.start_ms)))
     }
 
-    /// Its predicted end in milliseconds from `now_ms`; none without one, or past it.
+    /// Milliseconds from `now_ms` to its predicted end; none without an end, or past it.
     pub(crate) fn end_from(&self, now_ms: i64) -> Option<i64> {
         let elapsed_ms = now_ms.saturating_sub(self.start_ms);
         self.demand

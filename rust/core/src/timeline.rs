@@ -1,7 +1,7 @@
-//! What the executors of one node take, slot by slot.
+//! Resources in use by the executors of one node, slot by slot.
 //!
-//! All times are numbers of slots of [`crate::SLOT_MS`] since the epoch: predictions are made of samples of
-//! that length, so nothing finer is known.
+//! All times are slots of [`crate::SLOT_MS`] since the epoch. Predictions are made from samples of
+//! this length, so nothing finer is known.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +10,8 @@ use crate::resources::{Resource, Resources};
 use crate::running::Running;
 use crate::{SLOT_MS, slot_of};
 
-/// What is taken from the slot that `now` lies in on. Adding and removing cost as many steps as the
-/// executor's demand still has, whatever else runs.
+/// Resources in use from the slot of `now` on. Adding and removing an executor costs one step for
+/// each slot that its demand still has, whatever else runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Timeline {
     slot: i64,
@@ -19,9 +19,9 @@ pub(crate) struct Timeline {
     taken: Vec<Amounts>,
     /// By executors without a predicted end.
     for_life: Amounts,
-    /// By executors that outlived their prediction; in `slot` only.
+    /// By executors past their prediction; in `slot` only.
     overdue: Amounts,
-    /// By the first slot after the prediction: what the executors that end there use last.
+    /// By the slot after the predicted end: the last demand of the executors that end there.
     ends: BTreeMap<i64, Ending>,
 }
 
@@ -32,7 +32,7 @@ struct Ending {
 }
 
 impl Timeline {
-    /// What these take from `slot` on, the one that `now` lies in.
+    /// The timeline of these executors from `slot`, the slot of `now`, on.
     pub(crate) fn of<'a>(slot: i64, executors: impl IntoIterator<Item = &'a Running>) -> Self {
         let mut timeline = Self {
             slot,
@@ -53,36 +53,35 @@ impl Timeline {
         Some(end.saturating_sub(self.slot))
     }
 
-    /// What executors within their prediction take in each slot from now on, up to the last predicted
-    /// end.
+    /// In use by executors within their prediction, in each slot up to the last predicted end.
     pub(crate) fn predicted(&self) -> &[Amounts] {
         &self.taken
     }
 
-    /// What is taken in the current slot beyond what is predicted.
+    /// In use by executors past their prediction, in the current slot.
     pub(crate) fn overdue(&self) -> Amounts {
         self.overdue
     }
 
-    /// What is taken in every slot, without a predicted end.
+    /// In use by executors without a predicted end, in every slot.
     pub(crate) fn for_life(&self) -> Amounts {
         self.for_life
     }
 
-    /// Lets time pass. Time does not go back: what is past is forgotten.
+    /// Advances to `slot` and drops past slots. Time does not go back.
     pub(crate) fn advance(&mut self, slot: i64) {
         let passed = slot.saturating_sub(self.slot).max(0);
         self.slot = self.slot.max(slot);
         let passed = usize::try_from(passed).unwrap_or(usize::MAX);
         self.taken.drain(..passed.min(self.taken.len()));
-        // Where a long executor ends, no short one needs its room.
+        // Shorter executors need no slots that far ahead.
         if self.taken.capacity() > 2 * self.taken.len() {
             self.taken.shrink_to_fit();
         }
         while let Some(first) = self.ends.first_entry()
             && *first.key() <= self.slot
         {
-            self.overdue.put_on(first.remove().last);
+            self.overdue = self.overdue.wrapping_plus(first.remove().last);
         }
     }
 
@@ -91,7 +90,7 @@ impl Timeline {
         let in_use = in_use(executor);
         self.apply(
             executor,
-            |taken, slot| taken.put_on(in_use(slot)),
+            |taken, slot| *taken = taken.wrapping_plus(in_use(slot)),
             |count| count.saturating_add(1),
         );
     }
@@ -101,7 +100,7 @@ impl Timeline {
         let in_use = in_use(executor);
         self.apply(
             executor,
-            |taken, slot| taken.take_off(in_use(slot)),
+            |taken, slot| *taken = taken.wrapping_minus(in_use(slot)),
             |count| count.saturating_sub(1),
         );
         let kept = self
@@ -111,21 +110,22 @@ impl Timeline {
         self.taken.truncate(usize::try_from(kept).unwrap_or(0));
     }
 
-    /// Takes in the memory measured of an executor that was added before. Returns whether what is taken
-    /// changes: it does only where the former or the new measurement is above the prediction.
+    /// Takes in a measurement of an added executor's memory. Returns whether the resources in use
+    /// change: only if the former or the new measurement exceeds the prediction.
     pub(crate) fn measured(&mut self, executor: &Running, memory_bytes: f64) -> bool {
         let [former, floor] = [executor.measured_memory_bytes, memory_bytes]
-            .map(|measured| Amounts::one(Resource::Memory, measured));
+            .map(|measured| Amounts::rounded_down_of(Resource::Memory, measured));
         let higher = former.max(floor);
         let mut changes = false;
         self.apply(
             executor,
             |taken, slot| {
-                // Of most slots this is all that is looked at.
+                // For most slots only this comparison is made.
                 if slot.memory_bytes < higher as f64 {
                     let predicted = Amounts::rounded_down(*slot);
-                    taken.take_off(predicted.with_memory_floor(former));
-                    taken.put_on(predicted.with_memory_floor(floor));
+                    *taken = taken
+                        .wrapping_minus(predicted.with_memory_floor(former))
+                        .wrapping_plus(predicted.with_memory_floor(floor));
                     changes = true;
                 }
             },
@@ -160,7 +160,7 @@ impl Timeline {
         }
         let left = usize::try_from(end.saturating_sub(self.slot)).unwrap_or(0);
         if self.taken.len() < left {
-            // No more than is needed: on a large cluster this is most of the memory.
+            // Exact, because on a large cluster these vectors use most of the memory.
             self.taken.reserve_exact(left - self.taken.len());
             self.taken.resize(left, Amounts::ZERO);
         }
@@ -171,13 +171,13 @@ impl Timeline {
     }
 }
 
-/// What an executor takes in a slot, from the prediction for that slot.
+/// An executor's resources in use in a slot, from the prediction for that slot.
 fn in_use(executor: &Running) -> impl Fn(&Resources) -> Amounts {
-    let memory_floor = Amounts::one(Resource::Memory, executor.measured_memory_bytes);
+    let memory_floor = Amounts::rounded_down_of(Resource::Memory, executor.measured_memory_bytes);
     move |slot| Amounts::rounded_down(*slot).with_memory_floor(memory_floor)
 }
 
-/// The first moment of the slot in which an executor starts, as [`Timeline`] counts it.
+/// The start of the slot in which an executor starts, as [`Timeline`] counts it.
 pub(crate) fn on_grid_ms(start_ms: i64, now_ms: i64) -> i64 {
     slot_of(start_ms.min(now_ms)).saturating_mul(i64::from(SLOT_MS))
 }
@@ -189,7 +189,7 @@ mod tests {
     use super::*;
     use crate::demand::Demand;
 
-    /// Amounts that no binary fraction holds, so that sums of floating point would differ.
+    /// Amounts that no binary fraction represents, so that floating-point sums would differ.
     fn executor() -> impl Strategy<Value = Running> {
         let amounts = prop::array::uniform4(0.0_f64..1e9);
         let slots = prop::collection::vec(amounts.prop_map(Resources::from_array), 1..12);
@@ -211,7 +211,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn removing_an_executor_undoes_it_exactly_whenever_it_ends(
+        fn removing_an_executor_undoes_its_addition_exactly_at_any_time(
             executors in prop::collection::vec(executor(), 1..8),
             later in 0_i64..15,
         ) {
@@ -227,7 +227,7 @@ mod tests {
         }
 
         #[test]
-        fn a_measurement_is_as_if_it_had_been_known_at_the_start(
+        fn a_late_measurement_equals_one_known_from_the_start(
             executors in prop::collection::vec(executor(), 1..8),
             memory_bytes in 0.0_f64..1e9,
             later in 0_i64..15,
@@ -251,7 +251,7 @@ mod tests {
         }
 
         #[test]
-        fn what_time_made_of_it_is_what_would_be_computed_then(
+        fn an_advanced_timeline_equals_one_computed_then(
             executors in prop::collection::vec(executor(), 0..8),
             later in 0_i64..40,
         ) {

@@ -1,7 +1,7 @@
-//! Coarse amounts over time: the coming time in eight windows, each twice as long as the one before, since
-//! most containers that do not fit lack something soon.
+//! Coarse amounts over time: eight windows, each twice as long as the one before, since most
+//! containers that do not fit lack a resource soon.
 
-/// How many windows there are.
+/// Number of windows.
 pub(crate) const WINDOWS: usize = 8;
 
 /// A coarse amount for each window.
@@ -10,14 +10,13 @@ pub(crate) type Coarse = [i32; WINDOWS];
 /// Number of bits that the coarse form drops: 128 KiB, 128 KiB/s, 0.13 thousandths of a core.
 const DROPPED_BITS: u32 = 17;
 
-/// No coarse amount is further from 0, so that the difference of two has a sign.
+/// Largest coarse amount, so that the difference of two does not overflow.
 const LARGEST: i64 = 1 << 29;
 
-/// Stands for a window in which nothing is needed since life is over: less than all that can be
-/// left.
+/// The need in a window past the executor's end: less than any amount left.
 pub(crate) const NO_NEED: i32 = -(1 << 29) - 1;
 
-/// From which slot to before which: 0..1, 1..2, 2..4, 4..8, … 64 to the end of time.
+/// The slots of a window: 0..1, 1..2, 2..4, 4..8, … 64 to the end of time.
 pub(crate) const fn window_slots(window: usize) -> (usize, usize) {
     let from = if window == 0 { 0 } else { 1 << (window - 1) };
     let to = if window + 1 < WINDOWS {
@@ -28,19 +27,18 @@ pub(crate) const fn window_slots(window: usize) -> (usize, usize) {
     (from, to)
 }
 
-/// An amount that is left, rounded down. Of two amounts the one with the larger coarse form is
-/// larger; of like forms either may be.
+/// The coarse form of an amount left, rounded down. Of two amounts the one with the larger coarse
+/// form is larger; equal coarse forms decide nothing.
 pub(crate) fn coarse(amount: i64) -> i32 {
     (amount >> DROPPED_BITS).clamp(-LARGEST, LARGEST) as i32
 }
 
-/// An amount that is needed. Nothing is a little less than 0, so that it fits where 0 is left
-/// without a closer look.
+/// The coarse form of a need. No need is -1, so that it fits where 0 is left without comparing exact amounts.
 pub(crate) fn coarse_need(amount: i64) -> i32 {
     if amount == 0 { -1 } else { coarse(amount) }
 }
 
-/// Some of the windows.
+/// A set of windows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct WindowSet(u8);
 
@@ -48,7 +46,7 @@ impl WindowSet {
     pub(crate) const NONE: WindowSet = WindowSet(0);
     pub(crate) const ALL: WindowSet = WindowSet(u8::MAX);
 
-    /// Those that `holds` is true of.
+    /// The windows for which `holds` is true.
     pub(crate) fn of(holds: impl Fn(usize) -> bool) -> Self {
         let bit = |window: usize| u8::from(holds(window)) << window;
         Self((0..WINDOWS).fold(0, |set, window| set | bit(window)))
@@ -63,12 +61,12 @@ impl WindowSet {
     }
 }
 
-/// What comparing window by window says.
+/// The result of a comparison in coarse form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Fits,
     Exceeds,
-    LookCloser,
+    Unclear,
 }
 
 impl Verdict {
@@ -78,11 +76,11 @@ impl Verdict {
         } else if fits {
             Verdict::Fits
         } else {
-            Verdict::LookCloser
+            Verdict::Unclear
         }
     }
 
-    /// Of two stretches of time together.
+    /// The verdict over both periods.
     pub(crate) fn and(self, other: Self) -> Self {
         Self::of(
             self == Verdict::Exceeds || other == Verdict::Exceeds,
@@ -91,7 +89,7 @@ impl Verdict {
     }
 }
 
-/// Slot by slot, where `left` ends with what is left ever after.
+/// Compares slot by slot; the last entry of `left` holds for all later slots.
 pub(crate) fn compare_slots(need: &[i32], left: &[i32]) -> Verdict {
     let mut exceeds = false;
     let mut fits = true;
@@ -125,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_verdict_is_never_wrong_about_the_amounts_behind_it() {
+    fn a_verdict_holds_for_the_exact_amounts() {
         let amounts = [
             -1 << 20,
             -1,
@@ -144,7 +142,7 @@ mod tests {
                 match verdict {
                     Verdict::Fits => assert!(need <= left, "{need} {left}"),
                     Verdict::Exceeds => assert!(need > left, "{need} {left}"),
-                    Verdict::LookCloser => {}
+                    Verdict::Unclear => {}
                 }
             }
         }

@@ -32,7 +32,7 @@ proptest! {
     }
 
     #[test]
-    fn prophets_turns_are_the_references(waiting in prop::collection::vec(waiting(), 0..12)) {
+    fn prophets_turns_equal_the_reference(waiting in prop::collection::vec(waiting(), 0..12)) {
         let prophet = named("prophet", PolicyOptions::default()).unwrap();
         prop_assert!(prophet.needs_gangs());
         prop_assert_eq!(prophet.turns(&waiting, NOW_MS), policies::turns(&waiting));

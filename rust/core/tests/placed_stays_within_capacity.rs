@@ -1,4 +1,4 @@
-//! What is placed by demand never needs more than there is.
+//! Containers placed by demand never need more than the capacity.
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 mod reference;

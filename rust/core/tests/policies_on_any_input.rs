@@ -1,4 +1,4 @@
-//! Whatever the types allow: an answer, and a score that is a number.
+//! Policies return an answer and a finite score for any input that the types allow.
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 #[path = "properties/on_any_input.rs"]

@@ -1,6 +1,6 @@
-//! The quick round in fixed point against the one that asks a policy for each application.
+//! The screened round in fixed point against a round that evaluates the policy for each application.
 
-// Helpers of a test may unwrap as tests do.
+// Test helpers may unwrap as tests do.
 #![allow(clippy::unwrap_used)]
 
 mod reference;
@@ -17,7 +17,7 @@ use proptest::prelude::*;
 use reference::events::{Event, GB, Submission, event, submission};
 use reference::segments::Plain;
 
-/// The quick way, which holds room for nobody: the other one does not know that.
+/// The screened round, without reservations, which the other one does not make.
 struct Quick(Plain);
 
 impl Policy for Quick {
@@ -41,12 +41,12 @@ impl Policy for Quick {
         Some(ByPlan {
             peaks: self.0.peaks,
             score: self.0.score,
-            hold: 0,
+            reservations: 0,
         })
     }
 }
 
-/// One cluster and what it was told.
+/// A cluster and the containers and applications reported to it.
 struct Told {
     cluster: Cluster,
     nodes: Vec<NodeId>,
@@ -77,7 +77,7 @@ impl Told {
                 vcores: 16,
             };
             let node = cluster.node_added(&format!("node-{number}:1"), registered);
-            // The second node is smaller, so that demands are capped, and does not know its disk.
+            // The second node is smaller, so that demands are capped, and its disk is unknown.
             let physical = match number {
                 1 => Resources::from_array([2.0, 16e9, 4e6, 0.0]),
                 _ => Resources::from_array([8.0, 16e9, 1e7, 1e7]),
@@ -143,7 +143,7 @@ impl Told {
         Some(commit)
     }
 
-    /// Answers that both ways have to give alike.
+    /// Applies an event. Returns the answer, which must be equal in both clusters.
     fn take(&mut self, event: &Event) -> Option<String> {
         match event {
             Event::Submitted(submission) => self.submit(submission),
@@ -203,8 +203,8 @@ impl Told {
         nodes.into_iter().map(round).collect()
     }
 
-    /// Why each application waits, without the last digits.
-    fn held(&mut self) -> Vec<String> {
+    /// Why each application waits, with the excess reduced to its presence.
+    fn wait_reasons(&mut self) -> Vec<String> {
         let (applications, now_ms) = (self.applications.clone(), self.now_ms);
         let held = |id| match self.cluster.wait_reason(id, now_ms) {
             Some(WaitReason::NoFit {
@@ -232,7 +232,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(250))]
 
     #[test]
-    fn names_what_the_policy_would_name(
+    fn lists_the_applications_that_the_policy_would_list(
         peaks in prop::sample::select(vec![Peaks::Strict, Peaks::Soft]),
         score in prop::sample::select(vec![
             PlanScore::Remaining(Shares::Largest),
@@ -252,7 +252,7 @@ proptest! {
         for (number, event) in events.enumerate() {
             prop_assert_eq!(quick.take(&event), slow.take(&event), "event {}", number);
             prop_assert_eq!(quick.rounds(), slow.rounds(), "after event {}", number);
-            prop_assert_eq!(quick.held(), slow.held(), "after event {}", number);
+            prop_assert_eq!(quick.wait_reasons(), slow.wait_reasons(), "after event {}", number);
             let kept = (quick.cluster.kept_node(), slow.cluster.kept_node());
             prop_assert_eq!(kept.0, kept.1, "after event {}", number);
         }

@@ -113,7 +113,7 @@ pub fn what_if(scenario: &Scenario, policy: &dyn Policy, options: Options) -> An
                 .collect();
             let room_held = policy
                 .by_plan()
-                .filter(|by| by.hold > 0)
+                .filter(|by| by.reservations > 0)
                 .map(|by| RoomHeld::new(by, &node.node, &waiting, options.margin, scenario.now_ms));
             let lets = |executor: &Pending| {
                 let held = room_held.as_ref();

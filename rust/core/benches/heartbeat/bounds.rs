@@ -1,4 +1,4 @@
-//! What is measured in one case, the bound of its ratio to the reference, and what missed its bound.
+//! The samples of one case, the bound of its ratio to the reference, and the missed bounds.
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -6,31 +6,31 @@ use std::time::{Duration, Instant};
 use crate::reference::Reference;
 use crate::scene::Case;
 
-/// An application that waits, beside its profile.
+/// Maximum memory of a waiting application, beside its profile.
 pub(crate) const WAITING_BYTES: usize = 4_096;
 
-/// How often a case is measured at most while it misses its bound.
+/// Maximum number of measurements of a case that misses its bound.
 const MOST_TRIES: usize = 3;
 
-/// Measured samples and the reference take turns this often.
+/// Number of turns of measured samples and the reference.
 const TURNS: usize = 50;
 
-/// What a case is held to.
+/// The bound of a case.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Bound {
-    /// The bound: median time over the reference's.
+    /// Maximum ratio: median time over the reference's.
     most_ratio: f64,
     /// The aim on an idle machine, in microseconds; printed, never a failure.
     aim_us: f64,
 }
 
-/// A commit and a finish.
+/// The bound of a commit and a finish.
 pub(crate) const CHANGE: Bound = Bound {
     most_ratio: 15.0,
     aim_us: 5.0,
 };
 
-/// A round by the number of applications that wait; none where nothing is promised.
+/// The bound of a round by the number of waiting applications; none where nothing is promised.
 pub(crate) fn round(pending: usize) -> Option<Bound> {
     let (most_ratio, aim_us) = match pending {
         100 => (18.0, 5.0),
@@ -54,13 +54,12 @@ pub(crate) struct Times {
     sorted_us: Vec<f64>,
     reference_us: f64,
     ratio: f64,
-    /// What else its line says.
+    /// The rest of its line.
     more: String,
 }
 
 impl Times {
-    /// Takes samples, in microseconds, in turns with the reference: `samples` of them, or as many as are taken
-    /// in two seconds.
+    /// Takes `samples` samples in microseconds, or as many as two seconds allow, in turns with the reference.
     pub(crate) fn take(
         reference: &Reference,
         samples: usize,
@@ -71,7 +70,7 @@ impl Times {
         let (mut times_us, mut references_us, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
         while times_us.len() < samples && (times_us.len() < 20 || Instant::now() < until) {
             let reference_us = reference.time_us();
-            // Warms the caches again.
+            // Warms the caches.
             sample();
             let turn_us: Vec<f64> = (0..samples / TURNS).map(|_| sample()).collect();
             ratios.push(at(&sorted(turn_us.clone()), 0.5) / reference_us);
@@ -96,14 +95,14 @@ fn at(sorted: &[f64], share: f64) -> f64 {
     sorted[((sorted.len() - 1) as f64 * share) as usize]
 }
 
-/// Prints a line for each case and remembers which are above their bounds.
+/// Prints a line for each case and collects those above their bounds.
 #[derive(Default)]
 pub(crate) struct Report {
     missed: Vec<String>,
 }
 
 impl Report {
-    /// Measures a case, again while it misses its bound; the smallest ratio counts.
+    /// Measures a case, and repeats while it misses its bound; the smallest ratio counts.
     pub(crate) fn times(&mut self, what: &str, bound: Option<Bound>, measure: impl Fn() -> Times) {
         let mut best = measure();
         let misses = |times: &Times| bound.is_some_and(|bound| times.ratio > bound.most_ratio);
@@ -138,7 +137,7 @@ impl Report {
         }
     }
 
-    /// What one application that waits takes; measured once, since freed memory is used again.
+    /// Memory of one waiting application; measured once, since freed memory is reused.
     pub(crate) fn memory(&mut self, pending: usize, bytes_each: usize) {
         println!("memory policy=elastane pending={pending} bytes_each={bytes_each}");
         if bytes_each >= WAITING_BYTES {
@@ -148,7 +147,7 @@ impl Report {
         }
     }
 
-    /// Prints what missed its bound; the exit code says whether anything did.
+    /// Prints the missed bounds; the exit code tells whether there are any.
     pub(crate) fn end(self) -> ExitCode {
         for missed in &self.missed {
             eprintln!("{missed}");

@@ -1,13 +1,12 @@
-//! The cost of one heartbeat in the core: a round, the first round after a change, a commit, a finish, and
-//! the memory of an application that waits. `make bench-core` prints a line for each.
+//! The cost of one heartbeat in the core: a round, the first round after a change, a commit, a
+//! finish, and the memory of a waiting application. `make bench-core` prints a line for each.
 //!
-//! Each case takes turns with a fixed computation (`reference.rs`). The ratio of their times is bounded
-//! (`bounds.rs`), since a busy machine moves the times and hardly the ratio. Exit code 1: a ratio is above its
-//! bound in each of three tries.
+//! Each case takes turns with a fixed computation (`reference.rs`). The ratio of their times is
+//! bounded (`bounds.rs`): a busy machine changes the times and hardly the ratio. Exit code 1: a
+//! ratio exceeds its bound in each of three tries.
 //!
-//! `--only POLICY CASE PENDING ROUNDS` runs rounds and nothing else, to count instructions: the difference
-//! of two counts is that of the rounds between. With `changed` after it, a commit and a finish precede each
-//! round.
+//! `--only POLICY CASE PENDING ROUNDS` runs rounds alone, to count instructions: the difference of two counts
+//! is that of the rounds between. A final `changed` precedes each round with a commit and a finish.
 
 #![allow(missing_docs)]
 
@@ -33,7 +32,7 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let mut report = Report::default();
-    // Before all else, so that no memory that was freed is used again.
+    // First, so that no freed memory is reused.
     memory(&mut report);
     for case in [
         Case::NoneFits,
@@ -103,8 +102,8 @@ fn heartbeat(
     });
 }
 
-/// Executors may pass on the node for one of eight others: few of them, none although each of the
-/// best is delayed and asks, and most.
+/// Executors may pass on the node for one of eight others: few of them; none, although each of the
+/// best is delayed and compared; and most.
 fn with_other_nodes(report: &mut Report, under: Under) {
     let size = Size {
         other_nodes: 8,
@@ -163,7 +162,7 @@ fn commit_and_finish(report: &mut Report, other_nodes: usize) {
     }
 }
 
-/// What 10,000 applications that wait add to the process, beside their profiles.
+/// Memory that 10,000 waiting applications add to the process, beside their profiles.
 fn memory(report: &mut Report) {
     let size = Size::of(10_000);
     let courses = courses(Case::HalfFits, size);

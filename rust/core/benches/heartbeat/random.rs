@@ -1,5 +1,5 @@
-//! Numbers that look random and are the same in every run (Steele and others, "Fast Splittable
-//! Pseudorandom Number Generators", OOPSLA 2014).
+//! Pseudorandom numbers, equal in every run (Steele and others, "Fast Splittable Pseudorandom
+//! Number Generators", OOPSLA 2014).
 
 pub struct Random(u64);
 

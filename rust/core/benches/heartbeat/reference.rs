@@ -1,15 +1,15 @@
-//! A fixed computation of the same kind as a round: what else the machine does slows both alike, so that the
-//! ratio of their times stays where it is.
+//! A fixed computation similar to a round. Other load on the machine slows both alike, so that the
+//! ratio of their times stays stable.
 
 use std::hint::black_box;
 use std::time::Instant;
 
 use crate::random::Random;
 
-/// 192 bytes, about what a round reads of an application that waits.
+/// 192 bytes, about as much as a round reads of a waiting application.
 type Record = [f64; 24];
 
-/// Tests and scores records in an order in which they do not lie in memory.
+/// Filters and scores records in another order than in memory.
 pub(crate) struct Reference {
     records: Vec<Record>,
     order: Vec<usize>,
@@ -25,7 +25,7 @@ impl Reference {
         Self { records, order }
     }
 
-    /// The smallest score among the records that are below 0.9 in four resources.
+    /// The smallest score among the records below 0.9 in four resources.
     fn best(&self) -> f64 {
         let fitting = self.order.iter().map(|at| &self.records[*at]);
         let fitting = fitting.filter(|record| record[..4].iter().all(|used| *used < 0.9));
@@ -37,7 +37,7 @@ impl Reference {
         fitting.map(score).fold(f64::INFINITY, f64::min)
     }
 
-    /// How long it takes now, in microseconds: the median of some runs, the first of which warms the caches.
+    /// Its time now, in microseconds: the median of several runs after one run that warms the caches.
     pub(crate) fn time_us(&self) -> f64 {
         black_box(self.best());
         let mut times_us: Vec<f64> = (0..15)

@@ -1,4 +1,4 @@
-//! The cluster that is measured.
+//! The measured cluster.
 
 use elastane_core::cluster::{
     Application, ApplicationId, Ask, Commit, CommitRequest, Demands, NodeId, Predicted, Request,
@@ -25,20 +25,20 @@ const REQUEST: Request = Request {
     vcores: 1,
 };
 
-/// What those that wait are like.
+/// The waiting applications of a case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Case {
-    /// The memory that each needs is not there.
+    /// No application fits: memory lacks for each.
     NoneFits,
-    /// What half of them need of memory is there, of CPU, network and disk for all.
+    /// Half of them fit: memory suffices for half, and CPU, network and disk for all.
     HalfFits,
-    /// All fit, and no coarse look can tell: each needs most of the memory late in its life, when
-    /// only some of those that run have ended.
+    /// All fit, and no bound decides: each needs most of the memory late in its life, when only
+    /// some of the running executors have ended.
     Doubtful,
-    /// All fit, and all would be delayed for long: the node's CPU is nearly full.
+    /// All fit and would be delayed for long: the node's CPU is nearly full.
     Delayed,
-    /// As half fit, but those that do not fit go first, so that each that fits is asked whether it
-    /// takes the room that is held for them.
+    /// Half of them fit, and the others go first, so that each fitting one is checked against their
+    /// reservations.
     HeldFirst,
 }
 
@@ -62,21 +62,21 @@ impl Case {
     }
 }
 
-/// How large the scene is.
+/// The size of a scene.
 #[derive(Debug, Clone, Copy)]
 pub struct Size {
     pub pending: usize,
     pub running: usize,
     pub steps: usize,
     pub other_nodes: usize,
-    /// Up to which share of their lives those that run have come.
+    /// Largest completed share of the running executors' lives.
     pub passed: f64,
-    /// Of its cores how many the node's containers use, and those of each other node.
+    /// Share of the cores in use on the node, and on each other node.
     pub cpu_shares: [f64; 2],
 }
 
 impl Size {
-    /// The size that the targets are for.
+    /// The size to which the bounds apply.
     pub fn of(pending: usize) -> Self {
         Self {
             pending,
@@ -94,11 +94,11 @@ pub struct Scene {
     pub node: NodeId,
     pub now_ms: i64,
     pub waiting: Vec<ApplicationId>,
-    /// One that waits for nothing, to commit and finish.
+    /// An application without an ask, to commit and finish.
     pub small: ApplicationId,
 }
 
-/// A course that wanders about its mean, `spread` of it up and down.
+/// A random walk around its mean, within `spread` of it.
 fn wandering(random: &mut Random, mean: Resources, spread: f64, steps: usize) -> Vec<Resources> {
     let mut level = 0.0;
     let mut slots = Vec::with_capacity(steps);
@@ -130,7 +130,7 @@ fn predicted(slots: &[Resources]) -> Demands {
         .collect()
 }
 
-/// The courses of those that wait, all different.
+/// Distinct demands of the waiting applications.
 pub fn courses(case: Case, size: Size) -> Vec<Demands> {
     let mut random = Random::new(2);
     let mut course = |i: usize| {
@@ -170,7 +170,7 @@ pub fn courses(case: Case, size: Size) -> Vec<Demands> {
     (0..size.pending).map(|i| predicted(&course(i))).collect()
 }
 
-/// The policy that is measured.
+/// The measured policy.
 #[derive(Debug, Clone, Copy)]
 pub struct Under {
     pub name: &'static str,
@@ -178,12 +178,12 @@ pub struct Under {
 }
 
 impl Under {
-    /// The default; it holds room for three applications of a queue.
+    /// The default, with three reservations for each queue.
     pub const ELASTANE: Under = Under {
         name: "elastane",
         peaks: Peaks::Soft,
     };
-    /// Holds no room, and its strict fit delays nobody, so that none passes.
+    /// No reservations, and a strict fit that delays nobody, so that none passes.
     pub const MINFRAG: Under = Under {
         name: "minfrag",
         peaks: Peaks::Strict,
@@ -247,7 +247,7 @@ impl Scene {
         named.map_or(0, |named| named.len())
     }
 
-    /// How many do not fit, after a round.
+    /// Number of applications that do not fit, after a round.
     pub fn refused(&mut self) -> usize {
         let now_ms = self.now_ms;
         let cluster = &mut self.cluster;
@@ -286,7 +286,7 @@ fn submit(cluster: &mut Cluster, demands: Demands, count: u32, now_ms: i64) -> A
     id
 }
 
-/// Containers that fill most of a node, each as far in its life as chance has it.
+/// Containers that fill most of a node, each at a random point of its life.
 fn run(
     cluster: &mut Cluster,
     random: &mut Random,

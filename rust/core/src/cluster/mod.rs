@@ -1,8 +1,7 @@
-//! The cluster as the scheduler told it: nodes, applications, containers, and what is decided about
-//! them.
+//! The cluster as the scheduler reports it: nodes, applications and containers, and the decisions about them.
 //!
-//! [`Cluster`] is plain state: whoever owns it hands in `now` and every event, and gets decisions with
-//! their reasons. It is a facade: each room below owns its state and is given what else it needs.
+//! [`Cluster`] is plain state: its owner passes `now` and every event, and gets decisions with their reasons.
+//! [`Cluster`] is a facade; each room below owns its state and takes the rest as arguments.
 
 mod correction;
 mod patience;
@@ -52,13 +51,13 @@ impl Cluster {
         }
     }
 
-    /// What the administrator set.
+    /// The administrator's settings.
     #[must_use]
     pub fn settings(&self) -> &ClusterSettings {
         &self.settings
     }
 
-    /// A node registered. One of the same name that was not removed is taken to be gone.
+    /// A node registered. A registered node of the same name is removed first.
     pub fn node_added(&mut self, name: &str, registered: Request) -> NodeId {
         if let Some(former) = self.node_named(name) {
             self.node_removed(former);
@@ -71,12 +70,12 @@ impl Cluster {
         self.rooms.state.nodes.resize(node, registered);
     }
 
-    /// A node is gone, and what ran on it.
+    /// A node is gone, and its containers with it.
     pub fn node_removed(&mut self, node: NodeId) {
         self.rooms.node_removed(node);
     }
 
-    /// A node's agent reported: its physical size, and that it is there.
+    /// A node's agent reported the node's physical size.
     pub fn reported(&mut self, node: NodeId, capacity: Resources, now_ms: i64) {
         self.rooms.state.nodes.reported(node, capacity, now_ms);
     }
@@ -103,8 +102,8 @@ impl Cluster {
         self.rooms.application_added(application)
     }
 
-    /// What is predicted of the containers of one kind of an application from now on; none means that
-    /// they are planned at their request. Containers that run stay as they were placed.
+    /// The prediction for an application's containers of one kind changed; none plans them at their
+    /// request. Running containers keep the demand with which they were placed.
     pub fn foreseen(
         &mut self,
         application: ApplicationId,
@@ -124,7 +123,7 @@ impl Cluster {
         self.rooms.application_removed(application)
     }
 
-    /// What an application waits for now.
+    /// An application's ask changed.
     pub fn pending(&mut self, application: ApplicationId, ask: Ask, now_ms: i64) {
         self.rooms.pending(application, ask, now_ms);
     }
@@ -146,20 +145,20 @@ impl Cluster {
         self.rooms.state.containers.get(container)
     }
 
-    /// What a container was last seen to hold of memory, in bytes.
+    /// A container's resident memory was measured, in bytes.
     pub fn measured_memory(&mut self, container: &str, memory_bytes: f64) {
         self.rooms.state.measured_memory(container, memory_bytes);
     }
 
-    /// Whether decisions about this node are the core's.
+    /// Whether the core decides about this node.
     #[must_use]
     pub fn decides(&self, node: NodeId, now_ms: i64) -> bool {
         let entry = self.rooms.state.nodes.get(node);
         entry.is_some_and(|entry| entry.is_decided(&self.settings, now_ms))
     }
 
-    /// The applications whose next container fits `node` now and over time, in the order in which they
-    /// are to be tried; none where CapacityScheduler is to decide. `free` is what it may still book.
+    /// The applications whose next container fits `node` now and over time, in the order to try them; none
+    /// where CapacityScheduler decides. `free` is what CapacityScheduler may still book on the node.
     pub fn round(
         &mut self,
         node: NodeId,
@@ -174,11 +173,11 @@ impl Cluster {
             free,
             now_ms,
         }
-        .name_applications()
+        .run()
     }
 
-    /// Checks and records a container in one step, so that two rounds on one node cannot both take what
-    /// is left.
+    /// Checks and records a container in one step, so that two rounds on one node cannot both take
+    /// the same resources.
     pub fn commit(&mut self, commit: CommitRequest<'_>, now_ms: i64) -> Commit {
         let judge = Judge::of(self.policy.as_ref());
         round::commit(&self.settings, judge, &mut self.rooms, &commit, now_ms)
@@ -189,49 +188,49 @@ impl Cluster {
         self.rooms.ended(container)
     }
 
-    /// Why an application's next container was not placed when it was last looked at; none when it waits
+    /// Why an application's next container was not placed at the latest check; none when it waits
     /// for nothing, or was not refused.
     pub fn wait_reason(&mut self, application: ApplicationId, now_ms: i64) -> Option<WaitReason> {
         let judge = Judge::of(self.policy.as_ref());
         round::wait_reason(judge, &mut self.rooms, application, now_ms)
     }
 
-    /// From now on no node is kept free. A round then changes nothing but notes and passing, so that a
-    /// simulation may leave out those in which nothing is placed.
+    /// Keeps no node free from now on. A round then changes only notes and passing, so that a
+    /// simulation may skip rounds in which nothing is placed.
     pub fn keep_no_nodes(&mut self) {
         self.rooms.keeper.turn_off();
     }
 
-    /// The node that is kept free, if any.
+    /// The kept node, if any.
     #[must_use]
     pub fn kept_node(&self) -> Option<KeptNode> {
         self.rooms.keeper.kept(&self.rooms.waiting)
     }
 
-    /// The nodes whose bookable capacity has to change, at most `limit` of them: up to the configured
-    /// ratio while the agent reports freshly, back to the registered size when it doesn't.
+    /// The nodes whose bookable capacity has to change, at most `limit` of them: to the configured
+    /// ratio while the agent's reports are fresh, to the registered size otherwise.
     pub fn bookable_changes(&mut self, limit: usize, now_ms: i64) -> Vec<BookableChange> {
         let nodes = &mut self.rooms.state.nodes;
         nodes.bookable_changes(&self.settings, limit, now_ms)
     }
 
-    /// Whether CapacityScheduler may preempt a container of a queue with this share of the cluster. While
-    /// a node that was lowered comes down, a queue keeps what is within its share of the former size.
+    /// Whether CapacityScheduler may preempt a container of a queue with this share of the cluster.
+    /// While a lowered node comes down, a queue keeps what is within its share of the former size.
     #[must_use]
     pub fn may_preempt(&self, absolute_capacity: f64, used: Request) -> bool {
         let nodes = self.rooms.state.nodes.entries();
         state::may_preempt(&self.settings, nodes, absolute_capacity, used)
     }
 
-    /// The containers of a node, in order of start, that CapacityScheduler alone would not have started
-    /// while those before them run: with them requests pass the node's registered memory.
+    /// The containers of a node, in order of start, that CapacityScheduler alone would not have
+    /// started: with them the running requests exceed the node's registered memory.
     #[must_use]
     pub fn overcommitted(&self, node: NodeId) -> Vec<(&str, &Container)> {
         self.rooms.state.overcommitted(node)
     }
 
-    /// The limits of every container of a node, from `now_ms` on, for an agent that can limit this. A
-    /// container without an entry is not limited.
+    /// Limits of every container of a node, from `now_ms` on, for an agent with the abilities
+    /// `can_limit`. A container without an entry is not limited.
     pub fn limit_plans(
         &self,
         node: NodeId,
@@ -244,26 +243,26 @@ impl Cluster {
         plan::limit_plans(state, node, lent_to, settings, can_limit, now_ms)
     }
 
-    /// From now on running containers are reprovisioned; they are not unless this is called.
+    /// Reprovisions running containers from now on. Off by default.
     pub fn reprovision_by(&mut self, settings: ReprovisionSettings) {
         self.rooms.corrections.reprovision_by(settings);
     }
 
-    /// What was predicted for a container when it started; none where nothing is, or it is not there.
+    /// The demand predicted for a container at its start; none without a prediction or container.
     #[must_use]
     pub fn predicted_demand(&self, container: &str) -> Option<&Demand> {
         let rooms = &self.rooms;
         rooms.corrections.predicted_demand(&rooms.state, container)
     }
 
-    /// The corrected demand of a container over its predicted one: 1 where nothing was corrected.
+    /// A container's corrected demand over its predicted one; 1 without a correction.
     #[must_use]
     pub fn corrected_by(&self, container: &str) -> Resources {
         self.rooms.corrections.factors(&self.rooms.state, container)
     }
 
-    /// How far a container is: what it is expected to use follows that from now on, instead of the time
-    /// since its start. Returns whether what its node has left changed.
+    /// A container's progress. Its demand follows the progress from now on, instead of the time
+    /// since its start. Returns whether the node's remaining resources changed.
     pub fn progressed(&mut self, container: &str, progress: Progress, now_ms: i64) -> bool {
         let rooms = &mut self.rooms;
         rooms
@@ -271,8 +270,8 @@ impl Cluster {
             .progressed(&mut rooms.state, container, progress, now_ms)
     }
 
-    /// What a container used. Samples have to come in the order of time, before the progress that
-    /// follows from them. Returns whether what its node has left changed.
+    /// A sample of a container's use. Samples must arrive in the order of time, and before the
+    /// progress derived from them. Returns whether the node's remaining resources changed.
     pub fn used(&mut self, container: &str, used: Used, now_ms: i64) -> bool {
         let rooms = &mut self.rooms;
         rooms
@@ -280,8 +279,9 @@ impl Cluster {
             .used(&mut rooms.state, container, used, now_ms)
     }
 
-    /// Returns what windows on a node hold no longer, and gives the slowest of its executors what the
-    /// node has left, where one is slow. To be asked once for each report, after what it says.
+    /// Ends an expired window on a node, and opens one for the node's slowest executor if one is
+    /// slow. To be called once for each report, after the report's samples. Returns whether the
+    /// node's remaining resources changed.
     pub fn reprovision(&mut self, node: NodeId, now_ms: i64) -> bool {
         let decides = self.decides(node, now_ms);
         let rooms = &mut self.rooms;
@@ -290,7 +290,7 @@ impl Cluster {
             .reprovision(&mut rooms.state, node, decides, now_ms)
     }
 
-    /// What was done since this was last asked.
+    /// The corrections since the last call.
     pub fn take_reprovisioned(&mut self) -> Vec<Reprovisioned> {
         self.rooms.corrections.take_done()
     }

@@ -1,4 +1,4 @@
-//! The rooms of a cluster, and the events that concern several of them.
+//! The rooms of a cluster, and the events that several of them handle.
 
 use super::correction::Corrections;
 use super::patience::{NodeKeeper, Passing};
@@ -8,7 +8,7 @@ use super::waiting::WaitingTable;
 use crate::container_kind::ContainerKind;
 use crate::demand::Demand;
 
-/// Each room owns its state; a round and a commit are given all of them.
+/// Each room owns its state; a round and a commit get all rooms.
 #[derive(Debug)]
 pub(crate) struct Rooms {
     pub(crate) state: State,
@@ -50,7 +50,7 @@ impl Rooms {
     pub(crate) fn application_added(&mut self, mut application: Application) -> ApplicationId {
         application.demands = application.demands.on_grid();
         let id = self.state.applications.add(application);
-        self.waits(id);
+        self.ask_changed(id);
         id
     }
 
@@ -58,14 +58,14 @@ impl Rooms {
         if let Some(entry) = self.state.applications.get_mut(application) {
             let request = ask.request.bookable(self.state.virtual_cores_count);
             entry.ask(Ask { request, ..ask }, now_ms);
-            self.waits(application);
+            self.ask_changed(application);
         }
     }
 
-    /// An application came, or waits for something else.
-    fn waits(&mut self, application: ApplicationId) {
+    /// An application was added, or its ask changed.
+    fn ask_changed(&mut self, application: ApplicationId) {
         if let Some(entry) = self.state.applications.get(application) {
-            self.waiting.follow(application, entry);
+            self.waiting.update(application, entry);
             self.work_shares.changed();
         }
     }
@@ -92,7 +92,7 @@ impl Rooms {
         Some(removed)
     }
 
-    /// An application got the container that it waited for.
+    /// An application got its next container.
     pub(crate) fn granted(&mut self, application: ApplicationId, request: Request, now_ms: i64) {
         if let Some(entry) = self.state.applications.get_mut(application) {
             entry.granted(now_ms);
@@ -103,25 +103,25 @@ impl Rooms {
     }
 
     pub(crate) fn started(&mut self, id: &str, container: Container, demand: Demand, now_ms: i64) {
-        // A container that is told twice, as after a restart, must not be booked twice.
+        // A container reported twice, as after a restart, must not be booked twice.
         self.ended(id);
         let application = container.application;
         self.state.start(id, container, demand, now_ms);
-        self.counted(application);
+        self.running_changed(application);
     }
 
     pub(crate) fn ended(&mut self, id: &str) -> Option<Container> {
         let (id, container) = self.state.containers.remove(id)?;
         self.corrections.ended(&id, &container);
         self.state.end(&container);
-        self.counted(container.application);
+        self.running_changed(container.application);
         Some(container)
     }
 
-    /// More or fewer of an application's containers run.
-    fn counted(&mut self, application: ApplicationId) {
+    /// The number of running containers of an application changed.
+    fn running_changed(&mut self, application: ApplicationId) {
         if let Some(entry) = self.state.applications.get(application) {
-            self.waiting.counted(application, entry);
+            self.waiting.running_changed(application, entry);
         }
     }
 }

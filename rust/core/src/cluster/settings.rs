@@ -1,20 +1,21 @@
-//! What the administrator set.
+//! The administrator's settings.
 
-/// What the administrator set.
+/// The administrator's settings.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ClusterSettings {
-    /// Whether decisions act; otherwise everything is CapacityScheduler's.
+    /// Whether the core's decisions are enforced; otherwise CapacityScheduler decides.
     pub enforce: bool,
     /// Whether CapacityScheduler counts virtual cores; with its DefaultResourceCalculator it books
-    /// by memory alone.
+    /// memory alone.
     pub virtual_cores_count: bool,
     /// Bookable over registered capacity while a node's agent reports freshly.
     pub max_ratio: f64,
-    /// A report that is older than this is stale, in milliseconds.
+    /// Maximum age of a fresh report, in milliseconds.
     pub fresh_for_ms: i64,
-    /// How long an application waits before it passes as CapacityScheduler would have it.
+    /// Starvation wait, in milliseconds: an application that has waited this long goes where it has
+    /// room by request, as with CapacityScheduler.
     pub starvation_wait_ms: i64,
-    /// How long an application may pass on nodes for one that delays it less, in milliseconds, and
-    /// how much sooner its work has to be done there; 0 takes the first node that it fits.
+    /// Longest wait of an application for a node that delays it less, and the least gain worth the
+    /// wait, in milliseconds. 0 takes the first node that fits.
     pub pass_ms: i64,
 }

@@ -9,8 +9,6 @@ mod bookable;
 mod by_memory;
 mod foreseeing;
 mod grid;
-mod hold_slot_by_slot;
-mod holding;
 mod keeping;
 mod overcommitting;
 mod passing;
@@ -20,6 +18,8 @@ mod reprovisioning_ends;
 mod reprovisioning_slot_by_slot;
 mod reprovisioning_throttled;
 mod reprovisioning_unused;
+mod reservation_slot_by_slot;
+mod reserving;
 mod rows;
 mod starving;
 mod turns;
@@ -125,8 +125,29 @@ fn place(
     )
 }
 
+/// Records a container that the core may not refuse.
+fn record(
+    cluster: &mut Cluster,
+    container: &str,
+    application: ApplicationId,
+    node: NodeId,
+    memory_gb: u64,
+    start_ms: i64,
+) -> Commit {
+    let commit = CommitRequest {
+        container,
+        application,
+        node,
+        kind: ContainerKind::DEFAULT_EXECUTOR,
+        request: request(memory_gb, 1),
+        may_refuse: false,
+        start_ms,
+    };
+    cluster.commit(commit, start_ms)
+}
+
 #[test]
-fn an_unknown_application_is_planned_at_its_request_and_never_passes_the_physical_size() {
+fn an_unknown_application_is_planned_at_its_request_within_the_physical_size() {
     let (mut cluster, node) = cluster_of_one(settings());
     let app = waiting(&mut cluster, "a", Demands::default(), ask(3, 1));
     for container in ["1", "2"] {
@@ -147,7 +168,7 @@ fn an_unknown_application_is_planned_at_its_request_and_never_passes_the_physica
 }
 
 #[test]
-fn a_learned_application_passes_the_physical_size_by_request_but_not_by_demand() {
+fn a_learned_application_exceeds_the_physical_size_by_request_but_not_by_demand() {
     let (mut cluster, node) = cluster_of_one(settings());
     let app = waiting(&mut cluster, "a", learned(&[1.0, 1.0], 1.0), ask(3, 1));
     for container in ["1", "2", "3", "4"] {
@@ -173,7 +194,7 @@ fn a_learned_application_passes_the_physical_size_by_request_but_not_by_demand()
 }
 
 #[test]
-fn the_policy_orders_what_fits_and_priority_goes_before_it() {
+fn priority_orders_the_fitting_applications_before_the_policy() {
     let (mut cluster, node) = cluster_of_one(settings());
     let small = waiting(&mut cluster, "small", learned(&[1.0], 1.0), ask(1, 1));
     let large = waiting(&mut cluster, "large", learned(&[3.0], 6.0), ask(1, 1));
@@ -188,7 +209,7 @@ fn the_policy_orders_what_fits_and_priority_goes_before_it() {
 }
 
 #[test]
-fn what_does_not_fit_the_free_space_is_left_out_so_that_no_node_is_reserved() {
+fn an_ask_above_the_free_space_is_left_out_so_that_no_node_is_reserved() {
     let (mut cluster, node) = cluster_of_one(settings());
     waiting(&mut cluster, "a", learned(&[1.0], 1.0), ask(3, 1));
     assert_eq!(cluster.round(node, request(2, 16), 0), Some(vec![]));
@@ -196,7 +217,7 @@ fn what_does_not_fit_the_free_space_is_left_out_so_that_no_node_is_reserved() {
 }
 
 #[test]
-fn each_queue_gets_its_best_few() {
+fn each_queue_lists_its_best_few() {
     let (mut cluster, node) = cluster_of_one(settings());
     for _ in 0..40 {
         waiting(&mut cluster, "a", learned(&[2.0], 1.0), ask(1, 1));
@@ -209,7 +230,7 @@ fn each_queue_gets_its_best_few() {
 }
 
 #[test]
-fn nobody_starves_where_there_is_free_space_by_request() {
+fn no_application_starves_with_room_by_request() {
     let (mut cluster, node) = cluster_of_one(settings());
     let hog = waiting(&mut cluster, "hog", learned(&[4.0; 100], 1.0), ask(1, 1));
     place(&mut cluster, "1", hog, node, 0);
@@ -229,7 +250,7 @@ fn nobody_starves_where_there_is_free_space_by_request() {
         Some(vec![app])
     );
     let Commit::Placed(placement) = place(&mut cluster, "2", app, node, 60_000) else {
-        panic!("it waited for a minute");
+        panic!("it has waited for a minute");
     };
     assert_eq!(placement.reason, PlacedReason::Starving);
     assert_eq!(
@@ -240,7 +261,7 @@ fn nobody_starves_where_there_is_free_space_by_request() {
 }
 
 #[test]
-fn a_container_told_twice_is_booked_once_and_finishing_undoes_it() {
+fn a_container_reported_twice_is_booked_once_and_its_end_undoes_it() {
     let (mut cluster, node) = cluster_of_one(settings());
     let app = waiting(&mut cluster, "a", learned(&[1.0], 1.0), ask(3, 1));
     let before = cluster.node(node).unwrap().clone();
@@ -289,7 +310,7 @@ fn with_its_margin_a_demand_still_fits_an_empty_node() {
 }
 
 #[test]
-fn an_application_master_waits_for_those_that_run_and_lack_memory_but_not_forever() {
+fn an_application_master_waits_for_running_applications_that_lack_memory_but_not_forever() {
     let (mut cluster, node) = cluster_of_one(settings());
     let free = request(16, 16);
     let runs = waiting(&mut cluster, "runs", Demands::default(), ask(5, 1));
@@ -303,7 +324,11 @@ fn an_application_master_waits_for_those_that_run_and_lack_memory_but_not_foreve
     cluster.application_moved(elsewhere, "root.other");
 
     let both = Some(vec![starts, elsewhere]);
-    assert_eq!(cluster.round(node, free, 0), both, "nobody was refused yet");
+    assert_eq!(
+        cluster.round(node, free, 0),
+        both,
+        "no round has refused anyone yet"
+    );
     assert_eq!(cluster.round(node, free, 0), Some(vec![elsewhere]));
     cluster.reported(node, physical(), 60_000);
     assert_eq!(cluster.round(node, free, 60_000), both, "not forever");
@@ -312,11 +337,15 @@ fn an_application_master_waits_for_those_that_run_and_lack_memory_but_not_foreve
     cluster.pending(runs, nothing(ask(5, 1)), 60_000);
     cluster.pending(starts, nothing(master), 60_000);
     cluster.pending(starts, master, 60_000);
-    assert_eq!(cluster.round(node, free, 60_000), both, "nobody lacks it");
+    assert_eq!(
+        cluster.round(node, free, 60_000),
+        both,
+        "no application lacks memory"
+    );
 }
 
 #[test]
-fn where_scores_tie_the_application_that_came_first_gets_all_its_executors_first() {
+fn on_equal_scores_the_first_application_gets_all_its_executors_first() {
     let (mut cluster, node) = cluster_of_one(settings());
     let first = waiting(&mut cluster, "first", Demands::default(), ask(1, 1));
     let second = waiting(&mut cluster, "second", Demands::default(), ask(1, 1));
@@ -326,7 +355,7 @@ fn where_scores_tie_the_application_that_came_first_gets_all_its_executors_first
 }
 
 #[test]
-fn peaks_that_may_meet_let_starts_overlap() {
+fn peaks_that_may_coincide_let_starts_overlap() {
     let start_then_idle = || learned(&[4.0, 0.5, 0.5], 1.0);
     for (peaks, fits) in [(Peaks::Strict, false), (Peaks::Soft, true)] {
         let (mut cluster, node) = cluster_of_one_with(settings(), peaks);
@@ -338,7 +367,7 @@ fn peaks_that_may_meet_let_starts_overlap() {
 }
 
 #[test]
-fn an_application_holds_what_its_containers_asked_for_until_they_end() {
+fn an_applications_allocation_is_the_sum_of_its_running_requests() {
     let (mut cluster, node) = cluster_of_one(settings());
     let app = waiting(&mut cluster, "a", Demands::default(), ask(2, 1));
     place(&mut cluster, "1", app, node, 0);

@@ -1,16 +1,10 @@
-//! Which demands fit, and where they do not.
+//! The fit of a demand, and its first excess.
 
 use super::*;
+use crate::resources::cpu;
 use crate::running::Running;
 use crate::slot_of;
 use crate::timeline::Timeline;
-
-fn cpu(cores: f64) -> Resources {
-    Resources {
-        cpu_cores: cores,
-        ..Resources::ZERO
-    }
-}
 
 fn slots(slots: &[Resources]) -> Demand {
     Demand::series(SLOT_MS, slots).unwrap()
@@ -54,13 +48,13 @@ fn four_cores(running: &[f64]) -> OnNode {
 }
 
 #[test]
-fn peaks_that_do_not_meet_fit() {
+fn peaks_that_do_not_coincide_fit() {
     let node = four_cores(&[3.0, 1.0]);
     assert_eq!(node.strictly(&series(&[1.0, 3.0])), Ok(()));
 }
 
 #[test]
-fn where_it_does_not_fit_is_named() {
+fn an_excess_names_resource_amount_and_time() {
     let node = four_cores(&[3.0, 1.0, 2.0]);
     let excess = node.strictly(&series(&[1.0, 3.0, 2.5])).unwrap_err();
     assert_eq!(
@@ -78,22 +72,22 @@ fn the_margin_counts() {
 }
 
 #[test]
-fn a_resource_that_the_node_does_not_know_takes_no_part() {
+fn an_unknown_resource_of_the_node_takes_no_part() {
     let empty = OnNode::new(cpu(4.0), None);
     let demand = Demand::for_life(Resources::from_array([1.0; 4])).unwrap();
     assert_eq!(empty.strictly(&demand), Ok(()));
 }
 
 #[test]
-fn a_demand_for_life_waits_for_what_never_ends() {
+fn two_demands_without_an_end_do_not_share_a_resource() {
     let forever = Demand::for_life(cpu(3.0)).unwrap();
     let node = OnNode::new(cpu(4.0), Some(forever));
     let demand = Demand::for_life(cpu(2.0)).unwrap();
     assert_eq!(node.strictly(&demand).unwrap_err().from_ms, 0);
 }
 
-/// Of so much of one resource, on a node of 10,000 of which 9,000 are taken.
-fn softly_fits(resource: Resource, amount: f64) -> Result<(), Excess> {
+/// The fit of a demand for one resource, on a node of 10,000 of which 9,000 are in use.
+fn soft_fit(resource: Resource, amount: f64) -> Result<(), Excess> {
     let of = |amount| {
         let mut amounts = [0.0; 4];
         amounts[resource as usize] = amount;
@@ -104,29 +98,29 @@ fn softly_fits(resource: Resource, amount: f64) -> Result<(), Excess> {
 }
 
 #[test]
-fn softly_each_resource_may_pass_what_is_available_by_its_part_of_the_node() {
+fn under_soft_peaks_each_resource_has_its_allowed_excess() {
     for (resource, most) in [
         (Resource::Cpu, 3e3),
         (Resource::Memory, 1e3),
         (Resource::Network, 7e3),
         (Resource::Disk, 3e3),
     ] {
-        assert_eq!(softly_fits(resource, most), Ok(()), "{resource:?}");
-        let excess = softly_fits(resource, most + 1.0).unwrap_err();
+        assert_eq!(soft_fit(resource, most), Ok(()), "{resource:?}");
+        let excess = soft_fit(resource, most + 1.0).unwrap_err();
         assert_eq!(excess.resource, resource);
         assert!((excess.amount - (most - 1e3)).abs() < 2.0, "{excess:?}");
     }
 }
 
 #[test]
-fn softly_cpu_above_half_of_the_node_is_held_to_the_total() {
+fn under_soft_peaks_cpu_above_half_of_the_node_is_compared_in_total() {
     let node = four_cores(&[4.0, 0.0, 0.0]);
     assert!(
         node.softly(&series(&[2.0, 0.0, 0.0])).is_err(),
         "half of it"
     );
     assert_eq!(node.softly(&series(&[2.001, 0.0, 0.0])), Ok(()));
-    // Of 12 cores in three slots 8 are left, and a total is not passed.
+    // 8 of 12 cores are left over three slots, and a total has no allowed excess.
     assert_eq!(node.softly(&series(&[4.0, 2.0, 2.0])), Ok(()));
     let excess = node.softly(&series(&[4.0, 2.0, 2.3])).unwrap_err();
     assert_eq!(
@@ -136,7 +130,7 @@ fn softly_cpu_above_half_of_the_node_is_held_to_the_total() {
 }
 
 #[test]
-fn softly_what_is_large_in_cpu_is_held_to_every_slot_of_the_others() {
+fn under_soft_peaks_an_executor_large_in_cpu_is_compared_in_every_slot_of_the_others() {
     let slot = |cores, disk| Resources::from_array([cores, 0.0, 0.0, disk]);
     let running = slots(&[slot(0.0, 10.0), slot(0.0, 0.0)]);
     let node = OnNode::new(slot(4.0, 10.0), Some(running));
@@ -147,7 +141,7 @@ fn softly_what_is_large_in_cpu_is_held_to_every_slot_of_the_others() {
 }
 
 #[test]
-fn softly_a_demand_without_an_end_is_held_to_every_slot() {
+fn under_soft_peaks_a_demand_without_an_end_is_compared_in_every_slot() {
     let node = four_cores(&[3.0]);
     for (cores, fits) in [(1.0, true), (1.1, false), (3.0, false)] {
         let endless = Demand::for_life(cpu(cores)).unwrap();

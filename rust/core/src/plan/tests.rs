@@ -43,7 +43,7 @@ fn of_cores(cores: &[f64]) -> Running {
     executor(&slots)
 }
 
-/// Holds so many GiB in each slot.
+/// An executor with this memory in each slot, in GiB.
 fn of_memory(gib: &[f64]) -> Running {
     let slots: Vec<_> = gib
         .iter()
@@ -93,7 +93,7 @@ fn steps_follow_the_demand_from_now_on() {
 }
 
 #[test]
-fn like_steps_are_one() {
+fn similar_steps_are_merged() {
     let steps = plan(&WORK_CONSERVING, CAN_CPU).steps(&of_cores(&[1.0, 1.05, 0.95, 1.0]), 1_000);
     assert_eq!(weights(&steps), [(0, 1.0)]);
 }
@@ -110,13 +110,13 @@ fn a_cap_is_never_below_the_request() {
 }
 
 #[test]
-fn what_outlives_its_prediction_keeps_its_last_weight() {
+fn an_overdue_executor_keeps_its_last_weight() {
     let steps = plan(&WORK_CONSERVING, CAN_CPU).steps(&of_cores(&[1.0, 0.5]), 90_000);
     assert_eq!(weights(&steps), [(0, 0.5)]);
 }
 
 #[test]
-fn memory_is_raised_before_demand_rises_and_lowered_after_it_fell() {
+fn memory_limits_rise_before_the_demand_and_fall_after_it() {
     let gib = [1.0, 1.0, 1.0, 1.0, 2.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
     let steps = plan(&WITH_MEMORY, CAN_ALL).steps(&of_memory(&gib), 1_000);
     assert_eq!(
@@ -127,7 +127,7 @@ fn memory_is_raised_before_demand_rises_and_lowered_after_it_fell() {
 }
 
 #[test]
-fn a_step_of_memory_is_the_largest_within_it() {
+fn a_memory_step_has_the_largest_limit_within_it() {
     let gib = [1.0, 1.04, 1.08, 1.02, 1.0, 1.0, 1.0, 1.0];
     let until_24_s = PlanSettings {
         valid_for_ms: 15_000,
@@ -146,7 +146,7 @@ fn a_slow_rise_of_memory_is_several_steps() {
 }
 
 #[test]
-fn memory_is_at_most_the_request_by_prediction_and_at_least_what_was_measured() {
+fn memory_limits_are_at_most_the_request_and_at_least_the_measurement() {
     let with_margin = LimitPlan {
         margin: 0.5,
         ..plan(&WITH_MEMORY, CAN_ALL)
@@ -161,7 +161,7 @@ fn memory_is_at_most_the_request_by_prediction_and_at_least_what_was_measured() 
 }
 
 #[test]
-fn memory_goes_below_what_is_still_held_of_an_earlier_peak() {
+fn a_memory_limit_falls_below_memory_held_since_an_earlier_peak() {
     let with_margin = LimitPlan {
         margin: 0.25,
         ..plan(&WITH_MEMORY, CAN_ALL)
@@ -175,11 +175,11 @@ fn memory_goes_below_what_is_still_held_of_an_earlier_peak() {
     assert_eq!(of_peak[0], (0, 1.25), "as predicted, with the margin");
     executor.measured_memory_bytes = 2.6 * GIB;
     let above_it = memory(&with_margin.steps(&executor, in_the_valley));
-    assert_eq!(above_it[0], (0, 3.25), "more than it was ever to hold");
+    assert_eq!(above_it[0], (0, 3.25), "more than any prediction");
 }
 
 #[test]
-fn memory_above_all_that_was_predicted_is_planned_until_as_much_is() {
+fn memory_above_every_prediction_is_planned_until_the_prediction_reaches_it() {
     let mut gib = vec![1.0; 10];
     gib.extend([2.0; 4]);
     gib.extend([1.0; 20]);
@@ -190,7 +190,7 @@ fn memory_above_all_that_was_predicted_is_planned_until_as_much_is() {
 }
 
 #[test]
-fn traffic_is_weighed_by_demand_and_capped_only_where_that_is_set() {
+fn traffic_is_weighed_by_demand_and_capped_only_by_setting() {
     let executor = executor(&[Resources::from_array([1.0, GIB, 40.0 * MIB, 10.0 * MIB])]);
     let limits = |settings: &PlanSettings, can_limit| {
         plan(settings, can_limit).steps(&executor, 1_000)[0].limits
@@ -229,14 +229,14 @@ fn an_executor_without_traffic_may_still_log() {
 }
 
 #[test]
-fn an_agent_that_can_limit_nothing_gets_no_steps() {
+fn an_agent_without_abilities_gets_no_steps() {
     let nothing = CanLimit::default();
     let steps = plan(&WITH_MEMORY, nothing).steps(&of_cores(&[1.0, 2.0]), 1_000);
     assert_eq!(steps, []);
 }
 
 #[test]
-fn a_plan_of_too_many_steps_ends_in_one_that_bounds_nothing_below_what_is_to_come() {
+fn the_last_step_of_a_full_plan_has_the_largest_bounds_of_the_rest() {
     let settings = PlanSettings {
         cpu_cap_ratio: Some(1.0),
         ..WITH_MEMORY

@@ -1,4 +1,4 @@
-//! Scores are finite numbers, whatever they are made from.
+//! Finite scores.
 
 /// `score` as a finite number. Sums of amounts near `f64::MAX` overflow to infinity, and their
 /// difference may be NaN, which becomes the worst score.
@@ -16,7 +16,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_number_is_the_worst_score() {
+    fn nan_is_the_worst_score() {
         assert_eq!(bounded(f64::NAN), f64::MAX);
         assert_eq!(bounded(f64::INFINITY), f64::MAX);
         assert_eq!(bounded(f64::NEG_INFINITY), f64::MIN);

@@ -1,10 +1,10 @@
-//! Placing by request, as schedulers do that know no demand.
+//! Fit by request, as in schedulers without demands.
 
 use super::{Candidate, Place};
 use crate::fit::{Excess, TOLERANCE};
 use crate::resources::{Resource, Resources};
 
-/// Whether the requested CPU and memory fit into `bookable` beside what is booked.
+/// Whether the requested CPU and memory fit into `bookable` beside the booked containers.
 ///
 /// # Errors
 /// The first resource that lacks, and by how much.

@@ -1,17 +1,17 @@
-//! What a score was made from.
+//! The parts of a score.
 
 use std::collections::BTreeMap;
 
 use crate::resources::{Resource, Resources};
 
-/// Named parts of a score, for a person to read. What is not a number or not finite is left out.
+/// Named parts of a score, for people. Values that are not finite are left out.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Detail {
     /// Milliseconds, such as `horizon_ms`.
     pub times_ms: BTreeMap<&'static str, i64>,
     /// Single numbers, such as Ursa's `F`.
     pub numbers: BTreeMap<&'static str, f64>,
-    /// One number for each resource that the node knows, such as `remaining_share`.
+    /// One number for each resource known on the node, such as `remaining_share`.
     pub per_resource: BTreeMap<&'static str, BTreeMap<&'static str, f64>>,
 }
 
@@ -32,7 +32,7 @@ impl Detail {
         self
     }
 
-    /// Adds a number for each of `resources` of which `capacity` has some.
+    /// Adds a number for each of `resources` whose `capacity` is above 0.
     #[must_use]
     pub fn resources(
         mut self,

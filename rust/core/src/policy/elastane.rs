@@ -1,28 +1,29 @@
-//! Elastane: the application whose waiting executors demand least, with room held for it.
+//! Elastane, the default policy: the application whose waiting executors demand least, with
+//! backfill reservations.
 
 use std::str::FromStr;
 
-use super::{Candidate, Detail, Place, Policy, on_plan};
+use super::on_plan::PlanPolicy;
 use crate::by_plan::{ByPlan, PlanScore, Power};
-use crate::fit::{Excess, Peaks};
+use crate::fit::Peaks;
 
-/// The house policy. With n the executors that the application waits for, d the demand of one over
-/// its life L and C the node's capacity, `nodes = n · max over r of ∫ d_r dt ÷ (L · C_r)` and
-/// `score = nodes · Lᵖ`; the smallest wins. With p = 1 it would be what is left of the application's
-/// work: shortest remaining processing time, which makes the mean completion time the least where
-/// work can be interrupted (Schrage, Operations Research 16(3), 1968). Executors cannot be, and a
-/// long one that starts late is the end of the makespan, so p is smaller ([`Favor`]).
+/// The default policy. With n the number of executors that the application waits for, d the demand of one over
+/// its life L and C the node's capacity, `nodes = n · max over r of ∫ d_r dt ÷ (L · C_r)` and `score = nodes ·
+/// Lᵖ`; the smallest wins. With p = 1 the score would be the application's remaining work: shortest remaining
+/// processing time, which minimizes the mean completion time if work is preemptible (Schrage, Operations
+/// Research 16(3), 1968). Executors are not preemptible, and a long executor that starts late extends the
+/// makespan, so p is smaller ([`Favor`]).
 ///
-/// Since executors cannot be interrupted, the first would wait behind whatever fits in the meantime;
-/// room is held for them, see [`ByPlan::hold`].
+/// Without preemption the first application would wait behind all executors that fit meanwhile. It
+/// gets a backfill reservation instead, see [`ByPlan::reservations`].
 ///
-/// An executor whose end nobody knows counts as one of 10 minutes.
-/// `docs/measurements/house-policy.md` has what was tried and measured.
+/// An executor without a predicted end counts as one of 10 minutes.
+/// `docs/measurements/house-policy.md` has the measurements and the rejected variants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Elastane {
-    /// Whether peaks may meet.
+    /// Whether peaks may coincide.
     pub peaks: Peaks,
-    /// What it is to make short.
+    /// The time to minimize.
     pub favor: Favor,
 }
 
@@ -35,23 +36,23 @@ impl Default for Elastane {
     }
 }
 
-/// The dial between makespan and completion time.
+/// The trade-off between makespan and completion time.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Favor {
-    /// The time until all is done: p = 0, and no room is held, so that whatever fits goes.
+    /// Makespan: p = 0, without reservations, so that everything that fits starts.
     Makespan,
-    /// Both: p = 0, and room is held for the first three applications of each queue.
+    /// Both: p = 0, with reservations for the first three applications of each queue.
     #[default]
     Balanced,
-    /// The mean time from submission to end: p = 1/2, and room is held.
+    /// Mean time from submission to end: p = 1/2, with reservations.
     Completion,
 }
 
-/// Number of applications of a queue for which room is held.
-const HOLD: u32 = 3;
+/// Number of reservations for each queue.
+const RESERVATIONS: u32 = 3;
 
 impl Favor {
-    /// All of them.
+    /// All values.
     pub const ALL: [Favor; 3] = [Favor::Makespan, Favor::Balanced, Favor::Completion];
 
     /// The name that configuration uses.
@@ -64,10 +65,10 @@ impl Favor {
         }
     }
 
-    fn hold(self) -> u32 {
+    fn reservations(self) -> u32 {
         match self {
             Favor::Makespan => 0,
-            Favor::Balanced | Favor::Completion => HOLD,
+            Favor::Balanced | Favor::Completion => RESERVATIONS,
         }
     }
 
@@ -79,11 +80,11 @@ impl Favor {
     }
 }
 
-/// A name that no [`Favor`] has.
+/// No [`Favor`] has this name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{name} is not known, {} are there", Favor::ALL.map(Favor::name).join(", "))]
 pub struct UnknownFavor {
-    /// The name that was asked for.
+    /// The unknown name.
     pub name: String,
 }
 
@@ -98,79 +99,43 @@ impl FromStr for Favor {
     }
 }
 
-impl Elastane {
+impl PlanPolicy for Elastane {
+    const NAME: &'static str = "elastane";
+
     fn plan(&self) -> ByPlan {
         ByPlan {
             peaks: self.peaks,
             score: PlanScore::Waiting(self.favor.power()),
-            hold: self.favor.hold(),
+            reservations: self.favor.reservations(),
         }
-    }
-}
-
-impl Policy for Elastane {
-    fn name(&self) -> &'static str {
-        "elastane"
-    }
-
-    fn fits(&self, place: &Place<'_>, candidate: &Candidate<'_>) -> Result<(), Excess> {
-        on_plan::fits(self.plan(), place, candidate)
-    }
-
-    fn score(&self, place: &Place<'_>, candidate: &Candidate<'_>) -> f64 {
-        on_plan::score(self.plan(), place, candidate)
-    }
-
-    fn by_plan(&self) -> Option<ByPlan> {
-        Some(self.plan())
-    }
-
-    fn detail(&self, place: &Place<'_>, candidate: &Candidate<'_>) -> Detail {
-        on_plan::detail(self.plan(), place, candidate)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::available::Available;
     use crate::demand::Demand;
-    use crate::node::Node;
-    use crate::policy::Waiting;
+    use crate::policy::{Waiting, score_on_idle_node};
     use crate::resources::Resources;
 
     fn score(favor: Favor, demand: &Demand, executors: u32) -> f64 {
-        let node = Node::new(Resources::from_array([4.0, 8.0, 0.0, 100.0]));
-        let available = Available::new(node.capacity, [], 0);
-        let place = Place {
-            node: &node,
-            available: &available,
-            booked: Resources::ZERO,
-            now_ms: 0,
-            rates: None,
-        };
+        let capacity = Resources::from_array([4.0, 8.0, 0.0, 100.0]);
         let waiting = Waiting {
             executors,
             ..Waiting::default()
-        };
-        let candidate = Candidate {
-            demand,
-            needed: demand,
-            request: Resources::ZERO,
-            waiting,
         };
         let policy = Elastane {
             favor,
             ..Elastane::default()
         };
-        policy.score(&place, &candidate)
+        score_on_idle_node(&policy, capacity, demand, waiting)
     }
 
     #[test]
     fn the_mean_share_of_the_scarcest_resource_counts_for_each_executor() {
         let slot = |cpu, disk| Resources::from_array([cpu, 1.0, 9.0, disk]);
         let demand = Demand::series(18_000, &[slot(1.0, 100.0), slot(2.0, 50.0)]).unwrap();
-        // Three quarters of the disk; less of CPU, and the network is not known.
+        // Three quarters of the disk and less of the CPU; the network is unknown.
         for favor in [Favor::Makespan, Favor::Balanced] {
             assert_eq!(score(favor, &demand, 1), 0.75);
             assert_eq!(score(favor, &demand, 6), 4.5);

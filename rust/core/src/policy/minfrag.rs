@@ -1,50 +1,30 @@
 //! MinFrag: the executor that leaves the least dominant remaining resource.
 
-use super::{Candidate, Detail, Place, Policy, on_plan};
+use super::on_plan::PlanPolicy;
 use crate::by_plan::{ByPlan, PlanScore, Shares};
-use crate::fit::{Excess, Peaks};
+use crate::fit::Peaks;
 
 /// Elasecutor (IEEE/ACM ToN 2021), section III-B: with t the earliest predicted end among the
 /// executors on machine j, the placed one included,
 /// `DRR_j = max over r of ( ∫₀ᵗ remaining_r dt ÷ ∫₀ᵗ capacity_r dt )`, the smallest wins.
 ///
-/// Departs from it where nothing on the node has a predicted end: what remains does not change
-/// then, and one slot is looked at. [`Peaks::Soft`] is a departure, too.
+/// Departures: where nothing on the node has a predicted end, the horizon is one slot, since the
+/// remaining resources do not change. [`Peaks::Soft`] is a departure too.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct MinFrag {
-    /// Whether peaks may meet.
+    /// Whether peaks may coincide.
     pub peaks: Peaks,
 }
 
-impl MinFrag {
+impl PlanPolicy for MinFrag {
+    const NAME: &'static str = "minfrag";
+
     fn plan(&self) -> ByPlan {
         ByPlan {
             peaks: self.peaks,
             score: PlanScore::Remaining(Shares::Largest),
-            hold: 0,
+            reservations: 0,
         }
-    }
-}
-
-impl Policy for MinFrag {
-    fn name(&self) -> &'static str {
-        "minfrag"
-    }
-
-    fn fits(&self, place: &Place<'_>, candidate: &Candidate<'_>) -> Result<(), Excess> {
-        on_plan::fits(self.plan(), place, candidate)
-    }
-
-    fn score(&self, place: &Place<'_>, candidate: &Candidate<'_>) -> f64 {
-        on_plan::score(self.plan(), place, candidate)
-    }
-
-    fn by_plan(&self) -> Option<ByPlan> {
-        Some(self.plan())
-    }
-
-    fn detail(&self, place: &Place<'_>, candidate: &Candidate<'_>) -> Detail {
-        on_plan::detail(self.plan(), place, candidate)
     }
 }
 
@@ -52,13 +32,11 @@ impl Policy for MinFrag {
 mod tests {
     use super::*;
     use crate::amounts::Amounts;
-    use crate::available::Available;
     use crate::by_plan::{horizon, remaining_shares};
     use crate::demand::Demand;
     use crate::left::Left;
     use crate::need::Need;
-    use crate::node::Node;
-    use crate::policy::{Trc, Waiting};
+    use crate::policy::{Policy, Trc, Waiting, score_on_idle_node};
     use crate::resources::{Resource, Resources};
     use crate::running::Running;
     use crate::timeline::Timeline;
@@ -67,7 +45,7 @@ mod tests {
     const FIGURE_6_CAPACITY: Resources = Resources::from_array([16.0, 64.0, 10.0, 500.0]);
 
     /// Elasecutor's Figure 6 in its own units (cores, GB, Gbit/s, MB/s; slots of T/8). The paper
-    /// prints the fractions; the series were built to give exactly those.
+    /// prints only the fractions; these series yield exactly those.
     fn figure_6() -> (Left, Demand, Demand) {
         let series = |columns: [&[f64]; 4]| -> Vec<Resources> {
             (0..columns[0].len())
@@ -111,7 +89,7 @@ mod tests {
         left
     }
 
-    /// The horizon and what remains of each resource up to it.
+    /// The horizon, and the share of each resource that remains up to it.
     fn remaining(left: &Left, demand: &Demand, capacity: Resources) -> (usize, [f64; 4]) {
         let need = Need::predicted(demand, 0.0, capacity);
         let horizon = horizon(left, need.life());
@@ -147,33 +125,20 @@ mod tests {
         assert_close(largest(shares), 13. / 32.);
     }
 
-    /// Elasecutor's Figure 5: the dominant remaining resource is the one of which the largest share
-    /// remains, whichever that is.
+    /// Elasecutor's Figure 5: the dominant remaining resource is the one with the largest remaining share.
     #[test]
     fn the_largest_share_decides_whichever_resource_it_is() {
         let capacity = Resources::from_array([16.0, 64.0, 20.0, 500.0]);
-        let empty = Available::new(capacity, &[], 0);
         for dominant in Resource::ALL {
             let left = |resource| if resource == dominant { 0.5 } else { 0.25 };
             let used = Resources::from_array(Resource::ALL.map(|one| 1.0 - left(one)));
             let used = used.zip(capacity, |share, capacity| share * capacity);
             let demand = Demand::series(SLOT_MS, &[used]).unwrap();
-            let node = Node::new(capacity);
-            let place = Place {
-                node: &node,
-                available: &empty,
-                booked: Resources::ZERO,
-                now_ms: 0,
-                rates: None,
+            let score = |policy: &dyn Policy| {
+                score_on_idle_node(policy, capacity, &demand, Waiting::default())
             };
-            let candidate = Candidate {
-                demand: &demand,
-                needed: &demand,
-                request: Resources::ZERO,
-                waiting: Waiting::default(),
-            };
-            assert_eq!(MinFrag::default().score(&place, &candidate), 0.5);
-            assert_eq!(Trc::default().score(&place, &candidate), 0.5 + 3.0 * 0.25);
+            assert_eq!(score(&MinFrag::default()), 0.5);
+            assert_eq!(score(&Trc::default()), 0.5 + 3.0 * 0.25);
         }
     }
 

@@ -1,9 +1,9 @@
-//! Policies: which of the executors that wait goes to a node that has room, and when it fits there.
+//! Policies: which waiting executor goes to a node, and whether it fits there.
 //!
-//! One file each, with its formula in the paper's notation. A policy looks at one node ([`Place`])
-//! and one executor ([`Candidate`]) at a time and keeps no state; what several of them need is in
-//! [`crate::available`], [`crate::fit`] and [`crate::demand`]. `docs/policies.md` compares them. The
-//! policies that exist only to be compared with are in `lab/src/baselines`.
+//! One file each, with the formula in the paper's notation. A policy sees one node ([`Place`]) and
+//! one executor ([`Candidate`]) at a time and keeps no state. Shared parts are in
+//! [`crate::available`], [`crate::fit`] and [`crate::demand`]. `docs/policies.md` compares the
+//! policies; those that exist only for comparisons are in `lab/src/baselines`.
 
 mod bounded;
 pub mod by_request;
@@ -33,77 +33,68 @@ use crate::fit::{Excess, Peaks};
 use crate::node::Node;
 use crate::resources::Resources;
 
-/// What a policy decides by.
+/// A placement policy.
 pub trait Policy: Send + Sync {
-    /// The name that configuration and reports use.
+    /// The name in configuration and reports.
     fn name(&self) -> &'static str;
 
     /// Whether the executor may go to this node now.
     ///
-    /// # Errors
-    /// What lacks, by how much, and from when on.
+    /// The first excess.
     fn fits(&self, place: &Place<'_>, candidate: &Candidate<'_>) -> Result<(), Excess>;
 
-    /// How good it would be to place the executor here now: the smallest wins. Asked only where it
-    /// fits; always a number.
+    /// The score of placing the executor here now; the smallest wins. Called only where the
+    /// executor fits; never NaN.
     fn score(&self, place: &Place<'_>, candidate: &Candidate<'_>) -> f64;
 
-    /// Whether [`Place::available`] is looked at; where it is not, it may be that of a node on which
-    /// nothing runs.
+    /// Whether the policy reads [`Place::available`]. If not, [`Place::available`] may be that of an idle node.
     fn looks_ahead(&self) -> bool {
         true
     }
 
-    /// What [`Place::rates`] is for a node where nobody measured it; none where it is not looked at.
+    /// The [`Place::rates`] of a node without measured ones; none where the policy reads none.
     fn rates(&self, _node: &Node, _now_ms: i64) -> Option<Rates> {
         None
     }
 
-    /// Whether its answer for a node may change although neither the running nor the waiting executors
-    /// change. New measurements alone do not count as a change.
-    fn depends_on_time(&self) -> bool {
-        true
-    }
-
-    /// Upper bound of the requests booked on a node where this policy fits a container, as a multiple of the
-    /// node's size; none where there is no bound.
+    /// Upper bound of the requests booked on a node where this policy fits a container, as a
+    /// multiple of the node's size; none without a bound.
     fn most_booked(&self) -> Option<f64> {
         None
     }
 
-    /// Whether peaks may coincide, where it fits by demand over time.
+    /// Whether peaks may coincide in a fit by demand over time.
     fn peaks(&self) -> Peaks {
         self.by_plan().map_or(Peaks::Strict, |by| by.peaks)
     }
 
-    /// Whether people read the score the other way round, the largest as the best; [`Policy::score`]
-    /// is its negative then.
+    /// Whether people read the largest score as the best. [`Policy::score`] is its negative then.
     fn highest_wins(&self) -> bool {
         false
     }
 
-    /// Set where fit and score are by the node's plan, which a round computes without asking for each
-    /// application; the answers are the same as those of [`Policy::fits`] and [`Policy::score`].
+    /// Fit and score by the node's plan, which a round computes without calling the policy for each
+    /// application. They equal [`Policy::fits`] and [`Policy::score`].
     fn by_plan(&self) -> Option<ByPlan> {
         None
     }
 
-    /// What the score was made from, for a person.
+    /// The parts of the score, for people.
     fn detail(&self, _place: &Place<'_>, _candidate: &Candidate<'_>) -> Detail {
         Detail::default()
     }
 
-    /// Whether [`Waiting::whole`] has to be known, and [`Policy::turns`] asked.
+    /// Whether the policy reads [`Waiting::whole`] and overrides [`Policy::turns`].
     fn needs_gangs(&self) -> bool {
         false
     }
 
-    /// Whether [`Waiting::remaining_share`] has to be known.
+    /// Whether the policy reads [`Waiting::remaining_share`].
     fn needs_remaining_shares(&self) -> bool {
         false
     }
 
-    /// Whose turn it is, one answer for each that waits: by default everybody's.
+    /// The turn of each waiting application; by default everybody's turn is usual.
     fn turns(&self, waiting: &[Waiting], _now_ms: i64) -> Vec<Turn> {
         vec![Turn::Usual; waiting.len()]
     }
@@ -112,71 +103,95 @@ pub trait Policy: Send + Sync {
 /// A node as a policy sees it.
 #[derive(Debug, Clone, Copy)]
 pub struct Place<'a> {
-    /// Its physical size and what runs on it.
+    /// Physical size and running executors.
     pub node: &'a Node,
-    /// What that leaves over time.
+    /// Available resources over time.
     pub available: &'a Available,
-    /// The sum of the requests of what runs; network and disk are not asked for.
+    /// Sum of the running containers' requests; network and disk are 0.
     pub booked: Resources,
     /// Unix time in milliseconds.
     pub now_ms: i64,
-    /// What Ursa knows of a node, where it was measured.
+    /// Measured rates for Ursa, if any.
     pub rates: Option<&'a Rates>,
 }
 
-/// Work that is assigned to a node, and how fast it gets it done (Ursa, section 4.2.2).
+/// Work assigned to a node, and the node's speed (Ursa, section 4.2.2).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rates {
-    /// EPT, the time that one round of placement looks ahead, in seconds.
+    /// EPT, the time that one placement round looks ahead, in seconds.
     pub expected_processing_s: f64,
-    /// Measured speed: cores, bytes per second of network and of disk; memory is not worked off.
+    /// Measured speed: cores, and bytes per second of network and disk; memory has none.
     pub per_s: Resources,
     /// Work assigned and not yet done: core-seconds and bytes.
     pub assigned: Resources,
 }
 
-/// The next executor of an application, as it would be on the node that is looked at.
+/// The next executor of an application, as it would run on the node.
 #[derive(Debug, Clone, Copy)]
 pub struct Candidate<'a> {
-    /// What it will use from its start on; its request for life where nothing is known.
+    /// Demand from its start on; the request for life without a prediction.
     pub demand: &'a Demand,
-    /// The same with the safety margin on top, which is for the fit; scores know no margin.
+    /// The demand with its safety margin, for the fit; scores use no margin.
     pub needed: &'a Demand,
-    /// What it asks for; network and disk are not asked for.
+    /// Its request; network and disk are 0.
     pub request: Resources,
-    /// What is known of its application.
+    /// Its application.
     pub waiting: Waiting,
 }
 
 /// An application that waits for executors.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Waiting {
-    /// When the application came.
+    /// When the application was submitted.
     pub submitted_ms: i64,
-    /// Since when it waits for its next executor.
+    /// Start of the wait for its next executor.
     pub queued_ms: i64,
-    /// How many executors it waits for.
+    /// Number of executors that it waits for.
     pub executors: u32,
-    /// How many of its executors run.
+    /// Number of its running executors.
     pub running: u32,
-    /// What those that run asked for over the cluster's size, of the resource where that is most.
+    /// The running executors' requests over the cluster's size, of the dominant resource.
     pub dominant_share: f64,
-    /// Whether all that it waits for would find room by request at once; not looked at unless
+    /// Whether all executors that it waits for find room by request at once; read only with
     /// [`Policy::needs_gangs`].
     pub whole: bool,
-    /// What is left of the application's work over what is left of all applications', resource by
-    /// resource: 0 to 1. None where it has no end or nobody has added it up, see
-    /// [`Policy::needs_remaining_shares`].
+    /// The application's remaining work over that of all applications, for each resource: 0 to 1.
+    /// None if it has no end, or without [`Policy::needs_remaining_shares`].
     pub remaining_share: Option<Resources>,
 }
 
-/// Whether an application is looked at now.
+/// When an application may go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Turn {
     /// Before all others.
     First,
-    /// In the order of the scores.
+    /// By score.
     Usual,
     /// Not now.
     NotNow,
+}
+
+/// The score on an idle node of this capacity.
+#[cfg(test)]
+fn score_on_idle_node(
+    policy: &dyn Policy,
+    capacity: Resources,
+    demand: &Demand,
+    waiting: Waiting,
+) -> f64 {
+    let node = Node::new(capacity);
+    let place = Place {
+        node: &node,
+        available: &node.available(0),
+        booked: Resources::ZERO,
+        now_ms: 0,
+        rates: None,
+    };
+    let candidate = Candidate {
+        demand,
+        needed: demand,
+        request: Resources::ZERO,
+        waiting,
+    };
+    policy.score(&place, &candidate)
 }

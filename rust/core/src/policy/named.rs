@@ -7,19 +7,19 @@ use crate::fit::Peaks;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("policy {name}: not known, {} are there", known.join(", "))]
 pub struct UnknownPolicy {
-    /// The name that was asked for.
+    /// The unknown name.
     pub name: String,
-    /// The names of the policies that can be chosen.
+    /// The known names.
     pub known: Vec<&'static str>,
 }
 
 /// The options of policies.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PolicyOptions {
-    /// How the fit by demand over time treats coinciding peaks. None keeps each policy's own rule:
-    /// strict for the papers' policies, soft for [`Elastane`].
+    /// Whether peaks may coincide. None keeps each policy's own rule: strict for the papers'
+    /// policies, soft for [`Elastane`].
     pub peaks: Option<Peaks>,
-    /// What [`Elastane`] minimizes.
+    /// The time that [`Elastane`] minimizes.
     pub favor: Favor,
 }
 

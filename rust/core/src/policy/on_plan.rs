@@ -1,7 +1,8 @@
-//! Policies by the plan, asked about one executor on one node: a round asks [`ByPlan`] of all at once.
+//! Policies by the plan, evaluated for one executor on one node. A round evaluates [`ByPlan`] for
+//! all rows at once.
 
 use super::bounded::bounded;
-use super::{Candidate, Detail, Place};
+use super::{Candidate, Detail, Place, Policy};
 use crate::SLOT_MS;
 use crate::amounts::Amounts;
 use crate::by_plan::{ByPlan, Explained, Weighed};
@@ -13,42 +14,58 @@ use crate::resources::{Resource, Resources};
 use crate::running::Running;
 use crate::timeline::Timeline;
 
-pub(super) fn fits(by: ByPlan, place: &Place<'_>, candidate: &Candidate<'_>) -> Result<(), Excess> {
-    let plan = OnPlan::new(place, candidate.needed);
-    let fit = plan.need().fit(&plan.left, by.peaks);
-    fit.map_err(|excess| Excess {
-        from_ms: plan.in_ms(excess.from_ms / i64::from(SLOT_MS)),
-        ..excess
-    })
+/// A policy whose fit and score follow a [`ByPlan`].
+pub trait PlanPolicy: Send + Sync {
+    /// See [`Policy::name`].
+    const NAME: &'static str;
+
+    /// The fit and the score.
+    fn plan(&self) -> ByPlan;
 }
 
-pub(super) fn score(by: ByPlan, place: &Place<'_>, candidate: &Candidate<'_>) -> f64 {
-    bounded(
-        OnPlan::new(place, candidate.demand)
-            .explain(by, candidate)
-            .score,
-    )
+impl<P: PlanPolicy> Policy for P {
+    fn name(&self) -> &'static str {
+        P::NAME
+    }
+
+    fn fits(&self, place: &Place<'_>, candidate: &Candidate<'_>) -> Result<(), Excess> {
+        let plan = OnPlan::new(place, candidate.needed);
+        let fit = plan.need().fit(&plan.left, self.plan().peaks);
+        fit.map_err(|excess| Excess {
+            from_ms: plan.in_ms(excess.from_ms / i64::from(SLOT_MS)),
+            ..excess
+        })
+    }
+
+    fn score(&self, place: &Place<'_>, candidate: &Candidate<'_>) -> f64 {
+        let plan = OnPlan::new(place, candidate.demand);
+        bounded(plan.explain(self.plan(), candidate).score)
+    }
+
+    fn by_plan(&self) -> Option<ByPlan> {
+        Some(self.plan())
+    }
+
+    fn detail(&self, place: &Place<'_>, candidate: &Candidate<'_>) -> Detail {
+        let plan = OnPlan::new(place, candidate.demand);
+        let explained = plan.explain(self.plan(), candidate);
+        let detail = Detail::default();
+        let (name, detail) = match explained.weighed {
+            Weighed::Horizon(slots) => (
+                "remaining_share",
+                detail.time_ms("horizon_ms", plan.in_ms(slots as i64)),
+            ),
+            Weighed::Waiting { nodes, life_s } => (
+                "mean_share",
+                detail.number("nodes", nodes).number("life_s", life_s),
+            ),
+        };
+        let shares = Resources::from_array(explained.shares);
+        detail.resources(name, &Resource::ALL, place.node.capacity, shares)
+    }
 }
 
-pub(super) fn detail(by: ByPlan, place: &Place<'_>, candidate: &Candidate<'_>) -> Detail {
-    let plan = OnPlan::new(place, candidate.demand);
-    let explained = plan.explain(by, candidate);
-    let detail = Detail::default();
-    let (name, detail) = match explained.weighed {
-        Weighed::Horizon(slots) => (
-            "remaining_share",
-            detail.time_ms("horizon_ms", plan.in_ms(slots as i64)),
-        ),
-        Weighed::Waiting { nodes, life_s } => (
-            "mean_share",
-            detail.number("nodes", nodes).number("life_s", life_s),
-        ),
-    };
-    let shares = Resources::from_array(explained.shares);
-    detail.resources(name, &Resource::ALL, place.node.capacity, shares)
-}
-
-/// A node and an executor in slots in which everything there starts, changes and ends.
+/// A node and an executor on a common grid of slots: everything starts, changes and ends at a slot's edge.
 struct OnPlan {
     slot_ms: u32,
     left: Left,
@@ -73,7 +90,7 @@ impl OnPlan {
             slot_ms,
             left,
             demand: demand.in_slots_of(slot_ms),
-            // Nothing is needed of what the node does not know.
+            // Nothing is needed of unknown resources.
             cap: capacity.map(|known| if known > 0.0 { f64::MAX } else { 0.0 }),
         }
     }
@@ -93,11 +110,11 @@ impl OnPlan {
     }
 }
 
-/// No slot of a demand is cut into more pieces.
+/// Maximum number of pieces into which a slot of a demand is cut.
 const MOST_PIECES: u32 = 16;
 
-/// The longest slot in which all fits exactly. Where that cuts slots into too many pieces, it is [`SLOT_MS`],
-/// and a slot holds the largest value that it overlaps.
+/// The longest common slot. If that cuts a slot into too many pieces, the slot is [`SLOT_MS`] and
+/// has the largest value that it overlaps.
 fn common_slot_ms(place: &Place<'_>, demand: &Demand) -> u32 {
     let executors = place.node.running();
     let elapsed = executors.map(|executor| (&executor.demand, elapsed_ms(place, executor)));

@@ -1,4 +1,4 @@
-//! Prophet: the executor whose demand lies closest to what is available.
+//! Prophet: the executor whose demand is closest to the available resources.
 
 mod area;
 mod turn;
@@ -11,8 +11,8 @@ use crate::fit::Excess;
 use crate::resources::{Resource, Resources};
 
 /// Prophet (Xu, Xu and Jiang, ICAC 2016), section IV, formulas (1) to (8): with D the executor's
-/// demand, A what is available, w_i = 1 − i/n the weight of stage i of n (counted from 0), and C the
-/// capacity, for r network and disk
+/// demand, A the available resources, w_i = 1 − i/n the weight of stage i of n (counted from 0),
+/// and C the capacity, for r network and disk
 ///
 /// ```text
 /// F_r     = Σ over i of w_i · ∫ over stage i of max(0, A_r − D_r) dt ÷ C_r     fragmentation
@@ -21,26 +21,26 @@ use crate::resources::{Resource, Resources};
 /// score   = √( Σ over r of score_r² )                                          the smallest wins
 /// ```
 ///
-/// CPU and memory have to fit by request. An application goes when all its executors find room at
-/// once (a gang) and it is of the half that waits longest; past its deadline, three times the average
-/// wait, it goes first.
+/// CPU and memory have to fit by request. An application goes if all its executors find room at
+/// once (a gang) and it is of the half that has waited longest. Past its deadline, three times the
+/// average wait, it goes first.
 ///
-/// Departs from it in four things. A stage is a longest stretch in which the demand does not change:
-/// demands come without Spark's stages. An application past its deadline goes first even where not all
-/// of its executors find room, since one that is larger than the cluster never would. An application
-/// waits from its submission on, so that a gang that is half placed stays the oldest. A demand without
-/// an end is looked at until what is available last changes, and for one slot.
+/// Departures: a stage is a maximal period of constant demand, since demands come without Spark's
+/// stages. An application past its deadline goes first even if not all of its executors find room,
+/// since one that is larger than the cluster never would. The wait counts from the submission, so
+/// that a partly placed gang stays the oldest. A demand without an end is evaluated until one slot
+/// after the last change of the available resources.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Prophet {
-    /// η: how much fragmentation counts beside over-allocation.
+    /// η: the weight of fragmentation; over-allocation has the rest.
     pub eta: f64,
-    /// The part of those waiting that may go, those who wait longest.
+    /// The part of the waiting applications that may go, those with the longest waits.
     pub oldest_fraction: f64,
     /// The deadline, in average waits.
     pub deadline_waits: f64,
 }
 
-/// What is scored. CPU and memory are held to the request.
+/// The scored resources. CPU and memory fit by request.
 const SCORED: [Resource; 2] = [Resource::Network, Resource::Disk];
 
 impl Default for Prophet {
@@ -101,9 +101,8 @@ impl Policy for Prophet {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::available::Available;
     use crate::demand::Demand;
-    use crate::node::Node;
+    use crate::policy::score_on_idle_node;
 
     const CAPACITY: Resources = Resources::from_array([10.0; 4]);
 
@@ -111,24 +110,10 @@ mod tests {
         scored(&Prophet::default(), demand)
     }
 
-    /// On an empty node, for one slot of a second.
+    /// The score on an idle node, for one slot of a second.
     fn scored(prophet: &Prophet, demand: [f64; 4]) -> f64 {
         let demand = Demand::series(1_000, &[Resources::from_array(demand)]).unwrap();
-        let node = Node::new(CAPACITY);
-        let place = Place {
-            node: &node,
-            available: &Available::new(CAPACITY, &[], 0),
-            booked: Resources::ZERO,
-            now_ms: 0,
-            rates: None,
-        };
-        let candidate = Candidate {
-            demand: &demand,
-            needed: &demand,
-            request: Resources::ZERO,
-            waiting: Waiting::default(),
-        };
-        prophet.score(&place, &candidate)
+        score_on_idle_node(prophet, CAPACITY, &demand, Waiting::default())
     }
 
     fn assert_close(got: f64, expected: f64) {
@@ -137,7 +122,7 @@ mod tests {
 
     #[test]
     fn fragmentation_counts_eta_and_over_allocation_the_rest() {
-        // The network's F is 0.6 and the disk exactly used; then the network's O is 0.6.
+        // The disk is used exactly. The network's F is 0.6, then its O.
         assert_close(score([0.0, 0.0, 4.0, 10.0]), 0.3 * 0.6);
         assert_close(score([0.0, 0.0, 16.0, 10.0]), 0.7 * 0.6);
         let fragmentation_alone = Prophet {

@@ -1,4 +1,4 @@
-//! Ursa: the executor that gives most work to what is idle.
+//! Ursa: the executor that gives most work to idle resources.
 
 mod memory;
 mod order;
@@ -15,8 +15,8 @@ use crate::fit::Excess;
 use crate::node::Node;
 use crate::resources::{Resource, Resources};
 
-/// Ursa (Jin et al., EuroSys 2020), section 4.2.2: on worker w, with APT_r(w) the work that is
-/// assigned to it over its measured rate, for r CPU, network and disk
+/// Ursa (Jin et al., EuroSys 2020), section 4.2.2: on worker w, with APT_r(w) the work assigned to
+/// it over its measured rate, for r CPU, network and disk
 ///
 /// ```text
 /// D_r   = max(0, (EPT − APT_r) ÷ EPT)             APT_cpu = 0 while a core is idle
@@ -27,12 +27,11 @@ use crate::resources::{Resource, Resources};
 ///
 /// A stage that can be placed whole gets the bonus; the rank is that of [`JobOrder`].
 ///
-/// Departs from it in four things. A stage is the executors that an application waits for, and a task
-/// one of them, whose load is its demand over its life; without an end the load has none either, and
-/// Inc is D. Executors run for minutes where monotasks run for milliseconds, so EPT is a minute.
-/// Memory is no part of F: it has to fit by demand in every slot, which is closer than Ursa's estimate,
-/// `min(share · M, m2i · input)`. Where nobody measured rates and assigned work they are derived
-/// ([`Rates::derived`]).
+/// Departures: a stage is the executors that an application waits for. A task is one of them, and its load is
+/// its demand over its life; without an end the load is infinite, and Inc is D. Executors run for minutes and
+/// monotasks for milliseconds, so EPT is a minute. Memory is no part of F: it has to fit by demand in every
+/// slot, which is more exact than Ursa's estimate, `min(share · M, m2i · input)`. Unmeasured rates and assigned
+/// work are derived ([`Rates::derived`]).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ursa {
     /// Which application goes first.
@@ -41,17 +40,17 @@ pub struct Ursa {
     pub expected_processing_s: f64,
 }
 
-/// Larger than F can be, which is at most 1 a resource.
+/// Exceeds F, which is at most 1 for each resource.
 const STAGE_BONUS: f64 = 100.0;
 
-/// What counts as a core, past the rounding of sums.
+/// An idle core, within the rounding of sums.
 const IDLE_CORES: f64 = 1.0 - 1e-9;
 
 impl Ursa {
     /// EPT where nobody measured rates, in seconds.
     pub const EXPECTED_PROCESSING_S: f64 = 60.0;
 
-    /// With this order of jobs.
+    /// Ursa with this order of jobs.
     #[must_use]
     pub const fn ordered_by(order: JobOrder) -> Self {
         Self {
@@ -80,7 +79,7 @@ impl Ursa {
     }
 }
 
-/// What an executor would do for a node; 0 for what the node does not know.
+/// The gain of an executor on a node; 0 for unknown resources.
 struct Gain {
     /// D.
     idle: Resources,
@@ -89,7 +88,7 @@ struct Gain {
     f: f64,
 }
 
-/// D of a resource; none where the node does not know it or it is not worked off.
+/// D of a resource; none for memory and unknown resources.
 fn idle(place: &Place<'_>, rates: &Rates, resource: Resource) -> Option<f64> {
     let is_known = place.node.capacity.get(resource) > 0.0;
     if !is_known || !Resource::FLOWS.contains(&resource) {
@@ -129,7 +128,7 @@ impl Gain {
     }
 }
 
-/// Between nothing and all; nothing where measured rates make it no number.
+/// Clamped to 0 to 1; 0 for NaN, which measured rates may cause.
 fn share(part: f64) -> f64 {
     if part.is_nan() {
         0.0
@@ -138,7 +137,7 @@ fn share(part: f64) -> f64 {
     }
 }
 
-/// How long some work takes.
+/// The time that `work` takes.
 fn seconds(work: f64, per_s: f64) -> f64 {
     if work <= 0.0 {
         0.0
@@ -161,7 +160,7 @@ impl Policy for Ursa {
         memory::fits(place.available, candidate.needed)?;
         let rates = self.rates(place);
         let overloaded = Resource::FLOWS.into_iter().find(|resource| {
-            // There is work where there is a peak, which needs no sum.
+            // A peak above 0 means work, without computing the sum.
             candidate.needed.peak().get(*resource) > 0.0
                 && idle(place, &rates, *resource).is_some_and(|idle| idle <= 0.0)
         });

@@ -1,4 +1,4 @@
-//! How one executor gets on, and what that makes of its demand.
+//! The course of one executor: its progress and use, and the corrections of its demand that follow.
 
 use super::factors::{Range, bounded, is_held_up, needs, raised};
 use super::throttling::Throttling;
@@ -8,48 +8,47 @@ use crate::demand::Demand;
 use crate::progress::{Pace, Progress};
 use crate::resources::{Resource, Resources};
 
-/// An executor that uses less than this part of all that is predicted does not want it now.
+/// An executor that uses less than this part of every predicted resource is idle.
 const IDLE_BELOW: f64 = 0.1;
 
-/// Windows in vain after which an executor that is throttled waits no longer: a thousand times as long.
+/// Maximum number of doublings of the time between windows of a throttled executor.
 const MOST_DOUBLINGS: u32 = 10;
 
-/// Where a measurement differs from the prediction by no more, it confirms it.
+/// A measurement that differs from the prediction by at most this fraction confirms it.
 const CONFIRMS: f64 = 0.1;
 
-/// What the use in a window says of an executor that is slow.
+/// The conclusion from a slow executor's use in a window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Finding {
-    /// It uses more than was predicted where it can.
+    /// It uses more than predicted if it can.
     WantsMore,
-    /// It uses what was predicted: its work takes longer than expected, and it is not slow for that
-    /// again.
+    /// It uses what was predicted: its work takes longer than expected, and that pace counts as its own.
     OwnPace,
-    /// It uses less, though all that was left was its own: something else holds it up, and neither its
-    /// demand nor its pace is known from that.
+    /// It uses less, although all remaining resources were its own: something else holds it up, and
+    /// the window tells neither its demand nor its pace.
     HeldUp,
 }
 
-/// An executor of which a prediction is known.
+/// An executor with a prediction.
 #[derive(Debug, Clone)]
 pub(crate) struct Course {
-    /// As it was when the executor started.
+    /// The prediction at the executor's start.
     predicted: Demand,
     progress: Progress,
-    /// When that was told.
-    told_ms: i64,
+    /// When the progress was reported.
+    progress_ms: i64,
     pace: Pace,
-    /// By what was measured in windows.
+    /// Factors measured in windows.
     measured: Resources,
-    /// By what keeps being unused.
+    /// Factors lowered for unused demand.
     lowered: Resources,
     unused: Unused,
     throttling: Throttling,
-    /// When it last had a window, or its node too little for one.
-    looked_at_ms: Option<i64>,
-    /// How many windows in a row it had for being throttled and wanted no more in.
+    /// When it last had a window, or found too little left for one.
+    checked_ms: Option<i64>,
+    /// Number of consecutive windows in which the throttled executor wanted no more.
     in_vain: u32,
-    /// When the newest sample of it ended.
+    /// End of its newest sample.
     sampled_to_ms: Option<i64>,
 }
 
@@ -58,13 +57,13 @@ impl Course {
         Self {
             predicted: predicted.clone(),
             progress: Progress::START,
-            told_ms: 0,
+            progress_ms: 0,
             pace: Pace::default(),
             measured: Resources::ONE,
             lowered: Resources::ONE,
             unused: Unused::default(),
             throttling: Throttling::default(),
-            looked_at_ms: None,
+            checked_ms: None,
             in_vain: 0,
             sampled_to_ms: None,
         }
@@ -74,14 +73,14 @@ impl Course {
         &self.predicted
     }
 
-    /// What the rest of its demand is multiplied by.
+    /// Factors of the rest of its demand.
     pub(crate) fn factors(&self) -> Resources {
         self.measured.zip(self.lowered, |measured, lowered| {
             bounded(measured * lowered)
         })
     }
 
-    /// Its demand as it is now, nowhere above what the node has.
+    /// Its corrected demand, capped at the node's capacity.
     pub(crate) fn demand(&self, capacity: Resources) -> Demand {
         let factors = self.factors();
         if factors == Resources::ONE {
@@ -90,7 +89,7 @@ impl Course {
         self.predicted.scaled(factors).capped(capacity)
     }
 
-    pub(crate) fn sampled(&mut self, used: Used) {
+    pub(crate) fn record_sample(&mut self, used: Used) {
         self.sampled_to_ms = Some(used.to_ms);
         let length_ms = used.to_ms.saturating_sub(used.from_ms);
         self.throttling
@@ -101,28 +100,33 @@ impl Course {
         self.sampled_to_ms
     }
 
-    /// In which slot of its demand it is now, where that has to be told apart from `slot`, the one
-    /// that it is taken to be in. An estimate moves a little with each sample, so that one slot
-    /// makes no difference until the demand is over.
-    pub(crate) fn told(&mut self, progress: Progress, slot: i64, now_ms: i64) -> Option<i64> {
+    /// Records a progress. Returns its slot in the demand if that differs from `slot`, the planned
+    /// one. An estimate varies a little with each sample, so a difference of one slot is ignored
+    /// until the demand is over.
+    pub(crate) fn update_progress(
+        &mut self,
+        progress: Progress,
+        slot: i64,
+        now_ms: i64,
+    ) -> Option<i64> {
         self.progress = progress;
-        self.told_ms = now_ms;
-        self.pace.told(progress, now_ms);
-        let told = progress.slots_of(&self.predicted) as i64;
+        self.progress_ms = now_ms;
+        self.pace.observe(progress, now_ms);
+        let slot_now = progress.slots_of(&self.predicted) as i64;
         let is_overdue = slot >= self.predicted.slots().len() as i64;
-        let differs = told.abs_diff(slot) > 1 || is_overdue && told < slot;
-        differs.then_some(told)
+        let differs = slot_now.abs_diff(slot) > 1 || is_overdue && slot_now < slot;
+        differs.then_some(slot_now)
     }
 
-    /// By how much it is slow, where it is and may have a window.
-    pub(crate) fn is_due(&self, settings: &ReprovisionSettings, now_ms: i64) -> Option<Slow> {
+    /// Its slowness, if the executor is slow and may have a window.
+    pub(crate) fn due_slowness(&self, settings: &ReprovisionSettings, now_ms: i64) -> Option<Slow> {
         if self.rests(settings.every_ms, now_ms) {
             return None;
         }
         let is_slow = |slow: &Slow| slow.times() > settings.slow_from;
         let behind = self.slowness(now_ms).map(Slow::Behind).filter(is_slow);
-        // A limit to a mean holds back whatever comes in bursts, and such an executor always is: twice as
-        // long with each window that says so.
+        // A limit set to a mean throttles every burst, so an executor with bursts is always
+        // throttled. Each window in vain doubles the time to the next.
         let doubled = 1 << self.in_vain.min(MOST_DOUBLINGS);
         if behind.is_some() || self.rests(settings.every_ms.saturating_mul(doubled), now_ms) {
             return behind;
@@ -131,21 +135,20 @@ impl Course {
     }
 
     fn rests(&self, every_ms: i64, now_ms: i64) -> bool {
-        self.looked_at_ms.is_some_and(|looked_at_ms| {
-            (0..every_ms).contains(&now_ms.saturating_sub(looked_at_ms))
-        })
+        self.checked_ms
+            .is_some_and(|checked_ms| (0..every_ms).contains(&now_ms.saturating_sub(checked_ms)))
     }
 
-    /// What its CPU limit makes of it, once that cost it as much time as makes another slow: a start or
-    /// a burst that is held back is over by then.
+    /// The slowness by throttling, once the throttled executor has lost as much time as a slow one:
+    /// a throttled start or burst is over by then.
     fn throttled(&self, settings: &ReprovisionSettings) -> Option<Slow> {
         let expected_ms = self.predicted.duration_ms()? as f64;
         let lost_ms = (settings.slow_from - 1.0) * expected_ms;
         self.throttling.slow(lost_ms.min(settings.every_ms as f64))
     }
 
-    pub(crate) fn looked_at(&mut self, now_ms: i64) {
-        self.looked_at_ms = Some(now_ms);
+    pub(crate) fn mark_checked(&mut self, now_ms: i64) {
+        self.checked_ms = Some(now_ms);
     }
 
     fn slowness(&self, now_ms: i64) -> Option<f64> {
@@ -153,8 +156,8 @@ impl Course {
         self.pace.slowness(self.progress, expected_ms, now_ms)
     }
 
-    /// Takes in what the executor used in a window that it had for being slow.
-    pub(crate) fn measured(
+    /// Takes in the sample of a window.
+    pub(crate) fn close_window(
         &mut self,
         used: Resources,
         predicted: Range,
@@ -178,23 +181,23 @@ impl Course {
         if wanted_more {
             return Finding::WantsMore;
         }
-        // Of one that is not behind no pace is known.
+        // The pace is known only for an executor that is behind.
         if let Slow::Behind(slowness) = slow {
-            self.pace.is_own(slowness);
+            self.pace.accept_as_own(slowness);
         }
         Finding::OwnPace
     }
 
-    /// Its speed is measured from now on.
-    pub(crate) fn begin(&mut self, now_ms: i64) {
+    /// Restarts the measurement of pace, unused demand and throttling.
+    pub(crate) fn restart_measuring(&mut self, now_ms: i64) {
         self.pace.begin(self.progress, now_ms);
         self.unused = Unused::default();
         self.throttling = Throttling::default();
     }
 
-    /// Takes in a sample; `predicted` is the mean prediction for its time, and `around` the range of
-    /// predictions give or take a slot. Returns whether the sample changes the demand.
-    pub(crate) fn used(
+    /// Takes in a sample outside of a window. `predicted` is the mean prediction for its period, and `around`
+    /// the range of predictions within a slot of it. Returns whether the demand changed.
+    pub(crate) fn record_use(
         &mut self,
         used: Used,
         predicted: Resources,
@@ -213,7 +216,7 @@ impl Course {
             self.unused = Unused::default();
         } else if let Some(enough) = self.unused.add(used.usage, around.least, capacity) {
             let enough = Resources {
-                memory_bytes: if self.memory_peak_is_behind() {
+                memory_bytes: if self.memory_peak_is_past() {
                     enough.memory_bytes
                 } else {
                     1.0
@@ -226,30 +229,30 @@ impl Course {
         self.lowered != before
     }
 
-    /// Whether it was as fast as was predicted when its progress was told. One whose own pace is slower
-    /// may be held up for good, by a full node: it uses less at a time, and would use all as soon as it
-    /// can.
+    /// Whether it was on time against the prediction at its latest progress. An executor at a
+    /// slower pace of its own may be held up for good by a full node: it uses less at a time, and
+    /// would use all its demand as soon as it could.
     fn was_on_time(&self, settings: &ReprovisionSettings) -> bool {
         let slowness = self.predicted.duration_ms().and_then(|expected_ms| {
             self.pace
-                .slowness_at_first(self.progress, expected_ms, self.told_ms)
+                .slowness_against_prediction(self.progress, expected_ms, self.progress_ms)
         });
         slowness.is_some_and(|slowness| slowness <= settings.slow_from)
     }
 
-    /// Whether no slot to come is predicted to hold more than those behind.
-    fn memory_peak_is_behind(&self) -> bool {
+    /// Whether no later slot is predicted to hold more memory than the completed ones.
+    fn memory_peak_is_past(&self) -> bool {
         let most = |slots: &[Resources]| {
             let held = slots.iter().map(|slot| slot.memory_bytes);
             held.fold(0.0, f64::max)
         };
         let slots = self.predicted.slots();
-        let (behind, to_come) = slots.split_at(self.progress.slots_of(&self.predicted));
-        most(behind) >= most(to_come)
+        let (past, to_come) = slots.split_at(self.progress.slots_of(&self.predicted));
+        most(past) >= most(to_come)
     }
 }
 
-/// Whether it uses next to nothing of all that it needs.
+/// Whether the executor uses next to nothing of every resource that it needs.
 fn is_idle(used: Resources, predicted: Resources, capacity: Resources) -> bool {
     let mut needed = Resource::FLOWS
         .into_iter()
@@ -259,7 +262,7 @@ fn is_idle(used: Resources, predicted: Resources, capacity: Resources) -> bool {
         && needed.all(|resource| used.get(resource) < IDLE_BELOW * predicted.get(resource))
 }
 
-/// The least and the most demand between two moments since its start, give or take a slot.
+/// The range of a demand between two times since its start, plus and minus one slot.
 pub(crate) fn range_around(demand: &Demand, from_ms: i64, to_ms: i64) -> Range {
     let slot_ms = i64::from(demand.slot_ms());
     let first = demand.slot_at(from_ms.saturating_sub(slot_ms));
@@ -275,7 +278,7 @@ pub(crate) fn range_around(demand: &Demand, from_ms: i64, to_ms: i64) -> Range {
     }
 }
 
-/// The mean demand between two moments since its start; of memory the most.
+/// The mean of a demand between two times since its start; of memory the peak.
 pub(crate) fn mean_between(demand: &Demand, from_ms: i64, to_ms: i64) -> Resources {
     let slot_ms = i64::from(demand.slot_ms());
     let (mut sum, mut length_ms, mut memory_bytes) = (Resources::ZERO, 0, 0.0_f64);

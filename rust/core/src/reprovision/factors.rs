@@ -1,17 +1,16 @@
-//! By how much a demand is scaled, and when there is enough left to find out.
+//! Scaling factors of a demand, and the least remaining resources for measuring them.
 
 use super::Slow;
 use crate::resources::{Resource, Resources};
 
-/// Below this part of its node an executor needs next to nothing of a resource, and a ratio to that
-/// says nothing.
+/// An executor predicted to use less than this part of its node does not need the resource, and a
+/// ratio to that prediction means nothing.
 const NEXT_TO_NOTHING: f64 = 0.01;
 
-/// What is lowered may have met a pause: half of what was predicted stays, so that what comes is
-/// measured against something.
+/// Lowest factor: the samples may have met a pause, so half of the prediction stays.
 const LEAST_FACTOR: f64 = 0.5;
 
-/// A burst is no level either. An input that is four times as large makes a run longer, not wider.
+/// Highest factor: the sample may have met a burst. An input four times as large makes a run longer, not wider.
 const MOST_FACTOR: f64 = 4.0;
 
 /// Whether an executor with this prediction needs the resource.
@@ -20,8 +19,8 @@ pub(crate) fn needs(resource: Resource, predicted: Resources, capacity: Resource
     capacity > 0.0 && predicted.get(resource) >= NEXT_TO_NOTHING * capacity
 }
 
-/// The first resource that work flows through of which less than `least` of what is predicted is
-/// left. One is enough: what runs out sets the pace, and more of the others would change nothing.
+/// The first flow resource of which less than `least` of the prediction is left. One is enough: the
+/// scarcest resource sets the pace, and more of the others would change nothing.
 pub(crate) fn too_little(
     predicted: Resources,
     left: Resources,
@@ -34,7 +33,7 @@ pub(crate) fn too_little(
     })
 }
 
-/// What is predicted for a stretch of time by a progress that is known to a slot.
+/// The range of a prediction over a period, for a progress known to a slot.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Range {
     pub(crate) least: Resources,
@@ -42,7 +41,8 @@ pub(crate) struct Range {
 }
 
 impl Range {
-    /// What an executor used while its limit held it back says where in the range its plan is.
+    /// The range with its maximum CPU lowered to the executor's use while throttled: that use shows
+    /// where in the range the executor is.
     pub(crate) fn where_throttled(self, slow: Slow) -> Self {
         let Slow::Throttled { cpu_cores, .. } = slow else {
             return self;
@@ -55,9 +55,9 @@ impl Range {
     }
 }
 
-/// `former` times used over predicted where more was used than the most that is predicted, within
-/// bounds. Nothing is lowered: who is slow and uses less than predicted is held up, or waits, and a
-/// lower demand would only hold it up more.
+/// `former` times used over predicted, where more was used than the most predicted, within bounds.
+/// No factor is lowered: a slow executor that uses less than predicted is held up or waits, and a
+/// lower demand would hold it up more.
 pub(crate) fn raised(
     former: Resources,
     used: Resources,
@@ -75,8 +75,8 @@ pub(crate) fn raised(
     Resources::from_array(factors)
 }
 
-/// Whether an executor used as little as `part` of the least that is predicted, of everything that
-/// work flows through and that it needs: nothing that was measured sets its pace.
+/// Whether an executor used less than `part` of the least prediction of every flow resource that it
+/// needs, so that no measured resource sets its pace.
 pub(crate) fn is_held_up(
     used: Resources,
     predicted: Range,
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_within_the_range_confirms_it_and_beyond_its_end_counts() {
+    fn use_within_the_range_confirms_it_and_use_above_it_counts() {
         let predicted = Range {
             least: PREDICTED * 0.5,
             most: PREDICTED * 2.0,
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_was_throttled_is_compared_with_what_it_used_then_within_the_range() {
+    fn a_throttled_executor_is_compared_with_its_throttled_use_within_the_range() {
         let predicted = Range {
             least: PREDICTED * 0.5,
             most: PREDICTED * 2.0,
@@ -166,12 +166,15 @@ mod tests {
     }
 
     #[test]
-    fn one_is_held_up_that_uses_little_of_all_that_it_needs() {
+    fn an_executor_with_low_use_of_every_needed_resource_is_held_up() {
         let is_held_up = |used: [f64; 4]| {
             let used = Resources::from_array(used);
             is_held_up(used, exactly(PREDICTED), CAPACITY, 0.9)
         };
-        assert!(is_held_up([1.7, 20.0, 17.0, 17.0]), "memory does not flow");
+        assert!(
+            is_held_up([1.7, 20.0, 17.0, 17.0]),
+            "memory is no flow resource"
+        );
         assert!(
             !is_held_up([1.7, 20.0, 17.0, 19.0]),
             "its disk sets the pace"
@@ -181,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_resource_that_is_hardly_needed_or_not_known_is_left_alone() {
+    fn a_resource_that_is_hardly_needed_or_unknown_keeps_its_factor() {
         let predicted = Resources::from_array([0.05, 20.0, 0.0, 20.0]);
         let capacity = Resources::from_array([10.0, 100.0, 100.0, 0.0]);
         let factors = raised(
@@ -194,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn one_needed_resource_that_is_short_is_too_little() {
+    fn one_scarce_needed_resource_is_too_little() {
         let left = |left: [f64; 4]| {
             let left = Resources::from_array(left);
             too_little(PREDICTED, left, CAPACITY, 0.1)

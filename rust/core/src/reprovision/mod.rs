@@ -1,8 +1,9 @@
-//! Corrections of a prediction while its executor runs: of one that is slow, and of what a run does
-//! not use.
+//! Corrections of a prediction while its executor runs: raised for a slow executor, lowered for
+//! demand that stays unused.
 //!
-//! An executor that is slow gets all that its node has left for one window. What it uses then over
-//! what was predicted scales the rest of its demand. `docs/reprovisioning.md` has the rules.
+//! A slow executor gets all remaining resources of its node for one window (Elasecutor's
+//! reprovisioning). Its use in the window over the predicted one scales the rest of its demand.
+//! `docs/reprovisioning.md` has the rules.
 
 mod course;
 mod factors;
@@ -17,7 +18,7 @@ use crate::resources::{Resource, Resources};
 pub(crate) use course::{Course, Finding, mean_between, range_around};
 pub(crate) use factors::too_little;
 
-/// How long a slow executor has what its node has left: one sample.
+/// Length of a window: one sample.
 pub const WINDOW_MS: i64 = crate::SLOT_MS as i64;
 
 /// When executors are reprovisioned.
@@ -27,12 +28,12 @@ pub struct ReprovisionSettings {
     pub slow_from: f64,
     /// Minimum time between two windows of one executor, in milliseconds.
     pub every_ms: i64,
-    /// Minimum amount left for a window, as a part of what the executor is predicted to use of a resource.
+    /// Minimum remaining amount for a window, as a part of the executor's predicted use of a resource.
     pub least_left: f64,
 }
 
 impl Default for ReprovisionSettings {
-    /// Elasecutor's ρ; once a minute; a tenth.
+    /// Elasecutor's ρ of 1.1; one minute; a tenth.
     fn default() -> Self {
         Self {
             slow_from: 1.1,
@@ -42,29 +43,29 @@ impl Default for ReprovisionSettings {
     }
 }
 
-/// What a container used for a while, as its node's agent measured it.
+/// A sample: a container's use over a period, as measured by its node's agent.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Used {
-    /// The mean; of memory the most.
+    /// Mean use; of memory the peak.
     pub usage: Resources,
-    /// When that began, in Unix milliseconds.
+    /// Start of the period, in Unix milliseconds.
     pub from_ms: i64,
-    /// When it ended.
+    /// End of the period, in Unix milliseconds.
     pub to_ms: i64,
-    /// The part of that in which its CPU limit held it back, 0 to 1.
+    /// The part of the period in which the CPU limit throttled the container, 0 to 1.
     pub throttled: f64,
 }
 
-/// Why a container has a window.
+/// How a container is slow.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Slow {
-    /// It is behind: what it took over what it was expected to take so far.
+    /// Behind: time taken over time expected so far.
     Behind(f64),
-    /// It may look as if it were on time, since its CPU limit lets it use what was predicted.
+    /// Throttled by its CPU limit. Its progress may look on time, since the limit allows the predicted use.
     Throttled {
-        /// The time that it takes over the time that it would take without its limit.
+        /// Time taken over the time without the limit.
         times: f64,
-        /// What it uses meanwhile.
+        /// CPU use while throttled.
         cpu_cores: f64,
     },
 }
@@ -78,7 +79,7 @@ impl Slow {
         }
     }
 
-    /// For the journal.
+    /// The journal's words.
     #[must_use]
     pub fn words(self) -> &'static str {
         match self {
@@ -88,82 +89,84 @@ impl Slow {
     }
 }
 
-/// Something that was done about a running container.
+/// A correction of a running container.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reprovisioned {
-    /// When, in Unix milliseconds; of a window that ended with its container or node when it opened.
+    /// Time in Unix milliseconds. For a window that ended with its container or node, the time at
+    /// which the window opened.
     pub time_ms: i64,
     /// YARN's container id.
     pub container: Arc<str>,
-    /// Whose it is.
+    /// Its application.
     pub application: ApplicationId,
-    /// Where it runs.
+    /// Its node.
     pub node: NodeId,
-    /// What was done.
+    /// The correction.
     pub what: Correction,
 }
 
-/// What was done about a running container.
+/// The kinds of corrections.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Correction {
-    /// It is slow: all that its node has left is its own for a window.
+    /// The container is slow: it is lent all remaining resources of its node for a window.
     Opened {
-        /// By how much, and how that shows.
+        /// How slow it is, and by which measure.
         slow: Slow,
-        /// What it is predicted to use now.
+        /// Its predicted use now.
         predicted: Resources,
-        /// What it gets beyond that.
+        /// The loan on top of that.
         lent: Resources,
     },
-    /// What it was lent is returned, and what is left of its demand scaled.
+    /// The loan is returned, and the rest of the demand is scaled.
     Measured {
-        /// What it used in the window.
+        /// Its use in the window.
         used: Resources,
-        /// What it was predicted to use.
+        /// Its predicted use in the window.
         predicted: Resources,
-        /// What is left of its demand, as multiples of what was predicted at first.
+        /// The rest of its demand over the predicted one.
         factors: Resources,
     },
-    /// What it was lent is returned, and its demand stays as it was.
+    /// The loan is returned, and the demand stays.
     Returned {
         /// Why.
         because: NotMeasured,
     },
-    /// It is slow, and its node has too little left: its tasks had better run elsewhere.
+    /// The container is slow, and its node has too little left: its tasks should run elsewhere.
     Reschedule {
-        /// By how much, and how that shows.
+        /// How slow it is, and by which measure.
         slow: Slow,
-        /// What its node has too little of.
+        /// The resource of which too little is left.
         resource: Resource,
-        /// What it is predicted to use of that.
+        /// Predicted use of that resource.
         predicted: f64,
-        /// What is left of that.
+        /// Remaining amount of that resource.
         left: f64,
     },
-    /// It keeps using less than was predicted, or does so no longer.
+    /// The container keeps using less than predicted, or no longer does.
     Unused {
-        /// What is left of its demand, as multiples of what was predicted at first.
+        /// The rest of its demand over the predicted one.
         factors: Resources,
     },
 }
 
-/// Why a window says nothing of the demand.
+/// Why a window did not change the demand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotMeasured {
-    /// The container ended in it.
+    /// The container ended in the window.
     Ended,
-    /// The node is gone.
+    /// The node was removed.
     NodeLost,
-    /// No sample of it came in time.
+    /// No sample of the window arrived in time.
     NoSample,
     /// The core no longer decides about the node.
     NotDecided,
-    /// It used less than was predicted of all that it needs, with all that was left for its own.
+    /// It used less than predicted of every resource that it needs, although all remaining
+    /// resources were its own: something else holds it up.
     HeldUp,
 }
 
 impl NotMeasured {
-    /// For the journal.
+    /// The journal's words.
     #[must_use]
     pub fn words(self) -> &'static str {
         match self {

@@ -1,14 +1,14 @@
-//! What its CPU limit costs an executor.
+//! Cost of a CPU limit to its executor.
 
 use super::Slow;
 
-/// Upper bound of the throttled part of the time, so that the slowdown stays finite.
+/// Upper bound of the throttled part of the time, so that the slowness stays finite.
 const MOST_THROTTLED: f64 = 0.99;
 
-/// How much of the time its CPU limit held an executor back since its speed was last measured anew.
+/// Time lost to the CPU limit since the measurement of the executor's pace started.
 ///
-/// What is held to its prediction uses what was predicted, so that its progress looks on time however
-/// much more it wants.
+/// An executor limited to its prediction uses what was predicted, so its progress looks on time
+/// however much more it needs.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Throttling {
     /// The two latest samples.
@@ -23,14 +23,14 @@ struct Sample {
 }
 
 impl Throttling {
-    /// One more sample: the part of it in which the limit held the executor back, and what it used.
+    /// Adds a sample: its throttled part and its CPU use.
     pub(super) fn add(&mut self, part: f64, cpu_cores: f64, length_ms: i64) {
         self.latest = [Sample { part, cpu_cores }, self.latest[0]];
         self.lost_ms += part * length_ms as f64;
     }
 
-    /// How slow it is, where its limit already cost it `lost_ms`. A single sample is a burst: the one
-    /// that was throttled less counts.
+    /// The slowness, if the limit has already cost `lost_ms`. A single throttled sample may be a
+    /// burst, so the less throttled one of the two latest counts.
     pub(super) fn slow(&self, lost_ms: f64) -> Option<Slow> {
         let [newest, before] = self.latest;
         let part = newest.part.min(before.part).min(MOST_THROTTLED);
@@ -58,14 +58,14 @@ mod tests {
     }
 
     #[test]
-    fn of_two_samples_the_one_that_was_throttled_less_counts() {
+    fn the_less_throttled_one_of_two_samples_counts() {
         assert!((times(after(&[0.0, 0.5, 0.75])) - 2.0).abs() < 1e-9);
         assert_eq!(times(after(&[0.5, 0.75, 0.0])), 1.0);
         assert_eq!(times(after(&[0.75])), 1.0);
     }
 
     #[test]
-    fn what_it_uses_is_the_mean_of_the_two() {
+    fn the_cpu_use_is_the_mean_of_two_samples() {
         let mut throttling = after(&[0.5; 3]);
         throttling.add(0.5, 2.0, 3_000);
         let slow = Slow::Throttled {
@@ -76,13 +76,13 @@ mod tests {
     }
 
     #[test]
-    fn it_is_told_once_enough_was_lost() {
+    fn slowness_needs_enough_lost_time() {
         assert_eq!(after(&[0.5; 3]).slow(5_000.0), None);
         assert!(after(&[0.5; 4]).slow(5_000.0).is_some());
     }
 
     #[test]
-    fn one_that_is_always_throttled_is_slow_by_a_number() {
+    fn an_executor_throttled_all_the_time_has_a_finite_slowness() {
         let times = times(after(&[1.0; 2]));
         assert!(times > 50.0 && times.is_finite(), "{times}");
     }

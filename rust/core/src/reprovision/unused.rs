@@ -1,34 +1,34 @@
-//! What a run keeps leaving unused.
+//! Detection of demand that a run keeps leaving unused.
 
 use super::factors::{bounded, needs};
 use crate::resources::{Resource, Resources};
 
-/// Number of samples in a row that have to show unused demand: half a minute, longer than the pauses
-/// between bursts.
+/// Number of consecutive samples that have to show unused demand: half a minute, longer than the
+/// pauses between bursts.
 const SAMPLES: u32 = 10;
 
 /// The lowered demand exceeds the measured use by this fraction.
 const MARGIN: f64 = 0.2;
 
-/// A reduction of less than a fifth is not made: each change of a demand moves limits.
+/// Smaller reductions than a fifth are skipped: each change of a demand moves limits.
 const WORTH_IT: f64 = 0.8;
 
-/// An executor that uses this part of its lowered demand presses against it.
-const PRESSES: f64 = 0.98;
+/// An executor that uses this part of its lowered demand needs more.
+const NEEDS_MORE_FROM: f64 = 0.98;
 
-/// Samples in a row of an executor that is as fast as expected.
+/// Consecutive samples of an executor that is on time.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Unused {
     samples: u32,
     used: Resources,
     predicted: Resources,
-    /// The largest part of the predicted memory that was held.
+    /// Largest part of the predicted memory in use.
     memory_part: f64,
 }
 
 impl Unused {
-    /// One more, and what it says with those before: of each resource the part of the prediction
-    /// that is enough. None while too few say so.
+    /// Adds a sample. Returns the sufficient part of the prediction for each resource; none before
+    /// enough samples.
     pub(crate) fn add(
         &mut self,
         used: Resources,
@@ -68,11 +68,15 @@ impl Unused {
     }
 }
 
-/// `lowered`, with 1 again for what is used to the full.
+/// `lowered`, reset to 1 for each resource that is used to the full.
 pub(crate) fn restored(lowered: Resources, used: Resources, predicted: Resources) -> Resources {
     let restored = Resource::ALL.map(|resource| {
-        let presses = used.get(resource) >= PRESSES * predicted.get(resource);
-        if presses { 1.0 } else { lowered.get(resource) }
+        let needs_more = used.get(resource) >= NEEDS_MORE_FROM * predicted.get(resource);
+        if needs_more {
+            1.0
+        } else {
+            lowered.get(resource)
+        }
     });
     Resources::from_array(restored)
 }
@@ -86,26 +90,26 @@ mod tests {
 
     fn after(samples: &[[f64; 4]]) -> Option<[f64; 4]> {
         let mut unused = Unused::default();
-        let said = samples
+        let results = samples
             .iter()
             .map(|used| unused.add(Resources::from_array(*used), PREDICTED, CAPACITY));
-        said.last().flatten().map(Resources::to_array)
+        results.last().flatten().map(Resources::to_array)
     }
 
     #[test]
-    fn half_a_minute_of_little_use_lowers_with_a_margin() {
+    fn half_a_minute_of_low_use_lowers_the_demand_with_a_margin() {
         let sample = [1.0, 2.0, 2.0, 0.0];
         assert_eq!(after(&[sample; 9]), None);
         assert_eq!(after(&[sample; 10]), Some([0.6, 0.6, 1.0, 1.0]));
     }
 
     #[test]
-    fn never_below_half() {
+    fn a_demand_is_never_lowered_below_half() {
         assert_eq!(after(&[[0.0; 4]; 10]), Some([0.5, 0.5, 0.5, 1.0]));
     }
 
     #[test]
-    fn one_burst_of_memory_keeps_it_and_one_of_cpu_counts_as_a_tenth() {
+    fn one_burst_keeps_the_memory_and_one_of_cpu_counts_as_a_tenth() {
         let mut samples = [[1.0, 2.0, 2.0, 0.0]; 10];
         samples[4] = [2.0, 3.9, 2.0, 0.0];
         let enough = after(&samples).unwrap();
@@ -114,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_used_to_the_full_is_restored() {
+    fn a_resource_used_to_the_full_is_restored() {
         let lowered = Resources::from_array([0.6, 0.7, 1.0, 1.0]);
         let used = Resources::from_array([1.99, 3.0, 0.0, 0.0]);
         let restored = restored(lowered, used, PREDICTED);

@@ -1,5 +1,5 @@
-//! Each of `crate::policies` against the plain `crate::fits`, `crate::score` and `crate::highest_wins`: the
-//! same fits, the same scores, the same choice.
+//! Each of `crate::policies` against the plain `crate::fits`, `crate::score` and
+//! `crate::highest_wins`: equal fits, scores and choices.
 
 use elastane_core::node::ExecutorId;
 use elastane_core::policy::Policy;
@@ -15,7 +15,7 @@ fn is_close(a: f64, b: f64) -> bool {
     (a - b).abs() <= TIE * a.abs().max(b.abs()).max(1e-3)
 }
 
-/// The best of those that fit; among equals the one queued longest, then the first.
+/// The best fitting executor; of equal scores the one queued longest, then the first.
 fn choice(scene: &Scene, scores: &[Option<f64>]) -> Option<usize> {
     let best = scores.iter().flatten().copied().reduce(f64::min)?;
     let ties =
@@ -63,7 +63,7 @@ proptest! {
     }
 
     #[test]
-    fn no_policy_depends_on_the_order_of_what_runs_or_waits(scene in scene()) {
+    fn no_policy_depends_on_the_order_of_running_or_waiting_executors(scene in scene()) {
         let mut turned = scene.clone();
         turned.running.reverse();
         turned.asked.reverse();
@@ -110,7 +110,7 @@ proptest! {
 }
 
 #[test]
-fn the_reference_knows_which_policies_show_their_score_the_other_way_round() {
+fn the_reference_knows_for_which_policies_the_highest_score_wins() {
     for policy in crate::policies() {
         let name = policy.name();
         assert_eq!(policy.highest_wins(), crate::highest_wins(name), "{name}");

@@ -1,4 +1,4 @@
-//! For any input that the types allow, `crate::policies` have an answer, and a score that is a number.
+//! `crate::policies` return an answer and a finite score for any input that the types allow.
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use elastane_core::fit::{Excess, Peaks};
@@ -7,7 +7,7 @@ use elastane_core::policy::{Candidate, Place, PolicyOptions, Rates, Waiting};
 use elastane_core::{Available, Demand, Node, Resource, Resources, Running};
 use proptest::prelude::*;
 
-/// What a demand may hold.
+/// Amounts that a demand accepts.
 fn amount() -> BoxedStrategy<f64> {
     prop_oneof![
         Just(0.0),
@@ -20,7 +20,7 @@ fn amount() -> BoxedStrategy<f64> {
     .boxed()
 }
 
-/// What a public field may hold.
+/// Numbers that a public field accepts.
 pub fn number() -> BoxedStrategy<f64> {
     prop_oneof![
         4 => amount(),
@@ -180,7 +180,7 @@ proptest! {
     }
 
     #[test]
-    fn everybody_is_told_about_a_turn(
+    fn every_application_gets_a_turn(
         waiting in prop::collection::vec(waiting(), 0..6), now_ms in moment(),
     ) {
         for policy in crate::policies(PolicyOptions::default()) {

@@ -1,4 +1,4 @@
-//! What may happen to a cluster.
+//! Random events of a cluster.
 
 use std::sync::LazyLock;
 
@@ -6,7 +6,7 @@ use elastane_core::cluster::{Ask, Request};
 use elastane_core::{ContainerKind, Demand, Resources};
 use proptest::prelude::*;
 
-/// What happens to a cluster; numbers choose among what there is.
+/// An event of a cluster; numbers select among the existing objects.
 #[derive(Debug, Clone)]
 pub enum Event {
     Submitted(Submission),
@@ -21,11 +21,11 @@ pub enum Event {
     Removed {
         application: usize,
     },
-    /// The best of a round is committed.
+    /// Commits the first application of a round.
     Committed {
         node: usize,
     },
-    /// A container that is there whatever the core says.
+    /// A container that runs whatever the core says.
     Told {
         application: usize,
         node: usize,
@@ -61,7 +61,7 @@ pub struct Submission {
 
 pub const GB: u64 = 1_000_000_000;
 
-/// Such that sums and quotients are exact, and a tie is a tie.
+/// Amounts with exact sums and quotients, so that equal scores tie.
 fn amounts() -> impl Strategy<Value = Resources> {
     let parts = (
         0_u8..12,
@@ -79,7 +79,7 @@ fn amounts() -> impl Strategy<Value = Resources> {
     })
 }
 
-/// Series that several applications share, too long to be looked at again for each of them.
+/// Series shared by several applications, long enough to be cached in a round.
 static SHARED: LazyLock<Vec<Demand>> = LazyLock::new(|| {
     let large_late = |cores: f64, from: usize| {
         let slot = |slot: usize| {

@@ -1,4 +1,4 @@
-//! What the policies compute, computed plainly: slot by slot, by the words of docs/policies.md.
+//! Plain slot-by-slot references of the policies, by the definitions in docs/policies.md.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 #![allow(dead_code, reason = "each test file uses its own part")]
 
@@ -13,16 +13,16 @@ use proptest::prelude::*;
 
 /// Everything here starts, changes and ends with a slot.
 pub const SLOT: i64 = SLOT_MS as i64;
-/// Long enough for everything here to have ended.
+/// A time by which everything here has ended.
 pub const END_MS: i64 = 200 * SLOT;
 pub const NOW_MS: i64 = 50 * SLOT;
 
-/// The first moments of all slots of a time.
+/// The starts of all slots of a period.
 pub fn slots(length_ms: i64) -> impl DoubleEndedIterator<Item = i64> {
     (0..length_ms / SLOT).map(|slot| slot * SLOT)
 }
 
-/// An executor that waits.
+/// A waiting executor.
 #[derive(Debug, Clone)]
 pub struct Asked {
     pub demand: Demand,
@@ -31,7 +31,7 @@ pub struct Asked {
     pub waiting: Waiting,
 }
 
-/// A node, what runs there, and what waits.
+/// A node, its running executors, and the waiting ones.
 #[derive(Debug, Clone)]
 pub struct Scene {
     pub capacity: Resources,
@@ -41,7 +41,7 @@ pub struct Scene {
     pub asked: Vec<Asked>,
 }
 
-/// Even numbers, so that sums are exact, a tie is a tie, and a margin of a half makes whole numbers.
+/// Even numbers: sums are exact, equal scores tie, and a margin of one half yields whole numbers.
 pub fn amounts() -> impl Strategy<Value = Resources> {
     let even = |amount| 2.0 * f64::from(amount);
     prop::array::uniform4(0_u8..8).prop_map(move |amounts| Resources::from_array(amounts.map(even)))
@@ -53,7 +53,7 @@ fn capacity() -> impl Strategy<Value = Resources> {
 }
 
 pub fn demand() -> impl Strategy<Value = Demand> {
-    // Few different values, so that stages are longer than a slot.
+    // Few distinct values, so that stages are longer than a slot.
     let slot = prop_oneof![
         amounts(),
         Just(Resources::from_array([2.0, 4.0, 6.0, 8.0])),
@@ -152,7 +152,7 @@ impl Scene {
         }
     }
 
-    /// What is left of the node so long after now.
+    /// Available resources of the node `offset_ms` after now.
     pub fn left(&self, offset_ms: i64) -> Resources {
         self.running.iter().fold(self.capacity, |left, executor| {
             left - used(executor, offset_ms)
@@ -175,7 +175,7 @@ impl Asked {
     }
 }
 
-/// When an executor ends, in milliseconds from now: one that outlives its prediction in a slot.
+/// End of an executor, in milliseconds from now; one slot from now for an executor past its prediction.
 pub fn end_ms(executor: &Running) -> Option<i64> {
     let life_ms = executor.demand.duration_ms()?;
     let left_ms = executor.start_ms + life_ms - NOW_MS;
@@ -191,7 +191,7 @@ pub fn outlives_its_prediction(executor: &Running) -> bool {
     life_ms.is_some_and(|life_ms| executor.start_ms + life_ms <= NOW_MS)
 }
 
-/// What one executor uses `offset_ms` after now.
+/// Use of one executor `offset_ms` after now.
 pub fn used(executor: &Running, offset_ms: i64) -> Resources {
     if end_ms(executor).is_some_and(|end_ms| offset_ms >= end_ms) {
         return Resources::ZERO;
@@ -201,14 +201,14 @@ pub fn used(executor: &Running, offset_ms: i64) -> Resources {
     amounts
 }
 
-/// A demand so long after its start; past its end the last value holds.
+/// A demand `elapsed_ms` after its start; the last value holds past the end.
 pub fn demanded(demand: &Demand, elapsed_ms: i64) -> Resources {
     let slots = demand.slots();
     let slot = (elapsed_ms / i64::from(demand.slot_ms())) as usize;
     slots[slot.min(slots.len() - 1)]
 }
 
-/// Places what fits, best first, until nothing does.
+/// Places fitting executors, best first, until none fits.
 pub fn fill(scene: &mut Scene, policy: &dyn Policy) {
     loop {
         let node = scene.node();

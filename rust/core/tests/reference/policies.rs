@@ -1,4 +1,4 @@
-//! Fit and score of each policy, plainly.
+//! Plain references of each policy's fit and score.
 
 use elastane_core::policy::{Turn, Waiting};
 use elastane_core::{Demand, Resource, Resources, Running};
@@ -7,7 +7,7 @@ use super::{Asked, END_MS, NOW_MS, SLOT, Scene, demanded, end_ms, outlives_its_p
 
 const SLOT_S: f64 = SLOT as f64 / 1_000.0;
 
-/// The smallest step between two amounts that are compared here is far above this.
+/// Far below the smallest difference of two amounts compared here.
 pub const ROUNDING: f64 = 1e-9;
 
 pub fn fits(policy: &str, scene: &Scene, asked: &Asked) -> bool {
@@ -19,7 +19,7 @@ pub fn fits(policy: &str, scene: &Scene, asked: &Asked) -> bool {
     }
 }
 
-/// As people read it: whether the smallest or the largest wins is said by [`highest_wins`].
+/// The score as people read it; [`highest_wins`] tells whether the smallest or the largest wins.
 pub fn score(policy: &str, scene: &Scene, asked: &Asked) -> f64 {
     match policy {
         "minfrag" => shares(scene, &asked.demand).into_iter().fold(0.0, f64::max),
@@ -55,8 +55,8 @@ fn in_every_slot(scene: &Scene, needed: &Demand, resources: &[Resource]) -> bool
     })
 }
 
-/// CPU and disk may pass what is left by a fifth of the node, the network by three fifths, memory by
-/// nothing; CPU of one that takes more than half of the node is held to the total.
+/// CPU and disk may exceed the available resources by a fifth of the node, the network by three fifths, memory
+/// by nothing. CPU of an executor that needs more than half of the node is compared in total.
 fn fits_softly(scene: &Scene, needed: &Demand) -> bool {
     let Some(life_ms) = needed.duration_ms() else {
         return in_every_slot(scene, needed, &Resource::ALL);
@@ -90,7 +90,7 @@ fn fits_softly(scene: &Scene, needed: &Demand) -> bool {
     })
 }
 
-/// How many nodes what waits takes on the average.
+/// Mean demand of the waiting executors, in nodes.
 fn waiting_nodes(scene: &Scene, asked: &Asked) -> f64 {
     let life_ms = asked.demand.duration_ms().unwrap_or(SLOT);
     let mean_share = |resource: Resource| {
@@ -156,7 +156,7 @@ fn prophet(scene: &Scene, demand: &Demand, resource: Resource) -> f64 {
             .last();
         last_change_ms.unwrap_or(0) + i64::from(demand.slot_ms())
     });
-    // The stage of each slot, then what it weighs.
+    // The stage of each slot, then its weight.
     let mut stages = vec![0_u32];
     for at in slots(until_ms).skip(1) {
         let changed = demanded(demand, at) != demanded(demand, at - SLOT);
@@ -242,7 +242,7 @@ fn time(work: f64, rate: f64) -> f64 {
     if work == 0.0 { 0.0 } else { work / rate }
 }
 
-/// What a demand adds up to from so long after its start on.
+/// The integral of a demand from `from_ms` after its start on.
 fn work(demand: &Demand, from_ms: i64) -> Resources {
     match demand.duration_ms() {
         Some(life_ms) => slots(life_ms - from_ms).fold(Resources::ZERO, |sum, offset_ms| {
@@ -256,7 +256,7 @@ fn srjf(waiting: &Waiting) -> f64 {
     let left = waiting
         .remaining_share
         .unwrap_or(Resources::from_array([1.0; 4]));
-    // 1 − (1 − x)² is (2 − x) · x: what the square of the load loses.
+    // 1 − (1 − x)² is (2 − x) · x: the fall of the squared load.
     let lost: f64 = WORKED_OFF
         .into_iter()
         .map(|resource| 1.0 - (1.0 - left.get(resource)).powi(2))

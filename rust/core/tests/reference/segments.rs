@@ -1,4 +1,4 @@
-//! Fit and score of policies by the plan in floating point, piece by piece of what is available.
+//! Fit and score of policies by the plan in floating point, period by period of the available resources.
 
 use elastane_core::by_plan::{PlanScore, Power, Shares};
 use elastane_core::fit::{Excess, Peaks};
@@ -8,7 +8,7 @@ use elastane_core::{Available, Demand, Resource, Resources};
 /// A demand within this fraction of the capacity fits.
 const TOLERANCE: f64 = 1e-9;
 
-/// A policy that is asked about each application.
+/// A policy that is evaluated for each application.
 pub struct Plain {
     pub peaks: Peaks,
     pub score: PlanScore,
@@ -53,8 +53,8 @@ impl Policy for Plain {
     }
 }
 
-/// CPU, network and disk may pass what is available by a part of the node; CPU that takes more than half of
-/// the node alone is held to the total.
+/// CPU, network and disk may exceed the available resources by a part of the node. CPU of an
+/// executor that needs more than half of the node alone is compared in total.
 fn softly(available: &Available, needed: &Demand, life_ms: i64) -> Result<(), Excess> {
     let capacity = available.capacity();
     let over = capacity.zip(
@@ -121,7 +121,7 @@ fn remaining(available: &Available, demand: &Demand) -> Resources {
     })
 }
 
-/// The share of a node that an executor demands of the resource of which that is most.
+/// Mean share of a node that an executor demands of its dominant resource.
 fn mean_share(place: &Place<'_>, demand: &Demand) -> f64 {
     let slots = demand.slots();
     let sum = slots.iter().fold(Resources::ZERO, |sum, slot| sum + *slot);

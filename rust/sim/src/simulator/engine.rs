@@ -86,7 +86,7 @@ impl<'a> Engine<'a> {
         seed: u64,
     ) -> Self {
         let name = policy.policy.name();
-        let depends_on_time = policy.policy.depends_on_time();
+        let depends_on_time = policy.depends_on_time;
         let asks_by_backlog = policy.asks_by_backlog;
         let manager = ResourceManager::new(workload, policy, settings);
         let nodes = workload.machines.iter().map(|capacity| Node {

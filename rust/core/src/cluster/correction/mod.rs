@@ -1,4 +1,4 @@
-//! Corrections of what containers are expected to use while they run, by their progress and their use.
+//! Corrections of running containers' demands, by their progress and their use.
 
 mod window;
 
@@ -19,7 +19,7 @@ use window::{NodeCorrections, Window};
 
 const SLOT: i64 = SLOT_MS as i64;
 
-/// What was set, what is known of the executors of each node, and what was done since somebody asked.
+/// The settings, the corrections of each node, and the log since it was last taken.
 #[derive(Debug, Default)]
 pub(crate) struct Corrections {
     settings: Option<ReprovisionSettings>,
@@ -59,7 +59,7 @@ impl Corrections {
         node.courses.get(&container.executor)
     }
 
-    /// The executor that has what its node has left.
+    /// The executor to which a node's remaining resources are lent.
     pub(crate) fn lent_to(&self, node: NodeId) -> Option<ExecutorId> {
         let window = self.by_node.get(&node)?.window?;
         Some(window.executor)
@@ -72,7 +72,7 @@ impl Corrections {
         progress: Progress,
         now_ms: i64,
     ) -> bool {
-        let Some((_, container)) = self.learned(state, container) else {
+        let Some((_, container)) = self.predicted_container(state, container) else {
             return false;
         };
         let executor = container.executor;
@@ -91,14 +91,16 @@ impl Corrections {
             return false;
         };
         let slot = slot_of(now_ms).saturating_sub(slot_of(running.start_ms));
-        let Some(told) = course.told(progress, slot, now_ms) else {
+        let Some(slot_now) = course.update_progress(progress, slot, now_ms) else {
             return false;
         };
-        // What it was lent lies in slots of its demand, which have to stay where they are.
+        // The loan lies in fixed slots of the demand, so the demand must not move.
         if has_window {
             return false;
         }
-        let start_ms = slot_of(now_ms).saturating_sub(told).saturating_mul(SLOT);
+        let start_ms = slot_of(now_ms)
+            .saturating_sub(slot_now)
+            .saturating_mul(SLOT);
         let demand = running.demand.clone();
         entry
             .plan
@@ -120,7 +122,7 @@ impl Corrections {
         if used.usage.first_invalid().is_some() || !is_part || used.from_ms >= used.to_ms {
             return false;
         }
-        let Some((id, container)) = self.learned(state, container) else {
+        let Some((id, container)) = self.predicted_container(state, container) else {
             return false;
         };
         let (Some(corrections), Some(entry)) = (
@@ -140,15 +142,15 @@ impl Corrections {
         ) else {
             return false;
         };
-        course.sampled(used);
+        course.record_sample(used);
         let demand = course.demand(capacity);
         let since_start = |at_ms: i64| at_ms.saturating_sub(running.start_ms);
         let predicted = mean_between(&demand, since_start(used.from_ms), since_start(used.to_ms));
         let around = range_around(&demand, since_start(used.from_ms), since_start(used.to_ms));
         let what = match window {
-            Some(window) if window.was_measured(used) => {
-                let finding = course.measured(used.usage, around, window.slow, capacity);
-                course.begin(now_ms);
+            Some(window) if window.is_measured_by(used) => {
+                let finding = course.close_window(used.usage, around, window.slow, capacity);
+                course.restart_measuring(now_ms);
                 if finding == Finding::HeldUp {
                     Correction::Returned {
                         because: NotMeasured::HeldUp,
@@ -162,7 +164,7 @@ impl Corrections {
                 }
             }
             Some(_) => return false,
-            None if course.used(used, predicted, around, capacity, &settings) => {
+            None if course.record_use(used, predicted, around, capacity, &settings) => {
                 Correction::Unused {
                     factors: course.factors(),
                 }
@@ -170,11 +172,11 @@ impl Corrections {
             None => return false,
         };
         corrections.set_demand(entry, executor, now_ms);
-        self.note(id, &container, what, now_ms);
+        self.record(id, &container, what, now_ms);
         true
     }
 
-    /// `decides` says whether the core decides about the node.
+    /// `decides`: whether the core decides about the node.
     pub(crate) fn reprovision(
         &mut self,
         state: &mut State,
@@ -200,7 +202,7 @@ impl Corrections {
             changed |= corrections.window.is_some();
         }
         for (executor, what) in done {
-            self.note_of(state, node, executor, what, now_ms);
+            self.record_for(state, node, executor, what, now_ms);
         }
         changed
     }
@@ -209,7 +211,7 @@ impl Corrections {
         std::mem::take(&mut self.done)
     }
 
-    /// A container ended, whatever it had been lent.
+    /// A container ended, which ends its loan.
     pub(crate) fn ended(&mut self, id: &Arc<str>, container: &Container) {
         let Some(corrections) = self.by_node.get_mut(&container.node) else {
             return;
@@ -222,11 +224,11 @@ impl Corrections {
         if let Some(window) = window {
             let because = NotMeasured::Ended;
             let what = Correction::Returned { because };
-            self.note(Arc::clone(id), container, what, window.opened_ms);
+            self.record(Arc::clone(id), container, what, window.opened_ms);
         }
     }
 
-    /// A node is about to go, with what was lent on it.
+    /// A node is about to be removed, which ends its loan.
     pub(crate) fn node_lost(&mut self, state: &State, node: NodeId) {
         if let Some(NodeCorrections {
             window: Some(window),
@@ -235,7 +237,7 @@ impl Corrections {
         {
             let because = NotMeasured::NodeLost;
             let what = Correction::Returned { because };
-            self.note_of(state, node, window.executor, what, window.opened_ms);
+            self.record_for(state, node, window.executor, what, window.opened_ms);
         }
     }
 
@@ -245,12 +247,12 @@ impl Corrections {
         else {
             return false;
         };
-        let is_over = |window: &mut Window| !decides || !window.waits(now_ms);
+        let is_over = |window: &mut Window| !decides || !window.awaits_sample(now_ms);
         let Some(window) = corrections.window.take_if(is_over) else {
             return false;
         };
         if let Some(course) = corrections.courses.get_mut(&window.executor) {
-            course.begin(now_ms);
+            course.restart_measuring(now_ms);
         }
         corrections.set_demand(entry, window.executor, now_ms);
         let because = if decides {
@@ -259,11 +261,11 @@ impl Corrections {
             NotMeasured::NotDecided
         };
         let what = Correction::Returned { because };
-        self.note_of(state, node, window.executor, what, now_ms);
+        self.record_for(state, node, window.executor, what, now_ms);
         true
     }
 
-    fn note_of(
+    fn record_for(
         &mut self,
         state: &State,
         node: NodeId,
@@ -276,11 +278,11 @@ impl Corrections {
             .get(node)
             .and_then(|entry| entry.containers.get(&executor));
         if let Some((id, container)) = id.and_then(|id| state.containers.entry(id)) {
-            self.note(Arc::clone(id), container, what, now_ms);
+            self.record(Arc::clone(id), container, what, now_ms);
         }
     }
 
-    fn note(&mut self, id: Arc<str>, container: &Container, what: Correction, now_ms: i64) {
+    fn record(&mut self, id: Arc<str>, container: &Container, what: Correction, now_ms: i64) {
         self.done.push(Reprovisioned {
             time_ms: now_ms,
             container: id,
@@ -290,8 +292,12 @@ impl Corrections {
         });
     }
 
-    /// A container with a prediction that ends, of which something is told.
-    fn learned(&mut self, state: &State, container: &str) -> Option<(Arc<str>, Container)> {
+    /// A container that has a prediction with an end. Tracks its course from now on.
+    fn predicted_container(
+        &mut self,
+        state: &State,
+        container: &str,
+    ) -> Option<(Arc<str>, Container)> {
         let (id, container) = state.containers.entry(container)?;
         container.profile.as_ref()?;
         let running = state

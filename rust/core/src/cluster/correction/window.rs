@@ -1,4 +1,4 @@
-//! All that a node has left, for one of its executors and for a short time.
+//! A window: for a short time one executor is lent all remaining resources of its node.
 
 use std::collections::BTreeMap;
 
@@ -13,26 +13,26 @@ use crate::{SLOT_MS, slot_of};
 
 const SLOT: i64 = SLOT_MS as i64;
 
-/// A sample of which less lies in the window says nothing of it: agents close samples a moment before
-/// the reply reaches them.
+/// Minimum part of a sample inside the window. Agents close samples a moment before the reply
+/// reaches them, so most samples lie partly outside.
 const LEAST_PART_IN_WINDOW: f64 = 0.6;
 
-/// No sample of a window is waited for longer.
+/// Maximum time to wait for a window's sample.
 const LONGEST_WAIT_MS: i64 = 3 * WINDOW_MS;
 
-/// The one executor of a node that has what the node has left.
+/// The executor to which its node's remaining resources are lent.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Window {
     pub(crate) executor: ExecutorId,
     pub(crate) opened_ms: i64,
-    /// Why it has it.
+    /// Why the window was opened.
     pub(crate) slow: Slow,
 }
 
 impl Window {
-    /// When the loan of one that opens now ends: with the sample that measures it. The next one does
-    /// where enough of it lies in the window, else the one after that. Agents close samples in their own
-    /// time, and the newest one ended at `sampled_to_ms`.
+    /// End of the loan for a window that opens now: the end of the sample that measures it. That is
+    /// the next sample if enough of it lies in the window, else the one after it. Agents close
+    /// samples on their own schedule; the newest sample ended at `sampled_to_ms`.
     fn end_ms(sampled_to_ms: Option<i64>, now_ms: i64) -> i64 {
         let age_ms = sampled_to_ms.map_or(0, |to_ms| now_ms.saturating_sub(to_ms));
         let in_window_ms = WINDOW_MS.saturating_sub(age_ms) as f64;
@@ -46,12 +46,12 @@ impl Window {
         now_ms.saturating_add(WINDOW_MS + more_ms)
     }
 
-    /// Whether a sample may still measure it.
-    pub(crate) fn waits(&self, now_ms: i64) -> bool {
+    /// Whether a sample may still measure the window.
+    pub(crate) fn awaits_sample(&self, now_ms: i64) -> bool {
         (0..LONGEST_WAIT_MS).contains(&now_ms.saturating_sub(self.opened_ms))
     }
 
-    pub(crate) fn was_measured(&self, used: Used) -> bool {
+    pub(crate) fn is_measured_by(&self, used: Used) -> bool {
         let from_ms = used.from_ms.max(self.opened_ms);
         let in_window_ms = used.to_ms.saturating_sub(from_ms) as f64;
         let length_ms = used.to_ms.saturating_sub(used.from_ms) as f64;
@@ -60,12 +60,12 @@ impl Window {
     }
 }
 
-/// What is corrected about the executors of one node.
+/// Corrections of the executors of one node.
 #[derive(Debug, Default)]
 pub(crate) struct NodeCorrections {
-    /// How the executors get on that have a prediction and of which something was told.
+    /// The executors with a prediction for which progress or use was reported.
     pub(crate) courses: BTreeMap<ExecutorId, Course>,
-    /// The one executor that has what the node has left.
+    /// The open window, if any.
     pub(crate) window: Option<Window>,
 }
 
@@ -75,8 +75,8 @@ impl NodeCorrections {
             .is_some_and(|window| window.executor == executor)
     }
 
-    /// Opens a window for the slowest executor that is due. Names those that its node has too little
-    /// left for, and the one that has it.
+    /// Opens a window for the slowest executor that is due. Returns the executors that are due but
+    /// find too little left, and the one that got the window.
     pub(crate) fn open_window(
         &mut self,
         entry: &mut NodeEntry,
@@ -84,7 +84,7 @@ impl NodeCorrections {
         now_ms: i64,
     ) -> Vec<(ExecutorId, Correction)> {
         let due = self.courses.iter().filter_map(|(executor, course)| {
-            let slow = course.is_due(settings, now_ms)?;
+            let slow = course.due_slowness(settings, now_ms)?;
             Some((*executor, slow))
         });
         let mut due: Vec<_> = due.collect();
@@ -92,9 +92,9 @@ impl NodeCorrections {
         if due.is_empty() {
             return Vec::new();
         }
-        entry.plan.look_at_left(&mut entry.node, now_ms);
+        entry.plan.refresh_left(&mut entry.node, now_ms);
         let capacity = entry.node.capacity;
-        let [now, next, last] = [0, 1, 2].map(|slot| positive(entry.plan.left().slot(slot)));
+        let [now, next, last] = [0, 1, 2].map(|slot| lendable(entry.plan.left().slot(slot)));
         let next = now.zip(next, f64::min);
         let last = next.zip(last, f64::min);
         let mut done = Vec::new();
@@ -104,7 +104,7 @@ impl NodeCorrections {
             else {
                 continue;
             };
-            course.looked_at(now_ms);
+            course.mark_checked(now_ms);
             let demand = course.demand(capacity);
             let slot = slot_of(now_ms).saturating_sub(slot_of(running.start_ms));
             let predicted = demand.at(slot.saturating_mul(SLOT));
@@ -146,7 +146,7 @@ impl NodeCorrections {
         done
     }
 
-    /// Gives an executor its demand as it is now, and takes back what it was lent.
+    /// Plans an executor by its corrected demand, and ends its loan.
     pub(crate) fn set_demand(&mut self, entry: &mut NodeEntry, executor: ExecutorId, now_ms: i64) {
         self.window.take_if(|window| window.executor == executor);
         let (Some(course), Some(running)) = (self.courses.get(&executor), entry.node.get(executor))
@@ -161,8 +161,8 @@ impl NodeCorrections {
     }
 }
 
-/// What can be lent of what is left.
-fn positive(left: Amounts) -> Resources {
+/// Remaining resources, where positive.
+fn lendable(left: Amounts) -> Resources {
     let amounts = Resource::ALL.map(|resource| left.in_units(resource).max(0.0));
     Resources::from_array(amounts)
 }

@@ -1,12 +1,12 @@
-//! A node that is kept free for an application that smaller ones would keep waiting for ever by taking
-//! whatever becomes free.
+//! A node kept free for an application that smaller ones would starve for ever by taking all
+//! resources that become free.
 //!
-//! An application is passed over by smaller ones where no container of its size was placed anywhere while it
-//! starved. Where one was placed, the application waits for its turn and not for room.
+//! Smaller applications starve an application if no container of its size was placed anywhere while
+//! it starved. If one was placed, the application waits for its turn and not for room.
 //!
-//! While a node is kept, other applications go there only if they are predicted to end before the planned
-//! start (EASY backfilling: Lifka, "The ANL/IBM SP Scheduling System", JSSPP 1995; Mu'alem
-//! and Feitelson, IEEE TPDS 12(6), 2001). A kept node filters the order of a round and nothing else.
+//! While a node is kept, another application goes there only if its container ends before the planned start
+//! (EASY backfilling: Lifka, "The ANL/IBM SP Scheduling System", JSSPP 1995; Mu'alem and Feitelson, IEEE TPDS
+//! 12(6), 2001). A kept node filters the order of a round and changes nothing else.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -18,54 +18,53 @@ use crate::cluster::waiting::{Line, WaitingTable};
 use crate::fit::Peaks;
 use crate::slot_of;
 
-/// A starving application is named on each node with room by request, and each node heartbeats about once a
-/// second. If the application still waits this much later, it needs a node to be kept.
+/// A round lists a starving application on each node with room by request, and each node heartbeats
+/// about once a second. An application that still waits after this time needs a kept node.
 const KEEP_AFTER_STARVING_MS: i64 = 10_000;
 
-/// The size of a request does not tell what its executor uses. After this many starvation waits a node is kept
-/// even if containers of the same size were placed meanwhile.
+/// A request does not say how much its executor uses. After this many starvation waits a node is
+/// kept even if containers of that size were placed meanwhile.
 const KEEP_ANYWAY_AFTER_WAITS: i64 = 60;
 
-/// Number of different container sizes remembered, those placed last.
+/// Number of container sizes remembered; the least recently placed one is dropped.
 const SIZES_REMEMBERED: usize = 64;
 
-/// Minimum time between two looks at the kept node.
-const LOOK_EVERY_MS: i64 = 1_000;
+/// Minimum time between two updates of the kept node.
+const UPDATE_EVERY_MS: i64 = 1_000;
 
-/// Number of nodes compared; the one with the earliest planned start is kept.
-const NODES_LOOKED_AT: usize = 16;
+/// Number of nodes compared; the node with the earliest planned start is kept.
+const NODES_COMPARED: usize = 16;
 
-/// An application that is named on its kept node for this long and not placed is blocked by something that the
-/// core does not know, such as labels, blacklists and locality.
+/// An application that was listed on its kept node for this long without a container is blocked by
+/// something unknown to the core, such as labels, blacklists or locality.
 const IN_VAIN_AFTER_MS: i64 = 10_000;
 
-/// After a node was kept in vain, none is kept for the application for this multiple of that time.
+/// An application whose node was kept in vain gets no kept node for this multiple of that time.
 const REST_AFTER_IN_VAIN: i64 = 10;
 
-/// Maximum time that a node is kept, in starvation waits.
+/// Maximum time for which a node is kept, in starvation waits.
 const LONGEST_IN_WAITS: i64 = 5;
 
-/// The node that is kept, and for whom.
+/// A kept node and its application.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KeptNode {
     /// The node.
     pub node: NodeId,
-    /// The application that it is kept for.
+    /// The application for which the node is kept.
     pub application: ApplicationId,
-    /// When its next container goes there by plan; none where that takes the end of what has no
-    /// predicted one.
+    /// Planned start of the next container there; none if it depends on containers without a predicted end.
     pub start_ms: Option<i64>,
     priority: i32,
     waiting_since_ms: i64,
     since_ms: i64,
-    /// When the application was first named there.
-    named_ms: Option<i64>,
+    /// When a round first listed the application there.
+    listed_ms: Option<i64>,
 }
 
 impl KeptNode {
-    /// Whether another one may go there: its YARN priority is higher, or it ends before the planned
-    /// start. `life` is in slots; none without a predicted end.
-    pub(crate) fn lets(&self, line: &Line, life: Option<usize>, now_ms: i64) -> bool {
+    /// Whether an application may go there: the owner, one of higher YARN priority, or one whose
+    /// container ends before the planned start. `life` is in slots; none without a predicted end.
+    pub(crate) fn admits(&self, line: &Line, life: Option<usize>, now_ms: i64) -> bool {
         let ends_before = |start_ms: i64| {
             let slots = slot_of(start_ms).saturating_sub(slot_of(now_ms));
             life.is_some_and(|life| i64::try_from(life).is_ok_and(|life| life <= slots))
@@ -75,7 +74,7 @@ impl KeptNode {
             || self.start_ms.is_some_and(ends_before)
     }
 
-    /// What the application waits for, where it is still the container that the node is kept for.
+    /// The owner's line, if the owner still waits for the container for which the node is kept.
     fn line<'a>(&self, waiting: &'a WaitingTable) -> Option<&'a Line> {
         let line = waiting.line_of(self.application);
         line.filter(|line| line.since_ms == self.waiting_since_ms)
@@ -85,26 +84,26 @@ impl KeptNode {
 /// Decides which node is kept free, for whom and for how long.
 #[derive(Debug, Default)]
 pub(crate) struct NodeKeeper {
-    /// Nothing is ever kept.
+    /// No node is ever kept.
     off: bool,
     kept: Option<KeptNode>,
-    looked_ms: Option<i64>,
-    /// The node that was kept last; others are looked for behind it.
+    updated_ms: Option<i64>,
+    /// The node kept last; the next search starts behind it.
     last: Option<NodeId>,
     rest_until_ms: HashMap<ApplicationId, i64>,
-    /// When a container of a size was last placed.
+    /// The last placement of each container size.
     placed_ms: Vec<(Request, i64)>,
 }
 
 impl NodeKeeper {
     fn is_due(&self, now_ms: i64) -> bool {
-        // A clock that was put back must not stop the looks.
-        self.looked_ms.is_none_or(|looked_ms| {
-            now_ms < looked_ms || now_ms.saturating_sub(looked_ms) >= LOOK_EVERY_MS
+        // A clock set back must not stop the updates.
+        self.updated_ms.is_none_or(|updated_ms| {
+            now_ms < updated_ms || now_ms.saturating_sub(updated_ms) >= UPDATE_EVERY_MS
         })
     }
 
-    /// A container was placed.
+    /// Records a placement.
     pub(crate) fn placed(&mut self, request: Request, now_ms: i64) {
         if let Some((_, last_ms)) = self.placed_ms.iter_mut().find(|(size, _)| *size == request) {
             *last_ms = now_ms;
@@ -127,7 +126,7 @@ impl NodeKeeper {
         self.rest_until_ms.insert(application, until_ms);
     }
 
-    /// No node is kept free from now on.
+    /// Keeps no node from now on.
     pub(crate) fn turn_off(&mut self) {
         *self = Self {
             off: true,
@@ -135,28 +134,28 @@ impl NodeKeeper {
         };
     }
 
-    /// The node that is kept free, if any.
+    /// The kept node, if any.
     pub(crate) fn kept(&self, waiting: &WaitingTable) -> Option<KeptNode> {
         self.kept.filter(|kept| kept.line(waiting).is_some())
     }
 
-    /// The node that is kept, where it is this one.
+    /// The kept node, if it is `node`.
     pub(crate) fn kept_on(&self, node: NodeId, waiting: &WaitingTable) -> Option<KeptNode> {
         self.kept(waiting).filter(|kept| kept.node == node)
     }
 
-    /// These applications were named on a node.
-    pub(crate) fn named(&mut self, node: NodeId, named: &[ApplicationId], now_ms: i64) {
+    /// A round on `node` listed these applications.
+    pub(crate) fn listed(&mut self, node: NodeId, listed: &[ApplicationId], now_ms: i64) {
         if let Some(kept) = &mut self.kept
             && kept.node == node
-            && named.contains(&kept.application)
+            && listed.contains(&kept.application)
         {
-            kept.named_ms.get_or_insert(now_ms);
+            kept.listed_ms.get_or_insert(now_ms);
         }
     }
 
-    /// Looks at what is kept, if it is time to.
-    pub(crate) fn look(
+    /// Releases or replaces the kept node, at most once per [`UPDATE_EVERY_MS`].
+    pub(crate) fn update(
         &mut self,
         settings: &ClusterSettings,
         peaks: Peaks,
@@ -167,7 +166,7 @@ impl NodeKeeper {
         if self.off || !self.is_due(now_ms) {
             return;
         }
-        self.looked_ms = Some(now_ms);
+        self.updated_ms = Some(now_ms);
         let mut outlook = Outlook {
             settings,
             peaks,
@@ -185,7 +184,7 @@ impl NodeKeeper {
         }
     }
 
-    /// With a new planned start; none where it is not to be kept any longer.
+    /// The kept node with a new planned start; none if it is to be released.
     fn still_kept(
         &mut self,
         kept: KeptNode,
@@ -198,8 +197,8 @@ impl NodeKeeper {
         let wait_ms = outlook.settings.starvation_wait_ms;
         let longest_ms = wait_ms.saturating_mul(LONGEST_IN_WAITS);
         let in_vain = kept
-            .named_ms
-            .is_some_and(|named_ms| now_ms.saturating_sub(named_ms) >= IN_VAIN_AFTER_MS);
+            .listed_ms
+            .is_some_and(|listed_ms| now_ms.saturating_sub(listed_ms) >= IN_VAIN_AFTER_MS);
         if in_vain || kept_ms >= longest_ms {
             let times = if in_vain { REST_AFTER_IN_VAIN } else { 1 };
             let rest_ms = kept_ms.saturating_mul(times);
@@ -213,7 +212,8 @@ impl NodeKeeper {
         })
     }
 
-    /// Of those that starve and do not get on, the one that has waited longest, by priority first.
+    /// Of the starving applications that make no progress, the one of the highest priority, and of
+    /// these the one that has waited longest.
     fn stuck_longest<'a>(
         &self,
         settings: &ClusterSettings,
@@ -227,7 +227,7 @@ impl NodeKeeper {
             let waited_ms = now_ms.saturating_sub(line.since_ms);
             let starves_from_ms = line.since_ms.saturating_add(wait_ms);
             waited_ms >= after_ms
-                && !line.gets_on
+                && !line.makes_progress
                 && !self.rest_until_ms.contains_key(&line.application)
                 && (waited_ms >= anyway_after_ms
                     || !self.had_room_for(line.request, starves_from_ms))
@@ -236,7 +236,7 @@ impl NodeKeeper {
         waiting.lines().iter().filter(is_stuck).min_by_key(order)
     }
 
-    /// Keeps the node with the earliest planned start among those behind the one that was kept last.
+    /// Keeps the node with the earliest planned start among the nodes behind the one kept last.
     fn keep_for(&mut self, line: &Line, outlook: &mut Outlook<'_>) {
         let after = self.last.unwrap_or(NodeId(0));
         let nodes: Vec<_> = outlook
@@ -245,9 +245,9 @@ impl NodeKeeper {
             .around(after)
             .filter(|(_, entry)| line.request.fits_into(entry.registered))
             .map(|(id, _)| id)
-            .take(NODES_LOOKED_AT)
+            .take(NODES_COMPARED)
             .collect();
-        // No planned start is the latest of all; of equal ones the first node counts.
+        // No planned start sorts last; of equal starts the first node wins.
         let starts = nodes
             .into_iter()
             .filter_map(|node| Some((node, outlook.planned_start(node, line)?)));
@@ -266,12 +266,12 @@ impl NodeKeeper {
             priority: line.priority,
             waiting_since_ms: line.since_ms,
             since_ms: now_ms,
-            named_ms: None,
+            listed_ms: None,
         });
     }
 }
 
-/// What planned starts are made from.
+/// The inputs of a planned start.
 struct Outlook<'a> {
     settings: &'a ClusterSettings,
     peaks: Peaks,
@@ -287,7 +287,7 @@ impl Outlook<'_> {
         if !entry.is_decided(self.settings, now_ms) {
             return None;
         }
-        entry.plan.look_at_left(&mut entry.node, now_ms);
+        entry.plan.refresh_left(&mut entry.node, now_ms);
         let entry = self.state.nodes.get(node)?;
         Some(planned_start(self.state, entry, line, self.peaks, now_ms))
     }

@@ -1,4 +1,5 @@
-//! Whether an executor is better off on another node, and for how long it may wait for that node.
+//! Passing: an application waits a bounded time for a node that delays its executor less (delay
+//! scheduling: Zaharia et al., EuroSys 2010, with delay in the place of locality).
 
 use std::collections::HashMap;
 
@@ -7,12 +8,12 @@ use crate::cluster::settings::ClusterSettings;
 use crate::cluster::state::{ApplicationId, NodeId, State};
 use crate::windows::WindowSet;
 
-/// Number of other nodes looked at in a round, those that follow in the order of registration. The best of a
-/// few random nodes is nearly as good as the best of all, at a bounded cost
-/// (Mitzenmacher, "The Power of Two Choices in Randomized Load Balancing", IEEE TPDS 2001).
-const NODES_LOOKED_AT: usize = 8;
+/// Number of other nodes compared in a round: the next ones in the order of registration. The best
+/// of a few random nodes is nearly as good as the best of all, at a bounded cost (Mitzenmacher,
+/// "The Power of Two Choices in Randomized Load Balancing", IEEE TPDS 2001).
+const NODES_COMPARED: usize = 8;
 
-/// After passing in vain an application does not pass again for this multiple of the wait that it lost.
+/// An application that passed in vain does not pass again for this multiple of the wait that it lost.
 const REST_AFTER_IN_VAIN: i64 = 10;
 
 /// The applications that have passed on a node.
@@ -23,25 +24,26 @@ pub(crate) struct Passing {
 
 #[derive(Debug)]
 struct Passed {
-    /// What the application passed a node for the last time.
+    /// The better node at the application's latest pass.
     better: Option<BetterNode>,
-    /// Since when it passes on nodes; none when it does not.
+    /// Start of the current wait; none while the application does not pass.
     since_ms: Option<i64>,
-    /// When it may pass on a node again after it did so in vain.
+    /// Earliest time of the next pass, set when a wait was in vain.
     may_from_ms: i64,
 }
 
-/// A node that an executor had better wait for.
+/// A node that would delay the executor less.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct BetterNode {
     pub(crate) node: NodeId,
-    /// By how much sooner its work is done there.
+    /// By how much sooner the executor finishes its work there.
     pub(crate) gain_ms: i64,
 }
 
 impl Passing {
-    /// Whether an application may wait for a better node, for at most `pass_ms`; notes that it does.
-    pub(crate) fn passes(
+    /// Lets an application wait for a better node, for at most `pass_ms`. Returns whether the
+    /// application passes.
+    pub(crate) fn try_pass(
         &mut self,
         application: ApplicationId,
         better: BetterNode,
@@ -67,12 +69,12 @@ impl Passing {
         false
     }
 
-    /// The node for which an application passed the last one.
+    /// The better node at an application's latest pass.
     pub(crate) fn passed_for(&self, application: ApplicationId) -> Option<BetterNode> {
         self.by_application.get(&application)?.better
     }
 
-    /// An application got a container, so that it no longer passes.
+    /// An application got a container, which ends its wait.
     pub(crate) fn granted(&mut self, application: ApplicationId) {
         if let Some(passed) = self.by_application.get_mut(&application) {
             passed.since_ms = None;
@@ -84,7 +86,8 @@ impl Passing {
     }
 }
 
-/// The other nodes as seen from one that heartbeats; they are looked at when first asked for.
+/// The search for a better node than `here`, the one that heartbeats. The first search refreshes
+/// the other nodes.
 pub(crate) struct BetterNodes<'a> {
     settings: &'a ClusterSettings,
     judge: Judge<'a>,
@@ -109,9 +112,9 @@ impl<'a> BetterNodes<'a> {
         }
     }
 
-    /// The node that delays the next executor of an application least, if waiting for its heartbeat costs
-    /// less than it gains: there the work has to be done sooner by more than the longest wait. Here the
-    /// executor is delayed only in `delayed_here_in`.
+    /// The node that delays the application's next executor least. None unless the executor
+    /// finishes its work there sooner by more than the longest wait. `delayed_here_in` are the
+    /// windows in which this node would delay the executor.
     pub(crate) fn better(
         &mut self,
         state: &mut State,
@@ -126,14 +129,14 @@ impl<'a> BetterNodes<'a> {
             return None;
         }
         if self.others.is_none() {
-            self.others = Some(self.look_at_others(state));
+            self.others = Some(self.refresh_others(state));
         }
         let state: &State = state;
         let request = state.applications.get(application)?.waiting?.request;
         let mut best: Option<BetterNode> = None;
         for node in self.others.iter().flatten().copied() {
             if best.is_some_and(|best| best.gain_ms >= delay_here_ms) {
-                break; // No node delays it by less than nothing.
+                break; // No gain exceeds the whole delay.
             }
             let has_room = state.nodes.get(node).is_some_and(|entry| {
                 request.fits_into(entry.free(self.settings.virtual_cores_count))
@@ -154,18 +157,18 @@ impl<'a> BetterNodes<'a> {
         best
     }
 
-    fn look_at_others(&self, state: &mut State) -> Vec<NodeId> {
+    fn refresh_others(&self, state: &mut State) -> Vec<NodeId> {
         let others: Vec<_> = state
             .nodes
             .around(self.here)
             .filter(|(id, _)| *id != self.here)
-            .take(NODES_LOOKED_AT)
+            .take(NODES_COMPARED)
             .filter(|(_, entry)| entry.is_decided(self.settings, self.now_ms))
             .map(|(id, _)| id)
             .collect();
         for id in &others {
             if let Some(entry) = state.nodes.get_mut(*id) {
-                self.judge.look_at(entry, self.now_ms);
+                self.judge.refresh(entry, self.now_ms);
             }
         }
         others

@@ -1,16 +1,16 @@
-//! Nobody starves: past a bounded wait an application goes where there is room by request.
+//! No starvation: past a bounded wait an application goes where it has room by request.
 
 use crate::cluster::ranking::Prospect;
 use crate::cluster::settings::ClusterSettings;
 use crate::cluster::state::{Application, NodeEntry, PlacedReason, Request};
 use crate::fit::Excess;
 
-/// Why the core has a container go to a node.
+/// Why the core admits a container to a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Admitted {
     /// Its demand fits over time.
     Fits,
-    /// It waited too long, and the node has free space by request.
+    /// It waited too long, and the node has room by request.
     Starving,
 }
 
@@ -23,46 +23,45 @@ impl From<Admitted> for PlacedReason {
     }
 }
 
-/// A starving application of which executors run is put off for at most this many starvation waits.
+/// A starving application that makes progress is put off for at most this many starvation waits.
 const PUT_OFF_FOR_WAITS: i64 = 5;
 
-/// How long an application has waited for its next container, and whether it gets on without it.
+/// How long an application has waited for its next container, and whether it makes progress meanwhile.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Wait {
     pub(crate) waited_ms: i64,
-    /// See [`Application::gets_on`].
-    pub(crate) gets_on: bool,
+    /// See [`Application::makes_progress`].
+    pub(crate) makes_progress: bool,
 }
 
 impl Wait {
     fn of(application: &Application, now_ms: i64) -> Option<Self> {
         application.waiting.map(|_| Self {
             waited_ms: application.waited_ms(now_ms),
-            gets_on: application.gets_on(),
+            makes_progress: application.makes_progress(),
         })
     }
 
-    /// Whether the application may go although its demand does not fit: past the starvation wait
-    /// CapacityScheduler's rule applies, which is room by request. An application of which executors run is put
-    /// off while nothing is left of a resource that its next executor will use: that executor would only take
-    /// from those that run.
+    /// Whether the application may go although its demand does not fit. Past the starvation wait
+    /// CapacityScheduler's rule applies: room by request. An application that makes progress is put off while a
+    /// resource that its next executor will use is exhausted: that executor would only slow the running ones.
     #[inline]
-    pub(crate) fn passes(
+    pub(crate) fn is_admitted_by_request(
         self,
         settings: &ClusterSettings,
         has_room_by_request: impl FnOnce() -> bool,
-        finds_some_left: impl FnOnce() -> bool,
+        some_of_each_left: impl FnOnce() -> bool,
     ) -> bool {
         let wait_ms = settings.starvation_wait_ms;
         self.waited_ms >= wait_ms
             && has_room_by_request()
-            && (!self.gets_on
+            && (!self.makes_progress
                 || self.waited_ms >= wait_ms.saturating_mul(PUT_OFF_FOR_WAITS)
-                || finds_some_left())
+                || some_of_each_left())
     }
 }
 
-/// Whether the next container of an application may go to a node, at which its judge has looked.
+/// Whether a container may go to a node that its judge has refreshed.
 pub(crate) fn admit(
     prospect: &Prospect<'_>,
     settings: &ClusterSettings,
@@ -71,16 +70,18 @@ pub(crate) fn admit(
     request: Request,
     now_ms: i64,
 ) -> Result<Admitted, Excess> {
-    let passes = |wait: Wait| {
-        wait.passes(
+    let is_admitted_by_request = |wait: Wait| {
+        wait.is_admitted_by_request(
             settings,
             || entry.has_room_by_request(request),
-            || prospect.finds_some_left(),
+            || prospect.some_of_each_left(),
         )
     };
     match prospect.fits() {
         Ok(()) => Ok(Admitted::Fits),
-        Err(_) if Wait::of(application, now_ms).is_some_and(passes) => Ok(Admitted::Starving),
+        Err(_) if Wait::of(application, now_ms).is_some_and(is_admitted_by_request) => {
+            Ok(Admitted::Starving)
+        }
         Err(excess) => Err(excess),
     }
 }

@@ -1,4 +1,4 @@
-//! The limits of every container of a node over the coming time.
+//! Limits over time of every container of a node.
 
 use elastane_protocol::{CanLimit, Limits, Step};
 
@@ -8,15 +8,16 @@ use crate::plan::{LimitPlan, PlanSettings};
 use crate::running::Running;
 use crate::timeline::on_grid_ms;
 
-/// Maximum number of steps for all containers of a node. At some 37 bytes each they leave room for hundreds of
-/// ids in a message of 256 KiB.
+/// Maximum number of steps for all containers of a node. At about 37 bytes each they leave room for
+/// hundreds of ids in a message of 256 KiB.
 const MOST_STEPS_OF_A_NODE: usize = 6_000;
 
-/// The limits of every container of a node, from `now_ms` on, for an agent that can limit this. A
-/// container without an entry is not limited. `lent_to` has what the node has left for a short time.
+/// Limits of every container of a node, from `now_ms` on, for an agent with the abilities
+/// `can_limit`. A container without an entry is not limited. `lent_to` is the executor to which the
+/// node's remaining resources are lent.
 ///
-/// Nobody knows what an executor without a profile uses: only its CPU is weighed, by the part of the node
-/// that its virtual cores are of all that run there, so that it neither starves nor pushes aside the others.
+/// The use of an executor without a profile is unknown: only its CPU is weighed, by its share of
+/// the virtual cores that run there, so that it neither starves nor starves others.
 pub(crate) fn limit_plans<'a>(
     state: &'a State,
     node: NodeId,
@@ -68,8 +69,8 @@ pub(crate) fn limit_plans<'a>(
     plans
 }
 
-/// What a container's limits follow. While its demand follows the time since its start alone, that is
-/// counted from the start itself and not from the slot in which the start lies.
+/// The executor that a container's limits follow. While nothing but time moved its demand, the
+/// demand counts from the start itself and not from the slot of the start.
 fn planned(
     entry: &NodeEntry,
     container: &Container,

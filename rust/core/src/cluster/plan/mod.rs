@@ -1,4 +1,4 @@
-//! What is planned on a node: limits over time, and when a container can start.
+//! Limits of running containers over time, and planned starts of waiting ones.
 
 mod limits;
 mod planned_start;

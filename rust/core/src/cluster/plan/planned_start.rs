@@ -1,4 +1,4 @@
-//! When by plan a container that does not go to a node now will.
+//! The planned start of a container that does not fit now.
 
 use std::collections::BTreeMap;
 
@@ -10,9 +10,9 @@ use crate::fit::Peaks;
 use crate::slot_of;
 use crate::timeline::on_grid_ms;
 
-/// The first moment from `now_ms` on at which a row's next container goes to a node by plan, were nothing
-/// else to come: it has room by request, so that one that starves passes, or it fits by demand. None where
-/// that takes the end of what has no predicted one. What is left of the node was looked at.
+/// The first time from `now_ms` on at which the row's next container may start if nothing else arrives: it has
+/// room by request, so that a starving application is admitted, or it fits by demand. None if this depends on
+/// the end of a container without a predicted end. The caller has refreshed the node's plan.
 pub(crate) fn planned_start(
     state: &State,
     entry: &NodeEntry,
@@ -42,7 +42,7 @@ pub(crate) fn planned_start(
     Some(start_slot.saturating_mul(i64::from(SLOT_MS)).max(now_ms))
 }
 
-/// In how many slots how much of what is booked becomes free, by the predicted ends.
+/// Booked resources that become free, by the slot of their predicted end.
 fn ends(state: &State, entry: &NodeEntry, now_ms: i64) -> BTreeMap<usize, Request> {
     let now_ms = on_grid_ms(now_ms, now_ms);
     let mut ends: BTreeMap<usize, Request> = BTreeMap::new();
@@ -53,7 +53,7 @@ fn ends(state: &State, entry: &NodeEntry, now_ms: i64) -> BTreeMap<usize, Reques
         if running.demand.duration_ms().is_none() {
             continue;
         }
-        // One that outlives its prediction is expected to end in one slot, again and again.
+        // An executor that outlives its prediction is expected to end in one slot.
         let left_ms = running.end_from(now_ms).unwrap_or(0);
         let slots = usize::try_from(left_ms / i64::from(SLOT_MS)).unwrap_or(usize::MAX);
         let freed = ends.entry(slots.max(1)).or_default();

@@ -1,20 +1,20 @@
-//! The slots from which on a container fits a node.
+//! Search for the slot from which on a container fits a node.
 
 use crate::amounts::Amounts;
 use crate::fit::{Fit, Terms};
 use crate::left::Left;
 use crate::need::Need;
 
-/// The slots from which on a container fits, were nothing else to come.
+/// Checks start slots of one container, if nothing else arrives.
 pub(crate) struct Starts<'a> {
     left: &'a Left,
     terms: Terms,
-    /// In each slot of its life; in any one where that has no end.
+    /// Needs in each slot of its life; one entry without an end.
     needed: Vec<Amounts>,
-    /// Over its life; none where that has no end.
+    /// Total need over its life; none without an end.
     needed_in_total: Option<Amounts>,
-    /// The slot of its life that did not fit at the last start. It mostly does not fit at the next start
-    /// either, so it is tried first.
+    /// The slot of its life that lacked a resource at the last start checked. It mostly lacks it at
+    /// the next start too, so it is checked first.
     failed_in: usize,
 }
 
@@ -54,20 +54,20 @@ impl<'a> Starts<'a> {
             let needed = self.needed.get(slot).or(self.needed.last());
             needed.map_or(0, |needed| needed.get(resource))
         };
-        if fit.short_in(self.failed_in, needed).is_some() {
+        if fit.shortage_in(self.failed_in, needed).is_some() {
             return false;
         }
-        if let Some((slot, _)) = fit.first_short(life, needed, |_| true) {
+        if let Some((slot, _)) = fit.first_shortage(life, needed, |_| true) {
             self.failed_in = slot;
             return false;
         }
         self.needed_in_total
-            .is_none_or(|needed| fit.short_in_total(self.needed.len(), needed).is_none())
+            .is_none_or(|needed| fit.shortage_in_total(self.needed.len(), needed).is_none())
     }
 
-    /// What is left beside it in total over its life from this slot on; none without an end.
-    pub(crate) fn beside_in_total(&self, start: usize) -> Option<Amounts> {
-        let there = self.fit_from(start).there_in_total(self.needed.len());
-        self.needed_in_total.map(|needed| there.minus(needed))
+    /// Total left over its life from this start slot on, less its needs; none without an end.
+    pub(crate) fn spare_in_total(&self, start: usize) -> Option<Amounts> {
+        let available = self.fit_from(start).available_in_total(self.needed.len());
+        self.needed_in_total.map(|needed| available.minus(needed))
     }
 }

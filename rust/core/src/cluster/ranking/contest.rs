@@ -1,4 +1,4 @@
-//! The best few of each queue among the applications that may go to a node.
+//! The best contenders of each queue.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -8,11 +8,11 @@ use crate::cluster::waiting::{Line, Row};
 use crate::policy::Turn;
 use crate::windows::WindowSet;
 
-/// Resolution of scores: steps from 0 to 1. Of equal scores the application that came first goes first, as in
-/// CapacityScheduler, so that an application gets all its executors before the next one gets its first.
+/// Resolution of scores: steps from 0 to 1. Of equal scores the application submitted first goes first, as in
+/// CapacityScheduler: one application gets all its executors before the next one gets any.
 const STEPS_OF_SCORE: f64 = 1e9;
 
-/// The order in which applications are named.
+/// Sort key of the applications that a round lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Rank {
     priority: Reverse<i32>,
@@ -44,14 +44,25 @@ pub(crate) struct Contender {
     pub(crate) rank: Rank,
     pub(crate) row: Row,
     pub(crate) queue: usize,
-    /// The windows in which it may be delayed by what runs beside it.
+    /// The windows in which other executors on the node may delay it.
     pub(crate) delayed_in: WindowSet,
-    /// The application for which the room is held that it would take.
-    pub(crate) behind: Option<ApplicationId>,
+    /// The owner of the reservation that it would violate.
+    pub(crate) waits_behind: Option<ApplicationId>,
 }
 
 impl Contender {
-    /// Whether room on the node goes to this one rather than to the other.
+    /// A contender that nothing delays and that waits behind nobody.
+    pub(crate) fn new(row: Row, line: &Line, rank: Rank) -> Self {
+        Self {
+            rank,
+            row,
+            queue: line.queue as usize,
+            delayed_in: WindowSet::NONE,
+            waits_behind: None,
+        }
+    }
+
+    /// Whether this contender precedes the other one in their queue.
     pub(crate) fn goes_before(&self, other: &Contender) -> bool {
         self.queue == other.queue && self.rank < other.rank
     }
@@ -60,7 +71,7 @@ impl Contender {
 /// Keeps the best `places` contenders of each queue.
 pub(crate) struct Contest {
     places: usize,
-    /// By queue, the last of them on top.
+    /// By queue, the worst on top.
     best: Vec<BinaryHeap<Contender>>,
 }
 
@@ -72,7 +83,7 @@ impl Contest {
         }
     }
 
-    /// Whether no score of `at_least` or more would win a place, among those whose turn is as usual.
+    /// Whether a usual turn with a score of `at_least` or more cannot win a place.
     #[inline]
     pub(crate) fn is_lost(&self, line: &Line, starves: bool, at_least: f64) -> bool {
         let best = &self.best[line.queue as usize];
@@ -83,7 +94,7 @@ impl Contest {
         match class.cmp(&(rank.priority, rank.does_not_starve)) {
             Ordering::Less => false,
             Ordering::Greater => true,
-            // One rounding step of doubt.
+            // Allows for one rounding step.
             Ordering::Equal => at_least * STEPS_OF_SCORE - 1.0 > rank.score as f64,
         }
     }
@@ -99,23 +110,23 @@ impl Contest {
         }
     }
 
-    /// Says more of all that have a place.
-    pub(crate) fn for_each_mut(&mut self, mut say: impl FnMut(&mut Contender)) {
+    /// Updates every contender that has a place.
+    pub(crate) fn for_each_mut(&mut self, mut update: impl FnMut(&mut Contender)) {
         for best in &mut self.best {
             let mut contenders = std::mem::take(best).into_vec();
-            contenders.iter_mut().for_each(&mut say);
+            contenders.iter_mut().for_each(&mut update);
             *best = contenders.into();
         }
     }
 
-    /// All that have a place, the best first.
+    /// The contenders that have a place, best first.
     pub(crate) fn in_order(&self) -> Vec<Contender> {
         let mut all: Vec<_> = self.best.iter().flatten().copied().collect();
         all.sort_unstable();
         all
     }
 
-    /// Whether a queue may have more contenders than it has places.
+    /// Whether all places of a queue are taken, so that more contenders may exist.
     pub(crate) fn is_full(&self, queue: usize) -> bool {
         self.best[queue].len() == self.places
     }

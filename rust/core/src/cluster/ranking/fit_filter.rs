@@ -1,4 +1,4 @@
-//! Whether a row fits a node: bounds answer most rows, and [`Fit`] decides the others.
+//! Whether a row fits a node: bounds decide most rows, and [`Fit`] decides the rest.
 
 use std::collections::HashMap;
 
@@ -9,36 +9,36 @@ use crate::need::{Need, Series};
 use crate::resources::Resource;
 use crate::windows::{Coarse, Verdict, WINDOWS, WindowSet, coarse, compare_slots, window_slots};
 
-/// From this length on, in slots, the answer for a series is remembered during a round: recurring applications
-/// share their series. For shorter series remembering costs as much as looking.
+/// From this length in slots on, a round caches the result of a series, since recurring
+/// applications share their series. Caching shorter series costs as much as comparing them.
 const REMEMBERED_FROM_SLOTS: usize = 256;
 
-/// All rows beside what is left of one node.
+/// Compares all rows with the resources left on one node.
 pub(crate) struct FitFilter<'a> {
     screen: &'a Screen,
     left: &'a Left,
-    /// The most that is left in the first slot, of each resource.
+    /// Most left of each resource in the first slot.
     most_at_first: [i32; 4],
     least_at_first: [i32; 4],
-    /// The least that is left at any time.
+    /// Least left of each resource in any slot.
     least_ever: [i32; 4],
-    /// By how much CPU, network and disk may pass what is left.
-    may_pass: [i32; 3],
-    /// What a look at each slot said of a series.
+    /// Allowed excess of CPU, network and disk.
+    allowed_excess: [i32; 3],
+    /// Cached results of comparing a series slot by slot.
     remembered: HashMap<Series, Result<(), Resource>>,
 }
 
 impl<'a> FitFilter<'a> {
     pub(crate) fn new(screen: &'a Screen, left: &'a Left) -> Self {
         let LeftWindows { least, most } = left.windows();
-        let may_pass = screen.may_pass();
+        let allowed_excess = screen.allowed_excess();
         Self {
             screen,
             left,
             most_at_first: most.map(|windows| windows[0]),
             least_at_first: least.map(|windows| windows[0]),
-            // Rounded up, since it was taken off before rounding.
-            may_pass: Resource::FLOWS.map(|resource| match may_pass.get(resource) {
+            // Rounded up, because it was subtracted before rounding.
+            allowed_excess: Resource::FLOWS.map(|resource| match allowed_excess.get(resource) {
                 0 => 0,
                 amount => coarse(amount).saturating_add(2),
             }),
@@ -47,10 +47,10 @@ impl<'a> FitFilter<'a> {
         }
     }
 
-    /// Whether the row's next container fits; otherwise the first resource that lacks. None where the request is
-    /// no valid demand. `need` is called only where the bounds cannot decide.
+    /// Whether the row's next container fits, or else the first resource that lacks. None where the
+    /// request is no valid demand. `need` is called only if the bounds cannot decide.
     #[inline]
-    pub(crate) fn short<'b>(
+    pub(crate) fn check<'b>(
         &mut self,
         row: Row,
         need: impl FnOnce() -> Option<Need<'b>>,
@@ -58,12 +58,12 @@ impl<'a> FitFilter<'a> {
         let life = match self.screen.life_of(row) {
             Life::Slots(life) => life as usize,
             Life::Endless => {
-                let there = self.left.least().plus(self.left.tolerance());
-                let fits = self.screen.needed(row).max(there) == there;
+                let available = self.left.least().plus(self.left.tolerance());
+                let fits = self.screen.needed(row).max(available) == available;
                 return if fits {
                     Some(Ok(()))
                 } else {
-                    Some(look_closer(
+                    Some(fit_in_every_slot(
                         &need()?,
                         self.left,
                         self.screen.terms(row),
@@ -73,20 +73,20 @@ impl<'a> FitFilter<'a> {
             }
             Life::NoDemand | Life::Outdated => return None,
         };
-        let short = match self.at_once(row) {
+        let short = match self.decide_by_outline(row) {
             Some(short) => short,
-            None => self.short_of_any(row, need)?,
+            None => self.decide_by_windows(row, need)?,
         };
         let in_total = || {
             let fit = Fit::now(self.left, self.screen.terms(row));
-            fit.short_in_total(life, self.screen.needed(row))
+            fit.shortage_in_total(life, self.screen.needed(row))
         };
         Some(short.and_then(|()| in_total().map_or(Ok(()), Err)))
     }
 
-    /// As [`FitFilter::short_of_any`], where the outline can tell.
+    /// The result of [`FitFilter::decide_by_windows`], if the outline alone decides.
     #[inline]
-    fn at_once(&self, row: Row) -> Option<Result<(), Resource>> {
+    fn decide_by_outline(&self, row: Row) -> Option<Result<(), Resource>> {
         let Outline { at_first, at_most } = self.screen.outline(row);
         for (i, resource) in Resource::ALL.into_iter().enumerate() {
             if at_first[i] > self.most_at_first[i] {
@@ -102,9 +102,9 @@ impl<'a> FitFilter<'a> {
         (fits < 0).then_some(Ok(()))
     }
 
-    /// Peaks must not meet: any resource in any slot decides, the earliest first.
+    /// Compares every resource in every slot; the earliest shortage decides.
     #[inline]
-    fn short_of_any<'b>(
+    fn decide_by_windows<'b>(
         &mut self,
         row: Row,
         need: impl FnOnce() -> Option<Need<'b>>,
@@ -122,27 +122,27 @@ impl<'a> FitFilter<'a> {
         let Some(first) = both(memory, others).iter().position(|below| *below >= 0) else {
             return Some(Ok(()));
         };
-        if let Some(resource) = self.short_for_sure(row, first) {
+        if let Some(resource) = self.certain_shortage(row, first) {
             return Some(Err(resource));
         }
         let open = |window: usize| memory[window] >= 0 || others[window] >= 0;
         let memory_alone = others.iter().all(|below| *below < 0);
         let is_short = |life| life < REMEMBERED_FROM_SLOTS;
         if self.screen.life(row).is_none_or(is_short) {
-            return self.short_slot_by_slot(row, memory_alone, open, need);
+            return self.decide_by_slots(row, memory_alone, open, need);
         }
         let need = need()?;
         let series = need.series();
         if let Some(known) = self.remembered.get(&series) {
             return Some(*known);
         }
-        let short = self.short_slot_by_slot(row, memory_alone, open, || Some(need))?;
+        let short = self.decide_by_slots(row, memory_alone, open, || Some(need))?;
         self.remembered.insert(series, short);
         Some(short)
     }
 
-    /// In the windows that are open.
-    fn short_slot_by_slot<'b>(
+    /// Compares slot by slot in the open windows: those that the window bounds left undecided.
+    fn decide_by_slots<'b>(
         &self,
         row: Row,
         memory_alone: bool,
@@ -153,10 +153,10 @@ impl<'a> FitFilter<'a> {
             match self.compare_memory(row, &open) {
                 Verdict::Fits => return Some(Ok(())),
                 Verdict::Exceeds => return Some(Err(Resource::Memory)),
-                Verdict::LookCloser => {}
+                Verdict::Unclear => {}
             }
         }
-        Some(look_closer(
+        Some(fit_in_every_slot(
             &need()?,
             self.left,
             self.screen.terms(row),
@@ -164,20 +164,20 @@ impl<'a> FitFilter<'a> {
         ))
     }
 
-    /// The first resource that lacks, if `window` is the first that is open and can tell.
+    /// The first resource that lacks, if `window`, the first open one, proves the shortage.
     #[inline]
-    fn short_for_sure(&self, row: Row, window: usize) -> Option<Resource> {
+    fn certain_shortage(&self, row: Row, window: usize) -> Option<Resource> {
         let is_open = |resource: &Resource| self.is_open(row, *resource, window);
         let mut open = Resource::ALL.into_iter().filter(is_open);
         let resource = open.next()?;
         let (from, to) = window_slots(window);
-        // Another one could lack in an earlier slot of the window.
+        // Otherwise another resource could lack in an earlier slot of the window.
         let is_first = to == from + 1 || open.next().is_none();
         let most = self.left.windows().most[resource as usize][window];
         (is_first && self.screen.windows(row, resource)[window] > most).then_some(resource)
     }
 
-    /// Memory slot by slot, in the windows that are open.
+    /// Compares memory slot by slot in the open windows.
     fn compare_memory(&self, row: Row, is_open: impl Fn(usize) -> bool) -> Verdict {
         let need = self.screen.memory_slots(row);
         let of_window = |window| {
@@ -196,17 +196,21 @@ impl<'a> FitFilter<'a> {
         self.screen.windows(row, resource)[window] >= least
     }
 
-    /// The windows in which CPU, network or disk may lack.
+    /// The windows in which CPU, network or disk may lack, which delays the executor.
     pub(crate) fn delayed_in(&self, row: Row) -> WindowSet {
         if self.screen.is_large_in_cpu(row) {
             return WindowSet::ALL;
         }
         let least = &self.left.windows().least;
-        let needs = self.screen.flow_windows(row).iter().zip(self.may_pass);
+        let needs = self
+            .screen
+            .flow_windows(row)
+            .iter()
+            .zip(self.allowed_excess);
         let fit = needs
             .zip(Resource::FLOWS)
-            .map(|((need, may_pass), resource)| {
-                let need = need.map(|need| need.wrapping_add(may_pass));
+            .map(|((need, allowed_excess), resource)| {
+                let need = need.map(|need| need.wrapping_add(allowed_excess));
                 below(&need, &least[resource as usize])
             })
             .fold([-1; WINDOWS], both);
@@ -214,26 +218,26 @@ impl<'a> FitFilter<'a> {
     }
 }
 
-fn look_closer(
+fn fit_in_every_slot(
     need: &Need<'_>,
     left: &Left,
     terms: Terms,
-    look_into: impl Fn(usize) -> bool,
+    is_open_window: impl Fn(usize) -> bool,
 ) -> Result<(), Resource> {
-    match need.first_short(left, terms, look_into) {
+    match need.first_shortage(left, terms, is_open_window) {
         Some((_, resource)) => Err(resource),
         None => Ok(()),
     }
 }
 
-/// For each window less than 0 where `need` stays below `least`. Signs of
-/// differences take half the instructions of comparisons.
+/// Negative for each window in which `need` stays below `least`. The sign of a difference takes
+/// half the instructions of a comparison.
 #[inline]
 fn below(need: &Coarse, least: &Coarse) -> Coarse {
     std::array::from_fn(|window| need[window].wrapping_sub(least[window]))
 }
 
-/// For each window less than 0 where both are.
+/// Negative for each window in which both are negative.
 #[inline]
 fn both(one: Coarse, other: Coarse) -> Coarse {
     std::array::from_fn(|window| one[window] & other[window])

@@ -1,4 +1,4 @@
-//! Whether a container fits a node, and which of those that fit goes first.
+//! Fit and rank of the waiting containers on one node.
 
 mod contest;
 mod fit_filter;
@@ -8,6 +8,6 @@ mod work_shares;
 
 pub(crate) use contest::{Contender, Contest, Rank};
 pub(crate) use fit_filter::FitFilter;
-pub(crate) use prospect::{Judge, Prospect, finds_some_left};
+pub(crate) use prospect::{Judge, Prospect, some_of_each_left};
 pub(crate) use scores::Scores;
 pub(crate) use work_shares::WorkShares;

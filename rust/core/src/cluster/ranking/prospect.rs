@@ -1,5 +1,4 @@
-//! A container as it would be on one node: whether it fits there, how good that would be, and how
-//! much it would be delayed.
+//! A container as it would run on one node: its fit, its score and its delay.
 
 use crate::amounts::Amounts;
 use crate::available::Available;
@@ -13,12 +12,12 @@ use crate::policy::{Candidate, Place, Policy, Waiting};
 use crate::resources::{Resource, Resources};
 use crate::windows::WindowSet;
 
-/// How a policy is asked.
+/// How a policy is evaluated.
 #[derive(Clone, Copy)]
 pub(crate) enum Judge<'a> {
-    /// By the plan, in fixed point.
+    /// In fixed point, by the node's plan.
     Plan(ByPlan),
-    /// Through the trait.
+    /// Through the trait [`Policy`].
     Policy(&'a dyn Policy),
 }
 
@@ -30,23 +29,23 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Brings up to date what this one looks at of a node.
-    pub(crate) fn look_at(self, entry: &mut NodeEntry, now_ms: i64) {
+    /// Refreshes the parts of the node's plan that this judge reads.
+    pub(crate) fn refresh(self, entry: &mut NodeEntry, now_ms: i64) {
         match self {
-            Judge::Plan(_) => entry.plan.look_at_left(&mut entry.node, now_ms),
+            Judge::Plan(_) => entry.plan.refresh_left(&mut entry.node, now_ms),
             Judge::Policy(policy) => {
                 if policy.looks_ahead() {
-                    entry.plan.look_at_available(&mut entry.node, now_ms);
+                    entry.plan.refresh_available(&mut entry.node, now_ms);
                 } else {
-                    entry.plan.look_at_nothing(&mut entry.node, now_ms);
+                    entry.plan.assume_idle(&mut entry.node, now_ms);
                 }
-                entry.plan.look_at_rates(policy.rates(&entry.node, now_ms));
+                entry.plan.set_rates(policy.rates(&entry.node, now_ms));
             }
         }
     }
 }
 
-/// The next container of an application as it would be on a node, at which its judge has looked.
+/// A container as it would run on a node that its judge has refreshed.
 pub(crate) struct Prospect<'a> {
     entry: &'a NodeEntry,
     now_ms: i64,
@@ -59,18 +58,17 @@ enum Judged<'a> {
 }
 
 struct General {
-    /// What it will use, capped at the node's size: predicted, or the request for life.
+    /// Its demand, predicted or the request for life, capped at the node's capacity.
     demand: Demand,
-    /// With its margin, which never asks for more than the node has, so that what fits an empty
-    /// node by request fits it by prediction too.
+    /// The demand with its margin, capped at the node's capacity: a container whose request fits an
+    /// empty node fits it by prediction too.
     needed: Demand,
     request: Resources,
     waiting: Waiting,
 }
 
 impl<'a> Prospect<'a> {
-    /// # Errors
-    /// A request that is no demand on this node.
+    /// The request is no valid demand on this node.
     pub(crate) fn new(
         judge: Judge<'a>,
         entry: &'a NodeEntry,
@@ -100,7 +98,7 @@ impl<'a> Prospect<'a> {
         })
     }
 
-    /// The next container of an application on a node at which this judge has looked.
+    /// The next container of an application on a node that this judge has refreshed.
     pub(crate) fn next_of(
         judge: Judge<'a>,
         state: &'a State,
@@ -123,19 +121,19 @@ impl<'a> Prospect<'a> {
         }
     }
 
-    /// Whether something is left now of all that it could wait for.
-    pub(crate) fn finds_some_left(&self) -> bool {
+    /// Whether no resource that the container could wait for is exhausted now.
+    pub(crate) fn some_of_each_left(&self) -> bool {
         match &self.judged {
             Judged::Plan(_, need, _) => {
                 let horizon = need.life().unwrap_or(1);
                 let demanded = need.demanded_in(0, horizon);
                 let left_now = self.entry.plan.left().slot(0);
-                finds_some_left(left_now, demanded)
+                some_of_each_left(left_now, demanded)
             }
             Judged::Policy(_, general) => {
                 let left_now = Amounts::rounded_down(self.available().now());
                 let most = Amounts::rounded_down(general.demand.peak());
-                finds_some_left(left_now, most)
+                some_of_each_left(left_now, most)
             }
         }
     }
@@ -147,7 +145,7 @@ impl<'a> Prospect<'a> {
         }
     }
 
-    /// By how much it would be delayed; it is known that it is not but in the windows given.
+    /// The delay of the executor. `delayed_in` are the windows in which a delay is possible.
     pub(crate) fn delay_ms(&self, delayed_in: WindowSet) -> i64 {
         match &self.judged {
             Judged::Plan(_, need, _) => need.delay_ms(self.entry.plan.left(), delayed_in),
@@ -181,9 +179,8 @@ impl General {
     }
 }
 
-/// Whether something is left now of each resource that an executor with this demand will use and that it
-/// could wait for; memory that is booked by request is there.
-pub(crate) fn finds_some_left(left_now: Amounts, demanded: Amounts) -> bool {
+/// Whether some of each flow resource in `demanded` is left now. Memory is covered by room by request.
+pub(crate) fn some_of_each_left(left_now: Amounts, demanded: Amounts) -> bool {
     let some_left = |resource| demanded.get(resource) == 0 || left_now.get(resource) > 0;
     Resource::FLOWS.into_iter().all(some_left)
 }

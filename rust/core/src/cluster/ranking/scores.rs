@@ -1,4 +1,4 @@
-//! The scores of rows on one node, from what [`Screen`] and [`Left`] keep.
+//! Scores of rows on one node, from the columns of [`Screen`] and the sums of [`Left`].
 
 use crate::amounts::Amounts;
 use crate::by_plan::{ByPlan, PlanScore, horizon, life_s};
@@ -10,8 +10,8 @@ pub(crate) struct Scores<'a> {
     by: ByPlan,
     left: &'a Left,
     screen: &'a Screen,
-    /// The earliest predicted end on the node, which is the horizon of all rows that live longer, and what
-    /// the rows demand up to it.
+    /// The earliest predicted end on the node, which is the horizon of all rows that live longer,
+    /// and the rows' demand up to it.
     first_end: Option<(usize, DemandSumsAround<'a>)>,
 }
 
@@ -26,17 +26,17 @@ impl<'a> Scores<'a> {
         }
     }
 
-    /// No more than the row's score.
+    /// A lower bound of the row's score.
     #[inline]
-    pub(crate) fn at_least(&self, row: Row, line: &Line) -> f64 {
-        self.score(row, line, |demanded| demanded.at_least(row))
+    pub(crate) fn lower_bound(&self, row: Row, line: &Line) -> f64 {
+        self.score(row, line, |demanded| demanded.upper_bound(row))
     }
 
-    pub(crate) fn exactly(&self, row: Row, line: &Line, need: &Need<'_>) -> f64 {
-        self.score(row, line, |demanded| demanded.exactly(row, need))
+    pub(crate) fn exact(&self, row: Row, line: &Line, need: &Need<'_>) -> f64 {
+        self.score(row, line, |demanded| demanded.exact(row, need))
     }
 
-    /// `up_to_first_end` says what the row demands up to the earliest predicted end, where it lives longer.
+    /// `up_to_first_end` returns the row's demand up to the earliest predicted end, if the row lives longer.
     #[inline]
     fn score(
         &self,

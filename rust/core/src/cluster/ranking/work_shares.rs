@@ -1,4 +1,4 @@
-//! Every application's part of all work that is left, for policies that go by it.
+//! Each application's share of all remaining work, for policies that rank by it.
 
 use std::collections::HashMap;
 
@@ -8,16 +8,16 @@ use crate::resources::Resources;
 use crate::slot_of;
 use crate::timeline::on_grid_ms;
 
-/// As of when the shares were computed last: that costs a look at all that runs, and between two slots of
-/// time nearly nothing is done.
+/// Version of the shares computed last. They are computed anew only in another slot or after a
+/// change: each computation visits all running containers.
 #[derive(Debug, Default)]
 pub(crate) struct WorkShares {
     as_of: Option<AsOf>,
-    /// Counts the changes of what applications wait for.
+    /// Number of changes of asks and predictions.
     changes: u64,
 }
 
-/// While it is the same nothing started, ended or was asked for.
+/// Equal versions mean that nothing started, ended or was asked for in between.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct AsOf {
     slot: i64,
@@ -26,13 +26,13 @@ struct AsOf {
 }
 
 impl WorkShares {
-    /// What an application waits for changed.
+    /// An ask or a prediction changed.
     pub(crate) fn changed(&mut self) {
         self.changes = self.changes.wrapping_add(1);
     }
 
-    /// Brings every application's part of all work that is left up to date: what its executors that run have
-    /// not done, and what those do that it waits for.
+    /// Updates each application's share of all remaining work: the rest of its running executors
+    /// and the executors that it waits for.
     pub(crate) fn update(&mut self, state: &mut State, now_ms: i64) {
         let as_of = AsOf {
             slot: slot_of(now_ms),
@@ -43,13 +43,13 @@ impl WorkShares {
             return;
         }
         self.as_of = Some(as_of);
-        // The same whenever in the slot somebody asks first.
-        let mut left = left_of_what_runs(state, on_grid_ms(now_ms, now_ms));
+        // Based on the slot, so that the result does not depend on who asks first.
+        let mut left = remaining_of_running(state, on_grid_ms(now_ms, now_ms));
         for (id, application) in state.applications.iter() {
             let waits = application.waiting.map(|ask| work_of(application, ask));
             *left.entry(id).or_default() += waits.unwrap_or_default();
         }
-        // In the order of the applications, so that rounding is always the same.
+        // Summed in the order of application ids, so that rounding is deterministic.
         let ids = state.applications.iter().map(|(id, _)| id);
         let each = ids.filter_map(|id| left.get(&id));
         let with_an_end = each.filter(|work| work.to_array().into_iter().all(f64::is_finite));
@@ -60,7 +60,7 @@ impl WorkShares {
     }
 }
 
-fn left_of_what_runs(state: &State, now_ms: i64) -> HashMap<ApplicationId, Resources> {
+fn remaining_of_running(state: &State, now_ms: i64) -> HashMap<ApplicationId, Resources> {
     let mut left: HashMap<ApplicationId, Resources> = HashMap::new();
     for entry in state.nodes.entries() {
         for (_, container) in state.containers_on(entry) {
@@ -72,7 +72,7 @@ fn left_of_what_runs(state: &State, now_ms: i64) -> HashMap<ApplicationId, Resou
     left
 }
 
-/// What the containers do that an application waits for; without an end where nothing is predicted of them.
+/// The work of the containers that an application waits for; infinite without a prediction.
 fn work_of(application: &Application, ask: Ask) -> Resources {
     match application.demands.of(ask.kind) {
         Some(predicted) => work(&predicted.demand) * f64::from(ask.count),

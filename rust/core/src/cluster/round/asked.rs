@@ -1,4 +1,4 @@
-//! A round for policies that are asked about each application.
+//! A round for policies that are evaluated application by application.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use crate::cluster::waiting::Note;
 use crate::policy::{Turn, Waiting};
 use crate::windows::WindowSet;
 
-/// All that may go to the node, the best first, as the policy says of each of them.
+/// The contenders for the node, best first.
 pub(super) fn ask_for_each(round: &mut Round<'_>) -> Option<Vec<Contender>> {
     let (settings, node, free, now_ms) = (round.settings, round.node, round.free, round.now_ms);
     let entry = round.rooms.state.nodes.get(node)?;
@@ -24,7 +24,7 @@ pub(super) fn ask_for_each(round: &mut Round<'_>) -> Option<Vec<Contender>> {
         let id = line.application;
         let (turn, whole) = turns.get(&id).copied().unwrap_or((Turn::Usual, false));
         let waited_ms = now_ms.saturating_sub(line.since_ms);
-        // Nobody starves: it is not told off for ever.
+        // A starving application gets its turn.
         let turn = if waited_ms >= settings.starvation_wait_ms {
             turn.min(Turn::Usual)
         } else {
@@ -46,7 +46,7 @@ pub(super) fn ask_for_each(round: &mut Round<'_>) -> Option<Vec<Contender>> {
         };
         let predicted = application.demands.of(line.kind);
         let life = || entry.need(predicted, line.request).ok()?.life();
-        if kept.is_some_and(|kept| !kept.lets(&line, life(), now_ms)) {
+        if kept.is_some_and(|kept| !kept.admits(&line, life(), now_ms)) {
             round.rooms.waiting.set_note(row, Note::Kept { node });
             continue;
         }
@@ -68,12 +68,10 @@ pub(super) fn ask_for_each(round: &mut Round<'_>) -> Option<Vec<Contender>> {
         ) {
             Ok(admitted) => {
                 let starves = admitted == Admitted::Starving;
+                let rank = Rank::new(&line, starves, turn, prospect.score());
                 contenders.push(Contender {
-                    rank: Rank::new(&line, starves, turn, prospect.score()),
-                    row,
-                    queue: line.queue as usize,
                     delayed_in: WindowSet::ALL,
-                    behind: None,
+                    ..Contender::new(row, &line, rank)
                 });
             }
             Err(excess) => {
@@ -81,7 +79,7 @@ pub(super) fn ask_for_each(round: &mut Round<'_>) -> Option<Vec<Contender>> {
                 round
                     .rooms
                     .waiting
-                    .set_note(row, Note::Short { node, resource });
+                    .set_note(row, Note::NoFit { node, resource });
             }
         }
     }
@@ -89,7 +87,7 @@ pub(super) fn ask_for_each(round: &mut Round<'_>) -> Option<Vec<Contender>> {
     Some(contenders)
 }
 
-/// Whose turn it is by the policy, where it is not everybody's, and which find room whole.
+/// For policies with gangs, each application's turn and whether all its containers find room at once.
 fn turns(round: &Round<'_>) -> HashMap<ApplicationId, (Turn, bool)> {
     if !round.policy.needs_gangs() {
         return HashMap::new();

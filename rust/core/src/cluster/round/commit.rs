@@ -1,4 +1,4 @@
-//! A container that CapacityScheduler is about to commit: checked and recorded in one step.
+//! The check and the record of a container that CapacityScheduler is about to commit, in one step.
 
 use crate::cluster::patience::admit;
 use crate::cluster::ranking::{Judge, Prospect};
@@ -28,7 +28,7 @@ pub(crate) fn commit(
         Some(Err(refusal)) => {
             if let Refusal::Excess(excess) = refusal {
                 let (node, resource) = (commit.node, excess.resource);
-                let note = Note::Short { node, resource };
+                let note = Note::NoFit { node, resource };
                 rooms.waiting.note(commit.application, note);
             }
             return Commit::Refused(refusal);
@@ -66,7 +66,7 @@ struct Approved {
     demand: Demand,
 }
 
-/// Whether the container may go; none where the node or the application is not known.
+/// Whether the container may go; none where the node or the application is unknown.
 fn approve(
     settings: &ClusterSettings,
     judge: Judge<'_>,
@@ -94,7 +94,7 @@ fn approve(
     if !commit.may_refuse {
         return Some(Ok(recorded(PlacedReason::NotAsked)));
     }
-    judge.look_at(entry, now_ms);
+    judge.refresh(entry, now_ms);
     let waiting = application.as_waiting(registered);
     let prospect = match Prospect::new(judge, entry, predicted, request, waiting, now_ms) {
         Ok(prospect) => prospect,

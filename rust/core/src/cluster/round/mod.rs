@@ -1,12 +1,11 @@
-//! A round of allocation: which applications' next container may go to this node, best first.
+//! A round of allocation: the applications whose next container may go to a node, best first.
 //!
-//! The order is YARN's application priority, then those that waited too long, then the policy's score.
-//! An application master goes to no node while an application of its queue that runs already waits for
-//! memory: the two would take from each other what both need. It is held back no longer than a starving
-//! application. An application that another node would delay clearly less is left out for a bounded
-//! time; only those whose turn it would be are asked that. An application whose ask does not fit what
-//! CapacityScheduler has free is left out: CapacityScheduler would reserve the node for it and place
-//! nothing else there.
+//! The order is YARN's application priority, then starving applications, then the policy's score. An
+//! application master goes to no node while a running application of its queue waits for memory: the two would
+//! deprive each other. It waits no longer than a starving application. An application that another node would
+//! delay clearly less passes for a bounded time; only applications about to be listed are checked for that. An
+//! application whose ask exceeds the free space of CapacityScheduler is left out: CapacityScheduler would
+//! reserve the node for it and place nothing else there.
 
 mod asked;
 mod commit;
@@ -27,65 +26,61 @@ use crate::by_plan::ByPlan;
 use crate::policy::Policy;
 use screened::ScreenedRound;
 
-/// Maximum number of applications of one queue that a round names.
+/// Maximum number of applications of one queue that a round lists.
 pub const ROUND_LIMIT: usize = 16;
 
-/// Factor by which more contenders are looked for when too many of them passed.
+/// Factor by which the contest grows when too many contenders passed.
 const MORE_CONTENDERS: usize = 4;
 
-/// Maximum number of contenders of a queue where room is held: with thousands that all have to wait behind
-/// held room a heartbeat would cost milliseconds.
+/// Maximum number of contenders of a queue with reservations. With thousands that all wait behind a
+/// reservation, a heartbeat would cost milliseconds.
 const BACKFILL_DEPTH: usize = 64;
 
-/// What a round reads and writes.
+/// One round on one node.
 pub(crate) struct Round<'a> {
     pub(crate) settings: &'a ClusterSettings,
     pub(crate) policy: &'a dyn Policy,
     pub(crate) rooms: &'a mut Rooms,
-    /// The node that heartbeats, and what CapacityScheduler has free there.
+    /// The node that heartbeats, and the free space of CapacityScheduler there.
     pub(crate) node: NodeId,
     pub(crate) free: Request,
     pub(crate) now_ms: i64,
 }
 
 impl Round<'_> {
-    /// The applications that are named, in order; none where CapacityScheduler is to decide.
-    pub(crate) fn name_applications(mut self) -> Option<Vec<ApplicationId>> {
+    /// The listed applications, in order; none where CapacityScheduler decides.
+    pub(crate) fn run(mut self) -> Option<Vec<ApplicationId>> {
         let now_ms = self.now_ms;
         let entry = self.rooms.state.nodes.get(self.node)?;
         if !entry.is_decided(self.settings, now_ms) {
             return None;
         }
-        // A policy that goes by what is booked alone has no planned start, and no node is kept.
-        if self.policy.depends_on_time() {
-            let peaks = self.policy.peaks();
-            self.rooms.keeper.look(
-                self.settings,
-                peaks,
-                &mut self.rooms.state,
-                &self.rooms.waiting,
-                now_ms,
-            );
-        }
+        self.rooms.keeper.update(
+            self.settings,
+            self.policy.peaks(),
+            &mut self.rooms.state,
+            &self.rooms.waiting,
+            now_ms,
+        );
         let judge = Judge::of(self.policy);
-        judge.look_at(self.rooms.state.nodes.get_mut(self.node)?, now_ms);
-        let named = match judge {
+        judge.refresh(self.rooms.state.nodes.get_mut(self.node)?, now_ms);
+        let listing = match judge {
             Judge::Plan(by) => self.among_screened(by)?,
             Judge::Policy(policy) => {
                 if policy.needs_remaining_shares() {
                     self.rooms.work_shares.update(&mut self.rooms.state, now_ms);
                 }
                 let contenders = asked::ask_for_each(&mut self)?;
-                self.name_best(&contenders)
+                self.list_best(&contenders)
             }
         };
-        let order: Vec<_> = named.ranks.iter().map(|rank| rank.application).collect();
-        self.rooms.keeper.named(self.node, &order, now_ms);
+        let order: Vec<_> = listing.ranks.iter().map(|rank| rank.application).collect();
+        self.rooms.keeper.listed(self.node, &order, now_ms);
         Some(order)
     }
 
-    /// For policies by the plan.
-    fn among_screened(&mut self, by: ByPlan) -> Option<Named> {
+    /// The round of policies by the plan.
+    fn among_screened(&mut self, by: ByPlan) -> Option<Listing> {
         let kept = self.rooms.keeper.kept_on(self.node, &self.rooms.waiting);
         let held_back = self.rooms.waiting.queues_short_of_memory();
         let mut places = ROUND_LIMIT;
@@ -100,31 +95,31 @@ impl Round<'_> {
                 now_ms: self.now_ms,
             };
             let contest = screened.contest(&mut self.rooms.waiting, held_back.as_deref(), places);
-            let named = self.name_best(&contest.in_order());
-            let may_lack_some = |queue| contest.is_full(queue) && named.lacks(queue);
-            let is_deep = by.hold > 0 && contest.places() >= BACKFILL_DEPTH;
-            if is_deep || !(0..self.rooms.waiting.queue_count()).any(may_lack_some) {
-                return Some(named);
+            let listing = self.list_best(&contest.in_order());
+            let may_miss_some = |queue| contest.is_full(queue) && listing.has_room(queue);
+            let is_deep = by.reservations > 0 && contest.places() >= BACKFILL_DEPTH;
+            if is_deep || !(0..self.rooms.waiting.queue_count()).any(may_miss_some) {
+                return Some(listing);
             }
             places = contest.places().saturating_mul(MORE_CONTENDERS);
         }
     }
 
-    /// The first few of each queue, without those that wait for a better node.
-    fn name_best(&mut self, contenders: &[Contender]) -> Named {
+    /// The first few contenders of each queue, without those that wait for a better node.
+    fn list_best(&mut self, contenders: &[Contender]) -> Listing {
         let (node, now_ms, pass_ms) = (self.node, self.now_ms, self.settings.pass_ms);
         let mut better_nodes =
             BetterNodes::new(self.settings, Judge::of(self.policy), node, now_ms);
-        let mut named = Named {
+        let mut listing = Listing {
             ranks: Vec::new(),
             by_queue: vec![0; self.rooms.waiting.queue_count()],
         };
         for contender in contenders {
-            if !named.lacks(contender.queue) {
+            if !listing.has_room(contender.queue) {
                 continue;
             }
             let id = contender.rank.application;
-            if let Some(behind) = contender.behind {
+            if let Some(behind) = contender.waits_behind {
                 self.rooms
                     .waiting
                     .set_note(contender.row, Note::Behind { node, behind });
@@ -135,32 +130,32 @@ impl Round<'_> {
                 && !contender.delayed_in.is_empty()
                 && let Some(better) =
                     better_nodes.better(&mut self.rooms.state, id, contender.delayed_in)
-                && self.rooms.passing.passes(id, better, pass_ms, now_ms)
+                && self.rooms.passing.try_pass(id, better, pass_ms, now_ms)
             {
                 self.rooms
                     .waiting
                     .set_note(contender.row, Note::Passed { node });
                 continue;
             }
-            if named.by_queue[contender.queue] == 0 {
-                self.rooms.waiting.named_first(contender.row, now_ms);
+            if listing.by_queue[contender.queue] == 0 {
+                self.rooms.waiting.mark_listed_first(contender.row, now_ms);
             }
-            named.by_queue[contender.queue] += 1;
-            named.ranks.push(contender.rank);
+            listing.by_queue[contender.queue] += 1;
+            listing.ranks.push(contender.rank);
         }
-        named
+        listing
     }
 }
 
-/// What a round names.
-struct Named {
+/// The applications that a round lists.
+struct Listing {
     /// In order.
     ranks: Vec<Rank>,
     by_queue: Vec<usize>,
 }
 
-impl Named {
-    fn lacks(&self, queue: usize) -> bool {
+impl Listing {
+    fn has_room(&self, queue: usize) -> bool {
         self.by_queue[queue] < ROUND_LIMIT
     }
 }

@@ -1,9 +1,9 @@
-//! A round for policies by the plan ([`ByPlan`]): most rows are ruled out, or do not come near the best
-//! few, by what [`Screen`] knows of them beforehand.
+//! A round for policies by the plan ([`ByPlan`]). The columns of [`Screen`] rule out most rows, or
+//! prove that their score wins no place.
 
 use crate::by_plan::ByPlan;
-use crate::cluster::patience::{KeptNode, NextToStart, Wait};
-use crate::cluster::ranking::{Contender, Contest, FitFilter, Rank, Scores, finds_some_left};
+use crate::cluster::patience::{KeptNode, ReservationContest, Wait};
+use crate::cluster::ranking::{Contender, Contest, FitFilter, Rank, Scores, some_of_each_left};
 use crate::cluster::settings::ClusterSettings;
 use crate::cluster::state::{NodeEntry, NodeId, Request};
 use crate::cluster::waiting::{Line, Note, Row, Screen, Screened, WaitingTable};
@@ -24,8 +24,8 @@ pub(crate) struct ScreenedRound<'a> {
 }
 
 impl ScreenedRound<'_> {
-    /// The best of each queue; notes why others do not fit. `held_back` are the queues whose
-    /// application masters have to wait.
+    /// The best contenders of each queue; notes why other rows wait. `held_back` are the queues
+    /// whose application masters have to wait.
     pub(crate) fn contest(
         &self,
         waiting: &mut WaitingTable,
@@ -36,7 +36,7 @@ impl ScreenedRound<'_> {
         let mut contest = Contest::new(places, waiting_queues);
         let wait_of = |line: &Line| Wait {
             waited_ms: self.now_ms.saturating_sub(line.since_ms),
-            gets_on: line.gets_on,
+            makes_progress: line.makes_progress,
         };
         let Screened {
             lines,
@@ -47,7 +47,7 @@ impl ScreenedRound<'_> {
         let left = self.entry.plan.left();
         let mut filter = FitFilter::new(screen, left);
         let scores = Scores::new(self.by, left, screen);
-        let mut next_to_start = NextToStart::new(self.by, waiting_queues);
+        let mut reservation_contest = ReservationContest::new(self.by, waiting_queues);
         for (row, line) in lines.iter().enumerate() {
             if !line.request.fits_into(self.free) {
                 continue;
@@ -60,75 +60,73 @@ impl ScreenedRound<'_> {
                 continue;
             }
             if let Some(kept) = &self.kept
-                && !kept.lets(line, screen.life(row), self.now_ms)
+                && !kept.admits(line, screen.life(row), self.now_ms)
             {
                 notes.set(row, line, Note::Kept { node: self.node });
                 continue;
             }
             let need = || self.entry.need(predicted[row].as_ref(), line.request).ok();
-            let starves = match filter.short(row, need) {
+            let starves = match filter.check(row, need) {
                 None => continue,
                 Some(Ok(())) => false,
                 Some(Err(_))
                     if wait.waited_ms >= self.settings.starvation_wait_ms
-                        && self.passes(wait, line, row, screen) =>
+                        && self.is_admitted_by_request(wait, line, row, screen) =>
                 {
                     true
                 }
                 Some(Err(resource)) => {
-                    next_to_start.offer(row, line, self.now_ms, &scores, need);
+                    reservation_contest.offer(row, line, self.now_ms, &scores, need);
                     let node = self.node;
-                    notes.set(row, line, Note::Short { node, resource });
+                    notes.set(row, line, Note::NoFit { node, resource });
                     continue;
                 }
             };
-            if contest.is_lost(line, starves, scores.at_least(row, line)) {
+            if contest.is_lost(line, starves, scores.lower_bound(row, line)) {
                 continue;
             }
             let Some(need) = need() else {
                 continue;
             };
-            contest.enter(Contender {
-                rank: Rank::new(line, starves, Turn::Usual, scores.exactly(row, line, &need)),
-                row,
-                queue: line.queue as usize,
-                delayed_in: WindowSet::NONE,
-                behind: None,
-            });
+            let score = scores.exact(row, line, &need);
+            let rank = Rank::new(line, starves, Turn::Usual, score);
+            contest.enter(Contender::new(row, line, rank));
         }
-        let held_rooms = next_to_start.held_rooms(left, self.by.peaks);
+        let reservations = reservation_contest.reservations(left, self.by.peaks);
         let need = |row: Row| {
             let predicted = predicted[row].as_ref();
             self.entry.need(predicted, lines[row].request).ok()
         };
         let goes_anyway = |contender: &Contender| {
             let line = &lines[contender.row];
-            contender.rank.starves() || self.passes(wait_of(line), line, contender.row, screen)
+            contender.rank.starves()
+                || self.is_admitted_by_request(wait_of(line), line, contender.row, screen)
         };
         contest.for_each_mut(|contender| {
             let row = contender.row;
-            if !held_rooms.is_empty() && !goes_anyway(contender) {
-                contender.behind = held_rooms.behind(contender, screen.most(row), need);
+            if !reservations.is_empty() && !goes_anyway(contender) {
+                contender.waits_behind =
+                    reservations.blocking_owner(contender, screen.most(row), need);
             }
-            if contender.behind.is_none() {
+            if contender.waits_behind.is_none() {
                 contender.delayed_in = self.delayed_in(row, screen, &filter, left);
             }
         });
         contest
     }
 
-    /// Whether a row that starves passes. Out of the way of those that do not.
+    /// Whether a starving row is admitted by request. Cold, to keep the loop over the others small.
     #[cold]
-    fn passes(&self, wait: Wait, line: &Line, row: Row, screen: &Screen) -> bool {
+    fn is_admitted_by_request(&self, wait: Wait, line: &Line, row: Row, screen: &Screen) -> bool {
         let left_now = self.entry.plan.left().slot(0);
-        wait.passes(
+        wait.is_admitted_by_request(
             self.settings,
             || self.entry.has_room_by_request(line.request),
-            || finds_some_left(left_now, screen.demanded().total(row)),
+            || some_of_each_left(left_now, screen.demanded().total(row)),
         )
     }
 
-    /// Where the row may be delayed long enough to pass on the node.
+    /// The windows in which the row may be delayed; none where the delay is too short to pass.
     fn delayed_in(
         &self,
         row: Row,

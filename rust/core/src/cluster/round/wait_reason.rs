@@ -1,4 +1,4 @@
-//! Why an application waits, in words that are made when somebody asks.
+//! Why an application waits, worked out on demand.
 
 use crate::cluster::patience::KeptNode;
 use crate::cluster::ranking::{Judge, Prospect};
@@ -8,42 +8,41 @@ use crate::cluster::waiting::Note;
 use crate::fit::Excess;
 use crate::resources::Resource;
 
-/// Why an application's next container was not placed when it was last looked at.
+/// Why an application's next container was not placed at the latest check.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum WaitReason {
-    /// It did not fit.
+    /// It does not fit.
     NoFit {
-        /// Where it was looked at.
+        /// The node that was checked.
         node: NodeId,
-        /// What lacked first.
+        /// The first resource that lacked.
         resource: Resource,
-        /// By how much it does not fit there as things are now; none when it would fit now, or the
-        /// node is gone.
+        /// The excess there now; none if the container would fit now, or the node is gone.
         excess: Option<Excess>,
     },
     /// It fits, and waits for the heartbeat of a node that delays it less.
     Passed {
-        /// Where it was looked at.
+        /// The node that was checked.
         node: NodeId,
-        /// The node it waits for.
+        /// The better node.
         better: NodeId,
-        /// By how much sooner its work is done there, in milliseconds.
+        /// By how much sooner the executor finishes its work there, in milliseconds.
         gain_ms: i64,
     },
-    /// It fits, and would take room there that is held for an application that goes first.
+    /// It fits, and would delay the planned start of an application that goes first.
     Behind {
-        /// Where it was looked at.
+        /// The node that was checked.
         node: NodeId,
-        /// For whom the room is held.
+        /// The application that goes first.
         behind: ApplicationId,
     },
-    /// The node where it was looked at is kept for another application.
+    /// The node that was checked is kept for another application.
     Kept(KeptNode),
     /// It starves, and a node is kept for it.
     Keeps(KeptNode),
 }
 
-/// Why an application's next container was not placed when it was last looked at; none when it waits for
+/// Why an application's next container was not placed at the latest check; none when it waits for
 /// nothing, or was not refused.
 pub(crate) fn wait_reason(
     judge: Judge<'_>,
@@ -76,9 +75,9 @@ pub(crate) fn wait_reason(
                 gain_ms: better.gain_ms,
             })
         }
-        Note::Short { node, resource } => {
+        Note::NoFit { node, resource } => {
             if let Some(entry) = state.nodes.get_mut(node) {
-                judge.look_at(entry, now_ms);
+                judge.refresh(entry, now_ms);
             }
             let prospect = Prospect::next_of(judge, state, node, application, now_ms);
             Some(WaitReason::NoFit {

@@ -1,4 +1,4 @@
-//! An application: what it waits for and what runs of it.
+//! An application: its ask and its running containers.
 
 use std::collections::BTreeMap;
 
@@ -9,16 +9,16 @@ use crate::ids::ApplicationId;
 use crate::policy::Waiting;
 use crate::resources::Resources;
 
-/// What an application waits for.
+/// The containers that an application waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ask {
-    /// What the next container is for.
+    /// The kind of the next container.
     pub kind: ContainerKind,
-    /// YARN's application priority; the higher goes first.
+    /// YARN's application priority; higher goes first.
     pub priority: i32,
-    /// What the next container asks for.
+    /// The request of the next container.
     pub request: Request,
-    /// How many containers it waits for in all.
+    /// Number of containers that it waits for.
     pub count: u32,
 }
 
@@ -31,19 +31,19 @@ pub struct Application {
     pub name: String,
     /// The leaf queue.
     pub queue: String,
-    /// What is known about its containers.
+    /// Predictions for its containers.
     pub demands: Demands,
-    /// When it came.
+    /// When it was submitted.
     pub submitted_ms: i64,
-    /// How many of its containers run.
+    /// Number of its running containers.
     pub running: u32,
-    /// The sum of what those that run asked for.
+    /// Sum of the running containers' requests.
     pub allocated: Request,
-    /// What it waits for; none when nothing.
+    /// Its ask; none while it waits for nothing.
     pub waiting: Option<Ask>,
-    /// Since when it waits for its next container.
+    /// Start of the wait for its next container.
     pub waiting_since_ms: i64,
-    /// See [`Waiting::remaining_share`]; as it was when that was last asked for.
+    /// See [`Waiting::remaining_share`]; as computed last.
     pub(crate) remaining_share: Option<Resources>,
 }
 
@@ -65,14 +65,14 @@ impl Application {
         }
     }
 
-    /// How long it has waited for its next container.
+    /// The time for which it has waited for its next container.
     pub(crate) fn waited_ms(&self, now_ms: i64) -> i64 {
         now_ms.saturating_sub(self.waiting_since_ms)
     }
 
-    /// Whether more of its containers run than its ApplicationMaster, so that it does not stand still
-    /// while it waits.
-    pub(crate) fn gets_on(&self) -> bool {
+    /// Whether a container runs beside its ApplicationMaster, so that the application makes
+    /// progress while it waits.
+    pub(crate) fn makes_progress(&self) -> bool {
         self.running > 1
     }
 
@@ -87,7 +87,7 @@ impl Application {
         self.waiting = Some(ask);
     }
 
-    /// For a policy, in a cluster of this size.
+    /// The application as a policy sees it, in a cluster of this size.
     pub(crate) fn as_waiting(&self, registered: Request) -> Waiting {
         let share = |allocated: f64, registered: f64| {
             if registered > 0.0 {

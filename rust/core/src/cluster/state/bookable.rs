@@ -1,4 +1,4 @@
-//! Bookable capacity: how much CapacityScheduler may hand out on a node.
+//! Bookable capacity: the size that CapacityScheduler may hand out on a node.
 
 use std::collections::BTreeSet;
 
@@ -16,17 +16,18 @@ pub struct BookableChange {
     pub thousandths: u32,
 }
 
-/// The nodes that [`Nodes::bookable_changes`](super::nodes::Nodes::bookable_changes) has to look at, so that it need not look at all.
+/// The nodes that [`Nodes::bookable_changes`](super::nodes::Nodes::bookable_changes) has to check,
+/// so that it need not check every node.
 #[derive(Debug, Default)]
 pub(crate) struct BookableWatch {
-    /// Nodes that may have to change.
+    /// Nodes whose bookable capacity may have to change.
     unsettled: BTreeSet<NodeId>,
-    /// All others that report, by their last report.
+    /// All other reporting nodes, by their latest report.
     by_report: BTreeSet<(i64, NodeId)>,
 }
 
 impl BookableWatch {
-    /// A node reported, and before that at `former_ms`.
+    /// A node reported; its previous report was at `former_ms`.
     pub(crate) fn reported(&mut self, node: NodeId, former_ms: Option<i64>, now_ms: i64) {
         self.forget(node, former_ms);
         self.by_report.insert((now_ms, node));
@@ -49,21 +50,21 @@ impl BookableWatch {
         }
     }
 
-    /// The first node that may have to change.
+    /// The first node whose bookable capacity may have to change.
     pub(crate) fn first_unsettled(&self) -> Option<NodeId> {
         self.unsettled.first().copied()
     }
 
-    pub(crate) fn first_is_settled(&mut self) {
+    pub(crate) fn settle_first(&mut self) {
         self.unsettled.pop_first();
     }
 }
 
 /// Whether CapacityScheduler may preempt a container of a queue with this share of the cluster.
 ///
-/// A node that went back to its registered size while more than that runs on it makes the cluster look
-/// smaller than it was when those containers were booked. Until the node has come down, a queue that uses
-/// no more than its share of the former size keeps what it has.
+/// A node that was lowered to its registered size while more is booked makes the cluster look
+/// smaller than it was when those containers were booked. Until the node has come down, a queue
+/// that uses no more than its share of the former size keeps its containers.
 pub(crate) fn may_preempt<'a>(
     settings: &ClusterSettings,
     nodes: impl Iterator<Item = &'a NodeEntry> + Clone,

@@ -11,61 +11,61 @@ use crate::fit::Excess;
 use crate::ids::{ApplicationId, NodeId};
 use crate::node::ExecutorId;
 
-/// One container that was committed.
+/// A committed container.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Container {
-    /// Where it runs.
+    /// Its node.
     pub node: NodeId,
-    /// Whose it is.
+    /// Its application.
     pub application: ApplicationId,
     /// Its number on the node.
     pub executor: ExecutorId,
-    /// What it is for.
+    /// Its kind.
     pub kind: ContainerKind,
-    /// What it asked for.
+    /// Its request.
     pub request: Request,
-    /// When it was committed.
+    /// When it started.
     pub start_ms: i64,
-    /// The profile its demand comes from; none when it is its request.
+    /// The profile of its prediction; none where it is planned at its request.
     pub profile: Option<Arc<str>>,
     /// The safety margin of its demand.
     pub margin: f64,
 }
 
-/// A container that is about to be committed.
+/// A container that CapacityScheduler is about to commit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CommitRequest<'a> {
     /// YARN's container id.
     pub container: &'a str,
-    /// Whose it is.
+    /// Its application.
     pub application: ApplicationId,
-    /// Where it goes.
+    /// Its node.
     pub node: NodeId,
-    /// What it is for.
+    /// Its kind.
     pub kind: ContainerKind,
-    /// What it asks for.
+    /// Its request.
     pub request: Request,
-    /// Whether the core has a veto; without it the container is only recorded.
+    /// Whether the core may refuse the container; otherwise the container is only recorded.
     pub may_refuse: bool,
-    /// When it started: now, but for a container that outlived a ResourceManager.
+    /// When it started: now, or earlier for a container that outlived a ResourceManager.
     pub start_ms: i64,
 }
 
-/// Why a container is where it is.
+/// Why a container was placed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlacedReason {
     /// Its demand fits over time.
     Fits,
-    /// It waited too long, and the node has free space by request.
+    /// It waited too long, and the node has room by request.
     Starving,
     /// CapacityScheduler decided: mode `observe`, or no fresh report of the node.
     CapacityScheduler,
-    /// It was there before this core knew of it.
+    /// It ran before this core knew it.
     NotAsked,
 }
 
 impl PlacedReason {
-    /// The word that the journal uses.
+    /// The journal's word.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -83,10 +83,10 @@ impl PlacedReason {
     }
 }
 
-/// What was recorded for a container.
+/// The record of a placed container.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Placement {
-    /// Why it is there.
+    /// Why it was placed.
     pub reason: PlacedReason,
     /// The policy's score, where the core decided.
     pub score: Option<f64>,
@@ -97,11 +97,11 @@ pub struct Placement {
 /// The answer to a [`CommitRequest`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum Commit {
-    /// It must not be committed; nothing was recorded.
+    /// The container must not be committed; nothing was recorded.
     Refused(Refusal),
-    /// It was recorded.
+    /// The container was recorded.
     Placed(Placement),
-    /// The node or the application is not known, so that nothing could be recorded.
+    /// The node or the application is unknown; nothing was recorded.
     Unknown,
 }
 
@@ -110,7 +110,7 @@ pub enum Commit {
 pub enum Refusal {
     /// Its demand does not fit.
     Excess(Excess),
-    /// Its demand is none, such as a size that is not a number.
+    /// Its request is no valid demand, such as a size that is not a number.
     Demand(DemandError),
 }
 
@@ -149,13 +149,13 @@ impl Containers {
         self.by_id.get(id)
     }
 
-    /// With its id as it is shared here.
+    /// A container and its shared id.
     pub(crate) fn entry(&self, id: &str) -> Option<(&Arc<str>, &Container)> {
         self.by_id.get_key_value(id)
     }
 
-    /// While both numbers are the same no container started or ended: the first only grows, and with
-    /// it unchanged the second only falls.
+    /// Equal versions mean that no container started or ended in between: the first number only
+    /// grows, and while it stays the second only falls.
     pub(crate) fn version(&self) -> (u64, usize) {
         (self.next_executor, self.by_id.len())
     }

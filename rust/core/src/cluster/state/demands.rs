@@ -1,14 +1,14 @@
-//! What is known about the containers of an application.
+//! Predictions for the containers of an application.
 
 use std::sync::Arc;
 
 use crate::container_kind::ContainerKind;
 use crate::demand::Demand;
 
-/// A demand that was predicted from earlier runs.
+/// A demand predicted from earlier runs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Predicted {
-    /// What the executor is expected to use.
+    /// The demand of one executor.
     pub demand: Demand,
     /// The safety margin of the fit, as a fraction of the demand.
     pub margin: f64,
@@ -16,13 +16,13 @@ pub struct Predicted {
     pub profile: Arc<str>,
 }
 
-/// A demand that is a thousand times larger is capped at any node's size.
+/// Largest margin. A demand a thousand times larger is capped at any node's capacity.
 const LARGEST_MARGIN: f64 = 1e3;
 
-/// What is known about an application's containers; none of a kind means its request is taken.
+/// Predictions by kind of container. A kind without a prediction is planned at its request.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Demands {
-    /// In the order of kinds. Most applications have two, and a map has room for a dozen.
+    /// Sorted by kind. Most applications have two kinds, and a map allocates space for a dozen.
     known: Vec<(ContainerKind, Predicted)>,
 }
 
@@ -41,15 +41,15 @@ impl Predicted {
 }
 
 impl Demands {
-    /// On the grid of the plan, with margins that are at least 0 and a number.
+    /// Demands on the plan's grid of slots, and margins that are numbers from 0 on.
     pub(crate) fn on_grid(self) -> Self {
         let on_grid = |(kind, predicted): (_, Predicted)| (kind, predicted.on_grid());
         self.known.into_iter().map(on_grid).collect()
     }
 
-    /// Takes what is known of a kind now, and says whether that is something else.
+    /// Sets the prediction of a kind. Returns whether it changed.
     pub(crate) fn set(&mut self, kind: ContainerKind, predicted: Option<Predicted>) -> bool {
-        let place = self.place(kind);
+        let place = self.index(kind);
         match (place, predicted) {
             (Ok(place), Some(now)) if self.known[place].1 == now => return false,
             (Ok(place), Some(now)) => self.known[place].1 = now,
@@ -62,22 +62,22 @@ impl Demands {
         true
     }
 
-    /// What is known of the containers of a kind.
+    /// The prediction of a kind.
     #[must_use]
     pub fn of(&self, kind: ContainerKind) -> Option<&Predicted> {
-        let place = self.place(kind).ok()?;
+        let place = self.index(kind).ok()?;
         Some(&self.known[place].1)
     }
 
-    /// Whether somebody else has a series of these.
+    /// Whether another demand shares one of these series.
     #[must_use]
     pub fn are_shared(&self) -> bool {
         let mut known = self.known.iter();
         known.any(|(_, predicted)| predicted.demand.is_shared())
     }
 
-    /// Where a kind is, or belongs.
-    fn place(&self, kind: ContainerKind) -> Result<usize, usize> {
+    /// The index of a kind, or the index at which to insert it.
+    fn index(&self, kind: ContainerKind) -> Result<usize, usize> {
         self.known.binary_search_by_key(&kind, |(known, _)| *known)
     }
 }

@@ -1,4 +1,4 @@
-//! What YARN and the agents told: nodes, applications, and the containers that run.
+//! The state reported by YARN and the agents: nodes, applications and running containers.
 
 mod application;
 mod bookable;
@@ -28,7 +28,7 @@ pub(crate) use nodes::Nodes;
 
 #[derive(Debug)]
 pub(crate) struct State {
-    /// Whether CapacityScheduler counts virtual cores, and books them.
+    /// Whether CapacityScheduler counts and books virtual cores.
     pub(crate) virtual_cores_count: bool,
     pub(crate) nodes: Nodes,
     pub(crate) applications: Applications,
@@ -73,7 +73,7 @@ impl State {
         self.containers.insert(id, container);
     }
 
-    /// A container ended that was removed from [`Containers`].
+    /// A container ended; the caller has removed it from [`Containers`].
     pub(crate) fn end(&mut self, container: &Container) {
         if let Some(entry) = self.nodes.get_mut(container.node) {
             entry.plan.remove(&mut entry.node, container.executor);
@@ -86,7 +86,7 @@ impl State {
         }
     }
 
-    /// The containers of a node and their ids.
+    /// The containers of a node with their ids.
     pub(crate) fn containers_on<'a>(
         &'a self,
         entry: &'a NodeEntry,

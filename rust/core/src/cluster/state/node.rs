@@ -19,15 +19,15 @@ pub struct NodeEntry {
     pub name: String,
     /// The size that the NodeManager registered.
     pub registered: Request,
-    /// The sum of the requests of what runs; no vcores where CapacityScheduler doesn't count them.
+    /// Sum of the running containers' requests; without vcores where CapacityScheduler does not count them.
     pub booked: Request,
-    /// Physical size and what runs, by demand.
+    /// Physical size and running executors.
     pub node: Node,
     /// When the agent last reported.
     pub last_report_ms: Option<i64>,
-    /// Bookable over registered, in thousandths, as last told to Java.
+    /// Bookable over registered size, in thousandths, as last sent to Java.
     pub bookable_thousandths: u32,
-    /// What runs, by executor, as YARN calls it.
+    /// YARN's container id of each running executor.
     pub(crate) containers: BTreeMap<ExecutorId, Arc<str>>,
     pub(crate) plan: NodePlan,
     measured_capacity: Option<Resources>,
@@ -55,7 +55,7 @@ impl NodeEntry {
         self.derive_capacity();
     }
 
-    /// A size that is no amount is taken for not known.
+    /// A size that is not a positive number counts as unknown.
     pub(crate) fn reported(&mut self, capacity: Resources, now_ms: i64) {
         let capacity = capacity.map(|size| if size.is_finite() { size.max(0.0) } else { 0.0 });
         self.last_report_ms = Some(now_ms);
@@ -65,8 +65,8 @@ impl NodeEntry {
         }
     }
 
-    /// YARN may have less of the machine's memory than there is, and no more. Until an agent has
-    /// measured the cores, a registered vcore is taken for one.
+    /// Memory is the smaller of the registered and the measured size. Until an agent has measured
+    /// the cores, a registered vcore counts as one core.
     fn derive_capacity(&mut self) {
         let registered = Resources {
             cpu_cores: f64::from(self.registered.vcores),
@@ -83,29 +83,29 @@ impl NodeEntry {
         self.plan.changed();
     }
 
-    /// Whether the agent's last report is young enough to act on.
+    /// Whether the agent's latest report is recent enough to act on.
     #[must_use]
     pub fn is_fresh(&self, fresh_for_ms: i64, now_ms: i64) -> bool {
         self.last_report_ms
             .is_some_and(|last_ms| now_ms.saturating_sub(last_ms) <= fresh_for_ms)
     }
 
-    /// Whether decisions about this node are the core's: mode `enforce` and a fresh report. They also are
-    /// while the node is still raised after its agent fell silent: CapacityScheduler alone would fill it
-    /// above its physical size in the moment before it is lowered.
+    /// Whether the core decides about this node: mode `enforce`, and a fresh report or a node that
+    /// is still raised after its agent fell silent. CapacityScheduler alone would book a raised
+    /// node above its physical size in the moment before it is lowered.
     pub(crate) fn is_decided(&self, settings: &ClusterSettings, now_ms: i64) -> bool {
         settings.enforce
             && (self.is_fresh(settings.fresh_for_ms, now_ms) || self.bookable_thousandths > 1_000)
     }
 
-    /// A request's cores here: vcores × physical cores ÷ registered vcores.
+    /// The cores of a request on this node: vcores × physical cores ÷ registered vcores.
     #[must_use]
     pub fn request_cores(&self, request: Request) -> f64 {
         let registered = f64::from(self.registered.vcores.max(1));
         f64::from(request.vcores) * self.node.capacity.cpu_cores / registered
     }
 
-    /// A request as an amount of each resource here; what was not asked for is 0.
+    /// A request as resources of this node; network and disk are 0.
     #[must_use]
     pub fn request_resources(&self, request: Request) -> Resources {
         Resources {
@@ -115,7 +115,7 @@ impl NodeEntry {
         }
     }
 
-    /// What a container will use here, in fixed point.
+    /// A container's needs on this node, in fixed point.
     pub(crate) fn need<'a>(
         &self,
         predicted: Option<&'a Predicted>,
@@ -130,10 +130,9 @@ impl NodeEntry {
         }
     }
 
-    /// What a container will use here, capped at the node's size: predicted, or the request for life.
+    /// A container's demand on this node, capped at the node's capacity: predicted, or the request for life.
     ///
-    /// # Errors
-    /// A request that is no demand on this node.
+    /// The request is no valid demand on this node.
     pub(crate) fn planned_demand(
         &self,
         predicted: Option<&Predicted>,
@@ -146,12 +145,12 @@ impl NodeEntry {
         }
     }
 
-    /// What CapacityScheduler may still book; vcores without end where it doesn't count them.
+    /// What CapacityScheduler may still book; vcores are unlimited where it does not count them.
     pub(crate) fn free(&self, virtual_cores_count: bool) -> Request {
         self.bookable(virtual_cores_count).minus(self.booked)
     }
 
-    /// What CapacityScheduler may book in all; vcores without end where it doesn't count them.
+    /// What CapacityScheduler may book in total; vcores are unlimited where it does not count them.
     pub(crate) fn bookable(&self, virtual_cores_count: bool) -> Request {
         let bookable = |registered: u64| {
             let bookable = u128::from(registered) * u128::from(self.bookable_thousandths) / 1_000;
@@ -168,13 +167,13 @@ impl NodeEntry {
         }
     }
 
-    /// Whether a container of this request fits into the registered size beside what is booked.
+    /// Whether a container of this request fits into the registered size beside the booked containers.
     #[must_use]
     pub fn has_room_by_request(&self, request: Request) -> bool {
         request.fits_into(self.registered.minus(self.booked))
     }
 
-    /// How many containers of this request fit into the registered size beside what is booked.
+    /// Number of containers of this request that fit into the registered size beside the booked ones.
     pub(crate) fn room_for(&self, request: Request) -> u64 {
         let free = self.registered.minus(self.booked);
         let by_memory = free.memory_bytes.checked_div(request.memory_bytes);
@@ -186,7 +185,7 @@ impl NodeEntry {
             .unwrap_or(u64::MAX)
     }
 
-    /// Whether more is booked than was registered.
+    /// Whether more is booked than registered.
     #[must_use]
     pub fn is_overbooked(&self) -> bool {
         !self.booked.fits_into(self.registered)

@@ -1,4 +1,4 @@
-//! What a node's executors take over time, and what that leaves, kept up to date.
+//! A node's plan: its executors' demand over time and the remaining resources.
 
 use crate::amounts::Amounts;
 use crate::available::Available;
@@ -11,15 +11,15 @@ use crate::running::Running;
 use crate::slot_of;
 use crate::timeline::{Timeline, on_grid_ms};
 
-/// Executors come, go and are measured here, so that [`Node`] and [`Timeline`] say the same.
+/// All changes of executors go through the plan, so that [`Node`] and [`Timeline`] agree.
 ///
-/// What is left is computed when somebody looks and only if something changed since: an executor, a
-/// measurement, the node's size, or the slot that `now` lies in.
+/// Remaining resources are computed on demand, and only after a change: an executor, a measurement,
+/// the node's size, or the slot of `now`.
 #[derive(Debug, Clone)]
 pub(crate) struct NodePlan {
-    /// The slot that `now` lies in.
+    /// The slot of `now`.
     slot: i64,
-    /// Kept from the first look at it on: many policies never look.
+    /// Kept from its first use on; many policies never use it.
     timeline: Option<Timeline>,
     left: Left,
     left_is_current: bool,
@@ -43,7 +43,7 @@ impl Default for NodePlan {
 }
 
 impl NodePlan {
-    /// Brings `now` into the plan. Where a clock was put back, what has not started yet starts now.
+    /// Advances the plan to `now`. If a clock was set back, executors that would start later start now.
     pub(crate) fn advance(&mut self, node: &mut Node, now_ms: i64) {
         let slot = slot_of(now_ms);
         if slot == self.slot {
@@ -62,7 +62,7 @@ impl NodePlan {
         }
     }
 
-    /// An executor starts, as early as `start_ms` and no later than now.
+    /// An executor starts at `start_ms`, and no later than now.
     pub(crate) fn insert(
         &mut self,
         node: &mut Node,
@@ -89,8 +89,7 @@ impl NodePlan {
         }
     }
 
-    /// What an executor is expected to use changed, or how far it is: since `start_ms`, as if it had
-    /// started then.
+    /// An executor's demand or progress changed: the demand counts from `start_ms` on.
     pub(crate) fn replace(
         &mut self,
         node: &mut Node,
@@ -113,13 +112,16 @@ impl NodePlan {
         self.changed();
     }
 
-    /// An executor was measured.
+    /// An executor's resident memory was measured.
     pub(crate) fn measured(&mut self, node: &mut Node, id: ExecutorId, memory_bytes: f64) {
         let Some(executor) = node.get_mut(id) else {
             return;
         };
-        let same = |a, b| Amounts::one(Resource::Memory, a) == Amounts::one(Resource::Memory, b);
-        if same(executor.measured_memory_bytes, memory_bytes) {
+        let is_same = |a, b| {
+            Amounts::rounded_down_of(Resource::Memory, a)
+                == Amounts::rounded_down_of(Resource::Memory, b)
+        };
+        if is_same(executor.measured_memory_bytes, memory_bytes) {
             return;
         }
         if let Some(timeline) = &mut self.timeline
@@ -131,14 +133,14 @@ impl NodePlan {
         self.available_is_current = false;
     }
 
-    /// Something changed, so that what is left has to be computed anew.
+    /// Invalidates the remaining resources.
     pub(crate) fn changed(&mut self) {
         self.left_is_current = false;
         self.available_is_current = false;
     }
 
-    /// Computes what is left from now on in fixed point, if it is not known.
-    pub(crate) fn look_at_left(&mut self, node: &mut Node, now_ms: i64) {
+    /// Refreshes the remaining resources in fixed point.
+    pub(crate) fn refresh_left(&mut self, node: &mut Node, now_ms: i64) {
         self.advance(node, now_ms);
         if !self.left_is_current {
             let slot = self.slot;
@@ -151,8 +153,8 @@ impl NodePlan {
         }
     }
 
-    /// Computes what is left from now on as [`Available`], if it is not known.
-    pub(crate) fn look_at_available(&mut self, node: &mut Node, now_ms: i64) {
+    /// Refreshes the remaining resources as [`Available`].
+    pub(crate) fn refresh_available(&mut self, node: &mut Node, now_ms: i64) {
         self.advance(node, now_ms);
         if !self.available_is_current {
             self.available = node.available(on_grid_ms(now_ms, now_ms));
@@ -160,30 +162,30 @@ impl NodePlan {
         }
     }
 
-    /// For those that do not look ahead.
-    pub(crate) fn look_at_nothing(&mut self, node: &mut Node, now_ms: i64) {
+    /// For policies that do not look ahead: takes the node for idle.
+    pub(crate) fn assume_idle(&mut self, node: &mut Node, now_ms: i64) {
         self.advance(node, now_ms);
         if self.available.capacity() != node.capacity {
             self.available = Available::new(node.capacity, [], now_ms);
         }
     }
 
-    /// What the policy looks at beside it, as of now.
-    pub(crate) fn look_at_rates(&mut self, rates: Option<Rates>) {
+    /// Sets the rates that the policy reads, as of now.
+    pub(crate) fn set_rates(&mut self, rates: Option<Rates>) {
         self.rates = rates;
     }
 
-    /// As of the last look.
+    /// As set last.
     pub(crate) fn rates(&self) -> Option<&Rates> {
         self.rates.as_ref()
     }
 
-    /// As computed last.
+    /// As refreshed last.
     pub(crate) fn left(&self) -> &Left {
         &self.left
     }
 
-    /// As computed last.
+    /// As refreshed last.
     pub(crate) fn available(&self) -> &Available {
         &self.available
     }

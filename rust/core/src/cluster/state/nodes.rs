@@ -15,7 +15,7 @@ pub(crate) struct Nodes {
     by_id: BTreeMap<NodeId, NodeEntry>,
     by_name: HashMap<String, NodeId>,
     bookable_watch: BookableWatch,
-    /// The sum over all nodes.
+    /// Sum over all nodes.
     registered: Request,
     next: u32,
 }
@@ -73,20 +73,19 @@ impl Nodes {
         self.by_id.values()
     }
 
-    /// All nodes once around, in the order of registration: those behind `node`, then those before it,
-    /// and the node itself last.
+    /// All nodes in the order of registration, starting behind `node` and ending with it.
     pub(crate) fn around(&self, node: NodeId) -> impl Iterator<Item = (NodeId, &NodeEntry)> {
         let behind = self.by_id.range((Excluded(node), Unbounded));
         let nodes = behind.chain(self.by_id.range(..=node));
         nodes.map(|(id, entry)| (*id, entry))
     }
 
-    /// What all nodes registered together.
+    /// Sum of the registered sizes.
     pub(crate) fn registered(&self) -> Request {
         self.registered
     }
 
-    /// How many containers of this request would find room at once.
+    /// Number of containers of this request that find room at once.
     pub(crate) fn room_for(&self, request: Request) -> u64 {
         let rooms = self.by_id.values().map(|entry| entry.room_for(request));
         rooms.fold(0, u64::saturating_add)
@@ -114,7 +113,7 @@ impl Nodes {
                     changes.push(BookableChange { node, thousandths });
                 }
             }
-            self.bookable_watch.first_is_settled();
+            self.bookable_watch.settle_first();
         }
         changes
     }

@@ -1,6 +1,6 @@
-//! What YARN books by.
+//! Amounts in the units that YARN books by.
 
-/// What YARN books by: an ask, a free part or a registered size.
+/// An amount in YARN's units: a request, a free part or a registered size.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Request {
     /// Memory in bytes.
@@ -16,7 +16,7 @@ impl Request {
         self.memory_bytes <= free.memory_bytes && self.vcores <= free.vcores
     }
 
-    /// What CapacityScheduler books of it.
+    /// The part that CapacityScheduler books.
     pub(crate) fn bookable(self, virtual_cores_count: bool) -> Request {
         Request {
             vcores: if virtual_cores_count { self.vcores } else { 0 },

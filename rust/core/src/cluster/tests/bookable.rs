@@ -17,7 +17,7 @@ fn capacity_scheduler_decides_in_observe_and_without_a_fresh_report() {
     let silent_app = waiting(&mut cluster, "a", Demands::default(), ask(9, 1));
     assert_eq!(cluster.round(node, request(16, 16), 10_001), None);
     let Commit::Placed(placement) = place(&mut cluster, "1", silent_app, node, 10_001) else {
-        panic!("the core has no say about a node that is silent");
+        panic!("the core does not decide about a silent node");
     };
     assert_eq!(placement.reason, PlacedReason::CapacityScheduler);
     assert_eq!(app, silent_app);
@@ -31,12 +31,12 @@ fn bookable_capacity_follows_the_reports() {
     assert_eq!(cluster.bookable_changes(usize::MAX, 10_000), []);
     assert_eq!(cluster.bookable_changes(usize::MAX, 10_001), change(1_000));
     cluster.reported(node, physical(), 12_000);
-    assert_eq!(cluster.bookable_changes(0, 12_000), [], "no room for it");
+    assert_eq!(cluster.bookable_changes(0, 12_000), [], "limit 0");
     assert_eq!(cluster.bookable_changes(1, 12_000), change(2_000));
 }
 
 #[test]
-fn nothing_within_its_share_is_preempted_while_a_node_comes_down() {
+fn a_queue_within_its_share_is_not_preempted_while_a_node_comes_down() {
     let (mut cluster, node) = cluster_of_one(settings());
     cluster.bookable_changes(usize::MAX, 0);
     let app = waiting(&mut cluster, "a", learned(&[1.0], 1.0), ask(3, 1));
@@ -70,7 +70,7 @@ fn a_silent_node_that_is_still_raised_is_not_left_to_capacity_scheduler() {
 }
 
 #[test]
-fn virtual_cores_that_capacity_scheduler_does_not_count_neither_starve_nor_overbook() {
+fn uncounted_virtual_cores_neither_starve_nor_overbook() {
     let by_memory = ClusterSettings {
         virtual_cores_count: false,
         ..settings()

@@ -1,5 +1,4 @@
-//! Where CapacityScheduler books by memory alone (DefaultResourceCalculator), virtual cores are asked
-//! for in name only.
+//! Booking by memory alone (DefaultResourceCalculator): virtual cores are requested and not counted.
 
 use super::*;
 
@@ -25,7 +24,7 @@ fn an_unknown_application_fills_a_node_as_capacity_scheduler_would() {
 }
 
 #[test]
-fn more_virtual_cores_than_a_node_has_do_not_keep_an_application_from_starving() {
+fn a_request_for_more_virtual_cores_than_a_node_has_is_admitted_when_starving() {
     let (mut cluster, node) = cluster_by_memory();
     let hog = waiting(&mut cluster, "hog", learned(&[4.0; 100], 1.0), ask(1, 1));
     place(&mut cluster, "1", hog, node, 0);
@@ -40,7 +39,7 @@ fn more_virtual_cores_than_a_node_has_do_not_keep_an_application_from_starving()
 }
 
 #[test]
-fn containers_without_a_profile_weigh_as_their_virtual_cores() {
+fn containers_without_a_profile_are_weighed_by_their_virtual_cores() {
     let (mut cluster, node) = cluster_of_one(settings());
     let small = waiting(&mut cluster, "small", Demands::default(), ask(1, 1));
     let large = waiting(&mut cluster, "large", Demands::default(), ask(1, 3));

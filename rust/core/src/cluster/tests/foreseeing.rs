@@ -1,9 +1,9 @@
-//! What is known of an application that waits may change.
+//! Changes of the prediction for a waiting application.
 
 use super::*;
 
 #[test]
-fn an_application_that_waits_is_placed_by_what_is_known_of_it_now() {
+fn a_waiting_application_is_placed_by_its_current_prediction() {
     let (mut cluster, node) = cluster_of_one(settings());
     let free = request(16, 16);
     let runs = waiting(&mut cluster, "runs", Demands::default(), ask(5, 1));
@@ -12,7 +12,7 @@ fn an_application_that_waits_is_placed_by_what_is_known_of_it_now() {
         Commit::Placed(_)
     ));
     cluster.application_removed(runs);
-    // Beside what runs it does not fit by its request.
+    // By its request it does not fit beside the running container.
     let app = waiting(&mut cluster, "a", Demands::default(), ask(5, 1));
     assert_eq!(cluster.round(node, free, 0), Some(vec![]));
 
@@ -27,7 +27,7 @@ fn an_application_that_waits_is_placed_by_what_is_known_of_it_now() {
         assert_eq!(
             cluster.round(node, free, 0),
             Some(vec![]),
-            "that was of its {other}"
+            "the prediction was for its {other}"
         );
     }
     cluster.foreseen(app, executor, predicted);
@@ -37,7 +37,7 @@ fn an_application_that_waits_is_placed_by_what_is_known_of_it_now() {
 }
 
 #[test]
-fn what_is_foreseen_of_an_application_that_ended_is_left_alone() {
+fn a_prediction_for_an_ended_application_is_ignored() {
     let (mut cluster, _) = cluster_of_one(settings());
     let app = waiting(&mut cluster, "a", Demands::default(), ask(5, 1));
     cluster.application_removed(app);
@@ -48,7 +48,7 @@ fn what_is_foreseen_of_an_application_that_ended_is_left_alone() {
 }
 
 #[test]
-fn executors_of_two_priorities_are_placed_and_planned_each_by_its_own_demand() {
+fn executors_of_two_priorities_are_placed_and_planned_by_their_own_demands() {
     let (mut cluster, node) = cluster_of_one(settings());
     let free = request(16, 16);
     let [small, large] = [0, 1].map(|priority| ContainerKind::Executor { priority });
@@ -74,7 +74,7 @@ fn executors_of_two_priorities_are_placed_and_planned_each_by_its_own_demand() {
         matches!(cluster.commit(commit, 0), Commit::Placed(_))
     };
     assert!(start(&mut cluster, "large", large));
-    // One core of four is left: for a small one.
+    // One of four cores is left, enough for a small executor.
     assert_eq!(cluster.round(node, free, 0), Some(vec![]));
     assert!(!start(&mut cluster, "too much", large));
     cluster.pending(app, of(small), 0);
@@ -91,7 +91,7 @@ fn executors_of_two_priorities_are_placed_and_planned_each_by_its_own_demand() {
 }
 
 #[test]
-fn of_executors_of_an_unknown_priority_the_request_stands() {
+fn executors_of_an_unknown_priority_are_planned_at_their_request() {
     let (mut cluster, node) = cluster_of_one(settings());
     let unknown = Ask {
         kind: ContainerKind::Executor { priority: 7 },

@@ -1,11 +1,11 @@
-//! The plan is kept on a grid of slots, and survives whatever it is told.
+//! The plan's grid of slots, and extreme input.
 
 use proptest::prelude::*;
 
 use super::*;
 
 #[test]
-fn a_container_counts_from_the_start_of_the_slot_in_which_it_was_committed() {
+fn a_demand_starts_with_the_slot_of_its_commit() {
     let (mut cluster, node) = cluster_of_one(settings());
     let first = waiting(&mut cluster, "first", learned(&[4.0, 1.0], 1.0), ask(1, 1));
     place(&mut cluster, "1", first, node, 2_999);
@@ -21,7 +21,7 @@ fn a_container_counts_from_the_start_of_the_slot_in_which_it_was_committed() {
 }
 
 #[test]
-fn a_demand_in_other_slots_counts_with_its_largest_value_in_each_of_ours() {
+fn a_demand_is_resampled_to_the_largest_value_in_each_slot() {
     let (mut cluster, node) = cluster_of_one(settings());
     let slots = [1.0, 4.0, 1.0].map(|cores| Resources::from_array([cores, 1e9, 0.0, 0.0]));
     let fine = executors(Demand::series(1_000, &slots).unwrap(), 0.0);
@@ -32,7 +32,7 @@ fn a_demand_in_other_slots_counts_with_its_largest_value_in_each_of_ours() {
     assert!(!named.contains(&second), "four cores are taken");
 }
 
-/// The numbers at which arithmetic goes wrong.
+/// Boundary values of arithmetic.
 fn odd_ms() -> impl Strategy<Value = i64> {
     prop::sample::select(vec![i64::MIN, -1, 0, 2_999, 1_000_000, i64::MAX])
 }
@@ -56,7 +56,7 @@ fn odd_request() -> impl Strategy<Value = Request> {
 }
 
 fn odd_demand() -> impl Strategy<Value = Demand> {
-    // The last one is cut after a day, which is long to compute.
+    // The last length is cut after a day, which takes long to compute.
     let slot_ms =
         prop_oneof![20 => Just(1), 20 => Just(3_000), 20 => Just(7_777), 1 => Just(u32::MAX)];
     let amounts = prop::array::uniform4(odd_amount()).prop_map(Resources::from_array);
@@ -66,7 +66,7 @@ fn odd_demand() -> impl Strategy<Value = Demand> {
 
 proptest! {
     #[test]
-    fn nothing_that_the_types_allow_makes_it_panic(
+    fn no_input_makes_the_cluster_panic(
         peaks in prop::sample::select(vec![Peaks::Strict, Peaks::Soft]),
         registered in odd_request(),
         capacity in prop::array::uniform4(odd_size()),

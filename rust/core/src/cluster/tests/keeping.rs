@@ -1,9 +1,9 @@
-//! A node is kept free for an application that smaller ones would keep waiting for ever.
+//! A kept node for an application that smaller ones would starve for ever.
 
 use super::*;
 use crate::cluster::WaitReason;
 
-/// Starving, and ten seconds more.
+/// The starvation wait and ten seconds.
 const KEPT_FROM_MS: i64 = 70_000;
 
 fn order(cluster: &mut Cluster, node: NodeId, now_ms: i64) -> Vec<ApplicationId> {
@@ -18,13 +18,13 @@ fn waiting_since(cluster: &mut Cluster, demands: Demands, ask: Ask, now_ms: i64)
     id
 }
 
-/// Seconds of one core and 3 GB.
+/// A demand of one core and 3 GB for this long.
 fn for_s(seconds: usize) -> Demands {
     learned(&vec![1.0; seconds / 3], 3.0)
 }
 
-/// One node of 8 GB, on which containers of 3 GB run that end at 90 s and at 120 s, and an
-/// application that has waited for 7 GB since time 0.
+/// One node of 8 GB with containers of 3 GB that end at 90 s and at 120 s, and an application that
+/// has waited for 7 GB since time 0.
 fn one_full_node() -> (Cluster, NodeId, ApplicationId) {
     let (mut cluster, node) = cluster_of_one(settings());
     for (container, seconds) in [("1", 90), ("2", 120)] {
@@ -40,7 +40,7 @@ fn one_full_node() -> (Cluster, NodeId, ApplicationId) {
 }
 
 #[test]
-fn small_ones_that_keep_coming_do_not_keep_a_large_one_waiting_for_ever() {
+fn a_stream_of_small_applications_does_not_starve_a_large_one() {
     let (mut cluster, node, large) = one_full_node();
     let mut running: Vec<(String, i64)> = vec![("1".to_owned(), 90_000), ("2".to_owned(), 120_000)];
     for now_ms in (0..400_000).step_by(3_000) {
@@ -61,10 +61,7 @@ fn small_ones_that_keep_coming_do_not_keep_a_large_one_waiting_for_ever() {
                 continue;
             }
             if id == large {
-                assert_eq!(
-                    now_ms, 120_000,
-                    "the last container of before has ended then"
-                );
+                assert_eq!(now_ms, 120_000, "the last earlier container has ended");
                 return;
             }
             running.push((container, now_ms + 60_000));
@@ -75,7 +72,7 @@ fn small_ones_that_keep_coming_do_not_keep_a_large_one_waiting_for_ever() {
 }
 
 #[test]
-fn what_ends_before_the_planned_start_goes_there_and_nothing_else() {
+fn only_containers_that_end_before_the_planned_start_go_to_a_kept_node() {
     let (mut cluster, node, large) = one_full_node();
     cluster.finished("1");
     let of = |seconds: usize| learned(&vec![0.1; seconds / 3], 0.1);
@@ -85,7 +82,7 @@ fn what_ends_before_the_planned_start_goes_there_and_nothing_else() {
     let endless = waiting_since(&mut cluster, Demands::default(), ask(1, 1), before_ms);
     let mut before = order(&mut cluster, node, before_ms);
     before.sort_unstable();
-    assert_eq!(before, [short, long, endless], "nothing is kept yet");
+    assert_eq!(before, [short, long, endless], "no node is kept yet");
 
     assert_eq!(order(&mut cluster, node, KEPT_FROM_MS), [short]);
     let kept = cluster.kept_node().unwrap();
@@ -106,7 +103,7 @@ fn what_ends_before_the_planned_start_goes_there_and_nothing_else() {
 }
 
 #[test]
-fn a_higher_priority_goes_before_what_is_kept() {
+fn a_higher_priority_goes_to_a_kept_node() {
     let (mut cluster, node, _) = one_full_node();
     cluster.finished("1");
     let urgent = Ask {
@@ -118,7 +115,7 @@ fn a_higher_priority_goes_before_what_is_kept() {
 }
 
 #[test]
-fn an_application_that_gets_on_keeps_nothing() {
+fn an_application_that_makes_progress_gets_no_kept_node() {
     let (mut cluster, node, large) = one_full_node();
     let second = cluster.node_added("node-2:1", request(16, 16));
     cluster.reported(second, physical().map(|size| size * 2.0), 0);
@@ -132,11 +129,11 @@ fn an_application_that_gets_on_keeps_nothing() {
     assert_eq!(cluster.kept_node(), None);
     cluster.finished("executor");
     order(&mut cluster, node, KEPT_FROM_MS + 1_000);
-    assert!(cluster.kept_node().is_some(), "its master runs alone");
+    assert!(cluster.kept_node().is_some(), "only its master runs");
 }
 
 #[test]
-fn the_node_where_it_fits_earliest_is_kept() {
+fn the_node_with_the_earliest_planned_start_is_kept() {
     let (mut cluster, first, large) = one_full_node();
     let second = cluster.node_added("node-2:1", request(8, 8));
     let small_node = cluster.node_added("node-3:1", request(6, 8));
@@ -153,7 +150,7 @@ fn the_node_where_it_fits_earliest_is_kept() {
 }
 
 #[test]
-fn a_node_that_it_does_not_go_to_is_given_up_and_it_rests() {
+fn a_node_kept_in_vain_is_released_and_the_application_rests() {
     let (mut cluster, node, large) = one_full_node();
     order(&mut cluster, node, KEPT_FROM_MS);
     assert!(cluster.kept_node().is_some());
@@ -169,7 +166,7 @@ fn a_node_that_it_does_not_go_to_is_given_up_and_it_rests() {
     );
     assert_eq!(cluster.kept_node(), None);
     cluster.application_removed(endless);
-    // Kept for 12 s, so that it rests for 120.
+    // The node was kept for 12 s, so the application rests for 120 s.
     let given_up_ms = named_ms + 10_999;
     order(&mut cluster, node, given_up_ms + 118_000);
     assert_eq!(cluster.kept_node(), None);
@@ -178,7 +175,7 @@ fn a_node_that_it_does_not_go_to_is_given_up_and_it_rests() {
 }
 
 #[test]
-fn another_node_is_kept_next() {
+fn the_next_kept_node_is_another_one() {
     let (mut cluster, first, _) = one_full_node();
     let second = cluster.node_added("node-2:1", request(8, 8));
     cluster.reported(second, physical(), 0);
@@ -186,8 +183,12 @@ fn another_node_is_kept_next() {
     place(&mut cluster, "3", runs, second, 0);
     cluster.application_removed(runs);
     order(&mut cluster, first, KEPT_FROM_MS);
-    assert_eq!(cluster.kept_node().unwrap().node, first, "it ends earlier");
-    // The containers are still there after five waits: the prediction was wrong.
+    assert_eq!(
+        cluster.kept_node().unwrap().node,
+        first,
+        "its containers end earlier"
+    );
+    // The containers still run after five starvation waits: the prediction was wrong.
     let given_up_ms = KEPT_FROM_MS + 5 * 60_000;
     order(&mut cluster, first, given_up_ms);
     assert_eq!(cluster.kept_node(), None);
@@ -197,7 +198,7 @@ fn another_node_is_kept_next() {
 }
 
 #[test]
-fn without_a_predicted_end_it_is_kept_without_a_planned_start_and_nobody_goes_there() {
+fn without_a_predicted_end_a_node_is_kept_without_a_planned_start_and_for_its_owner_alone() {
     let (mut cluster, node) = cluster_of_one(settings());
     let runs = waiting(&mut cluster, "runs", Demands::default(), ask(3, 1));
     place(&mut cluster, "1", runs, node, 0);
@@ -209,7 +210,7 @@ fn without_a_predicted_end_it_is_kept_without_a_planned_start_and_nobody_goes_th
     cluster.finished("1");
     assert_eq!(order(&mut cluster, node, KEPT_FROM_MS), [large]);
     place(&mut cluster, "2", large, node, KEPT_FROM_MS);
-    assert_eq!(cluster.kept_node(), None, "it has what it waited for");
+    assert_eq!(cluster.kept_node(), None, "the owner has its container");
 }
 
 #[test]
@@ -222,7 +223,7 @@ fn a_silent_node_is_not_kept() {
 }
 
 #[test]
-fn one_that_others_of_its_size_go_before_waits_for_its_turn() {
+fn an_application_whose_size_was_placed_elsewhere_waits_for_its_turn() {
     for (memory_gb, keeps) in [(6, true), (7, false)] {
         let (mut cluster, node, _) = one_full_node();
         let second = cluster.node_added("node-2:1", request(8, 8));
@@ -241,7 +242,7 @@ fn one_that_others_of_its_size_go_before_waits_for_its_turn() {
 }
 
 #[test]
-fn nothing_is_kept_where_that_is_turned_off() {
+fn no_node_is_kept_after_it_is_turned_off() {
     let (mut cluster, node, _) = one_full_node();
     cluster.keep_no_nodes();
     order(&mut cluster, node, KEPT_FROM_MS);

@@ -1,8 +1,8 @@
-//! Which containers a node's registered memory does not hold.
+//! Containers beyond a node's registered memory.
 
 use super::*;
 
-/// Containers "1", "2", … of so many GB, started one after another on a node of 8 GB.
+/// Containers "1", "2", … of these sizes in GB, started in this order on a node of 8 GB.
 fn started(gb: &[u64]) -> (Cluster, NodeId) {
     let (mut cluster, node) = cluster_of_one(settings());
     for (number, gb) in gb.iter().enumerate() {
@@ -20,7 +20,7 @@ fn overcommitted(cluster: &Cluster, node: NodeId) -> Vec<&str> {
 }
 
 #[test]
-fn what_fits_by_requests_in_order_of_start_is_not_among_them() {
+fn containers_that_fit_by_request_in_order_of_start_are_not_overcommitted() {
     let (mut cluster, node) = started(&[3, 5, 2, 2]);
     assert_eq!(overcommitted(&cluster, node), ["3", "4"]);
     cluster.finished("1");
@@ -28,7 +28,7 @@ fn what_fits_by_requests_in_order_of_start_is_not_among_them() {
 }
 
 #[test]
-fn none_is_on_a_node_that_holds_all_of_them() {
+fn no_container_is_overcommitted_where_all_fit() {
     let (cluster, node) = started(&[3, 5]);
     assert_eq!(overcommitted(&cluster, node), [""; 0]);
 }

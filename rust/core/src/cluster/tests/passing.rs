@@ -1,13 +1,13 @@
-//! An executor waits for a node that delays it less, for a bounded time.
+//! An application waits a bounded time for a node that delays it less.
 
 use super::*;
 use crate::cluster::WaitReason;
 
 const PASS_MS: i64 = 3_000;
 
-/// Two nodes of four cores. An executor that uses all of them for 12 s runs on the first; another
-/// one that uses two of them for 30 s waits. With its margin it counts as large, so that its CPU is held
-/// to the total over its life.
+/// Two nodes of four cores. On the first runs an executor that uses all cores for 12 s; an
+/// application waits for an executor that uses two cores for 30 s. With its margin that executor is
+/// large, so its CPU is compared in total.
 fn one_busy_and_one_idle_node() -> (Cluster, ApplicationId, NodeId, NodeId) {
     let settings = ClusterSettings {
         pass_ms: PASS_MS,
@@ -44,11 +44,11 @@ fn names(cluster: &mut Cluster, node: NodeId, now_ms: i64) -> Vec<ApplicationId>
 }
 
 #[test]
-fn it_passes_on_a_node_whose_start_up_it_would_meet_and_goes_to_the_idle_one() {
+fn an_application_passes_on_a_busy_node_and_goes_to_the_idle_one() {
     let (mut cluster, second, busy, idle) = one_busy_and_one_idle_node();
     assert_eq!(names(&mut cluster, busy, 0), []);
     let held = cluster.wait_reason(second, 0);
-    // Two cores for 12 s on a node that does four a second.
+    // 24 core-seconds lack, and the node does 4 core-seconds a second.
     let expected = WaitReason::Passed {
         node: busy,
         better: idle,
@@ -59,7 +59,7 @@ fn it_passes_on_a_node_whose_start_up_it_would_meet_and_goes_to_the_idle_one() {
 }
 
 #[test]
-fn it_waits_no_longer_than_allowed_and_then_takes_what_comes() {
+fn an_application_passes_no_longer_than_allowed() {
     let (mut cluster, second, busy, _) = one_busy_and_one_idle_node();
     assert_eq!(names(&mut cluster, busy, 0), []);
     assert_eq!(names(&mut cluster, busy, PASS_MS - 1), []);
@@ -68,9 +68,8 @@ fn it_waits_no_longer_than_allowed_and_then_takes_what_comes() {
 }
 
 #[test]
-fn a_gain_that_is_no_longer_than_the_wait_is_not_waited_for() {
-    // 3 s after the start of the first executor 9 s of its burst are left, so 4.5 s are lost; 6 s
-    // after it, 3 s.
+fn a_gain_no_longer_than_the_wait_is_not_worth_passing() {
+    // After 3 s, 9 s of the burst remain and delay by 4.5 s; after 6 s, 3 s.
     for (now_ms, passes) in [(3_000, true), (6_000, false)] {
         let (mut cluster, _, busy, _) = one_busy_and_one_idle_node();
         assert_eq!(names(&mut cluster, busy, now_ms).is_empty(), passes);
@@ -78,7 +77,7 @@ fn a_gain_that_is_no_longer_than_the_wait_is_not_waited_for() {
 }
 
 #[test]
-fn a_node_where_it_may_not_go_is_not_waited_for() {
+fn a_node_where_the_application_may_not_go_is_no_better_node() {
     let (mut cluster, second, busy, idle) = one_busy_and_one_idle_node();
     cluster.node_resized(idle, request(0, 8));
     assert_eq!(names(&mut cluster, busy, 0), [second], "no room by request");
@@ -90,14 +89,14 @@ fn a_node_where_it_may_not_go_is_not_waited_for() {
 }
 
 #[test]
-fn with_0_the_first_node_that_fits_is_taken() {
+fn without_a_wait_the_first_node_that_fits_is_taken() {
     let (mut cluster, second, busy, _) = one_busy_and_one_idle_node();
     cluster.settings.pass_ms = 0;
     assert_eq!(names(&mut cluster, busy, 0), [second]);
 }
 
 #[test]
-fn behind_many_that_pass_the_next_best_is_named() {
+fn the_next_best_is_listed_behind_many_that_pass() {
     let (mut cluster, second, busy, _) = one_busy_and_one_idle_node();
     for _ in 0..3 * ROUND_LIMIT {
         waiting(&mut cluster, "like", large(), ask(1, 1));

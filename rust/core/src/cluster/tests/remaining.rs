@@ -1,11 +1,11 @@
-//! Ursa's SRJF goes by what the cluster knows of the work that is left.
+//! Ursa's SRJF orders applications by their remaining work.
 
 use super::*;
 use crate::policy::{JobOrder, Ursa};
 
 const SLOT: i64 = crate::SLOT_MS as i64;
 
-/// Two nodes: what runs is on the first one, so that the second is asked as an idle one.
+/// Two nodes: the first one runs the executors, and the second one is idle.
 fn cluster_of_two() -> (Cluster, NodeId, NodeId) {
     let policy = Ursa::ordered_by(JobOrder::SmallestRemainingFirst);
     let mut cluster = Cluster::new(settings(), Box::new(policy));
@@ -26,16 +26,7 @@ fn one(memory_gb: u64) -> Ask {
 
 fn start(cluster: &mut Cluster, application: ApplicationId, node: NodeId, start_ms: i64) {
     let container = format!("container-{start_ms}");
-    let commit = CommitRequest {
-        container: &container,
-        application,
-        node,
-        kind: ContainerKind::DEFAULT_EXECUTOR,
-        request: request(1, 1),
-        may_refuse: false,
-        start_ms,
-    };
-    let placed = cluster.commit(commit, start_ms);
+    let placed = record(cluster, &container, application, node, 1, start_ms);
     assert!(matches!(placed, Commit::Placed(_)), "{placed:?}");
 }
 
@@ -45,18 +36,18 @@ fn order(cluster: &mut Cluster, node: NodeId, now_ms: i64) -> Vec<ApplicationId>
 }
 
 #[test]
-fn the_application_with_the_least_work_that_waits_goes_first() {
+fn the_application_with_the_least_waiting_work_goes_first() {
     let (mut cluster, _, idle) = cluster_of_two();
     let long = waiting(&mut cluster, "long", learned(&[1.0; 9], 1.0), one(1));
     let short = waiting(&mut cluster, "short", learned(&[1.0; 3], 1.0), one(1));
     assert_eq!(order(&mut cluster, idle, 0), [short, long]);
-    // Four of the short ones are more than one long one.
+    // Four short executors are more work than one long one.
     cluster.pending(short, Ask { count: 4, ..one(1) }, 0);
     assert_eq!(order(&mut cluster, idle, 0), [long, short]);
 }
 
 #[test]
-fn what_runs_counts_with_what_it_has_left() {
+fn running_executors_count_with_their_remaining_work() {
     let (mut cluster, busy, idle) = cluster_of_two();
     let first = waiting(&mut cluster, "first", learned(&[1.0; 6], 1.0), one(1));
     let second = waiting(&mut cluster, "second", learned(&[1.0; 8], 1.0), one(1));
@@ -78,7 +69,7 @@ fn what_runs_counts_with_what_it_has_left() {
 }
 
 #[test]
-fn work_that_nobody_predicted_counts_as_all_there_is() {
+fn unpredicted_work_counts_as_all_work() {
     let (mut cluster, _, idle) = cluster_of_two();
     let unknown = waiting(&mut cluster, "unknown", Demands::default(), one(1));
     for name in ["a", "b", "c", "d"] {

@@ -1,4 +1,4 @@
-//! Progress, windows of slow executors, and what a run does not use.
+//! Progress of executors, and windows of slow ones.
 
 use super::*;
 use crate::progress::Progress;
@@ -7,7 +7,7 @@ use crate::resources::Resource;
 
 const SLOT: i64 = crate::SLOT_MS as i64;
 
-/// A node of 4 cores and 8 GB with one executor of 20 slots, started at 0, that is to use a core.
+/// A node of 4 cores and 8 GB with one executor of 20 slots that is predicted to use one core from time 0 on.
 pub(super) fn one_running(settings: Option<ReprovisionSettings>) -> (Cluster, NodeId) {
     let (mut cluster, node) = cluster_of_one(ClusterSettings {
         fresh_for_ms: i64::MAX,
@@ -28,16 +28,7 @@ pub(super) fn run(
     now_ms: i64,
 ) {
     let application = application(cluster, learned(cores, 1.0));
-    let commit = CommitRequest {
-        container,
-        application,
-        node,
-        kind: ContainerKind::DEFAULT_EXECUTOR,
-        request: request(1, 1),
-        may_refuse: false,
-        start_ms: now_ms,
-    };
-    let placed = cluster.commit(commit, now_ms);
+    let placed = record(cluster, container, application, node, 1, now_ms);
     assert!(matches!(placed, Commit::Placed(_)), "{placed:?}");
 }
 
@@ -45,11 +36,16 @@ pub(super) fn application(cluster: &mut Cluster, demands: Demands) -> Applicatio
     cluster.application_added(Application::new("application_1", "n", "root.q", demands, 0))
 }
 
-pub(super) fn on() -> Option<ReprovisionSettings> {
+pub(super) fn enabled() -> Option<ReprovisionSettings> {
     Some(ReprovisionSettings::default())
 }
 
-pub(super) fn told(cluster: &mut Cluster, container: &str, part: f64, now_ms: i64) -> bool {
+pub(super) fn report_progress(
+    cluster: &mut Cluster,
+    container: &str,
+    part: f64,
+    now_ms: i64,
+) -> bool {
     cluster.progressed(container, Progress::new(part).unwrap(), now_ms)
 }
 
@@ -72,10 +68,10 @@ pub(super) fn used_all(
     cluster.used(container, used, to_ms)
 }
 
-/// Cores that are left in the coming slots, by both ways in which they are kept.
+/// Cores left in the coming slots. Checks that both forms, fixed-point and floating-point, agree.
 pub(super) fn left(cluster: &mut Cluster, node: NodeId, slots: usize, now_ms: i64) -> Vec<f64> {
     let entry = cluster.rooms.state.nodes.get_mut(node).unwrap();
-    entry.plan.look_at_left(&mut entry.node, now_ms);
+    entry.plan.refresh_left(&mut entry.node, now_ms);
     let left = (0..slots).map(|slot| entry.plan.left().slot(slot).in_units(Resource::Cpu));
     let left: Vec<f64> = left.collect();
     let whole = Demand::series(crate::SLOT_MS, &vec![Resources::ZERO; slots]).unwrap();
@@ -94,15 +90,15 @@ pub(super) fn done(cluster: &mut Cluster) -> Vec<Correction> {
         .collect()
 }
 
-/// Half as fast as expected for ten slots, so that it is slow.
+/// Reports half the expected progress after ten slots, so that the executor is slow.
 pub(super) fn be_slow(cluster: &mut Cluster, container: &str) {
-    told(cluster, container, 0.0, 0);
-    told(cluster, container, 0.25, 10 * SLOT);
+    report_progress(cluster, container, 0.0, 0);
+    report_progress(cluster, container, 0.25, 10 * SLOT);
 }
 
-/// The same, and it has its window.
+/// A slow executor in its window.
 pub(super) fn with_window() -> (Cluster, NodeId) {
-    let (mut cluster, node) = one_running(on());
+    let (mut cluster, node) = one_running(enabled());
     be_slow(&mut cluster, "c1");
     assert!(cluster.reprovision(node, 10 * SLOT));
     assert!(matches!(
@@ -113,46 +109,46 @@ pub(super) fn with_window() -> (Cluster, NodeId) {
 }
 
 #[test]
-fn one_that_is_behind_keeps_the_demand_of_its_progress() {
+fn an_executor_behind_has_the_demand_of_its_progress() {
     let (mut cluster, node) = one_running(None);
-    assert!(told(&mut cluster, "c1", 0.25, 10 * SLOT));
+    assert!(report_progress(&mut cluster, "c1", 0.25, 10 * SLOT));
     let expected = [vec![3.0; 15], vec![4.0]].concat();
     assert_eq!(left(&mut cluster, node, 16, 10 * SLOT), expected);
 }
 
 #[test]
-fn one_that_is_ahead_releases_earlier() {
+fn an_executor_ahead_releases_its_resources_earlier() {
     let (mut cluster, node) = one_running(None);
-    assert!(told(&mut cluster, "c1", 0.9, 10 * SLOT));
+    assert!(report_progress(&mut cluster, "c1", 0.9, 10 * SLOT));
     assert_eq!(left(&mut cluster, node, 3, 10 * SLOT), [3.0, 3.0, 4.0]);
 }
 
 #[test]
-fn one_that_is_overdue_has_the_demand_of_its_progress_and_not_its_last() {
+fn an_overdue_executor_with_progress_has_the_demand_of_its_progress() {
     let (mut cluster, node) = one_running(None);
     let mut cores = vec![2.0; 10];
     cores.extend([0.5; 10]);
     run(&mut cluster, node, "c2", &cores, 0);
     assert_eq!(left(&mut cluster, node, 2, 20 * SLOT), [2.5, 4.0]);
-    assert!(told(&mut cluster, "c2", 0.45, 20 * SLOT));
-    // Of the first, which nothing was told of, the last value still holds for a slot.
+    assert!(report_progress(&mut cluster, "c2", 0.45, 20 * SLOT));
+    // The first executor, without progress, keeps its last value for a slot.
     assert_eq!(left(&mut cluster, node, 3, 20 * SLOT), [1.0, 3.5, 3.5]);
 }
 
 #[test]
-fn an_estimate_that_is_a_slot_off_changes_nothing() {
+fn a_progress_one_slot_off_changes_nothing() {
     let (mut cluster, _) = one_running(None);
-    assert!(!told(&mut cluster, "c1", 0.45, 10 * SLOT));
-    assert!(!told(&mut cluster, "c1", 0.55, 10 * SLOT));
-    assert!(told(&mut cluster, "c1", 0.4, 10 * SLOT));
+    assert!(!report_progress(&mut cluster, "c1", 0.45, 10 * SLOT));
+    assert!(!report_progress(&mut cluster, "c1", 0.55, 10 * SLOT));
+    assert!(report_progress(&mut cluster, "c1", 0.4, 10 * SLOT));
 }
 
 #[test]
-fn limits_follow_progress_too() {
+fn limits_follow_progress() {
     let (mut cluster, node) = one_running(None);
     let cores = [[1.0; 10], [3.0; 10]].concat();
     run(&mut cluster, node, "c2", &cores, 0);
-    told(&mut cluster, "c2", 0.25, 12 * SLOT);
+    report_progress(&mut cluster, "c2", 0.25, 12 * SLOT);
     let plans = cluster.limit_plans(node, &PlanSettings::default(), LIMITS_CPU, 12 * SLOT);
     let (_, steps) = plans.iter().find(|(id, _)| *id == "c2").unwrap();
     let steps: Vec<_> = steps
@@ -168,26 +164,17 @@ fn limits_follow_progress_too() {
 }
 
 #[test]
-fn a_request_has_no_progress_to_follow() {
+fn progress_of_a_container_without_prediction_changes_nothing() {
     let (mut cluster, node) = cluster_of_one(settings());
     let application = application(&mut cluster, Demands::default());
-    let commit = CommitRequest {
-        container: "c1",
-        application,
-        node,
-        kind: ContainerKind::DEFAULT_EXECUTOR,
-        request: request(1, 1),
-        may_refuse: false,
-        start_ms: 0,
-    };
-    cluster.commit(commit, 0);
-    assert!(!told(&mut cluster, "c1", 0.5, 10 * SLOT));
-    assert!(!told(&mut cluster, "not-there", 0.5, 10 * SLOT));
+    record(&mut cluster, "c1", application, node, 1, 0);
+    assert!(!report_progress(&mut cluster, "c1", 0.5, 10 * SLOT));
+    assert!(!report_progress(&mut cluster, "not-there", 0.5, 10 * SLOT));
     assert_eq!(cluster.predicted_demand("c1"), None);
 }
 
 #[test]
-fn a_slow_executor_gets_all_that_is_left_for_one_window() {
+fn a_slow_executor_is_lent_all_remaining_resources_for_one_window() {
     let (mut cluster, node) = with_window();
     assert_eq!(left(&mut cluster, node, 3, 10 * SLOT), [0.0, 3.0, 3.0]);
     let plans = cluster.limit_plans(node, &PlanSettings::default(), LIMITS_CPU, 10 * SLOT);
@@ -203,24 +190,24 @@ fn a_slow_executor_gets_all_that_is_left_for_one_window() {
 }
 
 #[test]
-fn a_window_that_begins_within_a_slot_reaches_into_the_next_and_no_further() {
-    let (mut cluster, node) = one_running(on());
+fn a_window_that_opens_within_a_slot_reaches_into_the_next_one_only() {
+    let (mut cluster, node) = one_running(enabled());
     be_slow(&mut cluster, "c1");
     cluster.reprovision(node, 10 * SLOT + 1);
     assert_eq!(left(&mut cluster, node, 3, 10 * SLOT + 1), [0.0, 0.0, 3.0]);
 }
 
 #[test]
-fn what_is_lent_reaches_to_the_end_of_the_sample_that_measures_it() {
-    let (mut cluster, node) = one_running(on());
+fn a_loan_lasts_until_the_end_of_the_sample_that_measures_it() {
+    let (mut cluster, node) = one_running(enabled());
     be_slow(&mut cluster, "c1");
-    // Of the next sample half a second lies in the window, so the one after it counts.
+    // Only half a second of the next sample lies in the window, so the one after it counts.
     let now_ms = 10 * SLOT + 2_500;
     used(&mut cluster, "c1", 1.0, now_ms - 2_500);
     cluster.reprovision(node, now_ms);
     assert_eq!(left(&mut cluster, node, 3, now_ms), [0.0, 0.0, 3.0]);
 
-    let (mut cluster, node) = one_running(on());
+    let (mut cluster, node) = one_running(enabled());
     be_slow(&mut cluster, "c1");
     used(&mut cluster, "c1", 1.0, now_ms - 1_500);
     cluster.reprovision(node, now_ms);
@@ -231,7 +218,7 @@ fn what_is_lent_reaches_to_the_end_of_the_sample_that_measures_it() {
 }
 
 #[test]
-fn what_is_left_of_the_demand_is_scaled_by_what_was_used() {
+fn the_rest_of_the_demand_is_scaled_by_the_use_in_the_window() {
     let (mut cluster, node) = with_window();
     assert!(used(&mut cluster, "c1", 2.0, 11 * SLOT));
     let done = done(&mut cluster);
@@ -243,8 +230,8 @@ fn what_is_left_of_the_demand_is_scaled_by_what_was_used() {
 }
 
 #[test]
-fn a_demand_is_scaled_to_what_the_node_has_and_not_above() {
-    let (mut cluster, node) = one_running(on());
+fn a_scaled_demand_is_capped_at_the_nodes_capacity() {
+    let (mut cluster, node) = one_running(enabled());
     run(&mut cluster, node, "c2", &[2.0; 20], 0);
     be_slow(&mut cluster, "c2");
     cluster.reprovision(node, 10 * SLOT);
@@ -257,7 +244,7 @@ fn a_demand_is_scaled_to_what_the_node_has_and_not_above() {
 }
 
 #[test]
-fn memory_that_is_held_is_never_given_out() {
+fn memory_in_use_stays_expected() {
     let (mut cluster, node) = with_window();
     cluster.measured_memory("c1", 3e9);
     used_all(&mut cluster, "c1", [1.0, 0.1e9, 0.0, 0.0], 11 * SLOT);
@@ -266,33 +253,33 @@ fn memory_that_is_held_is_never_given_out() {
 }
 
 #[test]
-fn one_that_is_as_fast_as_expected_has_no_window() {
-    let (mut cluster, node) = one_running(on());
-    told(&mut cluster, "c1", 0.0, 0);
-    told(&mut cluster, "c1", 0.46, 10 * SLOT);
+fn an_executor_on_time_gets_no_window() {
+    let (mut cluster, node) = one_running(enabled());
+    report_progress(&mut cluster, "c1", 0.0, 0);
+    report_progress(&mut cluster, "c1", 0.46, 10 * SLOT);
     assert!(!cluster.reprovision(node, 10 * SLOT), "1.09 times");
-    told(&mut cluster, "c1", 0.45, 10 * SLOT);
+    report_progress(&mut cluster, "c1", 0.45, 10 * SLOT);
     assert!(cluster.reprovision(node, 10 * SLOT), "1.11 times");
 }
 
 #[test]
-fn nothing_is_done_unless_it_is_asked_for_or_where_the_core_does_not_decide() {
+fn nothing_is_reprovisioned_without_the_setting_or_where_the_core_does_not_decide() {
     let (mut cluster, node) = one_running(None);
     be_slow(&mut cluster, "c1");
     assert!(!cluster.reprovision(node, 10 * SLOT));
-    let (mut cluster, node) = one_running(on());
+    let (mut cluster, node) = one_running(enabled());
     cluster.settings.enforce = false;
     be_slow(&mut cluster, "c1");
     assert!(!cluster.reprovision(node, 10 * SLOT));
 }
 
 #[test]
-fn one_executor_at_a_time_the_slowest_first() {
-    let (mut cluster, node) = one_running(on());
+fn one_executor_at_a_time_gets_a_window_the_slowest_first() {
+    let (mut cluster, node) = one_running(enabled());
     run(&mut cluster, node, "c2", &[1.0; 20], 0);
     be_slow(&mut cluster, "c1");
-    told(&mut cluster, "c2", 0.0, 0);
-    told(&mut cluster, "c2", 0.2, 10 * SLOT);
+    report_progress(&mut cluster, "c2", 0.0, 0);
+    report_progress(&mut cluster, "c2", 0.2, 10 * SLOT);
     cluster.reprovision(node, 10 * SLOT);
     cluster.reprovision(node, 10 * SLOT + 1);
     let opened = cluster.take_reprovisioned();
@@ -305,11 +292,11 @@ fn one_executor_at_a_time_the_slowest_first() {
 }
 
 #[test]
-fn no_executor_has_a_window_twice_within_a_minute() {
+fn no_executor_gets_two_windows_within_a_minute() {
     let (mut cluster, node) = with_window();
     used(&mut cluster, "c1", 2.0, 11 * SLOT);
     for slot in 12..30 {
-        told(&mut cluster, "c1", 0.25, slot * SLOT);
+        report_progress(&mut cluster, "c1", 0.25, slot * SLOT);
         cluster.reprovision(node, slot * SLOT);
     }
     let opened = |cluster: &mut Cluster| {
@@ -324,20 +311,20 @@ fn no_executor_has_a_window_twice_within_a_minute() {
 }
 
 #[test]
-fn one_that_wants_no_more_than_predicted_just_takes_longer() {
+fn an_executor_that_uses_its_prediction_has_its_own_pace() {
     let (mut cluster, node) = with_window();
     used(&mut cluster, "c1", 1.0, 11 * SLOT);
-    // It goes on at half the speed that was expected, which is its own.
-    told(&mut cluster, "c1", 0.75, 31 * SLOT);
+    // Half the expected speed is now its own pace.
+    report_progress(&mut cluster, "c1", 0.75, 31 * SLOT);
     assert!(!cluster.reprovision(node, 31 * SLOT));
-    told(&mut cluster, "c1", 0.75, 36 * SLOT);
+    report_progress(&mut cluster, "c1", 0.75, 36 * SLOT);
     assert!(
         cluster.reprovision(node, 36 * SLOT),
-        "and now it is slower than that"
+        "slower than its own pace"
     );
 }
 
-/// One that is to use these amounts in each of 20 slots has its window, on a node with a disk.
+/// An executor with these amounts in each of 20 slots, in its window, on a node with a disk.
 fn with_window_of(amounts: [f64; 4]) -> (Cluster, NodeId) {
     let (mut cluster, node) = cluster_of_one(ClusterSettings {
         fresh_for_ms: i64::MAX,
@@ -348,22 +335,13 @@ fn with_window_of(amounts: [f64; 4]) -> (Cluster, NodeId) {
     let slots = [Resources::from_array(amounts); 20];
     let demands = executors(Demand::series(crate::SLOT_MS, &slots).unwrap(), 0.0);
     let application = application(&mut cluster, demands);
-    let commit = CommitRequest {
-        container: "c1",
-        application,
-        node,
-        kind: ContainerKind::DEFAULT_EXECUTOR,
-        request: request(4, 1),
-        may_refuse: false,
-        start_ms: 0,
-    };
-    cluster.commit(commit, 0);
+    record(&mut cluster, "c1", application, node, 4, 0);
     be_slow(&mut cluster, "c1");
     assert!(cluster.reprovision(node, 10 * SLOT));
     (cluster, node)
 }
 
-/// Slow because its node is busy with what nobody planned, it uses half of what was predicted.
+/// An executor held up by unplanned load: it uses half of its prediction in its window.
 fn held_up() -> (Cluster, NodeId) {
     let (mut cluster, node) = with_window();
     assert!(used(&mut cluster, "c1", 0.5, 11 * SLOT));
@@ -371,18 +349,18 @@ fn held_up() -> (Cluster, NodeId) {
 }
 
 #[test]
-fn one_that_is_held_up_keeps_its_demand_and_may_ask_again() {
+fn a_held_up_executor_keeps_its_demand_and_may_get_another_window() {
     let (mut cluster, node) = held_up();
     let because = NotMeasured::HeldUp;
     assert_eq!(done(&mut cluster), [Correction::Returned { because }]);
     assert_eq!(left(&mut cluster, node, 1, 11 * SLOT), [3.0]);
-    // As slow as before, which is not its own pace.
-    told(&mut cluster, "c1", 0.75, 31 * SLOT);
+    // As slow as before, and that is not its own pace.
+    report_progress(&mut cluster, "c1", 0.75, 31 * SLOT);
     assert!(cluster.reprovision(node, 31 * SLOT));
 }
 
 #[test]
-fn what_uses_more_of_one_resource_and_less_of_another_is_lowered_in_neither() {
+fn more_use_of_one_resource_and_less_of_another_lowers_neither() {
     let (mut cluster, node) = with_window_of([1.0, 1e9, 0.0, 40e6]);
     used_all(&mut cluster, "c1", [0.5, 1e9, 0.0, 80e6], 11 * SLOT);
     let entry = cluster.node(node).unwrap();

@@ -1,20 +1,22 @@
-//! How windows of slow executors end.
+//! Ends of windows.
 
-use super::reprovisioning::{be_slow, done, left, on, one_running, run, told, used, with_window};
+use super::reprovisioning::{
+    be_slow, done, enabled, left, one_running, report_progress, run, used, with_window,
+};
 use crate::reprovision::{Correction, NotMeasured};
 use crate::resources::Resource;
 
 const SLOT: i64 = crate::SLOT_MS as i64;
 
 #[test]
-fn too_little_left_is_told_once_a_minute_and_not_lent() {
-    let (mut cluster, node) = one_running(on());
+fn too_little_left_is_reported_once_a_minute_and_not_lent() {
+    let (mut cluster, node) = one_running(enabled());
     run(&mut cluster, node, "c2", &[2.95; 40], 0);
     be_slow(&mut cluster, "c1");
     for now_ms in [10 * SLOT, 11 * SLOT] {
         cluster.reprovision(node, now_ms);
     }
-    let told = done(&mut cluster);
+    let reported = done(&mut cluster);
     let [
         Correction::Reschedule {
             resource,
@@ -22,9 +24,9 @@ fn too_little_left_is_told_once_a_minute_and_not_lent() {
             left,
             ..
         },
-    ] = told[..]
+    ] = reported[..]
     else {
-        panic!("{told:?}");
+        panic!("{reported:?}");
     };
     assert_eq!((resource, predicted), (Resource::Cpu, 1.0));
     assert!((left - 0.05).abs() < 1e-6);
@@ -52,7 +54,7 @@ fn a_window_ends_with_its_node() {
 }
 
 #[test]
-fn a_window_without_a_sample_is_returned_by_time_and_then_closed() {
+fn a_window_without_a_sample_expires() {
     let (mut cluster, node) = with_window();
     assert_eq!(left(&mut cluster, node, 2, 11 * SLOT), [3.0, 3.0]);
     assert!(cluster.reprovision(node, 13 * SLOT));
@@ -70,7 +72,7 @@ fn a_sample_from_before_the_window_does_not_count() {
 }
 
 #[test]
-fn a_window_is_returned_when_the_clock_is_put_back_or_forward() {
+fn a_window_ends_when_the_clock_is_set() {
     for now_ms in [2 * SLOT, 1_000 * SLOT] {
         let (mut cluster, node) = with_window();
         cluster.reprovision(node, now_ms);
@@ -82,7 +84,7 @@ fn a_window_is_returned_when_the_clock_is_put_back_or_forward() {
 }
 
 #[test]
-fn a_window_is_returned_when_the_core_decides_no_longer() {
+fn a_window_ends_when_the_core_no_longer_decides() {
     let (mut cluster, node) = with_window();
     cluster.settings.enforce = false;
     assert!(cluster.reprovision(node, 10 * SLOT + 1));
@@ -92,10 +94,10 @@ fn a_window_is_returned_when_the_core_decides_no_longer() {
 }
 
 #[test]
-fn one_that_has_outlived_its_prediction_holds_nothing_after_its_window() {
-    let (mut cluster, node) = one_running(on());
-    told(&mut cluster, "c1", 0.0, 0);
-    told(&mut cluster, "c1", 0.96, 40 * SLOT);
+fn an_overdue_executor_holds_nothing_after_its_window() {
+    let (mut cluster, node) = one_running(enabled());
+    report_progress(&mut cluster, "c1", 0.0, 0);
+    report_progress(&mut cluster, "c1", 0.96, 40 * SLOT);
     assert!(cluster.reprovision(node, 40 * SLOT));
     assert_eq!(left(&mut cluster, node, 1, 40 * SLOT), [0.0]);
     for slot in 41..50 {

@@ -1,5 +1,5 @@
-//! Whatever is told, used, lent and ended: what is left is the node's size less what a plain
-//! reference adds up slot by slot.
+//! Remaining resources equal the node's size less a plain slot-by-slot sum, after any sequence of
+//! progress, samples, windows and ends.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ const SLOT: i64 = crate::SLOT_MS as i64;
 const CORES: f64 = 4.0;
 const AHEAD: usize = 40;
 
-/// What happens to one of a few containers, or to all.
+/// An event of one of a few containers, or of all.
 #[derive(Debug, Clone)]
 enum Step {
     Start {
@@ -77,7 +77,7 @@ impl Plain {
         cores.min(CORES) + self.lent.get(&slot).copied().unwrap_or_default()
     }
 
-    /// How many slots it is expected to run: one more than it was lent for.
+    /// Number of slots that it is expected to run: at least one more than its loan.
     fn end(&self) -> i64 {
         let lent = self.lent.last_key_value().map_or(0, |(slot, _)| slot + 2);
         lent.max(self.cores.len() as i64)
@@ -118,20 +118,20 @@ impl Reference {
         }
     }
 
-    fn told(&mut self, which: u8, part: f64) {
+    fn report_progress(&mut self, which: u8, part: f64) {
         let now = self.slot();
         let Some(one) = self.running.get_mut(&which) else {
             return;
         };
         let length = one.cores.len() as i64;
-        let (slot, told) = (now - one.start, (part * length as f64) as i64);
-        let moves = (told - slot).abs() > 1 || slot >= length && told < slot;
+        let (slot, slot_now) = (now - one.start, (part * length as f64) as i64);
+        let moves = (slot_now - slot).abs() > 1 || slot >= length && slot_now < slot;
         if one.lent.is_empty() && moves {
-            one.start = now - told;
+            one.start = now - slot_now;
         }
     }
 
-    /// What the core says it did, and no more than it may.
+    /// Applies a correction reported by the core, and checks that the core may make it.
     fn corrected(&mut self, which: u8, what: Correction) -> Result<(), TestCaseError> {
         let (left, now) = (self.left(), self.slot());
         let now_ms = self.now_ms;
@@ -144,7 +144,8 @@ impl Reference {
             Correction::Opened { lent, .. } => {
                 prop_assert!(!taken, "two windows at a time");
                 prop_assert!((lent.cpu_cores - left[0].max(0.0)).abs() < 1e-6);
-                // Of the next sample too little lies in it: lent until the one after it has ended.
+                // Too little of the next sample lies in the window, so the loan lasts until the end
+                // of the one after it.
                 let age_ms = one.sampled_ms.map_or(0, |to_ms| now_ms - to_ms);
                 let more_ms = if (1_201..SLOT).contains(&age_ms) {
                     SLOT - age_ms
@@ -188,7 +189,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn what_is_left_is_what_a_plain_reference_says(
+    fn remaining_resources_equal_the_plain_reference(
         steps in prop::collection::vec(step(), 1..120),
     ) {
         let settings = ClusterSettings { fresh_for_ms: i64::MAX, ..settings() };
@@ -203,7 +204,7 @@ proptest! {
                 Step::Start { which, cores } => {
                     let cores: Vec<f64> = cores.into_iter().map(f64::from).collect();
                     run(&mut cluster, node, &name(which), &cores, now_ms);
-                    // One of the same name has ended before.
+                    // A container of the same name has ended.
                     cluster.take_reprovisioned();
                     let (start, lent) = (reference.slot(), BTreeMap::new());
                     let plain = Plain { cores, start, factor: 1.0, lent, sampled_ms: None };
@@ -212,7 +213,7 @@ proptest! {
                 Step::Tell { which, percent } => {
                     let part = f64::from(percent) / 100.0;
                     cluster.progressed(&name(which), Progress::new(part).unwrap(), now_ms);
-                    reference.told(which, part);
+                    reference.report_progress(which, part);
                 }
                 Step::Use { which, tenths, throttled } => {
                     let usage = Resources::from_array([f64::from(tenths) / 10.0, 1e9, 0.0, 0.0]);
@@ -249,7 +250,7 @@ proptest! {
                 prop_assert!((left - expected).abs() < 1e-6, "{slot}: {left} not {expected}");
             }
         }
-        // Whatever was lent is returned by time alone, though nobody asks any more.
+        // Time alone ends every loan.
         let lent = reference.running.values().filter_map(|one| {
             let (slot, _) = one.lent.last_key_value()?;
             Some(one.start + slot)

@@ -1,20 +1,22 @@
-//! Windows of executors that their CPU limit holds back while they look as if they were on time.
+//! Windows of executors that their CPU limit throttles while their progress looks on time.
 
-use super::reprovisioning::{be_slow, done, left, on, one_running, run, told, used};
+use super::reprovisioning::{
+    be_slow, done, enabled, left, one_running, report_progress, run, used,
+};
 use super::*;
 use crate::reprovision::{Correction, ReprovisionSettings, Slow, Used};
 
 const SLOT: i64 = crate::SLOT_MS as i64;
 
-/// It is on time and uses its core; for such parts of the samples from a slot on it is throttled. Returns
-/// when that ends.
+/// Reports an executor on time that uses its core and is throttled for `parts` of the samples from
+/// a slot on. Returns the end of the last sample.
 fn throttled(cluster: &mut Cluster, from_slot: i64, parts: &[f64]) -> i64 {
     let ends_ms = (from_slot..).zip(parts);
     let ends_ms = ends_ms.map(|(slot, part)| throttled_using(cluster, slot, *part, 1.0));
     ends_ms.last().unwrap()
 }
 
-/// The same in one slot, in which it uses so many cores.
+/// One throttled sample with this use of CPU.
 fn throttled_using(cluster: &mut Cluster, slot: i64, part: f64, cores: f64) -> i64 {
     let slots = cluster.predicted_demand("c1").unwrap().slots().len();
     let now_ms = (slot + 1) * SLOT;
@@ -24,9 +26,9 @@ fn throttled_using(cluster: &mut Cluster, slot: i64, part: f64, cores: f64) -> i
         to_ms: now_ms,
         throttled: part,
     };
-    told(cluster, "c1", slot as f64 / slots as f64, slot * SLOT);
+    report_progress(cluster, "c1", slot as f64 / slots as f64, slot * SLOT);
     cluster.used("c1", used, now_ms);
-    told(cluster, "c1", (slot + 1) as f64 / slots as f64, now_ms);
+    report_progress(cluster, "c1", (slot + 1) as f64 / slots as f64, now_ms);
     now_ms
 }
 
@@ -40,8 +42,7 @@ fn one_running_for(slots: usize) -> (Cluster, NodeId) {
     (cluster, node)
 }
 
-/// How many slots lie between the windows of one that is throttled all the time, and wants so many
-/// cores in a window.
+/// Slots between the windows of an executor that is always throttled and uses `wants` cores in a window.
 fn between_windows(slots: i64, wants: impl Fn(i64) -> f64) -> Vec<i64> {
     let (mut cluster, node) = one_running_for(400);
     let (mut opened_at, mut has_window) = (Vec::new(), false);
@@ -58,9 +59,9 @@ fn between_windows(slots: i64, wants: impl Fn(i64) -> f64) -> Vec<i64> {
     opened_at.windows(2).map(|two| two[1] - two[0]).collect()
 }
 
-/// 60 s are predicted, and more than 6 s of the first 15 were lost.
+/// The executor lost more than 6 s, a tenth of the predicted 60 s, in its first 15 s.
 fn with_window() -> (Cluster, NodeId) {
-    let (mut cluster, node) = one_running(on());
+    let (mut cluster, node) = one_running(enabled());
     let now_ms = throttled(&mut cluster, 0, &[0.5; 5]);
     assert!(cluster.reprovision(node, now_ms));
     let opened = done(&mut cluster);
@@ -76,16 +77,16 @@ fn with_window() -> (Cluster, NodeId) {
 }
 
 #[test]
-fn one_that_is_throttled_has_a_window_once_it_lost_what_makes_another_slow() {
+fn a_throttled_executor_gets_a_window_once_it_lost_as_much_time_as_a_slow_one() {
     with_window();
-    let (mut cluster, node) = one_running(on());
+    let (mut cluster, node) = one_running(enabled());
     let now_ms = throttled(&mut cluster, 0, &[0.5; 3]);
     assert!(!cluster.reprovision(node, now_ms));
 }
 
 #[test]
-fn one_that_was_throttled_at_its_start_has_none() {
-    let (mut cluster, node) = one_running(on());
+fn an_executor_throttled_at_its_start_gets_no_window() {
+    let (mut cluster, node) = one_running(enabled());
     let now_ms = throttled(&mut cluster, 0, &[0.9, 0.9, 0.9, 0.05]);
     assert!(!cluster.reprovision(node, now_ms));
     let now_ms = throttled(&mut cluster, 4, &[0.5]);
@@ -95,14 +96,14 @@ fn one_that_was_throttled_at_its_start_has_none() {
 }
 
 #[test]
-fn one_that_is_hardly_throttled_has_none() {
-    let (mut cluster, node) = one_running(on());
+fn a_hardly_throttled_executor_gets_no_window() {
+    let (mut cluster, node) = one_running(enabled());
     let now_ms = throttled(&mut cluster, 0, &[0.09; 19]);
     assert!(!cluster.reprovision(node, now_ms));
 }
 
 #[test]
-fn what_it_wants_without_its_limit_scales_the_rest_of_its_demand() {
+fn its_use_without_the_limit_scales_the_rest_of_its_demand() {
     let (mut cluster, node) = with_window();
     assert_eq!(cluster.corrected_by("c1").to_array(), [1.0; 4]);
     assert!(used(&mut cluster, "c1", 1.5, 6 * SLOT));
@@ -113,32 +114,32 @@ fn what_it_wants_without_its_limit_scales_the_rest_of_its_demand() {
 }
 
 #[test]
-fn one_that_wants_no_more_keeps_its_pace_and_its_minute() {
+fn an_executor_that_wants_no_more_keeps_its_pace_and_waits_a_minute() {
     let (mut cluster, node) = with_window();
     assert!(used(&mut cluster, "c1", 1.0, 6 * SLOT));
     let now_ms = throttled(&mut cluster, 6, &[0.5; 10]);
     assert!(!cluster.reprovision(node, now_ms), "within a minute");
-    // Behind by as much as it was throttled, which nobody called its own.
-    told(&mut cluster, "c1", 0.75, 35 * SLOT);
+    // As far behind as it was throttled, which is not its own pace.
+    report_progress(&mut cluster, "c1", 0.75, 35 * SLOT);
     assert!(cluster.reprovision(node, 35 * SLOT));
 }
 
 #[test]
-fn one_that_is_always_throttled_and_wants_no_more_is_looked_at_half_as_often_each_time() {
+fn each_window_in_vain_doubles_the_time_to_the_next() {
     assert_eq!(between_windows(320, |_| 1.0), [40, 80, 160]);
 }
 
 #[test]
-fn one_that_wanted_more_is_looked_at_as_soon_as_before() {
-    // It lost a minute of the 21 slots after the one with its window.
+fn a_window_that_raised_the_demand_resets_the_time_to_the_next() {
+    // It lost a minute in the 21 slots after its window.
     let between = between_windows(150, |slot| if slot < 40 { 1.0 } else { 2.0 });
     assert_eq!(between[..2], [40, 22]);
 }
 
 #[test]
-fn what_was_lost_before_a_window_does_not_count_after_it() {
+fn time_lost_before_a_window_does_not_count_after_it() {
     let (mut cluster, node) = one_running_for(60);
-    // Of the 180 s that are predicted more than 18 are lost.
+    // It lost more than 18 s, a tenth of the predicted 180 s.
     let now_ms = throttled(&mut cluster, 0, &[0.75; 9]);
     assert!(cluster.reprovision(node, now_ms));
     throttled_using(&mut cluster, 9, 0.0, 2.0);
@@ -150,8 +151,8 @@ fn what_was_lost_before_a_window_does_not_count_after_it() {
 }
 
 #[test]
-fn the_slowest_is_first_whatever_shows_it() {
-    let (mut cluster, node) = one_running(on());
+fn the_slowest_executor_is_first_by_either_measure() {
+    let (mut cluster, node) = one_running(enabled());
     run(&mut cluster, node, "c2", &[1.0; 20], 0);
     be_slow(&mut cluster, "c2");
     let now_ms = throttled(&mut cluster, 6, &[0.75; 4]);
@@ -161,9 +162,9 @@ fn the_slowest_is_first_whatever_shows_it() {
 }
 
 #[test]
-fn a_sample_with_a_part_that_is_none_is_not_taken_in() {
+fn a_sample_with_an_invalid_throttled_part_is_ignored() {
     for part in [-0.1, 1.1, f64::NAN] {
-        let (mut cluster, node) = one_running(on());
+        let (mut cluster, node) = one_running(enabled());
         let now_ms = throttled(&mut cluster, 0, &[0.4, 0.4, part, 0.4, 0.4]);
         assert!(!cluster.reprovision(node, now_ms), "{part}");
         let now_ms = throttled(&mut cluster, 5, &[0.4; 2]);

@@ -1,57 +1,58 @@
-//! What a run keeps leaving unused becomes available.
+//! Demand that a run keeps leaving unused becomes available.
 
 use super::reprovisioning::{
-    application, done, left, on, one_running, run, told, used, used_all, with_window,
+    application, done, enabled, left, one_running, report_progress, run, used, used_all,
+    with_window,
 };
 use super::*;
 use crate::reprovision::ReprovisionSettings;
 
 const SLOT: i64 = crate::SLOT_MS as i64;
 
-/// On time, and uses so many of the core that it was to use in each of ten slots from one on.
+/// Ten samples of an executor on time that uses this part of its core, from a slot on.
 fn leaves_unused(cluster: &mut Cluster, cores: f64, from: i64) {
     for slot in from..from + 10 {
-        told(cluster, "c1", slot as f64 / 20.0, slot * SLOT);
+        report_progress(cluster, "c1", slot as f64 / 20.0, slot * SLOT);
         used(cluster, "c1", cores, slot * SLOT);
     }
 }
 
 #[test]
-fn what_a_run_keeps_leaving_unused_becomes_available_and_comes_back() {
-    let (mut cluster, node) = one_running(on());
-    told(&mut cluster, "c1", 0.0, 0);
+fn unused_demand_becomes_available_until_it_is_used() {
+    let (mut cluster, node) = one_running(enabled());
+    report_progress(&mut cluster, "c1", 0.0, 0);
     leaves_unused(&mut cluster, 0.5, 4);
     assert_eq!(
         left(&mut cluster, node, 1, 13 * SLOT),
         [3.4],
-        "half and a fifth of it"
+        "half of the core and a fifth of that"
     );
     used(&mut cluster, "c1", 0.6, 14 * SLOT);
     assert_eq!(left(&mut cluster, node, 1, 14 * SLOT), [3.0]);
 }
 
 #[test]
-fn ten_samples_of_one_that_is_on_time_are_enough() {
-    let (mut cluster, node) = one_running(on());
-    told(&mut cluster, "c1", 0.0, 0);
+fn ten_samples_of_an_executor_on_time_are_enough() {
+    let (mut cluster, node) = one_running(enabled());
+    report_progress(&mut cluster, "c1", 0.0, 0);
     for slot in 1..=14 {
         assert_eq!(left(&mut cluster, node, 1, slot * SLOT), [3.0], "{slot}");
         used(&mut cluster, "c1", 0.5, slot * SLOT);
-        told(&mut cluster, "c1", slot as f64 / 20.0, slot * SLOT);
+        report_progress(&mut cluster, "c1", slot as f64 / 20.0, slot * SLOT);
     }
-    // It is not said before 12 s how fast one is.
+    // The pace is not measurable before 12 s.
     assert_eq!(left(&mut cluster, node, 1, 14 * SLOT), [3.4]);
 }
 
 #[test]
-fn a_burst_that_comes_a_slot_late_is_not_left_unused() {
-    let (mut cluster, node) = one_running(on());
+fn a_burst_one_slot_late_is_not_unused() {
+    let (mut cluster, node) = one_running(enabled());
     let mut cores = [0.5; 20];
     cores[4] = 3.0;
     run(&mut cluster, node, "c2", &cores, 0);
-    told(&mut cluster, "c2", 0.0, 0);
+    report_progress(&mut cluster, "c2", 0.0, 0);
     for slot in 4..14 {
-        told(&mut cluster, "c2", slot as f64 / 20.0, slot * SLOT);
+        report_progress(&mut cluster, "c2", slot as f64 / 20.0, slot * SLOT);
         used(&mut cluster, "c2", 0.49, slot * SLOT);
     }
     assert_eq!(done(&mut cluster), []);
@@ -59,18 +60,18 @@ fn a_burst_that_comes_a_slot_late_is_not_left_unused() {
 }
 
 #[test]
-fn one_that_is_slow_may_be_held_up_and_keeps_all() {
-    let (mut cluster, node) = one_running(on());
-    told(&mut cluster, "c1", 0.0, 0);
+fn a_slow_executor_may_be_held_up_and_keeps_its_demand() {
+    let (mut cluster, node) = one_running(enabled());
+    report_progress(&mut cluster, "c1", 0.0, 0);
     for slot in 4..20 {
-        told(&mut cluster, "c1", slot as f64 / 30.0, slot * SLOT);
+        report_progress(&mut cluster, "c1", slot as f64 / 30.0, slot * SLOT);
         used(&mut cluster, "c1", 0.5, slot * SLOT);
     }
     assert_eq!(left(&mut cluster, node, 1, 19 * SLOT), [3.0]);
 }
 
 #[test]
-fn memory_is_lowered_only_when_its_peak_is_behind() {
+fn memory_is_lowered_only_after_its_peak() {
     for (peak_at, lowered) in [(1, true), (18, false)] {
         let (mut cluster, node) = cluster_of_one(ClusterSettings {
             fresh_for_ms: i64::MAX,
@@ -81,19 +82,10 @@ fn memory_is_lowered_only_when_its_peak_is_behind() {
         slots[peak_at].memory_bytes = 3e9;
         let demands = executors(Demand::series(crate::SLOT_MS, &slots).unwrap(), 0.0);
         let application = application(&mut cluster, demands);
-        let commit = CommitRequest {
-            container: "c1",
-            application,
-            node,
-            kind: ContainerKind::DEFAULT_EXECUTOR,
-            request: request(4, 1),
-            may_refuse: false,
-            start_ms: 0,
-        };
-        cluster.commit(commit, 0);
-        told(&mut cluster, "c1", 0.0, 0);
+        record(&mut cluster, "c1", application, node, 4, 0);
+        report_progress(&mut cluster, "c1", 0.0, 0);
         for slot in 4..14 {
-            told(&mut cluster, "c1", slot as f64 / 20.0, slot * SLOT);
+            report_progress(&mut cluster, "c1", slot as f64 / 20.0, slot * SLOT);
             used_all(&mut cluster, "c1", [1.0, 1e9, 0.0, 0.0], slot * SLOT);
         }
         let entry = cluster.node(node).unwrap();
@@ -104,12 +96,12 @@ fn memory_is_lowered_only_when_its_peak_is_behind() {
 }
 
 #[test]
-fn one_at_its_own_slower_pace_leaves_nothing_unused() {
+fn an_executor_at_its_own_slower_pace_leaves_nothing_unused() {
     let (mut cluster, node) = with_window();
     used(&mut cluster, "c1", 1.0, 11 * SLOT);
     done(&mut cluster);
     for slot in 12..30 {
-        told(&mut cluster, "c1", slot as f64 / 40.0, slot * SLOT);
+        report_progress(&mut cluster, "c1", slot as f64 / 40.0, slot * SLOT);
         used(&mut cluster, "c1", 0.5, slot * SLOT);
     }
     assert_eq!(done(&mut cluster), []);
@@ -118,11 +110,11 @@ fn one_at_its_own_slower_pace_leaves_nothing_unused() {
 
 #[test]
 fn idle_time_is_not_slow() {
-    let (mut cluster, node) = one_running(on());
-    told(&mut cluster, "c1", 0.0, 0);
+    let (mut cluster, node) = one_running(enabled());
+    report_progress(&mut cluster, "c1", 0.0, 0);
     for slot in 1..=10 {
         used(&mut cluster, "c1", 0.01, slot * SLOT);
-        told(&mut cluster, "c1", 0.0, slot * SLOT);
+        report_progress(&mut cluster, "c1", 0.0, slot * SLOT);
     }
     assert!(!cluster.reprovision(node, 10 * SLOT));
 }

@@ -1,16 +1,16 @@
-//! What a round reads of those that wait follows what the cluster is told.
+//! The rows of the waiting table follow the events.
 
 use super::*;
 use crate::cluster::WaitReason;
 use crate::resources::Resource;
 
 #[test]
-fn why_it_waits_is_told_as_things_are_now() {
+fn a_wait_reason_has_the_current_excess() {
     let (mut cluster, node) = cluster_of_one(settings());
     let first = waiting(&mut cluster, "first", Demands::default(), ask(6, 1));
     place(&mut cluster, "1", first, node, 0);
     let app = waiting(&mut cluster, "a", Demands::default(), ask(3, 1));
-    assert_eq!(cluster.wait_reason(app, 0), None, "nobody asked yet");
+    assert_eq!(cluster.wait_reason(app, 0), None, "no round yet");
     cluster.round(node, request(16, 16), 0);
     let Some(WaitReason::NoFit {
         resource,
@@ -23,7 +23,7 @@ fn why_it_waits_is_told_as_things_are_now() {
     assert_eq!((resource, excess.amount), (Resource::Memory, 1e9));
     cluster.finished("1");
     let Some(WaitReason::NoFit { excess, .. }) = cluster.wait_reason(app, 0) else {
-        panic!("it was refused when last looked at");
+        panic!("it was refused at the latest check");
     };
     assert_eq!(excess, None);
     cluster.pending(
@@ -38,7 +38,7 @@ fn why_it_waits_is_told_as_things_are_now() {
 }
 
 #[test]
-fn one_that_leaves_the_queue_of_those_that_wait_leaves_the_others_as_they_are() {
+fn a_removed_row_leaves_the_other_rows_intact() {
     let (mut cluster, node) = cluster_of_one(settings());
     let ids: Vec<_> = (1..=4)
         .map(|half| {
@@ -62,7 +62,7 @@ fn one_that_leaves_the_queue_of_those_that_wait_leaves_the_others_as_they_are() 
 }
 
 #[test]
-fn a_master_that_was_refused_memory_does_not_hold_back_the_masters_beside_it() {
+fn a_master_that_lacks_memory_does_not_hold_back_other_masters() {
     let (mut cluster, node) = cluster_of_one(settings());
     let first = waiting(&mut cluster, "first", Demands::default(), ask(5, 1));
     place(&mut cluster, "1", first, node, 0);
@@ -76,7 +76,7 @@ fn a_master_that_was_refused_memory_does_not_hold_back_the_masters_beside_it() {
     let free = request(16, 16);
     assert_eq!(cluster.round(node, free, 0), Some(vec![small]));
     assert_eq!(cluster.round(node, free, 0), Some(vec![small]));
-    // Once it is no master that is refused, it does.
+    // An executor that lacks memory does.
     cluster.pending(large, ask(4, 1), 0);
     assert_eq!(cluster.round(node, free, 0), Some(vec![]));
     cluster.application_moved(large, "root.other");

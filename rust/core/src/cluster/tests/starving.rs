@@ -1,9 +1,9 @@
-//! Past a bounded wait an application passes where there is room by request.
+//! Past a bounded wait an application goes where it has room by request.
 
 use super::*;
 
-/// A node on which all but so many of its four cores are used for long, and an application that
-/// needs one and has so many containers on another node. All of it since time 0.
+/// A node of four cores of which `left_cores` are left for long, and an application that needs one
+/// core and has `containers` on another node. All since time 0.
 fn busy_node(left_cores: f64, containers: u32) -> (Cluster, NodeId, ApplicationId) {
     let (mut cluster, node) = cluster_of_one(settings());
     let other = cluster.node_added("node-2:1", request(8, 8));
@@ -20,42 +20,42 @@ fn busy_node(left_cores: f64, containers: u32) -> (Cluster, NodeId, ApplicationI
     (cluster, node, app)
 }
 
-fn passes(cluster: &mut Cluster, node: NodeId, app: ApplicationId, now_ms: i64) -> bool {
+fn is_admitted(cluster: &mut Cluster, node: NodeId, app: ApplicationId, now_ms: i64) -> bool {
     cluster.reported(node, physical(), now_ms);
     let named = cluster.round(node, request(7, 7), now_ms).unwrap();
     let placed = place(cluster, "next", app, node, now_ms);
-    let passes = matches!(placed, Commit::Placed(_));
-    assert_eq!(named.contains(&app), passes, "round and commit agree");
-    passes
+    let is_placed = matches!(placed, Commit::Placed(_));
+    assert_eq!(named.contains(&app), is_placed, "round and commit agree");
+    is_placed
 }
 
 #[test]
-fn one_that_stands_still_passes_whatever_the_plan_says() {
+fn a_starving_application_without_progress_is_admitted_whatever_its_fit() {
     for containers in [0, 1] {
         let (mut cluster, node, app) = busy_node(0.0, containers);
-        assert!(!passes(&mut cluster, node, app, 59_999));
-        assert!(passes(&mut cluster, node, app, 60_000));
+        assert!(!is_admitted(&mut cluster, node, app, 59_999));
+        assert!(is_admitted(&mut cluster, node, app, 60_000));
     }
 }
 
 #[test]
-fn one_that_gets_on_is_put_off_while_nothing_is_left_but_not_for_ever() {
+fn a_starving_application_that_makes_progress_is_put_off_but_not_for_ever() {
     let (mut cluster, node, app) = busy_node(0.0, 2);
-    assert!(!passes(&mut cluster, node, app, 60_000));
-    assert!(!passes(&mut cluster, node, app, 299_999));
-    assert!(passes(&mut cluster, node, app, 300_000));
+    assert!(!is_admitted(&mut cluster, node, app, 60_000));
+    assert!(!is_admitted(&mut cluster, node, app, 299_999));
+    assert!(is_admitted(&mut cluster, node, app, 300_000));
 }
 
 #[test]
-fn one_that_gets_on_passes_where_something_is_left() {
+fn a_starving_application_that_makes_progress_is_admitted_where_some_cpu_is_left() {
     let (mut cluster, node, app) = busy_node(0.5, 2);
-    assert!(!passes(&mut cluster, node, app, 59_999));
-    assert!(passes(&mut cluster, node, app, 60_000));
+    assert!(!is_admitted(&mut cluster, node, app, 59_999));
+    assert!(is_admitted(&mut cluster, node, app, 60_000));
 }
 
 #[test]
-fn one_whose_executors_ended_stands_still_again() {
+fn an_application_whose_executors_ended_makes_no_progress() {
     let (mut cluster, node, app) = busy_node(0.0, 2);
     cluster.finished("1");
-    assert!(passes(&mut cluster, node, app, 60_000));
+    assert!(is_admitted(&mut cluster, node, app, 60_000));
 }

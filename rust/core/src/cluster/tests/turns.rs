@@ -1,10 +1,10 @@
-//! Whose turn it is by a policy that looks at all that wait.
+//! Turns of a policy that compares all waiting applications.
 
 use super::*;
 use crate::fit::Excess;
 use crate::policy::{Candidate, Place, Policy, Turn, Waiting};
 
-/// Lets those go whose executors find room whole; a whole one scores better.
+/// Gives a turn and the better score to applications whose executors all find room at once.
 struct WholeOnly {
     others: Turn,
 }
@@ -32,7 +32,7 @@ impl Policy for WholeOnly {
     }
 }
 
-/// One that is larger than the cluster, and then one that finds room.
+/// An application larger than the cluster, and one that finds room.
 fn cluster(others: Turn) -> (Cluster, NodeId, ApplicationId, ApplicationId) {
     let mut cluster = Cluster::new(settings(), Box::new(WholeOnly { others }));
     let node = cluster.node_added("node-1:1", request(8, 8));
@@ -45,7 +45,7 @@ fn cluster(others: Turn) -> (Cluster, NodeId, ApplicationId, ApplicationId) {
 }
 
 #[test]
-fn whose_turn_it_is_not_has_to_wait_but_does_not_starve() {
+fn an_application_without_a_turn_waits_but_does_not_starve() {
     let (mut cluster, node, large, small) = cluster(Turn::NotNow);
     let mut order = |now_ms| cluster.round(node, request(8, 8), now_ms).unwrap();
     assert_eq!(order(59_999), [small]);
@@ -53,8 +53,12 @@ fn whose_turn_it_is_not_has_to_wait_but_does_not_starve() {
 }
 
 #[test]
-fn a_score_knows_which_find_room_whole() {
+fn a_score_depends_on_whether_the_gang_finds_room() {
     let (mut cluster, node, large, small) = cluster(Turn::Usual);
     let order = cluster.round(node, request(8, 8), 0).unwrap();
-    assert_eq!(order, [small, large], "though the large one came first");
+    assert_eq!(
+        order,
+        [small, large],
+        "although the large one was submitted first"
+    );
 }

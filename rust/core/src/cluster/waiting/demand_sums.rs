@@ -1,17 +1,16 @@
-//! What the rows of [`super::table`] demand together up to some slots, on nodes of one size.
+//! Sums of each row's demand over its first slots, on nodes of one size.
 
 use super::row::Row;
 use crate::amounts::Amounts;
 use crate::need::Need;
 
-/// Sums of demands are kept for each slot up to this one, and from there on for eight slots in each
-/// doubling.
+/// Sums are kept for every number of slots up to this one, and beyond it for eight numbers in each doubling.
 const EVERY_SLOT_UP_TO: usize = 16;
 
-/// The last slot up to which sums are kept, 51 minutes; the next longer sum is the total.
+/// Largest number of slots for which sums are kept, 51 minutes. Longer demands have only their total beyond it.
 const SUMS_UP_TO: usize = 1_024;
 
-/// A column of sums for each of some numbers of slots, so that a round reads one or two of them.
+/// One column of sums for each kept number of slots. A round reads one or two columns.
 #[derive(Debug, Default)]
 pub(crate) struct DemandSums {
     columns: Vec<Column>,
@@ -62,18 +61,18 @@ impl DemandSums {
             if up_to >= life || up_to > SUMS_UP_TO {
                 return;
             }
-            // All rows that are computed already end before.
+            // All rows computed before are shorter, so their sums are their totals.
             let rows = self.totals.clone();
             self.columns.push(Column { up_to, rows });
         }
     }
 
-    /// In total over life; in each slot where there is no end.
+    /// Total demand over life; the demand in each slot without an end.
     pub(crate) fn total(&self, row: Row) -> Amounts {
         self.totals[row]
     }
 
-    /// The sums around some slots, for rows that live longer.
+    /// The kept sums next to `slots`, for rows that live longer.
     pub(crate) fn around(&self, slots: usize) -> DemandSumsAround<'_> {
         let above = self.columns.partition_point(|column| column.up_to < slots);
         DemandSumsAround {
@@ -85,7 +84,7 @@ impl DemandSums {
     }
 }
 
-/// What was kept of the rows' demand up to some slots.
+/// The kept sums below and above a number of slots.
 pub(crate) struct DemandSumsAround<'a> {
     below: Option<&'a Column>,
     above: Option<&'a Column>,
@@ -94,14 +93,14 @@ pub(crate) struct DemandSumsAround<'a> {
 }
 
 impl DemandSumsAround<'_> {
-    /// At least as much as is demanded up to these slots.
+    /// An upper bound of the row's demand up to these slots.
     #[inline]
-    pub(crate) fn at_least(&self, row: Row) -> Amounts {
+    pub(crate) fn upper_bound(&self, row: Row) -> Amounts {
         self.above.map_or(self.totals, |above| &above.rows)[row]
     }
 
-    /// As much as is demanded up to these slots.
-    pub(crate) fn exactly(&self, row: Row, need: &Need<'_>) -> Amounts {
+    /// The row's demand up to these slots.
+    pub(crate) fn exact(&self, row: Row, need: &Need<'_>) -> Amounts {
         if let Some(above) = self.above
             && above.up_to == self.slots
         {
@@ -114,7 +113,7 @@ impl DemandSumsAround<'_> {
     }
 }
 
-/// The next number of slots up to which sums are kept.
+/// The next larger number of slots for which sums are kept.
 fn next_kept(up_to: usize) -> usize {
     let doublings = (up_to / EVERY_SLOT_UP_TO).checked_ilog2();
     up_to + doublings.map_or(1, |doublings| 2 << doublings)

@@ -1,4 +1,4 @@
-//! The applications that wait for a container, and what can be said of them beforehand.
+//! The waiting applications, and the columns precomputed for them.
 
 mod demand_sums;
 mod notes;

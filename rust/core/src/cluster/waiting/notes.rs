@@ -4,28 +4,28 @@ use super::row::{Line, Row};
 use crate::cluster::state::{ApplicationId, NodeId};
 use crate::resources::Resource;
 
-/// Why a row's next container was not placed when it was last looked at: as much as a round can
-/// afford to write. The words are made when somebody asks.
+/// Why a row's next container was not placed at the latest check: as much as a round can afford to
+/// write. The words are made on demand.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Note {
-    /// It was not looked at, or not refused.
+    /// Not checked, or not refused.
     #[default]
     None,
-    /// It did not fit.
-    Short { node: NodeId, resource: Resource },
-    /// It fits, and waits for another node.
+    /// It does not fit.
+    NoFit { node: NodeId, resource: Resource },
+    /// It fits, and waits for a better node.
     Passed { node: NodeId },
-    /// It fits, and would take room that is held for another application.
+    /// It fits, and would delay the planned start of the application `behind`.
     Behind { node: NodeId, behind: ApplicationId },
     /// The node is kept for another application.
     Kept { node: NodeId },
 }
 
-/// One note a row, and how many say that memory lacked.
+/// One note for each row, and the number of rows that lack memory.
 #[derive(Debug, Default)]
 pub(crate) struct Notes {
     notes: Vec<Note>,
-    /// By queue: how many rows wait for another container than a master and were refused memory.
+    /// By queue: number of rows that wait for a container other than an application master and lack memory.
     short_of_memory: Vec<usize>,
 }
 
@@ -47,14 +47,14 @@ impl Notes {
         self.count_in(row, line);
     }
 
-    /// The row's line is about to change.
+    /// Before a change of the row's line.
     pub(crate) fn count_out(&mut self, row: Row, line: &Line) {
         if self.counts(row, line) {
             self.short_of_memory[line.queue as usize] -= 1;
         }
     }
 
-    /// The row's line has changed.
+    /// After a change of the row's line.
     pub(crate) fn count_in(&mut self, row: Row, line: &Line) {
         if self.counts(row, line) {
             self.short_of_memory[line.queue as usize] += 1;
@@ -65,7 +65,7 @@ impl Notes {
         let refused_memory = |note| {
             matches!(
                 note,
-                Note::Short {
+                Note::NoFit {
                     resource: Resource::Memory,
                     ..
                 }
@@ -91,7 +91,7 @@ impl Notes {
         self.short_of_memory.len()
     }
 
-    /// For each queue, whether one of its rows counts.
+    /// For each queue, whether one of its rows lacks memory.
     pub(crate) fn queues_short_of_memory(&self) -> Vec<bool> {
         self.short_of_memory.iter().map(|rows| *rows > 0).collect()
     }

@@ -1,25 +1,25 @@
-//! One application that waits, in the form that a round reads.
+//! A waiting application, in the form that a round reads.
 
 use crate::cluster::state::{ApplicationId, Request};
 use crate::container_kind::ContainerKind;
 
-/// The number of a row. The last row takes the place of one that is removed.
+/// The index of a row. The last row takes the place of a removed one.
 pub(crate) type Row = usize;
 
-/// What a round reads of every application that waits.
+/// The part of a waiting application that a round reads.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Line {
     pub(crate) request: Request,
     pub(crate) since_ms: i64,
-    /// Its number in this table.
+    /// The queue's number in the waiting table.
     pub(crate) queue: u32,
     pub(crate) application: ApplicationId,
     pub(crate) priority: i32,
     pub(crate) kind: ContainerKind,
-    /// Since when it is named first and not placed.
-    pub(crate) named_first_since_ms: Option<i64>,
-    /// How many containers it waits for.
+    /// Since when a round lists it first of its queue without placing it.
+    pub(crate) listed_first_since_ms: Option<i64>,
+    /// Number of containers that it waits for.
     pub(crate) executors: u32,
-    /// See [`Application::gets_on`](crate::cluster::Application::gets_on).
-    pub(crate) gets_on: bool,
+    /// See [`Application::makes_progress`](crate::cluster::Application::makes_progress).
+    pub(crate) makes_progress: bool,
 }

@@ -1,5 +1,5 @@
-//! What can be said beforehand about every row of [`super::table`] on nodes of one size, in a form
-//! that rules most rows in or out without a look at their demand.
+//! Columns computed beforehand for every row of [`super::table`], for nodes of one size. They
+//! decide most rows without reading the row's demand.
 
 use super::demand_sums::DemandSums;
 use super::row::{Line, Row};
@@ -11,43 +11,43 @@ use crate::need::Need;
 use crate::resources::{Resource, Resources};
 use crate::windows::{Coarse, NO_NEED, WINDOWS, coarse_need, window_slots};
 
-/// Columns beside the rows of the waiting table.
+/// Columns parallel to the rows of the waiting table, for nodes of one size.
 #[derive(Debug)]
 pub(crate) struct Screen {
-    /// When it was last asked for, in looks.
-    pub(crate) used: u64,
+    /// The table's use count at the latest use.
+    pub(crate) used_at: u64,
     capacity: Resources,
     registered_vcores: u32,
     peaks: Peaks,
-    /// Rows to be computed anew; some more than once, and some that are gone.
+    /// Rows to recompute; a row may occur twice or no longer exist.
     outdated: Vec<Row>,
     lives: Vec<Life>,
-    /// Memory needed, with the margin, at most in each window.
+    /// Peak memory need in each window, with the margin.
     memory: Vec<Coarse>,
-    /// The same of CPU, network and disk, less what may pass what is left: nothing of CPU where that
-    /// is held to the total.
+    /// Peak CPU, network and disk need in each window, with the margin and less the allowed excess.
+    /// [`NO_NEED`] of CPU where CPU is compared in total.
     flows: Vec<[Coarse; 3]>,
     outlines: Vec<Outline>,
-    /// Memory needed, with the margin, in each slot.
+    /// Memory need in each slot, with the margin.
     memory_slots: Vec<Box<[i32]>>,
-    /// Needed with the margin in total over life; in each slot where there is no end.
+    /// Total need over life, with the margin; the need in each slot without an end.
     needed: Vec<Amounts>,
-    /// Needed with the margin at most in a slot.
+    /// Peak need in a slot, with the margin.
     most: Vec<Amounts>,
-    /// Whether CPU is held to the total under [`Peaks::Soft`].
+    /// Whether CPU is compared in total under [`Peaks::Soft`].
     large_in_cpu: Vec<bool>,
     /// See [`mean_share`].
     mean_shares: Vec<f64>,
     demanded: DemandSums,
 }
 
-/// What is needed of each resource, as the windows have it: what does not fit mostly lacks something
-/// at once, and what fits is mostly far from lacking anything.
+/// First and peak need of each resource, in the coarse form of the windows. A row that does not fit mostly
+/// lacks a resource in the first slot, and a row that fits is mostly far below the least left.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Outline {
-    /// In the first slot.
+    /// Need in the first slot.
     pub(crate) at_first: [i32; 4],
-    /// At most in life.
+    /// Peak need.
     pub(crate) at_most: [i32; 4],
 }
 
@@ -55,7 +55,7 @@ pub(crate) struct Outline {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Life {
     Outdated,
-    /// The request is no demand on this size of node.
+    /// The request is no valid demand on nodes of this size.
     NoDemand,
     Endless,
     Slots(u32),
@@ -64,7 +64,7 @@ pub(crate) enum Life {
 impl Screen {
     pub(crate) fn new(entry: &NodeEntry, peaks: Peaks, rows: usize) -> Self {
         let mut screen = Self {
-            used: 0,
+            used_at: 0,
             capacity: entry.node.capacity,
             registered_vcores: entry.registered.vcores,
             peaks,
@@ -125,7 +125,7 @@ impl Screen {
         }
     }
 
-    /// Computes what is outdated, for nodes of the size of `entry`.
+    /// Recomputes the outdated rows for nodes of the size of `entry`.
     pub(crate) fn update(
         &mut self,
         entry: &NodeEntry,
@@ -146,7 +146,7 @@ impl Screen {
         self.demanded.compute(row, need);
         let capacity = Amounts::rounded_down(self.capacity);
         let terms = need.terms(self.peaks, capacity);
-        self.large_in_cpu[row] = terms.hold_cpu_to_total();
+        self.large_in_cpu[row] = terms.compare_cpu_in_total();
         self.mean_shares[row] = mean_share(capacity, self.demanded.total(row), need.life());
         let Some(life) = need.life() else {
             self.lives[row] = Life::Endless;
@@ -158,7 +158,7 @@ impl Screen {
         self.lives[row] = Life::Slots(u32::try_from(life).unwrap_or(u32::MAX));
         let mut needed_in_total = Amounts::ZERO;
         let mut most_in_life = Amounts::ZERO;
-        let may_pass = self.may_pass();
+        let allowed_excess = self.allowed_excess();
         let mut memory_slots = Vec::with_capacity(life);
         for window in 0..WINDOWS {
             let (from, to) = window_slots(window);
@@ -176,7 +176,7 @@ impl Screen {
             let coarse = |resource| {
                 let most = most.filter(|_| terms.in_every_slot.contains(&resource));
                 most.map_or(NO_NEED, |most: Amounts| {
-                    coarse_need(most.get(resource) - may_pass.get(resource))
+                    coarse_need(most.get(resource) - allowed_excess.get(resource))
                 })
             };
             for (windows, resource) in self.flows[row].iter_mut().zip(Resource::FLOWS) {
@@ -193,9 +193,10 @@ impl Screen {
         self.memory_slots[row] = memory_slots.into();
     }
 
-    /// By how much CPU, network and disk may pass what is left.
-    pub(crate) fn may_pass(&self) -> Amounts {
-        self.peaks.may_pass_of(Amounts::rounded_down(self.capacity))
+    /// The allowed excess of CPU, network and disk.
+    pub(crate) fn allowed_excess(&self) -> Amounts {
+        self.peaks
+            .allowed_excess_of(Amounts::rounded_down(self.capacity))
     }
 
     pub(crate) fn windows(&self, row: Row, resource: Resource) -> &Coarse {
@@ -211,22 +212,22 @@ impl Screen {
         &self.outlines[row]
     }
 
-    /// Memory needed, with the margin, in each slot; nothing where there is no end.
+    /// Memory need in each slot, with the margin; empty without an end.
     pub(crate) fn memory_slots(&self, row: Row) -> &[i32] {
         &self.memory_slots[row]
     }
 
-    /// CPU, network and disk, less what may pass what is left; see [`Screen::windows`].
+    /// Peak CPU, network and disk need in each window, less the allowed excess; see [`Screen::windows`].
     pub(crate) fn flow_windows(&self, row: Row) -> &[Coarse; 3] {
         &self.flows[row]
     }
 
-    /// Needed with the margin in total over life; in each slot where there is no end.
+    /// Total need over life, with the margin; the need in each slot without an end.
     pub(crate) fn needed(&self, row: Row) -> Amounts {
         self.needed[row]
     }
 
-    /// Whether CPU is held to the total.
+    /// Whether CPU is compared in total.
     pub(crate) fn is_large_in_cpu(&self, row: Row) -> bool {
         self.large_in_cpu[row]
     }
@@ -236,7 +237,7 @@ impl Screen {
         self.lives[row]
     }
 
-    /// Slots from start to predicted end; none without one.
+    /// Slots from start to predicted end; none without an end.
     pub(crate) fn life(&self, row: Row) -> Option<usize> {
         match self.lives[row] {
             Life::Slots(life) => Some(life as usize),
@@ -244,7 +245,7 @@ impl Screen {
         }
     }
 
-    /// What the row is held to.
+    /// The terms of the row's fit.
     pub(crate) fn terms(&self, row: Row) -> Terms {
         let has_end = self.lives[row] != Life::Endless;
         self.peaks.terms(has_end, self.large_in_cpu[row])
@@ -256,12 +257,12 @@ impl Screen {
         self.mean_shares[row]
     }
 
-    /// Needed with the margin at most in a slot.
+    /// Peak need in a slot, with the margin.
     pub(crate) fn most(&self, row: Row) -> Amounts {
         self.most[row]
     }
 
-    /// What the rows demand, without the margin.
+    /// Demands of the rows, without the margin.
     pub(crate) fn demanded(&self) -> &DemandSums {
         &self.demanded
     }

@@ -1,4 +1,4 @@
-//! The applications that wait, in the form that a round reads: a row each in arrays without gaps.
+//! The waiting applications as parallel arrays without gaps, one row each.
 
 use std::collections::HashMap;
 
@@ -9,10 +9,10 @@ use crate::cluster::state::{Application, ApplicationId, Ask, Demands, NodeEntry,
 use crate::container_kind::ContainerKind;
 use crate::fit::Peaks;
 
-/// Number of node sizes for which screens are kept; a further size replaces the least recently used one.
+/// Maximum number of node sizes with a screen; a further size replaces the least recently used screen.
 const MOST_SIZES: usize = 8;
 
-/// All that wait.
+/// The waiting applications.
 #[derive(Debug, Default)]
 pub(crate) struct WaitingTable {
     rows: HashMap<ApplicationId, Row>,
@@ -22,10 +22,10 @@ pub(crate) struct WaitingTable {
     queue_numbers: HashMap<String, u32>,
     masters: usize,
     screens: Vec<Screen>,
-    looks: u64,
+    uses: u64,
 }
 
-/// The table as one round on a node reads it.
+/// The table as a round on one node reads it.
 pub(crate) struct Screened<'a> {
     pub(crate) lines: &'a [Line],
     pub(crate) predicted: &'a [Option<Predicted>],
@@ -51,8 +51,8 @@ impl WaitingTable {
         self.notes.queue_count()
     }
 
-    /// Takes over what an application waits for now; what was noted stays.
-    pub(crate) fn follow(&mut self, id: ApplicationId, application: &Application) {
+    /// Takes over an application's ask. The row's note stays.
+    pub(crate) fn update(&mut self, id: ApplicationId, application: &Application) {
         match (application.waiting, self.rows.get(&id).copied()) {
             (Some(ask), Some(row)) => self.change(row, ask, &application.demands),
             (Some(ask), None) => self.add(id, application, ask),
@@ -71,9 +71,9 @@ impl WaitingTable {
             application: id,
             priority: ask.priority,
             kind: ask.kind,
-            named_first_since_ms: None,
+            listed_first_since_ms: None,
             executors: ask.count,
-            gets_on: application.gets_on(),
+            makes_progress: application.makes_progress(),
         });
         self.predicted.push(predicted.cloned());
         self.notes.push();
@@ -96,14 +96,14 @@ impl WaitingTable {
         self.notes.count_out(row, line);
         self.masters -= usize::from(line.kind.is_application_master());
         self.masters += usize::from(ask.kind.is_application_master());
-        line.named_first_since_ms = None;
+        line.listed_first_since_ms = None;
         line.request = ask.request;
         line.kind = ask.kind;
         self.notes.count_in(row, line);
         self.predict(row, demands);
     }
 
-    /// Other demands of containers of this kind are predicted now.
+    /// The prediction for containers of this kind changed.
     pub(crate) fn foreseen(&mut self, id: ApplicationId, kind: ContainerKind, demands: &Demands) {
         if let Some(row) = self.rows.get(&id).copied()
             && self.lines[row].kind == kind
@@ -119,7 +119,7 @@ impl WaitingTable {
         }
     }
 
-    /// An application waits no longer. The last row takes the place of its row.
+    /// Removes an application. The last row takes the place of its row.
     pub(crate) fn remove(&mut self, id: ApplicationId) {
         let Some(row) = self.rows.remove(&id) else {
             return;
@@ -136,10 +136,10 @@ impl WaitingTable {
         }
     }
 
-    /// More or fewer of an application's containers run.
-    pub(crate) fn counted(&mut self, id: ApplicationId, application: &Application) {
+    /// The number of running containers of an application changed.
+    pub(crate) fn running_changed(&mut self, id: ApplicationId, application: &Application) {
         if let Some(line) = self.rows.get(&id).and_then(|row| self.lines.get_mut(*row)) {
-            line.gets_on = application.gets_on();
+            line.makes_progress = application.makes_progress();
         }
     }
 
@@ -155,21 +155,21 @@ impl WaitingTable {
         }
     }
 
-    /// Its wait begins anew.
+    /// An application got a container: its wait restarts.
     pub(crate) fn granted(&mut self, id: ApplicationId, now_ms: i64) {
         if let Some(row) = self.rows.get(&id).copied()
             && let Some(line) = self.lines.get_mut(row)
         {
             line.since_ms = now_ms;
-            line.named_first_since_ms = None;
+            line.listed_first_since_ms = None;
             self.notes.set(row, line, Note::None);
         }
     }
 
-    /// It was named as the first of its queue to go to a node.
-    pub(crate) fn named_first(&mut self, row: Row, now_ms: i64) {
+    /// A round listed the row first of its queue.
+    pub(crate) fn mark_listed_first(&mut self, row: Row, now_ms: i64) {
         if let Some(line) = self.lines.get_mut(row) {
-            line.named_first_since_ms.get_or_insert(now_ms);
+            line.listed_first_since_ms.get_or_insert(now_ms);
         }
     }
 
@@ -185,19 +185,19 @@ impl WaitingTable {
         }
     }
 
-    /// For each queue, whether an application in it that runs waits and was refused memory when last
-    /// looked at. None where no application master waits, so that nobody asks.
+    /// For each queue, whether one of its running applications waits and lacked memory at the
+    /// latest check. None while no application master waits: then no round uses the result.
     pub(crate) fn queues_short_of_memory(&self) -> Option<Vec<bool>> {
         (self.masters > 0).then(|| self.notes.queues_short_of_memory())
     }
 
-    /// With what is known beforehand about every row on nodes of this one's size.
+    /// The table with the screen for nodes of this size.
     pub(crate) fn screened(&mut self, entry: &NodeEntry, peaks: Peaks) -> Screened<'_> {
-        self.looks += 1;
-        let known = |screen: &Screen| screen.is_for(entry);
-        let index = self.screens.iter().position(known).unwrap_or_else(|| {
+        self.uses += 1;
+        let is_for = |screen: &Screen| screen.is_for(entry);
+        let index = self.screens.iter().position(is_for).unwrap_or_else(|| {
             if self.screens.len() >= MOST_SIZES {
-                let oldest = (0..self.screens.len()).min_by_key(|i| self.screens[*i].used);
+                let oldest = (0..self.screens.len()).min_by_key(|i| self.screens[*i].used_at);
                 self.screens.swap_remove(oldest.unwrap_or(0));
             }
             self.screens
@@ -205,7 +205,7 @@ impl WaitingTable {
             self.screens.len() - 1
         });
         let screen = &mut self.screens[index];
-        screen.used = self.looks;
+        screen.used_at = self.uses;
         screen.update(entry, &self.lines, &self.predicted);
         Screened {
             lines: &self.lines,

@@ -1,15 +1,15 @@
-//! The areas between a demand and what is available.
+//! Areas between a demand and the available resources.
 
 use crate::available::Available;
 use crate::demand::Demand;
 use crate::resources::Resources;
 
-/// F and O, in seconds of the whole capacity; 0 for what the node does not know.
+/// F and O, in seconds of the whole capacity; 0 for unknown resources.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Areas {
-    /// F: what is available above the demand, stage by stage with its weight.
+    /// F: available resources above the demand, weighted by stage.
     pub(super) fragmented: Resources,
-    /// O: the demand above what is available, stage by stage with its weight.
+    /// O: demand above the available resources, weighted by stage.
     pub(super) over: Resources,
 }
 
@@ -23,7 +23,7 @@ pub(super) fn areas(available: &Available, demand: &Demand) -> Areas {
     let mut over = Resources::ZERO;
     let mut stage = 0;
     let mut before: Option<Resources> = None;
-    for segment in available.segments(demand, looked_at_ms(available, demand)) {
+    for segment in available.segments(demand, evaluated_ms(available, demand)) {
         if before.is_some_and(|before| before != segment.demand) {
             stage += 1;
         }
@@ -45,9 +45,9 @@ pub(super) fn areas(available: &Available, demand: &Demand) -> Areas {
     }
 }
 
-/// For how long an executor is looked at: its life; without an end until what is available last
-/// changes, and one slot.
-fn looked_at_ms(available: &Available, demand: &Demand) -> i64 {
+/// The evaluated time: the executor's life, or without an end until one slot after the last change
+/// of the available resources.
+fn evaluated_ms(available: &Available, demand: &Demand) -> i64 {
     demand.duration_ms().unwrap_or_else(|| {
         let mut before = available.now();
         let mut last_change_ms: i64 = 0;
@@ -76,7 +76,7 @@ mod tests {
         Demand::series(1_000, &slots).unwrap()
     }
 
-    /// What is available of the network, second by second.
+    /// Available network, second by second.
     fn leaving(amounts: &[f64]) -> Available {
         let used: Vec<_> = amounts.iter().map(|left| CAPACITY - left).collect();
         let capacity = Resources::from_array([0.0, 0.0, CAPACITY, 0.0]);
@@ -99,12 +99,12 @@ mod tests {
     }
 
     #[test]
-    fn a_demand_below_what_is_available_only_fragments() {
+    fn a_demand_below_the_available_network_only_fragments() {
         assert_areas(&[6.0, 8.0], &[2.0, 2.0], (4.0 + 6.0, 0.0));
     }
 
     #[test]
-    fn a_demand_above_what_is_available_is_only_over_allocated() {
+    fn a_demand_above_the_available_network_is_only_over_allocated() {
         assert_areas(&[3.0, 1.0], &[5.0, 5.0], (0.0, 2.0 + 4.0));
     }
 
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_demand_at_what_is_available_does_neither() {
+    fn a_demand_equal_to_the_available_network_does_neither() {
         assert_areas(&[4.0, 4.0], &[4.0, 4.0], (0.0, 0.0));
     }
 
@@ -135,21 +135,21 @@ mod tests {
     }
 
     #[test]
-    fn stages_count_for_less_the_later_they_are() {
-        // Weights 1, 2/3 and 1/3; above, below and above what is available.
+    fn later_stages_weigh_less() {
+        // Weights 1, 2/3 and 1/3; above, below and above the available network.
         let expected = (2.0 / 3.0 * 3.0, 2.0 + 1.0 / 3.0 * 1.0);
         assert_areas(&[4.0, 4.0, 4.0], &[6.0, 1.0, 5.0], expected);
     }
 
     #[test]
-    fn a_stage_is_a_stretch_in_which_no_resource_changes() {
+    fn a_stage_is_a_period_without_a_change_of_any_resource() {
         // Two stages of 2 s: the weights are 1 and 1/2.
         assert_areas(
             &[5.0; 4],
             &[3.0, 3.0, 1.0, 1.0],
             (2.0 * 2.0 + 0.5 * 4.0 * 2.0, 0.0),
         );
-        // CPU changes where network does not: two stages of 1 s.
+        // CPU changes and network does not: two stages of 1 s.
         let slots = [[1.0, 0.0, 3.0, 0.0], [2.0, 0.0, 3.0, 0.0]].map(Resources::from_array);
         let demand = Demand::series(1_000, &slots).unwrap();
         let areas = areas(&leaving(&[5.0; 2]), &demand);
@@ -157,21 +157,21 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_back_is_another_stage() {
+    fn a_value_that_returns_starts_another_stage() {
         // Stages 3, 1, 3 with weights 1, 2/3, 1/3.
         let expected = (2.0 + 2.0 / 3.0 * 4.0 + 1.0 / 3.0 * 2.0, 0.0);
         assert_areas(&[5.0; 3], &[3.0, 1.0, 3.0], expected);
     }
 
     #[test]
-    fn areas_are_over_the_capacity_and_0_where_there_is_none() {
+    fn areas_are_fractions_of_the_capacity_and_0_without_one() {
         let areas = areas(&leaving(&[6.0]), &network(&[2.0]));
         assert_eq!(areas.fragmented.network_bytes_per_s, 0.4);
         assert_eq!(areas.fragmented.disk_bytes_per_s, 0.0);
     }
 
     #[test]
-    fn without_an_end_it_looks_until_the_last_change_and_one_slot() {
+    fn a_demand_without_an_end_is_evaluated_until_a_slot_after_the_last_change() {
         let demand = Demand::for_life(Resources::from_array([0.0, 0.0, 4.0, 0.0])).unwrap();
         let areas = areas(&leaving(&[3.0, 3.0]), &demand);
         assert_eq!(areas.over.network_bytes_per_s * CAPACITY, 2.0 * 1.0);

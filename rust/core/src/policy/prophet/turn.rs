@@ -1,4 +1,4 @@
-//! Whose turn it is: gangs, the half that waits longest, and the deadline.
+//! Prophet's turns: gangs, the half that waits longest, and the deadline.
 
 use super::Prophet;
 use crate::policy::{Turn, Waiting};
@@ -26,8 +26,8 @@ pub(super) fn turns(prophet: &Prophet, waiting: &[Waiting], now_ms: i64) -> Vec<
         .collect()
 }
 
-/// The shortest wait among the oldest; who ties with it is one of them, so that the order in which
-/// they are looked at does not matter.
+/// The shortest wait among the oldest. Applications that tie with it are among them, so that their
+/// order does not matter.
 fn shortest_of_oldest(waits_ms: &[i64], oldest_fraction: f64) -> i64 {
     let mut longest_first = waits_ms.to_vec();
     longest_first.sort_unstable_by(|a, b| b.cmp(a));
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn of_an_odd_number_the_middle_one_may_go_and_one_alone_does() {
+    fn the_middle_of_an_odd_number_may_go_and_a_single_one_may() {
         let waiting = [3, 2, 1].map(|wait_s| waits(wait_s, true));
         assert_eq!(turns_of(&waiting), [Turn::Usual, Turn::Usual, Turn::NotNow]);
         assert_eq!(turns_of(&waiting[2..]), [Turn::Usual]);
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn an_application_that_finds_no_room_for_all_its_executors_does_not_go() {
+    fn an_application_without_room_for_all_its_executors_does_not_go() {
         let waiting = [waits(3, false), waits(3, true), waits(2, true)];
         assert_eq!(
             turns_of(&waiting),
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn past_three_average_waits_it_goes_first_even_in_parts() {
+    fn past_three_average_waits_an_application_goes_first_even_in_parts() {
         // The average is 13 / 4, then 12 / 4: only 10 is more than three times that.
         let others = [1, 1, 1].map(|wait_s| waits(wait_s, true));
         let first_of = |wait_s| {
@@ -91,13 +91,13 @@ mod tests {
     }
 
     #[test]
-    fn those_that_tie_at_the_half_all_go_in_any_order() {
+    fn all_applications_that_tie_at_the_half_go() {
         let waiting = [2, 1, 2, 1, 1].map(|wait_s| waits(wait_s, true));
         assert_eq!(turns_of(&waiting), [Turn::Usual; 5]);
     }
 
     #[test]
-    fn a_wait_has_no_end_in_time() {
+    fn extreme_times_do_not_panic() {
         let waiting = [i64::MIN, i64::MAX, 0].map(|submitted_ms| Waiting {
             submitted_ms,
             ..waits(0, true)

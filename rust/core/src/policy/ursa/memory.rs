@@ -1,14 +1,13 @@
-//! Ursa's check of memory.
+//! Ursa's fit of memory.
 
 use crate::available::Available;
 use crate::demand::Demand;
 use crate::fit::{Excess, TOLERANCE};
 use crate::resources::Resource;
 
-/// Whether the memory that is needed is there in every slot.
+/// Whether the needed memory is available in every slot.
 ///
-/// # Errors
-/// From when on it is not, and how much lacks.
+/// The first excess.
 pub(super) fn fits(available: &Available, needed: &Demand) -> Result<(), Excess> {
     let capacity = available.capacity().memory_bytes;
     let allowed = capacity * TOLERANCE;

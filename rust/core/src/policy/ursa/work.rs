@@ -1,4 +1,4 @@
-//! Work: what a demand adds up to, and what of it is assigned to a node.
+//! Work: the integral of a demand, and the part assigned to a node.
 
 use crate::demand::Demand;
 use crate::node::Node;
@@ -6,17 +6,16 @@ use crate::policy::Rates;
 use crate::resources::Resources;
 use crate::running::Running;
 
-/// The integral of a demand over its life: core-seconds, byte-seconds of memory, and bytes. What
-/// never ends adds up to infinity.
+/// The integral of a demand over its life: core-seconds, byte-seconds of memory, and bytes;
+/// infinite without an end.
 #[must_use]
 pub fn work(demand: &Demand) -> Resources {
     remaining(demand, 0)
 }
 
 impl Rates {
-    /// Where nobody measured: the rate is the node's capacity, the assigned work the integral of what
-    /// is left of the demand of each executor that runs. One that outlives its prediction has one slot
-    /// left.
+    /// Rates without measurements: the speed is the node's capacity, and the assigned work is the
+    /// rest of the running executors' demands. An executor past its prediction has one slot left.
     #[must_use]
     pub fn derived(node: &Node, now_ms: i64, expected_processing_s: f64) -> Self {
         let assigned = node.running().fold(Resources::ZERO, |sum, executor| {
@@ -30,8 +29,8 @@ impl Rates {
     }
 }
 
-/// The part of all applications' work that one of them is, resource by resource; none where its own has
-/// no end. What has none is no part of `all` either, since beside it every other is nothing.
+/// The share of all applications' work, for each resource; none for work without an end. The caller
+/// leaves work without an end out of `all`, because every other share would be 0 beside it.
 #[must_use]
 pub fn share_of_work(part: Resources, all: Resources) -> Option<Resources> {
     let share = |part: f64, all: f64| if all > 0.0 { part / all } else { 0.0 };
@@ -39,13 +38,12 @@ pub fn share_of_work(part: Resources, all: Resources) -> Option<Resources> {
     has_end.then(|| part.zip(all, share))
 }
 
-/// What is left of what an executor that runs will do. One that outlives its prediction has one slot
-/// left.
+/// The remaining work of a running executor. One past its prediction has one slot left.
 pub(crate) fn remaining_of(executor: &Running, now_ms: i64) -> Resources {
     remaining(&executor.demand, now_ms.saturating_sub(executor.start_ms))
 }
 
-/// What is left of a demand `elapsed_ms` after its start.
+/// The rest of a demand `elapsed_ms` after its start.
 fn remaining(demand: &Demand, elapsed_ms: i64) -> Resources {
     let last = demand.at(i64::MAX);
     let Some(duration_ms) = demand.duration_ms() else {
@@ -79,13 +77,7 @@ pub(super) fn mean(demand: &Demand) -> Resources {
 mod tests {
     use super::*;
     use crate::node::ExecutorId;
-
-    fn cpu(cores: f64) -> Resources {
-        Resources {
-            cpu_cores: cores,
-            ..Resources::ZERO
-        }
-    }
+    use crate::resources::cpu;
 
     fn assigned(executors: &[(i64, Demand)]) -> Resources {
         let mut node = Node::new(cpu(8.0));
@@ -109,13 +101,13 @@ mod tests {
     }
 
     #[test]
-    fn what_never_ends_is_work_without_end_where_it_uses_anything() {
+    fn a_demand_without_an_end_is_infinite_work_of_each_resource_in_use() {
         let forever = Demand::for_life(cpu(1.0)).unwrap();
         assert_eq!(work(&forever), cpu(f64::INFINITY));
     }
 
     #[test]
-    fn what_runs_has_left_what_it_has_not_done() {
+    fn a_running_executor_has_the_rest_of_its_demand_left() {
         // Half of the first slot, and the second.
         assert_eq!(assigned(&[(9_000, series(&[1.0, 3.0]))]), cpu(7.0));
         let both = [(9_000, series(&[1.0, 3.0])), (10_000, series(&[0.5]))];
@@ -123,13 +115,13 @@ mod tests {
     }
 
     #[test]
-    fn what_outlives_its_prediction_has_one_slot_left() {
+    fn an_executor_past_its_prediction_has_one_slot_left() {
         assert_eq!(assigned(&[(0, series(&[1.0, 3.0]))]), cpu(6.0));
         assert_eq!(assigned(&[(i64::MIN, series(&[1.0, 3.0]))]), cpu(6.0));
     }
 
     #[test]
-    fn what_has_not_started_has_all_of_it_left() {
+    fn an_executor_before_its_start_has_all_its_work_left() {
         assert_eq!(assigned(&[(i64::MAX, series(&[1.0, 3.0]))]), cpu(8.0));
     }
 }

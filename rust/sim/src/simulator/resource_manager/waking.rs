@@ -109,7 +109,12 @@ impl<'a> Look<'a> {
     ) -> Self {
         let capacity = entry.node.capacity;
         Self {
-            outlook: Outlook::new(&entry.node, peaks.may_pass(capacity), computed, now_ms),
+            outlook: Outlook::new(
+                &entry.node,
+                peaks.allowed_excess(capacity),
+                computed,
+                now_ms,
+            ),
             capacity,
             peaks,
             now_slot: slot_at(now_ms),

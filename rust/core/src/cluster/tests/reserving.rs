@@ -1,10 +1,10 @@
-//! Room is held for applications that go first and do not fit now.
+//! Backfill reservations for applications that go first and do not fit now.
 
 use super::*;
 use crate::cluster::WaitReason;
 use crate::policy::{Elastane, Favor};
 
-/// Of a node of 4 cores one is left for so many slots; after that all are.
+/// Number of slots in which one of the node's 4 cores is left; then all are.
 const BUSY_SLOTS: usize = 10;
 
 fn busy_node_with(favor: Favor, used_cores: &[f64]) -> (Cluster, NodeId) {
@@ -30,7 +30,7 @@ fn one_executor() -> Ask {
     }
 }
 
-/// Of as many as [`many`].
+/// Nine executors with a higher priority than [`many`].
 fn urgent() -> Ask {
     Ask {
         priority: 1,
@@ -38,7 +38,7 @@ fn urgent() -> Ask {
     }
 }
 
-/// One executor with this demand, so that it goes before [`many`].
+/// One executor with this demand; it goes before [`many`].
 fn first(cluster: &mut Cluster, cores: &[f64]) -> ApplicationId {
     waiting(cluster, "first", learned(cores, 1.0), one_executor())
 }
@@ -53,12 +53,12 @@ fn order(cluster: &mut Cluster, node: NodeId, now_ms: i64) -> Vec<ApplicationId>
     cluster.round(node, request(16, 16), now_ms).unwrap()
 }
 
-fn goes(cluster: &mut Cluster, node: NodeId, application: ApplicationId) -> bool {
+fn is_listed(cluster: &mut Cluster, node: NodeId, application: ApplicationId) -> bool {
     order(cluster, node, 0).contains(&application)
 }
 
 #[test]
-fn who_would_take_room_that_is_held_is_left_out_and_told_so() {
+fn an_application_that_would_delay_a_planned_start_waits_behind_its_owner() {
     let (mut cluster, node) = busy_node();
     let other = many(&mut cluster, &[1.0; BUSY_SLOTS + 1]);
     let endless = waiting(&mut cluster, "endless", Demands::default(), ask(1, 2));
@@ -78,7 +78,7 @@ fn who_would_take_room_that_is_held_is_left_out_and_told_so() {
 }
 
 #[test]
-fn who_ends_before_the_planned_start_goes() {
+fn an_application_that_ends_before_the_planned_start_is_backfilled() {
     let (mut cluster, node) = busy_node();
     first(&mut cluster, &[4.0; 5]);
     let ends_in_time = many(&mut cluster, &[1.0; BUSY_SLOTS]);
@@ -90,18 +90,18 @@ fn who_ends_before_the_planned_start_goes() {
 }
 
 #[test]
-fn who_leaves_enough_beside_it_goes() {
+fn an_application_within_the_spare_resources_is_backfilled() {
     for (first_cores, fits_beside) in [(3.0, true), (3.5, false)] {
         let (mut cluster, node) = busy_node();
         first(&mut cluster, &[first_cores; 5]);
         let other = many(&mut cluster, &[1.0; 2 * BUSY_SLOTS]);
-        assert_eq!(goes(&mut cluster, node, other), fits_beside);
+        assert_eq!(is_listed(&mut cluster, node, other), fits_beside);
     }
 }
 
 #[test]
-fn what_is_left_beside_it_is_looked_at_slot_by_slot() {
-    // It takes all of the node in its third slot, and so starts two before the node is idle.
+fn spare_resources_are_compared_slot_by_slot() {
+    // The owner needs the whole node in its third slot, so it starts two slots before the node is idle.
     for idle_slot in BUSY_SLOTS - 1..=BUSY_SLOTS + 1 {
         let (mut cluster, node) = busy_node();
         first(&mut cluster, &[0.0, 0.0, 4.0, 1.0]);
@@ -109,45 +109,49 @@ fn what_is_left_beside_it_is_looked_at_slot_by_slot() {
         cores[idle_slot] = 0.0;
         let other = many(&mut cluster, &cores);
         let idles_in_the_peak = idle_slot == BUSY_SLOTS;
-        assert_eq!(goes(&mut cluster, node, other), idles_in_the_peak);
+        assert_eq!(is_listed(&mut cluster, node, other), idles_in_the_peak);
     }
 }
 
 #[test]
-fn who_goes_before_it_is_not_held_up() {
+fn an_application_before_the_owner_is_not_blocked() {
     let (mut cluster, node) = busy_node();
     let demands_more = learned(&[4.0; 5], 1.0);
     let larger = waiting(&mut cluster, "larger", demands_more, ask(1, 1));
     let smaller = many(&mut cluster, &[1.0; 2 * BUSY_SLOTS]);
     assert_eq!(order(&mut cluster, node, 0), [smaller]);
     cluster.pending(larger, urgent(), 0);
-    assert_eq!(order(&mut cluster, node, 0), [], "by its priority it is");
+    assert_eq!(
+        order(&mut cluster, node, 0),
+        [],
+        "the priority makes the larger one the owner"
+    );
 }
 
 #[test]
-fn a_higher_priority_is_not_held_up_by_a_lower_one() {
+fn a_higher_priority_is_not_blocked_by_a_lower_one() {
     let (mut cluster, node) = busy_node();
     first(&mut cluster, &[4.0; 5]);
     let other = many(&mut cluster, &[1.0; 2 * BUSY_SLOTS]);
-    assert!(!goes(&mut cluster, node, other));
+    assert!(!is_listed(&mut cluster, node, other));
     cluster.pending(other, urgent(), 0);
-    assert!(goes(&mut cluster, node, other));
+    assert!(is_listed(&mut cluster, node, other));
 }
 
 #[test]
-fn another_queue_is_not_held_up() {
+fn another_queue_is_not_blocked() {
     let (mut cluster, node) = busy_node();
     let behind = first(&mut cluster, &[4.0; 5]);
     let other = many(&mut cluster, &[1.0; 2 * BUSY_SLOTS]);
     cluster.application_moved(other, "root.other");
-    assert!(goes(&mut cluster, node, other));
+    assert!(is_listed(&mut cluster, node, other));
     cluster.application_moved(behind, "root.other");
-    assert!(!goes(&mut cluster, node, other));
+    assert!(!is_listed(&mut cluster, node, other));
 }
 
 #[test]
-fn one_that_starves_with_room_by_request_is_not_held_up() {
-    // 7 GB of 8 are left by request.
+fn a_starving_application_with_room_by_request_is_not_blocked() {
+    // By request 7 GB of 8 are left.
     for (memory_gb, is_placed) in [(7, true), (8, false)] {
         let (mut cluster, node) = busy_node_with(Favor::Balanced, &[3.0; 30]);
         let demands = learned(&[1.0; 40], 1.0);
@@ -169,7 +173,7 @@ fn one_that_starves_with_room_by_request_is_not_held_up() {
 }
 
 #[test]
-fn nobody_is_held_up_by_one_that_was_named_for_ten_seconds_and_not_placed() {
+fn an_application_listed_first_for_ten_seconds_in_vain_gets_no_reservation() {
     let (mut cluster, node) = busy_node();
     let idle = cluster.node_added("node-2:1", request(8, 8));
     let behind = waiting(&mut cluster, "first", learned(&[4.0; 5], 0.5), ask(1, 1));
@@ -181,11 +185,15 @@ fn nobody_is_held_up_by_one_that_was_named_for_ten_seconds_and_not_placed() {
 
     let placed = place(&mut cluster, "placed", behind, idle, 10_000);
     assert!(matches!(placed, Commit::Placed(_)));
-    assert_eq!(order(&mut cluster, node, 10_000), [], "it was placed");
+    assert_eq!(
+        order(&mut cluster, node, 10_000),
+        [],
+        "the owner was placed"
+    );
 }
 
 #[test]
-fn one_that_asks_for_something_else_was_not_named_in_vain() {
+fn a_changed_request_restarts_the_time_listed_first() {
     let (mut cluster, node) = busy_node();
     let idle = cluster.node_added("node-2:1", request(8, 8));
     let behind = first(&mut cluster, &[4.0; 5]);
@@ -196,37 +204,45 @@ fn one_that_asks_for_something_else_was_not_named_in_vain() {
         ..ask(memory_gb, 1)
     };
     cluster.pending(behind, more(1), 5_000);
-    assert_eq!(order(&mut cluster, node, 10_000), [other], "only of more");
+    assert_eq!(
+        order(&mut cluster, node, 10_000),
+        [other],
+        "a changed count does not"
+    );
     cluster.pending(behind, more(2), 10_000);
     assert_eq!(order(&mut cluster, node, 10_000), []);
 }
 
 #[test]
-fn only_the_favor_for_the_makespan_holds_nothing() {
+fn only_the_favor_for_the_makespan_makes_no_reservations() {
     for favor in Favor::ALL {
         let (mut cluster, node) = busy_node_with(favor, &[3.0; BUSY_SLOTS]);
         first(&mut cluster, &[4.0; 5]);
         let other = many(&mut cluster, &[1.0; 2 * BUSY_SLOTS]);
-        let holds = favor != Favor::Makespan;
-        assert_eq!(goes(&mut cluster, node, other), !holds, "{favor:?}");
+        let reserves = favor != Favor::Makespan;
+        assert_eq!(is_listed(&mut cluster, node, other), !reserves, "{favor:?}");
     }
 }
 
 #[test]
-fn room_is_held_for_the_first_three_of_a_queue() {
-    for (before_it, holds) in [(2, true), (3, false)] {
+fn the_first_three_applications_of_a_queue_get_reservations() {
+    for (before_owner, reserves) in [(2, true), (3, false)] {
         let (mut cluster, node) = busy_node();
-        for _ in 0..before_it {
+        for _ in 0..before_owner {
             first(&mut cluster, &[2.0; 5]);
         }
         first(&mut cluster, &[4.0; 5]);
         let other = many(&mut cluster, &[1.0; 2 * BUSY_SLOTS]);
-        assert_eq!(goes(&mut cluster, node, other), !holds, "{before_it}");
+        assert_eq!(
+            is_listed(&mut cluster, node, other),
+            !reserves,
+            "{before_owner}"
+        );
     }
 }
 
 #[test]
-fn no_room_is_held_for_one_without_an_end() {
+fn an_application_without_an_end_gets_no_reservation() {
     let (mut cluster, node) = busy_node();
     let all_cores = Ask {
         request: request(1, 8),
@@ -239,18 +255,22 @@ fn no_room_is_held_for_one_without_an_end() {
 }
 
 #[test]
-fn no_room_is_held_for_one_that_does_not_start_within_an_hour() {
-    for (busy_slots, holds) in [(1_200, true), (1_201, false)] {
+fn an_application_that_does_not_start_within_an_hour_gets_no_reservation() {
+    for (busy_slots, reserves) in [(1_200, true), (1_201, false)] {
         let used_cores = vec![3.0; busy_slots];
         let (mut cluster, node) = busy_node_with(Favor::Balanced, &used_cores);
         first(&mut cluster, &[4.0; 5]);
         let other = many(&mut cluster, &vec![1.0; busy_slots + 1]);
-        assert_eq!(goes(&mut cluster, node, other), !holds, "{busy_slots}");
+        assert_eq!(
+            is_listed(&mut cluster, node, other),
+            !reserves,
+            "{busy_slots}"
+        );
     }
 }
 
 #[test]
-fn one_that_is_large_in_cpu_is_held_up_too() {
+fn an_application_large_in_cpu_is_blocked_too() {
     let policy = Elastane {
         peaks: Peaks::Soft,
         favor: Favor::Balanced,
@@ -263,11 +283,11 @@ fn one_that_is_large_in_cpu_is_held_up_too() {
     cluster.application_removed(hog);
     first(&mut cluster, &[2.0; 40]);
     let other = many(&mut cluster, &[3.5; 30]);
-    assert!(!goes(&mut cluster, node, other));
+    assert!(!is_listed(&mut cluster, node, other));
 }
 
 #[test]
-fn one_that_was_named_behind_others_that_went_was_not_named_in_vain() {
+fn an_application_listed_behind_others_was_not_listed_in_vain() {
     let (mut cluster, node) = busy_node();
     let idle = cluster.node_added("node-2:1", request(8, 8));
     let small = first(&mut cluster, &[0.5; 30]);
@@ -278,20 +298,24 @@ fn one_that_was_named_behind_others_that_went_was_not_named_in_vain() {
     cluster.application_removed(small);
     assert!(
         !order(&mut cluster, idle, 0).contains(&behind),
-        "it fits no longer"
+        "the owner fits no longer"
     );
     assert!(!order(&mut cluster, node, 10_000).contains(&other));
 }
 
 #[test]
-fn no_more_of_a_queue_are_looked_at_than_sixty_four() {
-    for (held_up, is_named) in [(63, true), (64, false)] {
+fn at_most_sixty_four_applications_of_a_queue_are_checked() {
+    for (blocked, is_named) in [(63, true), (64, false)] {
         let (mut cluster, node) = busy_node();
         first(&mut cluster, &[4.0; 5]);
-        for _ in 0..held_up {
+        for _ in 0..blocked {
             many(&mut cluster, &[0.5; 2 * BUSY_SLOTS]);
         }
         let ends_before = many(&mut cluster, &[1.0; BUSY_SLOTS]);
-        assert_eq!(goes(&mut cluster, node, ends_before), is_named, "{held_up}");
+        assert_eq!(
+            is_listed(&mut cluster, node, ends_before),
+            is_named,
+            "{blocked}"
+        );
     }
 }

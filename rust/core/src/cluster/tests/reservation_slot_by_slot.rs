@@ -1,24 +1,23 @@
-//! [`HeldRoom`] against a plain look at every slot.
+//! [`Reservation`] against a plain slot-by-slot reference.
 
 use proptest::prelude::*;
 
 use super::*;
-use crate::cluster::patience::HeldRoom;
+use crate::cluster::patience::Reservation;
 use crate::cluster::ranking::{Contender, Rank};
 use crate::cluster::waiting::Line;
 use crate::left::Left;
 use crate::need::Need;
 use crate::policy::Turn;
 use crate::timeline::Timeline;
-use crate::windows::WindowSet;
 
-/// Twentieths of a core, half gigabytes, and twice 5 MB/s: so that every sum is exact.
+/// Twentieths of a core, half gigabytes and 5 MB/s, so that every sum is exact.
 type Units = [i64; 4];
 
 const CAPACITY: Units = [80, 16, 20, 20];
 const CPU: usize = 0;
 
-/// By how much each may be passed under [`Peaks::Soft`].
+/// Allowed excess under [`Peaks::Soft`].
 const SOFT: Units = [16, 0, 12, 4];
 
 fn resources(units: Units) -> Resources {
@@ -31,7 +30,7 @@ fn demand(slots: &[Units]) -> Demand {
     Demand::series(crate::SLOT_MS, &slots).unwrap()
 }
 
-/// What an executor needs in each slot, with its margin of `percent`.
+/// An executor's demand in each slot, and its margin.
 #[derive(Debug, Clone)]
 struct Executor {
     slots: Vec<Units>,
@@ -50,8 +49,8 @@ impl Executor {
         (0..self.slots.len()).any(|slot| self.at(slot)[CPU] * 2 > CAPACITY[CPU])
     }
 
-    /// The resources that it is held to in every slot, and those in total.
-    fn held_to(&self) -> (&'static [usize], &'static [usize]) {
+    /// The resources compared in every slot, and those compared in total.
+    fn compared(&self) -> (&'static [usize], &'static [usize]) {
         match self.peaks {
             Peaks::Strict => (&[0, 1, 2, 3], &[]),
             Peaks::Soft if self.is_large() => (&[1, 2, 3], &[0]),
@@ -59,18 +58,18 @@ impl Executor {
         }
     }
 
-    /// Whether it fits from a slot on where so much is left.
+    /// Whether it fits from slot `start` on with `left` in each slot.
     fn fits(&self, start: usize, left: &dyn Fn(usize) -> Units) -> bool {
-        let (in_every_slot, in_total) = self.held_to();
+        let (in_every_slot, in_total) = self.compared();
         let life = self.slots.len();
-        let may_pass = |i: usize| match self.peaks {
+        let allowed_excess = |i: usize| match self.peaks {
             Peaks::Soft => SOFT[i],
             Peaks::Strict => 0,
         };
         let fits_slot = |slot: usize| {
             let (needed, left) = (self.at(slot), left(start + slot));
-            let mut held = in_every_slot.iter();
-            held.all(|i| needed[*i] <= left[*i] + may_pass(*i))
+            let mut compared = in_every_slot.iter();
+            compared.all(|i| needed[*i] <= left[*i] + allowed_excess(*i))
         };
         let fits_total = |i: &usize| {
             let missing = |slot: usize| self.at(slot)[*i] - left(start + slot)[*i];
@@ -80,7 +79,7 @@ impl Executor {
     }
 }
 
-/// A node on which these run from now on.
+/// A node with these running executors.
 struct Node(Vec<Vec<Units>>);
 
 impl Node {
@@ -114,17 +113,11 @@ fn contender(application: u32, score: f64) -> Contender {
         application: ApplicationId(application),
         priority: 0,
         kind: ContainerKind::DEFAULT_EXECUTOR,
-        named_first_since_ms: None,
+        listed_first_since_ms: None,
         executors: 1,
-        gets_on: false,
+        makes_progress: false,
     };
-    Contender {
-        rank: Rank::new(&line, false, Turn::Usual, score),
-        row: 0,
-        queue: 0,
-        delayed_in: WindowSet::NONE,
-        behind: None,
-    }
+    Contender::new(0, &line, Rank::new(&line, false, Turn::Usual, score))
 }
 
 fn slots(count: std::ops::Range<usize>) -> impl Strategy<Value = Vec<Units>> {
@@ -142,7 +135,7 @@ fn executor(peaks: Peaks) -> impl Strategy<Value = Executor> {
     })
 }
 
-/// A busy node, one that waits for it, and another one that may go there.
+/// A busy node, the owner of a reservation, and another application.
 fn any_case() -> impl Strategy<Value = (Vec<Vec<Units>>, Executor, Executor)> {
     let peaks = prop::sample::select(vec![Peaks::Strict, Peaks::Soft]);
     let running = || prop::collection::vec(slots(1..12), 1..3);
@@ -153,31 +146,31 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
     #[test]
-    fn the_planned_start_and_who_is_held_up_are_as_slot_by_slot(
-        (running, first, other) in any_case(),
+    fn the_planned_start_and_the_blocked_contenders_equal_the_reference(
+        (running, owner, other) in any_case(),
     ) {
         let node = Node(running);
         let left = node.in_fixed_point();
-        let demands = [demand(&first.slots), demand(&other.slots)];
-        let [need, other_need] = [(&demands[0], first.margin), (&demands[1], other.margin)]
+        let demands = [demand(&owner.slots), demand(&other.slots)];
+        let [need, other_need] = [(&demands[0], owner.margin), (&demands[1], other.margin)]
             .map(|(demand, margin)| Need::predicted(demand, margin, resources(CAPACITY)));
-        let hold = HeldRoom::new(&contender(1, 0.1), &need, &left, first.peaks);
+        let reservation = Reservation::new(&contender(1, 0.1), &need, &left, owner.peaks);
 
-        let start = (1..=node.busy_slots()).find(|start| first.fits(*start, &|slot| node.left(slot)));
-        prop_assert_eq!(hold.is_some(), start.is_some());
-        let (Some(hold), Some(start)) = (hold, start) else {
+        let start = (1..=node.busy_slots()).find(|start| owner.fits(*start, &|slot| node.left(slot)));
+        prop_assert_eq!(reservation.is_some(), start.is_some());
+        let (Some(reservation), Some(start)) = (reservation, start) else {
             return Ok(());
         };
         let most = (0..other.slots.len())
             .map(|slot| other_need.needed(slot))
             .reduce(crate::amounts::Amounts::max)
             .unwrap();
-        let held_up = hold.holds_up(&contender(2, 0.2), most, &other_need);
+        let is_blocked = reservation.blocks(&contender(2, 0.2), most, &other_need);
         let beside = |slot: usize| {
             let (left, taken) = (node.left(slot), other.at(slot));
             std::array::from_fn(|i| left[i] - taken[i])
         };
-        prop_assert_eq!(!held_up, first.fits(start, &beside), "starts in {}", start);
-        prop_assert!(!hold.holds_up(&contender(0, 0.1), most, &other_need), "it goes first");
+        prop_assert_eq!(!is_blocked, owner.fits(start, &beside), "starts in {}", start);
+        prop_assert!(!reservation.blocks(&contender(0, 0.1), most, &other_need), "it precedes the owner");
     }
 }
