@@ -49,7 +49,6 @@ pub fn policies() -> Policies {
 fn baselines() -> Vec<PolicyToSimulate> {
     let by_request = |policy: PolicyToSimulate| PolicyToSimulate {
         books_as_registered: true,
-        depends_on_time: false,
         ..policy
     };
     vec![
@@ -63,7 +62,6 @@ fn baselines() -> Vec<PolicyToSimulate> {
         },
         PolicyToSimulate::new(Watermark::default()),
         PolicyToSimulate {
-            depends_on_time: false,
             ..PolicyToSimulate::new(Oversubscribe::default())
         },
     ]

@@ -99,7 +99,7 @@ fn refuse_changes(run: &RunOptions, why: &str) -> Result<(), Failure> {
         && run.length_error.is_none()
         && !run.every_heartbeat
         && run.starvation_wait_ms.is_none()
-        && run.settings() == Settings::default();
+        && run.settings(Settings::default()) == Settings::default();
     if is_unchanged {
         Ok(())
     } else {

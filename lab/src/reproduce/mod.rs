@@ -107,11 +107,10 @@ mod tests {
     #[test]
     fn every_variation_but_the_first_changes_something() {
         for study in STUDIES {
-            let mut before = Setup {
+            let before = Setup {
                 workload: crate::workload::generate(study.workload, 1).unwrap(),
-                settings: elastane_sim::simulator::Settings::default(),
+                settings: elastane_sim::simulator::Settings::papers(),
             };
-            before.nobody_starves();
             let variations = study.variations.iter().copied().flatten();
             for (number, variation) in variations.enumerate() {
                 let mut changed = before.clone();

@@ -103,7 +103,7 @@ const PREDICTIONS: &[Variation<Change>] = &[
 /// Parameters that Elasecutor does not publish.
 const ELASECUTORS_SETUP: &[Variation<Change>] = &[
     variation("starvation_wait", "60 s", |setup| {
-        setup.settings.starvation_wait_ms = 60_000;
+        setup.settings.cluster.starvation_wait_ms = 60_000;
         Ok(())
     }),
     variation("containers a heartbeat", "16", |setup| {
@@ -144,7 +144,7 @@ const PROPHETS_SETUP: &[Variation<Change>] = &[
     variation("gangs", "none", |setup| {
         // A waiting application starts although not all of its executors fit. Fit is by request in any
         // case.
-        setup.settings.starvation_wait_ms = 1_000;
+        setup.settings.cluster.starvation_wait_ms = 1_000;
         Ok(())
     }),
     variation("executors", "half", |setup| {
@@ -160,7 +160,7 @@ const PROPHETS_SETUP: &[Variation<Change>] = &[
     }),
     variation("both losses", "0.9", lose_most),
     variation("both losses", "0.9, no gangs", |setup| {
-        setup.settings.starvation_wait_ms = 1_000;
+        setup.settings.cluster.starvation_wait_ms = 1_000;
         lose_most(setup)
     }),
 ];

@@ -19,12 +19,6 @@ pub struct Setup {
 pub type Change = fn(&mut Setup) -> Result<(), DemandError>;
 
 impl Setup {
-    /// Applications wait until they fit, as in the papers. Production's protection from starvation
-    /// would place them by request after a minute.
-    pub fn nobody_starves(&mut self) {
-        self.settings.starvation_wait_ms = self.settings.give_up_after_ms;
-    }
-
     /// Multiplies a resource of all machines.
     pub(super) fn scale_machines(&mut self, resource: Resource, factor: f64) {
         for machine in &mut self.workload.machines {

@@ -1,6 +1,7 @@
 //! The options of a comparison in the simulator, and its runs.
 
 use clap::{Args, ValueEnum};
+use elastane_core::ClusterSettings;
 use elastane_core::fit::Peaks;
 use elastane_core::policy::{Favor, PolicyOptions};
 use elastane_sim::experiment::{Comparison, Experiment, Run};
@@ -30,9 +31,13 @@ pub struct RunOptions {
     /// workload's own
     #[arg(long, value_name = "FRACTION", value_parser = fraction)]
     pub length_error: Option<f64>,
-    /// The safety margin that the fit adds to each demand, as a fraction
-    #[arg(long, value_name = "FRACTION", default_value = "0", value_parser = fraction)]
-    margin: f64,
+    /// The safety margin that the fit adds to each demand, as a fraction; 0.2 if not given, that of
+    /// profile.margin at full confidence
+    #[arg(long, value_name = "FRACTION", value_parser = fraction)]
+    margin: Option<f64>,
+    /// How many times its registered size a node may book, as overcommit.max-ratio; 2 if not given
+    #[arg(long, value_name = "FACTOR", value_parser = at_least_one)]
+    max_ratio: Option<f64>,
     /// How the fit treats coinciding peaks of CPU, network and disk; the policy's own rule if not given
     #[arg(long, value_name = "RULE")]
     peaks: Option<PeaksRule>,
@@ -40,10 +45,10 @@ pub struct RunOptions {
     /// applications) or balanced
     #[arg(long, value_name = "WHAT", default_value = Favor::default().name())]
     favor: Favor,
-    /// How long an executor may pass on nodes to wait for a better one, in milliseconds
-    #[arg(long, value_name = "MS", default_value = "0",
-          value_parser = clap::value_parser!(i64).range(0..=60_000))]
-    pass_ms: i64,
+    /// How long an executor may pass on nodes to wait for a better one, in milliseconds; 3000 if not
+    /// given
+    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(i64).range(0..=60_000))]
+    pass_ms: Option<i64>,
     /// After this wait for a container, in milliseconds, an application is placed wherever a node
     /// has free space by request, fit or not; 60000 if not given
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(i64).range(1_000..))]
@@ -91,28 +96,37 @@ impl From<PeaksRule> for Peaks {
 }
 
 impl RunOptions {
-    /// How each run goes.
+    /// How each run goes; `default` applies where no option is given.
     #[must_use]
-    pub fn settings(&self) -> Settings {
+    pub fn settings(&self, default: Settings) -> Settings {
+        let cluster = default.cluster;
         Settings {
-            contention: Contention {
-                network_loss: self.network_loss,
-                disk_loss: self.disk_loss,
-                spill_slowdown: self.spill_slowdown,
-                kill_above: self.kill_above,
-            },
+            contention: self.contention(),
             policy_options: PolicyOptions {
                 peaks: self.peaks.map(Peaks::from),
                 favor: self.favor,
             },
-            pass_ms: self.pass_ms,
-            starvation_wait_ms: self
-                .starvation_wait_ms
-                .unwrap_or(Settings::default().starvation_wait_ms),
-            margin: self.margin,
+            cluster: ClusterSettings {
+                max_ratio: self.max_ratio.unwrap_or(cluster.max_ratio),
+                pass_ms: self.pass_ms.unwrap_or(cluster.pass_ms),
+                starvation_wait_ms: self
+                    .starvation_wait_ms
+                    .unwrap_or(cluster.starvation_wait_ms),
+                ..cluster
+            },
+            margin: self.margin.unwrap_or(default.margin),
             assignments_per_heartbeat: self.assignments,
             skip_idle_heartbeats: !self.every_heartbeat,
-            ..Settings::default()
+            ..default
+        }
+    }
+
+    fn contention(&self) -> Contention {
+        Contention {
+            network_loss: self.network_loss,
+            disk_loss: self.disk_loss,
+            spill_slowdown: self.spill_slowdown,
+            kill_above: self.kill_above,
         }
     }
 
@@ -157,10 +171,10 @@ impl RunOptions {
         recorded_node: Option<usize>,
         prepare: impl Fn(u64) -> Result<(Workload, Settings), Failure>,
     ) -> Result<Comparison, Failure> {
-        let mut settings = self.settings();
+        let mut settings = Settings::default();
         for policy in policies {
             known_policies
-                .named(policy, settings.policy_options)
+                .named(policy, PolicyOptions::default())
                 .map_err(|unknown| Failure::BadInput(unknown.to_string()))?;
         }
         let mut runs = Vec::new();
@@ -193,17 +207,16 @@ impl RunOptions {
     /// # Errors
     /// A figure is not a number.
     pub fn to_json(&self, comparison: &Comparison) -> Result<Value, Failure> {
-        let contention = self.settings().contention;
-        Ok(report::to_json(comparison, contention)?)
+        Ok(report::to_json(comparison, self.contention())?)
     }
 }
 
 impl From<SimulationError> for Failure {
     fn from(error: SimulationError) -> Self {
         match error {
-            SimulationError::Policy(_) | SimulationError::TooLarge { .. } => {
-                Failure::BadInput(error.to_string())
-            }
+            SimulationError::Policy(_)
+            | SimulationError::TooLarge { .. }
+            | SimulationError::Report { .. } => Failure::BadInput(error.to_string()),
             SimulationError::NeverEnds { .. } => Failure::Failed(error.to_string()),
         }
     }

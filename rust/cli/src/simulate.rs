@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args};
 use elastane_sim::InputError;
 use elastane_sim::report;
-use elastane_sim::simulator::Policies;
+use elastane_sim::simulator::{Policies, Settings};
 use elastane_sim::workload::{TraceFormat, Workload};
 
 use crate::failure::{Failure, read, write};
@@ -93,7 +93,7 @@ pub struct ComparisonOptions {
         long,
         value_name = "NAMES",
         value_delimiter = ',',
-        default_value = "minfrag"
+        default_value = "elastane"
     )]
     policy: Vec<String>,
     /// How many seeds, from --seed on
@@ -124,7 +124,7 @@ impl ComparisonOptions {
         let recorded_node = self.html.as_ref().map(|_| 0);
         let prepare = |seed| {
             let workload = self.run.with_errors(workload(seed)?);
-            Ok((workload, self.run.settings()))
+            Ok((workload, self.run.settings(Settings::default())))
         };
         let compared = self.run.compare(
             known_policies,

@@ -225,6 +225,7 @@ impl Elastane {
             reply,
             samples,
             repeated,
+            reprovisioned: _,
             records,
         } = service.report(node, &report, now_ms)?;
         self.write(records);

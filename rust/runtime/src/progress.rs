@@ -27,6 +27,8 @@ pub(crate) struct Trackers {
     by_container: HashMap<String, Tracked>,
     /// The progress of containers that ended unfinished and that no other has taken over from yet.
     unfinished: HashMap<Siblings, Vec<f64>>,
+    /// Progress from another source than the use.
+    told: HashMap<String, Progress>,
 }
 
 struct Tracked {
@@ -55,13 +57,16 @@ impl Trackers {
                 }
             }
             if let (true, Some(tracked)) = (is_new, self.by_container.get_mut(id))
-                && let Some(follower) = &tracked.follower
-                && let Ok(progress) = Progress::new(follower.progress())
+                && let Some(progress) = self.told.remove(id).or_else(|| tracked.estimated())
             {
                 tracked.progress = progress.part();
                 cluster.progressed(id, progress, now_ms);
             }
         }
+    }
+
+    pub(crate) fn told(&mut self, container: &str, progress: Progress) {
+        self.told.insert(container.to_owned(), progress);
     }
 
     /// Takes in a sample; false where it has arrived before, or the container has no prediction.
@@ -120,6 +125,7 @@ impl Trackers {
     }
 
     pub(crate) fn finished(&mut self, cluster: &Cluster, container: &str) {
+        self.told.remove(container);
         if let Some(tracked) = self.by_container.remove(container) {
             note_unfinished(&mut self.unfinished, cluster, &tracked);
         }
@@ -173,6 +179,10 @@ impl Follower {
 }
 
 impl Tracked {
+    fn estimated(&self) -> Option<Progress> {
+        Progress::new(self.follower.as_ref()?.progress()).ok()
+    }
+
     /// A missing sample counts as the one after it. Use beyond the prediction, by the corrected factor,
     /// is no progress.
     fn take(&mut self, sample: Used, factors: Resources) {

@@ -5,9 +5,7 @@ use elastane_core::reprovision::{Correction, Reprovisioned};
 
 use crate::journal::{Record, Reprovision};
 
-/// The corrections since the last call.
-pub(crate) fn records(cluster: &mut Cluster) -> Vec<Record> {
-    let done = cluster.take_reprovisioned();
+pub(crate) fn records(cluster: &Cluster, done: &[Reprovisioned]) -> Vec<Record> {
     let records = done
         .iter()
         .map(|done| Record::Reprovision(Box::new(record(cluster, done))));

@@ -6,8 +6,9 @@ use elastane_core::cluster::{
     Application, ApplicationId, Ask, BookableChange, Commit, CommitRequest, Demands, NodeId,
     Predicted, Request,
 };
-use elastane_core::policy::{self, UnknownPolicy};
-use elastane_core::{Cluster, SLOT_MS};
+use elastane_core::policy::{self, Policy, UnknownPolicy};
+use elastane_core::reprovision::Reprovisioned;
+use elastane_core::{Cluster, Progress, SLOT_MS};
 use elastane_predict::{Submission, signature, signature_parts, submission_settings};
 use elastane_protocol::{Reply, Report};
 use elastane_runs::{ContainerKind, OpenRun, Run, RunEvent, SubmissionRecord};
@@ -69,6 +70,8 @@ pub struct Reported {
     pub samples: u64,
     /// The number of samples that had arrived before.
     pub repeated: u64,
+    /// Corrections of the node's containers.
+    pub reprovisioned: Vec<Reprovisioned>,
     /// For the journal.
     pub records: Vec<Record>,
 }
@@ -103,11 +106,21 @@ impl Service {
     /// A policy that does not exist.
     pub fn new(settings: ServiceSettings, recorded: Vec<OpenRun>) -> Result<Self, UnknownPolicy> {
         let policy = policy::named(&settings.policy, settings.policy_options)?;
+        Ok(Self::with_policy(settings, policy, recorded))
+    }
+
+    /// The same with a policy that has no name in the settings.
+    #[must_use]
+    pub fn with_policy(
+        settings: ServiceSettings,
+        policy: Box<dyn Policy>,
+        recorded: Vec<OpenRun>,
+    ) -> Self {
         let mut cluster = Cluster::new(settings.cluster, policy);
         if let Some(reprovision) = settings.reprovision {
             cluster.reprovision_by(reprovision);
         }
-        Ok(Self {
+        Self {
             settings,
             cluster,
             runs: Runs::restored(recorded),
@@ -117,7 +130,7 @@ impl Service {
             memory_victims: MemoryVictims::default(),
             trackers: Trackers::default(),
             first_asks: FirstAsks::default(),
-        })
+        }
     }
 
     /// The cluster as it is now.
@@ -292,13 +305,12 @@ impl Service {
         cluster.reported(number, amounts::capacity(report), now_ms);
         self.measured.insert(number, Measured::from(report));
         let (samples, repeated) = report::ingest(cluster, runs, sequences, number, report, now_ms);
-        let corrected = if settings.reprovision.is_some() {
+        if settings.follows_progress {
             self.trackers.follow(cluster, report, now_ms);
             cluster.reprovision(number, now_ms);
-            reprovisioning::records(cluster)
-        } else {
-            Vec::new()
-        };
+        }
+        let reprovisioned = cluster.take_reprovisioned();
+        let corrected = reprovisioning::records(cluster, &reprovisioned);
         let victims = &report.memory_victims;
         let mut records = self.memory_victims.named(cluster, number, victims, now_ms);
         let reply = report::reply(cluster, &settings.plan, number, report, now_ms);
@@ -313,8 +325,15 @@ impl Service {
             reply,
             samples,
             repeated,
+            reprovisioned,
             records,
         })
+    }
+
+    /// A container's progress from another source than its use, such as its framework. The progress
+    /// replaces estimates from the next report on.
+    pub fn progressed(&mut self, container: &str, progress: Progress) {
+        self.trackers.told(container, progress);
     }
 
     /// The containers that have to give way now because their nodes are short of memory.

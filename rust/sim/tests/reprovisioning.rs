@@ -74,7 +74,7 @@ fn run_by(
                 ..PlanSettings::default()
             }),
         },
-        ..Settings::default()
+        ..Settings::papers()
     };
     simulate(
         &workload,

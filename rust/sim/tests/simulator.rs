@@ -11,7 +11,7 @@ use elastane_core::{Resource, Resources};
 use elastane_sim::simulator::{Contention, Policies, Settings, SimulationError, simulate};
 use proptest::prelude::*;
 
-use small_cluster::{MACHINE, any_workload, application, run, settings, workload};
+use small_cluster::{MACHINE, any_workload, application, run, starving_after, workload};
 
 const NEVER_ASKED_IN_VAIN: [&str; 2] = ["minfrag", "trc"];
 
@@ -95,7 +95,7 @@ proptest! {
     ) {
         for policy in ["prophet", "ursa"] {
             let with = |skip_idle_heartbeats| {
-                let settings = Settings { skip_idle_heartbeats, starvation_wait_ms, ..settings() };
+                let settings = Settings { skip_idle_heartbeats, ..starving_after(starvation_wait_ms) };
                 let mut outcome = run(&workload, policy, &settings);
                 outcome.counts.rounds = 0;
                 outcome.counts.events = 0;

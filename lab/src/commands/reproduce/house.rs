@@ -8,9 +8,10 @@ use elastane_lab::reproduce::Setup;
 use elastane_lab::reproduce::house::{
     AgainstBaseline, BASELINE, Ratios, VARIANTS, WORKLOADS, over_workloads,
 };
+use elastane_sim::simulator::Settings;
 use serde_json::{Value, json};
 
-use super::simulated::{compare_as_set, with_others};
+use super::simulated::{compare, with_others};
 
 pub(super) fn run(run: &RunOptions, seeds: u32, output: &mut impl Write) -> Result<Value, Failure> {
     writeln!(
@@ -31,8 +32,9 @@ pub(super) fn run(run: &RunOptions, seeds: u32, output: &mut impl Write) -> Resu
     let mut reports = Vec::new();
     let mut workloads = Vec::new();
     for workload in WORKLOADS {
+        let rules = Settings::default();
         let as_set = |_: &mut Setup| Ok(());
-        let comparison = compare_as_set(run, workload, &[BASELINE], &VARIANTS, seeds, &as_set)?;
+        let comparison = compare(run, rules, workload, &[BASELINE], &VARIANTS, seeds, &as_set)?;
         let mut report = run.to_json(&comparison)?;
         if let Some(against) = AgainstBaseline::of(&comparison) {
             write!(

@@ -8,6 +8,7 @@ use elastane_lab::Variation;
 use elastane_lab::ispark::{self, Allocation, Figure, Parameters};
 use elastane_lab::monotasks;
 use elastane_lab::reproduce::{Measured, STUDIES, Setup, Study};
+use elastane_sim::simulator::Settings;
 use serde_json::{Value, json};
 
 use super::super::failed;
@@ -66,7 +67,15 @@ fn study_one(
     for variation in study.variations.iter().copied().flatten() {
         let change = |setup: &mut Setup| (variation.change)(setup);
         let (policies, variants) = (study.policies, study.variants);
-        let compared = compare(run, study.workload, policies, variants, seeds, &change)?;
+        let compared = compare(
+            run,
+            Settings::papers(),
+            study.workload,
+            policies,
+            variants,
+            seeds,
+            &change,
+        )?;
         if report.is_null() {
             report = run.to_json(&compared)?;
         }

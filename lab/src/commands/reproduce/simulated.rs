@@ -10,6 +10,7 @@ use elastane_lab::reproduce::{Paper, Setup, Variant};
 use elastane_lab::workload::generate;
 use elastane_sim::experiment::Comparison;
 use elastane_sim::report::write_table;
+use elastane_sim::simulator::Settings;
 use serde_json::Value;
 
 use super::super::{bad_input, failed};
@@ -39,6 +40,7 @@ pub(super) fn run_and_tell<W: Write>(
         let changed = |_: &mut Setup| Ok(());
         let comparison = compare(
             run,
+            Settings::papers(),
             experiment.workload,
             policies,
             variants,
@@ -67,27 +69,11 @@ pub(super) fn with_others(reports: Vec<Value>) -> Value {
     main
 }
 
-/// [`compare_as_set`] without protection from starvation, unless the command line sets it.
+/// Policies and variants of policies on the same seeds of a workload. `rules` apply where the command
+/// line has no option.
 pub(super) fn compare(
     run: &RunOptions,
-    workload: &str,
-    policies: &[&str],
-    variants: &[Variant],
-    seeds: u32,
-    change: &dyn Fn(&mut Setup) -> Result<(), DemandError>,
-) -> Result<Comparison, Failure> {
-    let changed = |setup: &mut Setup| {
-        if run.starvation_wait_ms.is_none() {
-            setup.nobody_starves();
-        }
-        change(setup)
-    };
-    compare_as_set(run, workload, policies, variants, seeds, &changed)
-}
-
-/// Policies and variants of policies on the same seeds of a workload.
-pub(super) fn compare_as_set(
-    run: &RunOptions,
+    rules: Settings,
     workload: &str,
     policies: &[&str],
     variants: &[Variant],
@@ -99,7 +85,7 @@ pub(super) fn compare_as_set(
             let generated = generate(workload, seed).map_err(bad_input)?;
             let mut setup = Setup {
                 workload: run.with_errors(generated),
-                settings: run.settings(),
+                settings: run.settings(rules),
             };
             change(&mut setup).map_err(failed)?;
             Ok((setup.workload, setup.settings))
@@ -127,7 +113,6 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "a test")]
 
     use elastane_lab::reproduce::PublishedExperiment;
-    use elastane_sim::simulator::Settings;
 
     use super::super::parsed;
     use super::*;
@@ -197,8 +182,9 @@ mod tests {
                 seen.set(setup.settings);
                 Ok(())
             };
-            compare(&run, "lockstep", &["static"], &[], 1, &change).unwrap();
-            assert_eq!(seen.get().starvation_wait_ms, expected_ms);
+            let rules = Settings::papers();
+            compare(&run, rules, "lockstep", &["static"], &[], 1, &change).unwrap();
+            assert_eq!(seen.get().cluster.starvation_wait_ms, expected_ms);
         }
     }
 }

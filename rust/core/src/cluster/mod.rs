@@ -14,6 +14,7 @@ mod state;
 mod waiting;
 
 pub use patience::KeptNode;
+pub use plan::Outlook;
 pub use round::{ROUND_LIMIT, WaitReason};
 pub use settings::ClusterSettings;
 pub use state::{
@@ -195,10 +196,22 @@ impl Cluster {
         round::wait_reason(judge, &mut self.rooms, application, now_ms)
     }
 
-    /// Keeps no node free from now on. A round then changes only notes and passing, so that a
-    /// simulation may skip rounds in which nothing is placed.
-    pub fn keep_no_nodes(&mut self) {
-        self.rooms.keeper.turn_off();
+    /// The nodes whose plans a round on `node` reads.
+    #[must_use]
+    pub fn read_by_round(&self, node: NodeId, now_ms: i64) -> Vec<NodeId> {
+        let (settings, rooms) = (&self.settings, &self.rooms);
+        let nodes = &rooms.state.nodes;
+        let compares = rooms
+            .keeper
+            .compares(settings, nodes, &rooms.waiting, now_ms);
+        patience::read_by_round(settings, nodes, node, compares)
+    }
+
+    /// See [`Outlook`]; none where the policy does not fit by the plan.
+    #[must_use]
+    pub fn outlook(&self, node: NodeId, now_ms: i64) -> Option<Outlook<'_>> {
+        let by = self.policy.by_plan()?;
+        Some(Outlook::new(self.node(node)?, by.peaks, now_ms))
     }
 
     /// The kept node, if any.

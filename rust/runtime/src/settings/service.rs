@@ -23,8 +23,10 @@ pub struct ServiceSettings {
     pub policy: String,
     /// The options of the policy.
     pub policy_options: PolicyOptions,
-    /// Whether the progress of containers is followed and, in mode `enforce`, containers are
+    /// Whether the progress of containers is followed; a configuration follows it where containers are
     /// reprovisioned.
+    pub follows_progress: bool,
+    /// How containers are reprovisioned in mode `enforce`, if at all.
     pub reprovision: Option<ReprovisionSettings>,
     /// How often an agent reports, in milliseconds.
     pub report_interval_ms: i64,
@@ -48,6 +50,7 @@ impl Default for ServiceSettings {
             plan: PlanSettings::default(),
             policy: "elastane".to_owned(),
             policy_options: PolicyOptions::default(),
+            follows_progress: false,
             reprovision: None,
             report_interval_ms,
             journal_usage: false,
@@ -85,6 +88,7 @@ impl ServiceSettings {
                 .map_err(|_| refused("placement.favor", &value, allowed))?,
         };
         let (waits, passes) = (cluster.starvation_wait_ms, cluster.pass_ms);
+        let reprovision = reprovision(keys)?;
         Ok(Self {
             cluster: ClusterSettings {
                 enforce,
@@ -95,7 +99,8 @@ impl ServiceSettings {
                 pass_ms: keys.number("placement.pass-ms", passes, 0..=60_000)?,
             },
             plan: plan(keys, default.plan.valid_for_ms)?,
-            reprovision: reprovision(keys)?,
+            follows_progress: reprovision.is_some(),
+            reprovision,
             policy,
             policy_options: PolicyOptions { peaks, favor },
             report_interval_ms,

@@ -33,8 +33,8 @@ pub(super) enum Event {
     Backlog { application: usize },
     /// An executor that was released because it was idle has work again.
     Resumed { application: usize, piece: Piece },
-    /// An application may have waited too long.
-    Starvation,
+    /// An application starves: the next heartbeat updates the kept node.
+    Keeping,
     /// Nodes whose heartbeats are now are looked at for a kind that waits.
     Waits { kind: usize },
     /// A node asks for work.

@@ -84,6 +84,11 @@ impl Beats {
         self.period_ms * node as i64 / self.nodes
     }
 
+    /// The node whose heartbeat comes first from `from_ms` on.
+    pub(super) fn first_node_from(&self, from_ms: i64) -> usize {
+        self.walk(from_ms, None).next
+    }
+
     /// Where somebody waits without an end it is later than any run.
     fn first_from(&self, node: usize, from_ms: i64) -> i64 {
         let phase_ms = self.phase_ms(node);

@@ -25,10 +25,6 @@ impl Earliest {
     }
 
     /// By the number of the kind; 0 where nobody looked.
-    pub(super) fn of(&self, node: usize) -> &[u32] {
-        &self.slots[node * self.kinds..][..self.kinds]
-    }
-
     pub(super) fn of_mut(&mut self, node: usize) -> &mut [u32] {
         &mut self.slots[node * self.kinds..][..self.kinds]
     }

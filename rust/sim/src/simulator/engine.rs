@@ -1,6 +1,7 @@
 //! The run itself: events in their order, each machine's executors, and the ResourceManager.
 
 mod heartbeats;
+mod keeping;
 mod reports;
 mod work;
 
@@ -15,6 +16,7 @@ use super::resource_manager::ResourceManager;
 use super::settings::Settings;
 use super::{Progress, SimulationError};
 use crate::workload::Workload;
+use keeping::Keeping;
 
 /// A machine's part of the schedule.
 struct Node {
@@ -26,10 +28,6 @@ struct Node {
     planned_ms: Option<f64>,
     /// Containers that ended since the last heartbeat, and what of them has to run again.
     ended: Vec<Ended>,
-    /// Whether something changed here since the last look in vain.
-    changed: bool,
-    /// What the queue was at that look.
-    queue_seen: u64,
 }
 
 struct Ended {
@@ -67,11 +65,8 @@ pub(super) struct Engine<'a> {
     meter: Meter,
     packing: Packing,
     counts: Counts,
-    depends_on_time: bool,
     asks_by_backlog: bool,
-    /// Counts the changes of what waits.
-    queue_version: u64,
-    starvation_planned: bool,
+    keeping: Keeping,
     /// When agents report next, where they do.
     next_report_ms: Option<i64>,
     jobs_left: usize,
@@ -86,7 +81,6 @@ impl<'a> Engine<'a> {
         seed: u64,
     ) -> Self {
         let name = policy.policy.name();
-        let depends_on_time = policy.depends_on_time;
         let asks_by_backlog = policy.asks_by_backlog;
         let manager = ResourceManager::new(workload, policy, settings);
         let nodes = workload.machines.iter().map(|capacity| Node {
@@ -94,8 +88,6 @@ impl<'a> Engine<'a> {
             changes_ms: None,
             planned_ms: None,
             ended: Vec::new(),
-            changed: true,
-            queue_seen: 0,
         });
         let jobs = workload.applications.iter().map(|spec| Job {
             left: spec.executors,
@@ -115,10 +107,8 @@ impl<'a> Engine<'a> {
             meter: Meter::default(),
             packing: Packing::default(),
             counts: Counts::default(),
-            depends_on_time,
             asks_by_backlog,
-            queue_version: 0,
-            starvation_planned: false,
+            keeping: Keeping::default(),
             next_report_ms: settings.following.is_on().then_some(reports::FIRST_MS),
             jobs_left: workload
                 .applications
@@ -138,9 +128,13 @@ impl<'a> Engine<'a> {
             let arrival = Event::Arrival { application };
             self.agenda.add(spec.submitted_ms as f64, arrival);
         }
-        if !self.settings.skip_idle_heartbeats {
-            self.wake_all(0);
+        for machine in 0..self.nodes.len() {
+            self.report(machine, 0)?;
+            if !self.settings.skip_idle_heartbeats {
+                self.wake(machine, 0);
+            }
         }
+        self.manager.raise_nodes();
         while self.jobs_left > 0 {
             let Some((now_ms, event)) = self.agenda.next() else {
                 return Err(self.stuck());
@@ -148,14 +142,14 @@ impl<'a> Engine<'a> {
             if now_ms > self.settings.give_up_after_ms as f64 {
                 return Err(self.stuck());
             }
-            if self.report_until(now_ms) {
+            if self.report_until(now_ms)? {
                 // Limits that changed may bring something before it.
                 self.agenda.add(now_ms, event);
                 continue;
             }
             self.counts.events += 1;
             let done_before = self.executors_done;
-            self.happen(now_ms, event);
+            self.happen(now_ms, event)?;
             if self.executors_done != done_before {
                 progress(Progress {
                     executors_done: self.executors_done,
@@ -166,7 +160,7 @@ impl<'a> Engine<'a> {
         Ok(self.outcome())
     }
 
-    fn happen(&mut self, now_ms: f64, event: Event) {
+    fn happen(&mut self, now_ms: f64, event: Event) -> Result<(), SimulationError> {
         // Everything but work happens at whole milliseconds.
         let whole_ms = now_ms.ceil() as i64;
         match event {
@@ -176,10 +170,11 @@ impl<'a> Engine<'a> {
             Event::Resumed { application, piece } => {
                 self.ask(application, [piece], whole_ms, None);
             }
-            Event::Starvation => self.starvation(whole_ms),
+            Event::Keeping => self.keep(whole_ms),
             Event::Waits { kind } => self.walk(kind, whole_ms),
-            Event::Heartbeat { machine } => self.heartbeat(machine, whole_ms),
+            Event::Heartbeat { machine } => self.heartbeat(machine, whole_ms)?,
         }
+        Ok(())
     }
 
     fn arrived(&mut self, application: usize, now_ms: i64) {
@@ -221,10 +216,9 @@ impl<'a> Engine<'a> {
     ) {
         let spec = &self.workload.applications[application];
         let begins = self.manager.asked(application, spec, pieces, now_ms);
-        self.plan_starvation(now_ms);
+        self.plan_keeping();
         // A node that sleeps though one that is alike waits has no place for this one either.
         if let Some(kind) = begins {
-            self.queue_version += 1;
             self.wake_for(kind, now_ms, during_heartbeat_of);
         }
     }

@@ -1,15 +1,13 @@
-//! What a node's agent sees of one executor, and what the ResourceManager makes of that.
+//! An executor as its node's agent measures and limits it.
 
-use elastane_core::{Demand, Progress, Resource, Resources};
-use elastane_predict::Tracker;
+use elastane_core::{Resource, Resources};
 use elastane_protocol::Limits;
 
-use super::settings::{Following, ProgressSource};
+use super::resource_manager::Measured;
 
 /// An executor that is followed.
 #[derive(Debug, Clone)]
 pub(super) struct Followed {
-    tracker: Option<Tracker>,
     /// What CPU, network and disk are limited to.
     limits: Resources,
     /// When the sample began that is open.
@@ -21,24 +19,14 @@ pub(super) struct Followed {
     throttled_ms: f64,
 }
 
-/// A sample that was closed.
-pub(super) struct Sample {
-    pub(super) usage: Resources,
-    pub(super) from_ms: i64,
-    pub(super) to_ms: i64,
-    pub(super) throttled: f64,
-}
-
 /// A rate of what is wanted is no exact part of a limit.
 const ROUNDING: f64 = 1e-6;
 
 const UNLIMITED: Resources = Resources::from_array([f64::INFINITY; 4]);
 
 impl Followed {
-    pub(super) fn new(following: &Following, predicted: Option<&Demand>, now_ms: i64) -> Self {
-        let by_usage = following.progress == ProgressSource::Usage;
+    pub(super) fn new(now_ms: i64) -> Self {
         Self {
-            tracker: predicted.filter(|_| by_usage).map(Tracker::of_demand),
             limits: UNLIMITED,
             from_ms: now_ms,
             used: Resources::ZERO,
@@ -58,34 +46,23 @@ impl Followed {
         self.most_memory_bytes = self.most_memory_bytes.max(usage.memory_bytes);
     }
 
-    /// Closes the sample that is open; none where it has no length. `factors` is what its demand was
-    /// corrected by: it has done no more for what it uses more of.
-    pub(super) fn sample(&mut self, factors: Resources, now_ms: i64) -> Option<Sample> {
-        let length_ms = now_ms - self.from_ms;
-        if length_ms <= 0 {
+    /// Closes the open sample; none where it has no length.
+    pub(super) fn sample(&mut self, container: &str, now_ms: i64) -> Option<Measured> {
+        let length_ms = u32::try_from(now_ms - self.from_ms).unwrap_or(0);
+        if length_ms == 0 {
             return None;
         }
-        let usage = Resources {
-            memory_bytes: std::mem::take(&mut self.most_memory_bytes),
-            ..std::mem::take(&mut self.used) * (1.0 / length_ms as f64)
-        };
-        let from_ms = std::mem::replace(&mut self.from_ms, now_ms);
-        if let Some(tracker) = &mut self.tracker {
-            let done = usage.zip(factors, |used, factor| used / factor);
-            tracker.observe(done, u32::try_from(length_ms).unwrap_or(u32::MAX));
-        }
-        Some(Sample {
-            usage,
-            from_ms,
-            to_ms: now_ms,
-            throttled: (std::mem::take(&mut self.throttled_ms) / length_ms as f64).min(1.0),
+        let length = f64::from(length_ms);
+        self.from_ms = now_ms;
+        Some(Measured {
+            container: container.to_owned(),
+            usage: Resources {
+                memory_bytes: std::mem::take(&mut self.most_memory_bytes),
+                ..std::mem::take(&mut self.used) * (1.0 / length)
+            },
+            length_ms,
+            throttled: (std::mem::take(&mut self.throttled_ms) / length).min(1.0),
         })
-    }
-
-    /// As estimated from what was used; none where it is not.
-    pub(super) fn estimated(&self) -> Option<Progress> {
-        let part = self.tracker.as_ref()?.progress();
-        Progress::new(part.clamp(0.0, 1.0)).ok()
     }
 
     /// Returns whether that changes anything.

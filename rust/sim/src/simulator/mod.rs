@@ -1,8 +1,7 @@
-//! Discrete-event simulation of a YARN cluster, with the core that production runs as its scheduler.
+//! Discrete-event simulation of a YARN cluster, scheduled by the service that the ResourceManager drives.
 //!
 //! Between events executors progress at a constant rate ([`Contention`]). Events are ends of slots,
-//! arrivals and heartbeats. Policies are called through [`elastane_core::Cluster`], as in the
-//! ResourceManager.
+//! arrivals, heartbeats and reports. [`elastane_runtime::Service`] decides, with its default settings.
 
 mod agenda;
 mod allocation;
@@ -17,10 +16,8 @@ mod kinds;
 mod machine;
 mod meter;
 mod outcome;
-mod outlook;
 mod policies;
 mod resource_manager;
-mod room;
 mod settings;
 
 pub use bound::LowerBound;
@@ -62,6 +59,14 @@ pub enum SimulationError {
         vcores: u32,
         /// The request of one executor.
         memory_bytes: u64,
+    },
+    /// The service refused an agent's report.
+    #[error("machine {}: {reason}", machine + 1)]
+    Report {
+        /// The machine's place in the workload.
+        machine: usize,
+        /// Why.
+        reason: String,
     },
     /// Nothing progresses, or the run takes longer than [`Settings::give_up_after_ms`].
     #[error("policy {policy}: {jobs_left} applications never end, {application} first")]

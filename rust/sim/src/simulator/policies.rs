@@ -11,9 +11,6 @@ pub struct PolicyToSimulate {
     pub books_as_registered: bool,
     /// Whether applications ask for executors as with Spark's dynamic allocation.
     pub asks_by_backlog: bool,
-    /// Whether the policy's answer for a node may change while neither the running nor the waiting executors
-    /// change. New measurements alone do not count as a change.
-    pub depends_on_time: bool,
 }
 
 impl PolicyToSimulate {
@@ -30,7 +27,6 @@ impl From<Box<dyn Policy>> for PolicyToSimulate {
             policy,
             books_as_registered: false,
             asks_by_backlog: false,
-            depends_on_time: true,
         }
     }
 }

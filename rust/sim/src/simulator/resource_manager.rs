@@ -1,46 +1,43 @@
-//! The ResourceManager: reports events to the core and places the containers that the core names.
+//! The ResourceManager: passes events on to the service that production runs, and places the containers
+//! that the service names.
 
-mod following;
+mod agent;
 mod waking;
 
-use std::collections::VecDeque;
-use std::sync::Arc;
+pub(super) use agent::Measured;
 
-use elastane_core::cluster::{
-    Application, ApplicationId, Ask, Commit, CommitRequest, NodeId, Predicted, Request,
-};
-use elastane_core::fit::Peaks;
-use elastane_core::{Cluster, ContainerKind};
+use std::collections::{BTreeMap, VecDeque};
+
+use elastane_core::ContainerKind;
+use elastane_core::cluster::{ApplicationId, Ask, CommitRequest, Demands, NodeId, Request};
+use elastane_runs::SubmissionRecord;
+use elastane_runtime::Service;
 
 use super::agenda::Piece;
 use super::corrections::Corrections;
 use super::earliest::Earliest;
 use super::kinds::Kinds;
-use super::machine::Machine;
-use super::outlook::Computed;
 use super::policies::PolicyToSimulate;
-use super::room::Room;
 use super::settings::Settings;
 use crate::workload::{ApplicationSpec, Workload};
 
 const QUEUE: &str = "root.default";
 
+/// More than the core allows booked requests to exceed a policy's bound, as a fraction.
+const TOLERANCE: f64 = 1e-6;
+
 /// The state of the ResourceManager.
 pub(super) struct ResourceManager {
-    cluster: Cluster,
-    nodes: Vec<NodeId>,
-    /// The nodes' room by request.
-    rooms: Vec<Room>,
+    service: Service,
+    /// Bookable over registered size of every node.
+    bookable_ratio: f64,
+    /// The policy places nothing where more than this multiple of the registered size would be booked.
+    most_booked: f64,
     applications: Vec<Known>,
-    /// By the core's number, the place in the workload.
+    /// By the service's number, the place in the workload.
     places: Vec<usize>,
     kinds: Kinds,
     earliest: Earliest,
-    computed: Computed,
-    bookable_ratio: f64,
-    /// The rule for coinciding peaks; None if the policy does not fit by predictions.
-    peaks: Option<Peaks>,
-    margin: f64,
     starvation_wait_ms: i64,
     /// The number of waiting executors.
     pub(super) waiting: u64,
@@ -54,7 +51,7 @@ struct Known {
     id: Option<ApplicationId>,
     /// Executors that were asked for and wait for a container.
     asked: VecDeque<Piece>,
-    /// How many containers were started for it.
+    /// The number of containers that were started for it.
     containers: u32,
     since_ms: i64,
 }
@@ -68,73 +65,65 @@ pub(super) struct Placed {
 
 impl ResourceManager {
     pub(super) fn new(workload: &Workload, policy: PolicyToSimulate, settings: &Settings) -> Self {
-        let cluster_settings = settings.cluster(policy.books_as_registered);
+        let service_settings = settings.service(policy.books_as_registered);
+        let bookable_ratio = service_settings.cluster.max_ratio;
         let policy = policy.policy;
-        let peaks = policy.by_plan().map(|by| by.peaks);
-        let bookable_ratio = cluster_settings.max_ratio;
-        let most_booked = policy
-            .most_booked()
-            .map_or(bookable_ratio, |most| most.min(bookable_ratio));
-        let mut cluster = Cluster::new(cluster_settings, policy);
-        // Which node would be kept depends on when rounds are asked for, and some are left out.
-        cluster.keep_no_nodes();
-        if let Some(reprovisioning) = settings.following.reprovisioning {
-            cluster.reprovision_by(reprovisioning);
-        }
-        let machines = workload.machines.iter().enumerate();
-        let (nodes, rooms) = machines
-            .map(|(number, capacity)| {
-                let registered = Request {
-                    memory_bytes: capacity.memory_bytes as u64,
-                    vcores: capacity.cpu_cores as u32,
-                };
-                let node = cluster.node_added(&format!("node-{}:0", number + 1), registered);
-                cluster.reported(node, *capacity, 0);
-                (node, Room::new(registered, most_booked))
-            })
-            .unzip();
-        cluster.bookable_changes(usize::MAX, 0);
+        let most_booked = policy.most_booked().unwrap_or(f64::INFINITY);
         let kinds = Kinds::new(&workload.applications, settings.margin);
-        // Whoever does not fit by predictions is not asked when something may.
-        let kinds_known = peaks.map_or(0, |_| kinds.count());
+        let kinds_remembered = policy.by_plan().map_or(0, |_| kinds.count());
+        let mut service = Service::with_policy(service_settings, policy, Vec::new());
+        for (machine, capacity) in workload.machines.iter().enumerate() {
+            let registered = Request {
+                memory_bytes: capacity.memory_bytes as u64,
+                vcores: capacity.cpu_cores as u32,
+            };
+            service.node_added(&agent::name(machine), registered);
+        }
         Self {
-            cluster,
-            earliest: Earliest::new(workload.machines.len(), kinds_known),
-            computed: Computed::default(),
-            nodes,
-            rooms,
+            service,
+            bookable_ratio,
+            most_booked,
             applications: vec![Known::default(); workload.applications.len()],
             places: Vec::new(),
+            earliest: Earliest::new(workload.machines.len(), kinds_remembered),
             kinds,
-            bookable_ratio,
-            peaks,
-            margin: settings.margin,
-            starvation_wait_ms: settings.starvation_wait_ms,
+            starvation_wait_ms: settings.cluster.starvation_wait_ms,
             waiting: 0,
             corrections: Corrections::default(),
         }
     }
 
+    /// All agents have reported; their nodes are raised to the bookable ratio.
+    pub(super) fn raise_nodes(&mut self) {
+        self.service.bookable_changes(usize::MAX, 0);
+    }
+
     /// An application is submitted.
     pub(super) fn submitted(&mut self, place: usize, spec: &ApplicationSpec, now_ms: i64) {
-        let predicted = spec.predicted.as_ref().map(|demand| Predicted {
-            demand: demand.clone(),
-            margin: self.margin,
-            profile: Arc::from(spec.name.as_str()),
-        });
-        let demands = predicted
+        let predicted = self
+            .kinds
+            .kind(self.kinds.number_of(place))
+            .predicted
+            .clone();
+        let demands: Demands = predicted
             .map(|predicted| (ContainerKind::DEFAULT_EXECUTOR, predicted))
             .into_iter()
             .collect();
-        let id = format!("application_0_{:04}", place + 1);
-        let application = Application::new(&id, &spec.name, QUEUE, demands, now_ms);
-        let id = self.cluster.application_added(application);
-        let number = id.0 as usize;
+        let record = SubmissionRecord {
+            application_id: format!("application_0_{:04}", place + 1),
+            application_key: spec.name.clone(),
+            application_name: spec.name.clone(),
+            submitted_ms: now_ms,
+            signature: Vec::new(),
+            settings: BTreeMap::new(),
+        };
+        let submitted = self.service.application_added(record, QUEUE, demands);
+        let number = submitted.application.0 as usize;
         if self.places.len() <= number {
             self.places.resize(number + 1, place);
         }
         self.places[number] = place;
-        self.applications[place].id = Some(id);
+        self.applications[place].id = Some(submitted.application);
     }
 
     /// The number of kinds of applications.
@@ -147,7 +136,8 @@ impl ResourceManager {
         self.kinds.kind(kind).waits_since_ms().is_some()
     }
 
-    /// It asks for more executors; returns the number of its kind where none of it waited before.
+    /// An application asks for more executors. Returns the number of its kind if no application of the
+    /// kind waited before.
     pub(super) fn asked(
         &mut self,
         place: usize,
@@ -169,15 +159,15 @@ impl ResourceManager {
         is_new.then(|| self.kinds.number_of(place))
     }
 
-    /// The next container that goes to a node, as the leaf queue walks the core's order.
+    /// The next container that goes to a node, as the leaf queue walks the order.
     pub(super) fn assign(
         &mut self,
-        node: usize,
+        machine: usize,
         specs: &[ApplicationSpec],
         now_ms: i64,
     ) -> Option<Placed> {
-        let id = self.nodes[node];
-        let order = self.cluster.round(id, self.free(id), now_ms)?;
+        let node = node_of(machine);
+        let order = self.service.round(node, self.free(machine), now_ms)?;
         for application in order {
             let place = self.places[application.0 as usize];
             let spec = &specs[place];
@@ -186,17 +176,17 @@ impl ResourceManager {
             let commit = CommitRequest {
                 container: &container,
                 application,
-                node: id,
+                node,
                 kind: ContainerKind::DEFAULT_EXECUTOR,
                 request: spec.request,
                 may_refuse: true,
                 start_ms: now_ms,
             };
-            if !matches!(self.cluster.commit(commit, now_ms), Commit::Placed(_)) {
+            if !self.service.commit(commit, now_ms).is_admitted {
                 continue;
             }
             let Some(piece) = known.asked.pop_front() else {
-                self.cluster.finished(&container);
+                self.service.finished(&container, now_ms);
                 continue;
             };
             known.containers += 1;
@@ -207,8 +197,7 @@ impl ResourceManager {
                 self.kinds.begins_to_wait(place, now_ms);
             }
             self.tell_pending(place, spec, now_ms);
-            self.rooms[node].book(spec.request);
-            self.earliest.forget(node);
+            self.earliest.forget(machine);
             return Some(Placed {
                 application: place,
                 piece,
@@ -219,52 +208,48 @@ impl ResourceManager {
     }
 
     /// A node told that a container ended.
-    pub(super) fn finished(&mut self, node: usize, container: &str) {
-        if let Some(finished) = self.cluster.finished(container) {
-            self.rooms[node].free(finished.request);
-            self.earliest.forget(node);
-        }
+    pub(super) fn finished(&mut self, machine: usize, container: &str, now_ms: i64) {
+        self.service.finished(container, now_ms);
+        self.earliest.forget(machine);
     }
 
     /// An application's last container ended.
-    pub(super) fn ended(&mut self, place: usize) {
+    pub(super) fn ended(&mut self, place: usize, now_ms: i64) {
         if let Some(id) = self.applications[place].id.take() {
-            self.cluster.application_removed(id);
+            self.service.application_removed(id, true, now_ms);
+            // Nothing is learned from simulated runs.
+            self.service.due(now_ms);
         }
     }
 
-    /// What a node's agent reports of its containers.
-    pub(super) fn measured(&mut self, machine: &Machine) {
-        for executor in machine.executors() {
-            let memory_bytes = executor.demand.memory_bytes;
-            self.cluster
-                .measured_memory(&executor.container, memory_bytes);
-        }
+    /// The machines whose state the next look at one of them reads.
+    pub(super) fn read_by_look(&self, machine: usize, now_ms: i64) -> Vec<usize> {
+        let nodes = self
+            .service
+            .cluster()
+            .read_by_round(node_of(machine), now_ms);
+        nodes.into_iter().map(|node| node.0 as usize).collect()
     }
 
-    /// Whether a container's request has to fit beside what is booked, whatever else is said of it.
-    pub(super) fn is_by_request(&self) -> bool {
-        self.bookable_ratio <= 1.0
+    /// When the application that has waited longest begins to starve, or began to.
+    pub(super) fn starves_from(&self) -> Option<i64> {
+        let since_ms = self.kinds.waits_since_ms()?;
+        Some(since_ms.saturating_add(self.starvation_wait_ms))
     }
 
-    /// The next moment after `now_ms` at which an application will have waited for `wait_ms`.
-    pub(super) fn next_waited(&self, wait_ms: i64, now_ms: i64) -> Option<i64> {
-        let waits_less_from = now_ms.saturating_sub(wait_ms);
-        let waiting = self.kinds.waiting();
-        waiting
-            .filter_map(|(_, kind)| kind.first_after_ms(waits_less_from))
-            .min()
-            .map(|since_ms| since_ms.saturating_add(wait_ms))
+    /// What CapacityScheduler may still book on a node.
+    fn free(&self, machine: usize) -> Request {
+        self.room(machine, self.bookable_ratio)
     }
 
-    /// What CapacityScheduler may still hand out on a node.
-    fn free(&self, node: NodeId) -> Request {
-        let Some(entry) = self.cluster.node(node) else {
+    /// What is left of this multiple of a node's registered size beside the booked requests.
+    fn room(&self, machine: usize, ratio: f64) -> Request {
+        let Some(entry) = self.service.cluster().node(node_of(machine)) else {
             return Request::default();
         };
         let (registered, booked) = (entry.registered, entry.booked);
-        let memory_bytes = (registered.memory_bytes as f64 * self.bookable_ratio) as u64;
-        let vcores = (f64::from(registered.vcores) * self.bookable_ratio) as u32;
+        let memory_bytes = (registered.memory_bytes as f64 * ratio) as u64;
+        let vcores = (f64::from(registered.vcores) * ratio) as u32;
         Request {
             memory_bytes: memory_bytes.saturating_sub(booked.memory_bytes),
             vcores: vcores.saturating_sub(booked.vcores),
@@ -280,7 +265,12 @@ impl ResourceManager {
                 request: spec.request,
                 count: known.asked.len() as u32,
             };
-            self.cluster.pending(id, ask, now_ms);
+            self.service.pending(id, ask, now_ms);
         }
     }
+}
+
+/// The service numbers nodes in the order in which they register.
+fn node_of(machine: usize) -> NodeId {
+    NodeId(machine as u32)
 }

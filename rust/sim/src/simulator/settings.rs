@@ -4,22 +4,23 @@ use elastane_core::ClusterSettings;
 use elastane_core::plan::PlanSettings;
 use elastane_core::policy::PolicyOptions;
 use elastane_core::reprovision::ReprovisionSettings;
+use elastane_runtime::{RuntimeSettings, ServiceSettings};
 
 use super::contention::Contention;
 
-/// How a workload is run. The defaults are the papers' rules, and CapacityScheduler's where the papers
-/// have none.
+/// A node can hold less than this multiple of its size, so that the fit alone decides.
+const UNLIMITED_RATIO: f64 = 100.0;
+
+/// How a workload is run. The defaults are those of production.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Settings {
     /// The model of contention.
     pub contention: Contention,
     /// The options of the policy.
     pub policy_options: PolicyOptions,
-    /// See [`ClusterSettings::pass_ms`].
-    pub pass_ms: i64,
-    /// See [`ClusterSettings::starvation_wait_ms`].
-    pub starvation_wait_ms: i64,
-    /// The safety margin of the fit.
+    /// Overcommit and patience.
+    pub cluster: ClusterSettings,
+    /// The safety margin of the fit, as a fraction of each prediction.
     pub margin: f64,
     /// How many containers a heartbeat may place: CapacityScheduler's
     /// `maximum-offswitch-assignments`, 1 as it is there by default.
@@ -67,12 +68,18 @@ impl Following {
 
 impl Default for Settings {
     fn default() -> Self {
+        let production = ServiceSettings::default();
         Self {
             contention: Contention::default(),
-            policy_options: PolicyOptions::default(),
-            pass_ms: 0,
-            starvation_wait_ms: 60_000,
-            margin: 0.0,
+            policy_options: production.policy_options,
+            cluster: ClusterSettings {
+                enforce: true,
+                // Agents never fall silent here.
+                fresh_for_ms: i64::MAX,
+                ..production.cluster
+            },
+            // Of a profile of full confidence.
+            margin: RuntimeSettings::DEFAULT_PROFILE.margin,
             assignments_per_heartbeat: 1,
             skip_idle_heartbeats: true,
             give_up_after_ms: 30 * 24 * 3_600_000,
@@ -82,25 +89,39 @@ impl Default for Settings {
     }
 }
 
-/// What CapacityScheduler may book where a policy fits by demand, as a multiple of the registered
-/// size: more than any node can hold, so that the fit decides.
-const BOOKABLE_RATIO: f64 = 100.0;
-
 impl Settings {
-    pub(super) fn cluster(&self, books_as_registered: bool) -> ClusterSettings {
-        let (max_ratio, pass_ms) = if books_as_registered {
-            (1.0, 0)
-        } else {
-            (BOOKABLE_RATIO, self.pass_ms)
-        };
-        ClusterSettings {
-            enforce: true,
-            virtual_cores_count: true,
-            max_ratio,
-            // Agents report all the time; simulating each report would change nothing.
-            fresh_for_ms: i64::MAX,
-            starvation_wait_ms: self.starvation_wait_ms,
-            pass_ms,
+    /// The papers' rules: no margin, no wait for a better node, whatever fits by demand may be booked, and
+    /// an application waits until it fits. After a minute, production would place it by request.
+    #[must_use]
+    pub fn papers() -> Self {
+        let production = Self::default();
+        Self {
+            cluster: ClusterSettings {
+                max_ratio: UNLIMITED_RATIO,
+                pass_ms: 0,
+                starvation_wait_ms: production.give_up_after_ms,
+                ..production.cluster
+            },
+            margin: 0.0,
+            ..production
+        }
+    }
+
+    /// The settings of the service. `books_as_registered`: CapacityScheduler decides without Elastane.
+    pub(super) fn service(&self, books_as_registered: bool) -> ServiceSettings {
+        let following = &self.following;
+        let production = ServiceSettings::default();
+        let mut cluster = self.cluster;
+        if books_as_registered {
+            cluster.max_ratio = 1.0;
+            cluster.pass_ms = 0;
+        }
+        ServiceSettings {
+            cluster,
+            plan: following.limits.unwrap_or(production.plan),
+            follows_progress: following.progress != ProgressSource::None,
+            reprovision: following.reprovisioning,
+            ..production
         }
     }
 }

@@ -50,7 +50,6 @@ impl<'a> RoomHeld<'a> {
         now_ms: i64,
     ) -> Self {
         let mut cluster = Cluster::new(SETTINGS, Box::new(ByPlanAlone(by)));
-        cluster.keep_no_nodes();
         let on = add_node(&mut cluster, node, now_ms);
         let mut names: BTreeMap<ApplicationId, &'a str> = BTreeMap::new();
         for (next, executors) in in_order(waiting) {

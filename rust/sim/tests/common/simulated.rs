@@ -8,7 +8,9 @@ use elastane_sim::simulator::{LowerBound, Settings};
 use elastane_sim::workload::Workload;
 use proptest::prelude::*;
 
-use crate::small_cluster::{TOO_LONG_MS, any_workload, application, run, settings, workload};
+use crate::small_cluster::{
+    TOO_LONG_MS, any_workload, application, run, settings, starving_after, workload,
+};
 
 #[test]
 fn where_nobody_starves_ever_all_that_fits_is_done() {
@@ -18,10 +20,7 @@ fn where_nobody_starves_ever_all_that_fits_is_done() {
     let work = workload(2, vec![first, second]);
     for policy in crate::policies() {
         let ended_s = |starvation_wait_ms| {
-            let settings = Settings {
-                starvation_wait_ms,
-                ..settings()
-            };
+            let settings = starving_after(starvation_wait_ms);
             run(&work, policy, &settings).makespan_s
         };
         assert_eq!(ended_s(i64::MAX), ended_s(TOO_LONG_MS), "{policy}");
@@ -40,8 +39,8 @@ fn a_full_cluster_is_not_asked_in_vain() {
         })
     };
     let settings = Settings {
-        starvation_wait_ms: i64::MAX,
-        ..settings()
+        margin: 0.0,
+        ..starving_after(i64::MAX)
     };
     for machines in [4, 16] {
         let work = workload(machines, applications(machines as i64).collect());
@@ -66,7 +65,7 @@ fn total_work(workload: &Workload, seed: u64) -> Resources {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
     fn the_work_that_is_done_is_the_work_that_there_was(workload in any_workload()) {
@@ -109,16 +108,19 @@ proptest! {
         favor in prop::sample::select(Favor::ALL.to_vec()),
         margin in prop::sample::select(vec![0.0, 0.2]),
         starvation_wait_ms in prop::sample::select(vec![5_000, 60_000, i64::MAX]),
+        pass_ms in prop::sample::select(vec![0, 3_000, 10_000]),
+        max_ratio in prop::sample::select(vec![1.5, 2.0, 100.0]),
     ) {
         for policy in crate::policies() {
             let with = |skip_idle_heartbeats| {
-                let settings = Settings {
+                let mut settings = Settings {
                     skip_idle_heartbeats,
                     policy_options: PolicyOptions { peaks, favor },
                     margin,
-                    starvation_wait_ms,
-                    ..settings()
+                    ..starving_after(starvation_wait_ms)
                 };
+                settings.cluster.pass_ms = pass_ms;
+                settings.cluster.max_ratio = max_ratio;
                 let mut outcome = run(&workload, policy, &settings);
                 // How much was looked at is what differs.
                 outcome.counts.rounds = 0;

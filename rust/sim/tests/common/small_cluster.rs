@@ -62,6 +62,12 @@ pub fn settings() -> Settings {
     }
 }
 
+pub fn starving_after(starvation_wait_ms: i64) -> Settings {
+    let mut settings = settings();
+    settings.cluster.starvation_wait_ms = starvation_wait_ms;
+    settings
+}
+
 /// A cluster of up to three machines, with up to six small applications.
 pub fn any_workload() -> impl Strategy<Value = Workload> {
     let slot = (0.0..3.0, 0.1e9..3e9, 0.0..60e6, 0.0..60e6)

@@ -13,7 +13,7 @@ use std::collections::HashMap;
 
 use crate::cluster::plan::planned_start;
 use crate::cluster::settings::ClusterSettings;
-use crate::cluster::state::{ApplicationId, NodeId, Request, State};
+use crate::cluster::state::{ApplicationId, NodeId, Nodes, Request, State};
 use crate::cluster::waiting::{Line, WaitingTable};
 use crate::fit::Peaks;
 use crate::slot_of;
@@ -29,7 +29,7 @@ const KEEP_ANYWAY_AFTER_WAITS: i64 = 60;
 /// Number of container sizes remembered; the least recently placed one is dropped.
 const SIZES_REMEMBERED: usize = 64;
 
-/// Minimum time between two updates of the kept node.
+/// The first round of each period of this length updates the kept node.
 const UPDATE_EVERY_MS: i64 = 1_000;
 
 /// Number of nodes compared; the node with the earliest planned start is kept.
@@ -84,10 +84,9 @@ impl KeptNode {
 /// Decides which node is kept free, for whom and for how long.
 #[derive(Debug, Default)]
 pub(crate) struct NodeKeeper {
-    /// No node is ever kept.
-    off: bool,
     kept: Option<KeptNode>,
-    updated_ms: Option<i64>,
+    /// The number of the period of the latest update.
+    updated_in: Option<i64>,
     /// The node kept last; the next search starts behind it.
     last: Option<NodeId>,
     rest_until_ms: HashMap<ApplicationId, i64>,
@@ -96,11 +95,9 @@ pub(crate) struct NodeKeeper {
 }
 
 impl NodeKeeper {
+    /// A clock set back does not stop the updates.
     fn is_due(&self, now_ms: i64) -> bool {
-        // A clock set back must not stop the updates.
-        self.updated_ms.is_none_or(|updated_ms| {
-            now_ms < updated_ms || now_ms.saturating_sub(updated_ms) >= UPDATE_EVERY_MS
-        })
+        self.updated_in != Some(now_ms.div_euclid(UPDATE_EVERY_MS))
     }
 
     /// Records a placement.
@@ -126,14 +123,6 @@ impl NodeKeeper {
         self.rest_until_ms.insert(application, until_ms);
     }
 
-    /// Keeps no node from now on.
-    pub(crate) fn turn_off(&mut self) {
-        *self = Self {
-            off: true,
-            ..Self::default()
-        };
-    }
-
     /// The kept node, if any.
     pub(crate) fn kept(&self, waiting: &WaitingTable) -> Option<KeptNode> {
         self.kept.filter(|kept| kept.line(waiting).is_some())
@@ -154,6 +143,26 @@ impl NodeKeeper {
         }
     }
 
+    /// The nodes that the next update compares.
+    pub(crate) fn compares(
+        &self,
+        settings: &ClusterSettings,
+        nodes: &Nodes,
+        waiting: &WaitingTable,
+        now_ms: i64,
+    ) -> Vec<NodeId> {
+        if !self.is_due(now_ms) {
+            return Vec::new();
+        }
+        let kept = self.kept.iter().map(|kept| kept.node);
+        let line = self.stuck_longest(settings, waiting, now_ms);
+        kept.chain(
+            line.into_iter()
+                .flat_map(|line| self.candidates(nodes, line)),
+        )
+        .collect()
+    }
+
     /// Releases or replaces the kept node, at most once per [`UPDATE_EVERY_MS`].
     pub(crate) fn update(
         &mut self,
@@ -163,10 +172,10 @@ impl NodeKeeper {
         waiting: &WaitingTable,
         now_ms: i64,
     ) {
-        if self.off || !self.is_due(now_ms) {
+        if !self.is_due(now_ms) {
             return;
         }
-        self.updated_ms = Some(now_ms);
+        self.updated_in = Some(now_ms.div_euclid(UPDATE_EVERY_MS));
         let mut outlook = Outlook {
             settings,
             peaks,
@@ -236,17 +245,19 @@ impl NodeKeeper {
         waiting.lines().iter().filter(is_stuck).min_by_key(order)
     }
 
-    /// Keeps the node with the earliest planned start among the nodes behind the one kept last.
-    fn keep_for(&mut self, line: &Line, outlook: &mut Outlook<'_>) {
-        let after = self.last.unwrap_or(NodeId(0));
-        let nodes: Vec<_> = outlook
-            .state
-            .nodes
-            .around(after)
-            .filter(|(_, entry)| line.request.fits_into(entry.registered))
+    /// The nodes behind the one kept last.
+    fn candidates(&self, nodes: &Nodes, line: &Line) -> impl Iterator<Item = NodeId> {
+        let request = line.request;
+        nodes
+            .around(self.last.unwrap_or(NodeId(0)))
+            .filter(move |(_, entry)| request.fits_into(entry.registered))
             .map(|(id, _)| id)
             .take(NODES_COMPARED)
-            .collect();
+    }
+
+    /// Keeps the candidate with the earliest planned start.
+    fn keep_for(&mut self, line: &Line, outlook: &mut Outlook<'_>) {
+        let nodes: Vec<_> = self.candidates(&outlook.state.nodes, line).collect();
         // No planned start sorts last; of equal starts the first node wins.
         let starts = nodes
             .into_iter()

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use crate::cluster::ranking::{Judge, Prospect};
 use crate::cluster::settings::ClusterSettings;
-use crate::cluster::state::{ApplicationId, NodeId, State};
+use crate::cluster::state::{ApplicationId, NodeEntry, NodeId, Nodes, State};
 use crate::windows::WindowSet;
 
 /// Number of other nodes compared in a round: the next ones in the order of registration. The best
@@ -158,11 +158,7 @@ impl<'a> BetterNodes<'a> {
     }
 
     fn refresh_others(&self, state: &mut State) -> Vec<NodeId> {
-        let others: Vec<_> = state
-            .nodes
-            .around(self.here)
-            .filter(|(id, _)| *id != self.here)
-            .take(NODES_COMPARED)
+        let others: Vec<_> = compared_with(&state.nodes, self.here)
             .filter(|(_, entry)| entry.is_decided(self.settings, self.now_ms))
             .map(|(id, _)| id)
             .collect();
@@ -173,4 +169,13 @@ impl<'a> BetterNodes<'a> {
         }
         others
     }
+}
+
+/// The nodes that a round on `here` compares with `here`.
+pub(crate) fn compared_with(
+    nodes: &Nodes,
+    here: NodeId,
+) -> impl Iterator<Item = (NodeId, &NodeEntry)> {
+    let others = nodes.around(here).filter(move |(id, _)| *id != here);
+    others.take(NODES_COMPARED)
 }

@@ -1,9 +1,11 @@
 //! Limits of running containers over time, and planned starts of waiting ones.
 
 mod limits;
+mod outlook;
 mod planned_start;
 mod starts;
 
 pub(crate) use limits::limit_plans;
+pub use outlook::Outlook;
 pub(crate) use planned_start::planned_start;
 pub(crate) use starts::Starts;

@@ -13,8 +13,8 @@ pub(crate) struct Starts<'a> {
     needed: Vec<Amounts>,
     /// Total need over its life; none without an end.
     needed_in_total: Option<Amounts>,
-    /// The slot of its life that lacked a resource at the last start checked. It mostly lacks it at
-    /// the next start too, so it is checked first.
+    /// The slot of its life that lacked a resource at the last start checked. Mostly the slot or the
+    /// one before lacks it at the next start too, so both are checked first.
     failed_in: usize,
 }
 
@@ -54,7 +54,12 @@ impl<'a> Starts<'a> {
             let needed = self.needed.get(slot).or(self.needed.last());
             needed.map_or(0, |needed| needed.get(resource))
         };
-        if fit.shortage_in(self.failed_in, needed).is_some() {
+        let near = [self.failed_in, self.failed_in.saturating_sub(1)];
+        if let Some(slot) = near
+            .into_iter()
+            .find(|slot| fit.shortage_in(*slot, needed).is_some())
+        {
+            self.failed_in = slot;
             return false;
         }
         if let Some((slot, _)) = fit.first_shortage(life, needed, |_| true) {

@@ -240,11 +240,3 @@ fn an_application_whose_size_was_placed_elsewhere_waits_for_its_turn() {
         }
     }
 }
-
-#[test]
-fn no_node_is_kept_after_it_is_turned_off() {
-    let (mut cluster, node, _) = one_full_node();
-    cluster.keep_no_nodes();
-    order(&mut cluster, node, KEPT_FROM_MS);
-    assert_eq!(cluster.kept_node(), None);
-}

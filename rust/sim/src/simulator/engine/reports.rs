@@ -1,75 +1,57 @@
 //! Nodes' agents report what their containers use, and get limits for it.
 
-use elastane_core::Progress;
+use std::collections::HashMap;
+
+use elastane_core::{Progress, SLOT_MS};
+use elastane_protocol::Limits;
 
 use super::Engine;
+use crate::simulator::SimulationError;
+use crate::simulator::resource_manager::Measured;
 use crate::simulator::settings::ProgressSource;
 
 /// How often agents report: one sample.
-const EVERY_MS: i64 = elastane_core::SLOT_MS as i64;
+const EVERY_MS: i64 = SLOT_MS as i64;
 
 /// When they first do, apart from the slots of plans, as on a real cluster.
 pub(super) const FIRST_MS: i64 = 1_000;
 
 impl Engine<'_> {
-    /// Has all agents report once, if that is due by `until_ms`; false where it is not.
-    pub(super) fn report_until(&mut self, until_ms: f64) -> bool {
+    /// Where containers are followed, has all agents report if that is due by `until_ms`; false where it
+    /// is not.
+    pub(super) fn report_until(&mut self, until_ms: f64) -> Result<bool, SimulationError> {
         let due = self
             .next_report_ms
             .filter(|at_ms| *at_ms as f64 <= until_ms);
         let Some(now_ms) = due else {
-            return false;
+            return Ok(false);
         };
         self.next_report_ms = Some(now_ms + EVERY_MS);
         for machine in 0..self.nodes.len() {
-            self.report(machine, now_ms);
+            if !self.nodes[machine].machine.executors().is_empty() {
+                self.report_followed(machine, now_ms)?;
+            }
         }
-        true
+        Ok(true)
     }
 
-    fn report(&mut self, machine: usize, now_ms: i64) {
-        if self.nodes[machine].machine.executors().is_empty() {
-            return;
-        }
+    fn report_followed(&mut self, machine: usize, now_ms: i64) -> Result<(), SimulationError> {
         // Slots that end now end after the report.
         self.come_to(machine, (now_ms as f64).next_down());
         self.advance(machine, now_ms as f64);
-        let following = self.settings.following;
-        let mut changed = false;
+        let mut containers = Vec::new();
         for executor in self.nodes[machine].machine.executors_mut() {
-            let exact = Progress::new(executor.progress().clamp(0.0, 1.0)).ok();
-            let Some(followed) = &mut executor.followed else {
-                continue;
-            };
-            if let Some(sample) =
-                followed.sample(self.manager.corrected_by(&executor.container), now_ms)
+            let progress = Progress::new(executor.progress().clamp(0.0, 1.0));
+            if self.settings.following.progress == ProgressSource::Exact
+                && let Ok(progress) = progress
             {
-                changed |= self.manager.used(&executor.container, &sample, now_ms);
+                self.manager.progressed(&executor.container, progress);
             }
-            let progress = match following.progress {
-                ProgressSource::None => None,
-                ProgressSource::Usage => followed.estimated(),
-                ProgressSource::Exact => exact,
-            };
-            if let Some(progress) = progress {
-                changed |= self
-                    .manager
-                    .progressed(&executor.container, progress, now_ms);
-            }
+            let container = &executor.container;
+            let followed = executor.followed.as_mut();
+            containers.extend(followed.and_then(|followed| followed.sample(container, now_ms)));
         }
-        changed |= self.manager.reprovision(machine, now_ms);
-        if let Some(limits) = &following.limits {
-            self.limit(machine, limits, now_ms);
-        }
-        if changed {
-            self.manager.changed(machine);
-            self.nodes[machine].changed = true;
-            self.wake(machine, now_ms);
-        }
-    }
-
-    fn limit(&mut self, machine: usize, settings: &elastane_core::plan::PlanSettings, now_ms: i64) {
-        let limits = self.manager.limits(machine, settings, now_ms);
+        let limits = self.tell(machine, containers, now_ms)?;
         let mut changed = false;
         for executor in self.nodes[machine].machine.executors_mut() {
             if let Some(followed) = &mut executor.followed {
@@ -80,5 +62,41 @@ impl Engine<'_> {
             self.change(machine, now_ms as f64);
             self.plan_work(machine);
         }
+        self.manager.changed(machine);
+        self.wake(machine, now_ms);
+        Ok(())
+    }
+
+    /// Where containers are not followed, only their memory matters, and only to whoever reads it now.
+    pub(super) fn report(&mut self, machine: usize, now_ms: i64) -> Result<(), SimulationError> {
+        if self.next_report_ms.is_some() {
+            return if now_ms == 0 {
+                self.tell(machine, Vec::new(), now_ms).map(|_| ())
+            } else {
+                Ok(())
+            };
+        }
+        let executors = self.nodes[machine].machine.executors().iter();
+        let containers = executors.map(|executor| Measured {
+            container: executor.container.clone(),
+            usage: executor.demand,
+            length_ms: SLOT_MS,
+            throttled: 0.0,
+        });
+        let containers = containers.collect();
+        self.tell(machine, containers, now_ms)?;
+        Ok(())
+    }
+
+    fn tell(
+        &mut self,
+        machine: usize,
+        containers: Vec<Measured>,
+        now_ms: i64,
+    ) -> Result<HashMap<String, Limits>, SimulationError> {
+        let capacity = self.nodes[machine].machine.capacity;
+        let limits = self.settings.following.limits.is_some();
+        self.manager
+            .reported(machine, capacity, containers, limits, now_ms)
     }
 }

@@ -129,15 +129,12 @@ impl Engine<'_> {
         let most_memory_bytes = coming.most().memory_bytes;
         let demand = coming.nth(piece.slot).unwrap_or_default();
         let following = &self.settings.following;
-        let followed = following
-            .is_on()
-            .then(|| Box::new(Followed::new(following, spec.predicted.as_ref(), now_ms)));
+        let followed = following.is_on().then(|| Box::new(Followed::new(now_ms)));
         let job = &mut self.jobs[application];
         job.containers += 1;
         job.started_ms.get_or_insert(now_ms);
         self.counts.placed += 1;
         let node = &mut self.nodes[machine];
-        node.changed = true;
         node.machine.start(Executor {
             application,
             number: piece.number,
@@ -152,7 +149,7 @@ impl Engine<'_> {
             slot_ms,
             followed,
         });
-        self.plan_starvation(now_ms);
+        self.plan_keeping();
         // A machine whose memory is far too short kills at once.
         self.change(machine, now_ms as f64);
         self.plan_work(machine);

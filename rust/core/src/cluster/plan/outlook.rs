@@ -1,0 +1,50 @@
+//! When a container may start on a node, for owners that want to skip rounds in vain.
+
+use super::starts::Starts;
+use crate::amounts::Amounts;
+use crate::cluster::state::{NodeEntry, Predicted, Request};
+use crate::fit::Peaks;
+use crate::left::Left;
+use crate::running::Running;
+use crate::slot_of;
+use crate::timeline::Timeline;
+
+/// What a node's executors leave by their predictions alone. Until an executor starts or ends there, or
+/// is corrected, no round finds more left: measured memory beyond a prediction and executors that outlive
+/// theirs only take more.
+#[derive(Debug)]
+pub struct Outlook<'a> {
+    entry: &'a NodeEntry,
+    peaks: Peaks,
+    left: Left,
+}
+
+impl<'a> Outlook<'a> {
+    pub(crate) fn new(entry: &'a NodeEntry, peaks: Peaks, now_ms: i64) -> Self {
+        let predicted: Vec<_> = entry
+            .node
+            .running()
+            .map(|executor| Running::new(executor.start_ms, executor.demand.clone()))
+            .collect();
+        let timeline = Timeline::of(slot_of(now_ms), &predicted);
+        let capacity = Amounts::rounded_down(entry.node.capacity);
+        let mut left = Left::default();
+        left.update(capacity, &timeline);
+        Self { entry, peaks, left }
+    }
+
+    /// The first slot from now, up to `until`, in which a container may fit; none if it never does.
+    #[must_use]
+    pub fn first_start(
+        &self,
+        predicted: Option<&Predicted>,
+        request: Request,
+        until: usize,
+    ) -> Option<usize> {
+        let need = self.entry.need(predicted, request).ok()?;
+        let terms = need.terms(self.peaks, self.left.capacity());
+        let mut starts = Starts::new(&need, &self.left, terms);
+        let last = self.left.slots_ahead();
+        (0..=last).find(|start| *start >= until || starts.fits_from(*start))
+    }
+}
