@@ -37,7 +37,6 @@ pub struct Segment {
 
 impl Segment {
     /// Its length in milliseconds.
-    #[must_use]
     pub fn length_ms(&self) -> i64 {
         self.to_ms - self.from_ms
     }
@@ -90,25 +89,21 @@ impl Available {
     }
 
     /// The physical size of the node.
-    #[must_use]
     pub fn capacity(&self) -> Resources {
         self.capacity
     }
 
     /// The earliest predicted end of the running executors, in milliseconds from `now`.
-    #[must_use]
     pub fn first_end_ms(&self) -> Option<i64> {
         self.first_end_ms
     }
 
     /// The minimum of each resource over time.
-    #[must_use]
     pub fn least(&self) -> Resources {
         self.least
     }
 
     /// Available resources now.
-    #[must_use]
     pub fn now(&self) -> Resources {
         self.steps
             .first()

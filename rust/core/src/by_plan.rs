@@ -51,7 +51,8 @@ pub enum Power {
 /// between known short and known long ones.
 const UNKNOWN_LIFE_S: f64 = 600.0;
 
-const SLOT_S: f64 = SLOT_MS as f64 / 1e3;
+/// The length of a slot of the plan, in seconds.
+pub(crate) const SLOT_S: f64 = SLOT_MS as f64 / 1e3;
 
 /// A score and its parts.
 pub(crate) struct Explained {
@@ -99,7 +100,7 @@ impl ByPlan {
                 let demanded = need.demanded_in(0, life.unwrap_or(1));
                 let shares = mean_shares(left.capacity(), demanded, life);
                 let nodes = largest(shares) * f64::from(executors);
-                let life_s = life.map_or(UNKNOWN_LIFE_S, |life| life as f64 * slot_s);
+                let life_s = life_s(life, slot_s);
                 Explained {
                     score: power.of(nodes, life_s),
                     shares,
@@ -136,14 +137,18 @@ impl Shares {
 /// for unknown resources.
 #[inline]
 pub(crate) fn remaining_shares(left: &Left, horizon: usize, demanded: Amounts) -> [f64; 4] {
-    let remaining = left.sum(horizon).minus(demanded).to_array();
-    let capacity = left.capacity().to_array();
-    std::array::from_fn(|i| {
-        if capacity[i] > 0 {
-            remaining[i] as f64 / (capacity[i] as f64 * horizon as f64)
-        } else {
-            0.0
-        }
+    let remaining = left.sum(horizon).minus(demanded);
+    let share = |remaining, capacity| remaining / (capacity * horizon as f64);
+    shares_of(left.capacity(), remaining, share)
+}
+
+/// `share(amount, capacity)` of each resource; 0 for unknown resources.
+#[inline]
+fn shares_of(capacity: Amounts, amounts: Amounts, share: impl Fn(f64, f64) -> f64) -> [f64; 4] {
+    let (capacity, amounts) = (capacity.to_array(), amounts.to_array());
+    std::array::from_fn(|i| match capacity[i] {
+        known @ 1.. => share(amounts[i] as f64, known as f64),
+        _ => 0.0,
     })
 }
 
@@ -161,14 +166,9 @@ impl Power {
 /// Mean share of a node that an executor demands, for each resource. `demanded` is the total over
 /// `life` slots, or the demand in each slot without an end.
 fn mean_shares(capacity: Amounts, demanded: Amounts, life: Option<usize>) -> [f64; 4] {
-    let (capacity, demanded) = (capacity.to_array(), demanded.to_array());
     let slots = life.map_or(1.0, |life| life as f64);
-    std::array::from_fn(|i| {
-        if capacity[i] > 0 {
-            demanded[i] as f64 / capacity[i] as f64 / slots
-        } else {
-            0.0
-        }
+    shares_of(capacity, demanded, |demanded, capacity| {
+        demanded / capacity / slots
     })
 }
 
@@ -182,8 +182,8 @@ fn largest(shares: [f64; 4]) -> f64 {
     shares.into_iter().fold(0.0, f64::max)
 }
 
-/// The length of an executor, in seconds.
+/// The length of an executor with `life` slots of `slot_s`, in seconds.
 #[inline]
-pub(crate) fn life_s(life: Option<usize>) -> f64 {
-    life.map_or(UNKNOWN_LIFE_S, |life| life as f64 * SLOT_S)
+pub(crate) fn life_s(life: Option<usize>, slot_s: f64) -> f64 {
+    life.map_or(UNKNOWN_LIFE_S, |life| life as f64 * slot_s)
 }

@@ -20,13 +20,11 @@ impl ContainerKind {
     pub const DEFAULT_EXECUTOR: ContainerKind = ContainerKind::Executor { priority: 0 };
 
     /// Whether this is the application master.
-    #[must_use]
     pub fn is_application_master(self) -> bool {
         self == ContainerKind::ApplicationMaster
     }
 
     /// The word in reports, whatever the priority.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             ContainerKind::ApplicationMaster => "application master",
@@ -35,7 +33,6 @@ impl ContainerKind {
     }
 
     /// The priority of the request; an application master has none.
-    #[must_use]
     pub fn priority(self) -> Option<i32> {
         match self {
             ContainerKind::ApplicationMaster => None,
@@ -45,7 +42,6 @@ impl ContainerKind {
 
     /// The name beside these kinds: an executor's priority is included if there are executors of
     /// another priority.
-    #[must_use]
     pub fn among(self, kinds: impl IntoIterator<Item = ContainerKind>) -> String {
         let is_other = |kind: ContainerKind| kind != self && !kind.is_application_master();
         if kinds.into_iter().any(is_other) {
@@ -57,7 +53,6 @@ impl ContainerKind {
 
     /// The kind's number in files: 0 for an application master, 1 plus the priority in two's
     /// complement for an executor.
-    #[must_use]
     pub fn number(self) -> i64 {
         match self {
             ContainerKind::ApplicationMaster => 0,
@@ -66,7 +61,6 @@ impl ContainerKind {
     }
 
     /// The kind with this number in files; none where no kind has it.
-    #[must_use]
     pub fn numbered(number: i64) -> Option<ContainerKind> {
         if number == 0 {
             return Some(ContainerKind::ApplicationMaster);

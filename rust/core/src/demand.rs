@@ -76,38 +76,32 @@ impl Demand {
     }
 
     /// Milliseconds from start to predicted end; none without an end.
-    #[must_use]
     pub fn duration_ms(&self) -> Option<i64> {
         self.ends
             .then(|| i64::from(self.slot_ms).saturating_mul(self.slots.len() as i64))
     }
 
     /// The length of a slot in milliseconds.
-    #[must_use]
     pub fn slot_ms(&self) -> u32 {
         self.slot_ms
     }
 
     /// One value for each slot.
-    #[must_use]
     pub fn slots(&self) -> &[Resources] {
         &self.slots
     }
 
     /// Whether another demand shares the series.
-    #[must_use]
     pub fn is_shared(&self) -> bool {
         Arc::strong_count(&self.slots) > 1
     }
 
     /// The demand `elapsed_ms` after the start; the last value holds past the end.
-    #[must_use]
     pub fn at(&self, elapsed_ms: i64) -> Resources {
         self.slots[self.slot_at(elapsed_ms)]
     }
 
     /// The index of the slot at `elapsed_ms`, at most the last.
-    #[must_use]
     pub fn slot_at(&self, elapsed_ms: i64) -> usize {
         let slot = elapsed_ms.max(0) / i64::from(self.slot_ms);
         usize::try_from(slot)
@@ -142,15 +136,12 @@ impl Demand {
             } else {
                 usize::try_from((from_ms + slot_ms - 1) / given_ms).unwrap_or(last_given)
             };
-            self.slots[first.min(last_given)..=last.min(last_given)]
-                .iter()
-                .fold(Resources::ZERO, |peak, amounts| peak.max(*amounts))
+            Resources::peak_of(&self.slots[first.min(last_given)..=last.min(last_given)])
         });
         Self::new(wanted_ms, slots.collect(), self.ends)
     }
 
     /// The largest value of each resource.
-    #[must_use]
     pub fn peak(&self) -> Resources {
         self.peak
     }
@@ -201,13 +192,10 @@ impl Demand {
     }
 
     fn new(slot_ms: u32, slots: Arc<[Resources]>, ends: bool) -> Self {
-        let peak = slots
-            .iter()
-            .fold(Resources::ZERO, |peak, slot| peak.max(*slot));
         Self {
             slot_ms,
+            peak: Resources::peak_of(&slots),
             slots,
-            peak,
             ends,
         }
     }

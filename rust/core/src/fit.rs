@@ -49,7 +49,7 @@ pub enum Peaks {
     /// They may not: every resource has to fit in every slot.
     #[default]
     Strict,
-    /// They may exceed the available resources by a part of the capacity ([`Peaks::allowed_excess`]): a peak
+    /// They may exceed the available resources by a part of the capacity ([`Peaks::allowed_excess_of`]): a peak
     /// cut by that little ends a little later. Memory has to fit in every slot.
     ///
     /// CPU of an executor that peaks above half of the node's is compared in total over its life.
@@ -74,26 +74,12 @@ pub(crate) struct Terms {
     pub(crate) in_every_slot: &'static [Resource],
     /// Compared in total over the executor's life.
     pub(crate) in_total: &'static [Resource],
-    /// Whether CPU, network and disk may exceed the available resources by [`SOFT_TENTHS`].
-    soft: bool,
+    /// Whether CPU, network and disk may exceed the available resources.
+    peaks: Peaks,
 }
 
 impl Peaks {
     /// The amount by which a demand with an end may exceed the available resources of a node of this capacity.
-    #[must_use]
-    pub fn allowed_excess(self, capacity: Resources) -> Resources {
-        match self {
-            Peaks::Soft => {
-                let parts = SOFT_TENTHS.map(|tenths| tenths as f64 / 10.0);
-                capacity.zip(Resources::from_array(parts), |capacity, part| {
-                    capacity * part
-                })
-            }
-            Peaks::Strict => Resources::ZERO,
-        }
-    }
-
-    /// [`Peaks::allowed_excess`] in fixed point.
     pub(crate) fn allowed_excess_of(self, capacity: Amounts) -> Amounts {
         match self {
             Peaks::Soft => capacity.tenths(SOFT_TENTHS),
@@ -101,28 +87,19 @@ impl Peaks {
         }
     }
 
-    /// The resources of an executor with this peak in CPU that are compared in every slot on a node
-    /// of this capacity.
-    #[must_use]
-    pub fn in_every_slot(self, peak_cores: f64, capacity: Resources) -> &'static [Resource] {
-        let is_large = peak_cores * LARGE_PART as f64 > capacity.cpu_cores;
-        self.terms(true, is_large).in_every_slot
-    }
-
     /// The terms of an executor. An executor without an end is not predicted and has no total, so
     /// every resource is compared in every slot.
     pub(crate) fn terms(self, has_end: bool, large_in_cpu: bool) -> Terms {
         const OTHERS: [Resource; 3] = [Resource::Memory, Resource::Network, Resource::Disk];
-        let soft = self == Peaks::Soft && has_end;
-        let (in_every_slot, in_total): (&[Resource], &[Resource]) = if soft && large_in_cpu {
-            (&OTHERS, &[Resource::Cpu])
-        } else {
-            (&Resource::ALL, &[])
+        let peaks = if has_end { self } else { Peaks::Strict };
+        let (in_every_slot, in_total): (&[Resource], &[Resource]) = match peaks {
+            Peaks::Soft if large_in_cpu => (&OTHERS, &[Resource::Cpu]),
+            _ => (&Resource::ALL, &[]),
         };
         Terms {
             in_every_slot,
             in_total,
-            soft,
+            peaks,
         }
     }
 }
@@ -133,35 +110,21 @@ pub(crate) fn is_large(cores: i64, capacity: i64) -> bool {
 }
 
 impl Terms {
-    /// Whether CPU is compared in total.
-    pub(crate) fn compare_cpu_in_total(&self) -> bool {
-        self.in_total.contains(&Resource::Cpu)
-    }
-
     /// Allowed excess in a slot: the tolerance, and the soft part.
     pub(crate) fn allowed(&self, left: &Left) -> Amounts {
-        let peaks = if self.soft {
-            Peaks::Soft
-        } else {
-            Peaks::Strict
-        };
         left.tolerance()
-            .plus(peaks.allowed_excess_of(left.capacity()))
+            .plus(self.peaks.allowed_excess_of(left.capacity()))
     }
 
     /// Whether the need of a slot exceeds `available`.
     pub(crate) fn lacks(&self, needed: Amounts, available: Amounts) -> bool {
-        first_lacking(
-            self.in_every_slot,
-            |resource| needed.get(resource),
-            available,
-        )
-        .is_some()
+        let needed = |resource| needed.get(resource);
+        first_lacking(self.in_every_slot, needed, available).is_some()
     }
 
-    /// Whether the total need exceeds `available`.
-    pub(crate) fn lacks_in_total(&self, needed: Amounts, available: Amounts) -> bool {
-        first_lacking(self.in_total, |resource| needed.get(resource), available).is_some()
+    /// The first resource compared in total whose need exceeds `available`.
+    pub(crate) fn lacking_in_total(&self, needed: Amounts, available: Amounts) -> Option<Resource> {
+        first_lacking(self.in_total, |resource| needed.get(resource), available)
     }
 }
 
@@ -195,27 +158,17 @@ impl<'a> Fit<'a> {
         }
     }
 
-    /// The first resource that lacks in a slot of the executor's life; `needed` returns the need.
+    /// The first resource that lacks in a slot of the executor's life; `needed` returns the need,
+    /// and `allowed` is that of [`Terms::allowed`].
     pub(crate) fn shortage_in(
         &self,
         slot: usize,
-        needed: impl Fn(usize, Resource) -> i64,
-    ) -> Option<Resource> {
-        self.shortage_with(self.terms.allowed(self.left), slot, needed)
-    }
-
-    fn shortage_with(
-        &self,
         allowed: Amounts,
-        slot: usize,
         needed: impl Fn(usize, Resource) -> i64,
     ) -> Option<Resource> {
-        let available = self
-            .left
-            .slot(self.start.saturating_add(slot))
-            .plus(allowed);
+        let left = self.left.slot(self.start.saturating_add(slot));
         let needed = |resource| needed(slot, resource);
-        first_lacking(self.terms.in_every_slot, needed, available)
+        first_lacking(self.terms.in_every_slot, needed, left.plus(allowed))
     }
 
     /// The first shortage in the executor's life: its slot and resource. `life` is in slots; none
@@ -234,7 +187,7 @@ impl<'a> Fit<'a> {
         windows.find_map(|window| {
             let (from, to) = window_slots(window);
             (from..to.min(end))
-                .find_map(|slot| Some((slot, self.shortage_with(allowed, slot, &needed)?)))
+                .find_map(|slot| Some((slot, self.shortage_in(slot, allowed, &needed)?)))
         })
     }
 
@@ -244,11 +197,7 @@ impl<'a> Fit<'a> {
             return None;
         }
         let available = self.available_in_total(life);
-        first_lacking(
-            self.terms.in_total,
-            |resource| needed.get(resource),
-            available,
-        )
+        self.terms.lacking_in_total(needed, available)
     }
 
     /// The total left over `life` slots, tolerance included.

@@ -9,7 +9,6 @@ pub mod available;
 pub mod by_plan;
 pub mod cluster;
 mod container_kind;
-pub mod delay;
 pub mod demand;
 pub mod fit;
 mod ids;
@@ -40,4 +39,9 @@ pub const SLOT_MS: u32 = 3_000;
 /// The slot of a time, counted from the epoch.
 pub(crate) fn slot_of(at_ms: i64) -> i64 {
     at_ms.div_euclid(i64::from(SLOT_MS))
+}
+
+/// The start of a slot counted from the epoch, or of a slot counted from another time.
+pub(crate) fn slot_start_ms(slot: i64) -> i64 {
+    slot.saturating_mul(i64::from(SLOT_MS))
 }

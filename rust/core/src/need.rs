@@ -1,12 +1,12 @@
 //! An executor's needs on a node, in fixed point on the grid of slots.
 
-use crate::SLOT_MS;
 use crate::amounts::Amounts;
 use crate::demand::{Demand, DemandError};
 use crate::fit::{Excess, Fit, Peaks, Terms, is_large};
 use crate::left::Left;
 use crate::resources::{Resource, Resources};
 use crate::windows::{WindowSet, window_slots};
+use crate::{SLOT_MS, slot_start_ms};
 
 /// The needs of one executor on nodes of one size.
 #[derive(Debug, Clone, Copy)]
@@ -164,14 +164,15 @@ impl<'a> Need<'a> {
         Excess {
             resource,
             amount: missing.in_units(resource),
-            from_ms: i64::try_from(slot)
-                .unwrap_or(i64::MAX)
-                .saturating_mul(i64::from(SLOT_MS)),
+            from_ms: slot_start_ms(i64::try_from(slot).unwrap_or(i64::MAX)),
         }
     }
 
-    /// The delay of the executor in milliseconds, as [`crate::delay::delay_ms`] defines it.
-    /// Considers `windows` only.
+    /// The time by which the executor's work is delayed, in milliseconds: max over CPU, network and
+    /// disk of `∫ max(0, min(demand, demand − available)) dt ÷ capacity`, over `windows` only. This
+    /// is Prophet's over-allocation O (section IV-B) divided by the node's speed instead of weighted.
+    ///
+    /// A demand without an end has no delay: its fit holds in every slot.
     pub(crate) fn delay_ms(&self, left: &Left, windows: WindowSet) -> i64 {
         let Some(life) = self.life() else {
             return 0;

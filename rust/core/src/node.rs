@@ -20,7 +20,6 @@ pub struct Node {
 
 impl Node {
     /// An idle node.
-    #[must_use]
     pub fn new(capacity: Resources) -> Self {
         Self {
             capacity,
@@ -44,7 +43,6 @@ impl Node {
     }
 
     /// One executor.
-    #[must_use]
     pub fn get(&self, id: ExecutorId) -> Option<&Running> {
         self.running.get(&id)
     }
@@ -59,25 +57,19 @@ impl Node {
     }
 
     /// Number of running executors.
-    #[must_use]
     pub fn running_count(&self) -> usize {
         self.running.len()
     }
 
     /// Available resources from `now_ms` on.
-    #[must_use]
     pub fn available(&self, now_ms: i64) -> Available {
         Available::new(self.capacity, self.running.values(), now_ms)
     }
 
     /// Expected use of all executors at `at_ms`.
-    #[must_use]
     pub fn expected_at(&self, at_ms: i64) -> Resources {
-        self.running
-            .values()
-            .fold(Resources::ZERO, |sum, executor| {
-                sum + executor.expected_at(at_ms)
-            })
+        let executors = self.running.values();
+        executors.map(|executor| executor.expected_at(at_ms)).sum()
     }
 }
 

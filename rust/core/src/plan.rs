@@ -79,7 +79,6 @@ impl LimitPlan<'_> {
     /// - memory is the largest planned(t) of a window around t, at most the request (past the
     ///   predicted end the request itself). Where more was measured than was planned at any time up
     ///   to then, it is never below measured · (1 + margin).
-    #[must_use]
     pub fn steps(&self, executor: &Running, now_ms: i64) -> Vec<Step> {
         let slot_ms = executor.demand.slot_ms();
         let elapsed_ms = now_ms.saturating_sub(executor.start_ms).max(0);
@@ -93,11 +92,8 @@ impl LimitPlan<'_> {
                 offset_ms,
                 self.limits(executor, at_ms, &mut most_held_bytes),
             );
-            offset_ms = if offset_ms == 0 {
-                slot_ms - into_slot_ms
-            } else {
-                offset_ms.saturating_add(slot_ms)
-            };
+            let passed_ms = if offset_ms == 0 { into_slot_ms } else { 0 };
+            offset_ms = offset_ms.saturating_add(slot_ms - passed_ms);
         }
         steps.into_steps()
     }
@@ -142,14 +138,12 @@ impl LimitPlan<'_> {
         }
         let demand = &executor.demand;
         let until_ms = elapsed_ms.saturating_add(window_ms(executor));
-        let slots = &demand.slots()[..=demand.slot_at(until_ms)];
-        largest_memory_bytes(slots.iter().copied())
+        Resources::peak_of(&demand.slots()[..=demand.slot_at(until_ms)]).memory_bytes
     }
 
     /// `most_held_bytes` is the most memory predicted for any earlier time.
     fn memory_bytes(&self, executor: &Running, elapsed_ms: i64, most_held_bytes: &mut f64) -> u64 {
         let demand = &executor.demand;
-        let slot_ms = i64::from(demand.slot_ms());
         let window_ms = window_ms(executor);
         let is_past_its_end = demand
             .duration_ms()
@@ -160,9 +154,9 @@ impl LimitPlan<'_> {
         let predicted = if is_past_its_end {
             self.request.memory_bytes
         } else {
-            let around = (-MEMORY_WINDOW_SLOTS..=MEMORY_WINDOW_SLOTS)
-                .map(|slots| demand.at(elapsed_ms + slots * slot_ms));
-            let largest = largest_memory_bytes(around);
+            let first = demand.slot_at(elapsed_ms - window_ms);
+            let last = demand.slot_at(elapsed_ms + window_ms);
+            let largest = Resources::peak_of(&demand.slots()[first..=last]).memory_bytes;
             *most_held_bytes = most_held_bytes.max(largest);
             in_grains(largest).min(self.request.memory_bytes)
         };
@@ -181,12 +175,6 @@ impl LimitPlan<'_> {
 
 fn window_ms(executor: &Running) -> i64 {
     MEMORY_WINDOW_SLOTS * i64::from(executor.demand.slot_ms())
-}
-
-fn largest_memory_bytes(amounts: impl Iterator<Item = Resources>) -> f64 {
-    amounts
-        .map(|amounts| amounts.memory_bytes)
-        .fold(0.0, f64::max)
 }
 
 /// Collects steps. Similar steps are merged into one with the largest bounds of all.
@@ -243,33 +231,23 @@ fn with_largest_bounds(step: &Limits, next: &Limits) -> Limits {
 }
 
 fn alike(begun: &Limits, next: &Limits) -> bool {
-    let near = |begun: f64, next: f64| (next - begun).abs() <= SAME_STEP * begun;
-    amounts(begun)
-        .into_iter()
-        .zip(amounts(next))
-        .all(|pair| match pair {
-            (Some(begun), Some(next)) => near(begun, next),
-            (begun, next) => begun == next,
-        })
+    let near = |(begun, next): (Option<f64>, Option<f64>)| match (begun, next) {
+        (Some(begun), Some(next)) => (next - begun).abs() <= SAME_STEP * begun,
+        _ => begun == next,
+    };
+    amounts(begun).into_iter().zip(amounts(next)).all(near)
 }
 
 fn amounts(limits: &Limits) -> [Option<f64>; 6] {
-    let Limits {
-        cpu_weight_cores,
-        cpu_cap_cores,
-        memory_bytes,
-        disk_cap_bytes_per_s,
-        network_weight_bytes_per_s,
-        network_cap_bytes_per_s,
-    } = *limits;
+    let cores = |cores: Option<f32>| cores.map(f64::from);
     let bytes = |bytes: Option<u64>| bytes.map(|bytes| bytes as f64);
     [
-        cpu_weight_cores.map(f64::from),
-        cpu_cap_cores.map(f64::from),
-        bytes(memory_bytes),
-        bytes(disk_cap_bytes_per_s),
-        bytes(network_weight_bytes_per_s),
-        bytes(network_cap_bytes_per_s),
+        cores(limits.cpu_weight_cores),
+        cores(limits.cpu_cap_cores),
+        bytes(limits.memory_bytes),
+        bytes(limits.disk_cap_bytes_per_s),
+        bytes(limits.network_weight_bytes_per_s),
+        bytes(limits.network_cap_bytes_per_s),
     ]
 }
 

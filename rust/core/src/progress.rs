@@ -29,7 +29,6 @@ impl Progress {
     }
 
     /// From 0 to 1.
-    #[must_use]
     pub fn part(self) -> f64 {
         self.0
     }
@@ -106,20 +105,16 @@ impl Pace {
         expected_ms: i64,
         now_ms: i64,
     ) -> Option<f64> {
-        self.ratio(progress, expected_ms as f64 * self.own, now_ms)
+        self.slowness_against_prediction(progress, expected_ms as f64 * self.own, now_ms)
     }
 
     /// Time taken over time predicted, whatever the executor's own pace.
     pub(crate) fn slowness_against_prediction(
         &self,
         progress: Progress,
-        expected_ms: i64,
+        expected_ms: f64,
         now_ms: i64,
     ) -> Option<f64> {
-        self.ratio(progress, expected_ms as f64, now_ms)
-    }
-
-    fn ratio(&self, progress: Progress, expected_ms: f64, now_ms: i64) -> Option<f64> {
         let (since_ms, since) = self.since?;
         let took_ms = now_ms.saturating_sub(since_ms) - self.idle_ms;
         if took_ms < LEAST_MS || (took_ms as f64) < LEAST_PART * expected_ms {
@@ -198,7 +193,7 @@ mod tests {
         pace.begin(at(0.5), 60_000);
         assert_eq!(pace.slowness(at(0.75), 60_000, 90_000), Some(1.0));
         assert_eq!(
-            pace.slowness_against_prediction(at(0.75), 60_000, 90_000),
+            pace.slowness_against_prediction(at(0.75), 60_000.0, 90_000),
             Some(2.0)
         );
     }

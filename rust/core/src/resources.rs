@@ -1,5 +1,6 @@
 //! The four resources.
 
+use std::iter::Sum;
 use std::ops::{Add, AddAssign, Mul, Sub, SubAssign};
 
 /// One of the four resources.
@@ -28,7 +29,6 @@ impl Resource {
     pub const FLOWS: [Resource; 3] = [Resource::Cpu, Resource::Network, Resource::Disk];
 
     /// The name in reasons and reports.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Resource::Cpu => "cpu",
@@ -60,7 +60,6 @@ impl Resources {
     pub const ONE: Resources = Resources::from_array([1.0; 4]);
 
     /// In the order of [`Resource::ALL`].
-    #[must_use]
     pub const fn from_array(amounts: [f64; 4]) -> Self {
         let [
             cpu_cores,
@@ -77,7 +76,6 @@ impl Resources {
     }
 
     /// In the order of [`Resource::ALL`].
-    #[must_use]
     pub const fn to_array(self) -> [f64; 4] {
         [
             self.cpu_cores,
@@ -88,7 +86,6 @@ impl Resources {
     }
 
     /// The amount of one resource.
-    #[must_use]
     pub const fn get(self, resource: Resource) -> f64 {
         match resource {
             Resource::Cpu => self.cpu_cores,
@@ -117,6 +114,11 @@ impl Resources {
         self.zip(other, f64::max)
     }
 
+    /// The largest amount of each resource in any slot; 0 without a slot.
+    pub(crate) fn peak_of(slots: &[Resources]) -> Self {
+        slots.iter().copied().fold(Self::ZERO, Self::max)
+    }
+
     /// At most `capacity`; a resource of capacity 0 is unknown and becomes 0.
     #[must_use]
     pub fn capped(self, capacity: Self) -> Self {
@@ -124,7 +126,6 @@ impl Resources {
     }
 
     /// The first resource whose amount is not a number, infinite or negative.
-    #[must_use]
     pub fn first_invalid(self) -> Option<(Resource, f64)> {
         Resource::ALL
             .into_iter()
@@ -137,6 +138,12 @@ impl Add for Resources {
     type Output = Self;
     fn add(self, other: Self) -> Self {
         self.zip(other, |a, b| a + b)
+    }
+}
+
+impl Sum for Resources {
+    fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
+        all.fold(Self::ZERO, Add::add)
     }
 }
 

@@ -16,7 +16,6 @@ pub struct Running {
 
 impl Running {
     /// An executor without a measurement.
-    #[must_use]
     pub fn new(start_ms: i64, demand: Demand) -> Self {
         Self {
             start_ms,
@@ -26,7 +25,6 @@ impl Running {
     }
 
     /// Expected use at `at_ms`, if it still runs then.
-    #[must_use]
     pub fn expected_at(&self, at_ms: i64) -> Resources {
         self.with_memory_in_use(self.demand.at(at_ms.saturating_sub(self.start_ms)))
     }

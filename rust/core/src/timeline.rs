@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use crate::amounts::Amounts;
 use crate::resources::{Resource, Resources};
 use crate::running::Running;
-use crate::{SLOT_MS, slot_of};
+use crate::{slot_of, slot_start_ms};
 
 /// Resources in use from the slot of `now` on. Adding and removing an executor costs one step for
 /// each slot that its demand still has, whatever else runs.
@@ -179,7 +179,7 @@ fn in_use(executor: &Running) -> impl Fn(&Resources) -> Amounts {
 
 /// The start of the slot in which an executor starts, as [`Timeline`] counts it.
 pub(crate) fn on_grid_ms(start_ms: i64, now_ms: i64) -> i64 {
-    slot_of(start_ms.min(now_ms)).saturating_mul(i64::from(SLOT_MS))
+    slot_start_ms(slot_of(start_ms.min(now_ms)))
 }
 
 #[cfg(test)]
@@ -187,6 +187,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::SLOT_MS;
     use crate::demand::Demand;
 
     /// Amounts that no binary fraction represents, so that floating-point sums would differ.

@@ -277,7 +277,11 @@ fn a_container_reported_twice_is_booked_once_and_its_end_undoes_it() {
 fn a_requests_cores_follow_the_physical_cores() {
     let (cluster, node) = cluster_of_one(settings());
     assert_eq!(
-        cluster.node(node).unwrap().request_cores(request(1, 2)),
+        cluster
+            .node(node)
+            .unwrap()
+            .request_resources(request(1, 2))
+            .cpu_cores,
         1.0
     );
 }

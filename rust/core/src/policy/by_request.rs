@@ -43,7 +43,6 @@ pub fn fit_once(
 }
 
 /// The time since `since_ms`, in seconds.
-#[must_use]
 pub fn seconds_since(since_ms: i64, now_ms: i64) -> f64 {
     now_ms.saturating_sub(since_ms) as f64 / 1e3
 }

@@ -56,7 +56,6 @@ impl Favor {
     pub const ALL: [Favor; 3] = [Favor::Makespan, Favor::Balanced, Favor::Completion];
 
     /// The name that configuration uses.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Favor::Makespan => "makespan",

@@ -39,7 +39,6 @@ fn all(options: PolicyOptions) -> Vec<Box<dyn Policy>> {
 }
 
 /// The names of the policies.
-#[must_use]
 pub fn names() -> Vec<&'static str> {
     let all = all(PolicyOptions::default());
     all.iter().map(|policy| policy.name()).collect()

@@ -51,7 +51,6 @@ impl Ursa {
     pub const EXPECTED_PROCESSING_S: f64 = 60.0;
 
     /// Ursa with this order of jobs.
-    #[must_use]
     pub const fn ordered_by(order: JobOrder) -> Self {
         Self {
             order,

@@ -1,6 +1,6 @@
 //! The course of one executor: its progress and use, and the corrections of its demand that follow.
 
-use super::factors::{Range, bounded, is_held_up, needs, raised};
+use super::factors::{Range, bounded, raised, uses_less};
 use super::throttling::Throttling;
 use super::unused::{Unused, restored};
 use super::{ReprovisionSettings, Slow, Used};
@@ -173,7 +173,7 @@ impl Course {
             Slow::Throttled { .. } if !wanted_more => self.in_vain + 1,
             _ => 0,
         };
-        if !wanted_more && is_held_up(used, predicted, capacity, 1.0 - CONFIRMS) {
+        if !wanted_more && uses_less(used, predicted.least, capacity, 1.0 - CONFIRMS) {
             return Finding::HeldUp;
         }
         self.measured = measured;
@@ -207,7 +207,7 @@ impl Course {
     ) -> bool {
         let was_on_time = self.was_on_time(settings);
         let length_ms = used.to_ms.saturating_sub(used.from_ms);
-        if is_idle(used.usage, predicted, capacity) {
+        if uses_less(used.usage, predicted, capacity, IDLE_BELOW) {
             self.pace.idled(length_ms);
         }
         let before = self.lowered;
@@ -234,32 +234,22 @@ impl Course {
     /// would use all its demand as soon as it could.
     fn was_on_time(&self, settings: &ReprovisionSettings) -> bool {
         let slowness = self.predicted.duration_ms().and_then(|expected_ms| {
-            self.pace
-                .slowness_against_prediction(self.progress, expected_ms, self.progress_ms)
+            self.pace.slowness_against_prediction(
+                self.progress,
+                expected_ms as f64,
+                self.progress_ms,
+            )
         });
         slowness.is_some_and(|slowness| slowness <= settings.slow_from)
     }
 
     /// Whether no later slot is predicted to hold more memory than the completed ones.
     fn memory_peak_is_past(&self) -> bool {
-        let most = |slots: &[Resources]| {
-            let held = slots.iter().map(|slot| slot.memory_bytes);
-            held.fold(0.0, f64::max)
-        };
         let slots = self.predicted.slots();
         let (past, to_come) = slots.split_at(self.progress.slots_of(&self.predicted));
-        most(past) >= most(to_come)
+        let most_bytes = |slots| Resources::peak_of(slots).memory_bytes;
+        most_bytes(past) >= most_bytes(to_come)
     }
-}
-
-/// Whether the executor uses next to nothing of every resource that it needs.
-fn is_idle(used: Resources, predicted: Resources, capacity: Resources) -> bool {
-    let mut needed = Resource::FLOWS
-        .into_iter()
-        .filter(|resource| needs(*resource, predicted, capacity))
-        .peekable();
-    needed.peek().is_some()
-        && needed.all(|resource| used.get(resource) < IDLE_BELOW * predicted.get(resource))
 }
 
 /// The range of a demand between two times since its start, plus and minus one slot.

@@ -75,20 +75,20 @@ pub(crate) fn raised(
     Resources::from_array(factors)
 }
 
-/// Whether an executor used less than `part` of the least prediction of every flow resource that it
-/// needs, so that no measured resource sets its pace.
-pub(crate) fn is_held_up(
+/// Whether an executor used less than `part` of the prediction of every flow resource that it needs,
+/// so that no measured resource sets its pace.
+pub(crate) fn uses_less(
     used: Resources,
-    predicted: Range,
+    predicted: Resources,
     capacity: Resources,
     part: f64,
 ) -> bool {
     let mut needed = Resource::FLOWS
         .into_iter()
-        .filter(|resource| needs(*resource, predicted.least, capacity))
+        .filter(|resource| needs(*resource, predicted, capacity))
         .peekable();
     needed.peek().is_some()
-        && needed.all(|resource| used.get(resource) < part * predicted.least.get(resource))
+        && needed.all(|resource| used.get(resource) < part * predicted.get(resource))
 }
 
 pub(crate) fn bounded(factor: f64) -> f64 {
@@ -169,7 +169,7 @@ mod tests {
     fn an_executor_with_low_use_of_every_needed_resource_is_held_up() {
         let is_held_up = |used: [f64; 4]| {
             let used = Resources::from_array(used);
-            is_held_up(used, exactly(PREDICTED), CAPACITY, 0.9)
+            uses_less(used, PREDICTED, CAPACITY, 0.9)
         };
         assert!(
             is_held_up([1.7, 20.0, 17.0, 17.0]),
@@ -179,8 +179,8 @@ mod tests {
             !is_held_up([1.7, 20.0, 17.0, 19.0]),
             "its disk sets the pace"
         );
-        let nothing = exactly(Resources::ZERO);
-        assert!(!super::is_held_up(Resources::ZERO, nothing, CAPACITY, 0.9));
+        let nothing = Resources::ZERO;
+        assert!(!uses_less(nothing, nothing, CAPACITY, 0.9));
     }
 
     #[test]

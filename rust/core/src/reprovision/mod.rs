@@ -72,7 +72,6 @@ pub enum Slow {
 
 impl Slow {
     /// The time taken over the time expected.
-    #[must_use]
     pub fn times(self) -> f64 {
         match self {
             Slow::Behind(times) | Slow::Throttled { times, .. } => times,
@@ -80,7 +79,6 @@ impl Slow {
     }
 
     /// The journal's words.
-    #[must_use]
     pub fn words(self) -> &'static str {
         match self {
             Slow::Behind(_) => "behind",
@@ -167,7 +165,6 @@ pub enum NotMeasured {
 
 impl NotMeasured {
     /// The journal's words.
-    #[must_use]
     pub fn words(self) -> &'static str {
         match self {
             NotMeasured::Ended => "the container ended",

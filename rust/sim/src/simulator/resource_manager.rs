@@ -9,7 +9,9 @@ pub(super) use agent::Measured;
 use std::collections::{BTreeMap, VecDeque};
 
 use elastane_core::ContainerKind;
-use elastane_core::cluster::{ApplicationId, Ask, CommitRequest, Demands, NodeId, Request};
+use elastane_core::cluster::{
+    ApplicationId, Ask, CommitRequest, Demands, NodeId, Request, read_by_round,
+};
 use elastane_runs::SubmissionRecord;
 use elastane_runtime::Service;
 
@@ -224,10 +226,7 @@ impl ResourceManager {
 
     /// The machines whose state the next look at one of them reads.
     pub(super) fn read_by_look(&self, machine: usize, now_ms: i64) -> Vec<usize> {
-        let nodes = self
-            .service
-            .cluster()
-            .read_by_round(node_of(machine), now_ms);
+        let nodes = read_by_round(self.service.cluster(), node_of(machine), now_ms);
         nodes.into_iter().map(|node| node.0 as usize).collect()
     }
 

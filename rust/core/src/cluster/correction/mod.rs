@@ -5,7 +5,7 @@ mod window;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::cluster::state::{Container, NodeId, State};
+use crate::cluster::state::{Container, NodeEntry, NodeId, State};
 use crate::demand::Demand;
 use crate::node::ExecutorId;
 use crate::progress::Progress;
@@ -14,24 +14,19 @@ use crate::reprovision::{
     mean_between, range_around,
 };
 use crate::resources::Resources;
-use crate::{SLOT_MS, slot_of};
+use crate::{slot_of, slot_start_ms};
 use window::{NodeCorrections, Window};
-
-const SLOT: i64 = SLOT_MS as i64;
 
 /// The settings, the corrections of each node, and the log since it was last taken.
 #[derive(Debug, Default)]
 pub(crate) struct Corrections {
-    settings: Option<ReprovisionSettings>,
+    /// None while reprovisioning is off.
+    pub(crate) settings: Option<ReprovisionSettings>,
     by_node: HashMap<NodeId, NodeCorrections>,
-    done: Vec<Reprovisioned>,
+    pub(crate) done: Vec<Reprovisioned>,
 }
 
 impl Corrections {
-    pub(crate) fn reprovision_by(&mut self, settings: ReprovisionSettings) {
-        self.settings = Some(settings);
-    }
-
     pub(crate) fn predicted_demand<'a>(
         &'a self,
         state: &'a State,
@@ -47,10 +42,8 @@ impl Corrections {
     }
 
     pub(crate) fn factors(&self, state: &State, container: &str) -> Resources {
-        let course = state
-            .containers
-            .get(container)
-            .and_then(|it| self.course(it));
+        let container = state.containers.get(container);
+        let course = container.and_then(|container| self.course(container));
         course.map_or(Resources::ONE, Course::factors)
     }
 
@@ -65,88 +58,73 @@ impl Corrections {
         Some(window.executor)
     }
 
+    /// Returns none if the node's remaining resources did not change.
     pub(crate) fn progressed(
         &mut self,
         state: &mut State,
         container: &str,
         progress: Progress,
         now_ms: i64,
-    ) -> bool {
-        let Some((_, container)) = self.predicted_container(state, container) else {
-            return false;
-        };
+    ) -> Option<()> {
+        let Tracked {
+            container,
+            corrections,
+            entry,
+            ..
+        } = self.tracked(state, container)?;
         let executor = container.executor;
-        let (Some(corrections), Some(entry)) = (
-            self.by_node.get_mut(&container.node),
-            state.nodes.get_mut(container.node),
-        ) else {
-            return false;
-        };
         entry.plan.advance(&mut entry.node, now_ms);
         let has_window = corrections.has_window(executor);
-        let (Some(course), Some(running)) = (
-            corrections.courses.get_mut(&executor),
-            entry.node.get(executor),
-        ) else {
-            return false;
-        };
+        let course = corrections.courses.get_mut(&executor)?;
+        let running = entry.node.get(executor)?;
         let slot = slot_of(now_ms).saturating_sub(slot_of(running.start_ms));
-        let Some(slot_now) = course.update_progress(progress, slot, now_ms) else {
-            return false;
-        };
+        let slot_now = course.update_progress(progress, slot, now_ms)?;
         // The loan lies in fixed slots of the demand, so the demand must not move.
         if has_window {
-            return false;
+            return None;
         }
-        let start_ms = slot_of(now_ms)
-            .saturating_sub(slot_now)
-            .saturating_mul(SLOT);
+        let start_ms = slot_start_ms(slot_of(now_ms).saturating_sub(slot_now));
         let demand = running.demand.clone();
         entry
             .plan
             .replace(&mut entry.node, executor, demand, start_ms, now_ms);
-        true
+        Some(())
     }
 
+    /// Returns none if the node's remaining resources did not change.
     pub(crate) fn used(
         &mut self,
         state: &mut State,
         container: &str,
         used: Used,
         now_ms: i64,
-    ) -> bool {
-        let Some(settings) = self.settings else {
-            return false;
-        };
+    ) -> Option<()> {
+        let settings = self.settings?;
         let is_part = (0.0..=1.0).contains(&used.throttled);
         if used.usage.first_invalid().is_some() || !is_part || used.from_ms >= used.to_ms {
-            return false;
+            return None;
         }
-        let Some((id, container)) = self.predicted_container(state, container) else {
-            return false;
-        };
-        let (Some(corrections), Some(entry)) = (
-            self.by_node.get_mut(&container.node),
-            state.nodes.get_mut(container.node),
-        ) else {
-            return false;
-        };
+        let Tracked {
+            id,
+            container,
+            corrections,
+            entry,
+        } = self.tracked(state, container)?;
         let capacity = entry.node.capacity;
         let executor = container.executor;
         let window = corrections
             .window
             .filter(|window| window.executor == executor);
-        let (Some(course), Some(running)) = (
-            corrections.courses.get_mut(&executor),
-            entry.node.get(executor),
-        ) else {
-            return false;
-        };
+        let course = corrections.courses.get_mut(&executor)?;
+        let start_ms = entry.node.get(executor)?.start_ms;
         course.record_sample(used);
         let demand = course.demand(capacity);
-        let since_start = |at_ms: i64| at_ms.saturating_sub(running.start_ms);
-        let predicted = mean_between(&demand, since_start(used.from_ms), since_start(used.to_ms));
-        let around = range_around(&demand, since_start(used.from_ms), since_start(used.to_ms));
+        let (from_ms, to_ms) = (
+            used.from_ms.saturating_sub(start_ms),
+            used.to_ms.saturating_sub(start_ms),
+        );
+        let predicted = mean_between(&demand, from_ms, to_ms);
+        let around = range_around(&demand, from_ms, to_ms);
         let what = match window {
             Some(window) if window.is_measured_by(used) => {
                 let finding = course.close_window(used.usage, around, window.slow, capacity);
@@ -163,17 +141,16 @@ impl Corrections {
                     }
                 }
             }
-            Some(_) => return false,
             None if course.record_use(used, predicted, around, capacity, &settings) => {
                 Correction::Unused {
                     factors: course.factors(),
                 }
             }
-            None => return false,
+            _ => return None,
         };
         corrections.set_demand(entry, executor, now_ms);
         self.record(id, &container, what, now_ms);
-        true
+        Some(())
     }
 
     /// `decides`: whether the core decides about the node.
@@ -187,28 +164,11 @@ impl Corrections {
         let Some(settings) = self.settings else {
             return false;
         };
-        let mut changed = self.end_window(state, node, decides, now_ms);
-        if !decides {
-            return changed;
-        }
-        let (Some(corrections), Some(entry)) =
-            (self.by_node.get_mut(&node), state.nodes.get_mut(node))
-        else {
-            return changed;
-        };
-        let mut done = Vec::new();
-        if corrections.window.is_none() {
-            done = corrections.open_window(entry, &settings, now_ms);
-            changed |= corrections.window.is_some();
-        }
-        for (executor, what) in done {
-            self.record_for(state, node, executor, what, now_ms);
-        }
-        changed
-    }
-
-    pub(crate) fn take_done(&mut self) -> Vec<Reprovisioned> {
-        std::mem::take(&mut self.done)
+        let ended = self.end_window(state, node, decides, now_ms);
+        let opened = decides
+            .then(|| self.open_window(state, node, &settings, now_ms))
+            .flatten();
+        ended.or(opened).is_some()
     }
 
     /// A container ended, which ends its loan.
@@ -218,10 +178,8 @@ impl Corrections {
         };
         let executor = container.executor;
         corrections.courses.remove(&executor);
-        let window = corrections
-            .window
-            .take_if(|window| window.executor == executor);
-        if let Some(window) = window {
+        let is_its_own = |window: &mut Window| window.executor == executor;
+        if let Some(window) = corrections.window.take_if(is_its_own) {
             let because = NotMeasured::Ended;
             let what = Correction::Returned { because };
             self.record(Arc::clone(id), container, what, window.opened_ms);
@@ -230,27 +188,26 @@ impl Corrections {
 
     /// A node is about to be removed, which ends its loan.
     pub(crate) fn node_lost(&mut self, state: &State, node: NodeId) {
-        if let Some(NodeCorrections {
-            window: Some(window),
-            ..
-        }) = self.by_node.remove(&node)
-        {
+        let corrections = self.by_node.remove(&node);
+        if let Some(window) = corrections.and_then(|corrections| corrections.window) {
             let because = NotMeasured::NodeLost;
             let what = Correction::Returned { because };
             self.record_for(state, node, window.executor, what, window.opened_ms);
         }
     }
 
-    fn end_window(&mut self, state: &mut State, node: NodeId, decides: bool, now_ms: i64) -> bool {
-        let (Some(corrections), Some(entry)) =
-            (self.by_node.get_mut(&node), state.nodes.get_mut(node))
-        else {
-            return false;
-        };
+    /// Ends the window if it is over; none if it is not.
+    fn end_window(
+        &mut self,
+        state: &mut State,
+        node: NodeId,
+        decides: bool,
+        now_ms: i64,
+    ) -> Option<()> {
+        let corrections = self.by_node.get_mut(&node)?;
+        let entry = state.nodes.get_mut(node)?;
         let is_over = |window: &mut Window| !decides || !window.awaits_sample(now_ms);
-        let Some(window) = corrections.window.take_if(is_over) else {
-            return false;
-        };
+        let window = corrections.window.take_if(is_over)?;
         if let Some(course) = corrections.courses.get_mut(&window.executor) {
             course.restart_measuring(now_ms);
         }
@@ -262,7 +219,28 @@ impl Corrections {
         };
         let what = Correction::Returned { because };
         self.record_for(state, node, window.executor, what, now_ms);
-        true
+        Some(())
+    }
+
+    /// Opens a window if there is none; none if no executor gets one.
+    fn open_window(
+        &mut self,
+        state: &mut State,
+        node: NodeId,
+        settings: &ReprovisionSettings,
+        now_ms: i64,
+    ) -> Option<()> {
+        let corrections = self.by_node.get_mut(&node)?;
+        if corrections.window.is_some() {
+            return None;
+        }
+        let entry = state.nodes.get_mut(node)?;
+        let done = corrections.open_window(entry, settings, now_ms);
+        let opened = corrections.window.map(|_| ());
+        for (executor, what) in done {
+            self.record_for(state, node, executor, what, now_ms);
+        }
+        opened
     }
 
     fn record_for(
@@ -277,7 +255,7 @@ impl Corrections {
             .nodes
             .get(node)
             .and_then(|entry| entry.containers.get(&executor));
-        if let Some((id, container)) = id.and_then(|id| state.containers.entry(id)) {
+        if let Some((id, container)) = id.and_then(|id| state.containers.get_key_value(id)) {
             self.record(Arc::clone(id), container, what, now_ms);
         }
     }
@@ -293,24 +271,29 @@ impl Corrections {
     }
 
     /// A container that has a prediction with an end. Tracks its course from now on.
-    fn predicted_container(
-        &mut self,
-        state: &State,
-        container: &str,
-    ) -> Option<(Arc<str>, Container)> {
-        let (id, container) = state.containers.entry(container)?;
+    fn tracked<'a>(&'a mut self, state: &'a mut State, container: &str) -> Option<Tracked<'a>> {
+        let (id, container) = state.containers.get_key_value(container)?;
         container.profile.as_ref()?;
-        let running = state
-            .nodes
-            .get(container.node)?
-            .node
-            .get(container.executor)?;
+        let (id, container) = (Arc::clone(id), container.clone());
+        let entry = state.nodes.get_mut(container.node)?;
+        let running = entry.node.get(container.executor)?;
         running.demand.duration_ms()?;
         let corrections = self.by_node.entry(container.node).or_default();
-        corrections
-            .courses
-            .entry(container.executor)
-            .or_insert_with(|| Course::new(&running.demand));
-        Some((Arc::clone(id), container.clone()))
+        let course = corrections.courses.entry(container.executor);
+        course.or_insert_with(|| Course::new(&running.demand));
+        Some(Tracked {
+            id,
+            container,
+            corrections,
+            entry,
+        })
     }
+}
+
+/// A container whose course is tracked, with its node.
+struct Tracked<'a> {
+    id: Arc<str>,
+    container: Container,
+    corrections: &'a mut NodeCorrections,
+    entry: &'a mut NodeEntry,
 }

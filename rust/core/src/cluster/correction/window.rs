@@ -9,9 +9,7 @@ use crate::reprovision::{
     Correction, Course, ReprovisionSettings, Slow, Used, WINDOW_MS, too_little,
 };
 use crate::resources::{Resource, Resources};
-use crate::{SLOT_MS, slot_of};
-
-const SLOT: i64 = SLOT_MS as i64;
+use crate::{slot_of, slot_start_ms};
 
 /// Minimum part of a sample inside the window. Agents close samples a moment before the reply
 /// reaches them, so most samples lie partly outside.
@@ -107,7 +105,7 @@ impl NodeCorrections {
             course.mark_checked(now_ms);
             let demand = course.demand(capacity);
             let slot = slot_of(now_ms).saturating_sub(slot_of(running.start_ms));
-            let predicted = demand.at(slot.saturating_mul(SLOT));
+            let predicted = demand.at(slot_start_ms(slot));
             if let Some(resource) = too_little(predicted, now, capacity, settings.least_left) {
                 let what = Correction::Reschedule {
                     slow,

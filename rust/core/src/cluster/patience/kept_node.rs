@@ -11,6 +11,7 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
+use crate::cluster::Cluster;
 use crate::cluster::plan::planned_start;
 use crate::cluster::settings::ClusterSettings;
 use crate::cluster::state::{ApplicationId, NodeId, Nodes, Request, State};
@@ -62,6 +63,11 @@ pub struct KeptNode {
 }
 
 impl KeptNode {
+    /// The kept node of a cluster, if any.
+    pub fn of(cluster: &Cluster) -> Option<Self> {
+        cluster.keeper.kept(&cluster.waiting)
+    }
+
     /// Whether an application may go there: the owner, one of higher YARN priority, or one whose
     /// container ends before the planned start. `life` is in slots; none without a predicted end.
     pub(crate) fn admits(&self, line: &Line, life: Option<usize>, now_ms: i64) -> bool {
@@ -117,10 +123,6 @@ impl NodeKeeper {
     fn had_room_for(&self, request: Request, since_ms: i64) -> bool {
         let mut placed = self.placed_ms.iter();
         placed.any(|(size, last_ms)| *last_ms > since_ms && request.fits_into(*size))
-    }
-
-    fn rest(&mut self, application: ApplicationId, until_ms: i64) {
-        self.rest_until_ms.insert(application, until_ms);
     }
 
     /// The kept node, if any.
@@ -211,7 +213,8 @@ impl NodeKeeper {
         if in_vain || kept_ms >= longest_ms {
             let times = if in_vain { REST_AFTER_IN_VAIN } else { 1 };
             let rest_ms = kept_ms.saturating_mul(times);
-            self.rest(kept.application, now_ms.saturating_add(rest_ms));
+            let until_ms = now_ms.saturating_add(rest_ms);
+            self.rest_until_ms.insert(kept.application, until_ms);
             return None;
         }
         Some(KeptNode {
@@ -266,7 +269,8 @@ impl NodeKeeper {
         let now_ms = outlook.now_ms;
         let Some((node, start_ms)) = earliest else {
             let wait_ms = outlook.settings.starvation_wait_ms;
-            self.rest(line.application, now_ms.saturating_add(wait_ms));
+            let until_ms = now_ms.saturating_add(wait_ms);
+            self.rest_until_ms.insert(line.application, until_ms);
             return;
         };
         self.last = Some(node);

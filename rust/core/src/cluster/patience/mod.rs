@@ -7,25 +7,26 @@ mod starvation;
 
 pub use kept_node::KeptNode;
 pub(crate) use kept_node::NodeKeeper;
-pub(crate) use passing::{BetterNodes, Passing, compared_with};
+pub(crate) use passing::{BetterNodes, Passing};
 pub(crate) use reservation::ReservationContest;
-pub(crate) use starvation::{Admitted, Wait, admit};
+pub(crate) use starvation::{Wait, admit};
 
 #[cfg(test)]
 pub(crate) use reservation::Reservation;
 
-use super::settings::ClusterSettings;
-use super::state::{NodeId, Nodes};
+use passing::compared_with;
 
-/// The nodes whose plans a round on `node` reads; `kept` are those that the kept node's update compares.
-pub(crate) fn read_by_round(
-    settings: &ClusterSettings,
-    nodes: &Nodes,
-    node: NodeId,
-    kept: Vec<NodeId>,
-) -> Vec<NodeId> {
-    let passes = settings.pass_ms > 0;
-    let others = compared_with(nodes, node).filter(|_| passes);
-    let others = others.map(|(id, _)| id);
-    std::iter::once(node).chain(others).chain(kept).collect()
+use super::Cluster;
+use super::state::NodeId;
+
+/// The nodes whose plans a round on `node` reads.
+pub fn read_by_round(cluster: &Cluster, node: NodeId, now_ms: i64) -> Vec<NodeId> {
+    let (settings, nodes) = (&cluster.settings, &cluster.state.nodes);
+    let keeper = &cluster.keeper;
+    let mut read = keeper.compares(settings, nodes, &cluster.waiting, now_ms);
+    read.push(node);
+    if settings.pass_ms > 0 {
+        read.extend(compared_with(nodes, node).map(|(id, _)| id));
+    }
+    read
 }

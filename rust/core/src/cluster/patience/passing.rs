@@ -89,29 +89,15 @@ impl Passing {
 /// The search for a better node than `here`, the one that heartbeats. The first search refreshes
 /// the other nodes.
 pub(crate) struct BetterNodes<'a> {
-    settings: &'a ClusterSettings,
-    judge: Judge<'a>,
-    here: NodeId,
-    now_ms: i64,
-    others: Option<Vec<NodeId>>,
+    pub(crate) settings: &'a ClusterSettings,
+    pub(crate) judge: Judge<'a>,
+    pub(crate) here: NodeId,
+    pub(crate) now_ms: i64,
+    /// None before the first search.
+    pub(crate) others: Option<Vec<NodeId>>,
 }
 
-impl<'a> BetterNodes<'a> {
-    pub(crate) fn new(
-        settings: &'a ClusterSettings,
-        judge: Judge<'a>,
-        here: NodeId,
-        now_ms: i64,
-    ) -> Self {
-        Self {
-            settings,
-            judge,
-            here,
-            now_ms,
-            others: None,
-        }
-    }
-
+impl BetterNodes<'_> {
     /// The node that delays the application's next executor least. None unless the executor
     /// finishes its work there sooner by more than the longest wait. `delayed_here_in` are the
     /// windows in which this node would delay the executor.
@@ -122,9 +108,11 @@ impl<'a> BetterNodes<'a> {
         delayed_here_in: WindowSet,
     ) -> Option<BetterNode> {
         let pass_ms = self.settings.pass_ms;
-        let prospect =
-            |state, node| Prospect::next_of(self.judge, state, node, application, self.now_ms);
-        let delay_here_ms = prospect(state, self.here)?.delay_ms(delayed_here_in);
+        let (judge, now_ms) = (self.judge, self.now_ms);
+        let entry = state.nodes.get_mut(self.here)?;
+        entry.plan.refresh_left(&mut entry.node, self.now_ms);
+        let here = Prospect::next_of(judge, state, self.here, application, now_ms)?;
+        let delay_here_ms = here.delay_ms(delayed_here_in);
         if delay_here_ms <= pass_ms {
             return None;
         }
@@ -132,7 +120,7 @@ impl<'a> BetterNodes<'a> {
             self.others = Some(self.refresh_others(state));
         }
         let state: &State = state;
-        let request = state.applications.get(application)?.waiting?.request;
+        let request = state.applications.get(&application)?.waiting?.request;
         let mut best: Option<BetterNode> = None;
         for node in self.others.iter().flatten().copied() {
             if best.is_some_and(|best| best.gain_ms >= delay_here_ms) {
@@ -144,9 +132,8 @@ impl<'a> BetterNodes<'a> {
             if !has_room {
                 continue;
             }
-            let Some(prospect) =
-                Prospect::next_of(self.judge, state, node, application, self.now_ms)
-            else {
+            let there = Prospect::next_of(judge, state, node, application, now_ms);
+            let Some(prospect) = there else {
                 continue;
             };
             let gain_ms = delay_here_ms - prospect.delay_ms(WindowSet::ALL);
@@ -165,6 +152,7 @@ impl<'a> BetterNodes<'a> {
         for id in &others {
             if let Some(entry) = state.nodes.get_mut(*id) {
                 self.judge.refresh(entry, self.now_ms);
+                entry.plan.refresh_left(&mut entry.node, self.now_ms);
             }
         }
         others

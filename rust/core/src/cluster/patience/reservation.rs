@@ -178,7 +178,8 @@ impl Reservation {
     }
 
     fn is_exceeded_in_total(&self, most: Amounts, need: &Need<'_>, together: usize) -> bool {
-        let lacks = |needed| self.terms.lacks_in_total(needed, self.spare_in_total);
+        let spare = self.spare_in_total;
+        let lacks = |needed| self.terms.lacking_in_total(needed, spare).is_some();
         let slots = self.starts_in..self.starts_in + together;
         lacks(most.times(i64::try_from(together).unwrap_or(i64::MAX)))
             && lacks(slots.fold(Amounts::ZERO, |sum, slot| sum.plus(need.needed(slot))))

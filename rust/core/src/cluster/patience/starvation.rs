@@ -5,24 +5,6 @@ use crate::cluster::settings::ClusterSettings;
 use crate::cluster::state::{Application, NodeEntry, PlacedReason, Request};
 use crate::fit::Excess;
 
-/// Why the core admits a container to a node.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Admitted {
-    /// Its demand fits over time.
-    Fits,
-    /// It waited too long, and the node has room by request.
-    Starving,
-}
-
-impl From<Admitted> for PlacedReason {
-    fn from(admitted: Admitted) -> Self {
-        match admitted {
-            Admitted::Fits => PlacedReason::Fits,
-            Admitted::Starving => PlacedReason::Starving,
-        }
-    }
-}
-
 /// A starving application that makes progress is put off for at most this many starvation waits.
 const PUT_OFF_FOR_WAITS: i64 = 5;
 
@@ -37,7 +19,7 @@ pub(crate) struct Wait {
 impl Wait {
     fn of(application: &Application, now_ms: i64) -> Option<Self> {
         application.waiting.map(|_| Self {
-            waited_ms: application.waited_ms(now_ms),
+            waited_ms: now_ms.saturating_sub(application.waiting_since_ms),
             makes_progress: application.makes_progress(),
         })
     }
@@ -69,7 +51,7 @@ pub(crate) fn admit(
     application: &Application,
     request: Request,
     now_ms: i64,
-) -> Result<Admitted, Excess> {
+) -> Result<PlacedReason, Excess> {
     let is_admitted_by_request = |wait: Wait| {
         wait.is_admitted_by_request(
             settings,
@@ -78,9 +60,9 @@ pub(crate) fn admit(
         )
     };
     match prospect.fits() {
-        Ok(()) => Ok(Admitted::Fits),
+        Ok(()) => Ok(PlacedReason::Fits),
         Err(_) if Wait::of(application, now_ms).is_some_and(is_admitted_by_request) => {
-            Ok(Admitted::Starving)
+            Ok(PlacedReason::Starving)
         }
         Err(excess) => Err(excess),
     }

@@ -3,9 +3,7 @@
 mod limits;
 mod outlook;
 mod planned_start;
-mod starts;
 
 pub(crate) use limits::limit_plans;
 pub use outlook::Outlook;
-pub(crate) use planned_start::planned_start;
-pub(crate) use starts::Starts;
+pub(crate) use planned_start::{Starts, planned_start};

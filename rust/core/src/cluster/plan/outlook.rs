@@ -1,8 +1,9 @@
 //! When a container may start on a node, for owners that want to skip rounds in vain.
 
-use super::starts::Starts;
+use super::planned_start::Starts;
 use crate::amounts::Amounts;
-use crate::cluster::state::{NodeEntry, Predicted, Request};
+use crate::cluster::Cluster;
+use crate::cluster::state::{NodeEntry, NodeId, Predicted, Request};
 use crate::fit::Peaks;
 use crate::left::Left;
 use crate::running::Running;
@@ -20,7 +21,10 @@ pub struct Outlook<'a> {
 }
 
 impl<'a> Outlook<'a> {
-    pub(crate) fn new(entry: &'a NodeEntry, peaks: Peaks, now_ms: i64) -> Self {
+    /// None where the policy does not fit by the plan, or there is no such node.
+    pub fn new(cluster: &'a Cluster, node: NodeId, now_ms: i64) -> Option<Self> {
+        let peaks = cluster.policy.by_plan()?.peaks;
+        let entry = cluster.node(node)?;
         let predicted: Vec<_> = entry
             .node
             .running()
@@ -30,11 +34,10 @@ impl<'a> Outlook<'a> {
         let capacity = Amounts::rounded_down(entry.node.capacity);
         let mut left = Left::default();
         left.update(capacity, &timeline);
-        Self { entry, peaks, left }
+        Some(Self { entry, peaks, left })
     }
 
     /// The first slot from now, up to `until`, in which a container may fit; none if it never does.
-    #[must_use]
     pub fn first_start(
         &self,
         predicted: Option<&Predicted>,

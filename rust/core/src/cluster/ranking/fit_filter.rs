@@ -59,7 +59,7 @@ impl<'a> FitFilter<'a> {
             Life::Slots(life) => life as usize,
             Life::Endless => {
                 let available = self.left.least().plus(self.left.tolerance());
-                let fits = self.screen.needed(row).max(available) == available;
+                let fits = self.screen.needs(row).in_total.max(available) == available;
                 return if fits {
                     Some(Ok(()))
                 } else {
@@ -79,7 +79,7 @@ impl<'a> FitFilter<'a> {
         };
         let in_total = || {
             let fit = Fit::now(self.left, self.screen.terms(row));
-            fit.shortage_in_total(life, self.screen.needed(row))
+            fit.shortage_in_total(life, self.screen.needs(row).in_total)
         };
         Some(short.and_then(|()| in_total().map_or(Ok(()), Err)))
     }
@@ -110,15 +110,11 @@ impl<'a> FitFilter<'a> {
         need: impl FnOnce() -> Option<Need<'b>>,
     ) -> Option<Result<(), Resource>> {
         let least = &self.left.windows().least;
-        let memory = below(
-            self.screen.windows(row, Resource::Memory),
-            &least[Resource::Memory as usize],
-        );
-        let others = Resource::FLOWS
-            .iter()
-            .zip(self.screen.flow_windows(row))
-            .map(|(resource, need)| below(need, &least[*resource as usize]))
-            .fold([-1; WINDOWS], both);
+        let windows = self.screen.windows(row);
+        let below_least = |resource| below(&windows[resource as usize], &least[resource as usize]);
+        let memory = below_least(Resource::Memory);
+        let others = Resource::FLOWS.into_iter().map(below_least);
+        let others = others.fold([-1; WINDOWS], both);
         let Some(first) = both(memory, others).iter().position(|below| *below >= 0) else {
             return Some(Ok(()));
         };
@@ -174,12 +170,12 @@ impl<'a> FitFilter<'a> {
         // Otherwise another resource could lack in an earlier slot of the window.
         let is_first = to == from + 1 || open.next().is_none();
         let most = self.left.windows().most[resource as usize][window];
-        (is_first && self.screen.windows(row, resource)[window] > most).then_some(resource)
+        (is_first && self.screen.windows(row)[resource as usize][window] > most).then_some(resource)
     }
 
     /// Compares memory slot by slot in the open windows.
     fn compare_memory(&self, row: Row, is_open: impl Fn(usize) -> bool) -> Verdict {
-        let need = self.screen.memory_slots(row);
+        let need = &self.screen.needs(row).memory_slots;
         let of_window = |window| {
             let (from, to) = window_slots(window);
             let need = need.get(from..to.min(need.len())).unwrap_or_default();
@@ -193,24 +189,20 @@ impl<'a> FitFilter<'a> {
 
     fn is_open(&self, row: Row, resource: Resource, window: usize) -> bool {
         let least = self.left.windows().least[resource as usize][window];
-        self.screen.windows(row, resource)[window] >= least
+        self.screen.windows(row)[resource as usize][window] >= least
     }
 
     /// The windows in which CPU, network or disk may lack, which delays the executor.
     pub(crate) fn delayed_in(&self, row: Row) -> WindowSet {
-        if self.screen.is_large_in_cpu(row) {
+        if self.screen.needs(row).is_large_in_cpu {
             return WindowSet::ALL;
         }
         let least = &self.left.windows().least;
-        let needs = self
-            .screen
-            .flow_windows(row)
-            .iter()
-            .zip(self.allowed_excess);
-        let fit = needs
-            .zip(Resource::FLOWS)
-            .map(|((need, allowed_excess), resource)| {
-                let need = need.map(|need| need.wrapping_add(allowed_excess));
+        let windows = self.screen.windows(row);
+        let flows = Resource::FLOWS.into_iter().zip(self.allowed_excess);
+        let fit = flows
+            .map(|(resource, allowed_excess)| {
+                let need = windows[resource as usize].map(|need| need.wrapping_add(allowed_excess));
                 below(&need, &least[resource as usize])
             })
             .fold([-1; WINDOWS], both);

@@ -4,7 +4,6 @@ use crate::amounts::Amounts;
 use crate::available::Available;
 use crate::by_plan::ByPlan;
 use crate::cluster::state::{ApplicationId, NodeEntry, NodeId, Predicted, Request, State};
-use crate::delay::delay_ms;
 use crate::demand::{Demand, DemandError};
 use crate::fit::Excess;
 use crate::need::Need;
@@ -39,7 +38,7 @@ impl<'a> Judge<'a> {
                 } else {
                     entry.plan.assume_idle(&mut entry.node, now_ms);
                 }
-                entry.plan.set_rates(policy.rates(&entry.node, now_ms));
+                entry.plan.rates = policy.rates(&entry.node, now_ms);
             }
         }
     }
@@ -49,11 +48,13 @@ impl<'a> Judge<'a> {
 pub(crate) struct Prospect<'a> {
     entry: &'a NodeEntry,
     now_ms: i64,
+    need: Need<'a>,
+    waiting: Waiting,
     judged: Judged<'a>,
 }
 
 enum Judged<'a> {
-    Plan(ByPlan, Need<'a>, u32),
+    Plan(ByPlan),
     Policy(&'a dyn Policy, General),
 }
 
@@ -64,7 +65,6 @@ struct General {
     /// empty node fits it by prediction too.
     needed: Demand,
     request: Resources,
-    waiting: Waiting,
 }
 
 impl<'a> Prospect<'a> {
@@ -78,7 +78,7 @@ impl<'a> Prospect<'a> {
         now_ms: i64,
     ) -> Result<Self, DemandError> {
         let judged = match judge {
-            Judge::Plan(by) => Judged::Plan(by, entry.need(predicted, request)?, waiting.executors),
+            Judge::Plan(by) => Judged::Plan(by),
             Judge::Policy(policy) => {
                 let demand = entry.planned_demand(predicted, request)?;
                 let margin = predicted.map_or(0.0, |predicted| predicted.margin);
@@ -86,7 +86,6 @@ impl<'a> Prospect<'a> {
                     needed: demand.with_margin(margin).capped(entry.node.capacity),
                     demand,
                     request: entry.request_resources(request),
-                    waiting,
                 };
                 Judged::Policy(policy, general)
             }
@@ -94,6 +93,8 @@ impl<'a> Prospect<'a> {
         Ok(Self {
             entry,
             now_ms,
+            need: entry.need(predicted, request)?,
+            waiting,
             judged,
         })
     }
@@ -107,7 +108,7 @@ impl<'a> Prospect<'a> {
         now_ms: i64,
     ) -> Option<Self> {
         let entry = state.nodes.get(node)?;
-        let application = state.applications.get(application)?;
+        let application = state.applications.get(&application)?;
         let ask = application.waiting?;
         let predicted = application.demands.of(ask.kind);
         let waiting = application.as_waiting(state.nodes.registered());
@@ -116,17 +117,17 @@ impl<'a> Prospect<'a> {
 
     pub(crate) fn fits(&self) -> Result<(), Excess> {
         match &self.judged {
-            Judged::Plan(by, need, _) => need.fit(self.entry.plan.left(), by.peaks),
-            Judged::Policy(policy, general) => policy.fits(&self.place(), &general.candidate()),
+            Judged::Plan(by) => self.need.fit(self.entry.plan.left(), by.peaks),
+            Judged::Policy(policy, general) => policy.fits(&self.place(), &self.candidate(general)),
         }
     }
 
     /// Whether no resource that the container could wait for is exhausted now.
     pub(crate) fn some_of_each_left(&self) -> bool {
         match &self.judged {
-            Judged::Plan(_, need, _) => {
-                let horizon = need.life().unwrap_or(1);
-                let demanded = need.demanded_in(0, horizon);
+            Judged::Plan(_) => {
+                let horizon = self.need.life().unwrap_or(1);
+                let demanded = self.need.demanded_in(0, horizon);
                 let left_now = self.entry.plan.left().slot(0);
                 some_of_each_left(left_now, demanded)
             }
@@ -140,21 +141,32 @@ impl<'a> Prospect<'a> {
 
     pub(crate) fn score(&self) -> f64 {
         match &self.judged {
-            Judged::Plan(by, need, executors) => by.score(self.entry.plan.left(), need, *executors),
-            Judged::Policy(policy, general) => policy.score(&self.place(), &general.candidate()),
+            Judged::Plan(by) => {
+                by.score(self.entry.plan.left(), &self.need, self.waiting.executors)
+            }
+            Judged::Policy(policy, general) => {
+                policy.score(&self.place(), &self.candidate(general))
+            }
         }
     }
 
-    /// The delay of the executor. `delayed_in` are the windows in which a delay is possible.
+    /// The delay of the executor. `delayed_in` are the windows in which a delay is possible. The
+    /// caller has refreshed what is left of the node.
     pub(crate) fn delay_ms(&self, delayed_in: WindowSet) -> i64 {
-        match &self.judged {
-            Judged::Plan(_, need, _) => need.delay_ms(self.entry.plan.left(), delayed_in),
-            Judged::Policy(_, general) => delay_ms(self.available(), &general.demand),
-        }
+        self.need.delay_ms(self.entry.plan.left(), delayed_in)
     }
 
     fn available(&self) -> &Available {
         self.entry.plan.available()
+    }
+
+    fn candidate<'b>(&self, general: &'b General) -> Candidate<'b> {
+        Candidate {
+            demand: &general.demand,
+            needed: &general.needed,
+            request: general.request,
+            waiting: self.waiting,
+        }
     }
 
     fn place(&self) -> Place<'_> {
@@ -163,18 +175,7 @@ impl<'a> Prospect<'a> {
             available: self.available(),
             booked: self.entry.request_resources(self.entry.booked),
             now_ms: self.now_ms,
-            rates: self.entry.plan.rates(),
-        }
-    }
-}
-
-impl General {
-    fn candidate(&self) -> Candidate<'_> {
-        Candidate {
-            demand: &self.demand,
-            needed: &self.needed,
-            request: self.request,
-            waiting: self.waiting,
+            rates: self.entry.plan.rates.as_ref(),
         }
     }
 }

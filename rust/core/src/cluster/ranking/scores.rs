@@ -1,7 +1,7 @@
 //! Scores of rows on one node, from the columns of [`Screen`] and the sums of [`Left`].
 
 use crate::amounts::Amounts;
-use crate::by_plan::{ByPlan, PlanScore, horizon, life_s};
+use crate::by_plan::{ByPlan, PlanScore, SLOT_S, horizon, life_s};
 use crate::cluster::waiting::{DemandSumsAround, Line, Row, Screen};
 use crate::left::Left;
 use crate::need::Need;
@@ -47,8 +47,8 @@ impl<'a> Scores<'a> {
         let life = self.screen.life(row);
         let shares = match self.by.score {
             PlanScore::Waiting(power) => {
-                let nodes = self.screen.mean_share(row) * f64::from(line.executors);
-                return power.of(nodes, life_s(life));
+                let nodes = self.screen.needs(row).mean_share * f64::from(line.executors);
+                return power.of(nodes, life_s(life, SLOT_S));
             }
             PlanScore::Remaining(shares) => shares,
         };

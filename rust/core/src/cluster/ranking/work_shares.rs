@@ -3,18 +3,17 @@
 use std::collections::HashMap;
 
 use crate::cluster::state::{Application, ApplicationId, Ask, State};
+use crate::cluster::waiting::WaitingTable;
 use crate::policy::{remaining_of, share_of_work, work};
 use crate::resources::Resources;
 use crate::slot_of;
 use crate::timeline::on_grid_ms;
 
-/// Version of the shares computed last. They are computed anew only in another slot or after a
-/// change: each computation visits all running containers.
+/// The shares are computed anew only in another slot or after a change: each computation visits all
+/// running containers.
 #[derive(Debug, Default)]
 pub(crate) struct WorkShares {
     as_of: Option<AsOf>,
-    /// Number of changes of asks and predictions.
-    changes: u64,
 }
 
 /// Equal versions mean that nothing started, ended or was asked for in between.
@@ -22,22 +21,17 @@ pub(crate) struct WorkShares {
 struct AsOf {
     slot: i64,
     containers: (u64, usize),
-    changes: u64,
+    asks: u64,
 }
 
 impl WorkShares {
-    /// An ask or a prediction changed.
-    pub(crate) fn changed(&mut self) {
-        self.changes = self.changes.wrapping_add(1);
-    }
-
     /// Updates each application's share of all remaining work: the rest of its running executors
     /// and the executors that it waits for.
-    pub(crate) fn update(&mut self, state: &mut State, now_ms: i64) {
+    pub(crate) fn update(&mut self, state: &mut State, waiting: &WaitingTable, now_ms: i64) {
         let as_of = AsOf {
             slot: slot_of(now_ms),
-            containers: state.containers.version(),
-            changes: self.changes,
+            containers: state.containers_version(),
+            asks: waiting.version(),
         };
         if self.as_of == Some(as_of) {
             return;
@@ -45,17 +39,17 @@ impl WorkShares {
         self.as_of = Some(as_of);
         // Based on the slot, so that the result does not depend on who asks first.
         let mut left = remaining_of_running(state, on_grid_ms(now_ms, now_ms));
-        for (id, application) in state.applications.iter() {
+        for (id, application) in &state.applications {
             let waits = application.waiting.map(|ask| work_of(application, ask));
-            *left.entry(id).or_default() += waits.unwrap_or_default();
+            *left.entry(*id).or_default() += waits.unwrap_or_default();
         }
         // Summed in the order of application ids, so that rounding is deterministic.
-        let ids = state.applications.iter().map(|(id, _)| id);
-        let each = ids.filter_map(|id| left.get(&id));
+        let ids = state.applications.keys();
+        let each = ids.filter_map(|id| left.get(id));
         let with_an_end = each.filter(|work| work.to_array().into_iter().all(f64::is_finite));
-        let all = with_an_end.fold(Resources::ZERO, |sum, work| sum + *work);
-        for (id, application) in state.applications.iter_mut() {
-            application.remaining_share = left.get(&id).and_then(|work| share_of_work(*work, all));
+        let all: Resources = with_an_end.copied().sum();
+        for (id, application) in &mut state.applications {
+            application.remaining_share = left.get(id).and_then(|work| share_of_work(*work, all));
         }
     }
 }

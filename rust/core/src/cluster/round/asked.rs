@@ -3,24 +3,31 @@
 use std::collections::HashMap;
 
 use super::Round;
-use crate::cluster::patience::{Admitted, admit};
+use crate::cluster::patience::admit;
 use crate::cluster::ranking::{Contender, Judge, Prospect, Rank};
-use crate::cluster::state::{ApplicationId, Request};
+use crate::cluster::state::{ApplicationId, PlacedReason, Request};
 use crate::cluster::waiting::Note;
 use crate::policy::{Turn, Waiting};
 use crate::windows::WindowSet;
 
 /// The contenders for the node, best first.
 pub(super) fn ask_for_each(round: &mut Round<'_>) -> Option<Vec<Contender>> {
-    let (settings, node, free, now_ms) = (round.settings, round.node, round.free, round.now_ms);
-    let entry = round.rooms.state.nodes.get(node)?;
-    let judge = Judge::of(round.policy);
+    let (node, free, now_ms) = (round.node, round.free, round.now_ms);
+    let settings = &round.cluster.settings;
+    let entry = round.cluster.state.nodes.get(node)?;
+    let judge = Judge::of(round.cluster.policy.as_ref());
     let turns = turns(round);
-    let kept = round.rooms.keeper.kept_on(node, &round.rooms.waiting);
-    let held_back = round.rooms.waiting.queues_short_of_memory();
+    let kept = round.cluster.keeper.kept_on(node, &round.cluster.waiting);
+    let held_back = round.cluster.waiting.queues_short_of_memory();
+    // A policy that does not look ahead sees no delay.
+    let delayed_in = if round.cluster.policy.looks_ahead() {
+        WindowSet::ALL
+    } else {
+        WindowSet::NONE
+    };
     let mut contenders = Vec::new();
-    for row in 0..round.rooms.waiting.lines().len() {
-        let line = round.rooms.waiting.lines()[row];
+    for row in 0..round.cluster.waiting.lines().len() {
+        let line = round.cluster.waiting.lines()[row];
         let id = line.application;
         let (turn, whole) = turns.get(&id).copied().unwrap_or((Turn::Usual, false));
         let waited_ms = now_ms.saturating_sub(line.since_ms);
@@ -41,18 +48,18 @@ pub(super) fn ask_for_each(round: &mut Round<'_>) -> Option<Vec<Contender>> {
         {
             continue;
         }
-        let Some(application) = round.rooms.state.applications.get(id) else {
+        let Some(application) = round.cluster.state.applications.get(&id) else {
             continue;
         };
         let predicted = application.demands.of(line.kind);
         let life = || entry.need(predicted, line.request).ok()?.life();
         if kept.is_some_and(|kept| !kept.admits(&line, life(), now_ms)) {
-            round.rooms.waiting.set_note(row, Note::Kept { node });
+            round.cluster.waiting.set_note(row, Note::Kept { node });
             continue;
         }
         let waiting = Waiting {
             whole,
-            ..application.as_waiting(round.rooms.state.nodes.registered())
+            ..application.as_waiting(round.cluster.state.nodes.registered())
         };
         let Ok(prospect) = Prospect::new(judge, entry, predicted, line.request, waiting, now_ms)
         else {
@@ -67,17 +74,17 @@ pub(super) fn ask_for_each(round: &mut Round<'_>) -> Option<Vec<Contender>> {
             now_ms,
         ) {
             Ok(admitted) => {
-                let starves = admitted == Admitted::Starving;
+                let starves = admitted == PlacedReason::Starving;
                 let rank = Rank::new(&line, starves, turn, prospect.score());
                 contenders.push(Contender {
-                    delayed_in: WindowSet::ALL,
+                    delayed_in,
                     ..Contender::new(row, &line, rank)
                 });
             }
             Err(excess) => {
                 let resource = excess.resource;
                 round
-                    .rooms
+                    .cluster
                     .waiting
                     .set_note(row, Note::NoFit { node, resource });
             }
@@ -89,25 +96,25 @@ pub(super) fn ask_for_each(round: &mut Round<'_>) -> Option<Vec<Contender>> {
 
 /// For policies with gangs, each application's turn and whether all its containers find room at once.
 fn turns(round: &Round<'_>) -> HashMap<ApplicationId, (Turn, bool)> {
-    if !round.policy.needs_gangs() {
+    if !round.cluster.policy.needs_gangs() {
         return HashMap::new();
     }
     let mut room_for: HashMap<Request, u64> = HashMap::new();
     let (ids, waiting): (Vec<_>, Vec<_>) = round
-        .rooms
+        .cluster
         .state
         .applications
         .iter()
         .filter_map(|(id, application)| {
             let ask = application.waiting?;
             let room = room_for.entry(ask.request);
-            let room = room.or_insert_with(|| round.rooms.state.nodes.room_for(ask.request));
+            let room = room.or_insert_with(|| round.cluster.state.nodes.room_for(ask.request));
             let whole = *room >= u64::from(ask.count);
-            let waiting = application.as_waiting(round.rooms.state.nodes.registered());
+            let waiting = application.as_waiting(round.cluster.state.nodes.registered());
             Some((id, Waiting { whole, ..waiting }))
         })
         .unzip();
-    let turns = round.policy.turns(&waiting, round.now_ms);
+    let turns = round.cluster.policy.turns(&waiting, round.now_ms);
     let whole = waiting.iter().map(|waiting| waiting.whole);
     ids.into_iter().zip(turns.into_iter().zip(whole)).collect()
 }

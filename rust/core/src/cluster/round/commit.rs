@@ -1,8 +1,8 @@
 //! The check and the record of a container that CapacityScheduler is about to commit, in one step.
 
+use crate::cluster::Cluster;
 use crate::cluster::patience::admit;
 use crate::cluster::ranking::{Judge, Prospect};
-use crate::cluster::rooms::Rooms;
 use crate::cluster::settings::ClusterSettings;
 use crate::cluster::state::{
     Commit, CommitRequest, Container, PlacedReason, Placement, Refusal, State,
@@ -11,47 +11,58 @@ use crate::cluster::waiting::Note;
 use crate::demand::Demand;
 
 /// Records the container unless it is refused.
-pub(crate) fn commit(
-    settings: &ClusterSettings,
-    judge: Judge<'_>,
-    rooms: &mut Rooms,
-    commit: &CommitRequest<'_>,
-    now_ms: i64,
-) -> Commit {
+pub(crate) fn commit(cluster: &mut Cluster, commit: &CommitRequest<'_>, now_ms: i64) -> Commit {
+    let judge = Judge::of(cluster.policy.as_ref());
     let Approved {
         reason,
         score,
         demand,
-    } = match approve(settings, judge, &mut rooms.state, commit, now_ms) {
+    } = match approve(&cluster.settings, judge, &mut cluster.state, commit, now_ms) {
         None => return Commit::Unknown,
         Some(Ok(approved)) => approved,
         Some(Err(refusal)) => {
             if let Refusal::Excess(excess) = refusal {
                 let (node, resource) = (commit.node, excess.resource);
                 let note = Note::NoFit { node, resource };
-                rooms.waiting.note(commit.application, note);
+                cluster.waiting.note(commit.application, note);
             }
             return Commit::Refused(refusal);
         }
     };
     if commit.may_refuse {
-        let request = commit.request.bookable(settings.virtual_cores_count);
-        rooms.granted(commit.application, request, now_ms);
+        if let Some(application) = cluster.state.applications.get_mut(&commit.application) {
+            application.waiting_since_ms = now_ms;
+        }
+        let request = commit
+            .request
+            .bookable(cluster.settings.virtual_cores_count);
+        cluster.waiting.granted(commit.application, now_ms);
+        cluster.passing.granted(commit.application);
+        cluster.keeper.placed(request, now_ms);
     }
-    let application = rooms.state.applications.get(commit.application);
+    let executor = cluster.state.next_executor();
+    let application = cluster.state.applications.get(&commit.application);
     let predicted = application.and_then(|application| application.demands.of(commit.kind));
     let container = Container {
         node: commit.node,
         application: commit.application,
-        executor: rooms.state.containers.next_executor(),
+        executor,
         kind: commit.kind,
         request: commit.request,
         start_ms: commit.start_ms,
         profile: predicted.map(|predicted| predicted.profile.clone()),
         margin: predicted.map_or(0.0, |predicted| predicted.margin),
     };
-    let (id, placed) = (commit.container, container.clone());
-    rooms.started(id, placed, demand, now_ms);
+    // A container reported twice, as after a restart, must not be booked twice.
+    cluster.finished(commit.container);
+    let placed = container.clone();
+    cluster
+        .state
+        .start(commit.container, placed, demand, now_ms);
+    let applications = &cluster.state.applications;
+    cluster
+        .waiting
+        .running_changed(commit.application, applications);
     Commit::Placed(Placement {
         reason,
         score,
@@ -76,7 +87,7 @@ fn approve(
 ) -> Option<Result<Approved, Refusal>> {
     let registered = state.nodes.registered();
     let entry = state.nodes.get_mut(commit.node)?;
-    let application = state.applications.get(commit.application)?;
+    let application = state.applications.get(&commit.application)?;
     let request = commit.request.bookable(settings.virtual_cores_count);
     let predicted = application.demands.of(commit.kind);
     let demand = match entry.planned_demand(predicted, request) {
@@ -101,8 +112,8 @@ fn approve(
         Err(error) => return Some(Err(Refusal::Demand(error))),
     };
     let admitted = admit(&prospect, settings, entry, application, request, now_ms);
-    let approved = admitted.map(|admitted| Approved {
-        reason: admitted.into(),
+    let approved = admitted.map(|reason| Approved {
+        reason,
         score: Some(prospect.score()),
         demand: demand.clone(),
     });

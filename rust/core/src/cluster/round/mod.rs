@@ -16,14 +16,12 @@ pub(crate) use commit::commit;
 pub use wait_reason::WaitReason;
 pub(crate) use wait_reason::wait_reason;
 
+use super::Cluster;
 use super::patience::BetterNodes;
 use super::ranking::{Contender, Judge, Rank};
-use super::rooms::Rooms;
-use super::settings::ClusterSettings;
 use super::state::{ApplicationId, NodeId, Request};
 use super::waiting::Note;
 use crate::by_plan::ByPlan;
-use crate::policy::Policy;
 use screened::ScreenedRound;
 
 /// Maximum number of applications of one queue that a round lists.
@@ -38,67 +36,79 @@ const BACKFILL_DEPTH: usize = 64;
 
 /// One round on one node.
 pub(crate) struct Round<'a> {
-    pub(crate) settings: &'a ClusterSettings,
-    pub(crate) policy: &'a dyn Policy,
-    pub(crate) rooms: &'a mut Rooms,
+    pub(crate) cluster: &'a mut Cluster,
     /// The node that heartbeats, and the free space of CapacityScheduler there.
     pub(crate) node: NodeId,
     pub(crate) free: Request,
     pub(crate) now_ms: i64,
 }
 
-impl Round<'_> {
+impl<'a> Round<'a> {
+    pub(crate) fn new(cluster: &'a mut Cluster, node: NodeId, free: Request, now_ms: i64) -> Self {
+        Self {
+            cluster,
+            node,
+            free,
+            now_ms,
+        }
+    }
+
     /// The listed applications, in order; none where CapacityScheduler decides.
     pub(crate) fn run(mut self) -> Option<Vec<ApplicationId>> {
         let now_ms = self.now_ms;
-        let entry = self.rooms.state.nodes.get(self.node)?;
-        if !entry.is_decided(self.settings, now_ms) {
+        let entry = self.cluster.state.nodes.get(self.node)?;
+        if !entry.is_decided(&self.cluster.settings, now_ms) {
             return None;
         }
-        self.rooms.keeper.update(
-            self.settings,
-            self.policy.peaks(),
-            &mut self.rooms.state,
-            &self.rooms.waiting,
+        self.cluster.keeper.update(
+            &self.cluster.settings,
+            self.cluster.policy.peaks(),
+            &mut self.cluster.state,
+            &self.cluster.waiting,
             now_ms,
         );
-        let judge = Judge::of(self.policy);
-        judge.refresh(self.rooms.state.nodes.get_mut(self.node)?, now_ms);
+        let judge = Judge::of(self.cluster.policy.as_ref());
+        judge.refresh(self.cluster.state.nodes.get_mut(self.node)?, now_ms);
         let listing = match judge {
             Judge::Plan(by) => self.among_screened(by)?,
             Judge::Policy(policy) => {
                 if policy.needs_remaining_shares() {
-                    self.rooms.work_shares.update(&mut self.rooms.state, now_ms);
+                    let cluster = &mut *self.cluster;
+                    let (shares, waiting) = (&mut cluster.work_shares, &cluster.waiting);
+                    shares.update(&mut cluster.state, waiting, now_ms);
                 }
                 let contenders = asked::ask_for_each(&mut self)?;
                 self.list_best(&contenders)
             }
         };
         let order: Vec<_> = listing.ranks.iter().map(|rank| rank.application).collect();
-        self.rooms.keeper.listed(self.node, &order, now_ms);
+        self.cluster.keeper.listed(self.node, &order, now_ms);
         Some(order)
     }
 
     /// The round of policies by the plan.
     fn among_screened(&mut self, by: ByPlan) -> Option<Listing> {
-        let kept = self.rooms.keeper.kept_on(self.node, &self.rooms.waiting);
-        let held_back = self.rooms.waiting.queues_short_of_memory();
+        let kept = self
+            .cluster
+            .keeper
+            .kept_on(self.node, &self.cluster.waiting);
+        let held_back = self.cluster.waiting.queues_short_of_memory();
         let mut places = ROUND_LIMIT;
         loop {
             let screened = ScreenedRound {
                 by,
-                settings: self.settings,
-                entry: self.rooms.state.nodes.get(self.node)?,
+                settings: &self.cluster.settings,
+                entry: self.cluster.state.nodes.get(self.node)?,
                 node: self.node,
                 free: self.free,
                 kept,
                 now_ms: self.now_ms,
             };
-            let contest = screened.contest(&mut self.rooms.waiting, held_back.as_deref(), places);
+            let contest = screened.contest(&mut self.cluster.waiting, held_back.as_deref(), places);
             let listing = self.list_best(&contest.in_order());
             let may_miss_some = |queue| contest.is_full(queue) && listing.has_room(queue);
             let is_deep = by.reservations > 0 && contest.places() >= BACKFILL_DEPTH;
-            if is_deep || !(0..self.rooms.waiting.queue_count()).any(may_miss_some) {
+            if is_deep || !(0..self.cluster.waiting.queue_count()).any(may_miss_some) {
                 return Some(listing);
             }
             places = contest.places().saturating_mul(MORE_CONTENDERS);
@@ -107,12 +117,17 @@ impl Round<'_> {
 
     /// The first few contenders of each queue, without those that wait for a better node.
     fn list_best(&mut self, contenders: &[Contender]) -> Listing {
-        let (node, now_ms, pass_ms) = (self.node, self.now_ms, self.settings.pass_ms);
-        let mut better_nodes =
-            BetterNodes::new(self.settings, Judge::of(self.policy), node, now_ms);
+        let (node, now_ms, pass_ms) = (self.node, self.now_ms, self.cluster.settings.pass_ms);
+        let mut better_nodes = BetterNodes {
+            settings: &self.cluster.settings,
+            judge: Judge::of(self.cluster.policy.as_ref()),
+            here: node,
+            now_ms,
+            others: None,
+        };
         let mut listing = Listing {
             ranks: Vec::new(),
-            by_queue: vec![0; self.rooms.waiting.queue_count()],
+            by_queue: vec![0; self.cluster.waiting.queue_count()],
         };
         for contender in contenders {
             if !listing.has_room(contender.queue) {
@@ -120,7 +135,7 @@ impl Round<'_> {
             }
             let id = contender.rank.application;
             if let Some(behind) = contender.waits_behind {
-                self.rooms
+                self.cluster
                     .waiting
                     .set_note(contender.row, Note::Behind { node, behind });
                 continue;
@@ -129,16 +144,18 @@ impl Round<'_> {
                 && !contender.rank.starves()
                 && !contender.delayed_in.is_empty()
                 && let Some(better) =
-                    better_nodes.better(&mut self.rooms.state, id, contender.delayed_in)
-                && self.rooms.passing.try_pass(id, better, pass_ms, now_ms)
+                    better_nodes.better(&mut self.cluster.state, id, contender.delayed_in)
+                && self.cluster.passing.try_pass(id, better, pass_ms, now_ms)
             {
-                self.rooms
+                self.cluster
                     .waiting
                     .set_note(contender.row, Note::Passed { node });
                 continue;
             }
             if listing.by_queue[contender.queue] == 0 {
-                self.rooms.waiting.mark_listed_first(contender.row, now_ms);
+                self.cluster
+                    .waiting
+                    .mark_listed_first(contender.row, now_ms);
             }
             listing.by_queue[contender.queue] += 1;
             listing.ranks.push(contender.rank);

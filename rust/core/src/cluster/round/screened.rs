@@ -106,7 +106,7 @@ impl ScreenedRound<'_> {
             let row = contender.row;
             if !reservations.is_empty() && !goes_anyway(contender) {
                 contender.waits_behind =
-                    reservations.blocking_owner(contender, screen.most(row), need);
+                    reservations.blocking_owner(contender, screen.needs(row).most, need);
             }
             if contender.waits_behind.is_none() {
                 contender.delayed_in = self.delayed_in(row, screen, &filter, left);

@@ -1,8 +1,8 @@
 //! Why an application waits, worked out on demand.
 
+use crate::cluster::Cluster;
 use crate::cluster::patience::KeptNode;
 use crate::cluster::ranking::{Judge, Prospect};
-use crate::cluster::rooms::Rooms;
 use crate::cluster::state::{ApplicationId, NodeId};
 use crate::cluster::waiting::Note;
 use crate::fit::Excess;
@@ -45,18 +45,18 @@ pub enum WaitReason {
 /// Why an application's next container was not placed at the latest check; none when it waits for
 /// nothing, or was not refused.
 pub(crate) fn wait_reason(
-    judge: Judge<'_>,
-    rooms: &mut Rooms,
+    cluster: &mut Cluster,
     application: ApplicationId,
     now_ms: i64,
 ) -> Option<WaitReason> {
-    let Rooms {
+    let Cluster {
+        policy,
         state,
         waiting,
         keeper,
         passing,
         ..
-    } = rooms;
+    } = cluster;
     let note = waiting.note_of(application)?;
     if let Some(kept) = keeper.kept(waiting)
         && kept.application == application
@@ -76,6 +76,7 @@ pub(crate) fn wait_reason(
             })
         }
         Note::NoFit { node, resource } => {
+            let judge = Judge::of(policy.as_ref());
             if let Some(entry) = state.nodes.get_mut(node) {
                 judge.refresh(entry, now_ms);
             }

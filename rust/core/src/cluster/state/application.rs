@@ -1,11 +1,8 @@
 //! An application: its ask and its running containers.
 
-use std::collections::BTreeMap;
-
 use super::demands::Demands;
 use super::request::Request;
 use crate::container_kind::ContainerKind;
-use crate::ids::ApplicationId;
 use crate::policy::Waiting;
 use crate::resources::Resources;
 
@@ -49,7 +46,6 @@ pub struct Application {
 
 impl Application {
     /// An application that waits for nothing yet.
-    #[must_use]
     pub fn new(id: &str, name: &str, queue: &str, demands: Demands, submitted_ms: i64) -> Self {
         Self {
             id: id.to_owned(),
@@ -63,11 +59,6 @@ impl Application {
             waiting_since_ms: submitted_ms,
             remaining_share: None,
         }
-    }
-
-    /// The time for which it has waited for its next container.
-    pub(crate) fn waited_ms(&self, now_ms: i64) -> i64 {
-        now_ms.saturating_sub(self.waiting_since_ms)
     }
 
     /// Whether a container runs beside its ApplicationMaster, so that the application makes
@@ -89,84 +80,22 @@ impl Application {
 
     /// The application as a policy sees it, in a cluster of this size.
     pub(crate) fn as_waiting(&self, registered: Request) -> Waiting {
-        let share = |allocated: f64, registered: f64| {
-            if registered > 0.0 {
-                allocated / registered
-            } else {
-                0.0
-            }
+        let share = |allocated: f64, registered: f64| match registered {
+            0.0 => 0.0,
+            _ => allocated / registered,
         };
+        let (allocated, all) = (self.allocated, registered);
         Waiting {
             submitted_ms: self.submitted_ms,
             queued_ms: self.waiting_since_ms,
             executors: self.waiting.map_or(0, |ask| ask.count),
             running: self.running,
             dominant_share: f64::max(
-                share(
-                    self.allocated.memory_bytes as f64,
-                    registered.memory_bytes as f64,
-                ),
-                share(
-                    f64::from(self.allocated.vcores),
-                    f64::from(registered.vcores),
-                ),
+                share(allocated.memory_bytes as f64, all.memory_bytes as f64),
+                share(f64::from(allocated.vcores), f64::from(all.vcores)),
             ),
             whole: false,
             remaining_share: self.remaining_share,
         }
-    }
-
-    pub(crate) fn started(&mut self, request: Request) {
-        self.running += 1;
-        self.allocated = self.allocated.plus(request);
-    }
-
-    pub(crate) fn ended(&mut self, request: Request) {
-        self.running = self.running.saturating_sub(1);
-        self.allocated = self.allocated.minus(request);
-    }
-
-    pub(crate) fn granted(&mut self, now_ms: i64) {
-        self.waiting_since_ms = now_ms;
-    }
-}
-
-/// All applications.
-#[derive(Debug, Default)]
-pub(crate) struct Applications {
-    by_id: BTreeMap<ApplicationId, Application>,
-    next: u32,
-}
-
-impl Applications {
-    pub(crate) fn add(&mut self, application: Application) -> ApplicationId {
-        let id = ApplicationId(self.next);
-        self.next += 1;
-        self.by_id.insert(id, application);
-        id
-    }
-
-    pub(crate) fn remove(&mut self, id: ApplicationId) -> Option<Application> {
-        self.by_id.remove(&id)
-    }
-
-    pub(crate) fn get(&self, id: ApplicationId) -> Option<&Application> {
-        self.by_id.get(&id)
-    }
-
-    pub(crate) fn get_mut(&mut self, id: ApplicationId) -> Option<&mut Application> {
-        self.by_id.get_mut(&id)
-    }
-
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (ApplicationId, &Application)> {
-        self.by_id
-            .iter()
-            .map(|(id, application)| (*id, application))
-    }
-
-    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = (ApplicationId, &mut Application)> {
-        self.by_id
-            .iter_mut()
-            .map(|(id, application)| (*id, application))
     }
 }

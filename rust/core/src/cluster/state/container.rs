@@ -1,6 +1,5 @@
 //! Containers: about to be committed, committed, refused.
 
-use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -66,7 +65,6 @@ pub enum PlacedReason {
 
 impl PlacedReason {
     /// The journal's word.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             PlacedReason::Fits => "fits",
@@ -77,7 +75,6 @@ impl PlacedReason {
     }
 
     /// Whether the core decided.
-    #[must_use]
     pub fn is_by_core(self) -> bool {
         matches!(self, PlacedReason::Fits | PlacedReason::Starving)
     }
@@ -120,43 +117,5 @@ impl fmt::Display for Refusal {
             Refusal::Excess(excess) => excess.fmt(f),
             Refusal::Demand(error) => error.fmt(f),
         }
-    }
-}
-
-/// All containers, by YARN's id.
-#[derive(Debug, Default)]
-pub(crate) struct Containers {
-    by_id: HashMap<Arc<str>, Container>,
-    next_executor: u64,
-}
-
-impl Containers {
-    pub(crate) fn next_executor(&mut self) -> ExecutorId {
-        let id = ExecutorId(self.next_executor);
-        self.next_executor += 1;
-        id
-    }
-
-    pub(crate) fn insert(&mut self, id: Arc<str>, container: Container) {
-        self.by_id.insert(id, container);
-    }
-
-    pub(crate) fn remove(&mut self, id: &str) -> Option<(Arc<str>, Container)> {
-        self.by_id.remove_entry(id)
-    }
-
-    pub(crate) fn get(&self, id: &str) -> Option<&Container> {
-        self.by_id.get(id)
-    }
-
-    /// A container and its shared id.
-    pub(crate) fn entry(&self, id: &str) -> Option<(&Arc<str>, &Container)> {
-        self.by_id.get_key_value(id)
-    }
-
-    /// Equal versions mean that no container started or ended in between: the first number only
-    /// grows, and while it stays the second only falls.
-    pub(crate) fn version(&self) -> (u64, usize) {
-        (self.next_executor, self.by_id.len())
     }
 }

@@ -63,14 +63,12 @@ impl Demands {
     }
 
     /// The prediction of a kind.
-    #[must_use]
     pub fn of(&self, kind: ContainerKind) -> Option<&Predicted> {
         let place = self.index(kind).ok()?;
         Some(&self.known[place].1)
     }
 
     /// Whether another demand shares one of these series.
-    #[must_use]
     pub fn are_shared(&self) -> bool {
         let mut known = self.known.iter();
         known.any(|(_, predicted)| predicted.demand.is_shared())

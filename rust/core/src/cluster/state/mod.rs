@@ -1,7 +1,6 @@
 //! The state reported by YARN and the agents: nodes, applications and running containers.
 
 mod application;
-mod bookable;
 mod container;
 mod demands;
 mod node;
@@ -9,40 +8,62 @@ mod node_plan;
 mod nodes;
 mod request;
 
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 pub use crate::ids::{ApplicationId, NodeId};
 pub use application::{Application, Ask};
-pub use bookable::BookableChange;
 pub use container::{Commit, CommitRequest, Container, PlacedReason, Placement, Refusal};
 pub use demands::{Demands, Predicted};
 pub use node::NodeEntry;
 pub use request::Request;
 
-use crate::demand::Demand;
-use crate::running::Running;
-pub(crate) use application::Applications;
-pub(crate) use bookable::may_preempt;
-pub(crate) use container::Containers;
+pub use nodes::BookableChange;
 pub(crate) use nodes::Nodes;
 
-#[derive(Debug)]
+use crate::demand::Demand;
+use crate::node::ExecutorId;
+use crate::running::Running;
+
+pub(crate) type Applications = BTreeMap<ApplicationId, Application>;
+
+#[derive(Debug, Default)]
 pub(crate) struct State {
     /// Whether CapacityScheduler counts and books virtual cores.
     pub(crate) virtual_cores_count: bool,
     pub(crate) nodes: Nodes,
     pub(crate) applications: Applications,
-    pub(crate) containers: Containers,
+    next_application: u32,
+    /// By YARN's id.
+    pub(crate) containers: HashMap<Arc<str>, Container>,
+    next_executor: u64,
 }
 
 impl State {
     pub(crate) fn new(virtual_cores_count: bool) -> Self {
         Self {
             virtual_cores_count,
-            nodes: Nodes::default(),
-            applications: Applications::default(),
-            containers: Containers::default(),
+            ..Self::default()
         }
+    }
+
+    pub(crate) fn add_application(&mut self, application: Application) -> ApplicationId {
+        let id = ApplicationId(self.next_application);
+        self.next_application += 1;
+        self.applications.insert(id, application);
+        id
+    }
+
+    pub(crate) fn next_executor(&mut self) -> ExecutorId {
+        let id = ExecutorId(self.next_executor);
+        self.next_executor += 1;
+        id
+    }
+
+    /// Equal versions mean that no container started or ended in between: the first number only
+    /// grows, and while it stays the second only falls.
+    pub(crate) fn containers_version(&self) -> (u64, usize) {
+        (self.next_executor, self.containers.len())
     }
 
     pub(crate) fn measured_memory(&mut self, container: &str, memory_bytes: f64) {
@@ -57,8 +78,9 @@ impl State {
 
     /// A container starts on its node.
     pub(crate) fn start(&mut self, id: &str, container: Container, demand: Demand, now_ms: i64) {
-        if let Some(application) = self.applications.get_mut(container.application) {
-            application.started(container.request);
+        if let Some(application) = self.applications.get_mut(&container.application) {
+            application.running += 1;
+            application.allocated = application.allocated.plus(container.request);
         }
         let id: Arc<str> = id.into();
         if let Some(entry) = self.nodes.get_mut(container.node) {
@@ -73,7 +95,7 @@ impl State {
         self.containers.insert(id, container);
     }
 
-    /// A container ended; the caller has removed it from [`Containers`].
+    /// A container ended; the caller has removed it from `containers`.
     pub(crate) fn end(&mut self, container: &Container) {
         if let Some(entry) = self.nodes.get_mut(container.node) {
             entry.plan.remove(&mut entry.node, container.executor);
@@ -81,8 +103,9 @@ impl State {
             let booked = container.request.bookable(self.virtual_cores_count);
             entry.booked = entry.booked.minus(booked);
         }
-        if let Some(application) = self.applications.get_mut(container.application) {
-            application.ended(container.request);
+        if let Some(application) = self.applications.get_mut(&container.application) {
+            application.running = application.running.saturating_sub(1);
+            application.allocated = application.allocated.minus(container.request);
         }
     }
 

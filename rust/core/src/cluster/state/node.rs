@@ -84,7 +84,6 @@ impl NodeEntry {
     }
 
     /// Whether the agent's latest report is recent enough to act on.
-    #[must_use]
     pub fn is_fresh(&self, fresh_for_ms: i64, now_ms: i64) -> bool {
         self.last_report_ms
             .is_some_and(|last_ms| now_ms.saturating_sub(last_ms) <= fresh_for_ms)
@@ -98,18 +97,12 @@ impl NodeEntry {
             && (self.is_fresh(settings.fresh_for_ms, now_ms) || self.bookable_thousandths > 1_000)
     }
 
-    /// The cores of a request on this node: vcores × physical cores ÷ registered vcores.
-    #[must_use]
-    pub fn request_cores(&self, request: Request) -> f64 {
+    /// A request as resources of this node: its cores are vcores × physical cores ÷ registered
+    /// vcores; network and disk are 0.
+    pub(crate) fn request_resources(&self, request: Request) -> Resources {
         let registered = f64::from(self.registered.vcores.max(1));
-        f64::from(request.vcores) * self.node.capacity.cpu_cores / registered
-    }
-
-    /// A request as resources of this node; network and disk are 0.
-    #[must_use]
-    pub fn request_resources(&self, request: Request) -> Resources {
         Resources {
-            cpu_cores: self.request_cores(request),
+            cpu_cores: f64::from(request.vcores) * self.node.capacity.cpu_cores / registered,
             memory_bytes: request.memory_bytes as f64,
             ..Resources::ZERO
         }
@@ -168,8 +161,7 @@ impl NodeEntry {
     }
 
     /// Whether a container of this request fits into the registered size beside the booked containers.
-    #[must_use]
-    pub fn has_room_by_request(&self, request: Request) -> bool {
+    pub(crate) fn has_room_by_request(&self, request: Request) -> bool {
         request.fits_into(self.registered.minus(self.booked))
     }
 
@@ -186,8 +178,7 @@ impl NodeEntry {
     }
 
     /// Whether more is booked than registered.
-    #[must_use]
-    pub fn is_overbooked(&self) -> bool {
+    pub(crate) fn is_overbooked(&self) -> bool {
         !self.booked.fits_into(self.registered)
     }
 }

@@ -25,7 +25,8 @@ pub(crate) struct NodePlan {
     left_is_current: bool,
     available: Available,
     available_is_current: bool,
-    rates: Option<Rates>,
+    /// The rates that the policy reads, as of its latest refresh.
+    pub(crate) rates: Option<Rates>,
 }
 
 impl Default for NodePlan {
@@ -168,16 +169,6 @@ impl NodePlan {
         if self.available.capacity() != node.capacity {
             self.available = Available::new(node.capacity, [], now_ms);
         }
-    }
-
-    /// Sets the rates that the policy reads, as of now.
-    pub(crate) fn set_rates(&mut self, rates: Option<Rates>) {
-        self.rates = rates;
-    }
-
-    /// As set last.
-    pub(crate) fn rates(&self) -> Option<&Rates> {
-        self.rates.as_ref()
     }
 
     /// As refreshed last.

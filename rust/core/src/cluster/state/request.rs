@@ -11,7 +11,6 @@ pub struct Request {
 
 impl Request {
     /// Whether it fits into `free`.
-    #[must_use]
     pub fn fits_into(self, free: Request) -> bool {
         self.memory_bytes <= free.memory_bytes && self.vcores <= free.vcores
     }

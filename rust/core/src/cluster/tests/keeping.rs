@@ -85,7 +85,7 @@ fn only_containers_that_end_before_the_planned_start_go_to_a_kept_node() {
     assert_eq!(before, [short, long, endless], "no node is kept yet");
 
     assert_eq!(order(&mut cluster, node, KEPT_FROM_MS), [short]);
-    let kept = cluster.kept_node().unwrap();
+    let kept = KeptNode::of(&cluster).unwrap();
     assert_eq!((kept.node, kept.application), (node, large));
     assert_eq!(kept.start_ms, Some(120_000));
     assert_eq!(
@@ -126,10 +126,10 @@ fn an_application_that_makes_progress_gets_no_kept_node() {
         ));
     }
     order(&mut cluster, node, KEPT_FROM_MS);
-    assert_eq!(cluster.kept_node(), None);
+    assert_eq!(KeptNode::of(&cluster), None);
     cluster.finished("executor");
     order(&mut cluster, node, KEPT_FROM_MS + 1_000);
-    assert!(cluster.kept_node().is_some(), "only its master runs");
+    assert!(KeptNode::of(&cluster).is_some(), "only its master runs");
 }
 
 #[test]
@@ -144,7 +144,7 @@ fn the_node_with_the_earliest_planned_start_is_kept() {
     place(&mut cluster, "3", runs, second, 0);
     cluster.application_removed(runs);
     order(&mut cluster, first, KEPT_FROM_MS);
-    let kept = cluster.kept_node().unwrap();
+    let kept = KeptNode::of(&cluster).unwrap();
     assert_eq!((kept.node, kept.application), (second, large));
     assert_eq!(kept.start_ms, Some(99_000));
 }
@@ -153,7 +153,7 @@ fn the_node_with_the_earliest_planned_start_is_kept() {
 fn a_node_kept_in_vain_is_released_and_the_application_rests() {
     let (mut cluster, node, large) = one_full_node();
     order(&mut cluster, node, KEPT_FROM_MS);
-    assert!(cluster.kept_node().is_some());
+    assert!(KeptNode::of(&cluster).is_some());
     cluster.finished("1");
     cluster.finished("2");
     let named_ms = KEPT_FROM_MS + 1_000;
@@ -164,14 +164,14 @@ fn a_node_kept_in_vain_is_released_and_the_application_rests() {
         order(&mut cluster, node, named_ms + 10_999),
         [large, endless]
     );
-    assert_eq!(cluster.kept_node(), None);
+    assert_eq!(KeptNode::of(&cluster), None);
     cluster.application_removed(endless);
     // The node was kept for 12 s, so the application rests for 120 s.
     let given_up_ms = named_ms + 10_999;
     order(&mut cluster, node, given_up_ms + 118_000);
-    assert_eq!(cluster.kept_node(), None);
+    assert_eq!(KeptNode::of(&cluster), None);
     order(&mut cluster, node, given_up_ms + 121_000);
-    assert!(cluster.kept_node().is_some());
+    assert!(KeptNode::of(&cluster).is_some());
 }
 
 #[test]
@@ -184,17 +184,17 @@ fn the_next_kept_node_is_another_one() {
     cluster.application_removed(runs);
     order(&mut cluster, first, KEPT_FROM_MS);
     assert_eq!(
-        cluster.kept_node().unwrap().node,
+        KeptNode::of(&cluster).unwrap().node,
         first,
         "its containers end earlier"
     );
     // The containers still run after five starvation waits: the prediction was wrong.
     let given_up_ms = KEPT_FROM_MS + 5 * 60_000;
     order(&mut cluster, first, given_up_ms);
-    assert_eq!(cluster.kept_node(), None);
+    assert_eq!(KeptNode::of(&cluster), None);
     cluster.reported(second, physical(), given_up_ms + 5 * 60_000);
     order(&mut cluster, first, given_up_ms + 5 * 60_000);
-    assert!(cluster.kept_node().is_some());
+    assert!(KeptNode::of(&cluster).is_some());
 }
 
 #[test]
@@ -206,11 +206,11 @@ fn without_a_predicted_end_a_node_is_kept_without_a_planned_start_and_for_its_ow
     let large = waiting(&mut cluster, "large", Demands::default(), ask(7, 1));
     waiting_since(&mut cluster, learned(&[0.1], 0.1), ask(1, 1), KEPT_FROM_MS);
     assert_eq!(order(&mut cluster, node, KEPT_FROM_MS), []);
-    assert_eq!(cluster.kept_node().unwrap().start_ms, None);
+    assert_eq!(KeptNode::of(&cluster).unwrap().start_ms, None);
     cluster.finished("1");
     assert_eq!(order(&mut cluster, node, KEPT_FROM_MS), [large]);
     place(&mut cluster, "2", large, node, KEPT_FROM_MS);
-    assert_eq!(cluster.kept_node(), None, "the owner has its container");
+    assert_eq!(KeptNode::of(&cluster), None, "the owner has its container");
 }
 
 #[test]
@@ -218,7 +218,7 @@ fn a_silent_node_is_not_kept() {
     let (mut cluster, node, _) = one_full_node();
     let other = cluster.node_added("node-2:1", request(4, 8));
     order(&mut cluster, other, KEPT_FROM_MS);
-    assert_eq!(cluster.kept_node(), None, "the other one is too small");
+    assert_eq!(KeptNode::of(&cluster), None, "the other one is too small");
     assert_eq!(order(&mut cluster, node, KEPT_FROM_MS + 60_000), []);
 }
 
@@ -233,10 +233,10 @@ fn an_application_whose_size_was_placed_elsewhere_waits_for_its_turn() {
         assert!(matches!(placed, Commit::Placed(_)));
         cluster.application_removed(other);
         order(&mut cluster, node, KEPT_FROM_MS);
-        assert_eq!(cluster.kept_node().is_some(), keeps, "{memory_gb} GB");
+        assert_eq!(KeptNode::of(&cluster).is_some(), keeps, "{memory_gb} GB");
         if !keeps {
             order(&mut cluster, node, 3_600_000);
-            assert!(cluster.kept_node().is_some(), "not for ever");
+            assert!(KeptNode::of(&cluster).is_some(), "not for ever");
         }
     }
 }

@@ -83,7 +83,7 @@ fn a_node_where_the_application_may_not_go_is_no_better_node() {
     assert_eq!(names(&mut cluster, busy, 0), [second], "no room by request");
 
     let (mut cluster, second, busy, idle) = one_busy_and_one_idle_node();
-    let entry = cluster.rooms.state.nodes.get_mut(idle).unwrap();
+    let entry = cluster.state.nodes.get_mut(idle).unwrap();
     entry.last_report_ms = Some(-10_001);
     assert_eq!(names(&mut cluster, busy, 0), [second], "silent agent");
 }

@@ -70,7 +70,7 @@ pub(super) fn used_all(
 
 /// Cores left in the coming slots. Checks that both forms, fixed-point and floating-point, agree.
 pub(super) fn left(cluster: &mut Cluster, node: NodeId, slots: usize, now_ms: i64) -> Vec<f64> {
-    let entry = cluster.rooms.state.nodes.get_mut(node).unwrap();
+    let entry = cluster.state.nodes.get_mut(node).unwrap();
     entry.plan.refresh_left(&mut entry.node, now_ms);
     let left = (0..slots).map(|slot| entry.plan.left().slot(slot).in_units(Resource::Cpu));
     let left: Vec<f64> = left.collect();

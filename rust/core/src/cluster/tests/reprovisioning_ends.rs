@@ -41,7 +41,7 @@ fn a_window_ends_with_its_container() {
     assert_eq!(left(&mut cluster, node, 2, 10 * SLOT), [4.0, 4.0]);
     let because = NotMeasured::Ended;
     assert_eq!(done(&mut cluster), [Correction::Returned { because }]);
-    let lent_to = cluster.rooms.corrections.lent_to(node);
+    let lent_to = cluster.corrections.lent_to(node);
     assert_eq!(lent_to, None, "the node is free for another");
 }
 

@@ -1,6 +1,6 @@
 //! Sums of each row's demand over its first slots, on nodes of one size.
 
-use super::row::Row;
+use super::Row;
 use crate::amounts::Amounts;
 use crate::need::Need;
 
@@ -11,7 +11,7 @@ const EVERY_SLOT_UP_TO: usize = 16;
 const SUMS_UP_TO: usize = 1_024;
 
 /// One column of sums for each kept number of slots. A round reads one or two columns.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct DemandSums {
     columns: Vec<Column>,
     totals: Vec<Amounts>,
@@ -24,6 +24,13 @@ struct Column {
 }
 
 impl DemandSums {
+    pub(crate) fn new(rows: usize) -> Self {
+        Self {
+            columns: Vec::new(),
+            totals: vec![Amounts::ZERO; rows],
+        }
+    }
+
     pub(crate) fn push(&mut self) {
         self.totals.push(Amounts::ZERO);
         for column in &mut self.columns {

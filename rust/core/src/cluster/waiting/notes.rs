@@ -1,6 +1,6 @@
 //! Why rows of [`super::table`] wait.
 
-use super::row::{Line, Row};
+use super::{Line, Row};
 use crate::cluster::state::{ApplicationId, NodeId};
 use crate::resources::Resource;
 

@@ -2,7 +2,7 @@
 //! decide most rows without reading the row's demand.
 
 use super::demand_sums::DemandSums;
-use super::row::{Line, Row};
+use super::{Line, Row};
 use crate::amounts::Amounts;
 use crate::by_plan::mean_share;
 use crate::cluster::state::{NodeEntry, Predicted};
@@ -22,23 +22,25 @@ pub(crate) struct Screen {
     /// Rows to recompute; a row may occur twice or no longer exist.
     outdated: Vec<Row>,
     lives: Vec<Life>,
-    /// Peak memory need in each window, with the margin.
-    memory: Vec<Coarse>,
-    /// Peak CPU, network and disk need in each window, with the margin and less the allowed excess.
-    /// [`NO_NEED`] of CPU where CPU is compared in total.
-    flows: Vec<[Coarse; 3]>,
     outlines: Vec<Outline>,
-    /// Memory need in each slot, with the margin.
-    memory_slots: Vec<Box<[i32]>>,
-    /// Total need over life, with the margin; the need in each slot without an end.
-    needed: Vec<Amounts>,
-    /// Peak need in a slot, with the margin.
-    most: Vec<Amounts>,
-    /// Whether CPU is compared in total under [`Peaks::Soft`].
-    large_in_cpu: Vec<bool>,
-    /// See [`mean_share`].
-    mean_shares: Vec<f64>,
+    windows: Vec<[Coarse; 4]>,
+    needs: Vec<RowNeeds>,
     demanded: DemandSums,
+}
+
+/// The part of a row's needs that a round reads only where outline and windows do not decide.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct RowNeeds {
+    /// Memory need in each slot, with the margin; empty without an end.
+    pub(crate) memory_slots: Box<[i32]>,
+    /// Total need over life, with the margin; the need in each slot without an end.
+    pub(crate) in_total: Amounts,
+    /// Peak need in a slot, with the margin.
+    pub(crate) most: Amounts,
+    /// Whether CPU is compared in total under [`Peaks::Soft`].
+    pub(crate) is_large_in_cpu: bool,
+    /// See [`mean_share`].
+    pub(crate) mean_share: f64,
 }
 
 /// First and peak need of each resource, in the coarse form of the windows. A row that does not fit mostly
@@ -61,29 +63,22 @@ pub(crate) enum Life {
     Slots(u32),
 }
 
+const NO_WINDOWS: [Coarse; 4] = [[NO_NEED; WINDOWS]; 4];
+
 impl Screen {
     pub(crate) fn new(entry: &NodeEntry, peaks: Peaks, rows: usize) -> Self {
-        let mut screen = Self {
+        Self {
             used_at: 0,
             capacity: entry.node.capacity,
             registered_vcores: entry.registered.vcores,
             peaks,
-            outdated: Vec::new(),
-            lives: Vec::with_capacity(rows),
-            memory: Vec::with_capacity(rows),
-            flows: Vec::with_capacity(rows),
-            outlines: Vec::with_capacity(rows),
-            memory_slots: Vec::with_capacity(rows),
-            needed: Vec::with_capacity(rows),
-            most: Vec::with_capacity(rows),
-            large_in_cpu: Vec::with_capacity(rows),
-            mean_shares: Vec::with_capacity(rows),
-            demanded: DemandSums::default(),
-        };
-        for _ in 0..rows {
-            screen.push();
+            outdated: (0..rows).collect(),
+            lives: vec![Life::Outdated; rows],
+            outlines: vec![Outline::default(); rows],
+            windows: vec![NO_WINDOWS; rows],
+            needs: vec![RowNeeds::default(); rows],
+            demanded: DemandSums::new(rows),
         }
-        screen
     }
 
     pub(crate) fn is_for(&self, entry: &NodeEntry) -> bool {
@@ -93,14 +88,9 @@ impl Screen {
     pub(crate) fn push(&mut self) {
         self.outdated.push(self.lives.len());
         self.lives.push(Life::Outdated);
-        self.memory.push([NO_NEED; WINDOWS]);
         self.outlines.push(Outline::default());
-        self.memory_slots.push(Box::default());
-        self.flows.push([[NO_NEED; WINDOWS]; 3]);
-        self.needed.push(Amounts::ZERO);
-        self.most.push(Amounts::ZERO);
-        self.large_in_cpu.push(false);
-        self.mean_shares.push(0.0);
+        self.windows.push(NO_WINDOWS);
+        self.needs.push(RowNeeds::default());
         self.demanded.push();
     }
 
@@ -111,14 +101,9 @@ impl Screen {
 
     pub(crate) fn swap_remove(&mut self, row: Row) {
         self.lives.swap_remove(row);
-        self.memory.swap_remove(row);
         self.outlines.swap_remove(row);
-        self.memory_slots.swap_remove(row);
-        self.flows.swap_remove(row);
-        self.needed.swap_remove(row);
-        self.most.swap_remove(row);
-        self.large_in_cpu.swap_remove(row);
-        self.mean_shares.swap_remove(row);
+        self.windows.swap_remove(row);
+        self.needs.swap_remove(row);
         self.demanded.swap_remove(row);
         if self.lives.get(row) == Some(&Life::Outdated) {
             self.outdated.push(row);
@@ -146,18 +131,18 @@ impl Screen {
         self.demanded.compute(row, need);
         let capacity = Amounts::rounded_down(self.capacity);
         let terms = need.terms(self.peaks, capacity);
-        self.large_in_cpu[row] = terms.compare_cpu_in_total();
-        self.mean_shares[row] = mean_share(capacity, self.demanded.total(row), need.life());
+        let mut needs = RowNeeds {
+            is_large_in_cpu: !terms.in_total.is_empty(),
+            mean_share: mean_share(capacity, self.demanded.total(row), need.life()),
+            ..RowNeeds::default()
+        };
         let Some(life) = need.life() else {
             self.lives[row] = Life::Endless;
-            self.memory_slots[row] = Box::default();
-            self.needed[row] = need.needed(0);
-            self.most[row] = need.needed(0);
+            (needs.in_total, needs.most) = (need.needed(0), need.needed(0));
+            self.needs[row] = needs;
             return;
         };
         self.lives[row] = Life::Slots(u32::try_from(life).unwrap_or(u32::MAX));
-        let mut needed_in_total = Amounts::ZERO;
-        let mut most_in_life = Amounts::ZERO;
         let allowed_excess = self.allowed_excess();
         let mut memory_slots = Vec::with_capacity(life);
         for window in 0..WINDOWS {
@@ -165,32 +150,25 @@ impl Screen {
             let mut most = None;
             for slot in from..to.min(life) {
                 let needed = need.needed(slot);
-                needed_in_total = needed_in_total.plus(needed);
-                most_in_life = most_in_life.max(needed);
+                needs.in_total = needs.in_total.plus(needed);
+                needs.most = needs.most.max(needed);
                 memory_slots.push(coarse_need(needed.get(Resource::Memory)));
                 most = Some(most.map_or(needed, |most: Amounts| most.max(needed)));
             }
-            self.memory[row][window] = most.map_or(NO_NEED, |most: Amounts| {
-                coarse_need(most.get(Resource::Memory))
-            });
-            let coarse = |resource| {
+            for (windows, resource) in self.windows[row].iter_mut().zip(Resource::ALL) {
                 let most = most.filter(|_| terms.in_every_slot.contains(&resource));
-                most.map_or(NO_NEED, |most: Amounts| {
+                windows[window] = most.map_or(NO_NEED, |most: Amounts| {
                     coarse_need(most.get(resource) - allowed_excess.get(resource))
-                })
-            };
-            for (windows, resource) in self.flows[row].iter_mut().zip(Resource::FLOWS) {
-                windows[window] = coarse(resource);
+                });
             }
         }
-        let windows = Resource::ALL.map(|resource| self.windows(row, resource));
+        let windows = &self.windows[row];
         self.outlines[row] = Outline {
             at_first: windows.map(|windows| windows[0]),
-            at_most: windows.map(|windows| windows.iter().copied().fold(NO_NEED, i32::max)),
+            at_most: windows.map(|windows| windows.into_iter().fold(NO_NEED, i32::max)),
         };
-        self.needed[row] = needed_in_total;
-        self.most[row] = most_in_life;
-        self.memory_slots[row] = memory_slots.into();
+        needs.memory_slots = memory_slots.into();
+        self.needs[row] = needs;
     }
 
     /// The allowed excess of CPU, network and disk.
@@ -199,37 +177,18 @@ impl Screen {
             .allowed_excess_of(Amounts::rounded_down(self.capacity))
     }
 
-    pub(crate) fn windows(&self, row: Row, resource: Resource) -> &Coarse {
-        match resource {
-            Resource::Memory => &self.memory[row],
-            Resource::Cpu => &self.flows[row][0],
-            Resource::Network => &self.flows[row][1],
-            Resource::Disk => &self.flows[row][2],
-        }
+    /// Peak need in each window, in the order of [`Resource::ALL`], with the margin and less the
+    /// allowed excess. [`NO_NEED`] of CPU where CPU is compared in total.
+    pub(crate) fn windows(&self, row: Row) -> &[Coarse; 4] {
+        &self.windows[row]
     }
 
     pub(crate) fn outline(&self, row: Row) -> &Outline {
         &self.outlines[row]
     }
 
-    /// Memory need in each slot, with the margin; empty without an end.
-    pub(crate) fn memory_slots(&self, row: Row) -> &[i32] {
-        &self.memory_slots[row]
-    }
-
-    /// Peak CPU, network and disk need in each window, less the allowed excess; see [`Screen::windows`].
-    pub(crate) fn flow_windows(&self, row: Row) -> &[Coarse; 3] {
-        &self.flows[row]
-    }
-
-    /// Total need over life, with the margin; the need in each slot without an end.
-    pub(crate) fn needed(&self, row: Row) -> Amounts {
-        self.needed[row]
-    }
-
-    /// Whether CPU is compared in total.
-    pub(crate) fn is_large_in_cpu(&self, row: Row) -> bool {
-        self.large_in_cpu[row]
+    pub(crate) fn needs(&self, row: Row) -> &RowNeeds {
+        &self.needs[row]
     }
 
     #[inline]
@@ -248,18 +207,7 @@ impl Screen {
     /// The terms of the row's fit.
     pub(crate) fn terms(&self, row: Row) -> Terms {
         let has_end = self.lives[row] != Life::Endless;
-        self.peaks.terms(has_end, self.large_in_cpu[row])
-    }
-
-    /// See [`mean_share`].
-    #[inline]
-    pub(crate) fn mean_share(&self, row: Row) -> f64 {
-        self.mean_shares[row]
-    }
-
-    /// Peak need in a slot, with the margin.
-    pub(crate) fn most(&self, row: Row) -> Amounts {
-        self.most[row]
+        self.peaks.terms(has_end, self.needs[row].is_large_in_cpu)
     }
 
     /// Demands of the rows, without the margin.

@@ -3,9 +3,11 @@
 use std::collections::HashMap;
 
 use super::notes::{Note, Notes};
-use super::row::{Line, Row};
 use super::screen::Screen;
-use crate::cluster::state::{Application, ApplicationId, Ask, Demands, NodeEntry, Predicted};
+use super::{Line, Row};
+use crate::cluster::state::{
+    Application, ApplicationId, Applications, Ask, Demands, NodeEntry, Predicted,
+};
 use crate::container_kind::ContainerKind;
 use crate::fit::Peaks;
 
@@ -23,6 +25,7 @@ pub(crate) struct WaitingTable {
     masters: usize,
     screens: Vec<Screen>,
     uses: u64,
+    version: u64,
 }
 
 /// The table as a round on one node reads it.
@@ -51,8 +54,17 @@ impl WaitingTable {
         self.notes.queue_count()
     }
 
+    /// Equal versions mean that no ask and no prediction changed in between.
+    pub(crate) fn version(&self) -> u64 {
+        self.version
+    }
+
     /// Takes over an application's ask. The row's note stays.
-    pub(crate) fn update(&mut self, id: ApplicationId, application: &Application) {
+    pub(crate) fn update(&mut self, id: ApplicationId, applications: &Applications) {
+        let Some(application) = applications.get(&id) else {
+            return;
+        };
+        self.version += 1;
         match (application.waiting, self.rows.get(&id).copied()) {
             (Some(ask), Some(row)) => self.change(row, ask, &application.demands),
             (Some(ask), None) => self.add(id, application, ask),
@@ -105,6 +117,7 @@ impl WaitingTable {
 
     /// The prediction for containers of this kind changed.
     pub(crate) fn foreseen(&mut self, id: ApplicationId, kind: ContainerKind, demands: &Demands) {
+        self.version += 1;
         if let Some(row) = self.rows.get(&id).copied()
             && self.lines[row].kind == kind
         {
@@ -121,6 +134,7 @@ impl WaitingTable {
 
     /// Removes an application. The last row takes the place of its row.
     pub(crate) fn remove(&mut self, id: ApplicationId) {
+        self.version += 1;
         let Some(row) = self.rows.remove(&id) else {
             return;
         };
@@ -137,8 +151,11 @@ impl WaitingTable {
     }
 
     /// The number of running containers of an application changed.
-    pub(crate) fn running_changed(&mut self, id: ApplicationId, application: &Application) {
-        if let Some(line) = self.rows.get(&id).and_then(|row| self.lines.get_mut(*row)) {
+    pub(crate) fn running_changed(&mut self, id: ApplicationId, applications: &Applications) {
+        if let Some(row) = self.rows.get(&id)
+            && let (Some(line), Some(application)) =
+                (self.lines.get_mut(*row), applications.get(&id))
+        {
             line.makes_progress = application.makes_progress();
         }
     }

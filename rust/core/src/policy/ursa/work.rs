@@ -8,7 +8,6 @@ use crate::running::Running;
 
 /// The integral of a demand over its life: core-seconds, byte-seconds of memory, and bytes;
 /// infinite without an end.
-#[must_use]
 pub fn work(demand: &Demand) -> Resources {
     remaining(demand, 0)
 }
@@ -16,22 +15,20 @@ pub fn work(demand: &Demand) -> Resources {
 impl Rates {
     /// Rates without measurements: the speed is the node's capacity, and the assigned work is the
     /// rest of the running executors' demands. An executor past its prediction has one slot left.
-    #[must_use]
     pub fn derived(node: &Node, now_ms: i64, expected_processing_s: f64) -> Self {
-        let assigned = node.running().fold(Resources::ZERO, |sum, executor| {
-            sum + remaining_of(executor, now_ms)
-        });
+        let executors = node.running();
         Self {
             expected_processing_s,
             per_s: node.capacity,
-            assigned,
+            assigned: executors
+                .map(|executor| remaining_of(executor, now_ms))
+                .sum(),
         }
     }
 }
 
 /// The share of all applications' work, for each resource; none for work without an end. The caller
 /// leaves work without an end out of `all`, because every other share would be 0 beside it.
-#[must_use]
 pub fn share_of_work(part: Resources, all: Resources) -> Option<Resources> {
     let share = |part: f64, all: f64| if all > 0.0 { part / all } else { 0.0 };
     let has_end = part.to_array().into_iter().all(f64::is_finite);
@@ -56,20 +53,14 @@ fn remaining(demand: &Demand, elapsed_ms: i64) -> Resources {
     }
     let now_slot = demand.slot_at(elapsed_ms);
     let now_left_ms = slot_ms - elapsed_ms % slot_ms;
-    let later = demand.slots()[now_slot + 1..]
-        .iter()
-        .fold(Resources::ZERO, |sum, slot| {
-            sum + *slot * (slot_ms as f64 / 1e3)
-        });
+    let later = demand.slots()[now_slot + 1..].iter();
+    let later: Resources = later.map(|slot| *slot * (slot_ms as f64 / 1e3)).sum();
     demand.slots()[now_slot] * (now_left_ms as f64 / 1e3) + later
 }
 
 /// The mean of a demand over its life.
 pub(super) fn mean(demand: &Demand) -> Resources {
-    let sum = demand
-        .slots()
-        .iter()
-        .fold(Resources::ZERO, |sum, slot| sum + *slot);
+    let sum: Resources = demand.slots().iter().copied().sum();
     sum * (1.0 / demand.slots().len() as f64)
 }
 

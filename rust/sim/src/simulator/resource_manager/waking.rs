@@ -95,7 +95,7 @@ impl Look<'_> {
         let (cluster, node, now_ms) = (self.cluster, self.node, self.now_ms);
         let now_slot = slot_at(now_ms);
         if self.outlook.is_none() {
-            self.outlook = cluster.outlook(node, now_ms);
+            self.outlook = Outlook::new(cluster, node, now_ms);
         }
         let until = until_ms.map_or(NEVER, |until_ms| slot_at(until_ms).saturating_add(1));
         let until = until.saturating_sub(now_slot) as usize;
