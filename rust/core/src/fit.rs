@@ -8,7 +8,7 @@ use std::fmt;
 
 use crate::amounts::Amounts;
 use crate::left::Left;
-use crate::resources::{Resource, Resources};
+use crate::resources::Resource;
 use crate::windows::{WINDOWS, window_slots};
 
 /// A demand that exceeds the available resources by this fraction of the capacity still fits, since
