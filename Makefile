@@ -27,14 +27,17 @@ BOOTSTRAP := @command -v python3 >/dev/null \
 	python3 tests/bootstrap.py --hadoop-version $(HADOOP_VERSION)
 # What `make test` runs, in this order.
 TEST_STEPS := lint test-rust test-java test-cluster test-v2 bench-heartbeat bench-agent bench-learning \
-	'fuzz FUZZ_SECONDS=10' 'soak SOAK_SECONDS=120'
+	'fuzz soak FUZZ_SECONDS=10 SOAK_SECONDS=120 --jobs=2 --output-sync=target'
+# Each test file has its own cluster, which waits more than it computes: these files take about as long as all others.
+CLUSTER_HALF := $(patsubst %,integration/test_%.py,kill_nine plan_memory preemption resource_profiles)
 FUZZ_TARGETS := $(basename $(notdir $(wildcard nodemanager-hook/fuzz/fuzz_targets/*.rs)))
 
 export HADOOP_VERSION
 export MAVEN_OPTS ?= -Xmx768m
 
-.PHONY: help check build lab fetch fetch-for-tests demo record test test-rust test-java test-cluster test-v2 fuzz soak lint \
-	bench-core bench-heartbeat bench-agent bench-learning bench-reprovisioning test-reprovisioning dist clean
+.PHONY: help check build build-rust lab fetch fetch-for-tests demo record test test-rust test-java test-cluster \
+	test-cluster-half test-cluster-rest test-v2 fuzz soak lint bench-core bench-heartbeat bench-agent bench-learning \
+	bench-reprovisioning test-reprovisioning dist clean
 
 help: ## lists these targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/\1 \2/p' $(MAKEFILE_LIST) | awk '{printf "make %-20s %s\n", $$1, substr($$0, length($$1) + 2)}'
@@ -42,10 +45,12 @@ help: ## lists these targets
 check: ## names what this machine lacks for `make test`, with the command that installs it
 	$(BOOTSTRAP) --check --for-tests
 
-build: ## builds the scheduler's library and jar, the agent and the elastane command
+build: build-rust ## builds the scheduler's library and jar, the agent and the elastane command
+	$(MAVEN) package -DskipTests
+
+build-rust:
 	$(BOOTSTRAP) --check
 	$(CARGO) build --release --locked --jobs $(JOBS) -p elastane-jni -p elastane-agent -p elastane-cli
-	$(MAVEN) package -DskipTests
 
 lab: ## builds target/release/elastane-lab: papers' comparisons, baselines, evaluation
 	$(CARGO) build --release --locked --jobs $(JOBS) -p elastane-lab
@@ -69,11 +74,17 @@ test-rust: ## tests the Rust crates, and the agent on real cgroups
 	$(CARGO) test --locked --jobs $(JOBS) --workspace
 	$(CARGO) test --locked --jobs $(JOBS) --workspace --test full_disk -- --ignored
 
-test-java: build ## tests the scheduler in a JVM with the real library
+test-java: build-rust ## tests the scheduler in a JVM with the real library
 	$(MAVEN) verify
 
 test-cluster: fetch build ## tests with a real ResourceManager, NodeManagers, agents and Spark
-	cd tests && $(PYTHON) -m pytest
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-cluster-half test-cluster-rest
+
+test-cluster-half:
+	cd tests && $(PYTHON) -m pytest $(CLUSTER_HALF)
+
+test-cluster-rest:
+	cd tests && $(PYTHON) -m pytest $(addprefix --ignore=,$(CLUSTER_HALF))
 
 test-v2: fetch-for-tests ## runs the agent's tests in a virtual machine with cgroup version 2
 	cd tests && $(PYTHON) -m guest --agent-tests $(addprefix --without ,$(V2_WITHOUT))
@@ -103,7 +114,7 @@ lint: fetch ## checks format and lints of Rust, Java and Python; warnings are er
 bench-core: ## times a round, a commit and a finish in the core; fails above its bounds
 	$(CARGO) bench --locked --jobs $(JOBS) -p elastane-core --bench heartbeat
 
-bench-heartbeat: build ## times an idle heartbeat against CapacityScheduler's; fails above its bounds
+bench-heartbeat: build-rust ## times an idle heartbeat against CapacityScheduler's; fails above its bounds
 	$(MAVEN) test-compile exec:exec@bench-heartbeat -pl java-shim/scheduler
 
 bench-agent: ## measures the agent beside 50 containers; fails above its bounds

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Runs make targets one after the other, and prints how long each one took.
 
-Each STEP is a target, with variables where it needs some: 'soak SOAK_SECONDS=120'. Stops at the
-first step that fails, and ends with its exit code. Needs Python 3.9 and its standard library only.
+Each STEP has make's arguments: a target, or several, with variables and options where it needs
+some, as in 'soak SOAK_SECONDS=120'. Stops at the first step that fails, and ends with its exit
+code. Needs Python 3.9 and its standard library only.
 """
 
 from __future__ import annotations
@@ -29,7 +30,10 @@ class Step:
 
     @property
     def name(self) -> str:
-        return self.text.split()[0]
+        """The targets, without variables and options."""
+        return " ".join(
+            word for word in self.text.split() if "=" not in word and not word.startswith("-")
+        )
 
 
 def main() -> int:

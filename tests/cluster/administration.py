@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from cluster.hadoop_conf import write_configuration
-from cluster.java import QUICK_START, java_command, run_java
+from cluster.java import java_command, run_java
 from cluster.paths import Checkout
 from cluster.resource_manager import ResourceManager
 from cluster.waiting import wait_until
@@ -49,7 +49,7 @@ class Administration:
             MAIN_CLASS,
             [configuration, f"{self._checkout.hadoop_jars}/*"],
             HEAP_MB,
-            [*QUICK_START, f"-Dwork={self._work}"],
+            [f"-Dwork={self._work}"],
             arguments,
         )
         run_java(command, configuration)

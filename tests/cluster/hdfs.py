@@ -11,7 +11,7 @@ from typing import Any
 
 from cluster.hadoop_conf import LOG4J, write_site
 from cluster.hadoop_daemon import DAEMON_OPTIONS
-from cluster.java import QUICK_START, java_command, java_environment, run_java
+from cluster.java import java_command, java_environment, run_java
 from cluster.paths import Checkout
 from cluster.ports import LOOPBACK, free_ports
 from cluster.processes import Daemon, kill_strays
@@ -145,7 +145,7 @@ class Hdfs:
             main_class,
             [self._configuration, f"{self._checkout.hadoop_jars}/*"],
             HEAP_MB,
-            [*DAEMON_OPTIONS, *QUICK_START, f"-Dwork={self._work}"],
+            [*DAEMON_OPTIONS, f"-Dwork={self._work}"],
             arguments,
         )
 

@@ -12,8 +12,8 @@ from cluster.prerequisites import java_home
 from cluster.processes import ProcessEnded
 
 COMMAND_SECONDS = 60.0
-# For short-lived programs, which do not repay optimized compilation.
-QUICK_START = ("-XX:TieredStopAtLevel=1",)
+# No JVM here runs long enough to repay optimized compilation.
+JVM_OPTIONS = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto")
 
 
 def java_program(name: str = "java") -> Path:
@@ -44,7 +44,7 @@ def java_command(
     return [
         str(java_program()),
         f"-Xmx{heap_mb}m",
-        "-XX:+UseSerialGC",
+        *JVM_OPTIONS,
         *options,
         "-cp",
         ":".join(map(str, class_path)),

@@ -104,4 +104,8 @@ class NodeManager:
                 ),
                 f"{manager}.elastane.agent.socket": self._agent_socket,
             }
+            interval = "report.interval-ms"
+            if interval in settings.elastane.extra:
+                # ResourceManager and NodeManagers must agree.
+                properties[f"{manager}.elastane.{interval}"] = settings.elastane.extra[interval]
         return properties | dict(settings.node_manager)

@@ -12,7 +12,7 @@ LOWEST = 10_000
 EPHEMERAL_RANGE = Path("/proc/sys/net/ipv4/ip_local_port_range")
 TRIES = 1_000
 
-_given: set[int] = set()
+_claims: list[socket.socket] = []
 
 
 class NoFreePort(Exception):
@@ -34,13 +34,14 @@ def free_ports(count: int) -> list[int]:
             if len(found) == count:
                 return found
             port = random.randint(LOWEST, highest)
-            if port in _given:
-                continue
+            claim = socket.socket(socket.AF_UNIX)
             holder = stack.enter_context(socket.socket())
             try:
+                claim.bind(f"\0elastane-port-{port}")
                 holder.bind(("", port))
             except OSError:
+                claim.close()
                 continue
-            _given.add(port)
+            _claims.append(claim)
             found.append(port)
     raise NoFreePort(f"{len(found)} of {count} ports found free from {LOWEST} to {highest}")

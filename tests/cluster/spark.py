@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any
 
 from cluster.hadoop_conf import write_configuration
-from cluster.java import java_command, java_environment
+from cluster.java import JVM_OPTIONS, java_command, java_environment
 from cluster.paths import Checkout
 from cluster.resource_manager import ResourceManager
 from cluster.waiting import wait_until
@@ -18,9 +18,6 @@ from cluster.waiting import wait_until
 HEAP_MB = 384
 END_STATES = ("FINISHED", "FAILED", "KILLED")
 APPEAR_SECONDS = 30.0
-
-# Small JVMs that start quickly, equal for all applications and rounds.
-JVM_OPTIONS = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xshare:auto"
 
 
 class SubmissionFailed(Exception):
@@ -123,8 +120,8 @@ class Submitter:
             "spark.yarn.am.waitTime": "300s",
             "spark.pyspark.python": python,
             "spark.executorEnv.PYSPARK_PYTHON": python,
-            "spark.driver.extraJavaOptions": JVM_OPTIONS,
-            "spark.executor.extraJavaOptions": JVM_OPTIONS,
+            "spark.driver.extraJavaOptions": " ".join(JVM_OPTIONS),
+            "spark.executor.extraJavaOptions": " ".join(JVM_OPTIONS),
             "spark.driver.memory": f"{application.driver_memory_mb}m",
             "spark.executor.memory": f"{application.executor_memory_mb}m",
             "spark.executor.cores": "1",

@@ -42,7 +42,8 @@ def agent_tests(checkout: Checkout, without: list[str], seconds: int) -> Work:
 
 
 def _build(checkout: Checkout) -> list[tuple[str, Path]]:
-    command = ["cargo", "test", "--locked", "--jobs", JOBS, "-p", "elastane-agent", "--no-run"]
+    # With the features that `make test-rust` built with: for the agent alone, all is built again.
+    command = ["cargo", "test", "--locked", "--jobs", JOBS, "--workspace", "--no-run"]
     built = subprocess.run(
         [*command, "--message-format=json-render-diagnostics"],
         check=True,
@@ -56,6 +57,7 @@ def _build(checkout: Checkout) -> list[tuple[str, Path]]:
         for message in messages
         if message.get("reason") == "compiler-artifact"
         and message.get("executable")
+        and Path(message["manifest_path"]).parent == checkout.root / "nodemanager-hook"
         and message["target"]["kind"] == ["test"]
         and message["target"]["name"] not in ELSEWHERE
     ]

@@ -17,6 +17,11 @@ ClusterMaker = Callable[..., Cluster]
 
 # Nodes without CPU and disk limits: the tests depend on requested memory only.
 SHAPE = NodeShape(memory_mb=2048, vcores=16, cpu_cores=2.0, disk_bytes_per_s=1_000_000_000)
+# Shorter than in production, so that the tests wait less.
+HEARTBEAT_MS = 250
+REPORT_MS = 1000
+# A node is lost after the same 10 s of silence as in production.
+REPORTS_MISSED = 10
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -41,7 +46,9 @@ def start_cluster(checkout: Checkout, work: Path) -> Iterator[ClusterMaker]:
 
         def start(**settings: object) -> Cluster:
             usual = {"work": work, "nodes": 2, "shape": SHAPE, "elastane": elastane(work)}
-            wanted = ClusterSettings(**{**usual, **settings})
+            heartbeat = {"yarn.resourcemanager.nodemanagers.heartbeat-interval-ms": HEARTBEAT_MS}
+            resource_manager = {**heartbeat, **settings.pop("resource_manager", {})}
+            wanted = ClusterSettings(**{**usual, **settings}, resource_manager=resource_manager)
             return stack.enter_context(Cluster(wanted, checkout))
 
         yield start
@@ -52,6 +59,11 @@ def elastane(work: Path, **extra: object) -> ElastaneSettings:
         mode="enforce",
         depository=work / "depository.sqlite",
         journal=work / "journal.jsonl",
-        # One run of an application is enough to place the next.
-        extra={"profile.least-confidence": 0, **extra},
+        extra={
+            # One run of an application is enough to place the next.
+            "profile.least-confidence": 0,
+            "report.interval-ms": REPORT_MS,
+            "report.missed": REPORTS_MISSED,
+            **extra,
+        },
     )

@@ -11,7 +11,7 @@ from cluster.distributed_shell import sleeping
 from cluster.journal import records
 from cluster.waiting import wait_until
 
-# Three reports of 3 s may be missed, and the next heartbeat acts on it.
+# A node is lost after 10 s without a report, and the next heartbeat acts on it.
 FALL_BACK_SECONDS = 15.0
 RAISE_SECONDS = 90.0
 LEARN_SECONDS = 30.0

@@ -16,7 +16,7 @@ from cluster.paths import Checkout
 from cluster.processes import strays
 from cluster.waiting import wait_until
 
-START_SECONDS = 120.0
+START_SECONDS = 240.0
 STOP_SECONDS = 60.0
 
 

@@ -71,8 +71,13 @@ class Holder:
             (str(self._folder), str(executors)),
             executors=executors,
             executor_memory_mb=EXECUTOR_MB - 384,
-            # The first failure counted by Spark would end the application.
-            properties={"spark.task.maxFailures": "1", "spark.executor.maxNumFailures": "1"},
+            properties={
+                # The first failure counted by Spark would end the application.
+                "spark.task.maxFailures": "1",
+                "spark.executor.maxNumFailures": "1",
+                # Otherwise a lesson of two executors, of which one fits, waits 30 s for both.
+                "spark.scheduler.minRegisteredResourcesRatio": "0",
+            },
         )
 
     def wait_started(self, tasks: int | None = None) -> None:

@@ -33,7 +33,7 @@ SHAPE = NodeShape(memory_mb=4096, vcores=16, cpu_cores=8.0, disk_bytes_per_s=1_0
 HEAP_MB = 2176
 REQUEST_BYTES = (HEAP_MB + 384) * MEBIBYTE
 HELD_MB = 480
-# Reports of 3 s.
+# Reports with a sample, one every 3 s.
 REPORTS_FULL = 2
 REPORTS_EMPTY = 12
 

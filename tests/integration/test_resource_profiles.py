@@ -28,7 +28,7 @@ def test_executors_of_two_resource_profiles_are_told_apart_by_the_priority_of_th
     application = SparkApplication(
         "two-profiles",
         checkout.tests / "jobs" / "two_profiles.py",
-        ("15", str(LARGE_MB)),
+        ("6", str(LARGE_MB)),
         executors=1,
         executor_memory_mb=512,
         properties={

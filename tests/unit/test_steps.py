@@ -55,3 +55,7 @@ def test_a_step_is_a_target_with_variables() -> None:
         check=True,
     )
     assert "make --no-print-directory soak SOAK_SECONDS=120\n" in done.stdout
+
+
+def test_a_step_with_several_targets_is_named_after_them() -> None:
+    assert Step("fuzz soak SOAK_SECONDS=120 --jobs=2").name == "fuzz soak"
