@@ -43,21 +43,18 @@ impl AgentSocket {
     /// # Errors
     /// The time-out is not positive, nobody listens at `path`, or the listener takes no connections.
     pub fn connect(path: &str, timeout_ms: i32) -> Result<Self, AgentSocketError> {
-        let timeout_ms = u64::try_from(timeout_ms)
-            .ok()
-            .filter(|timeout_ms| *timeout_ms > 0)
-            .ok_or_else(|| {
-                AgentSocketError::Invalid(format!(
-                    "the time-out is {timeout_ms} ms; it must be above 0"
-                ))
-            })?;
-        let timeout = Duration::from_millis(timeout_ms);
-        TimedStream::connect(Path::new(path), timeout)
-            .map(|stream| Self {
-                path: path.to_owned(),
-                stream,
-            })
-            .map_err(|error| AgentSocketError::Io(format!("the agent at {path}: {error}")))
+        let timeout = Duration::from_millis(u64::try_from(timeout_ms).unwrap_or(0));
+        if timeout.is_zero() {
+            let reason = format!("the time-out is {timeout_ms} ms; it must be above 0");
+            return Err(AgentSocketError::Invalid(reason));
+        }
+        let path = path.to_owned();
+        match TimedStream::connect(Path::new(&path), timeout) {
+            Ok(stream) => Ok(Self { path, stream }),
+            Err(error) => Err(AgentSocketError::Io(format!(
+                "the agent at {path}: {error}"
+            ))),
+        }
     }
 
     /// Tells the agent which containers run now, as the JSON list of `docs/boundary.md`.
@@ -106,15 +103,11 @@ impl AgentSocket {
     }
 
     fn unexpected(&self, response: &AgentResponse) -> AgentSocketError {
-        let path = &self.path;
-        match response {
-            AgentResponse::Refused(reason) => {
-                AgentSocketError::Io(format!("the agent at {path} refused: {reason}"))
-            }
-            _ => AgentSocketError::Io(format!(
-                "the agent at {path} answered another request than the one sent"
-            )),
-        }
+        let what = match response {
+            AgentResponse::Refused(reason) => format!("refused: {reason}"),
+            _ => "answered another request than the one sent".to_owned(),
+        };
+        AgentSocketError::Io(format!("the agent at {} {what}", self.path))
     }
 }
 
@@ -128,14 +121,12 @@ struct ContainerJson {
 fn read_containers(json: &str) -> Result<Vec<RunningContainer>, AgentSocketError> {
     let containers: Vec<ContainerJson> = serde_json::from_str(json)
         .map_err(|error| AgentSocketError::invalid(format!("containers: {error}")))?;
-    Ok(containers
-        .into_iter()
-        .map(|running| RunningContainer {
-            container: running.container,
-            pid: running.pid,
-            request_memory_bytes: running.memory_bytes,
-        })
-        .collect())
+    let running = containers.into_iter().map(|running| RunningContainer {
+        container: running.container,
+        pid: running.pid,
+        request_memory_bytes: running.memory_bytes,
+    });
+    Ok(running.collect())
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, StdoutLock, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-use elastane_store::StoreError;
+use elastane_store::{StoreError, StoreErrorKind};
 
 /// An error message of one line, and an exit code.
 #[derive(Debug, thiserror::Error)]
@@ -56,12 +56,12 @@ pub fn exit_code_of(
 
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
-        match error {
-            StoreError::Missing { .. }
-            | StoreError::Damaged { .. }
-            | StoreError::Foreign { .. }
-            | StoreError::NewerSchema { .. } => Failure::BadInput(error.to_string()),
-            error => Failure::Failed(error.to_string()),
+        match error.kind {
+            StoreErrorKind::Missing
+            | StoreErrorKind::Damaged(_)
+            | StoreErrorKind::Foreign
+            | StoreErrorKind::NewerSchema(..) => Failure::BadInput(error.to_string()),
+            _ => Failure::Failed(error.to_string()),
         }
     }
 }

@@ -8,47 +8,50 @@ use jni::errors::ErrorPolicy;
 use jni::jni_str;
 use jni::strings::{JNIStr, JNIString};
 
-/// Why a native method failed.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum Failure {
-    /// Java's arguments are invalid; nothing was changed.
-    #[error("{0}")]
-    Refused(String),
-    /// The agent's socket.
-    #[error("{0}")]
-    Io(String),
-    /// The core failed.
-    #[error("{0}")]
-    Core(String),
-    /// JNI itself.
-    #[error("JNI: {0}")]
-    Jni(#[from] jni::errors::Error),
+const CORE_EXCEPTION: &JNIStr = jni_str!("org/elastane/natives/CoreException");
+
+/// Why a native method failed, and the Java exception for that.
+pub(crate) struct Failure {
+    exception: &'static JNIStr,
+    message: String,
 }
 
 impl Failure {
-    pub(crate) fn refused(error: impl std::fmt::Display) -> Self {
-        Failure::Refused(error.to_string())
+    /// Java's arguments are invalid; nothing was changed.
+    pub(crate) fn refused(error: impl ToString) -> Self {
+        Self::new(jni_str!("java/lang/IllegalArgumentException"), error)
     }
 
-    fn class(&self) -> &'static JNIStr {
-        match self {
-            Failure::Refused(_) => jni_str!("java/lang/IllegalArgumentException"),
-            Failure::Io(_) => jni_str!("java/io/IOException"),
-            Failure::Core(_) | Failure::Jni(_) => CORE_EXCEPTION,
-        }
+    /// A file, or the agent's socket.
+    pub(crate) fn io(error: impl ToString) -> Self {
+        Self::new(jni_str!("java/io/IOException"), error)
+    }
+
+    /// The core, or JNI itself.
+    pub(crate) fn core(error: impl ToString) -> Self {
+        Self::new(CORE_EXCEPTION, error)
+    }
+
+    fn new(exception: &'static JNIStr, error: impl ToString) -> Self {
+        let message = error.to_string();
+        Self { exception, message }
+    }
+}
+
+impl From<jni::errors::Error> for Failure {
+    fn from(error: jni::errors::Error) -> Self {
+        Self::core(format!("JNI: {error}"))
     }
 }
 
 impl From<AgentSocketError> for Failure {
     fn from(error: AgentSocketError) -> Self {
         match error {
-            AgentSocketError::Invalid(message) => Failure::Refused(message),
-            AgentSocketError::Io(message) => Failure::Io(message),
+            AgentSocketError::Invalid(message) => Self::refused(message),
+            AgentSocketError::Io(message) => Self::io(message),
         }
     }
 }
-
-const CORE_EXCEPTION: &JNIStr = jni_str!("org/elastane/natives/CoreException");
 
 /// Throws [`Failure`] as the exception that `docs/boundary-core.md` names; a panic is a `CoreException`.
 pub(crate) struct Throw;
@@ -61,7 +64,7 @@ impl<T: Default> ErrorPolicy<T, Failure> for Throw {
         _captures: &mut (),
         failure: Failure,
     ) -> jni::errors::Result<T> {
-        throw(env, failure.class(), &failure.to_string());
+        throw(env, failure.exception, &failure.message);
         Ok(T::default())
     }
 
@@ -70,11 +73,9 @@ impl<T: Default> ErrorPolicy<T, Failure> for Throw {
         _captures: &mut (),
         payload: Box<dyn Any + Send>,
     ) -> jni::errors::Result<T> {
-        let message = payload
-            .downcast_ref::<&str>()
-            .map(|text| (*text).to_owned())
-            .or_else(|| payload.downcast_ref::<String>().cloned())
-            .unwrap_or_else(|| "without a message".to_owned());
+        let text = payload.downcast_ref::<&str>().copied();
+        let text = text.or(payload.downcast_ref::<String>().map(String::as_str));
+        let message = text.unwrap_or("without a message");
         throw(
             env,
             CORE_EXCEPTION,

@@ -1,37 +1,28 @@
 //! Methods for Java's tests of the boundary.
 
 use elastane_protocol::{CanLimit, Capacity, MemoryVictim, Report, Usage, encode};
-use jni::jni_mangle;
 use jni::objects::{JByteArray, JString};
 use jni::sys::{jint, jlong};
 
+use crate::core;
 use crate::failure::Failure;
-use crate::{Class, Unowned, call, core};
 
-#[jni_mangle("org.elastane.natives.Natives", "panicForTest")]
-pub fn panic_for_test<'local>(mut env: Unowned<'local>, _: Class<'local>, handle: jlong) {
-    call(&mut env, |_| {
+natives! {
+    "panicForTest" fn panic_for_test(_, handle: jlong) {
         core(handle)?.panic_for_test();
         Ok(())
-    });
-}
+    }
 
-#[jni_mangle("org.elastane.natives.Natives", "errorForTest")]
-pub fn error_for_test<'local>(mut env: Unowned<'local>, _: Class<'local>, _handle: jlong) {
-    call(&mut env, |_| -> Result<(), Failure> {
-        Err(Failure::Core("an error that a test asked for".to_owned()))
-    });
-}
+    "errorForTest" fn error_for_test(_, _handle: jlong) {
+        Err(Failure::core("an error that a test asked for"))
+    }
 
-#[jni_mangle("org.elastane.natives.Natives", "reportBodyForTest")]
-pub fn report_body_for_test<'local>(
-    mut env: Unowned<'local>,
-    _: Class<'local>,
-    cpu_millicores: jint,
-    memory_bytes: jlong,
-    memory_victim: JString<'local>,
-) -> JByteArray<'local> {
-    call(&mut env, |env| {
+    "reportBodyForTest" fn report_body_for_test(
+        env,
+        cpu_millicores: jint,
+        memory_bytes: jlong,
+        memory_victim: JString<'local>,
+    ) -> JByteArray<'local> {
         let memory_victims = if memory_victim.is_null() {
             Vec::new()
         } else {
@@ -58,5 +49,5 @@ pub fn report_body_for_test<'local>(
         };
         let body = encode(&report).map_err(Failure::refused)?;
         Ok(env.byte_array_from_slice(&body)?)
-    })
+    }
 }

@@ -3,6 +3,26 @@
 //! One function for each native method of `org.elastane.natives.Natives`; `docs/boundary-core.md` is
 //! normative. Each goes through [`call`], so that errors and panics arrive in Java as exceptions.
 
+/// Native methods of Java's class, by their names there. The body of each gets the JVM's environment.
+macro_rules! natives {
+    ($(
+        $java:literal fn $name:ident($env:pat $(, $argument:ident: $type:ty)* $(,)?)
+            $(-> $result:ty)? $body:block
+    )*) => {
+        $(
+            #[jni::jni_mangle("org.elastane.natives.Natives", $java)]
+            #[allow(clippy::too_many_arguments)] // Java's signature, see Natives.java
+            pub fn $name<'local>(
+                mut env: jni::EnvUnowned<'local>,
+                _: jni::objects::JClass<'local>,
+                $($argument: $type),*
+            ) $(-> $result)? {
+                $crate::call(&mut env, |$env| $body)
+            }
+        )*
+    };
+}
+
 mod agent;
 mod failure;
 mod for_tests;
@@ -12,14 +32,11 @@ mod stderr_log;
 use std::collections::BTreeMap;
 
 use elastane_runtime::{Elastane, RuntimeSettings};
-use jni::objects::{JByteBuffer, JClass, JString};
+use jni::objects::{JByteBuffer, JString};
 use jni::sys::{jboolean, jint, jlong};
-use jni::{Env, EnvUnowned, jni_mangle};
+use jni::{Env, EnvUnowned};
 
 use failure::{Failure, Throw};
-
-type Unowned<'local> = EnvUnowned<'local>;
-type Class<'local> = JClass<'local>;
 
 fn call<'local, T: Default>(
     env: &mut EnvUnowned<'local>,
@@ -31,42 +48,29 @@ fn call<'local, T: Default>(
 fn core<'a>(handle: jlong) -> Result<&'a Elastane, Failure> {
     // SAFETY: a handle other than 0 came from `open`, and Java never uses one after `close`.
     unsafe { (handle as *const Elastane).as_ref() }
-        .ok_or_else(|| Failure::Refused("the core is not open".to_owned()))
+        .ok_or_else(|| Failure::refused("the core is not open"))
 }
 
-#[jni_mangle("org.elastane.natives.Natives")]
-pub fn version<'local>(mut env: Unowned<'local>, _: Class<'local>) -> JString<'local> {
-    call(&mut env, |env| {
+natives! {
+    "version" fn version(env) -> JString<'local> {
         Ok(JString::new(env, env!("CARGO_PKG_VERSION"))?)
-    })
-}
+    }
 
-#[jni_mangle("org.elastane.natives.Natives", "protocolVersion")]
-pub fn protocol_version<'local>(_env: Unowned<'local>, _: Class<'local>) -> jint {
-    elastane_protocol::VERSION.into()
-}
+    "protocolVersion" fn protocol_version(_) -> jint {
+        Ok(elastane_protocol::VERSION.into())
+    }
 
-#[jni_mangle("org.elastane.natives.Natives", "addressOf")]
-pub fn address_of<'local>(
-    mut env: Unowned<'local>,
-    _: Class<'local>,
-    direct: JByteBuffer<'local>,
-) -> jlong {
-    call(&mut env, |env| {
+    "addressOf" fn address_of(env, direct: JByteBuffer<'local>) -> jlong {
         let address = env.get_direct_buffer_address(&direct);
-        let address = address.map_err(|_| Failure::Refused("the buffer is not direct".into()))?;
+        let address = address.map_err(|_| Failure::refused("the buffer is not direct"))?;
         Ok(address as jlong)
-    })
-}
+    }
 
-#[jni_mangle("org.elastane.natives.Natives")]
-pub fn open<'local>(
-    mut env: Unowned<'local>,
-    _: Class<'local>,
-    settings_json: JString<'local>,
-    virtual_cores_count: jboolean,
-) -> jlong {
-    call(&mut env, |env| {
+    "open" fn open(
+        env,
+        settings_json: JString<'local>,
+        virtual_cores_count: jboolean,
+    ) -> jlong {
         stderr_log::install();
         let json = settings_json.try_to_string(env)?;
         let keys: BTreeMap<String, String> =
@@ -75,17 +79,14 @@ pub fn open<'local>(
             .map_err(Failure::refused)?;
         let elastane = Elastane::open(settings).map_err(Failure::refused)?;
         Ok(Box::into_raw(Box::new(elastane)) as jlong)
-    })
-}
+    }
 
-#[jni_mangle("org.elastane.natives.Natives")]
-pub fn close<'local>(mut env: Unowned<'local>, _: Class<'local>, handle: jlong) {
-    call(&mut env, |_| {
+    "close" fn close(_, handle: jlong) {
         if handle != 0 {
             // SAFETY: the handle came from `open`, and Java closes it once, with nothing under way.
             let elastane = unsafe { Box::from_raw(handle as *mut Elastane) };
             elastane.close();
         }
         Ok(())
-    });
+    }
 }

@@ -8,17 +8,6 @@ use crate::run::{Outcome, Run};
 /// A change of a run that has not been saved yet.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RunEvent {
-    /// The run began.
-    Begun {
-        /// YARN's application id.
-        application_id: String,
-        /// The key of its signature.
-        application_key: String,
-        /// The name as it was submitted.
-        application_name: String,
-        /// In Unix milliseconds.
-        started_ms: i64,
-    },
     /// A container was sampled; the fields are those of [`RunRecorder::add`].
     Sampled {
         /// YARN's application id.
@@ -48,7 +37,8 @@ pub enum RunEvent {
         /// How it ended.
         outcome: Outcome,
     },
-    /// The whole state of the run so far; it replaces everything that is saved of the run.
+    /// The whole state of the run so far, which has just begun perhaps; it replaces everything that is
+    /// saved of the run.
     Whole(Box<OpenRun>),
     /// Nothing of the run is to be kept.
     Dropped {

@@ -1,5 +1,7 @@
 //! The numbers of a report. A number that no sensor can have measured refuses the report.
 
+use std::fmt::Display;
+
 use elastane_core::Resources;
 use elastane_core::reprovision::Used;
 use elastane_protocol::{Report, Sample, Usage};
@@ -11,15 +13,8 @@ const MOST_BYTES: u64 = 1 << 60;
 
 /// A number that no sensor can have measured.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{what} is {value}, {allowed} is allowed")]
-pub struct AmountError {
-    /// The number, and what it is of.
-    what: String,
-    /// As it came.
-    value: String,
-    /// In words.
-    allowed: String,
-}
+#[error("{0}")]
+pub struct AmountError(String);
 
 /// Checks every number of a report.
 ///
@@ -84,20 +79,20 @@ fn check_usage(what: &str, usage: &Usage) -> Result<(), AmountError> {
     Ok(())
 }
 
-fn cores(what: impl ToString, value: f32) -> Result<(), AmountError> {
+fn cores(what: impl Display, value: f32) -> Result<(), AmountError> {
     within(what, value, 0.0, MOST_CORES)
 }
 
-fn share(what: impl ToString, value: f32) -> Result<(), AmountError> {
+fn share(what: impl Display, value: f32) -> Result<(), AmountError> {
     within(what, value, 0.0, 1.0)
 }
 
-fn bytes(what: impl ToString, value: u64) -> Result<(), AmountError> {
+fn bytes(what: impl Display, value: u64) -> Result<(), AmountError> {
     within(what, value, 0, MOST_BYTES)
 }
 
-fn within<T: PartialOrd + ToString>(
-    what: impl ToString,
+fn within<T: PartialOrd + Display>(
+    what: impl Display,
     value: T,
     least: T,
     most: T,
@@ -106,11 +101,9 @@ fn within<T: PartialOrd + ToString>(
     if least <= value && value <= most {
         return Ok(());
     }
-    Err(AmountError {
-        what: what.to_string(),
-        value: value.to_string(),
-        allowed: format!("{} to {}", least.to_string(), most.to_string()),
-    })
+    Err(AmountError(format!(
+        "{what} is {value}, {least} to {most} is allowed"
+    )))
 }
 
 /// The node's physical size.

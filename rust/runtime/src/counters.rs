@@ -4,10 +4,10 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use serde::Serialize;
 
-use crate::depository::DepositoryCounters;
 use crate::journal::{PreemptionOutcome, Record};
 use crate::status::ServiceStatus;
 
+/// A prediction is of one application and kind of container.
 #[derive(Default, Serialize)]
 pub(crate) struct Counters {
     /// Containers that the core admitted in the commit, whoever proposed them. Java counts those that
@@ -25,6 +25,16 @@ pub(crate) struct Counters {
     reprovision_windows: AtomicU64,
     reprovision_measured: AtomicU64,
     reprovision_too_little_left: AtomicU64,
+    /// From earlier runs.
+    pub(crate) foreseen_by_runs: AtomicU64,
+    /// By a model of the settings.
+    pub(crate) foreseen_by_settings: AtomicU64,
+    /// Earlier runs were known, and the request was planned by all the same.
+    pub(crate) foreseen_by_request: AtomicU64,
+    pub(crate) models_trained: AtomicU64,
+    pub(crate) checkpoints_failed: AtomicU64,
+    /// Samples that were dropped because the depository could not be written for too long.
+    pub(crate) samples_lost: AtomicU64,
 }
 
 pub(crate) fn count(counter: &AtomicU64) {
@@ -32,7 +42,7 @@ pub(crate) fn count(counter: &AtomicU64) {
 }
 
 impl Counters {
-    /// DepositoryCounters what a record says.
+    /// Counts what a record says.
     pub(crate) fn record(&self, record: &Record) {
         let counter = match record {
             Record::Placed(placed) if placed.by_core => &self.admitted_by_core,
@@ -64,8 +74,6 @@ pub(crate) struct Status<'a> {
     #[serde(flatten)]
     pub(crate) service: ServiceStatus,
     pub(crate) profiles: usize,
-    #[serde(flatten)]
-    pub(crate) depository: &'a DepositoryCounters,
     #[serde(flatten)]
     pub(crate) counters: &'a Counters,
     pub(crate) journal_dropped: u64,

@@ -6,16 +6,15 @@
 //! is handed. A caller only leaves work behind, so no heartbeat waits for a disk.
 
 mod checkpoints;
-mod counters;
-mod in_use;
 mod keeper;
 mod models;
+mod outage;
 mod packed_profile;
 mod predictor;
+mod profile_cache;
 mod profiles;
 mod retention;
 mod running;
-mod sharing;
 mod substitute;
 mod trainer;
 
@@ -28,20 +27,16 @@ use std::thread::JoinHandle;
 use elastane_core::cluster::Demands;
 use elastane_predict::ProfileSettings;
 use elastane_runs::{Run, RunEvent, RunSettings};
-use elastane_store::{Access, Depository, Merge, MergeReport, Retention};
+use elastane_store::{Access, Depository, Merge, MergeReport, Retention, StoreError};
 
+use crate::counters::{Counters, count};
 use crate::elastane::OpenError;
 use crate::service::{Asked, Submitted};
 use crate::writer::JournalWriter;
-use checkpoints::Checkpoint;
-pub(crate) use counters::DepositoryCounters;
 use keeper::Keeper;
-pub(crate) use keeper::announce_moved;
 pub(crate) use predictor::OnPrediction;
 use profiles::Profiles;
 pub(crate) use retention::MB;
-pub use sharing::SharingError;
-use sharing::TakeOver;
 pub(crate) use substitute::open as open_or_substitute;
 use trainer::Trained;
 
@@ -59,21 +54,27 @@ pub(crate) struct DepositoryThread {
 /// What callers read.
 struct Shared {
     profiles: Profiles,
-    counters: DepositoryCounters,
+    counters: Arc<Counters>,
     /// The depository lacks earlier checkpoints.
     wants_whole: AtomicBool,
 }
 
-enum Work {
+/// Work for the thread. Times are in Unix milliseconds.
+pub(crate) enum Work {
+    /// Saves the submission, predicts the application's containers and saves the predictions.
     Submitted(Box<Submitted>),
-    /// An application master asked for executors for the first time.
+    /// Adds settings to a submission and predicts the executors again.
     Asked(Box<Asked>),
-    /// A run ended at this time.
+    /// Saves a run that ended by this time, and learns from it.
     Ended(Box<Run>, i64),
-    Checkpoint(Checkpoint),
-    Prune {
+    /// Saves the changes of running applications until this time, or their whole state, which replaces
+    /// every earlier checkpoint.
+    Checkpoint {
+        events: Vec<RunEvent>,
+        is_whole: bool,
         now_ms: i64,
     },
+    Prune(i64),
     /// Everything before this message is done when the answer comes.
     Flush(Sender<()>),
     TakeOver(Box<TakeOver>),
@@ -81,11 +82,28 @@ enum Work {
     Close,
 }
 
+/// A copy that is being merged, and who waits for the report.
+pub(crate) struct TakeOver {
+    merge: Merge,
+    done: Sender<Result<MergeReport, StoreError>>,
+}
+
+/// Why nothing was copied or merged.
+#[derive(Debug, thiserror::Error)]
+pub enum SharingError {
+    /// The depository or the copy; with its path.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// It panicked, or the core is closing.
+    #[error("the depository's thread is gone")]
+    ThreadGone,
+}
+
 impl Shared {
-    fn new(settings: ProfileSettings) -> Self {
+    fn new(settings: ProfileSettings, counters: Arc<Counters>) -> Self {
         Self {
             profiles: Profiles::new(settings),
-            counters: DepositoryCounters::default(),
+            counters,
             wants_whole: AtomicBool::default(),
         }
     }
@@ -98,10 +116,11 @@ impl DepositoryThread {
         settings: ProfileSettings,
         retention: Retention,
         journal: Arc<JournalWriter>,
+        counters: Arc<Counters>,
         on_prediction: OnPrediction,
     ) -> Result<Self, OpenError> {
         let path = depository.path().to_owned();
-        let shared = Arc::new(Shared::new(settings));
+        let shared = Arc::new(Shared::new(settings, counters));
         let (sender, receiver) = channel();
         let keeper = Keeper::open(
             depository,
@@ -125,65 +144,34 @@ impl DepositoryThread {
     }
 
     /// The demands of an application with these settings, from profiles in memory.
-    /// [`DepositoryThread::submitted`] starts the full prediction.
+    /// [`Work::Submitted`] starts the full prediction.
     pub(crate) fn demands(&self, key: &str, given: &RunSettings) -> Demands {
         self.shared.profiles.demands(key, given)
     }
 
     pub(crate) fn profile_count(&self) -> usize {
-        self.shared.profiles.count()
+        self.shared.profiles.cache.lock().count()
     }
 
-    pub(crate) fn counters(&self) -> &DepositoryCounters {
-        &self.shared.counters
-    }
-
-    /// Saves the submission, predicts the application's containers and saves the predictions.
-    pub(crate) fn submitted(&self, submitted: Submitted) {
-        self.send(Work::Submitted(Box::new(submitted)));
-    }
-
-    /// Adds settings to a submission and predicts the executors again.
-    pub(crate) fn asked(&self, asked: Asked) {
-        self.send(Work::Asked(Box::new(asked)));
-    }
-
-    /// Saves a run that ended and learns from it.
-    pub(crate) fn learn(&self, run: Run, now_ms: i64) {
-        self.send(Work::Ended(Box::new(run), now_ms));
-    }
-
-    /// Saves the changes of running applications.
-    pub(crate) fn checkpoint(&self, events: Vec<RunEvent>, now_ms: i64) {
-        self.send(Work::Checkpoint(Checkpoint::news(events, now_ms)));
-    }
-
-    /// Whether [`DepositoryThread::checkpoint_whole`] is to be called next; true once per request.
+    /// Whether a whole [`Work::Checkpoint`] is to be sent next; true once per request.
     pub(crate) fn wants_whole(&self) -> bool {
         self.shared.wants_whole.swap(false, Relaxed)
-    }
-
-    /// Saves the whole state of running applications.
-    pub(crate) fn checkpoint_whole(&self, events: Vec<RunEvent>, now_ms: i64) {
-        self.send(Work::Checkpoint(Checkpoint::whole(events, now_ms)));
     }
 
     /// Removes old runs at the first call, and then every hour.
     pub(crate) fn prune_if_due(&self, now_ms: i64) {
         if now_ms >= self.prune_due_ms.load(Relaxed) {
             self.prune_due_ms.store(now_ms + PRUNE_EVERY_MS, Relaxed);
-            self.send(Work::Prune { now_ms });
+            self.send(Work::Prune(now_ms));
         }
     }
 
-    fn send(&self, work: Work) {
-        let is_checkpoint = matches!(work, Work::Checkpoint(_));
-        if self.sender.send(work).is_err() {
-            if is_checkpoint {
-                self.shared.counters.checkpoint_failed();
-            } else {
-                log::error!("the depository's thread is gone: a run or a prediction is lost");
-            }
+    pub(crate) fn send(&self, work: Work) {
+        let is_checkpoint = matches!(work, Work::Checkpoint { .. });
+        match self.sender.send(work) {
+            Ok(()) => {}
+            Err(_) if is_checkpoint => count(&self.shared.counters.checkpoints_failed),
+            Err(_) => log::error!("the depository's thread is gone: a run or a prediction is lost"),
         }
     }
 
@@ -196,12 +184,10 @@ impl DepositoryThread {
         now_ms: i64,
     ) {
         self.send(Work::Close);
-        let Some(thread) = self.thread.take() else {
-            return;
-        };
-        match thread.join() {
-            Ok(keeper) => keeper.close(whole, ended, now_ms),
-            Err(_) => log::error!("the depository's thread panicked"),
+        match self.thread.take().map(JoinHandle::join) {
+            Some(Ok(keeper)) => keeper.close(whole, ended, now_ms),
+            Some(Err(_)) => log::error!("the depository's thread panicked"),
+            None => {}
         }
     }
 
@@ -214,8 +200,8 @@ impl DepositoryThread {
 
     /// Merges a copy into the depository, and waits for that. Profiles follow in the background.
     pub(crate) fn take_over(&self, file: &Path) -> Result<MergeReport, SharingError> {
-        let merge = Merge::checked(file)?;
-        Ok(self.wait_for(|done| Work::TakeOver(Box::new(TakeOver::new(merge, done))))??)
+        let merge = Merge::open(file)?;
+        Ok(self.wait_for(|done| Work::TakeOver(Box::new(TakeOver { merge, done })))??)
     }
 
     fn wait_for<T>(&self, work: impl FnOnce(Sender<T>) -> Work) -> Result<T, SharingError> {

@@ -8,12 +8,12 @@ use elastane_core::cluster::{ApplicationId, Ask, BookableChange, CommitRequest, 
 use elastane_core::policy::UnknownPolicy;
 use elastane_predict::Submission;
 use elastane_protocol::{decode, encode};
-use elastane_runs::{OpenRun, RunSettings};
-use elastane_store::{Depository, MergeReport, StoreError};
+use elastane_runs::{OpenRun, RunEvent, RunSettings};
+use elastane_store::{MergeReport, StoreError};
 use parking_lot::Mutex;
 
 use crate::counters::{Counters, Status, count};
-use crate::depository::{DepositoryThread, SharingError, announce_moved, open_or_substitute};
+use crate::depository::{DepositoryThread, SharingError, Work, open_or_substitute};
 use crate::journal::Record;
 use crate::memory_victims::PreemptionOrder;
 use crate::report::ReportError;
@@ -28,13 +28,8 @@ pub enum OpenError {
     #[error("yarn.scheduler.elastane.depository.file: {0}")]
     Depository(#[from] StoreError),
     /// The journal.
-    #[error("yarn.scheduler.elastane.journal.file: {path} cannot be opened: {source}")]
-    Journal {
-        /// The file.
-        path: PathBuf,
-        /// The system's error.
-        source: std::io::Error,
-    },
+    #[error("yarn.scheduler.elastane.journal.file: {0} cannot be opened: {1}")]
+    Journal(PathBuf, std::io::Error),
     /// The policy.
     #[error("yarn.scheduler.elastane.policy: {0}")]
     Policy(#[from] UnknownPolicy),
@@ -49,16 +44,7 @@ pub struct Elastane {
     service: Arc<Mutex<Service>>,
     depository: DepositoryThread,
     journal: Arc<JournalWriter>,
-    counters: Counters,
-}
-
-/// The runs that an earlier process recorded and did not save.
-fn recorded(depository: &mut Depository) -> Result<Vec<OpenRun>, StoreError> {
-    let (runs, unreadable) = depository.open_runs()?;
-    for error in unreadable {
-        log::warn!("the record of a running application is dropped: {error}");
-    }
-    Ok(runs)
+    counters: Arc<Counters>,
 }
 
 impl Elastane {
@@ -67,24 +53,25 @@ impl Elastane {
     /// # Errors
     /// A file that cannot be used, a policy that does not exist, or a thread that cannot be started.
     pub fn open(settings: RuntimeSettings) -> Result<Self, OpenError> {
-        let journal = JournalWriter::open(settings.journal_file.as_deref()).map_err(|source| {
-            OpenError::Journal {
-                path: settings.journal_file.clone().unwrap_or_default(),
-                source,
-            }
-        })?;
+        let journal_file = settings.journal_file;
+        let journal = JournalWriter::open(journal_file.as_deref())
+            .map_err(|error| OpenError::Journal(journal_file.unwrap_or_default(), error))?;
         let journal = Arc::new(journal);
-        let mut opened = open_or_substitute(&settings.depository_file)?;
-        announce_moved(opened.depository.path(), opened.moved_aside.as_deref());
-        let (ended, running): (Vec<_>, Vec<_>) = recorded(&mut opened.depository)?
-            .into_iter()
-            .partition(|run| run.ended_ms.is_some());
+        let counters = Arc::new(Counters::default());
+        let mut depository = open_or_substitute(&settings.depository_file)?;
+        let (recorded, unreadable) = depository.open_runs()?;
+        for error in unreadable {
+            log::warn!("the record of a running application is dropped: {error}");
+        }
+        let (ended, running): (Vec<_>, Vec<_>) =
+            recorded.into_iter().partition(|run| run.ended_ms.is_some());
         let service = Arc::new(Mutex::new(Service::new(settings.service, running)?));
         let depository = DepositoryThread::open(
-            opened.depository,
+            depository,
             settings.profile,
             settings.retention,
             Arc::clone(&journal),
+            Arc::clone(&counters),
             Box::new({
                 let service = Arc::clone(&service);
                 move |application, kind, predicted| {
@@ -94,13 +81,13 @@ impl Elastane {
         )?;
         for run in ended.into_iter().map(OpenRun::into_run) {
             let ended_ms = run.ended_ms;
-            depository.learn(run, ended_ms);
+            depository.send(Work::Ended(Box::new(run), ended_ms));
         }
         Ok(Self {
             service,
             depository,
             journal,
-            counters: Counters::default(),
+            counters,
         })
     }
 
@@ -108,9 +95,7 @@ impl Elastane {
     /// threads.
     pub fn close(mut self) {
         let (news, latest_ms) = self.service.lock().last_checkpoint();
-        if let Some(news) = news {
-            self.depository.checkpoint(news, latest_ms);
-        }
+        self.save(news, false, latest_ms);
         let whole = || self.service.lock().whole(latest_ms);
         let ended = || self.service.lock().ended();
         self.depository.close(whole, ended, latest_ms);
@@ -144,7 +129,7 @@ impl Elastane {
             .lock()
             .application_added(record, &submission.queue, demands);
         let application = submitted.application;
-        self.depository.submitted(submitted);
+        self.depository.send(Work::Submitted(Box::new(submitted)));
         application
     }
 
@@ -164,7 +149,7 @@ impl Elastane {
     pub fn pending(&self, application: ApplicationId, ask: Ask, now_ms: i64) {
         let asked = self.service.lock().pending(application, ask, now_ms);
         if let Some(asked) = asked {
-            self.depository.asked(asked);
+            self.depository.send(Work::Asked(Box::new(asked)));
         }
     }
 
@@ -253,14 +238,10 @@ impl Elastane {
         let due = service.due(now_ms);
         drop(service);
         self.depository.prune_if_due(now_ms);
-        if let Some(whole) = whole {
-            self.depository.checkpoint_whole(whole, now_ms);
-        }
-        if let Some(news) = due.checkpoint {
-            self.depository.checkpoint(news, now_ms);
-        }
+        self.save(whole, true, now_ms);
+        self.save(due.checkpoint, false, now_ms);
         for run in due.ended {
-            self.depository.learn(run, now_ms);
+            self.depository.send(Work::Ended(Box::new(run), now_ms));
         }
         changes
     }
@@ -293,7 +274,6 @@ impl Elastane {
         let status = Status {
             service,
             profiles: self.depository.profile_count(),
-            depository: self.depository.counters(),
             counters: &self.counters,
             journal_dropped: self.journal.dropped(),
         };
@@ -303,7 +283,17 @@ impl Elastane {
         })
     }
 
-    /// DepositoryCounters records and hands them to the journal.
+    fn save(&self, events: Option<Vec<RunEvent>>, is_whole: bool, now_ms: i64) {
+        if let Some(events) = events {
+            self.depository.send(Work::Checkpoint {
+                events,
+                is_whole,
+                now_ms,
+            });
+        }
+    }
+
+    /// Counts records and hands them to the journal.
     fn write(&self, records: impl IntoIterator<Item = Record>) {
         for record in records {
             self.counters.record(&record);

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use elastane_core::cluster::Placement;
 use elastane_core::{Cluster, Resources};
+use elastane_protocol::Pressure;
 
 /// One line of the journal.
 #[derive(Debug, Clone, Serialize)]
@@ -70,7 +71,6 @@ pub struct Reprovision {
     pub time_ms: i64,
     /// YARN's node; empty where it is gone.
     pub node: String,
-    /// YARN's container id.
     pub container: String,
     /// YARN's application id; empty where it is gone.
     pub application: String,
@@ -208,9 +208,7 @@ pub enum PreemptionOutcome {
 /// A node's measured and planned use.
 #[derive(Debug, Clone, Serialize)]
 pub struct NodeUsage {
-    /// Unix time in milliseconds.
     pub time_ms: i64,
-    /// YARN's node.
     pub node: String,
     /// Measured over all containers.
     pub used: Amounts,
@@ -222,18 +220,15 @@ pub struct NodeUsage {
     pub planned: Amounts,
     /// The node's own size.
     pub physical: Amounts,
-    /// The sum of the requests, in bytes.
+    // The sums of the requests.
     pub booked_memory_bytes: u64,
-    /// The sum of the requests.
     pub booked_vcores: u32,
-    /// Each container that was measured.
     pub containers: Vec<ContainerUsage>,
 }
 
 /// A container's measured and planned use.
 #[derive(Debug, Clone, Serialize)]
 pub struct ContainerUsage {
-    /// YARN's container id.
     pub container: String,
     /// Measured in the newest sample.
     pub used: Amounts,
@@ -241,67 +236,40 @@ pub struct ContainerUsage {
     pub planned: Amounts,
     /// The share of time in which its CPU was throttled, 0 to 1.
     pub cpu_throttled: f32,
-    /// Anonymous memory, in bytes.
     pub anonymous_bytes: u64,
-    /// Page cache, in bytes.
+    /// Page cache.
     pub file_bytes: u64,
-    /// The used part of the heaps of its JVMs, in bytes.
+    /// The used part of the heaps of its JVMs.
     pub heap_used_bytes: u64,
-    /// The committed size of the heaps of its JVMs, in bytes.
+    /// The committed size of the heaps of its JVMs.
     pub heap_committed_bytes: u64,
-    /// The weight of CPU in force, in cores.
+    // The limits in force.
     pub limit_weight_cores: Option<f32>,
-    /// The cap of CPU in force, in cores.
     pub limit_cap_cores: Option<f32>,
-    /// The limit of memory in force, in bytes.
     pub limit_memory_bytes: Option<u64>,
-    /// The cap of disk traffic in force, in bytes per second.
     pub limit_disk_bytes_per_s: Option<u64>,
-    /// The weight of what is sent in force, in bytes per second.
+    /// The weight of what is sent.
     pub limit_network_weight_bytes_per_s: Option<u64>,
-    /// The cap of network traffic in force, in bytes per second.
     pub limit_network_bytes_per_s: Option<u64>,
-}
-
-/// Shares of the last 10 s in which at least one process of a node waited, 0 to 1.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Pressure {
-    /// For CPU.
-    pub cpu: f32,
-    /// For memory.
-    pub memory: f32,
-    /// For disks.
-    pub disk: f32,
-}
-
-impl From<elastane_protocol::Pressure> for Pressure {
-    fn from(pressure: elastane_protocol::Pressure) -> Self {
-        let elastane_protocol::Pressure { cpu, memory, disk } = pressure;
-        Self { cpu, memory, disk }
-    }
 }
 
 /// An amount of each resource.
 #[derive(Debug, Clone, Copy, Default, Serialize)]
 pub struct Amounts {
-    /// CPU in cores.
     pub cpu_cores: f64,
-    /// Memory in bytes.
     pub memory_bytes: f64,
-    /// Network in bytes per second.
     pub network_bytes_per_s: f64,
-    /// Disk in bytes per second.
     pub disk_bytes_per_s: f64,
 }
 
 impl From<Resources> for Amounts {
     fn from(resources: Resources) -> Self {
-        let Resources {
+        let [
             cpu_cores,
             memory_bytes,
             network_bytes_per_s,
             disk_bytes_per_s,
-        } = resources;
+        ] = resources.to_array();
         Self {
             cpu_cores,
             memory_bytes,

@@ -26,7 +26,7 @@ pub use crate::depository::SharingError;
 pub use crate::elastane::{Elastane, OpenError};
 pub use amounts::AmountError;
 pub use elastane_store::MergeReport;
-pub use journal::{Placed, Preemption, PreemptionOutcome, Record, Reprovision};
+pub use journal::{Placed, Preemption, PreemptionOutcome, Record};
 pub use memory_victims::PreemptionOrder;
 pub use report::ReportError;
 pub use service::{Asked, Committed, Due, Reported, Service, Submitted, submission_record};

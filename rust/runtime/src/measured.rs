@@ -1,10 +1,10 @@
 //! The newest measurements of a node, for `status`.
 
-use elastane_protocol::Report;
+use elastane_protocol::{Pressure, Report};
 use serde::Serialize;
 
 use crate::amounts::{used, used_by_others};
-use crate::journal::{Amounts, Pressure};
+use crate::journal::Amounts;
 
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Measured {
@@ -28,7 +28,7 @@ impl From<&Report> for Measured {
             used: used(&report.containers_usage).into(),
             used_by_others: used_by_others(report).into(),
             cpu_throttled: throttled.fold(0.0, f32::max),
-            pressure: report.pressure.map(Into::into),
+            pressure: report.pressure,
             memory_victims: report.memory_victims.len(),
         }
     }

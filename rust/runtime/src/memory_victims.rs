@@ -44,9 +44,8 @@ struct Short {
 
 struct Chosen {
     victim: MemoryVictim,
-    told_ms: Option<i64>,
-    /// When the order to end is repeated, if the container is still there.
-    kill_again_ms: Option<i64>,
+    /// When it is to end, again if it is still there then; none before its application master is told.
+    kill_ms: Option<i64>,
 }
 
 impl MemoryVictims {
@@ -59,9 +58,10 @@ impl MemoryVictims {
         now_ms: i64,
     ) -> Vec<Record> {
         let mut records = Vec::new();
-        let Some(short) = self.short(node, victims) else {
+        if victims.is_empty() && !self.nodes.contains_key(&node) {
             return records;
-        };
+        }
+        let short = self.nodes.entry(node).or_default();
         let mut log = |victim: &MemoryVictim, outcome, reason: String| {
             records.push(record(cluster, node, victim, outcome, reason, now_ms));
         };
@@ -94,23 +94,13 @@ impl MemoryVictims {
             short.next_order_ms = now_ms.saturating_add(BETWEEN_ORDERS_MS);
             short.chosen = Some(Chosen {
                 victim: victim.clone(),
-                told_ms: None,
-                kill_again_ms: None,
+                kill_ms: None,
             });
         }
         if victims.is_empty() && now_ms >= short.next_order_ms {
             self.nodes.remove(&node);
         }
         records
-    }
-
-    /// The state of a node; none for a node that neither is nor was short of memory.
-    fn short(&mut self, node: NodeId, victims: &[MemoryVictim]) -> Option<&mut Short> {
-        if victims.is_empty() {
-            self.nodes.get_mut(&node)
-        } else {
-            Some(self.nodes.entry(node).or_default())
-        }
     }
 
     /// The orders that are due now, with `wait_ms` between telling an application master and ending its
@@ -130,28 +120,27 @@ impl MemoryVictims {
             let is_fresh = now_ms.saturating_sub(short.named_ms) <= fresh_for_ms;
             // Containers may have started or ended since the report.
             let judged = judge(cluster, *node, &chosen.victim.container);
-            let (true, true, Ok(reason)) = (is_fresh, cluster.decides(*node, now_ms), judged)
-            else {
-                continue;
-            };
-            let Some(kill) = chosen.next_step(wait_ms, now_ms) else {
-                continue;
-            };
-            let victim = &chosen.victim;
-            orders.push(PreemptionOrder {
-                container: victim.container.clone(),
-                kill,
-                reason: format!(
-                    "the node is short of {} bytes of memory: {reason}",
-                    victim.short_bytes
-                ),
-            });
-            let outcome = if kill {
-                PreemptionOutcome::Preempted
-            } else {
-                PreemptionOutcome::Told
-            };
-            records.push(record(cluster, *node, victim, outcome, reason, now_ms));
+            if is_fresh
+                && cluster.decides(*node, now_ms)
+                && let Ok(reason) = judged
+                && let Some(kill) = chosen.next_step(wait_ms, now_ms)
+            {
+                let victim = &chosen.victim;
+                orders.push(PreemptionOrder {
+                    container: victim.container.clone(),
+                    kill,
+                    reason: format!(
+                        "the node is short of {} bytes of memory: {reason}",
+                        victim.short_bytes
+                    ),
+                });
+                let outcome = if kill {
+                    PreemptionOutcome::Preempted
+                } else {
+                    PreemptionOutcome::Told
+                };
+                records.push(record(cluster, *node, victim, outcome, reason, now_ms));
+            }
         }
         (orders, records)
     }
@@ -197,29 +186,20 @@ impl Short {
 impl Chosen {
     /// Whether the container is to end; none when nothing is due now.
     fn next_step(&mut self, wait_ms: i64, now_ms: i64) -> Option<bool> {
-        match (self.told_ms, self.kill_again_ms) {
-            (None, _) => {
-                self.told_ms = Some(now_ms);
-                Some(false)
-            }
-            (Some(told_ms), kill_again_ms) => {
-                let is_due = now_ms.saturating_sub(told_ms) >= wait_ms
-                    && kill_again_ms.is_none_or(|again_ms| now_ms >= again_ms);
-                is_due.then(|| {
-                    self.kill_again_ms = Some(now_ms.saturating_add(BETWEEN_ORDERS_MS));
-                    true
-                })
-            }
-        }
+        let (kill, next_in_ms) = match self.kill_ms {
+            None => (false, wait_ms),
+            Some(kill_ms) if now_ms >= kill_ms => (true, BETWEEN_ORDERS_MS),
+            Some(_) => return None,
+        };
+        self.kill_ms = Some(now_ms.saturating_add(next_in_ms));
+        Some(kill)
     }
 }
 
 /// The reason why a container may be preempted, or why not.
 fn judge(cluster: &Cluster, node: NodeId, container: &str) -> Result<String, &'static str> {
-    if cluster
-        .container(container)
-        .is_none_or(|known| known.node != node)
-    {
+    let known = cluster.container(container);
+    if known.is_none_or(|known| known.node != node) {
         return Err("it does not run on this node");
     }
     let overcommitted = cluster.overcommitted(node);
@@ -227,16 +207,12 @@ fn judge(cluster: &Cluster, node: NodeId, container: &str) -> Result<String, &'s
     let Some((_, victim)) = overcommitted.iter().find(is_it) else {
         return Err("it is within the node's registered memory by requests, in order of start");
     };
-    if victim.kind.is_application_master()
-        && overcommitted
-            .iter()
-            .any(|(_, other)| !other.kind.is_application_master())
-    {
+    let is_master = |container: &Container| container.kind.is_application_master();
+    if is_master(victim) && overcommitted.iter().any(|(_, other)| !is_master(other)) {
         return Err("it is an application master, and others are overcommitted too");
     }
-    let registered_bytes = cluster
-        .node(node)
-        .map_or(0, |entry| entry.registered.memory_bytes);
+    let entry = cluster.node(node);
+    let registered_bytes = entry.map_or(0, |entry| entry.registered.memory_bytes);
     Ok(format!(
         "with its request of {} bytes, in order of start, the node's registered {registered_bytes} \
          bytes are passed",
@@ -252,15 +228,12 @@ fn record(
     reason: String,
     now_ms: i64,
 ) -> Record {
-    let application = cluster
-        .container(&victim.container)
-        .and_then(|container| cluster.application(container.application));
+    let node = cluster.node(node);
+    let container = cluster.container(&victim.container);
+    let application = container.and_then(|it| cluster.application(it.application));
     Record::Preemption(Box::new(Preemption {
         time_ms: now_ms,
-        node: cluster
-            .node(node)
-            .map(|entry| entry.name.clone())
-            .unwrap_or_default(),
+        node: node.map(|entry| entry.name.clone()).unwrap_or_default(),
         container: victim.container.clone(),
         application: application.map(|application| application.id.clone()),
         outcome,

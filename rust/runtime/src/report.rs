@@ -27,20 +27,20 @@ pub enum ReportError {
 /// The newest sample of each agent that has arrived.
 #[derive(Default)]
 pub(crate) struct Sequences {
+    /// The run of each agent, and its newest sequence number.
     newest: HashMap<NodeId, (u64, u64)>,
 }
 
 impl Sequences {
-    /// 0 before the first report of this run of the agent.
-    fn newest(&self, node: NodeId, agent_run: u64) -> u64 {
-        match self.newest.get(&node) {
-            Some((run, sequence)) if *run == agent_run => *sequence,
+    /// Takes the sequence of a report; gives the newest before it, 0 for the first of an agent's run.
+    fn arrived(&mut self, node: NodeId, report: &Report) -> u64 {
+        let newest = match self.newest.get(&node) {
+            Some((run, sequence)) if *run == report.agent_run => *sequence,
             _ => 0,
-        }
-    }
-
-    fn arrived(&mut self, node: NodeId, agent_run: u64, sequence: u64) {
-        self.newest.insert(node, (agent_run, sequence));
+        };
+        let sequence = report.sequence.max(newest);
+        self.newest.insert(node, (report.agent_run, sequence));
+        newest
     }
 
     pub(crate) fn forget(&mut self, node: NodeId) {
@@ -58,7 +58,7 @@ pub(crate) fn ingest(
     report: &Report,
     now_ms: i64,
 ) -> (u64, u64) {
-    let newest = sequences.newest(node, report.agent_run);
+    let newest = sequences.arrived(node, report);
     let (mut new_samples, mut repeated) = (0, 0);
     for samples in &report.containers {
         let id = samples.container.as_str();
@@ -78,7 +78,6 @@ pub(crate) fn ingest(
             cluster.measured_memory(id, last.usage.memory_bytes as f64);
         }
     }
-    sequences.arrived(node, report.agent_run, report.sequence.max(newest));
     (new_samples, repeated)
 }
 
@@ -147,7 +146,7 @@ pub(crate) fn node_usage(
         node: entry.name.clone(),
         used: used(&report.containers_usage).into(),
         used_by_others: used_by_others(report).into(),
-        pressure: report.pressure.map(Into::into),
+        pressure: report.pressure,
         planned: entry.node.expected_at(now_ms).into(),
         physical: entry.node.capacity.into(),
         booked_memory_bytes: entry.booked.memory_bytes,

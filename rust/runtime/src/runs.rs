@@ -21,8 +21,7 @@ const GONE_AFTER_MS: i64 = 600_000;
 /// Runs of running applications, and of those that ended while their last samples are on the way.
 #[derive(Default)]
 pub(crate) struct Runs {
-    open: HashMap<ApplicationId, Recording>,
-    closing: HashMap<ApplicationId, (i64, OpenRun)>,
+    recordings: HashMap<ApplicationId, Recording>,
     departed: HashMap<String, (i64, Container)>,
     /// Runs that an earlier process recorded, of applications that have not come back yet.
     restored: HashMap<String, OpenRun>,
@@ -40,6 +39,8 @@ struct Recording {
     run: OpenRun,
     /// An earlier process recorded its beginning.
     is_resumed: bool,
+    /// The application ended, and its samples count until this time.
+    until_ms: Option<i64>,
 }
 
 impl Runs {
@@ -79,16 +80,16 @@ impl Runs {
         if is_resumed {
             self.resumed += 1;
         } else {
-            self.news.push(RunEvent::Begun {
-                application_id: run.application_id.clone(),
-                application_key: run.application_key.clone(),
-                application_name: run.application_name.clone(),
-                started_ms: run.started_ms,
-            });
+            self.news.push(RunEvent::Whole(Box::new(run.clone())));
         }
         // An application without a container yet has missed no sample.
         let has_gap = !run.recorder.is_empty() && now_ms - run.sampled_ms > LONGEST_BREAK_MS;
-        self.open.insert(application, Recording { run, is_resumed });
+        let recording = Recording {
+            run,
+            is_resumed,
+            until_ms: None,
+        };
+        self.recordings.insert(application, recording);
         if has_gap {
             self.cut(application);
         }
@@ -97,14 +98,15 @@ impl Runs {
     /// A container of this run outlived a ResourceManager. Unless that ResourceManager recorded the run,
     /// its beginning was not seen and nothing is learned from it.
     pub(crate) fn cut_off(&mut self, application: ApplicationId) {
-        let recording = self.open.get(&application);
+        let recording = self.recordings.get(&application);
         if recording.is_some_and(|it| !it.is_resumed) {
             self.cut(application);
         }
     }
 
     fn cut(&mut self, application: ApplicationId) {
-        if let Some(Recording { run, .. }) = self.open.get_mut(&application)
+        if let Some(Recording { run, until_ms, .. }) = self.recordings.get_mut(&application)
+            && until_ms.is_none()
             && run.outcome != Outcome::CutOff
         {
             run.outcome = Outcome::CutOff;
@@ -122,8 +124,12 @@ impl Runs {
         now_ms: i64,
         until_ms: i64,
     ) {
-        if let Some(Recording { mut run, .. }) = self.open.remove(&application) {
+        if let Some(recording) = self.recordings.get_mut(&application)
+            && recording.until_ms.is_none()
+        {
+            recording.until_ms = Some(until_ms);
             self.latest_ms = now_ms;
+            let run = &mut recording.run;
             run.ended_ms = Some(now_ms);
             if !succeeded && run.outcome == Outcome::Succeeded {
                 run.outcome = Outcome::Failed;
@@ -133,17 +139,14 @@ impl Runs {
                 ended_ms: now_ms,
                 outcome: run.outcome,
             });
-            self.closing.insert(application, (until_ms, run));
         }
     }
 
     /// The changes since the latest checkpoint, if the next one is due.
     pub(crate) fn take_news(&mut self, now_ms: i64) -> Option<Vec<RunEvent>> {
         let first_ms = *self.first_ms.get_or_insert(now_ms);
-        if self
-            .handed_on_ms
-            .is_some_and(|last_ms| now_ms - last_ms < CHECKPOINT_MS)
-        {
+        let last_ms = self.handed_on_ms;
+        if last_ms.is_some_and(|last_ms| now_ms - last_ms < CHECKPOINT_MS) {
             return None;
         }
         self.handed_on_ms = Some(now_ms);
@@ -163,11 +166,9 @@ impl Runs {
         // The whole state contains the changes.
         self.news.clear();
         self.handed_on_ms = Some(now_ms);
-        let open = self.open.values().map(|recording| &recording.run);
-        let recorded = open.chain(self.closing.values().map(|(_, run)| run));
-        let recorded = recorded.map(|run| OpenRun {
+        let recorded = self.recordings.values().map(|recording| OpenRun {
             sampled_ms: now_ms,
-            ..run.clone()
+            ..recording.run.clone()
         });
         let whole = recorded.chain(self.restored.values().cloned());
         whole.map(|run| RunEvent::Whole(Box::new(run))).collect()
@@ -197,12 +198,8 @@ impl Runs {
 
     /// Adds a sample that was closed at `end_ms`.
     pub(crate) fn add(&mut self, id: &str, container: &Container, sample: &Sample, end_ms: i64) {
-        let run = match self.open.get_mut(&container.application) {
-            Some(recording) => &mut recording.run,
-            None => match self.closing.get_mut(&container.application) {
-                Some((_, run)) => run,
-                None => return,
-            },
+        let Some(Recording { run, .. }) = self.recordings.get_mut(&container.application) else {
+            return;
         };
         let since_start_ms = end_ms - container.start_ms;
         let used = used(&sample.usage);
@@ -223,9 +220,9 @@ impl Runs {
     pub(crate) fn take_closed(&mut self, now_ms: i64) -> Vec<Run> {
         self.departed.retain(|_, (until_ms, _)| *until_ms > now_ms);
         let closed = self
-            .closing
-            .extract_if(|_, (until_ms, _)| *until_ms <= now_ms);
-        closed.map(|(_, (_, run))| into_run(run)).collect()
+            .recordings
+            .extract_if(|_, recording| recording.until_ms.is_some_and(|it| it <= now_ms));
+        closed.map(|(_, it)| into_run(it.run)).collect()
     }
 
     /// Every run that ended, also those whose last samples have not arrived.
@@ -234,7 +231,8 @@ impl Runs {
     }
 
     pub(crate) fn recording(&self) -> usize {
-        self.open.len()
+        let open = self.recordings.values().filter(|it| it.until_ms.is_none());
+        open.count()
     }
 
     /// The number of runs that an earlier process began.

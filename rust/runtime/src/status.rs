@@ -63,30 +63,29 @@ impl ServiceStatus {
             measured: measured.get(&number).cloned(),
         });
         let nodes = nodes.collect();
-        let waiting: Vec<_> = cluster
-            .applications()
+        let applications = cluster.applications();
+        let asking: Vec<_> = applications
             .filter_map(|(id, application)| Some((id, application.waiting?)))
             .collect();
-        let waiting = waiting
-            .into_iter()
-            .filter_map(|(id, ask)| {
-                let held = cluster.wait_reason(id, now_ms);
-                let application = cluster.application(id)?;
-                Some(WaitingStatus {
-                    application: application.id.clone(),
-                    request_priority: ask.kind.priority(),
-                    containers: ask.count,
-                    for_ms: now_ms - application.waiting_since_ms,
-                    reason: reason(cluster, held, now_ms),
-                })
+        let waiting = asking.into_iter().filter_map(|(id, ask)| {
+            let why = cluster.wait_reason(id, now_ms);
+            let application = cluster.application(id)?;
+            Some(WaitingStatus {
+                application: application.id.clone(),
+                request_priority: ask.kind.priority(),
+                containers: ask.count,
+                for_ms: now_ms - application.waiting_since_ms,
+                reason: reason(cluster, why, now_ms),
             })
-            .collect();
+        });
+        let waiting = waiting.collect();
+        let mode = if cluster.settings().enforce {
+            "enforce"
+        } else {
+            "observe"
+        };
         Self {
-            mode: if cluster.settings().enforce {
-                "enforce"
-            } else {
-                "observe"
-            },
+            mode,
             runs_recording: runs.recording(),
             runs_resumed: runs.resumed(),
             nodes,
@@ -95,57 +94,56 @@ impl ServiceStatus {
     }
 }
 
-fn reason(cluster: &Cluster, held: Option<WaitReason>, now_ms: i64) -> String {
-    let name = |node| {
-        cluster
-            .node(node)
-            .map_or("a node that is gone", |entry| entry.name.as_str())
+fn reason(cluster: &Cluster, why: Option<WaitReason>, now_ms: i64) -> String {
+    let node = |node| {
+        let entry = cluster.node(node);
+        entry.map_or("a node that is gone", |entry| entry.name.as_str())
     };
-    match held {
-        None => "no node had free space by request, or none was asked yet".to_owned(),
-        Some(WaitReason::NoFit {
+    let application = |application| {
+        let application = cluster.application(application);
+        application.map_or("an application that is gone", |it| it.id.as_str())
+    };
+    let Some(why) = why else {
+        return "no node had free space by request, or none was asked yet".to_owned();
+    };
+    let (at, reason) = match why {
+        WaitReason::NoFit {
             node,
             excess: Some(excess),
             ..
-        }) => format!("{}: {excess}", name(node)),
-        Some(WaitReason::NoFit { node, resource, .. }) => format!(
-            "{}: {} was short when last asked, and is not now",
-            name(node),
-            resource.name()
-        ),
-        Some(WaitReason::Passed {
-            node,
+        } => (node, excess.to_string()),
+        WaitReason::NoFit { node, resource, .. } => {
+            let resource = resource.name();
+            (
+                node,
+                format!("{resource} was short when last asked, and is not now"),
+            )
+        }
+        WaitReason::Passed {
+            node: at,
             better,
             gain_ms,
-        }) => format!(
-            "{}: waits for {}, where its work is done {:.1} s sooner",
-            name(node),
-            name(better),
-            gain_ms as f64 / 1e3
-        ),
-        Some(WaitReason::Behind { node, behind }) => {
-            let first = cluster.application(behind);
-            format!(
-                "{}: room is held for {}, which goes first",
-                name(node),
-                first.map_or("an application that is gone", |first| first.id.as_str())
+        } => {
+            let (better, gain_s) = (node(better), gain_ms as f64 / 1e3);
+            (
+                at,
+                format!("waits for {better}, where its work is done {gain_s:.1} s sooner"),
             )
         }
-        Some(WaitReason::Kept(kept)) => {
-            let other = cluster.application(kept.application);
-            format!(
-                "{}: kept for {}, {}",
-                name(kept.node),
-                other.map_or("an application that is gone", |other| other.id.as_str()),
-                planned_start(&kept, now_ms)
-            )
+        WaitReason::Behind { node, behind } => {
+            let first = application(behind);
+            (node, format!("room is held for {first}, which goes first"))
         }
-        Some(WaitReason::Keeps(kept)) => format!(
-            "{}: kept for it, {}",
-            name(kept.node),
-            planned_start(&kept, now_ms)
+        WaitReason::Kept(kept) => {
+            let (other, start) = (application(kept.application), planned_start(&kept, now_ms));
+            (kept.node, format!("kept for {other}, {start}"))
+        }
+        WaitReason::Keeps(kept) => (
+            kept.node,
+            format!("kept for it, {}", planned_start(&kept, now_ms)),
         ),
-    }
+    };
+    format!("{}: {reason}", node(at))
 }
 
 fn planned_start(kept: &KeptNode, now_ms: i64) -> String {

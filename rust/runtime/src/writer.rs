@@ -17,6 +17,7 @@ const ROTATE_AT_BYTES: u64 = 64 * 1024 * 1024;
 const QUEUE: usize = 8_192;
 
 /// Hands records to the thread that writes them.
+#[derive(Default)]
 pub(crate) struct JournalWriter {
     sender: Option<SyncSender<Record>>,
     thread: Option<JoinHandle<()>>,
@@ -26,14 +27,10 @@ pub(crate) struct JournalWriter {
 impl JournalWriter {
     /// Without a file nothing is written.
     pub(crate) fn open(file: Option<&Path>) -> io::Result<Self> {
-        let dropped = Arc::new(AtomicU64::new(0));
         let Some(path) = file else {
-            return Ok(Self {
-                sender: None,
-                thread: None,
-                dropped,
-            });
+            return Ok(Self::default());
         };
+        let dropped = Arc::new(AtomicU64::new(0));
         let file = JournalFile::open(path, ROTATE_AT_BYTES)?;
         let (sender, receiver) = sync_channel(QUEUE);
         let lost = Arc::clone(&dropped);
@@ -80,21 +77,18 @@ fn write_all(mut file: JournalFile, records: &Receiver<Record>, dropped: &Atomic
                 count += 1;
                 file.append(&record)
             })
-            .and_then(|()| file.flush());
+            .and_then(|()| file.file.flush());
+        if written.is_err() {
+            dropped.fetch_add(count, Relaxed);
+        }
+        let was_failing = std::mem::replace(&mut failing, written.is_err());
+        let path = file.path.display();
         match written {
-            Ok(()) if failing => {
-                failing = false;
-                log::warn!("the journal {} is written again", file.path.display());
+            Err(error) if !was_failing => {
+                log::error!("the journal {path} cannot be written, records are lost: {error}");
             }
-            Ok(()) => {}
-            Err(error) => {
-                dropped.fetch_add(count, Relaxed);
-                if !failing {
-                    failing = true;
-                    let path = file.path.display();
-                    log::error!("the journal {path} cannot be written, records are lost: {error}");
-                }
-            }
+            Ok(()) if was_failing => log::warn!("the journal {path} is written again"),
+            _ => {}
         }
     }
 }
@@ -135,10 +129,6 @@ impl JournalFile {
         self.bytes += line.len() as u64;
         Ok(())
     }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.file.flush()
-    }
 }
 
 #[cfg(test)]
@@ -178,7 +168,7 @@ mod tests {
         for time_ms in 0..10 {
             file.append(&record(time_ms)).unwrap();
         }
-        file.flush().unwrap();
+        file.file.flush().unwrap();
         assert!(std::fs::metadata(&path).unwrap().len() <= 200);
         let former = std::fs::read_to_string(folder.path().join("journal.jsonl.1")).unwrap();
         assert!(!former.is_empty());

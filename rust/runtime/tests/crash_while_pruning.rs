@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use elastane_core::Resources;
 use elastane_predict::{ContainerKind, Outcome, Run, RunRecorder, RunSeries};
-use elastane_store::{Depository, OpenRun, Retention, RunEvent};
+use elastane_store::{Depository, OpenRun, Pruning, Retention, RunEvent};
 
 const FOLDER: &str = "ELASTANE_TEST_FOLDER";
 const KEY: &str = "sales";
@@ -87,12 +87,12 @@ fn batch(slot: u64) -> Vec<RunEvent> {
 }
 
 fn begun(number: usize) -> RunEvent {
-    RunEvent::Begun {
+    RunEvent::Whole(Box::new(OpenRun {
         application_id: open_run_id(number),
         application_key: KEY.into(),
         application_name: "Sales".into(),
-        started_ms: 0,
-    }
+        ..OpenRun::begun(0)
+    }))
 }
 
 fn recorded_slots(run: &OpenRun) -> u64 {
@@ -140,7 +140,8 @@ fn writing_process() {
             println!("saved {number}");
         }
         println!("{REMOVING}");
-        depository.prune(&retention(), number as i64).unwrap();
+        let mut pruning = Pruning::new(retention(), number as i64);
+        while pruning.step(&mut depository).unwrap().is_none() {}
         println!("removed {number}");
         println!("done");
     }

@@ -17,14 +17,14 @@ use elastane_runtime::Elastane;
 use elastane_store::{Access, Depository};
 use messages::{listen, messages};
 
-const NOT_SAVED: &str = "what is recorded of running applications is not saved, scheduling goes on \
-    and saving is tried again: ";
-const SAVED_AGAIN: &str = "what is recorded of running applications is saved again";
+const NOT_SAVED: &str = "records of running applications are not saved, scheduling goes on and saving \
+    is tried again: ";
+const SAVED_AGAIN: &str = "records of running applications are saved again";
 
 /// What was said about saving what runs, in the order in which it was said.
 fn told_of_running(disk: &Mounted) -> Vec<String> {
     let full = format!(
-        "{NOT_SAVED}depository {}: cannot save what is recorded of running applications, the disk is full",
+        "{NOT_SAVED}depository {}: cannot save records of running applications, the disk is full",
         disk.depository()
     );
     let messages = messages();
@@ -248,7 +248,8 @@ fn what_was_submitted_and_predicted_while_the_disk_was_full_is_kept_with_its_run
     }
     elastane.bookable_changes(9, later_ms + 60_000);
     assert_eq!(read().submission(id).unwrap(), None);
-    let waits = "what is submitted and predicted waits to be saved, scheduling goes on: ";
+    let waits = "submissions and predictions are not saved, scheduling goes on and saving is \
+        tried again: ";
     assert_eq!(times_told(&disk, waits, ", the disk is full"), 1);
     disk.make_room();
     elastane.close();

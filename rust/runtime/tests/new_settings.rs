@@ -85,8 +85,9 @@ fn depository(folder: &Path) -> Depository {
 fn wait_for_model(folder: &Path, runs: usize) {
     let depository = depository(folder);
     wait_for("a model", || {
-        let model = depository.model(KEY, ContainerKind::DEFAULT_EXECUTOR, "settings");
-        let text = String::from_utf8(model.unwrap()?.bytes).unwrap();
+        let mut models = depository.models(KEY).unwrap().into_iter();
+        let model = models.find(|it| it.kind == ContainerKind::DEFAULT_EXECUTOR)?;
+        let text = String::from_utf8(model.bytes).unwrap();
         let model: serde_json::Value = serde_json::from_str(&text).unwrap();
         (model["runs"].as_array().unwrap().len() >= runs).then_some(())
     });

@@ -78,7 +78,7 @@ fn effects_are_values_from_the_submission_to_the_run() {
     assert_eq!((again.samples, again.repeated), (0, 1));
     let due = service.due(now_ms);
     let news = due.checkpoint.unwrap();
-    assert!(matches!(news[0], RunEvent::Begun { .. }));
+    assert!(matches!(news[0], RunEvent::Whole(_)));
     assert!(matches!(news[1], RunEvent::Sampled { .. }));
     assert_eq!(due.ended, []);
 

@@ -11,7 +11,7 @@ use common::rounds::{record_rounds, submission_of_rounds};
 use common::{free, open, register, request};
 use elastane_core::cluster::Ask;
 use elastane_predict::{ContainerKind, MOST_RUNS};
-use elastane_store::{Access, Depository};
+use elastane_store::{Access, Depository, ModelRecord};
 
 /// How long a thread of this process has run, by its folder in `/proc`.
 fn ran(thread: &Path) -> Duration {
@@ -48,8 +48,8 @@ fn heartbeats_go_on_while_the_learner_trains() {
     let wait = std::thread::spawn(move || {
         let depository = Depository::open_existing(&path, Access::Read).unwrap();
         let deadline = Instant::now() + Duration::from_secs(120);
-        let model = || depository.model(&key, ContainerKind::DEFAULT_EXECUTOR, "settings");
-        while model().unwrap().is_none() {
+        let of_executors = |model: &ModelRecord| model.kind == ContainerKind::DEFAULT_EXECUTOR;
+        while !depository.models(&key).unwrap().iter().any(of_executors) {
             assert!(Instant::now() < deadline, "no model came");
             std::thread::sleep(Duration::from_millis(10));
         }

@@ -2,7 +2,7 @@
 //!
 //! Each value is an f32: an amount of memory is exact to one part in 16 million, 4 KB of 64 GB.
 
-use elastane_core::Resources;
+use elastane_core::{Resource, Resources};
 use serde::{Deserialize, Serialize};
 
 use crate::compression::{compress, decompress};
@@ -89,15 +89,14 @@ fn from_planes(slots: usize, bytes: &[u8]) -> Result<Vec<Resources>, String> {
 fn check(slots: &[Resources]) -> Result<(), String> {
     let largest = f64::from(f32::MAX);
     for (slot, amounts) in slots.iter().enumerate() {
-        let too_large = Resources::ZERO
-            .max(*amounts)
-            .map(|amount| if amount > largest { f64::INFINITY } else { 0.0 });
-        if let Some((resource, _)) = amounts.first_invalid().or(too_large.first_invalid()) {
-            return Err(format!(
-                "{} in slot {slot} is {}, 0 to {largest:e} is allowed",
-                resource.name(),
-                amounts.get(resource)
-            ));
+        for resource in Resource::ALL {
+            let (name, amount) = (resource.name(), amounts.get(resource));
+            // What is no number is within nothing.
+            if !(0.0..=largest).contains(&amount) {
+                return Err(format!(
+                    "{name} in slot {slot} is {amount}, 0 to {largest:e} is allowed"
+                ));
+            }
         }
     }
     Ok(())

@@ -1,8 +1,6 @@
-//! The numbers of outcomes and kinds of containers in the tables.
+//! The numbers of outcomes and kinds of containers in the tables. They are in files: never change one.
 
 use elastane_runs::{ContainerKind, Outcome};
-
-// These numbers are in files: never change one.
 
 pub(crate) fn outcome_code(outcome: Outcome) -> i64 {
     match outcome {
@@ -19,10 +17,6 @@ pub(crate) fn outcome_of(code: i64) -> Result<Outcome, String> {
         2 => Ok(Outcome::CutOff),
         _ => Err(format!("outcome {code} is not known")),
     }
-}
-
-pub(crate) fn kind_code(kind: ContainerKind) -> i64 {
-    kind.number()
 }
 
 pub(crate) fn kind_of(code: i64) -> Result<ContainerKind, String> {

@@ -2,14 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use elastane_runs::{Outcome, Run, RunSeries};
+use elastane_runs::{Outcome, Run, RunSeries, SubmissionRecord};
 use rusqlite::{Connection, Params, Row, Transaction, TransactionBehavior, params};
 
-use crate::blob;
-use crate::codes::{kind_code, kind_of, outcome_code, outcome_of};
-use crate::error::StoreError;
+use crate::codes::{kind_of, outcome_code, outcome_of};
+use crate::error::{StatementError, StoreError};
 use crate::prediction::PredictionRecord;
-use elastane_runs::SubmissionRecord;
+use crate::{blob, prediction, submission};
 
 /// One depository, for one thread at a time. Several processes may have the same file open.
 #[derive(Debug)]
@@ -30,16 +29,6 @@ pub struct ApplicationSummary {
     /// When the latest one ended, in Unix milliseconds.
     pub latest_ms: i64,
 }
-
-/// A row of `run` before its series are read.
-struct RunRow {
-    id: i64,
-    outcome: i64,
-    run: Run,
-}
-
-const RUN_COLUMNS: &str =
-    "id, outcome, application_key, application_id, application_name, started_ms, ended_ms";
 
 impl Depository {
     pub(crate) fn new(connection: Connection, path: &Path) -> Self {
@@ -73,28 +62,15 @@ impl Depository {
         submission: Option<&SubmissionRecord>,
         predictions: &[PredictionRecord],
     ) -> Result<(), StoreError> {
-        let submission = submission
-            .map(|submission| self.encode_submission(submission))
-            .transpose()?;
-        let predictions = predictions
-            .iter()
-            .map(|prediction| self.encode_prediction(prediction))
-            .collect::<Result<Vec<_>, _>>()?;
-        let blobs = run
-            .series
-            .iter()
-            .map(|series| blob::encode(&series.slots))
-            .collect::<Result<Vec<_>, _>>()
-            .map_err(|reason| self.bad(run_name(run), reason))?;
-        let action = format!("save run {}", run.application_id);
+        let action = format!("save run {} of {}", run.application_id, run.application_key);
         self.change(&action, |transaction| {
-            if let Some(submission) = &submission {
-                submission.insert(transaction)?;
+            if let Some(submission) = submission {
+                submission::insert(transaction, submission)?;
             }
-            for prediction in &predictions {
-                prediction.insert(transaction)?;
+            for prediction in predictions {
+                prediction::insert(transaction, prediction)?;
             }
-            insert(transaction, run, &blobs)
+            insert(transaction, run)
         })
     }
 
@@ -115,6 +91,45 @@ impl Depository {
         self.latest(key, n, &succeeded)
     }
 
+    fn latest(&self, key: &str, n: usize, condition: &str) -> Result<Vec<Run>, StoreError> {
+        let condition =
+            format!("application_key = ?1 {condition} ORDER BY ended_ms DESC, id DESC LIMIT ?2");
+        let parameters = params![key, limit(n)];
+        self.runs(&format!("read the runs of {key}"), &condition, parameters)
+    }
+
+    /// The run with this application id.
+    ///
+    /// # Errors
+    /// As [`Depository::latest_runs`].
+    pub fn run(&self, application_id: &str) -> Result<Option<Run>, StoreError> {
+        let runs = self.runs("read a run", "application_id = ?1", [application_id]);
+        Ok(runs?.pop())
+    }
+
+    fn runs(
+        &self,
+        action: &str,
+        condition: &str,
+        parameters: impl Params,
+    ) -> Result<Vec<Run>, StoreError> {
+        let statement = format!(
+            "SELECT application_id, application_key, application_name, started_ms, ended_ms,
+                    outcome, id FROM run WHERE {condition}"
+        );
+        self.rows(action, &statement, parameters, |row| {
+            Ok(Run {
+                application_id: row.get(0)?,
+                application_key: row.get(1)?,
+                application_name: row.get(2)?,
+                started_ms: row.get(3)?,
+                ended_ms: row.get(4)?,
+                outcome: outcome_of(row.get(5)?)?,
+                series: series(&self.connection, row.get(6)?)?,
+            })
+        })
+    }
+
     /// Every application, by key.
     ///
     /// # Errors
@@ -123,16 +138,14 @@ impl Depository {
         // SQLite takes the bare columns of a group from the row with the maximum.
         let statement = "SELECT application_key, application_name, count(*), max(ended_ms)
                          FROM run GROUP BY application_key ORDER BY application_key";
-        let summary = |row: &Row<'_>| {
+        self.rows("list the applications", statement, [], |row| {
             Ok(ApplicationSummary {
                 key: row.get(0)?,
                 name: row.get(1)?,
                 runs: row.get(2)?,
                 latest_ms: row.get(3)?,
             })
-        };
-        self.rows(statement, [], summary)
-            .map_err(|error| self.failed("list the applications", error))
+        })
     }
 
     /// Removes everything that is known of an application, except for its open runs; gives the number
@@ -146,68 +159,15 @@ impl Depository {
                 let statement = format!("DELETE FROM {table} WHERE application_key = ?1");
                 transaction.execute(&statement, [key])?;
             }
-            transaction.execute("DELETE FROM run WHERE application_key = ?1", [key])
+            Ok(transaction.execute("DELETE FROM run WHERE application_key = ?1", [key])?)
         })
-    }
-
-    /// The run with this application id.
-    ///
-    /// # Errors
-    /// As [`Depository::latest_runs`].
-    pub fn run(&self, application_id: &str) -> Result<Option<Run>, StoreError> {
-        let statement = format!("SELECT {RUN_COLUMNS} FROM run WHERE application_id = ?1");
-        let row = self
-            .rows(&statement, [application_id], run_row)
-            .map_err(|error| self.failed(&format!("read run {application_id}"), error))?
-            .pop();
-        row.map(|row| self.complete(row)).transpose()
-    }
-
-    fn latest(&self, key: &str, n: usize, condition: &str) -> Result<Vec<Run>, StoreError> {
-        let statement = format!(
-            "SELECT {RUN_COLUMNS} FROM run WHERE application_key = ?1 {condition}
-             ORDER BY ended_ms DESC, id DESC LIMIT ?2"
-        );
-        let limit = i64::try_from(n).unwrap_or(i64::MAX);
-        let rows = self
-            .rows(&statement, params![key, limit], run_row)
-            .map_err(|error| self.failed(&format!("read the runs of {key}"), error))?;
-        rows.into_iter().map(|row| self.complete(row)).collect()
-    }
-
-    fn complete(&self, row: RunRow) -> Result<Run, StoreError> {
-        let mut run = row.run;
-        let action = format!("read run {}", run.application_id);
-        let parts: Vec<(i64, u32, Vec<u8>)> = self
-            .rows(
-                "SELECT kind, containers, slots FROM series WHERE run = ?1 ORDER BY position",
-                [row.id],
-                |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
-            )
-            .map_err(|error| self.failed(&action, error))?;
-        let bad = |reason| self.bad(run_name(&run), reason);
-        let outcome = outcome_of(row.outcome).map_err(bad)?;
-        let series = parts
-            .into_iter()
-            .map(|(kind, containers, slots)| {
-                Ok(RunSeries {
-                    kind: kind_of(kind)?,
-                    containers,
-                    slots: blob::decode(&slots)?,
-                })
-            })
-            .collect::<Result<_, String>>()
-            .map_err(bad)?;
-        run.outcome = outcome;
-        run.series = series;
-        Ok(run)
     }
 
     /// Makes a change in one transaction.
     pub(crate) fn change<T>(
         &mut self,
         action: &str,
-        change: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
+        change: impl FnOnce(&Transaction<'_>) -> Result<T, StatementError>,
     ) -> Result<T, StoreError> {
         let changed = || {
             // Cached pages would hide damage of the file, perhaps until the process ends.
@@ -217,38 +177,45 @@ impl Depository {
                 .transaction_with_behavior(TransactionBehavior::Immediate)?;
             let done = change(&transaction)?;
             transaction.commit()?;
-            Ok(done)
+            Ok::<_, StatementError>(done)
         };
-        changed().map_err(|error| StoreError::from_sqlite(&self.path, action, error))
+        changed().map_err(|why| StoreError::refused(&self.path, action, why))
     }
 
+    /// Reads every row. Where the first column is text, it names the record in the error of a value.
     pub(crate) fn rows<T>(
         &self,
+        action: &str,
         statement: &str,
         parameters: impl Params,
-        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
-    ) -> rusqlite::Result<Vec<T>> {
-        self.connection
-            .prepare_cached(statement)?
-            .query_map(parameters, read)?
-            .collect()
+        mut read: impl FnMut(&Row<'_>) -> Result<T, StatementError>,
+    ) -> Result<Vec<T>, StoreError> {
+        let named = |row: &Row<'_>| {
+            read(row).map_err(|why| match (why, row.get::<_, String>(0)) {
+                (StatementError::Value(reason), Ok(record)) => {
+                    StatementError::Value(format!("{record}: {reason}"))
+                }
+                (why, _) => why,
+            })
+        };
+        let all = || -> Result<Vec<T>, StatementError> {
+            let mut statement = self.connection.prepare_cached(statement)?;
+            statement.query_and_then(parameters, named)?.collect()
+        };
+        all().map_err(|why| self.failed(action, why))
     }
 
-    /// The error of a record that cannot be read or written.
-    pub(crate) fn bad(&self, record: String, reason: impl ToString) -> StoreError {
-        StoreError::Record {
-            path: self.path.clone(),
-            record,
-            reason: reason.to_string(),
-        }
-    }
-
-    pub(crate) fn failed(&self, action: &str, error: rusqlite::Error) -> StoreError {
-        StoreError::from_sqlite(&self.path, action, error)
+    pub(crate) fn failed(&self, action: &str, why: impl Into<StatementError>) -> StoreError {
+        StoreError::refused(&self.path, action, why)
     }
 }
 
-fn insert(transaction: &Transaction<'_>, run: &Run, blobs: &[Vec<u8>]) -> rusqlite::Result<()> {
+/// A number of rows for SQLite.
+pub(crate) fn limit(n: usize) -> i64 {
+    i64::try_from(n).unwrap_or(i64::MAX)
+}
+
+fn insert(transaction: &Transaction<'_>, run: &Run) -> Result<(), StatementError> {
     for table in ["run", "open_run"] {
         let statement = format!("DELETE FROM {table} WHERE application_id = ?1");
         transaction.execute(&statement, [&run.application_id])?;
@@ -266,38 +233,26 @@ fn insert(transaction: &Transaction<'_>, run: &Run, blobs: &[Vec<u8>]) -> rusqli
         ],
     )?;
     let id = transaction.last_insert_rowid();
-    for (position, (series, blob)) in run.series.iter().zip(blobs).enumerate() {
+    for (position, series) in run.series.iter().enumerate() {
+        let (kind, slots) = (series.kind.number(), blob::encode(&series.slots)?);
         transaction.execute(
             "INSERT INTO series (run, position, kind, containers, slots)
              VALUES (?1, ?2, ?3, ?4, ?5)",
-            params![
-                id,
-                position,
-                kind_code(series.kind),
-                series.containers,
-                blob
-            ],
+            params![id, position, kind, series.containers, slots],
         )?;
     }
     Ok(())
 }
 
-fn run_row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
-    Ok(RunRow {
-        id: row.get(0)?,
-        outcome: row.get(1)?,
-        run: Run {
-            application_key: row.get(2)?,
-            application_id: row.get(3)?,
-            application_name: row.get(4)?,
-            started_ms: row.get(5)?,
-            ended_ms: row.get(6)?,
-            outcome: Outcome::CutOff,
-            series: Vec::new(),
-        },
-    })
-}
-
-fn run_name(run: &Run) -> String {
-    format!("run {} of {}", run.application_id, run.application_key)
+fn series(connection: &Connection, run: i64) -> Result<Vec<RunSeries>, StatementError> {
+    let statement = "SELECT kind, containers, slots FROM series WHERE run = ?1 ORDER BY position";
+    let mut statement = connection.prepare_cached(statement)?;
+    let series = statement.query_and_then([run], |row| {
+        Ok(RunSeries {
+            kind: kind_of(row.get(0)?)?,
+            containers: row.get(1)?,
+            slots: blob::decode(&row.get::<_, Vec<u8>>(2)?)?,
+        })
+    });
+    series?.collect()
 }

@@ -7,115 +7,112 @@ use rusqlite::{ErrorCode, ffi};
 
 /// Why the depository failed.
 #[derive(Debug, thiserror::Error)]
-pub enum StoreError {
+#[error("depository {}: {kind}", path.display())]
+pub struct StoreError {
+    /// The file.
+    pub path: PathBuf,
+    /// What is wrong.
+    pub kind: StoreErrorKind,
+}
+
+/// What is wrong with a depository, by what an operator can do about it.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreErrorKind {
     /// There is no such file.
-    #[error("depository {}: no such file", path.display())]
-    Missing {
-        /// The file.
-        path: PathBuf,
-    },
-    /// The file system refused.
-    #[error("depository {}: cannot {action}: {source}", path.display())]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// What was tried.
-        action: String,
-        /// The system's error.
-        source: io::Error,
-    },
+    #[error("no such file")]
+    Missing,
+    /// The file system refused an action.
+    #[error("cannot {0}: {1}")]
+    File(String, io::Error),
     /// Another process held its lock for longer than 5 s.
-    #[error("depository {}: cannot {action}, another process locks it", path.display())]
-    Locked {
-        /// The file.
-        path: PathBuf,
-        /// What was tried.
-        action: String,
-    },
+    #[error("cannot {0}, another process locks it")]
+    Locked(String),
     /// Not an SQLite file, or a damaged one.
-    #[error("depository {}: the file is damaged: {reason}", path.display())]
-    Damaged {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong.
-        reason: String,
-    },
+    #[error("the file is damaged: {0}")]
+    Damaged(String),
     /// An SQLite file that is not a depository.
-    #[error("depository {}: an SQLite file of another program", path.display())]
-    Foreign {
-        /// The file.
-        path: PathBuf,
-    },
-    /// Written by a later Elastane.
+    #[error("an SQLite file of another program")]
+    Foreign,
+    /// Written by a later Elastane: the version found, and the newest one known.
     #[error(
-        "depository {}: schema version {found}, this program knows up to {known}: \
-         use the Elastane that wrote it, or another file",
-        path.display()
+        "schema version {0}, this program knows up to {1}: use the Elastane that wrote it, or \
+         another file"
     )]
-    NewerSchema {
-        /// The file.
-        path: PathBuf,
-        /// Its version.
-        found: i32,
-        /// The newest that this program knows.
-        known: i32,
-    },
+    NewerSchema(i32, i32),
     /// A record that cannot be read or written.
-    #[error("depository {}: {record}: {reason}", path.display())]
-    Record {
-        /// The file.
-        path: PathBuf,
-        /// The record, with its application.
-        record: String,
-        /// What is wrong.
-        reason: String,
-    },
+    #[error("cannot {0}: {1}")]
+    Record(String, String),
     /// The disk is full.
-    #[error("depository {}: cannot {action}, the disk is full", path.display())]
-    Full {
-        /// The file.
-        path: PathBuf,
-        /// What was tried.
-        action: String,
-    },
+    #[error("cannot {0}, the disk is full")]
+    Full(String),
     /// Any other error of SQLite.
-    #[error("depository {}: cannot {action}: {source}", path.display())]
-    Sqlite {
-        /// The file.
-        path: PathBuf,
-        /// What was tried, with its application.
-        action: String,
-        /// SQLite's error.
-        source: rusqlite::Error,
-    },
+    #[error("cannot {0}: {1}")]
+    Sqlite(String, rusqlite::Error),
+}
+
+/// Why a statement, or a value in it, failed.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum StatementError {
+    #[error(transparent)]
+    Sqlite(#[from] rusqlite::Error),
+    /// A value that cannot be read or written.
+    #[error("{0}")]
+    Value(String),
+}
+
+impl From<String> for StatementError {
+    fn from(reason: String) -> Self {
+        Self::Value(reason)
+    }
+}
+
+impl From<serde_json::Error> for StatementError {
+    fn from(error: serde_json::Error) -> Self {
+        Self::Value(error.to_string())
+    }
 }
 
 impl StoreError {
+    pub(crate) fn new(path: &Path, kind: StoreErrorKind) -> Self {
+        Self {
+            path: path.to_owned(),
+            kind,
+        }
+    }
+
+    pub(crate) fn file(path: &Path, action: impl Into<String>, error: io::Error) -> Self {
+        Self::new(path, StoreErrorKind::File(action.into(), error))
+    }
+
+    pub(crate) fn refused(path: &Path, action: &str, why: impl Into<StatementError>) -> Self {
+        let action = action.to_owned();
+        let kind = match why.into() {
+            StatementError::Value(reason) => StoreErrorKind::Record(action, reason),
+            StatementError::Sqlite(error) => match error.sqlite_error_code() {
+                Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+                    StoreErrorKind::Locked(action)
+                }
+                Some(ErrorCode::DiskFull) => StoreErrorKind::Full(action),
+                _ if has_no_room_for_the_index(&error) => StoreErrorKind::Full(action),
+                Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
+                    StoreErrorKind::Damaged(error.to_string())
+                }
+                _ => StoreErrorKind::Sqlite(action, error),
+            },
+        };
+        Self::new(path, kind)
+    }
+
+    /// Whether the file is damaged; [`crate::Depository::open`] moves it aside then.
+    #[must_use]
+    pub fn is_damage(&self) -> bool {
+        matches!(self.kind, StoreErrorKind::Damaged(_))
+    }
+
     /// Whether saving the same record may work later: the reason is not the record itself.
     #[must_use]
     pub fn may_pass(&self) -> bool {
-        !matches!(self, Self::Record { .. })
-    }
-
-    /// SQLite's errors, by what an operator can do about them.
-    pub(crate) fn from_sqlite(path: &Path, action: &str, source: rusqlite::Error) -> Self {
-        let (path, action) = (path.to_owned(), action.to_owned());
-        match source.sqlite_error_code() {
-            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-                Self::Locked { path, action }
-            }
-            Some(ErrorCode::DiskFull) => Self::Full { path, action },
-            _ if has_no_room_for_the_index(&source) => Self::Full { path, action },
-            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Damaged {
-                path,
-                reason: source.to_string(),
-            },
-            _ => Self::Sqlite {
-                path,
-                action,
-                source,
-            },
-        }
+        !matches!(self.kind, StoreErrorKind::Record(..))
     }
 }
 

@@ -9,7 +9,6 @@ mod codes;
 mod compression;
 mod depository;
 mod error;
-mod given;
 mod merge;
 mod model;
 mod open;
@@ -27,10 +26,10 @@ pub use depository::{ApplicationSummary, Depository};
 pub use elastane_runs::{
     LeftOutRun, ModelUsed, OpenRun, PredictionMade, PredictionOutcome, RunEvent, SubmissionRecord,
 };
-pub use error::StoreError;
+pub use error::{StoreError, StoreErrorKind};
 pub use merge::{Merge, MergeReport};
 pub use model::ModelRecord;
-pub use open::{Access, Opened};
+pub use open::{Access, Opened, with_suffix};
 pub use packed::{PackError, PackedDemand};
 pub use prediction::PredictionRecord;
 pub use retention::{Pruned, Pruning, Retention};

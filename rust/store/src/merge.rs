@@ -5,11 +5,9 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 use std::vec;
 
-use rusqlite::OpenFlags;
-
 use crate::depository::Depository;
 use crate::error::StoreError;
-use crate::open::{Access, check_pages, connect};
+use crate::open::{Access, check_pages};
 
 /// The result of a merge.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -38,20 +36,20 @@ pub struct Merge {
 }
 
 impl Merge {
-    /// Begins to merge from this file.
+    /// Begins to merge from this file. Checks every page first: the file may come from another machine.
     ///
     /// # Errors
-    /// As [`Depository::open_existing`] for reading.
+    /// Damage, or as [`Depository::open_existing`] for reading.
     pub fn open(from: &Path) -> Result<Self, StoreError> {
         let other = Depository::open_existing(from, Access::Read)?;
-        let list = |statement: &str| {
-            other
-                .rows(statement, [], |row| row.get(0))
-                .map_err(|error| other.failed("list its runs and models", error))
+        check_pages(&other.connection, from)?;
+        let list = |statement: &str| -> Result<Vec<String>, StoreError> {
+            other.rows("list its runs and models", statement, [], |row| {
+                Ok(row.get(0)?)
+            })
         };
-        let runs: Vec<String> = list("SELECT application_id FROM run ORDER BY ended_ms, id")?;
-        let modelled: Vec<String> =
-            list("SELECT DISTINCT application_key FROM model ORDER BY application_key")?;
+        let runs = list("SELECT application_id FROM run ORDER BY ended_ms, id")?;
+        let modelled = list("SELECT DISTINCT application_key FROM model ORDER BY application_key")?;
         Ok(Self {
             runs: runs.into_iter(),
             modelled: modelled.into_iter(),
@@ -59,16 +57,6 @@ impl Merge {
             changed: BTreeSet::new(),
             other,
         })
-    }
-
-    /// As [`Merge::open`], and checks every page first: the file comes from another machine.
-    ///
-    /// # Errors
-    /// As [`Merge::open`], or damage.
-    pub fn checked(from: &Path) -> Result<Self, StoreError> {
-        drop(Depository::open_existing(from, Access::Read)?);
-        check_pages(&connect(from, OpenFlags::SQLITE_OPEN_READ_ONLY)?, from)?;
-        Self::open(from)
     }
 
     /// Merges for about this long; gives the report once everything is merged.
@@ -99,14 +87,6 @@ impl Merge {
         self.changed.into_iter().collect()
     }
 
-    fn finish(mut self, into: &mut Depository) -> Result<MergeReport, StoreError> {
-        loop {
-            if let Some(report) = self.step(into, Duration::MAX)? {
-                return Ok(report);
-            }
-        }
-    }
-
     fn merge_run(&mut self, into: &mut Depository, id: &str) -> Result<(), StoreError> {
         if into.has(id)? {
             self.report.kept += 1;
@@ -125,9 +105,12 @@ impl Merge {
     }
 
     fn merge_models(&mut self, into: &mut Depository, key: &str) -> Result<(), StoreError> {
+        let here = into.models(key)?;
         for model in self.other.models(key)? {
-            let here = into.model(key, model.kind, &model.name)?;
-            if here.is_none_or(|here| here.trained_ms < model.trained_ms) {
+            let mut same = here
+                .iter()
+                .filter(|here| here.kind == model.kind && here.name == model.name);
+            if same.all(|here| here.trained_ms < model.trained_ms) {
                 into.save_model(&model)?;
                 self.report.models += 1;
                 self.changed.insert(key.to_owned());
@@ -143,15 +126,12 @@ impl Depository {
     /// # Errors
     /// As [`Merge::open`] and [`Merge::step`].
     pub fn merge(&mut self, from: &Path) -> Result<MergeReport, StoreError> {
-        Merge::open(from)?.finish(self)
-    }
-
-    /// Merges a snapshot from another machine, see [`Merge::checked`].
-    ///
-    /// # Errors
-    /// As [`Merge::checked`] and [`Merge::step`].
-    pub fn adopt(&mut self, snapshot: &Path) -> Result<MergeReport, StoreError> {
-        Merge::checked(snapshot)?.finish(self)
+        let mut merge = Merge::open(from)?;
+        loop {
+            if let Some(report) = merge.step(self, Duration::MAX)? {
+                return Ok(report);
+            }
+        }
     }
 
     fn has(&self, application_id: &str) -> Result<bool, StoreError> {

@@ -3,7 +3,7 @@
 use elastane_runs::ContainerKind;
 use rusqlite::params;
 
-use crate::codes::{kind_code, kind_of};
+use crate::codes::kind_of;
 use crate::compression::{compress, decompress};
 use crate::depository::Depository;
 use crate::error::StoreError;
@@ -36,29 +36,28 @@ impl Depository {
     /// # Errors
     /// A model above 16 MiB, or as [`Depository::forget`].
     pub fn save_model(&mut self, model: &ModelRecord) -> Result<(), StoreError> {
-        let bad = |reason| self.bad(name_of(&model.application_key, &model.name), reason);
-        if model.bytes.len() > MOST_BYTES {
-            let length = model.bytes.len();
-            return Err(bad(format!(
-                "{length} bytes, at most {MOST_BYTES} are kept"
-            )));
-        }
-        let bytes = compress(&model.bytes).map_err(bad)?;
         let action = format!("save the model {} of {}", model.name, model.application_key);
         self.change(&action, |transaction| {
+            let length = model.bytes.len();
+            if length > MOST_BYTES {
+                return Err(format!("{length} bytes, at most {MOST_BYTES} are kept").into());
+            }
             let statement = "INSERT OR REPLACE INTO model (application_key, kind, name, version,
                 trained_ms, held_out_error, model) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
-            transaction.prepare_cached(statement)?.execute(params![
-                model.application_key,
-                kind_code(model.kind),
-                model.name,
-                model.version,
-                model.trained_ms,
-                model.held_out_error,
-                bytes
-            ])
-        })?;
-        Ok(())
+            transaction.execute(
+                statement,
+                params![
+                    model.application_key,
+                    model.kind.number(),
+                    model.name,
+                    model.version,
+                    model.trained_ms,
+                    model.held_out_error,
+                    compress(&model.bytes)?
+                ],
+            )?;
+            Ok(())
+        })
     }
 
     /// Every model of an application, by kind and name.
@@ -66,50 +65,19 @@ impl Depository {
     /// # Errors
     /// One that cannot be read, named; or SQLite's.
     pub fn models(&self, key: &str) -> Result<Vec<ModelRecord>, StoreError> {
-        let statement = "SELECT kind, name, version, trained_ms, held_out_error, model
+        let statement = "SELECT name, kind, version, trained_ms, held_out_error, model
                          FROM model WHERE application_key = ?1 ORDER BY kind, name";
-        let read = |row: &rusqlite::Row<'_>| {
-            let kind: i64 = row.get(0)?;
-            let model = ModelRecord {
+        let action = format!("read the models of {key}");
+        self.rows(&action, statement, [key], |row| {
+            Ok(ModelRecord {
                 application_key: key.to_owned(),
-                kind: ContainerKind::DEFAULT_EXECUTOR,
-                name: row.get(1)?,
+                name: row.get(0)?,
+                kind: kind_of(row.get(1)?)?,
                 version: row.get(2)?,
                 trained_ms: row.get(3)?,
                 held_out_error: row.get(4)?,
-                bytes: row.get(5)?,
-            };
-            Ok((kind, model))
-        };
-        self.rows(statement, [key], read)
-            .map_err(|error| self.failed(&format!("read the models of {key}"), error))?
-            .into_iter()
-            .map(|(kind, model)| {
-                let bad = |reason| self.bad(name_of(key, &model.name), reason);
-                Ok(ModelRecord {
-                    kind: kind_of(kind).map_err(bad)?,
-                    bytes: decompress(&model.bytes, MOST_BYTES).map_err(bad)?,
-                    ..model.clone()
-                })
+                bytes: decompress(&row.get::<_, Vec<u8>>(5)?, MOST_BYTES)?,
             })
-            .collect()
+        })
     }
-
-    /// The model of an application with this name.
-    ///
-    /// # Errors
-    /// As [`Depository::models`].
-    pub fn model(
-        &self,
-        key: &str,
-        kind: ContainerKind,
-        name: &str,
-    ) -> Result<Option<ModelRecord>, StoreError> {
-        let mut models = self.models(key)?.into_iter();
-        Ok(models.find(|model| model.kind == kind && model.name == name))
-    }
-}
-
-fn name_of(key: &str, name: &str) -> String {
-    format!("the model {name} of {key}")
 }

@@ -11,8 +11,8 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use crate::depository::Depository;
-use crate::error::StoreError;
-use crate::schema::{self, State};
+use crate::error::{StoreError, StoreErrorKind};
+use crate::schema;
 
 /// How long to wait for a lock of another process.
 const LOCK_WAIT: Duration = Duration::from_secs(5);
@@ -54,30 +54,24 @@ impl Depository {
     /// The file system's; a lock that another process held for 5 s; a schema newer than this
     /// program; an SQLite file of another program.
     pub fn open(path: &Path) -> Result<Opened, StoreError> {
-        let folder = path
-            .parent()
-            .filter(|folder| !folder.as_os_str().is_empty());
-        if let Some(folder) = folder {
-            fs::create_dir_all(folder).map_err(|source| StoreError::File {
-                path: path.to_owned(),
-                action: format!("make the folder {}", folder.display()),
-                source,
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder).map_err(|error| {
+                let action = format!("make the folder {}", folder.display());
+                StoreError::file(path, action, error)
             })?;
         }
         let create = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
-        match open_to_write(path, create) {
-            Err(StoreError::Damaged { .. }) => {
+        let (depository, moved_aside) = match open_to_write(path, create) {
+            Err(error) if error.is_damage() => {
                 let aside = move_aside(path)?;
-                Ok(Opened {
-                    depository: open_to_write(path, create)?,
-                    moved_aside: Some(aside),
-                })
+                (open_to_write(path, create)?, Some(aside))
             }
-            opened => Ok(Opened {
-                depository: opened?,
-                moved_aside: None,
-            }),
-        }
+            opened => (opened?, None),
+        };
+        Ok(Opened {
+            depository,
+            moved_aside,
+        })
     }
 
     /// Opens the file anew after damage was found, as [`Depository::open`] does. Gives the new place
@@ -98,9 +92,7 @@ impl Depository {
     /// of an older schema are copied into memory.
     pub fn open_existing(path: &Path, access: Access) -> Result<Depository, StoreError> {
         if !path.exists() {
-            return Err(StoreError::Missing {
-                path: path.to_owned(),
-            });
+            return Err(StoreError::new(path, StoreErrorKind::Missing));
         }
         match access {
             Access::Write => open_to_write(path, OpenFlags::SQLITE_OPEN_READ_WRITE),
@@ -111,7 +103,7 @@ impl Depository {
 
 fn open_to_write(path: &Path, flags: OpenFlags) -> Result<Depository, StoreError> {
     let mut connection = connect(path, flags)?;
-    let failed = |error| StoreError::from_sqlite(path, "set it up", error);
+    let failed = |error| StoreError::refused(path, "set it up", error);
     let keep_log = |connection: &Connection, keep| {
         connection
             .set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, keep)
@@ -120,22 +112,17 @@ fn open_to_write(path: &Path, flags: OpenFlags) -> Result<Depository, StoreError
     // A damaged file is kept as it was found, with its log.
     keep_log(&connection, true)?;
     // Before the first write: another program's file stays unchanged.
-    if schema::state(&connection, path)? == State::Empty {
+    if schema::version(&connection, path)? == 0 {
         // Works only before the first table; lets pruning shorten the file without rewriting it.
         set(&connection, "auto_vacuum", "INCREMENTAL").map_err(failed)?;
     }
     check_pages(&connection, path)?;
     use_log(&connection).map_err(failed)?;
-    configure(&connection).map_err(failed)?;
+    set(&connection, "synchronous", "NORMAL").map_err(failed)?;
+    set(&connection, "foreign_keys", "ON").map_err(failed)?;
     schema::migrate(&mut connection, path)?;
     keep_log(&connection, false)?;
     Ok(Depository::new(connection, path))
-}
-
-/// The settings of a connection; the file does not keep them.
-fn configure(connection: &Connection) -> rusqlite::Result<()> {
-    set(connection, "synchronous", "NORMAL")?;
-    set(connection, "foreign_keys", "ON")
 }
 
 /// Turns WAL on. SQLite does not wait for a lock here as it does elsewhere, so two processes that open
@@ -165,11 +152,11 @@ fn set(connection: &Connection, pragma: &str, value: &str) -> rusqlite::Result<(
 
 fn open_to_read(path: &Path) -> Result<Depository, StoreError> {
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-    if schema::state(&connection, path)? == State::Depository(schema::KNOWN) {
+    if schema::version(&connection, path)? == schema::KNOWN {
         return Ok(Depository::new(connection, path));
     }
     // The file stays unchanged; a copy in memory is migrated.
-    let failed = |error| StoreError::from_sqlite(path, "read its older schema", error);
+    let failed = |error| StoreError::refused(path, "read its older schema", error);
     let mut copy = Connection::open_in_memory().map_err(failed)?;
     Backup::new(&connection, &mut copy)
         .and_then(|backup| backup.run_to_completion(PAGES_AT_ONCE, Duration::ZERO, None))
@@ -181,7 +168,7 @@ fn open_to_read(path: &Path) -> Result<Depository, StoreError> {
 }
 
 pub(crate) fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
-    let failed = |error| StoreError::from_sqlite(path, "open it", error);
+    let failed = |error| StoreError::refused(path, "open it", error);
     let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(failed)?;
     connection.busy_timeout(LOCK_WAIT).map_err(failed)?;
@@ -191,38 +178,35 @@ pub(crate) fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, Store
 pub(crate) fn check_pages(connection: &Connection, path: &Path) -> Result<(), StoreError> {
     let found: String = connection
         .query_row("PRAGMA quick_check(1)", [], |row| row.get(0))
-        .map_err(|error| StoreError::from_sqlite(path, "check its pages", error))?;
+        .map_err(|error| StoreError::refused(path, "check its pages", error))?;
     if found == "ok" {
         return Ok(());
     }
-    Err(StoreError::Damaged {
-        path: path.to_owned(),
-        reason: found,
-    })
+    Err(StoreError::new(path, StoreErrorKind::Damaged(found)))
 }
 
 /// Moves a file and its side files to the first free `NAME.damaged-N`.
 fn move_aside(path: &Path) -> Result<PathBuf, StoreError> {
-    let with = |path: &Path, suffix: &str| {
-        let mut name = path.as_os_str().to_owned();
-        name.push(suffix);
-        PathBuf::from(name)
-    };
     let aside = (1_u64..)
-        .map(|number| with(path, &format!(".damaged-{number}")))
+        .map(|number| with_suffix(path, &format!(".damaged-{number}")))
         .find(|aside| !aside.exists())
-        .unwrap_or_else(|| with(path, ".damaged"));
+        .unwrap_or_else(|| with_suffix(path, ".damaged"));
     for side in SIDE_FILES {
-        match fs::rename(with(path, side), with(&aside, side)) {
-            Err(source) if source.kind() != io::ErrorKind::NotFound => {
-                return Err(StoreError::File {
-                    path: path.to_owned(),
-                    action: format!("move the damaged file to {}", aside.display()),
-                    source,
-                });
+        match fs::rename(with_suffix(path, side), with_suffix(&aside, side)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                let action = format!("move the damaged file to {}", aside.display());
+                return Err(StoreError::file(path, action, error));
             }
             _ => {}
         }
     }
     Ok(aside)
+}
+
+/// The path of a file beside another, such as SQLite's log: its name with a suffix.
+#[must_use]
+pub fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
 }

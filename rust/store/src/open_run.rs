@@ -3,18 +3,18 @@
 //! Samples are appended in batches and replayed when the file is opened again. The state of the run's
 //! recorder replaces them once they are many, so a long run stays small.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use elastane_core::Resources;
 use elastane_runs::{OpenRun, Outcome, RecorderOfTwoKinds, RunEvent, RunRecorder};
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, params};
 use serde::{Deserialize, Serialize};
 
-use crate::codes::{kind_code, kind_of, outcome_code, outcome_of};
+use crate::codes::{kind_of, outcome_code, outcome_of};
 use crate::compression::{compress, decompress};
 use crate::depository::Depository;
-use crate::error::StoreError;
+use crate::error::{StatementError, StoreError};
 
 /// This number of batches is replaced by the recorder: five minutes at one in 3 s.
 const MOST_BATCHES: i64 = 100;
@@ -50,27 +50,12 @@ impl Depository {
     /// # Errors
     /// As [`Depository::save`].
     pub fn checkpoint(&mut self, events: &[RunEvent], now_ms: i64) -> Result<(), StoreError> {
-        let batches = batches(events)
-            .into_iter()
-            .map(|(id, batch)| match pack(&batch) {
-                Ok(bytes) => Ok((id, bytes)),
-                Err(reason) => Err(self.bad(name_of(id), reason)),
-            })
-            .collect::<Result<Vec<_>, _>>()?;
-        let recorders = self.recorders(events)?;
-        self.change("save what is recorded of running applications", |change| {
-            let mut recorders = recorders.iter();
+        self.change("save records of running applications", |change| {
             for event in events {
-                if let RunEvent::Whole(run) = event
-                    && let Some(recorder) = recorders.next()
-                {
-                    replace(change, run, recorder)?;
-                } else {
-                    note(change, event, now_ms)?;
-                }
+                note(change, event)?;
             }
-            for (id, bytes) in &batches {
-                append(change, id, bytes, now_ms)?;
+            for (id, batch) in batches(events) {
+                append(change, id, &pack(&batch)?, now_ms)?;
             }
             Ok(())
         })
@@ -83,18 +68,17 @@ impl Depository {
     /// SQLite's.
     pub fn open_runs(&mut self) -> Result<(Vec<OpenRun>, Vec<StoreError>), StoreError> {
         let statement = "SELECT application_id FROM open_run ORDER BY application_id";
-        let ids: Vec<String> = self
-            .rows(statement, [], |row| row.get(0))
-            .map_err(|error| self.failed("list the open runs", error))?;
+        let ids: Vec<String> =
+            self.rows("list the open runs", statement, [], |row| Ok(row.get(0)?))?;
         let (mut runs, mut unreadable) = (Vec::new(), Vec::new());
-        for id in ids {
-            match self.open_run(&id) {
+        for application_id in ids {
+            match self.open_run(&application_id) {
                 Ok(run) => runs.extend(run),
-                Err(error @ StoreError::Record { .. }) => {
+                Err(error) if error.may_pass() => return Err(error),
+                Err(error) => {
                     unreadable.push(error);
-                    self.checkpoint(&[RunEvent::Dropped { application_id: id }], 0)?;
+                    self.checkpoint(&[RunEvent::Dropped { application_id }], 0)?;
                 }
-                Err(error) => return Err(error),
             }
         }
         Ok((runs, unreadable))
@@ -102,45 +86,34 @@ impl Depository {
 
     fn open_run(&self, id: &str) -> Result<Option<OpenRun>, StoreError> {
         let action = format!("read the open run {id}");
-        let statement = "SELECT application_key, application_name, started_ms, ended_ms, outcome,
-                                sampled_ms, recorder, recorder_version
+        let statement =
+            "SELECT started_ms, ended_ms, outcome, sampled_ms, recorder, recorder_version,
+                                application_key, application_name
                          FROM open_run WHERE application_id = ?1";
-        let row = |row: &rusqlite::Row<'_>| {
-            let run = OpenRun {
+        let mut found = self.rows(&action, statement, [id], |row| {
+            let recorder: Option<Vec<u8>> = row.get(4)?;
+            Ok(OpenRun {
                 application_id: id.to_owned(),
-                application_key: row.get(0)?,
-                application_name: row.get(1)?,
-                started_ms: row.get(2)?,
-                ended_ms: row.get(3)?,
-                outcome: Outcome::CutOff,
-                sampled_ms: row.get(5)?,
-                recorder: RunRecorder::new(),
-            };
-            Ok((run, row.get(4)?, row.get(6)?, row.get(7)?))
-        };
-        let found: Option<(OpenRun, i64, Option<Vec<u8>>, i64)> = self
-            .connection
-            .query_row(statement, [id], row)
-            .optional()
-            .map_err(|error| self.failed(&action, error))?;
-        let Some((mut run, outcome, recorder, version)) = found else {
+                started_ms: row.get(0)?,
+                ended_ms: row.get(1)?,
+                outcome: outcome_of(row.get(2)?)?,
+                sampled_ms: row.get(3)?,
+                recorder: match recorder {
+                    Some(bytes) => recorder_of(&bytes, row.get(5)?)?,
+                    None => RunRecorder::new(),
+                },
+                application_key: row.get(6)?,
+                application_name: row.get(7)?,
+            })
+        })?;
+        let Some(mut run) = found.pop() else {
             return Ok(None);
         };
-        let batches: Vec<Vec<u8>> = self
-            .rows(
-                "SELECT samples FROM open_samples WHERE application_id = ?1 ORDER BY id",
-                [id],
-                |row| row.get(0),
-            )
-            .map_err(|error| self.failed(&action, error))?;
-        let bad = |reason| self.bad(name_of(id), reason);
-        run.outcome = outcome_of(outcome).map_err(bad)?;
-        if let Some(bytes) = recorder {
-            run.recorder = recorder_of(&bytes, version).map_err(bad)?;
-        }
-        for bytes in batches {
-            replay(&unpack(&bytes).map_err(bad)?, &mut run.recorder).map_err(bad)?;
-        }
+        let statement = "SELECT samples FROM open_samples WHERE application_id = ?1 ORDER BY id";
+        self.rows(&action, statement, [id], |row| {
+            let batch = unpack(&row.get::<_, Vec<u8>>(0)?)?;
+            Ok(replay(&batch, &mut run.recorder)?)
+        })?;
         Ok(Some(run))
     }
 
@@ -152,113 +125,83 @@ impl Depository {
     pub fn shorten_open_runs(&mut self) -> Result<(), StoreError> {
         let statement = "SELECT application_id FROM open_samples GROUP BY application_id
                          HAVING count(*) >= ?1 ORDER BY count(*) DESC";
-        let ids: Vec<String> = self
-            .rows(statement, [MOST_BATCHES], |row| row.get(0))
-            .map_err(|error| self.failed("count the samples of open runs", error))?;
+        let action = "count the samples of open runs";
+        let ids: Vec<String> =
+            self.rows(action, statement, [MOST_BATCHES], |row| Ok(row.get(0)?))?;
         let begin = Instant::now();
-        for id in ids {
+        for application_id in ids {
             if begin.elapsed() >= SHORTEN_FOR {
                 break;
             }
-            let shortened = self.shorten(&id);
-            if matches!(shortened, Err(StoreError::Record { .. })) {
-                self.checkpoint(&[RunEvent::Dropped { application_id: id }], 0)?;
+            match self.open_run(&application_id) {
+                Ok(Some(run)) => self.checkpoint(&[RunEvent::Whole(Box::new(run))], 0)?,
+                Ok(None) => {}
+                Err(error) => {
+                    if !error.may_pass() {
+                        self.checkpoint(&[RunEvent::Dropped { application_id }], 0)?;
+                    }
+                    return Err(error);
+                }
             }
-            shortened?;
         }
         Ok(())
-    }
-
-    fn shorten(&mut self, id: &str) -> Result<(), StoreError> {
-        let Some(run) = self.open_run(id)? else {
-            return Ok(());
-        };
-        let recorder = pack(&run.recorder).map_err(|reason| self.bad(name_of(id), reason))?;
-        self.change(&format!("shorten the open run {id}"), |transaction| {
-            let statement = "UPDATE open_run SET recorder = ?2, recorder_version = ?3
-                             WHERE application_id = ?1";
-            transaction.execute(statement, params![id, recorder, RECORDER_VERSION])?;
-            let statement = "DELETE FROM open_samples WHERE application_id = ?1";
-            transaction.execute(statement, [id])
-        })?;
-        Ok(())
-    }
-
-    /// The packed recorders of whole runs, in the order of the events.
-    fn recorders(&self, events: &[RunEvent]) -> Result<Vec<Vec<u8>>, StoreError> {
-        let whole = events.iter().filter_map(|event| match event {
-            RunEvent::Whole(run) => Some(run),
-            _ => None,
-        });
-        whole
-            .map(|run| {
-                pack(&run.recorder).map_err(|reason| self.bad(name_of(&run.application_id), reason))
-            })
-            .collect()
     }
 }
 
 fn batches(events: &[RunEvent]) -> BTreeMap<&str, Batch> {
     let mut batches: BTreeMap<&str, Batch> = BTreeMap::new();
-    let mut numbers: HashMap<(&str, &str), u32> = HashMap::new();
     for event in events {
-        if let RunEvent::Whole(run) = event {
+        match event {
             // The state contains the samples before it.
-            let id = run.application_id.as_str();
-            batches.remove(id);
-            numbers.retain(|(of, _), _| *of != id);
+            RunEvent::Whole(run) => drop(batches.remove(run.application_id.as_str())),
+            RunEvent::Sampled {
+                application_id,
+                container,
+                kind,
+                sample_end_since_start_ms,
+                length_ms,
+                usage,
+            } => {
+                let batch = batches.entry(application_id).or_default();
+                batch.samples.push(BatchSample {
+                    container: batch.containers.len() as u32,
+                    end_since_start_ms: *sample_end_since_start_ms,
+                    length_ms: *length_ms,
+                    usage: usage.to_array(),
+                });
+                // A container is sampled once between two checkpoints, as a rule.
+                batch.containers.push((container.clone(), kind.number()));
+            }
+            _ => {}
         }
-        let RunEvent::Sampled {
-            application_id,
-            container,
-            kind,
-            sample_end_since_start_ms,
-            length_ms,
-            usage,
-        } = event
-        else {
-            continue;
-        };
-        let batch = batches.entry(application_id).or_default();
-        let number = *numbers
-            .entry((application_id, container))
-            .or_insert_with(|| {
-                batch.containers.push((container.clone(), kind_code(*kind)));
-                batch.containers.len() as u32 - 1
-            });
-        batch.samples.push(BatchSample {
-            container: number,
-            end_since_start_ms: *sample_end_since_start_ms,
-            length_ms: *length_ms,
-            usage: usage.to_array(),
-        });
     }
     batches
 }
 
-fn note(connection: &Connection, event: &RunEvent, now_ms: i64) -> rusqlite::Result<()> {
+/// Samples are noted in batches.
+fn note(connection: &Connection, event: &RunEvent) -> Result<(), StatementError> {
     match event {
-        RunEvent::Begun {
-            application_id,
-            application_key,
-            application_name,
-            started_ms,
-        } => connection
+        RunEvent::Sampled { .. } => 0,
+        // Replacing the former row deletes its batches.
+        RunEvent::Whole(run) => connection
             .prepare_cached(
                 "INSERT OR REPLACE INTO open_run (application_id, application_key,
-                     application_name, started_ms, outcome, sampled_ms)
-                 SELECT ?1, ?2, ?3, ?4, ?5, ?6
+                     application_name, started_ms, ended_ms, outcome, sampled_ms, recorder,
+                     recorder_version)
+                 SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9
                  WHERE NOT EXISTS (SELECT 1 FROM run WHERE application_id = ?1)",
             )?
             .execute(params![
-                application_id,
-                application_key,
-                application_name,
-                started_ms,
-                outcome_code(Outcome::Succeeded),
-                now_ms
+                run.application_id,
+                run.application_key,
+                run.application_name,
+                run.started_ms,
+                run.ended_ms,
+                outcome_code(run.outcome),
+                run.sampled_ms,
+                pack(&run.recorder)?,
+                RECORDER_VERSION
             ])?,
-        RunEvent::Sampled { .. } | RunEvent::Whole(_) => 0,
         RunEvent::CutOff { application_id } => connection
             .prepare_cached("UPDATE open_run SET outcome = ?2 WHERE application_id = ?1")?
             .execute(params![application_id, outcome_code(Outcome::CutOff)])?,
@@ -278,37 +221,14 @@ fn note(connection: &Connection, event: &RunEvent, now_ms: i64) -> rusqlite::Res
     Ok(())
 }
 
-/// Deleting the former row deletes its batches.
-fn replace(connection: &Connection, run: &OpenRun, recorder: &[u8]) -> rusqlite::Result<()> {
-    connection
-        .prepare_cached(
-            "INSERT OR REPLACE INTO open_run (application_id, application_key, application_name,
-                 started_ms, ended_ms, outcome, sampled_ms, recorder, recorder_version)
-             SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9
-             WHERE NOT EXISTS (SELECT 1 FROM run WHERE application_id = ?1)",
-        )?
-        .execute(params![
-            run.application_id,
-            run.application_key,
-            run.application_name,
-            run.started_ms,
-            run.ended_ms,
-            outcome_code(run.outcome),
-            run.sampled_ms,
-            recorder,
-            RECORDER_VERSION
-        ])?;
-    Ok(())
-}
-
-fn append(connection: &Connection, id: &str, bytes: &[u8], now_ms: i64) -> rusqlite::Result<()> {
+fn append(connection: &Connection, id: &str, batch: &[u8], now_ms: i64) -> rusqlite::Result<()> {
     let known = connection
         .prepare_cached("UPDATE open_run SET sampled_ms = ?2 WHERE application_id = ?1")?
         .execute(params![id, now_ms])?;
     if known > 0 {
         connection
             .prepare_cached("INSERT INTO open_samples (application_id, samples) VALUES (?1, ?2)")?
-            .execute(params![id, bytes])?;
+            .execute(params![id, batch])?;
     }
     Ok(())
 }
@@ -344,8 +264,4 @@ fn pack(value: &impl Serialize) -> Result<Vec<u8>, String> {
 
 fn unpack<T: for<'de> Deserialize<'de>>(bytes: &[u8]) -> Result<T, String> {
     postcard::from_bytes(&decompress(bytes, MOST_BYTES)?).map_err(|error| error.to_string())
-}
-
-fn name_of(application_id: &str) -> String {
-    format!("the open run {application_id}")
 }

@@ -13,10 +13,13 @@ pub struct PackedDemand {
 
 /// Why a demand cannot be packed or unpacked.
 #[derive(Debug, thiserror::Error)]
-#[error("{action} a demand: {reason}")]
-pub struct PackError {
-    action: &'static str,
-    reason: String,
+pub enum PackError {
+    /// An amount that no f32 holds.
+    #[error("packing a demand: {0}")]
+    Packing(String),
+    /// Bytes that changed in memory.
+    #[error("unpacking a demand: {0}")]
+    Unpacking(String),
 }
 
 impl PackedDemand {
@@ -27,13 +30,9 @@ impl PackedDemand {
     pub fn pack(demand: &Demand) -> Result<Self, PackError> {
         let rounded = |slot: &Resources| slot.map(rounded_up);
         let slots: Vec<Resources> = demand.slots().iter().map(rounded).collect();
-        let packed = blob::encode(&slots).map_err(|reason| PackError {
-            action: "packing",
-            reason,
-        })?;
         Ok(Self {
             slot_ms: demand.slot_ms(),
-            slots: packed.into(),
+            slots: blob::encode(&slots).map_err(PackError::Packing)?.into(),
         })
     }
 
@@ -42,12 +41,9 @@ impl PackedDemand {
     /// # Errors
     /// Bytes that changed in memory.
     pub fn unpack(&self) -> Result<Demand, PackError> {
-        let failed = |reason| PackError {
-            action: "unpacking",
-            reason,
-        };
-        let slots = blob::decode(&self.slots).map_err(failed)?;
-        Demand::series(self.slot_ms, &slots).map_err(|error| failed(error.to_string()))
+        let slots = blob::decode(&self.slots).map_err(PackError::Unpacking)?;
+        Demand::series(self.slot_ms, &slots)
+            .map_err(|error| PackError::Unpacking(error.to_string()))
     }
 }
 

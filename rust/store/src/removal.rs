@@ -4,7 +4,7 @@ use elastane_runs::Outcome;
 use rusqlite::{Transaction, params};
 
 use crate::codes::outcome_code;
-use crate::depository::Depository;
+use crate::depository::{Depository, limit};
 use crate::error::StoreError;
 use crate::retention::Retention;
 
@@ -27,7 +27,7 @@ impl Depository {
         chosen: &str,
         retention: &Retention,
     ) -> Result<usize, StoreError> {
-        let of_profile = i64::try_from(retention.profile_runs).unwrap_or(i64::MAX);
+        let of_profile = limit(retention.profile_runs);
         let succeeded = outcome_code(Outcome::Succeeded);
         self.change("remove old runs", |transaction| {
             let statement = format!(
@@ -40,10 +40,7 @@ impl Depository {
                 })?
                 .collect::<rusqlite::Result<_>>()?;
             for (id, key) in &removed {
-                for (table, _) in BELONGINGS {
-                    let statement = format!("DELETE FROM {table} WHERE application_id = ?1");
-                    transaction.prepare_cached(&statement)?.execute([id])?;
-                }
+                remove_belongings(transaction, id)?;
                 transaction
                     .prepare_cached(
                         "DELETE FROM model WHERE application_key = ?1
@@ -67,13 +64,16 @@ impl Depository {
              HAVING max(saved_ms) < ?1 ORDER BY max(saved_ms), application_id LIMIT ?2",
             parts.join(" UNION ALL ")
         );
-        let ids: Vec<String> = self
-            .rows(&statement, params![before_ms, BATCH], |row| row.get(0))
-            .map_err(|error| self.failed("list what belongs to no run", error))?;
         self.change("remove what belongs to no run", |transaction| {
-            remove_belongings(transaction, &ids)
-        })?;
-        Ok(ids.len())
+            let ids: Vec<String> = transaction
+                .prepare_cached(&statement)?
+                .query_map(params![before_ms, BATCH], |row| row.get(0))?
+                .collect::<rusqlite::Result<_>>()?;
+            for id in &ids {
+                remove_belongings(transaction, id)?;
+            }
+            Ok(ids.len())
+        })
     }
 
     /// Removes the records of applications without a run that were saved before this time.
@@ -87,20 +87,16 @@ impl Depository {
                 "DELETE FROM model WHERE trained_ms < ?1
                  AND application_key NOT IN (SELECT application_key FROM run)",
                 [before_ms],
-            )
-        })?;
-        Ok(())
+            )?;
+            Ok(())
+        })
     }
 }
 
-/// Checks once more: a run may have been saved since the applications were listed.
-fn remove_belongings(transaction: &Transaction<'_>, ids: &[String]) -> rusqlite::Result<()> {
+fn remove_belongings(transaction: &Transaction<'_>, id: &str) -> rusqlite::Result<()> {
     for (table, _) in BELONGINGS {
-        let statement = format!("DELETE FROM {table} WHERE application_id = ?1 AND {WITHOUT_RUN}");
-        let mut statement = transaction.prepare_cached(&statement)?;
-        for id in ids {
-            statement.execute([id])?;
-        }
+        let statement = format!("DELETE FROM {table} WHERE application_id = ?1");
+        transaction.prepare_cached(&statement)?.execute([id])?;
     }
     Ok(())
 }

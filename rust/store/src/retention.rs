@@ -90,56 +90,43 @@ impl Pruning {
     /// As [`Depository::forget`]; what was removed before stays removed.
     pub fn step(&mut self, depository: &mut Depository) -> Result<Option<Pruned>, StoreError> {
         let since_ms = self.now_ms.saturating_sub(self.retention.keep_ms);
-        let next = match self.phase {
+        let is_within_bound = depository.used_bytes()? <= self.retention.most_bytes;
+        let keep = &self.retention;
+        let (removed, next) = match self.phase {
             Phase::OldRuns => {
-                let removed = depository.remove_runs(&old_runs(since_ms), &self.retention)?;
+                let removed = depository.remove_runs(&old_runs(since_ms), keep)?;
                 self.pruned.old_runs += removed;
-                (removed == 0).then_some(Phase::SpareBelongings)
+                (removed, Phase::SpareBelongings)
+            }
+            Phase::SpareBelongings | Phase::SpareRuns | Phase::ProfileRuns if is_within_bound => {
+                (0, Phase::OldBelongings)
             }
             Phase::SpareBelongings => {
                 let before_ms = self.now_ms.saturating_sub(MAY_BEGIN_MS);
-                let is_done = self.is_within_bound(depository)?
-                    || depository.remove_spare_belongings(before_ms)? == 0;
-                is_done.then_some(Phase::SpareRuns)
+                let removed = depository.remove_spare_belongings(before_ms)?;
+                (removed, Phase::SpareRuns)
             }
             Phase::SpareRuns => {
-                let removed = self.remove_above_bound(depository, &spare_runs())?;
+                let removed = depository.remove_runs(&spare_runs(), keep)?;
                 self.pruned.spare_runs += removed;
-                (removed == 0).then_some(Phase::ProfileRuns)
+                (removed, Phase::ProfileRuns)
             }
             Phase::ProfileRuns => {
-                let removed = self.remove_above_bound(depository, ANY_RUNS)?;
+                let removed = depository.remove_runs(ANY_RUNS, keep)?;
                 self.pruned.profile_runs += removed;
-                (removed == 0).then_some(Phase::OldBelongings)
+                (removed, Phase::OldBelongings)
             }
             Phase::OldBelongings => {
                 depository.remove_old_belongings(since_ms)?;
-                Some(Phase::FreePages)
+                (0, Phase::FreePages)
             }
-            Phase::FreePages => {
-                if depository.give_back_pages()? {
-                    return Ok(Some(self.pruned));
-                }
-                None
-            }
+            Phase::FreePages if depository.give_back_pages()? => return Ok(Some(self.pruned)),
+            Phase::FreePages => return Ok(None),
         };
-        self.phase = next.unwrap_or(self.phase);
-        Ok(None)
-    }
-
-    fn is_within_bound(&self, depository: &Depository) -> Result<bool, StoreError> {
-        Ok(depository.used_bytes()? <= self.retention.most_bytes)
-    }
-
-    fn remove_above_bound(
-        &self,
-        depository: &mut Depository,
-        chosen: &str,
-    ) -> Result<usize, StoreError> {
-        if self.is_within_bound(depository)? {
-            return Ok(0);
+        if removed == 0 {
+            self.phase = next;
         }
-        depository.remove_runs(chosen, &self.retention)
+        Ok(None)
     }
 }
 
@@ -162,19 +149,6 @@ const ANY_RUNS: &str =
     "SELECT id FROM run WHERE ?1 >= 0 AND ?2 >= 0 ORDER BY ended_ms, id LIMIT ?3";
 
 impl Depository {
-    /// Removes everything that [`Pruning`] removes.
-    ///
-    /// # Errors
-    /// As [`Pruning::step`].
-    pub fn prune(&mut self, retention: &Retention, now_ms: i64) -> Result<Pruned, StoreError> {
-        let mut pruning = Pruning::new(*retention, now_ms);
-        loop {
-            if let Some(pruned) = pruning.step(self)? {
-                return Ok(pruned);
-            }
-        }
-    }
-
     /// The size of the file without its free pages, in bytes.
     ///
     /// # Errors
@@ -200,6 +174,6 @@ impl Depository {
             let left = free_pages()?;
             Ok(left == 0 || left >= before)
         };
-        given_back().map_err(|error| self.failed("give back free pages", error))
+        given_back().map_err(|error: rusqlite::Error| self.failed("give back free pages", error))
     }
 }

@@ -2,12 +2,11 @@
 
 use std::collections::VecDeque;
 
-use elastane_runs::Run;
+use elastane_runs::{Run, SubmissionRecord};
 
 use crate::depository::Depository;
 use crate::error::StoreError;
 use crate::prediction::PredictionRecord;
-use elastane_runs::SubmissionRecord;
 
 /// A run, with the records that are saved in the same transaction.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,7 +34,6 @@ impl From<Run> for Unsaved {
 pub struct SaveQueue {
     waiting: VecDeque<Unsaved>,
     most: usize,
-    failed: u64,
 }
 
 /// The result of saving.
@@ -56,40 +54,30 @@ impl SaveQueue {
         Self {
             waiting: VecDeque::new(),
             most,
-            failed: 0,
         }
     }
 
-    /// Saves a run after those that wait. Where that fails, they all wait for the next call.
-    pub fn save(&mut self, depository: &mut Depository, run: impl Into<Unsaved>) -> Saved {
+    /// Adds a run to those that wait.
+    pub fn add(&mut self, run: impl Into<Unsaved>) {
         self.waiting.push_back(run.into());
-        self.save_waiting(depository)
     }
 
-    /// Saves the runs that wait.
-    pub fn save_waiting(&mut self, depository: &mut Depository) -> Saved {
+    /// Saves the runs that wait. Where that fails, they wait for the next call.
+    pub fn save(&mut self, depository: &mut Depository) -> Saved {
         let mut done = Saved::default();
         while let Some(unsaved) = self.waiting.pop_front() {
-            let Unsaved {
-                run,
-                submission,
-                predictions,
-            } = &unsaved;
-            let error = match depository.save_with(run, submission.as_ref(), predictions) {
-                Ok(()) => {
-                    done.saved.push(unsaved.run);
-                    continue;
+            let (run, submission) = (&unsaved.run, unsaved.submission.as_ref());
+            match depository.save_with(run, submission, &unsaved.predictions) {
+                Ok(()) => done.saved.push(unsaved.run),
+                Err(error) if !error.may_pass() || self.waiting.len() >= self.most => {
+                    done.lost.push((unsaved.run, error));
                 }
-                Err(error) => error,
-            };
-            self.failed += 1;
-            if !error.may_pass() || self.waiting.len() >= self.most {
-                done.lost.push((unsaved.run, error));
-                continue;
+                Err(error) => {
+                    self.waiting.push_front(unsaved);
+                    done.waits_for = Some(error);
+                    break;
+                }
             }
-            self.waiting.push_front(unsaved);
-            done.waits_for = Some(error);
-            return done;
         }
         done
     }
@@ -99,17 +87,12 @@ impl SaveQueue {
     pub fn waiting(&self) -> usize {
         self.waiting.len()
     }
-
-    /// The number of failed attempts.
-    #[must_use]
-    pub fn failed(&self) -> u64 {
-        self.failed
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::StoreErrorKind;
     use crate::open::connect;
     use elastane_core::Resources;
     use elastane_runs::{ContainerKind, Outcome, PredictionMade, RunSeries};
@@ -143,6 +126,11 @@ mod tests {
             .unwrap();
     }
 
+    fn save(queue: &mut SaveQueue, depository: &mut Depository, run: impl Into<Unsaved>) -> Saved {
+        queue.add(run);
+        queue.save(depository)
+    }
+
     fn fresh() -> (tempfile::TempDir, Depository) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("depository.db");
@@ -156,19 +144,19 @@ mod tests {
         room(&depository, 1);
         let mut queue = SaveQueue::new(10);
         for number in 1..=3 {
-            let done = queue.save(&mut depository, run(number));
+            let done = save(&mut queue, &mut depository, run(number));
             assert!(done.saved.is_empty() && done.lost.is_empty());
             let error = done.waits_for.unwrap();
-            assert!(matches!(error, StoreError::Full { .. }), "{error}");
+            assert!(matches!(error.kind, StoreErrorKind::Full(_)), "{error}");
             let text = error.to_string();
             assert!(
-                text.ends_with("cannot save run application_1_0001, the disk is full"),
+                text.ends_with("cannot save run application_1_0001 of sales, the disk is full"),
                 "{text}"
             );
         }
-        assert_eq!((queue.waiting(), queue.failed()), (3, 3));
+        assert_eq!(queue.waiting(), 3);
         room(&depository, 1_000_000);
-        let done = queue.save(&mut depository, run(4));
+        let done = save(&mut queue, &mut depository, run(4));
         assert_eq!(done.saved, [run(1), run(2), run(3), run(4)]);
         assert_eq!(depository.latest_runs("sales", 9).unwrap().len(), 4);
     }
@@ -200,12 +188,16 @@ mod tests {
             predictions: vec![prediction.clone()],
         };
         let mut queue = SaveQueue::new(10);
-        assert!(queue.save(&mut depository, unsaved).waits_for.is_some());
+        assert!(
+            save(&mut queue, &mut depository, unsaved)
+                .waits_for
+                .is_some()
+        );
         let id = run(1).application_id;
         let alone = depository.submission(&id).unwrap();
         assert_eq!(alone, None, "there was room for it, but not for the run");
         room(&depository, 1_000_000);
-        assert_eq!(queue.save_waiting(&mut depository).saved, [run(1)]);
+        assert_eq!(queue.save(&mut depository).saved, [run(1)]);
         assert_eq!(depository.submission(&id).unwrap(), Some(submission));
         assert_eq!(depository.predictions_of_run(&id).unwrap(), [prediction]);
     }
@@ -215,9 +207,9 @@ mod tests {
         let (_folder, mut depository) = fresh();
         room(&depository, 1);
         let mut queue = SaveQueue::new(2);
-        queue.save(&mut depository, run(1));
-        queue.save(&mut depository, run(2));
-        let done = queue.save(&mut depository, run(3));
+        save(&mut queue, &mut depository, run(1));
+        save(&mut queue, &mut depository, run(2));
+        let done = save(&mut queue, &mut depository, run(3));
         assert_eq!(done.lost[0].0.application_id, "application_1_0001");
         assert_eq!(queue.waiting(), 2);
     }
@@ -228,9 +220,9 @@ mod tests {
         let mut bad = run(1);
         bad.series[0].slots[3].cpu_cores = f64::NAN;
         let mut queue = SaveQueue::new(2);
-        let done = queue.save(&mut depository, bad);
+        let done = save(&mut queue, &mut depository, bad);
         assert_eq!((done.lost.len(), queue.waiting()), (1, 0));
-        assert_eq!(queue.save(&mut depository, run(2)).saved.len(), 1);
+        assert_eq!(save(&mut queue, &mut depository, run(2)).saved.len(), 1);
     }
 
     #[test]
@@ -248,11 +240,11 @@ mod tests {
         let damage = std::fs::OpenOptions::new().write(true).open(&path);
         std::io::Write::write_all(&mut damage.unwrap(), &vec![0xAB; length]).unwrap();
         let mut queue = SaveQueue::new(9);
-        let done = queue.save(&mut depository, run(99));
-        assert!(matches!(done.waits_for, Some(StoreError::Damaged { .. })));
+        let done = save(&mut queue, &mut depository, run(99));
+        assert!(done.waits_for.is_some_and(|error| error.is_damage()));
         let aside = depository.reopen().unwrap().unwrap();
         assert!(aside.ends_with("depository.db.damaged-1"));
-        assert_eq!(queue.save_waiting(&mut depository).saved.len(), 1);
+        assert_eq!(queue.save(&mut depository).saved.len(), 1);
         assert_eq!(depository.latest_runs("sales", 9).unwrap().len(), 1);
     }
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-use crate::error::StoreError;
+use crate::error::{StoreError, StoreErrorKind};
 
 /// "ELST": SQLite's `application_id`, which tells a depository from another program's file.
 const APPLICATION_ID: i32 = 0x454c_5354;
@@ -98,17 +98,9 @@ const KINDS_OF_EXECUTORS: &str = "
 /// The newest schema version.
 pub(crate) const KNOWN: i32 = MIGRATIONS.len() as i32;
 
-/// The content of a file.
-#[derive(Debug, PartialEq)]
-pub(crate) enum State {
-    /// No table.
-    Empty,
-    /// A depository of this version.
-    Depository(i32),
-}
-
-/// Tells an empty file and a depository from the file of another program or a later Elastane.
-pub(crate) fn state(connection: &Connection, path: &Path) -> Result<State, StoreError> {
+/// The version of a depository's schema; 0 for an empty file. The file of another program or of a later
+/// Elastane is refused.
+pub(crate) fn version(connection: &Connection, path: &Path) -> Result<i32, StoreError> {
     // One statement sees the changes of another process whole or not at all.
     let (application_id, version, tables): (i32, i32, i64) = connection
         .query_row(
@@ -118,35 +110,27 @@ pub(crate) fn state(connection: &Connection, path: &Path) -> Result<State, Store
             [],
             |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
         )
-        .map_err(|error| StoreError::from_sqlite(path, "read its version", error))?;
-    match (application_id, tables) {
-        (APPLICATION_ID, _) if version > KNOWN => Err(StoreError::NewerSchema {
-            path: path.to_owned(),
-            found: version,
-            known: KNOWN,
-        }),
-        (APPLICATION_ID, _) => Ok(State::Depository(version)),
-        (0, 0) if version == 0 => Ok(State::Empty),
-        _ => Err(StoreError::Foreign {
-            path: path.to_owned(),
-        }),
-    }
+        .map_err(|error| StoreError::refused(path, "read its version", error))?;
+    let kind = match (application_id, tables) {
+        (APPLICATION_ID, _) if version > KNOWN => StoreErrorKind::NewerSchema(version, KNOWN),
+        (APPLICATION_ID, _) => return Ok(version),
+        (0, 0) if version == 0 => return Ok(0),
+        _ => StoreErrorKind::Foreign,
+    };
+    Err(StoreError::new(path, kind))
 }
 
 /// Migrates a file to the newest version, in one transaction.
 pub(crate) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
-    if state(connection, path)? == State::Depository(KNOWN) {
+    if version(connection, path)? == KNOWN {
         return Ok(());
     }
-    let failed = |error| StoreError::from_sqlite(path, "bring its schema up to date", error);
+    let failed = |error| StoreError::refused(path, "bring its schema up to date", error);
     let transaction = connection
         .transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)
         .map_err(failed)?;
     // Another process may have migrated the file meanwhile.
-    let done = match state(&transaction, path)? {
-        State::Empty => 0,
-        State::Depository(version) => usize::try_from(version).unwrap_or(0),
-    };
+    let done = usize::try_from(version(&transaction, path)?).unwrap_or(0);
     for migration in MIGRATIONS.iter().skip(done) {
         transaction.execute_batch(migration).map_err(failed)?;
     }

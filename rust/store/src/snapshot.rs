@@ -2,10 +2,11 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::depository::Depository;
 use crate::error::StoreError;
+use crate::open::with_suffix;
 
 impl Depository {
     /// Writes the content of one moment into another file, while the depository is in use. The file
@@ -14,9 +15,7 @@ impl Depository {
     /// # Errors
     /// The file system's, or what SQLite says; an older snapshot stays then.
     pub fn snapshot(&self, to: &Path) -> Result<(), StoreError> {
-        let mut name = to.as_os_str().to_owned();
-        name.push(".new");
-        let unfinished = PathBuf::from(name);
+        let unfinished = with_suffix(to, ".new");
         let written = self.write_snapshot(to, &unfinished);
         if written.is_err() {
             // The first error is the one to report.
@@ -26,23 +25,18 @@ impl Depository {
     }
 
     fn write_snapshot(&self, to: &Path, unfinished: &Path) -> Result<(), StoreError> {
-        let failed = |action: &str, source: io::Error| StoreError::File {
-            path: to.to_owned(),
-            action: action.to_owned(),
-            source,
-        };
         match fs::remove_file(unfinished) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                return Err(failed("remove an unfinished snapshot", error));
+                return Err(StoreError::file(to, "remove an unfinished snapshot", error));
             }
             _ => {}
         }
         self.connection
             .execute("VACUUM INTO ?1", [unfinished.to_string_lossy()])
-            .map_err(|error| StoreError::from_sqlite(to, "write a snapshot", error))?;
+            .map_err(|error| StoreError::refused(to, "write a snapshot", error))?;
         File::open(unfinished)
             .and_then(|file| file.sync_all())
             .and_then(|()| fs::rename(unfinished, to))
-            .map_err(|error| failed("put a snapshot in its place", error))
+            .map_err(|error| StoreError::file(to, "put a snapshot in its place", error))
     }
 }

@@ -1,39 +1,31 @@
-//! Submissions.
+//! Submissions, and the settings that they gave to runs.
 
-use std::collections::BTreeMap;
-
-use elastane_runs::SubmissionRecord;
+use elastane_runs::{Outcome, RunSettings, SubmissionRecord};
 use rusqlite::{Connection, params};
 
-use crate::depository::Depository;
-use crate::error::StoreError;
+use crate::codes::outcome_code;
+use crate::depository::{Depository, limit};
+use crate::error::{StatementError, StoreError};
 
-/// A submission as it is written.
-pub(crate) struct EncodedSubmission<'a> {
-    submission: &'a SubmissionRecord,
-    signature: String,
-    settings: String,
-}
-
-impl EncodedSubmission<'_> {
-    pub(crate) fn insert(&self, connection: &Connection) -> rusqlite::Result<()> {
-        let statement = format!(
-            "INSERT OR REPLACE INTO submission ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6)"
-        );
-        connection.prepare_cached(&statement)?.execute(params![
-            self.submission.application_id,
-            self.submission.application_key,
-            self.submission.application_name,
-            self.submission.submitted_ms,
-            self.signature,
-            self.settings
+pub(crate) fn insert(
+    connection: &Connection,
+    submission: &SubmissionRecord,
+) -> Result<(), StatementError> {
+    connection
+        .prepare_cached(
+            "INSERT OR REPLACE INTO submission (application_id, application_key, application_name,
+                 submitted_ms, signature, settings) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        )?
+        .execute(params![
+            submission.application_id,
+            submission.application_key,
+            submission.application_name,
+            submission.submitted_ms,
+            serde_json::to_string(&submission.signature)?,
+            serde_json::to_string(&submission.settings)?
         ])?;
-        Ok(())
-    }
+    Ok(())
 }
-
-const COLUMNS: &str = "application_id, application_key, application_name, submitted_ms,
-    signature, settings";
 
 impl Depository {
     /// Saves a submission. One of the same application id is replaced.
@@ -41,21 +33,8 @@ impl Depository {
     /// # Errors
     /// As [`Depository::forget`].
     pub fn save_submission(&mut self, submission: &SubmissionRecord) -> Result<(), StoreError> {
-        let encoded = self.encode_submission(submission)?;
         let action = format!("save the submission of {}", submission.application_id);
-        self.change(&action, |transaction| encoded.insert(transaction))
-    }
-
-    pub(crate) fn encode_submission<'a>(
-        &self,
-        submission: &'a SubmissionRecord,
-    ) -> Result<EncodedSubmission<'a>, StoreError> {
-        let json = |error: serde_json::Error| self.bad(name_of(&submission.application_id), error);
-        Ok(EncodedSubmission {
-            signature: serde_json::to_string(&submission.signature).map_err(json)?,
-            settings: serde_json::to_string(&submission.settings).map_err(json)?,
-            submission,
-        })
+        self.change(&action, |transaction| insert(transaction, submission))
     }
 
     /// The submission of one run.
@@ -63,55 +42,42 @@ impl Depository {
     /// # Errors
     /// One that cannot be read, named; or SQLite's.
     pub fn submission(&self, id: &str) -> Result<Option<SubmissionRecord>, StoreError> {
-        let statement = format!("SELECT {COLUMNS} FROM submission WHERE application_id = ?1");
-        Ok(self.read_submissions(&statement, id)?.pop())
-    }
-
-    /// Every submission of an application, oldest first: the settings of its runs.
-    ///
-    /// # Errors
-    /// As [`Depository::submission`].
-    pub fn submissions(&self, key: &str) -> Result<Vec<SubmissionRecord>, StoreError> {
-        let statement = format!(
-            "SELECT {COLUMNS} FROM submission WHERE application_key = ?1
-             ORDER BY submitted_ms, application_id"
-        );
-        self.read_submissions(&statement, key)
-    }
-
-    fn read_submissions(
-        &self,
-        statement: &str,
-        of: &str,
-    ) -> Result<Vec<SubmissionRecord>, StoreError> {
-        let read = |row: &rusqlite::Row<'_>| {
-            let submission = SubmissionRecord {
+        let statement = "SELECT application_id, application_key, application_name, submitted_ms,
+                                signature, settings FROM submission WHERE application_id = ?1";
+        let mut found = self.rows("read a submission", statement, [id], |row| {
+            Ok(SubmissionRecord {
                 application_id: row.get(0)?,
                 application_key: row.get(1)?,
                 application_name: row.get(2)?,
                 submitted_ms: row.get(3)?,
-                signature: Vec::new(),
-                settings: BTreeMap::new(),
-            };
-            Ok((submission, row.get(4)?, row.get(5)?))
-        };
-        let rows: Vec<(SubmissionRecord, String, String)> = self
-            .rows(statement, [of], read)
-            .map_err(|error| self.failed(&format!("read the submissions of {of}"), error))?;
-        rows.into_iter()
-            .map(|(submission, signature, settings)| {
-                let bad =
-                    |error: serde_json::Error| self.bad(name_of(&submission.application_id), error);
-                Ok(SubmissionRecord {
-                    signature: serde_json::from_str(&signature).map_err(bad)?,
-                    settings: serde_json::from_str(&settings).map_err(bad)?,
-                    ..submission.clone()
-                })
+                signature: serde_json::from_str(&row.get::<_, String>(4)?)?,
+                settings: serde_json::from_str(&row.get::<_, String>(5)?)?,
             })
-            .collect()
+        })?;
+        Ok(found.pop())
     }
-}
 
-pub(crate) fn name_of(application_id: &str) -> String {
-    format!("the submission of {application_id}")
+    /// The application ids and settings of the latest `n` succeeded runs of an application, newest
+    /// first. A run whose submission was not saved has no settings.
+    ///
+    /// # Errors
+    /// As [`Depository::submission`].
+    pub fn latest_settings(
+        &self,
+        key: &str,
+        n: usize,
+    ) -> Result<Vec<(String, RunSettings)>, StoreError> {
+        let statement = "SELECT run.application_id, submission.settings
+             FROM run LEFT JOIN submission USING (application_id)
+             WHERE run.application_key = ?1 AND run.outcome = ?2
+             ORDER BY run.ended_ms DESC, run.id DESC LIMIT ?3";
+        let parameters = params![key, outcome_code(Outcome::Succeeded), limit(n)];
+        self.rows("read the settings of runs", statement, parameters, |row| {
+            let settings: Option<String> = row.get(1)?;
+            let settings = settings
+                .map(|json| serde_json::from_str(&json))
+                .transpose()?;
+            Ok((row.get(0)?, settings.unwrap_or_default()))
+        })
+    }
 }

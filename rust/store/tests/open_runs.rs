@@ -23,12 +23,12 @@ fn open(path: &Path) -> Depository {
 }
 
 fn begun(id: &str) -> RunEvent {
-    RunEvent::Begun {
+    RunEvent::Whole(Box::new(OpenRun {
         application_id: id.into(),
         application_key: "sales".into(),
         application_name: "Sales 1".into(),
-        started_ms: 7,
-    }
+        ..OpenRun::begun(7)
+    }))
 }
 
 fn sampled(id: &str, container: &str, slot: i64) -> RunEvent {

@@ -5,12 +5,12 @@ mod common;
 
 use std::path::PathBuf;
 
-use common::{run, run_with};
+use common::{prune, run, run_with};
 use elastane_core::{Demand, Resources};
 use elastane_runs::{ContainerKind, Outcome, Run};
 use elastane_store::{
-    Depository, ModelRecord, PredictionMade, PredictionRecord, Pruned, Retention, RunEvent,
-    SubmissionRecord,
+    Depository, ModelRecord, OpenRun, PredictionMade, PredictionRecord, Pruned, Retention,
+    RunEvent, SubmissionRecord,
 };
 use tempfile::TempDir;
 
@@ -107,11 +107,11 @@ fn old_runs_go_but_those_of_a_profile_while_the_application_runs() {
     for number in [6, 7] {
         depository.save(&run("gone", number)).unwrap();
     }
-    let pruned = depository.prune(&retention(10, u64::MAX), NOW_MS).unwrap();
+    let pruned = prune(&mut depository, &retention(10, u64::MAX), NOW_MS).unwrap();
     assert_eq!(numbers(&depository, "alive"), [95, 4, 3]);
     assert_eq!(numbers(&depository, "gone"), [] as [i64; 0]);
     assert_eq!((pruned.old_runs, pruned.runs()), (5, 5));
-    let again = depository.prune(&retention(10, u64::MAX), NOW_MS).unwrap();
+    let again = prune(&mut depository, &retention(10, u64::MAX), NOW_MS).unwrap();
     assert_eq!(again, Pruned::default());
 }
 
@@ -126,9 +126,7 @@ fn for_want_of_room_runs_without_a_profile_go_first_and_the_file_shrinks() {
     }
     let used = depository.used_bytes().unwrap();
     assert!(used > 1_000_000, "{used}");
-    let pruned = depository
-        .prune(&retention(1_000, used - 1), NOW_MS)
-        .unwrap();
+    let pruned = prune(&mut depository, &retention(1_000, used - 1), NOW_MS).unwrap();
     assert_eq!((pruned.spare_runs, pruned.profile_runs), (37, 0));
     assert_eq!(numbers(&depository, "first"), [39, 38, 37]);
     assert_eq!(numbers(&depository, "second"), [42, 41, 40]);
@@ -146,9 +144,7 @@ fn where_profiles_alone_pass_the_bound_the_oldest_go_and_are_counted() {
             .unwrap();
     }
     let used = depository.used_bytes().unwrap();
-    let pruned = depository
-        .prune(&retention(1_000, used / 4 * 3), NOW_MS)
-        .unwrap();
+    let pruned = prune(&mut depository, &retention(1_000, used / 4 * 3), NOW_MS).unwrap();
     assert_eq!((pruned.spare_runs, pruned.profile_runs), (0, 100));
     assert_eq!(numbers(&depository, "application 99"), [] as [i64; 0]);
     assert_eq!(numbers(&depository, "application 100"), [100]);
@@ -168,9 +164,7 @@ fn predictions_that_pass_the_bound_go_with_the_oldest_runs_and_the_newest_stay()
     let used = depository.used_bytes().unwrap();
     let most_bytes = used / 2;
     assert!(used - runs_alone > most_bytes, "{runs_alone} of {used}");
-    let pruned = depository
-        .prune(&retention(1_000, most_bytes), NOW_MS)
-        .unwrap();
+    let pruned = prune(&mut depository, &retention(1_000, most_bytes), NOW_MS).unwrap();
     assert_eq!((pruned.spare_runs, pruned.profile_runs), (200, 0));
     let newest: Vec<i64> = (200..300).rev().collect();
     assert_eq!(numbers(&depository, "sales"), newest);
@@ -189,18 +183,18 @@ fn what_belongs_to_no_run_goes_before_runs_but_not_that_of_an_application_that_r
     for number in [running].into_iter().chain(1..=150).chain([ended, begins]) {
         save_belongings(&mut depository, number);
     }
-    let begun = RunEvent::Begun {
+    let begun = RunEvent::Whole(Box::new(OpenRun {
         application_id: id(running),
         application_key: "sales".into(),
         application_name: "Sales".into(),
-        started_ms: 0,
-    };
+        ..OpenRun::begun(0)
+    }));
     depository.checkpoint(&[begun], 0).unwrap();
     depository.save(&run("sales", ended)).unwrap();
     // What is recorded of the last one is not saved yet.
     let now_ms = begins * 1_000 + 2_000;
     let half = depository.used_bytes().unwrap() / 2;
-    let pruned = depository.prune(&retention(100_000, half), now_ms).unwrap();
+    let pruned = prune(&mut depository, &retention(100_000, half), now_ms).unwrap();
     assert_eq!(pruned, Pruned::default());
     let left: Vec<i64> = (0..=150)
         .filter(|number| has_belongings(&depository, *number))
@@ -209,7 +203,7 @@ fn what_belongs_to_no_run_goes_before_runs_but_not_that_of_an_application_that_r
     assert_eq!(left, latest);
     assert!(depository.used_bytes().unwrap() <= half);
 
-    let pruned = depository.prune(&retention(100_000, 0), now_ms).unwrap();
+    let pruned = prune(&mut depository, &retention(100_000, 0), now_ms).unwrap();
     assert_eq!(pruned.runs(), 1);
     for (number, stays) in [
         (running, true),
@@ -243,7 +237,7 @@ fn models_go_with_the_last_run_of_their_application() {
         profile_runs: 1_000,
         ..retention(1_000, depository.used_bytes().unwrap() - 1)
     };
-    let pruned = depository.prune(&room, NOW_MS).unwrap();
+    let pruned = prune(&mut depository, &room, NOW_MS).unwrap();
     assert_eq!(pruned.profile_runs, 100);
     assert_eq!(depository.models("old").unwrap(), []);
     assert_eq!(depository.models("new").unwrap().len(), 1);

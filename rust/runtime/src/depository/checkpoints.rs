@@ -7,45 +7,17 @@ use elastane_runs::RunEvent;
 use elastane_store::{Depository, StoreError};
 
 use super::Shared;
+use super::outage::Outage;
+use crate::counters::count;
 
 /// Changes that wait while the depository cannot be written: 1,000 containers for ten minutes, 50 MB.
 const MOST_WAITING: usize = 200_000;
-
-/// Changes of running applications until a moment.
-pub(super) struct Checkpoint {
-    events: Vec<RunEvent>,
-    now_ms: i64,
-    is_whole: bool,
-}
-
-impl Checkpoint {
-    /// The changes since the last checkpoint.
-    pub(super) fn news(events: Vec<RunEvent>, now_ms: i64) -> Self {
-        Self {
-            events,
-            now_ms,
-            is_whole: false,
-        }
-    }
-
-    /// The whole state, which replaces every earlier checkpoint.
-    pub(super) fn whole(events: Vec<RunEvent>, now_ms: i64) -> Self {
-        Self {
-            is_whole: true,
-            ..Self::news(events, now_ms)
-        }
-    }
-
-    pub(super) fn now_ms(&self) -> i64 {
-        self.now_ms
-    }
-}
 
 pub(super) struct Checkpoints {
     waiting: Vec<RunEvent>,
     /// The whole state is among the changes that wait.
     whole_waits: bool,
-    is_failing: bool,
+    outage: Outage,
     has_dropped: bool,
     /// The whole state was asked for and is not saved yet.
     lack_whole: bool,
@@ -57,7 +29,7 @@ impl Checkpoints {
         Self {
             waiting: Vec::new(),
             whole_waits: false,
-            is_failing: false,
+            outage: Outage::new("records of running applications"),
             has_dropped: false,
             lack_whole: false,
             shared,
@@ -68,15 +40,16 @@ impl Checkpoints {
         self.lack_whole
     }
 
-    pub(super) fn add(&mut self, checkpoint: Checkpoint) {
-        if checkpoint.is_whole {
+    /// Adds changes, or the whole state, which replaces every earlier checkpoint.
+    pub(super) fn add(&mut self, events: Vec<RunEvent>, is_whole: bool) {
+        if is_whole {
             let is_contained =
                 |event: &RunEvent| matches!(event, RunEvent::Sampled { .. } | RunEvent::Whole(_));
             self.waiting.retain(|event| !is_contained(event));
             self.has_dropped = false;
             self.whole_waits = true;
         }
-        self.waiting.extend(checkpoint.events);
+        self.waiting.extend(events);
     }
 
     /// Saves the changes that wait.
@@ -115,7 +88,8 @@ impl Checkpoints {
         self.waiting
             .retain(|event| !matches!(event, RunEvent::Sampled { .. }));
         let dropped = before - self.waiting.len();
-        self.shared.counters.lost(dropped);
+        let lost = &self.shared.counters.samples_lost;
+        lost.fetch_add(dropped as u64, Relaxed);
         if dropped > 0 && !self.has_dropped {
             self.has_dropped = true;
             log::error!(
@@ -125,24 +99,13 @@ impl Checkpoints {
         }
     }
 
-    /// Logs the first failure, and the first success after it.
-    pub(super) fn tell(&mut self, saved: Result<(), StoreError>) {
-        match saved {
-            Ok(()) if self.is_failing && !self.lack_whole => {
-                self.is_failing = false;
-                log::warn!("what is recorded of running applications is saved again");
-            }
-            Ok(()) => {}
-            Err(error) => {
-                self.shared.counters.checkpoint_failed();
-                if !self.is_failing {
-                    self.is_failing = true;
-                    log::error!(
-                        "what is recorded of running applications is not saved, scheduling goes \
-                         on and saving is tried again: {error}"
-                    );
-                }
-            }
+    pub(super) fn tell(&mut self, saved: &Result<(), StoreError>) {
+        if saved.is_err() {
+            count(&self.shared.counters.checkpoints_failed);
+        }
+        // Without the whole state the file still lacks records.
+        if saved.is_err() || !self.lack_whole {
+            self.outage.tell(saved);
         }
     }
 }
@@ -153,7 +116,7 @@ mod tests {
     use crate::settings::RuntimeSettings;
 
     use elastane_core::Resources;
-    use elastane_runs::{ContainerKind, Outcome};
+    use elastane_runs::{ContainerKind, OpenRun, Outcome};
 
     fn sampled(slot: i64) -> RunEvent {
         RunEvent::Sampled {
@@ -167,12 +130,10 @@ mod tests {
     }
 
     fn begun() -> RunEvent {
-        RunEvent::Begun {
+        RunEvent::Whole(Box::new(OpenRun {
             application_id: "a".into(),
-            application_key: "sales".into(),
-            application_name: "Sales".into(),
-            started_ms: 0,
-        }
+            ..OpenRun::begun(0)
+        }))
     }
 
     fn ended() -> RunEvent {
@@ -188,21 +149,24 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("depository.sqlite");
         let mut depository = Depository::open(&path).unwrap().depository;
-        let shared = Arc::new(Shared::new(RuntimeSettings::DEFAULT_PROFILE));
+        let shared = Arc::new(Shared::new(
+            RuntimeSettings::DEFAULT_PROFILE,
+            Arc::default(),
+        ));
         let take_wants_whole = || shared.wants_whole.swap(false, Relaxed);
         let mut checkpoints = Checkpoints::new(Arc::clone(&shared));
         let waiting = vec![begun(), sampled(1), sampled(2), sampled(3), ended()];
-        checkpoints.add(Checkpoint::news(waiting, 9_000));
+        checkpoints.add(waiting, false);
         checkpoints.drop_samples(5);
         assert_eq!(checkpoints.waiting.len(), 5);
         checkpoints.drop_samples(4);
         assert_eq!(checkpoints.waiting, [begun(), ended()]);
-        let counted = serde_json::to_value(&shared.counters).unwrap();
+        let counted = serde_json::to_value(&*shared.counters).unwrap();
         assert_eq!(counted["samples_lost"], 3);
         assert!(!take_wants_whole(), "it cannot be saved yet");
         checkpoints.save(&mut depository, 10_000).unwrap();
         assert!(take_wants_whole());
-        checkpoints.add(Checkpoint::whole(Vec::new(), 10_000));
+        checkpoints.add(Vec::new(), true);
         checkpoints.save(&mut depository, 10_000).unwrap();
         assert!(!checkpoints.lack_whole() && !take_wants_whole());
     }

@@ -1,20 +1,22 @@
 //! The depository's thread.
 
 use std::collections::{BTreeSet, VecDeque};
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
+use std::time::Duration;
 
-use elastane_runs::{Run, RunEvent};
-use elastane_store::{Depository, PredictionRecord, Retention, SaveQueue, Saved, StoreError};
+use elastane_core::cluster::ApplicationId;
+use elastane_runs::{ContainerKind, Run, RunEvent, SubmissionRecord};
+use elastane_store::{
+    Depository, PredictionRecord, Pruning, Retention, SaveQueue, Saved, StoreError,
+};
 
-use super::checkpoints::{Checkpoint, Checkpoints};
-use super::predictor::{Given, OnPrediction, Predictor, score_predictions};
-use super::retention::Pruner;
+use super::checkpoints::Checkpoints;
+use super::predictor::{OnPrediction, Predictor, score_predictions};
 use super::running::Running;
-use super::sharing::{Step, TakeOver};
+use super::substitute::announce_moved;
 use super::trainer::{Trained, Trainer, due_job};
-use super::{Shared, Work, models};
+use super::{Shared, TakeOver, Work, models, retention};
 use crate::elastane::OpenError;
 use crate::journal::Record;
 use crate::service::{Asked, Submitted};
@@ -27,8 +29,12 @@ const MOST_WAITING: usize = 1_000;
 /// others in the background. A profile takes some 6 ms, with runs of half an hour 30 ms.
 const PROFILES_AT_ONCE: usize = 200;
 
+/// The length of one step of a merge, for which a checkpoint waits at most.
+const MERGE_STEP: Duration = Duration::from_millis(100);
+
 pub(super) struct Keeper {
     depository: Depository,
+    retention: Retention,
     journal: Arc<JournalWriter>,
     shared: Arc<Shared>,
     predictor: Predictor,
@@ -36,10 +42,10 @@ pub(super) struct Keeper {
     checkpoints: Checkpoints,
     running: Running,
     queue: SaveQueue,
-    pruner: Pruner,
     /// Work that was asked for, in its order.
     asked: VecDeque<Work>,
     taking_over: VecDeque<Box<TakeOver>>,
+    pruning: Option<Pruning>,
     profiles_to_make: VecDeque<String>,
     /// Applications whose models may be out of date.
     to_train: BTreeSet<String>,
@@ -56,25 +62,28 @@ impl Keeper {
         on_prediction: OnPrediction,
         trained: Sender<Work>,
     ) -> Result<Self, OpenError> {
-        let mut keys = latest_first(&depository)?;
-        let later = keys.split_off(keys.len().min(PROFILES_AT_ONCE));
+        let mut applications = depository.applications()?;
+        applications.sort_by_key(|application| std::cmp::Reverse(application.latest_ms));
+        let mut latest_first: VecDeque<_> = applications.into_iter().map(|it| it.key).collect();
+        let later = latest_first.split_off(latest_first.len().min(PROFILES_AT_ONCE));
         let mut keeper = Self {
             predictor: Predictor::new(Arc::clone(&shared), on_prediction),
             trainer: Trainer::open(trained).map_err(OpenError::Thread)?,
-            pruner: Pruner::new(retention),
             depository,
+            retention,
             journal,
             checkpoints: Checkpoints::new(Arc::clone(&shared)),
             shared,
-            running: Running::default(),
+            running: Running::new(),
             queue: SaveQueue::new(MOST_WAITING),
             asked: VecDeque::new(),
             taking_over: VecDeque::new(),
-            profiles_to_make: later.into(),
+            pruning: None,
+            profiles_to_make: later,
             to_train: BTreeSet::new(),
             ended_ms: 0,
         };
-        for key in keys {
+        for key in latest_first {
             keeper.make_profile(key);
         }
         Ok(keeper)
@@ -115,21 +124,24 @@ impl Keeper {
         now_ms: i64,
     ) {
         if self.checkpoints.lack_whole() {
-            self.checkpoint(Checkpoint::whole(whole(), now_ms));
+            self.checkpoint(whole(), true, now_ms);
         }
         for run in ended() {
             self.ended(run.ended_ms, run);
         }
         // There may be room by now for the runs that wait.
-        let saved = self.queue.save_waiting(&mut self.depository);
-        self.saved(saved);
+        self.save_runs();
     }
 
     /// True where the thread is to end.
     fn take(&mut self, work: Work) -> bool {
         match work {
-            Work::Checkpoint(checkpoint) => self.checkpoint(checkpoint),
-            Work::Prune { now_ms } => self.pruner.start(now_ms),
+            Work::Checkpoint {
+                events,
+                is_whole,
+                now_ms,
+            } => self.checkpoint(events, is_whole, now_ms),
+            Work::Prune(now_ms) => self.pruning = Some(Pruning::new(self.retention, now_ms)),
             Work::Close => return true,
             asked => self.asked.push_back(asked),
         }
@@ -138,7 +150,7 @@ impl Keeper {
 
     /// Whether something is unfinished that somebody asked for.
     fn has_asked(&self) -> bool {
-        !self.asked.is_empty() || !self.taking_over.is_empty() || self.pruner.is_pruning()
+        !self.asked.is_empty() || !self.taking_over.is_empty() || self.pruning.is_some()
     }
 
     /// False where nothing is to do.
@@ -147,18 +159,17 @@ impl Keeper {
             self.answer(work);
         } else if let Some(take_over) = self.taking_over.pop_front() {
             self.take_over(take_over);
-        } else if self.pruner.is_pruning() {
-            let pruned = self.pruner.step(&mut self.depository);
-            self.tell(
-                "old runs are not removed; the next attempt is in an hour",
-                pruned,
-            );
+        } else if let Some(pruning) = self.pruning.take() {
+            let unfinished = retention::step(pruning, &mut self.depository, &self.retention);
+            let consequence = "old runs are not removed; the next attempt is in an hour";
+            let pruned = unfinished.map(|unfinished| self.pruning = unfinished);
+            self.tell(consequence, pruned);
         } else if let Some(key) = self.profiles_to_make.pop_front() {
             self.make_profile(key);
         } else if self.trainer.is_idle()
             && let Some(key) = self.to_train.pop_first()
         {
-            let job = due_job(&self.depository, &key, &self.shared.profiles.settings());
+            let job = due_job(&self.depository, &key, &self.shared.profiles.settings);
             let sent = job.map(|job| job.into_iter().for_each(|job| self.trainer.send(job)));
             self.tell(&format!("no model of {key} is trained"), sent);
         } else {
@@ -175,8 +186,8 @@ impl Keeper {
                 self.tell(&format!("the prediction of {id} is not saved"), predicted);
             }
             Work::Asked(asked) => {
-                let id = asked.application_id.clone();
-                let predicted = self.asked(*asked);
+                let predicted = self.asked(&asked);
+                let id = &asked.application_id;
                 self.tell(&format!("the prediction of {id} is not saved"), predicted);
             }
             Work::Ended(run, now_ms) => self.ended(now_ms, *run),
@@ -184,7 +195,7 @@ impl Keeper {
             // Whoever waited may be gone.
             Work::Flush(done) => drop(done.send(())),
             Work::TakeOver(take_over) => self.taking_over.push_back(take_over),
-            Work::Checkpoint(_) | Work::Prune { .. } | Work::Close => {}
+            Work::Checkpoint { .. } | Work::Prune(_) | Work::Close => {}
         }
         self.save_what_waits();
     }
@@ -203,10 +214,7 @@ impl Keeper {
         let (now_ms, is_saved) = (record.submitted_ms, stored.is_some());
         let submission = stored.unwrap_or(record);
         self.running.add(submission.clone(), is_saved);
-        // A submission that cannot be saved is predicted all the same.
-        self.save_what_waits();
-        let given = Given::new(application, &submission, now_ms);
-        let predictions = self.predictor.predict(&self.depository, &given, |_| true)?;
+        let predictions = self.predict(application, &submission, now_ms, |_| true)?;
         // An earlier process saved the prediction of an application that is not new.
         if is_new {
             self.save_predictions(predictions)
@@ -215,28 +223,37 @@ impl Keeper {
         }
     }
 
-    fn asked(&mut self, asked: Asked) -> Result<(), StoreError> {
+    fn asked(&mut self, asked: &Asked) -> Result<(), StoreError> {
         let id = &asked.application_id;
         // The first ask of an application that an earlier process knew is saved already.
         let Some(submission) = self.running.complete(id, &asked.settings) else {
             return Ok(());
         };
-        self.save_what_waits();
-        let given = Given::new(asked.application, &submission, asked.now_ms);
-        let predictions = self.predictor.predict(&self.depository, &given, |kind| {
-            !kind.is_application_master()
-        })?;
+        let is_executor = |kind: ContainerKind| !kind.is_application_master();
+        let predictions =
+            self.predict(asked.application, &submission, asked.now_ms, is_executor)?;
         self.save_predictions(predictions)
+    }
+
+    /// A submission that cannot be saved is predicted all the same.
+    fn predict(
+        &mut self,
+        application: ApplicationId,
+        submission: &SubmissionRecord,
+        now_ms: i64,
+        is_wanted: fn(ContainerKind) -> bool,
+    ) -> Result<Vec<PredictionRecord>, StoreError> {
+        self.save_what_waits();
+        self.predictor
+            .predict(&self.depository, application, submission, now_ms, is_wanted)
     }
 
     fn save_predictions(&mut self, predictions: Vec<PredictionRecord>) -> Result<(), StoreError> {
         for prediction in predictions {
-            match self.depository.save_prediction(&prediction) {
-                Err(error) if error.may_pass() => {
-                    self.running.tell(&error);
-                    if !self.running.keep(prediction) {
-                        return Err(error);
-                    }
+            let saved = self.depository.save_prediction(&prediction);
+            match saved {
+                Err(error) if error.may_pass() && self.running.keep(prediction) => {
+                    self.running.outage.tell(&Err(error));
                 }
                 saved => saved?,
             }
@@ -246,20 +263,20 @@ impl Keeper {
 
     fn ended(&mut self, now_ms: i64, run: Run) {
         self.ended_ms = now_ms;
-        let unsaved = self.running.end(run);
-        let saved = self.queue.save(&mut self.depository, unsaved);
-        self.saved(saved);
+        self.queue.add(self.running.end(run));
+        self.save_runs();
     }
 
-    fn saved(&mut self, mut saved: Saved) {
-        let error = saved
+    fn save_runs(&mut self) {
+        let mut saved = self.queue.save(&mut self.depository);
+        let damage = saved
             .waits_for
             .take_if(|error| self.begin_anew_after(error));
-        if error.is_some() {
-            self.learn(saved);
-            saved = self.queue.save_waiting(&mut self.depository);
-        }
         self.learn(saved);
+        if damage.is_some() {
+            let saved = self.queue.save(&mut self.depository);
+            self.learn(saved);
+        }
     }
 
     fn learn(&mut self, saved: Saved) {
@@ -289,7 +306,7 @@ impl Keeper {
             application: run.application_id.clone(),
             profile: key.clone(),
             outcome: run.outcome.name(),
-            runs: self.shared.profiles.runs_of(key),
+            runs: self.shared.profiles.cache.lock().runs_of(key),
         });
         Ok(())
     }
@@ -312,34 +329,38 @@ impl Keeper {
         );
     }
 
-    fn take_over(&mut self, take_over: Box<TakeOver>) {
-        match take_over.step(&mut self.depository) {
-            Step::Unfinished(take_over) => self.taking_over.push_front(take_over),
-            Step::Finished { changed } => self.profiles_to_make.extend(changed),
+    fn take_over(&mut self, mut take_over: Box<TakeOver>) {
+        let step = take_over.merge.step(&mut self.depository, MERGE_STEP);
+        match step.transpose() {
+            None => self.taking_over.push_front(take_over),
+            Some(report) => {
+                // Whoever waited may be gone.
+                let _ = take_over.done.send(report);
+                let changed = take_over.merge.into_changed();
+                self.profiles_to_make.extend(changed);
+            }
         }
     }
 
-    fn checkpoint(&mut self, checkpoint: Checkpoint) {
-        let now_ms = checkpoint.now_ms();
-        self.checkpoints.add(checkpoint);
-        let mut saved = self.checkpoints.save(&mut self.depository, now_ms);
-        if let Err(error) = &saved
-            && self.begin_anew_after(error)
-        {
-            saved = self.checkpoints.save(&mut self.depository, now_ms);
-        }
-        self.checkpoints.tell(saved);
+    fn checkpoint(&mut self, events: Vec<RunEvent>, is_whole: bool, now_ms: i64) {
+        self.checkpoints.add(events, is_whole);
+        let save = |it: &mut Self| it.checkpoints.save(&mut it.depository, now_ms);
+        let saved = self.try_again_after_damage(save);
+        self.checkpoints.tell(&saved);
     }
 
     fn save_what_waits(&mut self) {
-        let Err(error) = self.running.save(&mut self.depository) else {
-            return;
-        };
-        self.running.tell(&error);
-        if self.begin_anew_after(&error)
-            && let Err(error) = self.running.save(&mut self.depository)
-        {
-            self.running.tell(&error);
+        let saved = self.try_again_after_damage(|it| it.running.save(&mut it.depository));
+        self.running.outage.tell(&saved);
+    }
+
+    fn try_again_after_damage(
+        &mut self,
+        save: impl Fn(&mut Self) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        match save(self) {
+            Err(error) if self.begin_anew_after(&error) => save(self),
+            saved => saved,
         }
     }
 
@@ -353,7 +374,7 @@ impl Keeper {
     /// Where the error is damage, moves the damaged file aside; true where a new one took its place.
     /// Everything of running applications is saved anew.
     fn begin_anew_after(&mut self, error: &StoreError) -> bool {
-        if !matches!(error, StoreError::Damaged { .. }) {
+        if !error.is_damage() {
             return false;
         }
         match self.depository.reopen() {
@@ -368,21 +389,5 @@ impl Keeper {
                 false
             }
         }
-    }
-}
-
-fn latest_first(depository: &Depository) -> Result<Vec<String>, StoreError> {
-    let mut applications = depository.applications()?;
-    applications.sort_by_key(|application| std::cmp::Reverse(application.latest_ms));
-    Ok(applications.into_iter().map(|it| it.key).collect())
-}
-
-pub(crate) fn announce_moved(path: &Path, moved_aside: Option<&Path>) {
-    if let Some(aside) = moved_aside {
-        log::error!(
-            "the depository {} was damaged and is now {}; learning begins anew",
-            path.display(),
-            aside.display()
-        );
     }
 }

@@ -1,11 +1,13 @@
 //! Models of settings, as the depository has them.
 
+use std::collections::BTreeMap;
+
 use elastane_predict::{NotTrained, SettingsModel};
 use elastane_runs::ContainerKind;
 use elastane_store::{Depository, ModelRecord, StoreError};
 
-use super::DepositoryCounters;
 use super::trainer::Trained;
+use crate::counters::{Counters, count};
 
 /// The name of these among the models of an application.
 const NAME: &str = "settings";
@@ -13,21 +15,12 @@ const NAME: &str = "settings";
 /// The version of a model's bytes, which are JSON. 2: regressions have an offset. 3: shapes have no envelope.
 const VERSION: u32 = 3;
 
-/// The model of one kind of container; none where another version of Elastane trained it.
-pub(super) fn model(
-    depository: &Depository,
-    key: &str,
-    kind: ContainerKind,
-) -> Result<Option<SettingsModel>, StoreError> {
-    let record = depository.model(key, kind, NAME)?;
-    Ok(record.and_then(|record| read(&record)))
-}
-
-/// The models of an application, by kind of container.
+/// The models of an application, by kind of container; those of another version of Elastane are left
+/// out.
 pub(super) fn models(
     depository: &Depository,
     key: &str,
-) -> Result<Vec<(ContainerKind, SettingsModel)>, StoreError> {
+) -> Result<BTreeMap<ContainerKind, SettingsModel>, StoreError> {
     let records = depository.models(key)?;
     let named = records.iter().filter(|record| record.name == NAME);
     let read = named.filter_map(|record| Some((record.kind, read(record)?)));
@@ -37,7 +30,7 @@ pub(super) fn models(
 /// Whether models exist, and say that settings make no difference to any container.
 pub(super) fn is_indifferent(depository: &Depository, key: &str) -> Result<bool, StoreError> {
     let models = models(depository, key)?;
-    let mut matter = models.iter().map(|(_, model)| model.settings_matter());
+    let mut matter = models.values().map(SettingsModel::settings_matter);
     Ok(!models.is_empty() && !matter.any(|matters| matters))
 }
 
@@ -45,7 +38,7 @@ pub(super) fn is_indifferent(depository: &Depository, key: &str) -> Result<bool,
 pub(super) fn save(
     depository: &mut Depository,
     trained: &Trained,
-    counters: &DepositoryCounters,
+    counters: &Counters,
 ) -> Result<(), StoreError> {
     let key = &trained.key;
     for (kind, model) in &trained.models {
@@ -60,13 +53,9 @@ pub(super) fn save(
                 continue;
             }
         };
-        let bytes = match serde_json::to_vec(model) {
-            Ok(bytes) => bytes,
-            Err(error) => {
-                log::error!("the model of {key} is not saved: {error}");
-                continue;
-            }
-        };
+        let written = serde_json::to_vec(model)
+            .inspect_err(|error| log::error!("the model of {key} is not saved: {error}"));
+        let Ok(bytes) = written else { continue };
         log::info!(
             "the settings of {key} were learned from {} runs, {} left out, of the {}: held-out error \
              {:.2}, {:.2} without settings, confidence {:.2}",
@@ -77,7 +66,7 @@ pub(super) fn save(
             model.error_without_settings(),
             model.confidence(),
         );
-        counters.trained();
+        count(&counters.models_trained);
         depository.save_model(&ModelRecord {
             application_key: key.clone(),
             kind: *kind,

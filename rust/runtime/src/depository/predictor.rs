@@ -4,42 +4,17 @@ use std::sync::Arc;
 
 use elastane_core::cluster::{ApplicationId, Predicted};
 use elastane_predict::{
-    Earlier, LOOKED_THROUGH, Planned, Prediction, ProfileSettings, foresee, prediction_outcome,
+    Earlier, LOOKED_THROUGH, Planned, Prediction, ProfileSettings, Way, foresee, prediction_outcome,
 };
 use elastane_runs::{ContainerKind, Outcome, Run, RunSettings, SubmissionRecord, kinds};
-use elastane_store::{Depository, PackError, PredictionRecord, StoreError};
+use elastane_store::{Depository, PackError, PackedDemand, PredictionRecord, StoreError};
 
-use super::packed_profile::PackedPlan;
 use super::profiles::latest_runs;
 use super::{Shared, models};
+use crate::counters::count;
 
 /// Takes the prediction of an application's containers of one kind; none is the request.
 pub(crate) type OnPrediction = Box<dyn Fn(ApplicationId, ContainerKind, Option<Predicted>) + Send>;
-
-/// A submitted application, with the settings that are known of it.
-pub(super) struct Given<'a> {
-    application: ApplicationId,
-    application_id: &'a str,
-    key: &'a str,
-    settings: RunSettings,
-    now_ms: i64,
-}
-
-impl<'a> Given<'a> {
-    pub(super) fn new(
-        application: ApplicationId,
-        submission: &'a SubmissionRecord,
-        now_ms: i64,
-    ) -> Self {
-        Self {
-            application,
-            application_id: &submission.application_id,
-            key: &submission.application_key,
-            settings: RunSettings(submission.settings.clone()),
-            now_ms,
-        }
-    }
-}
 
 pub(super) struct Predictor {
     shared: Arc<Shared>,
@@ -59,42 +34,51 @@ impl Predictor {
     pub(super) fn predict(
         &self,
         depository: &Depository,
-        given: &Given<'_>,
+        application: ApplicationId,
+        submission: &SubmissionRecord,
+        now_ms: i64,
         is_wanted: fn(ContainerKind) -> bool,
     ) -> Result<Vec<PredictionRecord>, StoreError> {
-        let all = depository.latest_settings(given.key, LOOKED_THROUGH)?;
-        let settings = self.shared.profiles.settings();
+        let (id, key) = (&submission.application_id, &submission.application_key);
+        let given = RunSettings(submission.settings.clone());
+        let all = depository.latest_settings(key, LOOKED_THROUGH)?;
+        let settings = self.shared.profiles.settings;
         let most = settings.runs_looked_at();
         let latest = latest_runs(depository, &all, None, most)?;
-        let same = latest_runs(depository, &all, Some(&given.settings), most)?;
-        let profile: Arc<str> = given.key.into();
+        let same = latest_runs(depository, &all, Some(&given), most)?;
+        let profile: Arc<str> = key.as_str().into();
+        let models = models::models(depository, key)?;
         let mut records = Vec::new();
         let known = kinds(latest.iter().chain(&same).map(|given| &given.run));
         for kind in known.into_iter().filter(|kind| is_wanted(*kind)) {
-            let model = models::model(depository, given.key, kind)?;
+            let model = models.get(&kind);
             let earlier = Earlier {
                 latest: &latest,
                 same: &same,
-                model: model.as_ref(),
+                model,
             };
             let recurring = settings.recurring();
-            let Some(foreseen) = foresee(kind, earlier, &given.settings, &recurring) else {
+            let Some(foreseen) = foresee(kind, earlier, &given, &recurring) else {
                 continue;
             };
-            self.shared.counters.foreseen(&foreseen);
+            let counters = &self.shared.counters;
+            count(match (&foreseen.prediction, foreseen.way) {
+                (Err(_), _) => &counters.foreseen_by_request,
+                (Ok(_), Way::Model) => &counters.foreseen_by_settings,
+                (Ok(_), _) => &counters.foreseen_by_runs,
+            });
             let predicted = foreseen.prediction.as_ref().ok().and_then(|prediction| {
-                let id = given.application_id;
                 predicted(prediction, &settings, &profile)
                     .inspect_err(|error| log::error!("requests of {id} are planned by: {error}"))
                     .ok()
             });
-            (self.on_prediction)(given.application, kind, predicted);
+            (self.on_prediction)(application, kind, predicted);
             records.push(PredictionRecord {
-                application_id: given.application_id.to_owned(),
-                application_key: given.key.to_owned(),
+                application_id: id.clone(),
+                application_key: key.clone(),
                 kind,
-                made_ms: given.now_ms,
-                made: foreseen.made(model.as_ref(), &given.settings),
+                made_ms: now_ms,
+                made: foreseen.made(model, &given),
                 bound: foreseen.prediction.ok().map(|it| it.demand_to_keep()),
                 outcome: None,
             });
@@ -126,5 +110,10 @@ fn predicted(
     settings: &ProfileSettings,
     profile: &Arc<str>,
 ) -> Result<Predicted, PackError> {
-    PackedPlan::new(&Planned::of(prediction, settings))?.unpack(profile)
+    let planned = Planned::of(prediction, settings);
+    Ok(Predicted {
+        demand: PackedDemand::pack(&planned.demand)?.unpack()?,
+        margin: planned.margin,
+        profile: Arc::clone(profile),
+    })
 }

@@ -1,58 +1,33 @@
 //! The profiles of all applications, in memory.
 
-use std::collections::HashMap;
-use std::sync::Arc;
-
 use elastane_core::cluster::Demands;
 use elastane_predict::{
     Exclusion, GivenRun, LOOKED_THROUGH, NotUsed, Profile, ProfileSettings, profile,
 };
 use elastane_runs::RunSettings;
 use elastane_store::{Depository, StoreError};
-use parking_lot::{Mutex, RwLock};
+use parking_lot::Mutex;
 
-use super::in_use::InUse;
 use super::models;
 use super::packed_profile::PackedProfile;
+use super::profile_cache::ProfileCache;
 
 pub(super) struct Profiles {
-    settings: ProfileSettings,
-    by_key: RwLock<HashMap<String, Arc<PackedProfile>>>,
-    in_use: Mutex<InUse>,
+    pub(super) settings: ProfileSettings,
+    pub(super) cache: Mutex<ProfileCache>,
 }
 
 impl Profiles {
     pub(super) fn new(settings: ProfileSettings) -> Self {
         Self {
             settings,
-            by_key: RwLock::default(),
-            in_use: Mutex::default(),
+            cache: Mutex::default(),
         }
-    }
-
-    pub(super) fn settings(&self) -> ProfileSettings {
-        self.settings
-    }
-
-    pub(super) fn count(&self) -> usize {
-        self.by_key.read().len()
-    }
-
-    /// The number of runs that a profile was made from; 0 where there is none.
-    pub(super) fn runs_of(&self, key: &str) -> usize {
-        self.by_key
-            .read()
-            .get(key)
-            .map_or(0, |profile| profile.runs)
     }
 
     /// The demands of a profile that was made for these settings; none where it was not.
     pub(super) fn demands(&self, key: &str, given: &RunSettings) -> Demands {
-        let profile = self.by_key.read().get(key).cloned();
-        let Some(profile) = profile.filter(|profile| profile.settings.agree(given)) else {
-            return Demands::default();
-        };
-        let demands = self.in_use.lock().demands(key, &profile);
+        let demands = self.cache.lock().demands(key, given);
         demands.unwrap_or_else(|error| {
             log::error!("requests of {key} are planned by: {error}");
             Demands::default()
@@ -72,8 +47,8 @@ impl Profiles {
         let runs: Vec<_> = runs.into_iter().map(|given| given.run).collect();
         if let Some(profile) = profile(key, &runs, &self.settings) {
             log_left_out(&profile);
-            let packed = Arc::new(PackedProfile::new(&profile, newest.clone()));
-            self.by_key.write().insert(key.to_owned(), packed);
+            let packed = PackedProfile::new(&profile, newest.clone());
+            self.cache.lock().insert(key, packed);
         }
         Ok(())
     }
@@ -100,14 +75,14 @@ pub(super) fn latest_runs(
 
 fn log_left_out(profile: &Profile) {
     for left_out in &profile.left_out {
-        if left_out.reason == NotUsed::Excluded(Exclusion::Old) {
-            continue;
+        if left_out.reason != NotUsed::Excluded(Exclusion::Old) {
+            log::info!(
+                "the {} of the run {} is not part of the profile {}: {}",
+                left_out.kind,
+                left_out.application_id,
+                profile.key,
+                left_out.reason
+            );
         }
-        let (run, reason) = (&left_out.application_id, &left_out.reason);
-        let kind = left_out.kind;
-        log::info!(
-            "the {kind} of the run {run} is not part of the profile {}: {reason}",
-            profile.key
-        );
     }
 }

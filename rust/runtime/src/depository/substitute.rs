@@ -1,12 +1,11 @@
 //! A depository among the temporary files, for a disk that is full at the start.
 
-use std::ffi::OsString;
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io, process};
 
-use elastane_store::{Depository, Opened, StoreError};
+use elastane_store::{Depository, StoreError, StoreErrorKind, with_suffix};
 
 /// A file and SQLite's log of it.
 const PARTS: [&str; 2] = ["", "-wal"];
@@ -18,26 +17,28 @@ const MOST_FOLDERS: u32 = 100;
 ///
 /// # Errors
 /// As [`Depository::open`]; where the disk of the temporary files is full as well, the first error.
-pub(crate) fn open(path: &Path) -> Result<Opened, StoreError> {
-    match Depository::open(path) {
-        Err(full @ StoreError::Full { .. }) => {
+pub(crate) fn open(path: &Path) -> Result<Depository, StoreError> {
+    let opened = match Depository::open(path) {
+        Err(error) if matches!(error.kind, StoreErrorKind::Full(_)) => {
             let Ok(folder) = own_folder() else {
-                return Err(full);
+                return Err(error);
             };
             let elsewhere = folder.join("depository.sqlite");
             let copied = copy(path, &elsewhere);
             let Ok(opened) = Depository::open(&elsewhere) else {
-                return Err(full);
+                return Err(error);
             };
             let place = elsewhere.display();
-            log::error!("{full}; until the next start what is learned is kept in {place}");
+            log::error!("{error}; until the next start what is learned is kept in {place}");
             if let Err(error) = copied {
                 log::error!("earlier runs are not known: cannot copy to {place}: {error}");
             }
-            Ok(opened)
+            opened
         }
-        opened => opened,
-    }
+        opened => opened?,
+    };
+    announce_moved(opened.depository.path(), opened.moved_aside.as_deref());
+    Ok(opened.depository)
 }
 
 /// A new folder that no other user can read: the folder above is open to everybody.
@@ -53,9 +54,19 @@ fn own_folder() -> io::Result<PathBuf> {
     made.unwrap_or_else(|| Err(io::ErrorKind::AlreadyExists.into()))
 }
 
+pub(super) fn announce_moved(path: &Path, moved_aside: Option<&Path>) {
+    if let Some(aside) = moved_aside {
+        log::error!(
+            "the depository {} was damaged and is now {}; learning begins anew",
+            path.display(),
+            aside.display()
+        );
+    }
+}
+
 /// All of it or nothing.
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
-    let parts = PARTS.map(|part| (with(from, part), with(to, part)));
+    let parts = PARTS.map(|part| (with_suffix(from, part), with_suffix(to, part)));
     let mut there = parts.iter().filter(|(from, _)| from.exists());
     let copied = there.try_for_each(|(from, to)| fs::copy(from, to).map(drop));
     if copied.is_err() {
@@ -65,10 +76,4 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
         }
     }
     copied
-}
-
-fn with(path: &Path, part: &str) -> PathBuf {
-    let mut name = OsString::from(path);
-    name.push(part);
-    name.into()
 }

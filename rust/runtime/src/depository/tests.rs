@@ -11,7 +11,7 @@ use elastane_predict::ProfileSettings;
 use elastane_runs::{ContainerKind, Outcome, Run, RunSeries, RunSettings, SubmissionRecord};
 use elastane_store::{Depository, Retention};
 
-use super::{DepositoryThread, OnPrediction};
+use super::{DepositoryThread, OnPrediction, Work};
 use crate::service::Submitted;
 use crate::writer::JournalWriter;
 
@@ -71,7 +71,15 @@ fn open(depository: Depository, on_prediction: OnPrediction) -> DepositoryThread
         profile_runs: 3,
     };
     let journal = Arc::new(JournalWriter::open(None).unwrap());
-    DepositoryThread::open(depository, settings, retention, journal, on_prediction).unwrap()
+    DepositoryThread::open(
+        depository,
+        settings,
+        retention,
+        journal,
+        Arc::default(),
+        on_prediction,
+    )
+    .unwrap()
 }
 
 #[test]
@@ -86,7 +94,7 @@ fn what_is_known_at_once_is_what_is_foreseen_then() {
     let told = move |_, kind, predicted| sender.send((kind, predicted)).unwrap();
     let mut thread = open(depository, Box::new(told));
     let demands = thread.demands(KEY, &RunSettings::default());
-    thread.submitted(submitted(ApplicationId(1)));
+    thread.send(Work::Submitted(Box::new(submitted(ApplicationId(1)))));
     for _ in KINDS {
         let (kind, predicted) = foreseen.recv_timeout(Duration::from_secs(60)).unwrap();
         let predicted = predicted.unwrap();

@@ -21,7 +21,7 @@ pub(super) struct Job {
 }
 
 /// The models of one application.
-pub(super) struct Trained {
+pub(crate) struct Trained {
     pub(super) key: String,
     /// When the newest run ended.
     pub(super) newest_ms: i64,

@@ -36,14 +36,12 @@ impl Keys {
         let Some(value) = self.take(key) else {
             return Ok(default);
         };
-        value
-            .parse()
-            .ok()
-            .filter(|number| allowed.contains(number))
-            .ok_or_else(|| {
-                let (least, most) = (allowed.start(), allowed.end());
-                refused(key, &value, &format!("{least} to {most}"))
-            })
+        let number = value.parse().ok();
+        let number = number.filter(|number| allowed.contains(number));
+        number.ok_or_else(|| {
+            let (least, most) = (allowed.start(), allowed.end());
+            refused(key, &value, &format!("{least} to {most}"))
+        })
     }
 
     /// One of several words.
@@ -58,13 +56,8 @@ impl Keys {
         };
         let chosen = choices.iter().find(|(word, _)| *word == value);
         chosen.map(|(_, choice)| *choice).ok_or_else(|| {
-            let words: Vec<&str> = choices.iter().map(|(word, _)| *word).collect();
-            let allowed = words.join(", ");
-            let allowed = match allowed.rsplit_once(", ") {
-                Some((others, last)) => format!("{others} or {last}"),
-                None => allowed,
-            };
-            refused(key, &value, &allowed)
+            let words = choices.iter().map(|(word, _)| *word);
+            refused(key, &value, &words.collect::<Vec<_>>().join(" or "))
         })
     }
 

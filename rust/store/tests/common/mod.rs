@@ -1,8 +1,25 @@
 //! Runs to save.
 #![allow(dead_code, reason = "each test file uses its own part")]
 
+pub mod records;
+
 use elastane_core::Resources;
 use elastane_runs::{ContainerKind, Outcome, Run, RunSeries};
+use elastane_store::{Depository, Pruned, Pruning, Retention, StoreError};
+
+/// Removes everything that [`Pruning`] removes.
+pub fn prune(
+    depository: &mut Depository,
+    retention: &Retention,
+    now_ms: i64,
+) -> Result<Pruned, StoreError> {
+    let mut pruning = Pruning::new(*retention, now_ms);
+    loop {
+        if let Some(pruned) = pruning.step(depository)? {
+            return Ok(pruned);
+        }
+    }
+}
 
 pub fn run(key: &str, number: i64) -> Run {
     run_with(key, number, Outcome::Succeeded)
