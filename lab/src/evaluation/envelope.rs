@@ -34,7 +34,7 @@ impl Envelope {
         let curves = &prediction.curves;
         let slot_ms = curves
             .iter()
-            .map(UsageCurve::slot_ms)
+            .map(|run| run.used().slot_ms())
             .min()
             .unwrap_or(SLOT_MS);
         let forecast = Forecast::new(curves, slot_ms);

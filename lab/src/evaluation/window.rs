@@ -19,7 +19,7 @@ impl Window {
         let mut end = 0;
         for curve in curves {
             begins.push(end);
-            end += curve.slots();
+            end += curve.used().slots().len();
         }
         Self {
             begins,

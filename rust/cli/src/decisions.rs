@@ -9,7 +9,7 @@ use clap::Args;
 use elastane_core::ContainerKind;
 
 use crate::failure::Failure;
-use crate::journal::{Amounts, Placed, Preemption, Record, Refused, Reprovision};
+use crate::journal::{Amounts, Line, Placed, Preemption, Record, Refused, Reprovision};
 use crate::units::{bytes, count, moment};
 
 /// Why a container went to a node, why an application waited, and what was preempted
@@ -36,25 +36,25 @@ impl Decisions {
         let mut report = Report::default();
         let mut containers = HashSet::new();
         let (mut read, mut unreadable, mut shown) = (0_usize, 0_usize, 0_usize);
-        for line in BufReader::new(file).split(b'\n') {
-            let line = line.map_err(|error| Failure::bad(&self.journal, error))?;
-            if line.trim_ascii().is_empty() {
+        for text in BufReader::new(file).split(b'\n') {
+            let text = text.map_err(|error| Failure::bad(&self.journal, error))?;
+            if text.trim_ascii().is_empty() {
                 continue;
             }
-            let Ok(record) = serde_json::from_slice::<Record>(&line) else {
+            let Ok(line) = serde_json::from_slice::<Line>(&text) else {
                 unreadable += 1;
                 continue;
             };
             read += 1;
-            if !self.is_asked_for(&record, &mut containers) {
+            if !self.is_asked_for(&line.record, &mut containers) {
                 continue;
             }
             shown += 1;
             if self.json {
-                output.write_all(&line)?;
+                output.write_all(&text)?;
                 writeln!(output)?;
             } else {
-                report.add(record, output)?;
+                report.add(line, output)?;
             }
         }
         report.end(output)?;
@@ -67,8 +67,8 @@ impl Decisions {
         let Some(wanted) = &self.application else {
             return !matches!(record, Record::Other) || self.json;
         };
-        if let Record::Finished(finished) = record {
-            return containers.contains(&finished.container);
+        if let Record::Finished { container, .. } = record {
+            return containers.contains(container);
         }
         let is_wanted = record.application() == Some(wanted);
         if let (Record::Placed(placed), true) = (record, is_wanted) {
@@ -86,10 +86,8 @@ impl Decisions {
         if unreadable > 0 {
             let problem = format!("{} cannot be read", count(unreadable, "line"));
             if read == 0 {
-                return Err(Failure::bad(
-                    &self.journal,
-                    format!("no journal, {problem}"),
-                ));
+                let problem = format!("no journal, {problem}");
+                return Err(Failure::bad(&self.journal, problem));
             }
             eprintln!("elastane: {}: {problem}", self.journal.display());
         }
@@ -111,72 +109,66 @@ struct Report {
 }
 
 struct Waiting {
-    first: Refused,
-    last: Refused,
+    since_ms: i64,
+    until_ms: i64,
+    latest: Refused,
     times: usize,
 }
 
 impl Report {
-    fn add(&mut self, record: Record, output: &mut impl Write) -> Result<(), Failure> {
-        let record = match record {
-            Record::Refused(refused) => return self.refused(refused, output),
-            record => record,
-        };
-        self.end(output)?;
-        let (time_ms, sentence) = match &record {
-            Record::Placed(placed) => (placed.time_ms, placed_sentence(placed)),
-            Record::Finished(finished) => {
-                let (container, node) = (&finished.container, &finished.node);
-                (finished.time_ms, format!("finished  {container} on {node}"))
-            }
-            Record::Bookable(bookable) => {
-                let (node, ratio) = (&bookable.node, bookable.ratio);
-                let sentence = format!(
-                    "bookable  {node}: {ratio:.2} times its registered size: {}",
-                    bookable.reason
-                );
-                (bookable.time_ms, sentence)
-            }
-            Record::Preemption(preemption) => (preemption.time_ms, preemption_sentence(preemption)),
-            Record::Reprovision(reprovision) => {
-                (reprovision.time_ms, reprovision_sentence(reprovision))
-            }
-            Record::Learned(learned) => {
-                let runs = match learned.runs {
+    fn add(&mut self, line: Line, output: &mut impl Write) -> Result<(), Failure> {
+        let Line { time_ms, record } = line;
+        let sentence = match record {
+            Record::Refused(refused) => return self.refused(time_ms, refused, output),
+            Record::Other => return self.end(output),
+            Record::Placed(placed) => placed_sentence(&placed),
+            Record::Finished { container, node } => format!("finished  {container} on {node}"),
+            Record::Bookable {
+                node,
+                ratio,
+                reason,
+            } => format!("bookable  {node}: {ratio:.2} times its registered size: {reason}"),
+            Record::Preemption(preemption) => preemption_sentence(&preemption),
+            Record::Reprovision(reprovision) => reprovision_sentence(&reprovision),
+            Record::Learned {
+                application,
+                profile,
+                outcome,
+                runs,
+            } => {
+                let runs = match runs {
                     0 => "there is no profile yet".to_owned(),
                     runs => format!("the profile is made of {}", count(runs, "run")),
                 };
-                let sentence = format!(
-                    "learned   {}, {}: {runs}: {}",
-                    learned.application, learned.outcome, learned.profile
-                );
-                (learned.time_ms, sentence)
+                format!("learned   {application}, {outcome}: {runs}: {profile}")
             }
-            Record::Refused(_) | Record::Other => return Ok(()),
         };
+        self.end(output)?;
         Ok(writeln!(output, "{}  {sentence}", moment(time_ms))?)
     }
 
-    fn refused(&mut self, refused: Refused, output: &mut impl Write) -> Result<(), Failure> {
-        match &mut self.waiting {
-            Some(waiting)
-                if waiting.last.application == refused.application
-                    && waiting.last.node == refused.node =>
-            {
-                waiting.last = refused;
-                waiting.times += 1;
-                Ok(())
-            }
-            _ => {
-                self.end(output)?;
-                self.waiting = Some(Waiting {
-                    first: refused.clone(),
-                    last: refused,
-                    times: 1,
-                });
-                Ok(())
-            }
+    fn refused(
+        &mut self,
+        time_ms: i64,
+        latest: Refused,
+        output: &mut impl Write,
+    ) -> Result<(), Failure> {
+        let place = |refused: &Refused| (refused.application.clone(), refused.node.clone());
+        let waiting = self.waiting.as_ref();
+        if waiting.is_some_and(|waiting| place(&waiting.latest) != place(&latest)) {
+            self.end(output)?;
         }
+        let (since_ms, times) = match &self.waiting {
+            Some(waiting) => (waiting.since_ms, waiting.times + 1),
+            None => (time_ms, 1),
+        };
+        self.waiting = Some(Waiting {
+            since_ms,
+            until_ms: time_ms,
+            latest,
+            times,
+        });
+        Ok(())
     }
 
     /// Writes the collected refusals.
@@ -184,19 +176,18 @@ impl Report {
         let Some(waiting) = self.waiting.take() else {
             return Ok(());
         };
-        let Waiting { first, last, times } = waiting;
-        let until = match times {
+        let until = match waiting.times {
             1 => String::new(),
-            _ => format!(" ({times} times until {})", moment(last.time_ms)),
+            times => format!(" ({times} times until {})", moment(waiting.until_ms)),
         };
-        Ok(writeln!(
-            output,
-            "{}  waited    {} was not placed on {}: {}{until}",
-            moment(first.time_ms),
-            first.application,
-            first.node,
-            last.reason,
-        )?)
+        let since = moment(waiting.since_ms);
+        let Refused {
+            application,
+            node,
+            reason,
+        } = waiting.latest;
+        let sentence = format!("{application} was not placed on {node}: {reason}{until}");
+        Ok(writeln!(output, "{since}  waited    {sentence}")?)
     }
 }
 
@@ -213,22 +204,24 @@ fn placed_sentence(placed: &Placed) -> String {
         Some(priority) if priority != 0 => ContainerKind::Executor { priority }.to_string(),
         _ => ContainerKind::DEFAULT_EXECUTOR.name().to_owned(),
     };
-    let mut sentence = format!(
-        "placed    {container} on {node}: {kind} of {application} ({application_name}), {} and {}",
+    let (memory, vcores) = (
         bytes(placed.memory_bytes as f64),
         count(placed.vcores as usize, "vcore"),
     );
-    sentence.push_str(&format!("; {}", why(placed)));
-    if placed.physical_memory_bytes > 0 && placed.physical_vcores > 0 {
-        sentence.push_str(&format!(
-            "; booked on the node: {} of {}, {} of {} vcores",
+    let booked = match (placed.physical_memory_bytes, placed.physical_vcores) {
+        (0, _) | (_, 0) => String::new(),
+        (physical_bytes, physical_vcores) => format!(
+            "; booked on the node: {} of {}, {} of {physical_vcores} vcores",
             bytes(placed.booked_memory_bytes as f64),
-            bytes(placed.physical_memory_bytes as f64),
+            bytes(physical_bytes as f64),
             placed.booked_vcores,
-            placed.physical_vcores,
-        ));
-    }
-    sentence
+        ),
+    };
+    format!(
+        "placed    {container} on {node}: {kind} of {application} ({application_name}), {memory} \
+         and {vcores}; {}{booked}",
+        why(placed)
+    )
 }
 
 fn preemption_sentence(preemption: &Preemption) -> String {

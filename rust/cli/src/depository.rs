@@ -7,6 +7,7 @@ use clap::{Args, Subcommand};
 use elastane_store::{Access, Depository};
 
 use crate::failure::Failure;
+use crate::opened::open_or_create;
 use crate::units::count;
 
 /// Copies and merges depositories
@@ -56,20 +57,12 @@ fn merge(into: &Path, from: &[PathBuf], output: &mut impl Write) -> Result<(), F
     for path in from {
         Depository::open_existing(path, Access::Read)?;
     }
-    let mut depository = if into.exists() {
-        Depository::open_existing(into, Access::Write)?
-    } else {
-        Depository::open(into)?.depository
-    };
+    let mut depository = open_or_create(into)?;
     for path in from {
         let report = depository.merge(path)?;
-        let added = count(report.added, "run");
+        let (path, added) = (path.display(), count(report.added, "run"));
         let kept = report.kept;
-        writeln!(
-            output,
-            "{}: {added} added, {kept} were there already",
-            path.display()
-        )?;
+        writeln!(output, "{path}: {added} added, {kept} were there already")?;
     }
     Ok(())
 }

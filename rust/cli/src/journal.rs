@@ -2,77 +2,74 @@
 
 use serde::Deserialize;
 
-/// A line of the journal; other kinds are ignored.
+/// A line of the journal.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Line {
+    #[serde(default)]
+    pub(crate) time_ms: i64,
+    #[serde(flatten)]
+    pub(crate) record: Record,
+}
+
+/// What was decided; other kinds are ignored.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub(crate) enum Record {
     Placed(Placed),
     Refused(Refused),
-    Finished(Finished),
-    Bookable(Bookable),
+    Finished {
+        container: String,
+        #[serde(default)]
+        node: String,
+    },
+    Bookable {
+        node: String,
+        ratio: f64,
+        #[serde(default)]
+        reason: String,
+    },
     Preemption(Preemption),
     Reprovision(Reprovision),
-    Learned(Learned),
+    Learned {
+        application: String,
+        profile: String,
+        outcome: String,
+        runs: usize,
+    },
     #[serde(other)]
     Other,
 }
 
-#[derive(Debug, Deserialize)]
+/// Earlier versions wrote fewer fields.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 pub(crate) struct Placed {
-    pub(crate) time_ms: i64,
     pub(crate) application: String,
-    #[serde(default)]
     pub(crate) application_name: String,
     pub(crate) container: String,
     pub(crate) node: String,
     pub(crate) reason: String,
-    #[serde(default)]
     pub(crate) application_master: bool,
     pub(crate) request_priority: Option<i32>,
     pub(crate) profile: Option<String>,
     pub(crate) score: Option<f64>,
-    #[serde(default)]
     pub(crate) memory_bytes: u64,
-    #[serde(default)]
     pub(crate) vcores: u32,
-    #[serde(default)]
     pub(crate) booked_memory_bytes: u64,
-    #[serde(default)]
     pub(crate) booked_vcores: u32,
-    #[serde(default)]
     pub(crate) physical_memory_bytes: u64,
-    #[serde(default)]
     pub(crate) physical_vcores: u32,
 }
 
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Deserialize)]
 pub(crate) struct Refused {
-    pub(crate) time_ms: i64,
     pub(crate) application: String,
     pub(crate) node: String,
-    pub(crate) reason: String,
-}
-
-#[derive(Debug, Deserialize)]
-pub(crate) struct Finished {
-    pub(crate) time_ms: i64,
-    pub(crate) container: String,
-    #[serde(default)]
-    pub(crate) node: String,
-}
-
-#[derive(Debug, Deserialize)]
-pub(crate) struct Bookable {
-    pub(crate) time_ms: i64,
-    pub(crate) node: String,
-    pub(crate) ratio: f64,
-    #[serde(default)]
     pub(crate) reason: String,
 }
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct Preemption {
-    pub(crate) time_ms: i64,
     pub(crate) node: String,
     pub(crate) container: String,
     pub(crate) application: Option<String>,
@@ -84,7 +81,6 @@ pub(crate) struct Preemption {
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct Reprovision {
-    pub(crate) time_ms: i64,
     pub(crate) node: String,
     pub(crate) container: String,
     pub(crate) application: String,
@@ -106,25 +102,16 @@ pub(crate) struct Amounts {
     pub(crate) disk_bytes_per_s: f64,
 }
 
-#[derive(Debug, Deserialize)]
-pub(crate) struct Learned {
-    pub(crate) time_ms: i64,
-    pub(crate) application: String,
-    pub(crate) profile: String,
-    pub(crate) outcome: String,
-    pub(crate) runs: usize,
-}
-
 impl Record {
     /// The application of the record; the end of a container names only the container.
     pub(crate) fn application(&self) -> Option<&str> {
         match self {
-            Record::Placed(placed) => Some(&placed.application),
-            Record::Refused(refused) => Some(&refused.application),
-            Record::Learned(learned) => Some(&learned.application),
-            Record::Reprovision(reprovision) => Some(&reprovision.application),
+            Record::Placed(Placed { application, .. })
+            | Record::Refused(Refused { application, .. })
+            | Record::Learned { application, .. }
+            | Record::Reprovision(Reprovision { application, .. }) => Some(application),
             Record::Preemption(preemption) => preemption.application.as_deref(),
-            Record::Finished(_) | Record::Bookable(_) | Record::Other => None,
+            Record::Finished { .. } | Record::Bookable { .. } | Record::Other => None,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 pub mod bar;
 pub mod failure;
+pub mod opened;
 mod plot;
 mod plot_svg;
 pub mod profiles;

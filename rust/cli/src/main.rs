@@ -9,7 +9,7 @@ mod what_if;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use elastane_cli::{bar, failure, profiles, simulate, units};
+use elastane_cli::{bar, failure, opened, profiles, run_options, simulate, units};
 
 /// Shows what an Elastane scheduler learned and decided, and tries its policies in simulations
 #[derive(Parser)]

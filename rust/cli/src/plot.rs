@@ -24,25 +24,16 @@ pub(crate) fn draw(
         } else {
             String::new()
         };
+        let is_filled = |value: &f64| filled(*value, most) >= row;
+        let columns = columns.iter();
         let line: String = columns
-            .iter()
-            .map(|value| {
-                if filled(*value, most) >= row {
-                    '#'
-                } else {
-                    ' '
-                }
-            })
+            .map(|value| if is_filled(value) { '#' } else { ' ' })
             .collect();
         writeln!(output, "{label:>INDENT$} |{}", line.trim_end())?;
     }
     let end = units::duration(i64::from(slot_ms).saturating_mul(values.len() as i64));
-    writeln!(
-        output,
-        "{:>INDENT$} +{}",
-        unit(0.0),
-        "-".repeat(columns.len())
-    )?;
+    let (none, axis) = (unit(0.0), "-".repeat(columns.len()));
+    writeln!(output, "{none:>INDENT$} +{axis}")?;
     let width = columns.len().max(end.len() + 4);
     writeln!(output, "{:INDENT$}  0 s{end:>rest$}", "", rest = width - 3)
 }

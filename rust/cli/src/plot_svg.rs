@@ -40,17 +40,14 @@ fn panel(svg: &mut String, y: f64, kind: &str, demand: &Demand, resource: Resour
     let right = WIDTH - 20.0;
     let slots = demand.slots();
     let width = (right - LEFT) / slots.len() as f64;
-    let height = |value: f64| {
-        if most > 0.0 {
-            value / most * (base - top)
-        } else {
-            0.0
-        }
-    };
+    let height_of_1 = if most > 0.0 { (base - top) / most } else { 0.0 };
     // A step per slot, since a value holds for its whole slot.
     let mut path = format!("M{LEFT:.1} {base:.1}");
     for (at, slot) in slots.iter().enumerate() {
-        let (x, y) = (LEFT + at as f64 * width, base - height(slot.get(resource)));
+        let (x, y) = (
+            LEFT + at as f64 * width,
+            base - slot.get(resource) * height_of_1,
+        );
         // Writing to a string cannot fail.
         let _ = write!(path, "L{x:.1} {y:.1}L{:.1} {y:.1}", x + width);
     }

@@ -11,7 +11,8 @@ use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
-use elastane_core::{Demand, Resource, Resources};
+use elastane_core::{Demand, Resource};
+use elastane_predict::progress::mean;
 use elastane_predict::{Exclusion, NotUsed, Planned, Profile, ProfileSettings, profile};
 use elastane_store::{Access, Depository};
 use serde_json::{Value, json};
@@ -118,26 +119,19 @@ impl Profiles {
 fn list(source: &Source, output: &mut impl Write) -> Result<(), Failure> {
     let applications = source.open(Access::Read)?.applications()?;
     if source.json {
-        let list: Vec<Value> = applications
-            .iter()
-            .map(
-                |a| json!({"key": a.key, "name": a.name, "runs": a.runs, "latest_ms": a.latest_ms}),
-            )
-            .collect();
-        return write_json(output, &Value::Array(list));
+        let json = applications.iter().map(
+            |a| json!({"key": a.key, "name": a.name, "runs": a.runs, "latest_ms": a.latest_ms}),
+        );
+        return write_json(output, &json.collect());
     }
     if applications.is_empty() {
         writeln!(output, "no application has run yet")?;
     }
     for application in applications {
-        let runs = count(application.runs, "run");
+        let (runs, name) = (count(application.runs, "run"), application.name);
         let latest = moment(application.latest_ms);
         writeln!(output, "{}", application.key)?;
-        writeln!(
-            output,
-            "    {runs}, the latest ended {latest}: {}",
-            application.name
-        )?;
+        writeln!(output, "    {runs}, the latest ended {latest}: {name}")?;
     }
     Ok(())
 }
@@ -161,11 +155,10 @@ fn show(
         least_confidence: 0.0,
     };
     let runs = depository.latest_succeeded_runs(key, settings.runs_looked_at())?;
-    let made = profile(key, &runs, &settings).ok_or_else(|| {
-        Failure::Failed(format!(
-            "{key}: no run succeeded yet, so there is no profile"
-        ))
-    })?;
+    let Some(made) = profile(key, &runs, &settings) else {
+        let problem = format!("{key}: no run succeeded yet, so there is no profile");
+        return Err(Failure::Failed(problem));
+    };
     let kinds = || made.kinds.keys().copied();
     if let Some(path) = svg {
         let series: Vec<_> = made
@@ -192,12 +185,10 @@ fn show(
 }
 
 fn show_planned(kind: &str, planned: &Planned, output: &mut impl Write) -> Result<(), Failure> {
-    let Planned {
-        demand, confidence, ..
-    } = planned;
+    let (demand, confidence) = (&planned.demand, planned.confidence);
     let length = duration(demand.duration_ms().unwrap_or_default());
     writeln!(output, "\n{kind}, {length}, confidence {confidence:.2}")?;
-    let mean = mean(demand);
+    let mean = mean(demand.slots());
     for resource in Resource::ALL {
         let values = column(demand, resource);
         let words = |value: f64| amount(resource, value);
@@ -213,18 +204,9 @@ fn show_planned(kind: &str, planned: &Planned, output: &mut impl Write) -> Resul
     Ok(())
 }
 
-fn mean(demand: &Demand) -> Resources {
-    let slots = demand.slots();
-    let sum = slots.iter().fold(Resources::ZERO, |sum, slot| sum + *slot);
-    sum * (1.0 / slots.len() as f64)
-}
-
 fn column(demand: &Demand, resource: Resource) -> Vec<f64> {
-    demand
-        .slots()
-        .iter()
-        .map(|slot| slot.get(resource))
-        .collect()
+    let slots = demand.slots().iter();
+    slots.map(|slot| slot.get(resource)).collect()
 }
 
 fn profile_json(profile: &Profile, name: &str) -> Value {
@@ -262,11 +244,8 @@ fn forget(key: &str, yes: bool, source: &Source, output: &mut impl Write) -> Res
     if source.json {
         return write_json(output, &json!({"key": key, "forgotten_runs": forgotten}));
     }
-    Ok(writeln!(
-        output,
-        "{} of {key} forgotten",
-        count(forgotten, "run")
-    )?)
+    let runs = count(forgotten, "run");
+    Ok(writeln!(output, "{runs} of {key} forgotten")?)
 }
 
 /// Asks for confirmation; scripts must pass `--yes`.

@@ -1,6 +1,7 @@
 //! The options of a comparison in the simulator, and its runs.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use elastane_core::ClusterSettings;
 use elastane_core::fit::Peaks;
 use elastane_core::policy::{Favor, PolicyOptions};
@@ -38,9 +39,13 @@ pub struct RunOptions {
     /// How many times its registered size a node may book, as overcommit.max-ratio; 2 if not given
     #[arg(long, value_name = "FACTOR", value_parser = at_least_one)]
     max_ratio: Option<f64>,
-    /// How the fit treats coinciding peaks of CPU, network and disk; the policy's own rule if not given
-    #[arg(long, value_name = "RULE")]
-    peaks: Option<PeaksRule>,
+    /// How the fit treats coinciding peaks of CPU, network and disk: their sum must fit, as in the papers
+    /// (strict), or may exceed the node by a fifth of it, as in the policy elastane (soft); the policy's
+    /// own rule if not given
+    #[arg(long, value_name = "RULE", value_parser = PossibleValuesParser::new(["strict", "soft"]).map(
+        |rule| if rule == "strict" { Peaks::Strict } else { Peaks::Soft }
+    ))]
+    peaks: Option<Peaks>,
     /// What the policy elastane minimizes: makespan, completion (the mean completion time of
     /// applications) or balanced
     #[arg(long, value_name = "WHAT", default_value = Favor::default().name())]
@@ -78,23 +83,6 @@ pub struct RunOptions {
     pub every_heartbeat: bool,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum PeaksRule {
-    /// Their sum must fit, as in the papers
-    Strict,
-    /// Their sum may exceed the node by a fifth of it, as in the policy elastane
-    Soft,
-}
-
-impl From<PeaksRule> for Peaks {
-    fn from(rule: PeaksRule) -> Self {
-        match rule {
-            PeaksRule::Strict => Peaks::Strict,
-            PeaksRule::Soft => Peaks::Soft,
-        }
-    }
-}
-
 impl RunOptions {
     /// How each run goes; `default` applies where no option is given.
     #[must_use]
@@ -103,7 +91,7 @@ impl RunOptions {
         Settings {
             contention: self.contention(),
             policy_options: PolicyOptions {
-                peaks: self.peaks.map(Peaks::from),
+                peaks: self.peaks,
                 favor: self.favor,
             },
             cluster: ClusterSettings {
@@ -135,10 +123,9 @@ impl RunOptions {
     pub fn with_errors(&self, mut workload: Workload) -> Workload {
         for application in &mut workload.applications {
             let own = application.errors;
+            let slot = self.noise.map(|noise| Errors::uniform(noise, 0.0).slot);
             application.errors = Errors {
-                slot: self
-                    .noise
-                    .map_or(own.slot, |noise| Errors::uniform(noise, 0.0).slot),
+                slot: slot.unwrap_or(own.slot),
                 length: self.length_error.unwrap_or(own.length),
             };
         }
@@ -229,7 +216,11 @@ fn number(text: &str, allowed: impl Fn(f64) -> bool, words: &str) -> Result<f64,
         .ok_or_else(|| format!("{words} is allowed"))
 }
 
-fn fraction(text: &str) -> Result<f64, String> {
+/// A number of at least 0, from the command line.
+///
+/// # Errors
+/// Other text.
+pub fn fraction(text: &str) -> Result<f64, String> {
     number(text, |number| number >= 0.0, "a number of at least 0")
 }
 

@@ -4,7 +4,6 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args};
-use elastane_sim::InputError;
 use elastane_sim::report;
 use elastane_sim::simulator::{Policies, Settings};
 use elastane_sim::workload::{TraceFormat, Workload};
@@ -63,23 +62,22 @@ impl Files {
     /// The first error in the file, with its place.
     pub fn read(&self) -> Result<Option<Workload>, Failure> {
         let machines = self.machines.map_or(MACHINES_OF_A_TRACE, |it| it as usize);
-        let trace = |format| {
-            move |text: &str| -> Result<Workload, InputError> {
-                Workload::from_trace(format, text, machines)
-            }
-        };
-        type Reader = Box<dyn Fn(&str) -> Result<Workload, InputError>>;
-        let files: [(&Option<PathBuf>, Reader); 4] = [
-            (&self.scenario, Box::new(Workload::from_json)),
-            (&self.sls, Box::new(trace(TraceFormat::Sls))),
-            (&self.swim, Box::new(trace(TraceFormat::Swim))),
-            (&self.csv, Box::new(trace(TraceFormat::Csv))),
+        let files = [
+            (&self.scenario, None),
+            (&self.sls, Some(TraceFormat::Sls)),
+            (&self.swim, Some(TraceFormat::Swim)),
+            (&self.csv, Some(TraceFormat::Csv)),
         ];
-        for (path, reader) in files {
-            if let Some(path) = path {
-                let workload = reader(&read(path)?).map_err(|error| Failure::bad(path, error))?;
-                return Ok(Some(workload));
-            }
+        for (path, format) in files {
+            let Some(path) = path else {
+                continue;
+            };
+            let text = read(path)?;
+            let workload = match format {
+                None => Workload::from_json(&text),
+                Some(format) => Workload::from_trace(format, &text, machines),
+            };
+            return Ok(Some(workload.map_err(|error| Failure::bad(path, error))?));
         }
         Ok(None)
     }
@@ -126,13 +124,10 @@ impl ComparisonOptions {
             let workload = self.run.with_errors(workload(seed)?);
             Ok((workload, self.run.settings(Settings::default())))
         };
-        let compared = self.run.compare(
-            known_policies,
-            &self.policy,
-            self.seeds,
-            recorded_node,
-            prepare,
-        )?;
+        let (policies, seeds) = (&self.policy, self.seeds);
+        let compared = self
+            .run
+            .compare(known_policies, policies, seeds, recorded_node, prepare)?;
         report::write_table(output, &compared)?;
         if let Some(path) = &self.json {
             write(path, &format!("{:#}\n", self.run.to_json(&compared)?))?;
@@ -151,12 +146,10 @@ impl Simulate {
     /// # Errors
     /// The input is invalid, or a run never ends.
     pub fn run(&self, output: &mut impl Write) -> Result<(), Failure> {
-        let workload = self.files.read()?;
-        let workload = |_| workload.clone().ok_or_else(no_input);
+        let Some(workload) = self.files.read()? else {
+            return Err(Failure::BadInput("no input was given".to_owned()));
+        };
+        let workload = |_| Ok(workload.clone());
         self.comparison.run(Policies::default(), workload, output)
     }
-}
-
-fn no_input() -> Failure {
-    Failure::BadInput("no input was given".to_owned())
 }

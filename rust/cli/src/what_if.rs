@@ -8,6 +8,7 @@ use elastane_core::policy::{Favor, PolicyOptions, named, names};
 use elastane_sim::{Options, Scenario, what_if};
 
 use crate::failure::{Failure, read};
+use crate::run_options::fraction;
 
 /// What a policy would place in a scenario, and why
 #[derive(Args)]
@@ -19,7 +20,7 @@ pub(crate) struct WhatIf {
     #[arg(long, value_name = "NAME", help = format!("The policy: {}", names().join(", ")))]
     policy: String,
     /// The safety margin that the fit adds to each demand, as a fraction: 0.1 is a tenth more
-    #[arg(long, value_name = "FRACTION", default_value = "0", value_parser = margin)]
+    #[arg(long, value_name = "FRACTION", default_value = "0", value_parser = fraction)]
     margin: f64,
     /// What the policy elastane minimizes, as placement.favor: makespan, completion (the mean completion
     /// time of applications) or balanced
@@ -50,11 +51,4 @@ impl WhatIf {
         serde_json::to_writer_pretty(&mut *output, &answer)?;
         Ok(writeln!(output)?)
     }
-}
-
-fn margin(text: &str) -> Result<f64, String> {
-    text.parse()
-        .ok()
-        .filter(|margin: &f64| margin.is_finite() && *margin >= 0.0)
-        .ok_or_else(|| "a number of at least 0 is allowed".to_owned())
 }

@@ -4,15 +4,14 @@ use std::collections::BTreeMap;
 
 use elastane_core::SLOT_MS;
 use elastane_predict::{ContainerKind, Outcome, RunRecorder, RunSeries};
-use serde::Deserialize;
 
 use crate::event::{
-    ApplicationEnd, ApplicationStart, Environment, ExecutorAdded, ExecutorRemoved, JobEnd,
-    ResourceProfileAdded, Stage, StageExecutorMetrics, TaskEnd, TaskMetrics, UnpersistRdd,
+    ApplicationEnd, ApplicationStart, Environment, ExecutorChange, JobEnd, LogStart,
+    ProfileRequests, Rdd, ResourceProfileAdded, Stage, StageExecutorMetrics, TaskEnd, TaskMetrics,
 };
 use crate::executor::{Executor, Flows};
 use crate::memory::MemoryCounts;
-use crate::properties::{ProfileRequests, Properties};
+use crate::properties::Properties;
 use crate::stages::{Stages, Traits};
 
 /// Spark's default resource profile.
@@ -34,12 +33,6 @@ pub(crate) struct Application {
     latest_ms: i64,
 }
 
-#[derive(Deserialize)]
-struct LogStart {
-    #[serde(rename = "Spark Version")]
-    version: String,
-}
-
 impl Application {
     /// Applies an event; events of other names carry no resources.
     pub(crate) fn event(&mut self, name: &str, line: &[u8]) -> Result<(), serde_json::Error> {
@@ -59,7 +52,7 @@ impl Application {
                 self.environment = Some(serde_json::from_slice(line)?);
             }
             "SparkListenerExecutorAdded" => {
-                let ExecutorAdded { at_ms, id, info } = serde_json::from_slice(line)?;
+                let ExecutorChange { at_ms, id, info } = serde_json::from_slice(line)?;
                 self.seen(at_ms);
                 self.executors
                     .entry(id)
@@ -70,7 +63,7 @@ impl Application {
                 self.profiles.insert(id, requests);
             }
             "SparkListenerExecutorRemoved" => {
-                let ExecutorRemoved { at_ms, id } = serde_json::from_slice(line)?;
+                let ExecutorChange { at_ms, id, .. } = serde_json::from_slice(line)?;
                 self.seen(at_ms);
                 if let Some(executor) = self.executors.get_mut(&id) {
                     executor.ended_ms = Some(at_ms);
@@ -81,23 +74,17 @@ impl Application {
                 self.has_last_job_failed = end.result.result != "JobSucceeded";
             }
             "SparkListenerStageSubmitted" => {
-                let stage: Stage = serde_json::from_slice(line)?;
-                self.stages.begin(&stage.info);
+                self.stages
+                    .begin(&serde_json::from_slice::<Stage>(line)?.info);
             }
             "SparkListenerStageCompleted" => self.stage_ended(&serde_json::from_slice(line)?),
             "SparkListenerStageExecutorMetrics" => {
-                let StageExecutorMetrics {
-                    executor,
-                    stage,
-                    attempt,
-                    metrics,
-                } = serde_json::from_slice(line)?;
-                self.stages
-                    .peak((stage, attempt), executor.into_owned(), metrics);
+                let peak: StageExecutorMetrics<'_> = serde_json::from_slice(line)?;
+                self.stages.peak(&peak);
             }
             "SparkListenerUnpersistRDD" => {
-                let UnpersistRdd { id } = serde_json::from_slice(line)?;
-                self.stages.forget_rdd(id);
+                let rdd: Rdd = serde_json::from_slice(line)?;
+                self.stages.forget(&rdd);
             }
             _ => {}
         }
@@ -238,10 +225,7 @@ impl Application {
 fn flows(metrics: &TaskMetrics, traits: Traits) -> Flows {
     let wait_ms = metrics.shuffle_read.wait_ms;
     let busy_ms = metrics.run_ms - wait_ms - metrics.collection_ms;
-    let mut cpu_s = match metrics.cpu_ns {
-        Some(cpu_ns) => cpu_ns / 1e9,
-        None => busy_ms / 1e3,
-    };
+    let mut cpu_s = metrics.cpu_ns.map_or(busy_ms / 1e3, |cpu_ns| cpu_ns / 1e9);
     if traits.runs_python {
         cpu_s = cpu_s.max(busy_ms / 1e3);
     }

@@ -1,7 +1,7 @@
 //! Decompression of event logs.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
 use crate::error::LogError;
@@ -19,20 +19,20 @@ const ZSTD: &[u8] = b"\x28\xb5\x2f\xfd";
 
 /// The text of a file. The first bytes give the codec, not the name: logs are renamed.
 pub(crate) fn open(path: &Path) -> Result<Box<dyn BufRead>, LogError> {
-    let failed = || LogError::file(path);
-    let file = File::open(path).map_err(failed())?;
+    let failed = |error: io::Error| LogError::new(path, error);
+    let file = File::open(path).map_err(failed)?;
     let mut reader = BufReader::with_capacity(BUFFER_BYTES, file);
-    let beginning = reader.fill_buf().map_err(failed())?;
-    if let Some((_, codec)) = NOT_READ
-        .iter()
-        .find(|(magic, _)| beginning.starts_with(magic))
-    {
-        let path = path.to_owned();
-        return Err(LogError::Codec { path, codec });
+    let beginning = reader.fill_buf().map_err(failed)?;
+    let mut not_read = NOT_READ.iter();
+    if let Some((_, codec)) = not_read.find(|(magic, _)| beginning.starts_with(magic)) {
+        let problem =
+            format!("compressed with {codec}, which is not read; plain, zstd and lz4 are");
+        return Err(LogError::new(path, problem));
     }
     if beginning.starts_with(ZSTD) {
-        let decoder = zstd::Decoder::with_buffer(reader).map_err(failed())?;
-        return Ok(buffered(decoder));
+        return Ok(buffered(
+            zstd::Decoder::with_buffer(reader).map_err(failed)?,
+        ));
     }
     if beginning.starts_with(lz4_block::MAGIC) {
         return Ok(buffered(Lz4BlockReader::new(reader)));

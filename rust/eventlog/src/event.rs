@@ -5,8 +5,6 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use crate::properties::ProfileRequests;
-
 const BEGINNING: &[u8] = b"{\"Event\":\"";
 
 /// The name of the event on a line; None if the line is not an event.
@@ -26,239 +24,179 @@ pub(crate) fn name_of(line: &[u8]) -> Option<Cow<'_, str>> {
         .map(|named| named.event)
 }
 
-#[derive(Deserialize)]
-pub(crate) struct ApplicationStart {
-    #[serde(rename = "App Name")]
-    pub(crate) name: String,
-    #[serde(rename = "App ID")]
-    pub(crate) id: Option<String>,
-    #[serde(rename = "Timestamp")]
-    pub(crate) at_ms: i64,
-    #[serde(rename = "User", default)]
-    pub(crate) user: String,
-    #[serde(rename = "App Attempt ID")]
-    pub(crate) attempt: Option<String>,
+/// Structs of the fields that the reader uses; the text behind a field is Spark's name of the field.
+macro_rules! fields_by_name {
+    ($(
+        $(#[$of_struct:meta])*
+        struct $name:ident $(<$lifetime:lifetime>)? {
+            $($(#[$of_field:meta])* $field:ident: $type:ty = $key:literal,)*
+        }
+    )*) => {$(
+        #[derive(Deserialize)]
+        $(#[$of_struct])*
+        pub(crate) struct $name $(<$lifetime>)? {
+            $($(#[$of_field])* #[serde(rename = $key)] pub(crate) $field: $type,)*
+        }
+    )*};
 }
 
-#[derive(Deserialize)]
-pub(crate) struct ApplicationEnd {
-    #[serde(rename = "Timestamp")]
-    pub(crate) at_ms: i64,
-    #[serde(rename = "ExitCode")]
-    pub(crate) exit_code: Option<i64>,
+fields_by_name! {
+    struct LogStart {
+        version: String = "Spark Version",
+    }
+
+    struct ApplicationStart {
+        name: String = "App Name",
+        id: Option<String> = "App ID",
+        at_ms: i64 = "Timestamp",
+        #[serde(default)]
+        user: String = "User",
+        attempt: Option<String> = "App Attempt ID",
+    }
+
+    struct ApplicationEnd {
+        at_ms: i64 = "Timestamp",
+        exit_code: Option<i64> = "ExitCode",
+    }
+
+    #[derive(Default)]
+    #[serde(default)]
+    struct Environment {
+        spark: BTreeMap<String, String> = "Spark Properties",
+        system: BTreeMap<String, String> = "System Properties",
+    }
+
+    /// An executor was added or removed.
+    struct ExecutorChange {
+        at_ms: i64 = "Timestamp",
+        id: String = "Executor ID",
+        #[serde(default)]
+        info: ExecutorInfo = "Executor Info",
+    }
+
+    #[derive(Default)]
+    #[serde(default)]
+    struct ExecutorInfo {
+        profile: i32 = "Resource Profile Id",
+    }
+
+    struct ResourceProfileAdded {
+        id: i32 = "Resource Profile Id",
+        #[serde(default)]
+        requests: ProfileRequests = "Executor Resource Requests",
+    }
+
+    struct ResourceRequest {
+        #[serde(default)]
+        amount: f64 = "Amount",
+    }
+
+    struct JobEnd {
+        result: JobResult = "Job Result",
+    }
+
+    struct JobResult {
+        result: String = "Result",
+    }
+
+    /// A submitted or completed stage.
+    struct Stage {
+        info: StageInfo = "Stage Info",
+    }
+
+    struct StageInfo {
+        id: i64 = "Stage ID",
+        #[serde(default)]
+        attempt: i64 = "Stage Attempt ID",
+        from_ms: Option<i64> = "Submission Time",
+        to_ms: Option<i64> = "Completion Time",
+        #[serde(default)]
+        rdds: Vec<Rdd> = "RDD Info",
+    }
+
+    /// An RDD of a stage, or one that is no longer cached.
+    struct Rdd {
+        id: i64 = "RDD ID",
+        #[serde(default)]
+        name: String = "Name",
+        #[serde(default)]
+        scope: String = "Scope",
+        storage: Option<StorageLevel> = "Storage Level",
+    }
+
+    struct StorageLevel {
+        #[serde(default)]
+        memory: bool = "Use Memory",
+    }
+
+    struct StageExecutorMetrics<'l> {
+        #[serde(borrow)]
+        executor: Cow<'l, str> = "Executor ID",
+        stage: i64 = "Stage ID",
+        #[serde(default)]
+        attempt: i64 = "Stage Attempt ID",
+        metrics: ExecutorMetrics = "Executor Metrics",
+    }
+
+    /// The peaks since the previous report, in bytes.
+    #[derive(Default, Clone, Copy)]
+    #[serde(default)]
+    struct ExecutorMetrics {
+        heap: f64 = "JVMHeapMemory",
+        off_heap: f64 = "JVMOffHeapMemory",
+        direct: f64 = "DirectPoolMemory",
+        jvm_resident: f64 = "ProcessTreeJVMRSSMemory",
+        python_resident: f64 = "ProcessTreePythonRSSMemory",
+        other_resident: f64 = "ProcessTreeOtherRSSMemory",
+    }
+
+    struct TaskEnd<'l> {
+        stage: i64 = "Stage ID",
+        #[serde(default)]
+        attempt: i64 = "Stage Attempt ID",
+        #[serde(borrow)]
+        info: TaskInfo<'l> = "Task Info",
+        executor_metrics: Option<ExecutorMetrics> = "Task Executor Metrics",
+        metrics: Option<TaskMetrics> = "Task Metrics",
+    }
+
+    struct TaskInfo<'l> {
+        from_ms: i64 = "Launch Time",
+        to_ms: i64 = "Finish Time",
+        #[serde(borrow)]
+        executor: Cow<'l, str> = "Executor ID",
+    }
+
+    #[derive(Default)]
+    #[serde(default)]
+    struct TaskMetrics {
+        deserialize_cpu_ns: f64 = "Executor Deserialize CPU Time",
+        cpu_ns: Option<f64> = "Executor CPU Time",
+        run_ms: f64 = "Executor Run Time",
+        collection_ms: f64 = "JVM GC Time",
+        spilled_bytes: f64 = "Disk Bytes Spilled",
+        shuffle_read: ShuffleRead = "Shuffle Read Metrics",
+        shuffle_write: Moved = "Shuffle Write Metrics",
+        input: Moved = "Input Metrics",
+        output: Moved = "Output Metrics",
+    }
+
+    #[derive(Default)]
+    #[serde(default)]
+    struct ShuffleRead {
+        wait_ms: f64 = "Fetch Wait Time",
+        remote_bytes: f64 = "Remote Bytes Read",
+        remote_to_disk_bytes: f64 = "Remote Bytes Read To Disk",
+        local_bytes: f64 = "Local Bytes Read",
+    }
+
+    #[derive(Default)]
+    #[serde(default)]
+    struct Moved {
+        #[serde(alias = "Bytes Written", alias = "Shuffle Bytes Written")]
+        bytes: f64 = "Bytes Read",
+    }
 }
 
-#[derive(Deserialize)]
-pub(crate) struct Environment {
-    #[serde(rename = "Spark Properties", default)]
-    pub(crate) spark: BTreeMap<String, String>,
-    #[serde(rename = "System Properties", default)]
-    pub(crate) system: BTreeMap<String, String>,
-}
-
-#[derive(Deserialize)]
-pub(crate) struct ExecutorAdded {
-    #[serde(rename = "Timestamp")]
-    pub(crate) at_ms: i64,
-    #[serde(rename = "Executor ID")]
-    pub(crate) id: String,
-    #[serde(rename = "Executor Info", default)]
-    pub(crate) info: ExecutorInfo,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default)]
-pub(crate) struct ExecutorInfo {
-    #[serde(rename = "Resource Profile Id")]
-    pub(crate) profile: i32,
-}
-
-#[derive(Deserialize)]
-pub(crate) struct ResourceProfileAdded {
-    #[serde(rename = "Resource Profile Id")]
-    pub(crate) id: i32,
-    #[serde(rename = "Executor Resource Requests", default)]
-    pub(crate) requests: ProfileRequests,
-}
-
-#[derive(Deserialize)]
-pub(crate) struct ResourceRequest {
-    #[serde(rename = "Amount", default)]
-    pub(crate) amount: f64,
-}
-
-#[derive(Deserialize)]
-pub(crate) struct ExecutorRemoved {
-    #[serde(rename = "Timestamp")]
-    pub(crate) at_ms: i64,
-    #[serde(rename = "Executor ID")]
-    pub(crate) id: String,
-}
-
-#[derive(Deserialize)]
-pub(crate) struct JobEnd {
-    #[serde(rename = "Job Result")]
-    pub(crate) result: JobResult,
-}
-
-#[derive(Deserialize)]
-pub(crate) struct JobResult {
-    #[serde(rename = "Result")]
-    pub(crate) result: String,
-}
-
-/// A submitted or completed stage.
-#[derive(Deserialize)]
-pub(crate) struct Stage {
-    #[serde(rename = "Stage Info")]
-    pub(crate) info: StageInfo,
-}
-
-#[derive(Deserialize)]
-pub(crate) struct StageInfo {
-    #[serde(rename = "Stage ID")]
-    pub(crate) id: i64,
-    #[serde(rename = "Stage Attempt ID", default)]
-    pub(crate) attempt: i64,
-    #[serde(rename = "Submission Time")]
-    pub(crate) from_ms: Option<i64>,
-    #[serde(rename = "Completion Time")]
-    pub(crate) to_ms: Option<i64>,
-    #[serde(rename = "RDD Info", default)]
-    pub(crate) rdds: Vec<Rdd>,
-}
-
-#[derive(Deserialize)]
-pub(crate) struct Rdd {
-    #[serde(rename = "RDD ID")]
-    pub(crate) id: i64,
-    #[serde(rename = "Name", default)]
-    pub(crate) name: String,
-    #[serde(rename = "Scope", default)]
-    pub(crate) scope: String,
-    #[serde(rename = "Storage Level")]
-    pub(crate) storage: Option<StorageLevel>,
-}
-
-#[derive(Deserialize)]
-pub(crate) struct StorageLevel {
-    #[serde(rename = "Use Memory", default)]
-    pub(crate) memory: bool,
-}
-
-#[derive(Deserialize)]
-pub(crate) struct UnpersistRdd {
-    #[serde(rename = "RDD ID")]
-    pub(crate) id: i64,
-}
-
-#[derive(Deserialize)]
-pub(crate) struct StageExecutorMetrics<'l> {
-    #[serde(rename = "Executor ID", borrow)]
-    pub(crate) executor: Cow<'l, str>,
-    #[serde(rename = "Stage ID")]
-    pub(crate) stage: i64,
-    #[serde(rename = "Stage Attempt ID", default)]
-    pub(crate) attempt: i64,
-    #[serde(rename = "Executor Metrics")]
-    pub(crate) metrics: ExecutorMetrics,
-}
-
-/// The peaks since the previous report, in bytes.
-#[derive(Deserialize, Default, Clone, Copy)]
-#[serde(default)]
-pub(crate) struct ExecutorMetrics {
-    #[serde(rename = "JVMHeapMemory")]
-    pub(crate) heap: f64,
-    #[serde(rename = "JVMOffHeapMemory")]
-    pub(crate) off_heap: f64,
-    #[serde(rename = "DirectPoolMemory")]
-    pub(crate) direct: f64,
-    #[serde(rename = "ProcessTreeJVMRSSMemory")]
-    pub(crate) jvm_resident: f64,
-    #[serde(rename = "ProcessTreePythonRSSMemory")]
-    pub(crate) python_resident: f64,
-    #[serde(rename = "ProcessTreeOtherRSSMemory")]
-    pub(crate) other_resident: f64,
-}
-
-#[derive(Deserialize)]
-pub(crate) struct TaskEnd<'l> {
-    #[serde(rename = "Stage ID")]
-    pub(crate) stage: i64,
-    #[serde(rename = "Stage Attempt ID", default)]
-    pub(crate) attempt: i64,
-    #[serde(rename = "Task Info", borrow)]
-    pub(crate) info: TaskInfo<'l>,
-    #[serde(rename = "Task Executor Metrics")]
-    pub(crate) executor_metrics: Option<ExecutorMetrics>,
-    #[serde(rename = "Task Metrics")]
-    pub(crate) metrics: Option<TaskMetrics>,
-}
-
-#[derive(Deserialize)]
-pub(crate) struct TaskInfo<'l> {
-    #[serde(rename = "Launch Time")]
-    pub(crate) from_ms: i64,
-    #[serde(rename = "Finish Time")]
-    pub(crate) to_ms: i64,
-    #[serde(rename = "Executor ID", borrow)]
-    pub(crate) executor: Cow<'l, str>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default)]
-pub(crate) struct TaskMetrics {
-    #[serde(rename = "Executor Deserialize CPU Time")]
-    pub(crate) deserialize_cpu_ns: f64,
-    #[serde(rename = "Executor CPU Time")]
-    pub(crate) cpu_ns: Option<f64>,
-    #[serde(rename = "Executor Run Time")]
-    pub(crate) run_ms: f64,
-    #[serde(rename = "JVM GC Time")]
-    pub(crate) collection_ms: f64,
-    #[serde(rename = "Disk Bytes Spilled")]
-    pub(crate) spilled_bytes: f64,
-    #[serde(rename = "Shuffle Read Metrics")]
-    pub(crate) shuffle_read: ShuffleRead,
-    #[serde(rename = "Shuffle Write Metrics")]
-    pub(crate) shuffle_write: ShuffleWrite,
-    #[serde(rename = "Input Metrics")]
-    pub(crate) input: Input,
-    #[serde(rename = "Output Metrics")]
-    pub(crate) output: Output,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default)]
-pub(crate) struct ShuffleRead {
-    #[serde(rename = "Fetch Wait Time")]
-    pub(crate) wait_ms: f64,
-    #[serde(rename = "Remote Bytes Read")]
-    pub(crate) remote_bytes: f64,
-    #[serde(rename = "Remote Bytes Read To Disk")]
-    pub(crate) remote_to_disk_bytes: f64,
-    #[serde(rename = "Local Bytes Read")]
-    pub(crate) local_bytes: f64,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default)]
-pub(crate) struct ShuffleWrite {
-    #[serde(rename = "Shuffle Bytes Written")]
-    pub(crate) bytes: f64,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default)]
-pub(crate) struct Input {
-    #[serde(rename = "Bytes Read")]
-    pub(crate) bytes: f64,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default)]
-pub(crate) struct Output {
-    #[serde(rename = "Bytes Written")]
-    pub(crate) bytes: f64,
-}
+/// The requests of a resource profile, by Spark's names; memory in MiB.
+pub(crate) type ProfileRequests = BTreeMap<String, ResourceRequest>;

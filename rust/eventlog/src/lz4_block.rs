@@ -33,13 +33,6 @@ pub(crate) struct Lz4BlockReader<R> {
     at: usize,
 }
 
-struct Head {
-    method: u8,
-    data_bytes: usize,
-    decoded_bytes: usize,
-    checksum: u32,
-}
-
 impl<R: Read> Lz4BlockReader<R> {
     pub(crate) fn new(source: R) -> Self {
         Self {
@@ -52,67 +45,48 @@ impl<R: Read> Lz4BlockReader<R> {
 
     /// Decodes the next non-empty block; returns false at the end of the file.
     fn next_block(&mut self) -> io::Result<bool> {
-        loop {
-            let Some(head) = self.head()? else {
-                return Ok(false);
-            };
-            if head.decoded_bytes > 0 {
-                self.decode(&head)?;
+        let mut head = [0; HEAD_BYTES];
+        // The file may end before a header, but not inside one.
+        while self.source.read(&mut head[..1])? > 0 {
+            self.source.read_exact(&mut head[1..])?;
+            if !head.starts_with(MAGIC) {
+                return Err(damaged("a block does not begin with LZ4Block"));
+            }
+            let number =
+                |at| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
+            let (data_bytes, decoded_bytes) = (number(9) as usize, number(13) as usize);
+            if data_bytes.max(decoded_bytes) > MOST_BYTES {
+                return Err(damaged("a block is longer than any writer makes it"));
+            }
+            if decoded_bytes > 0 {
+                self.decode(head[8] & 0xf0, data_bytes, decoded_bytes)?;
+                if XxHash32::oneshot(SEED, &self.decoded) & CHECKSUM_BITS != number(17) {
+                    return Err(damaged("the checksum of a block is wrong"));
+                }
                 return Ok(true);
             }
         }
+        Ok(false)
     }
 
-    fn head(&mut self) -> io::Result<Option<Head>> {
-        let mut head = [0; HEAD_BYTES];
-        // The file may end before a header, but not inside one.
-        if self.source.read(&mut head[..1])? == 0 {
-            return Ok(None);
-        }
-        self.source.read_exact(&mut head[1..])?;
-        let number = |at: usize| {
-            let mut bytes = [0; 4];
-            bytes.copy_from_slice(&head[at..at + 4]);
-            u32::from_le_bytes(bytes)
-        };
-        let length = |at: usize| {
-            usize::try_from(number(at))
-                .ok()
-                .filter(|length| *length <= MOST_BYTES)
-                .ok_or_else(|| damaged("a block is longer than any writer makes it"))
-        };
-        if !head.starts_with(MAGIC) {
-            return Err(damaged("a block does not begin with LZ4Block"));
-        }
-        Ok(Some(Head {
-            method: head[8] & 0xf0,
-            data_bytes: length(9)?,
-            decoded_bytes: length(13)?,
-            checksum: number(17),
-        }))
-    }
-
-    fn decode(&mut self, head: &Head) -> io::Result<()> {
-        self.data.resize(head.data_bytes, 0);
+    fn decode(&mut self, method: u8, data_bytes: usize, decoded_bytes: usize) -> io::Result<()> {
+        self.data.resize(data_bytes, 0);
         self.source.read_exact(&mut self.data)?;
         self.at = 0;
-        match head.method {
+        match method {
             STORED => std::mem::swap(&mut self.data, &mut self.decoded),
             LZ4 => {
-                self.decoded.resize(head.decoded_bytes, 0);
+                self.decoded.resize(decoded_bytes, 0);
                 let decoded = lz4_flex::block::decompress_into(&self.data, &mut self.decoded)
                     .map_err(|error| damaged(&error.to_string()))?;
                 self.decoded.truncate(decoded);
             }
             _ => return Err(damaged("the method of a block is not known")),
         }
-        if self.decoded.len() != head.decoded_bytes {
-            return Err(damaged("a block has not the length that its head says"));
+        match self.decoded.len() == decoded_bytes {
+            true => Ok(()),
+            false => Err(damaged("a block has not the length that its head says")),
         }
-        if XxHash32::oneshot(SEED, &self.decoded) & CHECKSUM_BITS != head.checksum {
-            return Err(damaged("the checksum of a block is wrong"));
-        }
-        Ok(())
     }
 }
 
@@ -121,9 +95,7 @@ impl<R: Read> Read for Lz4BlockReader<R> {
         if self.at == self.decoded.len() && !self.next_block()? {
             return Ok(0);
         }
-        let left = &self.decoded[self.at..];
-        let count = left.len().min(buffer.len());
-        buffer[..count].copy_from_slice(&left[..count]);
+        let count = (&self.decoded[self.at..]).read(buffer)?;
         self.at += count;
         Ok(count)
     }

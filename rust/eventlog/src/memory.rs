@@ -1,30 +1,29 @@
 //! The memory of an executor, from the best source in its log.
 
+use serde::Serialize;
+
 use crate::event::ExecutorMetrics;
 
 /// Resident memory of an executor's JVM over the peak of its heap, code and buffers: 1.46 to 1.52 in
 /// logs that have both (`docs/measurements/import.md`).
 const RESIDENT_OVER_USED: f64 = 1.5;
 
-/// The source of the memory of an executor, the best first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum MemorySource {
-    /// The resident memory of its processes, which Spark logs only if configured.
+/// The source of the memory of an executor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum MemorySource {
     Resident,
-    /// The used memory of its JVM times [`RESIDENT_OVER_USED`], at most the request.
     Heap,
-    /// The request, since nothing was logged.
     Request,
 }
 
-/// The number of executors per source of memory.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+/// The number of executors per source of memory, the best source first.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct MemoryCounts {
-    /// From [`MemorySource::Resident`].
+    /// The resident memory of its processes, which Spark logs only if configured.
     pub resident: u32,
-    /// From [`MemorySource::Heap`].
+    /// The used memory of its JVM times 1.5, at most the request.
     pub heap: u32,
-    /// From [`MemorySource::Request`].
+    /// The request, since nothing was logged.
     pub request: u32,
 }
 

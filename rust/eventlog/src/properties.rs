@@ -2,15 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use crate::event::ResourceRequest;
+use crate::event::ProfileRequests;
 
 const MIB: f64 = 1024.0 * 1024.0;
 
 /// Minimum memory overhead of an executor.
 const LEAST_OVERHEAD_BYTES: f64 = 384.0 * MIB;
-
-/// The requests of a resource profile, by Spark's names; memory in MiB.
-pub(crate) type ProfileRequests = BTreeMap<String, ResourceRequest>;
 
 /// The properties of one application.
 pub(crate) struct Properties<'p>(pub(crate) &'p BTreeMap<String, String>);
@@ -21,8 +18,7 @@ impl Properties<'_> {
     }
 
     pub(crate) fn number(&self, key: &str) -> Option<f64> {
-        let number = self.get(key)?.parse().ok();
-        number.filter(|number: &f64| number.is_finite() && *number >= 0.0)
+        amount(self.get(key)?)
     }
 
     fn is_on(&self, key: &str) -> bool {
@@ -55,17 +51,10 @@ impl Properties<'_> {
             .bytes("spark.executor.memoryOverhead")
             .unwrap_or_else(|| (heap * factor).max(LEAST_OVERHEAD_BYTES));
         let python = self.bytes("spark.executor.pyspark.memory").unwrap_or(0.0);
-        let off_heap = match self.is_on("spark.memory.offHeap.enabled") {
-            // Without a unit, Spark reads this property in bytes.
-            true => self.get("spark.memory.offHeap.size").and_then(|size| {
-                let plain = size
-                    .parse()
-                    .ok()
-                    .filter(|it: &f64| it.is_finite() && *it >= 0.0);
-                plain.or_else(|| bytes(size))
-            }),
-            false => None,
-        };
+        let off_heap = self.get("spark.memory.offHeap.size");
+        let off_heap = off_heap.filter(|_| self.is_on("spark.memory.offHeap.enabled"));
+        // Without a unit, Spark reads this property in bytes.
+        let off_heap = off_heap.and_then(|size| amount(size).or_else(|| bytes(size)));
         let asked = |name: &str, otherwise: f64| {
             let request = profile.get(name);
             request.map_or(otherwise, |request| request.amount.max(0.0) * MIB)
@@ -78,10 +67,8 @@ impl Properties<'_> {
 
     /// The number of requested executors; None with dynamic allocation.
     pub(crate) fn executors(&self) -> Option<f64> {
-        if self.is_on("spark.dynamicAllocation.enabled") {
-            return None;
-        }
-        self.number("spark.executor.instances")
+        let executors = self.number("spark.executor.instances");
+        executors.filter(|_| !self.is_on("spark.dynamicAllocation.enabled"))
     }
 }
 
@@ -97,8 +84,12 @@ fn bytes(text: &str) -> Option<f64> {
         "t" | "tb" => 1024.0 * 1024.0 * MIB,
         _ => return None,
     };
-    let number: f64 = digits.trim().parse().ok()?;
-    (number.is_finite() && number >= 0.0).then_some(number * unit)
+    amount(digits.trim()).map(|number| number * unit)
+}
+
+fn amount(text: &str) -> Option<f64> {
+    let number = text.parse().ok();
+    number.filter(|number: &f64| number.is_finite() && *number >= 0.0)
 }
 
 #[cfg(test)]

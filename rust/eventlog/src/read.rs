@@ -1,6 +1,6 @@
 //! Converts an event log to a run.
 
-use std::collections::BTreeMap;
+use std::io::{BufRead, Read};
 use std::path::Path;
 
 use elastane_predict::{Run, Submission, signature};
@@ -8,21 +8,14 @@ use elastane_predict::{Run, Submission, signature};
 use crate::application::Application;
 use crate::codec;
 use crate::error::LogError;
-use crate::event;
+use crate::event::{self, ProfileRequests};
 use crate::find::EventLog;
-use crate::lines::Lines;
 use crate::memory::MemoryCounts;
-use crate::properties::{ProfileRequests, Properties};
-use crate::submission::{KeyNote, submission};
+use crate::properties::Properties;
+use crate::submission::{ImportOptions, KeyNote, submission};
 
-/// Properties of submissions that logs do not have.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ImportOptions {
-    /// Queue paths by logged name.
-    pub queues: BTreeMap<String, String>,
-    /// Submitted application names by logged name.
-    pub names: BTreeMap<String, String>,
-}
+/// The longest line, with room for the SQL plans that Spark writes into one line.
+const MOST_LINE_BYTES: u64 = 1 << 26;
 
 /// The content of an event log.
 #[derive(Debug, Clone)]
@@ -65,27 +58,32 @@ pub fn read(log: &EventLog, options: &ImportOptions) -> Result<Imported, LogErro
 }
 
 fn read_part(part: &Path, application: &mut Application) -> Result<(), LogError> {
-    let mut lines = Lines::new(codec::open(part)?);
-    while let Some(line) = lines.next().map_err(LogError::file(part))? {
-        let problem = match event::name_of(line.text) {
-            Some(name) => match application.event(&name, line.text) {
+    let mut reader = codec::open(part)?;
+    let mut line = Vec::new();
+    for number in 1.. {
+        line.clear();
+        let mut limited = Read::take(&mut reader, MOST_LINE_BYTES);
+        let read = limited.read_until(b'\n', &mut line);
+        if read.map_err(|error| LogError::new(part, error))? == 0 {
+            break;
+        }
+        let at_line = |problem: String| LogError::new(part, format!("line {number}: {problem}"));
+        if line.len() as u64 == MOST_LINE_BYTES {
+            return Err(at_line(format!("longer than {MOST_LINE_BYTES} bytes")));
+        }
+        let text = line.trim_ascii_end();
+        let problem = match event::name_of(text) {
+            Some(name) => match application.event(&name, text) {
                 Ok(()) => continue,
                 Err(error) => format!("{name}: {error}"),
             },
-            None if line.text.is_empty() => continue,
-            None if line.number == 1 => {
-                let path = part.to_owned();
-                return Err(LogError::NotALog { path });
-            }
+            None if text.is_empty() => continue,
+            None if number == 1 => return Err(LogError::new(part, "not a Spark event log")),
             None => "not an event of Spark".to_owned(),
         };
         // An incomplete line means that the writer was killed; the lines before are valid.
-        if line.is_whole {
-            return Err(LogError::Line {
-                path: part.to_owned(),
-                line: line.number,
-                problem,
-            });
+        if line.ends_with(b"\n") {
+            return Err(at_line(problem));
         }
     }
     Ok(())
@@ -96,13 +94,12 @@ fn imported(
     mut application: Application,
     options: &ImportOptions,
 ) -> Result<Imported, LogError> {
-    let path = || log.path.clone();
     let start = application.start.take().filter(|start| start.id.is_some());
-    let start = start.ok_or_else(|| LogError::NoApplication { path: path() })?;
-    let environment = application.environment.take();
-    let environment = environment.ok_or_else(|| LogError::NoApplication { path: path() })?;
+    let Some((start, environment)) = start.zip(application.environment.take()) else {
+        return Err(LogError::new(&log.path, "no event names the application"));
+    };
     if !application.has_executors() {
-        return Err(LogError::NoExecutor { path: path() });
+        return Err(LogError::new(&log.path, "no executor started"));
     }
     let properties = Properties(&environment.spark);
     let (submission, notes) = submission(&start, &environment, options);

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::event::{ExecutorMetrics, Rdd, StageInfo};
+use crate::event::{ExecutorMetrics, Rdd, StageExecutorMetrics, StageInfo};
 
 /// A stage and its attempt.
 pub(crate) type StageId = (i64, i64);
@@ -55,22 +55,20 @@ impl Stages {
     pub(crate) fn traits(&self, stage: StageId) -> Traits {
         self.open
             .get(&stage)
-            .map_or_else(Traits::default, |open| open.traits)
+            .map(|open| open.traits)
+            .unwrap_or_default()
     }
 
-    pub(crate) fn peak(&mut self, stage: StageId, executor: String, metrics: ExecutorMetrics) {
-        let open = self.open.entry(stage).or_default();
-        open.peaks.push((executor, metrics));
+    pub(crate) fn peak(&mut self, of: &StageExecutorMetrics<'_>) {
+        let open = self.open.entry((of.stage, of.attempt)).or_default();
+        open.peaks.push((of.executor.to_string(), of.metrics));
     }
 
     /// Ends a stage and returns its peaks; None if the stage has no times.
     pub(crate) fn end(&mut self, info: &StageInfo) -> Option<Closed> {
-        self.kept.extend(
-            info.rdds
-                .iter()
-                .filter(|rdd| rdd.storage.as_ref().is_some_and(|storage| storage.memory))
-                .map(|rdd| rdd.id),
-        );
+        let is_kept = |rdd: &&Rdd| rdd.storage.as_ref().is_some_and(|storage| storage.memory);
+        let kept = info.rdds.iter().filter(is_kept);
+        self.kept.extend(kept.map(|rdd| rdd.id));
         let open = self.open.get_mut(&(info.id, info.attempt))?;
         let from_ms = info.from_ms.unwrap_or(open.from_ms);
         let peaks = std::mem::take(&mut open.peaks);
@@ -81,15 +79,14 @@ impl Stages {
         })
     }
 
-    pub(crate) fn forget_rdd(&mut self, rdd: i64) {
-        self.kept.remove(&rdd);
+    pub(crate) fn forget(&mut self, rdd: &Rdd) {
+        self.kept.remove(&rdd.id);
     }
 }
 
 /// Operators that exchange rows with Python have it in their name: `PythonRDD`, `ArrowEvalPython`,
 /// `MapInPandas`.
 fn runs_python(rdd: &Rdd) -> bool {
-    ["Python", "Pandas"]
-        .iter()
-        .any(|word| rdd.name.contains(word) || rdd.scope.contains(word))
+    let has = |word| rdd.name.contains(word) || rdd.scope.contains(word);
+    has("Python") || has("Pandas")
 }

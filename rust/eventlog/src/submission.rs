@@ -1,25 +1,27 @@
 //! Reconstructs the submission to YARN, so that the run has the key of the application's next run.
 
+use std::collections::BTreeMap;
+
 use elastane_predict::Submission;
 
 use crate::event::{ApplicationStart, Environment};
 use crate::properties::Properties;
-use crate::read::ImportOptions;
 
 const CLUSTER_MODE: &str = "org.apache.spark.deploy.yarn.ApplicationMaster";
 const REDACTED: &str = "(redacted)";
 
 /// Options that Spark adds to the arguments of the program.
-const MASTER_OPTIONS: [&str; 8] = [
-    "--class",
-    "--jar",
-    "--primary-py-file",
-    "--primary-r-file",
-    "--arg",
-    "--properties-file",
-    "--dist-cache-conf",
-    "--archives",
-];
+const MASTER_OPTIONS: &str = "--class --jar --primary-py-file --primary-r-file --arg \
+                              --properties-file --dist-cache-conf --archives";
+
+/// Properties of submissions that logs do not have.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ImportOptions {
+    /// Queue paths by logged name.
+    pub queues: BTreeMap<String, String>,
+    /// Submitted application names by logged name.
+    pub names: BTreeMap<String, String>,
+}
 
 /// An uncertain property of a key.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
@@ -74,18 +76,16 @@ pub(crate) fn submission(
         }
     };
     let tags = properties.get("spark.yarn.tags").unwrap_or_default();
-    let (command, note) = command(&properties, environment);
-    if note.is_none() && !options.names.contains_key(&start.name) {
-        notes.push(KeyNote::OwnName);
+    let submitted = options.names.get(&start.name);
+    let command = command(&properties, environment);
+    match &command {
+        Ok(_) if submitted.is_none() => notes.push(KeyNote::OwnName),
+        Ok(_) => {}
+        Err(note) => notes.push(note.clone()),
     }
-    notes.extend(note);
     let submission = Submission {
         id: start.id.clone().unwrap_or_default(),
-        name: options
-            .names
-            .get(&start.name)
-            .unwrap_or(&start.name)
-            .clone(),
+        name: submitted.unwrap_or(&start.name).clone(),
         user: start.user.clone(),
         queue,
         application_type: properties
@@ -103,53 +103,49 @@ pub(crate) fn submission(
 }
 
 /// The command in the launch context of the application master.
-fn command(
-    properties: &Properties<'_>,
-    environment: &Environment,
-) -> (Option<String>, Option<KeyNote>) {
+fn command(properties: &Properties<'_>, environment: &Environment) -> Result<String, KeyNote> {
     let master = properties.get("spark.master").unwrap_or_default();
     if master != "yarn" {
         let master = master.to_owned();
-        return (None, Some(KeyNote::NotYarn { master }));
+        return Err(KeyNote::NotYarn { master });
     }
     if properties.get("spark.submit.deployMode") != Some("cluster") {
-        return (None, Some(KeyNote::ClientMode));
+        return Err(KeyNote::ClientMode);
     }
     let logged = environment.system.get("sun.java.command");
-    let Some(arguments) = logged.and_then(|command| command.strip_prefix(CLUSTER_MODE)) else {
-        let is_redacted = logged.is_some_and(|command| command.ends_with(REDACTED));
-        let note = match is_redacted {
+    let logged = logged.ok_or(KeyNote::NoCommand)?;
+    let Some(arguments) = logged.strip_prefix(CLUSTER_MODE) else {
+        return Err(match logged.ends_with(REDACTED) {
             true => KeyNote::Redacted,
             false => KeyNote::NoCommand,
-        };
-        return (None, Some(note));
+        });
     };
     let words = master_arguments(arguments);
     let quoted: Vec<String> = words.iter().map(|word| quoted(word)).collect();
-    (
-        Some(format!("java {CLUSTER_MODE} {}", quoted.join(" "))),
-        None,
-    )
+    Ok(format!("java {CLUSTER_MODE} {}", quoted.join(" ")))
 }
 
 /// The arguments of the application master. The JVM joins them with spaces, so all words up to the next
 /// option belong to one value.
 fn master_arguments(line: &str) -> Vec<String> {
+    let is_option = |word: &str| MASTER_OPTIONS.split(' ').any(|option| option == word);
     let mut arguments: Vec<String> = Vec::new();
+    // Whether the last argument is the value of an option.
     let mut is_value = false;
     for word in line.trim_start().split(' ') {
-        let takes_word = arguments
-            .last()
-            .is_some_and(|last| !is_value && MASTER_OPTIONS.contains(&last.as_str()));
-        if takes_word {
-            arguments.push(word.to_owned());
-            is_value = true;
-        } else if MASTER_OPTIONS.contains(&word) || !is_value {
-            arguments.push(word.to_owned());
-            is_value = false;
-        } else if let Some(value) = arguments.last_mut() {
-            value.push(' ');
-            value.push_str(word);
+        match arguments.last_mut() {
+            Some(option) if !is_value && is_option(option) => {
+                arguments.push(word.to_owned());
+                is_value = true;
+            }
+            Some(value) if is_value && !is_option(word) => {
+                value.push(' ');
+                value.push_str(word);
+            }
+            _ => {
+                arguments.push(word.to_owned());
+                is_value = false;
+            }
         }
     }
     arguments

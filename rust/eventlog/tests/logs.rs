@@ -6,9 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use elastane_core::Resource;
-use elastane_eventlog::{
-    EventLog, Found, ImportOptions, Imported, KeyNote, LogError, SkipReason, find, read,
-};
+use elastane_eventlog::{EventLog, Found, ImportOptions, Imported, KeyNote, LogError, find, read};
 use elastane_predict::{ContainerKind, Outcome};
 
 const LZ4: &str = "app-20261122031558-0000.lz4";
@@ -316,10 +314,7 @@ fn a_folder_holds_logs_of_every_kind() {
         .into_iter()
         .map(|found| match found {
             Found::Log(log) => format!("log {}", log.path.display()),
-            Found::Skipped { path, reason } => {
-                assert_eq!(reason, SkipReason::InProgress);
-                format!("in progress {}", path.display())
-            }
+            Found::InProgress(path) => format!("in progress {}", path.display()),
             Found::Unreadable(error) => error.to_string(),
         })
         .map(|line| line.replace(&format!("{}/", folder.path().display()), ""))

@@ -4,7 +4,6 @@
 //! latest ones, with [`predict_next`]. [`score()`] compares a prediction with the usage of the run.
 //! The crate has no I/O and no clock; `docs/prediction.md` has the formulas.
 
-mod explanation;
 mod launch;
 mod made;
 mod profile;
@@ -14,17 +13,15 @@ mod settings;
 mod shape;
 mod shell;
 mod signature;
+mod statistics;
 mod stem;
 
 pub use elastane_runs::{
     ContainerKind, Feature, MAX_SLOTS, MOST_EXECUTOR_KINDS, Outcome, RecorderOfTwoKinds, Run,
     RunRecorder, RunSeries, SignaturePart, kinds,
 };
-pub use explanation::signature_parts;
 pub use made::prediction_outcome;
-pub use profile::{
-    LeftOut, NotUsed, Outlooks, Planned, Profile, ProfileSettings, outlooks, profile,
-};
+pub use profile::{LeftOut, NotUsed, Planned, Profile, ProfileSettings, profile};
 pub use recurring::{
     Excluded, Exclusion, LateTracker, Measure, NotPredicted, ONE_RUN_CONFIDENCE, Outlook, PastRun,
     Prediction, RecurringSettings, Tracker, confidence, demand_error, predict_next,
@@ -32,11 +29,11 @@ pub use recurring::{
 pub use score::{Score, amount, score};
 pub use settings::{
     AT_FIRST_ASK, EXECUTOR_CORES, EXECUTOR_MEMORY_BYTES, EXECUTORS, Earlier, Foreseen, GivenRun,
-    KnownRuns, LEAST_RUNS, LOOKED_THROUGH, MOST_RUNS, MOST_SETTINGS, NotForeseen, NotPlanned,
-    NotTrained, Settings, SettingsModel, SettingsRun, Way, argument_numbers, foresee,
-    submission_settings, train, trainable, training_is_due,
+    KnownRuns, LEAST_RUNS, LOOKED_THROUGH, MOST_RUNS, NotForeseen, NotPlanned, NotTrained,
+    Settings, SettingsModel, SettingsRun, Way, foresee, submission_settings, train, trainable,
+    training_is_due,
 };
-pub use signature::{MAX_KEY_BYTES, Signature, SignatureSource, Submission, signature};
+pub use signature::{Signature, Submission, signature, signature_parts};
 
 /// Usage along the progress of runs, from 0 to 1. Predictions and trackers are computed from it; the
 /// laboratory computes others from it to compare them.

@@ -7,22 +7,11 @@ use crate::recurring::{Excluded, Outlook, Prediction};
 use crate::score::score;
 use crate::settings::{Foreseen, SettingsModel, Way};
 
-/// Made from earlier runs.
-const RECURRING: &str = "recurring";
-
-/// Made by a model of the settings, or not at all because the settings are new.
-const SETTINGS: &str = "settings";
-
 impl Outlook {
     /// The record of this prediction of a recurring application.
     #[must_use]
     pub fn made(&self) -> PredictionMade {
-        let made = PredictionMade {
-            method: RECURRING.to_owned(),
-            left_out: left_out(&self.left_out),
-            ..PredictionMade::default()
-        };
-        with(made, self.prediction.as_ref())
+        made("recurring", self.prediction.as_ref(), &self.left_out)
     }
 }
 
@@ -31,18 +20,15 @@ impl Foreseen {
     #[must_use]
     pub fn made(&self, model: Option<&SettingsModel>, given: &RunSettings) -> PredictionMade {
         let method = match self.way {
-            Way::Model | Way::Request => SETTINGS,
-            Way::Same | Way::Indifferent | Way::Alike => RECURRING,
+            Way::Model | Way::Request => "settings",
+            Way::Same | Way::Indifferent | Way::Alike => "recurring",
         };
-        let made = PredictionMade {
-            method: method.to_owned(),
+        PredictionMade {
             reason: Some(self.way.reason().to_owned()),
             settings: given.0.clone(),
             model: model.map(ModelUsed::from),
-            left_out: left_out(&self.left_out),
-            ..PredictionMade::default()
-        };
-        with(made, self.prediction.as_ref())
+            ..made(method, self.prediction.as_ref(), &self.left_out)
+        }
     }
 }
 
@@ -75,25 +61,27 @@ pub fn prediction_outcome(bound: &Demand, used: &Demand) -> PredictionOutcome {
     }
 }
 
-fn with(made: PredictionMade, prediction: Result<&Prediction, impl ToString>) -> PredictionMade {
-    match prediction {
-        Ok(prediction) => PredictionMade {
-            confidence: Some(prediction.confidence),
-            expected_length_ms: Some(prediction.length_ms()),
-            runs: prediction.runs.clone(),
-            ..made
-        },
-        Err(reason) => PredictionMade {
-            not_predicted: Some(reason.to_string()),
-            ..made
-        },
-    }
-}
-
-fn left_out(excluded: &[Excluded]) -> Vec<LeftOutRun> {
-    let left_out = excluded.iter().map(|run| LeftOutRun {
+fn made(
+    method: &str,
+    prediction: Result<&Prediction, impl ToString>,
+    left_out: &[Excluded],
+) -> PredictionMade {
+    let left_out = left_out.iter().map(|run| LeftOutRun {
         application_id: run.id.clone(),
         reason: run.reason.to_string(),
     });
-    left_out.collect()
+    let mut made = PredictionMade {
+        method: method.to_owned(),
+        left_out: left_out.collect(),
+        ..PredictionMade::default()
+    };
+    match prediction {
+        Ok(prediction) => {
+            made.confidence = Some(prediction.confidence);
+            made.expected_length_ms = Some(prediction.length_ms());
+            made.runs = prediction.runs.clone();
+        }
+        Err(reason) => made.not_predicted = Some(reason.to_string()),
+    }
+    made
 }

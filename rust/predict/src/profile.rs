@@ -6,7 +6,7 @@ use elastane_core::{ContainerKind, Demand, DemandError};
 use elastane_runs::{Run, kinds};
 
 use crate::recurring::{
-    Exclusion, NotPredicted, Outlook, PastRun, Prediction, RecurringSettings, predict_next,
+    Exclusion, NotPredicted, PastRun, Prediction, RecurringSettings, predict_next,
 };
 
 /// How a profile is made.
@@ -50,15 +50,6 @@ pub struct Profile {
     /// The plan of each kind of container that the runs had, or why the request stands.
     pub kinds: BTreeMap<ContainerKind, Result<Planned, NotPredicted>>,
     /// Runs that are not part of the profile.
-    pub left_out: Vec<LeftOut>,
-}
-
-/// The predictions of the next run.
-#[derive(Debug, Clone)]
-pub struct Outlooks {
-    /// One for each kind of container that the runs had.
-    pub kinds: BTreeMap<ContainerKind, Outlook>,
-    /// Runs whose series is no demand.
     pub left_out: Vec<LeftOut>,
 }
 
@@ -118,46 +109,39 @@ impl Profile {
     }
 }
 
-/// Predicts each kind of container that the runs had.
-#[must_use]
-pub fn outlooks(runs: &[Run], settings: &ProfileSettings) -> Outlooks {
-    let recurring = settings.recurring();
-    let mut left_out = Vec::new();
-    let mut by_kind = BTreeMap::new();
-    for kind in kinds(runs) {
-        let past = past_runs(runs, kind, &mut left_out);
-        if !past.is_empty() {
-            by_kind.insert(kind, predict_next(&past, &recurring));
-        }
-    }
-    Outlooks {
-        kinds: by_kind,
-        left_out,
-    }
-}
-
 /// Makes the profile from the latest runs; none where they had no container.
 #[must_use]
 pub fn profile(key: &str, runs: &[Run], settings: &ProfileSettings) -> Option<Profile> {
-    let Outlooks {
-        kinds,
-        mut left_out,
-    } = outlooks(runs, settings);
-    let kinds: BTreeMap<_, _> = kinds
-        .into_iter()
-        .map(|(kind, outlook)| {
-            left_out.extend(outlook.left_out.into_iter().map(|run| LeftOut {
-                application_id: run.id,
+    let mut left_out = Vec::new();
+    let mut by_kind = BTreeMap::new();
+    for kind in kinds(runs) {
+        let mut leave_out = |application_id: &str, reason| {
+            left_out.push(LeftOut {
+                application_id: application_id.to_owned(),
                 kind,
-                reason: run.reason.into(),
-            }));
-            let prediction = outlook.prediction;
-            (kind, prediction.map(|it| Planned::of(&it, settings)))
-        })
-        .collect();
-    (!kinds.is_empty()).then(|| Profile {
+                reason,
+            });
+        };
+        let mut past = Vec::new();
+        for run in runs {
+            match PastRun::of(run, kind) {
+                Ok(run) => past.extend(run),
+                Err(reason) => leave_out(&run.application_id, reason.into()),
+            }
+        }
+        if past.is_empty() {
+            continue;
+        }
+        let outlook = predict_next(&past, &settings.recurring());
+        for run in outlook.left_out {
+            leave_out(&run.id, run.reason.into());
+        }
+        let planned = outlook.prediction.map(|it| Planned::of(&it, settings));
+        by_kind.insert(kind, planned);
+    }
+    (!by_kind.is_empty()).then(|| Profile {
         key: key.to_owned(),
-        kinds,
+        kinds: by_kind,
         left_out,
     })
 }
@@ -173,19 +157,4 @@ impl Planned {
             runs: prediction.runs.clone(),
         }
     }
-}
-
-fn past_runs(runs: &[Run], kind: ContainerKind, left_out: &mut Vec<LeftOut>) -> Vec<PastRun> {
-    let mut past = Vec::new();
-    for run in runs {
-        match PastRun::of(run, kind) {
-            Ok(run) => past.extend(run),
-            Err(reason) => left_out.push(LeftOut {
-                application_id: run.application_id.clone(),
-                kind,
-                reason: reason.into(),
-            }),
-        }
-    }
-    past
 }

@@ -1,21 +1,14 @@
 //! The shape of an application's arguments: what is equal in every run, without secrets.
 
+use std::collections::BTreeMap;
+
 use crate::stem::{NUMBER, without_dates, without_numbers};
 
 /// Replaces text that must not be stored.
 const DROPPED: &str = "*";
 
 /// An option or a setting whose name contains one of these has a value that must not be stored.
-const SECRETS: [&str; 8] = [
-    "password",
-    "passwd",
-    "passphrase",
-    "pwd",
-    "secret",
-    "token",
-    "key",
-    "credential",
-];
+const SECRETS: &str = "password passwd passphrase pwd secret token key credential";
 
 /// One word for each argument: options and other words as they are, `#` for numbers and dates, the last
 /// component of paths, `*` for a value after the name of a secret.
@@ -26,14 +19,20 @@ pub(crate) fn shape(arguments: &[String]) -> Vec<String> {
         if is_number(argument) {
             shapes.push(NUMBER.to_owned());
         } else if let Some((name, value)) = setting(argument) {
-            shapes.push(format!("{name}={}", setting_shape(name, value)));
+            let is_secret = mentions_secret(name);
+            let value = if is_secret {
+                DROPPED.to_owned()
+            } else {
+                value_shape(value)
+            };
+            shapes.push(format!("{name}={value}"));
         } else if is_name_of_secret(argument) {
             shapes.push(argument.clone());
             if arguments.next_if(|next| !next.starts_with("--")).is_some() {
                 shapes.push(DROPPED.to_owned());
             }
-        } else if argument.starts_with('-') {
-            shapes.push(option_shape(argument));
+        } else if argument.starts_with('-') && !argument.contains(is_structure) {
+            shapes.push(argument.clone());
         } else {
             shapes.push(value_shape(argument));
         }
@@ -41,37 +40,25 @@ pub(crate) fn shape(arguments: &[String]) -> Vec<String> {
     shapes
 }
 
-/// A number among the arguments.
-#[derive(Debug, PartialEq)]
-pub(crate) struct Numbered {
-    /// The option or name that it belongs to.
-    pub(crate) name: Option<String>,
-    /// Its place among the arguments, from 1.
-    pub(crate) place: usize,
-    pub(crate) number: f64,
-}
-
-/// The numbers that [`shape`] replaces, without dates and secrets.
-pub(crate) fn numbers(arguments: &[String]) -> Vec<Numbered> {
-    let mut found = Vec::new();
+/// The numbers that [`shape`] replaces, without dates and secrets, by the option or name that they belong
+/// to, or else by their place from 1 on (`argument 2`).
+pub(crate) fn numbers(arguments: &[String]) -> BTreeMap<String, f64> {
+    let mut found = BTreeMap::new();
     let mut before: Option<&String> = None;
     for (argument, place) in arguments.iter().zip(1..) {
         let is_secret = before.is_some_and(|name| is_name_of_secret(name));
         let (name, value) = match setting(argument) {
             Some((name, _)) if mentions_secret(name) => (None, None),
-            Some((name, value)) => (Some(name.to_owned()), amount(value)),
+            Some((name, value)) => (Some(name), amount(value)),
             None if is_secret => (None, None),
             None => {
                 let option = before.filter(|it| it.starts_with('-') && amount(it).is_none());
-                (option.cloned(), amount(argument))
+                (option.map(String::as_str), amount(argument))
             }
         };
         if let Some(number) = value {
-            found.push(Numbered {
-                name,
-                place,
-                number,
-            });
+            let name = name.map_or_else(|| format!("argument {place}"), str::to_owned);
+            found.insert(name, number);
         }
         before = Some(argument);
     }
@@ -93,37 +80,16 @@ fn amount(word: &str) -> Option<f64> {
 /// The name and value of `--name=value` or `name=value`.
 fn setting(argument: &str) -> Option<(&str, &str)> {
     let (name, value) = argument.split_once('=')?;
-    let is_name = !name.is_empty()
-        && name
-            .chars()
-            .all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.'));
-    is_name.then_some((name, value))
-}
-
-fn setting_shape(name: &str, value: &str) -> String {
-    if mentions_secret(name) {
-        DROPPED.to_owned()
-    } else {
-        value_shape(value)
-    }
+    let is_of_name = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
+    (!name.is_empty() && name.chars().all(is_of_name)).then_some((name, value))
 }
 
 /// Whether the next argument may be a secret.
 fn is_name_of_secret(argument: &str) -> bool {
     let is_option = argument.starts_with('-') && !argument.contains(is_structure);
+    let mut names = SECRETS.split(' ');
     (is_option && mentions_secret(argument))
-        || SECRETS
-            .iter()
-            .any(|name| argument.eq_ignore_ascii_case(name))
-}
-
-/// An option stays as it is; other text that begins with a dash is a value.
-fn option_shape(argument: &str) -> String {
-    if argument.contains(is_structure) {
-        value_shape(argument)
-    } else {
-        argument.to_owned()
-    }
+        || names.any(|name| argument.eq_ignore_ascii_case(name))
 }
 
 fn value_shape(word: &str) -> String {
@@ -161,7 +127,7 @@ fn is_number(word: &str) -> bool {
 
 fn mentions_secret(text: &str) -> bool {
     let lower = text.to_lowercase();
-    SECRETS.iter().any(|name| lower.contains(name))
+    SECRETS.split(' ').any(|name| lower.contains(name))
 }
 
 /// Whether a character is a sign of structured text (a URL, JSON, a sentence).
@@ -236,7 +202,7 @@ mod tests {
         #[test]
         fn the_value_of_a_secret_is_never_stored(
             prefix in "-{0,2}[a-z.]{0,6}",
-            secret in proptest::sample::select(&SECRETS[..]),
+            secret in proptest::sample::select(SECRETS.split(' ').collect::<Vec<_>>()),
             upper in any::<bool>(),
             value in "[A-Z]{12}",
         ) {

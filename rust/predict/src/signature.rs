@@ -1,13 +1,19 @@
 //! The key that all submissions of one application share.
 
+use elastane_runs::SignaturePart;
 use serde::Deserialize;
 
 use crate::{launch, shape, stem};
 
 /// The longest key, in bytes. A longer one is cut and ends in a hash of the whole.
-pub const MAX_KEY_BYTES: usize = 512;
+const MAX_KEY_BYTES: usize = 512;
 
 const PROFILE_TAG: &str = "elastane.profile=";
+
+/// Parts of a key, see [`SignaturePart::part`].
+const TAG: &str = "tag";
+const MAIN: &str = "main";
+const ARGUMENT: &str = "argument";
 
 /// What the ResourceManager knows of an application when it is submitted.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
@@ -34,55 +40,78 @@ pub struct Submission {
 /// The identity of an application: equal for all its runs, and for no other application.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Signature {
-    /// Readable text of at most [`MAX_KEY_BYTES`], the same in every process and version.
+    /// `tag|NAME` where the tag `elastane.profile=NAME` is given, else
+    /// `app|TYPE|USER|QUEUE|NAME|MAIN|ARGUMENTS`, the last two where the launch command shows them.
+    /// Readable text of at most 512 bytes, the same in every process and version.
     pub key: String,
-    /// What the key was made from.
-    pub source: SignatureSource,
-}
-
-/// What a key was made from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SignatureSource {
-    /// The tag `elastane.profile=NAME`: `tag|NAME`.
-    Tag,
-    /// The submission: `app|TYPE|USER|QUEUE|NAME|MAIN|ARGUMENTS`, the last two where the launch
-    /// command shows them.
-    Derived,
 }
 
 /// The signature of a submission; `docs/learning.md` says what is made equal.
 #[must_use]
 pub fn signature(submission: &Submission) -> Signature {
-    if let Some(name) = profile_tag(&submission.tags) {
-        return Signature {
-            key: key(&["tag".to_owned(), escaped(&name)]),
-            source: SignatureSource::Tag,
-        };
+    let parts = signature_parts(submission);
+    let (arguments, others): (Vec<_>, Vec<_>) =
+        parts.into_iter().partition(|part| part.part == ARGUMENT);
+    let is_tag = others.iter().any(|part| part.part == TAG);
+    let mut fields = vec![if is_tag { TAG } else { "app" }.to_owned()];
+    fields.extend(others.iter().map(|part| escaped(&part.in_key)));
+    if others.iter().any(|part| part.part == MAIN) {
+        let arguments = arguments
+            .iter()
+            .map(|part| escaped(&part.in_key).replace(' ', "\\ "));
+        fields.push(arguments.collect::<Vec<_>>().join(" "));
     }
-    let mut fields = vec![
-        "app".to_owned(),
-        escaped(&submission.application_type),
-        escaped(&submission.user),
-        escaped(&submission.queue),
-        escaped(&stem::without_numbers(&submission.name)),
+    Signature { key: key(&fields) }
+}
+
+/// The parts of the key of a submission, in its order and before escaping. Arguments that the key makes
+/// equal and that may hold a secret are left out of [`SignaturePart::submitted`].
+#[must_use]
+pub fn signature_parts(submission: &Submission) -> Vec<SignaturePart> {
+    let part = |part: &str, submitted: &String, in_key: String| SignaturePart {
+        part: part.to_owned(),
+        submitted: Some(submitted.clone()),
+        in_key,
+    };
+    if let Some(name) = profile_tag(&submission.tags) {
+        return vec![part(TAG, &name, name.clone())];
+    }
+    let Submission {
+        application_type,
+        user,
+        queue,
+        name,
+        ..
+    } = submission;
+    let mut parts = vec![
+        part("type", application_type, application_type.clone()),
+        part("user", user, user.clone()),
+        part("queue", queue, queue.clone()),
+        part("name", name, stem::without_numbers(name)),
     ];
     if let Some(launch) = launch::launch(&submission.commands) {
-        let arguments: Vec<String> = shape::shape(&launch.arguments)
-            .iter()
-            .map(|argument| escaped(argument).replace(' ', "\\ "))
-            .collect();
-        fields.push(escaped(&stem::without_dates(&launch.main)));
-        fields.push(arguments.join(" "));
+        parts.push(part(MAIN, &launch.main, stem::without_dates(&launch.main)));
+        let shapes = shape::shape(&launch.arguments);
+        for (given, shape) in launch.arguments.iter().zip(shapes) {
+            let mut argument = part(ARGUMENT, given, shape);
+            argument.submitted = argument
+                .submitted
+                .filter(|given| !may_hold_secret(given, &argument.in_key));
+            parts.push(argument);
+        }
     }
-    Signature {
-        key: key(&fields),
-        source: SignatureSource::Derived,
-    }
+    parts
+}
+
+/// Whether the text that the key drops may hold a secret: a host, a query, the name of a user.
+fn may_hold_secret(submitted: &str, in_key: &str) -> bool {
+    let is_location = submitted.contains(['@', '?', '&']) || submitted.contains("://");
+    submitted != in_key && (in_key.contains('*') || is_location)
 }
 
 /// The NAME of the profile tag, in lower case because YARN lowers tags by default. Where several tags name
 /// a profile, the first in alphabetical order counts: YARN keeps tags without order.
-pub(crate) fn profile_tag(tags: &[String]) -> Option<String> {
+fn profile_tag(tags: &[String]) -> Option<String> {
     tags.iter()
         .map(|tag| tag.trim().to_lowercase())
         .filter_map(|tag| Some(tag.strip_prefix(PROFILE_TAG)?.trim().to_owned()))
@@ -157,13 +186,7 @@ mod tests {
              --arg '--password' --arg 'hunter2'",
         );
         let key = "app|SPARK|alice|root.etl|Sales #|sales.py|--day # part-# full --password *";
-        assert_eq!(
-            signature(&submission),
-            Signature {
-                key: key.into(),
-                source: SignatureSource::Derived,
-            }
-        );
+        assert_eq!(key_of(&submission), key);
     }
 
     #[test]
@@ -198,7 +221,6 @@ mod tests {
         first.tags = vec!["other".into(), "elastane.profile=Nightly".into()];
         second.tags = vec!["Elastane.Profile=nightly ".into()];
         assert_eq!(signature(&first).key, "tag|nightly");
-        assert_eq!(signature(&first).source, SignatureSource::Tag);
         assert_eq!(key_of(&first), key_of(&second));
     }
 
@@ -215,7 +237,7 @@ mod tests {
     fn a_tag_without_a_name_decides_nothing() {
         let mut submission = submission("Sales", "");
         submission.tags = vec!["elastane.profile=".into()];
-        assert_eq!(signature(&submission).source, SignatureSource::Derived);
+        assert!(key_of(&submission).starts_with("app|"));
     }
 
     #[test]

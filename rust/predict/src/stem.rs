@@ -69,13 +69,8 @@ impl Piece {
 
 /// The end of the number or date that begins at `start`; `start` when none does.
 fn number_end(pieces: &[Piece], start: usize) -> usize {
-    let is_part = |at: usize| {
-        matches!(
-            pieces.get(at).map(|piece| piece.kind),
-            Some(Kind::Number(_) | Kind::Calendar)
-        )
-    };
-    let is = |at: usize, kind: Kind| pieces.get(at).is_some_and(|piece| piece.kind == kind);
+    let kind = |at: usize| pieces.get(at).map(|piece| piece.kind);
+    let is_part = |at: usize| matches!(kind(at), Some(Kind::Number(_) | Kind::Calendar));
     if !is_part(start) {
         return start;
     }
@@ -86,7 +81,7 @@ fn number_end(pieces: &[Piece], start: usize) -> usize {
     loop {
         if is_part(end) {
             end += 1;
-        } else if (is(end, Kind::Joint) || is(end, Kind::TimeMark)) && is_part(end + 1) {
+        } else if matches!(kind(end), Some(Kind::Joint | Kind::TimeMark)) && is_part(end + 1) {
             end += 2;
         } else {
             break;
@@ -96,7 +91,7 @@ fn number_end(pieces: &[Piece], start: usize) -> usize {
     if !has_number {
         return start;
     }
-    let has_time_zone = is(end, Kind::TimeMark) && !is(end + 1, Kind::Word);
+    let has_time_zone = kind(end) == Some(Kind::TimeMark) && kind(end + 1) != Some(Kind::Word);
     if has_time_zone { end + 1 } else { end }
 }
 
@@ -126,10 +121,8 @@ fn pieces(text: &str) -> Vec<Piece> {
         }
         let run = &rest[..length];
         if is_opaque(run) {
-            pieces.push(Piece {
-                span: start..start + length,
-                kind: Kind::Number(length),
-            });
+            let (span, kind) = (start..start + length, Kind::Number(length));
+            pieces.push(Piece { span, kind });
         } else {
             split_digits(run, start, &mut pieces);
         }
@@ -139,8 +132,8 @@ fn pieces(text: &str) -> Vec<Piece> {
 }
 
 fn alphanumeric_length(text: &str) -> usize {
-    text.find(|c: char| !c.is_alphanumeric())
-        .unwrap_or(text.len())
+    let end = text.find(|c: char| !c.is_alphanumeric());
+    end.unwrap_or(text.len())
 }
 
 /// The length of the UUID that `text` begins with.
@@ -176,16 +169,12 @@ fn split_digits(run: &str, start: usize, pieces: &mut Vec<Piece>) {
     let mut at = 0;
     while at < run.len() {
         let rest = &run[at..];
-        let digits = rest
-            .find(|c: char| !c.is_ascii_digit())
-            .unwrap_or(rest.len());
-        let (length, kind) = if digits > 0 {
-            (digits, Kind::Number(digits))
-        } else {
-            let letters = rest
-                .find(|c: char| c.is_ascii_digit())
-                .unwrap_or(rest.len());
-            (letters, word_kind(&rest[..letters]))
+        let starts_with_digit = rest.starts_with(|c: char| c.is_ascii_digit());
+        let end = rest.find(|c: char| c.is_ascii_digit() != starts_with_digit);
+        let length = end.unwrap_or(rest.len());
+        let kind = match starts_with_digit {
+            true => Kind::Number(length),
+            false => word_kind(&rest[..length]),
         };
         pieces.push(Piece {
             span: start + at..start + at + length,
@@ -196,31 +185,12 @@ fn split_digits(run: &str, start: usize, pieces: &mut Vec<Piece>) {
 }
 
 fn word_kind(word: &str) -> Kind {
-    const CALENDAR: [&str; 19] = [
-        "january",
-        "february",
-        "march",
-        "april",
-        "may",
-        "june",
-        "july",
-        "august",
-        "september",
-        "october",
-        "november",
-        "december",
-        "monday",
-        "tuesday",
-        "wednesday",
-        "thursday",
-        "friday",
-        "saturday",
-        "sunday",
-    ];
+    const CALENDAR: &str = "january february march april may june july august september october \
+                            november december monday tuesday wednesday thursday friday saturday sunday";
     let lower = word.to_ascii_lowercase();
     let is_calendar = CALENDAR
-        .iter()
-        .any(|name| lower == *name || (lower.len() == 3 && name.starts_with(&lower)));
+        .split(' ')
+        .any(|name| lower == name || (lower.len() == 3 && name.starts_with(&lower)));
     match word {
         "T" | "Z" => Kind::TimeMark,
         _ if is_calendar => Kind::Calendar,

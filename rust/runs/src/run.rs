@@ -3,9 +3,11 @@
 use std::collections::BTreeSet;
 
 use elastane_core::{ContainerKind, Demand, DemandError, Resources, SLOT_MS};
+use serde::{Deserialize, Serialize};
 
 /// How a run ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Outcome {
     /// The application succeeded, by YARN. Only these runs make a profile.
     Succeeded,

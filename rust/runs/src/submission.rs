@@ -32,11 +32,3 @@ pub struct SignaturePart {
     /// As it is in the key.
     pub in_key: String,
 }
-
-impl SignaturePart {
-    /// Whether the key has another text than the submission.
-    #[must_use]
-    pub fn made_equal(&self) -> bool {
-        self.submitted.as_deref() != Some(&self.in_key)
-    }
-}

@@ -4,8 +4,8 @@
 #[path = "common/phased.rs"]
 mod phased;
 
-use elastane_predict::{ProfileSettings, outlooks};
-use elastane_runs::{Outcome, Run, SignaturePart};
+use elastane_predict::{PastRun, RecurringSettings, predict_next};
+use elastane_runs::{Outcome, Run, SignaturePart, kinds};
 use elastane_store::{Depository, PredictionRecord, SubmissionRecord};
 use phased::phased_series;
 
@@ -50,12 +50,16 @@ fn submission(run: &Run) -> SubmissionRecord {
 }
 
 fn predictions(run: &Run, earlier: &[Run]) -> Vec<PredictionRecord> {
-    let settings = ProfileSettings {
+    let settings = RecurringSettings {
         runs: 3,
-        margin: 0.1,
         least_confidence: 0.0,
     };
-    let outlooks = outlooks(earlier, &settings).kinds.into_iter();
+    let outlooks = kinds(earlier).into_iter().map(|kind| {
+        let past = earlier
+            .iter()
+            .filter_map(|run| PastRun::of(run, kind).unwrap());
+        (kind, predict_next(&past.collect::<Vec<_>>(), &settings))
+    });
     let predictions = outlooks.map(|(kind, outlook)| PredictionRecord {
         application_id: run.application_id.clone(),
         application_key: run.application_key.clone(),

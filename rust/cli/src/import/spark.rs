@@ -6,12 +6,14 @@ use std::path::{Path, PathBuf};
 
 use elastane_eventlog::{EventLog, Found, ImportOptions, Imported, find, read};
 use elastane_predict::{EXECUTORS, signature_parts, submission_settings};
-use elastane_store::{Access, Depository, MergeReport, SubmissionRecord};
+use elastane_store::{Depository, SubmissionRecord};
+use serde_json::json;
 
 use super::SparkEventlog;
-use super::report::{ReadRun, Report};
+use super::report::{ReadRun, Report, Saved};
 use crate::bar::bar;
 use crate::failure::Failure;
+use crate::opened::open_or_create;
 use crate::units::count;
 
 impl SparkEventlog {
@@ -22,22 +24,24 @@ impl SparkEventlog {
             queues: self.queue.iter().cloned().collect(),
             names: self.name.iter().cloned().collect(),
         };
-        let mut gathered = Gathered::new()?;
+        let into = self.depository.as_ref().filter(|_| !self.dry_run);
+        let mut imports = Imports {
+            depository: into.map(|path| open_or_create(path)).transpose()?,
+            latest: HashMap::new(),
+        };
+        report.saved = into.map(|_| Saved::default());
         let bar = bar("logs");
         bar.set_length(logs.len() as u64);
         for log in logs {
             match read(&log, &options) {
-                Ok(imported) => gathered.add(log.path, imported, &mut report)?,
+                Ok(imported) => imports.add(log.path, &imported, &mut report)?,
                 Err(error) => report.unreadable.push(error.to_string()),
             }
             bar.inc(1);
         }
         bar.finish_and_clear();
-        if let Some(depository) = self.depository.as_ref().filter(|_| !self.dry_run) {
-            report.saved = Some(gathered.save(depository)?);
-        }
         match self.json {
-            true => report.write_json(output)?,
+            true => writeln!(output, "{:#}", json!(report))?,
             false => report.write(output)?,
         }
         match report.unreadable.len() {
@@ -60,7 +64,7 @@ impl SparkEventlog {
                     for found in found {
                         match found {
                             Found::Log(log) => logs.push(log),
-                            Found::Skipped { path, reason } => report.skip(&path, reason),
+                            Found::InProgress(path) => report.skip(&path, "in progress"),
                             Found::Unreadable(error) => report.unreadable.push(error.to_string()),
                         }
                     }
@@ -87,70 +91,66 @@ fn found_in(path: &Path) -> Result<Vec<Found>, Failure> {
     Ok(found)
 }
 
-/// The imported runs, in a temporary depository until all are read: added one by one, they could
-/// replace a measured run.
-struct Gathered {
-    folder: tempfile::TempDir,
-    depository: Depository,
-    /// The latest attempt of each application, with the path of its log and its index in the report.
-    latest: HashMap<String, (u32, PathBuf, usize)>,
+/// The runs of an import on their way into a depository.
+struct Imports {
+    /// None with `--dry-run`.
+    depository: Option<Depository>,
+    /// By application.
+    latest: HashMap<String, LatestAttempt>,
 }
 
-const FILE: &str = "imported.db";
+struct LatestAttempt {
+    attempt: u32,
+    log: PathBuf,
+    place_in_report: usize,
+    /// The depository had a run of the application before the import; that run stays.
+    was_there: bool,
+}
 
-impl Gathered {
-    fn new() -> Result<Self, Failure> {
-        let failed = |error| Failure::Failed(format!("a temporary folder: {error}"));
-        let folder = tempfile::tempdir().map_err(failed)?;
-        let depository = Depository::open(&folder.path().join(FILE))?.depository;
-        Ok(Self {
-            folder,
-            depository,
-            latest: HashMap::new(),
-        })
-    }
-
+impl Imports {
     /// Adds a run; the last attempt of an application replaces earlier ones.
     fn add(
         &mut self,
-        path: PathBuf,
-        imported: Imported,
+        log: PathBuf,
+        imported: &Imported,
         report: &mut Report,
     ) -> Result<(), Failure> {
-        let id = imported.run.application_id.clone();
+        let id = &imported.run.application_id;
         let attempt = imported.attempt.unwrap_or(0);
-        if let Some((latest, kept, _)) = self.latest.get(&id)
-            && *latest > attempt
-        {
-            report.skip(&path, same_application(kept));
-            return Ok(());
-        }
-        self.depository.save(&imported.run)?;
-        self.depository.save_submission(&submitted(&imported))?;
-        let place = match self.latest.remove(&id) {
-            Some((_, former, place)) => {
-                report.skip(&former, same_application(&path));
-                report.read[place] = ReadRun::from(&imported);
-                place
+        let (place_in_report, was_there) = match self.latest.get(id) {
+            Some(latest) if latest.attempt > attempt => {
+                report.skip(&log, same_application(&latest.log));
+                return Ok(());
+            }
+            Some(former) => {
+                report.skip(&former.log, same_application(&log));
+                report.read[former.place_in_report] = ReadRun::from(imported);
+                (former.place_in_report, former.was_there)
             }
             None => {
-                report.read.push(ReadRun::from(&imported));
-                report.read.len() - 1
+                report.read.push(ReadRun::from(imported));
+                let run = self.depository.as_ref().map(|it| it.run(id)).transpose()?;
+                let was_there = run.flatten().is_some();
+                if let Some(saved) = &mut report.saved {
+                    saved.kept += usize::from(was_there);
+                    saved.added += usize::from(!was_there);
+                }
+                (report.read.len() - 1, was_there)
             }
         };
-        self.latest.insert(id, (attempt, path, place));
-        Ok(())
-    }
-
-    fn save(self, path: &Path) -> Result<MergeReport, Failure> {
-        // Closing the depository flushes it to the file.
-        drop(self.depository);
-        let mut depository = if path.exists() {
-            Depository::open_existing(path, Access::Write)?
-        } else {
-            Depository::open(path)?.depository
+        if let Some(depository) = self.depository.as_mut().filter(|_| !was_there) {
+            // A run without its submission would stay so: the next import keeps runs that are there.
+            depository.save_submission(&submitted(imported))?;
+            depository.save(&imported.run)?;
+        }
+        let latest = LatestAttempt {
+            attempt,
+            log,
+            place_in_report,
+            was_there,
         };
-        Ok(depository.merge(&self.folder.path().join(FILE))?)
+        self.latest.insert(id.clone(), latest);
+        Ok(())
     }
 }
 

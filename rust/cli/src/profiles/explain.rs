@@ -50,16 +50,14 @@ impl Explain {
         let id = &self.application_id;
         let submission = depository.submission(id)?;
         let run = depository.run(id)?;
-        let named = |s: &SubmissionRecord| (s.application_key.clone(), s.application_name.clone());
-        let ran = |r: &Run| (r.application_key.clone(), r.application_name.clone());
-        let (key, name) = submission
-            .as_ref()
-            .map(named)
-            .or_else(|| run.as_ref().map(ran))
-            .ok_or_else(|| {
+        let (key, name) = match (&submission, &run) {
+            (Some(it), _) => (it.application_key.clone(), it.application_name.clone()),
+            (None, Some(it)) => (it.application_key.clone(), it.application_name.clone()),
+            (None, None) => {
                 let problem = format!("no application {id:?} was submitted or has run");
-                Failure::bad(&self.source.depository, problem)
-            })?;
+                return Err(Failure::bad(&self.source.depository, problem));
+            }
+        };
         let mut predictions = depository.predictions_of_run(id)?;
         let are_made_again = predictions.is_empty();
         let mut earlier = Vec::new();
@@ -123,10 +121,10 @@ fn print(id: &str, known: &Known, output: &mut impl Write) -> Result<(), Failure
             let (began, how) = (moment(run.started_ms), run.outcome.name());
             writeln!(output, "run      {how}: began {began}, took {took}")?;
         }
-        None => writeln!(
-            output,
-            "run      not saved: it runs, or the depository forgot it"
-        )?,
+        None => {
+            let reason = "it runs, or the depository forgot it";
+            writeln!(output, "run      not saved: {reason}")?;
+        }
     }
     let kinds = || known.predictions.iter().map(|it| it.kind);
     for prediction in &known.predictions {
@@ -177,10 +175,8 @@ fn as_json(id: &str, known: &Known) -> Value {
 }
 
 fn by_resource(values: [Option<f64>; 4]) -> Value {
-    let names = Resource::ALL.map(Resource::name);
-    names
-        .into_iter()
-        .zip(values)
-        .map(|(name, value)| (name.to_owned(), json!(value)))
+    let named = Resource::ALL.into_iter().zip(values);
+    named
+        .map(|(resource, value)| (resource.name(), json!(value)))
         .collect()
 }

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use elastane_core::Resource;
 use elastane_predict::Feature;
-use elastane_store::{LeftOutRun, ModelUsed, PredictionMade, PredictionRecord};
+use elastane_store::{ModelUsed, PredictionMade, PredictionRecord};
 
 use crate::failure::Failure;
 use crate::units::duration;
@@ -29,11 +29,8 @@ pub(super) fn print_prediction(
         (Some(reason), _) => writeln!(output, "    not predicted, by request: {reason}")?,
         (None, Some(confidence)) => {
             let length = duration(made.expected_length_ms.unwrap_or_default());
-            let method = &made.method;
-            writeln!(
-                output,
-                "    {method}: confidence {confidence:.2}, length {length}"
-            )?;
+            let prediction = format!("confidence {confidence:.2}, length {length}");
+            writeln!(output, "    {}: {prediction}", made.method)?;
         }
         (None, None) => {}
     }
@@ -43,19 +40,15 @@ pub(super) fn print_prediction(
     if let Some(model) = &made.model {
         print_model(model, made, output)?;
     }
-    match made.runs.as_slice() {
-        [newest, .., oldest] if made.runs.len() > MOST_NAMED => {
-            let runs = made.runs.len();
-            writeln!(output, "    from     {runs} runs, {oldest} to {newest}")?;
-        }
-        runs => {
-            for run in runs {
-                writeln!(output, "    from     {run}")?;
-            }
-        }
-    }
+    let runs: Vec<&str> = made.runs.iter().map(String::as_str).collect();
+    print_runs("from    ", &runs, "", output)?;
     for alike in made.left_out.chunk_by(|a, b| a.reason == b.reason) {
-        print_left_out(alike, output)?;
+        let runs: Vec<&str> = alike
+            .iter()
+            .map(|run| run.application_id.as_str())
+            .collect();
+        let reason = alike.first().map(|run| format!(": {}", run.reason));
+        print_runs("left out", &runs, &reason.unwrap_or_default(), output)?;
     }
     if let Some(outcome) = &prediction.outcome {
         let length = duration(outcome.length_ms);
@@ -64,35 +57,32 @@ pub(super) fn print_prediction(
             let covered = outcome.coverage[at] * 100.0;
             let waste = outcome.waste[at];
             let waste = waste.map_or("none was used".to_owned(), |w| format!("waste {w:.2}"));
-            writeln!(
-                output,
-                "      {:8} covered {covered:5.1} %, {waste}",
-                resource.name()
-            )?;
+            let name = resource.name();
+            writeln!(output, "      {name:8} covered {covered:5.1} %, {waste}")?;
         }
     }
     Ok(())
 }
 
-/// Prints runs that were left out for the same reason, newest first.
-fn print_left_out(alike: &[LeftOutRun], output: &mut impl Write) -> Result<(), Failure> {
-    if let [newest, .., oldest] = alike
-        && alike.len() > MOST_NAMED
+/// Prints runs, newest first.
+fn print_runs(
+    label: &str,
+    runs: &[&str],
+    reason: &str,
+    output: &mut impl Write,
+) -> Result<(), Failure> {
+    if let [newest, .., oldest] = runs
+        && runs.len() > MOST_NAMED
     {
-        let (runs, reason) = (alike.len(), &oldest.reason);
-        let (oldest, newest) = (&oldest.application_id, &newest.application_id);
+        let count = runs.len();
         writeln!(
             output,
-            "    left out {runs} runs, {oldest} to {newest}: {reason}"
+            "    {label} {count} runs, {oldest} to {newest}{reason}"
         )?;
         return Ok(());
     }
-    for LeftOutRun {
-        application_id,
-        reason,
-    } in alike
-    {
-        writeln!(output, "    left out {application_id}: {reason}")?;
+    for run in runs {
+        writeln!(output, "    {label} {run}{reason}")?;
     }
     Ok(())
 }
@@ -119,10 +109,8 @@ fn print_model(
             Some(value) => format!("is {value}"),
             None => "was not known".to_owned(),
         };
-        writeln!(
-            output,
-            "      {name} {given}, from {least} to {most} can be predicted"
-        )?;
+        let range = format!("from {least} to {most} can be predicted");
+        writeln!(output, "      {name} {given}, {range}")?;
     }
     let regressions = model.regressions.iter();
     let regressions: Vec<String> = regressions

@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use elastane_predict::{ContainerKind, Run};
-use elastane_store::{Access, Depository};
+use elastane_store::Access;
 use serde_json::json;
 
-use super::{Source, export_series, file, write_json};
+use super::export_series::{self, Exported};
+use super::{Source, file, write_json};
 use crate::failure::{Failure, write};
 use crate::units::count;
 
@@ -43,107 +44,75 @@ enum Kind {
     ApplicationMaster,
 }
 
-impl Kind {
-    fn has(self, kind: ContainerKind) -> bool {
-        kind.is_application_master() == matches!(self, Kind::ApplicationMaster)
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Kind::Executor => ContainerKind::DEFAULT_EXECUTOR.name(),
-            Kind::ApplicationMaster => ContainerKind::ApplicationMaster.name(),
-        }
-    }
-}
-
 impl Export {
     pub(super) fn run(&self, output: &mut impl Write) -> Result<(), Failure> {
         let depository = self.source.open(Access::Read)?;
-        let keys = self.keys(&depository)?;
+        let mut keys: Vec<String> = depository
+            .applications()?
+            .into_iter()
+            .map(|a| a.key)
+            .collect();
+        if let Some(key) = &self.key {
+            keys.retain(|known| known == key);
+            if keys.is_empty() {
+                return Err(self.source.unknown(key));
+            }
+        }
+        let oldest_first = |key: &String| -> Result<Vec<Run>, Failure> {
+            let mut runs = depository.latest_runs(key, usize::MAX)?;
+            runs.reverse();
+            Ok(runs)
+        };
         if let Some(file) = &self.file {
-            self.write_file(&depository, &keys, file, output)?;
+            let runs = keys
+                .iter()
+                .map(oldest_first)
+                .collect::<Result<Vec<_>, _>>()?
+                .concat();
+            write(file, &file::write(&runs)?)?;
+            self.report(file, keys.len(), runs.len(), None, output)?;
         }
         if let Some(folder) = &self.series {
-            self.write_series(&depository, &keys, folder, output)?;
+            export_series::check_new(folder)?;
+            let is_master = matches!(self.kind, Kind::ApplicationMaster);
+            let is_wanted = |kind: ContainerKind| kind.is_application_master() == is_master;
+            let (mut applications, mut all) = (0, Exported::default());
+            for key in &keys {
+                let exported = export_series::export(folder, key, &oldest_first(key)?, is_wanted)?;
+                applications += usize::from(exported.runs > 0);
+                all.runs += exported.runs;
+                all.too_short += exported.too_short;
+            }
+            self.report(folder, applications, all.runs, Some(all.too_short), output)?;
         }
         Ok(())
     }
 
-    fn write_file(
+    fn report(
         &self,
-        depository: &Depository,
-        keys: &[String],
         path: &Path,
+        applications: usize,
+        runs: usize,
+        too_short: Option<usize>,
         output: &mut impl Write,
     ) -> Result<(), Failure> {
-        let mut runs = Vec::new();
-        for key in keys {
-            runs.extend(oldest_first(depository, key)?);
-        }
-        write(path, &file::write(&runs)?)?;
         if self.source.json {
-            return write_json(
-                output,
-                &json!({"applications": keys.len(), "runs": runs.len()}),
-            );
-        }
-        let (applications, runs) = (count(keys.len(), "application"), count(runs.len(), "run"));
-        Ok(writeln!(
-            output,
-            "{}: {applications}, {runs}",
-            path.display()
-        )?)
-    }
-
-    fn keys(&self, depository: &Depository) -> Result<Vec<String>, Failure> {
-        let known = depository.applications()?.into_iter().map(|a| a.key);
-        match &self.key {
-            None => Ok(known.collect()),
-            Some(key) => {
-                let mut known = known;
-                let key = known.find(|known| known == key);
-                let unknown = || self.source.unknown(self.key.as_deref().unwrap_or_default());
-                Ok(vec![key.ok_or_else(unknown)?])
+            let mut written = json!({"applications": applications, "runs": runs});
+            if let Some(too_short) = too_short {
+                written["too_short_runs"] = json!(too_short);
             }
-        }
-    }
-
-    fn write_series(
-        &self,
-        depository: &Depository,
-        keys: &[String],
-        folder: &Path,
-        output: &mut impl Write,
-    ) -> Result<(), Failure> {
-        export_series::check_new(folder)?;
-        let (mut applications, mut runs, mut too_short) = (0, 0, 0);
-        for key in keys {
-            let runs_of_key = oldest_first(depository, key)?;
-            let is_wanted = |kind| self.kind.has(kind);
-            let exported = export_series::export(folder, key, &runs_of_key, is_wanted)?;
-            applications += usize::from(exported.runs > 0);
-            runs += exported.runs;
-            too_short += exported.too_short;
-        }
-        if self.source.json {
-            let written = json!({
-                "applications": applications, "runs": runs, "too_short_runs": too_short,
-            });
             return write_json(output, &written);
         }
-        let (applications, runs) = (count(applications, "application"), count(runs, "run"));
-        writeln!(output, "{}: {applications}, {runs}", folder.display())?;
-        if too_short > 0 {
-            let kind = self.kind.name();
-            let left_out = count(too_short, "run");
+        let (path, applications) = (path.display(), count(applications, "application"));
+        writeln!(output, "{path}: {applications}, {}", count(runs, "run"))?;
+        if let Some(too_short @ 1..) = too_short {
+            let kind = match self.kind {
+                Kind::Executor => ContainerKind::DEFAULT_EXECUTOR,
+                Kind::ApplicationMaster => ContainerKind::ApplicationMaster,
+            };
+            let (left_out, kind) = (count(too_short, "run"), kind.name());
             writeln!(output, "{left_out} left out: no {kind} lived for 6 s in it")?;
         }
         Ok(())
     }
-}
-
-fn oldest_first(depository: &Depository, key: &str) -> Result<Vec<Run>, Failure> {
-    let mut runs = depository.latest_runs(key, usize::MAX)?;
-    runs.reverse();
-    Ok(runs)
 }

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use elastane_core::{Demand, SLOT_MS};
 use elastane_predict::{ContainerKind, Run, RunSeries};
 use serde_json::{Map, Value, json};
 
-use crate::failure::Failure;
+use crate::failure::{Failure, write};
 use crate::series::{SETTINGS, to_csv};
 
 /// Maximum length of a folder name; file systems allow 255 bytes.
@@ -71,11 +72,11 @@ fn write_folder(
 ) -> Result<(), Failure> {
     let mut settings = Map::new();
     for (name, csv, about) in files {
-        put(&folder.join(format!("{name}.csv")), &csv)?;
+        write(&folder.join(format!("{name}.csv")), &csv)?;
         settings.insert(name, about);
     }
     let settings = json!({"key": key, "kind": kind, "runs": settings});
-    put(&folder.join(SETTINGS), &format!("{settings:#}\n"))
+    write(&folder.join(SETTINGS), &format!("{settings:#}\n"))
 }
 
 /// The shortest decimal with the same 32-bit float, which is what the depository stores.
@@ -96,13 +97,13 @@ fn about(run: &Run, containers: u32) -> Value {
 
 /// A name that is valid on every file system and needs no quoting in a shell.
 fn safe(name: &str) -> String {
+    let is_safe = |letter: char| letter.is_ascii_alphanumeric() || "-.".contains(letter);
     let mut safe = String::new();
     for letter in name.chars() {
-        let kept = letter.is_ascii_alphanumeric() || "-.".contains(letter);
-        match (kept, safe.ends_with('_')) {
-            (true, _) => safe.push(letter),
-            (false, false) => safe.push('_'),
-            (false, true) => {}
+        if is_safe(letter) {
+            safe.push(letter);
+        } else if !safe.ends_with('_') {
+            safe.push('_');
         }
     }
     safe.truncate(LONGEST_NAME);
@@ -114,38 +115,29 @@ fn new_folder(parent: &Path, name: &str) -> Result<PathBuf, Failure> {
     fs::create_dir_all(parent).map_err(|error| Failure::bad(parent, error))?;
     let name = if name.is_empty() { "application" } else { name };
     let mut folder = parent.join(name);
-    let mut number = 1_u64;
-    loop {
+    for number in 2_u64.. {
         match fs::create_dir(&folder) {
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
-                number += 1;
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {
                 folder = parent.join(format!("{name}-{number}"));
             }
-            made => {
-                return made
-                    .map(|()| folder.clone())
-                    .map_err(|error| Failure::bad(&folder, error));
-            }
+            Err(error) => return Err(Failure::bad(&folder, error)),
+            Ok(()) => break,
         }
     }
+    Ok(folder)
 }
 
 /// Creates the folder of an export; it must be new, so that runs of two exports never mix.
 pub(super) fn check_new(folder: &Path) -> Result<(), Failure> {
-    let is_empty = match fs::read_dir(folder) {
-        Ok(mut entries) => entries.next().is_none(),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => true,
-        Err(error) => return Err(Failure::bad(folder, error)),
-    };
-    if is_empty {
-        return Ok(());
+    match fs::read_dir(folder).map(|mut entries| entries.next().is_none()) {
+        Ok(true) => Ok(()),
+        Ok(false) => {
+            let problem = "it is not empty, a new or an empty folder is needed";
+            Err(Failure::bad(folder, problem))
+        }
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(Failure::bad(folder, error)),
     }
-    let problem = "it is not empty, a new or an empty folder is needed";
-    Err(Failure::bad(folder, problem))
-}
-
-fn put(path: &Path, text: &str) -> Result<(), Failure> {
-    fs::write(path, text).map_err(|error| Failure::Failed(format!("{}: {error}", path.display())))
 }
 
 #[cfg(test)]

@@ -28,7 +28,7 @@ struct RunInFile {
     application_name: String,
     started_ms: i64,
     ended_ms: i64,
-    outcome: OutcomeInFile,
+    outcome: Outcome,
     series: Vec<SeriesInFile>,
 }
 
@@ -51,14 +51,6 @@ struct SeriesInFile {
 enum KindInFile {
     ApplicationMaster,
     Executor,
-}
-
-#[derive(Clone, Copy, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum OutcomeInFile {
-    Succeeded,
-    Failed,
-    CutOff,
 }
 
 /// Writes runs as JSON.
@@ -97,11 +89,7 @@ impl From<&Run> for RunInFile {
             application_name: run.application_name.clone(),
             started_ms: run.started_ms,
             ended_ms: run.ended_ms,
-            outcome: match run.outcome {
-                Outcome::Succeeded => OutcomeInFile::Succeeded,
-                Outcome::Failed => OutcomeInFile::Failed,
-                Outcome::CutOff => OutcomeInFile::CutOff,
-            },
+            outcome: run.outcome,
             series: run.series.iter().map(SeriesInFile::from).collect(),
         }
     }
@@ -145,11 +133,10 @@ impl RunInFile {
         }
         let mut series: Vec<RunSeries> = Vec::new();
         for (at, read) in self.series.into_iter().enumerate() {
-            let read = read
-                .read()
-                .map_err(|error| format!("series[{at}].{error}"))?;
-            if series.iter().any(|earlier| earlier.kind == read.kind) {
-                let kind = read.kind;
+            let read = read.read();
+            let read = read.map_err(|error| format!("series[{at}].{error}"))?;
+            let kind = read.kind;
+            if series.iter().any(|earlier| earlier.kind == kind) {
                 return Err(format!(
                     "series[{at}].kind: a second {kind}, one is allowed"
                 ));
@@ -162,11 +149,7 @@ impl RunInFile {
             application_name: self.application_name,
             started_ms: self.started_ms,
             ended_ms: self.ended_ms,
-            outcome: match self.outcome {
-                OutcomeInFile::Succeeded => Outcome::Succeeded,
-                OutcomeInFile::Failed => Outcome::Failed,
-                OutcomeInFile::CutOff => Outcome::CutOff,
-            },
+            outcome: self.outcome,
             series,
         })
     }

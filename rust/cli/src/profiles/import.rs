@@ -4,11 +4,11 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use elastane_store::{Access, Depository};
 use serde_json::json;
 
 use super::{Source, file, write_json};
 use crate::failure::{Failure, read};
+use crate::opened::open_or_create;
 use crate::units::count;
 
 #[derive(Args)]
@@ -26,12 +26,7 @@ impl Import {
     pub(super) fn run(&self, output: &mut impl Write) -> Result<(), Failure> {
         let runs =
             file::read(&read(&self.file)?).map_err(|problem| Failure::bad(&self.file, problem))?;
-        let path = &self.source.depository;
-        let mut depository = if path.exists() {
-            Depository::open_existing(path, Access::Write)?
-        } else {
-            Depository::open(path)?.depository
-        };
+        let mut depository = open_or_create(&self.source.depository)?;
         let (mut added, mut kept) = (0, 0);
         for run in runs {
             if depository.run(&run.application_id)?.is_some() {
@@ -45,9 +40,7 @@ impl Import {
             return write_json(output, &json!({"added": added, "kept": kept}));
         }
         let added = count(added, "run");
-        Ok(writeln!(
-            output,
-            "{added} added, {kept} were there already"
-        )?)
+        writeln!(output, "{added} added, {kept} were there already")?;
+        Ok(())
     }
 }

@@ -6,7 +6,7 @@ mod ended;
 mod runs;
 
 pub use ended::{Ended, text};
-pub use runs::{SALES, depository, run, run_of_two_kinds};
+pub use runs::{SALES, depository, run, run_of_two_kinds, three_runs};
 
 /// Each of these is in what was printed.
 pub fn assert_contains(printed: &str, expected: &[&str]) {

@@ -5,6 +5,7 @@ use std::path::Path;
 use elastane_core::Resources;
 use elastane_predict::{ContainerKind, Outcome, Run, RunSeries};
 use elastane_store::Depository;
+use tempfile::TempDir;
 
 /// The key of the runs in tests.
 pub const SALES: &str = "app|SPARK|alice|root.etl|Nightly sales #|sales.py|--day #";
@@ -55,4 +56,19 @@ pub fn depository(path: &Path, runs: &[Run]) {
     for run in runs {
         depository.save(run).unwrap();
     }
+}
+
+/// A depository of three runs of one application, and of a failed one of another.
+pub fn three_runs() -> (TempDir, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("depository.db");
+    let runs = [
+        run(SALES, 1, Outcome::Succeeded),
+        run(SALES, 2, Outcome::Succeeded),
+        run(SALES, 3, Outcome::Failed),
+        run("tag|stock", 9, Outcome::Failed),
+    ];
+    depository(&path, &runs);
+    let path = path.to_str().unwrap().to_owned();
+    (folder, path)
 }

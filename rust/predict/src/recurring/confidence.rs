@@ -3,6 +3,7 @@
 use elastane_core::{Demand, DemandError, Resources};
 
 use super::usage_curve::UsageCurve;
+use crate::statistics::mean;
 
 /// Usage is compared in sevenths of a run. Shorter peaks do not count: on a node the peaks of several
 /// executors even out.
@@ -43,7 +44,7 @@ pub fn demand_error(demand: &Demand, used: &Demand) -> Result<f64, DemandError> 
         .filter(|(_, all)| *all > 0.0)
         .map(|(difference, all)| (difference / all).min(1.0))
         .collect();
-    Ok(errors.iter().sum::<f64>() / errors.len().max(1) as f64)
+    Ok(mean(&errors))
 }
 
 /// The mean [`demand_error`] of n runs, each planned from the others, times √(1 − 1 ÷ n²).

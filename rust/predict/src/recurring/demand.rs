@@ -4,6 +4,7 @@ use elastane_core::{Demand, DemandError, Resources, SLOT_MS};
 
 use super::usage_curve::{UsageCurve, mean};
 use crate::score::amount;
+use crate::statistics;
 
 /// The demand of the next run: [`stretched_mean`] with the memory of [`with_most_memory`].
 pub(crate) fn planned(runs: &[UsageCurve]) -> Result<Demand, DemandError> {
@@ -13,11 +14,8 @@ pub(crate) fn planned(runs: &[UsageCurve]) -> Result<Demand, DemandError> {
 /// The mean of the runs at the same progress, on the mean of their lengths. CPU, network and disk are
 /// scaled to the mean of the runs' totals: a throttled run uses less per second for longer.
 pub(crate) fn stretched_mean(runs: &[UsageCurve]) -> Result<Demand, DemandError> {
-    let slot_ms = runs
-        .iter()
-        .map(UsageCurve::slot_ms)
-        .min()
-        .unwrap_or(SLOT_MS);
+    let slot_ms = runs.iter().map(|run| run.used().slot_ms()).min();
+    let slot_ms = slot_ms.unwrap_or(SLOT_MS);
     let count = (mean_length_ms(runs) / f64::from(slot_ms)).round().max(1.0) as usize;
     let slots: Vec<Resources> = spans(count)
         .map(|(from, to)| mean_between(runs, from, to))
@@ -54,8 +52,8 @@ pub(crate) fn with_most_memory(
 }
 
 pub(crate) fn mean_length_ms(runs: &[UsageCurve]) -> f64 {
-    let sum: f64 = runs.iter().map(UsageCurve::length_ms).sum();
-    sum / runs.len().max(1) as f64
+    let lengths: Vec<f64> = runs.iter().map(UsageCurve::length_ms).collect();
+    statistics::mean(&lengths)
 }
 
 /// The mean of the runs between two points of their progress.

@@ -2,6 +2,8 @@
 
 use elastane_core::{Resource, Resources};
 
+use crate::statistics::mean;
+
 /// A log-normal distribution of a quantity of the next run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LogNormal {
@@ -30,7 +32,7 @@ impl LogNormal {
                 deviation: PRIOR_DEVIATION,
             };
         }
-        let center = logarithms.iter().sum::<f64>() / count;
+        let center = mean(&logarithms);
         let squares: f64 = logarithms.iter().map(|it| (it - center).powi(2)).sum();
         let prior = PRIOR_WEIGHT * PRIOR_DEVIATION.powi(2);
         let variance = (prior + squares) / (PRIOR_WEIGHT + count - 1.0);

@@ -87,12 +87,11 @@ impl Tracker {
     /// The part of the run that is done, from 0 to 1: the mean of the steps, weighted by likelihood.
     #[must_use]
     pub fn progress(&self) -> f64 {
-        let (sum, weight) = self
-            .likelihoods()
-            .into_iter()
-            .fold((0.0, 0.0), |(sum, weight), (at, likelihood)| {
-                (sum + at * likelihood, weight + likelihood)
-            });
+        let (mut sum, mut weight) = (0.0, 0.0);
+        for (at, likelihood) in self.likelihoods() {
+            sum += at * likelihood;
+            weight += likelihood;
+        }
         sum / weight
     }
 
@@ -101,8 +100,7 @@ impl Tracker {
         if self.elapsed_ms == 0.0 {
             return 0.0;
         }
-        let steps = (0..STEPS).map(|step| self.log_likelihood(step));
-        steps.fold(f64::NEG_INFINITY, f64::max)
+        greatest(&self.log_likelihoods())
     }
 
     /// The progress at the end of each step and its likelihood, the most likely 1. Before the first
@@ -112,12 +110,16 @@ impl Tracker {
         if self.elapsed_ms == 0.0 {
             return vec![(0.0, 1.0)];
         }
-        let logarithms: Vec<f64> = (0..STEPS).map(|step| self.log_likelihood(step)).collect();
-        let most = logarithms.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let logarithms = self.log_likelihoods();
+        let most = greatest(&logarithms);
         let steps = logarithms.into_iter().enumerate();
         steps
             .map(|(step, logarithm)| (step_span(step).1, (logarithm - most).exp()))
             .collect()
+    }
+
+    fn log_likelihoods(&self) -> Vec<f64> {
+        (0..STEPS).map(|step| self.log_likelihood(step)).collect()
     }
 
     fn log_likelihood(&self, step: usize) -> f64 {
@@ -147,6 +149,10 @@ fn log_likelihood(amount: f64, expected: LogNormal) -> f64 {
     }
     let deviations = (amount.ln() - expected.center) / expected.deviation;
     -(DEGREES + 1.0) / 2.0 * (1.0 + deviations * deviations / DEGREES).ln()
+}
+
+fn greatest(values: &[f64]) -> f64 {
+    values.iter().copied().fold(f64::NEG_INFINITY, f64::max)
 }
 
 fn step_span(step: usize) -> (f64, f64) {

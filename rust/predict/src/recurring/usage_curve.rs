@@ -20,25 +20,13 @@ impl UsageCurve {
     /// The length of the run.
     #[must_use]
     pub fn length_ms(&self) -> f64 {
-        f64::from(self.used.slot_ms()) * self.slots() as f64
-    }
-
-    /// The length of a slot.
-    #[must_use]
-    pub fn slot_ms(&self) -> u32 {
-        self.used.slot_ms()
+        f64::from(self.used.slot_ms()) * self.used.slots().len() as f64
     }
 
     /// The usage by time.
     #[must_use]
     pub fn used(&self) -> &Demand {
         &self.used
-    }
-
-    /// The number of slots.
-    #[must_use]
-    pub fn slots(&self) -> usize {
-        self.used.slots().len()
     }
 
     /// The usage in each slot between two points of progress, and the part of the run that the slot
@@ -50,7 +38,7 @@ impl UsageCurve {
 
     /// As [`UsageCurve::between`], with the number of the slot instead of its usage.
     pub fn parts(&self, from: f64, to: f64) -> impl Iterator<Item = (usize, f64)> + use<> {
-        let slots = self.slots() as f64;
+        let slots = self.used.slots().len() as f64;
         let (from, to) = (from.max(0.0) * slots, (to * slots).min(slots));
         let first = from.floor() as usize;
         let end = to.ceil().max(0.0) as usize;
@@ -65,11 +53,11 @@ impl UsageCurve {
     /// The mean between two points of progress; none past the end.
     #[must_use]
     pub fn mean(&self, from: f64, to: f64) -> Option<Resources> {
-        let (sum, part) = self
-            .between(from, to)
-            .fold((Resources::ZERO, 0.0), |(sum, part), (usage, length)| {
-                (sum + usage * length, part + length)
-            });
+        let (mut sum, mut part) = (Resources::ZERO, 0.0);
+        for (usage, length) in self.between(from, to) {
+            sum += usage * length;
+            part += length;
+        }
         (part > 0.0).then(|| sum * (1.0 / part))
     }
 

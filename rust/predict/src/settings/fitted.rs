@@ -6,6 +6,7 @@ use super::scale::Scale;
 use super::search::{means_of_others, search};
 use super::targets::{LogErrors, Targets};
 use super::{NotForeseen, Settings, SettingsRun};
+use crate::statistics::mean;
 
 /// One for each of the targets; none where no run used the resource.
 pub(super) type Regressions = [Option<Regression>; Targets::COUNT];
@@ -23,8 +24,10 @@ pub(super) struct Fitted<'r> {
     /// The held-out prediction of each run.
     pub(super) held_out: Vec<Targets>,
     actual: Vec<Targets>,
-    /// The held-out prediction of each run without settings: the mean of the other folds.
-    means: Vec<Targets>,
+    /// See [`super::SettingsModel::error`].
+    pub(super) error: f64,
+    /// See [`super::SettingsModel::error_without_settings`].
+    pub(super) error_without: f64,
 }
 
 impl<'r> Fitted<'r> {
@@ -40,28 +43,26 @@ impl<'r> Fitted<'r> {
             .collect();
         let actual: Vec<Targets> = runs.iter().map(|run| Targets::of(&run.used)).collect();
         let mut held_out = actual.clone();
+        // The held-out predictions without settings: the means of the other folds.
         let mut means = actual.clone();
         let mut regressions = [const { None }; Targets::COUNT];
         for (target, regression) in regressions.iter_mut().enumerate() {
             let Some(logarithms) = Targets::logarithms(&actual, target) else {
                 continue;
             };
-            let searched = search(&points, &logarithms)?;
-            for (run, logarithm) in held_out.iter_mut().zip(searched.held_out) {
-                run.set(target, logarithm.exp());
-            }
-            for (run, logarithm) in means.iter_mut().zip(means_of_others(&logarithms)) {
-                run.set(target, logarithm.exp());
-            }
-            *regression = Some(searched.regression);
+            let (fitted, predicted) = search(&points, &logarithms)?;
+            set(&mut held_out, target, &predicted);
+            set(&mut means, target, &means_of_others(&logarithms));
+            *regression = Some(fitted);
         }
         Ok(Some(Self {
             runs,
             scale,
             regressions,
+            error: mean_error(&held_out, &actual),
+            error_without: mean_error(&means, &actual),
             held_out,
             actual,
-            means,
         }))
     }
 
@@ -79,19 +80,9 @@ impl<'r> Fitted<'r> {
         Some(Targets::of(&run.used).log_errors(&predicted))
     }
 
-    /// See [`super::SettingsModel::error`].
-    pub(super) fn error(&self) -> f64 {
-        mean_error(&self.held_out, &self.actual)
-    }
-
-    /// See [`super::SettingsModel::error_without_settings`].
-    pub(super) fn error_without(&self) -> f64 {
-        mean_error(&self.means, &self.actual)
-    }
-
     /// See [`super::SettingsModel::settings_matter`].
     pub(super) fn settings_matter(&self) -> bool {
-        settings_matter(self.error(), self.error_without())
+        settings_matter(self.error, self.error_without)
     }
 }
 
@@ -99,6 +90,12 @@ impl<'r> Fitted<'r> {
 /// without them.
 pub(super) fn settings_matter(error: f64, error_without: f64) -> bool {
     error < WORTH * error_without
+}
+
+fn set(runs: &mut [Targets], target: usize, logarithms: &[f64]) {
+    for (run, logarithm) in runs.iter_mut().zip(logarithms) {
+        run.set(target, logarithm.exp());
+    }
 }
 
 /// The prediction of the regressions for these settings.
@@ -119,8 +116,8 @@ pub(super) fn predict(
 
 fn mean_error(predicted: &[Targets], actual: &[Targets]) -> f64 {
     let pairs = predicted.iter().zip(actual);
-    let sum: f64 = pairs
+    let errors: Vec<f64> = pairs
         .map(|(predicted, actual)| predicted.error(actual))
-        .sum();
-    sum / actual.len().max(1) as f64
+        .collect();
+    mean(&errors)
 }

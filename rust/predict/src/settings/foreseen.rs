@@ -10,6 +10,10 @@ use crate::recurring::{
     predict_next,
 };
 
+/// Runs are alike up to this factor in length, CPU time and memory; then their mean is within a quarter of
+/// each.
+const ALIKE_FACTOR: f64 = 1.5;
+
 /// A run and its settings, as far as they are known.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GivenRun {
@@ -111,11 +115,10 @@ pub fn foresee(
         return None;
     }
     let given_to = |it: &GivenRun| (it.run.application_id.clone(), it.settings.clone());
-    let settings_of_latest: Vec<(String, Settings)> = earlier.latest.iter().map(given_to).collect();
     let known = KnownRuns {
         latest: &latest,
         same: &same,
-        settings_of_latest: &settings_of_latest,
+        settings_of_latest: &earlier.latest.iter().map(given_to).collect::<Vec<_>>(),
         model: earlier.model,
     };
     Some(known.foresee(given, settings))
@@ -144,26 +147,43 @@ impl KnownRuns<'_> {
             return by_runs(Way::Indifferent, predict_next(self.latest, settings));
         }
         let outlook = predict_next(self.same, settings);
-        let are_new = self
-            .settings_of_latest
-            .iter()
-            .any(|(_, it)| !it.agree(given));
+        let mut settings_of_latest = self.settings_of_latest.iter();
+        let are_new = settings_of_latest.any(|(_, it)| !it.agree(given));
         if outlook.prediction.is_ok() || !are_new {
             return by_runs(Way::Same, outlook);
         }
         match self.model {
             Some(model) => by_model(model, given, settings.least_confidence),
-            None => by_runs_alike(self.latest, self.settings_of_latest, given, settings),
+            None => self.by_runs_alike(given, predict_next(self.latest, settings)),
+        }
+    }
+
+    /// The prediction without a model. Where runs are alike although their settings differ, settings in
+    /// their range make little difference; a counter is an example.
+    fn by_runs_alike(&self, given: &Settings, outlook: Outlook) -> Foreseen {
+        let are_alike = |prediction: &Prediction| {
+            let is_taken = |id: &String| prediction.runs.contains(id);
+            let taken = self.latest.iter().filter(|it| is_taken(&it.id));
+            let settings = self.settings_of_latest.iter();
+            let settings = settings.filter(|(id, _)| is_taken(id)).map(|(_, it)| it);
+            largest_factor(&taken.collect::<Vec<_>>()) <= ALIKE_FACTOR
+                && Scale::of(settings).point(given).is_ok()
+        };
+        match &outlook.prediction {
+            Ok(prediction) if are_alike(prediction) => by_runs(Way::Alike, outlook),
+            _ => Foreseen {
+                way: Way::Request,
+                prediction: Err(NotPlanned::NoModel),
+                left_out: outlook.left_out,
+            },
         }
     }
 }
 
 fn past(runs: &[GivenRun], kind: ContainerKind) -> Vec<PastRun> {
+    let past = runs.iter().map(|given| PastRun::of(&given.run, kind));
     // The profile reports a series that is no demand.
-    let past = runs
-        .iter()
-        .filter_map(|given| PastRun::of(&given.run, kind).ok());
-    past.flatten().collect()
+    past.filter_map(Result::ok).flatten().collect()
 }
 
 fn by_runs(way: Way, outlook: Outlook) -> Foreseen {
@@ -184,37 +204,5 @@ fn by_model(model: &SettingsModel, given: &Settings, least: f64) -> Foreseen {
         way: Way::Model,
         prediction,
         left_out: model.left_out().to_vec(),
-    }
-}
-
-/// Runs are alike up to this factor in length, CPU time and memory; then their mean is within a quarter of
-/// each.
-const ALIKE_FACTOR: f64 = 1.5;
-
-/// The prediction without a model. Where runs are alike although their settings differ, settings in their
-/// range make little difference; a counter is an example.
-fn by_runs_alike(
-    latest: &[PastRun],
-    settings_of_latest: &[(String, Settings)],
-    given: &Settings,
-    settings: &RecurringSettings,
-) -> Foreseen {
-    let outlook = predict_next(latest, settings);
-    let are_alike = |prediction: &Prediction| {
-        let is_taken = |id: &String| prediction.runs.contains(id);
-        let taken: Vec<&PastRun> = latest.iter().filter(|it| is_taken(&it.id)).collect();
-        let settings = settings_of_latest
-            .iter()
-            .filter(|(id, _)| is_taken(id))
-            .map(|(_, settings)| settings);
-        largest_factor(&taken) <= ALIKE_FACTOR && Scale::of(settings).point(given).is_ok()
-    };
-    match &outlook.prediction {
-        Ok(prediction) if are_alike(prediction) => by_runs(Way::Alike, outlook),
-        _ => Foreseen {
-            way: Way::Request,
-            prediction: Err(NotPlanned::NoModel),
-            left_out: outlook.left_out,
-        },
     }
 }

@@ -1,43 +1,50 @@
 //! The settings of a submission.
 
+use std::collections::BTreeMap;
+
 use super::Settings;
-use super::numbers::argument_numbers;
+use crate::launch::launch;
+use crate::shape::numbers;
 use crate::signature::Submission;
 
 /// The most settings of one submission; further ones are ignored.
-pub const MOST_SETTINGS: usize = 32;
+const MOST_SETTINGS: usize = 32;
 
 const SETTING_TAG: &str = "elastane.setting.";
 
 /// The settings known at submission: the tags `elastane.setting.NAME=NUMBER`, and the numbers in the
-/// arguments ([`argument_numbers`]). A tag takes precedence over an argument of the same name. Of more
-/// than [`MOST_SETTINGS`], the last by name are left out.
+/// arguments that the key shows as `#`, by the option or name before them (`--iterations 10`,
+/// `iterations=10`) or else by their place (`argument 2`). Dates and possible secrets are excluded.
+///
+/// A tag takes precedence over an argument of the same name. Where tags give a name twice, the largest
+/// number counts: YARN keeps tags without order. Of more than 32 settings, the last by name are left out.
 #[must_use]
 pub fn submission_settings(submission: &Submission) -> Settings {
-    let mut settings: Settings = Settings(tagged(&submission.tags).take(MOST_SETTINGS).collect());
-    for (name, number) in argument_numbers(submission).0 {
-        if settings.0.len() < MOST_SETTINGS {
-            settings.0.entry(name).or_insert(number);
+    let mut in_tags = BTreeMap::new();
+    for (name, number) in submission.tags.iter().filter_map(|tag| in_tag(tag)) {
+        let largest = in_tags.entry(name).or_insert(number);
+        *largest = number.max(*largest);
+    }
+    let mut settings: BTreeMap<String, f64> = in_tags.into_iter().take(MOST_SETTINGS).collect();
+    for (name, number) in argument_numbers(submission) {
+        if settings.len() < MOST_SETTINGS {
+            settings.entry(name).or_insert(number);
         }
     }
-    settings
+    Settings(settings)
 }
 
-/// The settings in tags. Where a name is given twice, the largest number counts: YARN keeps tags without
-/// order.
-fn tagged(tags: &[String]) -> impl Iterator<Item = (String, f64)> {
-    let mut found: Vec<(String, f64)> = tags
-        .iter()
-        .filter_map(|tag| {
-            let tag = tag.trim().to_lowercase();
-            let (name, number) = tag.strip_prefix(SETTING_TAG)?.split_once('=')?;
-            let number: f64 = number.trim().parse().ok()?;
-            let is_setting = !name.is_empty() && number.is_finite();
-            is_setting.then(|| (name.to_owned(), number))
-        })
-        .collect();
-    found.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
-    found.into_iter()
+fn in_tag(tag: &str) -> Option<(String, f64)> {
+    let tag = tag.trim().to_lowercase();
+    let (name, number) = tag.strip_prefix(SETTING_TAG)?.split_once('=')?;
+    let number: f64 = number.trim().parse().ok()?;
+    (!name.is_empty() && number.is_finite()).then(|| (name.to_owned(), number))
+}
+
+/// Empty where the launch command shows no arguments.
+fn argument_numbers(submission: &Submission) -> BTreeMap<String, f64> {
+    let launch = launch(&submission.commands);
+    launch.map_or_else(BTreeMap::new, |launch| numbers(&launch.arguments))
 }
 
 #[cfg(test)]
@@ -87,5 +94,35 @@ mod tests {
         let found = settings_of(&["elastane.setting.size=9"], &arguments.join(" "));
         assert_eq!(found.len(), MOST_SETTINGS);
         assert!(found.contains(&("size".to_owned(), 9.0)));
+    }
+
+    #[test]
+    fn numbers_have_the_name_before_them_or_their_place() {
+        let submission = Submission {
+            commands: vec![
+                "java org.apache.spark.deploy.yarn.ApplicationMaster --class a.B \
+                 --arg points.txt --arg 12 --arg --iterations --arg 20 --arg --rate=0.5 \
+                 --arg 2024-01-05 --arg 20240105 --arg --password --arg 1234 --arg token=99 \
+                 --arg k=3 1> out"
+                    .into(),
+            ],
+            ..Submission::default()
+        };
+        let found: Vec<(String, f64)> = argument_numbers(&submission).into_iter().collect();
+        let expected = [
+            ("--iterations", 20.0),
+            ("--rate", 0.5),
+            ("argument 2", 12.0),
+            ("k", 3.0),
+        ];
+        assert_eq!(
+            found,
+            expected.map(|(name, number)| (name.to_owned(), number))
+        );
+    }
+
+    #[test]
+    fn without_a_launch_command_there_are_none() {
+        assert!(argument_numbers(&Submission::default()).is_empty());
     }
 }

@@ -7,9 +7,7 @@
 mod fitted;
 mod foreseen;
 mod given;
-mod linear;
 mod model;
-mod numbers;
 mod outliers;
 mod rbf;
 mod regression;
@@ -26,9 +24,8 @@ pub use elastane_runs::{
     AT_FIRST_ASK, EXECUTOR_CORES, EXECUTOR_MEMORY_BYTES, EXECUTORS, RunSettings as Settings,
 };
 pub use foreseen::{Earlier, Foreseen, GivenRun, KnownRuns, NotPlanned, Way, foresee};
-pub use given::{MOST_SETTINGS, submission_settings};
+pub use given::submission_settings;
 pub use model::SettingsModel;
-pub use numbers::argument_numbers;
 pub use training::{trainable, training_is_due};
 
 use crate::recurring::{RecurringSettings, confidence};
@@ -74,11 +71,8 @@ pub enum NotTrained {
         least: f64,
     },
     /// No regression could be fitted.
-    #[error("no regression can be fitted: {reason}")]
-    NotFitted {
-        /// The error.
-        reason: String,
-    },
+    #[error(transparent)]
+    NotFitted(#[from] NotFitted),
     /// Amounts that are too large to add up.
     #[error("the runs make no demand: {0}")]
     Demand(#[from] DemandError),
@@ -129,14 +123,6 @@ pub enum NotForeseen {
     Demand(#[from] DemandError),
 }
 
-impl From<NotFitted> for NotTrained {
-    fn from(not_fitted: NotFitted) -> Self {
-        Self::NotFitted {
-            reason: not_fitted.to_string(),
-        }
-    }
-}
-
 /// Trains a model on runs, the latest last. Outliers, and runs from before the application changed, are
 /// left out.
 ///
@@ -151,17 +137,14 @@ pub fn train(
         return Err(NotTrained::TooFewRuns(runs.len()));
     }
     let latest: Vec<&SettingsRun> = runs.iter().rev().take(MOST_RUNS).rev().collect();
-    let Some(Selected {
+    let selected = selection::select(&latest)?.ok_or(NotTrained::NothingDiffers)?;
+    let Selected {
         fitted,
         left_out,
         since_change,
-    }) = selection::select(&latest)?
-    else {
-        return Err(NotTrained::NothingDiffers);
-    };
-    let error = fitted.error();
+    } = selected;
     let (shapes, demand_error) = Shapes::of(&fitted.runs, &fitted.held_out)?;
-    let confidence = confidence(demand_error) * (1.0 - error).max(0.0);
+    let confidence = confidence(demand_error) * (1.0 - fitted.error).max(0.0);
     let least = settings.least_confidence;
     if confidence < least {
         return Err(NotTrained::Unsure { confidence, least });
@@ -172,8 +155,8 @@ pub fn train(
         None => &fitted.runs,
     };
     Ok(SettingsModel {
-        error,
-        error_without: fitted.error_without(),
+        error: fitted.error,
+        error_without: fitted.error_without,
         shapes,
         confidence,
         runs: learned.iter().rev().map(|run| run.id.clone()).collect(),

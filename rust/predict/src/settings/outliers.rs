@@ -29,20 +29,18 @@ impl<'r> WithoutOutliers<'r> {
         };
         let mut log_errors = all.log_errors();
         // Where the settings are not informative, the error of a run says nothing about it.
-        let suspects = if all.settings_matter() {
-            suspects(&log_errors)
-        } else {
-            Vec::new()
+        let suspects = match all.settings_matter() {
+            true => suspects(&log_errors),
+            false => Vec::new(),
         };
-        let rest = match suspects.as_slice() {
-            [] => None,
-            suspects => without(runs, suspects)?,
+        let rest = match suspects.is_empty() {
+            true => None,
+            false => without(runs, &suspects)?,
         };
         let Some(rest) = rest else {
-            let outliers = Vec::new();
             return Ok(Some(Self {
                 fitted: all,
-                outliers,
+                outliers: Vec::new(),
                 log_errors,
             }));
         };
@@ -116,7 +114,6 @@ fn without<'r>(
     runs: &[&'r SettingsRun],
     left_out: &[usize],
 ) -> Result<Option<Fitted<'r>>, NotFitted> {
-    let others = runs.iter().enumerate();
-    let others = others.filter(|(at, _)| !left_out.contains(at));
-    Fitted::of(others.map(|(_, run)| *run).collect())
+    let others = (0..runs.len()).filter(|at| !left_out.contains(at));
+    Fitted::of(others.map(|at| runs[at]).collect())
 }

@@ -18,30 +18,11 @@ pub(crate) struct RbfRegression {
     pub(crate) offset: f64,
 }
 
-/// The parameters of a fit.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct RbfParameters {
-    /// How fast similarity falls with distance.
-    pub(crate) gamma: f64,
-    /// C: the largest weight of one point.
-    pub(crate) cost: f64,
-    /// The error up to which a point costs nothing.
-    pub(crate) epsilon: f64,
-}
-
-/// Why there is no regression.
+/// Why there is no regression: numbers that are not finite, points that smartcore refuses, or a serde
+/// form of smartcore's that has changed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub(crate) enum NotFitted {
-    /// Settings or amounts are too large to add up.
-    #[error("not all of the numbers are finite")]
-    NotFinite,
-    /// smartcore refuses these points.
-    #[error("smartcore: {0}")]
-    Refused(String),
-    /// smartcore's serde form has changed.
-    #[error("smartcore's regression cannot be read: {0}")]
-    Unread(String),
-}
+#[error("no regression can be fitted: {0}")]
+pub struct NotFitted(String);
 
 /// The serde form of a fitted [`SVR`], its only view of the support vectors.
 #[derive(Deserialize)]
@@ -52,28 +33,22 @@ struct SerdeForm {
 }
 
 impl RbfRegression {
-    /// Fits a regression.
+    /// Fits a regression; `cost` (C) is the largest weight of one point, `epsilon` the error up to which
+    /// a point costs nothing.
     ///
     /// # Errors
     /// No points, points of different lengths, or numbers that are not finite.
     pub(crate) fn fit(
         points: &[Vec<f64>],
         targets: &[f64],
-        parameters: RbfParameters,
+        gamma: f64,
+        cost: f64,
+        epsilon: f64,
     ) -> Result<Self, NotFitted> {
-        let RbfParameters {
-            gamma,
-            cost,
-            epsilon,
-        } = parameters;
         // smartcore silently accepts some numbers that are not finite.
-        if !points
-            .iter()
-            .flatten()
-            .chain(targets)
-            .all(|it| it.is_finite())
-        {
-            return Err(NotFitted::NotFinite);
+        let mut numbers = points.iter().flatten().chain(targets);
+        if !numbers.all(|it| it.is_finite()) {
+            return Err(NotFitted("not all of the numbers are finite".to_owned()));
         }
         // smartcore ignores the numbers of a point beyond the number of points. Repeating each point
         // at a part of its cost leaves the optimum the same.
@@ -111,13 +86,13 @@ impl RbfRegression {
 
 impl From<Failed> for NotFitted {
     fn from(failed: Failed) -> Self {
-        Self::Refused(failed.to_string())
+        Self(format!("smartcore: {failed}"))
     }
 }
 
 impl From<serde_json::Error> for NotFitted {
     fn from(error: serde_json::Error) -> Self {
-        Self::Unread(error.to_string())
+        Self(format!("smartcore's regression cannot be read: {error}"))
     }
 }
 
@@ -126,11 +101,9 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const PARAMETERS: RbfParameters = RbfParameters {
-        gamma: 0.4,
-        cost: 30.0,
-        epsilon: 0.05,
-    };
+    const GAMMA: f64 = 0.4;
+    const COST: f64 = 30.0;
+    const EPSILON: f64 = 0.05;
 
     #[test]
     fn it_says_what_smartcore_says() {
@@ -138,13 +111,13 @@ mod tests {
         let targets: Vec<f64> = points.iter().map(|point| point[0].sin()).collect();
         let matrix = DenseMatrix::from_2d_vec(&points).unwrap();
         let parameters = SVRParameters::default()
-            .with_c(PARAMETERS.cost)
-            .with_eps(PARAMETERS.epsilon)
-            .with_tol(TOLERANCE * PARAMETERS.epsilon)
-            .with_kernel(Kernels::rbf().with_gamma(PARAMETERS.gamma));
+            .with_c(COST)
+            .with_eps(EPSILON)
+            .with_tol(TOLERANCE * EPSILON)
+            .with_kernel(Kernels::rbf().with_gamma(GAMMA));
         let fitted = SVR::fit(&matrix, &targets, &parameters).unwrap();
         let said = fitted.predict(&matrix).unwrap();
-        let curve = RbfRegression::fit(&points, &targets, PARAMETERS).unwrap();
+        let curve = RbfRegression::fit(&points, &targets, GAMMA, COST, EPSILON).unwrap();
         for (point, said) in points.iter().zip(said) {
             assert!((curve.at(point) - said).abs() < 1e-12);
         }
@@ -152,10 +125,20 @@ mod tests {
 
     #[test]
     fn what_is_no_number_is_refused() {
-        let refused = RbfRegression::fit(&[vec![0.0], vec![1.0]], &[0.0, f64::NAN], PARAMETERS);
-        assert_eq!(refused.unwrap_err(), NotFitted::NotFinite);
-        let refused = RbfRegression::fit(&[], &[], PARAMETERS).unwrap_err();
-        assert!(matches!(refused, NotFitted::Refused(_)), "{refused}");
+        let refused = RbfRegression::fit(
+            &[vec![0.0], vec![1.0]],
+            &[0.0, f64::NAN],
+            GAMMA,
+            COST,
+            EPSILON,
+        );
+        let refused = refused.unwrap_err().to_string();
+        assert!(
+            refused.ends_with("not all of the numbers are finite"),
+            "{refused}"
+        );
+        let refused = RbfRegression::fit(&[], &[], GAMMA, COST, EPSILON).unwrap_err();
+        assert!(refused.0.starts_with("smartcore: "), "{refused}");
     }
 
     /// What a curve costs, less the most that the dual shows any to cost: nothing for the best one.
@@ -164,20 +147,21 @@ mod tests {
         curve: &RbfRegression,
         points: &[Vec<f64>],
         targets: &[f64],
-        parameters: RbfParameters,
+        cost: f64,
+        epsilon: f64,
     ) -> f64 {
         let target_of = |at| targets[points.iter().position(|point| point == at).unwrap()];
         let mut curvature = 0.0;
         let mut gained = 0.0;
         for (at, weight) in &curve.support {
             curvature += weight * (curve.at(at) - curve.offset);
-            gained += weight * target_of(at) - parameters.epsilon * weight.abs();
+            gained += weight * target_of(at) - epsilon * weight.abs();
         }
         let misses = points.iter().zip(targets);
         let missed: f64 = misses
-            .map(|(at, was)| ((curve.at(at) - was).abs() - parameters.epsilon).max(0.0))
+            .map(|(at, was)| ((curve.at(at) - was).abs() - epsilon).max(0.0))
             .sum();
-        (curvature / 2.0 + parameters.cost * missed) - (gained - curvature / 2.0)
+        (curvature / 2.0 + cost * missed) - (gained - curvature / 2.0)
     }
 
     fn points() -> impl Strategy<Value = (Vec<Vec<f64>>, Vec<f64>)> {
@@ -198,9 +182,8 @@ mod tests {
             cost in prop::sample::select(vec![3.0, 30.0, 300.0]),
             epsilon in prop::sample::select(vec![0.01, 0.1]),
         ) {
-            let parameters = RbfParameters { gamma, cost, epsilon };
-            let curve = RbfRegression::fit(&points, &targets, parameters).unwrap();
-            let gap = gap(&curve, &points, &targets, parameters);
+            let curve = RbfRegression::fit(&points, &targets, gamma, cost, epsilon).unwrap();
+            let gap = gap(&curve, &points, &targets, cost, epsilon);
             // Each point may be off by the tolerance, at its cost.
             let most = TOLERANCE * epsilon * cost * points.len() as f64;
             prop_assert!(gap <= most, "{gap} {most}");

@@ -2,8 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::linear::LinearRegression;
-use super::rbf::{NotFitted, RbfParameters, RbfRegression};
+use super::rbf::{NotFitted, RbfRegression};
 
 /// The similarity of two points.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -30,9 +29,23 @@ pub(crate) struct Parameters {
 /// A fitted regression of one target.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Regression {
-    Linear(LinearRegression),
+    /// `offset + slopes·x`.
+    Linear {
+        slopes: Vec<f64>,
+        offset: f64,
+    },
     Rbf(RbfRegression),
 }
+
+/// γ of the RBF kernel that stands for the linear one. As γ goes to 0, the RBF regression of cost C ÷ 2γ
+/// becomes the linear one of cost C: the weights add up to 0, and `exp(−γ |x − z|²)` becomes
+/// `1 − γ |x|² − γ |z|² + 2γ x·z`, of which only the last term distinguishes points (Keerthi, Lin:
+/// Asymptotic behaviors of support vector machines with Gaussian kernel, 2003). The approximation errs by
+/// at most `C γ |x − z|⁴ ÷ 4` per point, rounding by `C ÷ γ ÷ 1e16`.
+///
+/// smartcore 0.7 has a linear kernel, but takes the sum of the squares of the first few numbers for the
+/// product of each point with itself, which is right for the RBF kernel only.
+const NEXT_TO_0: f64 = 1e-7;
 
 impl Regression {
     /// Fits by the kernel of the parameters.
@@ -42,42 +55,59 @@ impl Regression {
     pub(crate) fn fit(
         points: &[Vec<f64>],
         targets: &[f64],
-        Parameters {
-            kernel,
-            cost,
-            epsilon,
-        }: Parameters,
+        parameters: Parameters,
     ) -> Result<Self, NotFitted> {
-        match kernel {
-            Kernel::Linear => {
-                LinearRegression::fit(points, targets, cost, epsilon).map(Self::Linear)
-            }
+        let Parameters { cost, epsilon, .. } = parameters;
+        match parameters.kernel {
+            Kernel::Linear => linear(points, targets, cost, epsilon),
             Kernel::Rbf { gamma } => {
-                let parameters = RbfParameters {
-                    gamma,
-                    cost,
-                    epsilon,
-                };
-                RbfRegression::fit(points, targets, parameters).map(Self::Rbf)
+                RbfRegression::fit(points, targets, gamma, cost, epsilon).map(Self::Rbf)
             }
         }
     }
 
     pub(crate) fn is_linear(&self) -> bool {
-        matches!(self, Self::Linear(_))
+        matches!(self, Self::Linear { .. })
     }
 
     pub(crate) fn at(&self, point: &[f64]) -> f64 {
         match self {
-            Self::Linear(line) => line.at(point),
+            Self::Linear { slopes, offset } => offset + dot(slopes, point),
             Self::Rbf(curve) => curve.at(point),
         }
     }
 }
 
+fn linear(
+    points: &[Vec<f64>],
+    targets: &[f64],
+    cost: f64,
+    epsilon: f64,
+) -> Result<Regression, NotFitted> {
+    let cost = cost / (2.0 * NEXT_TO_0);
+    let curve = RbfRegression::fit(points, targets, NEXT_TO_0, cost, epsilon)?;
+    let mut slopes = vec![0.0; points.first().map_or(0, Vec::len)];
+    let mut offset = curve.offset;
+    for (point, weight) in &curve.support {
+        offset += weight * (1.0 - NEXT_TO_0 * dot(point, point));
+        for (slope, at) in slopes.iter_mut().zip(point) {
+            *slope += 2.0 * NEXT_TO_0 * weight * at;
+        }
+    }
+    Ok(Regression::Linear { slopes, offset })
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+    use smartcore::linalg::basic::matrix::DenseMatrix;
+    use smartcore::svm::Kernels;
+    use smartcore::svm::svr::{SVR, SVRParameters};
 
     fn linear(cost: f64, epsilon: f64) -> Parameters {
         Parameters {
@@ -144,6 +174,65 @@ mod tests {
                 let miss = (regression.at(point) - target).abs();
                 assert!(miss < 0.02, "{parameters:?}: {miss}");
             }
+        }
+    }
+
+    const COST: f64 = 10.0;
+    const EPSILON: f64 = 0.01;
+
+    /// All but one are next to each other.
+    fn one_far_off() -> (Vec<Vec<f64>>, Vec<f64>) {
+        let mut points: Vec<Vec<f64>> = (0..24)
+            .map(|at| vec![f64::from(at % 5) / 50.0, f64::from(at % 7) / 70.0])
+            .collect();
+        points.push(vec![4.0, 3.0]);
+        let targets = points.iter().map(|point| point[0] - point[1] + 7.0);
+        let targets = targets.collect();
+        (points, targets)
+    }
+
+    fn most_missed(said: impl IntoIterator<Item = f64>, targets: &[f64]) -> f64 {
+        let misses = said.into_iter().zip(targets).map(|(said, was)| said - was);
+        misses.map(f64::abs).fold(0.0, f64::max)
+    }
+
+    #[test]
+    fn a_point_far_off_is_met() {
+        let (points, targets) = one_far_off();
+        let line = Regression::fit(&points, &targets, linear(COST, EPSILON)).unwrap();
+        let missed = most_missed(points.iter().map(|point| line.at(point)), &targets);
+        assert!(missed < 2.0 * EPSILON, "{missed}");
+    }
+
+    /// Once this fails, smartcore's own linear kernel can take the place of the RBF one.
+    #[test]
+    fn with_its_linear_kernel_smartcore_misses_a_point_far_off() {
+        let (points, targets) = one_far_off();
+        let points = DenseMatrix::from_2d_vec(&points).unwrap();
+        let parameters = SVRParameters::default()
+            .with_c(COST)
+            .with_eps(EPSILON)
+            .with_kernel(Kernels::linear());
+        let said = SVR::fit(&points, &targets, &parameters).unwrap();
+        let missed = most_missed(said.predict(&points).unwrap(), &targets);
+        assert!(missed > 1.0, "{missed}");
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn what_is_a_line_is_found(
+            points in (1_usize..=4).prop_flat_map(|numbers| {
+                prop::collection::vec(prop::collection::vec(-2.0..2.0, numbers), 12..=30)
+            }),
+            slopes in prop::collection::vec(-1.0..1.0, 4),
+            offset in -20.0..20.0,
+        ) {
+            let targets: Vec<f64> = points.iter().map(|it| offset + dot(it, &slopes)).collect();
+            let line = Regression::fit(&points, &targets, linear(COST, EPSILON)).unwrap();
+            let missed = most_missed(points.iter().map(|point| line.at(point)), &targets);
+            prop_assert!(missed < 2.0 * EPSILON, "{missed}");
         }
     }
 }

@@ -6,6 +6,7 @@ use elastane_runs::Feature;
 use serde::{Deserialize, Serialize};
 
 use super::{NotForeseen, Settings};
+use crate::statistics;
 
 /// A setting may lie outside the range of the runs by this factor.
 const BEYOND: f64 = 1.25;
@@ -102,11 +103,10 @@ impl Axis {
             deviation: 1.0,
         };
         let coordinates: Vec<f64> = values.iter().map(|value| axis.coordinate(*value)).collect();
-        let count = coordinates.len() as f64;
-        let mean = coordinates.iter().sum::<f64>() / count;
-        let squares: f64 = coordinates.iter().map(|it| (it - mean).powi(2)).sum();
+        let mean = statistics::mean(&coordinates);
+        let squares: Vec<f64> = coordinates.iter().map(|it| (it - mean).powi(2)).collect();
         axis.mean = mean;
-        axis.deviation = (squares / count).sqrt();
+        axis.deviation = statistics::mean(&squares).sqrt();
         Some(axis)
     }
 
@@ -129,12 +129,12 @@ impl Axis {
     }
 
     fn at(&self, settings: &Settings) -> Result<f64, NotForeseen> {
-        let setting = || self.name.clone();
-        let value = settings.0.get(&self.name);
-        let value = *value.ok_or_else(|| NotForeseen::Missing { setting: setting() })?;
+        let setting = self.name.clone();
+        let Some(value) = settings.0.get(&self.name).copied() else {
+            return Err(NotForeseen::Missing { setting });
+        };
         let (least, most) = self.predictable();
         if !(least..=most).contains(&value) {
-            let setting = setting();
             return Err(NotForeseen::Beyond {
                 setting,
                 value,

@@ -2,6 +2,7 @@
 
 use super::rbf::NotFitted;
 use super::regression::{Kernel, Parameters, Regression};
+use crate::statistics::mean;
 
 const COSTS: [f64; 3] = [3.0, 30.0, 300.0];
 const LINEAR_COSTS: [f64; 3] = [0.1, 1.0, 10.0];
@@ -13,12 +14,6 @@ const GAMMAS: [f64; 3] = [0.02, 0.1, 0.4];
 /// The folds of the cross-validation.
 const FOLDS: usize = 5;
 
-/// The regression of one target, and its held-out prediction of each run.
-pub(crate) struct Searched {
-    pub(crate) regression: Regression,
-    pub(crate) held_out: Vec<f64>,
-}
-
 /// One choice of kernel and parameters, and its held-out predictions.
 struct CrossValidated {
     parameters: Parameters,
@@ -27,11 +22,15 @@ struct CrossValidated {
     total_error: f64,
 }
 
-/// Searches the kernels and their parameters, on standardized points.
+/// Searches the kernels and their parameters, on standardized points. Returns the regression of the least
+/// held-out error, and its held-out prediction of each run.
 ///
 /// # Errors
 /// As [`Regression::fit`].
-pub(crate) fn search(points: &[Vec<f64>], targets: &[f64]) -> Result<Searched, NotFitted> {
+pub(crate) fn search(
+    points: &[Vec<f64>],
+    targets: &[f64],
+) -> Result<(Regression, Vec<f64>), NotFitted> {
     let features = points.first().map_or(1, Vec::len).max(1) as f64;
     let mut best = CrossValidated {
         parameters: Parameters {
@@ -48,10 +47,8 @@ pub(crate) fn search(points: &[Vec<f64>], targets: &[f64]) -> Result<Searched, N
             best = better;
         }
     }
-    Ok(Searched {
-        regression: Regression::fit(points, targets, best.parameters)?,
-        held_out: best.held_out,
-    })
+    let regression = Regression::fit(points, targets, best.parameters)?;
+    Ok((regression, best.held_out))
 }
 
 fn grid(features: f64) -> impl Iterator<Item = Parameters> {
@@ -109,12 +106,8 @@ fn cross_validate(
 pub(crate) fn means_of_others(targets: &[f64]) -> Vec<f64> {
     let folds = FOLDS.min(targets.len()).max(1);
     let mean_without = |fold: usize| {
-        let others = targets
-            .iter()
-            .enumerate()
-            .filter(|(row, _)| row % folds != fold);
-        let (sum, count) = others.fold((0.0, 0), |(sum, count), (_, it)| (sum + it, count + 1));
-        sum / f64::from(count.max(1))
+        let others = (0..targets.len()).filter(|row| row % folds != fold);
+        mean(&others.map(|row| targets[row]).collect::<Vec<f64>>())
     };
     (0..targets.len())
         .map(|row| mean_without(row % folds))
@@ -143,8 +136,8 @@ mod tests {
             .iter()
             .map(|point| (-point[0].powi(2) - point[1].powi(2)).exp())
             .collect();
-        assert!(search(&points, &line).unwrap().regression.is_linear());
-        assert!(!search(&points, &hill).unwrap().regression.is_linear());
+        assert!(search(&points, &line).unwrap().0.is_linear());
+        assert!(!search(&points, &hill).unwrap().0.is_linear());
     }
 
     #[test]
@@ -152,7 +145,7 @@ mod tests {
         let points = grid();
         let mut targets = vec![1.0; points.len()];
         targets[12] = 9.0;
-        let said = search(&points, &targets).unwrap().held_out[12];
+        let said = search(&points, &targets).unwrap().1[12];
         assert!(said < 2.0, "{said}");
     }
 }

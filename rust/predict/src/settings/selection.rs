@@ -6,6 +6,7 @@ use super::rbf::NotFitted;
 use super::targets::{LogErrors, Targets};
 use super::{LEAST_RUNS, SettingsRun};
 use crate::recurring::{DRIFT_FACTOR, Excluded, Exclusion, LEAST_NEWER, OUTLIER_FACTOR, lie_apart};
+use crate::statistics::mean;
 
 /// The number of moments examined for a change, in each measure.
 const MOST_MOMENTS: usize = 3;
@@ -28,10 +29,9 @@ pub(super) fn select<'r>(runs: &[&'r SettingsRun]) -> Result<Option<Selected<'r>
     let Some(kept) = WithoutOutliers::of(runs)? else {
         return Ok(None);
     };
-    let change = if kept.fitted.settings_matter() {
-        change(runs, &kept.log_errors)?
-    } else {
-        None
+    let change = match kept.fitted.settings_matter() {
+        true => change(runs, &kept.log_errors)?,
+        false => None,
     };
     let Some((newer, reason)) = change else {
         return Ok(Some(Selected {
@@ -41,10 +41,9 @@ pub(super) fn select<'r>(runs: &[&'r SettingsRun]) -> Result<Option<Selected<'r>
         }));
     };
     let (older, newest) = runs.split_at(runs.len() - newer);
-    let learned = if newer >= LEAST_RUNS {
-        select(newest)?
-    } else {
-        None
+    let learned = match newer >= LEAST_RUNS {
+        true => select(newest)?,
+        false => None,
     };
     let mut selected = learned.unwrap_or_else(|| Selected {
         fitted: kept.fitted,
@@ -108,10 +107,9 @@ fn older_over_newer(
 ) -> Result<Option<f64>, NotFitted> {
     let (older, newest) = runs.split_at(runs.len() - newer);
     let newest_are_more = newest.len() > older.len();
-    let (more, fewer) = if newest_are_more {
-        (newest, older)
-    } else {
-        (older, newest)
+    let (more, fewer) = match newest_are_more {
+        true => (newest, older),
+        false => (older, newest),
     };
     let Some(WithoutOutliers { fitted, .. }) = WithoutOutliers::of(more)? else {
         return Ok(None);
@@ -126,10 +124,6 @@ fn older_over_newer(
     let apart = mean(&of_fewer) - mean(&of_more);
     let older_over_newer = if newest_are_more { apart } else { -apart };
     Ok(Some(older_over_newer.exp()))
-}
-
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
 /// The sum of the absolute deviations from the mean.

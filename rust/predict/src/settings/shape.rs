@@ -11,6 +11,7 @@ use super::targets::Targets;
 use crate::recurring::{
     Prediction, UsageCurve, leave_one_out_error, stretched_mean, with_most_memory,
 };
+use crate::statistics;
 
 /// The number of latest runs that make the mean shape.
 const MOST_SHAPES: usize = 9;
@@ -56,14 +57,11 @@ impl Shapes {
             let mean = mean(others)?.scaled(1.0, Resources::ONE)?;
             with_most_memory(&mean, &others[..others.len().min(MOST_MEMORY)])
         })?;
+        let latest = curves.iter().take(MOST_MEMORY);
         let shapes = Self {
             length_ms: count as f64 * f64::from(SLOT_MS),
             mean: mean(&curves)?,
-            latest: curves
-                .iter()
-                .take(MOST_MEMORY)
-                .map(|curve| Unit::of(curve.used()))
-                .collect(),
+            latest: latest.map(|curve| Unit::of(curve.used())).collect(),
         };
         Ok((shapes, error))
     }
@@ -82,7 +80,10 @@ impl Shapes {
             .iter()
             .map(|unit| Ok(UsageCurve::new(&unit.scaled(stretch, level)?)))
             .collect::<Result<Vec<_>, DemandError>>()?;
-        let mean = self.mean.lasting(targets.length_s() * 1e3, level)?;
+        let own_length_ms = f64::from(self.mean.slot_ms) * self.mean.slots.len() as f64;
+        let mean = self
+            .mean
+            .scaled(targets.length_s() * 1e3 / own_length_ms, level)?;
         Ok(Prediction {
             demand: with_most_memory(&mean, &curves)?,
             mean,
@@ -107,8 +108,8 @@ impl Unit {
 
     fn with_mean_1(mut self) -> Self {
         for resource in 0..4 {
-            let sum: f64 = self.slots.iter().map(|slot| slot[resource]).sum();
-            let mean = sum / self.slots.len() as f64;
+            let values: Vec<f64> = self.slots.iter().map(|slot| slot[resource]).collect();
+            let mean = statistics::mean(&values);
             if mean > 0.0 {
                 self.slots
                     .iter_mut()
@@ -118,6 +119,7 @@ impl Unit {
         self
     }
 
+    /// A run of this length and mean usage, as a multiple of the unit's.
     fn scaled(&self, stretch: f64, level: Resources) -> Result<Demand, DemandError> {
         let slots: Vec<Resources> = self
             .slots
@@ -126,12 +128,6 @@ impl Unit {
             .collect();
         let slot_ms = (f64::from(self.slot_ms) * stretch).round().max(1.0);
         Demand::series(slot_ms as u32, &slots)
-    }
-
-    /// As [`Unit::scaled`], to a length in milliseconds.
-    fn lasting(&self, length_ms: f64, level: Resources) -> Result<Demand, DemandError> {
-        let own_ms = f64::from(self.slot_ms) * self.slots.len() as f64;
-        self.scaled(length_ms / own_ms, level)
     }
 }
 
@@ -145,10 +141,8 @@ fn unit(used: &Demand, predicted: &Targets, count: usize) -> Result<Demand, Dema
         .map(|at| {
             let (from, to) = (at as f64 / slots as f64, (at + 1) as f64 / slots as f64);
             let used = curve.mean(from, to).unwrap_or(Resources::ZERO);
-            used.zip(
-                level,
-                |used, level| if level > 0.0 { used / level } else { 0.0 },
-            )
+            let part = |used, level| if level > 0.0 { used / level } else { 0.0 };
+            used.zip(level, part)
         })
         .collect();
     Demand::series(SLOT_MS, &slots)

@@ -4,6 +4,7 @@ use elastane_core::{Demand, Resource, Resources};
 
 use crate::recurring::Measure;
 use crate::score::amount;
+use crate::statistics::mean;
 
 /// The least usage, as a part of the runs' mean. Without it the logarithm of almost no usage would
 /// outweigh the other runs.
@@ -89,6 +90,6 @@ impl Targets {
             .filter(|(_, actual)| *actual > 0.0)
             .map(|(predicted, actual)| (predicted / actual - 1.0).abs().min(1.0))
             .collect();
-        errors.iter().sum::<f64>() / errors.len().max(1) as f64
+        mean(&errors)
     }
 }
