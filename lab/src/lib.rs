@@ -1,7 +1,11 @@
-//! What never runs in a cluster: the papers' workloads and comparisons, the policies and predictions that
-//! Elastane is compared with, and the models that only comparisons need.
+//! The laboratory, which never runs in a cluster: the papers' workloads and comparisons, baseline policies
+//! and predictions, and the models that only comparisons need.
 //!
-//! The `elastane-lab` command is made from it; `docs/lab/README.md` lists its commands.
+//! `docs/lab/README.md` lists the commands of `elastane-lab`.
+#![allow(
+    missing_docs,
+    reason = "only this crate's command, tests and examples use the library; comments stand where a name is not enough"
+)]
 
 pub mod baselines;
 pub mod evaluation;

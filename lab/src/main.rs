@@ -9,7 +9,7 @@ use elastane_cli::failure::exit_code_of;
 
 use crate::commands::{evaluate, reproduce, simulate};
 
-/// Compares Elastane with published figures and with other policies, and its predictions with plain ones
+/// Compares Elastane with published figures and other policies, and its predictions with plain ones
 #[derive(Parser)]
 #[command(
     name = "elastane-lab",

@@ -3,11 +3,9 @@
 /// A parameter at another value.
 #[derive(Debug, Clone, Copy)]
 pub struct Variation<Change> {
-    /// The parameter.
     pub parameter: &'static str,
-    /// Its value, in words.
+    /// In words.
     pub value: &'static str,
-    /// Makes the change.
     pub change: Change,
 }
 

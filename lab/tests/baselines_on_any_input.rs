@@ -6,7 +6,8 @@ mod on_any_input;
 
 use elastane_core::policy::{Policy, PolicyOptions, names};
 use elastane_lab::baselines;
-use elastane_lab::ispark::packing::{Iteration, PackingSettings, pack, provision};
+use elastane_lab::ispark::Parameters;
+use elastane_lab::ispark::packing::{LatestIteration, pack, provision};
 use elastane_lab::monotasks::memory_estimate_bytes;
 use proptest::prelude::*;
 
@@ -32,13 +33,14 @@ proptest! {
         times in (moment(), moment()),
         estimate in prop::array::uniform4(number()),
     ) {
-        let settings = PackingSettings {
+        let parameters = Parameters {
             threshold: settings.0,
             trigger: settings.1,
             slowdown: settings.2,
+            ..Parameters::default()
         };
-        let iteration = Iteration { elapsed_ms: times.0, expected_ms: times.1, highest };
-        let _ = provision(&usage, &iteration, &settings);
+        let iteration = LatestIteration { elapsed_ms: times.0, expected_ms: times.1, highest };
+        let _ = provision(&usage, &iteration, &parameters);
         prop_assert!(pack(&usage, highest).len() <= usage.len());
         let [share, memory, memory_to_input, input] = estimate;
         let bytes = memory_estimate_bytes(share, memory, memory_to_input, input);

@@ -1,9 +1,9 @@
-//! What each part of Ursa is good for, and what decides that.
+//! The benefit of each part of Ursa, and the parameters that decide it.
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-use elastane_lab::monotasks::{COSTS, Cost, Grows, JobOrder, Removed, VARIATIONS, costs};
+use elastane_lab::monotasks::{COSTS, Cost, JobOrder, Metric, Removed, VARIATIONS, costs};
 
-/// What removals cost the mean completion of EJF under a variation, in percent, on one seed.
+/// The growth of EJF's mean completion by removals under a variation, in percent, on one seed.
 fn percent<const N: usize>(parameter: &str, value: &str, removals: [Removed; N]) -> [f64; N] {
     let variation = VARIATIONS
         .iter()
@@ -13,7 +13,7 @@ fn percent<const N: usize>(parameter: &str, value: &str, removals: [Removed; N])
         let cost = Cost {
             removed,
             order: JobOrder::EarliestFirst,
-            grows: Grows::MeanCompletion,
+            grows: Metric::CompletionGrowth,
         };
         assert!(COSTS.contains(&cost));
         costs(&[cost], variation, &[1], 1).unwrap()[0].values[0]
@@ -24,7 +24,7 @@ fn percent<const N: usize>(parameter: &str, value: &str, removals: [Removed; N])
 fn as_it_is_no_removal_costs_anything() {
     let removals = [
         Removed::StageAwareness,
-        Removed::MonotaskOrder,
+        Removed::OrderOfMonotasks,
         Removed::NetworkDemand,
     ];
     for percent in percent("as it is", "", removals) {
@@ -47,7 +47,7 @@ fn awareness_of_stages_pays_where_f_outweighs_the_order_of_jobs() {
 
 #[test]
 fn the_order_of_monotasks_pays_where_workers_have_much_work_ahead() {
-    let [percent] = percent("EPT", "20 s", [Removed::MonotaskOrder]);
+    let [percent] = percent("EPT", "20 s", [Removed::OrderOfMonotasks]);
     assert!(percent > 5.0, "{percent}");
 }
 

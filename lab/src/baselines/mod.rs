@@ -41,7 +41,6 @@ pub use watermark::Watermark;
 use elastane_sim::simulator::{Policies, PolicyToSimulate};
 
 /// The product's policies and the baselines.
-#[must_use]
 pub fn policies() -> Policies {
     Policies::with(baselines)
 }

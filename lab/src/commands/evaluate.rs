@@ -3,9 +3,10 @@
 mod confidence;
 mod held_out;
 mod new_settings;
+mod recorded;
 mod repeats;
 mod report;
-pub(crate) mod series;
+mod series;
 mod settings;
 mod summary;
 mod totals;
@@ -22,15 +23,15 @@ use elastane_cli::series::to_csv;
 use elastane_lab::evaluation::{Evaluated, History, evaluate_foreseen};
 use elastane_predict::{ContainerKind, Outcome, PastRun, RecurringSettings};
 
-use series::{Application, Recorded};
+use recorded::{Application, Recorded};
 
-/// How well the next run of each application is predicted from the runs before it
+/// Predicts each run of each application from the runs before it, and scores the predictions
 #[derive(Args)]
 #[command(
     after_help = "DIR has one folder for each application, in it one CSV for each run:
   t_s,cpu_cores,memory_bytes,network_bytes_per_s,disk_bytes_per_s
-Names sort in the order of time. settings.json beside them may say that a run failed, and what runs
-were given; where that differs, runs with new settings are predicted, too:
+Names sort in the order of time. settings.json beside them may give outcomes and settings of runs; if
+settings differ, runs with new settings are predicted, too:
   { \"runs\": { \"RUN\": { \"outcome\": \"failed\" } }, \"RUN\": { \"executors\": 4 } }
 
 Examples:
@@ -48,17 +49,17 @@ pub(crate) struct Evaluate {
     /// Write the envelopes predicted at submission, as OUT/APPLICATION/RUN.csv
     #[arg(long, value_name = "OUT")]
     predictions: Option<PathBuf>,
-    /// From how many of the latest runs to predict
+    /// The number of latest runs to predict from
     #[arg(long, value_name = "NUMBER", default_value = "3",
           value_parser = clap::value_parser!(u16).range(2..=100))]
     runs: u16,
-    /// Make no prediction of a lower confidence, from 0 to 1
+    /// Minimum confidence of a prediction, from 0 to 1
     #[arg(long, value_name = "CONFIDENCE",
           default_value_t = RecurringSettings::default().least_confidence, value_parser = part)]
     least_confidence: f64,
 }
 
-/// A run and what its evaluation gave.
+/// A run and its evaluation.
 pub(crate) struct Judged {
     pub(crate) application: String,
     pub(crate) run: String,

@@ -27,7 +27,7 @@ const SEEDS: u32 = 30;
 /// Fewer: a sensitivity run has some thirty comparisons.
 const SENSITIVITY_SEEDS: u32 = 3;
 
-/// A paper's comparison, beside the figures that the paper published
+/// Repeats a paper's comparison and prints it beside the published figures
 #[derive(Args)]
 #[command(after_help = "Examples:
   elastane-lab reproduce elasecutor
@@ -39,16 +39,16 @@ const SENSITIVITY_SEEDS: u32 = 3;
   elastane-lab reproduce sensitivity --of ursa --seeds 30
   elastane-lab reproduce house --noise 0.4 --length-error 0.2
 
-Without --starvation-wait-ms an application waits for ever until a node fits it, except in house: 60000.")]
+Without --starvation-wait-ms an application waits until a node fits it; in house 60000 ms at most.")]
 pub(crate) struct Reproduce {
-    /// A paper: elasecutor, prophet, ispark or ursa. Or sensitivity: how the main figures depend on the
-    /// model's parameters and on what the papers leave open. Or reprovision: what reprovisioning gains
-    /// and costs. Or house: the policy elastane against minfrag
+    /// A paper: elasecutor, prophet, ispark or ursa. Or sensitivity: the main figures with one parameter
+    /// changed at a time. Or reprovision: gain and cost of reprovisioning. Or house: the policy elastane
+    /// against minfrag
     paper: String,
-    /// How many seeds, from --seed on; 30 if not given, 3 for sensitivity
+    /// The number of seeds, from --seed on; by default 30, for sensitivity 3
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=1_000))]
     seeds: Option<u32>,
-    /// With sensitivity: of this paper only
+    /// With sensitivity: only this paper
     #[arg(long, value_name = "PAPER")]
     of: Option<String>,
     #[command(flatten)]
@@ -93,7 +93,7 @@ impl Reproduce {
     }
 }
 
-/// Refuses all options of a run but seeds and threads, for models that have no others.
+/// Refuses options of a run other than seeds and threads.
 fn refuse_changes(run: &RunOptions, why: &str) -> Result<(), Failure> {
     let is_unchanged = run.noise.is_none()
         && run.length_error.is_none()

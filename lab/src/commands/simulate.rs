@@ -10,7 +10,7 @@ use elastane_lab::workload::{generate, generate_large};
 
 use super::bad_input;
 
-/// The workload of which `--machines` says how large it is.
+/// The workload whose size `--machines` sets.
 const LARGE: &str = "large";
 
 const EXAMPLES: &str = "Examples:

@@ -67,14 +67,14 @@ mod tests {
     }
 
     #[test]
-    fn bursts_that_come_at_the_same_progress_are_believed_in_less() {
+    fn bursts_at_the_same_progress_lower_the_deviation() {
         let disk = Resource::Disk as usize;
         let phases = || run(|slot| if slot < 20 { 1e6 } else { 9e6 });
         let alike = bursts(&[phases(), phases(), phases()])[disk];
         let shifted = (0..3).map(|at| run(move |slot| if slot % 3 == at { 9e6 } else { 1e5 }));
         let apart = bursts(&shifted.collect::<Vec<_>>())[disk];
         assert!(alike < 0.25, "{alike}");
-        assert_eq!(apart, 0.5, "no more than is believed before");
-        assert_eq!(bursts(&[phases()])[disk], 0.5, "one run says nothing of it");
+        assert_eq!(apart, 0.5, "at most the prior");
+        assert_eq!(bursts(&[phases()])[disk], 0.5, "one run leaves the prior");
     }
 }

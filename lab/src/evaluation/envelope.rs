@@ -1,5 +1,4 @@
-//! A bound of what the next run may use at each moment: `docs/learning.md`, "Envelope". Nothing plans by
-//! it.
+//! An upper bound of the next run's usage over time: `docs/lab/envelope.md`. Nothing plans by it.
 
 use elastane_core::{Demand, DemandError, Resources, SLOT_MS};
 use elastane_predict::Prediction;
@@ -8,28 +7,22 @@ use elastane_predict::progress::{LogNormal, UsageCurve, mean};
 use super::bursts::bursts;
 use super::level;
 use super::pool::Pool;
-use super::ranked::Ranked;
-use super::window::Window;
 
-/// A bound that is exceeded for a small part of the time only. It lasts as long as the longest run that
-/// is likely.
+/// A bound that usage exceeds for a small part of the time only. It ends with the longest likely run.
 #[derive(Debug, Clone)]
 pub struct Envelope {
-    /// The bound.
     pub bound: Demand,
     /// The price of coverage in each resource.
     pub(super) prices: [f64; 4],
 }
 
 impl Envelope {
-    /// The part of the guesses' time that is covered in each resource, where no other is wanted. A
-    /// guess from three runs is too sure, so these are above the 0.95 wanted of the next run.
+    /// The default coverage of the guesses' time. Guesses from three runs are too narrow, so the values
+    /// are above the 0.95 wanted of the next run.
     pub const COVERAGE: Resources = Resources::from_array([0.97, 0.96, 0.965, 0.962]);
 
-    /// The envelope of the runs that a prediction was made from, at this coverage of its guesses.
-    ///
-    /// # Errors
-    /// Amounts that are too large to add up.
+    /// The envelope of the runs that a prediction was made from. Fails with amounts that are too large
+    /// to add up.
     pub fn of(prediction: &Prediction, coverage: Resources) -> Result<Self, DemandError> {
         let curves = &prediction.curves;
         let slot_ms = curves
@@ -46,7 +39,7 @@ impl Envelope {
     }
 }
 
-/// The approximate maximum of windows in an envelope.
+/// The approximate maximum number of windows in an envelope.
 const MOST_WINDOWS: f64 = 100.0;
 
 /// A window includes this part of a slot on both sides. Phases begin earlier or later from run to run
@@ -67,8 +60,7 @@ const NORMAL: [f64; 9] = [-1.59, -0.97, -0.59, -0.28, 0.0, 0.28, 0.59, 0.97, 1.5
 /// As [`NORMAL`], in five parts.
 const NORMAL_COARSE: [f64; 5] = [-1.28, -0.52, 0.0, 0.52, 1.28];
 
-/// The latest runs as many guesses at the next one: each of them, in each likely length, at each
-/// likely level.
+/// Guesses at the next run: each of the latest runs, in each likely length, at each likely level.
 #[derive(Debug, Clone)]
 struct Forecast {
     window_ms: u32,
@@ -79,7 +71,6 @@ struct Forecast {
 
 impl Forecast {
     fn new(curves: &[UsageCurve], slot_ms: u32) -> Self {
-        let run_levels: Vec<Resources> = curves.iter().map(level).collect();
         let factors = likely_factors(curves);
         let guesses = guesses(curves);
         let slot_ms = f64::from(slot_ms);
@@ -88,33 +79,26 @@ impl Forecast {
         let beyond_ms = LOOK_BEYOND_SLOTS * slot_ms;
         // A remainder below a thousandth of a window is rounding.
         let count = (longest_ms / window_ms - 1e-3).ceil().max(1.0) as usize;
-        let mut ranked: [Ranked; 4] = std::array::from_fn(|at| {
-            let slots = curves.iter().flat_map(|curve| curve.used().slots());
-            Ranked::new(slots.map(|slot| slot.to_array()[at]), factors[at])
-        });
-        let mut window = Window::new(curves);
         let windows = (0..count).map(|number| {
             let from_ms = number as f64 * window_ms;
-            window.clear();
-            for (run, length_ms) in &guesses {
+            let mut values = LikelyValues::new(factors);
+            for (curve, length_ms) in &guesses {
                 let from = (from_ms - beyond_ms) / length_ms;
                 let to = (from_ms + window_ms + beyond_ms) / length_ms;
-                for (slot, part) in curves[*run].parts(from, to) {
-                    window.add(*run, slot, part * length_ms);
+                for (usage, part) in curve.between(from, to) {
+                    values.add(usage, part * length_ms);
                 }
             }
-            ranked
-                .each_mut()
-                .map(|ranked| Pool::of_ascending(ranked.ascending(&window)))
+            values.into_pools()
         });
         Self {
             window_ms: window_ms as u32,
             windows: windows.collect(),
-            level: mean(&run_levels).to_array(),
+            level: mean_level(curves),
         }
     }
 
-    /// The least price of each resource that covers this part of the guesses' time.
+    /// The lowest price of each resource at which the bounds have this coverage.
     fn prices(&self, coverage: Resources) -> [f64; 4] {
         let wanted = coverage.to_array();
         std::array::from_fn(|at| {
@@ -153,14 +137,47 @@ impl Forecast {
     }
 }
 
+/// The weighted values that each resource may have at one moment.
+pub(super) struct LikelyValues {
+    factors: [[f64; 5]; 4],
+    values: [Vec<(f64, f64)>; 4],
+}
+
+impl LikelyValues {
+    /// `factors` are those of [`likely_factors`].
+    pub(super) fn new(factors: [[f64; 5]; 4]) -> Self {
+        Self {
+            factors,
+            values: Default::default(),
+        }
+    }
+
+    /// Adds the usage of an earlier run at each likely factor.
+    pub(super) fn add(&mut self, usage: Resources, weight: f64) {
+        let resources = self.values.iter_mut().zip(self.factors);
+        for ((values, factors), used) in resources.zip(usage.to_array()) {
+            values.extend(factors.map(|factor| (used * factor, weight)));
+        }
+    }
+
+    pub(super) fn into_pools(self) -> [Pool; 4] {
+        self.values.map(Pool::new)
+    }
+}
+
 /// Equally likely factors between a slot of the next run and that of an earlier one.
 pub(super) fn likely_factors(curves: &[UsageCurve]) -> [[f64; 5]; 4] {
-    let run_levels: Vec<Resources> = curves.iter().map(level).collect();
-    let mut distributions = LogNormal::of_each_resource(&run_levels);
+    let levels: Vec<Resources> = curves.iter().map(level).collect();
+    let mut distributions = LogNormal::of_each_resource(&levels);
     for (level, bursts) in distributions.iter_mut().zip(bursts(curves)) {
         level.deviation = level.deviation.hypot(bursts);
     }
     distributions.map(|level| NORMAL_COARSE.map(|normal| (normal * level.deviation).exp()))
+}
+
+/// The mean usage of each resource over the runs.
+pub(super) fn mean_level(curves: &[UsageCurve]) -> [f64; 4] {
+    mean(&curves.iter().map(level).collect::<Vec<_>>()).to_array()
 }
 
 pub(super) fn bounds(pools: &[Pool; 4], prices: [f64; 4], scales: [f64; 4]) -> Resources {
@@ -170,72 +187,10 @@ pub(super) fn bounds(pools: &[Pool; 4], prices: [f64; 4], scales: [f64; 4]) -> R
 }
 
 /// Each run in its own length and in each likely one, in milliseconds.
-fn guesses(curves: &[UsageCurve]) -> Vec<(usize, f64)> {
+fn guesses(curves: &[UsageCurve]) -> Vec<(&UsageCurve, f64)> {
     let length = LogNormal::of(curves.iter().map(UsageCurve::length_ms));
     let likely = NORMAL.map(|normal| (length.center + normal * length.deviation).exp());
-    let mut guesses = Vec::new();
-    for (run, curve) in curves.iter().enumerate() {
-        let own = std::iter::once(curve.length_ms());
-        guesses.extend(own.chain(likely).map(|length_ms| (run, length_ms)));
-    }
-    guesses
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    fn run(slots: &[[u8; 4]]) -> UsageCurve {
-        let slots = slots
-            .iter()
-            .map(|slot| Resources::from_array(slot.map(f64::from)));
-        let slots: Vec<Resources> = slots.collect();
-        UsageCurve::new(&Demand::series(3_000, &slots).unwrap_or_else(|error| panic!("{error}")))
-    }
-
-    /// Every value of every guess, one by one.
-    fn values(curves: &[UsageCurve], from_ms: f64, to_ms: f64) -> [Vec<(f64, f64)>; 4] {
-        let factors = likely_factors(curves);
-        let mut values: [Vec<(f64, f64)>; 4] = Default::default();
-        for (run, length_ms) in guesses(curves) {
-            for (usage, part) in curves[run].between(from_ms / length_ms, to_ms / length_ms) {
-                for (at, values) in values.iter_mut().enumerate() {
-                    let value = |factor| (usage.to_array()[at] * factor, part * length_ms);
-                    values.extend(factors[at].map(value));
-                }
-            }
-        }
-        values
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(8))]
-
-        /// Few amounts, so that many are alike, and runs of several slots a window.
-        #[test]
-        fn a_window_has_the_bounds_of_all_its_values(
-            runs in proptest::collection::vec(
-                proptest::collection::vec(proptest::array::uniform4(0..6_u8), 1..250),
-                1..4,
-            ),
-            price in 0.5..50.0,
-        ) {
-            let curves: Vec<UsageCurve> = runs.iter().map(|slots| run(slots)).collect();
-            let forecast = Forecast::new(&curves, 3_000);
-            let window_ms = f64::from(forecast.window_ms);
-            for (window, pools) in forecast.windows.iter().enumerate().step_by(9) {
-                let from_ms = window as f64 * window_ms;
-                let (from_ms, to_ms) = (from_ms - 1_500.0, from_ms + window_ms + 1_500.0);
-                for (pool, values) in pools.iter().zip(values(&curves, from_ms, to_ms)) {
-                    let plain = Pool::new(values);
-                    let [all, plain_all] = [pool.weight(), plain.weight()];
-                    prop_assert!((all - plain_all).abs() <= 1e-9 * plain_all);
-                    let [bound, plain] = [pool, &plain].map(|it| it.cheapest(price, 1.0));
-                    prop_assert_eq!(bound.bound, plain.bound, "window {}", window);
-                    prop_assert!((bound.weight_upto - plain.weight_upto).abs() <= 1e-9 * all);
-                }
-            }
-        }
-    }
+    let lengths_ms = |curve: &UsageCurve| std::iter::once(curve.length_ms()).chain(likely);
+    let of_run = |curve| lengths_ms(curve).map(move |length_ms| (curve, length_ms));
+    curves.iter().flat_map(of_run).collect()
 }

@@ -1,4 +1,4 @@
-//! The runs of an application in their order.
+//! The runs of an application, foreseen one after the other.
 
 use elastane_predict::{
     ContainerKind, Foreseen, KnownRuns, LOOKED_THROUGH, MOST_RUNS, Outcome, PastRun,
@@ -21,8 +21,6 @@ pub struct History {
 }
 
 impl History {
-    /// Before the first run.
-    #[must_use]
     pub fn new(kind: ContainerKind, settings: RecurringSettings) -> Self {
         Self {
             kind,
@@ -33,14 +31,11 @@ impl History {
         }
     }
 
-    /// The runs so far, the latest last.
-    #[must_use]
+    /// The latest last.
     pub fn runs(&self) -> &[PastRun] {
         &self.runs
     }
 
-    /// Foresees the next run, with these settings.
-    #[must_use]
     pub fn foresee(&self, given: &Settings) -> Foreseen {
         let given = given.known_to(self.kind);
         let looked_at = self.settings.runs.saturating_mul(LOOKED_AT);
@@ -64,7 +59,6 @@ impl History {
         .foresee(&given, &self.settings)
     }
 
-    /// Adds a run that has ended.
     pub fn add(&mut self, run: PastRun, given: &Settings) {
         let has_succeeded = run.outcome == Outcome::Succeeded;
         self.runs.push(run);

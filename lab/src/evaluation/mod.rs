@@ -6,9 +6,7 @@ mod envelope;
 mod history;
 mod plain;
 mod pool;
-mod ranked;
 mod tracked;
-mod window;
 
 use elastane_core::{Demand, DemandError, Resources};
 use elastane_predict::progress::UsageCurve;
@@ -25,19 +23,16 @@ pub use tracked::ProgressMissed;
 
 use tracked::{Tracked, missed};
 
-/// A way to predict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
-    /// The [`Envelope`].
     Envelope,
     /// The demand that the scheduler plans by.
     Demand,
-    /// A plain prediction.
     Plain(Plain),
 }
 
 impl Method {
-    /// The envelope first, then the demand, then the plain ones.
+    /// In the order of reports.
     pub const ALL: [Method; 7] = [
         Method::Envelope,
         Method::Demand,
@@ -48,8 +43,6 @@ impl Method {
         Method::Plain(Plain::WindowMaximum30s),
     ];
 
-    /// The name in reports.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Method::Envelope => "envelope",
@@ -62,7 +55,6 @@ impl Method {
 /// The scores of one method on one run, in the order of [`elastane_core::Resource::ALL`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MethodScores {
-    /// The method.
     pub method: Method,
     /// Predicted once, before the run started.
     pub at_submission: [Score; 4],
@@ -74,32 +66,24 @@ pub struct MethodScores {
 /// One run as predicted from the runs before it.
 #[derive(Debug, Clone)]
 pub struct Evaluated {
-    /// How it was foreseen.
     pub way: Way,
-    /// The prediction, or why there is none.
     pub outcome: Result<Scored, NotPlanned>,
-    /// The earlier runs that were left out.
     pub left_out: Vec<Excluded>,
 }
 
-/// A run that was predicted.
 #[derive(Debug, Clone)]
 pub struct Scored {
-    /// The prediction at submission.
     pub prediction: Prediction,
-    /// The envelope of its runs.
     pub envelope: Envelope,
     /// See [`demand_error`].
     pub demand_error: f64,
     /// One for each of [`Method::ALL`], in its order.
     pub methods: Vec<MethodScores>,
-    /// The error of its estimated progress.
     pub progress_missed: ProgressMissed,
 }
 
 /// Scores the prediction of a run against its usage. The plain methods predict from the same runs,
 /// or from the latest runs where a model predicts.
-#[must_use]
 pub fn evaluate_foreseen(
     foreseen: Foreseen,
     history: &[PastRun],
@@ -131,8 +115,9 @@ pub fn evaluate_foreseen(
 fn scored(prediction: Prediction, runs: &[Demand], used: &Demand) -> Result<Scored, DemandError> {
     let demand = &prediction.demand;
     let envelope = Envelope::of(&prediction, Envelope::COVERAGE)?;
-    let by_runs = Tracked::by_runs(&prediction, &envelope, used);
-    let by_demand = Tracked::by_demand(demand, used);
+    let of_runs = BoundingTracker::of_prediction(&prediction, &envelope);
+    let by_runs = Tracked::by(of_runs, used);
+    let by_demand = Tracked::by(BoundingTracker::of_demand(demand), used);
     let mut methods = vec![
         MethodScores {
             method: Method::Envelope,
@@ -168,7 +153,6 @@ fn read_at(
     })
 }
 
-/// The mean usage of a run.
 fn level(curve: &UsageCurve) -> Resources {
     curve.mean(0.0, 1.0).unwrap_or(Resources::ZERO)
 }

@@ -15,7 +15,7 @@ pub enum Plain {
     StretchedMean,
     /// The maximum of the stretched runs in windows of 10 s, plus 10 %.
     WindowMaximum10s,
-    /// The maximum of the stretched runs in windows of 30 s, plus 10 %.
+    /// As [`Plain::WindowMaximum10s`], in windows of 30 s.
     WindowMaximum30s,
 }
 
@@ -23,7 +23,7 @@ pub enum Plain {
 const ADDED: f64 = 0.1;
 
 impl Plain {
-    /// All of them, in the order of reports.
+    /// In the order of reports.
     pub const ALL: [Plain; 5] = [
         Plain::ConstantPeak,
         Plain::ConstantMean,
@@ -32,8 +32,6 @@ impl Plain {
         Plain::WindowMaximum30s,
     ];
 
-    /// The name in reports.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Plain::ConstantPeak => "constant peak",
@@ -44,10 +42,7 @@ impl Plain {
         }
     }
 
-    /// The prediction, as long as the mean of the runs.
-    ///
-    /// # Errors
-    /// No runs.
+    /// The prediction, as long as the mean of the runs. Fails without runs.
     pub fn predict(self, runs: &[Demand]) -> Result<Demand, DemandError> {
         let curves: Vec<UsageCurve> = runs.iter().map(UsageCurve::new).collect();
         let slot_ms = runs.iter().map(Demand::slot_ms).min().unwrap_or(0);

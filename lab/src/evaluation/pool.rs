@@ -1,19 +1,19 @@
 //! The weighted values that one resource may have at one moment, and the cost of bounding them.
 
-/// The values that are the cheapest bound at some price.
+/// The corners of the convex hull of (bound, weight of the values up to it).
 ///
-/// The cost of a bound `b`, `b ÷ scale + price · P(value > b)`, is linear in `b` and in the weight of the
-/// values up to `b`. So at any price the cheapest bound is a corner of the convex hull of these pairs.
+/// The cost of a bound `b`, `b ÷ scale + price · P(value > b)`, is linear in `b` and in that weight, so at
+/// any price the cheapest bound is a corner.
 #[derive(Debug, Clone)]
 pub(super) struct Pool {
     /// From no bound to the largest value.
     corners: Vec<Corner>,
 }
 
-/// A bound, and the weight of the values that do not exceed it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Corner {
     pub(super) bound: f64,
+    /// The weight of the values that do not exceed the bound.
     pub(super) weight_upto: f64,
     /// The rise of the bound per unit of weight since the previous corner.
     rise: f64,
@@ -29,22 +29,10 @@ impl Pool {
     /// Of (value, weight) pairs, values at least 0 and weights above 0.
     pub(super) fn new(mut values: Vec<(f64, f64)>) -> Self {
         values.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
-        Self::of_ascending(values)
-    }
-
-    /// Of (value, weight) pairs in ascending order, values at least 0 and weights above 0.
-    pub(super) fn of_ascending(values: impl IntoIterator<Item = (f64, f64)>) -> Self {
-        let mut points = vec![(0.0, 0.0)];
-        let mut weight_upto = 0.0;
-        values.into_iter().for_each(|(bound, weight)| {
-            weight_upto += weight;
-            points.push((bound, weight_upto));
-        });
-        // Few points are corners; thinning is cheaper per point than the hull.
-        thin(&mut points);
-        thin(&mut points);
         let mut corners = vec![NO_BOUND];
-        for (bound, weight_upto) in points.into_iter().skip(1) {
+        let mut weight_upto = 0.0;
+        for (bound, weight) in values {
+            weight_upto += weight;
             let mut rise = f64::NEG_INFINITY;
             while let Some(last) = corners.last() {
                 rise = (bound - last.bound) / (weight_upto - last.weight_upto);
@@ -80,28 +68,6 @@ impl Pool {
     }
 }
 
-/// Removes points on or above the line between their neighbours, which are no corners. The loop has no
-/// branch, because no processor could predict it.
-fn thin(points: &mut Vec<(f64, f64)>) {
-    let Some(mut before) = points.first().copied() else {
-        return;
-    };
-    let mut kept = 1;
-    for at in 1..points.len().saturating_sub(1) {
-        let (point, behind) = (points[at], points[at + 1]);
-        let rise_to = (point.0 - before.0) * (behind.1 - point.1);
-        let rise_from = (behind.0 - point.0) * (point.1 - before.1);
-        points[kept] = point;
-        kept += usize::from(rise_to < rise_from);
-        before = point;
-    }
-    if let Some(last) = points.last().copied().filter(|_| points.len() > 1) {
-        points[kept] = last;
-        kept += 1;
-    }
-    points.truncate(kept);
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -114,7 +80,7 @@ mod tests {
         assert_eq!(pool.bound(89.0, 1.0), 1.0);
         assert_eq!(pool.bound(91.0, 1.0), 10.0);
         assert_eq!(pool.cheapest(89.0, 1.0).weight_upto, 9.0);
-        // Not even what is likely is worth next to nothing.
+        // At a price near 0 no bound is worth its cost.
         assert_eq!(pool.cheapest(1.0, 1.0).weight_upto, 0.0);
     }
 
@@ -140,7 +106,7 @@ mod tests {
             let pool = Pool::new(values.clone());
             let Corner { bound, weight_upto, .. } = pool.cheapest(price, 1.0);
             let upto = values.iter().filter(|(value, _)| *value <= bound);
-            // A bound of 0 before any value says nothing of the zeros.
+            // A bound of 0 before any value does not count the zeros.
             prop_assert!(weight_upto == 0.0 || weight_upto == upto.map(|(_, w)| w).sum::<f64>());
             let cost = bound + price * (1.0 - weight_upto / pool.weight());
             prop_assert!((cost - plainly_cheapest(&values, price)).abs() < 1e-9);

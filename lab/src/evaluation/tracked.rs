@@ -1,12 +1,11 @@
-//! A run as trackers predicted it slot by slot.
+//! A run, predicted slot by slot by a tracker.
 
 use elastane_core::{Demand, DemandError, Resources};
-use elastane_predict::{Prediction, Score, amount, score};
+use elastane_predict::{Score, amount, score};
 
 use super::bounding_tracker::BoundingTracker;
-use super::envelope::Envelope;
 
-/// What a tracker predicted before each slot of a run.
+/// The predictions of a tracker before each slot of a run.
 pub(super) struct Tracked<'r> {
     pub(super) used: &'r Demand,
     pub(super) bounds: Vec<Resources>,
@@ -27,16 +26,8 @@ pub struct ProgressMissed {
 }
 
 impl<'r> Tracked<'r> {
-    pub(super) fn by_runs(prediction: &Prediction, envelope: &Envelope, used: &'r Demand) -> Self {
-        Self::by(BoundingTracker::of_prediction(prediction, envelope), used)
-    }
-
-    pub(super) fn by_demand(demand: &Demand, used: &'r Demand) -> Self {
-        Self::by(BoundingTracker::of_demand(demand), used)
-    }
-
-    fn by(mut tracker: BoundingTracker, used: &'r Demand) -> Self {
-        let mut said = Self {
+    pub(super) fn by(mut tracker: BoundingTracker, used: &'r Demand) -> Self {
+        let mut tracked = Self {
             used,
             bounds: Vec::new(),
             expected: Vec::new(),
@@ -44,12 +35,12 @@ impl<'r> Tracked<'r> {
         };
         for usage in used.slots() {
             let ahead = tracker.next(used.slot_ms());
-            said.progress.push(tracker.progress());
-            said.bounds.push(ahead.bound);
-            said.expected.push(ahead.expected);
+            tracked.progress.push(tracker.progress());
+            tracked.bounds.push(ahead.bound);
+            tracked.expected.push(ahead.expected);
             tracker.observe(*usage, used.slot_ms());
         }
-        said
+        tracked
     }
 
     /// A prediction, read at the estimated progress.
@@ -72,17 +63,14 @@ impl<'r> Tracked<'r> {
         Ok(score(&bound, total, self.used))
     }
 
-    fn parts(&self) -> impl Iterator<Item = f64> {
-        let count = self.used.slots().len();
-        (0..count).map(move |slot| slot as f64 / count as f64)
-    }
-
-    fn missed(&self, said: impl Iterator<Item = f64>) -> f64 {
-        let misses = self
-            .parts()
-            .zip(said)
-            .map(|(part, said)| (part - said).abs());
-        misses.sum::<f64>() / self.used.slots().len().max(1) as f64
+    /// The mean error of an estimate of the progress at each slot.
+    fn missed(&self, estimated: impl Iterator<Item = f64>) -> f64 {
+        let slots = self.used.slots().len() as f64;
+        let errors = (0..).zip(estimated).map(|(slot, estimated)| {
+            let progress = f64::from(slot) / slots;
+            (progress - estimated).abs()
+        });
+        errors.sum::<f64>() / slots.max(1.0)
     }
 }
 

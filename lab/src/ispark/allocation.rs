@@ -13,11 +13,8 @@ pub enum Allocation {
 }
 
 impl Allocation {
-    /// All allocations.
     pub const ALL: [Allocation; 3] = [Allocation::Static, Allocation::Dynamic, Allocation::Packed];
 
-    /// Its name in reports.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Allocation::Static => "static",

@@ -3,13 +3,12 @@
 use elastane_core::Resources;
 
 use super::allocation::Allocation;
-use super::executor::{Executor, spread};
+use super::executor::{Executor, iteration_s, spread};
+use super::job::{Job, PARTITIONS};
 use super::outcome::{Counts, Usage};
-use super::packing::{self, Handover, PackingSettings, Provision};
+use super::packing::{Handover, LatestIteration, Provision, provision};
 use super::parameters::Parameters;
-use super::workload::{Job, PARTITIONS, iteration_s};
 
-/// A running application.
 #[derive(Debug, Clone)]
 pub(super) struct Application<'a> {
     job: &'a Job,
@@ -77,7 +76,7 @@ impl<'a> Application<'a> {
         goes_on
     }
 
-    /// The utilization of each executor in the current iteration.
+    /// Of each executor in the current iteration.
     fn usage(&self) -> Vec<Resources> {
         let iteration = &self.job.iterations[self.iteration];
         let memory_bytes = self.parameters.executor_memory_bytes;
@@ -92,18 +91,13 @@ impl<'a> Application<'a> {
         self.highest = usage
             .iter()
             .fold(self.highest, |highest, one| highest.max(*one));
-        let iteration = packing::Iteration {
+        let iteration = LatestIteration {
             elapsed_ms: (self.elapsed_s * 1e3) as i64,
             expected_ms: (self.job.iterations[self.iteration].expected_s * 1e3) as i64,
             highest: self.highest,
         };
-        let settings = PackingSettings {
-            threshold: self.parameters.threshold,
-            trigger: self.parameters.trigger,
-            slowdown: self.parameters.slowdown,
-        };
         let missing = self.parameters.executors - self.held();
-        match packing::provision(&usage, &iteration, &settings) {
+        match provision(&usage, &iteration, self.parameters) {
             Provision::Pack(handovers) => {
                 counts.handed_over += handovers.len() as u64;
                 self.wants = 0;

@@ -1,9 +1,5 @@
 //! Published and simulated figures.
 
-use std::fmt::{self, Display, Formatter};
-
-use elastane_sim::summary::{deviation, mean};
-
 use super::allocation::Allocation;
 use super::outcome::Outcome;
 use super::parameters::Parameters;
@@ -14,7 +10,6 @@ use crate::reproduce::{Compared, Measured, cut};
 /// The outcomes of all allocations on the same applications.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
-    /// The seeds.
     pub seeds: Vec<u64>,
     /// One per seed.
     pub lower_bound_s: Vec<f64>,
@@ -22,23 +17,16 @@ pub struct Comparison {
     pub outcomes: Vec<(Allocation, Vec<Outcome>)>,
 }
 
-/// A figure of an allocation; with a parameter, compared with another allocation.
+/// A figure of an allocation, in percent; with a parameter, compared with another allocation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Figure {
-    /// Gain of the utilization of executors, in percent of the other's.
     ExecutorUtilizationGain(Allocation),
-    /// Utilization of the cluster, in percent.
     ClusterUtilization,
-    /// Reduction of the mean completion time, in percent.
+    /// Of the mean completion time.
     CompletionCut(Allocation),
-    /// Gain of the cluster's CPU utilization, in percent of the other's.
     CpuUtilizationGain(Allocation),
 }
 
-/// Runs all allocations.
-///
-/// # Errors
-/// An application needs more executors than the cluster has room for.
 pub fn compare(parameters: &Parameters, seeds: &[u64]) -> Result<Comparison, NeverEnds> {
     let workloads: Vec<_> = seeds.iter().map(|seed| jobs(parameters, *seed)).collect();
     let outcomes = Allocation::ALL.map(|allocation| {
@@ -57,7 +45,6 @@ pub fn compare(parameters: &Parameters, seeds: &[u64]) -> Result<Comparison, Nev
 
 impl Comparison {
     /// One value per seed.
-    #[must_use]
     pub fn measured(&self, of: Allocation, figure: Figure) -> Measured {
         let gain = |of: f64, than: f64| -cut(of, than);
         let values = match figure {
@@ -80,7 +67,6 @@ impl Comparison {
 
     /// The published figures. The paper's plain Spark is compared with both static and dynamic
     /// allocation.
-    #[must_use]
     pub fn compared(&self) -> Vec<Compared> {
         let ispark = Allocation::Packed;
         let mut compared = Vec::new();
@@ -93,12 +79,7 @@ impl Comparison {
                 because,
             });
         };
-        for than in [Allocation::Static, Allocation::Dynamic] {
-            let because = if than == Allocation::Static {
-                STATIC
-            } else {
-                DYNAMIC
-            };
+        for (than, because) in [(Allocation::Static, STATIC), (Allocation::Dynamic, DYNAMIC)] {
             claim(ispark, Figure::ExecutorUtilizationGain(than), 35.2, because);
             claim(than, Figure::ClusterUtilization, 32.1, because);
             claim(ispark, Figure::CompletionCut(than), 20.8, because);
@@ -131,16 +112,14 @@ impl Comparison {
 }
 
 /// Why figures against static allocation differ.
-const STATIC: &str = "executors that come free shorten the wait of others, and few wait: the more \
-                      come, the more is won. How many came in the paper is not published";
+const STATIC: &str = "released executors shorten the waits of other applications, and few wait here: the \
+                      gain grows with the rate of arrivals, which the paper does not publish";
 /// Why figures against dynamic allocation differ.
-const DYNAMIC: &str = "dynamic allocation gives one application up to 32 executors, which all wait \
-                       for its driver and its slowest task; without that part of an iteration \
-                       nothing is left of the difference in completion";
+const DYNAMIC: &str = "dynamic allocation gives one application up to 32 executors, which all wait for its \
+                       driver and its slowest task; without this serial part of an iteration the \
+                       completion times do not differ";
 
 impl Figure {
-    /// Its description.
-    #[must_use]
     pub fn words(self, of: Allocation) -> String {
         let of = of.name();
         match self {
@@ -155,50 +134,5 @@ impl Figure {
                 format!("cpu used by {of} above {}, %", than.name())
             }
         }
-    }
-}
-
-impl Display for Comparison {
-    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
-        let (seeds, bound_s) = (self.seeds.len(), mean(&self.lower_bound_s));
-        writeln!(
-            out,
-            "iterative: lower bound {bound_s:.0} s, means over {seeds} seeds\n"
-        )?;
-        writeln!(
-            out,
-            "{:<10} {:>10} {:>8} {:>9} {:>9} {:>8} {:>7} {:>6} {:>9} {:>12} {:>10}",
-            "allocation",
-            "makespan s",
-            "± s",
-            "mean s",
-            "median s",
-            "cluster",
-            "cpu",
-            "memory",
-            "executors",
-            "handed over",
-            "given back"
-        )?;
-        for (allocation, outcomes) in &self.outcomes {
-            let each = |value: fn(&Outcome) -> f64| outcomes.iter().map(value).collect::<Vec<_>>();
-            let makespans_s = each(|one| one.makespan_s);
-            writeln!(
-                out,
-                "{:<10} {:>10.0} {:>8.0} {:>9.0} {:>9.0} {:>8.1} {:>7.1} {:>6.1} {:>9.1} {:>12.0} {:>10.0}",
-                allocation.name(),
-                mean(&makespans_s),
-                deviation(&makespans_s),
-                mean(&each(Outcome::mean_completion_s)),
-                mean(&each(Outcome::median_completion_s)),
-                100.0 * mean(&each(Outcome::cluster_utilization)),
-                100.0 * mean(&each(|one| one.utilization.cpu_cores)),
-                100.0 * mean(&each(|one| one.utilization.memory_bytes)),
-                100.0 * mean(&each(|one| one.executor_utilization)),
-                mean(&each(|one| one.counts.handed_over as f64)),
-                mean(&each(|one| one.counts.given_back as f64)),
-            )?;
-        }
-        Ok(())
     }
 }

@@ -2,7 +2,7 @@
 
 use elastane_core::Resources;
 
-use super::workload::{Iteration, Job, PARTITIONS};
+use super::job::{Iteration, Job, PARTITIONS};
 
 /// The partitions of an executor, in one stream per executor that was packed into it, and one of its
 /// own. A stream processes its partitions in sequence.
@@ -19,6 +19,13 @@ pub(super) fn spread(executors: usize) -> Vec<Executor> {
     (0..executors).map(of).collect()
 }
 
+/// The length of an iteration: the slowest executor plus the waiting time of all.
+pub(super) fn iteration_s(job: &Job, number: usize, executors: &[Executor]) -> f64 {
+    let iteration = &job.iterations[number];
+    let times_s = executors.iter().map(|one| one.iteration_s(job, iteration));
+    iteration.serial_s + times_s.fold(0.0, f64::max)
+}
+
 impl Executor {
     fn weight(&self, job: &Job) -> f64 {
         let partitions = self.streams.iter().flatten();
@@ -27,11 +34,6 @@ impl Executor {
 
     pub(super) fn memory_bytes(&self, job: &Job, iteration: &Iteration) -> f64 {
         iteration.memory_bytes * self.weight(job)
-    }
-
-    /// Core-seconds of an iteration.
-    pub(super) fn compute_s(&self, job: &Job, iteration: &Iteration) -> f64 {
-        iteration.compute_s * self.weight(job)
     }
 
     /// The length of an iteration on this executor, without waits of all executors.
@@ -61,7 +63,7 @@ impl Executor {
         memory_bytes: f64,
     ) -> Resources {
         Resources {
-            cpu_cores: self.compute_s(job, iteration) / elapsed_s,
+            cpu_cores: iteration.compute_s * self.weight(job) / elapsed_s,
             memory_bytes: self.memory_bytes(job, iteration) / memory_bytes,
             ..Resources::ZERO
         }

@@ -1,9 +1,10 @@
 //! The outcome of a run.
 
-use elastane_core::{Resource, Resources};
-use elastane_sim::summary::{mean, quantile};
+use elastane_core::Resources;
+use elastane_sim::summary::mean;
 
-/// The outcome of a run.
+use crate::reproduce::median;
+
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
     /// From the first submission to the last end.
@@ -14,14 +15,11 @@ pub struct Outcome {
     pub utilization: Resources,
     /// Mean utilization of the allocated executors, each by its dominant resource.
     pub executor_utilization: f64,
-    /// Counts of events.
     pub counts: Counts,
 }
 
-/// Counts of events.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Counts {
-    /// Iterations.
     pub iterations: u64,
     /// Executors that were packed into others.
     pub handed_over: u64,
@@ -32,22 +30,15 @@ pub struct Counts {
 }
 
 impl Outcome {
-    /// The mean completion time.
-    #[must_use]
     pub fn mean_completion_s(&self) -> f64 {
         mean(&self.completions_s)
     }
 
-    /// The median completion time.
-    #[must_use]
     pub fn median_completion_s(&self) -> f64 {
-        let mut sorted = self.completions_s.clone();
-        sorted.sort_by(f64::total_cmp);
-        quantile(&sorted, 0.5)
+        median(&self.completions_s)
     }
 
     /// The mean over CPU and memory, the only modelled resources.
-    #[must_use]
     pub fn cluster_utilization(&self) -> f64 {
         (self.utilization.cpu_cores + self.utilization.memory_bytes) / 2.0
     }
@@ -73,8 +64,7 @@ impl Usage {
     /// Adds an executor's utilization during an iteration.
     pub(super) fn used(&mut self, usage: Resources, length_s: f64) {
         self.used_s += usage * length_s;
-        let dominant = Resource::ALL.map(|resource| usage.get(resource));
-        self.dominant_s += dominant.into_iter().fold(0.0, f64::max) * length_s;
+        self.dominant_s += usage.to_array().into_iter().fold(0.0, f64::max) * length_s;
     }
 
     pub(super) fn of_cluster(&self, room: usize, makespan_s: f64) -> Resources {

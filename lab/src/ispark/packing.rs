@@ -11,45 +11,19 @@
 
 use elastane_core::{Resource, Resources};
 
-/// The thresholds of packing and of its reversal.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct PackingSettings {
-    /// θ: the fraction of its size up to which an executor is filled.
-    pub threshold: f64,
-    /// γ: the mean dominant factor below which executors are packed. The paper chose it by experiment
-    /// and names no value.
-    pub trigger: f64,
-    /// h: an iteration is slow if it exceeds h times its expected time.
-    pub slowdown: f64,
-}
-
-impl PackingSettings {
-    /// The paper's θ and h with this γ.
-    #[must_use]
-    pub const fn triggered_below(trigger: f64) -> Self {
-        Self {
-            threshold: 1.0,
-            trigger,
-            slowdown: 1.1,
-        }
-    }
-}
+use super::parameters::Parameters;
 
 /// The latest iteration of an application.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Iteration {
-    /// The elapsed time.
+pub struct LatestIteration {
     pub elapsed_ms: i64,
-    /// The expected time.
     pub expected_ms: i64,
     /// Umax: the highest usage of an executor in earlier iterations.
     pub highest: Resources,
 }
 
-/// What to do with an application's executors.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Provision {
-    /// Keep them.
     Keep,
     /// Givers hand their work and cached data to receivers and end, in this order.
     Pack(Vec<Handover>),
@@ -57,30 +31,27 @@ pub enum Provision {
     Reprovision,
 }
 
-/// One executor takes over from another; both are positions in the given list.
+/// The giver ends and the receiver takes over; both are positions in the given list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Handover {
-    /// The executor that ends.
     pub giver: usize,
-    /// The executor that takes over.
     pub receiver: usize,
 }
 
-/// What to do after an iteration with this usage of the executors.
-#[must_use]
+/// The change after an iteration with this usage of the executors.
 pub fn provision(
     usage: &[Resources],
-    iteration: &Iteration,
-    settings: &PackingSettings,
+    iteration: &LatestIteration,
+    parameters: &Parameters,
 ) -> Provision {
-    if iteration.elapsed_ms as f64 > settings.slowdown * iteration.expected_ms as f64 {
+    if iteration.elapsed_ms as f64 > parameters.slowdown * iteration.expected_ms as f64 {
         return Provision::Reprovision;
     }
     let mean = usage.iter().map(|usage| dominant(*usage)).sum::<f64>() / usage.len() as f64;
-    if mean < settings.trigger {
+    if mean < parameters.trigger {
         let limit = iteration
             .highest
-            .map(|highest| highest.min(settings.threshold));
+            .map(|highest| highest.min(parameters.threshold));
         let handovers = pack(usage, limit);
         if !handovers.is_empty() {
             return Provision::Pack(handovers);
@@ -91,7 +62,6 @@ pub fn provision(
 
 /// The handovers that keep each executor within `limit` of each resource. An executor gives or
 /// receives, not both.
-#[must_use]
 pub fn pack(usage: &[Resources], limit: Resources) -> Vec<Handover> {
     let mut largest_first: Vec<usize> = (0..usage.len()).collect();
     largest_first.sort_by(|a, b| dominant(usage[*b]).total_cmp(&dominant(usage[*a])));
@@ -153,13 +123,21 @@ mod tests {
         ]
     }
 
+    /// The default θ and h with this γ.
+    fn triggered_below(trigger: f64) -> Parameters {
+        Parameters {
+            trigger,
+            ..Parameters::default()
+        }
+    }
+
     const C_TO_B: Handover = Handover {
         giver: 2,
         receiver: 1,
     };
 
-    fn iteration(elapsed_ms: i64, highest: Resources) -> Iteration {
-        Iteration {
+    fn iteration(elapsed_ms: i64, highest: Resources) -> LatestIteration {
+        LatestIteration {
             elapsed_ms,
             expected_ms: 1_000,
             highest,
@@ -205,8 +183,8 @@ mod tests {
     #[test]
     fn no_resource_passes_what_was_the_highest_earlier() {
         let pack_to = |highest| {
-            let settings = PackingSettings::triggered_below(0.5);
-            provision(&figure_4(), &iteration(1_000, highest), &settings)
+            let parameters = triggered_below(0.5);
+            provision(&figure_4(), &iteration(1_000, highest), &parameters)
         };
         assert_eq!(pack_to(percent(40.0, 65.0)), Provision::Pack(vec![C_TO_B]));
         let c_to_a = Handover {
@@ -219,11 +197,11 @@ mod tests {
 
     #[test]
     fn theta_is_a_bound_too() {
-        let settings = PackingSettings {
+        let parameters = Parameters {
             threshold: 0.6,
-            ..PackingSettings::triggered_below(0.5)
+            ..triggered_below(0.5)
         };
-        let got = provision(&figure_4(), &iteration(1_000, WHOLE), &settings);
+        let got = provision(&figure_4(), &iteration(1_000, WHOLE), &parameters);
         let c_to_a = Handover {
             giver: 2,
             receiver: 0,
@@ -238,16 +216,16 @@ mod tests {
             (0.36, Provision::Pack(vec![C_TO_B])),
             (0.34, Provision::Keep),
         ] {
-            let settings = PackingSettings::triggered_below(trigger);
-            let got = provision(&figure_4(), &iteration(1_000, WHOLE), &settings);
+            let parameters = triggered_below(trigger);
+            let got = provision(&figure_4(), &iteration(1_000, WHOLE), &parameters);
             assert_eq!(got, expected, "{trigger}");
         }
     }
 
     #[test]
     fn an_iteration_of_more_than_h_times_its_time_gets_executors_back() {
-        let settings = PackingSettings::triggered_below(0.5);
-        let after = |elapsed_ms| provision(&figure_4(), &iteration(elapsed_ms, WHOLE), &settings);
+        let parameters = triggered_below(0.5);
+        let after = |elapsed_ms| provision(&figure_4(), &iteration(elapsed_ms, WHOLE), &parameters);
         assert_eq!(after(1_101), Provision::Reprovision);
         assert_eq!(after(1_100), Provision::Pack(vec![C_TO_B]));
     }
@@ -257,9 +235,9 @@ mod tests {
         assert_eq!(pack(&[], WHOLE), []);
         assert_eq!(pack(&[WHOLE.map(|_| f64::NAN); 3], WHOLE), []);
         assert_eq!(pack(&[WHOLE * 0.1; 3], WHOLE.map(|_| f64::NAN)), []);
-        let settings = PackingSettings::triggered_below(0.5);
+        let parameters = triggered_below(0.5);
         assert_eq!(
-            provision(&[], &iteration(1_000, WHOLE), &settings),
+            provision(&[], &iteration(1_000, WHOLE), &parameters),
             Provision::Keep
         );
     }

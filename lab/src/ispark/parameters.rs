@@ -11,7 +11,8 @@ pub struct Parameters {
     pub most_executors: usize,
     /// Memory of an executor of one core, in bytes.
     pub executor_memory_bytes: f64,
-    /// γ, which the paper does not name: the mean dominant factor below which executors are packed.
+    /// γ: the mean dominant factor below which executors are packed. The paper chose γ by experiment and
+    /// names no value.
     pub trigger: f64,
     /// θ: the fraction of its size up to which an executor is filled.
     pub threshold: f64,

@@ -4,21 +4,18 @@ use std::collections::BTreeSet;
 
 use super::allocation::Allocation;
 use super::application::Application;
+use super::job::Job;
 use super::outcome::{Counts, Outcome, Usage};
 use super::parameters::Parameters;
-use super::workload::Job;
 
-/// An application requests more executors than fit the cluster.
+/// An application needs more executors to start than fit the cluster.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "application {application} waits for {executors} executors; the cluster has room for {room}"
 )]
 pub struct NeverEnds {
-    /// The name of the application.
     pub application: String,
-    /// The executors that it needs to start.
     pub executors: usize,
-    /// The executors that fit the cluster.
     pub room: usize,
 }
 
@@ -47,9 +44,6 @@ fn micros(time_s: f64) -> u64 {
 }
 
 /// Runs jobs, given in the order of submission.
-///
-/// # Errors
-/// An application needs more executors than the cluster has room for.
 pub fn simulate(
     parameters: &Parameters,
     allocation: Allocation,

@@ -1,13 +1,11 @@
-//! Iterative applications: much work at first, less in each iteration.
+//! Generated applications: much work at first, less in each iteration.
 
 use elastane_sim::random::{Purpose, Random};
 use elastane_sim::summary::mean;
 
-use super::executor::{Executor, spread};
+use super::executor::{iteration_s, spread};
+use super::job::{Iteration, Job, PARTITIONS};
 use super::parameters::Parameters;
-
-/// Partitions of an application, and so the maximum executors that dynamic allocation can use.
-pub(super) const PARTITIONS: usize = 32;
 
 /// The paper's workloads with their number of iterations.
 const WORKLOADS: [(&str, usize); 4] = [("LDA", 20), ("SVM", 20), ("PageRank", 12), ("KMeans", 15)];
@@ -20,52 +18,7 @@ const MEMORY_IN_THE_END: [f64; 2] = [0.2, 0.45];
 /// Waiting time of an iteration of 8 executors: reading, exchange, the driver.
 const WAIT_S: [f64; 2] = [6.0, 10.0];
 
-/// One application.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Job {
-    /// For reports.
-    pub name: String,
-    /// The submission, in seconds.
-    pub submitted_s: f64,
-    /// The iterations in order.
-    pub iterations: Vec<Iteration>,
-    /// The work of each partition over the mean.
-    pub weights: Vec<f64>,
-}
-
-/// The work of an iteration.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Iteration {
-    /// Core-seconds of a partition.
-    pub compute_s: f64,
-    /// Waiting time of a partition: reading and exchange.
-    pub wait_s: f64,
-    /// Waiting time of all executors.
-    pub serial_s: f64,
-    /// The cached data of a partition.
-    pub memory_bytes: f64,
-    /// The expected time of the iteration with all executors.
-    pub expected_s: f64,
-}
-
-impl Iteration {
-    /// The length with this many unpacked executors.
-    #[must_use]
-    pub fn undisturbed_s(&self, executors: usize) -> f64 {
-        let each = PARTITIONS.div_ceil(executors.max(1)) as f64;
-        each * (self.compute_s + self.wait_s) + self.serial_s
-    }
-}
-
-impl Job {
-    fn undisturbed_s(&self, executors: usize) -> f64 {
-        let iterations = self.iterations.iter();
-        iterations.map(|one| one.undisturbed_s(executors)).sum()
-    }
-}
-
 /// The applications of a seed, in the order of submission.
-#[must_use]
 pub fn jobs(parameters: &Parameters, seed: u64) -> Vec<Job> {
     let mut random = Random::new(seed, Purpose::Workload);
     let mut jobs = Vec::new();
@@ -119,7 +72,7 @@ fn job(parameters: &Parameters, name: String, iterations: usize, random: &mut Ra
         weights: weights.collect(),
         iterations,
     };
-    // As an earlier run had it.
+    // The length in an earlier run.
     let executors = spread(parameters.executors);
     for at in 0..job.iterations.len() {
         let factor = random.factor(parameters.expectation_error);
@@ -128,16 +81,8 @@ fn job(parameters: &Parameters, name: String, iterations: usize, random: &mut Ra
     job
 }
 
-/// The length of an iteration: the slowest executor plus the waiting time of all.
-pub(super) fn iteration_s(job: &Job, number: usize, executors: &[Executor]) -> f64 {
-    let iteration = &job.iterations[number];
-    let times_s = executors.iter().map(|one| one.iteration_s(job, iteration));
-    iteration.serial_s + times_s.fold(0.0, f64::max)
-}
-
 /// A lower bound of the makespan: all computing over all cores, or the end of the last application if
 /// it ran alone with all executors that it can use, whichever is longer.
-#[must_use]
 pub fn lower_bound_s(parameters: &Parameters, jobs: &[Job]) -> f64 {
     let first_s = jobs.first().map_or(0.0, |job| job.submitted_s);
     let compute_s: f64 = jobs

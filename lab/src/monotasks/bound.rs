@@ -1,6 +1,6 @@
 //! A lower bound of the makespan under any scheduler.
 
-use super::job::{Job, Kind, Work};
+use super::job::{Job, Kind, Work, plus};
 use super::parameters::Parameters;
 
 /// The lower bound of the makespan, in seconds: the larger of two bounds.
@@ -9,7 +9,6 @@ use super::parameters::Parameters;
 ///   submitted from then on over the capacity.
 /// - The critical path of a job: each stage takes its latency, plus its longest task alone on a machine
 ///   or the whole stage on all machines, whichever is longer.
-#[must_use]
 pub fn lower_bound_s(jobs: &[Job], parameters: &Parameters) -> f64 {
     let first_s = jobs
         .iter()
@@ -29,7 +28,7 @@ fn by_resource_s(jobs: &[Job], parameters: &Parameters, first_s: f64) -> f64 {
     let mut bound_s = 0.0_f64;
     for job in by_submission.iter().rev() {
         for task in job.stages.iter().flat_map(|stage| &stage.tasks) {
-            add(&mut later, task.work);
+            later = plus(later, task.work);
         }
         bound_s = bound_s.max(job.submitted_s - first_s + on_all_machines_s(later, parameters));
     }
@@ -47,7 +46,7 @@ fn chain_s(job: &Job, parameters: &Parameters) -> f64 {
         let mut all = [0.0; 3];
         let mut longest_s = 0.0_f64;
         for task in &stage.tasks {
-            add(&mut all, task.work);
+            all = plus(all, task.work);
             longest_s = longest_s.max(alone_s(task.work, parameters));
         }
         let stage_s = longest_s.max(on_all_machines_s(all, parameters));
@@ -65,19 +64,8 @@ fn alone_s(work: Work, parameters: &Parameters) -> f64 {
 
 fn on_all_machines_s(work: Work, parameters: &Parameters) -> f64 {
     let machines = parameters.machines;
-    let rates = [
-        machines.network_bytes_per_s,
-        machines.cores as f64,
-        machines.disk_bytes_per_s,
-    ];
     work.iter()
-        .zip(rates)
+        .zip(machines.rates())
         .map(|(work, rate)| work / (rate * machines.count as f64))
         .fold(0.0, f64::max)
-}
-
-fn add(sum: &mut Work, work: Work) {
-    for (sum, work) in sum.iter_mut().zip(work) {
-        *sum += work;
-    }
 }

@@ -1,9 +1,10 @@
 //! The parameters of the model; all tables use the same values.
 
+use super::job::Work;
+
 /// The machines of Ursa's evaluation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Machines {
-    /// The number of machines.
     pub count: usize,
     /// Usable cores per machine.
     pub cores: usize,
@@ -13,6 +14,17 @@ pub struct Machines {
     pub network_bytes_per_s: f64,
     /// Write rate of all disks of a machine.
     pub disk_bytes_per_s: f64,
+}
+
+impl Machines {
+    /// Work per second of each [`super::Kind`].
+    pub(super) fn rates(&self) -> Work {
+        [
+            self.network_bytes_per_s,
+            self.cores as f64,
+            self.disk_bytes_per_s,
+        ]
+    }
 }
 
 /// Loss of throughput by contention: `n` monotasks on a resource that serves `free` of them without
@@ -70,16 +82,11 @@ pub struct Containers {
     pub tez_cpu: f64,
 }
 
-/// All parameters.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Parameters {
-    /// The machines.
     pub machines: Machines,
-    /// Contention.
     pub interference: Interference,
-    /// Ursa's workers.
     pub workers: Workers,
-    /// YARN's containers.
     pub containers: Containers,
     /// Time from the end of a stage's last parent, or the submission of its job, until its tasks are
     /// known.

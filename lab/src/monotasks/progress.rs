@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
-use super::job::{Job, Kind, Task, Work};
+use super::job::{Job, Kind, Task, Work, minus, plus};
 
 /// A stage in a run; `tasks` are indices of [`Progress::tasks`].
 #[derive(Debug)]
@@ -86,8 +86,8 @@ impl<'a> Progress<'a> {
             let tasks = &self.tasks[first_task as usize..];
             let work = tasks
                 .iter()
-                .fold([0.0; 3], |sum, task| plus(sum, task.work, 1.0));
-            left = plus(left, work, 1.0);
+                .fold([0.0; 3], |sum, task| plus(sum, task.work));
+            left = plus(left, work);
             let most_cpu_s = tasks
                 .iter()
                 .fold(0.0, |most, task| task.work[Kind::Cpu as usize].max(most));
@@ -112,7 +112,7 @@ impl<'a> Progress<'a> {
                 self.ready_at(id, job.submitted_s + self.stage_latency_s);
             }
         }
-        self.left = plus(self.left, left, 1.0);
+        self.left = plus(self.left, left);
         self.states.push(JobState {
             unfinished_stages: job.stages.len() as u32,
             left,
@@ -151,7 +151,7 @@ impl<'a> Progress<'a> {
         let state = &mut self.stages[stage as usize];
         let task = state.next;
         state.next += 1;
-        state.unplaced = plus(state.unplaced, self.tasks[task as usize].work, -1.0);
+        state.unplaced = minus(state.unplaced, self.tasks[task as usize].work);
         task
     }
 
@@ -159,8 +159,8 @@ impl<'a> Progress<'a> {
         let mut done = [0.0; 3];
         done[kind as usize] = self.task(task).work[kind as usize];
         let job = self.job_of(task) as usize;
-        self.states[job].left = plus(self.states[job].left, done, -1.0);
-        self.left = plus(self.left, done, -1.0);
+        self.states[job].left = minus(self.states[job].left, done);
+        self.left = minus(self.left, done);
     }
 
     /// Returns whether the job of the task ended.
@@ -230,12 +230,4 @@ impl<'a> Progress<'a> {
             .iter()
             .map(|state| state.ended_s.unwrap_or(f64::INFINITY))
     }
-}
-
-fn plus(left: Work, right: Work, sign: f64) -> Work {
-    [
-        left[0] + sign * right[0],
-        left[1] + sign * right[1],
-        left[2] + sign * right[2],
-    ]
 }

@@ -1,21 +1,22 @@
 //! Event-driven simulation of a workload on a system.
 
+use elastane_sim::summary::mean;
 use serde::Serialize;
 
 use super::containers::Executors;
-use super::job::{Job, Kind, MonotaskError};
+use super::job::Job;
 use super::meter::Held;
 use super::parameters::Parameters;
+use super::scheduler::Scheduler;
 use super::system::{Engine, System};
 use super::workers::WorkerQueues;
 use super::world::{Event, Queues, Watch, World};
 
-/// The outcome of a run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Outcome {
     /// From the first submission to the last end.
     pub makespan_s: f64,
-    /// Each job's completion time: from its submission to its end.
+    /// Each job's time from its submission to its end.
     pub completion_s: Vec<f64>,
     /// SE of CPU: core-seconds allocated over those available until the end.
     pub cpu_allocated: f64,
@@ -28,36 +29,28 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// The mean of the completion times.
-    #[must_use]
     pub fn mean_completion_s(&self) -> f64 {
-        self.completion_s.iter().sum::<f64>() / self.completion_s.len().max(1) as f64
+        mean(&self.completion_s)
     }
 }
 
-/// Places tasks on machines.
-pub(super) trait Scheduler {
-    fn stage_ready(&mut self, world: &mut World<'_>, stage: u32);
-    fn monotask_ended(&mut self, world: &mut World<'_>, task: u32, kind: Kind, machine: usize);
-    fn round(&mut self, world: &mut World<'_>);
-    /// Whether the next round could change anything.
-    fn waits(&self) -> bool;
-    fn round_s(&self) -> f64;
+/// A task fits no machine, so the run cannot end.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("job {job} never ends: one of its tasks fits no machine; {jobs} jobs did not end")]
+pub struct Stuck {
+    /// The number of jobs that did not end.
+    pub jobs: usize,
+    /// The name of the first job that did not end.
+    pub job: String,
 }
 
 /// Runs the jobs; the same input gives the same outcome, bit by bit.
-///
-/// # Errors
-/// An invalid job, or a job that can never end.
 pub fn simulate(
     jobs: &[Job],
     system: &System,
     parameters: &Parameters,
     mut watch: impl FnMut(f64, &Event),
-) -> Result<Outcome, MonotaskError> {
-    for job in jobs {
-        job.check()?;
-    }
+) -> Result<Outcome, Stuck> {
     let watch: &mut Watch<'_> = &mut watch;
     match system {
         System::Workers(settings) => {
@@ -78,10 +71,10 @@ pub fn simulate(
     }
 }
 
-/// After this number of rounds in which nothing runs and nothing starts, the run is stuck.
+/// After this number of rounds without a running task, the run cannot end.
 const HOPELESS_ROUNDS: u32 = 1_000;
 
-fn run(mut world: World<'_>, mut scheduler: impl Scheduler) -> Result<Outcome, MonotaskError> {
+fn run(mut world: World<'_>, mut scheduler: impl Scheduler) -> Result<Outcome, Stuck> {
     let mut next_round = 0_u64;
     let mut idle_rounds = 0_u32;
     while world.progress.unfinished_jobs() > 0 {
@@ -114,20 +107,14 @@ fn run(mut world: World<'_>, mut scheduler: impl Scheduler) -> Result<Outcome, M
             scheduler.round(&mut world);
             idle_rounds = if world.is_idle() { idle_rounds + 1 } else { 0 };
         } else {
-            return Err(stuck(&world));
+            let job = world.progress.first_unfinished();
+            return Err(Stuck {
+                jobs: world.progress.unfinished_jobs(),
+                job: job.map_or_else(String::new, |job| job.name.clone()),
+            });
         }
     }
     Ok(outcome(world))
-}
-
-fn stuck(world: &World<'_>) -> MonotaskError {
-    MonotaskError::Stuck {
-        jobs: world.progress.unfinished_jobs(),
-        job: world
-            .progress
-            .first_unfinished()
-            .map_or_else(String::new, |job| job.name.clone()),
-    }
 }
 
 fn outcome(mut world: World<'_>) -> Outcome {

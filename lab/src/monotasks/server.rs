@@ -47,7 +47,6 @@ struct Waiting {
 
 impl Server {
     /// An idle resource.
-    #[must_use]
     pub fn new(sharing: Sharing) -> Self {
         Self {
             sharing,
@@ -79,7 +78,6 @@ impl Server {
     }
 
     /// The time at which the next monotask ends if none is submitted before; infinite when idle.
-    #[must_use]
     pub fn next_end_s(&self) -> f64 {
         self.active.peek().map_or(f64::INFINITY, |first| {
             let left = (-first.priority - self.attained).max(0.0);
@@ -108,20 +106,15 @@ impl Server {
     }
 
     /// The outstanding work of active and waiting monotasks.
-    #[must_use]
     pub fn work_left(&self, now_s: f64) -> f64 {
         let attained = self.attained + self.gained(now_s);
         (self.active_ends - attained * self.active.len() as f64 + self.waiting_work).max(0.0)
     }
 
-    /// The number of active monotasks.
-    #[must_use]
     pub fn active(&self) -> usize {
         self.active.len()
     }
 
-    /// The number of waiting monotasks.
-    #[must_use]
     pub fn waiting(&self) -> usize {
         self.waiting.len()
     }

@@ -1,6 +1,5 @@
 //! The compared systems.
 
-/// The order of jobs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JobOrder {
     /// EJF, earliest job first: by submission.
@@ -28,12 +27,23 @@ pub enum Placement {
     },
 }
 
+/// A part of Ursa that a comparison removes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Removed {
+    /// No bonus for a stage that can be placed whole.
+    StageAwareness,
+    /// D and Inc of the network do not count.
+    NetworkDemand,
+    /// JO: stages are placed as they become ready.
+    OrderOfJobs,
+    /// MO: queues run monotasks as they come.
+    OrderOfMonotasks,
+}
+
 /// Settings of systems that run on Ursa's workers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WorkerSettings {
-    /// How tasks are placed.
     pub placement: Placement,
-    /// The order of jobs.
     pub order: JobOrder,
     /// JO: whether placement follows `order`.
     pub orders_jobs: bool,
@@ -43,7 +53,6 @@ pub struct WorkerSettings {
 
 impl WorkerSettings {
     /// Ursa with all of its parts.
-    #[must_use]
     pub const fn ursa(order: JobOrder) -> Self {
         Self {
             placement: Placement::Ursa {
@@ -53,15 +62,6 @@ impl WorkerSettings {
             order,
             orders_jobs: true,
             orders_monotasks: true,
-        }
-    }
-
-    /// Another placement on Ursa's workers, with EJF.
-    #[must_use]
-    pub const fn placing(placement: Placement) -> Self {
-        Self {
-            placement,
-            ..Self::ursa(JobOrder::EarliestFirst)
         }
     }
 }
@@ -78,39 +78,49 @@ pub enum Engine {
     Tez,
 }
 
-/// Containers of YARN.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ContainerSettings {
-    /// The framework.
     pub engine: Engine,
     /// Allocatable cores per physical core.
     pub oversubscription: usize,
 }
 
-/// A compared system.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum System {
-    /// Queues of monotasks on each machine.
+    /// Ursa's workers: queues of monotasks on each machine.
     Workers(WorkerSettings),
-    /// Containers of YARN.
     Containers(ContainerSettings),
 }
 
 impl System {
-    /// Ursa with EJF or SRJF.
-    #[must_use]
+    /// Ursa with all of its parts.
     pub const fn ursa(order: JobOrder) -> Self {
         Self::Workers(WorkerSettings::ursa(order))
     }
 
-    /// Another placement on Ursa's workers.
-    #[must_use]
-    pub const fn placing(placement: Placement) -> Self {
-        Self::Workers(WorkerSettings::placing(placement))
+    pub fn ursa_without(removed: Removed, order: JobOrder) -> Self {
+        let mut ursa = WorkerSettings::ursa(order);
+        match removed {
+            Removed::StageAwareness | Removed::NetworkDemand => {
+                ursa.placement = Placement::Ursa {
+                    by_stage: removed != Removed::StageAwareness,
+                    by_network: removed != Removed::NetworkDemand,
+                };
+            }
+            Removed::OrderOfJobs => ursa.orders_jobs = false,
+            Removed::OrderOfMonotasks => ursa.orders_monotasks = false,
+        }
+        Self::Workers(ursa)
     }
 
-    /// YARN.
-    #[must_use]
+    /// Another placement on Ursa's workers, with EJF.
+    pub const fn placing(placement: Placement) -> Self {
+        Self::Workers(WorkerSettings {
+            placement,
+            ..WorkerSettings::ursa(JobOrder::EarliestFirst)
+        })
+    }
+
     pub const fn yarn(engine: Engine, oversubscription: usize) -> Self {
         Self::Containers(ContainerSettings {
             engine,

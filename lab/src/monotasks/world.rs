@@ -11,36 +11,24 @@ use super::server::{Server, Sharing};
 pub enum Event {
     /// All parents of a stage have ended.
     StageReady {
-        /// The stage.
         stage: usize,
     },
-    /// A task was placed on a machine.
     Placed {
-        /// The task.
         task: usize,
-        /// Its stage.
         stage: usize,
-        /// The machine.
         machine: usize,
         /// D of the machine before the placement; 1 if the policy ignores D.
         idle: Work,
         /// The allocated memory of the machine after the placement.
         allocated_memory_bytes: f64,
     },
-    /// A monotask ended.
     MonotaskEnded {
-        /// The task.
         task: usize,
-        /// The kind of the monotask.
         kind: Kind,
-        /// The machine.
         machine: usize,
     },
-    /// A task ended.
     TaskEnded {
-        /// The task.
         task: usize,
-        /// Its stage.
         stage: usize,
     },
 }
@@ -103,6 +91,34 @@ impl<'a> World<'a> {
 
     pub(super) fn held_over_time(&mut self, held: Held) -> f64 {
         self.meter.integral(held, self.now_s)
+    }
+
+    /// A placed task takes its memory.
+    pub(super) fn placed(
+        &mut self,
+        [stage, task]: [u32; 2],
+        machine: usize,
+        idle: Work,
+        allocated_memory_bytes: f64,
+    ) {
+        self.hold(Held::UsedMemory, self.progress.task(task).memory_bytes);
+        self.tell(&Event::Placed {
+            task: task as usize,
+            stage: stage as usize,
+            machine,
+            idle,
+            allocated_memory_bytes,
+        });
+    }
+
+    /// Ends a task; returns whether its job ended.
+    pub(super) fn end_task(&mut self, task: u32) -> bool {
+        self.hold(Held::UsedMemory, -self.progress.task(task).memory_bytes);
+        self.tell(&Event::TaskEnded {
+            task: task as usize,
+            stage: self.progress.stage_of[task as usize] as usize,
+        });
+        self.progress.task_ended(task, self.now_s)
     }
 
     pub(super) fn tell(&mut self, event: &Event) {

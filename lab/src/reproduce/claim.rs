@@ -15,49 +15,40 @@ type Policy = &'static str;
 pub struct Claim {
     /// The place in the paper.
     pub source: &'static str,
-    /// The figure.
     pub measure: Measure,
-    /// The paper's value.
     pub published: f64,
     /// Why the simulated value differs; empty if it agrees.
     pub because: &'static str,
 }
 
-/// A figure of a comparison, one value per seed.
+/// A figure of a comparison, in percent unless noted.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Measure {
-    /// The makespan of a policy, in seconds.
+    /// In seconds.
     Makespan(Policy),
-    /// How much shorter a time of the first policy is than that of the second, in percent.
+    /// How much shorter a time of the first policy is than that of the second.
     Cut(Time, Policy, Policy),
-    /// How much shorter a policy's makespan is than the shortest of several others, in percent.
+    /// How much shorter a policy's makespan is than the shortest of several others.
     MakespanCutOfBest(Policy, &'static [Policy]),
-    /// How far the lower bound is below the shortest of several makespans, in percent: no policy can
-    /// cut more.
+    /// How far the lower bound is below the shortest of several makespans: no policy can cut more.
     BoundBelowBest(&'static [Policy]),
     /// How much shorter completion times of the first policy are than those of the second: the
-    /// geometric mean over the applications, in percent. Unlike a quantile, it does not depend on a
-    /// single application.
+    /// geometric mean over the applications, which no single application decides.
     EachCompletionCut(Policy, Policy),
-    /// How much higher the mean utilization of the first policy is, in percent of the second's.
+    /// How much higher the mean utilization of the first policy is.
     UtilizationGain(Resource, Policy, Policy),
-    /// The percentage of machine time in which a policy's executors demand more than
-    /// [`LEVELS`]`[level]` of a resource.
+    /// The machine time in which a policy's executors demand more than [`LEVELS`]`[level]` of a resource.
     TimeAbove(Policy, Resource, usize),
 }
 
-/// A time in which policies are compared.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Time {
-    /// The makespan.
     Makespan,
-    /// The median of the completion times.
     MedianCompletion,
-    /// The median of the execution times: from the first start of an application to its end.
+    /// An execution time is from the first start of an application to its end.
     MedianExecution,
-    /// A quantile of the completion times; 0.9 is the 90th percentile.
+    /// A quantile; 0.9 is the 90th percentile.
     CompletionAt(f64),
-    /// A quantile of the execution times.
     ExecutionAt(f64),
     /// The sum of the lives of all executors.
     Executors,
@@ -65,7 +56,6 @@ pub enum Time {
 
 impl Claim {
     /// The claim with the simulated figure; None if a policy was not run.
-    #[must_use]
     pub fn compared(&self, comparison: &Comparison) -> Option<Compared> {
         Some(Compared {
             source: self.source,
@@ -91,8 +81,6 @@ impl Time {
 }
 
 impl Measure {
-    /// A description with the unit.
-    #[must_use]
     pub fn words(self) -> String {
         match self {
             Measure::Makespan(of) => format!("makespan of {of}, s"),
@@ -143,7 +131,6 @@ impl Measure {
     }
 
     /// The value for each seed; None if a policy was not run.
-    #[must_use]
     pub fn of(self, comparison: &Comparison) -> Option<Measured> {
         let values = (0..comparison.seeds.len()).map(|seed| self.at(comparison, seed));
         let values = values.collect::<Option<Vec<f64>>>()?;
@@ -184,7 +171,6 @@ impl Measure {
     }
 }
 
-/// A published cut of the makespan.
 pub(super) const fn makespan_cut(
     source: &'static str,
     of: Policy,

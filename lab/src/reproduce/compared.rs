@@ -7,20 +7,16 @@ use elastane_sim::summary::{deviation, mean, quantile};
 pub struct Compared {
     /// The place in the paper.
     pub source: &'static str,
-    /// A description of the figure.
     pub figure: String,
-    /// The paper's value.
     pub published: f64,
-    /// The simulated values.
     pub measured: Measured,
     /// Why the simulated values differ; empty if they agree.
     pub because: &'static str,
 }
 
-/// The simulated values of a figure.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measured {
-    /// One value per seed.
+    /// One per seed.
     pub values: Vec<f64>,
 }
 
@@ -29,11 +25,8 @@ pub struct Measured {
 pub enum Agreement {
     /// Within a third.
     Agrees,
-    /// Less by more than a third.
     Less,
-    /// More by more than a third.
     More,
-    /// One is above 0, the other below.
     OtherSign,
 }
 
@@ -41,36 +34,25 @@ pub enum Agreement {
 const SMALL: f64 = 3.0;
 
 impl Compared {
-    /// How the simulated mean compares with the published value.
-    #[must_use]
     pub fn agreement(&self) -> Agreement {
         self.measured.agreement(self.published)
     }
 }
 
 impl Measured {
-    /// Over the seeds.
-    #[must_use]
     pub fn mean(&self) -> f64 {
         mean(&self.values)
     }
 
-    /// Over the seeds.
-    #[must_use]
     pub fn deviation(&self) -> f64 {
         deviation(&self.values)
     }
 
-    /// Over the seeds.
-    #[must_use]
     pub fn median(&self) -> f64 {
-        let mut sorted = self.values.clone();
-        sorted.sort_by(f64::total_cmp);
-        quantile(&sorted, 0.5)
+        median(&self.values)
     }
 
     /// How the mean compares with a published value.
-    #[must_use]
     pub fn agreement(&self, published: f64) -> Agreement {
         let ours = self.mean();
         if ours.abs().max(published.abs()) <= SMALL {
@@ -88,8 +70,6 @@ impl Measured {
 }
 
 impl Agreement {
-    /// A description; empty for agreement.
-    #[must_use]
     pub fn words(self) -> &'static str {
         match self {
             Agreement::Agrees => "",
@@ -98,6 +78,12 @@ impl Agreement {
             Agreement::OtherSign => "the other sign",
         }
     }
+}
+
+pub(crate) fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    quantile(&sorted, 0.5)
 }
 
 #[cfg(test)]

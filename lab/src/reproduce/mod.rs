@@ -3,7 +3,6 @@
 mod claim;
 mod compared;
 mod elasecutor;
-pub mod house;
 mod prophet;
 pub mod reprovision;
 mod sensitivity;
@@ -15,42 +14,41 @@ pub use sensitivity::{STUDIES, Study};
 pub use setup::{Change, Setup};
 
 pub(crate) use claim::cut;
+pub(crate) use compared::median;
 
 use elastane_sim::experiment::Comparison;
 
-/// A paper's experiments.
 #[derive(Debug, Clone, Copy)]
 pub struct Paper {
     /// The name on the command line.
     pub name: &'static str,
-    /// The full title.
     pub title: &'static str,
-    /// The experiments; the first is the paper's main one.
+    /// The paper's main experiment first.
     pub experiments: &'static [PublishedExperiment],
 }
 
-/// A workload and its published figures.
+/// Policies on a workload.
 #[derive(Debug, Clone, Copy)]
-pub struct PublishedExperiment {
-    /// The workload's name.
+pub struct Lineup {
     pub workload: &'static str,
-    /// The policies' names.
     pub policies: &'static [&'static str],
-    /// Policies that run with other settings.
     pub variants: &'static [Variant],
-    /// The published figures.
-    pub claims: &'static [Claim],
 }
 
 /// A policy that runs with other settings.
 #[derive(Debug, Clone, Copy)]
 pub struct Variant {
-    /// The name in reports.
     pub name: &'static str,
     /// The policy's own name.
     pub policy: &'static str,
-    /// The settings that differ.
     pub change: Change,
+}
+
+/// A lineup and its published figures.
+#[derive(Debug, Clone, Copy)]
+pub struct PublishedExperiment {
+    pub lineup: Lineup,
+    pub claims: &'static [Claim],
 }
 
 /// The papers that the simulator of executors reproduces.
@@ -58,7 +56,6 @@ pub const PAPERS: [Paper; 2] = [elasecutor::PAPER, prophet::PAPER];
 
 impl PublishedExperiment {
     /// The published figures beside those of `comparison`.
-    #[must_use]
     pub fn compared(&self, comparison: &Comparison) -> Vec<Compared> {
         let claims = self.claims.iter();
         claims
@@ -73,16 +70,16 @@ mod tests {
 
     use super::*;
 
-    fn run<'a>(policies: &[&'a str], variants: &[Variant]) -> Vec<&'a str> {
-        let variants = variants.iter().map(|variant| variant.name);
-        policies.iter().copied().chain(variants).collect()
+    fn run(lineup: &Lineup) -> Vec<&'static str> {
+        let variants = lineup.variants.iter().map(|variant| variant.name);
+        lineup.policies.iter().copied().chain(variants).collect()
     }
 
     #[test]
     fn every_figure_is_of_policies_that_are_run() {
         for paper in PAPERS.into_iter().chain([reprovision::PAPER]) {
             for experiment in paper.experiments {
-                let run = run(experiment.policies, experiment.variants);
+                let run = run(&experiment.lineup);
                 for claim in experiment.claims {
                     let names = claim.measure.names();
                     assert!(names.iter().all(|name| run.contains(name)), "{names:?}");
@@ -96,7 +93,7 @@ mod tests {
             }
         }
         for study in STUDIES {
-            let run = run(study.policies, study.variants);
+            let run = run(&study.lineup);
             for measure in study.measures {
                 let names = measure.names();
                 assert!(names.iter().all(|name| run.contains(name)), "{names:?}");
@@ -108,13 +105,13 @@ mod tests {
     fn every_variation_but_the_first_changes_something() {
         for study in STUDIES {
             let before = Setup {
-                workload: crate::workload::generate(study.workload, 1).unwrap(),
+                workload: crate::workload::generate(study.lineup.workload, 1).unwrap(),
                 settings: elastane_sim::simulator::Settings::papers(),
             };
             let variations = study.variations.iter().copied().flatten();
             for (number, variation) in variations.enumerate() {
                 let mut changed = before.clone();
-                (variation.change)(&mut changed).unwrap();
+                variation.change.apply(&mut changed).unwrap();
                 let same = changed == before;
                 assert_eq!(
                     same,

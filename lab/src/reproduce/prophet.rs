@@ -2,19 +2,20 @@
 //! `docs/measurements/papers.md` has the figures behind each reason.
 
 use super::claim::{Claim, Measure, Time, makespan_cut};
-use super::{Paper, PublishedExperiment, Variant};
+use super::setup::Change;
+use super::{Lineup, Paper, PublishedExperiment, Variant};
 
 /// Why makespans differ.
-const SIZES: &str = "how many executors an application has, and for how long, is not published: \
-                     the amount of work is not the paper's";
+const SIZES: &str = "the paper does not publish the number of executors of an application nor their length, so \
+                     the amount of work differs from the paper's";
 /// Why Prophet's cuts differ.
-const GANGS: &str = "most of the published gain is what contention loses, and the one contention \
-                     model loses less: with losses of 0.9 the cut is 30 %. And gangs, which wait \
-                     until all of their executors find room, win nothing by it here, where each \
-                     executor has work of its own";
+const GANGS: &str = "most of the published gain is avoided contention, and the contention model that all \
+                     papers share loses less: with losses of 0.9 the cut is 30 %. Gangs, which wait until \
+                     all of their executors find room, gain nothing here, because each executor has work \
+                     of its own";
 /// Why the cuts of backoff differ.
-const BACKOFF: &str = "backoff wins what contention loses, and that is less in the one contention \
-                       model than in the paper";
+const BACKOFF: &str = "backoff gains by avoided contention, and the contention model that all papers share \
+                       loses less than the paper's cluster";
 
 /// In Table III, Prophet includes backoff.
 pub(super) const WITHOUT_BACKOFF: &str = "prophet-without-backoff";
@@ -24,15 +25,12 @@ pub(super) const VARIANTS: &[Variant] = &[
     Variant {
         name: "prophet",
         policy: "prophet",
-        change: |setup| {
-            setup.settings.contention = setup.settings.contention.backed_off();
-            Ok(())
-        },
+        change: Change::Contention(|model| *model = model.backed_off()),
     },
     Variant {
         name: WITHOUT_BACKOFF,
         policy: "prophet",
-        change: |_| Ok(()),
+        change: Change::NONE,
     },
 ];
 
@@ -40,9 +38,11 @@ pub(super) const PAPER: Paper = Paper {
     name: "prophet",
     title: "Prophet, ICAC 2016",
     experiments: &[PublishedExperiment {
-        workload: "prophet",
-        policies: &["capacity", "drf", "tetris", "minfrag"],
-        variants: VARIANTS,
+        lineup: Lineup {
+            workload: "prophet",
+            policies: &["capacity", "drf", "tetris", "minfrag"],
+            variants: VARIANTS,
+        },
         claims: &[
             makespan("capacity", 16_604.0),
             makespan("drf", 18_369.0),

@@ -1,13 +1,12 @@
 //! The gain of reprovisioning (Elasecutor, Figure 9b) and its cost.
 
-use elastane_core::DemandError;
 use elastane_core::plan::PlanSettings;
 use elastane_core::reprovision::ReprovisionSettings;
 use elastane_sim::simulator::{Following, ProgressSource};
 
 use super::claim::{Claim, Measure, Time, makespan_cut};
-use super::setup::Setup;
-use super::{Paper, PublishedExperiment, Variant};
+use super::setup::{Change, Setup};
+use super::{Lineup, Paper, PublishedExperiment, Variant};
 
 /// Elasecutor's limits: an executor gets at most its prediction.
 const LIMITS: PlanSettings = PlanSettings {
@@ -41,23 +40,23 @@ const HOUSE_REPROVISIONED: &str = "house+reprov";
 const HOUSE_KNOWN: &str = "house, known";
 
 const VARIANTS: &[Variant] = &[
-    minfrag(CLOCK, |setup| limited(setup, ProgressSource::None, None)),
-    minfrag(ESTIMATED, |setup| {
-        limited(setup, ProgressSource::Usage, None)
+    minfrag(CLOCK, |it| limited(it, ProgressSource::None, None)),
+    minfrag(ESTIMATED, |it| limited(it, ProgressSource::Usage, None)),
+    minfrag(ESTIMATED_REPROVISIONED, |it| {
+        limited(it, ProgressSource::Usage, RHO)
     }),
-    minfrag(ESTIMATED_REPROVISIONED, |setup| {
-        limited(setup, ProgressSource::Usage, RHO)
-    }),
-    minfrag(EXACT, |setup| limited(setup, ProgressSource::Exact, None)),
-    minfrag(EXACT_REPROVISIONED, |setup| {
-        limited(setup, ProgressSource::Exact, RHO)
+    minfrag(EXACT, |it| limited(it, ProgressSource::Exact, None)),
+    minfrag(EXACT_REPROVISIONED, |it| {
+        limited(it, ProgressSource::Exact, RHO)
     }),
     minfrag(EXACT_KNOWN, known),
-    minfrag(SHARED, |setup| shared(setup, None)),
-    minfrag(SHARED_REPROVISIONED, |setup| shared(setup, RHO)),
-    house(HOUSE, |setup| limited(setup, ProgressSource::Exact, None)),
-    house(HOUSE_REPROVISIONED, |setup| {
-        limited(setup, ProgressSource::Exact, RHO)
+    minfrag(SHARED, |it| follow(it, ProgressSource::Usage, None, None)),
+    minfrag(SHARED_REPROVISIONED, |it| {
+        follow(it, ProgressSource::Usage, RHO, None)
+    }),
+    house(HOUSE, |it| limited(it, ProgressSource::Exact, None)),
+    house(HOUSE_REPROVISIONED, |it| {
+        limited(it, ProgressSource::Exact, RHO)
     }),
     house(HOUSE_KNOWN, known),
 ];
@@ -68,32 +67,29 @@ const RHO: Option<ReprovisionSettings> = Some(ReprovisionSettings {
     least_left: 0.1,
 });
 
-const BECAUSE: &str = "executors run shorter, but a demand that is raised leaves less room for others: \
-                       knowing all from the start gains minfrag nothing \
-                       (docs/measurements/reprovisioning.md)";
+const BECAUSE: &str = "executors run shorter, but a raised demand leaves less room for others: even exact \
+                       predictions gain minfrag nothing (docs/measurements/reprovisioning.md)";
 
 const OURS: &str = "ours";
-const NOT_PUBLISHED: &str = "not published: where the figures above come from";
+const NOT_PUBLISHED: &str = "not published: explains the figures above";
 
 /// Elasecutor's Figure 9b.
 pub const PAPER: Paper = Paper {
     name: "reprovision",
     title: "Reprovisioning: Elasecutor, IEEE/ACM Transactions on Networking 29(2), 2021, Figure 9b",
-    experiments: &[
-        PublishedExperiment {
-            workload: "elasecutor",
-            policies: &[],
-            variants: VARIANTS,
-            claims: CLAIMS,
-        },
-        PublishedExperiment {
-            workload: "elasecutor-outdated",
-            policies: &[],
-            variants: VARIANTS,
-            claims: CLAIMS,
-        },
-    ],
+    experiments: &[experiment("elasecutor"), experiment("elasecutor-outdated")],
 };
+
+const fn experiment(workload: &'static str) -> PublishedExperiment {
+    PublishedExperiment {
+        lineup: Lineup {
+            workload,
+            policies: &[],
+            variants: VARIANTS,
+        },
+        claims: CLAIMS,
+    }
+}
 
 const CLAIMS: &[Claim] = &[
     figure_9b(Time::CompletionAt(0.5), 4.6),
@@ -122,52 +118,47 @@ const CLAIMS: &[Claim] = &[
     makespan_cut(OURS, EXACT, CLOCK, 0.0, NOT_PUBLISHED),
 ];
 
-const fn minfrag(name: &'static str, change: super::Change) -> Variant {
+const fn minfrag(name: &'static str, change: fn(&mut Setup)) -> Variant {
     Variant {
         name,
         policy: "minfrag",
-        change,
+        change: Change::Set(change),
     }
 }
 
-const fn house(name: &'static str, change: super::Change) -> Variant {
+const fn house(name: &'static str, change: fn(&mut Setup)) -> Variant {
     Variant {
         name,
         policy: "elastane",
-        change,
+        change: Change::Set(change),
     }
 }
 
-fn known(setup: &mut Setup) -> Result<(), DemandError> {
+fn known(setup: &mut Setup) {
     setup.know_all();
-    limited(setup, ProgressSource::Exact, None)
+    limited(setup, ProgressSource::Exact, None);
 }
 
 fn limited(
     setup: &mut Setup,
     progress: ProgressSource,
     reprovisioning: Option<ReprovisionSettings>,
-) -> Result<(), DemandError> {
+) {
+    follow(setup, progress, reprovisioning, Some(LIMITS));
+}
+
+fn follow(
+    setup: &mut Setup,
+    progress: ProgressSource,
+    reprovisioning: Option<ReprovisionSettings>,
+    limits: Option<PlanSettings>,
+) {
     setup.part_of_cluster(PART_OF_CLUSTER);
     setup.settings.following = Following {
         progress,
         reprovisioning,
-        limits: Some(LIMITS),
+        limits,
     };
-    Ok(())
-}
-
-fn shared(
-    setup: &mut Setup,
-    reprovisioning: Option<ReprovisionSettings>,
-) -> Result<(), DemandError> {
-    setup.part_of_cluster(PART_OF_CLUSTER);
-    setup.settings.following = Following {
-        progress: ProgressSource::Usage,
-        reprovisioning,
-        limits: None,
-    };
-    Ok(())
 }
 
 const fn figure_9b(time: Time, published: f64) -> Claim {

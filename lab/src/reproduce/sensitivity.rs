@@ -1,35 +1,28 @@
 //! The sensitivity of the main figures to the parameters of the contention model, to the errors of
 //! predictions, and to parameters that the papers do not publish.
 
-use elastane_core::{DemandError, Resource, Resources};
+use elastane_core::{DemandError, Resource};
+use elastane_sim::simulator::Contention;
+use elastane_sim::workload::Errors;
 
 use super::claim::{Measure, Time};
 use super::setup::{Change, Setup};
-use super::{Variant, elasecutor, prophet};
+use super::{Lineup, elasecutor, prophet};
 use crate::variation::{Variation, variation};
 use crate::workload::Class;
 
 /// Figures of a workload under several changes.
 #[derive(Debug, Clone, Copy)]
 pub struct Study {
-    /// The workload's name.
-    pub workload: &'static str,
-    /// The policies' names.
-    pub policies: &'static [&'static str],
-    /// Policies with changed settings.
-    pub variants: &'static [Variant],
-    /// The figures.
+    pub lineup: Lineup,
     pub measures: &'static [Measure],
-    /// The changes, made one at a time; the first changes nothing.
+    /// One change at a time; the first changes nothing.
     pub variations: &'static [&'static [Variation<Change>]],
 }
 
-/// All studies.
 pub const STUDIES: [Study; 2] = [
     Study {
-        workload: "elasecutor",
-        policies: &["minfrag", "trc", "static", "dynamic", "tetris"],
-        variants: &[],
+        lineup: elasecutor::LINEUP,
         measures: &[
             elasecutor::CUT_OF_BEST,
             Measure::BoundBelowBest(elasecutor::BASELINES),
@@ -39,9 +32,11 @@ pub const STUDIES: [Study; 2] = [
         variations: &[AS_IT_IS, MODEL, PREDICTIONS, ELASECUTORS_SETUP],
     },
     Study {
-        workload: "prophet",
-        policies: &["capacity"],
-        variants: prophet::VARIANTS,
+        lineup: Lineup {
+            workload: "prophet",
+            policies: &["capacity"],
+            variants: prophet::VARIANTS,
+        },
         measures: &[
             Measure::Cut(Time::Makespan, "prophet", "capacity"),
             Measure::Cut(Time::MedianCompletion, "prophet", "capacity"),
@@ -51,130 +46,107 @@ pub const STUDIES: [Study; 2] = [
     },
 ];
 
-const AS_IT_IS: &[Variation<Change>] = &[variation("as it is", "", |_| Ok(()))];
+type Variations = &'static [Variation<Change>];
+
+const AS_IT_IS: Variations = &[variation("as it is", "", Change::NONE)];
 
 /// The contention model.
-const MODEL: &[Variation<Change>] = &[
-    variation("network_loss", "0", |setup| {
-        setup.settings.contention.network_loss = 0.0;
-        Ok(())
-    }),
-    variation("network_loss", "0.4", |setup| {
-        setup.settings.contention.network_loss = 0.4;
-        Ok(())
-    }),
-    variation("disk_loss", "0", |setup| {
-        setup.settings.contention.disk_loss = 0.0;
-        Ok(())
-    }),
-    variation("disk_loss", "0.8", |setup| {
-        setup.settings.contention.disk_loss = 0.8;
-        Ok(())
-    }),
-    variation("spill_slowdown", "2", |setup| {
-        setup.settings.contention.spill_slowdown = 2.0;
-        Ok(())
-    }),
-    variation("spill_slowdown", "50", |setup| {
-        setup.settings.contention.spill_slowdown = 50.0;
-        Ok(())
-    }),
-    variation("kill_above", "1.1", |setup| {
-        setup.settings.contention.kill_above = 1.1;
-        Ok(())
-    }),
-    variation("kill_above", "3", |setup| {
-        setup.settings.contention.kill_above = 3.0;
-        Ok(())
-    }),
+const MODEL: Variations = &[
+    model("network_loss", "0", |it| it.network_loss = 0.0),
+    model("network_loss", "0.4", |it| it.network_loss = 0.4),
+    model("disk_loss", "0", |it| it.disk_loss = 0.0),
+    model("disk_loss", "0.8", |it| it.disk_loss = 0.8),
+    model("spill_slowdown", "2", |it| it.spill_slowdown = 2.0),
+    model("spill_slowdown", "50", |it| it.spill_slowdown = 50.0),
+    model("kill_above", "1.1", |it| it.kill_above = 1.1),
+    model("kill_above", "3", |it| it.kill_above = 3.0),
 ];
 
 /// Errors of predictions.
-const PREDICTIONS: &[Variation<Change>] = &[
-    variation("errors", "none", |setup| errors(setup, 0.0, 0.0)),
-    variation("errors", "20 % a slot, 10 % in length", |setup| {
-        errors(setup, 0.2, 0.1)
-    }),
-    variation("errors", "40 % a slot, 20 % in length", |setup| {
-        errors(setup, 0.4, 0.2)
-    }),
+const PREDICTIONS: Variations = &[
+    set("errors", "none", errors::<0>),
+    set("errors", "20 % a slot, 10 % in length", errors::<20>),
+    set("errors", "40 % a slot, 20 % in length", errors::<40>),
 ];
 
 /// Parameters that Elasecutor does not publish.
-const ELASECUTORS_SETUP: &[Variation<Change>] = &[
-    variation("starvation_wait", "60 s", |setup| {
-        setup.settings.cluster.starvation_wait_ms = 60_000;
-        Ok(())
+const ELASECUTORS_SETUP: Variations = &[
+    set("starvation_wait", "60 s", |it| {
+        it.settings.cluster.starvation_wait_ms = 60_000
     }),
-    variation("containers a heartbeat", "16", |setup| {
-        setup.settings.assignments_per_heartbeat = 16;
-        Ok(())
+    set("containers a heartbeat", "16", |it| {
+        it.settings.assignments_per_heartbeat = 16
     }),
-    variation("heartbeat", "1 s", |setup| {
-        setup.workload.heartbeat_ms = 1_000;
-        Ok(())
+    set("heartbeat", "1 s", |it| it.workload.heartbeat_ms = 1_000),
+    set("disk", "750 MB/s", |it| {
+        it.scale_machines(Resource::Disk, 1.5)
     }),
-    variation("disk", "750 MB/s", |setup| {
-        setup.scale_machines(Resource::Disk, 1.5);
-        Ok(())
+    set("disk", "1,000 MB/s", |it| {
+        it.scale_machines(Resource::Disk, 2.0)
     }),
-    variation("disk", "1,000 MB/s", |setup| {
-        setup.scale_machines(Resource::Disk, 2.0);
-        Ok(())
+    compute("WordCount", "taken for K-means", |it| {
+        it.take_for("WordCount", [Class::Terasort, Class::KMeans])
     }),
-    variation("WordCount", "taken for K-means", |setup| {
-        setup.take_for("WordCount", [Class::Terasort, Class::KMeans])
+    set("memory", "32 GB", |it| {
+        it.scale_machines(Resource::Memory, 0.5)
     }),
-    variation("memory", "32 GB", |setup| {
-        setup.scale_machines(Resource::Memory, 0.5);
-        Ok(())
-    }),
-    variation("executors", "half", |setup| {
-        setup.scale_executors(0.5);
-        Ok(())
-    }),
-    variation("executors", "a quarter, 4 times as long", |setup| {
-        setup.scale_executors(0.25);
-        setup.lengthen(4)
+    set("executors", "half", |it| it.scale_executors(0.5)),
+    compute("executors", "a quarter, 4 times as long", |it| {
+        it.scale_executors(0.25);
+        it.lengthen(4)
     }),
 ];
 
 /// Parameters that Prophet does not publish.
-const PROPHETS_SETUP: &[Variation<Change>] = &[
-    variation("gangs", "none", |setup| {
-        // A waiting application starts although not all of its executors fit. Fit is by request in any
-        // case.
-        setup.settings.cluster.starvation_wait_ms = 1_000;
-        Ok(())
+const PROPHETS_SETUP: Variations = &[
+    set("gangs", "none", start_without_gang),
+    set("executors", "half", |it| it.scale_executors(0.5)),
+    compute("executors", "half, twice as long", |it| {
+        it.scale_executors(0.5);
+        it.lengthen(2)
     }),
-    variation("executors", "half", |setup| {
-        setup.scale_executors(0.5);
-        Ok(())
+    set("network used", "40 %", |it| {
+        it.scale_demands(Resource::Network, 0.4)
     }),
-    variation("executors", "half, twice as long", |setup| {
-        setup.scale_executors(0.5);
-        setup.lengthen(2)
-    }),
-    variation("network used", "40 %", |setup| {
-        setup.scale_demands(Resource::Network, 0.4)
-    }),
-    variation("both losses", "0.9", lose_most),
-    variation("both losses", "0.9, no gangs", |setup| {
-        setup.settings.cluster.starvation_wait_ms = 1_000;
-        lose_most(setup)
+    set("both losses", "0.9", lose_most),
+    set("both losses", "0.9, no gangs", |it| {
+        start_without_gang(it);
+        lose_most(it);
     }),
 ];
 
-fn lose_most(setup: &mut Setup) -> Result<(), DemandError> {
-    setup.settings.contention.network_loss = 0.9;
-    setup.settings.contention.disk_loss = 0.9;
-    Ok(())
+type Words = &'static str;
+
+const fn model(parameter: Words, value: Words, change: fn(&mut Contention)) -> Variation<Change> {
+    variation(parameter, value, Change::Contention(change))
 }
 
-fn errors(setup: &mut Setup, slot: f64, length: f64) -> Result<(), DemandError> {
+const fn set(parameter: Words, value: Words, change: fn(&mut Setup)) -> Variation<Change> {
+    variation(parameter, value, Change::Set(change))
+}
+
+const fn compute(
+    parameter: Words,
+    value: Words,
+    change: fn(&mut Setup) -> Result<(), DemandError>,
+) -> Variation<Change> {
+    variation(parameter, value, Change::Compute(change))
+}
+
+/// A waiting application starts although not all of its executors fit. Fit is by request in any case.
+fn start_without_gang(setup: &mut Setup) {
+    setup.settings.cluster.starvation_wait_ms = 1_000;
+}
+
+fn lose_most(setup: &mut Setup) {
+    setup.settings.contention.network_loss = 0.9;
+    setup.settings.contention.disk_loss = 0.9;
+}
+
+/// Sets the error of a slot in percent; that of the length is half of it.
+fn errors<const PERCENT: u32>(setup: &mut Setup) {
+    let slot = f64::from(PERCENT) / 100.0;
     for application in &mut setup.workload.applications {
-        application.errors.slot = Resources::from_array([slot; 4]);
-        application.errors.length = length;
+        application.errors = Errors::uniform(slot, slot / 2.0);
     }
-    Ok(())
 }

@@ -1,7 +1,7 @@
 //! A simulation of an experiment, and the changes to it.
 
 use elastane_core::{Demand, DemandError, Resource, Resources};
-use elastane_sim::simulator::Settings;
+use elastane_sim::simulator::{Contention, Settings};
 use elastane_sim::workload::Workload;
 
 use crate::workload::Class;
@@ -9,14 +9,31 @@ use crate::workload::Class;
 /// A workload and the settings of its simulation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Setup {
-    /// The applications and machines.
     pub workload: Workload,
-    /// The settings of the simulator.
     pub settings: Settings,
 }
 
-/// An experiment's change.
-pub type Change = fn(&mut Setup) -> Result<(), DemandError>;
+/// A change of a setup.
+#[derive(Debug, Clone, Copy)]
+pub enum Change {
+    Contention(fn(&mut Contention)),
+    Set(fn(&mut Setup)),
+    /// Computes new demands, which may not be valid.
+    Compute(fn(&mut Setup) -> Result<(), DemandError>),
+}
+
+impl Change {
+    pub const NONE: Change = Change::Set(|_| ());
+
+    pub fn apply(self, setup: &mut Setup) -> Result<(), DemandError> {
+        match self {
+            Change::Contention(change) => change(&mut setup.settings.contention),
+            Change::Set(change) => change(setup),
+            Change::Compute(change) => change(setup)?,
+        }
+        Ok(())
+    }
+}
 
 impl Setup {
     /// Multiplies a resource of all machines.
@@ -27,16 +44,14 @@ impl Setup {
     }
 
     /// Multiplies the use of a resource by all executors.
-    pub(super) fn scale_demands(
-        &mut self,
-        resource: Resource,
-        factor: f64,
-    ) -> Result<(), DemandError> {
-        self.change_demands("", |demand| {
-            let slots = demand.slots().iter();
-            let slots = slots.map(|slot| scaled(*slot, resource, factor));
-            Demand::series(demand.slot_ms(), &slots.collect::<Vec<_>>())
-        })
+    pub(super) fn scale_demands(&mut self, resource: Resource, factor: f64) {
+        let factors = scaled(Resources::ONE, resource, factor);
+        for application in &mut self.workload.applications {
+            application.actual = application.actual.scaled(factors);
+            if let Some(predicted) = &mut application.predicted {
+                *predicted = predicted.scaled(factors);
+            }
+        }
     }
 
     /// Multiplies the number of executors of each application; at least one stays.

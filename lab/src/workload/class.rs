@@ -36,8 +36,35 @@ pub struct ClassStatistics {
     pub slots: usize,
 }
 
+/// Table II, row by row as [`SeriesStatistics::of_row`] takes them.
+type Rows = [[f64; 4]; 4];
+
+const TERASORT: Rows = [
+    [1.8, 60.0, 22.4, 36.5],
+    [1.7, 3.3, 1.5, 67.0],
+    [6.2, 237.0, 1.5, 10.3],
+    [1.5, 6.1, 10.7, 73.2],
+];
+const K_MEANS: Rows = [
+    [1.7, 75.0, 15.4, 51.9],
+    [1.2, 6.0, 3.9, 90.4],
+    [11.5, 53.0, 1.9, 5.8],
+    [5.6, 100.0, 1.9, 13.5],
+];
+const LOGISTIC_REGRESSION: Rows = [
+    [2.1, 50.0, 15.0, 40.4],
+    [1.4, 12.0, 3.7, 91.0],
+    [5.5, 409.6, 0.6, 19.5],
+    [6.1, 42.5, 6.8, 11.3],
+];
+const PAGE_RANK: Rows = [
+    [3.9, 50.0, 1.5, 23.0],
+    [1.3, 11.5, 21.8, 84.0],
+    [20.2, 119.0, 0.2, 2.5],
+    [9.1, 50.0, 0.8, 7.1],
+];
+
 impl Class {
-    /// All classes.
     pub const ALL: [Class; 4] = [
         Class::Terasort,
         Class::KMeans,
@@ -45,54 +72,23 @@ impl Class {
         Class::PageRank,
     ];
 
-    /// The published statistics.
-    #[must_use]
     pub fn statistics(self) -> ClassStatistics {
-        match self {
-            Class::Terasort => ClassStatistics {
-                variation: variation([
-                    [1.8, 60.0, 22.4, 36.5],
-                    [1.7, 3.3, 1.5, 67.0],
-                    [6.2, 237.0, 1.5, 10.3],
-                    [1.5, 6.1, 10.7, 73.2],
-                ]),
-                peak: peak(5.9, 2.4, 181.0),
-                input_gb: 32.0,
-                slots: 67,
+        let (variation, [memory_gb, network_gbps, disk_mb_s], input_gb, slots) = match self {
+            Class::Terasort => (TERASORT, [5.9, 2.4, 181.0], 32.0, 67),
+            Class::KMeans => (K_MEANS, [6.8, 0.53, 103.0], 37.4, 52),
+            Class::LogisticRegression => (LOGISTIC_REGRESSION, [6.5, 4.0, 170.0], 37.3, 162),
+            Class::PageRank => (PAGE_RANK, [6.1, 0.62, 96.0], 2.8, 520),
+        };
+        ClassStatistics {
+            variation: variation.map(SeriesStatistics::of_row),
+            peak: Resources {
+                cpu_cores: 3.0,
+                memory_bytes: memory_gb * GIB,
+                network_bytes_per_s: network_gbps * GIGABIT_PER_S,
+                disk_bytes_per_s: disk_mb_s * MEGABYTE_PER_S,
             },
-            Class::KMeans => ClassStatistics {
-                variation: variation([
-                    [1.7, 75.0, 15.4, 51.9],
-                    [1.2, 6.0, 3.9, 90.4],
-                    [11.5, 53.0, 1.9, 5.8],
-                    [5.6, 100.0, 1.9, 13.5],
-                ]),
-                peak: peak(6.8, 0.53, 103.0),
-                input_gb: 37.4,
-                slots: 52,
-            },
-            Class::LogisticRegression => ClassStatistics {
-                variation: variation([
-                    [2.1, 50.0, 15.0, 40.4],
-                    [1.4, 12.0, 3.7, 91.0],
-                    [5.5, 409.6, 0.6, 19.5],
-                    [6.1, 42.5, 6.8, 11.3],
-                ]),
-                peak: peak(6.5, 4.0, 170.0),
-                input_gb: 37.3,
-                slots: 162,
-            },
-            Class::PageRank => ClassStatistics {
-                variation: variation([
-                    [3.9, 50.0, 1.5, 23.0],
-                    [1.3, 11.5, 21.8, 84.0],
-                    [20.2, 119.0, 0.2, 2.5],
-                    [9.1, 50.0, 0.8, 7.1],
-                ]),
-                peak: peak(6.1, 0.62, 96.0),
-                input_gb: 2.8,
-                slots: 520,
-            },
+            input_gb,
+            slots,
         }
     }
 
@@ -104,7 +100,6 @@ impl Class {
     }
 
     /// The use of one executor over `slots`, of each resource as a part of its peak.
-    #[must_use]
     pub fn shape(self, slots: usize) -> Vec<Resources> {
         let variation = self.statistics().variation;
         let columns = Resource::ALL.map(|resource| {
@@ -153,24 +148,23 @@ impl Class {
     }
 }
 
-/// An application whose executors have this shape and these peaks; its prediction is exact.
+/// An application whose executors all use this; its prediction is exact.
 pub(super) fn application(
     name: String,
     size: ExecutorSize,
     executors: u32,
-    shape: &[Resources],
-    peak: Resources,
-) -> Result<ApplicationSpec, DemandError> {
-    let actual = scaled(shape, peak)?;
-    Ok(ApplicationSpec {
+    actual: Demand,
+    errors: Errors,
+) -> ApplicationSpec {
+    ApplicationSpec {
         name,
         submitted_ms: 0,
         executors,
         request: size.request(),
         predicted: Some(actual.clone()),
         actual,
-        errors: Errors::default(),
-    })
+        errors,
+    }
 }
 
 /// A shape with these peaks.
@@ -197,7 +191,7 @@ impl ExecutorSize {
         }
     }
 
-    pub(super) fn request(self) -> Request {
+    fn request(self) -> Request {
         Request {
             memory_bytes: self.memory_bytes as u64,
             vcores: self.cores,
@@ -214,27 +208,6 @@ impl ExecutorSize {
             ..measured * (f64::from(self.cores) / MEASURED_CORES)
         }
     }
-}
-
-fn peak(memory_gb: f64, network_gbps: f64, disk_mb_s: f64) -> Resources {
-    Resources {
-        cpu_cores: 3.0,
-        memory_bytes: memory_gb * GIB,
-        network_bytes_per_s: network_gbps * GIGABIT_PER_S,
-        disk_bytes_per_s: disk_mb_s * MEGABYTE_PER_S,
-    }
-}
-
-/// From rows of peak over average, peak over trough, and two percentages.
-fn variation(rows: [[f64; 4]; 4]) -> [SeriesStatistics; 4] {
-    rows.map(
-        |[peak_over_average, peak_over_trough, at_peak, above_half]| SeriesStatistics {
-            peak_over_average,
-            peak_over_trough,
-            at_peak: at_peak / 100.0,
-            above_half_peak: above_half / 100.0,
-        },
-    )
 }
 
 /// A triangle: 1 at the center, 0 at a distance of `width` and beyond.

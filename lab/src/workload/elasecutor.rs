@@ -6,11 +6,11 @@ use elastane_sim::workload::{ApplicationSpec, Errors, TRACE_MACHINE, Workload};
 
 use super::class::{self, Class, ExecutorSize, scaled};
 
-const MACHINES: usize = 35;
-const MEAN_ARRIVAL_S: f64 = 25.0;
+pub(super) const MACHINES: usize = 35;
+pub(super) const MEAN_ARRIVAL_S: f64 = 25.0;
 const NEW_APPLICATIONS: usize = 12;
 const NEW_ARRIVE_WITHIN_S: f64 = 3_200.0;
-const LARGEST_EXECUTOR_CORES: u32 = 5;
+pub(super) const LARGEST_EXECUTOR_CORES: u32 = 5;
 
 /// The paper does not say how many executors an application has. With 120 cores for each, whatever
 /// the size of its executors, there are about 7,000 in a run of about 6 hours.
@@ -29,11 +29,17 @@ const APPLICATIONS: [(&str, Class, [f64; 3]); 8] = [
     ("NWeight", Class::PageRank, [0.0375, 0.2945, 2.7]),
 ];
 
-pub(super) fn machines() -> Vec<Resources> {
-    vec![TRACE_MACHINE; MACHINES]
-}
-
 pub(super) const HEARTBEAT_MS: i64 = 3_000;
+
+/// Applications on Elasecutor's machines.
+pub(super) fn on_machines(name: &str, applications: Vec<ApplicationSpec>) -> Workload {
+    Workload {
+        name: name.to_owned(),
+        machines: vec![TRACE_MACHINE; MACHINES],
+        heartbeat_ms: HEARTBEAT_MS,
+        applications,
+    }
+}
 
 /// How runs of one application differ: Table IV, the medians.
 pub(super) const RECURRING: Errors = Errors {
@@ -64,13 +70,7 @@ pub(super) fn generate(seed: u64) -> Result<Workload, DemandError> {
     for number in 0..NEW_APPLICATIONS {
         applications.push(new(number, &mut random)?);
     }
-    let workload = Workload {
-        name: "elasecutor".to_owned(),
-        machines: machines(),
-        heartbeat_ms: HEARTBEAT_MS,
-        applications,
-    };
-    Ok(workload.sorted())
+    Ok(on_machines("elasecutor", applications).sorted())
 }
 
 /// Sets Poisson arrivals, the first at 0.
@@ -90,10 +90,8 @@ fn application(
 ) -> Result<ApplicationSpec, DemandError> {
     let executors = CORES_PER_APPLICATION / cores;
     let size = ExecutorSize::elasecutor(cores);
-    Ok(ApplicationSpec {
-        errors: RECURRING,
-        ..class::application(name, size, executors, shape, size.peak(class))?
-    })
+    let actual = scaled(shape, size.peak(class))?;
+    Ok(class::application(name, size, executors, actual, RECURRING))
 }
 
 /// A known application on an input of another size.

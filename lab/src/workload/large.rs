@@ -3,11 +3,11 @@
 //! Per machine there is one application with ten executors. An executor takes half a machine or more
 //! and runs for hours, so that ten fill a day.
 
-use elastane_core::{DemandError, Resources};
+use elastane_core::DemandError;
 use elastane_sim::random::{Purpose, Random};
 use elastane_sim::workload::{ApplicationSpec, TRACE_MACHINE, Workload};
 
-use super::class::{self, Class, ExecutorSize};
+use super::class::{Class, ExecutorSize, application, scaled};
 use super::elasecutor::{HEARTBEAT_MS, RECURRING};
 
 /// The default number of machines.
@@ -49,15 +49,13 @@ fn recurring() -> Result<Vec<ApplicationSpec>, DemandError> {
     for class in Class::ALL {
         for hours in HOURS {
             let slots = (hours * HOUR_MS / f64::from(elastane_core::SLOT_MS)) as usize;
-            let shape: Vec<Resources> = class.shape(slots);
+            let shape = class.shape(slots);
             for cores in CORES {
                 let size = ExecutorSize::elasecutor(cores);
                 let name = format!("{class:?}-{hours}h-{cores}c");
                 let peak = size.peak(class).capped(TRACE_MACHINE);
-                recurring.push(ApplicationSpec {
-                    errors: RECURRING,
-                    ..class::application(name, size, EXECUTORS, &shape, peak)?
-                });
+                let actual = scaled(&shape, peak)?;
+                recurring.push(application(name, size, EXECUTORS, actual, RECURRING));
             }
         }
     }

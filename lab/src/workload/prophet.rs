@@ -5,7 +5,7 @@ use elastane_sim::random::{Purpose, Random};
 use elastane_sim::workload::{ApplicationSpec, Errors};
 use elastane_sim::workload::{GIB, GIGABIT_PER_S, MEGABYTE_PER_S, Workload};
 
-use super::class::{self, Class, ExecutorSize};
+use super::class::{self, Class, ExecutorSize, scaled};
 
 const MACHINES: usize = 16;
 const ARRIVE_WITHIN_S: f64 = 1_200.0;
@@ -88,8 +88,6 @@ fn application(
         ..peak
     };
     let executors = CORES_PER_APPLICATION / cores;
-    Ok(ApplicationSpec {
-        errors: ERRORS,
-        ..class::application(name, size, executors, shape, peak)?
-    })
+    let actual = scaled(shape, peak)?;
+    Ok(class::application(name, size, executors, actual, ERRORS))
 }

@@ -13,6 +13,19 @@ pub struct SeriesStatistics {
     pub above_half_peak: f64,
 }
 
+impl SeriesStatistics {
+    /// From peak over average, peak over trough, and two percentages.
+    pub(super) fn of_row(row: [f64; 4]) -> Self {
+        let [peak_over_average, peak_over_trough, at_peak, above_half] = row;
+        Self {
+            peak_over_average,
+            peak_over_trough,
+            at_peak: at_peak / 100.0,
+            above_half_peak: above_half / 100.0,
+        }
+    }
+}
+
 /// A value below this fraction of the largest is not at the peak.
 const BELOW_PEAK: f64 = 0.98;
 
@@ -20,7 +33,6 @@ const BELOW_PEAK: f64 = 0.98;
 const ABOVE_HALF: f64 = 0.505;
 
 /// The statistics of a series; None if it is empty or its smallest value is 0.
-#[must_use]
 pub fn measure(values: &[f64]) -> Option<SeriesStatistics> {
     let peak = values.iter().copied().fold(0.0, f64::max);
     let trough = values.iter().copied().fold(f64::INFINITY, f64::min);

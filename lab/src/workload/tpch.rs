@@ -6,16 +6,15 @@
 
 use elastane_core::{Demand, DemandError, Resources, SLOT_MS};
 use elastane_sim::random::{Purpose, Random};
-use elastane_sim::workload::ApplicationSpec;
-use elastane_sim::workload::Workload;
+use elastane_sim::workload::{ApplicationSpec, Workload};
 
-use super::class::ExecutorSize;
-use super::elasecutor::{CORES_PER_APPLICATION, HEARTBEAT_MS, RECURRING, machines, poisson};
+use super::class::{ExecutorSize, application};
+use super::elasecutor::{
+    CORES_PER_APPLICATION, LARGEST_EXECUTOR_CORES, MEAN_ARRIVAL_S, RECURRING, on_machines, poisson,
+};
 
 const QUERIES: u64 = 22;
 const RUNS_OF_EACH: u32 = 6;
-const MEAN_ARRIVAL_S: f64 = 25.0;
-const LARGEST_EXECUTOR_CORES: u32 = 5;
 
 pub(super) fn generate(seed: u64) -> Result<Workload, DemandError> {
     let mut random = Random::new(seed, Purpose::Workload);
@@ -25,20 +24,12 @@ pub(super) fn generate(seed: u64) -> Result<Workload, DemandError> {
             let cores = 1 + run % LARGEST_EXECUTOR_CORES;
             let name = format!("q{query}-{}-{cores}c", run + 1);
             let input = 1.0 + f64::from(run % 3);
-            applications.push(ApplicationSpec {
-                errors: RECURRING,
-                ..query_application(query, name, cores, input)?
-            });
+            applications.push(query_application(query, name, cores, input)?);
         }
     }
     random.shuffle(&mut applications);
     poisson(&mut applications, MEAN_ARRIVAL_S, &mut random);
-    Ok(Workload {
-        name: "elasecutor-tpch".to_owned(),
-        machines: machines(),
-        heartbeat_ms: HEARTBEAT_MS,
-        applications,
-    })
+    Ok(on_machines("elasecutor-tpch", applications))
 }
 
 /// One query on an input of `input` times the smallest size.
@@ -51,15 +42,8 @@ pub(super) fn query_application(
     let size = ExecutorSize::elasecutor(cores);
     let series = query_series(query, f64::from(cores), size.memory_bytes, input);
     let actual = Demand::series(SLOT_MS, &series)?;
-    Ok(ApplicationSpec {
-        name,
-        submitted_ms: 0,
-        executors: CORES_PER_APPLICATION / cores,
-        request: size.request(),
-        predicted: Some(actual.clone()),
-        actual,
-        errors: RECURRING,
-    })
+    let executors = CORES_PER_APPLICATION / cores;
+    Ok(application(name, size, executors, actual, RECURRING))
 }
 
 /// All runs of a query are alike, so its number is the seed.

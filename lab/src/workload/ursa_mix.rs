@@ -7,10 +7,10 @@
 
 use elastane_core::{DemandError, Resources};
 use elastane_sim::random::{Purpose, Random};
-use elastane_sim::workload::ApplicationSpec;
 use elastane_sim::workload::{GIB, GIGABIT_PER_S, MEGABYTE_PER_S, Workload};
 
-use super::class::{self, Class, ExecutorSize};
+use super::class::{Class, ExecutorSize, application, scaled};
+use super::elasecutor::RECURRING;
 use super::tpch::query_application;
 
 const MACHINES: usize = 20;
@@ -40,10 +40,8 @@ pub(super) fn generate(seed: u64) -> Result<Workload, DemandError> {
         let part_of_measured = random.between(0.1, 0.5);
         let slots = class.slots_for(class.statistics().input_gb * part_of_measured);
         let name = format!("{class:?}-{}", number + 1);
-        applications.push(ApplicationSpec {
-            errors: super::elasecutor::RECURRING,
-            ..class::application(name, size, EXECUTORS, &class.shape(slots), size.peak(class))?
-        });
+        let actual = scaled(&class.shape(slots), size.peak(class))?;
+        applications.push(application(name, size, EXECUTORS, actual, RECURRING));
     }
     random.shuffle(&mut applications);
     for (number, application) in applications.iter_mut().enumerate() {

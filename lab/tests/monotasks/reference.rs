@@ -1,12 +1,12 @@
-//! The same model as simply as it can be said: every number is worked out again from lists at every
-//! step, nothing is kept sorted or summed up.
+//! The model of monotasks in its plainest form: each step computes every number from lists; nothing is
+//! kept sorted or summed up.
 
 use elastane_lab::monotasks::{Job, Kind, Parameters, Placement};
 
 #[derive(Clone, Copy, PartialEq)]
 enum At {
     Nowhere,
-    /// Came to the queue of a kind as the so-manieth of all.
+    /// Waits in the queue of a kind; the number of its arrival among all arrivals.
     Waits(usize),
     Active,
     Done,

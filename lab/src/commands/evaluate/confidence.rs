@@ -1,4 +1,4 @@
-//! Calibration: how predictions of a given confidence turned out.
+//! Calibration: the errors of predictions by their confidence.
 
 use std::io::Write;
 
@@ -6,6 +6,7 @@ use elastane_cli::failure::Failure;
 use elastane_core::Resource;
 use elastane_lab::evaluation::{Method, Scored};
 use elastane_predict::{Way, confidence};
+use elastane_sim::summary;
 use serde_json::{Value, json};
 
 use super::Judged;
@@ -17,7 +18,7 @@ const PARTS: usize = 4;
 /// The least number of runs of a part.
 const LEAST_RUNS: usize = 5;
 
-/// Runs of about the same confidence, and the means of how they turned out.
+/// Runs of about the same confidence, and their mean results.
 struct Part {
     least: f64,
     most: f64,
@@ -26,7 +27,7 @@ struct Part {
     coverage: [f64; 4],
     /// See [`elastane_predict::demand_error`].
     error: f64,
-    /// The confidence that each run's own error makes.
+    /// The confidence that corresponds to each run's own error.
     turned_out: f64,
 }
 
@@ -52,21 +53,19 @@ impl ByConfidence {
         if self.0.is_empty() {
             return Ok(());
         }
+        let (heading, least_covered) = ("by confidence", "least covered resource");
         writeln!(
             output,
-            "\n{:<16}{:>6}{:>30}{:>9}{:>14}",
-            "by confidence", "runs", "least covered resource", "error", "turned out"
+            "\n{heading:<16}  runs{least_covered:>30}    error    turned out"
         )?;
         for part in &self.0 {
+            let range = format!("{:.2} to {:.2}", part.least, part.most);
             let (resource, coverage) = part.least_covered();
             let covered = format!("{resource} {:.1} %", coverage * 100.0);
+            let (runs, error, turned_out) = (part.runs, part.error, part.turned_out);
             writeln!(
                 output,
-                "{:<16}{:>6}{covered:>30}{:>9.2}{:>14.2}",
-                format!("{:.2} to {:.2}", part.least, part.most),
-                part.runs,
-                part.error,
-                part.turned_out,
+                "{range:<16}{runs:>6}{covered:>30}{error:>9.2}{turned_out:>14.2}"
             )?;
         }
         Ok(())
@@ -81,7 +80,7 @@ impl ByConfidence {
                 "from": part.least,
                 "to": part.most,
                 "runs": part.runs,
-                "coverage": by_resource(|at| json!(part.coverage[at])),
+                "coverage": by_resource(part.coverage),
                 "error": part.error,
                 "turned_out": part.turned_out,
             })
@@ -93,7 +92,7 @@ impl ByConfidence {
 impl Part {
     fn of(runs: &[&Scored]) -> Self {
         let mean = |of: &dyn Fn(&Scored) -> f64| {
-            runs.iter().map(|run| of(run)).sum::<f64>() / runs.len() as f64
+            summary::mean(&runs.iter().map(|run| of(run)).collect::<Vec<_>>())
         };
         let sure = |run: &&Scored| run.prediction.confidence;
         Self {

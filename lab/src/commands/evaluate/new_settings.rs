@@ -3,15 +3,13 @@
 use std::io::Write;
 
 use elastane_cli::failure::Failure;
-use elastane_predict::{
-    Outcome, RecurringSettings, SettingsModel, SettingsRun, amount, score, train,
-};
+use elastane_cli::units::count;
+use elastane_predict::{RecurringSettings, SettingsModel, SettingsRun, amount, score, train};
 use serde_json::{Value, json};
 
 use super::held_out::splits;
-use super::series::Application;
+use super::recorded::Application;
 use super::totals::{Totals, predicted_over_used};
-use elastane_cli::units::count;
 
 /// Training runs of an application, as in Elasecutor's Figure 9a.
 const TRAINED_ON: [usize; 2] = [15, 30];
@@ -40,9 +38,14 @@ pub(super) struct NewSettings(Vec<Figures>);
 
 impl NewSettings {
     pub(super) fn of(applications: &[Application], settings: &RecurringSettings) -> Self {
-        let mut all: Vec<Figures> = TRAINED_ON.map(Figures::on).into();
+        let mut all: Vec<Figures> = TRAINED_ON
+            .map(|trained_on| Figures {
+                trained_on,
+                ..Figures::default()
+            })
+            .into();
         for application in applications {
-            let runs = differing(application);
+            let runs = application.differing();
             for figures in &mut all {
                 if runs.len() > figures.trained_on {
                     figures.add(&application.name, &runs, settings);
@@ -55,22 +58,24 @@ impl NewSettings {
 
     pub(super) fn write(&self, output: &mut impl Write) -> Result<(), Failure> {
         for figures in &self.0 {
-            let (trained_on, all) = (figures.trained_on, &figures.all);
-            let runs = count(all.runs(), "run");
-            let words = all.words();
+            let Figures {
+                trained_on,
+                all,
+                unseen,
+                held_out,
+                ..
+            } = figures;
+            let [predicted, held_out_runs] = [all, held_out].map(|it| count(it.runs(), "run"));
             writeln!(
                 output,
-                "\nnew settings, after {trained_on} runs: {runs} predicted, {words}"
+                "\nnew settings, after {trained_on} runs: {predicted} predicted, {}\n  \
+                 {} of them with settings that none of those had{}\n  \
+                 with settings held out: {held_out_runs} predicted{}",
+                all.words(),
+                unseen.runs(),
+                unseen.after_colon(),
+                held_out.after_colon(),
             )?;
-            write!(
-                output,
-                "  {} of them with settings that none of those had",
-                figures.unseen.runs()
-            )?;
-            writeln!(output, "{}", figures.unseen.after_colon())?;
-            let runs = count(figures.held_out.runs(), "run");
-            let after = figures.held_out.after_colon();
-            writeln!(output, "  with settings held out: {runs} predicted{after}")?;
             if figures.not_foreseen > 0 {
                 let runs = count(figures.not_foreseen, "run");
                 writeln!(
@@ -107,13 +112,6 @@ impl NewSettings {
 }
 
 impl Figures {
-    fn on(trained_on: usize) -> Self {
-        Self {
-            trained_on,
-            ..Self::default()
-        }
-    }
-
     fn add(&mut self, application: &str, runs: &[SettingsRun], settings: &RecurringSettings) {
         let (earlier, later) = runs.split_at(self.trained_on);
         match train(earlier, settings) {
@@ -157,20 +155,4 @@ impl Figures {
             *sum += score.coverage;
         }
     }
-}
-
-/// The runs to train on; None if their settings are alike.
-pub(super) fn differing(application: &Application) -> Vec<SettingsRun> {
-    if !application.settings_differ() {
-        return Vec::new();
-    }
-    let runs = application.runs.iter();
-    let succeeded = runs.filter(|run| run.outcome == Outcome::Succeeded);
-    succeeded
-        .map(|run| SettingsRun {
-            id: run.name.clone(),
-            settings: run.settings.clone(),
-            used: run.used.clone(),
-        })
-        .collect()
 }

@@ -3,14 +3,13 @@
 use std::io::Write;
 
 use elastane_cli::failure::Failure;
+use elastane_cli::units::count;
 use elastane_core::Resources;
 use elastane_predict::{SettingsRun, amount};
 use serde_json::{Value, json};
 
-use super::new_settings::differing;
-use super::series::Application;
+use super::recorded::Application;
 use super::totals::{Totals, predicted_over_used};
-use elastane_cli::units::count;
 
 /// Over all applications whose runs differ in their settings.
 #[derive(Default)]
@@ -26,7 +25,7 @@ impl Repeats {
     pub(super) fn of(applications: &[Application]) -> Self {
         let mut repeats = Self::default();
         for application in applications {
-            let runs = differing(application);
+            let runs = application.differing();
             for run in &runs {
                 repeats.add(run, &runs);
             }

@@ -1,18 +1,18 @@
-//! Figures for people and for programs.
+//! The scores as a table and as JSON.
 
 use std::collections::BTreeMap;
 use std::io::Write;
 
 use elastane_cli::failure::Failure;
+use elastane_cli::units::count;
 use elastane_core::Resource;
 use elastane_lab::evaluation::{Evaluated, Method, Plain, ProgressMissed};
 use elastane_predict::{NotForeseen, NotPlanned, NotPredicted, Score};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::Judged;
-use super::summary::{Mean, Summary};
+use super::summary::{PREDICTIONS, Summary};
 use super::ways::{Ways, name};
-use elastane_cli::units::count;
 
 /// The method whose waste is the unit of the others' waste.
 const COMPARED_WITH: Method = Method::Plain(Plain::ConstantPeak);
@@ -32,27 +32,23 @@ pub(super) fn write_table(
     if summary.predicted == 0 {
         return Ok(());
     }
+    let columns = format!(
+        "{:>10}{:>7}{:>9}{:>7}",
+        "coverage", "waste", "of peak", "total"
+    );
     for (at, resource) in Resource::ALL.into_iter().enumerate() {
-        let name = resource.name();
-        writeln!(
-            output,
-            "\n{name:<28}{:>18}{:>34}",
-            "at submission", "tracked"
-        )?;
-        let heads = format!(
-            "{:>10}{:>7}{:>9}{:>7} ",
-            "coverage", "waste", "of peak", "total"
-        );
-        writeln!(output, "{:<26}{heads}{}", "", heads.trim_end())?;
-        for (method, (submitted, tracked)) in Method::ALL
-            .iter()
-            .zip(summary.at_submission.iter().zip(&summary.tracked))
-        {
-            let line = [
-                cells(submitted[at], peak(&summary.at_submission, at)),
-                cells(tracked[at], peak(&summary.tracked, at)),
-            ];
-            writeln!(output, "{:<26}{}", method.name(), line.concat().trim_end())?;
+        let (name, submission) = (resource.name(), "at submission");
+        writeln!(output, "\n{name:<28}{submission:>18}{:>34}", "tracked")?;
+        writeln!(output, "{:<26}{columns} {columns}", "")?;
+        for (number, method) in Method::ALL.iter().enumerate() {
+            let line = summary.means.each_ref().map(|means| {
+                let peak = Method::ALL.iter().position(|it| *it == COMPARED_WITH);
+                cells(
+                    means[number][at],
+                    peak.and_then(|peak| means[peak][at].waste),
+                )
+            });
+            writeln!(output, "{:<26}{}", method.name(), line.join(" "))?;
         }
     }
     if let Some(missed) = summary.progress_missed {
@@ -89,42 +85,27 @@ fn not_predicted(judged: &[Judged]) -> BTreeMap<String, usize> {
     reasons
 }
 
-fn peak(means: &[[Mean; 4]], resource: usize) -> Option<f64> {
-    let at = Method::ALL
-        .iter()
-        .position(|method| *method == COMPARED_WITH)?;
-    means.get(at)?.get(resource)?.waste
-}
-
-fn cells(mean: Mean, peak: Option<f64>) -> String {
+fn cells(mean: Score, peak: Option<f64>) -> String {
     let number = |number: Option<f64>| number.map_or("-".to_owned(), |it| format!("{it:.2}"));
-    let coverage = mean
-        .coverage
-        .map_or("-".to_owned(), |it| format!("{:.1} %", it * 100.0));
+    let coverage = format!("{:.1} %", mean.coverage * 100.0);
     let of_peak = mean.waste.zip(peak).map(|(waste, peak)| waste / peak);
     let (waste, of_peak, total) = (number(mean.waste), number(of_peak), number(mean.total));
-    format!("{coverage:>10}{waste:>7}{of_peak:>9}{total:>7} ")
+    format!("{coverage:>10}{waste:>7}{of_peak:>9}{total:>7}")
 }
 
 pub(super) fn to_json(judged: &[Judged], summary: &Summary) -> Value {
-    let runs: Vec<Value> = judged.iter().map(run_json).collect();
-    let means = |means: &[[Mean; 4]]| {
-        let of_method = Method::ALL.iter().zip(means).map(|(method, means)| {
-            let of_resource = |at: usize| {
-                let mean = means[at];
-                json!({ "coverage": mean.coverage, "waste": mean.waste, "total": mean.total })
-            };
-            (method.name().to_owned(), by_resource(of_resource))
-        });
-        Value::Object(of_method.collect())
-    };
-    json!({
+    let mut json = json!({
         "predicted": summary.predicted,
-        "at_submission": means(&summary.at_submission),
-        "tracked": means(&summary.tracked),
         "progress_missed": summary.progress_missed.map(progress_json),
-        "runs": runs,
-    })
+        "runs": judged.iter().map(run_json).collect::<Vec<_>>(),
+    });
+    for ((key, _), means) in PREDICTIONS.iter().zip(&summary.means) {
+        let methods = Method::ALL.iter().zip(means);
+        json[key] = methods
+            .map(|(method, means)| (method.name(), scores_json(means)))
+            .collect();
+    }
+    json
 }
 
 fn run_json(judged: &Judged) -> Value {
@@ -150,17 +131,11 @@ fn run_json(judged: &Judged) -> Value {
             run["confidence"] = json!(scored.prediction.confidence);
             run["length_ms"] = json!(scored.prediction.length_ms());
             run["progress_missed"] = progress_json(scored.progress_missed);
-            for (key, tracked) in [("at_submission", false), ("tracked", true)] {
-                let methods = scored.methods.iter().map(|scores| {
-                    let figures = if tracked {
-                        scores.tracked
-                    } else {
-                        scores.at_submission
-                    };
-                    let figures = by_resource(|at| score_json(figures[at]));
-                    (scores.method.name().to_owned(), figures)
-                });
-                run[key] = Value::Object(methods.collect());
+            for (key, of_method) in PREDICTIONS {
+                let methods = scored.methods.iter();
+                run[key] = methods
+                    .map(|scores| (scores.method.name(), scores_json(&of_method(scores))))
+                    .collect();
             }
         }
         Err(reason) => run["not_predicted"] = json!(reason.to_string()),
@@ -172,14 +147,13 @@ fn progress_json(missed: ProgressMissed) -> Value {
     json!({ "runs": missed.by_runs, "demand": missed.by_demand, "clock": missed.by_clock })
 }
 
-pub(super) fn by_resource(value: impl Fn(usize) -> Value) -> Value {
-    let resources = Resource::ALL.into_iter().enumerate();
-    let values: Map<String, Value> = resources
-        .map(|(at, resource)| (resource.name().to_owned(), value(at)))
-        .collect();
-    Value::Object(values)
+fn scores_json(scores: &[Score; 4]) -> Value {
+    by_resource(scores.map(
+        |score| json!({ "coverage": score.coverage, "waste": score.waste, "total": score.total }),
+    ))
 }
 
-fn score_json(score: Score) -> Value {
-    json!({ "coverage": score.coverage, "waste": score.waste, "total": score.total })
+pub(super) fn by_resource<T: Into<Value>>(values: [T; 4]) -> Value {
+    let names = Resource::ALL.map(Resource::name);
+    names.into_iter().zip(values).collect()
 }

@@ -8,37 +8,11 @@ use elastane_cli::series::{HEADER, SETTINGS};
 use elastane_core::{Demand, Resources};
 use elastane_predict::{Outcome, Settings};
 
+use super::recorded::{Application, Recorded};
 use super::settings::SettingsFile;
 
 /// Maximum slots of a run: four days of seconds.
 const MOST_SLOTS: i64 = 345_600;
-
-/// An application's runs, in the order of time.
-pub(super) struct Application {
-    pub(super) name: String,
-    pub(super) runs: Vec<Recorded>,
-}
-
-/// One run.
-pub(super) struct Recorded {
-    pub(super) name: String,
-    pub(super) outcome: Outcome,
-    pub(super) used: Demand,
-    /// Its settings; empty if the file names none.
-    pub(super) settings: Settings,
-}
-
-impl Application {
-    /// Whether the settings of succeeded runs differ.
-    pub(super) fn settings_differ(&self) -> bool {
-        let mut succeeded = self
-            .runs
-            .iter()
-            .filter(|run| run.outcome == Outcome::Succeeded);
-        let first = succeeded.next();
-        succeeded.any(|run| first.is_some_and(|first| first.settings != run.settings))
-    }
-}
 
 /// Each folder in `folder` that holds runs.
 pub(super) fn read_folder(folder: &Path) -> Result<Vec<Application>, Failure> {
@@ -97,21 +71,21 @@ fn name_of(name: Option<&std::ffi::OsStr>) -> String {
 
 /// A row holds until the time of the next row; the last one as long as the one before.
 fn from_csv(text: &str) -> Result<Demand, String> {
-    let mut lines = text.lines().enumerate();
+    let mut lines = (1..).zip(text.lines());
     let header = lines.next().map_or("", |(_, line)| line.trim());
     if header != HEADER {
         return Err(format!("line 1: {header:?}, {HEADER} is needed"));
     }
     let mut rows: Vec<(i64, Resources)> = Vec::new();
-    for (at, line) in lines.filter(|(_, line)| !line.trim().is_empty()) {
-        let row = row(line).map_err(|problem| format!("line {}: {problem}", at + 1))?;
+    for (number, line) in lines.filter(|(_, line)| !line.trim().is_empty()) {
+        let row = row(line).map_err(|problem| format!("line {number}: {problem}"))?;
         if rows
             .last()
             .is_some_and(|(before_ms, _)| *before_ms >= row.0)
         {
             let t_s = row.0 as f64 / 1e3;
             let problem = "a millisecond later than the row before is needed";
-            return Err(format!("line {}: t_s {t_s}, {problem}", at + 1));
+            return Err(format!("line {number}: t_s {t_s}, {problem}"));
         }
         rows.push(row);
     }
@@ -125,10 +99,8 @@ fn row(line: &str) -> Result<(i64, Resources), String> {
         .map_err(|fields: Vec<&str>| format!("{} fields, 5 are needed", fields.len()))?;
     let mut amounts = [0.0; 5];
     for ((amount, text), name) in amounts.iter_mut().zip(fields).zip(HEADER.split(',')) {
-        *amount = text
-            .trim()
-            .parse()
-            .ok()
+        let number = text.trim().parse().ok();
+        *amount = number
             .filter(|amount: &f64| (0.0..=1e18).contains(amount))
             .ok_or_else(|| format!("{name} {text:?}, a number from 0 to 1e18 is allowed"))?;
     }

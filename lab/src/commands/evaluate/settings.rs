@@ -12,7 +12,7 @@ use elastane_predict::Outcome;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::series::Recorded;
+use super::recorded::Recorded;
 
 /// The key of the outcomes; all other keys are runs or settings.
 const RUNS: &str = "runs";
@@ -24,27 +24,20 @@ pub(super) struct SettingsFile {
 
 #[derive(Deserialize)]
 struct RunState {
-    #[serde(default)]
-    outcome: RunOutcome,
+    #[serde(default = "succeeded", with = "OutcomeName")]
+    outcome: Outcome,
 }
 
-#[derive(Deserialize, Default, Clone, Copy)]
-#[serde(rename_all = "kebab-case")]
-enum RunOutcome {
-    #[default]
+#[derive(Deserialize)]
+#[serde(remote = "Outcome", rename_all = "kebab-case")]
+enum OutcomeName {
     Succeeded,
     Failed,
     CutOff,
 }
 
-impl From<RunOutcome> for Outcome {
-    fn from(outcome: RunOutcome) -> Self {
-        match outcome {
-            RunOutcome::Succeeded => Outcome::Succeeded,
-            RunOutcome::Failed => Outcome::Failed,
-            RunOutcome::CutOff => Outcome::CutOff,
-        }
-    }
+fn succeeded() -> Outcome {
+    Outcome::Succeeded
 }
 
 impl SettingsFile {
@@ -67,7 +60,7 @@ impl SettingsFile {
         }
         for run in runs {
             if let Some(state) = self.outcomes.get(&run.name) {
-                run.outcome = state.outcome.into();
+                run.outcome = state.outcome;
             }
             let numbers = self.entries.iter().filter(|(_, value)| value.is_number());
             for (name, value) in numbers {

@@ -1,79 +1,67 @@
-//! The mean over all runs that were predicted.
+//! Means over all predicted runs.
 
-use elastane_lab::evaluation::{Method, ProgressMissed, Scored};
+use elastane_lab::evaluation::{Method, MethodScores, ProgressMissed, Scored};
 use elastane_predict::Score;
 
 use super::Judged;
 
-/// The mean scores of one resource and method.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Mean {
-    /// None when no run was predicted.
-    pub(super) coverage: Option<f64>,
-    /// Over the runs that used some; none when there are none.
-    pub(super) waste: Option<f64>,
-    /// The same.
-    pub(super) total: Option<f64>,
-}
+type ScoresOf = fn(&MethodScores) -> [Score; 4];
 
-/// For each method, in the order of [`Method::ALL`], each resource.
+/// The names of the two predictions of a run, and their scores.
+pub(super) const PREDICTIONS: [(&str, ScoresOf); 2] = [
+    ("at_submission", |scores| scores.at_submission),
+    ("tracked", |scores| scores.tracked),
+];
+
 pub(super) struct Summary {
     pub(super) predicted: usize,
-    pub(super) at_submission: Vec<[Mean; 4]>,
-    pub(super) tracked: Vec<[Mean; 4]>,
-    /// None when no run was predicted.
+    /// For each of [`PREDICTIONS`] each of [`Method::ALL`] and each resource. Waste and total are means
+    /// over the runs that used some of the resource; coverage is not a number if no run was predicted.
+    pub(super) means: [Vec<[Score; 4]>; 2],
+    /// None if no run was predicted.
     pub(super) progress_missed: Option<ProgressMissed>,
 }
 
 impl Summary {
     pub(super) fn of(judged: &[Judged]) -> Self {
-        let scored: Vec<_> = judged
-            .iter()
-            .filter_map(|run| run.evaluated.outcome.as_ref().ok())
-            .collect();
-        let means = |tracked: bool| {
+        let outcomes = judged.iter().map(|run| run.evaluated.outcome.as_ref());
+        let scored: Vec<&Scored> = outcomes.filter_map(Result::ok).collect();
+        let means = PREDICTIONS.map(|(_, scores)| {
             let of_method = |method: usize| {
-                std::array::from_fn(|resource| {
-                    let scores = scored.iter().filter_map(|run| run.methods.get(method));
-                    Mean::of(scores.map(|scores| match tracked {
-                        true => scores.tracked[resource],
-                        false => scores.at_submission[resource],
-                    }))
-                })
+                let of_runs = scored.iter().filter_map(|run| run.methods.get(method));
+                let of_runs: Vec<[Score; 4]> = of_runs.map(scores).collect();
+                std::array::from_fn(|at| mean_score(of_runs.iter().map(|scores| scores[at])))
             };
             (0..Method::ALL.len()).map(of_method).collect()
+        });
+        let missed = |of: fn(&ProgressMissed) -> f64| {
+            mean(scored.iter().map(|run| Some(of(&run.progress_missed))))
         };
+        let (by_runs, by_demand) = (missed(|it| it.by_runs), missed(|it| it.by_demand));
+        let progress_missed = by_runs.zip(by_demand).zip(missed(|it| it.by_clock));
         Self {
             predicted: scored.len(),
-            at_submission: means(false),
-            tracked: means(true),
-            progress_missed: progress_missed(&scored),
+            means,
+            progress_missed: progress_missed.map(|((by_runs, by_demand), by_clock)| {
+                ProgressMissed {
+                    by_runs,
+                    by_demand,
+                    by_clock,
+                }
+            }),
         }
     }
 }
 
-impl Mean {
-    fn of(scores: impl Iterator<Item = Score>) -> Self {
-        let scores: Vec<Score> = scores.collect();
-        Self {
-            coverage: mean(scores.iter().map(|score| Some(score.coverage))),
-            waste: mean(scores.iter().map(|score| score.waste)),
-            total: mean(scores.iter().map(|score| score.total)),
-        }
+fn mean_score(scores: impl Iterator<Item = Score> + Clone) -> Score {
+    Score {
+        coverage: mean(scores.clone().map(|it| Some(it.coverage))).unwrap_or(f64::NAN),
+        waste: mean(scores.clone().map(|it| it.waste)),
+        total: mean(scores.map(|it| it.total)),
     }
 }
 
-fn progress_missed(scored: &[&Scored]) -> Option<ProgressMissed> {
-    let missed = |of: fn(&ProgressMissed) -> f64| {
-        mean(scored.iter().map(|run| Some(of(&run.progress_missed))))
-    };
-    Some(ProgressMissed {
-        by_runs: missed(|it| it.by_runs)?,
-        by_demand: missed(|it| it.by_demand)?,
-        by_clock: missed(|it| it.by_clock)?,
-    })
-}
-
+/// The mean of the values that are there.
 fn mean(values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
     let (sum, count) = values
         .flatten()

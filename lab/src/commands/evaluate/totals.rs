@@ -23,13 +23,12 @@ impl Totals {
         self.0.is_empty()
     }
 
-    /// In words: the parts of the runs within 15 and 20 %.
     pub(super) fn words(&self) -> String {
         let [near, far] = WITHIN.map(|part| self.within(part) * 100.0);
         format!("{near:.1} % within 15 % of the total, {far:.1} % within 20 %")
     }
 
-    /// The same with the label before it; empty if there are no runs.
+    /// [`Totals::words`] after a colon; empty without runs.
     pub(super) fn after_colon(&self) -> String {
         if self.is_empty() {
             return String::new();

@@ -3,11 +3,11 @@
 use std::io::Write;
 
 use elastane_cli::failure::Failure;
+use elastane_cli::units::count;
 use elastane_predict::Way;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::Judged;
-use elastane_cli::units::count;
 
 /// In the order in which they are tried.
 const WAYS: [Way; 5] = [
@@ -35,12 +35,12 @@ pub(super) struct Ways([usize; WAYS.len()]);
 
 impl Ways {
     pub(super) fn of(judged: &[Judged]) -> Self {
-        let taken = |judged: &&Judged| match judged.evaluated.outcome {
+        let differ = judged.iter().filter(|judged| judged.settings_differ);
+        let taken = differ.map(|judged| match judged.evaluated.outcome {
             Ok(_) => judged.evaluated.way,
             Err(_) => Way::Request,
-        };
-        let differ = judged.iter().filter(|judged| judged.settings_differ);
-        let taken: Vec<Way> = differ.map(|judged| taken(&judged)).collect();
+        });
+        let taken: Vec<Way> = taken.collect();
         Self(WAYS.map(|way| taken.iter().filter(|it| **it == way).count()))
     }
 
@@ -57,12 +57,8 @@ impl Ways {
                 Way::Request => "nothing is predicted, the request stands",
                 way => way.reason(),
             };
-            writeln!(
-                output,
-                "  {:<12}{:>9}   {reason}",
-                name(way),
-                count(runs, "run")
-            )?;
+            let (name, runs) = (name(way), count(runs, "run"));
+            writeln!(output, "  {name:<12}{runs:>9}   {reason}")?;
         }
         Ok(())
     }
@@ -71,11 +67,7 @@ impl Ways {
         if self.is_empty() {
             return;
         }
-        let ways = WAYS.iter().zip(self.0);
-        let ways: Map<String, Value> = ways
-            .map(|(way, runs)| (name(*way).to_owned(), runs.into()))
-            .collect();
-        json["ways"] = Value::Object(ways);
+        json["ways"] = WAYS.map(name).into_iter().zip(self.0).collect();
     }
 
     fn is_empty(&self) -> bool {

@@ -4,7 +4,6 @@ use std::io::Write;
 
 use elastane_cli::failure::Failure;
 use elastane_cli::run_options::RunOptions;
-use elastane_core::Resource;
 use elastane_lab::reproduce::reprovision::PAPER;
 use elastane_sim::experiment::{Comparison, PolicyOutcomes};
 use elastane_sim::simulator::{Corrections, Outcome};
@@ -17,54 +16,49 @@ pub(super) fn run(run: &RunOptions, seeds: u32, output: &mut impl Write) -> Resu
     run_and_tell(&PAPER, run, seeds, output, write_costs)
 }
 
+type CountOf = fn(&Corrections) -> u64;
+
+const COUNTS: [(&str, CountOf); 6] = [
+    ("windows", |it| it.windows),
+    ("measured", |it| it.measured),
+    ("raised", |it| it.raised),
+    ("held up", |it| it.held_up),
+    ("too little", |it| it.too_little_left),
+    ("unused", |it| it.unused),
+];
+
 /// Means over the seeds.
 fn write_costs(output: &mut impl Write, comparison: &Comparison) -> Result<(), Failure> {
-    writeln!(output)?;
-    writeln!(
-        output,
-        "{:<18} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>22}",
-        "",
-        "windows",
-        "measured",
-        "raised",
-        "held up",
-        "too little",
-        "unused",
-        "lent CPU, of it used"
-    )?;
+    write!(output, "\n{:<18}", "")?;
+    for (heading, _) in COUNTS {
+        write!(output, " {heading:>9}")?;
+    }
+    writeln!(output, " {:>22}", "lent CPU, of it used")?;
     for policy in &comparison.policies {
-        let count = |of: fn(&Corrections) -> u64| mean(policy, |one| of(&one.corrections) as f64);
-        let lent = mean(policy, |one| one.corrections.lent.get(Resource::Cpu));
-        let used = mean(policy, |one| {
-            one.corrections.lent_and_used.get(Resource::Cpu)
-        });
-        let work = mean(policy, |one| one.work_done.get(Resource::Cpu));
-        let part = |amount: f64, whole: f64| {
-            if whole > 0.0 {
-                100.0 * amount / whole
-            } else {
-                0.0
-            }
-        };
-        writeln!(
-            output,
-            "{:<18} {:>9.0} {:>9.0} {:>9.0} {:>9.0} {:>9.0} {:>9.0} {:>12.2} %, {:>5.1} %",
-            policy.policy,
-            count(|it| it.windows),
-            count(|it| it.measured),
-            count(|it| it.raised),
-            count(|it| it.held_up),
-            count(|it| it.too_little_left),
-            count(|it| it.unused),
-            part(lent, work),
-            part(used, lent),
-        )?;
+        write!(output, "{:<18}", policy.policy)?;
+        for (_, count) in COUNTS {
+            let count = mean(policy, |one| count(&one.corrections) as f64);
+            write!(output, " {count:>9.0}")?;
+        }
+        let lent = mean(policy, |one| one.corrections.lent.cpu_cores);
+        let used = mean(policy, |one| one.corrections.lent_and_used.cpu_cores);
+        let work = mean(policy, |one| one.work_done.cpu_cores);
+        let (lent_part, used_part) = (percent(lent, work), percent(used, lent));
+        writeln!(output, " {lent_part:>12.2} %, {used_part:>5.1} %")?;
     }
     writeln!(
         output,
-        "lent CPU: in percent of all work on CPU that was done"
+        "lent CPU: in percent of the CPU work of all executors"
     )?;
     Ok(())
+}
+
+fn percent(amount: f64, whole: f64) -> f64 {
+    if whole > 0.0 {
+        100.0 * amount / whole
+    } else {
+        0.0
+    }
 }
 
 fn mean(policy: &PolicyOutcomes, of: impl Fn(&Outcome) -> f64) -> f64 {
@@ -75,21 +69,24 @@ fn mean(policy: &PolicyOutcomes, of: impl Fn(&Outcome) -> f64) -> f64 {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test")]
 
-    use elastane_lab::reproduce::{Paper, PublishedExperiment};
+    use elastane_lab::reproduce::{Lineup, Paper, PublishedExperiment};
 
     use super::super::parsed;
     use super::*;
 
-    /// One application in the place of 132.
+    /// One application instead of 132.
     const SMALL: Paper = Paper {
         experiments: &[PublishedExperiment {
-            workload: "lockstep",
+            lineup: Lineup {
+                workload: "lockstep",
+                ..PAPER.experiments[0].lineup
+            },
             ..PAPER.experiments[0]
         }],
         ..PAPER
     };
 
-    /// What is printed and written where executors live shorter and longer than is predicted.
+    /// The output and the report with executors that live shorter and longer than predicted.
     fn reproduced() -> (String, Value) {
         let run = parsed(&["--length-error", "0.4"]);
         let mut output = Vec::new();
@@ -101,6 +98,7 @@ mod tests {
     fn windows_open_where_it_is_reprovisioned_and_nowhere_else() {
         let (printed, report) = reproduced();
         let names: Vec<&str> = SMALL.experiments[0]
+            .lineup
             .variants
             .iter()
             .map(|variant| variant.name)

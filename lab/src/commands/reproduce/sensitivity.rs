@@ -7,17 +7,14 @@ use elastane_cli::run_options::RunOptions;
 use elastane_lab::Variation;
 use elastane_lab::ispark::{self, Allocation, Figure, Parameters};
 use elastane_lab::monotasks;
-use elastane_lab::reproduce::{Measured, STUDIES, Setup, Study};
+use elastane_lab::reproduce::{Measured, STUDIES, Study};
 use elastane_sim::simulator::Settings;
 use serde_json::{Value, json};
 
 use super::super::failed;
-use super::ispark::report;
-use super::refuse_changes;
+use super::ispark::to_json;
 use super::simulated::{compare, with_others};
-
-const ISPARK: &str = "ispark";
-const URSA: &str = "ursa";
+use super::{ISPARK, URSA, refuse_changes};
 
 /// Studies all papers, or only `of`.
 pub(super) fn run(
@@ -27,7 +24,7 @@ pub(super) fn run(
     output: &mut impl Write,
 ) -> Result<Value, Failure> {
     refuse_changes(run, "a sensitivity run changes the parameters itself")?;
-    let mut names: Vec<&str> = STUDIES.iter().map(|study| study.workload).collect();
+    let mut names: Vec<&str> = STUDIES.iter().map(|study| study.lineup.workload).collect();
     names.extend([ISPARK, URSA]);
     if let Some(of) = of
         && !names.contains(&of)
@@ -42,7 +39,10 @@ pub(super) fn run(
         "mean ± deviation over {seeds} seeds, one change at a time"
     )?;
     let mut reports = Vec::new();
-    for study in STUDIES.iter().filter(|study| is_wanted(study.workload)) {
+    for study in STUDIES
+        .iter()
+        .filter(|study| is_wanted(study.lineup.workload))
+    {
         reports.push(study_one(study, run, seeds, output)?);
     }
     if is_wanted(ISPARK) {
@@ -61,20 +61,16 @@ fn study_one(
     output: &mut impl Write,
 ) -> Result<Value, Failure> {
     let words = study.measures.iter().map(|measure| measure.words());
-    write_heading(output, study.workload, &words.collect::<Vec<_>>())?;
+    write_heading(output, study.lineup.workload, words)?;
     let mut report = Value::Null;
     let mut rows = Vec::new();
     for variation in study.variations.iter().copied().flatten() {
-        let change = |setup: &mut Setup| (variation.change)(setup);
-        let (policies, variants) = (study.policies, study.variants);
         let compared = compare(
             run,
             Settings::papers(),
-            study.workload,
-            policies,
-            variants,
+            &study.lineup,
             seeds,
-            &change,
+            variation.change,
         )?;
         if report.is_null() {
             report = run.to_json(&compared)?;
@@ -83,8 +79,7 @@ fn study_one(
             let measured = measure.of(&compared)?;
             Some((measure.words(), measured))
         });
-        let figures: Vec<_> = figures.collect();
-        rows.push(write_row(output, variation, &figures)?);
+        rows.push(write_row(output, variation, figures)?);
     }
     report["sensitivity"] = rows.into();
     Ok(report)
@@ -97,49 +92,54 @@ fn study_ispark(run: &RunOptions, seeds: u32, output: &mut impl Write) -> Result
         Figure::CompletionCut(Allocation::Dynamic),
     ];
     let of = Allocation::Packed;
-    write_heading(output, ISPARK, &figures.map(|figure| figure.words(of)))?;
-    let mut main = Value::Null;
+    write_heading(
+        output,
+        ISPARK,
+        figures.iter().map(|figure| figure.words(of)),
+    )?;
+    let mut report = Value::Null;
     let mut rows = Vec::new();
     for variation in ispark::VARIATIONS {
         let mut parameters = Parameters::default();
         (variation.change)(&mut parameters);
         let compared = ispark::compare(&parameters, &run.seeds(seeds)).map_err(failed)?;
-        if main.is_null() {
-            main = report(&compared, &parameters)?;
+        if report.is_null() {
+            report = to_json(&compared, &parameters);
         }
         let figures = figures.map(|figure| (figure.words(of), compared.measured(of, figure)));
-        rows.push(write_row(output, variation, &figures)?);
+        rows.push(write_row(output, variation, figures)?);
     }
-    main["sensitivity"] = rows.into();
-    Ok(main)
+    report["sensitivity"] = rows.into();
+    Ok(report)
 }
 
 /// The effect of each part of Ursa; the unchanged tables are in `reproduce ursa`.
 fn study_ursa(run: &RunOptions, seeds: u32, output: &mut impl Write) -> Result<Value, Failure> {
-    let words = monotasks::COSTS.map(|cost| cost.words());
-    write_heading(output, URSA, &words)?;
+    let words = || monotasks::COSTS.iter().map(monotasks::Cost::words);
+    write_heading(output, URSA, words())?;
     let seeds = run.seeds(seeds);
     let mut rows = Vec::new();
     for variation in monotasks::VARIATIONS {
         let measured = monotasks::costs(&monotasks::COSTS, variation, &seeds, run.threads())
             .map_err(failed)?;
-        let figures: Vec<_> = words.iter().cloned().zip(measured).collect();
-        rows.push(write_row(output, variation, &figures)?);
+        rows.push(write_row(output, variation, words().zip(measured))?);
     }
     Ok(json!({ "paper": URSA, "seeds": seeds, "sensitivity": rows }))
 }
 
 /// Numbers the columns, since their descriptions are long.
-fn write_heading(output: &mut impl Write, workload: &str, words: &[String]) -> Result<(), Failure> {
+fn write_heading(
+    output: &mut impl Write,
+    workload: &str,
+    words: impl Iterator<Item = String>,
+) -> Result<(), Failure> {
     writeln!(output, "\n{workload}")?;
-    for (number, words) in words.iter().enumerate() {
-        writeln!(output, "({}) {words}", number + 1)?;
+    let mut columns = format!("{:<48}", "");
+    for (number, words) in (1..).zip(words) {
+        writeln!(output, "({number}) {words}")?;
+        columns += &format!(" {:>13}", format!("({number})"));
     }
-    write!(output, "{:<48}", "")?;
-    for number in 1..=words.len() {
-        write!(output, " {:>13}", format!("({number})"))?;
-    }
-    writeln!(output)?;
+    writeln!(output, "{columns}")?;
     output.flush()?;
     Ok(())
 }
@@ -147,24 +147,19 @@ fn write_heading(output: &mut impl Write, workload: &str, words: &[String]) -> R
 fn write_row<Change>(
     output: &mut impl Write,
     variation: &Variation<Change>,
-    figures: &[(String, Measured)],
+    figures: impl IntoIterator<Item = (String, Measured)>,
 ) -> Result<Value, Failure> {
     let Variation {
         parameter, value, ..
     } = variation;
     write!(output, "{parameter:<22} {value:<25}")?;
-    for (_, measured) in figures {
+    let mut columns = Vec::new();
+    for (figure, measured) in figures {
         let cell = format!("{:.1} ± {:.1}", measured.mean(), measured.deviation());
         write!(output, " {cell:>13}")?;
+        columns.push(json!({ "figure": figure, "ours": measured.values }));
     }
     writeln!(output)?;
     output.flush()?;
-    let figures = figures
-        .iter()
-        .map(|(figure, measured)| json!({ "figure": figure, "ours": measured.values }));
-    Ok(json!({
-        "parameter": parameter,
-        "value": value,
-        "figures": figures.collect::<Vec<_>>(),
-    }))
+    Ok(json!({ "parameter": parameter, "value": value, "figures": columns }))
 }

@@ -4,9 +4,8 @@ use std::io::Write;
 
 use elastane_cli::failure::Failure;
 use elastane_cli::run_options::RunOptions;
-use elastane_core::DemandError;
 use elastane_lab::baselines;
-use elastane_lab::reproduce::{Paper, Setup, Variant};
+use elastane_lab::reproduce::{Change, Lineup, Paper, Setup};
 use elastane_lab::workload::generate;
 use elastane_sim::experiment::Comparison;
 use elastane_sim::report::write_table;
@@ -36,16 +35,12 @@ pub(super) fn run_and_tell<W: Write>(
     writeln!(output, "{}", paper.title)?;
     let mut reports = Vec::new();
     for experiment in paper.experiments {
-        let (policies, variants) = (experiment.policies, experiment.variants);
-        let changed = |_: &mut Setup| Ok(());
         let comparison = compare(
             run,
             Settings::papers(),
-            experiment.workload,
-            policies,
-            variants,
+            &experiment.lineup,
             seeds,
-            &changed,
+            Change::NONE,
         )?;
         let compared = experiment.compared(&comparison);
         writeln!(output)?;
@@ -69,41 +64,37 @@ pub(super) fn with_others(reports: Vec<Value>) -> Value {
     main
 }
 
-/// Policies and variants of policies on the same seeds of a workload. `rules` apply where the command
-/// line has no option.
+/// Runs all policies and variants of a lineup on the same seeds, under a change of the setup. `rules` apply
+/// where the command line has no option.
 pub(super) fn compare(
     run: &RunOptions,
     rules: Settings,
-    workload: &str,
-    policies: &[&str],
-    variants: &[Variant],
+    lineup: &Lineup,
     seeds: u32,
-    change: &dyn Fn(&mut Setup) -> Result<(), DemandError>,
+    change: Change,
 ) -> Result<Comparison, Failure> {
-    let compare = |policies: &[String], change: &dyn Fn(&mut Setup) -> Result<(), DemandError>| {
+    let compare = |policies: &[String], last: Change| {
         run.compare(baselines::policies(), policies, seeds, None, |seed| {
-            let generated = generate(workload, seed).map_err(bad_input)?;
+            let generated = generate(lineup.workload, seed).map_err(bad_input)?;
             let mut setup = Setup {
                 workload: run.with_errors(generated),
                 settings: run.settings(rules),
             };
-            change(&mut setup).map_err(failed)?;
+            for change in [change, last] {
+                change.apply(&mut setup).map_err(failed)?;
+            }
             Ok((setup.workload, setup.settings))
         })
     };
-    let policies: Vec<String> = policies.iter().map(ToString::to_string).collect();
-    let mut all = compare(&policies, change)?;
-    for variant in variants {
-        let changed = |setup: &mut Setup| {
-            change(setup)?;
-            (variant.change)(setup)
-        };
-        let compared = compare(&[variant.policy.to_owned()], &changed)?;
-        all.policies
-            .extend(compared.policies.into_iter().map(|mut one| {
-                one.policy = variant.name.to_owned();
-                one
-            }));
+    let policies: Vec<String> = lineup.policies.iter().map(ToString::to_string).collect();
+    let mut all = compare(&policies, Change::NONE)?;
+    for variant in lineup.variants {
+        let compared = compare(&[variant.policy.to_owned()], variant.change)?;
+        let named = compared.policies.into_iter().map(|mut one| {
+            one.policy = variant.name.to_owned();
+            one
+        });
+        all.policies.extend(named);
     }
     Ok(all)
 }
@@ -112,25 +103,27 @@ pub(super) fn compare(
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test")]
 
-    use elastane_lab::reproduce::PublishedExperiment;
+    use elastane_core::DemandError;
+    use elastane_lab::reproduce::{PublishedExperiment, Variant};
 
     use super::super::parsed;
     use super::*;
 
     /// One application on a cluster that it fills, and the same with machines of half the cores.
     const LOCKSTEP: PublishedExperiment = PublishedExperiment {
-        workload: "lockstep",
-        policies: &["static"],
-        variants: &[Variant {
-            name: "static-on-half",
-            policy: "static",
-            change: |setup| {
-                for machine in &mut setup.workload.machines {
-                    machine.cpu_cores /= 2.0;
-                }
-                Ok(())
-            },
-        }],
+        lineup: Lineup {
+            workload: "lockstep",
+            policies: &["static"],
+            variants: &[Variant {
+                name: "static-on-half",
+                policy: "static",
+                change: Change::Set(|setup| {
+                    for machine in &mut setup.workload.machines {
+                        machine.cpu_cores /= 2.0;
+                    }
+                }),
+            }],
+        },
         claims: &[],
     };
 
@@ -172,19 +165,31 @@ mod tests {
 
     #[test]
     fn nobody_starves_unless_it_is_asked_for() {
-        for (options, expected_ms) in [
-            (&[][..], Settings::default().give_up_after_ms),
-            (&["--starvation-wait-ms", "5000"][..], 5_000),
-        ] {
+        // The changes check the settings, then end the comparison with an error.
+        let checks: [(&[&str], Change); 2] = [
+            (
+                &[],
+                Change::Compute(|setup| {
+                    let settings = setup.settings;
+                    assert_eq!(
+                        settings.cluster.starvation_wait_ms,
+                        settings.give_up_after_ms
+                    );
+                    Err(DemandError::Empty)
+                }),
+            ),
+            (
+                &["--starvation-wait-ms", "5000"],
+                Change::Compute(|setup| {
+                    assert_eq!(setup.settings.cluster.starvation_wait_ms, 5_000);
+                    Err(DemandError::Empty)
+                }),
+            ),
+        ];
+        for (options, check) in checks {
             let run = parsed(options);
-            let seen = std::cell::Cell::new(Settings::default());
-            let change = |setup: &mut Setup| {
-                seen.set(setup.settings);
-                Ok(())
-            };
             let rules = Settings::papers();
-            compare(&run, rules, "lockstep", &["static"], &[], 1, &change).unwrap();
-            assert_eq!(seen.get().cluster.starvation_wait_ms, expected_ms);
+            assert!(compare(&run, rules, &LOCKSTEP.lineup, 1, check).is_err());
         }
     }
 }

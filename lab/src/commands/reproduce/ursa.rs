@@ -6,7 +6,7 @@ use elastane_cli::bar::bar;
 use elastane_cli::failure::Failure;
 use elastane_cli::run_options::RunOptions;
 use elastane_lab::monotasks::{Parameters, Reproduction, reproduce};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::super::failed;
 use super::refuse_changes;
@@ -21,15 +21,11 @@ pub(super) fn run(run: &RunOptions, seeds: u32, output: &mut impl Write) -> Resu
     )?;
     let seeds = run.seeds(seeds);
     let bar = bar("runs");
-    let compared = reproduce(
-        &Parameters::default(),
-        &seeds,
-        run.threads(),
-        &|done, all| {
-            bar.set_length(all);
-            bar.set_position(done);
-        },
-    );
+    let progress = |done, all| {
+        bar.set_length(all);
+        bar.set_position(done);
+    };
+    let compared = reproduce(&Parameters::default(), &seeds, run.threads(), &progress);
     bar.finish_and_clear();
     let compared = compared.map_err(failed)?;
     write!(output, "{compared}")?;
@@ -38,15 +34,10 @@ pub(super) fn run(run: &RunOptions, seeds: u32, output: &mut impl Write) -> Resu
 
 /// The main table, with the others under `others`.
 fn to_json(compared: &Reproduction) -> Result<Value, Failure> {
-    let is_main = |table: &&elastane_lab::monotasks::Table| table.name == MAIN_TABLE;
-    let main = compared.tables.iter().find(is_main);
-    let mut report = serde_json::to_value(main).map_err(failed)?;
-    let others: Vec<_> = compared
-        .tables
-        .iter()
-        .filter(|table| table.name != MAIN_TABLE)
-        .collect();
-    report["seeds"] = serde_json::to_value(&compared.seeds).map_err(failed)?;
-    report["others"] = serde_json::to_value(others).map_err(failed)?;
+    let tables = compared.tables.iter();
+    let (main, others): (Vec<_>, Vec<_>) = tables.partition(|table| table.name == MAIN_TABLE);
+    let mut report = serde_json::to_value(main.first())?;
+    report["seeds"] = json!(compared.seeds);
+    report["others"] = serde_json::to_value(others)?;
     Ok(report)
 }

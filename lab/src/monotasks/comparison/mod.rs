@@ -13,21 +13,17 @@ use self::published::{Planned, PlannedRow};
 
 pub use self::table::{Figure, Metric, Reproduction, SystemRow, Table, Utilization};
 use super::bound::lower_bound_s;
-use super::job::MonotaskError;
 use super::parameters::Parameters;
-use super::run::{Outcome, simulate};
+use super::run::{Outcome, Stuck, simulate};
 
 /// Runs every table on every seed. `progress` gets the number of finished runs and of all runs, from
 /// any thread. The result does not depend on the number of threads.
-///
-/// # Errors
-/// The first run, in the order of the tables, that failed.
 pub fn reproduce(
     parameters: &Parameters,
     seeds: &[u64],
     threads: usize,
     progress: &(dyn Fn(u64, u64) + Sync),
-) -> Result<Reproduction, MonotaskError> {
+) -> Result<Reproduction, Stuck> {
     let plans = published::tables();
     let runs: u64 = plans.iter().map(|plan| plan.rows.len() as u64).sum();
     let all = runs * seeds.len() as u64;
@@ -65,7 +61,7 @@ fn one_seed(
     seed: u64,
     parameters: &Parameters,
     one_more: &(dyn Fn() + Sync),
-) -> Result<Seeded, MonotaskError> {
+) -> Result<Seeded, Stuck> {
     let jobs = plan.jobs.draw(seed);
     let outcomes = plan.rows.iter().map(|row| {
         let outcome = simulate(&jobs, &row.system, parameters, |_, _| {});

@@ -70,29 +70,29 @@ fn against_first(figure: &Figure, first: &SystemRow) -> Option<String> {
     ))
 }
 
-const SPARK: &str = "our executors idle more than the paper's, as UE of CPU says: they keep their cores \
-    for the timeout after each stage, and a task keeps its core while it fetches. What executors the \
-    paper ran is not known; docs/measurements/ursa.md has the influence of their parameters";
-const TEZ: &str = "of Tez only the CPU that it takes and its containers of one core are modelled, not \
-    what it loses between stages";
-const FEWER_AT_ONCE: &str = "here all jobs run at once from their submission. Where the memory that \
-    they ask for bounds them (admitted_memory), order matters less, as in the paper";
-const DRAWN_SIZES: &str = "the completion follows from sizes of jobs, which are not published and are \
-    drawn here";
-const OVERSUBSCRIBED: &str = "more cores help here until memory is full, at 2.7 times; of what a full \
-    machine costs only a small loss of rate is modelled, and no stragglers";
-const SHORT_QUEUES: &str = "EPT is 5 s here, which is not published: a worker has so little ahead that the \
-    order in its queues hardly matters. With 20 s it costs 9 % \
+const SPARK: &str = "the executors idle more than the paper's, as UE of CPU shows: they keep their cores for \
+    the timeout after each stage, and a task keeps its core while it fetches. The paper does not name its \
+    executors; docs/measurements/ursa.md has the influence of their parameters";
+const TEZ: &str =
+    "the model has Tez's CPU time and containers of one core, but not its losses between stages";
+const FEWER_AT_ONCE: &str = "all jobs run here from their submission on. With a limit on their requested memory \
+    (admitted_memory) the order matters less, as in the paper";
+const DRAWN_SIZES: &str = "the completion depends on the sizes of jobs, which the paper does not publish and \
+    the workload draws";
+const OVERSUBSCRIBED: &str = "more cores help here until memory is full, at 2.7 times; the model of a full \
+    machine has a small loss of rate and no stragglers";
+const SHORT_QUEUES: &str = "EPT, which the paper does not publish, is 5 s here: a worker has so little work \
+    ahead that the order in its queues hardly matters. With 20 s the removal costs 9 % \
     (elastane-lab reproduce sensitivity --of ursa)";
-const ALIKE: &str = "tasks of a stage need CPU and network in the same proportion here, so that \
-    balancing CPU alone balances both. Where every other task fetches 19 times as much as the others it \
-    costs some percent (elastane-lab reproduce sensitivity --of ursa)";
-const WHOLE: &str = "the order of jobs decides here before awareness of stages can, and a round of 0.2 s \
-    has room for some thirty tasks, so that the bonus moves less than 1 task of 100 past another job's. \
-    Where F counts in the score and the order of jobs little, the removal costs 5 % of the makespan \
+const ALIKE: &str = "tasks of a stage need CPU and network in the same proportion here, so balancing CPU alone \
+    balances both. If every other task fetches 19 times as much as the others, the removal costs some \
+    percent (elastane-lab reproduce sensitivity --of ursa)";
+const WHOLE: &str = "the order of jobs decides before stage awareness can: a round of 0.2 s has room for some \
+    thirty tasks, so the bonus moves less than 1 task of 100 past another job's. If F counts in the score \
+    and the order of jobs little, the removal costs 5 % of the makespan \
     (elastane-lab reproduce sensitivity --of ursa)";
-const PLACEMENT: &str = "depends on sizes of jobs and on data over CPU, which are drawn here; what \
-    Tetris reserved of the network, and what Tetris2 left out, is our reading";
+const PLACEMENT: &str = "depends on the sizes of jobs and on data over CPU, which the workload draws; the paper \
+    does not say how much network Tetris reserved nor what Tetris2 left out";
 
 /// The known reason; `docs/measurements/ursa.md` has the measurements.
 fn why(table: &str, system: &str) -> Option<&'static str> {

@@ -4,13 +4,12 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use crate::monotasks::run::Outcome;
+use crate::reproduce::median;
 
 /// The metric of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Metric {
-    /// From the first submission to the last end, in seconds.
     Makespan,
-    /// Mean time from a job's submission to its end, in seconds.
     MeanCompletion,
     /// UE of CPU, in percent.
     CpuUsed,
@@ -29,8 +28,7 @@ pub enum Metric {
 }
 
 impl Metric {
-    /// The name in JSON and text, with the unit.
-    #[must_use]
+    /// With the unit.
     pub fn name(self) -> String {
         match self {
             Self::Makespan => "makespan_s".to_owned(),
@@ -46,7 +44,7 @@ impl Metric {
     }
 
     /// None without a row to compare with, or without the job.
-    pub(super) fn of(self, outcome: &Outcome, base: Option<&Outcome>) -> Option<f64> {
+    pub(in crate::monotasks) fn of(self, outcome: &Outcome, base: Option<&Outcome>) -> Option<f64> {
         let growth = |now: f64, base: f64| (now / base - 1.0) * 100.0;
         Some(match self {
             Self::Makespan => outcome.makespan_s,
@@ -64,10 +62,8 @@ impl Metric {
     }
 }
 
-/// The whole comparison.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
 pub struct Reproduction {
-    /// The source of the published figures.
     pub paper: &'static str,
     /// The seeds, in the order of the values of all figures.
     pub seeds: Vec<u64>,
@@ -75,33 +71,26 @@ pub struct Reproduction {
     pub tables: Vec<Table>,
 }
 
-/// One table.
 #[derive(Debug, Clone, Serialize)]
 pub struct Table {
     /// A short name, as `table-4`.
     pub name: &'static str,
-    /// Its title.
     pub title: &'static str,
-    /// The jobs.
     pub workload: &'static str,
     /// The lower bound of the makespan, per seed.
     pub lower_bound_s: Vec<f64>,
-    /// The systems by name.
     #[serde(rename = "policies", serialize_with = "by_name")]
     pub systems: Vec<SystemRow>,
 }
 
-/// One system of a table.
 #[derive(Debug, Clone, Serialize)]
 pub struct SystemRow {
     /// The paper's name of the system.
     #[serde(skip)]
     pub name: &'static str,
-    /// One value per seed.
+    /// One value per seed, as in all lists of values here.
     pub makespan_s: Vec<f64>,
-    /// One value per seed.
     pub mean_completion_s: Vec<f64>,
-    /// Used over available.
     pub utilization: Utilization,
     /// The table's columns.
     pub figures: Vec<Figure>,
@@ -109,19 +98,16 @@ pub struct SystemRow {
     pub remarks: Vec<String>,
 }
 
-/// Used over available until the end, per seed.
+/// Used over available until the end.
 #[derive(Debug, Clone, Serialize)]
 pub struct Utilization {
-    /// Of all cores.
     pub cpu: Vec<f64>,
-    /// Of all memory.
     pub memory: Vec<f64>,
 }
 
 /// A cell of a table.
 #[derive(Debug, Clone, Serialize)]
 pub struct Figure {
-    /// The metric.
     #[serde(serialize_with = "metric_name")]
     pub metric: Metric,
     /// The published value; None if the paper has none.
@@ -132,13 +118,8 @@ pub struct Figure {
 
 impl Figure {
     /// The median of the simulated values.
-    #[must_use]
     pub fn median(&self) -> Option<f64> {
-        let mut sorted = self.ours.clone();
-        sorted.sort_by(f64::total_cmp);
-        let above = sorted.get(sorted.len() / 2)?;
-        let below = sorted.get((sorted.len() - 1) / 2)?;
-        Some(f64::midpoint(*below, *above))
+        (!self.ours.is_empty()).then(|| median(&self.ours))
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::fmt::{self, Display, Formatter};
 
+use elastane_sim::summary::mean;
+
 use super::{Figure, Reproduction, SystemRow, Table};
 
 /// Widths of columns in characters.
@@ -22,8 +24,7 @@ impl Display for Reproduction {
 
 impl Display for Table {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
-        let bound_s =
-            self.lower_bound_s.iter().sum::<f64>() / self.lower_bound_s.len().max(1) as f64;
+        let bound_s = mean(&self.lower_bound_s);
         writeln!(out, "{} (workload {})", self.title, self.workload)?;
         writeln!(
             out,
@@ -54,13 +55,11 @@ impl Table {
         for figure in &system.figures {
             write!(out, "{:CELL$}", cell(figure))?;
         }
-        let times: f64 = system
-            .makespan_s
-            .iter()
-            .zip(&self.lower_bound_s)
+        let pairs = system.makespan_s.iter().zip(&self.lower_bound_s);
+        let over_bound: Vec<f64> = pairs
             .map(|(makespan_s, bound_s)| makespan_s / bound_s)
-            .sum();
-        writeln!(out, "{:.2}", times / system.makespan_s.len().max(1) as f64)
+            .collect();
+        writeln!(out, "{:.2}", mean(&over_bound))
     }
 }
 
@@ -71,11 +70,10 @@ fn cell(figure: &Figure) -> String {
     let Some(median) = figure.median() else {
         return published;
     };
-    let least = figure.ours.iter().copied().fold(f64::INFINITY, f64::min);
-    let most = figure
-        .ours
-        .iter()
-        .copied()
-        .fold(f64::NEG_INFINITY, f64::max);
+    let ours = figure.ours.iter().copied();
+    let (least, most) = (
+        ours.clone().fold(f64::INFINITY, f64::min),
+        ours.fold(f64::NEG_INFINITY, f64::max),
+    );
     format!("{published} | {median:.1} [{least:.1}, {most:.1}]")
 }

@@ -7,10 +7,9 @@ use std::collections::VecDeque;
 
 use self::executor::Executor;
 use super::job::Kind;
-use super::meter::Held;
-use super::run::Scheduler;
+use super::scheduler::Scheduler;
 use super::system::{ContainerSettings, Engine};
-use super::world::{Event, World};
+use super::world::World;
 
 /// A job's executors and waiting stages.
 #[derive(Debug, Default, Clone)]
@@ -105,18 +104,10 @@ impl Executors {
         application.running_tasks += 1;
         self.executors[executor].tasks += 1;
         self.executor_of[task as usize] = executor as u32;
-        let used_bytes = world.progress.task(task).memory_bytes;
-        world.hold(Held::UsedMemory, used_bytes);
         let machine = self.executors[executor].machine;
         let allocated_memory_bytes =
             world.parameters.machines.memory_bytes - self.nodes[machine].free_memory_bytes;
-        world.tell(&Event::Placed {
-            task: task as usize,
-            stage: stage as usize,
-            machine,
-            idle: [1.0; 3],
-            allocated_memory_bytes,
-        });
+        world.placed([stage, task], machine, [1.0; 3], allocated_memory_bytes);
         self.go_on(world, task, None);
         true
     }
@@ -137,12 +128,7 @@ impl Executors {
         self.executors[executor].tasks -= 1;
         self.executors[executor].idle_since_s = world.now_s;
         self.applications[job].running_tasks -= 1;
-        world.hold(Held::UsedMemory, -world.progress.task(task).memory_bytes);
-        world.tell(&Event::TaskEnded {
-            task: task as usize,
-            stage: world.progress.stage_of[task as usize] as usize,
-        });
-        if world.progress.task_ended(task, world.now_s) {
+        if world.end_task(task) {
             self.applications[job].has_ended = true;
             for executor in std::mem::take(&mut self.applications[job].executors) {
                 self.release(world, executor);

@@ -1,7 +1,7 @@
 //! Ursa's D, Inc and F of a worker.
 
 use super::Worker;
-use crate::monotasks::job::{Kind, Work};
+use crate::monotasks::job::{Kind, Work, plus};
 use crate::monotasks::parameters::Parameters;
 use crate::monotasks::world::World;
 
@@ -80,9 +80,7 @@ impl Load {
     }
 
     pub(super) fn add(&mut self, need: &Need) {
-        for (assigned, seconds) in self.assigned_s.iter_mut().zip(need.seconds) {
-            *assigned += seconds;
-        }
+        self.assigned_s = plus(self.assigned_s, need.seconds);
         if need.seconds[Kind::Cpu as usize] > 0.0 {
             self.idle_cores = self.idle_cores.saturating_sub(1);
         }
@@ -124,10 +122,6 @@ impl Load {
 /// The time of work at the rates of a worker. A worker measures the rates of the parameters as long as
 /// its queues prevent contention.
 pub(super) fn seconds(parameters: &Parameters, work: Work) -> Work {
-    let machines = parameters.machines;
-    [
-        work[Kind::Network as usize] / machines.network_bytes_per_s,
-        work[Kind::Cpu as usize] / machines.cores as f64,
-        work[Kind::Disk as usize] / machines.disk_bytes_per_s,
-    ]
+    let rates = parameters.machines.rates();
+    std::array::from_fn(|at| work[at] / rates[at])
 }

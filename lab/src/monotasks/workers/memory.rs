@@ -5,7 +5,6 @@
 /// byte of input.
 ///
 /// 0 if a side is negative or not a number.
-#[must_use]
 pub fn memory_estimate_bytes(
     share: f64,
     job_memory_bytes: f64,

@@ -11,11 +11,11 @@ pub use self::memory::memory_estimate_bytes;
 
 use self::admission::Admission;
 use self::rank::rank;
-use super::job::{Kind, Work};
+use super::job::{Kind, Work, plus};
 use super::meter::Held;
-use super::run::Scheduler;
+use super::scheduler::Scheduler;
 use super::system::{Placement, WorkerSettings};
-use super::world::{Event, World};
+use super::world::World;
 
 /// The scheduler's view of a worker.
 #[derive(Debug, Clone)]
@@ -76,20 +76,11 @@ impl WorkerQueues {
         worker.tasks += 1;
         worker.cpu_monotasks += usize::from(work[Kind::Cpu as usize] > 0.0);
         worker.reserved_network_bytes_per_s += network_bytes_per_s(world, task);
-        for (upcoming, work) in worker.upcoming.iter_mut().zip(work) {
-            *upcoming += work;
-        }
+        worker.upcoming = plus(worker.upcoming, work);
         let allocated_memory_bytes =
             world.parameters.machines.memory_bytes - worker.memory_free_bytes;
         world.hold(Held::AllocatedMemory, estimate_bytes);
-        world.hold(Held::UsedMemory, world.progress.task(task).memory_bytes);
-        world.tell(&Event::Placed {
-            task: task as usize,
-            stage: stage as usize,
-            machine,
-            idle,
-            allocated_memory_bytes,
-        });
+        world.placed([stage, task], machine, idle, allocated_memory_bytes);
         self.go_on(world, task, None, machine);
     }
 
@@ -122,14 +113,8 @@ impl WorkerQueues {
             worker.reserved_network_bytes_per_s = 0.0;
         }
         world.hold(Held::AllocatedMemory, -estimate_bytes);
-        world.hold(Held::UsedMemory, -world.progress.task(task).memory_bytes);
-        let stage = world.progress.stage_of[task as usize];
-        world.tell(&Event::TaskEnded {
-            task: task as usize,
-            stage: stage as usize,
-        });
-        if world.progress.task_ended(task, world.now_s) {
-            let job = world.progress.stage(stage).job;
+        if world.end_task(task) {
+            let job = world.progress.job_of(task);
             let admitted = self.admission.ended(world.progress.jobs, job);
             self.ready.extend(admitted);
         }

@@ -7,16 +7,16 @@ use crate::monotasks::job::{Job, Stage, Task};
 
 /// The type of a job; `data` is relative to type 1.
 #[derive(Clone, Copy)]
-pub(super) struct Kind {
+pub(super) struct JobType {
     name: &'static str,
     data: f64,
 }
 
-pub(super) const TYPE_1: Kind = Kind {
+pub(super) const TYPE_1: JobType = JobType {
     name: "type-1",
     data: 1.0,
 };
-pub(super) const TYPE_2: Kind = Kind {
+pub(super) const TYPE_2: JobType = JobType {
     name: "type-2",
     data: 0.5,
 };
@@ -41,25 +41,25 @@ const DEVIATION: f64 = 0.01;
 /// The paper submits the jobs at once; here the interval keeps their order.
 const BETWEEN_SUBMISSIONS_S: f64 = 0.001;
 
-/// Jobs of these kinds in turn.
-pub(super) fn jobs(random: &mut Random, kinds: &[Kind]) -> Vec<Job> {
+/// Jobs of these types in turn.
+pub(super) fn jobs(random: &mut Random, types: &[JobType]) -> Vec<Job> {
     (0..JOBS)
         .map(|at| {
-            let kind = kinds[at % kinds.len()];
+            let job_type = types[at % types.len()];
             let stages = (0..STAGES)
-                .map(|stage| one_stage(random, stage, kind))
+                .map(|stage| one_stage(random, stage, job_type))
                 .collect();
-            let mut job = job(format!("{}-{at}", kind.name), 1.0, stages);
+            let mut job = job(format!("{}-{at}", job_type.name), 1.0, stages);
             job.submitted_s = at as f64 * BETWEEN_SUBMISSIONS_S;
             job
         })
         .collect()
 }
 
-fn one_stage(random: &mut Random, at: usize, kind: Kind) -> Stage {
+fn one_stage(random: &mut Random, at: usize, job_type: JobType) -> Stage {
     let tasks = (0..TASKS)
         .map(|_| {
-            let data = kind.data * random.factor(DEVIATION);
+            let data = job_type.data * random.factor(DEVIATION);
             Task {
                 work: [
                     data * DATA_NETWORK_S * NETWORK_BYTES_PER_CORE_S,

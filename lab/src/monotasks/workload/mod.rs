@@ -41,7 +41,6 @@ pub enum Jobs {
 }
 
 impl Jobs {
-    /// All workloads.
     pub const ALL: [Self; 5] = [
         Self::TpcH,
         Self::TpcDs,
@@ -50,8 +49,6 @@ impl Jobs {
         Self::ExpectableMixed,
     ];
 
-    /// Its name.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::TpcH => "tpc-h",
@@ -63,7 +60,6 @@ impl Jobs {
     }
 
     /// The jobs in the order of submission; the same seed gives the same jobs.
-    #[must_use]
     pub fn draw(self, seed: u64) -> Vec<Job> {
         let random = &mut Random::new(seed, Purpose::Workload);
         match self {

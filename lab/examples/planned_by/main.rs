@@ -1,16 +1,19 @@
-//! What to place an application by after three runs: the mean of the runs slot by slot of the clock,
-//! their mean at the same progress, or the envelope. `docs/decisions/0012` has what came of it.
+//! Compares three demands to place an application by after three runs: the mean of the runs slot by slot of
+//! the clock, their mean at the same progress, and the envelope. `docs/decisions/0012` has the results.
 //!
 //! `cargo run --release -p elastane-lab --example planned_by -- [SEEDS]`
+
+mod learned;
 
 use std::error::Error;
 
 use elastane_core::{Demand, Resources};
 use elastane_lab::evaluation::Envelope;
-use elastane_lab::workload::{Predict, RunErrors, generate, learned};
+use elastane_lab::workload::generate;
 use elastane_predict::{PastRun, RecurringSettings, predict_next};
 use elastane_sim::experiment::{Experiment, Run};
 use elastane_sim::simulator::{Policies, Settings};
+use learned::{Predict, RunErrors, learned};
 
 const WORKLOADS: [&str; 2] = ["elasecutor", "ursa-mix"];
 const RUNS: usize = 3;

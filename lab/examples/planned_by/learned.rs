@@ -22,9 +22,6 @@ pub type Predict<'a> = &'a dyn Fn(&[PastRun]) -> Option<Demand>;
 
 /// The same applications, predicted by `predict` from `runs` earlier runs that differ from each other
 /// and from the run to come.
-///
-/// # Errors
-/// A run's series is not a valid demand; a valid workload gives none.
 pub fn learned(
     mut workload: Workload,
     seed: u64,
