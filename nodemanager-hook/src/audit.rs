@@ -15,7 +15,7 @@ use serde::Serialize;
 use serde_json::json;
 
 pub use self::reason::{Reason, Shortfall};
-use crate::{actuators::Change, container_id::ContainerId, jvm::Command};
+use crate::{actuators::Change, container_id::ContainerId, jvm::JvmCommand};
 
 /// The size at which the file is renamed to `FILE.1`.
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
@@ -112,10 +112,10 @@ impl Audit {
         container: &ContainerId,
         reason: Reason,
         pid: u32,
-        sent: &[Command],
+        sent: &[JvmCommand],
     ) -> io::Result<()> {
         log::debug!("{container}: {reason:?}: pid {pid}: {sent:?}");
-        let sent: Vec<String> = sent.iter().map(Command::to_string).collect();
+        let sent: Vec<String> = sent.iter().map(JvmCommand::to_string).collect();
         self.append(container, reason, json!({ "pid": pid, "sent": sent }))
     }
 

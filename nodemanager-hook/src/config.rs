@@ -10,7 +10,7 @@ use std::{
 
 use serde::Deserialize;
 
-use crate::network::{Backend, Device};
+use crate::network::{Backend, NetworkDevice};
 
 /// `agent.toml` in this crate explains each key.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -133,7 +133,7 @@ impl Default for Cgroup {
 
 impl Network {
     /// The devices whose outgoing traffic is shaped. [`Config::read`] has checked their names.
-    pub fn parsed_devices(&self) -> Vec<Device> {
+    pub fn parsed_devices(&self) -> Vec<NetworkDevice> {
         let devices = self.devices.iter();
         devices.filter_map(|name| name.parse().ok()).collect()
     }

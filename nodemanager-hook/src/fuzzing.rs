@@ -86,7 +86,7 @@ impl<'a> FakeKernelFiles<'a> {
         let proc = ProcFs::new(self.folder);
         let _ = proc.process(PID);
         let _ = proc.memory(PID, &mut HeldFile::default());
-        let _ = proc.disk_bytes(PID, &mut HeldFile::default());
+        let _ = proc.disk_traffic(PID, &mut HeldFile::default());
         let _ = proc.users(PID);
         let _ = proc.cgroup(PID);
         let disks = [Device { major: 8, minor: 0 }];
@@ -142,8 +142,7 @@ impl<'a> FakeKernelFiles<'a> {
 pub fn read_files_of_a_jvm(bytes: &[u8]) {
     let _ = jvm::scan_mappings(bytes, 23);
     let text = String::from_utf8_lossy(bytes);
-    let _ = jvm::parse_start_ticks(&text);
-    if let Some(status) = jvm::parse_status(&text) {
+    if let Some(status) = jvm::ProcessStatus::parse(&text) {
         let _ = status.can_answer();
     }
 }

@@ -237,20 +237,20 @@ impl Journal {
 
     pub fn forget_jvm(&mut self, jvm: ProcessKey) -> Result<(), JournalError> {
         let before = self.entries.jvms.len();
-        self.entries.jvms.retain(|(_, former)| key(former) != jvm);
+        self.entries.jvms.retain(|(_, former)| former.key() != jvm);
         self.save_if(self.entries.jvms.len() < before)
     }
 
     /// The flags of a JVM before the first wish, or None if it is unchanged.
     pub fn former_flags(&self, jvm: ProcessKey) -> Option<&Former> {
         let mut all = self.entries.jvms.iter().map(|(_, former)| former);
-        all.find(|former| key(former) == jvm)
+        all.find(|former| former.key() == jvm)
     }
 
     /// The JVMs whose flags may have changed, with their container.
     pub fn jvms(&self) -> impl ExactSizeIterator<Item = (&ContainerId, ProcessKey)> {
         let jvms = self.entries.jvms.iter();
-        jvms.map(|(container, former)| (container, key(former)))
+        jvms.map(|(container, former)| (container, former.key()))
     }
 
     fn save_if(&self, has_changed: bool) -> Result<(), JournalError> {
@@ -275,13 +275,6 @@ impl Journal {
 impl Entries {
     fn are_none(&self) -> bool {
         *self == Self::default()
-    }
-}
-
-fn key(former: &Former) -> ProcessKey {
-    ProcessKey {
-        pid: former.pid,
-        start_ticks: former.start_ticks,
     }
 }
 

@@ -20,7 +20,7 @@ mod instance;
 mod job_files;
 mod mappings;
 mod perf_file;
-mod process;
+mod process_handle;
 mod trigger;
 mod worker;
 
@@ -29,22 +29,22 @@ pub mod perf_data;
 pub mod recipe;
 pub mod reply;
 
+pub use crate::sensors::ProcessKey;
+
 pub use self::{
     attach_error::AttachError,
-    command::{Command, Flag},
+    command::{Flag, JvmCommand},
     control::{Control, ControlError, Former},
     finder::Jvms,
-    heap_follower::{HeapFollower, Reading, Step, heap_for_limit},
-    host::Host,
+    heap_follower::{ContainerMemory, HeapFollower, Step, heap_for_limit},
+    host::JvmHost,
     instance::Jvm,
-    perf_data::{Collector, Heap},
+    perf_data::Collector,
     perf_file::PerfFileError,
-    recipe::{Kind, Recipe, Wish, heap_in_use},
+    recipe::{Kind, Wish, heap_in_use},
     worker::{Answer, Done, Job, QueueFull, Task, Worker},
 };
 #[cfg(fuzzing)]
 pub(crate) use self::{
-    freezer::Freezers,
-    mappings::scan as scan_mappings,
-    process::{parse_start_ticks, parse_status},
+    freezer::Freezers, mappings::scan as scan_mappings, process_handle::ProcessStatus,
 };

@@ -2,13 +2,12 @@
 //!
 //! [`Networks`] counts the traffic of groups, limits received traffic and marks sent packets with a
 //! class; [`Backend`] is the mechanism. [`Shaper`] gives the classes their rates on one
-//! [`Device`]. None of these knows containers or plans.
+//! [`NetworkDevice`]. None of these knows containers or plans.
 //!
-//! The usual backend is `assembler` → `programs` → `bpf_networks`, over `bpf`; `nft` and `net_prio`
+//! The usual backend is `instructions` → `programs` → `bpf_networks`, over `bpf`; `nft` and `net_prio`
 //! are for hosts without BPF. Classes get their rates by `htb` → `link` → `shaper`, over `netlink`.
 #![allow(missing_docs, reason = "public for the integration tests only")]
 
-mod assembler;
 mod attachment;
 mod backend;
 #[allow(unsafe_code, reason = "bpf(2) has no safe wrapper")]
@@ -17,8 +16,8 @@ mod bpf_networks;
 mod counters;
 mod device;
 mod error;
-mod file_guard;
 mod htb;
+mod instructions;
 mod link;
 mod net_prio;
 mod netlink;
@@ -27,6 +26,7 @@ mod nft;
 mod programs;
 mod shaper;
 mod slots;
+mod tags;
 
 #[cfg(fuzzing)]
 pub(crate) use self::{
@@ -34,16 +34,15 @@ pub(crate) use self::{
     htb::Discipline,
     netlink::take_answers,
 };
-pub use assembler::AssembleError;
 pub use attachment::{Mechanism, remove_leftovers};
-pub use backend::{Backend, Chosen, PassedOver};
+pub use backend::{Backend, Chosen};
 pub use bpf_networks::BpfNetworks;
-pub use counters::NetworkCounters;
-pub use device::{Device, DeviceCounters, NoDeviceName};
+pub use counters::{AllCounters, NetworkCounters};
+pub use device::{DeviceCounters, NetworkDevice, NoDeviceName};
 pub use error::NetworkError;
 pub use link::ShaperError;
 pub use net_prio::NetPrioNetworks;
 pub use networks::{GroupNetwork, Networks};
 pub use nft::{GroupsBy, NftError, NftNetworks, remove_nft_table};
 pub use shaper::{EgressClass, EgressRate, Shaper, restore};
-pub use slots::{AllCounters, MOST_GROUPS, Slot};
+pub use slots::{MOST_GROUPS, Slot};

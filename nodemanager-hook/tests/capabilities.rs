@@ -3,7 +3,7 @@
 
 mod common;
 #[allow(dead_code)] // only the cable is used
-#[path = "common/netns.rs"]
+#[path = "common/netns/mod.rs"]
 mod netns;
 
 use std::{collections::BTreeSet, fs, os::unix::fs::chown, process::Output};

@@ -4,7 +4,7 @@
 
 mod common;
 #[allow(dead_code, reason = "some helpers are for the tests of BPF")]
-#[path = "common/netns.rs"]
+#[path = "common/netns/mod.rs"]
 mod netns;
 
 use std::{
@@ -16,7 +16,8 @@ use std::{
 
 use common::{Agent, Parent, Tree, skip, wait_until};
 use elastane_agent::network::{
-    Device, EgressRate, GroupNetwork, GroupsBy, NetPrioNetworks, Networks, NftNetworks, Shaper,
+    EgressRate, GroupNetwork, GroupsBy, NetPrioNetworks, NetworkDevice, Networks, NftNetworks,
+    Shaper,
 };
 use elastane_protocol::Limits;
 use netns::{
@@ -179,7 +180,7 @@ fn holds_its_class(
     peer: SocketAddr,
     flood: impl FnOnce() -> Process,
 ) {
-    let device: Device = device.parse().unwrap();
+    let device: NetworkDevice = device.parse().unwrap();
     let mut shaper = Shaper::prepare(&device, link_bytes_per_s()).unwrap();
     let class = counted.egress_class();
     let capped = EgressRate {
@@ -282,7 +283,7 @@ fn net_prio_classifies_sent_traffic() {
         let Some(mounted) = Mounted::controller("net_prio") else {
             return;
         };
-        let device: Device = outlet.device.parse().unwrap();
+        let device: NetworkDevice = outlet.device.parse().unwrap();
         let networks = NetPrioNetworks::open(vec![device]).unwrap();
         assert!(!networks.counts());
         let group = mounted.group("sender");

@@ -9,7 +9,7 @@ use super::{Agent, heaps::FoundJvm, warnings};
 use crate::{
     audit::Reason,
     container_id::ContainerId,
-    jvm::{Reading, Step, Wish, heap_for_limit, heap_in_use},
+    jvm::{ContainerMemory, Step, Wish, heap_for_limit, heap_in_use},
 };
 
 /// How long a JVM has to shrink before its container's limit is left above the planned one.
@@ -44,7 +44,7 @@ impl Agent {
             let margin_bytes = self.actuator.rules.margin.bytes(resident_bytes);
             let in_force = container.limiter.in_force().memory_bytes;
             let fits = |target: &u64| resident_bytes.saturating_add(margin_bytes) <= *target;
-            let reading = Reading {
+            let reading = ContainerMemory {
                 resident_bytes,
                 margin_bytes,
                 limit_bytes: match target_bytes.filter(fits) {
@@ -104,7 +104,7 @@ impl Agent {
             container.gave_back_for_node = true;
         }
         for (jvm, heap_bytes) in self.heap_sizes(id, limit_bytes) {
-            if jvm.control.kind().flags().is_empty() {
+            if jvm.control.kind.flags().is_empty() {
                 are_left_alone = true;
                 continue;
             }

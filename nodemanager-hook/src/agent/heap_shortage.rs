@@ -38,8 +38,8 @@ impl Agent {
         for id in self.may_be_asked(now) {
             let jvms = self.jvms_of(&id).into_iter();
             let bytes = jvms
-                .filter(|jvm| jvm.control.accepts_attach())
-                .map(|jvm| jvm.control.kind().most_given_back(jvm.heap))
+                .filter(|jvm| jvm.control.accepts_attach)
+                .map(|jvm| jvm.control.kind.most_given_back(jvm.heap))
                 .fold(0, u64::saturating_add);
             if bytes >= MIN_GIVEN_BACK_BYTES {
                 all.push(Spare { id, bytes });

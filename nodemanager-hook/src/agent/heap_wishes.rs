@@ -11,9 +11,7 @@ use super::{Actuator, warnings};
 use crate::{
     audit::Reason,
     container_id::ContainerId,
-    jvm::{
-        Answer, AttachError, Command, Control, ControlError, Done, Job, Recipe, Task, Wish, Worker,
-    },
+    jvm::{Answer, AttachError, Control, ControlError, Done, Job, JvmCommand, Task, Wish, Worker},
     once::Once,
     sensors::ProcessKey,
 };
@@ -39,7 +37,7 @@ struct JvmWishes {
     /// Handed to the thread.
     open: Option<ReasonedWish>,
     /// The newest commands. The same commands again are not recorded as a change.
-    sent: Vec<Command>,
+    sent: Vec<JvmCommand>,
     /// When to try again to restore the JVM.
     restore_at: Option<Instant>,
 }
@@ -53,7 +51,7 @@ struct ReasonedWish {
 impl HeapWishes {
     /// Replaces the wish that waits for a JVM.
     pub fn want(&mut self, container: &ContainerId, control: Control, wish: Wish, reason: Reason) {
-        let asked = self.jvms.entry(key(&control)).or_insert_with(|| JvmWishes {
+        let asked = self.jvms.entry(control.key()).or_insert_with(|| JvmWishes {
             container: container.clone(),
             control,
             waiting: None,
@@ -118,10 +116,7 @@ impl HeapWishes {
         now: Instant,
         troubles: &mut Once,
     ) -> Option<(ContainerId, Reason)> {
-        let key = ProcessKey {
-            pid: done.pid,
-            start_ticks: done.start_ticks,
-        };
+        let key = done.jvm;
         let asked = self.jvms.get_mut(&key)?;
         let wanted = asked.open.take()?;
         let container = asked.container.clone();
@@ -133,14 +128,11 @@ impl HeapWishes {
                 }
                 return None;
             }
-            Ok(Answer::CarriedOut(wish, recipe)) => {
+            Ok(Answer::CarriedOut(wish, sent)) => {
                 if wish == Wish::Restore {
                     warnings::journal(troubles, actuator.journal.forget_jvm(key));
                 }
-                match recipe {
-                    Recipe::Send(commands) => commands,
-                    Recipe::LeaveAlone(_) => Vec::new(),
-                }
+                sent
             }
             Err(ControlError { sent, source }) => {
                 asked.fail(wanted, &source, now, troubles);
@@ -219,12 +211,5 @@ impl JvmWishes {
             let message = format!("{}: {source}", self.container);
             troubles.warn("heaps not changed", message);
         }
-    }
-}
-
-fn key(control: &Control) -> ProcessKey {
-    ProcessKey {
-        pid: control.pid(),
-        start_ticks: control.start_ticks(),
     }
 }

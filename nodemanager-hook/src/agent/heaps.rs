@@ -5,7 +5,7 @@ use std::{fmt::Display, path::Path, time::Instant};
 use super::{Agent, heap_wishes::HeapWishes};
 use crate::{
     config,
-    jvm::{Control, Heap, Host, Jvm, Jvms, PerfFileError},
+    jvm::{Control, Jvm, JvmHost, Jvms, PerfFileError},
     once::Once,
     sensors::{HeldHeap, ProcessKey},
 };
@@ -15,8 +15,8 @@ use crate::{
 pub(super) struct NodeHeaps {
     /// None if heaps are not measured.
     jvms: Option<Jvms>,
-    /// None if [`Host::discover`] failed.
-    host: Option<Host>,
+    /// None if [`JvmHost::discover`] failed.
+    host: Option<JvmHost>,
     /// Whether the JVMs follow the plan.
     pub follow: bool,
     pub wishes: HeapWishes,
@@ -26,7 +26,7 @@ pub(super) struct NodeHeaps {
 #[derive(Debug)]
 pub(super) struct FoundJvm {
     pub control: Control,
-    pub heap: Heap,
+    pub heap: HeldHeap,
 }
 
 /// Why a JVM accepts no wishes.
@@ -43,7 +43,7 @@ pub(super) enum UnknownJvm {
 impl NodeHeaps {
     pub fn open(config: config::Jvm, proc_root: &Path) -> Self {
         let discover = || {
-            let host = Host::discover(proc_root);
+            let host = JvmHost::discover(proc_root);
             host.inspect_err(|error| log::warn!("the heaps of JVMs are not measured: {error}"))
         };
         // Needed to restore the JVMs of a killed agent, whatever is configured now.
@@ -66,7 +66,6 @@ impl NodeHeaps {
         let Some(jvms) = &mut self.jvms else {
             return;
         };
-        let processes = processes.map(|process| (process.pid, process.start_ticks));
         for error in jvms.update(processes, now) {
             troubles.warn("heaps not measured", error);
         }
@@ -75,16 +74,8 @@ impl NodeHeaps {
     /// The sum of these processes' heaps.
     fn held(&mut self, pids: &[u32], troubles: &mut Once) -> HeldHeap {
         let mut held = HeldHeap::default();
-        for heap in self
-            .read_each(pids, troubles, Jvm::heap)
-            .into_iter()
-            .flatten()
-        {
-            held.add(HeldHeap {
-                used_bytes: heap.used_bytes,
-                committed_bytes: heap.committed_bytes,
-            });
-        }
+        let heaps = self.read_each(pids, troubles, Jvm::heap);
+        heaps.into_iter().flatten().for_each(|heap| held.add(heap));
         held
     }
 
@@ -140,7 +131,7 @@ impl NodeHeaps {
         }
         let host = self.host.as_ref().ok_or(UnknownJvm::Host)?;
         let found = Jvm::find(host, jvm.pid)?;
-        let same = found.filter(|found| found.start_ticks() == jvm.start_ticks);
+        let same = found.filter(|found| found.key() == jvm);
         let control = |found: Jvm| {
             let control = found.control(host);
             control.ok_or(UnknownJvm::NoCounters { pid: jvm.pid })

@@ -11,8 +11,8 @@ use crate::{
     config,
     journal::{Journal, NetworkMade},
     network::{
-        self, AllCounters, Backend, Chosen, Device, EgressRate, NetworkError, Networks, Shaper,
-        ShaperError,
+        self, AllCounters, Backend, Chosen, EgressRate, NetworkDevice, NetworkError, Networks,
+        Shaper, ShaperError,
     },
     sensors::Growth,
 };
@@ -27,7 +27,7 @@ pub(super) struct NodeNetwork {
 
 #[derive(Debug)]
 struct MeasuredDevice {
-    device: Device,
+    device: NetworkDevice,
     received: Growth,
     sent: Growth,
 }
@@ -209,7 +209,7 @@ pub(super) fn choose(config: &config::Network, hierarchies: &Hierarchies) -> Opt
 fn put_back_left_behind(journal: &mut Journal) {
     let made = journal.network().clone();
     let devices = made.devices.iter().filter_map(|name| name.parse().ok());
-    for device in devices.collect::<Vec<Device>>() {
+    for device in devices.collect::<Vec<NetworkDevice>>() {
         match network::restore(&device) {
             Ok(true) => log::info!("{}: removed a killed agent's root qdisc", device.name()),
             Ok(false) => {}
@@ -233,12 +233,12 @@ fn remember(journal: &mut Journal, made: NetworkMade) {
 }
 
 /// The configured devices, or else the default route's device.
-fn measured_devices(config: &config::Network) -> Vec<Device> {
+fn measured_devices(config: &config::Network) -> Vec<NetworkDevice> {
     let configured = config.parsed_devices();
     if !configured.is_empty() {
         return configured;
     }
-    Device::of_default_route()
+    NetworkDevice::of_default_route()
         .unwrap_or_else(|error| {
             log::warn!("the node's network is not measured: {error}");
             None
@@ -249,12 +249,12 @@ fn measured_devices(config: &config::Network) -> Vec<Device> {
 
 /// Logs and skips a device that cannot be shaped. `node_bytes_per_s` is the configured speed of all
 /// devices together.
-fn shapers(devices: &[Device], node_bytes_per_s: Option<u64>) -> Vec<Shaper> {
+fn shapers(devices: &[NetworkDevice], node_bytes_per_s: Option<u64>) -> Vec<Shaper> {
     let detected: Vec<Option<u64>> = devices
         .iter()
         .map(|device| device.link_bytes_per_s().ok().flatten())
         .collect();
-    let shaper = |(device, speed): (&Device, Option<u64>)| {
+    let shaper = |(device, speed): (&NetworkDevice, Option<u64>)| {
         let name = device.name();
         let Some(link) = speed else {
             log::warn!(

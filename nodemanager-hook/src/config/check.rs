@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::Config;
-use crate::{container_id::ContainerId, network::Device};
+use crate::{container_id::ContainerId, network::NetworkDevice};
 
 /// The longest path that fits a socket address of the kernel.
 const MAX_SOCKET_PATH_BYTES: usize = 107;
@@ -72,7 +72,7 @@ pub fn check(config: &Config) -> Result<(), BadValue> {
     }
     for name in &config.network.devices {
         require(
-            name.parse::<Device>().is_ok(),
+            name.parse::<NetworkDevice>().is_ok(),
             "network.devices",
             name,
             "names of network devices: 1 to 15 bytes without blanks, `/` or `:`",

@@ -8,7 +8,7 @@ use super::host::Host;
 use crate::{
     cgroups::{Hierarchies, NetworkGroups},
     config::{self, Config},
-    network::{self, Backend, Shaper},
+    network::{Backend, NetworkDevice, Shaper},
     run::PROC,
     sensors::{Device, Disks, ProcFs, pressure},
 };
@@ -60,15 +60,15 @@ fn backend(
     }
     let devices = config.parsed_devices();
     let (chosen, passed_over) = Backend::choose(config.backend, hierarchies, &devices);
-    let lacks = (!passed_over.is_empty()).then(|| passed_over.to_string());
+    let lacks = (!passed_over.is_empty()).then_some(passed_over);
     let network = chosen.map(|chosen| (chosen.backend(), chosen.groups()));
     (network, lacks)
 }
 
 /// The speed of these devices, or else of the default route's. None if that of one is unknown.
-fn links_bytes_per_s(mut devices: Vec<network::Device>) -> Option<u64> {
+fn links_bytes_per_s(mut devices: Vec<NetworkDevice>) -> Option<u64> {
     if devices.is_empty() {
-        devices.extend(network::Device::of_default_route().ok().flatten());
+        devices.extend(NetworkDevice::of_default_route().ok().flatten());
     }
     let speeds = devices
         .iter()
@@ -79,7 +79,7 @@ fn links_bytes_per_s(mut devices: Vec<network::Device>) -> Option<u64> {
 
 /// Whether a device can be shaped.
 fn check(name: &str) -> (String, Result<(), String>) {
-    let device = name.parse::<network::Device>();
+    let device = name.parse::<NetworkDevice>();
     let device = device.map_err(|error| error.to_string());
     let outcome =
         device.and_then(|device| Shaper::check(&device).map_err(|error| error.to_string()));

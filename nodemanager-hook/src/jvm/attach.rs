@@ -9,6 +9,7 @@ use std::{
         fd::{AsRawFd, OwnedFd},
         unix::net::UnixStream,
     },
+    sync::Arc,
     thread,
     time::{Duration, Instant},
 };
@@ -27,13 +28,14 @@ use nix::{
 
 use super::{
     attach_error::{AttachError, MOST_ANSWER_BYTES},
-    command::Command,
-    host::Host,
+    command::JvmCommand,
+    host::JvmHost,
     job_files::JobTmp,
-    process::{Process, Status},
+    process_handle::{ProcessHandle, ProcessStatus},
     reply::{self, Reply},
     trigger::Trigger,
 };
+use crate::sensors::is_gone;
 
 const RETRY: Duration = Duration::from_millis(5);
 
@@ -47,11 +49,11 @@ pub struct Timeouts {
     pub collection: Duration,
 }
 
-/// A JVM to send a command to.
-#[derive(Debug, Clone, Copy)]
-pub struct Attach<'a> {
-    pub host: &'a Host,
-    pub process: &'a Process,
+/// A JVM to send commands to.
+#[derive(Debug, Clone)]
+pub struct Attach {
+    pub host: JvmHost,
+    pub process: Arc<ProcessHandle>,
     pub timeouts: Timeouts,
 }
 
@@ -65,13 +67,13 @@ impl Default for Timeouts {
     }
 }
 
-impl Attach<'_> {
+impl Attach {
     /// Sends a command and returns the reply of code 0.
-    pub fn send(self, command: Command) -> Result<Reply, AttachError> {
+    pub fn send(&self, command: JvmCommand) -> Result<Reply, AttachError> {
         let pid = self.process.pid();
         let stream = self.connect()?;
         let timeout = match command {
-            Command::CollectGarbage => self.timeouts.collection,
+            JvmCommand::CollectGarbage => self.timeouts.collection,
             _ => self.timeouts.command,
         };
         let answer = self.exchange(stream, &command.frame(), timeout)?;
@@ -88,46 +90,48 @@ impl Attach<'_> {
     }
 
     /// Checks that the JVM is there and can answer now.
-    pub fn check(self) -> Result<Status, AttachError> {
+    fn check(&self) -> Result<ProcessStatus, AttachError> {
         let pid = self.process.pid();
         let read = |source| self.system("read the status of", source);
         let status = self.process.status().map_err(read)?;
-        let status = status.ok_or(AttachError::Gone { pid })?;
+        let cgroup = self.process.cgroup().map_err(read)?;
         if !status.can_answer() {
             let state = status.state;
             return Err(AttachError::Stopped { pid, state });
         }
-        let cgroup = self.process.cgroup().map_err(read)?;
-        let cgroup = cgroup.ok_or(AttachError::Gone { pid })?;
         if self.host.freezers.hold(&cgroup) {
             return Err(AttachError::Frozen { pid });
-        }
-        if !self.process.is_there() {
-            return Err(AttachError::Gone { pid });
         }
         Ok(status)
     }
 
-    fn system(self, action: &'static str, source: impl Into<io::Error>) -> AttachError {
-        AttachError::System {
-            action,
-            pid: self.process.pid(),
-            source: source.into(),
+    fn system(&self, action: &'static str, source: impl Into<io::Error>) -> AttachError {
+        let (pid, source) = (self.process.pid(), source.into());
+        match is_gone(&source) {
+            true => AttachError::Gone { pid },
+            false => AttachError::System {
+                action,
+                pid,
+                source,
+            },
         }
     }
 
     /// Connects; first makes the JVM listen if it does not.
-    fn connect(self) -> Result<UnixStream, AttachError> {
+    fn connect(&self) -> Result<UnixStream, AttachError> {
         let pid = self.process.pid();
         let status = self.check()?;
-        let tmp = JobTmp::open(self.process)?.ok_or(AttachError::Gone { pid })?;
+        let failed = |source| self.system("open the files of", source);
+        let tmp = JobTmp::open(&self.process).map_err(failed)?;
         let name = format!(".java_pid{}", status.inner_pid);
         let begun = Instant::now();
         let mut trigger = None;
         loop {
             let mut listens = false;
-            if let Some(socket) = tmp.open_socket(&name, status.uid)? {
-                match self.try_connect(&socket, status.uid) {
+            match tmp.open_socket(&name, status.uid) {
+                Err(error) if is_gone(&error) => {}
+                Err(error) => return Err(failed(error)),
+                Ok(socket) => match self.try_connect(&socket, status.uid) {
                     // Left by an earlier process with the same pid.
                     Err(AttachError::System { source, .. }) if is(&source, Errno::ECONNREFUSED) => {
                     }
@@ -136,7 +140,7 @@ impl Attach<'_> {
                         listens = true;
                     }
                     other => return other,
-                }
+                },
             }
             if begun.elapsed() >= self.timeouts.listener {
                 return Err(AttachError::TimedOut {
@@ -155,12 +159,17 @@ impl Attach<'_> {
 
     /// Asks the JVM to listen, which takes it some milliseconds. SIGQUIT ends a process that does
     /// not catch it, so the signal mask and the process are checked again just before.
-    fn request_listener(self, tmp: &JobTmp, status: Status) -> Result<Trigger<'_>, AttachError> {
+    fn request_listener<'a>(
+        &self,
+        tmp: &'a JobTmp,
+        status: ProcessStatus,
+    ) -> Result<Trigger<'a>, AttachError> {
         let pid = self.process.pid();
         if !status.catches_quit {
             return Err(AttachError::NoHandler { pid });
         }
-        let trigger = Trigger::new(tmp, status)?;
+        let trigger = Trigger::new(tmp, status);
+        let trigger = trigger.map_err(|source| self.system("make a file for", source))?;
         if !self.check()?.catches_quit {
             return Err(AttachError::NoHandler { pid });
         }
@@ -171,7 +180,7 @@ impl Attach<'_> {
     }
 
     /// Connects without waiting, by the open handle instead of the name.
-    fn try_connect(self, socket_file: &OwnedFd, uid: u32) -> Result<UnixStream, AttachError> {
+    fn try_connect(&self, socket_file: &OwnedFd, uid: u32) -> Result<UnixStream, AttachError> {
         let pid = self.process.pid();
         let failed = |source: Errno| self.system("connect to", source);
         let path = format!("/proc/self/fd/{}", socket_file.as_raw_fd());
@@ -195,7 +204,7 @@ impl Attach<'_> {
 
     /// Writes a frame and reads until the other end closes.
     fn exchange(
-        self,
+        &self,
         mut stream: UnixStream,
         frame: &[u8],
         timeout: Duration,

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::{command::Command, job_files::JobFileError};
+use super::command::JvmCommand;
 
 /// Answers to the agent's commands have a few lines.
 pub const MOST_ANSWER_BYTES: usize = 64 * 1024;
@@ -31,11 +31,11 @@ pub enum AttachError {
     #[error("pid {pid} answered with more than {MOST_ANSWER_BYTES} bytes")]
     TooLong { pid: u32 },
     #[error("the answer of pid {pid} to `{command}` is malformed")]
-    Malformed { pid: u32, command: Command },
+    Malformed { pid: u32, command: JvmCommand },
     #[error("pid {pid} refused `{command}`: {code} {text}")]
     Refused {
         pid: u32,
-        command: Command,
+        command: JvmCommand,
         code: i32,
         text: String,
     },
@@ -43,8 +43,6 @@ pub enum AttachError {
     OtherProcess { pid: u32, former: u32 },
     #[error("pid {pid} failed before; the agent leaves it alone for {left_ms} ms more")]
     BackedOff { pid: u32, left_ms: u128 },
-    #[error(transparent)]
-    File(#[from] JobFileError),
     #[error("cannot {action} pid {pid}: {source}")]
     System {
         action: &'static str,

@@ -23,7 +23,7 @@ pub enum Flag {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Command {
+pub enum JvmCommand {
     PrintFlag(Flag),
     SetFlag {
         flag: Flag,
@@ -33,7 +33,7 @@ pub enum Command {
     CollectGarbage,
 }
 
-impl Command {
+impl JvmCommand {
     /// The bytes to send: the version, the command and its arguments, each ended by a zero.
     pub fn frame(&self) -> Vec<u8> {
         let words = match self {
@@ -62,7 +62,7 @@ impl fmt::Display for Flag {
 }
 
 /// The form of the audit log: `MinHeapFreeRatio=10`.
-impl fmt::Display for Command {
+impl fmt::Display for JvmCommand {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::PrintFlag(flag) => write!(formatter, "print {flag}"),
@@ -78,12 +78,12 @@ mod tests {
 
     #[test]
     fn a_frame_has_five_words() {
-        let set = Command::SetFlag {
+        let set = JvmCommand::SetFlag {
             flag: Flag::SoftMaxHeapSize,
             value: 7,
         };
         assert_eq!(set.frame(), b"1\0setflag\0SoftMaxHeapSize\x007\0\0");
-        assert_eq!(Command::CollectGarbage.frame(), b"1\0jcmd\0GC.run\0\0\0");
+        assert_eq!(JvmCommand::CollectGarbage.frame(), b"1\0jcmd\0GC.run\0\0\0");
         assert_eq!(set.to_string(), "SoftMaxHeapSize=7");
     }
 }

@@ -1,27 +1,32 @@
 //! Carrying out the recipes of a JVM, and restoring its flags.
 
-use std::sync::Arc;
-
 use serde::{Deserialize, Serialize};
 
 use super::{
-    attach::{Attach, Timeouts},
+    attach::Attach,
     attach_error::AttachError,
-    command::{Command, Flag},
-    host::Host,
-    process::Process,
-    recipe::{Flags, Kind, Recipe, Wish, recipe},
+    command::{Flag, JvmCommand},
+    recipe::{Flags, Kind, Wish, recipe},
     reply::Reply,
 };
+use crate::sensors::ProcessKey;
 
 /// The flags of a JVM before the agent changed any. The journal keeps them across a crash.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Former {
     pub pid: u32,
-    /// The start of the process. Pid and start identify a process.
     pub start_ticks: u64,
     /// The flags that recipes for this JVM change.
     pub flags: Flags,
+}
+
+impl Former {
+    pub fn key(&self) -> ProcessKey {
+        ProcessKey {
+            pid: self.pid,
+            start_ticks: self.start_ticks,
+        }
+    }
 }
 
 /// A sequence of commands that failed.
@@ -29,7 +34,7 @@ pub struct Former {
 #[error("{source} (after {} commands)", sent.len())]
 pub struct ControlError {
     /// The commands carried out before the failure.
-    pub sent: Vec<Command>,
+    pub sent: Vec<JvmCommand>,
     pub source: AttachError,
 }
 
@@ -44,89 +49,60 @@ impl From<AttachError> for ControlError {
 /// [`Worker`](super::Worker).
 #[derive(Debug, Clone)]
 pub struct Control {
-    host: Host,
-    process: Arc<Process>,
-    kind: Kind,
-    accepts_attach: bool,
+    pub(super) attach: Attach,
+    /// Collector and release, which select the recipes.
+    pub kind: Kind,
+    pub accepts_attach: bool,
 }
 
 impl Control {
-    pub(super) fn new(host: Host, process: Arc<Process>, kind: Kind, accepts_attach: bool) -> Self {
-        Self {
-            host,
-            process,
-            kind,
-            accepts_attach,
-        }
-    }
-
-    pub fn pid(&self) -> u32 {
-        self.process.pid()
-    }
-
-    pub fn start_ticks(&self) -> u64 {
-        self.process.start_ticks()
-    }
-
-    pub fn accepts_attach(&self) -> bool {
-        self.accepts_attach
-    }
-
-    /// Collector and release, which select the recipes.
-    pub fn kind(&self) -> Kind {
-        self.kind
+    pub fn key(&self) -> ProcessKey {
+        self.attach.process.key()
     }
 
     /// Reads the flags that recipes for this JVM change. Keep them before the first wish; reading
     /// them later gives the changed values.
     pub fn former(&self) -> Result<Former, ControlError> {
         let read = |flag: &Flag| {
-            let command = Command::PrintFlag(*flag);
-            let pid = self.pid();
+            let command = JvmCommand::PrintFlag(*flag);
+            let pid = self.key().pid;
             let value = self.send(command)?.flag_value(*flag);
             let value = value.ok_or(AttachError::Malformed { pid, command })?;
             Ok((*flag, value))
         };
         let flags: Result<Flags, AttachError> = self.kind.flags().iter().map(read).collect();
+        let ProcessKey { pid, start_ticks } = self.key();
         Ok(Former {
-            pid: self.pid(),
-            start_ticks: self.start_ticks(),
+            pid,
+            start_ticks,
             flags: flags?,
         })
     }
 
     /// Sends the commands of a wish and returns them. If one fails, [`Wish::Restore`] undoes those
     /// before it.
-    pub fn carry_out(&self, wish: Wish, former: &Former) -> Result<Recipe, ControlError> {
-        if (former.pid, former.start_ticks) != (self.pid(), self.start_ticks()) {
+    pub fn carry_out(&self, wish: Wish, former: &Former) -> Result<Vec<JvmCommand>, ControlError> {
+        if former.key() != self.key() {
             return Err(ControlError::from(AttachError::OtherProcess {
-                pid: self.pid(),
+                pid: self.key().pid,
                 former: former.pid,
             }));
         }
-        let commands = match recipe(self.kind, &former.flags, wish) {
-            Recipe::Send(commands) => commands,
-            alone @ Recipe::LeaveAlone(_) => return Ok(alone),
-        };
         let mut sent = Vec::new();
-        for command in commands {
+        for command in recipe(self.kind, &former.flags, wish) {
             match self.send(command) {
                 Ok(_) => sent.push(command),
                 Err(source) => return Err(ControlError { sent, source }),
             }
         }
-        Ok(Recipe::Send(sent))
+        Ok(sent)
     }
 
-    fn send(&self, command: Command) -> Result<Reply, AttachError> {
+    fn send(&self, command: JvmCommand) -> Result<Reply, AttachError> {
         if !self.accepts_attach {
-            return Err(AttachError::Disabled { pid: self.pid() });
+            let pid = self.key().pid;
+            return Err(AttachError::Disabled { pid });
         }
-        let attach = Attach {
-            host: &self.host,
-            process: &self.process,
-            timeouts: Timeouts::default(),
-        };
-        attach.send(command)
+        self.attach.send(command)
     }
 }

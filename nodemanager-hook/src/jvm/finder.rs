@@ -9,7 +9,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{Host, Jvm, PerfFileError};
+use super::{Jvm, JvmHost, PerfFileError};
+use crate::sensors::ProcessKey;
 
 const FIRST_WAIT: Duration = Duration::from_secs(1);
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
@@ -17,13 +18,14 @@ const LONGEST_WAIT: Duration = Duration::from_secs(60);
 /// The JVMs among the processes of all containers.
 #[derive(Debug)]
 pub struct Jvms {
-    host: Host,
-    processes: HashMap<u32, Candidate>,
+    host: JvmHost,
+    processes: HashMap<u32, Examined>,
 }
 
+/// A process that is or may become a JVM.
 #[derive(Debug)]
-struct Candidate {
-    start_ticks: u64,
+struct Examined {
+    key: ProcessKey,
     /// Also a JVM whose counters could not be read yet.
     jvm: Option<Jvm>,
     due: Instant,
@@ -33,45 +35,46 @@ struct Candidate {
 }
 
 impl Jvms {
-    pub fn new(host: Host) -> Self {
+    pub fn new(host: JvmHost) -> Self {
         Self {
             host,
             processes: HashMap::new(),
         }
     }
 
-    /// Takes the current processes as pairs of pid and start ticks, forgets all others, and
-    /// examines the processes that are due. Returns the errors.
+    /// Takes the current processes, forgets all others, and examines the processes that are due.
+    /// Returns the errors.
     pub fn update(
         &mut self,
-        processes: impl IntoIterator<Item = (u32, u64)>,
+        processes: impl IntoIterator<Item = ProcessKey>,
         now: Instant,
     ) -> Vec<PerfFileError> {
-        let current: HashSet<(u32, u64)> = processes.into_iter().collect();
-        self.processes
-            .retain(|pid, candidate| current.contains(&(*pid, candidate.start_ticks)));
+        let current: HashSet<ProcessKey> = processes.into_iter().collect();
+        self.processes.retain(|_, one| current.contains(&one.key));
         let mut errors = Vec::new();
-        for (pid, start_ticks) in current {
-            let candidate = self.processes.entry(pid).or_insert(Candidate {
-                start_ticks,
+        for key in current {
+            let process = self.processes.entry(key.pid).or_insert(Examined {
+                key,
                 jvm: None,
                 due: now,
                 wait: FIRST_WAIT,
                 no_jvm_at_pages: None,
             });
-            if candidate.is_settled() || candidate.due > now {
+            // A JVM maps its library before its counters, so it may publish them later.
+            let is_settled = process.jvm.as_ref().is_some_and(Jvm::has_counters);
+            if is_settled || process.due > now {
                 continue;
             }
-            candidate.due = now + candidate.wait;
-            candidate.wait = (candidate.wait * 2).min(LONGEST_WAIT);
-            let pages = self.host.mapped_pages(pid);
-            if pages.is_some() && pages == candidate.no_jvm_at_pages {
+            process.due = now + process.wait;
+            process.wait = (process.wait * 2).min(LONGEST_WAIT);
+            let pages = self.host.mapped_pages(key.pid);
+            if pages.is_some() && pages == process.no_jvm_at_pages {
                 continue;
             }
-            match Jvm::find(&self.host, pid) {
+            match Jvm::find(&self.host, key.pid) {
                 Ok(found) => {
-                    candidate.jvm = found.filter(|jvm| jvm.start_ticks() == start_ticks);
-                    candidate.no_jvm_at_pages = pages.filter(|_| candidate.jvm.is_none());
+                    process.jvm = found.filter(|jvm| jvm.key() == key);
+                    process.no_jvm_at_pages = pages.filter(|_| process.jvm.is_none());
                 }
                 Err(error) => errors.push(error),
             }
@@ -81,18 +84,5 @@ impl Jvms {
 
     pub fn get_mut(&mut self, pid: u32) -> Option<&mut Jvm> {
         self.processes.get_mut(&pid)?.jvm.as_mut()
-    }
-
-    /// All JVMs, in no particular order.
-    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Jvm> {
-        let candidates = self.processes.values_mut();
-        candidates.filter_map(|candidate| candidate.jvm.as_mut())
-    }
-}
-
-impl Candidate {
-    /// A JVM maps its library before its counters, so it may publish them later.
-    fn is_settled(&self) -> bool {
-        self.jvm.as_ref().is_some_and(Jvm::has_counters)
     }
 }

@@ -12,7 +12,7 @@ const LEAST_OUTSIDE_HEAP_BYTES: u64 = 48 * 1024 * 1024;
 
 /// The memory of a container now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Reading {
+pub struct ContainerMemory {
     /// Resident memory without pages that can be written back.
     pub resident_bytes: u64,
     /// The free space to keep between resident memory and the limit.
@@ -79,7 +79,12 @@ impl HeapFollower {
 
     /// The steps to take now, in order. If setting a limit fails, skip the steps after it; the next
     /// reading gives new ones.
-    pub fn follow(&mut self, planned: Option<u64>, reading: Reading, now: Instant) -> Vec<Step> {
+    pub fn follow(
+        &mut self,
+        planned: Option<u64>,
+        reading: ContainerMemory,
+        now: Instant,
+    ) -> Vec<Step> {
         let Some(planned) = planned else {
             return self.lift(reading);
         };
@@ -101,7 +106,7 @@ impl HeapFollower {
         }
     }
 
-    fn lift(&mut self, reading: Reading) -> Vec<Step> {
+    fn lift(&mut self, reading: ContainerMemory) -> Vec<Step> {
         let lifted = reading.limit_bytes.map(|_| Step::SetLimit { bytes: None });
         let grown = self.asked.take().map(|_| Step::Grow { limit_bytes: None });
         lifted.into_iter().chain(grown).collect()

@@ -9,12 +9,12 @@ use super::freezer::Freezers;
 
 /// A `/proc` and the hierarchies that can freeze.
 #[derive(Debug, Clone)]
-pub struct Host {
+pub struct JvmHost {
     pub(super) proc: PathBuf,
     pub(super) freezers: Freezers,
 }
 
-impl Host {
+impl JvmHost {
     pub fn discover(proc: &Path) -> io::Result<Self> {
         let mountinfo = fs::read_to_string(proc.join("self/mountinfo"))?;
         Ok(Self {

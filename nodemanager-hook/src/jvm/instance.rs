@@ -3,37 +3,43 @@
 use std::{io, sync::Arc};
 
 use super::{
-    Collector, Heap, Host, Kind, PerfFileError, control::Control, mappings, perf_data::PerfData,
-    perf_file::PerfFile, process::Process,
+    Collector, JvmHost, Kind, PerfFileError,
+    attach::{Attach, Timeouts},
+    control::Control,
+    mappings,
+    perf_data::PerfData,
+    perf_file::PerfFile,
+    process_handle::ProcessHandle,
 };
+use crate::sensors::{HeldHeap, ProcessKey, is_gone};
 
 /// A running JVM, with its counters if it publishes them.
 #[derive(Debug)]
 pub struct Jvm {
-    process: Arc<Process>,
+    process: Arc<ProcessHandle>,
     counters: Option<PerfFile>,
 }
 
 impl Jvm {
     /// Examines a process; `None` if it is not a JVM or is gone. A JVM whose counters the agent
     /// cannot see has no heap to read.
-    pub fn find(host: &Host, pid: u32) -> Result<Option<Self>, PerfFileError> {
+    pub fn find(host: &JvmHost, pid: u32) -> Result<Option<Self>, PerfFileError> {
+        match Self::examine(host, pid) {
+            Err(PerfFileError::Read { source, .. }) if is_gone(&source) => Ok(None),
+            examined => examined,
+        }
+    }
+
+    fn examine(host: &JvmHost, pid: u32) -> Result<Option<Self>, PerfFileError> {
         let read = |source: io::Error| PerfFileError::Read { pid, source };
-        let Some(process) = Process::open(&host.proc, pid).map_err(read)? else {
-            return Ok(None);
-        };
-        let Some(status) = process.status().map_err(read)? else {
-            return Ok(None);
-        };
-        let inner_pid = status.inner_pid;
-        let Some(mappings) = mappings::read(&process, inner_pid).map_err(read)? else {
-            return Ok(None);
-        };
+        let process = ProcessHandle::open(&host.proc, pid).map_err(read)?;
+        let status = process.status().map_err(read)?;
+        let mappings = mappings::read(&process, status.inner_pid).map_err(read)?;
         if !mappings.has_library {
             return Ok(None);
         }
         let counters = match &mappings.perf_file {
-            Some(mapped) => PerfFile::open(&process, inner_pid, status.uid, mapped)?,
+            Some(mapped) => PerfFile::open(&process, status, mapped)?,
             None => None,
         };
         Ok(Some(Self {
@@ -42,13 +48,9 @@ impl Jvm {
         }))
     }
 
-    /// The pid in the agent's pid namespace.
-    pub fn pid(&self) -> u32 {
-        self.process.pid()
-    }
-
-    pub fn start_ticks(&self) -> u64 {
-        self.process.start_ticks()
+    /// With the pid in the agent's pid namespace.
+    pub fn key(&self) -> ProcessKey {
+        self.process.key()
     }
 
     pub fn has_counters(&self) -> bool {
@@ -61,40 +63,41 @@ impl Jvm {
     }
 
     /// What the heap holds; `None` without counters.
-    pub fn heap(&mut self) -> Result<Option<Heap>, PerfFileError> {
+    pub fn heap(&mut self) -> Result<Option<HeldHeap>, PerfFileError> {
         self.counters.as_mut().map(PerfFile::heap).transpose()
     }
 
     /// Resident memory that the kernel counts more than once. Up to Java 22, ZGC maps the memory
     /// file of its heap three times. The file is no larger than the heap.
     pub fn mapped_again_bytes(&mut self) -> Result<u64, PerfFileError> {
-        if self
-            .data()
-            .is_none_or(|data| data.collector != Collector::Z)
-        {
+        let data = self.data();
+        if data.is_none_or(|data| data.collector != Collector::Z) {
             return Ok(0);
         }
-        let pid = self.pid();
-        let status = self.process.status();
-        let status = status.map_err(|source| PerfFileError::Read { pid, source })?;
+        let pid = self.process.pid();
+        let mapped_bytes = match self.process.status() {
+            Ok(status) => status.shared_memory_bytes,
+            Err(error) if is_gone(&error) => 0,
+            Err(source) => return Err(PerfFileError::Read { pid, source }),
+        };
         let heap = self.heap()?.unwrap_or_default();
-        let mapped = status.map_or(0, |status| status.shared_memory_bytes);
-        Ok(mapped.saturating_sub(heap.committed_bytes))
+        Ok(mapped_bytes.saturating_sub(heap.committed_bytes))
     }
 
     /// The control of the heap; `None` without counters, which select the commands.
-    pub fn control(&self, host: &Host) -> Option<Control> {
+    pub fn control(&self, host: &JvmHost) -> Option<Control> {
         let data = self.data()?;
-        let kind = Kind {
-            collector: data.collector,
-            java_version: data.java_version,
-        };
-        let process = Arc::clone(&self.process);
-        Some(Control::new(
-            host.clone(),
-            process,
-            kind,
-            data.accepts_attach,
-        ))
+        Some(Control {
+            attach: Attach {
+                host: host.clone(),
+                process: Arc::clone(&self.process),
+                timeouts: Timeouts::default(),
+            },
+            kind: Kind {
+                collector: data.collector,
+                java_version: data.java_version,
+            },
+            accepts_attach: data.accepts_attach,
+        })
     }
 }

@@ -5,7 +5,7 @@
 
 use std::io::{self, BufRead, BufReader, Read};
 
-use super::process::Process;
+use super::process_handle::ProcessHandle;
 
 /// The agent reads at most this much of a list of mappings.
 const MOST_BYTES: u64 = 8 * 1024 * 1024;
@@ -26,12 +26,9 @@ pub struct MappedFile {
     pub inode: u64,
 }
 
-/// Reads the mappings of a process; `None` if the process is gone.
-pub fn read(process: &Process, inner_pid: u32) -> io::Result<Option<Mappings>> {
-    let Some(maps) = process.open_file("maps")? else {
-        return Ok(None);
-    };
-    scan(BufReader::new(maps.take(MOST_BYTES)), inner_pid).map(Some)
+pub fn read(process: &ProcessHandle, inner_pid: u32) -> io::Result<Mappings> {
+    let maps = process.open_file("maps")?;
+    scan(BufReader::new(maps.take(MOST_BYTES)), inner_pid)
 }
 
 pub(crate) fn scan(mut maps: impl BufRead, inner_pid: u32) -> io::Result<Mappings> {

@@ -4,15 +4,9 @@
 //! then reads a later copy of the file without the names.
 
 mod entries;
-mod heap;
 
-use self::{
-    entries::{Entries, Entry},
-    heap::HeapCounters,
-};
-
-/// The longest text that is kept; texts go to logs.
-const MOST_TEXT_BYTES: usize = 100;
+use self::entries::{Header, PerfEntries};
+use crate::sensors::HeldHeap;
 
 /// Why bytes are not the hsperfdata file of a running JVM.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -25,6 +19,7 @@ pub enum PerfDataError {
     ByteOrder { order: u8 },
     #[error("version {major}: only 2 is allowed")]
     Version { major: u8 },
+    /// Temporary.
     #[error("the JVM has not written its counters yet")]
     NotReady,
     #[error("the entry at byte {at} is not within the file")]
@@ -50,107 +45,127 @@ pub enum Collector {
     Other,
 }
 
-/// What a heap holds, by the JVM's own counters.
-///
-/// The JVM updates the counters at the end of a collection. Between collections, `used_bytes` of G1
-/// and ZGC is the value after the last one. Garbage counts as used until it is collected.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Heap {
-    /// Live objects and uncollected garbage.
-    pub used_bytes: u64,
-    /// Memory that the heap has committed; it need not be resident.
-    pub committed_bytes: u64,
-    /// The bound set by `-Xmx`.
-    pub max_bytes: u64,
-}
+/// Capacities are whole pages, but G1 of Java 17 counts 8 bytes too many for each space.
+const CAPACITY_UNIT_BYTES: u64 = 1024;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PerfData {
     /// The feature release: 8, 11, 17, …
     pub java_version: u32,
-    /// For logs; printable ASCII, at most 100 bytes.
-    pub vm_version: String,
     pub collector: Collector,
     /// False if the JVM was started with `-XX:+DisableAttachMechanism`.
     pub accepts_attach: bool,
-    heap: HeapCounters,
+    header: Header,
+    /// Offsets of the counters whose sums are the heap's used and committed bytes.
+    used: Vec<usize>,
+    committed: Vec<usize>,
 }
 
 /// Parses the bytes of an hsperfdata file. No bytes make it panic or read outside of them.
 /// [`PerfDataError::NotReady`] is temporary.
 pub fn parse(bytes: &[u8]) -> Result<PerfData, PerfDataError> {
-    let entries = Entries::new(bytes)?;
-    let mut heap = HeapCounters::new(entries.shape());
-    let (mut java_version, mut vm_version, mut accepts_attach) = (None, None, None);
+    let header = Header::read(bytes)?;
+    let (mut java_version, mut accepts_attach) = (None, None);
     let mut collector = Collector::Other;
-    for entry in entries {
+    let (mut used, mut committed) = (Vec::new(), Vec::new());
+    for entry in PerfEntries::new(bytes, header) {
         let entry = entry?;
-        match entry.name {
-            b"java.property.java.vm.specification.version" => {
+        match (entry.name, entry.number_at) {
+            (b"java.property.java.vm.specification.version", _) => {
                 java_version = feature_release(entry.text);
             }
-            b"java.property.java.vm.version" => vm_version = Some(printable(entry.text)),
-            b"sun.rt.jvmCapabilities" => accepts_attach = Some(entry.text.first() == Some(&b'1')),
-            name if is_collector_name(name) => collector = named_by(entry.text),
-            _ => heap.take(&entry),
+            (b"sun.rt.jvmCapabilities", _) => accepts_attach = Some(entry.text.starts_with(b"1")),
+            (name, None) if is_collector_name(name) => collector = named_by(entry.text),
+            (name, Some(at)) => match counter_of_a_generation(name) {
+                Some(b"capacity") => committed.push(at),
+                Some(counter) if is_used_bytes(counter) => used.push(at),
+                _ => {}
+            },
+            _ => {}
         }
     }
     let missing = |name| PerfDataError::Missing { name };
+    let found = |offsets: Vec<usize>, name| match offsets.is_empty() {
+        true => Err(missing(name)),
+        false => Ok(offsets),
+    };
     Ok(PerfData {
         java_version: java_version.ok_or(missing("java.property.java.vm.specification.version"))?,
-        vm_version: vm_version.ok_or(missing("java.property.java.vm.version"))?,
         collector,
         accepts_attach: accepts_attach.ok_or(missing("sun.rt.jvmCapabilities"))?,
-        heap: heap.complete(collector)?,
+        header,
+        used: found(used, "sun.gc.generation.N.space.N.used")?,
+        committed: found(committed, "sun.gc.generation.N.capacity")?,
     })
 }
 
 impl PerfData {
     /// The heap in a later copy of the parsed file. After [`PerfDataError::Changed`] the file must
     /// be parsed anew.
-    pub fn heap(&self, bytes: &[u8]) -> Result<Heap, PerfDataError> {
-        self.heap.read(bytes)
+    ///
+    /// The JVM updates these counters at the end of a collection. Between collections, the used
+    /// bytes of G1 and ZGC are those after the last one. Garbage counts as used until it is
+    /// collected.
+    pub fn heap(&self, bytes: &[u8]) -> Result<HeldHeap, PerfDataError> {
+        if Header::read(bytes)? != self.header {
+            return Err(PerfDataError::Changed);
+        }
+        let committed_bytes = self.sum(bytes, &self.committed)?;
+        Ok(HeldHeap {
+            used_bytes: self.sum(bytes, &self.used)?,
+            committed_bytes: committed_bytes - committed_bytes % CAPACITY_UNIT_BYTES,
+        })
     }
 
     /// How many bytes from the start of the file [`PerfData::heap`] needs.
     pub fn needed_bytes(&self) -> usize {
-        self.heap.needed_bytes()
+        let last = self.used.iter().chain(&self.committed).max();
+        last.map_or(0, |last| last + size_of::<i64>())
+    }
+
+    fn sum(&self, bytes: &[u8], offsets: &[usize]) -> Result<u64, PerfDataError> {
+        offsets.iter().try_fold(0, |sum: u64, at| {
+            let number = self.header.number(bytes, *at);
+            let number = number.ok_or(PerfDataError::Entry { at: *at })?;
+            let number = u64::try_from(number).map_err(|_| PerfDataError::Value)?;
+            sum.checked_add(number).ok_or(PerfDataError::Value)
+        })
     }
 }
 
-/// `17`, or `1.8` for Java 8.
-fn feature_release(text: &[u8]) -> Option<u32> {
-    let text = std::str::from_utf8(text).ok()?;
-    text.strip_prefix("1.").unwrap_or(text).parse().ok()
+/// `sun.gc.generation.N.COUNTER`
+fn counter_of_a_generation(name: &[u8]) -> Option<&[u8]> {
+    let mut parts = name
+        .strip_prefix(b"sun.gc.generation.")?
+        .splitn(2, |byte| *byte == b'.');
+    parts.nth(1)
 }
 
-fn printable(text: &[u8]) -> String {
-    let kept = text.iter().take(MOST_TEXT_BYTES);
-    kept.filter(|byte| byte.is_ascii_graphic() || **byte == b' ')
-        .map(|byte| char::from(*byte))
-        .collect()
+/// `space.N.used`
+fn is_used_bytes(counter: &[u8]) -> bool {
+    counter.starts_with(b"space.") && counter.ends_with(b".used")
 }
 
 /// `sun.gc.collector.N.name`: a collector has up to three of these.
 fn is_collector_name(name: &[u8]) -> bool {
-    name.strip_prefix(b"sun.gc.collector.")
-        .and_then(|rest| rest.strip_suffix(b".name"))
-        .is_some_and(|number| number.iter().all(u8::is_ascii_digit))
+    name.starts_with(b"sun.gc.collector.") && name.ends_with(b".name")
+}
+
+/// `17`, or `1.8` for Java 8.
+fn feature_release(text: &[u8]) -> Option<u32> {
+    let text = str::from_utf8(text).ok()?;
+    text.strip_prefix("1.").unwrap_or(text).parse().ok()
 }
 
 fn named_by(text: &[u8]) -> Collector {
-    let known: [(&[u8], Collector); 6] = [
-        (b"Serial ", Collector::Serial),
-        (b"Parallel ", Collector::Parallel),
-        (b"G1 ", Collector::G1),
-        (b"Z ", Collector::Z),
-        (b"ZGC ", Collector::Z),
-        (b"Shenandoah ", Collector::Shenandoah),
-    ];
-    known
-        .iter()
-        .find(|(prefix, _)| text.starts_with(prefix))
-        .map_or(Collector::Other, |(_, collector)| *collector)
+    match text.split(|byte| *byte == b' ').next() {
+        Some(b"Serial") => Collector::Serial,
+        Some(b"Parallel") => Collector::Parallel,
+        Some(b"G1") => Collector::G1,
+        Some(b"Z" | b"ZGC") => Collector::Z,
+        Some(b"Shenandoah") => Collector::Shenandoah,
+        _ => Collector::Other,
+    }
 }
 
 #[cfg(test)]

@@ -3,26 +3,23 @@
 use std::{fs::File, io, os::unix::fs::FileExt};
 
 use super::{
-    job_files::{JobFileError, JobTmp},
+    job_files::JobTmp,
     mappings::MappedFile,
-    perf_data::{self, Heap, PerfData, PerfDataError},
-    process::Process,
+    perf_data::{self, PerfData, PerfDataError},
+    process_handle::{ProcessHandle, ProcessStatus},
 };
+use crate::sensors::{HeldHeap, is_gone};
 
 /// HotSpot's default is 32 KiB; `-XX:PerfDataMemorySize` can raise it.
 const MOST_BYTES: usize = 1024 * 1024;
 
-/// Why a file of counters cannot be used.
+/// Why a JVM's counters cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum PerfFileError {
-    #[error(transparent)]
-    File(#[from] JobFileError),
     #[error("counters of pid {pid}: {source}")]
     Data { pid: u32, source: PerfDataError },
     #[error("counters of pid {pid}: {source}")]
     Read { pid: u32, source: io::Error },
-    #[error("counters of pid {pid}: {bytes} bytes, at most {MOST_BYTES} are allowed")]
-    Size { pid: u32, bytes: i64 },
 }
 
 /// The job owns the file, so it may hold anything and may shrink.
@@ -38,31 +35,18 @@ impl PerfFile {
     /// Opens the file that a JVM has mapped; `None` if its root does not show the file or now shows
     /// another file.
     pub fn open(
-        process: &Process,
-        inner_pid: u32,
-        uid: u32,
+        process: &ProcessHandle,
+        status: ProcessStatus,
         mapped: &MappedFile,
     ) -> Result<Option<Self>, PerfFileError> {
-        let Some(directory) = JobTmp::open(process)? else {
-            return Ok(None);
-        };
-        let Some(directory) = directory.below(&mapped.directory)? else {
-            return Ok(None);
-        };
-        let Some((file, stat)) = directory.open_regular(&inner_pid.to_string(), uid)? else {
-            return Ok(None);
-        };
-        if stat.st_ino != mapped.inode {
-            return Ok(None);
-        }
         let pid = process.pid();
-        let too_large = PerfFileError::Size {
-            pid,
-            bytes: stat.st_size,
+        let (file, size) = match open(process, status, mapped) {
+            Ok(Some(opened)) => opened,
+            Ok(None) => return Ok(None),
+            Err(error) if is_gone(&error) => return Ok(None),
+            Err(source) => return Err(PerfFileError::Read { pid, source }),
         };
-        let size = usize::try_from(stat.st_size).ok();
-        let size = size.filter(|size| *size <= MOST_BYTES).ok_or(too_large)?;
-        let (file, mut buffer) = (File::from(file), vec![0; size]);
+        let mut buffer = vec![0; size];
         let data = parse_file(pid, &file, &mut buffer)?;
         Ok(Some(Self {
             pid,
@@ -77,7 +61,7 @@ impl PerfFile {
     }
 
     /// The heap now. The names are read again only if the JVM has added counters.
-    pub fn heap(&mut self) -> Result<Heap, PerfFileError> {
+    pub fn heap(&mut self) -> Result<HeldHeap, PerfFileError> {
         let pid = self.pid;
         let needed = self.data.needed_bytes().min(self.buffer.len());
         let bytes = read_start(pid, &self.file, &mut self.buffer[..needed])?;
@@ -87,6 +71,26 @@ impl PerfFile {
             heap = self.data.heap(&self.buffer);
         }
         heap.map_err(|source| PerfFileError::Data { pid, source })
+    }
+}
+
+/// The file and its size; `None` if it is not the mapped file.
+fn open(
+    process: &ProcessHandle,
+    status: ProcessStatus,
+    mapped: &MappedFile,
+) -> io::Result<Option<(File, usize)>> {
+    let directory = JobTmp::open(process)?.below(&mapped.directory)?;
+    let (file, stat) = directory.open_regular(&status.inner_pid.to_string(), status.uid)?;
+    if stat.st_ino != mapped.inode {
+        return Ok(None);
+    }
+    match usize::try_from(stat.st_size) {
+        Ok(size @ ..=MOST_BYTES) => Ok(Some((file.into(), size))),
+        _ => Err(io::Error::other(format!(
+            "{} bytes, at most {MOST_BYTES} are allowed",
+            stat.st_size
+        ))),
     }
 }
 
@@ -133,8 +137,12 @@ mod tests {
             directory: name.into(),
             inode: inode.unwrap_or(fs::metadata(&path).unwrap().ino()),
         };
-        let this = Process::open(Path::new("/proc"), pid).unwrap().unwrap();
-        PerfFile::open(&this, pid, uid, &mapped).map(|file| file.is_some())
+        let this = ProcessHandle::open(Path::new("/proc"), pid).unwrap();
+        let status = ProcessStatus {
+            uid,
+            ..this.status().unwrap()
+        };
+        PerfFile::open(&this, status, &mapped).map(|file| file.is_some())
     }
 
     #[test]
@@ -154,6 +162,10 @@ mod tests {
             "{error}"
         );
         let error = opened(&vec![0; MOST_BYTES + 1], uid, None).unwrap_err();
-        assert!(matches!(error, PerfFileError::Size { .. }), "{error}");
+        let message = error.to_string();
+        assert!(
+            message.ends_with("1048577 bytes, at most 1048576 are allowed"),
+            "{error}"
+        );
     }
 }

@@ -7,9 +7,10 @@
 use std::collections::BTreeMap;
 
 use super::{
-    command::{Command, Flag},
-    perf_data::{Collector, Heap},
+    command::{Flag, JvmCommand},
+    perf_data::Collector,
 };
+use crate::sensors::HeldHeap;
 
 /// Free percentages of a shrinking heap.
 const TIGHT_MIN_RATIO: u64 = 10;
@@ -54,20 +55,16 @@ pub enum Wish {
     Restore,
 }
 
-/// The commands for a wish.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Recipe {
-    /// In this order. If one is refused, the later ones are not sent.
-    Send(Vec<Command>),
-    /// No command, with the reason.
-    LeaveAlone(&'static str),
-}
-
 /// How a collector is controlled.
 enum Way {
-    FreeRatios { periodic: bool },
-    SoftBound { not_below_used: bool },
-    None(&'static str),
+    FreeRatios {
+        periodic: bool,
+    },
+    SoftBound {
+        not_below_used: bool,
+    },
+    /// The collector does not return memory at run time, or is not known.
+    LeaveAlone,
 }
 
 impl Kind {
@@ -83,18 +80,18 @@ impl Kind {
                 &[Flag::MinHeapFreeRatio, Flag::MaxHeapFreeRatio]
             }
             Way::SoftBound { .. } => &[Flag::SoftMaxHeapSize],
-            Way::None(_) => &[],
+            Way::LeaveAlone => &[],
         }
     }
 
     /// The most that the JVM could give back on request, by its counters. Used bytes may be
     /// garbage, but only a collector that runs for the request finds it.
-    pub fn most_given_back(self, heap: Heap) -> u64 {
+    pub fn most_given_back(self, heap: HeldHeap) -> u64 {
         let kept = match self.way() {
             Way::FreeRatios { periodic: true } => 0,
             Way::FreeRatios { periodic: false } => heap.used_bytes,
             Way::SoftBound { .. } => heap_in_use(heap.used_bytes),
-            Way::None(_) => return 0,
+            Way::LeaveAlone => return 0,
         };
         heap.committed_bytes.saturating_sub(kept)
     }
@@ -104,7 +101,6 @@ impl Kind {
             Collector::G1 if self.java_version >= G1_PERIODIC_SINCE => {
                 Way::FreeRatios { periodic: true }
             }
-            Collector::G1 => Way::None("G1 before Java 12 does not collect periodically"),
             Collector::Serial => Way::FreeRatios { periodic: false },
             Collector::Z => Way::SoftBound {
                 not_below_used: false,
@@ -112,8 +108,7 @@ impl Kind {
             Collector::Shenandoah => Way::SoftBound {
                 not_below_used: self.java_version > SHENANDOAH_BEARS_ANY_BOUND_UP_TO,
             },
-            Collector::Parallel => Way::None("Parallel does not shrink at run time"),
-            Collector::Other => Way::None("the collector is not known"),
+            Collector::G1 | Collector::Parallel | Collector::Other => Way::LeaveAlone,
         }
     }
 }
@@ -123,18 +118,17 @@ pub fn heap_in_use(used_bytes: u64) -> u64 {
     used_bytes.saturating_add(used_bytes / ROOM_ABOVE_USED)
 }
 
-/// The commands for a wish. `former` has the flags of [`Kind::flags`]; missing ones are not
-/// changed.
-pub fn recipe(kind: Kind, former: &Flags, wish: Wish) -> Recipe {
-    let commands = match kind.way() {
-        Way::None(why) => return Recipe::LeaveAlone(why),
+/// The commands for a wish, in order; none for a JVM that is left alone. `former` has the flags of
+/// [`Kind::flags`]; missing ones are not changed.
+pub fn recipe(kind: Kind, former: &Flags, wish: Wish) -> Vec<JvmCommand> {
+    match kind.way() {
         Way::FreeRatios { .. } => ratios(former, wish),
         Way::SoftBound { not_below_used } => soft_bound(former, wish, not_below_used),
-    };
-    Recipe::Send(commands)
+        Way::LeaveAlone => Vec::new(),
+    }
 }
 
-fn ratios(former: &Flags, wish: Wish) -> Vec<Command> {
+fn ratios(former: &Flags, wish: Wish) -> Vec<JvmCommand> {
     let was = |flag| former.get(&flag).copied().map(|value| (flag, value));
     let min = was(Flag::MinHeapFreeRatio);
     let max = was(Flag::MaxHeapFreeRatio);
@@ -157,20 +151,20 @@ fn ratios(former: &Flags, wish: Wish) -> Vec<Command> {
         Wish::Hold => (vec![interval], false),
         Wish::Grow { .. } | Wish::Restore => (vec![max, min, interval], false),
     };
-    let set = |(flag, value)| Command::SetFlag { flag, value };
-    let mut commands: Vec<Command> = settings.into_iter().flatten().map(set).collect();
+    let set = |(flag, value)| JvmCommand::SetFlag { flag, value };
+    let mut commands: Vec<JvmCommand> = settings.into_iter().flatten().map(set).collect();
     if collects {
-        commands.push(Command::CollectGarbage);
+        commands.push(JvmCommand::CollectGarbage);
     }
     commands
 }
 
-fn soft_bound(former: &Flags, wish: Wish, not_below_used: bool) -> Vec<Command> {
+fn soft_bound(former: &Flags, wish: Wish, not_below_used: bool) -> Vec<JvmCommand> {
     let flag = Flag::SoftMaxHeapSize;
     let Some(most) = former.get(&flag).copied() else {
         return Vec::new();
     };
-    let set = |bytes: u64| Command::SetFlag {
+    let set = |bytes: u64| JvmCommand::SetFlag {
         flag,
         value: bytes.max(LEAST_SOFT_BOUND_BYTES).min(most),
     };
@@ -183,13 +177,13 @@ fn soft_bound(former: &Flags, wish: Wish, not_below_used: bool) -> Vec<Command> 
             // Garbage counts as used; only a collection shows what is live.
             let floor = heap_in_use(used_bytes);
             let collects = may_collect && floor > heap_bytes;
-            let collection = collects.then_some(Command::CollectGarbage);
+            let collection = collects.then_some(JvmCommand::CollectGarbage);
             let bound = set(heap_bytes.max(floor));
             collection.into_iter().chain([bound]).collect()
         }
         Wish::Shrink { heap_bytes, .. } | Wish::Grow { heap_bytes } => vec![set(heap_bytes)],
         Wish::Hold => Vec::new(),
-        Wish::Restore => vec![Command::SetFlag { flag, value: most }],
+        Wish::Restore => vec![JvmCommand::SetFlag { flag, value: most }],
     }
 }
 

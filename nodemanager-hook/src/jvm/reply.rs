@@ -30,7 +30,7 @@ pub fn parse(bytes: &[u8]) -> Option<Reply> {
 }
 
 impl Reply {
-    /// The value in the answer to [`Command::PrintFlag`](super::Command): `-XX:NAME=VALUE`.
+    /// The value in the answer to [`JvmCommand::PrintFlag`](super::JvmCommand): `-XX:NAME=VALUE`.
     pub fn flag_value(&self, flag: Flag) -> Option<u64> {
         let value = self.text.strip_prefix("-XX:")?;
         let value = value.strip_prefix(&flag.to_string())?;

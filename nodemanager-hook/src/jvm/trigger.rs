@@ -1,5 +1,7 @@
 //! The file that makes a JVM listen when it receives SIGQUIT.
 
+use std::io;
+
 use nix::{
     errno::Errno,
     fcntl::{OFlag, openat},
@@ -7,10 +9,7 @@ use nix::{
     unistd::{Gid, Uid, UnlinkatFlags, fchown, unlinkat},
 };
 
-use super::{
-    job_files::{JobFileError, JobTmp},
-    process::Status,
-};
+use super::{job_files::JobTmp, process_handle::ProcessStatus};
 
 /// The file in the job's `/tmp`. Dropping this removes the file.
 #[derive(Debug)]
@@ -20,30 +19,30 @@ pub struct Trigger<'a> {
 }
 
 impl<'a> Trigger<'a> {
-    pub fn new(tmp: &'a JobTmp, status: Status) -> Result<Self, JobFileError> {
+    pub fn new(tmp: &'a JobTmp, status: ProcessStatus) -> io::Result<Self> {
         let name = format!(".attach_pid{}", status.inner_pid);
         let flags =
             OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_WRONLY | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
         let mode = Mode::S_IRUSR | Mode::S_IWUSR;
-        match openat(&tmp.directory, name.as_str(), flags, mode) {
-            Ok(file) => {
-                let made = Self { tmp, name };
-                let owner = fstat(&file).map(|stat| stat.st_uid);
-                let system = |source| tmp.system(&made.name, source);
-                // Java 8 accepts a file of its own user only, not one of root's.
-                if owner.map_err(system)? != status.uid {
-                    let (uid, gid) = (Uid::from_raw(status.uid), Gid::from_raw(status.gid));
-                    fchown(&file, Some(uid), Some(gid)).map_err(system)?;
-                }
-                Ok(made)
-            }
+        let made = match openat(&tmp.directory, name.as_str(), flags, mode) {
+            Ok(file) => Some(file),
             // Left by a killed agent, or just made by another tool.
-            Err(Errno::EEXIST) => match tmp.open_regular(&name, status.uid)? {
-                Some(_) => Ok(Self { tmp, name }),
-                None => Err(tmp.system(&name, Errno::EEXIST)),
-            },
-            Err(source) => Err(tmp.system(&name, source)),
+            Err(Errno::EEXIST) => {
+                tmp.open_regular(&name, status.uid)
+                    .map_err(io::Error::other)?;
+                None
+            }
+            Err(error) => return Err(io::Error::other(format!("/tmp/{name}: {error}"))),
+        };
+        let trigger = Self { tmp, name };
+        // Java 8 accepts a file of its own user only, not one of root's.
+        if let Some(file) = made
+            && fstat(&file)?.st_uid != status.uid
+        {
+            let (uid, gid) = (Uid::from_raw(status.uid), Gid::from_raw(status.gid));
+            fchown(&file, Some(uid), Some(gid))?;
         }
+        Ok(trigger)
     }
 }
 

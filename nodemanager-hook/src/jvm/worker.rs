@@ -14,9 +14,11 @@ use std::{
 use super::{
     attach_error::AttachError,
     backoff::Backoff,
+    command::JvmCommand,
     control::{Control, ControlError, Former},
-    recipe::{Recipe, Wish},
+    recipe::Wish,
 };
+use crate::sensors::ProcessKey;
 
 #[derive(Debug)]
 pub struct Job {
@@ -40,14 +42,13 @@ pub enum Answer {
     /// To be kept as long as the JVM runs.
     Remembered(Former),
     /// The wish and the commands sent for it.
-    CarriedOut(Wish, Recipe),
+    CarriedOut(Wish, Vec<JvmCommand>),
 }
 
 /// A job that has ended.
 #[derive(Debug)]
 pub struct Done {
-    pub pid: u32,
-    pub start_ticks: u64,
+    pub jvm: ProcessKey,
     pub result: Result<Answer, ControlError>,
 }
 
@@ -138,12 +139,9 @@ fn work(queue: &Receiver<Job>, finished: &Sender<Done>, is_stopped: &AtomicBool)
         if is_stopped.load(Ordering::Relaxed) {
             return;
         }
-        let (pid, start_ticks) = (job.control.pid(), job.control.start_ticks());
-        let result = attempt(&job, &mut backoff);
         let done = Done {
-            pid,
-            start_ticks,
-            result,
+            jvm: job.control.key(),
+            result: attempt(&job, &mut backoff),
         };
         if finished.send(done).is_err() {
             return;
@@ -152,18 +150,12 @@ fn work(queue: &Receiver<Job>, finished: &Sender<Done>, is_stopped: &AtomicBool)
 }
 
 fn attempt(job: &Job, backoff: &mut Backoff) -> Result<Answer, ControlError> {
-    let name = (job.control.pid(), job.control.start_ticks());
+    let jvm = job.control.key();
     // Changes are undone even if the JVM failed before.
-    let restores = matches!(
-        job.task,
-        Task::CarryOut {
-            wish: Wish::Restore,
-            ..
-        }
-    );
-    if let Some(left) = backoff.left(name, Instant::now()).filter(|_| !restores) {
+    let restores = matches!(job.task, Task::CarryOut { wish, .. } if wish == Wish::Restore);
+    if let Some(left) = backoff.left(jvm, Instant::now()).filter(|_| !restores) {
         return Err(ControlError::from(AttachError::BackedOff {
-            pid: name.0,
+            pid: jvm.pid,
             left_ms: left.as_millis(),
         }));
     }
@@ -171,12 +163,12 @@ fn attempt(job: &Job, backoff: &mut Backoff) -> Result<Answer, ControlError> {
         Task::Remember => job.control.former().map(Answer::Remembered),
         Task::CarryOut { wish, former } => {
             let carried_out = job.control.carry_out(*wish, former);
-            carried_out.map(|recipe| Answer::CarriedOut(*wish, recipe))
+            carried_out.map(|sent| Answer::CarriedOut(*wish, sent))
         }
     };
     match &result {
-        Ok(_) => backoff.succeeded(name),
-        Err(_) => backoff.failed(name, Instant::now()),
+        Ok(_) => backoff.succeeded(jvm),
+        Err(_) => backoff.failed(jvm, Instant::now()),
     }
     result
 }

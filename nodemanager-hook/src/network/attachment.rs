@@ -8,7 +8,7 @@ use std::{
 };
 
 use super::{
-    bpf::{self, Hook, Program},
+    bpf::{self, Program},
     error::NetworkError,
     programs::Direction,
 };
@@ -29,14 +29,8 @@ pub enum Mechanism {
 /// An attached program. Dropping it detaches the program.
 #[derive(Debug)]
 pub enum Attachment {
-    Link {
-        _link: OwnedFd,
-    },
-    Program {
-        program: Program,
-        group: OwnedFd,
-        hook: Hook,
-    },
+    Link { _link: OwnedFd },
+    Program(Program, OwnedFd, Direction),
 }
 
 impl Attachment {
@@ -46,19 +40,14 @@ impl Attachment {
         direction: Direction,
         mechanism: Mechanism,
     ) -> io::Result<Self> {
-        let hook = direction.hook();
         match mechanism {
             Mechanism::Link => Ok(Self::Link {
-                _link: program.link(group, hook)?,
+                _link: program.link(group, direction)?,
             }),
             Mechanism::Program => {
                 let owned = group.try_clone_to_owned()?;
-                program.attach(group, hook)?;
-                Ok(Self::Program {
-                    program,
-                    group: owned,
-                    hook,
-                })
+                program.attach(group, direction)?;
+                Ok(Self::Program(program, owned, direction))
             }
         }
     }
@@ -66,15 +55,10 @@ impl Attachment {
 
 impl Drop for Attachment {
     fn drop(&mut self) {
-        let Self::Program {
-            program,
-            group,
-            hook,
-        } = self
-        else {
+        let Self::Program(program, group, direction) = self else {
             return; // Closing the descriptor removes the link.
         };
-        match program.detach(group.as_fd(), *hook) {
+        match program.detach(group.as_fd(), *direction) {
             Err(error) if !is_gone(&error) => {
                 log::warn!("cannot detach a BPF program from its group: {error}");
             }
@@ -105,7 +89,7 @@ fn remove_from(group: &Path) -> Result<usize, NetworkError> {
     let failed = |action| move |error| NetworkError::group(action, group, error);
     let directory = File::open(group).map_err(failed("open group"))?;
     let mut removed = 0;
-    for hook in Direction::ALL.map(Direction::hook) {
+    for hook in Direction::ALL {
         let attached = bpf::attached_programs(directory.as_fd(), hook)
             .map_err(failed("list the BPF programs of"))?;
         for id in attached {
@@ -118,7 +102,7 @@ fn remove_from(group: &Path) -> Result<usize, NetworkError> {
 }
 
 /// Detaches a program of the agent's; returns whether the program was the agent's.
-fn remove_own(id: u32, group: BorrowedFd<'_>, hook: Hook) -> io::Result<bool> {
+fn remove_own(id: u32, group: BorrowedFd<'_>, hook: Direction) -> io::Result<bool> {
     let removed = Program::open(id).and_then(|program| {
         let is_own = program.name()?.starts_with(NAME_PREFIX);
         if is_own {
@@ -175,10 +159,10 @@ mod tests {
 
     /// Loads programs with these names that count for no group.
     fn load<const N: usize>(names: [&CStr; N]) -> [Program; N] {
-        let counters = ArrayMap::<{ programs::COUNTER_WORDS }>::create(1, c"test").unwrap();
-        let limits = ArrayMap::<{ programs::LIMIT_WORDS }>::create(1, c"test").unwrap();
+        let counters = ArrayMap::<{ programs::COUNTER_WORDS }>::create(1).unwrap();
+        let limits = ArrayMap::<{ programs::LIMIT_WORDS }>::create(1).unwrap();
         let (counters, limits) = (counters.descriptor(), limits.descriptor());
-        let program = Direction::Send.program(0, counters, limits).unwrap();
+        let program = Direction::Send.program(0, counters, limits);
         names.map(|name| Program::load(name, &program).unwrap())
     }
 
@@ -191,9 +175,9 @@ mod tests {
         assert_eq!(own.name().unwrap(), "elastane_out");
         let directory = File::open(&group.0).unwrap();
         for program in [&foreign, &own] {
-            program.attach(directory.as_fd(), Hook::Egress).unwrap();
+            program.attach(directory.as_fd(), Direction::Send).unwrap();
         }
-        let attached = || bpf::attached_programs(directory.as_fd(), Hook::Egress).unwrap();
+        let attached = || bpf::attached_programs(directory.as_fd(), Direction::Send).unwrap();
         assert_eq!(attached().len(), 2);
         assert_eq!(remove_leftovers(&group.0).unwrap(), 1);
         let [left] = attached()[..] else {
@@ -208,7 +192,7 @@ mod tests {
             return;
         };
         let directory = File::open(&group.0).unwrap();
-        let attached = || bpf::attached_programs(directory.as_fd(), Hook::Egress).unwrap();
+        let attached = || bpf::attached_programs(directory.as_fd(), Direction::Send).unwrap();
         for mechanism in [Mechanism::Link, Mechanism::Program] {
             let [program] = load([Direction::Send.name()]);
             assert!(program.can_link().unwrap());

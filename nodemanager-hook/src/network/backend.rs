@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     attachment::{Mechanism, remove_leftovers},
     bpf_networks::BpfNetworks,
-    device::Device,
+    device::NetworkDevice,
     error::NetworkError,
     net_prio::NetPrioNetworks,
     networks::Networks,
@@ -38,37 +38,36 @@ pub enum Chosen {
     NetPrio(NetPrioNetworks),
 }
 
-/// The backends that do not work on this host, and why.
-#[derive(Debug, Default)]
-pub struct PassedOver(Vec<(Backend, NetworkError)>);
-
 impl Backend {
     pub const ALL: [Self; 3] = [Self::Bpf, Self::Nft, Self::NetPrio];
 
     /// Probes the backends in order, or the wanted one alone, and changes nothing. Also returns
-    /// why the backends before the chosen one do not work.
+    /// why the backends before the chosen one do not work; empty if the first one works.
     pub fn choose(
         wanted: Option<Self>,
         hierarchies: &Hierarchies,
-        devices: &[Device],
-    ) -> (Option<Chosen>, PassedOver) {
-        let mut passed_over = PassedOver::default();
+        devices: &[NetworkDevice],
+    ) -> (Option<Chosen>, String) {
+        let mut passed_over = Vec::new();
         let tried = Self::ALL.into_iter();
         for backend in tried.filter(|one| wanted.is_none_or(|wanted| wanted == *one)) {
             match backend.try_on(hierarchies, devices) {
-                Ok(chosen) => return (Some(chosen), passed_over),
-                Err(error) => passed_over.0.push((backend, error)),
+                Ok(chosen) => return (Some(chosen), passed_over.join("; ")),
+                Err(error) => passed_over.push(format!("{backend}: {error}")),
             }
         }
-        (None, passed_over)
+        (None, passed_over.join("; "))
     }
 
-    fn try_on(self, hierarchies: &Hierarchies, devices: &[Device]) -> Result<Chosen, NetworkError> {
-        let need = |groups: NetworkGroups| match hierarchies.offer_network(groups) {
-            Some(_) => Ok(()),
-            None => Err(NetworkError::NotMounted {
-                what: groups.name(),
-            }),
+    fn try_on(
+        self,
+        hierarchies: &Hierarchies,
+        devices: &[NetworkDevice],
+    ) -> Result<Chosen, NetworkError> {
+        let need = |groups: NetworkGroups| {
+            let what = groups.name();
+            let offered = hierarchies.offer_network(groups);
+            offered.ok_or(NetworkError::NotMounted { what })
         };
         match self {
             Self::Bpf => {
@@ -76,8 +75,8 @@ impl Backend {
                 Ok(Chosen::Bpf(BpfNetworks::open()?))
             }
             Self::Nft => {
-                let version_2 = hierarchies.offer_network(NetworkGroups::Version2);
-                let groups_by = match version_2.is_some_and(|one| one.mount_point() == CGROUP2) {
+                let version_2 = need(NetworkGroups::Version2);
+                let groups_by = match version_2.is_ok_and(|one| one.mount_point() == CGROUP2) {
                     true => GroupsBy::Path,
                     false => GroupsBy::ClassId,
                 };
@@ -138,22 +137,5 @@ impl fmt::Display for Backend {
             Self::Nft => "nft",
             Self::NetPrio => "net_prio",
         })
-    }
-}
-
-impl PassedOver {
-    /// Whether the first probed backend works.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-}
-
-impl fmt::Display for PassedOver {
-    fn fmt(&self, text: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (place, (backend, error)) in self.0.iter().enumerate() {
-            let separator = if place == 0 { "" } else { "; " };
-            write!(text, "{separator}{backend}: {error}")?;
-        }
-        Ok(())
     }
 }

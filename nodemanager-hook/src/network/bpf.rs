@@ -10,15 +10,14 @@ use std::{
 };
 
 use self::arguments::{
-    AskInfo, ChangeAttachment, CreateLink, CreateMap, LoadProgram, MapBatch, MapElement,
-    NAME_BYTES, OpenProgram, ProgramInfo, QueryAttached,
+    AskInfo, LoadProgram, MapBatch, MapElement, NAME_BYTES, ProgramInfo, QueryAttached,
 };
-use super::assembler::Instruction;
+use super::{instructions::Instruction, programs::Direction};
 
 /// Commands of bpf(2), by the kernel's numbers.
 #[derive(Debug, Clone, Copy)]
 #[repr(i32)]
-enum Command {
+enum BpfCommand {
     MapCreate = 0,
     MapLookup = 1,
     MapUpdate = 2,
@@ -32,16 +31,6 @@ enum Command {
     LinkCreate = 28,
 }
 
-/// Attach points of a group, by the kernel's numbers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u32)]
-pub enum Hook {
-    /// Packets for the group's sockets.
-    Ingress = 0,
-    /// Packets from the group's sockets.
-    Egress = 1,
-}
-
 const MAP_TYPE_ARRAY: u32 = 2;
 const PROGRAM_TYPE_CGROUP_SKB: u32 = 8;
 /// Programs of others stay attached to the same group, and all programs run.
@@ -51,11 +40,11 @@ const MOST_PROGRAMS: usize = 64;
 /// The programs are dual-licensed: before Linux 5.8 only GPL programs may read the clock.
 const LICENSE: &CStr = c"GPL";
 
-/// Calls bpf(2) with an argument from [`arguments`].
+/// Calls bpf(2) with an argument laid out as in the kernel's `union bpf_attr`.
 ///
 /// # Safety
 /// Every address in `argument` must be valid for what the command reads or writes there.
-unsafe fn call<T>(command: Command, argument: &mut T) -> io::Result<i32> {
+unsafe fn call<T>(command: BpfCommand, argument: &mut T) -> io::Result<i32> {
     // SAFETY: `argument` is live, exclusive and of the size passed, so that the kernel may read
     // and write it; the caller guarantees the addresses in it.
     let result = unsafe {
@@ -74,7 +63,7 @@ unsafe fn call<T>(command: Command, argument: &mut T) -> io::Result<i32> {
 
 /// # Safety
 /// As for [`call`]; the command must return a new descriptor.
-unsafe fn call_for_descriptor<T>(command: Command, argument: &mut T) -> io::Result<OwnedFd> {
+unsafe fn call_for_descriptor<T>(command: BpfCommand, argument: &mut T) -> io::Result<OwnedFd> {
     // SAFETY: the caller guarantees the addresses; the descriptor is new, so nobody else owns it.
     unsafe { Ok(OwnedFd::from_raw_fd(call(command, argument)?)) }
 }
@@ -109,17 +98,11 @@ impl<const WORDS: usize> ArrayMap<WORDS> {
     const VALUE_BYTES: u32 = (WORDS * size_of::<u64>()) as u32;
 
     /// Creates a map of zeros.
-    pub fn create(length: u32, name: &CStr) -> io::Result<Self> {
-        let mut create = CreateMap {
-            map_type: MAP_TYPE_ARRAY,
-            key_bytes: size_of::<u32>() as u32,
-            value_bytes: Self::VALUE_BYTES,
-            length,
-            name: bytes_of(name),
-            ..CreateMap::default()
-        };
+    pub fn create(length: u32) -> io::Result<Self> {
+        let key_bytes = size_of::<u32>() as u32;
+        let mut create = [MAP_TYPE_ARRAY, key_bytes, Self::VALUE_BYTES, length];
         // SAFETY: the argument has no address, and the command returns a new descriptor.
-        let descriptor = unsafe { call_for_descriptor(Command::MapCreate, &mut create)? };
+        let descriptor = unsafe { call_for_descriptor(BpfCommand::MapCreate, &mut create)? };
         Ok(Self { descriptor, length })
     }
 
@@ -137,7 +120,7 @@ impl<const WORDS: usize> ArrayMap<WORDS> {
             ..MapElement::default()
         };
         // SAFETY: the key has 4 bytes and the value VALUE_BYTES, as the map was created with.
-        unsafe { call(Command::MapLookup, &mut element)? };
+        unsafe { call(BpfCommand::MapLookup, &mut element)? };
         Ok(value)
     }
 
@@ -150,7 +133,7 @@ impl<const WORDS: usize> ArrayMap<WORDS> {
         };
         // SAFETY: the key has 4 bytes and the value VALUE_BYTES, as the map was created with;
         // the kernel only reads both.
-        unsafe { call(Command::MapUpdate, &mut element)? };
+        unsafe { call(BpfCommand::MapUpdate, &mut element)? };
         Ok(())
     }
 
@@ -174,7 +157,7 @@ impl<const WORDS: usize> ArrayMap<WORDS> {
         };
         // SAFETY: both vectors have room for `count` keys of 4 bytes and values of VALUE_BYTES,
         // a multiple of 8, which is how the kernel spaces them; `last` has room for a key.
-        let result = unsafe { call(Command::MapLookupBatch, &mut batch) };
+        let result = unsafe { call(BpfCommand::MapLookupBatch, &mut batch) };
         match result {
             // The end of the map was reached.
             Err(error) if error.raw_os_error() != Some(libc::ENOENT) => return Err(error),
@@ -204,20 +187,20 @@ impl Program {
         };
         // SAFETY: the number of instructions, of 8 bytes each, is passed; the license ends with a
         // zero; the kernel only reads both. There is no log. The command returns a new descriptor.
-        let descriptor = unsafe { call_for_descriptor(Command::ProgramLoad, &mut load)? };
+        let descriptor = unsafe { call_for_descriptor(BpfCommand::ProgramLoad, &mut load)? };
         Ok(Self { descriptor })
     }
 
     /// Attaches the program until the returned descriptor is closed. Fails with EINVAL before Linux
     /// 5.7, which has no links.
-    pub fn link(&self, group: BorrowedFd<'_>, hook: Hook) -> io::Result<OwnedFd> {
+    pub fn link(&self, group: BorrowedFd<'_>, hook: Direction) -> io::Result<OwnedFd> {
         create_link(number(&self.descriptor), number(&group), hook)
     }
 
     /// Whether the kernel supports links. Fails with EPERM if the agent may not attach programs.
     pub fn can_link(&self) -> io::Result<bool> {
         let no_group = u32::MAX;
-        let refused = create_link(number(&self.descriptor), no_group, Hook::Ingress);
+        let refused = create_link(number(&self.descriptor), no_group, Direction::Receive);
         match refused.map_err(|error| (error.raw_os_error(), error)) {
             // The kernel checks the group last, so all else is well.
             Ok(_) | Err((Some(libc::EBADF), _)) => Ok(true),
@@ -227,28 +210,24 @@ impl Program {
     }
 
     /// Attaches the program until it is detached or the group is removed.
-    pub fn attach(&self, group: BorrowedFd<'_>, hook: Hook) -> io::Result<()> {
-        self.change(Command::ProgramAttach, group, hook, ALLOW_MULTI)
+    pub fn attach(&self, group: BorrowedFd<'_>, hook: Direction) -> io::Result<()> {
+        self.change(BpfCommand::ProgramAttach, group, hook, ALLOW_MULTI)
     }
 
     /// Fails with ENOENT if the program is not attached, or is attached by a link.
-    pub fn detach(&self, group: BorrowedFd<'_>, hook: Hook) -> io::Result<()> {
-        self.change(Command::ProgramDetach, group, hook, 0)
+    pub fn detach(&self, group: BorrowedFd<'_>, hook: Direction) -> io::Result<()> {
+        self.change(BpfCommand::ProgramDetach, group, hook, 0)
     }
 
     fn change(
         &self,
-        command: Command,
+        command: BpfCommand,
         group: BorrowedFd<'_>,
-        hook: Hook,
+        hook: Direction,
         flags: u32,
     ) -> io::Result<()> {
-        let mut attach = ChangeAttachment {
-            group: number(&group),
-            program: number(&self.descriptor),
-            hook: hook as u32,
-            flags,
-        };
+        let program = number(&self.descriptor);
+        let mut attach = [number(&group), program, hook as u32, flags];
         // SAFETY: the argument has no address.
         unsafe { call(command, &mut attach)? };
         Ok(())
@@ -257,12 +236,8 @@ impl Program {
     /// Opens a loaded program. Fails with ENOENT if the program is gone, with EPERM without
     /// `CAP_SYS_ADMIN`.
     pub fn open(id: u32) -> io::Result<Self> {
-        let mut open = OpenProgram {
-            id,
-            ..OpenProgram::default()
-        };
         // SAFETY: the argument has no address, and the command returns a new descriptor.
-        let descriptor = unsafe { call_for_descriptor(Command::ProgramOpenById, &mut open)? };
+        let descriptor = unsafe { call_for_descriptor(BpfCommand::ProgramOpenById, &mut [id])? };
         Ok(Self { descriptor })
     }
 
@@ -275,26 +250,21 @@ impl Program {
         };
         // SAFETY: `info` has the size passed; the addresses in it are zero with zero lengths, so
         // that the kernel writes nothing there.
-        unsafe { call(Command::ObjectInfo, &mut ask)? };
+        unsafe { call(BpfCommand::ObjectInfo, &mut ask)? };
         let [info] = info;
         let name = CStr::from_bytes_until_nul(&info.name).unwrap_or_default();
         Ok(name.to_string_lossy().into_owned())
     }
 }
 
-fn create_link(program: u32, group: u32, hook: Hook) -> io::Result<OwnedFd> {
-    let mut link = CreateLink {
-        program,
-        group,
-        hook: hook as u32,
-        flags: 0,
-    };
+fn create_link(program: u32, group: u32, hook: Direction) -> io::Result<OwnedFd> {
+    let mut link = [program, group, hook as u32];
     // SAFETY: the argument has no address, and the command returns a new descriptor.
-    unsafe { call_for_descriptor(Command::LinkCreate, &mut link) }
+    unsafe { call_for_descriptor(BpfCommand::LinkCreate, &mut link) }
 }
 
 /// The ids of the programs attached to a group itself.
-pub fn attached_programs(group: BorrowedFd<'_>, hook: Hook) -> io::Result<Vec<u32>> {
+pub fn attached_programs(group: BorrowedFd<'_>, hook: Direction) -> io::Result<Vec<u32>> {
     let mut ids = vec![0_u32; MOST_PROGRAMS];
     let mut query = QueryAttached {
         group: number(&group),
@@ -304,7 +274,7 @@ pub fn attached_programs(group: BorrowedFd<'_>, hook: Hook) -> io::Result<Vec<u3
         ..QueryAttached::default()
     };
     // SAFETY: `ids` has room for the number of 4-byte ids passed.
-    unsafe { call(Command::ProgramQuery, &mut query)? };
+    unsafe { call(BpfCommand::ProgramQuery, &mut query)? };
     ids.truncate(query.count as usize);
     Ok(ids)
 }

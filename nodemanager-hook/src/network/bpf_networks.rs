@@ -5,20 +5,20 @@ use std::{fs::File, io, os::fd::AsFd, path::Path, sync::Arc};
 use super::{
     attachment::{Attachment, Mechanism},
     bpf::{ArrayMap, Program},
-    counters::NetworkCounters,
+    counters::{AllCounters, NetworkCounters},
     error::NetworkError,
     networks::{GroupNetwork, Networks},
     programs::{
-        COUNTER_WORDS, Counters, DROPPED_PACKETS, Direction, LIMIT_WORDS, Limits,
+        COUNTER_WORDS, CounterWords, DROPPED_PACKETS, Direction, LIMIT_WORDS, LimitWords,
         RECEIVE_NS_PER_MIB, RECEIVED_BYTES, SEND_PRIORITY, SENT_BYTES, receive_ns_per_mib,
     },
-    slots::{AllCounters, MOST_GROUPS, Slot, Slots},
+    slots::{MOST_GROUPS, Slot, Slots},
 };
 
 /// The maps and the way to attach programs. Dropping this frees the maps.
 #[derive(Debug)]
 pub struct BpfNetworks {
-    shared: Arc<Shared>,
+    maps: Arc<Maps>,
     mechanism: Mechanism,
     can_read_batch: bool,
 }
@@ -28,12 +28,12 @@ struct BpfGroup {
     // Declared before the slot: a free slot must have no program that still counts.
     _attachments: [Attachment; 2],
     slot: Slot,
-    shared: Arc<Shared>,
-    limits: Limits,
+    maps: Arc<Maps>,
+    limits: LimitWords,
 }
 
 #[derive(Debug)]
-struct Shared {
+struct Maps {
     counters: ArrayMap<COUNTER_WORDS>,
     limits: ArrayMap<LIMIT_WORDS>,
     slots: Arc<Slots>,
@@ -42,8 +42,8 @@ struct Shared {
 impl BpfNetworks {
     /// Creates the maps, and probes whether the kernel accepts and attaches programs.
     pub fn open() -> Result<Self, NetworkError> {
-        let shared = Shared::new()?;
-        let can_link = shared.load(Direction::Receive, 0)?.can_link();
+        let maps = Maps::new()?;
+        let can_link = maps.load(Direction::Receive, 0)?.can_link();
         let can_link =
             can_link.map_err(|error| NetworkError::unavailable("attach a program", error))?;
         let mechanism = if can_link {
@@ -52,21 +52,21 @@ impl BpfNetworks {
             log::info!("Linux before 5.7: a killed agent's BPF programs stay until the next start");
             Mechanism::Program
         };
-        Ok(Self::new(shared, mechanism))
+        Ok(Self::new(maps, mechanism))
     }
 
     /// As [`Self::open`], with a mechanism that the kernel must support.
     pub fn open_with(mechanism: Mechanism) -> Result<Self, NetworkError> {
-        Ok(Self::new(Shared::new()?, mechanism))
+        Ok(Self::new(Maps::new()?, mechanism))
     }
 
-    fn new(shared: Shared, mechanism: Mechanism) -> Self {
-        let can_read_batch = shared.counters.get_first(1).is_ok();
+    fn new(maps: Maps, mechanism: Mechanism) -> Self {
+        let can_read_batch = maps.counters.get_first(1).is_ok();
         if !can_read_batch {
             log::info!("Linux before 5.6: the counters of containers are read one by one");
         }
         Self {
-            shared: Arc::new(shared),
+            maps: Arc::new(maps),
             mechanism,
             can_read_batch,
         }
@@ -83,17 +83,16 @@ impl Networks for BpfNetworks {
     fn attach(&self, group: &Path) -> Result<Box<dyn GroupNetwork>, NetworkError> {
         let directory =
             File::open(group).map_err(|error| NetworkError::group("open group", group, error))?;
-        let shared = &self.shared;
-        let mut slot = Slots::take(&shared.slots).ok_or_else(|| NetworkError::full(group))?;
+        let maps = &self.maps;
+        let slot = Slots::take(&maps.slots).ok_or_else(|| NetworkError::full(group))?;
         let number = slot.number();
         let failed = |error| NetworkError::group("clear the counters of", group, error);
-        let cleared = shared.counters.set(number, &[0; COUNTER_WORDS]);
+        let cleared = maps.counters.set(number, &[0; COUNTER_WORDS]);
         cleared.map_err(failed)?;
         let limits = [0; LIMIT_WORDS];
-        shared.limits.set(number, &limits).map_err(failed)?;
-        slot.begin();
+        maps.limits.set(number, &limits).map_err(failed)?;
         let attach = |direction: Direction| {
-            let program = shared.load(direction, number)?;
+            let program = maps.load(direction, number)?;
             Attachment::new(program, directory.as_fd(), direction, self.mechanism)
                 .map_err(|error| NetworkError::group("attach a BPF program to", group, error))
         };
@@ -101,15 +100,14 @@ impl Networks for BpfNetworks {
         Ok(Box::new(BpfGroup {
             _attachments: [attach(receive)?, attach(send)?],
             slot,
-            shared: Arc::clone(shared),
+            maps: Arc::clone(maps),
             limits,
         }))
     }
 
     fn read(&self) -> io::Result<AllCounters> {
-        let attached = self.shared.slots.attached();
-        let count = self.shared.slots.count();
-        let counters = &self.shared.counters;
+        let count = self.maps.slots.count();
+        let counters = &self.maps.counters;
         let all = if self.can_read_batch {
             counters.get_first(count)?
         } else {
@@ -117,8 +115,7 @@ impl Networks for BpfNetworks {
                 .map(|slot| counters.get(slot))
                 .collect::<io::Result<_>>()?
         };
-        let all = all.into_iter().map(NetworkCounters::from);
-        Ok(AllCounters::new(all.collect(), attached))
+        Ok(AllCounters(all.into_iter().map(counters_of).collect()))
     }
 
     fn counts(&self) -> bool {
@@ -132,7 +129,7 @@ impl GroupNetwork for BpfGroup {
     }
 
     fn counters(&self) -> io::Result<NetworkCounters> {
-        Ok(self.shared.counters.get(self.slot.number())?.into())
+        self.maps.counters.get(self.slot.number()).map(counters_of)
     }
 
     /// Bursts of up to a quarter of a second pass. Rates below 1024 count as 1024.
@@ -152,36 +149,34 @@ impl BpfGroup {
     fn set(&mut self, word: usize, value: u64) -> io::Result<()> {
         let mut limits = self.limits;
         limits[word] = value;
-        self.shared.limits.set(self.slot.number(), &limits)?;
+        self.maps.limits.set(self.slot.number(), &limits)?;
         self.limits = limits;
         Ok(())
     }
 }
 
-impl Shared {
+impl Maps {
     fn new() -> Result<Self, NetworkError> {
         let failed = |error| NetworkError::unavailable("make a map", error);
         Ok(Self {
-            counters: ArrayMap::create(MOST_GROUPS, c"elastane_bytes").map_err(failed)?,
-            limits: ArrayMap::create(MOST_GROUPS, c"elastane_limits").map_err(failed)?,
+            counters: ArrayMap::create(MOST_GROUPS).map_err(failed)?,
+            limits: ArrayMap::create(MOST_GROUPS).map_err(failed)?,
             slots: Arc::default(),
         })
     }
 
     fn load(&self, direction: Direction, slot: u32) -> Result<Program, NetworkError> {
         let (counters, limits) = (self.counters.descriptor(), self.limits.descriptor());
-        let program = direction.program(slot, counters, limits)?;
+        let program = direction.program(slot, counters, limits);
         Program::load(direction.name(), &program)
             .map_err(|error| NetworkError::unavailable("load a program", error))
     }
 }
 
-impl From<Counters> for NetworkCounters {
-    fn from(counters: Counters) -> Self {
-        Self {
-            received_bytes: counters[RECEIVED_BYTES],
-            sent_bytes: counters[SENT_BYTES],
-            dropped_packets: counters[DROPPED_PACKETS],
-        }
+fn counters_of(words: CounterWords) -> NetworkCounters {
+    NetworkCounters {
+        received_bytes: words[RECEIVED_BYTES],
+        sent_bytes: words[SENT_BYTES],
+        dropped_packets: words[DROPPED_PACKETS],
     }
 }

@@ -1,6 +1,6 @@
 //! Network devices: speed, counters, and the device of the default route.
 
-use std::{fs, io, path::Path, str::FromStr};
+use std::{fs, io, str::FromStr};
 
 /// The kernel's limit for a name, without the final zero.
 const MOST_NAME_BYTES: usize = 15;
@@ -9,7 +9,7 @@ const BITS_PER_MEGABIT: u64 = 1_000_000;
 
 /// The name of a network device, such as `eth0`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Device(String);
+pub struct NetworkDevice(String);
 
 /// Text that is not a device name.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -23,7 +23,7 @@ pub struct DeviceCounters {
     pub sent_bytes: u64,
 }
 
-impl FromStr for Device {
+impl FromStr for NetworkDevice {
     type Err = NoDeviceName;
 
     fn from_str(name: &str) -> Result<Self, NoDeviceName> {
@@ -39,7 +39,7 @@ impl FromStr for Device {
     }
 }
 
-impl Device {
+impl NetworkDevice {
     /// The device of the default route with the lowest metric, IPv4 before IPv6; `None` without a
     /// default route. Disabled IPv6 is not an error.
     pub fn of_default_route() -> io::Result<Option<Self>> {
@@ -77,14 +77,9 @@ impl Device {
     }
 
     fn read(&self, file: &str) -> io::Result<String> {
-        let path = Path::new("/sys/class/net").join(&self.0).join(file);
-        let text = fs::read_to_string(&path);
-        text.map_err(|error| {
-            io::Error::new(
-                error.kind(),
-                format!("cannot read {}: {error}", path.display()),
-            )
-        })
+        let path = format!("/sys/class/net/{}/{file}", self.0);
+        fs::read_to_string(&path)
+            .map_err(|error| io::Error::new(error.kind(), format!("cannot read {path}: {error}")))
     }
 }
 
@@ -96,21 +91,20 @@ pub(crate) fn speed_bytes_per_s(text: &str) -> Option<u64> {
 }
 
 /// Parses lines of `eth0 destination gateway flags references uses metric mask …` below a title.
-pub(crate) fn in_ipv4_routes(routes: &str) -> Option<Device> {
+pub(crate) fn in_ipv4_routes(routes: &str) -> Option<NetworkDevice> {
     let routes = routes.lines().skip(1).filter_map(|line| {
         let fields: Vec<&str> = line.split_whitespace().collect();
         let &[device, destination, _, flags, _, _, metric, mask, ..] = fields.as_slice() else {
             return None;
         };
-        let is_default = [destination, mask].iter().all(|word| *word == "00000000");
-        let metric: u32 = metric.parse().ok()?;
-        (is_default && is_used(flags)).then_some((metric, device))
+        let is_default = destination == "00000000" && mask == "00000000";
+        (is_default && is_used(flags)).then_some((metric.parse().ok()?, device))
     });
-    routes.min()?.1.parse().ok()
+    best(routes)
 }
 
 /// Parses lines of `destination length source length hop metric references uses flags eth0`.
-pub(crate) fn in_ipv6_routes(routes: &str) -> Option<Device> {
+pub(crate) fn in_ipv6_routes(routes: &str) -> Option<NetworkDevice> {
     let routes = routes.lines().filter_map(|line| {
         let fields: Vec<&str> = line.split_whitespace().collect();
         let &[destination, length, _, _, _, metric, _, _, flags, device] = fields.as_slice() else {
@@ -120,6 +114,11 @@ pub(crate) fn in_ipv6_routes(routes: &str) -> Option<Device> {
         let metric = u32::from_str_radix(metric, 16).ok()?;
         (is_default && is_used(flags)).then_some((metric, device))
     });
+    best(routes)
+}
+
+/// The device of the route with the lowest metric.
+fn best<'a>(routes: impl Iterator<Item = (u32, &'a str)>) -> Option<NetworkDevice> {
     routes.min()?.1.parse().ok()
 }
 
@@ -134,7 +133,7 @@ fn is_used(flags: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn named(name: &str) -> Option<Device> {
+    fn named(name: &str) -> Option<NetworkDevice> {
         Some(name.parse().unwrap())
     }
 
@@ -150,10 +149,13 @@ mod tests {
             "eth0:1",
             "sixteen-bytes-xx",
         ] {
-            let error = name.parse::<Device>().unwrap_err();
+            let error = name.parse::<NetworkDevice>().unwrap_err();
             assert_eq!(error, NoDeviceName(name.into()));
         }
-        assert_eq!("bond0.100".parse::<Device>().unwrap().name(), "bond0.100");
+        assert_eq!(
+            "bond0.100".parse::<NetworkDevice>().unwrap().name(),
+            "bond0.100"
+        );
     }
 
     #[test]
@@ -189,12 +191,12 @@ mod tests {
 
     #[test]
     fn the_loopback_device_counts_and_has_no_speed() {
-        let device: Device = "lo".parse().unwrap();
+        let device: NetworkDevice = "lo".parse().unwrap();
         let counters = device.counters().unwrap();
         // Received bytes are read first, and the loopback device receives what it sends.
         assert!(counters.sent_bytes >= counters.received_bytes);
         assert_eq!(device.link_bytes_per_s().unwrap(), None);
-        let missing: Device = "no-such-device".parse().unwrap();
+        let missing: NetworkDevice = "no-such-device".parse().unwrap();
         let error = missing.counters().unwrap_err().to_string();
         let expected = "cannot read /sys/class/net/no-such-device/statistics/rx_bytes: ";
         assert!(error.starts_with(expected), "{error}");

@@ -7,7 +7,7 @@ use std::{
 
 use nix::errno::Errno;
 
-use super::{assembler::AssembleError, nft::program::NftError, slots::MOST_GROUPS};
+use super::{nft::program::NftError, slots::MOST_GROUPS};
 use crate::actuators::KernelFileError;
 
 /// Why the network of one group, or of all groups, cannot be measured or limited.
@@ -39,8 +39,6 @@ pub enum NetworkError {
     Nft(#[from] NftError),
     #[error(transparent)]
     KernelFile(#[from] KernelFileError),
-    #[error("BPF program: {0}")]
-    Program(#[from] AssembleError),
 }
 
 fn hint(error: &io::Error) -> &'static str {

@@ -10,7 +10,7 @@ use netlink_packet_route::{
 use nix::{errno::Errno, net::if_::if_nametoindex};
 
 use super::{
-    device::Device,
+    device::NetworkDevice,
     htb::{self, ClassRate, Discipline},
     netlink::Netlink,
 };
@@ -19,6 +19,8 @@ use super::{
 const MAJOR: u16 = 0x7e1a;
 /// The minor number of the root itself.
 pub const ROOT: u16 = 0;
+/// The class of unclassified traffic: everything but the containers.
+pub const REST: u16 = 2;
 
 /// Why a device cannot be shaped.
 #[derive(Debug, thiserror::Error)]
@@ -29,20 +31,20 @@ pub enum ShaperError {
         device.name()
     )]
     Foreign {
-        device: Device,
+        device: NetworkDevice,
         kind: String,
         handle: u16,
     },
     #[error("{}: {what} is {bytes_per_s} bytes per second, at least {least} are allowed", device.name())]
     Rate {
-        device: Device,
+        device: NetworkDevice,
         what: &'static str,
         bytes_per_s: u64,
         least: u64,
     },
     #[error("{}: cannot {action}: {source}{}", device.name(), hint(source))]
     Kernel {
-        device: Device,
+        device: NetworkDevice,
         action: &'static str,
         source: io::Error,
     },
@@ -51,13 +53,13 @@ pub enum ShaperError {
 /// A device and the netlink socket to change it.
 #[derive(Debug)]
 pub struct Link {
-    device: Device,
+    device: NetworkDevice,
     index: i32,
     netlink: Netlink,
 }
 
 impl Link {
-    pub fn open(device: &Device) -> Result<Self, ShaperError> {
+    pub fn open(device: &NetworkDevice) -> Result<Self, ShaperError> {
         let index = if_nametoindex(device.name())
             .map_err(|error| kernel_error(device, "find the device", error.into()))?;
         let netlink = Netlink::open()
@@ -69,26 +71,26 @@ impl Link {
         })
     }
 
-    pub fn device(&self) -> &Device {
+    pub fn device(&self) -> &NetworkDevice {
         &self.device
     }
 
     /// Creates the agent's root in place of the kernel's default or of a former agent's root.
     /// Fails if the root is another owner's.
-    pub fn make_root(&mut self, default_minor: u16) -> Result<(), ShaperError> {
-        if self.check_root(default_minor)? {
+    pub fn make_root(&mut self) -> Result<(), ShaperError> {
+        if self.check_root()? {
             self.remove_root()?;
         }
-        let root = htb::root(self.index, handle(ROOT), default_minor);
+        let root = htb::root(self.index, handle(ROOT), REST);
         let message = RouteNetlinkMessage::NewQueueDiscipline(root);
         self.change("make the root", message, NLM_F_CREATE | NLM_F_EXCL)
     }
 
     /// Returns whether the root is a former agent's; fails if the root is another owner's.
-    pub fn check_root(&mut self, default_minor: u16) -> Result<bool, ShaperError> {
+    pub fn check_root(&mut self) -> Result<bool, ShaperError> {
         match self.root()? {
             None => Ok(false),
-            Some(root) if is_own_root(&root, default_minor) => Ok(true),
+            Some(root) if is_own_root(&root) => Ok(true),
             Some(root) => Err(ShaperError::Foreign {
                 device: self.device.clone(),
                 kind: root.kind,
@@ -98,10 +100,8 @@ impl Link {
     }
 
     /// Removes the agent's root with all its classes; returns whether there was one.
-    pub fn restore(&mut self, default_minor: u16) -> Result<bool, ShaperError> {
-        let is_own = self
-            .root()?
-            .is_some_and(|root| is_own_root(&root, default_minor));
+    pub fn restore(&mut self) -> Result<bool, ShaperError> {
+        let is_own = self.root()?.is_some_and(|root| is_own_root(&root));
         if is_own {
             self.remove_root()?;
         }
@@ -124,9 +124,9 @@ impl Link {
     pub fn remove_class(&mut self, class: u16) -> Result<(), ShaperError> {
         let named = htb::named(self.index, TcHandle::UNSPEC, handle(class));
         let message = RouteNetlinkMessage::DelTrafficClass(named);
-        match self.netlink.change(message, 0) {
-            Err(error) if error.raw_os_error() == Some(Errno::ENOENT as i32) => Ok(()),
-            removed => removed.map_err(|error| kernel_error(&self.device, "remove a class", error)),
+        match self.change("remove a class", message, 0) {
+            Err(ShaperError::Kernel { source, .. }) if is_missing(&source) => Ok(()),
+            removed => removed,
         }
     }
 
@@ -163,7 +163,7 @@ impl Link {
     }
 }
 
-fn kernel_error(device: &Device, action: &'static str, source: io::Error) -> ShaperError {
+fn kernel_error(device: &NetworkDevice, action: &'static str, source: io::Error) -> ShaperError {
     ShaperError::Kernel {
         device: device.clone(),
         action,
@@ -171,10 +171,12 @@ fn kernel_error(device: &Device, action: &'static str, source: io::Error) -> Sha
     }
 }
 
-fn is_own_root(root: &Discipline, default_minor: u16) -> bool {
-    root.handle == handle(ROOT)
-        && root.kind == htb::KIND
-        && root.default_minor == Some(default_minor.into())
+fn is_missing(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(Errno::ENOENT as i32)
+}
+
+fn is_own_root(root: &Discipline) -> bool {
+    root.handle == handle(ROOT) && root.kind == htb::KIND && root.default_minor == Some(REST.into())
 }
 
 /// The handle of the agent's class `minor`.

@@ -1,37 +1,40 @@
 //! The network of groups by `net_prio`, for hosts with neither BPF programs nor `nft`. It only
 //! classifies sent traffic.
 
-use std::{io, path::Path, sync::Arc};
+use std::{
+    io,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use super::{
-    counters::NetworkCounters,
-    device::Device,
+    counters::{AllCounters, NetworkCounters},
+    device::NetworkDevice,
     error::NetworkError,
-    file_guard::FileGuard,
     networks::{GroupNetwork, Networks},
-    slots::{AllCounters, Slot, Slots},
+    slots::{Slot, Slots},
+    tags::{check_free, warn_unless_gone},
 };
-use crate::actuators::read_text;
-
-/// One line per device: its name, and the priority of the group's packets that it sends.
-const PRIORITIES: &str = "net_prio.ifpriomap";
+use crate::actuators::{KernelFileError, read_text, write_text};
 
 /// The priorities of groups on the shaped devices.
 #[derive(Debug)]
 pub struct NetPrioNetworks {
-    devices: Vec<Device>,
+    devices: Vec<NetworkDevice>,
     slots: Arc<Slots>,
 }
 
 #[derive(Debug)]
 struct NetPrioGroup {
-    devices: Vec<(Device, FileGuard)>,
+    /// One line per device: its name, and the priority of the group's packets that it sends.
+    priorities: PathBuf,
+    devices: Vec<NetworkDevice>,
     slot: Slot,
 }
 
 impl NetPrioNetworks {
     /// Fails without a device: nothing could be classified.
-    pub fn open(devices: Vec<Device>) -> Result<Self, NetworkError> {
+    pub fn open(devices: Vec<NetworkDevice>) -> Result<Self, NetworkError> {
         if devices.is_empty() {
             return Err(NetworkError::NoDevices);
         }
@@ -45,23 +48,23 @@ impl NetPrioNetworks {
 impl Networks for NetPrioNetworks {
     /// A process that joins the group later brings its open sockets along.
     fn attach(&self, group: &Path) -> Result<Box<dyn GroupNetwork>, NetworkError> {
-        let mut slot = Slots::take(&self.slots).ok_or_else(|| NetworkError::full(group))?;
-        let path = group.join(PRIORITIES);
-        let map = read_text(&path)?;
-        let mut devices = Vec::new();
+        let slot = Slots::take(&self.slots).ok_or_else(|| NetworkError::full(group))?;
+        let priorities = group.join("net_prio.ifpriomap");
+        let map = read_text(&priorities)?;
         for device in &self.devices {
-            let held = priority_of(&map, device).unwrap_or("0");
-            FileGuard::check(&path, held)?;
-            let unset = line(device, 0);
-            let file = FileGuard::set(&path, &unset, &unset)?;
-            devices.push((device.clone(), file));
+            check_free(&priorities, priority_of(&map, device).unwrap_or("0"))?;
         }
-        slot.begin();
-        Ok(Box::new(NetPrioGroup { devices, slot }))
+        let attached = NetPrioGroup {
+            priorities,
+            devices: self.devices.clone(),
+            slot,
+        };
+        attached.write(0)?;
+        Ok(Box::new(attached))
     }
 
     fn read(&self) -> io::Result<AllCounters> {
-        Ok(AllCounters::new(Vec::new(), 0))
+        Ok(AllCounters::default())
     }
 
     fn counts(&self) -> bool {
@@ -89,20 +92,26 @@ impl GroupNetwork for NetPrioGroup {
     }
 
     fn set_priority(&mut self, priority: Option<u32>) -> io::Result<()> {
-        for (device, file) in &self.devices {
-            let text = line(device, priority.unwrap_or(0));
-            file.write(&text).map_err(io::Error::other)?;
-        }
-        Ok(())
+        self.write(priority.unwrap_or(0)).map_err(io::Error::other)
     }
 }
 
-fn line(device: &Device, priority: u32) -> String {
-    format!("{} {priority}", device.name())
+impl NetPrioGroup {
+    fn write(&self, priority: u32) -> Result<(), KernelFileError> {
+        self.devices.iter().try_for_each(|device| {
+            write_text(&self.priorities, &format!("{} {priority}", device.name()))
+        })
+    }
+}
+
+impl Drop for NetPrioGroup {
+    fn drop(&mut self) {
+        warn_unless_gone(self.write(0));
+    }
 }
 
 /// The priority in the line of a device.
-fn priority_of<'a>(map: &'a str, device: &Device) -> Option<&'a str> {
+fn priority_of<'a>(map: &'a str, device: &NetworkDevice) -> Option<&'a str> {
     map.lines().find_map(|line| {
         let (name, priority) = line.split_once(' ')?;
         (name == device.name()).then_some(priority)
@@ -116,7 +125,7 @@ mod tests {
     #[test]
     fn the_priority_is_read_from_the_line_of_the_device() {
         let map = "lo 0\neth01 7\neth0 2115633168\n";
-        let device: Device = "eth0".parse().unwrap();
+        let device: NetworkDevice = "eth0".parse().unwrap();
         assert_eq!(priority_of(map, &device), Some("2115633168"));
         assert_eq!(priority_of(map, &"eth2".parse().unwrap()), None);
     }

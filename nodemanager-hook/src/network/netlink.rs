@@ -33,9 +33,9 @@ pub struct Netlink {
 /// An unparsed answer. A list holds entries that nobody asks for; those that the library cannot
 /// parse must not be an error.
 #[derive(Debug)]
-pub struct Answer(pub Vec<u8>);
+pub struct RawAnswer(pub Vec<u8>);
 
-impl NetlinkDeserializable for Answer {
+impl NetlinkDeserializable for RawAnswer {
     type Error = DecodeError;
 
     fn deserialize(_: &NetlinkHeader, payload: &[u8]) -> Result<Self, DecodeError> {
@@ -68,11 +68,11 @@ impl Netlink {
         Ok(())
     }
 
-    pub fn list(&mut self, message: RouteNetlinkMessage) -> io::Result<Vec<Answer>> {
+    pub fn list(&mut self, message: RouteNetlinkMessage) -> io::Result<Vec<RawAnswer>> {
         self.ask(message, NLM_F_DUMP)
     }
 
-    fn ask(&mut self, message: RouteNetlinkMessage, flags: u16) -> io::Result<Vec<Answer>> {
+    fn ask(&mut self, message: RouteNetlinkMessage, flags: u16) -> io::Result<Vec<RawAnswer>> {
         self.sequence = self.sequence.wrapping_add(1);
         let request = serialize(message, NLM_F_REQUEST | flags, self.sequence);
         let kernel = NetlinkAddr::new(0, 0);
@@ -108,11 +108,11 @@ pub fn serialize(message: RouteNetlinkMessage, flags: u16, sequence: u32) -> Vec
 pub(crate) fn take_answers(
     mut datagram: &[u8],
     sequence: u32,
-    answers: &mut Vec<Answer>,
+    answers: &mut Vec<RawAnswer>,
 ) -> io::Result<bool> {
     const ALIGNMENT: usize = 4;
     while !datagram.is_empty() {
-        let message = NetlinkMessage::<Answer>::deserialize(datagram)
+        let message = NetlinkMessage::<RawAnswer>::deserialize(datagram)
             .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
         let length = (message.header.length as usize).next_multiple_of(ALIGNMENT);
         datagram = datagram.get(length..).unwrap_or_default();

@@ -3,10 +3,10 @@
 use std::{fmt::Debug, io, path::Path};
 
 use super::{
-    counters::NetworkCounters,
+    counters::{AllCounters, NetworkCounters},
     error::NetworkError,
     shaper::EgressClass,
-    slots::{AllCounters, Slot},
+    slots::Slot,
 };
 
 /// The networks of the groups on this host. Dropping this removes its objects from the kernel.
@@ -16,6 +16,7 @@ pub trait Networks: Debug + Send {
     /// Fails for a group that another program has configured.
     fn attach(&self, group: &Path) -> Result<Box<dyn GroupNetwork>, NetworkError>;
 
+    /// Reads the counters of all attached groups.
     fn read(&self) -> io::Result<AllCounters>;
 
     /// Whether the backend counts traffic and limits received traffic. If not, counters stay 0 and

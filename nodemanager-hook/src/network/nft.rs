@@ -14,21 +14,20 @@ pub use program::NftError;
 
 use self::{
     program::Counter,
-    script::{DROPPED, Match, RECEIVED, Rules, SENT},
+    script::{DROPPED, GroupRules, Match, RECEIVED, SENT},
 };
 use super::{
-    counters::NetworkCounters,
+    counters::{AllCounters, NetworkCounters},
     error::NetworkError,
-    file_guard::FileGuard,
     networks::{GroupNetwork, Networks},
     shaper::EgressClass,
-    slots::{AllCounters, Slot, Slots},
+    slots::{Slot, Slots},
+    tags::ClassId,
 };
 use crate::cgroups::NetworkGroups;
 
 /// The only place where `nft` looks for groups of version 2.
 pub const CGROUP2: &str = "/sys/fs/cgroup";
-const CLASS_ID: &str = "net_cls.classid";
 /// Not a class of the agent's; for probing whether the kernel accepts such a rule.
 const PROBED_CLASS_ID: u32 = 1;
 
@@ -65,10 +64,10 @@ struct Table;
 #[derive(Debug)]
 struct NftGroup {
     handles: [u64; 2],
-    rules: Rules,
+    rules: GroupRules,
     slot: Slot,
     /// Resets the class id after `drop` has removed the rules.
-    _class_id: Option<FileGuard>,
+    _class_id: Option<ClassId>,
     _table: Arc<Table>,
 }
 
@@ -98,22 +97,20 @@ impl Networks for NftNetworks {
     /// A process that joins the group later brings its open sockets along in `net_cls`, but not in
     /// version 2.
     fn attach(&self, group: &Path) -> Result<Box<dyn GroupNetwork>, NetworkError> {
-        let mut slot = Slots::take(&self.slots).ok_or_else(|| NetworkError::full(group))?;
+        let slot = Slots::take(&self.slots).ok_or_else(|| NetworkError::full(group))?;
         let (by, class_id) = match self.groups_by {
             GroupsBy::Path => (Match::Path(below_cgroup2(group)?), None),
             GroupsBy::ClassId => {
                 let id = EgressClass::new(&slot).priority();
-                let file = FileGuard::take(&group.join(CLASS_ID), "0", &id.to_string())?;
-                (Match::ClassId(id), Some(file))
+                (Match::ClassId(id), Some(ClassId::set(group, id)?))
             }
         };
         let number = slot.number();
         let script = script::add_group(number, &by);
         let handles = program::add_rules(&script, script::CHAINS)?;
-        slot.begin();
         Ok(Box::new(NftGroup {
             handles,
-            rules: Rules::default(),
+            rules: GroupRules::default(),
             slot,
             _class_id: class_id,
             _table: Arc::clone(&self.table),
@@ -121,11 +118,10 @@ impl Networks for NftNetworks {
     }
 
     fn read(&self) -> io::Result<AllCounters> {
-        let attached = self.slots.attached();
         let counters = program::counters().map_err(io::Error::other)?;
         let count = self.slots.count();
         let all = (0..count).map(|number| counters_of(number, &counters));
-        Ok(AllCounters::new(all.collect(), attached))
+        Ok(AllCounters(all.collect()))
     }
 
     fn counts(&self) -> bool {
@@ -145,14 +141,14 @@ impl GroupNetwork for NftGroup {
 
     /// Bursts of one second and 64 KiB pass.
     fn set_receive_rate(&mut self, bytes_per_s: Option<u64>) -> io::Result<()> {
-        self.set(Rules {
+        self.set(GroupRules {
             receive_bytes_per_s: bytes_per_s,
             ..self.rules
         })
     }
 
     fn set_priority(&mut self, priority: Option<u32>) -> io::Result<()> {
-        self.set(Rules {
+        self.set(GroupRules {
             send_priority: priority,
             ..self.rules
         })
@@ -160,7 +156,7 @@ impl GroupNetwork for NftGroup {
 }
 
 impl NftGroup {
-    fn set(&mut self, rules: Rules) -> io::Result<()> {
+    fn set(&mut self, rules: GroupRules) -> io::Result<()> {
         if rules != self.rules {
             let script = script::set_rules(self.slot.number(), rules);
             program::apply(&script).map_err(io::Error::other)?;

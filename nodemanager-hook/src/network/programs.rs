@@ -1,21 +1,18 @@
 //! The two BPF programs of a group, one for received and one for sent packets.
 //!
-//! Both find the group's [`Counters`] and [`Limits`] in two maps that all groups share. The
+//! Both find the group's [`CounterWords`] and [`LimitWords`] in two maps that all groups share. The
 //! programs write one map and the agent writes the other, so that neither overwrites the other's
 //! values.
 
 use std::ffi::CStr;
 
-use super::{
-    assembler::{
-        AssembleError, Assembler, Condition::*, Helper, Instruction, Operation::*, Register::*,
-        Width::*,
-    },
-    bpf::Hook,
+use super::instructions::{
+    Condition::*, Helper, Instruction, Operation::*, Register::*, Width::*, add_atomically,
+    calculate, call, exit_with, load, load_map, skip_if, store, store_number,
 };
 
 /// The counters of one group: one word at each of the places below.
-pub type Counters = [u64; COUNTER_WORDS];
+pub type CounterWords = [u64; COUNTER_WORDS];
 pub const COUNTER_WORDS: usize = 4;
 pub const RECEIVED_BYTES: usize = 0;
 pub const SENT_BYTES: usize = 1;
@@ -25,7 +22,7 @@ pub const DROPPED_PACKETS: usize = 2;
 const PAID_UNTIL_NS: usize = 3;
 
 /// The agent's settings for one group: one word at each of the places below.
-pub type Limits = [u64; LIMIT_WORDS];
+pub type LimitWords = [u64; LIMIT_WORDS];
 pub const LIMIT_WORDS: usize = 2;
 /// Time that each received MiB takes at the limit; 0: no limit.
 pub const RECEIVE_NS_PER_MIB: usize = 0;
@@ -51,13 +48,14 @@ const MIB_SHIFT: i32 = 20;
 /// Stack offset of the key of both maps.
 const KEY: i16 = -4;
 
-/// Which packets a program sees.
+/// Which packets a program sees, by the kernel's number of the group's attach point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u32)]
 pub enum Direction {
     /// Packets for sockets of the group.
-    Receive,
+    Receive = 0,
     /// Packets from sockets of the group.
-    Send,
+    Send = 1,
 }
 
 impl Direction {
@@ -70,21 +68,8 @@ impl Direction {
         }
     }
 
-    pub fn hook(self) -> Hook {
-        match self {
-            Self::Receive => Hook::Ingress,
-            Self::Send => Hook::Egress,
-        }
-    }
-
-    /// The program of a group with the key `slot` in both maps. Assembling these programs does
-    /// not fail; see [`Assembler::finish`].
-    pub fn program(
-        self,
-        slot: u32,
-        counters: i32,
-        limits: i32,
-    ) -> Result<Vec<Instruction>, AssembleError> {
+    /// The program of a group with the key `slot` in both maps.
+    pub fn program(self, slot: u32, counters: i32, limits: i32) -> Vec<Instruction> {
         match self {
             Self::Receive => receive(slot, counters, limits),
             Self::Send => send(slot, counters, limits),
@@ -96,72 +81,99 @@ const fn place(word: usize) -> i16 {
     (word * size_of::<u64>()) as i16
 }
 
-fn receive(slot: u32, counters: i32, limits: i32) -> Result<Vec<Instruction>, AssembleError> {
-    let mut program = Assembler::default();
-    let [count, in_debt, pay] = [program.label(), program.label(), program.label()];
-    begin(&mut program, slot, counters);
-    look_up(&mut program, limits);
-    program.load(Eight, R9, R0, place(RECEIVE_NS_PER_MIB));
-    program.jump_if(R9, Equal, 0, count);
-
+fn receive(slot: u32, counters: i32, limits: i32) -> Vec<Instruction> {
+    let drop = [
+        &[
+            calculate(Move, R1, 1),
+            add_atomically(R7, place(DROPPED_PACKETS), R1),
+        ],
+        &exit_with(DROP)[..],
+    ]
+    .concat();
+    let pay = [
+        calculate(Multiply, R9, R8),
+        calculate(ShiftRight, R9, MIB_SHIFT),
+        add_atomically(R7, place(PAID_UNTIL_NS), R9),
+    ];
+    let small_passes = skip_if(R8, LessOrEqual, SMALL_PACKET_BYTES, drop.len() + pay.len());
+    let without_debt = [
+        store(Eight, R7, place(PAID_UNTIL_NS), R0),
+        calculate(Move, R1, R0),
+    ];
     // The bucket is one number: the time until which all received bytes are paid for. An idle
     // group saves up nothing beyond now; a busy group may owe up to the burst.
-    program.call(Helper::MonotonicNs);
-    program.load(Eight, R1, R7, place(PAID_UNTIL_NS));
-    program.jump_if(R1, GreaterOrEqual, R0, in_debt);
-    program.store(Eight, R7, place(PAID_UNTIL_NS), R0);
-    program.calculate(Move, R1, R0);
-    program.bind(in_debt);
-    program.calculate(Add, R0, BURST_NS);
-    program.jump_if(R1, LessOrEqual, R0, pay);
-    program.jump_if(R8, LessOrEqual, SMALL_PACKET_BYTES, count);
-    program.calculate(Move, R1, 1);
-    program.add_atomically(R7, place(DROPPED_PACKETS), R1);
-    program.exit_with(DROP);
-
-    program.bind(pay);
-    program.calculate(Multiply, R9, R8);
-    program.calculate(ShiftRight, R9, MIB_SHIFT);
-    program.add_atomically(R7, place(PAID_UNTIL_NS), R9);
-    program.bind(count);
-    program.add_atomically(R7, place(RECEIVED_BYTES), R8);
-    program.exit_with(PASS);
-    program.finish()
+    let limit = [
+        &[
+            call(Helper::MonotonicNs),
+            load(Eight, R1, R7, place(PAID_UNTIL_NS)),
+            skip_if(R1, GreaterOrEqual, R0, without_debt.len()),
+        ],
+        &without_debt[..],
+        &[
+            calculate(Add, R0, BURST_NS),
+            skip_if(R1, LessOrEqual, R0, 1 + drop.len()),
+            small_passes,
+        ],
+        &drop,
+        &pay,
+    ]
+    .concat();
+    [
+        &begin(slot, counters)[..],
+        &look_up(limits),
+        &[
+            load(Eight, R9, R0, place(RECEIVE_NS_PER_MIB)),
+            skip_if(R9, Equal, 0, limit.len()),
+        ],
+        &limit,
+        &[add_atomically(R7, place(RECEIVED_BYTES), R8)],
+        &exit_with(PASS),
+    ]
+    .concat()
 }
 
-fn send(slot: u32, counters: i32, limits: i32) -> Result<Vec<Instruction>, AssembleError> {
-    let mut program = Assembler::default();
-    let pass = program.label();
-    begin(&mut program, slot, counters);
-    program.add_atomically(R7, place(SENT_BYTES), R8);
-    look_up(&mut program, limits);
-    program.load(Eight, R9, R0, place(SEND_PRIORITY));
-    program.jump_if(R9, Equal, 0, pass);
-    program.store(Four, R6, PACKET_PRIORITY, R9);
-    program.bind(pass);
-    program.exit_with(PASS);
-    program.finish()
+fn send(slot: u32, counters: i32, limits: i32) -> Vec<Instruction> {
+    [
+        &begin(slot, counters)[..],
+        &[add_atomically(R7, place(SENT_BYTES), R8)],
+        &look_up(limits),
+        &[
+            load(Eight, R9, R0, place(SEND_PRIORITY)),
+            skip_if(R9, Equal, 0, 1),
+            store(Four, R6, PACKET_PRIORITY, R9),
+        ],
+        &exit_with(PASS),
+    ]
+    .concat()
 }
 
 /// Sets `R6` to the packet, `R7` to the counters and `R8` to the packet's length.
-fn begin(program: &mut Assembler, slot: u32, counters: i32) {
-    program.calculate(Move, R6, R1);
-    program.store_number(Four, Frame, KEY, slot.cast_signed());
-    look_up(program, counters);
-    program.calculate(Move, R7, R0);
-    program.load(Four, R8, R6, PACKET_LENGTH);
+fn begin(slot: u32, counters: i32) -> Vec<Instruction> {
+    [
+        &[
+            calculate(Move, R6, R1),
+            store_number(Four, Frame, KEY, slot.cast_signed()),
+        ],
+        &look_up(counters)[..],
+        &[calculate(Move, R7, R0), load(Four, R8, R6, PACKET_LENGTH)],
+    ]
+    .concat()
 }
 
 /// Sets `R0` to the group's value in a map. The verifier demands the check for a missing value.
-fn look_up(program: &mut Assembler, map: i32) {
-    let found = program.label();
-    program.load_map(R1, map);
-    program.calculate(Move, R2, Frame);
-    program.calculate(Add, R2, i32::from(KEY));
-    program.call(Helper::MapLookup);
-    program.jump_if(R0, NotEqual, 0, found);
-    program.exit_with(PASS);
-    program.bind(found);
+fn look_up(map: i32) -> Vec<Instruction> {
+    let missing = exit_with(PASS);
+    [
+        &load_map(R1, map)[..],
+        &[
+            calculate(Move, R2, Frame),
+            calculate(Add, R2, i32::from(KEY)),
+            call(Helper::MapLookup),
+            skip_if(R0, NotEqual, 0, missing.len()),
+        ],
+        &missing,
+    ]
+    .concat()
 }
 
 /// The word [`RECEIVE_NS_PER_MIB`] for a rate. Rates below 1 KiB/s count as 1 KiB/s: with a longer
@@ -179,7 +191,7 @@ mod tests {
     #[test]
     fn both_programs_are_short() {
         for direction in Direction::ALL {
-            let program = direction.program(7, 3, 4).unwrap();
+            let program = direction.program(7, 3, 4);
             assert!(program.len() <= 50, "{}", program.len());
         }
     }

@@ -3,16 +3,14 @@
 use std::collections::BTreeMap;
 
 use super::{
-    device::Device,
+    device::NetworkDevice,
     htb::ClassRate,
-    link::{Link, ROOT, ShaperError, handle},
+    link::{Link, REST, ROOT, ShaperError, handle},
     slots::{MOST_GROUPS, Slot},
 };
 
 /// The class of the whole link and parent of all others.
 const WHOLE: u16 = 1;
-/// The class of unclassified traffic: everything but the containers.
-const REST: u16 = 2;
 /// The kernel's default disciplines only read the last four bits of a priority. With this step all
 /// containers are equal there: no container goes first on devices without the agent's root.
 const MINOR_STEP: u16 = 16;
@@ -73,31 +71,29 @@ impl EgressClass {
 impl Shaper {
     /// Checks whether [`Self::prepare`] may replace the root; changes nothing. Fails for a root of
     /// another owner.
-    pub fn check(device: &Device) -> Result<(), ShaperError> {
-        Link::open(device)?.check_root(REST).map(|_| ())
+    pub fn check(device: &NetworkDevice) -> Result<(), ShaperError> {
+        Link::open(device)?.check_root().map(|_| ())
     }
 
     /// Creates the agent's root in place of the kernel's default or of a killed agent's root. Until
     /// [`Self::change`] adds classes, all traffic may use the whole link. Fails for a root of
     /// another owner.
-    pub fn prepare(device: &Device, link_bytes_per_s: u64) -> Result<Self, ShaperError> {
+    pub fn prepare(device: &NetworkDevice, link_bytes_per_s: u64) -> Result<Self, ShaperError> {
         let mut link = Link::open(device)?;
         check(device, "the link's rate", link_bytes_per_s)?;
-        link.make_root(REST)?;
+        link.make_root()?;
         let mut shaper = Self {
             link,
             link_bytes_per_s,
             shares_bytes_per_s: BTreeMap::new(),
             rest_bytes_per_s: 0,
         };
-        match shaper.make_first_classes() {
-            Ok(()) => Ok(shaper),
-            Err(error) => {
-                // A root without its classes would not shape anything. Report the first error.
-                let _ = shaper.restore();
-                Err(error)
-            }
+        if let Err(error) = shaper.make_first_classes() {
+            // A root without its classes would not shape anything. Report the first error.
+            let _ = shaper.restore();
+            return Err(error);
         }
+        Ok(shaper)
     }
 
     pub fn link_bytes_per_s(&self) -> u64 {
@@ -109,29 +105,19 @@ impl Shaper {
     /// The sum of the shares should stay below 95 % of the link: the rest of the node keeps 5 %, so
     /// that a larger sum weakens every share. Rates below 1024 bytes per second are refused.
     pub fn change(&mut self, class: EgressClass, rate: EgressRate) -> Result<(), ShaperError> {
-        let EgressRate {
-            share_bytes_per_s,
-            cap_bytes_per_s,
-        } = rate;
-        check(self.link.device(), "the share", share_bytes_per_s)?;
-        let ceil_bytes_per_s =
-            cap_bytes_per_s.map_or(self.link_bytes_per_s, |cap| cap.min(self.link_bytes_per_s));
+        let link_bytes_per_s = self.link_bytes_per_s;
+        check(self.link.device(), "the share", rate.share_bytes_per_s)?;
+        let ceil_bytes_per_s = rate.cap_bytes_per_s.unwrap_or(link_bytes_per_s);
+        let ceil_bytes_per_s = ceil_bytes_per_s.min(link_bytes_per_s);
         check(self.link.device(), "the cap", ceil_bytes_per_s)?;
-        let rate = self.class_rate(share_bytes_per_s, ceil_bytes_per_s);
+        let rate = self.class_rate(rate.share_bytes_per_s, ceil_bytes_per_s);
         let before = self.shares_bytes_per_s.insert(class, rate.rate_bytes_per_s);
         // Growth comes last, so that the guaranteed rates never exceed the link.
         if before.is_none_or(|before| before < rate.rate_bytes_per_s) {
             self.change_rest()?;
         }
-        let changed = self.link.set_class(WHOLE, class.minor, rate);
-        if changed.is_err() {
-            match before {
-                Some(before) => self.shares_bytes_per_s.insert(class, before),
-                None => self.shares_bytes_per_s.remove(&class),
-            };
-        }
-        let rest = self.change_rest();
-        changed.and(rest)
+        self.link.set_class(WHOLE, class.minor, rate)?;
+        self.change_rest()
     }
 
     /// Removes a class and its queued packets. Packets that still have its priority count as
@@ -146,7 +132,7 @@ impl Shaper {
 
     /// Removes the root with all classes; the device returns to the kernel's default.
     pub fn restore(mut self) -> Result<(), ShaperError> {
-        self.link.restore(REST).map(|_| ())
+        self.link.restore().map(|_| ())
     }
 
     fn make_first_classes(&mut self) -> Result<(), ShaperError> {
@@ -184,11 +170,11 @@ impl Shaper {
 
 /// Removes the root that a killed agent left on a device; returns whether there was one. Roots of
 /// other owners stay.
-pub fn restore(device: &Device) -> Result<bool, ShaperError> {
-    Link::open(device)?.restore(REST)
+pub fn restore(device: &NetworkDevice) -> Result<bool, ShaperError> {
+    Link::open(device)?.restore()
 }
 
-fn check(device: &Device, what: &'static str, bytes_per_s: u64) -> Result<(), ShaperError> {
+fn check(device: &NetworkDevice, what: &'static str, bytes_per_s: u64) -> Result<(), ShaperError> {
     if bytes_per_s >= LEAST_BYTES_PER_S {
         return Ok(());
     }

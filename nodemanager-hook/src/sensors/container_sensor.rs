@@ -5,10 +5,10 @@ use std::{io, path::PathBuf, time::Instant};
 use nix::errno::Errno;
 
 use super::{
-    Counted, Device, HeldHeap, HeldMemory, Reading,
-    group_files::{GroupFile, Throttling},
+    Device, HeldHeap, HeldMemory, Reading,
+    group_files::GroupFile,
     group_memory::GroupMemory,
-    growth::Growth,
+    growth::{Growth, UsageGrowth},
     proc_fs::ProcFs,
     process::Process,
     processes::Processes,
@@ -39,12 +39,9 @@ pub struct ContainerSensor {
     throttling: Option<GroupFile>,
     memory: Option<GroupMemory>,
     disk: Option<GroupFile>,
-    cpu: Growth,
+    usage: UsageGrowth,
     periods: Growth,
     throttled: Growth,
-    read: Growth,
-    written: Growth,
-    before: Option<Instant>,
     /// The processes at the last reading.
     pub processes: Processes,
     held: HeldMemory,
@@ -76,7 +73,7 @@ impl ContainerSensor {
                 _ => "cpu.stat",
             };
             self.cpu_time = open(&groups.cpu, name)?;
-            self.cpu = Growth::default();
+            self.usage.cpu = Growth::default();
         }
         if groups.throttling != self.groups.throttling {
             self.throttling = open(&groups.throttling, "cpu.stat")?;
@@ -84,11 +81,12 @@ impl ContainerSensor {
         }
         if groups.memory != self.groups.memory {
             let stat = open(&groups.memory, "memory.stat")?;
-            self.memory = stat.map(|stat| GroupMemory::new(stat, !groups.came_later));
+            let is_complete = !groups.came_later;
+            self.memory = stat.map(|stat| GroupMemory { stat, is_complete });
         }
         if groups.disk != self.groups.disk {
             self.disk = open(&groups.disk, "io.stat")?;
-            (self.read, self.written) = Default::default();
+            (self.usage.disk_read, self.usage.disk_written) = Default::default();
         }
         self.groups = groups;
         Ok(())
@@ -110,20 +108,18 @@ impl ContainerSensor {
 
     /// Whether a group is charged for the container's memory, so that the group can limit it.
     pub fn is_charged_in_group(&self) -> bool {
-        self.memory.as_ref().is_some_and(GroupMemory::is_complete)
+        self.memory.as_ref().map(|memory| memory.is_complete) == Some(true)
     }
 
     /// Whether the memory group is charged for too little of the container's memory.
     pub fn charges_elsewhere(&self) -> bool {
-        self.memory
-            .as_ref()
-            .is_some_and(|memory| !memory.is_complete())
+        self.memory.as_ref().map(|memory| memory.is_complete) == Some(false)
     }
 
     /// Reads the memory of the group again, between two readings.
     pub fn read_memory_again(&mut self) -> io::Result<()> {
-        if let Some(memory) = self.memory.as_ref().filter(|memory| memory.is_complete()) {
-            self.held = memory.read()?;
+        if let Some(memory) = self.memory.as_ref().filter(|memory| memory.is_complete) {
+            self.held = memory.stat.memory()?;
         }
         Ok(())
     }
@@ -182,24 +178,13 @@ impl ContainerSensor {
             None => self.processes.traffic(proc)?,
         };
         let throttling = self.throttling.as_ref().map(GroupFile::throttling);
-        let Throttling {
-            periods,
-            nanoseconds,
-        } = throttling.transpose()?.unwrap_or_default();
-        let periods = self.periods.advance(periods);
-        let throttled = self.throttled.advance(nanoseconds);
-        Ok(Reading {
-            since: self.before.replace(now).unwrap_or(now),
-            at: now,
-            counted: Counted {
-                cpu_nanoseconds: self.cpu.advance(cpu_total),
-                throttled_nanoseconds: throttled.min(periods.saturating_mul(PERIOD_NANOSECONDS)),
-                disk_read_bytes: self.read.advance(traffic.read_bytes),
-                disk_written_bytes: self.written.advance(traffic.written_bytes),
-                ..Counted::default()
-            },
-            held: self.held,
-        })
+        let throttling = throttling.transpose()?.unwrap_or_default();
+        let periods = self.periods.advance(throttling.periods);
+        let throttled = self.throttled.advance(throttling.nanoseconds);
+        let mut reading = self.usage.reading(cpu_total, traffic, self.held, now);
+        reading.counted.throttled_nanoseconds =
+            throttled.min(periods.saturating_mul(PERIOD_NANOSECONDS));
+        Ok(reading)
     }
 
     /// Reads the group if it is charged for the memory, the processes otherwise. The group takes
@@ -214,8 +199,8 @@ impl ContainerSensor {
         let Some(memory) = &mut self.memory else {
             return self.processes.memory(proc).map(held_once);
         };
-        let charged = memory.read()?;
-        if memory.is_complete() {
+        let charged = memory.stat.memory()?;
+        if memory.is_complete {
             if self.disk.is_some() {
                 // Nothing else would notice that a process has ended and its pid is reused.
                 self.processes.memory(proc)?;

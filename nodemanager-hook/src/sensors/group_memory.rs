@@ -1,7 +1,5 @@
 //! The memory that a group is charged for.
 
-use std::io;
-
 use super::{HeldMemory, group_files::GroupFile};
 
 /// The group's figures are used when it is charged for this percentage of the anonymous memory of
@@ -14,24 +12,12 @@ const ELSEWHERE_BYTES: u64 = 16 << 20;
 /// the memory it had touched before, which a limit of the new group would not cover.
 #[derive(Debug)]
 pub struct GroupMemory {
-    stat: GroupFile,
+    pub stat: GroupFile,
     /// Whether the group is charged for enough of the memory of its processes.
-    is_complete: bool,
+    pub is_complete: bool,
 }
 
 impl GroupMemory {
-    pub fn new(stat: GroupFile, is_complete: bool) -> Self {
-        Self { stat, is_complete }
-    }
-
-    pub fn is_complete(&self) -> bool {
-        self.is_complete
-    }
-
-    pub fn read(&self) -> io::Result<HeldMemory> {
-        self.stat.memory()
-    }
-
     /// Compares the charged memory with the memory of the group's processes; returns the one that
     /// counts. File pages are charged to the group that read them first, so only anonymous memory
     /// is compared.

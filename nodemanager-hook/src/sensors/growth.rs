@@ -1,4 +1,8 @@
-//! The growth of a counter from one reading to the next.
+//! The growth of counters from one reading to the next.
+
+use std::time::Instant;
+
+use super::{Counted, HeldMemory, Reading, group_files::DiskTraffic};
 
 /// A total that only grows, but can be read too low for a moment: when a child is reaped, the child
 /// is gone from the tree while the parent's total may have been read before.
@@ -30,6 +34,38 @@ impl Growth {
             self.fallen = true;
         }
         total.saturating_sub(base)
+    }
+}
+
+/// The growth of CPU time and disk traffic.
+#[derive(Debug, Default)]
+pub struct UsageGrowth {
+    pub cpu: Growth,
+    pub disk_read: Growth,
+    pub disk_written: Growth,
+    before: Option<Instant>,
+}
+
+impl UsageGrowth {
+    /// A reading from the totals at this moment.
+    pub fn reading(
+        &mut self,
+        cpu_nanoseconds: u64,
+        traffic: DiskTraffic,
+        held: HeldMemory,
+        now: Instant,
+    ) -> Reading {
+        Reading {
+            since: self.before.replace(now).unwrap_or(now),
+            at: now,
+            counted: Counted {
+                cpu_nanoseconds: self.cpu.advance(cpu_nanoseconds),
+                disk_read_bytes: self.disk_read.advance(traffic.read_bytes),
+                disk_written_bytes: self.disk_written.advance(traffic.written_bytes),
+                ..Counted::default()
+            },
+            held,
+        }
     }
 }
 

@@ -1,11 +1,11 @@
 //! Usage of the whole node, and the pressure on it.
 
-use std::{fs, io, path::Path, time::Instant};
+use std::{fs, io, time::Instant};
 
 use elastane_protocol::Pressure;
 
 use super::{
-    Counted, Device, HeldMemory, Reading, group_files::DiskTraffic, growth::Growth, proc_fs::ProcFs,
+    Device, HeldMemory, Reading, group_files::DiskTraffic, growth::UsageGrowth, proc_fs::ProcFs,
 };
 
 const SECTOR_BYTES: u64 = 512;
@@ -15,18 +15,13 @@ pub struct MemoryState {
     pub total_bytes: u64,
     /// Memory that processes can still get without swapping.
     pub available_bytes: u64,
-    anonymous_bytes: u64,
-    file_bytes: u64,
 }
 
 /// Turns the node's counters into readings.
 #[derive(Debug, Default)]
 pub struct NodeSensor {
     disks: Vec<Device>,
-    cpu: Growth,
-    read: Growth,
-    written: Growth,
-    before: Option<Instant>,
+    usage: UsageGrowth,
 }
 
 impl NodeSensor {
@@ -43,26 +38,10 @@ impl NodeSensor {
 
     pub fn read(&mut self, proc: &ProcFs, now: Instant) -> io::Result<(Reading, MemoryState)> {
         let cpu_nanoseconds = read(proc, "stat", |text| parse_cpu(text, proc))?;
-        let memory = read(proc, "meminfo", parse_memory)?;
-        let traffic = read(proc, "diskstats", |text| {
-            Some(parse_disks(text, &self.disks))
-        })?;
-        let reading = Reading {
-            since: self.before.replace(now).unwrap_or(now),
-            at: now,
-            counted: Counted {
-                cpu_nanoseconds: self.cpu.advance(cpu_nanoseconds),
-                disk_read_bytes: self.read.advance(traffic.read_bytes),
-                disk_written_bytes: self.written.advance(traffic.written_bytes),
-                ..Counted::default()
-            },
-            held: HeldMemory {
-                resident_bytes: memory.total_bytes.saturating_sub(memory.available_bytes),
-                anonymous_bytes: memory.anonymous_bytes,
-                file_bytes: memory.file_bytes,
-                ..HeldMemory::default()
-            },
-        };
+        let (memory, held) = read(proc, "meminfo", parse_memory)?;
+        let parse = |text: &str| Some(parse_disks(text, &self.disks));
+        let traffic = read(proc, "diskstats", parse)?;
+        let reading = self.usage.reading(cpu_nanoseconds, traffic, held, now);
         Ok((reading, memory))
     }
 }
@@ -82,41 +61,45 @@ pub fn pressure(proc: &ProcFs) -> Option<Pressure> {
 
 fn read<T>(proc: &ProcFs, name: &str, parse: impl FnOnce(&str) -> Option<T>) -> io::Result<T> {
     let path = proc.path(name);
-    let failed = |path: &Path, error: &dyn std::fmt::Display| {
-        io::Error::other(format!("{}: {error}", path.display()))
-    };
-    let text = fs::read_to_string(&path).map_err(|error| failed(&path, &error))?;
-    parse(&text).ok_or_else(|| failed(&path, &"not as expected"))
+    let failed = |reason: String| io::Error::other(format!("{}: {reason}", path.display()));
+    let text = fs::read_to_string(&path).map_err(|error| failed(error.to_string()))?;
+    parse(&text).ok_or_else(|| failed("not as expected".into()))
 }
 
 /// `cpu user nice system idle iowait irq softirq steal guest guest_nice`. User and nice include the
 /// guests; nobody on this node used stolen time.
 fn parse_cpu(text: &str, proc: &ProcFs) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix("cpu "))?;
-    let mut fields = line.split_ascii_whitespace().map(str::parse::<u64>);
-    let mut next = || fields.next()?.ok();
-    let (user, nice, system) = (next()?, next()?, next()?);
-    let (_idle, _iowait) = (next()?, next()?);
-    let (irq, softirq) = (next().unwrap_or(0), next().unwrap_or(0));
+    let fields: Option<Vec<u64>> = line
+        .split_ascii_whitespace()
+        .map(|field| field.parse().ok())
+        .collect();
+    let &[user, nice, system, _, _, irq, softirq, ..] = fields?.as_slice() else {
+        return None;
+    };
     let busy = [user, nice, system, irq, softirq].into_iter();
     let ticks = busy.fold(0, u64::saturating_add);
     Some(ticks.saturating_mul(proc.nanoseconds_per_tick()))
 }
 
-fn parse_memory(text: &str) -> Option<MemoryState> {
+fn parse_memory(text: &str) -> Option<(MemoryState, HeldMemory)> {
     let bytes = |key: &str| {
         let line = text.lines().find_map(|line| line.strip_prefix(key))?;
         let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
         kib.checked_mul(1024)
     };
-    Some(MemoryState {
+    let state = MemoryState {
         total_bytes: bytes("MemTotal:")?,
         available_bytes: bytes("MemAvailable:")?,
+    };
+    let (cached, buffers) = (bytes("Cached:"), bytes("Buffers:"));
+    let held = HeldMemory {
+        resident_bytes: state.total_bytes.saturating_sub(state.available_bytes),
         anonymous_bytes: bytes("AnonPages:").unwrap_or(0),
-        file_bytes: bytes("Cached:")
-            .unwrap_or(0)
-            .saturating_add(bytes("Buffers:").unwrap_or(0)),
-    })
+        file_bytes: cached.unwrap_or(0).saturating_add(buffers.unwrap_or(0)),
+        ..HeldMemory::default()
+    };
+    Some((state, held))
 }
 
 /// Lines of `major minor name reads merged sectors-read ms writes merged sectors-written …`.
@@ -127,10 +110,8 @@ fn parse_disks(text: &str, disks: &[Device]) -> DiskTraffic {
         let [major, minor, _, _, _, read, _, _, _, written, ..] = fields[..] else {
             continue;
         };
-        let number = |text: &str| text.parse().ok();
-        let device = number(major).zip(number(minor));
-        let device = device.map(|(major, minor)| Device { major, minor });
-        if device.is_some_and(|device| disks.contains(&device)) {
+        let device = format!("{major}:{minor}").parse();
+        if device.is_ok_and(|device| disks.contains(&device)) {
             let bytes = |sectors: &str| {
                 let sectors: u64 = sectors.parse().unwrap_or(0);
                 sectors.saturating_mul(SECTOR_BYTES)
@@ -159,7 +140,7 @@ fn parse_pressure(text: &str) -> Option<f32> {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
+    use std::{path::Path, time::Duration};
 
     use super::*;
 

@@ -1,7 +1,6 @@
 //! Reading the files of `/proc`. A process that vanishes meanwhile is not an error.
 
 use std::{
-    fmt::Write as _,
     fs::File,
     io,
     os::{
@@ -27,14 +26,6 @@ use super::{
 const OTHER_FILES_PART: u64 = 2;
 const NANOSECONDS_PER_SECOND: u64 = 1_000_000_000;
 
-/// Disk traffic of a process and of the children that it has reaped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DiskBytes {
-    Read(DiskTraffic),
-    /// The process is another user's, and the agent is not root.
-    Denied,
-}
-
 /// A `/proc`. Its root is a parameter, so that tests can read recorded trees.
 #[derive(Debug, Clone)]
 pub struct ProcFs {
@@ -58,12 +49,9 @@ impl HeldFile {
 
 impl ProcFs {
     pub fn new(root: &Path) -> Self {
-        let positive = |variable, usual: u64| {
-            let value = sysconf(variable).ok().flatten();
-            value
-                .and_then(|value| u64::try_from(value).ok())
-                .filter(|value| *value > 0)
-                .unwrap_or(usual)
+        let positive = |variable, usual: u64| match sysconf(variable) {
+            Ok(Some(value @ 1..)) => value.cast_unsigned(),
+            _ => usual,
         };
         let ticks_per_second = positive(SysconfVar::CLK_TCK, 100);
         Self {
@@ -123,14 +111,10 @@ impl ProcFs {
         })
     }
 
-    /// Bytes that the process caused to be read from and written to storage.
-    pub fn disk_bytes(&self, pid: u32, held: &mut HeldFile) -> io::Result<Option<DiskBytes>> {
-        match self.read_held(pid, "io", held, parse_io) {
-            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-                Ok(Some(DiskBytes::Denied))
-            }
-            traffic => Ok(traffic?.map(DiskBytes::Read)),
-        }
+    /// Bytes that the process, and the children that it has reaped, caused to be read from and
+    /// written to storage. `PermissionDenied` for another user's process if the agent is not root.
+    pub fn disk_traffic(&self, pid: u32, held: &mut HeldFile) -> io::Result<Option<DiskTraffic>> {
+        self.read_held(pid, "io", held, parse_io)
     }
 
     pub fn users(&self, pid: u32) -> io::Result<Option<Users>> {
@@ -159,9 +143,10 @@ impl ProcFs {
         held: &mut HeldFile,
         parse: impl Fn(&str) -> Option<T>,
     ) -> io::Result<Option<T>> {
+        let path = || format!("{}/{pid}/{name}", self.root.display());
         let file = match held.0.take() {
             Some(file) => file,
-            None => match self.open(pid, name) {
+            None => match File::open(path()) {
                 Err(error) if is_gone(&error) => return Ok(None),
                 other => other?,
             },
@@ -179,22 +164,12 @@ impl ProcFs {
             return Ok(None);
         }
         match parse(&String::from_utf8_lossy(&buffer[..length])) {
-            None => Err(self.unreadable(pid, name)),
+            None => Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                format!("{} is not as expected", path()),
+            )),
             parsed => Ok(parsed),
         }
-    }
-
-    fn open(&self, pid: u32, name: &str) -> io::Result<File> {
-        let mut path = String::with_capacity(64);
-        // Writing to a String cannot fail.
-        let _ = write!(path, "{}/{pid}/{name}", self.root.display());
-        File::open(path)
-    }
-
-    fn unreadable(&self, pid: u32, name: &str) -> io::Error {
-        let path = self.root.join(pid.to_string()).join(name);
-        let reason = format!("{} is not as expected", path.display());
-        io::Error::new(io::ErrorKind::InvalidData, reason)
     }
 }
 
@@ -204,7 +179,8 @@ fn hold_below() -> RawFd {
     RawFd::try_from(most - most / OTHER_FILES_PART).unwrap_or(RawFd::MAX)
 }
 
-fn is_gone(error: &io::Error) -> bool {
+/// Whether a process, or its file, no longer exists.
+pub fn is_gone(error: &io::Error) -> bool {
     let vanished = error.raw_os_error() == Some(Errno::ESRCH as i32);
     vanished || error.kind() == io::ErrorKind::NotFound
 }
@@ -220,7 +196,7 @@ mod tests {
         assert!(proc.process(5).unwrap().is_none());
         assert!(proc.memory(5, &mut HeldFile::default()).unwrap().is_none());
         assert!(
-            proc.disk_bytes(5, &mut HeldFile::default())
+            proc.disk_traffic(5, &mut HeldFile::default())
                 .unwrap()
                 .is_none()
         );

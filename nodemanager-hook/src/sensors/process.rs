@@ -19,9 +19,11 @@ pub struct Process {
 }
 
 /// Identifies a process, even if its pid is reused.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ProcessKey {
+    /// In the agent's pid namespace.
     pub pid: u32,
+    /// Since boot.
     pub start_ticks: u64,
 }
 

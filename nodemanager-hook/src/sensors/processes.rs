@@ -8,7 +8,7 @@ use std::{
 use super::{
     HeldMemory,
     group_files::DiskTraffic,
-    proc_fs::{DiskBytes, HeldFile, ProcFs},
+    proc_fs::{HeldFile, ProcFs},
     process::ProcessKey,
 };
 
@@ -85,13 +85,16 @@ impl Processes {
     pub fn traffic(&mut self, proc: &ProcFs) -> io::Result<DiskTraffic> {
         let mut sum = DiskTraffic::default();
         for (key, files) in &mut self.known {
-            match proc.disk_bytes(key.pid, &mut files.io)? {
-                Some(DiskBytes::Read(traffic)) => {
+            match proc.disk_traffic(key.pid, &mut files.io) {
+                Ok(Some(traffic)) => {
                     sum.add(traffic);
                     self.opened_anew |= !files.io.is_open();
                 }
-                Some(DiskBytes::Denied) => self.disk_denied = true,
-                None => files.has_ended = true,
+                Ok(None) => files.has_ended = true,
+                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                    self.disk_denied = true;
+                }
+                Err(error) => return Err(error),
             }
         }
         self.known.retain(|_, files| !files.has_ended);

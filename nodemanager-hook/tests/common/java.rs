@@ -15,7 +15,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use elastane_agent::jvm::{Control, Host, Jvm};
+use elastane_agent::jvm::{Control, Jvm, JvmHost};
 use nix::{
     sys::signal::{Signal, kill},
     unistd::Pid,
@@ -164,8 +164,8 @@ pub fn starts_with(options: &str) -> bool {
     java.output().is_ok_and(|said| said.status.success())
 }
 
-pub fn host() -> Host {
-    Host::discover(Path::new("/proc")).unwrap()
+pub fn host() -> JvmHost {
+    JvmHost::discover(Path::new("/proc")).unwrap()
 }
 
 /// Waits for a condition with a deadline.

@@ -12,7 +12,7 @@ use super::*;
 use crate::jvm::command::Flag;
 
 const SHORT: Duration = Duration::from_millis(200);
-const ASK: Command = Command::PrintFlag(Flag::MinHeapFreeRatio);
+const ASK: JvmCommand = JvmCommand::PrintFlag(Flag::MinHeapFreeRatio);
 
 /// A socket of this process at the place of a JVM's. Only one can exist at a time.
 struct Peer {
@@ -42,11 +42,11 @@ impl Peer {
 
     fn ask(&self) -> (Result<Reply, AttachError>, Duration) {
         let proc = Path::new("/proc");
-        let host = Host::discover(proc).unwrap();
-        let process = Process::open(proc, std::process::id()).unwrap().unwrap();
+        let host = JvmHost::discover(proc).unwrap();
+        let process = ProcessHandle::open(proc, std::process::id()).unwrap();
         let attach = Attach {
-            host: &host,
-            process: &process,
+            host,
+            process: Arc::new(process),
             timeouts: Timeouts {
                 listener: SHORT,
                 command: SHORT,

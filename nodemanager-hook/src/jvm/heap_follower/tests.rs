@@ -23,7 +23,7 @@ impl Container {
     }
 
     fn follow(&mut self, second: u64, planned: Option<u64>, resident: u64) -> Vec<Step> {
-        let reading = Reading {
+        let reading = ContainerMemory {
             resident_bytes: resident * MIB,
             margin_bytes: MARGIN,
             limit_bytes: self.limit,

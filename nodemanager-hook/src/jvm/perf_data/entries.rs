@@ -9,16 +9,16 @@ const ENTRY_HEADER_BYTES: usize = 20;
 const LONG: u8 = b'J';
 
 /// Where the counters of a file begin, and how many there are. The JVM only appends, so no counter
-/// has moved while the shape is unchanged.
+/// has moved while the header is unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Shape {
+pub struct Header {
     is_big_endian: bool,
     first_entry: usize,
     entry_count: usize,
 }
 
 #[derive(Debug)]
-pub struct Entry<'a> {
+pub struct PerfEntry<'a> {
     pub name: &'a [u8],
     /// Up to the first zero; empty for a number.
     pub text: &'a [u8],
@@ -28,14 +28,14 @@ pub struct Entry<'a> {
 
 /// Iterates over the entries; ends after the first malformed one.
 #[derive(Debug)]
-pub struct Entries<'a> {
+pub struct PerfEntries<'a> {
     bytes: &'a [u8],
-    shape: Shape,
+    is_big_endian: bool,
     next: usize,
     left: usize,
 }
 
-impl Shape {
+impl Header {
     pub fn read(bytes: &[u8]) -> Result<Self, PerfDataError> {
         let header: &[u8; HEADER_BYTES] = bytes
             .first_chunk()
@@ -77,33 +77,27 @@ impl Shape {
     }
 }
 
-impl<'a> Entries<'a> {
-    pub fn new(bytes: &'a [u8]) -> Result<Self, PerfDataError> {
-        let shape = Shape::read(bytes)?;
-        Ok(Self {
+impl<'a> PerfEntries<'a> {
+    pub fn new(bytes: &'a [u8], header: Header) -> Self {
+        Self {
             bytes,
-            shape,
-            next: shape.first_entry,
-            left: shape.entry_count,
-        })
-    }
-
-    pub fn shape(&self) -> Shape {
-        self.shape
+            is_big_endian: header.is_big_endian,
+            next: header.first_entry,
+            left: header.entry_count,
+        }
     }
 
     /// The entry at `next`, and its length.
-    fn read(&self) -> Option<(Entry<'a>, usize)> {
-        let is_big_endian = self.shape.is_big_endian;
+    fn read(&self) -> Option<(PerfEntry<'a>, usize)> {
         let start = self.next;
-        let length = length(self.bytes, start, is_big_endian)?;
+        let length = length(self.bytes, start, self.is_big_endian)?;
         let entry = self.bytes.get(start..start.checked_add(length)?)?;
         let kind = *entry.get(12)?;
         // An entry shorter than its header could stop the walk from advancing.
         if length < ENTRY_HEADER_BYTES {
             return None;
         }
-        let field = |at| self::length(entry, at, is_big_endian);
+        let field = |at| self::length(entry, at, self.is_big_endian);
         let name = until_zero(entry.get(field(4)?..)?)?;
         let vector_length = field(8)?;
         let data_at = field(16)?;
@@ -115,7 +109,7 @@ impl<'a> Entries<'a> {
             let text = data.get(..vector_length)?;
             (until_zero(text).unwrap_or(text), None)
         };
-        let entry = Entry {
+        let entry = PerfEntry {
             name,
             text,
             number_at,
@@ -124,8 +118,8 @@ impl<'a> Entries<'a> {
     }
 }
 
-impl<'a> Iterator for Entries<'a> {
-    type Item = Result<Entry<'a>, PerfDataError>;
+impl<'a> Iterator for PerfEntries<'a> {
+    type Item = Result<PerfEntry<'a>, PerfDataError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         self.left = self.left.checked_sub(1)?;

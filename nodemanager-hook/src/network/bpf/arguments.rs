@@ -1,21 +1,8 @@
-//! Arguments of bpf(2), laid out as in the kernel's `union bpf_attr` for each command: whole words
-//! without gaps, addresses as 64-bit numbers.
+//! Arguments of bpf(2) that hold addresses, laid out as in the kernel's `union bpf_attr` for each
+//! command: whole words without gaps, addresses as 64-bit numbers.
 
 /// The size of a name, final zero included.
 pub const NAME_BYTES: usize = 16;
-
-#[repr(C)]
-#[derive(Default)]
-pub struct CreateMap {
-    pub map_type: u32,
-    pub key_bytes: u32,
-    pub value_bytes: u32,
-    pub length: u32,
-    pub flags: u32,
-    pub inner_map: u32,
-    pub numa_node: u32,
-    pub name: [u8; NAME_BYTES],
-}
 
 #[repr(C)]
 #[derive(Default)]
@@ -55,22 +42,6 @@ pub struct LoadProgram {
     pub name: [u8; NAME_BYTES],
 }
 
-#[repr(C)]
-pub struct ChangeAttachment {
-    pub group: u32,
-    pub program: u32,
-    pub hook: u32,
-    pub flags: u32,
-}
-
-#[repr(C)]
-#[derive(Default)]
-pub struct OpenProgram {
-    pub id: u32,
-    pub next_id: u32,
-    pub flags: u32,
-}
-
 /// The kernel's `struct bpf_prog_info` up to the name.
 #[repr(C)]
 #[derive(Default)]
@@ -92,14 +63,6 @@ pub struct AskInfo {
     pub program: u32,
     pub info_bytes: u32,
     pub info: u64,
-}
-
-#[repr(C)]
-pub struct CreateLink {
-    pub program: u32,
-    pub group: u32,
-    pub hook: u32,
-    pub flags: u32,
 }
 
 #[repr(C)]

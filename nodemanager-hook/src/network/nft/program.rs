@@ -7,6 +7,7 @@ use std::{
 };
 
 use serde::Deserialize;
+use serde_json::Value;
 
 use super::script::TABLE;
 
@@ -27,40 +28,16 @@ pub enum NftError {
     NoHandle,
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counter {
     pub packets: u64,
     pub bytes: u64,
 }
 
+/// Each object is of one kind, such as `{"counter": {…}}`.
 #[derive(Deserialize)]
-struct Answer {
-    nftables: Vec<Object>,
-}
-
-/// An object of the answer, of the kinds that matter here.
-#[derive(Deserialize)]
-struct Object {
-    counter: Option<NamedCounter>,
-    add: Option<Added>,
-}
-
-#[derive(Deserialize)]
-struct NamedCounter {
-    name: String,
-    #[serde(flatten)]
-    counter: Counter,
-}
-
-#[derive(Deserialize)]
-struct Added {
-    rule: Option<Rule>,
-}
-
-#[derive(Deserialize)]
-struct Rule {
-    chain: String,
-    handle: u64,
+struct NftAnswer {
+    nftables: Vec<Value>,
 }
 
 /// Checks whether the kernel would accept a script; changes nothing.
@@ -105,22 +82,33 @@ fn run(arguments: &[&str]) -> Result<Vec<u8>, NftError> {
     Err(NftError::Refused { message })
 }
 
-fn parse(answer: &[u8]) -> Result<Vec<Object>, NftError> {
-    let answer: Answer =
+fn parse(answer: &[u8]) -> Result<Vec<Value>, NftError> {
+    let answer: NftAnswer =
         serde_json::from_slice(answer).map_err(|source| NftError::Answer { source })?;
     Ok(answer.nftables)
 }
 
 fn added_rules(answer: &[u8]) -> Result<BTreeMap<String, u64>, NftError> {
-    let objects = parse(answer)?.into_iter();
-    let rules = objects.filter_map(|object| object.add?.rule);
-    Ok(rules.map(|rule| (rule.chain, rule.handle)).collect())
+    let objects = parse(answer)?;
+    let rules = objects.iter().filter_map(|object| {
+        let rule = object.pointer("/add/rule")?;
+        Some((rule["chain"].as_str()?.into(), rule["handle"].as_u64()?))
+    });
+    Ok(rules.collect())
 }
 
 fn parse_counters(answer: &[u8]) -> Result<BTreeMap<String, Counter>, NftError> {
-    let objects = parse(answer)?.into_iter();
-    let counters = objects.filter_map(|object| object.counter);
-    Ok(counters.map(|one| (one.name, one.counter)).collect())
+    let objects = parse(answer)?;
+    let counters = objects.iter().filter_map(|object| {
+        let counter = object.get("counter")?;
+        let number = |key: &str| counter[key].as_u64();
+        let counted = Counter {
+            packets: number("packets")?,
+            bytes: number("bytes")?,
+        };
+        Some((counter["name"].as_str()?.into(), counted))
+    });
+    Ok(counters.collect())
 }
 
 #[cfg(test)]

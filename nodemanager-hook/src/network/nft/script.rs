@@ -28,7 +28,7 @@ pub enum Match {
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Rules {
+pub struct GroupRules {
     pub receive_bytes_per_s: Option<u64>,
     pub send_priority: Option<u32>,
 }
@@ -58,12 +58,12 @@ pub fn add_group(number: u32, by: &Match) -> String {
     let chains = CHAINS.map(|chain| format!("add chain {TABLE} {chain}_{number}\n"));
     let jumps =
         CHAINS.map(|chain| format!("add rule {TABLE} {chain} {group} jump {chain}_{number}\n"));
-    let rules = set_rules(number, Rules::default());
+    let rules = set_rules(number, GroupRules::default());
     [counters.concat(), chains.concat(), rules, jumps.concat()].concat()
 }
 
 /// Replaces the rules of a group; the counters keep their values.
-pub fn set_rules(number: u32, rules: Rules) -> String {
+pub fn set_rules(number: u32, rules: GroupRules) -> String {
     let [receive, send] = CHAINS.map(|chain| format!("{TABLE} {chain}_{number}"));
     let limit = rules.receive_bytes_per_s.map(|rate| {
         format!(
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn packets_above_the_rate_are_dropped_before_they_are_counted() {
-        let rules = Rules {
+        let rules = GroupRules {
             receive_bytes_per_s: Some(5_000_000),
             send_priority: Some(0x7e1a_0010),
         };
@@ -137,7 +137,7 @@ mod tests {
             script.contains("send_0 meta priority set 7e1a:10\n"),
             "{script}"
         );
-        let without = set_rules(0, Rules::default());
+        let without = set_rules(0, GroupRules::default());
         assert!(!without.contains("limit") && !without.contains("priority"));
     }
 }

@@ -2,6 +2,7 @@ use std::{fs, time::Duration};
 
 use super::*;
 use crate::sensors::{
+    Counted,
     process::ProcessKey,
     process_table::{KernelThreads, ProcessTable},
 };

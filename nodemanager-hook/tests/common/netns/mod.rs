@@ -1,37 +1,36 @@
 //! Two network namespaces joined by a cable, groups, and processes in them, for the network tests.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // helpers of tests
 
+mod traffic;
+
 use std::{
     env, fs,
     fs::File,
-    io::{BufRead, BufReader, Read, Write},
-    net::{IpAddr, Ipv4Addr, Ipv6Addr, Shutdown, SocketAddr, TcpListener, TcpStream},
+    io::{BufRead, BufReader},
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
-    sync::{
-        Arc,
-        atomic::{AtomicU32, AtomicU64, Ordering},
-    },
+    sync::atomic::{AtomicU32, Ordering},
     thread,
     time::{Duration, Instant},
 };
 
-use elastane_agent::network::{GroupNetwork, NetworkCounters};
 use nix::{
     sched::{CloneFlags, setns},
     unistd::geteuid,
 };
 
-use crate::common::{PATIENCE, skip, times_slower, wait_until};
+#[allow(unused_imports, reason = "each test uses a part")]
+pub use self::traffic::{
+    Sink, assert_counted, assert_near, exchange, link_bytes_per_s, mb_per_s, measured_for, play,
+    rates, receive_rates,
+};
+use crate::common::{skip, times_slower};
 
 /// Prefix of the names of namespaces and groups.
 const PREFIX: &str = "elastane-net-test";
 /// The variable with the role of a process of the test binary; see [`Cable::spawn`].
 const ROLE: &str = "ELASTANE_NET_TEST_ROLE";
-const CHUNK_BYTES: usize = 64 * 1024;
-/// Size of IPv6 and TCP headers; IPv4 headers are shorter.
-const HEADER_BYTES: usize = 72;
-const SEGMENT_BYTES: usize = 1448;
 
 pub const LEFT: SocketAddr = ipv4(1);
 pub const RIGHT: SocketAddr = ipv4(2);
@@ -57,29 +56,6 @@ pub enum End {
 pub struct Cable {
     name: String,
     cgroup2: PathBuf,
-}
-
-/// A device of the caller's namespace, and the peer behind it.
-pub struct Outlet {
-    pub device: String,
-    pub peer: SocketAddr,
-}
-
-/// A group that is removed when this is dropped.
-pub struct Group(pub PathBuf);
-
-/// A process that is killed when this is dropped.
-pub struct Process {
-    child: Child,
-    lines: BufReader<std::process::ChildStdout>,
-}
-
-/// A thread that reads from any number of connections and counts the bytes.
-#[derive(Clone, Default)]
-pub struct Sink {
-    bytes: Arc<AtomicU64>,
-    /// The number of connections that have ended.
-    ended: Arc<AtomicU64>,
 }
 
 impl Cable {
@@ -233,6 +209,21 @@ impl Cable {
     }
 }
 
+/// A device of the caller's namespace, and the peer behind it.
+pub struct Outlet {
+    pub device: String,
+    pub peer: SocketAddr,
+}
+
+/// A group that is removed when this is dropped.
+pub struct Group(pub PathBuf);
+
+/// A process that is killed when this is dropped.
+pub struct Process {
+    child: Child,
+    lines: BufReader<std::process::ChildStdout>,
+}
+
 impl Drop for Cable {
     fn drop(&mut self) {
         // A failed test may not have made all of them.
@@ -282,208 +273,6 @@ impl Drop for Process {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
-    }
-}
-
-impl Sink {
-    pub fn new(listener: TcpListener) -> Self {
-        let sink = Self::default();
-        let counts = sink.clone();
-        thread::spawn(move || {
-            for stream in listener.incoming() {
-                let (mut stream, counts) = (stream.unwrap(), counts.clone());
-                thread::spawn(move || {
-                    let mut chunk = vec![0; CHUNK_BYTES];
-                    while let Ok(length @ 1..) = stream.read(&mut chunk) {
-                        counts.bytes.fetch_add(length as u64, Ordering::Relaxed);
-                    }
-                    drop(stream);
-                    counts.ended.fetch_add(1, Ordering::Release);
-                });
-            }
-        });
-        sink
-    }
-
-    pub fn bytes(&self) -> u64 {
-        self.bytes.load(Ordering::Relaxed)
-    }
-
-    /// Whether a connection has ended, including all that its sender had queued.
-    pub fn has_ended_one(&self) -> bool {
-        self.ended.load(Ordering::Acquire) > 0
-    }
-}
-
-/// A rate in megabytes per second on the usual machine. An emulated machine that is n times slower
-/// also does n times the work per packet.
-pub fn mb_per_s(megabytes: usize) -> usize {
-    megabytes * 1_000_000 / times_slower().pow(2) as usize
-}
-
-/// The rate of the shaped cable.
-pub fn link_bytes_per_s() -> u64 {
-    mb_per_s(20) as u64
-}
-
-/// How long a rate is measured. Slow rates come in few packets.
-pub fn measured_for() -> Duration {
-    Duration::from_secs(2) * times_slower()
-}
-
-/// The rates into the sinks over a time that begins when each sink has received something.
-pub fn rates<const N: usize>(sinks: [&Sink; N], over: Duration) -> [f64; N] {
-    wait_until("traffic", || {
-        sinks.iter().all(|sink| sink.bytes() > mb_per_s(1) as u64)
-    });
-    let (begun, before) = (Instant::now(), sinks.map(Sink::bytes));
-    thread::sleep(over);
-    let seconds = begun.elapsed().as_secs_f64();
-    let mut rates = [0.0; N];
-    for (rate, (sink, before)) in rates.iter_mut().zip(sinks.iter().zip(before)) {
-        *rate = (sink.bytes() - before) as f64 / seconds;
-    }
-    rates
-}
-
-/// Accepts a connection. Accepting, reading and writing have deadlines.
-pub fn accept(listener: &TcpListener) -> TcpStream {
-    listener.set_nonblocking(true).unwrap();
-    let mut accepted = None;
-    wait_until("a connection", || {
-        accepted = listener.accept().ok();
-        accepted.is_some()
-    });
-    let (stream, _) = accepted.unwrap();
-    stream.set_nonblocking(false).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
-    stream.set_write_timeout(Some(PATIENCE)).unwrap();
-    stream
-}
-
-/// Sends a number of bytes.
-pub fn send(stream: &mut TcpStream, bytes: usize) {
-    let chunk = vec![7; CHUNK_BYTES];
-    let mut left = bytes;
-    while left > 0 {
-        let length = left.min(CHUNK_BYTES);
-        stream.write_all(&chunk[..length]).unwrap();
-        left -= length;
-    }
-}
-
-/// Receives a number of bytes.
-pub fn receive(stream: &mut TcpStream, bytes: usize) {
-    let mut chunk = vec![0; CHUNK_BYTES];
-    let mut left = bytes;
-    while left > 0 {
-        let length = left.min(CHUNK_BYTES);
-        stream.read_exact(&mut chunk[..length]).unwrap();
-        left -= length;
-    }
-}
-
-/// Lets a process in a group send and receive.
-pub fn exchange(cable: &Cable, group: &Path, peer: SocketAddr, sent: usize, received: usize) {
-    let listener = cable.listen(End::Right, peer);
-    let role = format!("exchange {peer} {sent} {received}");
-    let process = cable.spawn(End::Left, group, &role);
-    let mut stream = accept(&listener);
-    receive(&mut stream, sent);
-    send(&mut stream, received);
-    assert_eq!(stream.read(&mut [0]).unwrap(), 0);
-    drop(stream);
-    process.finish();
-}
-
-#[track_caller]
-pub fn assert_near(measured: f64, expected: f64) {
-    let off = measured / expected - 1.0;
-    assert!(
-        off.abs() < 0.10,
-        "{measured:.0} instead of {expected:.0}: off by {:.1} %",
-        off * 100.0
-    );
-}
-
-/// Checks that the counters have the sent and received bytes plus headers.
-#[track_caller]
-pub fn assert_counted(counters: NetworkCounters, sent: usize, received: usize) {
-    // Each segment may have headers, and an acknowledgement in the other direction.
-    let headers = (sent + received) / SEGMENT_BYTES * HEADER_BYTES;
-    for (measured, payload) in [
-        (counters.sent_bytes, sent),
-        (counters.received_bytes, received),
-    ] {
-        let most = (payload as f64 * 1.02) as u64 + headers as u64;
-        assert!(
-            (payload as u64..=most).contains(&measured),
-            "{measured} of {payload}"
-        );
-    }
-}
-
-/// The rates of a TCP connection with a receive limit and then without it, in bytes per second. The
-/// first `burst` bytes use up the bucket.
-pub fn receive_rates(
-    cable: &Cable,
-    group: &Path,
-    counted: &mut dyn GroupNetwork,
-    bytes_per_s: usize,
-    burst: usize,
-) -> [f64; 2] {
-    counted.set_receive_rate(Some(bytes_per_s as u64)).unwrap();
-    let listener = cable.listen(End::Left, LEFT);
-    let measured = bytes_per_s * measured_for().as_secs() as usize;
-    let parts = [burst, measured, measured];
-    let role = format!("receive {LEFT} {} {} {}", parts[0], parts[1], parts[2]);
-    let _receiver = cable.spawn(End::Right, group, &role);
-    let mut stream = accept(&listener);
-    let mut writer = stream.try_clone().unwrap();
-    let sender = thread::spawn(move || send(&mut writer, parts.iter().sum()));
-    let mut time_of_part = || {
-        let begun = Instant::now();
-        receive(&mut stream, 1);
-        begun.elapsed().as_secs_f64()
-    };
-    time_of_part();
-    let limited = parts[1] as f64 / time_of_part();
-    assert!(counted.counters().unwrap().dropped_packets > 0);
-    counted.set_receive_rate(None).unwrap();
-    let free = parts[2] as f64 / time_of_part();
-    sender.join().unwrap();
-    [limited, free]
-}
-
-/// Plays the role of a process started by [`Cable::spawn`]; `other` plays roles unknown here.
-pub fn play(other: impl FnOnce(&[&str])) {
-    let Ok(role) = env::var(ROLE) else { return };
-    let words: Vec<&str> = role.split(' ').collect();
-    match words.as_slice() {
-        // Sends and receives a number of bytes, and waits for the peer to close.
-        ["exchange", peer, sent, received] => {
-            let mut stream = TcpStream::connect(peer).unwrap();
-            send(&mut stream, sent.parse().unwrap());
-            stream.shutdown(Shutdown::Write).unwrap();
-            receive(&mut stream, received.parse().unwrap());
-            assert_eq!(stream.read(&mut [0]).unwrap(), 0);
-        }
-        // Sends until it is killed.
-        ["flood", peer] => {
-            let mut stream = TcpStream::connect(peer).unwrap();
-            loop {
-                send(&mut stream, CHUNK_BYTES);
-            }
-        }
-        // Answers each received part with one byte.
-        ["receive", peer, parts @ ..] => {
-            let mut stream = TcpStream::connect(peer).unwrap();
-            for part in parts {
-                receive(&mut stream, part.parse().unwrap());
-                stream.write_all(&[1]).unwrap();
-            }
-        }
-        role => other(role),
     }
 }
 

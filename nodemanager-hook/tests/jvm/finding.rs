@@ -1,0 +1,121 @@
+//! JVMs are found among processes, and commanded by a thread.
+
+use std::{
+    fs,
+    time::{Duration, Instant},
+};
+
+use elastane_agent::jvm::{
+    Answer, AttachError, Job, Jvms, ProcessKey, QueueFull, Task, Wish, Worker,
+};
+use nix::sys::signal::Signal;
+
+use crate::{
+    error_of,
+    java::{Workload, host, wait_until},
+};
+
+#[test]
+fn former_flags_of_another_process_are_refused() {
+    let mut workload = Workload::start("-Xmx64m");
+    let control = workload.control();
+    let mut former = control.former().unwrap();
+    former.start_ticks += 1;
+    let error = error_of(control.carry_out(Wish::Restore, &former));
+    assert!(matches!(error, AttachError::OtherProcess { .. }), "{error}");
+    workload.own_figures();
+}
+
+#[test]
+fn a_worker_reports_each_job_and_backs_off_after_a_failure() {
+    let workload = Workload::start("-Xmx64m");
+    let worker = Worker::start(2).unwrap();
+    let submit = |task| {
+        let control = workload.control();
+        worker.submit(Job { control, task })
+    };
+    let next = || {
+        let mut done = worker.collect_all(Duration::from_secs(10));
+        assert_eq!(done.len(), 1);
+        done.remove(0).result
+    };
+    submit(Task::Remember).unwrap();
+    let Ok(Answer::Remembered(former)) = next() else {
+        panic!("no flags were remembered");
+    };
+    workload.signal(Signal::SIGSTOP);
+    wait_until("the JVM is stopped", || {
+        workload.status("State:").starts_with('T')
+    });
+    submit(Task::Remember).unwrap();
+    submit(Task::Remember).unwrap();
+    assert_eq!(submit(Task::Remember), Err(QueueFull { waiting: 2 }));
+    let failed = worker.collect_all(Duration::from_secs(10));
+    let errors: Vec<AttachError> = failed
+        .into_iter()
+        .map(|done| done.result.unwrap_err().source)
+        .collect();
+    assert!(
+        matches!(errors[0], AttachError::Stopped { .. }),
+        "{errors:?}"
+    );
+    assert!(
+        matches!(errors[1], AttachError::BackedOff { .. }),
+        "{errors:?}"
+    );
+    workload.signal(Signal::SIGCONT);
+    // A restore is carried out all the same.
+    let wish = Wish::Restore;
+    submit(Task::CarryOut { wish, former }).unwrap();
+    assert!(matches!(next(), Ok(Answer::CarriedOut(Wish::Restore, _))));
+}
+
+#[test]
+fn a_shell_that_becomes_a_jvm_is_found_when_it_is_due() {
+    let gate = tempfile::tempdir().unwrap();
+    let path = gate.path().to_owned();
+    let script = format!(
+        "echo $$ > {gate}/pid.new && mv {gate}/pid.new {gate}/pid; \
+         until [ -e {gate}/open ]; do sleep 0.02; done; exec java -Xmx64m \"$@\"",
+        gate = path.display()
+    );
+    let start = Instant::now();
+    let first_look = std::thread::spawn(move || {
+        wait_until("the shell runs", || path.join("pid").exists());
+        let pid = fs::read_to_string(path.join("pid")).unwrap();
+        let pid: u32 = pid.trim().parse().unwrap();
+        let mut jvms = Jvms::new(host());
+        assert!(jvms.update([key_of(pid)], start).is_empty());
+        let is_jvm = jvms.get_mut(pid).is_some();
+        fs::write(path.join("open"), "").unwrap();
+        (jvms, is_jvm)
+    });
+    let workload = Workload::start_by_script(&script);
+    let (mut jvms, was_jvm) = first_look.join().unwrap();
+    assert!(!was_jvm);
+    let pid = workload.pid();
+    let key = key_of(pid);
+    jvms.update([key], start + Duration::from_millis(900));
+    assert!(
+        jvms.get_mut(pid).is_none(),
+        "the process was examined before it was due"
+    );
+    jvms.update([key], start + Duration::from_millis(1000));
+    assert!(jvms.get_mut(pid).is_some_and(|jvm| jvm.has_counters()));
+    let start_ticks = key.start_ticks + 1;
+    jvms.update(
+        [ProcessKey { pid, start_ticks }],
+        start + Duration::from_secs(2),
+    );
+    assert!(
+        jvms.get_mut(pid).is_none(),
+        "the JVM belongs to another process"
+    );
+}
+
+fn key_of(pid: u32) -> ProcessKey {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    let fields = stat.rsplit_once(") ").unwrap().1;
+    let start_ticks = fields.split(' ').nth(19).unwrap().parse().unwrap();
+    ProcessKey { pid, start_ticks }
+}

@@ -1,0 +1,109 @@
+//! Bytes of groups are counted, and what a killed agent leaves is removed.
+
+use std::{fs, path::Path};
+
+use elastane_agent::network::{
+    self, BpfNetworks, Mechanism, NetworkCounters, Networks, remove_leftovers,
+};
+
+use crate::{
+    MB, cable_device,
+    netns::{Cable, End, RIGHT, RIGHT_IPV6, assert_counted, exchange},
+    shaper,
+};
+
+#[test]
+fn bytes_of_a_group_are_counted_in_both_directions() {
+    let Some(cable) = Cable::new() else { return };
+    let [one, other] = ["one", "other"].map(|name| cable.group(name));
+    // A container runtime makes groups in groups.
+    let inner = cable.group("one/inner");
+    let network = BpfNetworks::open().unwrap();
+    let [counted, counted_other] = [&one, &other].map(|group| network.attach(&group.0).unwrap());
+
+    exchange(&cable, &inner.0, RIGHT, 8 * MB, 5 * MB);
+    exchange(&cable, &other.0, RIGHT_IPV6, MB, 2 * MB);
+
+    let all = network.read().unwrap();
+    assert_eq!(all.of(counted.slot()), counted.counters().unwrap());
+    for (counters, sent, received) in [
+        (all.of(counted.slot()), 8 * MB, 5 * MB),
+        (all.of(counted_other.slot()), MB, 2 * MB),
+    ] {
+        assert_counted(counters, sent, received);
+        assert_eq!(counters.dropped_packets, 0);
+    }
+}
+
+#[test]
+fn dropping_a_group_frees_its_slot() {
+    let Some(cable) = Cable::new() else { return };
+    let group = cable.group("group");
+    let network = BpfNetworks::open().unwrap();
+    let first = network.attach(&group.0).unwrap();
+    let class = first.egress_class();
+    assert_ne!(network.attach(&group.0).unwrap().egress_class(), class);
+    exchange(&cable, &group.0, RIGHT, 1000, 0);
+    assert!(first.counters().unwrap().sent_bytes > 1000);
+    let all = network.read().unwrap();
+    assert_eq!(all.of(first.slot()), first.counters().unwrap());
+    drop(first);
+    let again = network.attach(&group.0).unwrap();
+    assert_eq!(again.egress_class(), class);
+    assert_eq!(again.counters().unwrap(), NetworkCounters::default());
+}
+
+#[test]
+fn a_directory_outside_of_cgroup2_is_refused() {
+    let Some(cable) = Cable::new() else { return };
+    let network = BpfNetworks::open().unwrap();
+    let error = network.attach(Path::new("/tmp")).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "/tmp is not a cgroup2 group: only cgroup2 groups are measured"
+    );
+    let group = cable.group("group");
+    let gone = group.0.join("gone");
+    let error = network.attach(&gone).unwrap_err();
+    assert!(error.is_gone(), "{error}");
+    // The group is removed while it is measured.
+    let counted = network.attach(&group.0).unwrap();
+    fs::remove_dir(&group.0).unwrap();
+    counted.counters().unwrap();
+}
+
+#[test]
+fn leftovers_of_a_killed_agent_are_removed_at_the_next_start() {
+    let Some(cable) = Cable::new() else { return };
+    let [agents, parent] = ["agents", "parent"].map(|name| cable.group(name));
+    let group = cable.group("parent/container");
+    let before = cable.queueing_disciplines(End::Left);
+    for (mechanism, left) in [("link", 0), ("program", 2)] {
+        let role = format!("agent {mechanism} {}", group.0.display());
+        let mut agent = cable.spawn(End::Left, &agents.0, &role);
+        agent.wait_for("ready");
+        agent.kill();
+        assert_eq!(remove_leftovers(&parent.0).unwrap(), left, "{mechanism}");
+        assert_eq!(remove_leftovers(&parent.0).unwrap(), 0, "{mechanism}");
+        assert_ne!(cable.queueing_disciplines(End::Left), before);
+        if mechanism == "link" {
+            shaper(&cable).restore().unwrap();
+        } else {
+            let device = cable_device();
+            let removed = cable.within(End::Left, || network::restore(&device).unwrap());
+            assert!(removed);
+        }
+        assert_eq!(cable.queueing_disciplines(End::Left), before);
+    }
+}
+
+#[test]
+fn programs_of_a_live_agent_are_not_leftovers() {
+    let Some(cable) = Cable::new() else { return };
+    let group = cable.group("group");
+    let network = BpfNetworks::open_with(Mechanism::Link).unwrap();
+    let counted = network.attach(&group.0).unwrap();
+    assert_eq!(remove_leftovers(&group.0).unwrap(), 0);
+    exchange(&cable, &group.0, RIGHT, 1000, 0);
+    assert!(counted.counters().unwrap().sent_bytes > 1000);
+}
