@@ -1,26 +1,28 @@
 //! Changes to the node: limits, groups and the processes in them. No other module changes them.
 
 mod change_order;
+mod cpu_limits;
+mod disk_limits;
 mod file_access;
 mod group_state;
 mod kernel_files;
 mod limit_error;
 mod limit_file;
 mod limiter;
-mod limits;
+mod memory_limits;
 mod own_groups;
 mod pass_on;
 mod process_moves;
 
+#[cfg(fuzzing)]
+pub use cpu_limits::{cpu_v1, cpu_v2, period_us};
 pub use file_access::{KernelFileError, read_text, write_text};
 pub use group_state::{limits_of, read_pids, read_pids_below};
 pub use kernel_files::KernelFiles;
 pub use limit_error::LimitError;
-pub use limit_file::{Change, LimitFile, Value};
+pub use limit_file::{Change, LimitFile, Setting, Value};
 pub use limiter::{Circumstances, LimitStep, Limiter, Owner, Place};
-#[cfg(fuzzing)]
-pub use limits::cpu::{CpuLimits, cpu_v1, cpu_v2, period_us};
-pub use limits::memory::Margin;
+pub use memory_limits::Margin;
 pub use own_groups::{OwnGroups, container_of};
 pub use pass_on::take_back;
 pub use process_moves::{Moved, empty_group, move_process};

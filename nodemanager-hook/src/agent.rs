@@ -5,6 +5,7 @@
 mod arrivals;
 mod capacity;
 mod container;
+mod container_network;
 mod departures;
 mod heap_plan;
 mod heap_restore;
@@ -22,24 +23,23 @@ mod own_group;
 mod shortage;
 mod start;
 mod tree_moves;
-mod warnings;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
     path::PathBuf,
     sync::Arc,
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use elastane_protocol::{AgentRequest, AgentResponse, Limits, Reply, RunningContainer};
 
+pub use self::departures::Restored;
 use self::{
-    container::Container, heaps::NodeHeaps, limits::Rules, network::CountersNow, node::Node,
+    container::Container, container_network::CountersNow, heaps::NodeHeaps, node::Node,
     node_network::NodeNetwork,
 };
-pub use self::{departures::Restored, start::StartError};
 use crate::{
-    actuators::{KernelFiles, OwnGroups},
+    actuators::{KernelFiles, Margin, OwnGroups},
     audit::{Audit, unix_ms},
     cgroups::Hierarchies,
     container_id::ContainerId,
@@ -52,7 +52,7 @@ use crate::{
     report::{self, Identity, OfNode},
     samples::Samples,
     schedule::Due,
-    sensors::{KernelThreads, ProcFs, ProcessTable},
+    sensors::{Device, KernelThreads, ProcFs, ProcessTable},
     status::{self, ContainerStatus, Status},
 };
 
@@ -93,7 +93,10 @@ struct Actuator {
     files: KernelFiles,
     journal: Journal,
     audit: Audit,
-    rules: Rules,
+    margin: Margin,
+    /// The disks whose traffic is limited.
+    disks: Vec<Device>,
+    troubles: Once,
 }
 
 impl Agent {
@@ -137,10 +140,11 @@ impl Agent {
         }
         self.enter_groups(now);
         self.count_networks();
-        let heap_steps = self.plan_heaps(now);
+        self.plan_heaps(now);
         self.write_limits(now);
         self.limit_networks(now);
-        self.ask_heaps(heap_steps, now);
+        self.restore_heaps(now, None);
+        self.advance_heaps(Duration::ZERO, now);
         self.watch_memory();
         self.leave_groups(now);
         self.count_networks();
@@ -157,8 +161,7 @@ impl Agent {
         peer: Peer,
         now: Instant,
     ) -> Result<(), String> {
-        let running =
-            containers::check(list, &self.forbidden).map_err(|error| error.to_string())?;
+        let running = containers::check(list, &self.forbidden)?;
         // A container with another root process has started anew.
         let is_same = |id: &ContainerId, container: &Container| {
             let now = running.get(id);
@@ -172,7 +175,7 @@ impl Agent {
         let arrived = running
             .iter()
             .filter(|(id, _)| !self.containers.contains_key(*id))
-            .map(|(id, running)| (id.clone(), *running))
+            .map(|(id, running)| (id.clone(), running.clone()))
             .collect();
         self.arrive(arrived, peer, now);
         self.follow_plan(now);
@@ -186,7 +189,7 @@ impl Agent {
                 reply.acknowledged, self.reported
             ));
         }
-        let plan = Plan::new(reply, now).map_err(|error| error.to_string())?;
+        let plan = Plan::new(reply, now)?;
         self.samples.acknowledge(reply.acknowledged);
         self.plan = Some(plan);
         for container in self.containers.values_mut() {
@@ -221,10 +224,10 @@ impl Agent {
                 planned: self.plan.as_ref().and_then(|plan| plan.limits_at(id, now)),
                 in_force: container.in_force(),
                 is_network_counted: counts && container.network.is_some(),
-                reasons: reasons.map(|(age, why)| (age, why.name().into())).collect(),
+                reasons: reasons.collect(),
             }
         });
-        let troubles = self.troubles.counts();
+        let troubles = self.troubles.counts().into_iter();
         let status = Status {
             unix_ms: unix_ms(),
             pid: std::process::id(),
@@ -255,13 +258,11 @@ impl Agent {
             return;
         };
         let networks = self.network.read_containers();
+        let networks = self.troubles.check("networks not read", networks);
         let networks = match &networks {
-            Ok(Some(all)) => CountersNow::Of(all),
-            Ok(None) => CountersNow::EachByItself,
-            Err(error) => {
-                self.troubles.warn("networks not read", error);
-                CountersNow::Unreadable
-            }
+            Some(Some(all)) => CountersNow::Of(all),
+            Some(None) => CountersNow::EachByItself,
+            None => CountersNow::Unreadable,
         };
         let ids: Vec<ContainerId> = self.containers.keys().cloned().collect();
         for id in &ids {
@@ -284,15 +285,17 @@ impl Agent {
         let Some(container) = self.containers.get_mut(id) else {
             return;
         };
-        match container.read(&self.proc, table, self.node.disks(), networks, now) {
-            Ok(Some(reading)) => self.samples.add(id, &reading),
-            Ok(None) => {}
-            Err(error) => self.troubles.warn("readings", format!("{id}: {error}")),
-        }
-        let network = container.network.as_mut();
-        if let Some(error) = network.and_then(|network| network.failure.take()) {
-            let message = format!("{id}: {error}");
-            self.troubles.warn("networks not read", message);
+        let disks = self.node.disks();
+        let reading = container.read(&self.proc, table, disks, now);
+        let reading = reading.map_err(|error| format!("{id}: {error}"));
+        if let Some(Some(mut reading)) = self.troubles.check("readings", reading) {
+            if let Some(network) = &mut container.network {
+                let grown = network.read(networks);
+                let grown = grown.map_err(|error| format!("{id}: {error}"));
+                let grown = self.troubles.check("networks not read", grown);
+                reading.counted.add(grown.unwrap_or_default());
+            }
+            self.samples.add(id, &reading);
         }
         let processes = &mut container.sensor.processes;
         if std::mem::take(&mut processes.disk_denied) {
@@ -309,9 +312,7 @@ impl Agent {
     /// Reads all processes, or None if `/proc` cannot be listed.
     fn scan(&mut self) -> Option<ProcessTable> {
         let scanned = ProcessTable::scan(&self.proc, &mut self.kernel_threads);
-        let table = scanned
-            .map_err(|error| self.troubles.warn("process table", error))
-            .ok()?;
+        let table = self.troubles.check("process table", scanned)?;
         for error in table.unreadable() {
             self.troubles.warn("processes not readable", error);
         }

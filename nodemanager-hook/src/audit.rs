@@ -3,19 +3,19 @@
 mod reason;
 
 use std::{
-    collections::BTreeMap,
+    fmt::Debug,
     fs::{self, File, OpenOptions},
     io::{self, Write},
     path::{Path, PathBuf},
-    time::{SystemTime, UNIX_EPOCH},
+    time::UNIX_EPOCH,
 };
 
 use elastane_protocol::Limits;
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 pub use self::reason::{Reason, Shortfall};
-use crate::{actuators::Change, container_id::ContainerId, jvm::JvmCommand};
+use crate::{actuators::Change, container_id::ContainerId, once::Once, own_file::beside};
 
 /// The size at which the file is renamed to `FILE.1`.
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
@@ -23,31 +23,17 @@ const MAX_BYTES: u64 = 16 * 1024 * 1024;
 #[derive(Serialize)]
 struct Entry<'a, Event> {
     unix_ms: u64,
-    container: &'a str,
-    reason: &'static str,
+    container: &'a ContainerId,
+    reason: Reason,
     #[serde(flatten)]
     event: Event,
 }
 
-#[derive(Serialize)]
-struct Changed<'a> {
-    /// The planned limits.
-    plan: BTreeMap<&'static str, f64>,
-    /// Group, file and text, in the order of writing.
-    written: Vec<(&'a Path, &'static str, String)>,
-}
-
-#[derive(Serialize)]
-struct Killed<'a> {
-    processes: usize,
-    #[serde(flatten)]
-    shortfall: &'a Shortfall,
-}
-
 /// The audit file. Without one, changes are only logged at debug level.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Audit {
     open: Option<Open>,
+    troubles: Once,
 }
 
 #[derive(Debug)]
@@ -59,137 +45,87 @@ struct Open {
 }
 
 impl Audit {
-    pub fn open(path: Option<&Path>) -> io::Result<Self> {
-        Self::with_bound(path, MAX_BYTES)
+    /// An entry that cannot be written is counted in `troubles`.
+    pub fn open(path: Option<&Path>, troubles: Once) -> io::Result<Self> {
+        Self::with_bound(path, MAX_BYTES, troubles)
     }
 
-    fn with_bound(path: Option<&Path>, max_bytes: u64) -> io::Result<Self> {
-        let open = |path| Open::new(path, max_bytes);
-        Ok(Self {
-            open: path.map(open).transpose()?,
-        })
+    fn with_bound(path: Option<&Path>, max_bytes: u64, troubles: Once) -> io::Result<Self> {
+        let open = path.map(|path| Open::new(path, max_bytes)).transpose()?;
+        Ok(Self { open, troubles })
     }
 
-    /// Records the files written for a container.
+    /// Records the files written for a container: group, file and text, in the order of writing.
     pub fn changed(
         &mut self,
         container: &ContainerId,
         reason: Reason,
         plan: &Limits,
         written: &[&Change],
-    ) -> io::Result<()> {
-        log::debug!("{container}: {reason:?}: {written:?}");
-        let text = |change: &Change| change.file.text(change.value);
-        let written = written.iter();
-        let event = Changed {
-            plan: planned(plan),
-            written: written
-                .map(|change| (change.group.as_path(), change.file.name(), text(change)))
-                .collect(),
-        };
-        self.append(container, reason, event)
+    ) {
+        let written = written
+            .iter()
+            .map(|Change { group, file, value }| (group.as_path(), file.name(), file.text(*value)));
+        let written: Vec<_> = written.collect();
+        let event = json!({ "plan": planned(plan), "written": written });
+        self.record(container, reason, event);
     }
 
-    /// Records that the planned network limits of a container are in force, or lifted.
-    pub fn network_changed(
-        &mut self,
-        container: &ContainerId,
-        reason: Reason,
-        plan: &Limits,
-    ) -> io::Result<()> {
-        log::debug!("{container}: {reason:?}: network");
-        let network = planned(&Limits {
-            network_weight_bytes_per_s: plan.network_weight_bytes_per_s,
-            network_cap_bytes_per_s: plan.network_cap_bytes_per_s,
-            ..Limits::default()
-        });
-        self.append(container, reason, json!({ "network": network }))
-    }
-
-    /// Records the commands sent to a JVM of a container.
-    pub fn jvm_changed(
-        &mut self,
-        container: &ContainerId,
-        reason: Reason,
-        pid: u32,
-        sent: &[JvmCommand],
-    ) -> io::Result<()> {
-        log::debug!("{container}: {reason:?}: pid {pid}: {sent:?}");
-        let sent: Vec<String> = sent.iter().map(JvmCommand::to_string).collect();
-        self.append(container, reason, json!({ "pid": pid, "sent": sent }))
-    }
-
-    /// Records by how much the limit of a container stays above the planned one.
-    pub fn heap_stays(&mut self, container: &ContainerId, above_plan_bytes: u64) -> io::Result<()> {
-        log::debug!("{container}: its heap stays {above_plan_bytes} bytes above the plan");
-        let event = json!({ "above_plan_bytes": above_plan_bytes });
-        self.append(container, Reason::HeapStays, event)
-    }
-
-    /// Records that a container is named to the ResourceManager.
-    pub fn named(&mut self, container: &ContainerId, shortfall: &Shortfall) -> io::Result<()> {
-        self.append(container, Reason::Named, shortfall)
+    /// Records the limits of a container's network that are in force from now on.
+    pub fn network_changed(&mut self, container: &ContainerId, reason: Reason, network: &Limits) {
+        let event = json!({ "network": planned(network) });
+        self.record(container, reason, event);
     }
 
     /// Records that a container was killed.
-    pub fn killed(
-        &mut self,
-        container: &ContainerId,
-        processes: usize,
-        shortfall: &Shortfall,
-    ) -> io::Result<()> {
-        self.append(
-            container,
-            Reason::Killed,
-            Killed {
-                processes,
-                shortfall,
-            },
-        )
+    pub fn killed(&mut self, container: &ContainerId, processes: usize, shortfall: Shortfall) {
+        #[derive(Debug, Serialize)]
+        struct Killed {
+            processes: usize,
+            #[serde(flatten)]
+            shortfall: Shortfall,
+        }
+        let event = Killed {
+            processes,
+            shortfall,
+        };
+        self.record(container, Reason::Killed, event);
     }
 
-    fn append(
+    /// Records an event, whose fields follow the reason.
+    pub fn record(
         &mut self,
         container: &ContainerId,
         reason: Reason,
-        event: impl Serialize,
-    ) -> io::Result<()> {
+        event: impl Serialize + Debug,
+    ) {
+        log::debug!("{container}: {reason}: {event:?}");
         let Some(open) = &mut self.open else {
-            return Ok(());
+            return;
         };
-        let mut line = serde_json::to_vec(&Entry {
+        let entry = Entry {
             unix_ms: unix_ms(),
-            container: container.as_str(),
-            reason: reason.name(),
+            container,
+            reason,
             event,
-        })?;
-        line.push(b'\n');
-        open.append(&line)
+        };
+        let line = serde_json::to_vec(&entry).map_err(io::Error::from);
+        let written = line.and_then(|line| open.append(line));
+        if let Err(error) = written {
+            self.troubles.warn("audit", format!("audit file: {error}"));
+        }
     }
 }
 
 /// The limits that are set, by field name.
-pub fn planned(limits: &Limits) -> BTreeMap<&'static str, f64> {
-    let number = |value: Option<u64>| value.map(|value| value as f64);
-    let Limits {
-        cpu_weight_cores,
-        cpu_cap_cores,
-        memory_bytes,
-        disk_cap_bytes_per_s,
-        network_weight_bytes_per_s: network_weight,
-        network_cap_bytes_per_s: network_cap,
-    } = *limits;
-    [
-        ("cpu_weight_cores", cpu_weight_cores.map(f64::from)),
-        ("cpu_cap_cores", cpu_cap_cores.map(f64::from)),
-        ("memory_bytes", number(memory_bytes)),
-        ("disk_cap_bytes_per_s", number(disk_cap_bytes_per_s)),
-        ("network_weight_bytes_per_s", number(network_weight)),
-        ("network_cap_bytes_per_s", number(network_cap)),
-    ]
-    .into_iter()
-    .filter_map(|(name, value)| Some((name, value?)))
-    .collect()
+pub fn planned(limits: &Limits) -> Map<String, Value> {
+    match serde_json::to_value(limits) {
+        Ok(Value::Object(mut fields)) => {
+            fields.retain(|_, value| !value.is_null());
+            fields
+        }
+        _ => Map::new(),
+    }
 }
 
 impl Open {
@@ -204,15 +140,14 @@ impl Open {
         })
     }
 
-    fn append(&mut self, line: &[u8]) -> io::Result<()> {
+    fn append(&mut self, mut line: Vec<u8>) -> io::Result<()> {
+        line.push(b'\n');
         let length = line.len() as u64;
         if self.bytes + length > self.max_bytes {
-            let mut old = self.path.clone().into_os_string();
-            old.push(".1");
-            fs::rename(&self.path, old)?;
+            fs::rename(&self.path, beside(&self.path, ".1"))?;
             *self = Self::new(&self.path, self.max_bytes)?;
         }
-        self.file.write_all(line)?;
+        self.file.write_all(&line)?;
         self.bytes += length;
         Ok(())
     }
@@ -220,9 +155,7 @@ impl Open {
 
 /// The wall clock, for people and other programs.
 pub fn unix_ms() -> u64 {
-    let since = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default();
+    let since = UNIX_EPOCH.elapsed().unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 

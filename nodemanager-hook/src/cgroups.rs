@@ -67,11 +67,6 @@ impl Controller {
         Self::Network,
     ];
 
-    /// Whether a version can have the controller.
-    pub fn is_of(self, version: Version) -> bool {
-        self != Self::Network || version == Version::Two
-    }
-
     /// The controller's name in a version. None for a function that version 2 has in every group.
     pub fn name(self, version: Version) -> Option<&'static str> {
         match (self, version) {

@@ -11,9 +11,9 @@ use clap::{Args, Parser, Subcommand};
 use serde::Serialize;
 
 use crate::{
+    agent::{Agent, Restored},
     config::Config,
     doctor,
-    restore::restore,
     run::{RunError, run},
     server::{AllowedUsers, socket},
     status::Status,
@@ -88,10 +88,7 @@ struct Printed {
 pub fn main() -> ExitCode {
     start_log();
     match Arguments::parse().action {
-        Action::Run(given) => with_config(&given.config, |config| match run(config) {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(error) => fail(code_of(&error), error),
-        }),
+        Action::Run(given) => with_config(&given.config, run_command),
         Action::CheckConfig { config } => with_config(&config, |_| ExitCode::SUCCESS),
         Action::Restore(given) => with_config(&given.config, restore_command),
         Action::Status(Printed { configured, json }) => {
@@ -104,46 +101,49 @@ pub fn main() -> ExitCode {
 }
 
 fn with_config(file: &Path, work: impl FnOnce(&Config) -> ExitCode) -> ExitCode {
-    let config = match Config::read(file) {
-        Ok(config) => config,
-        Err(error) => return fail(REFUSED, error),
-    };
-    match unknown_name(&config) {
-        Some(error) => fail(REFUSED, format!("{}: {error}", file.display())),
-        None => work(&config),
+    let config = Config::read(file).and_then(|config| {
+        let socket = &config.socket;
+        let known = AllowedUsers::resolve(&socket.allowed_users).and(socket::group(socket));
+        known.map_err(|unknown| format!("{}: {unknown}", file.display()))?;
+        Ok(config)
+    });
+    match config {
+        Ok(config) => work(&config),
+        Err(error) => fail(REFUSED, error),
     }
 }
 
-/// Why the first unknown user or group of the configuration is wrong.
-fn unknown_name(config: &Config) -> Option<String> {
-    if let Err(error) = AllowedUsers::resolve(&config.socket.allowed_users) {
-        return Some(error.to_string());
+fn run_command(config: &Config) -> ExitCode {
+    match run(config) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(RunError::Refused(error)) => fail(REFUSED, error),
+        Err(RunError::Failed(error)) => fail(FAILED, error),
     }
-    let group = socket::group(&config.socket);
-    group.err().map(|error| error.to_string())
 }
 
+/// A new agent undoes the changes of a killed one when it starts, and its own when it stops.
 fn restore_command(config: &Config) -> ExitCode {
-    match restore(config) {
-        Ok(restored) if restored.failed == 0 => {
-            log::info!("{} groups removed", restored.removed);
+    let free = socket::remove_stale(&config.socket.path);
+    match free
+        .and_then(|()| Agent::start(config))
+        .map(|mut agent| agent.stop())
+    {
+        Ok(Restored { removed, failed: 0 }) => {
+            log::info!("{removed} groups removed");
             ExitCode::SUCCESS
         }
-        Ok(restored) => {
-            let left = restored.failed;
-            fail(
-                FAILED,
-                format!("{left} groups or JVMs could not be restored"),
-            )
-        }
-        Err(error) => fail(code_of(&error), error),
+        Ok(Restored { failed, .. }) => fail(
+            FAILED,
+            format!("{failed} groups or JVMs could not be restored"),
+        ),
+        Err(error) => fail(REFUSED, error),
     }
 }
 
 fn status_command(config: &Config, as_json: bool) -> ExitCode {
     match Status::read(config) {
         Ok(status) if as_json => print_json(&status),
-        Ok(status) => print(&status.text()),
+        Ok(status) => print(&status.to_string()),
         Err(error) => fail(FAILED, error),
     }
 }
@@ -175,14 +175,6 @@ fn print(text: &str) -> ExitCode {
     match std::io::stdout().write_all(text.as_bytes()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => fail(FAILED, error),
-    }
-}
-
-/// Errors that the caller has to correct have another code than failures while running.
-fn code_of(error: &RunError) -> u8 {
-    match error {
-        RunError::Socket(_) | RunError::User(_) | RunError::Start(_) => REFUSED,
-        RunError::Signals(_) | RunError::Thread(_) | RunError::Ended(_) => FAILED,
     }
 }
 

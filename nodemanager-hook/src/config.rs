@@ -3,7 +3,7 @@
 mod check;
 
 use std::{
-    fs, io,
+    fs,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -48,7 +48,7 @@ pub enum UserName {
 #[serde(deny_unknown_fields, default)]
 pub struct Sampling {
     interval_ms: u64,
-    sample_ms: u64,
+    pub sample_ms: u64,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -168,42 +168,15 @@ impl Default for Memory {
     }
 }
 
-/// Why a configuration file is refused, in one line.
-#[derive(Debug, thiserror::Error)]
-pub enum ConfigError {
-    #[error("{}: cannot be read: {source}", file.display())]
-    Unreadable { file: PathBuf, source: io::Error },
-    #[error("{}:{line}: `{text}`: {reason}", file.display())]
-    Syntax {
-        file: PathBuf,
-        line: usize,
-        text: String,
-        reason: String,
-    },
-    #[error("{}: {key} = {value}: allowed is {allowed}", file.display())]
-    Value {
-        file: PathBuf,
-        key: &'static str,
-        value: String,
-        allowed: String,
-    },
-}
-
 impl Config {
-    /// Reads and checks a configuration file.
-    pub fn read(file: &Path) -> Result<Self, ConfigError> {
-        let text = fs::read_to_string(file).map_err(|source| ConfigError::Unreadable {
-            file: file.into(),
-            source,
-        })?;
-        let config: Self =
-            toml::from_str(&text).map_err(|error| syntax_error(file, &text, &error))?;
-        check::check(&config).map_err(|bad| ConfigError::Value {
-            file: file.into(),
-            key: bad.key,
-            value: bad.value,
-            allowed: bad.allowed,
-        })?;
+    /// Reads and checks a configuration file. An error is one line.
+    pub fn read(file: &Path) -> Result<Self, String> {
+        let name = file.display();
+        let text =
+            fs::read_to_string(file).map_err(|error| format!("{name}: cannot be read: {error}"))?;
+        let config: Self = toml::from_str(&text)
+            .map_err(|error| format!("{name}:{}", with_line(&text, &error)))?;
+        check::check(&config).map_err(|bad| format!("{name}: {bad}"))?;
         Ok(config)
     }
 }
@@ -221,11 +194,6 @@ impl Sampling {
         Duration::from_millis(self.interval_ms)
     }
 
-    /// The length of a sample.
-    pub fn sample(self) -> Duration {
-        Duration::from_millis(self.sample_ms)
-    }
-
     pub fn readings_per_sample(self) -> u64 {
         self.sample_ms / self.interval_ms.max(1)
     }
@@ -238,19 +206,14 @@ impl Memory {
     }
 }
 
-/// One line with position and text, since TOML's own message has several lines.
-fn syntax_error(file: &Path, text: &str, error: &toml::de::Error) -> ConfigError {
+/// Line number, text and reason in one line, since TOML's own message has several lines.
+fn with_line(text: &str, error: &toml::de::Error) -> String {
     let offset = error.span().map_or(0, |span| span.start).min(text.len());
-    let before = text.as_bytes()[..offset]
-        .iter()
-        .filter(|&&byte| byte == b'\n')
-        .count();
-    ConfigError::Syntax {
-        file: file.into(),
-        line: before + 1,
-        text: text.lines().nth(before).unwrap_or_default().trim().into(),
-        reason: error.message().replace('\n', " "),
-    }
+    let bytes = text.as_bytes()[..offset].iter();
+    let before = bytes.filter(|&&byte| byte == b'\n').count();
+    let line = text.lines().nth(before).unwrap_or_default().trim();
+    let reason = error.message().replace('\n', " ");
+    format!("{}: `{line}`: {reason}", before + 1)
 }
 
 #[cfg(test)]

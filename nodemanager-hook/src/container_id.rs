@@ -11,16 +11,6 @@ const MAX_DIGITS: usize = 20;
 #[serde(try_from = "String", into = "String")]
 pub struct ContainerId(Arc<str>);
 
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "`{}` is not a container id: allowed is \
-     container_[e<epoch>_]<cluster timestamp>_<application>_<attempt>_<container>",
-    text.escape_default()
-)]
-pub struct ContainerIdError {
-    text: String,
-}
-
 impl ContainerId {
     pub fn as_str(&self) -> &str {
         &self.0
@@ -28,22 +18,25 @@ impl ContainerId {
 }
 
 impl FromStr for ContainerId {
-    type Err = ContainerIdError;
+    type Err = String;
 
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
+    fn from_str(text: &str) -> Result<Self, String> {
         if is_valid(text) {
-            Ok(Self(text.into()))
-        } else {
-            let text = text.chars().take(80).collect();
-            Err(ContainerIdError { text })
+            return Ok(Self(text.into()));
         }
+        let text: String = text.chars().take(80).collect();
+        Err(format!(
+            "`{}` is not a container id: allowed is \
+             container_[e<epoch>_]<cluster timestamp>_<application>_<attempt>_<container>",
+            text.escape_default()
+        ))
     }
 }
 
 impl TryFrom<String> for ContainerId {
-    type Error = ContainerIdError;
+    type Error = String;
 
-    fn try_from(text: String) -> Result<Self, Self::Error> {
+    fn try_from(text: String) -> Result<Self, String> {
         text.parse()
     }
 }

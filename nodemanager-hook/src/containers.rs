@@ -4,30 +4,7 @@ use std::collections::BTreeMap;
 
 use elastane_protocol::RunningContainer;
 
-use crate::container_id::{ContainerId, ContainerIdError};
-
-/// Why a list of containers is refused.
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ContainersError {
-    #[error(transparent)]
-    Id(#[from] ContainerIdError),
-    #[error("{container} is in the list twice")]
-    Twice { container: ContainerId },
-    #[error("pid {pid} of {container}: allowed is {allowed}")]
-    Pid {
-        container: ContainerId,
-        pid: u32,
-        allowed: &'static str,
-    },
-}
-
-/// The root process and the request of a container.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Running {
-    pub pid: u32,
-    /// 0 if unknown.
-    pub request_memory_bytes: u64,
-}
+use crate::container_id::ContainerId;
 
 /// Checks a list; one bad entry refuses all of it.
 ///
@@ -35,35 +12,21 @@ pub struct Running {
 pub fn check(
     list: &[RunningContainer],
     forbidden: &[u32],
-) -> Result<BTreeMap<ContainerId, Running>, ContainersError> {
+) -> Result<BTreeMap<ContainerId, RunningContainer>, String> {
     let mut running = BTreeMap::new();
-    for RunningContainer {
-        container,
-        pid,
-        request_memory_bytes,
-    } in list
-    {
-        let container: ContainerId = container.parse()?;
-        let refused = |allowed| {
-            Err(ContainersError::Pid {
-                container: container.clone(),
-                pid: *pid,
-                allowed,
-            })
-        };
+    for one in list {
+        let (container, pid) = (&one.container, one.pid);
+        let id: ContainerId = container.parse()?;
+        let refused = |allowed| Err(format!("pid {pid} of {container}: allowed is {allowed}"));
         // 1 is init, 2 the parent of the kernel's threads.
-        if *pid <= 2 || i32::try_from(*pid).is_err() {
+        if pid <= 2 || i32::try_from(pid).is_err() {
             return refused("3 to 2147483647");
         }
-        if forbidden.contains(pid) {
+        if forbidden.contains(&pid) {
             return refused("a process that is neither the agent nor its ancestor");
         }
-        let one = Running {
-            pid: *pid,
-            request_memory_bytes: *request_memory_bytes,
-        };
-        if running.insert(container.clone(), one).is_some() {
-            return Err(ContainersError::Twice { container });
+        if running.insert(id, one.clone()).is_some() {
+            return Err(format!("{container} is in the list twice"));
         }
     }
     Ok(running)

@@ -21,6 +21,22 @@ pub struct Finding {
     pub advice: Vec<String>,
 }
 
+impl Finding {
+    fn new(
+        what: &'static str,
+        measured_by: Option<impl Into<String>>,
+        limited_by: Option<impl Into<String>>,
+        advice: Vec<String>,
+    ) -> Self {
+        Self {
+            what,
+            measured_by: measured_by.map(Into::into),
+            limited_by: limited_by.map(Into::into),
+            advice,
+        }
+    }
+}
+
 pub fn diagnose(config: &Config) -> io::Result<Vec<Finding>> {
     Ok(inspect::inspect(config)?.findings())
 }

@@ -3,8 +3,6 @@
 //! The file lies beside the socket, on a file system that a reboot clears, as it clears cgroups. So
 //! the file is replaced as a whole, but never synced to a disk.
 
-mod file;
-
 use std::{
     collections::{BTreeMap, BTreeSet},
     io,
@@ -17,6 +15,7 @@ use crate::{
     actuators::{LimitFile, Value},
     container_id::ContainerId,
     jvm::Former,
+    own_file,
     sensors::ProcessKey,
 };
 
@@ -27,14 +26,15 @@ pub struct JournalError {
     source: io::Error,
 }
 
-/// Every entry is written before the change that it undoes.
+/// Every entry is written before the change that it undoes. An entry that cannot be written is not
+/// remembered.
 #[derive(Debug)]
 pub struct Journal {
     path: PathBuf,
     entries: Entries,
 }
 
-#[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 struct Entries {
     /// Ancestors of the containers' groups that the agent made, outermost first.
@@ -64,15 +64,14 @@ pub struct NetworkMade {
 impl Journal {
     /// Reads the journal of a killed agent, or an empty one if there is none.
     pub fn load(path: &Path) -> Result<Self, JournalError> {
-        let entries = match file::read_own(path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Entries::default()),
+        let mut journal = Self::empty(path);
+        let entries = match own_file::read_own(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(journal),
             Err(error) => Err(error),
             Ok(text) => serde_json::from_str(&text).map_err(io::Error::from),
         };
-        Ok(Self {
-            path: path.into(),
-            entries: entries.map_err(|source| error(path, source))?,
-        })
+        journal.entries = entries.map_err(|source| journal.error(source))?;
+        Ok(journal)
     }
 
     /// An empty journal, to replace one that cannot be read.
@@ -96,18 +95,15 @@ impl Journal {
     }
 
     pub fn set_network(&mut self, made: NetworkMade) -> Result<(), JournalError> {
-        let former = std::mem::replace(&mut self.entries.network, made);
-        self.save_if(former != self.entries.network)
+        self.change(|entries| entries.network = made)
     }
 
     pub fn remember_made(&mut self, group: &Path) -> Result<(), JournalError> {
-        self.entries.made.push(group.into());
-        self.save()
+        self.remember(|entries| entries.made.push(group.into()))
     }
 
     pub fn forget_made(&mut self, group: &Path) -> Result<(), JournalError> {
-        self.entries.made.retain(|made| made != group);
-        self.save()
+        self.change(|entries| entries.made.retain(|made| made != group))
     }
 
     /// The ancestors of the containers' groups that the agent made, outermost first.
@@ -116,13 +112,13 @@ impl Journal {
     }
 
     pub fn remember_origin(&mut self, group: &Path, origin: &Path) -> Result<(), JournalError> {
-        self.entries.origins.insert(group.into(), origin.into());
-        self.save()
+        self.remember(|entries| {
+            entries.origins.insert(group.into(), origin.into());
+        })
     }
 
     pub fn forget_origin(&mut self, group: &Path) -> Result<(), JournalError> {
-        let is_known = self.entries.origins.remove(group).is_some();
-        self.save_if(is_known)
+        self.change(|entries| entries.origins.retain(|own, _| own != group))
     }
 
     pub fn own_groups(&self) -> impl Iterator<Item = &PathBuf> {
@@ -136,54 +132,39 @@ impl Journal {
         if let Some(origin) = recorded.filter(|origin| origin.is_dir()) {
             return origin.clone();
         }
+        let is_made = |above: &Path| self.entries.made.iter().any(|made| made == above);
         let mut above = group.ancestors().skip(1);
-        above
-            .find(|above| !self.entries.made.iter().any(|made| made == above))
-            .unwrap_or(group)
-            .into()
+        above.find(|above| !is_made(above)).unwrap_or(group).into()
     }
 
     /// Remembers the values of a group's files, except for files that it remembers already.
     pub fn remember_former(
         &mut self,
         group: &Path,
-        values: Vec<(LimitFile, Value)>,
+        mut values: Vec<(LimitFile, Value)>,
     ) -> Result<(), JournalError> {
-        let is_known = |file| self.former_value(group, file).is_some();
-        let new: Vec<_> = values
-            .into_iter()
-            .filter(|(file, _)| !is_known(*file))
-            .collect();
-        if new.is_empty() {
+        values.retain(|(file, _)| self.former_value(group, *file).is_none());
+        if values.is_empty() {
             return Ok(());
         }
-        let known = self.entries.former_values.entry(group.into()).or_default();
-        let before = known.len();
-        known.extend(new);
-        let saved = self.save();
-        if saved.is_err()
-            && let Some(known) = self.entries.former_values.get_mut(group)
-        {
-            known.truncate(before);
-        }
-        saved
+        self.remember(|entries| {
+            let known = entries.former_values.entry(group.into());
+            known.or_default().extend(values);
+        })
     }
 
     pub fn forget_former(&mut self, group: &Path, file: LimitFile) -> Result<(), JournalError> {
-        let Some(known) = self.entries.former_values.get_mut(group) else {
-            return Ok(());
-        };
-        known.retain(|(known, _)| *known != file);
-        if known.is_empty() {
-            self.entries.former_values.remove(group);
-        }
-        self.save()
+        self.change(|entries| {
+            if let Some(known) = entries.former_values.get_mut(group) {
+                known.retain(|(known, _)| *known != file);
+            }
+            entries.former_values.retain(|_, known| !known.is_empty());
+        })
     }
 
     /// Forgets all files of a removed group.
     pub fn forget_former_of(&mut self, group: &Path) -> Result<(), JournalError> {
-        let is_known = self.entries.former_values.remove(group).is_some();
-        self.save_if(is_known)
+        self.change(|entries| entries.former_values.retain(|known, _| known != group))
     }
 
     /// The value of the container executor's file before its first limit.
@@ -194,9 +175,8 @@ impl Journal {
     }
 
     /// The limited groups of the container executor, with the former values of their files.
-    pub fn former(&self) -> impl Iterator<Item = (&PathBuf, &[(LimitFile, Value)])> {
-        let former = self.entries.former_values.iter();
-        former.map(|(group, values)| (group, values.as_slice()))
+    pub fn former(&self) -> &BTreeMap<PathBuf, Vec<(LimitFile, Value)>> {
+        &self.entries.former_values
     }
 
     pub fn remember_passed_on(
@@ -204,16 +184,13 @@ impl Journal {
         group: &Path,
         controller: &str,
     ) -> Result<(), JournalError> {
-        self.entries
-            .passed_on
-            .push((group.into(), controller.into()));
-        self.save()
+        let entry = (group.into(), controller.into());
+        self.remember(|entries| entries.passed_on.push(entry))
     }
 
     pub fn forget_passed_on(&mut self, group: &Path, controller: &str) -> Result<(), JournalError> {
         let is_other = |(known, name): &(PathBuf, String)| known != group || name != controller;
-        self.entries.passed_on.retain(is_other);
-        self.save()
+        self.change(|entries| entries.passed_on.retain(is_other))
     }
 
     /// Groups and the controllers that the agent enabled for their children, outermost first.
@@ -227,18 +204,11 @@ impl Journal {
         container: &ContainerId,
         former: Former,
     ) -> Result<(), JournalError> {
-        self.entries.jvms.push((container.clone(), former));
-        let saved = self.save();
-        if saved.is_err() {
-            self.entries.jvms.pop();
-        }
-        saved
+        self.remember(|entries| entries.jvms.push((container.clone(), former)))
     }
 
     pub fn forget_jvm(&mut self, jvm: ProcessKey) -> Result<(), JournalError> {
-        let before = self.entries.jvms.len();
-        self.entries.jvms.retain(|(_, former)| former.key() != jvm);
-        self.save_if(self.entries.jvms.len() < before)
+        self.change(|entries| entries.jvms.retain(|(_, former)| former.key() != jvm))
     }
 
     /// The flags of a JVM before the first wish, or None if it is unchanged.
@@ -253,34 +223,31 @@ impl Journal {
         jvms.map(|(container, former)| (container, former.key()))
     }
 
-    fn save_if(&self, has_changed: bool) -> Result<(), JournalError> {
-        match has_changed {
-            true => self.save(),
-            false => Ok(()),
-        }
+    fn remember(&mut self, add: impl FnOnce(&mut Entries)) -> Result<(), JournalError> {
+        let before = self.entries.clone();
+        self.change(add).inspect_err(|_| self.entries = before)
     }
 
-    /// Writes the entries, or removes the file if there are none.
-    fn save(&self) -> Result<(), JournalError> {
-        let saved = match self.entries.are_none() {
-            true => file::remove(&self.path),
+    /// Writes the file if an entry changes, and removes the file with the last entry.
+    fn change(&mut self, change: impl FnOnce(&mut Entries)) -> Result<(), JournalError> {
+        let before = self.entries.clone();
+        change(&mut self.entries);
+        if self.entries == before {
+            return Ok(());
+        }
+        let saved = match self.entries == Entries::default() {
+            true => own_file::remove(&self.path),
             false => serde_json::to_vec(&self.entries)
                 .map_err(io::Error::from)
-                .and_then(|text| file::replace(&self.path, &text)),
+                .and_then(|text| own_file::replace(&self.path, &text)),
         };
-        saved.map_err(|source| error(&self.path, source))
+        saved.map_err(|source| self.error(source))
     }
-}
 
-impl Entries {
-    fn are_none(&self) -> bool {
-        *self == Self::default()
+    fn error(&self, source: io::Error) -> JournalError {
+        let path = self.path.clone();
+        JournalError { path, source }
     }
-}
-
-fn error(path: &Path, source: io::Error) -> JournalError {
-    let path = path.into();
-    JournalError { path, source }
 }
 
 #[cfg(test)]

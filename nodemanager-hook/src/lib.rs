@@ -15,23 +15,24 @@ mod container_id;
 mod containers;
 mod doctor;
 #[cfg(fuzzing)]
+#[path = "../fuzz/entry_points.rs"]
 pub mod fuzzing;
 mod journal;
 pub mod jvm;
 pub mod memory_watch;
 pub mod network;
 mod once;
+mod own_file;
 mod peer;
 mod plan;
-#[cfg(test)]
-mod recorded_hosts;
 mod report;
-mod restore;
 mod run;
 mod samples;
 mod schedule;
 mod sensors;
 mod server;
 mod status;
+#[cfg(test)]
+mod tests;
 
 pub use command::main;

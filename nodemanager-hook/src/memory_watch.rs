@@ -5,17 +5,11 @@
 //! thread waits in [`MemoryWatch::wait`] and raises the limits of the groups it returns.
 #![allow(missing_docs, reason = "public for the integration tests only")]
 
-mod error;
 mod open_file;
 mod version_1;
 mod version_2;
 
-use std::{
-    collections::BTreeMap,
-    os::fd::{AsFd, BorrowedFd},
-    path::Path,
-    time::Duration,
-};
+use std::{collections::BTreeMap, os::fd::AsFd, path::Path, time::Duration};
 
 use nix::{
     errno::Errno,
@@ -23,7 +17,7 @@ use nix::{
 };
 use parking_lot::Mutex;
 
-pub use self::error::MemoryWatchError;
+pub use self::open_file::MemoryWatchError;
 #[cfg(fuzzing)]
 pub(crate) use self::open_file::OpenFile;
 #[cfg(fuzzing)]
@@ -179,21 +173,12 @@ impl MemoryWatch {
     }
 
     fn add(&self, id: u64, watch: &Watch) -> Result<(), MemoryWatchError> {
-        let flags = match watch {
-            Watch::Threshold(_) => version_1::FLAGS,
-            Watch::Events(_) => version_2::FLAGS,
+        let (file, flags) = match watch {
+            Watch::Threshold(threshold) => (threshold.as_fd(), version_1::FLAGS),
+            Watch::Events(events) => (events.as_fd(), version_2::FLAGS),
         };
-        let added = self.epoll.add(watch.as_fd(), EpollEvent::new(flags, id));
+        let added = self.epoll.add(file, EpollEvent::new(flags, id));
         added.map_err(MemoryWatchError::Epoll)
-    }
-}
-
-impl AsFd for Watch {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        match self {
-            Self::Threshold(threshold) => threshold.as_fd(),
-            Self::Events(events) => events.as_fd(),
-        }
     }
 }
 

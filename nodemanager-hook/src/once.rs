@@ -1,17 +1,18 @@
 //! Troubles that recur: logged once, always counted.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fmt::Display, sync::Arc};
 
-/// Counts troubles by kind and logs the first of each kind as a warning.
-#[derive(Debug, Default)]
-pub struct Once {
-    counts: BTreeMap<&'static str, u64>,
-}
+use parking_lot::Mutex;
+
+/// Counts troubles by kind and logs the first of each kind as a warning. Clones share the counts.
+#[derive(Debug, Clone, Default)]
+pub struct Once(Arc<Mutex<BTreeMap<&'static str, u64>>>);
 
 impl Once {
     /// Counts one trouble of `kind`.
-    pub fn warn(&mut self, kind: &'static str, message: impl std::fmt::Display) {
-        let count = self.counts.entry(kind).or_default();
+    pub fn warn(&self, kind: &'static str, message: impl Display) {
+        let mut counts = self.0.lock();
+        let count = counts.entry(kind).or_default();
         *count += 1;
         if *count == 1 {
             log::warn!("{message} (logged once for: {kind})");
@@ -20,8 +21,13 @@ impl Once {
         }
     }
 
+    /// Counts an error as a trouble of `kind`, or returns the value.
+    pub fn check<T, E: Display>(&self, kind: &'static str, result: Result<T, E>) -> Option<T> {
+        result.map_err(|error| self.warn(kind, error)).ok()
+    }
+
     /// All kinds with their counts.
-    pub fn counts(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
-        self.counts.iter().map(|(kind, count)| (*kind, *count))
+    pub fn counts(&self) -> BTreeMap<&'static str, u64> {
+        self.0.lock().clone()
     }
 }

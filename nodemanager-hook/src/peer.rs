@@ -16,20 +16,6 @@ pub struct Peer {
     pub uid: u32,
 }
 
-/// Why a process is refused as a container.
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NotAContainer {
-    #[error("pid {pid} is a kernel thread")]
-    KernelThread { pid: u32 },
-    #[error("pid {pid} belongs to root, but uid {peer} named it")]
-    OfRoot { pid: u32, peer: u32 },
-    #[error(
-        "pid {pid} belongs to uid {uid}, but uid {peer} named it: the process does not descend from \
-         the peer and is not in a group named after the container"
-    )]
-    OfAnother { pid: u32, uid: u32, peer: u32 },
-}
-
 impl Peer {
     /// Checks that the peer may name a process as the root of a container.
     ///
@@ -41,23 +27,28 @@ impl Peer {
         users: Users,
         table: &ProcessTable,
         is_in_executors_group: bool,
-    ) -> Result<(), NotAContainer> {
+    ) -> Result<(), String> {
         let (pid, peer) = (process.pid, self.uid);
         if process.is_kernel_thread {
-            return Err(NotAContainer::KernelThread { pid });
+            return Err(format!("pid {pid} is a kernel thread"));
         }
         if peer == ROOT {
             return Ok(());
         }
         if [users.real, users.effective, users.saved].contains(&ROOT) {
-            return Err(NotAContainer::OfRoot { pid, peer });
+            return Err(format!(
+                "pid {pid} belongs to root, but uid {peer} named it"
+            ));
         }
         let is_own = users.real == peer && users.effective == peer;
         if is_own || is_in_executors_group || table.ancestors(pid).contains(&self.pid) {
             return Ok(());
         }
-        let uid = users.real;
-        Err(NotAContainer::OfAnother { pid, uid, peer })
+        Err(format!(
+            "pid {pid} belongs to uid {}, but uid {peer} named it: the process does not descend \
+             from the peer and is not in a group named after the container",
+            users.real
+        ))
     }
 }
 
@@ -78,7 +69,7 @@ mod tests {
     }
 
     /// The check of process 11, a child of 10, or of 20, a child of init.
-    fn named(peer: Peer, pid: u32, users: Users, in_group: bool) -> Result<(), NotAContainer> {
+    fn named(peer: Peer, pid: u32, users: Users, in_group: bool) -> Result<(), String> {
         let directory = tempfile::tempdir().unwrap();
         for (pid, parent, flags) in [(10, 1, 0), (11, 10, 0), (20, 1, 0), (30, 2, KERNEL_THREAD)] {
             let files = directory.path().join(pid.to_string());
@@ -119,8 +110,8 @@ mod tests {
         };
         for users in [users(0), set_user_id] {
             for (pid, in_group) in [(11, false), (20, true)] {
-                let refused = Err(NotAContainer::OfRoot { pid, peer: 500 });
-                assert_eq!(named(NODE_MANAGER, pid, users, in_group), refused);
+                let refused = format!("pid {pid} belongs to root, but uid 500 named it");
+                assert_eq!(named(NODE_MANAGER, pid, users, in_group), Err(refused));
             }
             let root = Peer { pid: 10, uid: 0 };
             assert_eq!(named(root, 20, users, false), Ok(()));
@@ -130,7 +121,7 @@ mod tests {
     #[test]
     fn nobody_may_name_a_kernel_thread() {
         let root = Peer { pid: 10, uid: 0 };
-        let refused = Err(NotAContainer::KernelThread { pid: 30 });
+        let refused = Err("pid 30 is a kernel thread".to_owned());
         assert_eq!(named(root, 30, users(0), true), refused);
     }
 

@@ -7,27 +7,7 @@ use std::{
 
 use elastane_protocol::{ContainerPlan, Limits, Reply, Step};
 
-use crate::{
-    cgroups::Controller,
-    container_id::{ContainerId, ContainerIdError},
-};
-
-/// Why a plan is refused.
-#[derive(Debug, PartialEq, thiserror::Error)]
-pub enum PlanError {
-    #[error(transparent)]
-    Id(#[from] ContainerIdError),
-    #[error("{container} is in the plan twice")]
-    Twice { container: ContainerId },
-    #[error("the steps of {container} do not begin at 0 or do not increase")]
-    Order { container: ContainerId },
-    #[error("{key} = {value} in the plan of {container}: a number of at least 0 is expected")]
-    Cores {
-        container: ContainerId,
-        key: &'static str,
-        value: f32,
-    },
-}
+use crate::{cgroups::Controller, container_id::ContainerId};
 
 /// Limits over time, from the receipt of the plan.
 #[derive(Debug)]
@@ -40,16 +20,17 @@ pub struct Plan {
 impl Plan {
     /// Checks the plan of a reply received at `received`. If that fails, nothing of the reply may
     /// be used.
-    pub fn new(reply: &Reply, received: Instant) -> Result<Self, PlanError> {
+    pub fn new(reply: &Reply, received: Instant) -> Result<Self, String> {
         let mut steps = BTreeMap::new();
-        for plan in &reply.plans {
-            let container: ContainerId = plan.container.parse()?;
-            check_steps(&container, plan)?;
-            if steps
-                .insert(container.clone(), plan.steps.clone())
-                .is_some()
-            {
-                return Err(PlanError::Twice { container });
+        for ContainerPlan {
+            container,
+            steps: of_it,
+        } in &reply.plans
+        {
+            let id: ContainerId = container.parse()?;
+            check_steps(container, of_it)?;
+            if steps.insert(id, of_it.clone()).is_some() {
+                return Err(format!("{container} is in the plan twice"));
             }
         }
         Ok(Self {
@@ -83,14 +64,16 @@ impl Plan {
 
     /// Whether the plan limits the memory of any container.
     pub fn limits_memory(&self, now: Instant) -> bool {
-        let mut steps = self.steps.values().flatten();
-        !self.has_ended(now) && steps.any(|step| step.limits.memory_bytes.is_some())
+        self.any(now, |limits| limits.memory_bytes.is_some())
     }
 
-    /// Whether the plan limits anything.
     pub fn limits_anything(&self, now: Instant) -> bool {
+        self.any(now, |limits| *limits != Limits::default())
+    }
+
+    fn any(&self, now: Instant, is_meant: impl Fn(&Limits) -> bool) -> bool {
         let mut steps = self.steps.values().flatten();
-        !self.has_ended(now) && steps.any(|step| step.limits != Limits::default())
+        !self.has_ended(now) && steps.any(|step| is_meant(&step.limits))
     }
 
     /// The time of the next change: a step begins or the plan ends.
@@ -122,26 +105,23 @@ fn milliseconds(count: u32) -> Duration {
     Duration::from_millis(count.into())
 }
 
-fn check_steps(container: &ContainerId, plan: &ContainerPlan) -> Result<(), PlanError> {
-    let begins_at_zero = plan.steps.first().is_some_and(|step| step.offset_ms == 0);
-    let increases = plan
-        .steps
-        .is_sorted_by(|one, next| one.offset_ms < next.offset_ms);
+fn check_steps(container: &str, steps: &[Step]) -> Result<(), String> {
+    let begins_at_zero = steps.first().is_some_and(|step| step.offset_ms == 0);
+    let increases = steps.is_sorted_by(|one, next| one.offset_ms < next.offset_ms);
     if !begins_at_zero || !increases {
-        let container = container.clone();
-        return Err(PlanError::Order { container });
+        return Err(format!(
+            "the steps of {container} do not begin at 0 or do not increase"
+        ));
     }
-    for limits in plan.steps.iter().map(|step| step.limits) {
+    for limits in steps.iter().map(|step| step.limits) {
         for (key, cores) in [
             ("cpu_weight_cores", limits.cpu_weight_cores),
             ("cpu_cap_cores", limits.cpu_cap_cores),
         ] {
             if let Some(value) = cores.filter(|cores| !cores.is_finite() || *cores < 0.0) {
-                return Err(PlanError::Cores {
-                    container: container.clone(),
-                    key,
-                    value,
-                });
+                return Err(format!(
+                    "{key} = {value} in the plan of {container}: a number of at least 0 is expected"
+                ));
             }
         }
     }

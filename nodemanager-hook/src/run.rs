@@ -1,7 +1,7 @@
 //! The threads of a running agent, and its stop.
 
 use std::{
-    fs, io,
+    fs,
     path::Path,
     sync::{
         Arc,
@@ -11,28 +11,20 @@ use std::{
     time::{Duration, Instant},
 };
 
-use nix::{
-    errno::Errno,
-    sys::{
-        resource::{Resource, getrlimit, setrlimit},
-        signal::{SigSet, Signal},
-        stat::{Mode, umask},
-    },
+use nix::sys::{
+    resource::{Resource, getrlimit, setrlimit},
+    signal::{SigSet, Signal},
+    stat::{Mode, umask},
 };
 use parking_lot::{Condvar, Mutex};
 
 use crate::{
-    agent::{Agent, StartError},
+    agent::{Agent, Restored},
     config::{Config, Sampling},
     memory_watch::MemoryWatch,
     schedule::Schedule,
-    server::{
-        AllowedUsers, Server, UnknownUser,
-        socket::{self, SocketError},
-    },
+    server::{AllowedUsers, Server, socket},
 };
-
-pub const PROC: &str = "/proc";
 
 /// The memory watch returns without wakes after this time. Any value would do.
 const WATCH_TIMEOUT: Duration = Duration::from_secs(60);
@@ -44,24 +36,21 @@ const BETWEEN_WAKES: Duration = Duration::from_millis(20);
 /// Why an agent did not start, or failed.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    #[error(transparent)]
-    Socket(#[from] SocketError),
-    #[error(transparent)]
-    User(#[from] UnknownUser),
-    #[error(transparent)]
-    Start(#[from] StartError),
-    #[error("cannot wait for signals: {0}")]
-    Signals(#[from] Errno),
-    #[error("cannot start a thread: {0}")]
-    Thread(io::Error),
-    #[error("the {0} thread ended; limits are lifted")]
-    Ended(&'static str),
+    /// The host or the configuration has to be corrected first.
+    #[error("{0}")]
+    Refused(String),
+    #[error("{0}")]
+    Failed(String),
 }
 
-enum Stop {
-    Signal(Signal),
-    Thread(&'static str),
+impl From<String> for RunError {
+    fn from(refusal: String) -> Self {
+        Self::Refused(refusal)
+    }
 }
+
+/// The signal that stops the agent, or the name of a thread that ended.
+type Stop = Result<Signal, &'static str>;
 
 struct Shared {
     agent: Mutex<Agent>,
@@ -78,7 +67,7 @@ struct Ending {
 impl Drop for Ending {
     fn drop(&mut self) {
         // While the agent stops, nobody receives this.
-        let _ = self.stop.send(Stop::Thread(self.name));
+        let _ = self.stop.send(Err(self.name));
     }
 }
 
@@ -88,42 +77,27 @@ pub fn run(config: &Config) -> Result<(), RunError> {
     raise_open_files();
     let ending_signals = SigSet::from_iter([Signal::SIGTERM, Signal::SIGINT]);
     // Before other threads start, so that all of them leave these signals to the signal thread.
-    ending_signals.thread_block()?;
+    let blocked = ending_signals.thread_block();
+    blocked.map_err(|errno| RunError::Failed(format!("cannot wait for signals: {errno}")))?;
     let allowed = AllowedUsers::resolve(&config.socket.allowed_users)?;
     let listener = socket::listen(&config.socket)?;
-    let agent =
-        Agent::start(config, Path::new(PROC)).inspect_err(|_| remove(&config.socket.path))?;
-    log::info!(
-        "listening on {}; {}",
-        config.socket.path.display(),
-        agent.describe()
-    );
+    let agent = Agent::start(config).inspect_err(|_| remove(&config.socket.path))?;
+    let path = config.socket.path.display();
+    log::info!("listening on {path}; {}", agent.describe());
     let shared = Arc::new(Shared {
         agent: Mutex::new(agent),
         planned: Condvar::new(),
     });
-    let stop = start_threads(
-        config,
-        &shared,
-        Server::new(listener, allowed),
-        ending_signals,
-    );
+    let server = Server::new(listener, allowed);
+    let stop = start_threads(config, &shared, server, ending_signals);
     let stop = stop.map(|stops| stops.recv());
-    let restored = shared.agent.lock().stop();
+    let Restored { removed, failed } = shared.agent.lock().stop();
     remove(&config.socket.path);
-    log::info!(
-        "{} groups removed, {} groups or JVMs not restored",
-        restored.removed,
-        restored.failed
-    );
-    match stop? {
-        Ok(Stop::Signal(signal)) => {
-            log::info!("stopped by {signal}");
-            Ok(())
-        }
-        Ok(Stop::Thread(name)) => Err(RunError::Ended(name)),
-        Err(mpsc::RecvError) => Err(RunError::Ended("signal")),
-    }
+    log::info!("{removed} groups removed, {failed} groups or JVMs not restored");
+    let ended = |name| RunError::Failed(format!("the {name} thread ended; limits are lifted"));
+    let signal = stop?.unwrap_or(Err("signal")).map_err(ended)?;
+    log::info!("stopped by {signal}");
+    Ok(())
 }
 
 /// The agent holds several files open for each container and each process. The default limit suffices
@@ -148,7 +122,7 @@ fn start_threads(
     let signalled = stop.clone();
     spawn("signal", &stop, move || {
         if let Ok(signal) = ending_signals.wait() {
-            let _ = signalled.send(Stop::Signal(signal));
+            let _ = signalled.send(Ok(signal));
         }
     })?;
     let (sampled, sampling) = (Arc::clone(shared), config.sampling);
@@ -173,18 +147,15 @@ fn spawn(
     stop: &Sender<Stop>,
     work: impl FnOnce() + Send + 'static,
 ) -> Result<(), RunError> {
-    let ending = Ending {
-        name,
-        stop: stop.clone(),
-    };
+    let stop = stop.clone();
+    let ending = Ending { name, stop };
     let thread = thread::Builder::new().name(name.into());
-    thread
-        .spawn(move || {
-            let _ending = ending;
-            work();
-        })
-        .map(drop)
-        .map_err(RunError::Thread)
+    let started = thread.spawn(move || {
+        let _ending = ending;
+        work();
+    });
+    let failed = |error| RunError::Failed(format!("cannot start a thread: {error}"));
+    started.map(drop).map_err(failed)
 }
 
 /// Takes readings at absolute deadlines and follows the plan in between.

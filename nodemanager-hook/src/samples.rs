@@ -1,6 +1,6 @@
 //! Readings are closed into samples, which are kept until the core has acknowledged them.
 
-mod window;
+mod closed;
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -9,7 +9,7 @@ use std::{
 
 use elastane_protocol::Usage;
 
-use self::window::{Closed, Window};
+use self::closed::Closed;
 use crate::{container_id::ContainerId, sensors::Reading};
 
 /// A sample is dropped after waiting this long for its acknowledgement.
@@ -19,9 +19,10 @@ const KEPT: Duration = Duration::from_secs(120);
 #[derive(Debug, Default)]
 pub struct Samples {
     sequence: u64,
-    open_of_node: Option<Window>,
+    open_of_node: Option<Reading>,
     newest_of_node: Usage,
-    open: BTreeMap<ContainerId, Window>,
+    /// What each container used since the newest closed sample.
+    open: BTreeMap<ContainerId, Reading>,
     closed: BTreeMap<ContainerId, VecDeque<Closed>>,
     newest: Usage,
     newest_by_container: BTreeMap<ContainerId, Usage>,
@@ -31,19 +32,15 @@ pub struct Samples {
 impl Samples {
     /// Adds a reading of a container to its open sample.
     pub fn add(&mut self, container: &ContainerId, reading: &Reading) {
-        match self.open.get_mut(container) {
-            Some(window) => window.add(reading),
-            None => {
-                let window = Window::new(reading);
-                self.open.insert(container.clone(), window);
-            }
-        }
+        let open = self.open.entry(container.clone());
+        open.and_modify(|open| extend(open, reading))
+            .or_insert(*reading);
     }
 
     pub fn add_node(&mut self, reading: &Reading) {
         match &mut self.open_of_node {
-            Some(window) => window.add(reading),
-            none => *none = Some(Window::new(reading)),
+            Some(open) => extend(open, reading),
+            none => *none = Some(*reading),
         }
     }
 
@@ -53,16 +50,16 @@ impl Samples {
         self.newest = Usage::default();
         self.newest_by_container.clear();
         let node = self.open_of_node.take();
-        if let Some(sample) = node.and_then(|node| node.close(self.sequence)) {
+        if let Some(sample) = node.and_then(|node| Closed::of(&node, self.sequence)) {
             self.newest_of_node = sample.usage;
         }
-        for (container, window) in std::mem::take(&mut self.open) {
-            let Some(sample) = window.close(self.sequence) else {
+        for (container, open) in std::mem::take(&mut self.open) {
+            let Some(sample) = Closed::of(&open, self.sequence) else {
                 continue;
             };
-            add(&mut self.newest, &sample.usage);
-            self.newest_by_container
-                .insert(container.clone(), sample.usage);
+            let (newest, usage) = (&mut self.newest_by_container, sample.usage);
+            newest.insert(container.clone(), usage);
+            add(&mut self.newest, &usage);
             self.closed.entry(container).or_default().push_back(sample);
         }
         self.drop_old(now);
@@ -124,6 +121,16 @@ impl Samples {
         });
         removed
     }
+}
+
+/// Adds a reading to an open sample, which keeps the memory of the reading with the most resident
+/// memory.
+fn extend(open: &mut Reading, reading: &Reading) {
+    open.counted.add(reading.counted);
+    if reading.held.resident_bytes > open.held.resident_bytes {
+        open.held = reading.held;
+    }
+    open.at = reading.at;
 }
 
 /// `cpu_throttled` is a share of time, which does not add up, and stays 0.

@@ -19,7 +19,6 @@ pub struct Schedule {
     interval: Duration,
     readings_per_sample: u64,
     done: u64,
-    samples_closed: u64,
 }
 
 impl Schedule {
@@ -29,7 +28,6 @@ impl Schedule {
             interval,
             readings_per_sample: readings_per_sample.max(1),
             done: 0,
-            samples_closed: 0,
         }
     }
 
@@ -46,10 +44,9 @@ impl Schedule {
             return None;
         }
         let missed = round - self.done - 1;
+        let samples = |rounds| rounds / self.readings_per_sample;
+        let closes_sample = samples(round) > samples(self.done);
         self.done = round;
-        let samples = round / self.readings_per_sample;
-        let closes_sample = samples > self.samples_closed;
-        self.samples_closed = samples;
         Some(Due {
             closes_sample,
             missed,

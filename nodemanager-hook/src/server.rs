@@ -13,7 +13,7 @@ use std::{
 use elastane_protocol::{AgentRequest, AgentResponse};
 
 use self::connection::Connection;
-pub use self::peers::{AllowedUsers, UnknownUser};
+pub use self::peers::AllowedUsers;
 use crate::{once::Once, peer::Peer};
 
 /// For a request, for a response, and for an idle connection.
@@ -72,15 +72,13 @@ impl Server {
                     return;
                 }
             };
-            let refused = matches!(response, AgentResponse::Refused(_));
-            if let AgentResponse::Refused(reason) = &response {
-                self.refusals.warn("requests refused", reason);
+            if let AgentResponse::Refused(reason) = response {
+                self.refusals.warn("requests refused", &reason);
+                connection.refuse(reason);
+                return;
             }
             if let Err(error) = connection.send(&response) {
                 self.refusals.warn("responses not sent", error);
-                return;
-            }
-            if refused {
                 return;
             }
         }

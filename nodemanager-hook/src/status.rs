@@ -2,9 +2,7 @@
 //! status` shows it without asking the agent.
 
 use std::{
-    fmt::Write as _,
-    fs::{self, File},
-    io::{self, Write as _},
+    fmt, fs, io,
     path::{Path, PathBuf},
 };
 
@@ -12,13 +10,16 @@ use elastane_protocol::{CanLimit, Capacity, Limits, MemoryVictim, Pressure, Usag
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    audit::{planned, unix_ms},
+    audit::{Reason, planned, unix_ms},
     config::Config,
+    own_file::{beside, replace},
 };
 
 /// The agent no longer runs if its file is older than this number of samples.
 const MOST_SAMPLES_OLD: u64 = 4;
 const MIB: u64 = 1 << 20;
+const NETWORK_NOT_COUNTED: &str =
+    "not counted: the container has no network group, see `elastane-agent doctor`";
 
 /// The agent's state when it closed its newest sample.
 #[derive(Debug, Serialize, Deserialize)]
@@ -47,21 +48,7 @@ pub struct ContainerStatus {
     pub in_force: Limits,
     pub is_network_counted: bool,
     /// The newest reasons for changes, oldest first, each with its age in ms at `unix_ms`.
-    pub reasons: Vec<(u64, String)>,
-}
-
-/// Why there is no status to show.
-#[derive(Debug, thiserror::Error)]
-pub enum StatusError {
-    #[error("{}: {source}: no agent runs with this configuration, or it has not closed a sample yet", path.display())]
-    Missing { path: PathBuf, source: io::Error },
-    #[error("{} is not a status file of this version: {source}", path.display())]
-    Malformed {
-        path: PathBuf,
-        source: serde_json::Error,
-    },
-    #[error("{} is {age_s} s old: the agent no longer runs", path.display())]
-    Old { path: PathBuf, age_s: u64 },
+    pub reasons: Vec<(u64, Reason)>,
 }
 
 /// The node's usage beyond its containers. A node has no heaps and no throttling of its own.
@@ -81,61 +68,40 @@ pub fn others(node: &Usage, containers: &Usage) -> Usage {
 }
 
 pub fn path(socket: &Path) -> PathBuf {
-    let mut path = socket.to_owned().into_os_string();
-    path.push(".status");
-    path.into()
+    beside(socket, ".status")
 }
 
 impl Status {
-    /// Replaces the file atomically.
     pub fn write(&self, path: &Path) -> io::Result<()> {
-        let mut new = path.to_owned().into_os_string();
-        new.push(".new");
-        match fs::remove_file(&new) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
-        // Do not follow a link that somebody else made there.
-        let mut file = File::create_new(&new)?;
-        file.write_all(&serde_json::to_vec(self)?)?;
-        fs::rename(&new, path)
+        replace(path, &serde_json::to_vec(self)?)
     }
 
-    /// Reads the status of a running agent.
-    pub fn read(config: &Config) -> Result<Self, StatusError> {
+    /// Reads the status of a running agent, or says why there is none.
+    pub fn read(config: &Config) -> Result<Self, String> {
         let path = path(&config.socket.path);
-        let text = fs::read(&path).map_err(|source| StatusError::Missing {
-            path: path.clone(),
-            source,
+        let name = path.display();
+        let text = fs::read(&path).map_err(|error| {
+            format!(
+                "{name}: {error}: no agent runs with this configuration, or it has not closed a \
+                 sample yet"
+            )
         })?;
-        let status: Self = serde_json::from_slice(&text).map_err(|source| {
-            let path = path.clone();
-            StatusError::Malformed { path, source }
-        })?;
+        let status: Self = serde_json::from_slice(&text)
+            .map_err(|error| format!("{name} is not a status file of this version: {error}"))?;
         let age_ms = unix_ms().saturating_sub(status.unix_ms);
-        let sample_ms = config.sampling.sample().as_millis();
-        if u128::from(age_ms) > sample_ms * u128::from(MOST_SAMPLES_OLD) {
+        if age_ms > config.sampling.sample_ms * MOST_SAMPLES_OLD {
             let age_s = age_ms / 1000;
-            return Err(StatusError::Old { path, age_s });
+            return Err(format!("{name} is {age_s} s old: the agent no longer runs"));
         }
         Ok(status)
     }
+}
 
-    pub fn text(&self) -> String {
-        let mut text = String::new();
-        // Writing to a String cannot fail.
-        let _ = self.write_text(&mut text);
-        text
-    }
-
-    fn write_text(&self, text: &mut String) -> std::fmt::Result {
+impl fmt::Display for Status {
+    fn fmt(&self, text: &mut fmt::Formatter<'_>) -> fmt::Result {
         let age_s = unix_ms().saturating_sub(self.unix_ms) as f64 / 1000.0;
         writeln!(text, "agent {}, {age_s:.1} s ago", self.pid)?;
-        let Capacity {
-            cpu_cores,
-            memory_bytes,
-            ..
-        } = self.capacity;
+        let cpu_cores = self.capacity.cpu_cores;
         for (whose, usage) in [("node", &self.node_usage), ("others", &self.others_usage)] {
             writeln!(
                 text,
@@ -143,7 +109,7 @@ impl Status {
                  written, network {} MiB/s in {} MiB/s out",
                 usage.cpu_cores,
                 usage.memory_bytes / MIB,
-                memory_bytes / MIB,
+                self.capacity.memory_bytes / MIB,
                 usage.disk_read_bytes_per_s / MIB,
                 usage.disk_write_bytes_per_s / MIB,
                 usage.network_in_bytes_per_s / MIB,
@@ -159,7 +125,7 @@ impl Status {
             )?;
         }
         for container in &self.containers {
-            container.write_text(text)?;
+            write!(text, "{container}")?;
         }
         for (kind, count) in &self.troubles {
             writeln!(text, "since the start: {kind}: {count}")?;
@@ -168,37 +134,37 @@ impl Status {
     }
 }
 
-impl ContainerStatus {
-    fn network(&self, usage: &Usage) -> String {
-        if !self.is_network_counted {
-            return "not counted: the container has no network group, see `elastane-agent doctor`"
-                .into();
-        }
-        format!(
-            "{} KiB/s in {} KiB/s out",
-            usage.network_in_bytes_per_s / 1024,
-            usage.network_out_bytes_per_s / 1024
-        )
-    }
-
-    fn write_text(&self, text: &mut String) -> std::fmt::Result {
+impl fmt::Display for ContainerStatus {
+    fn fmt(&self, text: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(text, "{}", self.container)?;
         match &self.usage {
-            Some(usage) => writeln!(
-                text,
-                "  uses      {:.2} cores (throttled {:.0} % of the time), {} MiB, disk {} KiB/s \
-                 read {} KiB/s written, network {}",
-                usage.cpu_cores,
-                usage.cpu_throttled * 100.0,
-                usage.memory_bytes / MIB,
-                usage.disk_read_bytes_per_s / 1024,
-                usage.disk_write_bytes_per_s / 1024,
-                self.network(usage),
-            )?,
+            Some(usage) => {
+                let network = match self.is_network_counted {
+                    true => format!(
+                        "{} KiB/s in {} KiB/s out",
+                        usage.network_in_bytes_per_s / 1024,
+                        usage.network_out_bytes_per_s / 1024
+                    ),
+                    false => NETWORK_NOT_COUNTED.to_owned(),
+                };
+                writeln!(
+                    text,
+                    "  uses      {:.2} cores (throttled {:.0} % of the time), {} MiB, disk {} KiB/s \
+                     read {} KiB/s written, network {network}",
+                    usage.cpu_cores,
+                    usage.cpu_throttled * 100.0,
+                    usage.memory_bytes / MIB,
+                    usage.disk_read_bytes_per_s / 1024,
+                    usage.disk_write_bytes_per_s / 1024,
+                )?;
+            }
             None => writeln!(text, "  uses      not in the newest sample")?,
         }
-        let planned = self.planned.as_ref().map_or_else(|| "-".into(), list);
-        writeln!(text, "  planned   {planned}")?;
+        writeln!(
+            text,
+            "  planned   {}",
+            list(&self.planned.unwrap_or_default())
+        )?;
         writeln!(text, "  in force  {}", list(&self.in_force))?;
         for (age_ms, reason) in &self.reasons {
             let before_s = *age_ms as f64 / 1000.0;
@@ -208,11 +174,10 @@ impl ContainerStatus {
     }
 }
 
+/// The limits that are set, or `-`.
 fn list(limits: &Limits) -> String {
-    let all: Vec<String> = planned(limits)
-        .into_iter()
-        .map(|(name, value)| format!("{name} {value}"))
-        .collect();
+    let all = planned(limits).into_iter();
+    let all: Vec<String> = all.map(|(name, value)| format!("{name} {value}")).collect();
     match all.is_empty() {
         true => "-".to_owned(),
         false => all.join(", "),
@@ -244,7 +209,7 @@ mod tests {
                 planned: None,
                 in_force,
                 is_network_counted: false,
-                reasons: vec![(1500, "plan_step".into())],
+                reasons: vec![(1500, Reason::PlanStep)],
             }],
             troubles: vec![("readings".into(), 3)],
         }
@@ -261,7 +226,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let config = config(directory.path());
         status(unix_ms()).write(&path(&config.socket.path)).unwrap();
-        let text = Status::read(&config).unwrap().text();
+        let text = Status::read(&config).unwrap().to_string();
         for part in [
             "agent 7, ",
             "container_1_1_1_1\n",

@@ -61,7 +61,6 @@ pub fn read_value<T: FromStr>(path: &Path) -> Result<T, KernelFileError> {
     value.map_err(|_| KernelFileError::unexpected(path, &text))
 }
 
-/// Writes to a kernel file that is not a limit.
 pub fn write_text(path: &Path, text: &str) -> Result<(), KernelFileError> {
     let written = open_to_write(path).and_then(|mut file| file.write_all(text.as_bytes()));
     written.map_err(|error| not_written(text, path, error))

@@ -11,10 +11,10 @@ use nix::errno::Errno;
 
 use super::{
     change_order::{LimitFiles, write_in_order},
+    cpu_limits::{CpuSurroundings, PERIOD, tightest_from},
     file_access::{KernelFileError, not_written, open_to_write, read_value, write_at_start},
     group_state::read_limit,
     limit_file::{Change, LimitFile, Value},
-    limits::cpu::{CpuSurroundings, PERIOD, tightest_from},
 };
 
 /// Writes limit files. Remembers their values, so that no value is written twice.
@@ -155,7 +155,6 @@ impl Group {
     }
 }
 
-/// Makes a group unless it exists.
 pub fn make_group(group: &Path) -> Result<(), KernelFileError> {
     match fs::create_dir(group) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {

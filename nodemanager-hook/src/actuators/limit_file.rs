@@ -31,7 +31,9 @@ pub enum Value {
     Unlimited,
 }
 
-/// A new value for a limit file of a group.
+/// A limit file and its new value. Settings are listed in the order in which they must be written.
+pub type Setting = (LimitFile, Value);
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
     pub group: PathBuf,
@@ -50,10 +52,9 @@ impl Value {
     }
 
     pub fn tighter(self, other: Self) -> Self {
-        if self.is_looser_than(other) {
-            other
-        } else {
-            self
+        match self.is_looser_than(other) {
+            true => other,
+            false => self,
         }
     }
 }
@@ -113,7 +114,6 @@ impl LimitFile {
         }
     }
 
-    /// The text to write for a value.
     pub fn text(self, value: Value) -> String {
         let number = match value {
             Value::Weight(number) | Value::AtMost(number) => number.to_string(),
@@ -140,10 +140,7 @@ impl LimitFile {
                 self.bound(text)
             }
             Self::ReadThrottle(device) | Self::WriteThrottle(device) => {
-                match line_of(text, device) {
-                    Some(number) => self.bound(number),
-                    None => Some(Value::Unlimited),
-                }
+                line_of(text, device).map_or(Some(Value::Unlimited), |number| self.bound(number))
             }
             Self::IoMaxRead(device) => self.io_bound(text, device, "rbps="),
             Self::IoMaxWrite(device) => self.io_bound(text, device, "wbps="),
@@ -165,10 +162,9 @@ impl LimitFile {
         let number: u64 = text.parse().ok()?;
         // Version 1 prints the largest page-aligned number for no limit.
         let is_none = self == Self::MemoryLimit && number >= i64::MAX as u64 - 0xffff;
-        Some(if is_none {
-            Value::Unlimited
-        } else {
-            Value::AtMost(number)
+        Some(match is_none {
+            true => Value::Unlimited,
+            false => Value::AtMost(number),
         })
     }
 

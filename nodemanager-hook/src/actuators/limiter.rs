@@ -2,20 +2,21 @@
 
 mod step;
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 use elastane_protocol::Limits;
 
 pub use self::step::LimitStep;
-use self::step::{Settles, plan_step};
+use self::step::Target;
 use super::{
     KernelFileError, KernelFiles, LimitError, LimitFile,
+    cpu_limits::{cpu_v1, cpu_v2, period_us},
+    disk_limits::{disk_v1, disk_v2},
     file_access::read_value,
-    limits::{
-        cpu::{CpuLimits, cpu_v1, cpu_v2, period_us},
-        disk::{disk_v1, disk_v2},
-        memory::{Before, HeldMemory, Margin, memory_v1, memory_v2, next_limit},
-    },
+    memory_limits::{Before, Margin, MemoryNow, memory_v1, memory_v2, next_limit},
 };
 use crate::{
     cgroups::{Controller, Version},
@@ -23,7 +24,6 @@ use crate::{
     sensors::Device,
 };
 
-/// Who made a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Owner {
     Agent,
@@ -49,65 +49,65 @@ pub struct Circumstances<'a> {
     pub margin: Margin,
     /// Whether the watch of the memory limit woke.
     pub is_near_limit: bool,
-    /// The disks whose traffic is limited.
     pub disks: &'a [Device],
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct MemoryInForce {
-    planned_bytes: u64,
-    limit_bytes: u64,
-    /// Whether all files of the limit are written.
-    is_complete: bool,
+/// The limits that the kernel enforces.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+struct InForce {
+    limits: Limits,
+    /// The planned memory when the memory limit was computed.
+    planned_memory_bytes: Option<u64>,
+    /// Whether a file of the memory limit waits for its turn.
+    is_incomplete: bool,
 }
 
 /// Puts the limits of one container in force, each resource in the group where it is limited.
 #[derive(Debug, Default)]
 pub struct Limiter {
-    cpu: Option<(Place, CpuLimits)>,
-    memory: Option<(Place, Option<MemoryInForce>)>,
-    disk: Option<(Place, Option<u64>)>,
+    places: BTreeMap<Controller, Place>,
+    in_force: InForce,
+}
+
+impl InForce {
+    /// Takes over one resource.
+    fn set(&mut self, controller: Controller, from: &Self) {
+        let (to, limits) = (&mut self.limits, &from.limits);
+        match controller {
+            Controller::Cpu => {
+                to.cpu_weight_cores = limits.cpu_weight_cores;
+                to.cpu_cap_cores = limits.cpu_cap_cores;
+            }
+            Controller::Memory => {
+                to.memory_bytes = limits.memory_bytes;
+                self.planned_memory_bytes = from.planned_memory_bytes;
+                self.is_incomplete = from.is_incomplete;
+            }
+            Controller::Disk => to.disk_cap_bytes_per_s = limits.disk_cap_bytes_per_s,
+            Controller::CpuAccounting | Controller::Network => {}
+        }
+    }
 }
 
 impl Limiter {
     /// Sets the group in which a resource is limited. No limit is in force there yet.
     pub fn limit_in(&mut self, controller: Controller, place: Option<Place>) {
-        match controller {
-            Controller::Cpu => self.cpu = place.map(|place| (place, CpuLimits::default())),
-            Controller::Memory => self.memory = place.map(|place| (place, None)),
-            Controller::Disk => self.disk = place.map(|place| (place, None)),
-            Controller::CpuAccounting | Controller::Network => {}
-        }
+        self.in_force.set(controller, &InForce::default());
+        self.places.remove(&controller);
+        self.places.extend(place.map(|place| (controller, place)));
     }
 
-    /// The groups in which a resource is limited.
     pub fn groups(&self) -> impl Iterator<Item = &Path> {
-        let all = Controller::ALL.into_iter();
-        all.filter_map(|one| Some(self.place(one)?.group.as_path()))
+        self.places.values().map(|place| place.group.as_path())
     }
 
     /// The group in which a resource is limited.
     pub fn place(&self, controller: Controller) -> Option<&Place> {
-        match controller {
-            Controller::Cpu => self.cpu.as_ref().map(|(place, _)| place),
-            Controller::Memory => self.memory.as_ref().map(|(place, _)| place),
-            Controller::Disk => self.disk.as_ref().map(|(place, _)| place),
-            Controller::CpuAccounting | Controller::Network => None,
-        }
+        self.places.get(&controller)
     }
 
-    /// The limits that the kernel enforces now.
     pub fn in_force(&self) -> Limits {
-        let cpu = self.cpu.as_ref().map(|(_, limits)| *limits);
-        let cpu = cpu.unwrap_or_default();
-        let memory = self.memory.as_ref().and_then(|(_, in_force)| *in_force);
-        Limits {
-            cpu_weight_cores: cpu.weight_cores,
-            cpu_cap_cores: cpu.cap_cores,
-            memory_bytes: memory.map(|memory| memory.limit_bytes),
-            disk_cap_bytes_per_s: self.disk.as_ref().and_then(|(_, cap)| *cap),
-            ..Limits::default()
-        }
+        self.in_force.limits
     }
 
     /// The changes from the limits in force to the planned ones, one step per resource. Journals the
@@ -120,11 +120,24 @@ impl Limiter {
         files: &mut KernelFiles,
         journal: &mut Journal,
     ) -> Vec<Result<LimitStep, LimitError>> {
-        let cpu = self.cpu_step(planned, files, journal);
-        let memory = self.memory_step(planned, circumstances, files, journal);
-        let disk = self.disk_step(planned, circumstances.disks, files, journal);
-        let steps = [cpu, memory, disk].into_iter();
-        steps.filter_map(Result::transpose).collect()
+        let mut steps = Vec::new();
+        for (controller, place) in &self.places {
+            let target = match controller {
+                Controller::Cpu => self.cpu(place, planned, files),
+                Controller::Memory => self.memory(place, planned, circumstances),
+                Controller::Disk => Ok(self.disk(place, planned, circumstances.disks)),
+                Controller::CpuAccounting | Controller::Network => Ok(None),
+            };
+            match target {
+                Ok(Some(target)) => {
+                    let step = LimitStep::new(*controller, place, target, files, journal);
+                    steps.push(step);
+                }
+                Ok(None) => {}
+                Err(error) => steps.push(Err(error.into())),
+            }
+        }
+        steps
     }
 
     /// Records that the changes of a step were written.
@@ -134,11 +147,7 @@ impl Limiter {
         files: &mut KernelFiles,
         journal: &mut Journal,
     ) -> Result<(), JournalError> {
-        match step.settles {
-            Settles::Cpu(limits) => set_in_force(&mut self.cpu, limits),
-            Settles::Memory(memory) => set_in_force(&mut self.memory, memory),
-            Settles::Disk(cap) => set_in_force(&mut self.disk, cap),
-        }
+        self.in_force.set(step.controller, &step.in_force);
         for (group, file) in &step.returned {
             // The executor may write the file from now on, so the remembered value is void.
             files.forget(group);
@@ -147,75 +156,69 @@ impl Limiter {
         Ok(())
     }
 
-    fn cpu_step(
+    fn cpu(
         &self,
+        place: &Place,
         planned: &Limits,
         files: &mut KernelFiles,
-        journal: &mut Journal,
-    ) -> Result<Option<LimitStep>, LimitError> {
-        let limits = CpuLimits {
-            weight_cores: planned.cpu_weight_cores,
-            cap_cores: planned.cpu_cap_cores,
-        };
-        let Some((place, _)) = self.cpu.as_ref().filter(|(_, now)| *now != limits) else {
+    ) -> Result<Option<Target>, KernelFileError> {
+        let cpu = |limits: &Limits| (limits.cpu_weight_cores, limits.cpu_cap_cores);
+        if cpu(&self.in_force.limits) == cpu(planned) {
             return Ok(None);
-        };
+        }
         let group = &place.group;
         let (settings, all) = match place.version {
             Version::One => {
                 let is_own = place.owner == Owner::Agent;
                 let around = files.around(group, &place.mount_point, is_own)?;
                 let all = [LimitFile::CpuShares, LimitFile::CpuQuota];
-                (cpu_v1(limits, around), all)
+                (cpu_v1(planned, around), all)
             }
             Version::Two => {
                 let all = [LimitFile::CpuWeight, LimitFile::CpuMax];
-                (cpu_v2(limits, period_us(group)?), all)
+                (cpu_v2(planned, period_us(group)?), all)
             }
         };
-        let settles = Settles::Cpu(limits);
-        plan_step(place, settings, &all, settles, files, journal).map(Some)
+        Ok(Some(Target::new(planned, settings, all.into())))
     }
 
-    fn memory_step(
+    fn memory(
         &self,
+        place: &Place,
         planned: &Limits,
         circumstances: Circumstances<'_>,
-        files: &mut KernelFiles,
-        journal: &mut Journal,
-    ) -> Result<Option<LimitStep>, LimitError> {
-        let Some((place, in_force)) = &self.memory else {
-            return Ok(None);
-        };
+    ) -> Result<Option<Target>, KernelFileError> {
+        let InForce {
+            limits,
+            planned_memory_bytes,
+            is_incomplete,
+        } = self.in_force;
         let Some(planned_bytes) = planned.memory_bytes else {
-            if in_force.is_none() {
-                return Ok(None);
-            }
-            let all: &[LimitFile] = match place.version {
-                Version::One => &[LimitFile::MemoryLimit],
-                Version::Two => &[LimitFile::MemoryMax, LimitFile::MemoryHigh],
+            let all = match place.version {
+                Version::One => vec![LimitFile::MemoryLimit],
+                Version::Two => vec![LimitFile::MemoryMax, LimitFile::MemoryHigh],
             };
-            let settles = Settles::Memory(None);
-            return plan_step(place, Vec::new(), all, settles, files, journal).map(Some);
+            let lifted = Target::new(planned, Vec::new(), all);
+            return Ok(limits.memory_bytes.map(|_| lifted));
         };
         let Some(resident_bytes) = circumstances.resident_bytes else {
             return Ok(None);
         };
-        let is_of_same_plan = in_force.is_some_and(|now| now.planned_bytes == planned_bytes);
+        let is_of_same_plan = planned_memory_bytes == Some(planned_bytes);
+        let before = limits.memory_bytes.map(|limit_bytes| Before {
+            limit_bytes,
+            is_of_same_plan,
+        });
         let next = |charged_bytes| {
-            let held = HeldMemory {
+            let held = MemoryNow {
                 resident_bytes,
                 charged_bytes,
             };
-            let before = in_force.map(|now| Before {
-                limit_bytes: now.limit_bytes,
-                is_of_same_plan,
-            });
             let (margin, is_near) = (circumstances.margin, circumstances.is_near_limit);
             next_limit(before, planned_bytes, held, margin, is_near)
         };
-        let stays = |now: MemoryInForce| now.is_complete && next(0) == now.limit_bytes;
-        if is_of_same_plan && in_force.is_some_and(stays) {
+        let stays = |limit_bytes| is_of_same_plan && limits.memory_bytes == Some(limit_bytes);
+        if !is_incomplete && stays(next(0)) {
             // Most rounds end here, without a read.
             return Ok(None);
         }
@@ -223,51 +226,33 @@ impl Limiter {
         let limit_bytes = next(charged_bytes);
         let (settings, is_complete) = match place.version {
             Version::One => (memory_v1(limit_bytes), true),
-            Version::Two => {
-                let before = in_force.map(|now| now.limit_bytes);
-                memory_v2(limit_bytes, before, charged_bytes)
-            }
+            Version::Two => memory_v2(limit_bytes, limits.memory_bytes, charged_bytes),
         };
-        let settled = MemoryInForce {
-            planned_bytes,
-            limit_bytes,
-            is_complete,
-        };
-        if *in_force == Some(settled) && is_complete {
+        if !is_incomplete && is_complete && stays(limit_bytes) {
             return Ok(None);
         }
-        let settles = Settles::Memory(Some(settled));
         // No file is lifted: one without a setting waits for its turn.
-        let mut step = plan_step(place, settings, &[], settles, files, journal)?;
-        step.follows_use = is_of_same_plan;
-        Ok(Some(step))
+        let mut target = Target::new(planned, settings, Vec::new());
+        target.in_force.limits.memory_bytes = Some(limit_bytes);
+        target.in_force.planned_memory_bytes = Some(planned_bytes);
+        target.in_force.is_incomplete = !is_complete;
+        target.follows_use = is_of_same_plan;
+        Ok(Some(target))
     }
 
-    fn disk_step(
-        &self,
-        planned: &Limits,
-        disks: &[Device],
-        files: &mut KernelFiles,
-        journal: &mut Journal,
-    ) -> Result<Option<LimitStep>, LimitError> {
+    fn disk(&self, place: &Place, planned: &Limits, disks: &[Device]) -> Option<Target> {
         let cap = planned.disk_cap_bytes_per_s;
-        let Some((place, _)) = self.disk.as_ref().filter(|(_, now)| *now != cap) else {
-            return Ok(None);
-        };
+        if self.in_force.limits.disk_cap_bytes_per_s == cap {
+            return None;
+        }
         let settings_of = match place.version {
             Version::One => disk_v1,
             Version::Two => disk_v2,
         };
         let settings = cap.map_or_else(Vec::new, |cap| settings_of(cap, disks));
         let all = settings_of(u64::MAX, disks).into_iter();
-        let all: Vec<LimitFile> = all.map(|(file, _)| file).collect();
-        plan_step(place, settings, &all, Settles::Disk(cap), files, journal).map(Some)
-    }
-}
-
-fn set_in_force<T>(resource: &mut Option<(Place, T)>, limit: T) {
-    if let Some((_, in_force)) = resource {
-        *in_force = limit;
+        let all = all.map(|(file, _)| file).collect();
+        Some(Target::new(planned, settings, all))
     }
 }
 

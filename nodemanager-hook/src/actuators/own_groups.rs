@@ -2,7 +2,7 @@
 //! hierarchy that serves a controller.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     fs::{self, File},
     path::{Path, PathBuf},
 };
@@ -11,9 +11,9 @@ use nix::fcntl::{Flock, FlockArg};
 
 use super::{
     KernelFileError, KernelFiles, LimitError, LimitFile,
+    cpu_limits::{shares, weight},
     file_access::write_text,
     kernel_files::make_group,
-    limits::cpu::{shares, weight},
     pass_on::pass_on,
 };
 use crate::{
@@ -29,7 +29,7 @@ const MOVE_CHARGES: &str = "3";
 #[derive(Debug)]
 pub struct OwnGroups {
     /// Each controller that works below the parent, with the hierarchy that serves it.
-    served: Vec<(Controller, Hierarchy)>,
+    served: BTreeMap<Controller, Hierarchy>,
     parent: PathBuf,
     /// Two agents below one parent would remove each other's groups.
     _lock: Flock<File>,
@@ -38,7 +38,7 @@ pub struct OwnGroups {
 impl OwnGroups {
     /// Makes the missing groups of the parent path. They get the weight of the whole node: with
     /// the default weight all containers together would count as one process beside the rest of
-    /// the node. Also returns why a controller is not served.
+    /// the node. Logs why a controller is not served.
     ///
     /// # Errors
     /// Without CPU accounting no container can be followed in a group. Another agent may hold the
@@ -49,41 +49,41 @@ impl OwnGroups {
         node_cores: f32,
         files: &mut KernelFiles,
         journal: &mut Journal,
-    ) -> Result<(Self, Vec<String>), LimitError> {
-        let mut served = Vec::new();
-        let mut left_out = Vec::new();
+    ) -> Result<Self, LimitError> {
+        let mut served = BTreeMap::new();
         for controller in Controller::ALL {
             let prepared = match hierarchies.serving(controller) {
                 Some(one) => prepare(one, controller, parent, journal).map(|()| one),
                 None => Err(not_served(controller)),
             };
             match prepared {
-                Ok(hierarchy) => served.push((controller, hierarchy.clone())),
+                Ok(hierarchy) => {
+                    served.insert(controller, hierarchy.clone());
+                }
                 Err(error) if controller == Controller::CpuAccounting => return Err(error),
-                Err(error) => left_out.push(format!("{controller:?}: {error}")),
+                Err(error) => log::warn!("not limited: {controller:?}: {error}"),
             }
         }
-        weigh(&served, node_cores, files, journal)?;
+        if let Some(hierarchy) = served.get(&Controller::Cpu) {
+            weigh(hierarchy, node_cores, files, journal)?;
+        }
         // Every agent locks the first hierarchy. CPU accounting at least is served.
-        let (_, first) = &served[0];
+        let first = served.values().next();
+        let first = first.ok_or_else(|| not_served(Controller::CpuAccounting))?;
         let lock = lock(&first.mount_point().join(parent))?;
-        let groups = Self {
+        Ok(Self {
             served,
             parent: parent.into(),
             _lock: lock,
-        };
-        Ok((groups, left_out))
+        })
     }
 
-    /// Whether the agent can make containers' groups for a controller.
     pub fn serves(&self, controller: Controller) -> bool {
         self.hierarchy(controller).is_some()
     }
 
     pub fn hierarchy(&self, controller: Controller) -> Option<&Hierarchy> {
-        let mut served = self.served.iter();
-        let found = served.find(|(one, _)| *one == controller);
-        found.map(|(_, hierarchy)| hierarchy)
+        self.served.get(&controller)
     }
 
     /// The parent of the containers' groups for a controller.
@@ -98,7 +98,6 @@ impl OwnGroups {
         Some(parent.join(container.as_str()))
     }
 
-    /// Whether a group is below the parent.
     pub fn contains(&self, group: &Path) -> bool {
         let mut parents = self.parents().into_iter();
         parents.any(|parent| group.starts_with(parent))
@@ -115,7 +114,6 @@ impl OwnGroups {
             .collect()
     }
 
-    /// Makes a container's group.
     pub fn make(&self, group: &Path) -> Result<(), KernelFileError> {
         make_group(group)?;
         let move_charges = group.join("memory.move_charge_at_immigrate");
@@ -129,7 +127,7 @@ impl OwnGroups {
     }
 
     fn parents(&self) -> BTreeSet<PathBuf> {
-        let mount_points = self.served.iter().map(|(_, one)| one.mount_point());
+        let mount_points = self.served.values().map(Hierarchy::mount_point);
         mount_points.map(|point| point.join(&self.parent)).collect()
     }
 }
@@ -156,15 +154,11 @@ fn prepare(
 
 /// Gives the groups that the agent made around the containers' groups the weight of the node.
 fn weigh(
-    served: &[(Controller, Hierarchy)],
+    hierarchy: &Hierarchy,
     node_cores: f32,
     files: &mut KernelFiles,
     journal: &Journal,
 ) -> Result<(), KernelFileError> {
-    let mut served = served.iter();
-    let Some((_, hierarchy)) = served.find(|(one, _)| *one == Controller::Cpu) else {
-        return Ok(());
-    };
     let (file, value) = match hierarchy.version() {
         Version::One => (LimitFile::CpuShares, shares(node_cores.into())),
         Version::Two => (LimitFile::CpuWeight, weight(node_cores.into())),

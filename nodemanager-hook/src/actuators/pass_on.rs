@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use super::{
-    LimitError,
+    KernelFileError, LimitError,
     file_access::{read_text, write_text},
 };
 use crate::journal::{Journal, JournalError};
@@ -28,10 +28,8 @@ pub fn pass_on(
         group.extend(name);
         let path = group.join(FILE);
         let enabled = read_text(&path)?;
-        if enabled
-            .split_ascii_whitespace()
-            .any(|one| one == controller)
-        {
+        let mut enabled = enabled.split_ascii_whitespace();
+        if enabled.any(|one| one == controller) {
             continue;
         }
         journal.remember_passed_on(&group, controller)?;
@@ -44,11 +42,11 @@ pub fn pass_on(
 }
 
 /// Disables the controllers that the agent enabled. Returns the failures.
-pub fn take_back(journal: &mut Journal) -> Result<Vec<LimitError>, JournalError> {
+pub fn take_back(journal: &mut Journal) -> Result<Vec<KernelFileError>, JournalError> {
     let mut failed = Vec::new();
     for (group, controller) in journal.passed_on().to_vec().iter().rev() {
         match write_text(&group.join(FILE), &format!("-{controller}")) {
-            Err(error) if !error.is_gone() => failed.push(error.into()),
+            Err(error) if !error.is_gone() => failed.push(error),
             _ => journal.forget_passed_on(group, controller)?,
         }
     }

@@ -17,7 +17,6 @@ use crate::{
 /// processes forked during the pass before.
 const MAX_PASSES: usize = 50;
 
-/// The outcome of moving a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Moved {
     Yes,

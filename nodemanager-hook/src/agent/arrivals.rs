@@ -7,21 +7,22 @@ use std::{
     time::Instant,
 };
 
+use elastane_protocol::RunningContainer;
+
 use super::{Agent, container::Container};
 use crate::{
     actuators::OwnGroups,
     cgroups::{Controller, Hierarchies, Version, named_after},
     container_id::ContainerId,
-    containers::Running,
     peer::Peer,
-    sensors::{Process, ProcessTable},
+    sensors::ProcessTable,
 };
 
 impl Agent {
     /// Follows the new containers and reads them. A container that the peer may not name is refused.
     pub(super) fn arrive(
         &mut self,
-        arrived: Vec<(ContainerId, Running)>,
+        arrived: Vec<(ContainerId, RunningContainer)>,
         peer: Peer,
         now: Instant,
     ) {
@@ -32,19 +33,12 @@ impl Agent {
             return;
         };
         for (id, running) in arrived {
-            let container = match table.get(running.pid) {
-                Some(process) => self.receive(&id, running, process, &table, peer),
-                None => Ok(Container::new(running, None)),
-            };
-            match container {
-                Ok(container) => {
-                    self.containers.insert(id, container);
-                }
-                Err(reason) => {
-                    let message = format!("{id} is neither measured nor limited: {reason}");
-                    self.troubles.warn("containers refused", message);
-                }
-            }
+            let received = self.receive(&id, running, &table, peer);
+            let refused = |reason| format!("{id} is neither measured nor limited: {reason}");
+            let received = received.map_err(refused);
+            let container = self.troubles.check("containers refused", received);
+            self.containers
+                .extend(container.map(|container| (id, container)));
         }
         self.read_all(now);
     }
@@ -52,23 +46,24 @@ impl Agent {
     fn receive(
         &self,
         id: &ContainerId,
-        running: Running,
-        root: &Process,
+        running: RunningContainer,
         table: &ProcessTable,
         peer: Peer,
     ) -> Result<Container, String> {
         let unreadable = |error: io::Error| error.to_string();
-        let mut container = Container::new(running, Some(root.key()));
+        let Some(root) = table.get(running.pid) else {
+            return Ok(Container::new(running, None));
+        };
         let users = self.proc.users(root.pid).map_err(unreadable)?;
         let cgroup = self.proc.cgroup(root.pid).map_err(unreadable)?;
         let (Some(users), Some(cgroup)) = (users, cgroup) else {
             return Ok(Container::new(running, None));
         };
+        let mut container = Container::new(running, Some(root.key()));
         let own = self.own_groups.as_ref();
         container.executors_groups = executors_groups(id, &cgroup, &self.hierarchies, own);
         let is_in_group = !container.executors_groups.is_empty();
-        peer.may_name(root, users, table, is_in_group)
-            .map_err(|error| error.to_string())?;
+        peer.may_name(root, users, table, is_in_group)?;
         container.settle(&self.hierarchies).map_err(unreadable)?;
         if own.is_none() {
             container.limiter = Default::default();

@@ -4,28 +4,34 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     io,
     path::PathBuf,
-    time::Instant,
+    time::{Duration, Instant},
 };
 
-use elastane_protocol::Limits;
+use elastane_protocol::{Limits, RunningContainer};
 
-use super::{
-    heap_plan::GIVE_UP_AFTER,
-    history::History,
-    memory::Watched,
-    network::{ContainerNetwork, CountersNow},
-};
+use super::{container_network::ContainerNetwork, history::History};
 use crate::{
     actuators::{KernelFileError, Limiter, Owner, Place, read_pids, read_pids_below},
     cgroups::{Controller, Hierarchies, Version},
-    containers::Running,
     jvm::HeapFollower,
+    memory_watch::{MemoryWatch, MemoryWatchError, WatchId},
     sensors::{ContainerSensor, Device, MeasuredGroups, ProcFs, ProcessKey, ProcessTable, Reading},
 };
 
+/// How long a JVM has to shrink before its container's limit is left above the planned one.
+const GIVE_UP_AFTER: Duration = Duration::from_secs(60);
+
+/// The memory that a container's JVMs have to fit.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct HeapTarget {
+    pub bytes: u64,
+    /// Whether the node's shortage of memory asks for this, not the plan.
+    pub is_for_node: bool,
+}
+
 #[derive(Debug)]
 pub struct Container {
-    pub running: Running,
+    pub running: RunningContainer,
     /// None if the process ended before the agent saw it.
     pub root: Option<ProcessKey>,
     pub sensor: ContainerSensor,
@@ -43,8 +49,8 @@ pub struct Container {
     pub held_back: bool,
     /// None if the network is not counted.
     pub network: Option<ContainerNetwork>,
-    /// The watch of the memory limit.
-    pub watched: Option<Watched>,
+    /// The watch of the memory limit, and that limit in bytes.
+    pub watched: Option<(WatchId, u64)>,
     pub heap_follower: HeapFollower,
     /// The memory target of the JVMs while the node is short of memory.
     pub smaller_bytes: Option<u64>,
@@ -55,7 +61,7 @@ pub struct Container {
 
 impl Container {
     /// A container measured by its process tree.
-    pub fn new(running: Running, root: Option<ProcessKey>) -> Self {
+    pub fn new(running: RunningContainer, root: Option<ProcessKey>) -> Self {
         Self {
             running,
             root,
@@ -75,12 +81,10 @@ impl Container {
         }
     }
 
-    /// Whether the container is followed from this root process.
     pub fn begins_at(&self, pid: u32) -> bool {
         self.running.pid == pid && self.root.is_some()
     }
 
-    /// Whether the container may be moved to own groups.
     pub fn can_be_moved(&self) -> bool {
         self.root.is_some() && !self.held_back
     }
@@ -131,7 +135,6 @@ impl Container {
         })
     }
 
-    /// The container's group for a controller.
     pub fn group(&self, controller: Controller) -> Option<&PathBuf> {
         let own = self.own_groups.get(&controller);
         own.or_else(|| self.executors_groups.get(&controller))
@@ -165,14 +168,15 @@ impl Container {
 
     /// The limits that the kernel enforces now.
     pub fn in_force(&self) -> Limits {
-        let mut limits = self.limiter.in_force();
-        if let Some(network) = &self.network {
-            network.add_in_force(&mut limits);
+        let network = self.network.as_ref();
+        let network = network.map_or_else(Limits::default, |network| network.in_force);
+        Limits {
+            network_weight_bytes_per_s: network.network_weight_bytes_per_s,
+            network_cap_bytes_per_s: network.network_cap_bytes_per_s,
+            ..self.limiter.in_force()
         }
-        limits
     }
 
-    /// The own groups without repetition.
     pub fn distinct_own_groups(&self) -> BTreeSet<PathBuf> {
         self.own_groups.values().cloned().collect()
     }
@@ -182,23 +186,42 @@ impl Container {
         self.root.is_some() && self.sensor.needs_tree()
     }
 
-    /// Reads the container's usage. None if its group is gone.
-    pub fn read(
-        &mut self,
-        proc: &ProcFs,
-        table: &ProcessTable,
-        disks: &[Device],
-        networks: CountersNow<'_>,
-        now: Instant,
-    ) -> io::Result<Option<Reading>> {
-        let mut reading = self.read_processes(proc, table, disks, now)?;
-        if let (Some(reading), Some(network)) = (&mut reading, &mut self.network) {
-            network.read(networks).add_to(&mut reading.counted);
-        }
-        Ok(reading)
+    /// The tighter target of plan and node. None if the JVMs are to be restored.
+    pub(super) fn heap_target(&self, planned: &Limits, follow_plan: bool) -> Option<HeapTarget> {
+        // Elastane leaves containers alone that it does not limit.
+        let is_limited = *planned != Limits::default();
+        let for_node = self.smaller_bytes.filter(|_| is_limited);
+        let is_for_node = for_node.is_some() || self.gave_back_for_node;
+        // While no limit can follow, the node's target alone counts.
+        let can_follow = follow_plan && (self.sensor.is_charged_in_group() || !is_for_node);
+        let planned = planned.memory_bytes.filter(|_| can_follow);
+        let target = |is_for_node| move |bytes| HeapTarget { bytes, is_for_node };
+        let all = planned.map(target(false)).into_iter();
+        all.chain(for_node.map(target(true)))
+            .min_by_key(|target| target.bytes)
     }
 
-    fn read_processes(
+    /// Adjusts the watch to the memory limit in force.
+    pub fn watch_memory_limit(&mut self, all: &MemoryWatch) -> Result<(), MemoryWatchError> {
+        let limit_bytes = self.limiter.in_force().memory_bytes;
+        let place = self.limiter.place(Controller::Memory);
+        let Some((place, limit_bytes)) = place.zip(limit_bytes) else {
+            if let Some((id, _)) = self.watched.take() {
+                all.forget(id);
+            }
+            return Ok(());
+        };
+        let watch = match self.watched {
+            Some((_, watched_bytes)) if watched_bytes == limit_bytes => return Ok(()),
+            Some((id, _)) => all.rearm(id, limit_bytes)?.then_some(id),
+            None => Some(all.watch(&place.group, place.version, limit_bytes)?),
+        };
+        self.watched = watch.map(|id| (id, limit_bytes));
+        Ok(())
+    }
+
+    /// Reads the container's usage without its network. None if its group is gone.
+    pub fn read(
         &mut self,
         proc: &ProcFs,
         table: &ProcessTable,

@@ -2,30 +2,23 @@
 
 use std::{
     collections::BTreeSet,
-    fs, io,
     path::{Path, PathBuf},
     thread,
     time::{Duration, Instant},
 };
 
-use super::{
-    Agent,
-    limits::Wanted,
-    memory::watch,
-    network::{CountersNow, end as end_network},
-    warnings,
-};
+use super::{Agent, limits::Wanted};
 use crate::{
     actuators::{empty_group, take_back},
     audit::Reason,
     container_id::ContainerId,
+    own_file,
     sensors::ProcessTable,
 };
 
 /// The time that a group which was just emptied gets to become free.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The outcome of a stop.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Restored {
     /// Own groups removed.
@@ -38,32 +31,18 @@ impl Agent {
     /// Ends a container that the NodeManager no longer lists. Reads it once more, since its group
     /// still has its usage up to the end, then removes its group.
     pub(super) fn depart(&mut self, id: &ContainerId, now: Instant) {
+        let container = self.containers.get(id);
+        if container.is_some_and(|container| !container.needs_table()) {
+            self.read_one(id, &ProcessTable::default(), now);
+        }
         let Some(mut container) = self.containers.remove(id) else {
             return;
         };
-        let disks = self.node.disks();
-        if !container.needs_table()
-            && let Ok(Some(reading)) = container.read(
-                &self.proc,
-                &ProcessTable::default(),
-                disks,
-                CountersNow::EachByItself,
-                now,
-            )
-        {
-            self.samples.add(id, &reading);
-        }
         let wanted = Wanted::lifted(id, &mut container, Reason::ContainerGone);
-        self.actuator.limit(vec![wanted], now, &mut self.troubles);
-        watch(&mut container, &self.memory_watch, &mut self.troubles);
-        let audit = (&mut self.actuator.audit, Reason::ContainerGone);
-        end_network(
-            id,
-            &mut container,
-            &mut self.network,
-            audit,
-            &mut self.troubles,
-        );
+        self.actuator.limit(vec![wanted], now);
+        let watched = container.watch_memory_limit(&self.memory_watch);
+        self.troubles.check("memory watch", watched);
+        self.end_network(id, &mut container, Reason::ContainerGone);
         self.leaving.extend(container.distinct_own_groups());
         self.remove_leaving();
     }
@@ -71,33 +50,26 @@ impl Agent {
     /// Removes the groups that no container needs any more. Their remaining processes return to
     /// their former groups. A busy group is tried again at the next reading.
     pub(super) fn remove_leaving(&mut self) {
-        for group in std::mem::take(&mut self.leaving) {
-            self.put_back(&group);
-            if !self.remove(&group) {
-                self.leaving.insert(group);
-            }
-        }
+        let leaving = std::mem::take(&mut self.leaving);
+        self.leaving = self.put_back_and_remove(leaving);
     }
 
     /// Lifts all limits, returns all processes to their former groups and removes the own groups.
     /// Every later call of the agent does nothing.
     pub fn stop(&mut self) -> Restored {
         self.stopped = true;
-        if let Err(error) = fs::remove_file(&self.status_file)
-            && error.kind() != io::ErrorKind::NotFound
-        {
-            self.troubles.warn("status", error);
-        }
+        let removed = own_file::remove(&self.status_file);
+        self.troubles.check("status", removed);
         let mut groups = std::mem::take(&mut self.leaving);
+        let mut containers = std::mem::take(&mut self.containers);
         let mut all = Vec::new();
-        for (id, container) in &mut self.containers {
+        for (id, container) in &mut containers {
             groups.extend(container.distinct_own_groups());
             all.push(Wanted::lifted(id, container, Reason::AgentStops));
         }
-        self.actuator.limit(all, Instant::now(), &mut self.troubles);
-        for (id, container) in &mut self.containers {
-            let audit = (&mut self.actuator.audit, Reason::AgentStops);
-            end_network(id, container, &mut self.network, audit, &mut self.troubles);
+        self.actuator.limit(all, Instant::now());
+        for (id, container) in &mut containers {
+            self.end_network(id, container, Reason::AgentStops);
         }
         let jvms_left = self.restore_heaps_at_stop();
         let mut restored = self.empty_and_remove(&mut groups);
@@ -105,9 +77,8 @@ impl Agent {
             self.troubles.warn("network", error);
             restored.failed += 1;
         }
-        restored.failed += jvms_left;
+        restored.failed += jvms_left + self.actuator.journal.former().len();
         restored.removed += self.removed_at_start;
-        restored.failed += self.actuator.journal.former().count();
         self.remove_parents();
         for (kind, count) in self.troubles.counts() {
             log::info!("{kind}: {count}");
@@ -124,12 +95,7 @@ impl Agent {
         let all = groups.len();
         let deadline = Instant::now() + BUSY_TIMEOUT;
         loop {
-            for group in std::mem::take(groups) {
-                self.put_back(&group);
-                if !self.remove(&group) {
-                    groups.insert(group);
-                }
-            }
+            *groups = self.put_back_and_remove(std::mem::take(groups));
             if groups.is_empty() || Instant::now() > deadline {
                 break;
             }
@@ -148,24 +114,22 @@ impl Agent {
     fn remove_parents(&mut self) {
         // The parent is locked by this agent until it is gone.
         self.own_groups = None;
-        let made = self.actuator.journal.made().to_vec();
-        for group in made.iter().rev() {
-            match self.actuator.files.remove_group(group) {
-                Ok(true) => {
-                    let saved = self.actuator.journal.forget_made(group);
-                    warnings::journal(&mut self.troubles, saved);
+        let actuator = &mut self.actuator;
+        for group in actuator.journal.made().to_vec().iter().rev() {
+            let removed = actuator.files.remove_group(group);
+            match self.troubles.check("groups not removed", removed) {
+                Some(true) => {
+                    let saved = actuator.journal.forget_made(group);
+                    self.troubles.check("journal", saved);
                 }
-                Ok(false) => log::info!("{} is not removed: others use it", group.display()),
-                Err(error) => self.troubles.warn("groups not removed", error),
+                Some(false) => log::info!("{} is not removed: others use it", group.display()),
+                None => {}
             }
         }
-        match take_back(&mut self.actuator.journal) {
-            Ok(failed) => {
-                for error in failed {
-                    log::info!("a controller stays enabled: {error}");
-                }
-            }
-            Err(error) => self.troubles.warn("journal", error),
+        let failed = take_back(&mut actuator.journal);
+        let failed = self.troubles.check("journal", failed);
+        for error in failed.unwrap_or_default() {
+            log::info!("a controller stays enabled: {error}");
         }
     }
 
@@ -175,22 +139,22 @@ impl Agent {
             return;
         };
         let origin = self.actuator.journal.origin(group);
-        if let Err(error) = empty_group(group, hierarchy, &origin, &self.proc) {
-            self.troubles.warn("processes not moved back", error);
-        }
+        let moved = empty_group(group, hierarchy, &origin, &self.proc);
+        self.troubles.check("processes not moved back", moved);
     }
 
-    /// Returns whether the group is gone.
-    fn remove(&mut self, group: &Path) -> bool {
-        let actuator = &mut self.actuator;
-        let removed = actuator.files.remove_group(group).unwrap_or_else(|error| {
-            self.troubles.warn("groups not removed", error);
-            false
+    /// Returns the groups that are still there.
+    fn put_back_and_remove(&mut self, mut groups: BTreeSet<PathBuf>) -> BTreeSet<PathBuf> {
+        groups.retain(|group| {
+            self.put_back(group);
+            let removed = self.actuator.files.remove_group(group);
+            let is_gone = self.troubles.check("groups not removed", removed) == Some(true);
+            if is_gone {
+                let saved = self.actuator.journal.forget_origin(group);
+                self.troubles.check("journal", saved);
+            }
+            !is_gone
         });
-        if removed {
-            let saved = actuator.journal.forget_origin(group);
-            warnings::journal(&mut self.troubles, saved);
-        }
-        removed
+        groups
     }
 }

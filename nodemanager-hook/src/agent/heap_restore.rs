@@ -3,7 +3,9 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Agent, limits::why_not_planned, warnings};
+use elastane_protocol::Limits;
+
+use super::{Agent, limits::planned_limits};
 use crate::{audit::Reason, container_id::ContainerId, jvm::Wish, sensors::ProcessKey};
 
 /// How long a stopping agent waits for JVMs.
@@ -46,19 +48,21 @@ impl Agent {
                 continue;
             }
             let container = self.containers.get(&id);
-            let is_in_it = container.is_some_and(|container| container.pids.contains(&jvm.pid));
-            let has_target = self.heap_target(&id, now).is_some();
-            if why.is_none() && is_in_it && has_target {
+            let (planned, why_not_planned) = planned_limits(self.plan.as_ref(), &id, now);
+            let has_target = container.is_some_and(|container| {
+                let target = container.heap_target(&planned, self.heaps_follow_plan());
+                container.pids.contains(&jvm.pid) && target.is_some()
+            });
+            if why.is_none() && has_target {
                 continue;
             }
+            let is_limited = planned != Limits::default();
             let reason = why.unwrap_or(match container {
                 None => Reason::ContainerGone,
-                Some(container)
-                    if container.gave_back_for_node && self.is_limited_by_plan(&id, now) =>
-                {
+                Some(container) if container.gave_back_for_node && is_limited => {
                     Reason::NodeNotShort
                 }
-                Some(_) => why_not_planned(self.plan.as_ref(), now),
+                Some(_) => why_not_planned,
             });
             self.restore_heap(&id, jvm, reason);
         }
@@ -76,7 +80,7 @@ impl Agent {
             // The JVM has ended.
             Ok(None) => {
                 let saved = self.actuator.journal.forget_jvm(jvm);
-                warnings::journal(&mut self.troubles, saved);
+                self.troubles.check("journal", saved);
             }
             Err(error) => self.troubles.warn("heaps not changed", error),
         }

@@ -8,7 +8,7 @@ use std::{collections::BTreeSet, time::Instant};
 
 use elastane_protocol::Limits;
 
-use super::{Agent, heap_plan::HeapTarget};
+use super::{Agent, limits::planned_limits};
 use crate::container_id::ContainerId;
 
 /// Less is not worth the wait. The default of `memory.margin_bytes`.
@@ -36,7 +36,10 @@ impl Agent {
     pub(super) fn spare_heaps(&mut self, now: Instant) -> Vec<Spare> {
         let mut all = Vec::new();
         for id in self.may_be_asked(now) {
-            let jvms = self.jvms_of(&id).into_iter();
+            let Some(container) = self.containers.get(&id) else {
+                continue;
+            };
+            let jvms = self.heaps.found(&container.pids).into_iter();
             let bytes = jvms
                 .filter(|jvm| jvm.control.accepts_attach)
                 .map(|jvm| jvm.control.kind.most_given_back(jvm.heap))
@@ -65,34 +68,19 @@ impl Agent {
                 continue;
             };
             let resident_bytes = container.sensor.resident_bytes();
-            let margin_bytes = self.actuator.rules.margin.bytes(resident_bytes);
+            let margin_bytes = self.actuator.margin.bytes(resident_bytes);
             let min_bytes = resident_bytes.saturating_add(margin_bytes);
             if container
                 .smaller_bytes
-                .is_some_and(|bytes| bytes < min_bytes)
+                .is_none_or(|bytes| bytes >= min_bytes)
             {
-                continue;
+                let id = &one.id;
+                log::info!(
+                    "{id}: its JVMs should return {share} bytes: the node is short of memory"
+                );
+                container.smaller_bytes = Some(min_bytes.saturating_sub(share));
             }
-            let id = &one.id;
-            log::info!("{id}: its JVMs should return {share} bytes: the node is short of memory");
-            container.smaller_bytes = Some(min_bytes.saturating_sub(share));
         }
-    }
-
-    /// The target that the node's shortage sets for a container's JVMs.
-    pub(super) fn shortage_target(&self, id: &ContainerId, now: Instant) -> Option<HeapTarget> {
-        let bytes = self.containers.get(id)?.smaller_bytes?;
-        self.is_limited_by_plan(id, now).then_some(HeapTarget {
-            bytes,
-            is_for_node: true,
-        })
-    }
-
-    /// Whether the plan limits any resource of a container. Elastane leaves other containers alone.
-    pub(super) fn is_limited_by_plan(&self, id: &ContainerId, now: Instant) -> bool {
-        let plan = self.plan.as_ref();
-        let limits = plan.and_then(|plan| plan.limits_at(id, now));
-        limits.is_some_and(|limits| limits != Limits::default())
     }
 
     fn may_be_asked(&self, now: Instant) -> BTreeSet<ContainerId> {
@@ -100,9 +88,12 @@ impl Agent {
             return BTreeSet::new();
         }
         let overcommitted = self.overcommitted().into_iter().map(|one| one.id);
-        overcommitted
-            .filter(|id| self.is_limited_by_plan(id, now))
-            .collect()
+        // Elastane leaves containers alone that it does not limit.
+        let is_limited = |id: &ContainerId| {
+            let (planned, _) = planned_limits(self.plan.as_ref(), id, now);
+            planned != Limits::default()
+        };
+        overcommitted.filter(is_limited).collect()
     }
 }
 

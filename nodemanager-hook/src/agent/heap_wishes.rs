@@ -7,12 +7,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{Actuator, warnings};
+use serde_json::json;
+
+use super::Actuator;
 use crate::{
     audit::Reason,
     container_id::ContainerId,
     jvm::{Answer, AttachError, Control, ControlError, Done, Job, JvmCommand, Task, Wish, Worker},
-    once::Once,
     sensors::ProcessKey,
 };
 
@@ -28,24 +29,17 @@ pub(super) struct HeapWishes {
     jvms: BTreeMap<ProcessKey, JvmWishes>,
 }
 
-/// The wishes for one JVM.
 #[derive(Debug)]
 struct JvmWishes {
     container: ContainerId,
     control: Control,
-    waiting: Option<ReasonedWish>,
+    waiting: Option<(Wish, Reason)>,
     /// Handed to the thread.
-    open: Option<ReasonedWish>,
+    open: Option<(Wish, Reason)>,
     /// The newest commands. The same commands again are not recorded as a change.
     sent: Vec<JvmCommand>,
     /// When to try again to restore the JVM.
     restore_at: Option<Instant>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct ReasonedWish {
-    wish: Wish,
-    reason: Reason,
 }
 
 impl HeapWishes {
@@ -59,21 +53,18 @@ impl HeapWishes {
             sent: Vec::new(),
             restore_at: None,
         });
-        asked.waiting = Some(ReasonedWish { wish, reason });
+        asked.waiting = Some((wish, reason));
     }
 
     /// Whether a JVM is being restored, or waits for the next attempt.
     pub fn restores(&self, jvm: ProcessKey, now: Instant) -> bool {
         self.jvms.get(&jvm).is_some_and(|asked| {
-            let is_restore = |wanted: Option<ReasonedWish>| {
-                wanted.is_some_and(|wanted| wanted.wish == Wish::Restore)
-            };
             let waits = asked.restore_at.is_some_and(|at| at > now);
-            waits || is_restore(asked.waiting) || is_restore(asked.open)
+            let mut wishes = asked.waiting.iter().chain(&asked.open);
+            waits || wishes.any(|(wish, _)| *wish == Wish::Restore)
         })
     }
 
-    /// The control of a JVM that has wishes.
     pub fn control_of(&self, jvm: ProcessKey) -> Option<Control> {
         self.jvms.get(&jvm).map(|asked| asked.control.clone())
     }
@@ -85,17 +76,17 @@ impl HeapWishes {
         within: Duration,
         actuator: &mut Actuator,
         now: Instant,
-        troubles: &mut Once,
     ) -> Vec<(ContainerId, Reason)> {
         let done = match &self.worker {
             Some(worker) if within.is_zero() => worker.collect(),
             Some(worker) => worker.collect_all(within),
             None => Vec::new(),
         };
-        let taken = done.into_iter();
-        let changed = taken.filter_map(|done| self.take(done, actuator, now, troubles));
+        let changed = done
+            .into_iter()
+            .filter_map(|done| self.take(done, actuator, now));
         let changed = changed.collect();
-        self.submit_all(actuator, troubles);
+        self.submit_all(actuator);
         let journal = &actuator.journal;
         self.jvms.retain(|key, asked| {
             let is_asked = asked.open.is_some() || asked.waiting.is_some();
@@ -104,7 +95,6 @@ impl HeapWishes {
         changed
     }
 
-    /// Whether the thread has jobs.
     pub fn are_open(&self) -> bool {
         self.jvms.values().any(|asked| asked.open.is_some())
     }
@@ -114,30 +104,39 @@ impl HeapWishes {
         done: Done,
         actuator: &mut Actuator,
         now: Instant,
-        troubles: &mut Once,
     ) -> Option<(ContainerId, Reason)> {
         let key = done.jvm;
+        let troubles = &actuator.troubles;
         let asked = self.jvms.get_mut(&key)?;
-        let wanted = asked.open.take()?;
+        let (wanted, reason) = asked.open.take()?;
         let container = asked.container.clone();
         let sent = match done.result {
             Ok(Answer::Remembered(former)) => {
-                match actuator.journal.remember_jvm(&container, former) {
-                    Ok(()) => asked.waiting = asked.waiting.or(Some(wanted)),
-                    Err(error) => troubles.warn("journal", error),
+                let saved = actuator.journal.remember_jvm(&container, former);
+                if troubles.check("journal", saved).is_some() {
+                    asked.waiting = asked.waiting.or(Some((wanted, reason)));
                 }
                 return None;
             }
             Ok(Answer::CarriedOut(wish, sent)) => {
                 if wish == Wish::Restore {
-                    warnings::journal(troubles, actuator.journal.forget_jvm(key));
+                    troubles.check("journal", actuator.journal.forget_jvm(key));
                 }
                 sent
             }
+            // A later reading repeats the failed wish.
             Err(ControlError { sent, source }) => {
-                asked.fail(wanted, &source, now, troubles);
-                if matches!(source, AttachError::Gone { .. }) {
-                    warnings::journal(troubles, actuator.journal.forget_jvm(key));
+                if wanted == Wish::Restore {
+                    asked.restore_at = Some(now + RESTORE_AGAIN_AFTER);
+                }
+                match source {
+                    // The end of a JVM is no fault.
+                    AttachError::Gone { .. } => {
+                        troubles.check("journal", actuator.journal.forget_jvm(key));
+                    }
+                    // A pause follows a failure that was already logged.
+                    AttachError::BackedOff { .. } => {}
+                    _ => troubles.warn("heaps not changed", format!("{container}: {source}")),
                 }
                 sent
             }
@@ -145,28 +144,27 @@ impl HeapWishes {
         if sent.is_empty() || sent == asked.sent {
             return None;
         }
-        let audit = &mut actuator.audit;
-        let written = audit.jvm_changed(&container, wanted.reason, key.pid, &sent);
-        warnings::audit(troubles, written);
+        let texts: Vec<String> = sent.iter().map(JvmCommand::to_string).collect();
+        let event = json!({ "pid": key.pid, "sent": texts });
+        actuator.audit.record(&container, reason, event);
         asked.sent = sent;
-        Some((container, wanted.reason))
+        Some((container, reason))
     }
 
-    fn submit_all(&mut self, actuator: &Actuator, troubles: &mut Once) {
+    fn submit_all(&mut self, actuator: &Actuator) {
+        let troubles = &actuator.troubles;
         let is_needed = |asked: &JvmWishes| asked.open.is_none() && asked.waiting.is_some();
         if self.worker.is_none() && self.jvms.values().any(is_needed) {
-            let worker = Worker::start(MAX_JOBS);
-            let failed = |error: &_| troubles.warn("heaps not changed", error);
-            self.worker = worker.inspect_err(failed).ok();
+            self.worker = troubles.check("heaps not changed", Worker::start(MAX_JOBS));
         }
         let Some(worker) = &self.worker else {
             return;
         };
         for (key, asked) in &mut self.jvms {
-            let (Some(wanted), None) = (asked.waiting, asked.open) else {
+            let (Some((wish, _)), None) = (asked.waiting, asked.open) else {
                 continue;
             };
-            let task = match (actuator.journal.former_flags(*key), wanted.wish) {
+            let task = match (actuator.journal.former_flags(*key), wish) {
                 (Some(former), wish) => Task::CarryOut {
                     wish,
                     former: former.clone(),
@@ -179,37 +177,11 @@ impl HeapWishes {
                 }
             };
             let control = asked.control.clone();
-            match worker.submit(Job { control, task }) {
-                Ok(()) => asked.open = asked.waiting.take(),
-                Err(error) => {
-                    troubles.warn("heaps not changed", error);
-                    return;
-                }
+            let submitted = worker.submit(Job { control, task });
+            if troubles.check("heaps not changed", submitted).is_none() {
+                return;
             }
-        }
-    }
-}
-
-impl JvmWishes {
-    /// A later reading repeats the failed wish.
-    fn fail(
-        &mut self,
-        wanted: ReasonedWish,
-        source: &AttachError,
-        now: Instant,
-        troubles: &mut Once,
-    ) {
-        if wanted.wish == Wish::Restore {
-            self.restore_at = Some(now + RESTORE_AGAIN_AFTER);
-        }
-        // The end of a JVM is no fault, and a pause follows a failure that was already logged.
-        let is_quiet = matches!(
-            source,
-            AttachError::Gone { .. } | AttachError::BackedOff { .. }
-        );
-        if !is_quiet {
-            let message = format!("{}: {source}", self.container);
-            troubles.warn("heaps not changed", message);
+            asked.open = asked.waiting.take();
         }
     }
 }

@@ -4,22 +4,23 @@ use std::{fmt::Display, path::Path, time::Instant};
 
 use super::{Agent, heap_wishes::HeapWishes};
 use crate::{
+    audit::Reason,
     config,
-    jvm::{Control, Jvm, JvmHost, Jvms, PerfFileError},
+    container_id::ContainerId,
+    jvm::{ContainerMemory, Control, Jvm, JvmHost, Jvms, Wish, heap_for_limit, heap_in_use},
     once::Once,
     sensors::{HeldHeap, ProcessKey},
 };
 
-/// The JVMs of all containers.
 #[derive(Debug, Default)]
 pub(super) struct NodeHeaps {
     /// None if heaps are not measured.
     jvms: Option<Jvms>,
     /// None if [`JvmHost::discover`] failed.
     host: Option<JvmHost>,
-    /// Whether the JVMs follow the plan.
     pub follow: bool,
     pub wishes: HeapWishes,
+    troubles: Once,
 }
 
 /// A JVM that accepts wishes.
@@ -29,66 +30,48 @@ pub(super) struct FoundJvm {
     pub heap: HeldHeap,
 }
 
-/// Why a JVM accepts no wishes.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum UnknownJvm {
-    #[error("the host's processes cannot be inspected")]
-    Host,
-    #[error(transparent)]
-    Counters(#[from] PerfFileError),
-    #[error("pid {pid} no longer has performance counters: its flags cannot be restored")]
-    NoCounters { pid: u32 },
-}
-
 impl NodeHeaps {
-    pub fn open(config: config::Jvm, proc_root: &Path) -> Self {
-        let discover = || {
-            let host = JvmHost::discover(proc_root);
-            host.inspect_err(|error| log::warn!("the heaps of JVMs are not measured: {error}"))
-        };
+    pub fn open(config: config::Jvm, proc_root: &Path, troubles: Once) -> Self {
         // Needed to restore the JVMs of a killed agent, whatever is configured now.
-        let host = discover().ok();
+        let host = JvmHost::discover(proc_root)
+            .inspect_err(|error| log::warn!("the heaps of JVMs are not measured: {error}"))
+            .ok();
         Self {
             jvms: host.clone().filter(|_| config.measure).map(Jvms::new),
             host,
             follow: config.follow,
-            ..Self::default()
+            wishes: HeapWishes::default(),
+            troubles,
         }
     }
 
     /// Takes the processes of all containers and finds the JVMs among the new ones.
-    fn update(
-        &mut self,
-        processes: impl Iterator<Item = ProcessKey>,
-        now: Instant,
-        troubles: &mut Once,
-    ) {
+    fn update(&mut self, processes: impl Iterator<Item = ProcessKey>, now: Instant) {
         let Some(jvms) = &mut self.jvms else {
             return;
         };
         for error in jvms.update(processes, now) {
-            troubles.warn("heaps not measured", error);
+            self.troubles.warn("heaps not measured", error);
         }
     }
 
     /// The sum of these processes' heaps.
-    fn held(&mut self, pids: &[u32], troubles: &mut Once) -> HeldHeap {
+    fn held(&mut self, pids: &[u32]) -> HeldHeap {
         let mut held = HeldHeap::default();
-        let heaps = self.read_each(pids, troubles, Jvm::heap);
+        let heaps = self.read_each(pids, Jvm::heap);
         heaps.into_iter().flatten().for_each(|heap| held.add(heap));
         held
     }
 
     /// Heap memory that these processes' resident sizes count more than once.
-    fn mapped_again_bytes(&mut self, pids: &[u32], troubles: &mut Once) -> u64 {
-        let bytes = self.read_each(pids, troubles, Jvm::mapped_again_bytes);
+    fn mapped_again_bytes(&mut self, pids: &[u32]) -> u64 {
+        let bytes = self.read_each(pids, Jvm::mapped_again_bytes);
         bytes.into_iter().fold(0, u64::saturating_add)
     }
 
     fn read_each<T, E: Display>(
         &mut self,
         pids: &[u32],
-        troubles: &mut Once,
         read: impl Fn(&mut Jvm) -> Result<T, E>,
     ) -> Vec<T> {
         let Some(jvms) = &mut self.jvms else {
@@ -96,47 +79,107 @@ impl NodeHeaps {
         };
         let mut values = Vec::new();
         for pid in pids {
-            match jvms.get_mut(*pid).map(&read) {
-                Some(Ok(value)) => values.push(value),
-                Some(Err(error)) => troubles.warn("heaps not measured", error),
-                None => {}
-            }
+            let value = jvms.get_mut(*pid).map(&read);
+            values.extend(value.and_then(|value| self.troubles.check("heaps not measured", value)));
         }
         values
     }
 
     /// The JVMs among these processes that accept wishes.
-    pub fn found(&mut self, pids: &[u32], troubles: &mut Once) -> Vec<FoundJvm> {
-        let (Some(jvms), Some(host)) = (&mut self.jvms, &self.host) else {
+    pub fn found(&mut self, pids: &[u32]) -> Vec<FoundJvm> {
+        let Some(host) = self.host.clone() else {
             return Vec::new();
         };
-        let mut found = Vec::new();
-        for pid in pids {
-            let Some(jvm) = jvms.get_mut(*pid) else {
-                continue;
-            };
-            match (jvm.control(host), jvm.heap()) {
-                (Some(control), Ok(Some(heap))) => found.push(FoundJvm { control, heap }),
-                (_, Err(error)) => troubles.warn("heaps not measured", error),
-                _ => {}
-            }
-        }
+        let found = self.read_each(pids, |jvm| {
+            let control = jvm.control(&host);
+            jvm.heap().map(|heap| control.zip(heap))
+        });
+        let found = found.into_iter().flatten();
         found
+            .map(|(control, heap)| FoundJvm { control, heap })
+            .collect()
+    }
+
+    /// Asks the JVMs among these processes of a container to fit its limit.
+    pub fn shrink(
+        &mut self,
+        id: &ContainerId,
+        pids: &[u32],
+        now: ContainerMemory,
+        is_for_node: bool,
+    ) {
+        let reason = match is_for_node {
+            true => Reason::NodeShort,
+            false => Reason::PlanStep,
+        };
+        for (jvm, heap_bytes) in self.sized(pids, now) {
+            if jvm.control.kind.flags().is_empty() {
+                let message = format!("{id}: a JVM's collector does not return memory at run time");
+                self.troubles.warn("collectors not supported", message);
+                continue;
+            }
+            let used_bytes = jvm.heap.used_bytes;
+            // The node's shortage says nothing about the live objects of the heap. Below their size
+            // a JVM would collect without end.
+            let min_bytes = match is_for_node {
+                true => heap_in_use(used_bytes),
+                false => 0,
+            };
+            let wish = Wish::Shrink {
+                heap_bytes: heap_bytes.max(min_bytes),
+                used_bytes,
+                may_collect: false,
+            };
+            self.wishes.want(id, jvm.control, wish, reason);
+        }
+    }
+
+    pub fn hold(&mut self, id: &ContainerId, pids: &[u32]) {
+        for jvm in self.found(pids) {
+            let reason = Reason::FollowsUse;
+            self.wishes.want(id, jvm.control, Wish::Hold, reason);
+        }
+    }
+
+    pub fn grow(&mut self, id: &ContainerId, pids: &[u32], now: ContainerMemory, reason: Reason) {
+        for (jvm, heap_bytes) in self.sized(pids, now) {
+            let wish = Wish::Grow { heap_bytes };
+            self.wishes.want(id, jvm.control, wish, reason);
+        }
+    }
+
+    /// The heap size of each JVM under the limit, in proportion to the present heaps.
+    fn sized(&mut self, pids: &[u32], now: ContainerMemory) -> Vec<(FoundJvm, u64)> {
+        let jvms = self.found(pids);
+        let committed = jvms.iter().map(|jvm| jvm.heap.committed_bytes);
+        let committed_bytes = committed.fold(0, u64::saturating_add);
+        let limit_bytes = now.limit_bytes.unwrap_or(u64::MAX);
+        let (resident_bytes, margin_bytes) = (now.resident_bytes, now.margin_bytes);
+        let all_bytes = heap_for_limit(limit_bytes, resident_bytes, committed_bytes, margin_bytes);
+        let sized = jvms.into_iter().map(|jvm| {
+            let part = u128::from(jvm.heap.committed_bytes);
+            let bytes = u128::from(all_bytes) * part / u128::from(committed_bytes.max(1));
+            (jvm, u64::try_from(bytes).unwrap_or(all_bytes))
+        });
+        sized.collect()
     }
 
     /// The control of a JVM, in a container or not. None if the JVM has ended.
-    pub fn control_of(&self, jvm: ProcessKey) -> Result<Option<Control>, UnknownJvm> {
+    pub fn control_of(&self, jvm: ProcessKey) -> Result<Option<Control>, String> {
         if let Some(control) = self.wishes.control_of(jvm) {
             return Ok(Some(control));
         }
-        let host = self.host.as_ref().ok_or(UnknownJvm::Host)?;
-        let found = Jvm::find(host, jvm.pid)?;
-        let same = found.filter(|found| found.key() == jvm);
-        let control = |found: Jvm| {
-            let control = found.control(host);
-            control.ok_or(UnknownJvm::NoCounters { pid: jvm.pid })
+        let unknown = || "the host's processes cannot be inspected".to_owned();
+        let host = self.host.as_ref().ok_or_else(unknown)?;
+        let found = Jvm::find(host, jvm.pid).map_err(|error| error.to_string())?;
+        let Some(found) = found.filter(|found| found.key() == jvm) else {
+            return Ok(None);
         };
-        same.map(control).transpose()
+        let pid = jvm.pid;
+        let no_counters = || {
+            format!("pid {pid} no longer has performance counters: its flags cannot be restored")
+        };
+        found.control(host).ok_or_else(no_counters).map(Some)
     }
 }
 
@@ -145,15 +188,14 @@ impl Agent {
     pub(super) fn read_heaps(&mut self, now: Instant) {
         let containers = self.containers.values();
         let processes = containers.flat_map(|container| container.sensor.processes.keys());
-        let (heaps, troubles) = (&mut self.heaps, &mut self.troubles);
-        heaps.update(processes, now, troubles);
+        self.heaps.update(processes, now);
         for container in self.containers.values_mut() {
             let sensor = &mut container.sensor;
-            sensor.heap = heaps.held(&container.pids, troubles);
+            sensor.heap = self.heaps.held(&container.pids);
             // A group is charged only once for each page.
             sensor.mapped_again_bytes = match sensor.is_charged_in_group() {
                 true => 0,
-                false => heaps.mapped_again_bytes(&container.pids, troubles),
+                false => self.heaps.mapped_again_bytes(&container.pids),
             };
         }
     }

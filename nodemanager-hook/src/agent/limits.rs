@@ -4,14 +4,12 @@ use std::time::Instant;
 
 use elastane_protocol::Limits;
 
-use super::{Actuator, Agent, container::Container, warnings};
+use super::{Actuator, Agent, container::Container};
 use crate::{
-    actuators::{Change, Circumstances, KernelFileError, LimitStep, Margin},
+    actuators::{Change, Circumstances, KernelFileError, LimitStep},
     audit::Reason,
     container_id::ContainerId,
-    once::Once,
     plan::Plan,
-    sensors::Device,
 };
 
 /// The limits that a container should have, and why.
@@ -25,7 +23,6 @@ pub(super) struct Wanted<'a> {
 }
 
 impl<'a> Wanted<'a> {
-    /// No limits any more.
     pub fn lifted(id: &'a ContainerId, container: &'a mut Container, reason: Reason) -> Self {
         Self {
             id,
@@ -35,14 +32,6 @@ impl<'a> Wanted<'a> {
             is_near_limit: false,
         }
     }
-}
-
-/// The settings that limits depend on besides the plan.
-#[derive(Debug, Clone)]
-pub(super) struct Rules {
-    pub margin: Margin,
-    /// The disks whose traffic is limited.
-    pub disks: Vec<Device>,
 }
 
 impl Agent {
@@ -60,7 +49,7 @@ impl Agent {
                 ..Wanted::lifted(id, container, reason)
             });
         }
-        self.actuator.limit(all, now, &mut self.troubles);
+        self.actuator.limit(all, now);
         if outlived {
             let message = "the plan ran out before the next one arrived: limits are lifted";
             self.troubles.warn("plans run out", message);
@@ -74,53 +63,44 @@ pub(super) fn planned_limits(
     id: &ContainerId,
     now: Instant,
 ) -> (Limits, Reason) {
-    match plan.and_then(|plan| plan.limits_at(id, now)) {
+    let Some(plan) = plan.filter(|plan| !plan.has_ended(now)) else {
+        return (Limits::default(), Reason::PlanEnded);
+    };
+    match plan.limits_at(id, now) {
         Some(limits) => (limits, Reason::PlanStep),
-        None => (Limits::default(), why_not_planned(plan, now)),
-    }
-}
-
-/// Why the plan does not limit a running container.
-pub(super) fn why_not_planned(plan: Option<&Plan>, now: Instant) -> Reason {
-    if plan.is_none_or(|plan| plan.has_ended(now)) {
-        Reason::PlanEnded
-    } else {
-        Reason::NotInPlan
+        None => (Limits::default(), Reason::NotInPlan),
     }
 }
 
 impl Actuator {
     /// Writes the changes of all containers together, in one safe order. A failed write is tried
     /// again with the next call.
-    pub(super) fn limit(&mut self, all: Vec<Wanted<'_>>, now: Instant, troubles: &mut Once) {
-        let mut steps: Vec<Vec<LimitStep>> = Vec::new();
-        for wanted in &all {
-            steps.push(self.steps(wanted, troubles));
-        }
-        let changes: Vec<&Change> = steps
-            .iter()
-            .flatten()
-            .flat_map(|one| &one.changes)
-            .collect();
+    pub(super) fn limit(&mut self, all: Vec<Wanted<'_>>, now: Instant) {
+        let steps: Vec<Vec<LimitStep>> = all.iter().map(|wanted| self.steps(wanted)).collect();
+        let changes = steps.iter().flatten().flat_map(|step| &step.changes);
+        let changes: Vec<&Change> = changes.collect();
         let mut outcomes = self.files.write_all(&changes).into_iter();
-        for (wanted, steps) in all.into_iter().zip(&steps) {
-            self.settle(wanted, steps, &mut outcomes, now, troubles);
+        for (mut wanted, steps) in all.into_iter().zip(&steps) {
+            for step in steps {
+                let outcomes = outcomes.by_ref().take(step.changes.len());
+                self.settle(&mut wanted, step, outcomes, now);
+            }
         }
     }
 
-    fn steps(&mut self, wanted: &Wanted<'_>, troubles: &mut Once) -> Vec<LimitStep> {
+    fn steps(&mut self, wanted: &Wanted<'_>) -> Vec<LimitStep> {
         let Wanted { id, container, .. } = wanted;
         let sensor = &container.sensor;
         let resident = sensor.is_charged_in_group();
         let circumstances = Circumstances {
             resident_bytes: resident.then(|| sensor.resident_bytes()),
-            margin: self.rules.margin,
+            margin: self.margin,
             is_near_limit: wanted.is_near_limit,
-            disks: &self.rules.disks,
+            disks: &self.disks,
         };
         if wanted.limits.memory_bytes.is_some() && sensor.charges_elsewhere() {
             let message = format!("{id}: most of its memory is charged to its former group");
-            troubles.warn("memory not limited", message);
+            self.troubles.warn("memory not limited", message);
         }
         let (files, journal) = (&mut self.files, &mut self.journal);
         let limiter = &container.limiter;
@@ -129,8 +109,8 @@ impl Actuator {
         for step in steps {
             match step {
                 Ok(step) => possible.push(step),
-                Err(error) if error.is_gone() => self.forget(container, troubles),
-                Err(error) => troubles.warn("limits", format!("{id}: {error}")),
+                Err(error) if error.is_gone() => self.forget(container),
+                Err(error) => self.troubles.warn("limits", format!("{id}: {error}")),
             }
         }
         possible
@@ -138,56 +118,47 @@ impl Actuator {
 
     fn settle(
         &mut self,
-        wanted: Wanted<'_>,
-        steps: &[LimitStep],
-        outcomes: &mut impl Iterator<Item = Result<bool, KernelFileError>>,
+        wanted: &mut Wanted<'_>,
+        step: &LimitStep,
+        outcomes: impl Iterator<Item = Result<bool, KernelFileError>>,
         now: Instant,
-        troubles: &mut Once,
     ) {
-        let Wanted {
-            id,
-            container,
-            limits,
-            reason,
-            ..
-        } = wanted;
-        for step in steps {
-            let mut written = Vec::new();
-            let mut failed = None;
-            for (change, outcome) in step.changes.iter().zip(&mut *outcomes) {
-                match outcome {
-                    Ok(true) => written.push(change),
-                    Ok(false) => {}
-                    Err(error) => failed = Some(error),
-                }
+        let (id, container) = (wanted.id, &mut *wanted.container);
+        let mut written = Vec::new();
+        let mut failed = None;
+        for (change, outcome) in step.changes.iter().zip(outcomes) {
+            match outcome {
+                Ok(true) => written.push(change),
+                Ok(false) => {}
+                Err(error) => failed = Some(error),
             }
-            match failed {
-                Some(error) if error.is_gone() => self.forget(container, troubles),
-                Some(error) => troubles.warn("limits", format!("{id}: {error}")),
-                None => {
-                    let (files, journal) = (&mut self.files, &mut self.journal);
-                    let saved = container.limiter.settle(step, files, journal);
-                    warnings::journal(troubles, saved);
-                }
-            }
-            if written.is_empty() {
-                continue;
-            }
-            let reason = match step.follows_use && reason == Reason::PlanStep {
-                true => Reason::FollowsUse,
-                false => reason,
-            };
-            container.history.push(now, reason);
-            let recorded = self.audit.changed(id, reason, &limits, &written);
-            warnings::audit(troubles, recorded);
         }
+        match failed {
+            Some(error) if error.is_gone() => self.forget(container),
+            Some(error) => self.troubles.warn("limits", format!("{id}: {error}")),
+            None => {
+                let (files, journal) = (&mut self.files, &mut self.journal);
+                let saved = container.limiter.settle(step, files, journal);
+                self.troubles.check("journal", saved);
+            }
+        }
+        if written.is_empty() {
+            return;
+        }
+        let reason = match step.follows_use && wanted.reason == Reason::PlanStep {
+            true => Reason::FollowsUse,
+            false => wanted.reason,
+        };
+        container.history.push(now, reason);
+        self.audit.changed(id, reason, &wanted.limits, &written);
     }
 
     /// The container has ended, but the NodeManager still lists it.
-    fn forget(&mut self, container: &Container, troubles: &mut Once) {
+    fn forget(&mut self, container: &Container) {
         for group in container.limiter.groups().filter(|group| !group.exists()) {
             self.files.forget(group);
-            warnings::journal(troubles, self.journal.forget_former_of(group));
+            let saved = self.journal.forget_former_of(group);
+            self.troubles.check("journal", saved);
         }
     }
 }

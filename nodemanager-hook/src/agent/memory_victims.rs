@@ -4,7 +4,6 @@ use elastane_protocol::MemoryVictim;
 
 use crate::container_id::ContainerId;
 
-/// A container's request and its resident memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Candidate {
     pub id: ContainerId,

@@ -15,7 +15,6 @@ use super::{
     Agent,
     memory_victims::{Candidate, memory_victims, overcommitted},
     shortage::Shortage,
-    warnings,
 };
 use crate::{
     audit::{Reason, Shortfall},
@@ -56,7 +55,6 @@ impl Node {
         }
     }
 
-    /// The measured disks.
     pub fn disks(&self) -> &[Device] {
         self.sensor.disks()
     }
@@ -91,16 +89,12 @@ impl Node {
 impl Agent {
     /// Reads the node and acts on a shortage of memory.
     pub(super) fn read_node(&mut self, now: Instant) {
-        match self.node.sensor.read(&self.proc, now) {
-            Ok((mut reading, memory)) => {
-                match self.network.read() {
-                    Ok(growth) => growth.add_to(&mut reading.counted),
-                    Err(error) => self.troubles.warn("node not read", error),
-                }
-                self.samples.add_node(&reading);
-                self.node.memory = Some(memory);
-            }
-            Err(error) => self.troubles.warn("node not read", error),
+        let read = self.node.sensor.read(&self.proc, now);
+        if let Some((mut reading, memory)) = self.troubles.check("node not read", read) {
+            let grown = self.troubles.check("node not read", self.network.read());
+            reading.counted.add(grown.unwrap_or_default());
+            self.samples.add_node(&reading);
+            self.node.memory = Some(memory);
         }
         let short_bytes = self.node.short_bytes();
         let spare = match short_bytes {
@@ -161,12 +155,11 @@ impl Agent {
             let shortfall = self.shortfall(victim);
             log::info!("{id} is named to the ResourceManager: {shortfall}");
             self.add_to_history(&id, Reason::Named, now);
-            let written = self.actuator.audit.named(&id, &shortfall);
-            warnings::audit(&mut self.troubles, written);
+            self.actuator.audit.record(&id, Reason::Named, shortfall);
         }
     }
 
-    fn add_to_history(&mut self, id: &ContainerId, reason: Reason, now: Instant) {
+    pub(super) fn add_to_history(&mut self, id: &ContainerId, reason: Reason, now: Instant) {
         if let Some(container) = self.containers.get_mut(id) {
             container.history.push(now, reason);
         }
@@ -199,11 +192,9 @@ impl Agent {
         let shortfall = self.shortfall(victim);
         log::warn!("{id} is killed, {} processes: {shortfall}", killed.len());
         self.add_to_history(&id, Reason::Killed, now);
-        let written = self.actuator.audit.killed(&id, killed.len(), &shortfall);
-        warnings::audit(&mut self.troubles, written);
+        self.actuator.audit.killed(&id, killed.len(), shortfall);
     }
 
-    /// The present processes of a container.
     fn tree_of(&mut self, id: &ContainerId) -> BTreeSet<ProcessKey> {
         let Some(table) = self.scan() else {
             return BTreeSet::new();
@@ -227,10 +218,8 @@ impl Agent {
 
     /// Returns whether the process existed.
     fn kill_process(&mut self, key: ProcessKey) -> bool {
-        let is_same = self
-            .proc
-            .process(key.pid)
-            .is_ok_and(|process| process.is_some_and(|process| process.key() == key));
+        let process = self.proc.process(key.pid).ok().flatten();
+        let is_same = process.is_some_and(|process| process.key() == key);
         let Ok(pid) = i32::try_from(key.pid) else {
             return false;
         };

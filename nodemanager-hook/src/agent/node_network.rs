@@ -3,19 +3,20 @@
 
 use std::{collections::BTreeSet, io, path::Path};
 
+use elastane_protocol::Limits;
 use nix::unistd::geteuid;
 
-use super::network::{ContainerNetwork, NetworkGrowth, NetworkLimitError, NetworkLimits};
+use super::container_network::ContainerNetwork;
 use crate::{
     cgroups::Hierarchies,
     config,
     journal::{Journal, NetworkMade},
-    network::{
-        self, AllCounters, Backend, Chosen, EgressRate, NetworkDevice, NetworkError, Networks,
-        Shaper, ShaperError,
-    },
-    sensors::Growth,
+    network::{self, AllCounters, Backend, Chosen, EgressRate, NetworkDevice, Networks, Shaper},
+    sensors::{Counted, Growth},
 };
+
+/// The share of a contended link for a class with a cap but no weight.
+const MIN_SHARE_BYTES_PER_S: u64 = 256 * 1024;
 
 #[derive(Debug, Default)]
 pub(super) struct NodeNetwork {
@@ -88,30 +89,27 @@ impl NodeNetwork {
 
     /// The counters of all containers, or None if the network is not counted.
     pub fn read_containers(&self) -> io::Result<Option<AllCounters>> {
-        self.backend
-            .as_ref()
-            .map(|groups| groups.read())
-            .transpose()
+        let read = self.backend.as_ref().map(|groups| groups.read());
+        read.transpose()
     }
 
     /// The traffic of the node's devices since the last reading.
-    pub fn read(&mut self) -> io::Result<NetworkGrowth> {
-        let mut growth = NetworkGrowth::default();
+    pub fn read(&mut self) -> io::Result<Counted> {
+        let mut growth = Counted::default();
         for one in &mut self.devices {
             let counters = one.device.counters()?;
-            growth.received_bytes += one.received.advance(counters.received_bytes);
-            growth.sent_bytes += one.sent.advance(counters.sent_bytes);
+            growth.network_received_bytes += one.received.advance(counters.received_bytes);
+            growth.network_sent_bytes += one.sent.advance(counters.sent_bytes);
         }
         Ok(growth)
     }
 
     /// Removes the agent's queueing disciplines from the devices. Returns the failures.
-    pub fn restore(&mut self, journal: &mut Journal) -> Vec<ShaperError> {
+    pub fn restore(&mut self, journal: &mut Journal) -> Vec<String> {
         self.backend = None;
         let shapers = std::mem::take(&mut self.shapers).into_iter();
-        let failed: Vec<ShaperError> = shapers
-            .filter_map(|shaper| shaper.restore().err())
-            .collect();
+        let failed = shapers.filter_map(|shaper| shaper.restore().err());
+        let failed: Vec<String> = failed.map(|error| error.to_string()).collect();
         if failed.is_empty() {
             remember(journal, NetworkMade::default());
         }
@@ -126,53 +124,57 @@ impl NodeNetwork {
     }
 
     /// Begins to count a group. None without a backend.
-    pub fn attach(&self, group: &Path) -> Option<Result<ContainerNetwork, NetworkError>> {
+    pub fn attach(&self, group: &Path) -> Option<Result<ContainerNetwork, String>> {
         let attached = self.backend.as_ref()?.attach(group);
-        Some(attached.map(|group_network| ContainerNetwork::new(group.into(), group_network)))
+        let attached = attached.map(|network| ContainerNetwork::new(group.into(), network));
+        Some(attached.map_err(|error| error.to_string()))
     }
 
     /// Removes a container's classes from the devices.
-    pub fn forget(&mut self, network: ContainerNetwork) -> Result<(), ShaperError> {
-        let class = network.group_network.egress_class();
-        for shaper in &mut self.shapers {
-            shaper.remove(class)?;
-        }
-        Ok(())
+    pub fn forget(&mut self, network: ContainerNetwork) -> Result<(), String> {
+        self.change_class(&network, None)
     }
 
-    /// Puts limits in force for a container. After an error, a part may be in force.
-    pub fn limit(
-        &mut self,
-        network: &mut ContainerNetwork,
-        wanted: NetworkLimits,
-    ) -> Result<(), NetworkLimitError> {
-        let failed = |source| NetworkLimitError::Group {
-            group: network.group.clone(),
-            source,
-        };
-        let limits_received = self.is_counted();
-        let group_network = &mut network.group_network;
-        if limits_received {
-            group_network
-                .set_receive_rate(wanted.cap_bytes_per_s)
-                .map_err(failed)?;
+    /// Puts the network's part of limits in force for a container. After an error, a part may be in
+    /// force.
+    pub fn limit(&mut self, network: &mut ContainerNetwork, wanted: &Limits) -> Result<(), String> {
+        let group = network.group.display().to_string();
+        let failed = |error| format!("cannot change the limits of {group}: {error}");
+        let cap_bytes_per_s = wanted.network_cap_bytes_per_s;
+        if self.is_counted() {
+            let received = network.group_network.set_receive_rate(cap_bytes_per_s);
+            received.map_err(failed)?;
         }
-        let class = group_network.egress_class();
-        let rate = wanted.egress_rate();
+        let share_bytes_per_s = wanted.network_weight_bytes_per_s;
+        let is_limited = share_bytes_per_s.is_some() || cap_bytes_per_s.is_some();
+        let rate = is_limited.then_some(EgressRate {
+            share_bytes_per_s: share_bytes_per_s.unwrap_or(MIN_SHARE_BYTES_PER_S),
+            cap_bytes_per_s,
+        });
+        self.change_class(network, rate)?;
+        let is_shaped = is_limited && self.is_shaped();
+        let class = network.group_network.egress_class();
+        let priority = is_shaped.then(|| class.priority());
+        network.group_network.set_priority(priority).map_err(failed)
+    }
+
+    /// Sets the rates of a container's class on all devices, or removes the class.
+    fn change_class(
+        &mut self,
+        network: &ContainerNetwork,
+        rate: Option<EgressRate>,
+    ) -> Result<(), String> {
+        let class = network.group_network.egress_class();
         let all_bytes_per_s: u64 = self.shapers.iter().map(Shaper::link_bytes_per_s).sum();
         for shaper in &mut self.shapers {
-            match rate {
-                Some(rate) => {
-                    let part = shaper.link_bytes_per_s() as f64 / all_bytes_per_s as f64;
-                    shaper.change(class, of_device(rate, part))?;
-                }
-                None => shaper.remove(class)?,
-            }
+            let part = shaper.link_bytes_per_s() as f64 / all_bytes_per_s as f64;
+            let changed = match rate {
+                Some(rate) => shaper.change(class, of_device(rate, part)),
+                None => shaper.remove(class),
+            };
+            changed.map_err(|error| error.to_string())?;
         }
-        let is_shaped = rate.is_some() && !self.shapers.is_empty();
-        group_network
-            .set_priority(is_shaped.then(|| class.priority()))
-            .map_err(failed)
+        Ok(())
     }
 }
 
@@ -234,42 +236,34 @@ fn remember(journal: &mut Journal, made: NetworkMade) {
 
 /// The configured devices, or else the default route's device.
 fn measured_devices(config: &config::Network) -> Vec<NetworkDevice> {
-    let configured = config.parsed_devices();
-    if !configured.is_empty() {
-        return configured;
+    let mut devices = config.parsed_devices();
+    if devices.is_empty() {
+        match NetworkDevice::of_default_route() {
+            Ok(device) => devices.extend(device),
+            Err(error) => log::warn!("the node's network is not measured: {error}"),
+        }
     }
-    NetworkDevice::of_default_route()
-        .unwrap_or_else(|error| {
-            log::warn!("the node's network is not measured: {error}");
-            None
-        })
-        .into_iter()
-        .collect()
+    devices
 }
 
 /// Logs and skips a device that cannot be shaped. `node_bytes_per_s` is the configured speed of all
 /// devices together.
 fn shapers(devices: &[NetworkDevice], node_bytes_per_s: Option<u64>) -> Vec<Shaper> {
-    let detected: Vec<Option<u64>> = devices
+    let detected = devices
         .iter()
-        .map(|device| device.link_bytes_per_s().ok().flatten())
-        .collect();
+        .map(|one| one.link_bytes_per_s().ok().flatten());
+    let speeds = speeds(&detected.collect::<Vec<_>>(), node_bytes_per_s);
     let shaper = |(device, speed): (&NetworkDevice, Option<u64>)| {
+        let unknown = || "its speed is unknown, set capacity.network_bytes_per_s".to_owned();
+        let shaper = speed.ok_or_else(unknown).and_then(|link_bytes_per_s| {
+            Shaper::prepare(device, link_bytes_per_s).map_err(|error| error.to_string())
+        });
         let name = device.name();
-        let Some(link) = speed else {
-            log::warn!(
-                "network.devices: outgoing traffic of {name} is not limited: its speed is unknown, \
-                 set capacity.network_bytes_per_s"
-            );
-            return None;
+        let failed = |error: &String| {
+            log::warn!("network.devices: outgoing traffic of {name} is not limited: {error}");
         };
-        Shaper::prepare(device, link)
-            .map_err(|error| {
-                log::warn!("network.devices: outgoing traffic of {name} is not limited: {error}");
-            })
-            .ok()
+        shaper.inspect_err(failed).ok()
     };
-    let speeds = speeds(&detected, node_bytes_per_s);
     devices.iter().zip(speeds).filter_map(shaper).collect()
 }
 

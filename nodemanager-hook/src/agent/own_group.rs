@@ -13,25 +13,20 @@ use std::{
     time::Instant,
 };
 
-use super::{
-    Agent, arrivals::executors_groups, container::Container, tree_moves::Moving, warnings,
-};
+use super::{Agent, arrivals::executors_groups, container::Container, tree_moves::Moving};
 use crate::{
-    actuators::{KernelFileError, LimitError, OwnGroups, container_of},
-    cgroups::Controller,
+    actuators::{KernelFileError, LimitError, container_of},
+    cgroups::{Controller, Hierarchy},
     container_id::ContainerId,
-    sensors::{ProcFs, ProcessTable},
+    sensors::ProcessTable,
 };
 
 impl Agent {
     /// Makes the groups that the containers lack for the plan, and moves their process trees there.
     pub(super) fn enter_groups(&mut self, now: Instant) {
-        let Some(own) = &self.own_groups else {
-            return;
-        };
         let limits_memory = self.limits_memory(now);
         let lacks_group = |id: &ContainerId, container: &Container| {
-            let wanted = self.wanted_groups(own, id, container, limits_memory, now);
+            let wanted = self.wanted_groups(id, container, limits_memory, now);
             let mut wanted = wanted.iter();
             wanted.any(|one| !container.own_groups.contains_key(one))
         };
@@ -46,18 +41,21 @@ impl Agent {
         };
         let mut moving = BTreeMap::new();
         for id in entering {
-            match self.prepare_groups(&id, &table, now) {
-                Ok(Some(tree)) => {
-                    moving.insert(id, tree);
-                }
-                Ok(None) => {}
+            match self.prepare_groups(&id, &table, limits_memory, now) {
+                Ok(tree) => moving.extend(tree.map(|tree| (id, tree))),
                 Err(error) => self.hold_back(&id, &error),
             }
         }
         let table = self.move_trees(&mut moving, table);
         for (id, moved) in moving {
-            if let Err(error) = self.settle_in_groups(&id, moved.groups, &table, now) {
-                self.hold_back(&id, &error);
+            // Once more by the former source, and by the new groups from now on.
+            self.read_one(&id, &table, now);
+            if let Some(container) = self.containers.get_mut(&id) {
+                container.own_groups.extend(moved.groups);
+            }
+            match self.settle(&id) {
+                Ok(()) => self.read_one(&id, &table, now),
+                Err(error) => self.hold_back(&id, &error.into()),
             }
         }
     }
@@ -65,13 +63,10 @@ impl Agent {
     /// Moves containers out of the groups that no plan needs any more. Restrictions of their former
     /// groups apply again.
     pub(super) fn leave_groups(&mut self, now: Instant) {
-        let Some(own) = &self.own_groups else {
-            return;
-        };
         let limits_memory = self.limits_memory(now);
         let mut leaving = Vec::new();
         for (id, container) in &self.containers {
-            let wanted = self.wanted_groups(own, id, container, limits_memory, now);
+            let wanted = self.wanted_groups(id, container, limits_memory, now);
             if container.own_groups.keys().any(|one| !wanted.contains(one)) {
                 leaving.push((id.clone(), wanted));
             }
@@ -92,28 +87,30 @@ impl Agent {
     }
 
     fn limits_memory(&self, now: Instant) -> bool {
-        self.plan
-            .as_ref()
-            .is_some_and(|plan| plan.limits_memory(now))
+        let plan = self.plan.as_ref();
+        plan.is_some_and(|plan| plan.limits_memory(now))
     }
 
     /// The controllers for which a container has to be in own groups. Excludes hierarchies in which
     /// the container executor made a group. `limits_memory` is computed once for all containers.
     fn wanted_groups(
         &self,
-        own: &OwnGroups,
         id: &ContainerId,
         container: &Container,
         limits_memory: bool,
         now: Instant,
     ) -> BTreeSet<Controller> {
+        let Some(own) = &self.own_groups else {
+            return BTreeSet::new();
+        };
         let plan = self.plan.as_ref();
         let mut wanted = plan.map_or_else(BTreeSet::new, |plan| plan.limited(id, now));
         if limits_memory || self.from_arrival {
             wanted.insert(Controller::Memory);
         }
         let executors = container.executors_groups.values();
-        let executors: Vec<&Path> = executors.filter_map(|group| self.mount_of(group)).collect();
+        let executors = executors.filter_map(|group| self.hierarchies.of(group));
+        let executors: Vec<&Path> = executors.map(Hierarchy::mount_point).collect();
         let is_free = |controller: &Controller| {
             let hierarchy = own.hierarchy(*controller);
             hierarchy.is_some_and(|one| !executors.contains(&one.mount_point()))
@@ -133,19 +130,16 @@ impl Agent {
         wanted
     }
 
-    fn mount_of(&self, group: &Path) -> Option<&Path> {
-        Some(self.hierarchies.of(group)?.mount_point())
-    }
-
     /// Makes the missing groups and returns the tree to move there. None if the tree has ended or
     /// no group is missing.
     fn prepare_groups(
         &mut self,
         id: &ContainerId,
         table: &ProcessTable,
+        limits_memory: bool,
         now: Instant,
     ) -> Result<Option<Moving>, LimitError> {
-        let (Some(container), Some(own)) = (self.containers.get_mut(id), &self.own_groups) else {
+        let Some(container) = self.containers.get_mut(id) else {
             return Ok(None);
         };
         let Some(root) = container.root else {
@@ -157,10 +151,14 @@ impl Agent {
         let Some(process) = there.or(tree.first()) else {
             return Ok(None);
         };
-        let Some(cgroup) = cgroup(&self.proc, process.pid)? else {
+        let path = self.proc.path(&format!("{}/cgroup", process.pid));
+        let cgroup = self.proc.cgroup(process.pid);
+        let cgroup = cgroup.map_err(|error| KernelFileError::new("read", &path, error))?;
+        let Some(cgroup) = cgroup else {
             return Ok(None);
         };
-        let executors = executors_groups(id, &cgroup, &self.hierarchies, Some(own));
+        let own = self.own_groups.as_ref();
+        let executors = executors_groups(id, &cgroup, &self.hierarchies, own);
         if executors != container.executors_groups {
             container.executors_groups = executors;
             self.settle(id)?;
@@ -168,45 +166,26 @@ impl Agent {
         let (Some(container), Some(own)) = (self.containers.get(id), &self.own_groups) else {
             return Ok(None);
         };
-        let wanted = self.wanted_groups(own, id, container, self.limits_memory(now), now);
-        let missing = wanted
-            .into_iter()
-            .filter(|one| !container.own_groups.contains_key(one));
-        let groups: BTreeMap<Controller, PathBuf> = missing
+        let mut missing = self.wanted_groups(id, container, limits_memory, now);
+        missing.retain(|one| !container.own_groups.contains_key(one));
+        let groups = missing.into_iter();
+        let groups: BTreeMap<Controller, PathBuf> = groups
             .filter_map(|one| Some((one, own.group(one, id)?)))
             .collect();
         let inside = container.distinct_own_groups();
-        let actuator = &mut self.actuator;
+        let journal = &mut self.actuator.journal;
         let new: BTreeSet<PathBuf> = groups.values().cloned().collect();
         for group in new.difference(&inside) {
             let hierarchy = self.hierarchies.of(group);
             let now_in = hierarchy
                 .and_then(|one| one.directory_of(&cgroup))
                 .filter(|directory| container_of(directory).is_none());
-            let origin = now_in.unwrap_or_else(|| actuator.journal.origin(group));
-            actuator.journal.remember_origin(group, &origin)?;
+            let origin = now_in.unwrap_or_else(|| journal.origin(group));
+            journal.remember_origin(group, &origin)?;
             own.make(group)?;
             self.leaving.remove(group);
         }
         Ok((!groups.is_empty()).then_some(Moving { root, groups }))
-    }
-
-    /// Reads a container once more by its former source, and by its new groups from now on.
-    fn settle_in_groups(
-        &mut self,
-        id: &ContainerId,
-        groups: BTreeMap<Controller, PathBuf>,
-        table: &ProcessTable,
-        now: Instant,
-    ) -> Result<(), LimitError> {
-        self.read_one(id, table, now);
-        let Some(container) = self.containers.get_mut(id) else {
-            return Ok(());
-        };
-        container.own_groups.extend(groups);
-        self.settle(id)?;
-        self.read_one(id, table, now);
-        Ok(())
     }
 
     fn settle(&mut self, id: &ContainerId) -> Result<(), KernelFileError> {
@@ -224,9 +203,8 @@ impl Agent {
         if let Some(container) = self.containers.get_mut(id) {
             container.own_groups.clear();
             container.held_back = true;
-            let settled = container.settle(&self.hierarchies);
-            warnings::reading(&mut self.troubles, id, settled);
         }
+        self.settle_or_warn(id);
         if let Some(own) = &self.own_groups {
             let groups = Controller::ALL.into_iter();
             let groups = groups.filter_map(|one| own.group(one, id));
@@ -238,47 +216,32 @@ impl Agent {
     /// Returns the processes to their former groups, reads the left groups once more, and follows
     /// the tree from their processes.
     fn leave(&mut self, id: &ContainerId, wanted: &BTreeSet<Controller>, now: Instant) {
-        let Some(container) = self.containers.get(id) else {
-            return;
-        };
-        let pids = container.listed_pids().unwrap_or_else(|| Ok(Vec::new()));
-        let pids = pids.unwrap_or_else(|error| {
-            self.troubles.warn("readings", format!("{id}: {error}"));
-            Vec::new()
-        });
-        let kept = container.own_groups.iter();
-        let kept = kept.filter(|(controller, _)| wanted.contains(controller));
-        let kept: BTreeSet<PathBuf> = kept.map(|(_, group)| group.clone()).collect();
-        let left: Vec<PathBuf> = container
-            .distinct_own_groups()
-            .difference(&kept)
-            .cloned()
-            .collect();
-        for group in &left {
-            self.put_back(group);
-        }
-        self.leaving.extend(left);
         let Some(container) = self.containers.get_mut(id) else {
             return;
         };
-        match container
-            .sensor
-            .read_group(&self.proc, &pids, self.node.disks(), now)
-        {
-            Ok(Some(reading)) => self.samples.add(id, &reading),
-            Ok(None) => {}
-            Err(error) => self.troubles.warn("readings", format!("{id}: {error}")),
+        let pids = container.listed_pids().transpose();
+        let pids = pids.map_err(|error| format!("{id}: {error}"));
+        let pids = self.troubles.check("readings", pids).flatten();
+        let before = container.distinct_own_groups();
+        container.own_groups.retain(|one, _| wanted.contains(one));
+        for group in &before - &container.distinct_own_groups() {
+            self.put_back(&group);
+            self.leaving.insert(group);
         }
-        container
-            .own_groups
-            .retain(|controller, _| wanted.contains(controller));
-        let settled = container.settle(&self.hierarchies);
-        warnings::reading(&mut self.troubles, id, settled);
+        let Some(container) = self.containers.get_mut(id) else {
+            return;
+        };
+        let (sensor, disks) = (&mut container.sensor, self.node.disks());
+        let reading = sensor.read_group(&self.proc, &pids.unwrap_or_default(), disks, now);
+        let reading = reading.map_err(|error| format!("{id}: {error}"));
+        if let Some(Some(reading)) = self.troubles.check("readings", reading) {
+            self.samples.add(id, &reading);
+        }
+        self.settle_or_warn(id);
     }
-}
 
-fn cgroup(proc: &ProcFs, pid: u32) -> Result<Option<String>, KernelFileError> {
-    let path = proc.path(&format!("{pid}/cgroup"));
-    proc.cgroup(pid)
-        .map_err(|error| KernelFileError::new("read", &path, error))
+    fn settle_or_warn(&mut self, id: &ContainerId) {
+        let settled = self.settle(id).map_err(|error| format!("{id}: {error}"));
+        self.troubles.check("readings", settled);
+    }
 }

@@ -56,7 +56,6 @@ impl Shortage {
         self.begun.is_some()
     }
 
-    /// Whether victims are named.
     pub fn is_naming(&self) -> bool {
         self.is_naming
     }

@@ -4,7 +4,6 @@ use std::{
     collections::BTreeSet,
     fs,
     hash::{BuildHasher, Hasher, RandomState},
-    io,
     path::{Path, PathBuf},
     sync::Arc,
     time::Instant,
@@ -17,10 +16,8 @@ use super::{
     Actuator, Agent,
     capacity::capacity,
     heaps::NodeHeaps,
-    limits::Rules,
     node::Node,
     node_network::{self, NodeNetwork},
-    warnings,
 };
 use crate::{
     actuators::{
@@ -31,38 +28,28 @@ use crate::{
     cgroups::{Controller, Hierarchies},
     config::Config,
     journal::Journal,
-    memory_watch::{MemoryWatch, MemoryWatchError},
+    memory_watch::MemoryWatch,
     network::Chosen,
     once::Once,
+    own_file::beside,
     report::Identity,
     samples::Samples,
     sensors::{Device, Disks, KernelThreads, NodeSensor, ProcFs, ProcessTable},
     status,
 };
 
-/// Why an agent cannot start.
-#[derive(Debug, thiserror::Error)]
-pub enum StartError {
-    #[error("cannot open audit.file {}: {source}", path.display())]
-    Audit { path: PathBuf, source: io::Error },
-    #[error("cannot read {}: {source}", path.display())]
-    Proc { path: PathBuf, source: io::Error },
-    #[error(transparent)]
-    Groups(LimitError),
-    #[error(transparent)]
-    MemoryWatch(#[from] MemoryWatchError),
-}
-
+const PROC: &str = "/proc";
 const SYS: &str = "/sys";
 
 impl Agent {
     /// Inspects the host, reads the journal, and restores all changes of a killed agent, since a new
     /// agent has no plan.
-    pub fn start(config: &Config, proc_root: &Path) -> Result<Self, StartError> {
-        let proc = ProcFs::new(proc_root);
+    pub fn start(config: &Config) -> Result<Self, String> {
+        let proc = ProcFs::new(Path::new(PROC));
+        let unreadable = |path: &Path, error| format!("cannot read {}: {error}", path.display());
         let read = |name: &str| {
             let path = proc.path(name);
-            fs::read_to_string(&path).map_err(|source| StartError::Proc { path, source })
+            fs::read_to_string(&path).map_err(|error| unreadable(&path, error))
         };
         let mountinfo = read("self/mountinfo")?;
         let mut hierarchies = Hierarchies::of_this_host(&mountinfo);
@@ -70,28 +57,25 @@ impl Agent {
         hierarchies.serve_network(network.as_ref().map(Chosen::groups));
         let disks = Disks::new(Path::new(SYS));
         let local_disks = local_disks(&disks, &config.disk.local_dirs, &mountinfo);
-        let capacity = capacity(&config.capacity, &read("meminfo")?);
+        let mut capacity = capacity(&config.capacity, &read("meminfo")?);
         let mut kernel_threads = KernelThreads::default();
-        let table =
-            ProcessTable::scan(&proc, &mut kernel_threads).map_err(|source| StartError::Proc {
-                path: proc_root.into(),
-                source,
-            })?;
-        let file = config.audit.file.as_deref();
-        let audit = Audit::open(file).map_err(|source| StartError::Audit {
-            path: file.unwrap_or(Path::new("")).into(),
-            source,
+        let table = ProcessTable::scan(&proc, &mut kernel_threads);
+        let table = table.map_err(|error| unreadable(Path::new(PROC), error))?;
+        let troubles = Once::default();
+        let audit_file = config.audit.file.as_deref();
+        let audit = Audit::open(audit_file, troubles.clone()).map_err(|error| {
+            let file = audit_file.unwrap_or(Path::new("")).display();
+            format!("cannot open audit.file {file}: {error}")
         })?;
         let mut actuator = Actuator {
             files: KernelFiles::default(),
             journal: journal(&config.socket.path, &hierarchies),
             audit,
-            rules: Rules {
-                margin: Margin {
-                    min_bytes: config.memory.margin_bytes,
-                },
-                disks: local_disks.clone(),
+            margin: Margin {
+                min_bytes: config.memory.margin_bytes,
             },
+            disks: local_disks.clone(),
+            troubles: troubles.clone(),
         };
         let measured_disks = match local_disks.is_empty() {
             true => disks.physical(),
@@ -113,19 +97,16 @@ impl Agent {
             config.capacity.network_bytes_per_s,
             &mut actuator.journal,
         );
-        let disk_bytes_per_s = || disks.bytes_per_s(&local_disks, &read("cpuinfo").ok()?);
-        let capacity = Capacity {
-            disk_bytes_per_s: config
-                .capacity
-                .disk_bytes_per_s
-                .or_else(disk_bytes_per_s)
-                .unwrap_or(0),
-            network_bytes_per_s: config
-                .capacity
-                .network_bytes_per_s
-                .unwrap_or_else(|| network.link_bytes_per_s()),
-            ..capacity
-        };
+        let configured = &config.capacity;
+        if configured.disk_bytes_per_s.is_none() {
+            let cpuinfo = read("cpuinfo").ok();
+            let detected = cpuinfo.and_then(|cpuinfo| disks.bytes_per_s(&local_disks, &cpuinfo));
+            capacity.disk_bytes_per_s = detected.unwrap_or(0);
+        }
+        if configured.network_bytes_per_s.is_none() {
+            capacity.network_bytes_per_s = network.link_bytes_per_s();
+        }
+        let memory_watch = MemoryWatch::new().map_err(|error| error.to_string())?;
         let mut agent = Self {
             identity: Identity {
                 agent_run: RandomState::new().build_hasher().finish(),
@@ -141,15 +122,15 @@ impl Agent {
             containers: Default::default(),
             node,
             network,
-            heaps: NodeHeaps::open(config.jvm, proc_root),
-            memory_watch: Arc::new(MemoryWatch::new()?),
+            heaps: NodeHeaps::open(config.jvm, Path::new(PROC), troubles.clone()),
+            memory_watch: Arc::new(memory_watch),
             samples: Samples::default(),
             reported: 0,
             plan: None,
             actuator,
             leaving: Default::default(),
             removed_at_start: 0,
-            troubles: Once::default(),
+            troubles,
             status_file: status::path(&config.socket.path),
             stopped: false,
         };
@@ -172,10 +153,10 @@ impl Agent {
             (can_limit.network_received, "incoming traffic"),
             (can_limit.network_sent, "outgoing traffic"),
         ];
-        let can: Vec<&str> = can
-            .iter()
-            .filter_map(|(can, name)| can.then_some(*name))
-            .collect();
+        let can = can
+            .into_iter()
+            .filter_map(|(can, name)| can.then_some(name));
+        let can: Vec<&str> = can.collect();
         let can = match can.is_empty() {
             true => "nothing".to_owned(),
             false => can.join(", "),
@@ -189,15 +170,14 @@ impl Agent {
         if let Some(own_groups) = &self.own_groups {
             left_behind.extend(own_groups.present());
         }
-        let own = left_behind.iter().map(|group| {
+        let lifted = |group: &PathBuf| {
             let limits = limits_of(group).into_iter();
-            (
-                group.clone(),
-                limits.map(|(file, _)| (file, file.lifted())).collect(),
-            )
-        });
-        let foreign = journal.former();
-        let foreign = foreign.map(|(group, values)| (group.clone(), values.to_vec()));
+            limits.map(|(file, _)| (file, file.lifted())).collect()
+        };
+        let own = left_behind
+            .iter()
+            .map(|group| (group.clone(), lifted(group)));
+        let foreign = journal.former().clone();
         let groups: Vec<(PathBuf, Vec<(LimitFile, Value)>)> = own.chain(foreign).collect();
         for (group, values) in groups {
             self.lift(&group, values);
@@ -235,31 +215,27 @@ impl Agent {
                 _ => {}
             }
             let saved = actuator.journal.forget_former(group, change.file);
-            warnings::journal(&mut self.troubles, saved);
+            self.troubles.check("journal", saved);
         }
         actuator.files.forget(group);
         if !written.is_empty() {
-            let (audit, none) = (&mut actuator.audit, Limits::default());
-            let recorded = audit.changed(&container, Reason::LeftBehind, &none, &written);
-            warnings::audit(&mut self.troubles, recorded);
+            let none = Limits::default();
+            let audit = &mut actuator.audit;
+            audit.changed(&container, Reason::LeftBehind, &none, &written);
         }
     }
 }
 
 /// The disks behind the local directories, without repetition. Logs directories without a disk.
 fn local_disks(disks: &Disks, directories: &[PathBuf], mountinfo: &str) -> Vec<Device> {
-    let mut found = BTreeSet::new();
-    for directory in directories {
-        match disks.behind(directory, mountinfo) {
-            Ok(device) => {
-                found.insert(device);
-            }
-            Err(error) => {
-                let directory = directory.display();
-                log::warn!("disk.local_dirs: {directory} is not limited: {error}");
-            }
-        }
-    }
+    let behind = |directory: &PathBuf| {
+        let found = disks.behind(directory, mountinfo).inspect_err(|error| {
+            let directory = directory.display();
+            log::warn!("disk.local_dirs: {directory} is not limited: {error}");
+        });
+        found.ok()
+    };
+    let found: BTreeSet<Device> = directories.iter().filter_map(behind).collect();
     found.into_iter().collect()
 }
 
@@ -280,9 +256,7 @@ fn can_limit(
 
 /// If the journal cannot be read, the agent starts with an empty one.
 fn journal(socket: &Path, hierarchies: &Hierarchies) -> Journal {
-    let mut path = socket.to_owned().into_os_string();
-    path.push(".journal");
-    let path = PathBuf::from(path);
+    let path = beside(socket, ".journal");
     let mut journal = Journal::load(&path).unwrap_or_else(|error| {
         log::warn!("{error}: a killed agent's limits in the container executor's groups stay");
         Journal::empty(&path)
@@ -296,20 +270,15 @@ fn own_groups(
     hierarchies: &Hierarchies,
     cores: f32,
     actuator: &mut Actuator,
-) -> Result<Option<OwnGroups>, StartError> {
+) -> Result<Option<OwnGroups>, String> {
     if !geteuid().is_root() {
         log::warn!("not root: containers are measured, but cannot be limited");
         return Ok(None);
     }
     let Actuator { files, journal, .. } = actuator;
     match OwnGroups::prepare(hierarchies, &config.cgroup.parent, cores, files, journal) {
-        Ok((groups, left_out)) => {
-            for reason in left_out {
-                log::warn!("not limited: {reason}");
-            }
-            Ok(Some(groups))
-        }
-        Err(error @ LimitError::Taken { .. }) => Err(StartError::Groups(error)),
+        Ok(groups) => Ok(Some(groups)),
+        Err(error @ LimitError::Taken { .. }) => Err(error.to_string()),
         Err(error) => {
             log::warn!("containers are measured, but cannot be limited: {error}");
             Ok(None)

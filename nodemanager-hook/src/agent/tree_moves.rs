@@ -16,7 +16,6 @@ use crate::{
 /// Scans for processes forked while their tree is moved.
 const MAX_PASSES: usize = 20;
 
-/// A process tree to move.
 #[derive(Debug)]
 pub(super) struct Moving {
     pub root: ProcessKey,

@@ -2,10 +2,12 @@
 
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-/// Why a limit, a JVM or a container changed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Why a limit, a JVM or a container changed. The audit file and the status have the names in
+/// snake case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Reason {
     /// A step of the plan began.
     PlanStep,
@@ -33,23 +35,9 @@ pub enum Reason {
     Killed,
 }
 
-impl Reason {
-    /// The name in the audit file and in the status.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::PlanStep => "plan_step",
-            Self::FollowsUse => "follows_use",
-            Self::NotInPlan => "not_in_plan",
-            Self::PlanEnded => "plan_ended",
-            Self::ContainerGone => "container_gone",
-            Self::LeftBehind => "left_behind",
-            Self::AgentStops => "agent_stops",
-            Self::HeapStays => "heap_stays",
-            Self::NodeShort => "node_short",
-            Self::NodeNotShort => "node_not_short",
-            Self::Named => "named",
-            Self::Killed => "killed",
-        }
+impl fmt::Display for Reason {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(formatter)
     }
 }
 

@@ -1,12 +1,12 @@
 use super::*;
 
-use crate::actuators::{LimitFile, Value};
+use crate::actuators::{self, LimitFile};
 
 fn change() -> Change {
     Change {
         group: "/cpu/elastane/container_1_1_1_1".into(),
         file: LimitFile::CpuQuota,
-        value: Value::AtMost(50_000),
+        value: actuators::Value::AtMost(50_000),
     }
 }
 
@@ -22,19 +22,17 @@ fn limits() -> Limits {
 fn a_record_is_one_line_of_json_with_its_reason() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("audit.jsonl");
-    let mut audit = Audit::open(Some(&path)).unwrap();
+    let mut audit = Audit::open(Some(&path), Once::default()).unwrap();
     let id = "container_1_1_1_1".parse().unwrap();
     let (plan, change) = (limits(), change());
-    audit
-        .changed(&id, Reason::PlanStep, &plan, &[&change])
-        .unwrap();
+    audit.changed(&id, Reason::PlanStep, &plan, &[&change]);
     let shortfall = Shortfall {
         resident_bytes: 9,
         short_bytes: 5,
         available_bytes: 1,
     };
-    audit.named(&id, &shortfall).unwrap();
-    audit.killed(&id, 2, &shortfall).unwrap();
+    audit.record(&id, Reason::Named, shortfall);
+    audit.killed(&id, 2, shortfall);
     let text = fs::read_to_string(&path).unwrap();
     let entries: Vec<serde_json::Value> = text
         .lines()
@@ -61,11 +59,10 @@ fn a_record_is_one_line_of_json_with_its_reason() {
 fn the_file_is_bounded_and_one_old_file_stays() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("audit.jsonl");
-    let mut audit = Audit::with_bound(Some(&path), 1000).unwrap();
+    let mut audit = Audit::with_bound(Some(&path), 1000, Once::default()).unwrap();
     let id = "container_1_1_1_1".parse().unwrap();
     for _ in 0..50 {
-        let changed = audit.changed(&id, Reason::PlanStep, &limits(), &[&change()]);
-        changed.unwrap();
+        audit.changed(&id, Reason::PlanStep, &limits(), &[&change()]);
     }
     let old = directory.path().join("audit.jsonl.1");
     for file in [&path, &old] {

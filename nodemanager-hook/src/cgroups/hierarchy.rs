@@ -26,7 +26,7 @@ impl Hierarchy {
                 let mut words = of_version_2.split_ascii_whitespace();
                 mount.is_of(name) || words.any(|word| word == name)
             }
-            None => controller.is_of(mount.version),
+            None => mount.version == Version::Two,
         };
         let controllers: Vec<Controller> = Controller::ALL.into_iter().filter(offered).collect();
         let has_sockets = NETWORK_NAMES.iter().any(|name| mount.is_of(name));

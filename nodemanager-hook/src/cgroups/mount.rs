@@ -66,7 +66,8 @@ impl Mount {
         let plain = below
             .components()
             .all(|component| matches!(component, Component::Normal(_)));
-        plain.then(|| join(&self.mount_point, below))
+        // `Path::join` with an empty path adds a slash.
+        plain.then(|| self.mount_point.join(below).components().collect())
     }
 }
 
@@ -76,23 +77,12 @@ fn has_word(list: &str, word: &str) -> bool {
 
 /// mountinfo has blanks and backslashes as three octal digits.
 fn unescape(field: &str) -> String {
-    [
+    let octal = [
         ("\\040", " "),
         ("\\011", "\t"),
         ("\\012", "\n"),
         ("\\134", "\\"),
-    ]
-    .iter()
-    .fold(field.to_owned(), |text, (escaped, plain)| {
-        text.replace(escaped, plain)
-    })
-}
-
-/// `Path::join` with an empty path would add a slash.
-fn join(mount_point: &Path, below: &Path) -> PathBuf {
-    if below.as_os_str().is_empty() {
-        mount_point.into()
-    } else {
-        mount_point.join(below)
-    }
+    ];
+    let plain = |text: String, (escaped, plain)| text.replace(escaped, plain);
+    octal.into_iter().fold(field.to_owned(), plain)
 }

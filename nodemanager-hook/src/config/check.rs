@@ -1,11 +1,8 @@
 //! Bounds that the types of the configuration do not express.
 
-use std::{
-    ops::RangeInclusive,
-    path::{Component, Path},
-};
+use std::{fmt::Display, ops::RangeInclusive, path::Path};
 
-use super::Config;
+use super::{Config, Sampling};
 use crate::{container_id::ContainerId, network::NetworkDevice};
 
 /// The longest path that fits a socket address of the kernel.
@@ -14,17 +11,12 @@ const MAX_SOCKET_PATH_BYTES: usize = 107;
 /// The watch of a memory limit wakes at least this far below the limit.
 const MIN_MARGIN_BYTES: u64 = 64 << 20;
 
-pub struct BadValue {
-    pub key: &'static str,
-    pub value: String,
-    pub allowed: String,
-}
-
-pub fn check(config: &Config) -> Result<(), BadValue> {
+/// Returns the first value out of its bounds, and what is allowed.
+pub fn check(config: &Config) -> Result<(), String> {
     let socket = &config.socket;
     let path_fits = socket.path.as_os_str().len() <= MAX_SOCKET_PATH_BYTES;
     require(
-        socket.path.is_absolute() && socket.path.file_name().is_some() && path_fits,
+        is_absolute_file(&socket.path) && path_fits,
         "socket.path",
         socket.path.display(),
         format!("an absolute path of at most {MAX_SOCKET_PATH_BYTES} bytes"),
@@ -35,17 +27,16 @@ pub fn check(config: &Config) -> Result<(), BadValue> {
         &socket.mode,
         "permission bits in octal, as \"0660\"",
     )?;
-    let sampling = config.sampling;
-    within("sampling.interval_ms", sampling.interval_ms, 100..=60_000)?;
-    let whole = sampling.sample_ms.is_multiple_of(sampling.interval_ms);
+    let Sampling {
+        interval_ms,
+        sample_ms,
+    } = config.sampling;
+    within("sampling.interval_ms", interval_ms, 100..=60_000)?;
     require(
-        whole && (1..=60_000).contains(&sampling.sample_ms),
+        sample_ms.is_multiple_of(interval_ms) && (1..=60_000).contains(&sample_ms),
         "sampling.sample_ms",
-        sampling.sample_ms,
-        format!(
-            "a multiple of sampling.interval_ms ({}) up to 60000",
-            sampling.interval_ms
-        ),
+        sample_ms,
+        format!("a multiple of sampling.interval_ms ({interval_ms}) up to 60000"),
     )?;
     require(
         is_group_path(&config.cgroup.parent),
@@ -63,12 +54,8 @@ pub fn check(config: &Config) -> Result<(), BadValue> {
     )?;
     within("memory.kill_after_ms", memory.kill_after_ms, 1000..=600_000)?;
     for directory in &config.disk.local_dirs {
-        require(
-            directory.is_absolute(),
-            "disk.local_dirs",
-            directory.display(),
-            "absolute paths",
-        )?;
+        let (is_absolute, name) = (directory.is_absolute(), directory.display());
+        require(is_absolute, "disk.local_dirs", name, "absolute paths")?;
     }
     for name in &config.network.devices {
         require(
@@ -88,12 +75,8 @@ pub fn check(config: &Config) -> Result<(), BadValue> {
         require(bytes > 0, key, bytes, "a number above 0")?;
     }
     if let Some(file) = &config.audit.file {
-        require(
-            file.is_absolute() && file.file_name().is_some(),
-            "audit.file",
-            file.display(),
-            "an absolute path",
-        )?;
+        let (is_absolute, name) = (is_absolute_file(file), file.display());
+        require(is_absolute, "audit.file", name, "an absolute path")?;
     }
     Ok(())
 }
@@ -104,45 +87,34 @@ pub fn mode(text: &str) -> Option<u32> {
         .filter(|bits| *bits <= 0o777 && !text.starts_with('+'))
 }
 
-fn is_group_path(path: &Path) -> bool {
-    // `Path::components` hides "." and double slashes, so the text is split here as well.
-    let plain = path.to_str().is_some_and(|text| {
-        text.split('/').all(|name| {
-            !name.is_empty()
-                && name != "."
-                && name
-                    .bytes()
-                    .all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte))
-        })
-    });
-    let last_is_container = path
-        .file_name()
-        .and_then(|name| name.to_str())
-        .is_some_and(|name| name.parse::<ContainerId>().is_ok());
-    plain
-        && !last_is_container
-        && path
-            .components()
-            .all(|component| matches!(component, Component::Normal(_)))
+fn is_absolute_file(path: &Path) -> bool {
+    path.is_absolute() && path.file_name().is_some()
 }
 
-fn within(key: &'static str, value: u64, allowed: RangeInclusive<u64>) -> Result<(), BadValue> {
+/// Splits the text, since `Path::components` hides "." and double slashes.
+fn is_group_path(path: &Path) -> bool {
+    let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte);
+    let is_name = |name: &str| !matches!(name, "" | "." | "..") && name.bytes().all(is_allowed);
+    let names = path.to_str().map(|text| text.split('/').collect());
+    let names: Vec<&str> = names.unwrap_or_default();
+    let is_container = |name: &&str| name.parse::<ContainerId>().is_ok();
+    let ends_with_container = names.last().is_some_and(is_container);
+    !names.is_empty() && names.into_iter().all(is_name) && !ends_with_container
+}
+
+fn within(key: &str, value: u64, allowed: RangeInclusive<u64>) -> Result<(), String> {
     let bounds = format!("{} to {}", allowed.start(), allowed.end());
     require(allowed.contains(&value), key, value, bounds)
 }
 
 fn require(
     holds: bool,
-    key: &'static str,
-    value: impl ToString,
-    allowed: impl ToString,
-) -> Result<(), BadValue> {
-    if holds {
-        return Ok(());
+    key: &str,
+    value: impl Display,
+    allowed: impl Display,
+) -> Result<(), String> {
+    match holds {
+        true => Ok(()),
+        false => Err(format!("{key} = {value}: allowed is {allowed}")),
     }
-    Err(BadValue {
-        key,
-        value: value.to_string(),
-        allowed: allowed.to_string(),
-    })
 }

@@ -56,12 +56,7 @@ impl Host {
             Version::One => "cpu.shares, cpu.cfs_quota_us (version 1)",
             Version::Two => "cpu.weight, cpu.max (version 2)",
         });
-        Finding {
-            what: "CPU",
-            measured_by: Some(measured.into()),
-            limited_by: limited.map(str::to_owned),
-            advice,
-        }
+        Finding::new("CPU", Some(measured), limited, advice)
     }
 
     fn memory(&self) -> Finding {
@@ -74,12 +69,7 @@ impl Host {
             Version::One => "memory.limit_in_bytes (version 1)",
             Version::Two => "memory.high, memory.max (version 2)",
         });
-        Finding {
-            what: "memory",
-            measured_by: Some(measured.into()),
-            limited_by: limited.map(str::to_owned),
-            advice,
-        }
+        Finding::new("memory", Some(measured), limited, advice)
     }
 
     fn disk(&self) -> Finding {
@@ -88,13 +78,8 @@ impl Host {
             Some(Version::Two) => "io.stat, else /proc/PID/io",
             _ => "/proc/PID/io",
         };
-        let mut disks = Vec::new();
-        for (directory, disk) in &self.local_dirs {
-            match disk {
-                Ok(disk) => disks.push(disk.to_string()),
-                Err(reason) => advice.push(format!("disk.local_dirs: {directory}: {reason}")),
-            }
-        }
+        let disks = usable_of("disk.local_dirs", &self.local_dirs, &mut advice);
+        let disks: Vec<String> = disks.map(|(_, disk)| disk.to_string()).collect();
         if self.local_dirs.is_empty() {
             advice.push("set disk.local_dirs to YARN's local directories".into());
         }
@@ -111,16 +96,11 @@ impl Host {
             let by = format!("{files} on {}", disks.join(", "));
             with_rate(by, self.disk_bytes_per_s)
         });
-        Finding {
-            what: "disk",
-            measured_by: Some(measured.into()),
-            limited_by: limited,
-            advice,
-        }
+        Finding::new("disk", Some(measured), limited, advice)
     }
 
     /// What counts containers' bytes, and what limits incoming traffic.
-    fn counted_by(&self) -> Option<[&'static str; 2]> {
+    fn counted_by(&self) -> Option<(&'static str, &'static str)> {
         self.usable(Controller::Network).ok()?;
         let (backend, groups) = self.network?;
         // In a version 2 with controllers, a container moves only when a plan limits it.
@@ -137,30 +117,20 @@ impl Host {
             (Backend::Nft, _, _) => "nft rules on net_cls groups",
             (Backend::NetPrio, _, _) => return None,
         };
-        Some([counted, "a token bucket in them"])
+        Some((counted, "a token bucket in them"))
     }
 
     fn received(&self) -> Finding {
-        let by = self.counted_by();
+        let (measured, limited) = self.counted_by().unzip();
         let not_usable = || self.usable(Controller::Network).err();
         let advice = self.network_lacks.clone().or_else(not_usable);
-        Finding {
-            what: "received",
-            measured_by: by.map(|[counted, _]| counted.to_owned()),
-            limited_by: by.map(|[_, limited]| limited.to_owned()),
-            advice: advice.into_iter().collect(),
-        }
+        Finding::new("received", measured, limited, advice.into_iter().collect())
     }
 
     fn sent(&self) -> Finding {
         let mut advice = Vec::new();
-        let mut shaped = Vec::new();
-        for (device, outcome) in &self.network_devices {
-            match outcome {
-                Ok(()) => shaped.push(device.as_str()),
-                Err(reason) => advice.push(format!("network.devices: {device}: {reason}")),
-            }
-        }
+        let shaped = usable_of("network.devices", &self.network_devices, &mut advice);
+        let shaped: Vec<&str> = shaped.map(|(device, _)| device).collect();
         if self.network_devices.is_empty() {
             advice.push("set network.devices to the devices that containers share".into());
         }
@@ -169,21 +139,17 @@ impl Host {
                            share them and to consider them in placement";
             advice.push(unknown.into());
         }
-        let backend = self.network.filter(|_| !shaped.is_empty());
-        let backend = backend.filter(|_| self.usable(Controller::Network).is_ok());
-        Finding {
-            what: "sent",
-            measured_by: self.counted_by().map(|[counted, _]| counted.to_owned()),
-            limited_by: backend.map(|(backend, _)| {
-                let classified_by = match backend {
-                    Backend::NetPrio => " by net_prio",
-                    _ => "",
-                };
-                let by = format!("HTB classes{classified_by} on {}", shaped.join(", "));
-                with_rate(by, self.network_bytes_per_s)
-            }),
-            advice,
-        }
+        let is_usable = !shaped.is_empty() && self.usable(Controller::Network).is_ok();
+        let limited = self.network.filter(|_| is_usable).map(|(backend, _)| {
+            let classified_by = match backend {
+                Backend::NetPrio => " by net_prio",
+                _ => "",
+            };
+            let by = format!("HTB classes{classified_by} on {}", shaped.join(", "));
+            with_rate(by, self.network_bytes_per_s)
+        });
+        let measured = self.counted_by().map(|(counted, _)| counted);
+        Finding::new("sent", measured, limited, advice)
     }
 
     fn heap(&self) -> Finding {
@@ -200,25 +166,17 @@ impl Host {
         if !self.is_root {
             advice.push("run the agent as root to reach the JVMs of other users".into());
         }
-        Finding {
-            what: "JVM heap",
-            measured_by: measure.then(|| "the JVM's counters (hsperfdata)".to_owned()),
-            limited_by: (measure && follow).then(|| "its flags, by the attach protocol".to_owned()),
-            advice,
-        }
+        let measured = measure.then_some("the JVM's counters (hsperfdata)");
+        let limited = (measure && follow).then_some("its flags, by the attach protocol");
+        Finding::new("JVM heap", measured, limited, advice)
     }
 
     fn pressure(&self) -> Finding {
+        let measured = self.has_pressure.then_some("/proc/pressure");
         let boot = "boot with psi=1 to measure how long the node's processes wait";
-        Finding {
-            what: "pressure",
-            measured_by: self.has_pressure.then(|| "/proc/pressure".to_owned()),
-            limited_by: Some("needs no limit".into()),
-            advice: match self.has_pressure {
-                true => Vec::new(),
-                false => vec![boot.into()],
-            },
-        }
+        let advice = (!self.has_pressure).then(|| boot.to_owned());
+        let advice = advice.into_iter().collect();
+        Finding::new("pressure", measured, Some("needs no limit"), advice)
     }
 
     /// The version that limits a resource, or the advice.
@@ -248,6 +206,26 @@ impl Host {
             Some(one) => Ok(one.version()),
         }
     }
+}
+
+/// The usable ones of a setting's names. Adds to `advice` why the others are not.
+fn usable_of<'a, T>(
+    setting: &str,
+    all: &'a [(String, Result<T, String>)],
+    advice: &mut Vec<String>,
+) -> impl Iterator<Item = (&'a str, &'a T)> {
+    for (name, outcome) in all {
+        advice.extend(
+            outcome
+                .as_ref()
+                .err()
+                .map(|reason| format!("{setting}: {name}: {reason}")),
+        );
+    }
+    let usable = |(name, outcome): &'a (String, Result<T, String>)| {
+        Some((name.as_str(), outcome.as_ref().ok()?))
+    };
+    all.iter().filter_map(usable)
 }
 
 fn with_rate(by: String, bytes_per_s: Option<u64>) -> String {

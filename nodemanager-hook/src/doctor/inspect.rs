@@ -9,12 +9,11 @@ use crate::{
     cgroups::{Hierarchies, NetworkGroups},
     config::{self, Config},
     network::{Backend, NetworkDevice, Shaper},
-    run::PROC,
     sensors::{Device, Disks, ProcFs, pressure},
 };
 
 pub fn inspect(config: &Config) -> io::Result<Host> {
-    let proc = ProcFs::new(Path::new(PROC));
+    let proc = ProcFs::new(Path::new("/proc"));
     let mountinfo = fs::read_to_string(proc.path("self/mountinfo"))?;
     let disks = Disks::new(Path::new("/sys"));
     let behind = |directory: &Path| {
@@ -22,9 +21,8 @@ pub fn inspect(config: &Config) -> io::Result<Host> {
         disk.map_err(|error| error.to_string())
     };
     let local_dirs = config.disk.local_dirs.iter();
-    let local_dirs: Vec<(String, Result<Device, String>)> = local_dirs
-        .map(|one| (one.display().to_string(), behind(one)))
-        .collect();
+    let local_dirs = local_dirs.map(|one| (one.display().to_string(), behind(one)));
+    let local_dirs: Vec<(String, Result<Device, String>)> = local_dirs.collect();
     let detected_disk_speed = || {
         let found = local_dirs.iter().map(|(_, disk)| disk.clone().ok());
         let found: BTreeSet<Device> = found.collect::<Option<_>>()?;
@@ -70,10 +68,8 @@ fn links_bytes_per_s(mut devices: Vec<NetworkDevice>) -> Option<u64> {
     if devices.is_empty() {
         devices.extend(NetworkDevice::of_default_route().ok().flatten());
     }
-    let speeds = devices
-        .iter()
-        .map(|one| one.link_bytes_per_s().ok().flatten());
-    let speeds: Vec<u64> = speeds.collect::<Option<_>>()?;
+    let speed = |one: &NetworkDevice| one.link_bytes_per_s().ok().flatten();
+    let speeds: Vec<u64> = devices.iter().map(speed).collect::<Option<_>>()?;
     (!speeds.is_empty()).then(|| speeds.iter().sum())
 }
 

@@ -1,15 +1,16 @@
-//! A file of a group that stays open.
+//! A file of a group that stays open, and why a group cannot be watched.
 
 use std::{
     fs::File,
+    io,
     os::{
         fd::{AsFd, BorrowedFd},
         unix::fs::FileExt,
     },
-    path::PathBuf,
+    path::{Path, PathBuf},
 };
 
-use super::MemoryWatchError;
+use nix::errno::Errno;
 
 /// The longest of these files has some hundred bytes.
 const MOST_BYTES: usize = 1024;
@@ -19,6 +20,18 @@ const MOST_BYTES: usize = 1024;
 pub struct OpenFile {
     path: PathBuf,
     file: File,
+}
+
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MemoryWatchError {
+    #[error("cannot wait for events: {0}")]
+    Epoll(Errno),
+    #[error("cannot {action} {}: {source}", path.display())]
+    File {
+        action: &'static str,
+        path: PathBuf,
+        source: Errno,
+    },
 }
 
 impl OpenFile {
@@ -38,18 +51,31 @@ impl OpenFile {
 
     /// Reads a file of one number.
     pub fn number(&self) -> Result<u64, MemoryWatchError> {
-        self.read(|text| {
-            let text = text.trim();
-            text.parse().map_err(|_| MemoryWatchError::Value {
-                path: self.path.clone(),
-                text: text.into(),
-            })
-        })?
+        let number: Option<u64> = self.read(|text| text.trim().parse().ok())?;
+        let malformed = || MemoryWatchError::file("find a number in", &self.path, Errno::EINVAL);
+        number.ok_or_else(malformed)
     }
 }
 
 impl AsFd for OpenFile {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.file.as_fd()
+    }
+}
+
+impl MemoryWatchError {
+    pub(super) fn file(action: &'static str, path: &Path, source: impl Into<io::Error>) -> Self {
+        let errno = source.into().raw_os_error().unwrap_or_default();
+        Self::File {
+            action,
+            path: path.into(),
+            source: Errno::from_raw(errno),
+        }
+    }
+
+    /// Whether the group no longer exists.
+    pub fn is_gone(&self) -> bool {
+        let gone = [Errno::ENOENT, Errno::ENODEV];
+        matches!(self, Self::File { source, .. } if gone.contains(source))
     }
 }

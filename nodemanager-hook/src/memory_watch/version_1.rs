@@ -14,7 +14,7 @@ use nix::{
     },
 };
 
-use super::{MemoryWatchError, open_file::OpenFile};
+use super::open_file::{MemoryWatchError, OpenFile};
 use crate::actuators::write_text;
 
 pub const FLAGS: EpollFlags = EpollFlags::EPOLLIN;

@@ -8,7 +8,7 @@ use std::{
 
 use nix::sys::epoll::EpollFlags;
 
-use super::{MemoryWatchError, open_file::OpenFile};
+use super::open_file::{MemoryWatchError, OpenFile};
 
 /// Edge-triggered, because the file of a removed group stays marked.
 pub const FLAGS: EpollFlags = EpollFlags::EPOLLPRI.union(EpollFlags::EPOLLET);

@@ -11,16 +11,13 @@ use elastane_protocol::{
     frame::{self, FrameError},
 };
 
+/// A stream that fails at a deadline, even if its peer sends byte by byte.
 pub struct Connection {
     stream: UnixStream,
     timeout: Duration,
-}
-
-/// A stream that fails at a deadline, even if its peer sends byte by byte.
-struct Deadline<'a> {
-    stream: &'a UnixStream,
-    at: Instant,
-    /// Read so far.
+    /// Of the present request or response.
+    deadline: Instant,
+    /// Read of the present request.
     bytes: usize,
 }
 
@@ -35,8 +32,14 @@ pub fn kind(error: &FrameError) -> &'static str {
 }
 
 impl Connection {
+    /// `timeout`: for a request, for a response, and for an idle connection.
     pub fn new(stream: UnixStream, timeout: Duration) -> Self {
-        Self { stream, timeout }
+        Self {
+            stream,
+            timeout,
+            deadline: Instant::now(),
+            bytes: 0,
+        }
     }
 
     pub fn stream(&self) -> &UnixStream {
@@ -45,15 +48,17 @@ impl Connection {
 
     /// The next request, or None if the peer has closed the connection or sends nothing in time.
     pub fn receive(&mut self) -> Result<Option<AgentRequest>, FrameError> {
-        let mut stream = self.deadline();
-        match frame::read(&mut stream) {
-            Err(FrameError::Io(_)) if stream.bytes == 0 => Ok(None),
+        self.deadline = Instant::now() + self.timeout;
+        self.bytes = 0;
+        match frame::read(self) {
+            Err(FrameError::Io(_)) if self.bytes == 0 => Ok(None),
             other => other.map(Some),
         }
     }
 
     pub fn send(&mut self, response: &AgentResponse) -> Result<(), FrameError> {
-        frame::write(&mut self.deadline(), response)
+        self.deadline = Instant::now() + self.timeout;
+        frame::write(self, response)
     }
 
     /// Tells the peer why the connection is closed.
@@ -63,39 +68,28 @@ impl Connection {
         }
     }
 
-    fn deadline(&self) -> Deadline<'_> {
-        Deadline {
-            stream: &self.stream,
-            at: Instant::now() + self.timeout,
-            bytes: 0,
-        }
-    }
-}
-
-impl Deadline<'_> {
     /// Never 0, which a socket would take for no timeout.
     fn remaining(&self) -> io::Result<Duration> {
-        let remaining = self.at.saturating_duration_since(Instant::now());
-        if remaining.is_zero() {
-            return Err(io::ErrorKind::TimedOut.into());
+        match self.deadline.saturating_duration_since(Instant::now()) {
+            Duration::ZERO => Err(io::ErrorKind::TimedOut.into()),
+            remaining => Ok(remaining),
         }
-        Ok(remaining)
     }
 }
 
-impl Read for Deadline<'_> {
+impl Read for Connection {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.stream.set_read_timeout(Some(self.remaining()?))?;
-        let count = (&mut &*self.stream).read(buffer)?;
+        let count = self.stream.read(buffer)?;
         self.bytes += count;
         Ok(count)
     }
 }
 
-impl Write for Deadline<'_> {
+impl Write for Connection {
     fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
         self.stream.set_write_timeout(Some(self.remaining()?))?;
-        (&mut &*self.stream).write(buffer)
+        self.stream.write(buffer)
     }
 
     fn flush(&mut self) -> io::Result<()> {

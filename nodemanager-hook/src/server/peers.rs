@@ -9,26 +9,22 @@ use nix::{
 
 use crate::{config::UserName, peer::Peer};
 
-/// A configured user that this host does not know.
-#[derive(Debug, thiserror::Error)]
-#[error("socket.allowed_users = {name}: this host has no such user")]
-pub struct UnknownUser {
-    name: String,
-}
-
 #[derive(Debug)]
 pub struct AllowedUsers(BTreeSet<u32>);
 
 impl AllowedUsers {
     /// Root, the agent's own user, and the configured users.
-    pub fn resolve(configured: &[UserName]) -> Result<Self, UnknownUser> {
+    pub fn resolve(configured: &[UserName]) -> Result<Self, String> {
         let mut users = BTreeSet::from([0, geteuid().as_raw()]);
         for user in configured {
             users.insert(match user {
                 UserName::Uid(uid) => *uid,
                 UserName::Name(name) => match User::from_name(name) {
                     Ok(Some(user)) => user.uid.as_raw(),
-                    _ => return Err(UnknownUser { name: name.clone() }),
+                    _ => {
+                        let unknown = "this host has no such user";
+                        return Err(format!("socket.allowed_users = {name}: {unknown}"));
+                    }
                 },
             });
         }

@@ -7,40 +7,17 @@ use std::{
         fs::{FileTypeExt, PermissionsExt},
         net::{UnixListener, UnixStream},
     },
-    path::{Path, PathBuf},
+    path::Path,
 };
 
 use nix::unistd::{Group, chown};
 
 use crate::config::Socket;
 
-/// Why the agent cannot listen.
-#[derive(Debug, thiserror::Error)]
-pub enum SocketError {
-    #[error("an agent already listens on {}", path.display())]
-    InUse { path: PathBuf },
-    #[error("{} is not a socket: remove it or set another socket.path", path.display())]
-    NotASocket { path: PathBuf },
-    #[error("socket.group = {name}: this host has no such group")]
-    UnknownGroup { name: String },
-    #[error("cannot {action} {}: {source}", path.display())]
-    Io {
-        action: &'static str,
-        path: PathBuf,
-        source: io::Error,
-    },
-}
-
 /// Listens with the configured group and mode.
-pub fn listen(config: &Socket) -> Result<UnixListener, SocketError> {
+pub fn listen(config: &Socket) -> Result<UnixListener, String> {
     let path = &config.path;
-    let failed = |action| {
-        move |source| SocketError::Io {
-            action,
-            path: path.clone(),
-            source,
-        }
-    };
+    let failed = |action| move |error: io::Error| cannot(action, path, &error);
     if let Some(directory) = path.parent().filter(|directory| !directory.exists()) {
         fs::create_dir_all(directory).map_err(failed("make the directory of"))?;
         // Every user may reach the socket; the socket's mode says who may open it.
@@ -51,47 +28,50 @@ pub fn listen(config: &Socket) -> Result<UnixListener, SocketError> {
     // The agent's umask keeps others out until group and mode are set.
     let listener = UnixListener::bind(path).map_err(failed("listen on"))?;
     if let Some(group) = group(config)? {
-        chown(path, None, Some(group.gid))
-            .map_err(io::Error::from)
-            .map_err(failed("set the group of"))?;
+        let owned = chown(path, None, Some(group.gid));
+        owned.map_err(|errno| cannot("set the group of", path, &errno.into()))?;
     }
     let mode = Permissions::from_mode(config.mode_bits());
     fs::set_permissions(path, mode).map_err(failed("set the mode of"))?;
     Ok(listener)
 }
 
-pub fn group(config: &Socket) -> Result<Option<Group>, SocketError> {
+pub fn group(config: &Socket) -> Result<Option<Group>, String> {
     let Some(name) = &config.group else {
         return Ok(None);
     };
     match Group::from_name(name) {
         Ok(Some(group)) => Ok(Some(group)),
-        _ => Err(SocketError::UnknownGroup { name: name.clone() }),
+        _ => Err(format!(
+            "socket.group = {name}: this host has no such group"
+        )),
     }
 }
 
 /// Removes a socket file on which no agent answers.
-pub fn remove_stale(path: &Path) -> Result<(), SocketError> {
-    let failed = |action, source| SocketError::Io {
-        action,
-        path: path.into(),
-        source,
-    };
+pub fn remove_stale(path: &Path) -> Result<(), String> {
     let kind = match fs::symlink_metadata(path) {
         Ok(metadata) => metadata.file_type(),
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(failed("inspect", error)),
+        Err(error) => return Err(cannot("inspect", path, &error)),
     };
+    let name = path.display();
     if !kind.is_socket() {
-        return Err(SocketError::NotASocket { path: path.into() });
+        return Err(format!(
+            "{name} is not a socket: remove it or set another socket.path"
+        ));
     }
     match UnixStream::connect(path) {
-        Ok(_) => Err(SocketError::InUse { path: path.into() }),
+        Ok(_) => Err(format!("an agent already listens on {name}")),
         Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
-            fs::remove_file(path).map_err(|error| failed("remove stale", error))
+            fs::remove_file(path).map_err(|error| cannot("remove stale", path, &error))
         }
-        Err(error) => Err(failed("connect to", error)),
+        Err(error) => Err(cannot("connect to", path, &error)),
     }
+}
+
+fn cannot(action: &str, path: &Path, error: &io::Error) -> String {
+    format!("cannot {action} {}: {error}", path.display())
 }
 
 #[cfg(test)]
@@ -127,7 +107,7 @@ mod tests {
         let path = directory.path().join("agent.sock");
         fs::write(&path, "precious").unwrap();
         let error = listen(&config(&path)).unwrap_err();
-        assert!(matches!(error, SocketError::NotASocket { .. }));
+        assert!(error.contains("is not a socket"), "{error}");
         assert_eq!(fs::read_to_string(&path).unwrap(), "precious");
     }
 

@@ -2,81 +2,99 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{MemoryInForce, Owner, Place};
+use elastane_protocol::Limits;
+
+use super::{InForce, Owner, Place};
 use crate::{
-    actuators::{
-        Change, KernelFiles, LimitError, LimitFile, Value,
-        group_state::read_limit,
-        limits::{Setting, cpu::CpuLimits},
-    },
+    actuators::{Change, KernelFiles, LimitError, LimitFile, Setting, group_state::read_limit},
+    cgroups::Controller,
     journal::Journal,
 };
+
+/// What the files of one resource should hold.
+#[derive(Debug)]
+pub(super) struct Target {
+    /// Only the part of the resource counts.
+    pub in_force: InForce,
+    pub settings: Vec<Setting>,
+    /// Files to lift if they have no setting.
+    pub all: Vec<LimitFile>,
+    /// Whether the plan is unchanged and the limit follows the resident memory.
+    pub follows_use: bool,
+}
 
 /// The changes for one resource, and the limit that they put in force.
 #[derive(Debug)]
 pub struct LimitStep {
     pub changes: Vec<Change>,
-    pub(super) settles: Settles,
+    pub(super) controller: Controller,
+    pub(super) in_force: InForce,
     /// Whether the plan is unchanged and the limit follows the resident memory.
     pub follows_use: bool,
     /// Files of the container executor that hold its own value after this step.
     pub(super) returned: Vec<(PathBuf, LimitFile)>,
 }
 
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Settles {
-    Cpu(CpuLimits),
-    Memory(Option<MemoryInForce>),
-    Disk(Option<u64>),
-}
-
-/// Writes `settings`, and lifts those of `all` files that have no setting.
-pub(super) fn plan_step(
-    place: &Place,
-    settings: Vec<Setting>,
-    all: &[LimitFile],
-    settles: Settles,
-    files: &mut KernelFiles,
-    journal: &mut Journal,
-) -> Result<LimitStep, LimitError> {
-    let group = &place.group;
-    let is_set = |file: &LimitFile| settings.iter().any(|(set, _)| set == file);
-    let lifted: Vec<LimitFile> = all.iter().copied().filter(|file| !is_set(file)).collect();
-    let mut step = LimitStep {
-        changes: Vec::new(),
-        settles,
-        follows_use: false,
-        returned: Vec::new(),
-    };
-    if place.owner == Owner::ContainerExecutor {
-        journal_former(group, &settings, files, journal)?;
-    }
-    for (file, value) in settings {
-        let former = journal.former_value(group, file);
-        // The executor's own bound is never loosened.
-        let value = former.map_or(value, |former| value.tighter(former));
-        step.push(group, file, value);
-    }
-    for file in lifted {
-        match (place.owner, journal.former_value(group, file)) {
-            (Owner::Agent, _) => step.push(group, file, file.lifted()),
-            (Owner::ContainerExecutor, Some(former)) => {
-                step.push(group, file, former);
-                step.returned.push((group.clone(), file));
-            }
-            (Owner::ContainerExecutor, None) => {}
+impl Target {
+    pub fn new(planned: &Limits, settings: Vec<Setting>, all: Vec<LimitFile>) -> Self {
+        let in_force = InForce {
+            limits: *planned,
+            ..InForce::default()
+        };
+        Self {
+            in_force,
+            settings,
+            all,
+            follows_use: false,
         }
     }
-    Ok(step)
 }
 
 impl LimitStep {
-    fn push(&mut self, group: &Path, file: LimitFile, value: Value) {
-        self.changes.push(Change {
-            group: group.into(),
+    pub(super) fn new(
+        controller: Controller,
+        place: &Place,
+        target: Target,
+        files: &mut KernelFiles,
+        journal: &mut Journal,
+    ) -> Result<Self, LimitError> {
+        let Place { group, owner, .. } = place;
+        let is_set = |file: &LimitFile| target.settings.iter().any(|(set, _)| set == file);
+        let mut lifted = target.all;
+        lifted.retain(|file| !is_set(file));
+        if *owner == Owner::ContainerExecutor {
+            journal_former(group, &target.settings, files, journal)?;
+        }
+        let mut values = target.settings;
+        for (file, value) in &mut values {
+            if let Some(former) = journal.former_value(group, *file) {
+                // The executor's own bound is never loosened.
+                *value = value.tighter(former);
+            }
+        }
+        let mut returned = Vec::new();
+        for file in lifted {
+            match (owner, journal.former_value(group, file)) {
+                (Owner::Agent, _) => values.push((file, file.lifted())),
+                (Owner::ContainerExecutor, Some(former)) => {
+                    values.push((file, former));
+                    returned.push((group.clone(), file));
+                }
+                (Owner::ContainerExecutor, None) => {}
+            }
+        }
+        let changes = values.into_iter().map(|(file, value)| Change {
+            group: group.clone(),
             file,
             value,
         });
+        Ok(Self {
+            changes: changes.collect(),
+            controller,
+            in_force: target.in_force,
+            follows_use: target.follows_use,
+            returned,
+        })
     }
 }
 

@@ -1,8 +1,7 @@
 //! Memory limits as kernel files, and how far a limit may move in one round.
 
-use super::Setting;
 use crate::{
-    actuators::{LimitFile, Value},
+    actuators::{LimitFile, Setting, Value},
     memory_watch::wake_at,
 };
 
@@ -17,7 +16,7 @@ const STEP_PART: u64 = 8;
 
 /// The memory of a container when its limit is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct HeldMemory {
+pub struct MemoryNow {
     pub resident_bytes: u64,
     /// Charged to the group, page cache included.
     pub charged_bytes: u64,
@@ -36,7 +35,6 @@ impl Margin {
     }
 }
 
-/// The limit in force.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Before {
     pub limit_bytes: u64,
@@ -52,7 +50,7 @@ pub struct Before {
 pub fn next_limit(
     before: Option<Before>,
     planned_bytes: u64,
-    held: HeldMemory,
+    held: MemoryNow,
     margin: Margin,
     is_near: bool,
 ) -> u64 {
@@ -121,8 +119,8 @@ mod tests {
     const MIB: u64 = 1 << 20;
     const GIB: u64 = 1 << 30;
 
-    fn held(resident_bytes: u64, charged_bytes: u64) -> HeldMemory {
-        HeldMemory {
+    fn held(resident_bytes: u64, charged_bytes: u64) -> MemoryNow {
+        MemoryNow {
             resident_bytes,
             charged_bytes,
         }
@@ -132,7 +130,7 @@ mod tests {
         min_bytes: 64 * MIB,
     };
 
-    fn next(in_force: Option<u64>, planned: u64, held: HeldMemory) -> u64 {
+    fn next(in_force: Option<u64>, planned: u64, held: MemoryNow) -> u64 {
         next_limit(before(in_force, false), planned, held, MARGIN, false)
     }
 

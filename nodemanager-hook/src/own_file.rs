@@ -1,13 +1,20 @@
-//! The journal's file.
+//! Files that the agent keeps beside its socket.
 
 use std::{
     fs::{self, File},
     io::{self, Read, Write},
     os::unix::fs::MetadataExt,
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 use nix::unistd::geteuid;
+
+/// The path with a suffix appended to its file name.
+pub fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut path = path.to_owned().into_os_string();
+    path.push(suffix);
+    path.into()
+}
 
 /// Reads a file that only the agent's user can have written.
 pub fn read_own(path: &Path) -> io::Result<String> {
@@ -21,14 +28,12 @@ pub fn read_own(path: &Path) -> io::Result<String> {
     Ok(text)
 }
 
+/// Replaces a file atomically.
 pub fn replace(path: &Path, text: &[u8]) -> io::Result<()> {
-    let mut new = path.to_owned().into_os_string();
-    new.push(".new");
-    let new = Path::new(&new);
-    remove(new)?;
+    let new = beside(path, ".new");
+    remove(&new)?;
     // `create_new` does not follow a link that another user put there.
-    let mut file = File::create_new(new)?;
-    file.write_all(text)?;
+    File::create_new(&new)?.write_all(text)?;
     fs::rename(new, path)
 }
 

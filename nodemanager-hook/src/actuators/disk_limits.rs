@@ -1,8 +1,7 @@
 //! Disk limits as kernel files: the cap holds for reads and for writes, on each device.
 
-use super::Setting;
 use crate::{
-    actuators::{LimitFile, Value},
+    actuators::{LimitFile, Setting, Value},
     sensors::Device,
 };
 

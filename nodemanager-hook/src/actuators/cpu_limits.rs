@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
-use super::Setting;
+use elastane_protocol::Limits;
+
 use crate::actuators::{
-    KernelFileError, LimitFile, Value,
+    KernelFileError, LimitFile, Setting, Value,
     file_access::{read_text, read_value},
 };
 
@@ -23,13 +24,6 @@ pub const PERIOD: &str = "cpu.cfs_period_us";
 /// The smallest quota that the kernel accepts.
 const MIN_QUOTA_US: f64 = 1000.0;
 
-/// The CPU part of [`elastane_protocol::Limits`].
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct CpuLimits {
-    pub weight_cores: Option<f32>,
-    pub cap_cores: Option<f32>,
-}
-
 /// The period of a version 1 group, and the caps around it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CpuSurroundings {
@@ -38,34 +32,32 @@ pub struct CpuSurroundings {
     pub tightest_cores: Option<f64>,
 }
 
-/// The weight in version 1.
 pub fn shares(cores: f64) -> Value {
     let (min, max) = SHARES_BOUNDS;
     Value::Weight((cores * SHARES_PER_CORE).round().clamp(min, max) as u64)
 }
 
-/// The weight in version 2.
 pub fn weight(cores: f64) -> Value {
     let (min, max) = WEIGHT_BOUNDS;
     Value::Weight((cores * WEIGHT_PER_CORE).round().clamp(min, max) as u64)
 }
 
 /// Version 1 refuses a quota above an ancestor's. Such a cap is left to the ancestor.
-pub fn cpu_v1(limits: CpuLimits, around: CpuSurroundings) -> Vec<Setting> {
-    let own = limits.cap_cores.filter(|cap| {
+pub fn cpu_v1(limits: &Limits, around: CpuSurroundings) -> Vec<Setting> {
+    let own = limits.cpu_cap_cores.filter(|cap| {
         let tightest = around.tightest_cores;
         tightest.is_none_or(|tightest| f64::from(*cap) < tightest)
     });
-    let weight = limits.weight_cores;
+    let weight = limits.cpu_weight_cores;
     let shares = weight.map(|cores| (LimitFile::CpuShares, shares(cores.into())));
     let quota = own.map(|cores| (LimitFile::CpuQuota, quota(cores, around.period_us)));
     shares.into_iter().chain(quota).collect()
 }
 
-pub fn cpu_v2(limits: CpuLimits, period_us: u64) -> Vec<Setting> {
-    let cores = limits.weight_cores;
+pub fn cpu_v2(limits: &Limits, period_us: u64) -> Vec<Setting> {
+    let cores = limits.cpu_weight_cores;
     let weight = cores.map(|cores| (LimitFile::CpuWeight, weight(cores.into())));
-    let cap = limits.cap_cores;
+    let cap = limits.cpu_cap_cores;
     let max = cap.map(|cores| (LimitFile::CpuMax, quota(cores, period_us)));
     weight.into_iter().chain(max).collect()
 }
@@ -102,10 +94,11 @@ pub fn tightest_from(group: &Path, mount_point: &Path) -> Option<f64> {
 mod tests {
     use super::*;
 
-    fn limits(weight_cores: f32, cap_cores: Option<f32>) -> CpuLimits {
-        CpuLimits {
-            weight_cores: Some(weight_cores),
-            cap_cores,
+    fn limits(weight_cores: f32, cpu_cap_cores: Option<f32>) -> Limits {
+        Limits {
+            cpu_weight_cores: Some(weight_cores),
+            cpu_cap_cores,
+            ..Limits::default()
         }
     }
 
@@ -127,25 +120,25 @@ mod tests {
             let limits = limits(weight_cores, Some(cap));
             let (shares, weight) = (Value::Weight(shares), Value::Weight(weight));
             let quota = Value::AtMost(quota_us);
-            let v1 = cpu_v1(limits, around(None));
+            let v1 = cpu_v1(&limits, around(None));
             assert_eq!(v1, [(CpuShares, shares), (CpuQuota, quota)]);
-            let v2 = cpu_v2(limits, 100_000);
+            let v2 = cpu_v2(&limits, 100_000);
             assert_eq!(v2, [(CpuWeight, weight), (CpuMax, quota)]);
         }
     }
 
     #[test]
     fn without_a_cap_no_quota_is_written() {
-        let v1 = cpu_v1(limits(1.0, None), around(None));
+        let v1 = cpu_v1(&limits(1.0, None), around(None));
         assert_eq!(v1, [(LimitFile::CpuShares, Value::Weight(1024))]);
-        let v2 = cpu_v2(limits(1.0, None), 100_000);
+        let v2 = cpu_v2(&limits(1.0, None), 100_000);
         assert_eq!(v2, [(LimitFile::CpuWeight, Value::Weight(100))]);
-        assert!(cpu_v1(CpuLimits::default(), around(None)).is_empty());
+        assert!(cpu_v1(&Limits::default(), around(None)).is_empty());
     }
 
     #[test]
     fn a_cap_above_an_ancestors_cap_is_not_written() {
-        let files = |cap| cpu_v1(limits(1.0, Some(cap)), around(Some(0.6))).len();
+        let files = |cap| cpu_v1(&limits(1.0, Some(cap)), around(Some(0.6))).len();
         assert_eq!((files(0.7), files(0.5)), (1, 2));
     }
 }

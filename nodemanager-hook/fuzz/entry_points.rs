@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fs, os::unix::fs::symlink, path::Path, time::In
 use elastane_protocol::{AgentRequest, Limits, Reply};
 
 use crate::{
-    actuators::{self, CpuLimits, LimitFile, cpu_v1, cpu_v2, limits_of},
+    actuators::{self, LimitFile, cpu_v1, cpu_v2, limits_of},
     cgroups::{Controller, Hierarchies, Version},
     container_id::ContainerId,
     containers, jvm,
@@ -116,15 +116,16 @@ impl<'a> FakeKernelFiles<'a> {
         let _ = limits_of(group);
         let _ = actuators::read_pids_below(group);
         let mut files = actuators::KernelFiles::default();
-        let limits = CpuLimits {
-            weight_cores: Some(1.5),
-            cap_cores: Some(0.5),
+        let limits = Limits {
+            cpu_weight_cores: Some(1.5),
+            cpu_cap_cores: Some(0.5),
+            ..Limits::default()
         };
         if let Ok(around) = files.around(group, self.folder, false) {
-            let _ = cpu_v1(limits, around);
+            let _ = cpu_v1(&limits, around);
         }
         if let Ok(period_us) = actuators::period_us(group) {
-            let _ = cpu_v2(limits, period_us);
+            let _ = cpu_v2(&limits, period_us);
         }
         for name in ["memory.current", "memory.usage_in_bytes"] {
             let _ = OpenFile::open(group.join(name)).and_then(|file| file.number());
