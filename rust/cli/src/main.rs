@@ -35,7 +35,7 @@ enum Subcommands {
     Profiles(profiles::Profiles),
     Depository(depository::DepositoryCommand),
     Decisions(decisions::Decisions),
-    Simulate(simulate::Simulate),
+    Simulate(Box<simulate::Simulate>),
     Import(import::Import),
 }
 

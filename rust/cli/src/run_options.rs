@@ -85,7 +85,6 @@ pub struct RunOptions {
 
 impl RunOptions {
     /// How each run goes; `default` applies where no option is given.
-    #[must_use]
     pub fn settings(&self, default: Settings) -> Settings {
         let cluster = default.cluster;
         Settings {
@@ -119,7 +118,6 @@ impl RunOptions {
     }
 
     /// Applies the errors of the command line to a workload.
-    #[must_use]
     pub fn with_errors(&self, mut workload: Workload) -> Workload {
         for application in &mut workload.applications {
             let own = application.errors;
@@ -133,13 +131,11 @@ impl RunOptions {
     }
 
     /// How many runs go on at a time.
-    #[must_use]
     pub fn threads(&self) -> usize {
         usize::from(self.threads)
     }
 
     /// This number of seeds, from the first one on.
-    #[must_use]
     pub fn seeds(&self, count: u32) -> Vec<u64> {
         let seeds = 0..u64::from(count);
         seeds.map(|more| self.seed.wrapping_add(more)).collect()

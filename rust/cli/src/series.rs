@@ -11,7 +11,6 @@ pub const HEADER: &str = "t_s,cpu_cores,memory_bytes,network_bytes_per_s,disk_by
 pub const SETTINGS: &str = "settings.json";
 
 /// A run's file, one row per slot.
-#[must_use]
 pub fn to_csv(series: &Demand) -> String {
     let mut csv = format!("{HEADER}\n");
     for (at, slot) in series.slots().iter().enumerate() {

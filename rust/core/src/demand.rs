@@ -111,7 +111,6 @@ impl Demand {
 
     /// This demand in slots of [`crate::SLOT_MS`]. Each slot has the largest value that it overlaps. A demand
     /// longer than a day ends after a day, and its last slot has the largest value of the rest.
-    #[must_use]
     pub fn on_grid(&self) -> Self {
         self.in_slots_of(crate::SLOT_MS)
     }
@@ -147,7 +146,6 @@ impl Demand {
     }
 
     /// This demand times one plus `margin`.
-    #[must_use]
     pub fn with_margin(&self, margin: f64) -> Self {
         if margin == 0.0 {
             return self.clone();
@@ -156,7 +154,6 @@ impl Demand {
     }
 
     /// This demand, at most `capacity`: a container whose request fits an empty node fits it by prediction too.
-    #[must_use]
     pub fn capped(&self, capacity: Resources) -> Self {
         if self.peak().capped(capacity) == self.peak() {
             return self.clone();
@@ -165,7 +162,6 @@ impl Demand {
     }
 
     /// This demand, each resource times its factor.
-    #[must_use]
     pub fn scaled(&self, factors: Resources) -> Self {
         if factors == Resources::ONE {
             return self.clone();
@@ -175,7 +171,6 @@ impl Demand {
 
     /// This demand plus `more` in the slots from `first` on. One slot without an addition follows,
     /// so that no addition is held past the end.
-    #[must_use]
     pub(crate) fn raised(&self, first: usize, more: &[Resources]) -> Self {
         let end = first.saturating_add(more.len());
         let count = self.slots.len().max(end.saturating_add(1));

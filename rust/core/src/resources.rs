@@ -96,20 +96,17 @@ impl Resources {
     }
 
     /// Applies `f` to each resource.
-    #[must_use]
     pub fn map(self, f: impl Fn(f64) -> f64) -> Self {
         Self::from_array(self.to_array().map(f))
     }
 
     /// Applies `f` to each pair of resources.
-    #[must_use]
     pub fn zip(self, other: Self, f: impl Fn(f64, f64) -> f64) -> Self {
         let (a, b) = (self.to_array(), other.to_array());
         Self::from_array(std::array::from_fn(|i| f(a[i], b[i])))
     }
 
     /// The larger amount of each resource.
-    #[must_use]
     pub fn max(self, other: Self) -> Self {
         self.zip(other, f64::max)
     }
@@ -120,7 +117,6 @@ impl Resources {
     }
 
     /// At most `capacity`; a resource of capacity 0 is unknown and becomes 0.
-    #[must_use]
     pub fn capped(self, capacity: Self) -> Self {
         self.zip(capacity, f64::min)
     }

@@ -9,7 +9,6 @@ use crate::settings::{Foreseen, SettingsModel, Way};
 
 impl Outlook {
     /// The record of this prediction of a recurring application.
-    #[must_use]
     pub fn made(&self) -> PredictionMade {
         made("recurring", self.prediction.as_ref(), &self.left_out)
     }
@@ -17,7 +16,6 @@ impl Outlook {
 
 impl Foreseen {
     /// The record of this prediction for a run that was given these settings.
-    #[must_use]
     pub fn made(&self, model: Option<&SettingsModel>, given: &RunSettings) -> PredictionMade {
         let method = match self.way {
             Way::Model | Way::Request => "settings",
@@ -50,7 +48,6 @@ impl From<&SettingsModel> for ModelUsed {
 }
 
 /// How well `bound` covered the usage of the run.
-#[must_use]
 pub fn prediction_outcome(bound: &Demand, used: &Demand) -> PredictionOutcome {
     // The total of the mean prediction is not recorded.
     let scores = score(bound, Resources::ZERO, used);

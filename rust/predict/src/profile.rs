@@ -24,13 +24,11 @@ pub struct ProfileSettings {
 impl ProfileSettings {
     /// The number of latest succeeded runs to read: twice the runs to predict from, because they are compared
     /// with older ones.
-    #[must_use]
     pub fn runs_looked_at(&self) -> usize {
         self.runs.saturating_mul(2)
     }
 
     /// The settings of [`predict_next`].
-    #[must_use]
     pub fn recurring(&self) -> RecurringSettings {
         RecurringSettings {
             runs: self.runs,
@@ -90,7 +88,6 @@ pub enum NotUsed {
 
 impl Profile {
     /// The plan of a container of this kind; none where the request stands.
-    #[must_use]
     pub fn planned(&self, kind: ContainerKind) -> Option<&Planned> {
         self.kinds.get(&kind)?.as_ref().ok()
     }
@@ -102,7 +99,6 @@ impl Profile {
     }
 
     /// The number of runs that it was made from.
-    #[must_use]
     pub fn runs(&self) -> usize {
         let planned = self.kinds.values().flatten();
         planned.map(|kind| kind.runs.len()).max().unwrap_or(0)
@@ -110,7 +106,6 @@ impl Profile {
 }
 
 /// Makes the profile from the latest runs; none where they had no container.
-#[must_use]
 pub fn profile(key: &str, runs: &[Run], settings: &ProfileSettings) -> Option<Profile> {
     let mut left_out = Vec::new();
     let mut by_kind = BTreeMap::new();
@@ -148,7 +143,6 @@ pub fn profile(key: &str, runs: &[Run], settings: &ProfileSettings) -> Option<Pr
 
 impl Planned {
     /// Plans by a prediction.
-    #[must_use]
     pub fn of(prediction: &Prediction, settings: &ProfileSettings) -> Self {
         Self {
             margin: settings.margin / prediction.confidence.max(LEAST_CONFIDENCE),

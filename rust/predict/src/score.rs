@@ -21,7 +21,6 @@ const ROUNDING: f64 = 1e-6;
 ///
 /// `bound` is scored for coverage and waste; past its end its last value holds. `total` is the predicted
 /// total, in cores, bytes and bytes per second times seconds.
-#[must_use]
 pub fn score(bound: &Demand, total: Resources, used: &Demand) -> [Score; 4] {
     let all_used = amount(used);
     let mut predicted = Resources::ZERO;
@@ -59,7 +58,6 @@ pub fn score(bound: &Demand, total: Resources, used: &Demand) -> [Score; 4] {
 }
 
 /// The total of a series: cores, bytes and bytes per second, each times seconds.
-#[must_use]
 pub fn amount(series: &Demand) -> Resources {
     let sum = series
         .slots()

@@ -47,7 +47,6 @@ pub struct Signature {
 }
 
 /// The signature of a submission; `docs/learning.md` says what is made equal.
-#[must_use]
 pub fn signature(submission: &Submission) -> Signature {
     let parts = signature_parts(submission);
     let (arguments, others): (Vec<_>, Vec<_>) =
@@ -66,7 +65,6 @@ pub fn signature(submission: &Submission) -> Signature {
 
 /// The parts of the key of a submission, in its order and before escaping. Arguments that the key makes
 /// equal and that may hold a secret are left out of [`SignaturePart::submitted`].
-#[must_use]
 pub fn signature_parts(submission: &Submission) -> Vec<SignaturePart> {
     let part = |part: &str, submitted: &String, in_key: String| SignaturePart {
         part: part.to_owned(),

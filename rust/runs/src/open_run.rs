@@ -70,7 +70,6 @@ pub struct OpenRun {
 
 impl OpenRun {
     /// A run that begins now, without its names.
-    #[must_use]
     pub fn begun(now_ms: i64) -> Self {
         Self {
             application_id: String::new(),
@@ -85,7 +84,6 @@ impl OpenRun {
     }
 
     /// The run as it is known so far.
-    #[must_use]
     pub fn into_run(self) -> Run {
         Run {
             application_key: self.application_key,

@@ -41,7 +41,6 @@ pub struct RunRecorder {
 
 impl RunRecorder {
     /// An empty recorder.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
@@ -97,19 +96,16 @@ impl RunRecorder {
     /// The number of samples that were left out, whole or in part: late samples, those outside a
     /// container's first 24 h, of length 0, of one kind too many, or with an amount that is not finite
     /// and at least 0.
-    #[must_use]
     pub fn left_out(&self) -> u64 {
         self.left_out
     }
 
     /// Whether no container has been seen.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.containers.is_empty()
     }
 
     /// For each kind that had a container, the mean over the containers that lived in each slot.
-    #[must_use]
     pub fn series(&self) -> Vec<RunSeries> {
         let mut totals = self.totals.clone();
         for container in self.containers.values() {

@@ -19,7 +19,6 @@ pub enum Outcome {
 
 impl Outcome {
     /// `succeeded`, `failed` or `cut-off`.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Outcome::Succeeded => "succeeded",
@@ -49,7 +48,6 @@ pub struct Run {
 }
 
 /// The kinds of containers of these runs.
-#[must_use]
 pub fn kinds<'a>(runs: impl IntoIterator<Item = &'a Run>) -> BTreeSet<ContainerKind> {
     let series = runs.into_iter().flat_map(|run| &run.series);
     series.map(|series| series.kind).collect()

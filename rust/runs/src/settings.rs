@@ -24,14 +24,12 @@ pub struct RunSettings(pub BTreeMap<String, f64>);
 
 impl RunSettings {
     /// Whether every setting that both have is equal.
-    #[must_use]
     pub fn agree(&self, other: &Self) -> bool {
         let known = |(name, value): (&String, &f64)| other.0.get(name).is_none_or(|it| it == value);
         self.0.iter().all(known)
     }
     /// The settings that are known when a container of this kind starts: an application master
     /// starts before it asks for executors.
-    #[must_use]
     pub fn known_to(&self, kind: ContainerKind) -> Self {
         let mut settings = self.clone();
         if kind == ContainerKind::ApplicationMaster {

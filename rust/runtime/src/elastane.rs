@@ -17,7 +17,7 @@ use crate::depository::{DepositoryThread, SharingError, Work, open_or_substitute
 use crate::journal::Record;
 use crate::memory_victims::PreemptionOrder;
 use crate::report::ReportError;
-use crate::service::{Reported, Service, submission_record};
+use crate::service::{Reported, Service};
 use crate::settings::RuntimeSettings;
 use crate::writer::JournalWriter;
 
@@ -121,7 +121,7 @@ impl Elastane {
 
     /// An application was submitted; its run begins, and its containers are predicted.
     pub fn application_added(&self, submission: &Submission, now_ms: i64) -> ApplicationId {
-        let record = submission_record(submission, now_ms);
+        let record = crate::submission_record(submission, now_ms);
         let given = RunSettings(record.settings.clone());
         let demands = self.depository.demands(&record.application_key, &given);
         let submitted = self

@@ -20,6 +20,7 @@ mod runs;
 mod service;
 mod settings;
 mod status;
+mod submission;
 mod writer;
 
 pub use crate::depository::SharingError;
@@ -29,6 +30,7 @@ pub use elastane_store::MergeReport;
 pub use journal::{Placed, Preemption, PreemptionOutcome, Record};
 pub use memory_victims::PreemptionOrder;
 pub use report::ReportError;
-pub use service::{Asked, Committed, Due, Reported, Service, Submitted, submission_record};
+pub use service::{Asked, Committed, Due, Reported, Service, Submitted};
 pub use settings::{RuntimeSettings, ServiceSettings, SettingsError};
 pub use status::ServiceStatus;
+pub use submission::submission_record;

@@ -9,7 +9,6 @@ use elastane_core::cluster::{
 use elastane_core::policy::{self, Policy, UnknownPolicy};
 use elastane_core::reprovision::Reprovisioned;
 use elastane_core::{Cluster, Progress, SLOT_MS};
-use elastane_predict::{Submission, signature, signature_parts, submission_settings};
 use elastane_protocol::{Reply, Report};
 use elastane_runs::{ContainerKind, OpenRun, Run, RunEvent, SubmissionRecord};
 
@@ -85,19 +84,6 @@ pub struct Due {
     pub ended: Vec<Run>,
 }
 
-/// The record of a submission, with the key and the settings that it has.
-#[must_use]
-pub fn submission_record(submission: &Submission, now_ms: i64) -> SubmissionRecord {
-    SubmissionRecord {
-        application_id: submission.id.clone(),
-        application_key: signature(submission).key,
-        application_name: submission.name.clone(),
-        submitted_ms: now_ms,
-        signature: signature_parts(submission),
-        settings: submission_settings(submission).0,
-    }
-}
-
 impl Service {
     /// A service without nodes. `recorded` are the runs that an earlier process recorded of
     /// applications that may still run.
@@ -110,7 +96,6 @@ impl Service {
     }
 
     /// The same with a policy that has no name in the settings.
-    #[must_use]
     pub fn with_policy(
         settings: ServiceSettings,
         policy: Box<dyn Policy>,
@@ -134,7 +119,6 @@ impl Service {
     }
 
     /// The cluster as it is now.
-    #[must_use]
     pub fn cluster(&self) -> &Cluster {
         &self.cluster
     }

@@ -29,7 +29,6 @@ pub struct Random(ChaCha8Rng);
 
 impl Random {
     /// The sequence of this seed and purpose.
-    #[must_use]
     pub fn new(seed: u64, purpose: Purpose) -> Self {
         let mut generator = ChaCha8Rng::seed_from_u64(seed);
         generator.set_stream(match purpose {
@@ -72,7 +71,6 @@ impl Random {
     }
 
     /// The largest factor with this standard deviation.
-    #[must_use]
     pub fn most_factor(deviation: f64) -> f64 {
         1.0 + half_width(deviation)
     }

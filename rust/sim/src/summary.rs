@@ -1,7 +1,6 @@
 //! Statistics of samples.
 
 /// The mean; 0 of an empty slice.
-#[must_use]
 pub fn mean(values: &[f64]) -> f64 {
     if values.is_empty() {
         return 0.0;
@@ -10,7 +9,6 @@ pub fn mean(values: &[f64]) -> f64 {
 }
 
 /// The quantile of sorted values, linearly interpolated; 0 of an empty slice.
-#[must_use]
 pub fn quantile(sorted: &[f64], part: f64) -> f64 {
     let Some(last) = sorted.len().checked_sub(1) else {
         return 0.0;
@@ -21,7 +19,6 @@ pub fn quantile(sorted: &[f64], part: f64) -> f64 {
 }
 
 /// The standard deviation of a sample; 0 of fewer than two values.
-#[must_use]
 pub fn deviation(values: &[f64]) -> f64 {
     if values.len() < 2 {
         return 0.0;

@@ -88,7 +88,6 @@ pub struct Detail {
 
 /// Answers a scenario: each node in turn has one heartbeat, or with [`Options::all`] heartbeats until
 /// nothing fits or nothing waits.
-#[must_use]
 pub fn what_if(scenario: &Scenario, policy: &dyn Policy, options: Options) -> Answer {
     let mut applications = Applications::new(scenario);
     let mut waiting: Vec<&Pending> = scenario.pending.iter().collect();

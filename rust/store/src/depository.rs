@@ -39,7 +39,6 @@ impl Depository {
     }
 
     /// The file.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }

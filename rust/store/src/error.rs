@@ -104,13 +104,11 @@ impl StoreError {
     }
 
     /// Whether the file is damaged; [`crate::Depository::open`] moves it aside then.
-    #[must_use]
     pub fn is_damage(&self) -> bool {
         matches!(self.kind, StoreErrorKind::Damaged(_))
     }
 
     /// Whether saving the same record may work later: the reason is not the record itself.
-    #[must_use]
     pub fn may_pass(&self) -> bool {
         !matches!(self.kind, StoreErrorKind::Record(..))
     }

@@ -82,7 +82,6 @@ impl Merge {
     }
 
     /// The keys of the applications that have new runs or models.
-    #[must_use]
     pub fn into_changed(self) -> Vec<String> {
         self.changed.into_iter().collect()
     }

@@ -204,7 +204,6 @@ fn move_aside(path: &Path) -> Result<PathBuf, StoreError> {
 }
 
 /// The path of a file beside another, such as SQLite's log: its name with a suffix.
-#[must_use]
 pub fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);

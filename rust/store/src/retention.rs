@@ -34,7 +34,6 @@ pub struct Pruned {
 
 impl Pruned {
     /// All of them.
-    #[must_use]
     pub fn runs(self) -> usize {
         self.old_runs + self.spare_runs + self.profile_runs
     }
@@ -74,7 +73,6 @@ enum Phase {
 
 impl Pruning {
     /// Nothing is removed yet.
-    #[must_use]
     pub fn new(retention: Retention, now_ms: i64) -> Self {
         Self {
             retention,

@@ -49,7 +49,6 @@ pub struct Saved {
 
 impl SaveQueue {
     /// A queue for this number of runs.
-    #[must_use]
     pub fn new(most: usize) -> Self {
         Self {
             waiting: VecDeque::new(),
@@ -83,7 +82,6 @@ impl SaveQueue {
     }
 
     /// The number of runs that wait.
-    #[must_use]
     pub fn waiting(&self) -> usize {
         self.waiting.len()
     }

@@ -2,7 +2,6 @@
 
 /// `score` as a finite number. Sums of amounts near `f64::MAX` overflow to infinity, and their
 /// difference may be NaN, which becomes the worst score.
-#[must_use]
 pub fn bounded(score: f64) -> f64 {
     if score.is_nan() {
         f64::MAX

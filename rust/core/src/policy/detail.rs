@@ -17,14 +17,12 @@ pub struct Detail {
 
 impl Detail {
     /// Adds a time in milliseconds.
-    #[must_use]
     pub fn time_ms(mut self, name: &'static str, value: i64) -> Self {
         self.times_ms.insert(name, value);
         self
     }
 
     /// Adds a number.
-    #[must_use]
     pub fn number(mut self, name: &'static str, value: f64) -> Self {
         if value.is_finite() {
             self.numbers.insert(name, value);
@@ -33,7 +31,6 @@ impl Detail {
     }
 
     /// Adds a number for each of `resources` whose `capacity` is above 0.
-    #[must_use]
     pub fn resources(
         mut self,
         name: &'static str,

@@ -66,7 +66,6 @@ pub(crate) fn leave_one_out_error(
 
 /// 1 − (error ÷ [`WORTHLESS_ERROR`])³, from 0 to 1. The cube leaves the usual errors, which the margin
 /// is for, most of the confidence. The floor of 0.6 is at an error of 0.59.
-#[must_use]
 pub fn confidence(error: f64) -> f64 {
     (1.0 - (error / WORTHLESS_ERROR).powi(3)).max(0.0)
 }

@@ -57,7 +57,6 @@ pub(crate) fn mean_length_ms(runs: &[UsageCurve]) -> f64 {
 }
 
 /// The mean of the runs between two points of their progress.
-#[must_use]
 pub fn mean_between(runs: &[UsageCurve], from: f64, to: f64) -> Resources {
     let means: Vec<Resources> = runs.iter().filter_map(|it| it.mean(from, to)).collect();
     mean(&means)

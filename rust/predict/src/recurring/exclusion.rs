@@ -86,7 +86,6 @@ impl Measure {
     pub(super) const ALL: [Measure; 3] = [Measure::Length, Measure::CpuTime, Measure::MemoryPeak];
 
     /// The name in reports.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Measure::Length => "length",

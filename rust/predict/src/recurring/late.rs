@@ -45,7 +45,6 @@ impl LateTracker {
 
     /// The part of the whole work that is done, from 0 to 1; the others' progress before the first
     /// sample.
-    #[must_use]
     pub fn progress(&self) -> f64 {
         let starts_from_beginning = self.from_start.greatest_log_likelihood()
             > self.rest.greatest_log_likelihood() + TAKEN_OVER;

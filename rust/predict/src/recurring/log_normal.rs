@@ -44,7 +44,6 @@ impl LogNormal {
     }
 
     /// One distribution for each of [`Resource::ALL`].
-    #[must_use]
     pub fn of_each_resource(amounts: &[Resources]) -> [Self; 4] {
         Resource::ALL.map(|resource| Self::of(amounts.iter().map(|it| it.get(resource))))
     }

@@ -125,7 +125,6 @@ pub enum NotPredicted {
 }
 
 /// Predicts the next run of an application. The order of `history` does not matter.
-#[must_use]
 pub fn predict_next(history: &[PastRun], settings: &RecurringSettings) -> Outlook {
     let (runs, left_out) = select(history, settings.runs);
     Outlook {
@@ -157,14 +156,12 @@ fn prediction(runs: &[&PastRun], least: f64) -> Result<Prediction, NotPredicted>
 
 impl Prediction {
     /// How long the run is expected to be, in milliseconds.
-    #[must_use]
     pub fn length_ms(&self) -> i64 {
         demand::mean_length_ms(&self.curves).round() as i64
     }
 
     /// The demand as it is kept for its score: each amount rounded up to 12 significant bits, which
     /// compresses well.
-    #[must_use]
     pub fn demand_to_keep(&self) -> Demand {
         const DROPPED: u32 = (1 << 12) - 1;
         let round = |amount: f64| {
@@ -179,7 +176,6 @@ impl Prediction {
     }
 
     /// All that the run is expected to use: cores, bytes and bytes per second, each times seconds.
-    #[must_use]
     pub fn total(&self) -> Resources {
         amount(&self.mean)
     }

@@ -38,13 +38,11 @@ struct Expected {
 
 impl Tracker {
     /// Follows a container that has just started, by its demand.
-    #[must_use]
     pub fn of_demand(demand: &Demand) -> Self {
         Self::of_runs(&[UsageCurve::new(demand)])
     }
 
     /// Follows a container that has just started, by earlier runs.
-    #[must_use]
     pub fn of_runs(runs: &[UsageCurve]) -> Self {
         let expected = (0..STEPS).map(|step| {
             let (from, to) = step_span(step);
@@ -85,7 +83,6 @@ impl Tracker {
     }
 
     /// The part of the run that is done, from 0 to 1: the mean of the steps, weighted by likelihood.
-    #[must_use]
     pub fn progress(&self) -> f64 {
         let (mut sum, mut weight) = (0.0, 0.0);
         for (at, likelihood) in self.likelihoods() {
@@ -105,7 +102,6 @@ impl Tracker {
 
     /// The progress at the end of each step and its likelihood, the most likely 1. Before the first
     /// sample the start alone.
-    #[must_use]
     pub fn likelihoods(&self) -> Vec<(f64, f64)> {
         if self.elapsed_ms == 0.0 {
             return vec![(0.0, 1.0)];

@@ -12,19 +12,16 @@ pub struct UsageCurve {
 
 impl UsageCurve {
     /// The usage of one container from its start.
-    #[must_use]
     pub fn new(used: &Demand) -> Self {
         Self { used: used.clone() }
     }
 
     /// The length of the run.
-    #[must_use]
     pub fn length_ms(&self) -> f64 {
         f64::from(self.used.slot_ms()) * self.used.slots().len() as f64
     }
 
     /// The usage by time.
-    #[must_use]
     pub fn used(&self) -> &Demand {
         &self.used
     }
@@ -51,7 +48,6 @@ impl UsageCurve {
     }
 
     /// The mean between two points of progress; none past the end.
-    #[must_use]
     pub fn mean(&self, from: f64, to: f64) -> Option<Resources> {
         let (mut sum, mut part) = (Resources::ZERO, 0.0);
         for (usage, length) in self.between(from, to) {
@@ -67,7 +63,6 @@ impl UsageCurve {
 }
 
 /// The mean of some amounts; zero where there are none.
-#[must_use]
 pub fn mean(amounts: &[Resources]) -> Resources {
     let sum = amounts.iter().fold(Resources::ZERO, |sum, it| sum + *it);
     sum * (1.0 / amounts.len().max(1) as f64)

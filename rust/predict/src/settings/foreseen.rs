@@ -51,7 +51,6 @@ pub enum Way {
 
 impl Way {
     /// The reason for this way, in words.
-    #[must_use]
     pub fn reason(self) -> &'static str {
         match self {
             Way::Same => "earlier runs had the same settings",
@@ -102,7 +101,6 @@ pub enum NotPlanned {
 }
 
 /// Predicts the containers of one kind of a run with these settings; none where no run had any.
-#[must_use]
 pub fn foresee(
     kind: ContainerKind,
     earlier: Earlier<'_>,
@@ -139,7 +137,6 @@ pub struct KnownRuns<'a> {
 
 impl KnownRuns<'_> {
     /// As [`foresee`].
-    #[must_use]
     pub fn foresee(&self, given: &Settings, settings: &RecurringSettings) -> Foreseen {
         if let Some(model) = self.model.filter(|model| !model.settings_matter())
             && model.knows(given).is_ok()

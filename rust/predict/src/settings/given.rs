@@ -18,7 +18,6 @@ const SETTING_TAG: &str = "elastane.setting.";
 ///
 /// A tag takes precedence over an argument of the same name. Where tags give a name twice, the largest
 /// number counts: YARN keeps tags without order. Of more than 32 settings, the last by name are left out.
-#[must_use]
 pub fn submission_settings(submission: &Submission) -> Settings {
     let mut in_tags = BTreeMap::new();
     for (name, number) in submission.tags.iter().filter_map(|tag| in_tag(tag)) {

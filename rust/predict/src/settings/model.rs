@@ -42,20 +42,17 @@ impl SettingsModel {
     }
 
     /// The held-out error: the mean of |predicted ÷ used − 1| of the totals, over runs and resources.
-    #[must_use]
     pub fn error(&self) -> f64 {
         self.error
     }
 
     /// The held-out error of the mean of the other runs, whatever the settings.
-    #[must_use]
     pub fn error_without_settings(&self) -> f64 {
         self.error_without
     }
 
     /// Whether the settings are informative: held-out error with them is clearly below held-out error
     /// without them.
-    #[must_use]
     pub fn settings_matter(&self) -> bool {
         settings_matter(self.error, self.error_without)
     }
@@ -69,27 +66,23 @@ impl SettingsModel {
     }
 
     /// The settings that it goes by.
-    #[must_use]
     pub fn features(&self) -> Vec<Feature> {
         self.scale.features()
     }
 
     /// The ids of the runs it was trained on, newest first. Where the application changed too few runs
     /// ago ([`NotForeseen::Changed`]), the ids of the runs since.
-    #[must_use]
     pub fn runs(&self) -> &[String] {
         &self.runs
     }
 
     /// The runs that were left out of the training.
-    #[must_use]
     pub fn left_out(&self) -> &[Excluded] {
         &self.left_out
     }
 
     /// The targets by name, and whether their regression is linear. Resources that no run used have
     /// none.
-    #[must_use]
     pub fn regressions(&self) -> Vec<(&'static str, bool)> {
         let named = Targets::NAMES.into_iter().zip(&self.regressions);
         named
@@ -99,7 +92,6 @@ impl SettingsModel {
 
     /// From 0 to 1: the [`confidence`](crate::confidence()) of the demand's leave-one-out error, times
     /// 1 − [`SettingsModel::error`].
-    #[must_use]
     pub fn confidence(&self) -> f64 {
         self.confidence
     }

@@ -10,7 +10,6 @@ const RUNS_FOR_EACH_NEW: usize = 10;
 
 impl RecurringSettings {
     /// For training a model to keep: the floor applies when the model is used.
-    #[must_use]
     pub fn at_any_confidence(self) -> Self {
         Self {
             least_confidence: 0.0,
@@ -21,7 +20,6 @@ impl RecurringSettings {
 
 /// The latest succeeded runs that a model can be trained on, those with known settings, newest first.
 /// None where they are too few, or their settings do not differ.
-#[must_use]
 pub fn trainable(newest_first: Vec<(String, Settings)>) -> Option<Vec<(String, Settings)>> {
     let mut runs = newest_first;
     runs.truncate(MOST_RUNS);
@@ -32,7 +30,6 @@ pub fn trainable(newest_first: Vec<(String, Settings)>) -> Option<Vec<(String, S
 
 /// Whether the models of an application's containers should be trained again: one of them cannot predict
 /// the newest run's settings, or enough runs are newer than each model.
-#[must_use]
 pub fn training_is_due<'m>(
     models: impl IntoIterator<Item = (ContainerKind, &'m SettingsModel)>,
     newest_first: &[(String, Settings)],

@@ -25,7 +25,6 @@ const PACKING_STEP_S: f64 = 15.0;
 
 /// The page. Plots over time and the packing are those of the first seed; `workload` is that
 /// seed's.
-#[must_use]
 pub fn to_html(comparison: &Comparison, workload: &Workload) -> String {
     let mut page = String::new();
     let title = format!("{}, simulated", escape(&comparison.workload));

@@ -18,13 +18,11 @@ pub struct LowerBound {
 
 impl LowerBound {
     /// The larger of the two.
-    #[must_use]
     pub fn seconds(&self) -> f64 {
         self.work_s.max(self.chain_s)
     }
 
     /// Of a workload whose executors differ as this seed has it.
-    #[must_use]
     pub fn new(workload: &Workload, seed: u64) -> Self {
         let mut work = Resources::ZERO;
         let mut last_end_ms = 0.0_f64;

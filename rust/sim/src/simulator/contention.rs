@@ -57,7 +57,6 @@ impl Contention {
     /// The same with Prophet's task backoff (section V): tasks whose machine has too little network
     /// or disk for all of them wait, so that nothing is lost to contention. Those that go on use
     /// all that there is; which of them wait makes no difference to their sum.
-    #[must_use]
     pub fn backed_off(self) -> Self {
         Self {
             network_loss: 0.0,
@@ -67,7 +66,6 @@ impl Contention {
     }
 
     /// Whether memory is so short that an executor is killed.
-    #[must_use]
     pub fn kills(&self, capacity: Resources, wanted: Resources) -> bool {
         capacity.memory_bytes > 0.0 && wanted.memory_bytes > self.kill_above * capacity.memory_bytes
     }

@@ -63,7 +63,6 @@ pub struct ApplicationOutcome {
 
 impl ApplicationOutcome {
     /// From submission to end.
-    #[must_use]
     pub fn completion_s(&self) -> f64 {
         self.ended_s - self.submitted_s
     }
@@ -126,7 +125,6 @@ impl Outcome {
     }
 
     /// Each application's completion time, the shortest first.
-    #[must_use]
     pub fn completions_s(&self) -> Vec<f64> {
         let completions = self.applications.iter();
         let mut completions: Vec<f64> = completions.map(ApplicationOutcome::completion_s).collect();
@@ -135,19 +133,16 @@ impl Outcome {
     }
 
     /// The mean completion time; 0 without applications.
-    #[must_use]
     pub fn mean_completion_s(&self) -> f64 {
         crate::summary::mean(&self.completions_s())
     }
 
     /// The median completion time; 0 without applications.
-    #[must_use]
     pub fn median_completion_s(&self) -> f64 {
         crate::summary::quantile(&self.completions_s(), 0.5)
     }
 
     /// The part of the machines' time in which more than [`LEVELS`] of a resource was wanted.
-    #[must_use]
     pub fn time_above(&self, resource: Resource) -> [f64; LEVELS.len()] {
         self.time_above[resource as usize]
     }

@@ -15,7 +15,6 @@ pub struct PolicyToSimulate {
 
 impl PolicyToSimulate {
     /// A policy whose fit decides, and applications that ask for all executors at once.
-    #[must_use]
     pub fn new(policy: impl Policy + 'static) -> Self {
         Self::from(Box::new(policy) as Box<dyn Policy>)
     }
@@ -39,13 +38,11 @@ pub struct Policies {
 
 impl Policies {
     /// The product's policies and `added`, whose names differ from theirs.
-    #[must_use]
     pub fn with(added: fn() -> Vec<PolicyToSimulate>) -> Self {
         Self { added: Some(added) }
     }
 
     /// The names, the product's first.
-    #[must_use]
     pub fn names(&self) -> Vec<&'static str> {
         let added = self.added();
         let added = added.iter().map(|one| one.policy.name());

@@ -92,7 +92,6 @@ impl Default for Settings {
 impl Settings {
     /// The papers' rules: no margin, no wait for a better node, whatever fits by demand may be booked, and
     /// an application waits until it fits. After a minute, production would place it by request.
-    #[must_use]
     pub fn papers() -> Self {
         let production = Self::default();
         Self {

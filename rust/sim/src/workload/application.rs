@@ -35,7 +35,6 @@ pub struct Errors {
 
 impl Errors {
     /// The same deviation for all resources.
-    #[must_use]
     pub fn uniform(slot: f64, length: f64) -> Self {
         Self {
             slot: Resources::from_array([slot; 4]),
@@ -49,7 +48,6 @@ impl ApplicationSpec {
     /// value per slot of `actual`.
     ///
     /// It depends only on the seed and the executor, so every policy gets the same work.
-    #[must_use]
     pub fn executor(&self, seed: u64, application: usize, number: u32) -> ExecutorSlots {
         let mut random = Random::new(
             seed,
@@ -119,7 +117,6 @@ impl Iterator for ExecutorSlots {
 impl ExactSizeIterator for ExecutorSlots {}
 
 /// A number of slots times a factor; at least one.
-#[must_use]
 pub fn stretched(slots: usize, factor: f64) -> usize {
     ((slots as f64 * factor).round() as usize).max(1)
 }

@@ -26,21 +26,18 @@ pub struct Workload {
 
 impl Workload {
     /// The total size of the machines.
-    #[must_use]
     pub fn capacity(&self) -> Resources {
         let add = |sum: Resources, machine: &Resources| sum + *machine;
         self.machines.iter().fold(Resources::ZERO, add)
     }
 
     /// The number of executors of all applications.
-    #[must_use]
     pub fn executors(&self) -> u64 {
         let executors = self.applications.iter().map(|one| u64::from(one.executors));
         executors.sum()
     }
 
     /// The same with the applications in the order of submission.
-    #[must_use]
     pub fn sorted(mut self) -> Self {
         self.applications
             .sort_by_key(|application| application.submitted_ms);
