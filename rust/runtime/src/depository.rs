@@ -30,15 +30,14 @@ use elastane_runs::{Run, RunEvent, RunSettings};
 use elastane_store::{Access, Depository, Merge, MergeReport, Retention, StoreError};
 
 use crate::counters::{Counters, count};
-use crate::elastane::OpenError;
+use crate::open_error::OpenError;
 use crate::service::{Asked, Submitted};
 use crate::writer::JournalWriter;
 use keeper::Keeper;
+use models::Trained;
 pub(crate) use predictor::OnPrediction;
 use profiles::Profiles;
-pub(crate) use retention::MB;
 pub(crate) use substitute::open as open_or_substitute;
-use trainer::Trained;
 
 const PRUNE_EVERY_MS: i64 = 3_600_000;
 

@@ -1,42 +1,25 @@
 //! The service in production: with its files, threads and counters.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use elastane_core::cluster::{ApplicationId, Ask, BookableChange, CommitRequest, NodeId, Request};
-use elastane_core::policy::UnknownPolicy;
 use elastane_predict::Submission;
 use elastane_protocol::{decode, encode};
 use elastane_runs::{OpenRun, RunEvent, RunSettings};
-use elastane_store::{MergeReport, StoreError};
+use elastane_store::MergeReport;
 use parking_lot::Mutex;
 
 use crate::counters::{Counters, Status, count};
 use crate::depository::{DepositoryThread, SharingError, Work, open_or_substitute};
 use crate::journal::Record;
 use crate::memory_victims::PreemptionOrder;
+use crate::open_error::OpenError;
 use crate::report::ReportError;
 use crate::service::{Reported, Service};
 use crate::settings::RuntimeSettings;
 use crate::writer::JournalWriter;
-
-/// Why Elastane cannot start.
-#[derive(Debug, thiserror::Error)]
-pub enum OpenError {
-    /// The depository.
-    #[error("yarn.scheduler.elastane.depository.file: {0}")]
-    Depository(#[from] StoreError),
-    /// The journal.
-    #[error("yarn.scheduler.elastane.journal.file: {0} cannot be opened: {1}")]
-    Journal(PathBuf, std::io::Error),
-    /// The policy.
-    #[error("yarn.scheduler.elastane.policy: {0}")]
-    Policy(#[from] UnknownPolicy),
-    /// A thread.
-    #[error("a thread cannot be started: {0}")]
-    Thread(std::io::Error),
-}
 
 /// [`Service`] behind a lock. Three threads belong to it: one writes the journal, one the depository,
 /// one trains models. No caller waits for them.

@@ -9,7 +9,6 @@ use std::path::PathBuf;
 use elastane_predict::ProfileSettings;
 use elastane_store::Retention;
 
-use crate::depository::MB;
 use keys::Keys;
 pub use service::ServiceSettings;
 
@@ -24,6 +23,8 @@ const OF_JAVA: [&str; 4] = [
 ];
 
 const DAY_MS: i64 = 86_400_000;
+
+pub(crate) const MB: u64 = 1_000_000;
 
 /// Everything that an administrator can set.
 #[derive(Debug, Clone, PartialEq)]

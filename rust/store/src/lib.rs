@@ -17,12 +17,13 @@ mod packed;
 mod prediction;
 mod removal;
 mod retention;
+mod run;
 mod save_queue;
 mod schema;
 mod snapshot;
 mod submission;
 
-pub use depository::{ApplicationSummary, Depository};
+pub use depository::Depository;
 pub use elastane_runs::{
     LeftOutRun, ModelUsed, OpenRun, PredictionMade, PredictionOutcome, RunEvent, SubmissionRecord,
 };
@@ -33,4 +34,5 @@ pub use open::{Access, Opened, with_suffix};
 pub use packed::{PackError, PackedDemand};
 pub use prediction::PredictionRecord;
 pub use retention::{Pruned, Pruning, Retention};
+pub use run::ApplicationSummary;
 pub use save_queue::{SaveQueue, Saved, Unsaved};

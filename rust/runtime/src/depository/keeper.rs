@@ -12,13 +12,14 @@ use elastane_store::{
 };
 
 use super::checkpoints::Checkpoints;
+use super::models::Trained;
 use super::predictor::{OnPrediction, Predictor, score_predictions};
 use super::running::Running;
 use super::substitute::announce_moved;
-use super::trainer::{Trained, Trainer, due_job};
+use super::trainer::{Trainer, due_job};
 use super::{Shared, TakeOver, Work, models, retention};
-use crate::elastane::OpenError;
 use crate::journal::Record;
+use crate::open_error::OpenError;
 use crate::service::{Asked, Submitted};
 use crate::writer::JournalWriter;
 

@@ -6,7 +6,6 @@ use elastane_predict::{NotTrained, SettingsModel};
 use elastane_runs::ContainerKind;
 use elastane_store::{Depository, ModelRecord, StoreError};
 
-use super::trainer::Trained;
 use crate::counters::{Counters, count};
 
 /// The name of these among the models of an application.
@@ -14,6 +13,14 @@ const NAME: &str = "settings";
 
 /// The version of a model's bytes, which are JSON. 2: regressions have an offset. 3: shapes have no envelope.
 const VERSION: u32 = 3;
+
+/// The models of one application.
+pub(crate) struct Trained {
+    pub(super) key: String,
+    /// When the newest run ended.
+    pub(super) newest_ms: i64,
+    pub(super) models: Vec<(ContainerKind, Result<SettingsModel, NotTrained>)>,
+}
 
 /// The models of an application, by kind of container; those of another version of Elastane are left
 /// out.

@@ -2,8 +2,7 @@
 
 use elastane_store::{Depository, Pruning, Retention, StoreError};
 
-/// The unit of the setting.
-pub(crate) const MB: u64 = 1_000_000;
+use crate::settings::MB;
 
 /// Removes some old runs; gives the pruning back where it is unfinished. After an error nothing more is
 /// removed until the next start.

@@ -5,12 +5,12 @@ use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
 
 use elastane_predict::{
-    MOST_RUNS, NotTrained, ProfileSettings, RecurringSettings, SettingsModel, SettingsRun, train,
-    trainable, training_is_due,
+    MOST_RUNS, ProfileSettings, RecurringSettings, SettingsRun, train, trainable, training_is_due,
 };
 use elastane_runs::{ContainerKind, Run, RunSettings, kinds};
 use elastane_store::{Depository, StoreError};
 
+use super::models::Trained;
 use super::{Work, models};
 
 /// The runs of one application, oldest first.
@@ -18,14 +18,6 @@ pub(super) struct Job {
     key: String,
     runs: Vec<(Run, RunSettings)>,
     settings: RecurringSettings,
-}
-
-/// The models of one application.
-pub(crate) struct Trained {
-    pub(super) key: String,
-    /// When the newest run ended.
-    pub(super) newest_ms: i64,
-    pub(super) models: Vec<(ContainerKind, Result<SettingsModel, NotTrained>)>,
 }
 
 /// Trains one application at a time.
