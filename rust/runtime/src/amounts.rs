@@ -97,7 +97,7 @@ fn within<T: PartialOrd + Display>(
     least: T,
     most: T,
 ) -> Result<(), AmountError> {
-    // What is no number is within nothing.
+    // NaN is within no bounds.
     if least <= value && value <= most {
         return Ok(());
     }

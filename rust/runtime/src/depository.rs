@@ -1,4 +1,4 @@
-//! What is known of applications: one thread owns the depository, another trains models.
+//! The threads of the depository: one owns the file, another trains models.
 //!
 //! The `elastane-depository` thread is the only one that writes the file. It saves runs, submissions
 //! and predictions, checkpoints running applications, removes old runs and merges copies. In between

@@ -10,7 +10,7 @@ use elastane_runs::{EXECUTOR_CORES, EXECUTOR_MEMORY_BYTES, EXECUTORS, RunSetting
 pub struct Asked {
     /// The application.
     pub application: ApplicationId,
-    /// YARN's id of it.
+    /// Its id in YARN.
     pub application_id: String,
     /// The settings that the ask adds to those of the submission.
     pub settings: RunSettings,

@@ -45,7 +45,7 @@ pub struct Service {
 pub struct Submitted {
     /// Its number from now on.
     pub application: ApplicationId,
-    /// What is to be saved of it.
+    /// The record to be saved.
     pub record: SubmissionRecord,
     /// Whether no earlier process knew it.
     pub is_new: bool,
@@ -75,7 +75,7 @@ pub struct Reported {
     pub records: Vec<Record>,
 }
 
-/// What is to be saved now.
+/// The records to be saved now.
 #[derive(Debug)]
 pub struct Due {
     /// Changes of running applications.
@@ -358,7 +358,7 @@ impl Service {
         self.cluster.may_preempt(absolute_capacity, used)
     }
 
-    /// What is to be saved now; to be asked every second or so.
+    /// The records to be saved now. To be called every second or so.
     pub fn due(&mut self, now_ms: i64) -> Due {
         Due {
             checkpoint: self.runs.take_news(now_ms),

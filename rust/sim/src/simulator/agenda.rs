@@ -41,7 +41,7 @@ pub(super) enum Event {
     Heartbeat { machine: usize },
 }
 
-/// An executor that waits for a container, or what is left of its work.
+/// An executor that waits for a container, or the rest of its work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Piece {
     /// Its number within the application.

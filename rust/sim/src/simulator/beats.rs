@@ -89,7 +89,7 @@ impl Beats {
         self.walk(from_ms, None).next
     }
 
-    /// Where somebody waits without an end it is later than any run.
+    /// For a wait without an end, this time is later than any run.
     fn first_from(&self, node: usize, from_ms: i64) -> i64 {
         let phase_ms = self.phase_ms(node);
         let after_phase_ms = (from_ms.max(self.earliest_ms[node]) - phase_ms).max(0);

@@ -7,22 +7,22 @@ use serde::Serialize;
 /// Corrections of running containers, and their cost.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Corrections {
-    /// Windows in which a slow executor had all that its node had left.
+    /// Windows in which a slow executor had all that was left of its node.
     pub windows: u64,
-    /// Those after which it was known what it used.
+    /// Windows after which the use was known.
     pub measured: u64,
-    /// Those after which more was predicted for it of some resource.
+    /// Windows after which the prediction of a resource was raised.
     pub raised: u64,
-    /// Those in which it used less than was predicted, so that its demand stayed as it was.
+    /// Windows in which the executor used less than predicted, so that its demand stayed.
     pub held_up: u64,
     /// How often a slow executor's node had too little left.
     pub too_little_left: u64,
-    /// How often a demand was lowered since it was not used, or given back.
+    /// How often an unused demand was lowered, or restored.
     pub unused: u64,
-    /// What was lent: core-seconds, byte-seconds, bytes, bytes.
+    /// Lent resources: core-seconds, byte-seconds, bytes, bytes.
     #[serde(serialize_with = "in_order")]
     pub lent: Resources,
-    /// What was used beyond the prediction of what was lent, in windows that were measured.
+    /// Use of lent resources beyond the prediction, in measured windows.
     #[serde(serialize_with = "in_order")]
     pub lent_and_used: Resources,
 }

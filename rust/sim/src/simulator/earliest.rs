@@ -1,8 +1,7 @@
-//! Before which slot nothing of a kind fits a node, as far as was looked. It holds until something
-//! starts or ends on the node, so that a node is not looked at again for each kind whenever another
-//! one begins to wait.
+//! For each node and kind, the slot before which no container of the kind fits the node. It holds until an
+//! executor starts or ends there, so that the search is not repeated whenever a kind begins to wait.
 
-/// Nothing of the kind fits before something starts or ends on the node.
+/// No container of the kind fits before an executor starts or ends on the node.
 pub(super) const NEVER: u32 = u32::MAX;
 
 /// For each node and kind a slot, counted from the start of the run.
@@ -19,12 +18,12 @@ impl Earliest {
         }
     }
 
-    /// Something starts or ends on a node.
+    /// An executor starts or ends on a node.
     pub(super) fn forget(&mut self, node: usize) {
         self.of_mut(node).fill(0);
     }
 
-    /// By the number of the kind; 0 where nobody looked.
+    /// By the number of the kind; 0 where no search was made.
     pub(super) fn of_mut(&mut self, node: usize) -> &mut [u32] {
         &mut self.slots[node * self.kinds..][..self.kinds]
     }

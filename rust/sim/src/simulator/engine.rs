@@ -23,10 +23,9 @@ struct Node {
     machine: Machine,
     /// When its first executor reaches the end of a slot.
     changes_ms: Option<f64>,
-    /// When the machine is looked at next for that, see [`Event::Work`]. One on the agenda that comes
-    /// at another moment was put off.
+    /// The time of the machine's next [`Event::Work`]. An event at another time was put off.
     planned_ms: Option<f64>,
-    /// Containers that ended since the last heartbeat, and what of them has to run again.
+    /// Containers that ended since the last heartbeat, and the work that has to run again.
     ended: Vec<Ended>,
 }
 
@@ -40,7 +39,7 @@ struct Ended {
 struct Job {
     /// Executors that are not asked for yet (dynamic allocation).
     unasked: u32,
-    /// How many more are asked for when there still is a backlog.
+    /// The number of executors in the next ask, while there is a backlog.
     next_ask: u32,
     /// Executors whose work is not done.
     left: u32,

@@ -8,18 +8,18 @@ use super::resource_manager::Measured;
 /// An executor that is followed.
 #[derive(Debug, Clone)]
 pub(super) struct Followed {
-    /// What CPU, network and disk are limited to.
+    /// Limits of CPU, network and disk.
     limits: Resources,
-    /// When the sample began that is open.
+    /// Start of the open sample.
     from_ms: i64,
-    /// What was used in it, in the resource's unit times milliseconds.
+    /// Use in the open sample, in the resource's unit times milliseconds.
     used: Resources,
     most_memory_bytes: f64,
-    /// For how long its CPU limit held it back in it.
+    /// Time in the open sample during which the CPU limit throttled the executor.
     throttled_ms: f64,
 }
 
-/// A rate of what is wanted is no exact part of a limit.
+/// Tolerance for rounding when use is compared with a limit.
 const ROUNDING: f64 = 1e-6;
 
 const UNLIMITED: Resources = Resources::from_array([f64::INFINITY; 4]);
@@ -35,8 +35,7 @@ impl Followed {
         }
     }
 
-    /// For a while it uses so much of what it wants. A kernel holds back whoever has used up its CPU
-    /// limit, and no other.
+    /// Adds the use over some time. A kernel throttles only an executor that has used up its CPU limit.
     pub(super) fn use_for(&mut self, usage: Resources, wanted: Resources, length_ms: f64) {
         self.used += usage * length_ms;
         let uses_up = usage.cpu_cores >= self.limits.cpu_cores * (1.0 - ROUNDING);
@@ -77,7 +76,7 @@ impl Followed {
         std::mem::replace(&mut self.limits, limits) != limits
     }
 
-    /// The speed that its limits leave it while it wants so much, 1 being undisturbed.
+    /// The speed under the limits at this demand; 1 is undisturbed.
     pub(super) fn limited_rate(&self, demand: Resources) -> f64 {
         let rates = Resource::FLOWS.map(|resource| {
             let (limit, demand) = (self.limits.get(resource), demand.get(resource));

@@ -26,7 +26,7 @@ pub(super) struct Kind {
     waiting: BTreeSet<(i64, usize)>,
 }
 
-/// What is predicted for a kind, and its number.
+/// The prediction for a kind, and the number of the kind.
 type Known<'a> = (Option<&'a Demand>, usize);
 
 impl Kinds {

@@ -35,7 +35,7 @@ pub(super) struct Executor {
     pub(super) into_slot_ms: f64,
     /// How long a slot is.
     pub(super) slot_ms: f64,
-    /// What its node's agent sees of it, where containers are followed.
+    /// The agent's measurements and limits; none where containers are not followed.
     pub(super) followed: Option<Box<Followed>>,
 }
 
@@ -90,9 +90,9 @@ pub(super) struct Machine {
     executors: Vec<Executor>,
     rates: Vec<f64>,
     demands: Vec<Resources>,
-    /// What is in use, until the next event.
+    /// Resources in use until the next event.
     usage: Resources,
-    /// What is wanted, until the next event.
+    /// Resources wanted until the next event.
     wanted: Resources,
     at_ms: f64,
 }
@@ -163,7 +163,7 @@ impl Machine {
         })
     }
 
-    /// Until when no executor ends or is killed, whatever those here do: none is faster than undisturbed.
+    /// A time before which no executor ends or is killed: no executor is faster than an undisturbed one.
     pub(super) fn quiet_until_ms(&self, contention: &Contention) -> f64 {
         let memory = self.executors.iter().map(|one| one.most_memory_bytes);
         let most = Resources {
@@ -219,7 +219,7 @@ impl Machine {
     }
 }
 
-/// Work is done at the executor's rate; memory is held whatever its rate.
+/// Work is done at the executor's rate. Memory does not depend on the rate.
 fn use_at(demand: Resources, rate: f64) -> Resources {
     Resources {
         memory_bytes: demand.memory_bytes,

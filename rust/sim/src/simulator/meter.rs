@@ -19,7 +19,7 @@ pub(super) struct Meter {
     pub(super) timeline: Timeline,
 }
 
-/// A sum in whole parts, which is the same in whatever order machines are counted.
+/// A sum of integers, which does not depend on the order of the machines.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct Sum(i128);
 

@@ -236,12 +236,12 @@ impl ResourceManager {
         Some(since_ms.saturating_add(self.starvation_wait_ms))
     }
 
-    /// What CapacityScheduler may still book on a node.
+    /// The resources that CapacityScheduler may still book on a node.
     fn free(&self, machine: usize) -> Request {
         self.room(machine, self.bookable_ratio)
     }
 
-    /// What is left of this multiple of a node's registered size beside the booked requests.
+    /// This multiple of a node's registered size, less the booked requests.
     fn room(&self, machine: usize, ratio: f64) -> Request {
         let Some(entry) = self.service.cluster().node(node_of(machine)) else {
             return Request::default();

@@ -1,5 +1,5 @@
-//! The first heartbeat of each second updates the kept node, whatever the node that it comes from has left.
-//! While an application starves, it is therefore not skipped.
+//! The first heartbeat of each second updates the kept node, even if its own node is full. While an
+//! application starves, this heartbeat is therefore not skipped.
 
 use super::Engine;
 use crate::simulator::agenda::Event;

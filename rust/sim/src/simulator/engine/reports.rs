@@ -67,7 +67,7 @@ impl Engine<'_> {
         Ok(())
     }
 
-    /// Where containers are not followed, only their memory matters, and only to whoever reads it now.
+    /// Reports the memory of containers that are not followed, for a round that reads it now.
     pub(super) fn report(&mut self, machine: usize, now_ms: i64) -> Result<(), SimulationError> {
         if self.next_report_ms.is_some() {
             return if now_ms == 0 {

@@ -25,8 +25,8 @@ impl Engine<'_> {
         }
     }
 
-    /// Goes through the slots of a machine's executors that end until `now_ms`. They concern nobody
-    /// else, so they wait until somebody looks at the machine, and one machine's are gone through together.
+    /// Goes through the slots of a machine's executors that end until `now_ms`. The slots concern no other
+    /// machine, so they are gone through together when the machine is needed.
     pub(super) fn come_to(&mut self, machine: usize, now_ms: f64) {
         let mut changed = false;
         while let Some(at_ms) = self.nodes[machine].changes_ms

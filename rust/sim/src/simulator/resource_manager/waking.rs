@@ -59,7 +59,7 @@ impl ResourceManager {
 
 /// A look at one node.
 struct Look<'a> {
-    /// What may still be booked there, and what of it lies within the registered size.
+    /// The resources that may still be booked there, and the part within the registered size.
     bookable: Request,
     unbooked: Request,
     starvation_wait_ms: i64,
@@ -68,7 +68,7 @@ struct Look<'a> {
     /// By the number of the kind, the slot before which it does not fit; empty where the policy does not
     /// fit by the plan.
     earliest: &'a mut [u32],
-    /// Made when a kind needs it first.
+    /// Made for the first kind that needs the outlook.
     outlook: Option<Outlook<'a>>,
     now_ms: i64,
 }
