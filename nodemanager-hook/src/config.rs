@@ -22,9 +22,9 @@ pub struct Config {
     pub memory: Memory,
     pub disk: Disk,
     pub network: Network,
-    pub jvm: Jvm,
+    pub jvm: JvmConfig,
     pub capacity: Capacity,
-    pub audit: Audit,
+    pub audit: AuditConfig,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -82,7 +82,7 @@ pub struct Network {
 
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Jvm {
+pub struct JvmConfig {
     pub measure: bool,
     pub follow: bool,
 }
@@ -98,7 +98,7 @@ pub struct Capacity {
 
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Audit {
+pub struct AuditConfig {
     pub file: Option<PathBuf>,
 }
 
@@ -149,7 +149,7 @@ impl Default for Network {
     }
 }
 
-impl Default for Jvm {
+impl Default for JvmConfig {
     fn default() -> Self {
         Self {
             measure: true,

@@ -31,7 +31,7 @@ pub(super) struct FoundJvm {
 }
 
 impl NodeHeaps {
-    pub fn open(config: config::Jvm, proc_root: &Path, troubles: Once) -> Self {
+    pub fn open(config: config::JvmConfig, proc_root: &Path, troubles: Once) -> Self {
         // Needed to restore the JVMs of a killed agent, whatever is configured now.
         let host = JvmHost::discover(proc_root)
             .inspect_err(|error| log::warn!("the heaps of JVMs are not measured: {error}"))

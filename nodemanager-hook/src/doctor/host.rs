@@ -24,7 +24,7 @@ pub struct Host {
     pub network_bytes_per_s: Option<u64>,
     /// The configured devices, and why one cannot be shaped.
     pub network_devices: Vec<(String, Result<(), String>)>,
-    pub jvm: config::Jvm,
+    pub jvm: config::JvmConfig,
     pub has_pressure: bool,
 }
 
@@ -153,7 +153,7 @@ impl Host {
     }
 
     fn heap(&self) -> Finding {
-        let config::Jvm { measure, follow } = self.jvm;
+        let config::JvmConfig { measure, follow } = self.jvm;
         let mut advice = Vec::new();
         if !measure {
             advice.push("set jvm.measure = true to measure heaps".into());

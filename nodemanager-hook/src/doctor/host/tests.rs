@@ -11,7 +11,7 @@ fn host(mountinfo: &str, controllers: &str) -> Host {
         network: Some((Backend::Bpf, NetworkGroups::Version2)),
         network_lacks: None,
         network_devices: vec![("eth0".into(), Ok(()))],
-        jvm: config::Jvm::default(),
+        jvm: config::JvmConfig::default(),
         has_pressure: true,
     }
 }

@@ -27,12 +27,12 @@ pub(super) struct Kind {
 }
 
 /// The prediction for a kind, and the number of the kind.
-type Known<'a> = (Option<&'a Demand>, usize);
+type PredictedKind<'a> = (Option<&'a Demand>, usize);
 
 impl Kinds {
     pub(super) fn new(specs: &[ApplicationSpec], margin: f64) -> Self {
         let mut kinds = Vec::new();
-        let mut by_request: HashMap<(u64, u32), Vec<Known>> = HashMap::new();
+        let mut by_request: HashMap<(u64, u32), Vec<PredictedKind>> = HashMap::new();
         let by_application = specs.iter().map(|spec| {
             let request = spec.request;
             let alike = by_request

@@ -47,7 +47,7 @@ struct ApplicationText {
     submitted_ms: i64,
     #[serde(default = "one")]
     executors: u32,
-    request: RequestText,
+    request: VcoresText,
     actual: PerResource<Vec<f64>>,
     predicted: Option<PerResource<Vec<f64>>>,
     #[serde(default = "yes")]
@@ -64,7 +64,7 @@ fn yes() -> bool {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct RequestText {
+struct VcoresText {
     vcores: u32,
     memory_bytes: u64,
 }

@@ -178,19 +178,19 @@ impl NodeKeeper {
             return;
         }
         self.updated_in = Some(now_ms.div_euclid(UPDATE_EVERY_MS));
-        let mut outlook = Outlook {
+        let mut search = StartSearch {
             settings,
             peaks,
             state,
             now_ms,
         };
         if let Some(kept) = self.kept.take() {
-            self.kept = self.still_kept(kept, waiting, &mut outlook);
+            self.kept = self.still_kept(kept, waiting, &mut search);
         }
         if self.kept.is_none() {
             self.rest_until_ms.retain(|_, until_ms| *until_ms > now_ms);
             if let Some(line) = self.stuck_longest(settings, waiting, now_ms) {
-                self.keep_for(line, &mut outlook);
+                self.keep_for(line, &mut search);
             }
         }
     }
@@ -200,12 +200,12 @@ impl NodeKeeper {
         &mut self,
         kept: KeptNode,
         waiting: &WaitingTable,
-        outlook: &mut Outlook<'_>,
+        search: &mut StartSearch<'_>,
     ) -> Option<KeptNode> {
         let line = kept.line(waiting)?;
-        let now_ms = outlook.now_ms;
+        let now_ms = search.now_ms;
         let kept_ms = now_ms.saturating_sub(kept.since_ms);
-        let wait_ms = outlook.settings.starvation_wait_ms;
+        let wait_ms = search.settings.starvation_wait_ms;
         let longest_ms = wait_ms.saturating_mul(LONGEST_IN_WAITS);
         let in_vain = kept
             .listed_ms
@@ -218,7 +218,7 @@ impl NodeKeeper {
             return None;
         }
         Some(KeptNode {
-            start_ms: outlook.planned_start(kept.node, line)?,
+            start_ms: search.planned_start(kept.node, line)?,
             priority: line.priority,
             ..kept
         })
@@ -259,16 +259,16 @@ impl NodeKeeper {
     }
 
     /// Keeps the candidate with the earliest planned start.
-    fn keep_for(&mut self, line: &Line, outlook: &mut Outlook<'_>) {
-        let nodes: Vec<_> = self.candidates(&outlook.state.nodes, line).collect();
+    fn keep_for(&mut self, line: &Line, search: &mut StartSearch<'_>) {
+        let nodes: Vec<_> = self.candidates(&search.state.nodes, line).collect();
         // No planned start sorts last; of equal starts the first node wins.
         let starts = nodes
             .into_iter()
-            .filter_map(|node| Some((node, outlook.planned_start(node, line)?)));
+            .filter_map(|node| Some((node, search.planned_start(node, line)?)));
         let earliest = starts.min_by_key(|(_, start_ms)| (start_ms.is_none(), *start_ms));
-        let now_ms = outlook.now_ms;
+        let now_ms = search.now_ms;
         let Some((node, start_ms)) = earliest else {
-            let wait_ms = outlook.settings.starvation_wait_ms;
+            let wait_ms = search.settings.starvation_wait_ms;
             let until_ms = now_ms.saturating_add(wait_ms);
             self.rest_until_ms.insert(line.application, until_ms);
             return;
@@ -287,14 +287,14 @@ impl NodeKeeper {
 }
 
 /// The inputs of a planned start.
-struct Outlook<'a> {
+struct StartSearch<'a> {
     settings: &'a ClusterSettings,
     peaks: Peaks,
     state: &'a mut State,
     now_ms: i64,
 }
 
-impl Outlook<'_> {
+impl StartSearch<'_> {
     /// The planned start on a node; none where the core does not decide about the node.
     fn planned_start(&mut self, node: NodeId, line: &Line) -> Option<Option<i64>> {
         let now_ms = self.now_ms;
