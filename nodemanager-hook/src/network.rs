@@ -8,7 +8,6 @@
 //! are for hosts without BPF. Classes get their rates by `htb` → `link` → `shaper`, over `netlink`.
 #![allow(missing_docs, reason = "public for the integration tests only")]
 
-mod attachment;
 mod backend;
 #[allow(unsafe_code, reason = "bpf(2) has no safe wrapper")]
 mod bpf;
@@ -34,7 +33,6 @@ pub(crate) use self::{
     htb::Discipline,
     netlink::take_answers,
 };
-pub use attachment::{Mechanism, remove_leftovers};
 pub use backend::{Backend, Chosen};
 pub use bpf_networks::BpfNetworks;
 pub use counters::{AllCounters, NetworkCounters};

@@ -54,7 +54,7 @@ impl NodeNetwork {
             devices: measured.collect(),
             ..Self::default()
         };
-        let (Some(chosen), Some(parent)) = (chosen, parent) else {
+        let (Some(chosen), Some(_)) = (chosen, parent) else {
             return network;
         };
         let mut made = NetworkMade {
@@ -62,7 +62,7 @@ impl NodeNetwork {
             has_nft_table: chosen.backend() == Backend::Nft,
         };
         remember(journal, made.clone());
-        match chosen.open(parent) {
+        match chosen.open() {
             Ok(groups) => network.backend = Some(groups),
             Err(error) => {
                 log::warn!("the network of containers is neither measured nor limited: {error}");

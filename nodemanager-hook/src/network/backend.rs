@@ -1,11 +1,10 @@
 //! Which mechanism measures and limits the network of groups on this host.
 
-use std::{fmt, path::Path};
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
 use super::{
-    attachment::{Mechanism, remove_leftovers},
     bpf_networks::BpfNetworks,
     device::NetworkDevice,
     error::NetworkError,
@@ -111,19 +110,10 @@ impl Chosen {
         }
     }
 
-    /// Starts the backend. Removes what a killed agent's backend of the same kind left on
-    /// `parent`, the parent of the containers' groups.
-    pub fn open(self, parent: &Path) -> Result<Box<dyn Networks>, NetworkError> {
+    /// Starts the backend. Removes what a killed agent's backend of the same kind left.
+    pub fn open(self) -> Result<Box<dyn Networks>, NetworkError> {
         Ok(match self {
-            Self::Bpf(networks) => {
-                if networks.mechanism() == Mechanism::Program {
-                    let removed = remove_leftovers(parent)?;
-                    if removed > 0 {
-                        log::info!("detached {removed} BPF programs that a killed agent had left");
-                    }
-                }
-                Box::new(networks)
-            }
+            Self::Bpf(networks) => Box::new(networks),
             Self::Nft(groups_by) => Box::new(NftNetworks::open(groups_by)?),
             Self::NetPrio(networks) => Box::new(networks),
         })

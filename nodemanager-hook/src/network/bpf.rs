@@ -9,9 +9,7 @@ use std::{
     os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd},
 };
 
-use self::arguments::{
-    AskInfo, LoadProgram, MapBatch, MapElement, NAME_BYTES, ProgramInfo, QueryAttached,
-};
+use self::arguments::{LoadProgram, MapBatch, MapElement, NAME_BYTES};
 use super::{instructions::Instruction, programs::Direction};
 
 /// Commands of bpf(2), by the kernel's numbers.
@@ -22,21 +20,12 @@ enum BpfCommand {
     MapLookup = 1,
     MapUpdate = 2,
     ProgramLoad = 5,
-    ProgramAttach = 8,
-    ProgramDetach = 9,
-    ProgramOpenById = 13,
-    ObjectInfo = 15,
-    ProgramQuery = 16,
     MapLookupBatch = 24,
     LinkCreate = 28,
 }
 
 const MAP_TYPE_ARRAY: u32 = 2;
 const PROGRAM_TYPE_CGROUP_SKB: u32 = 8;
-/// Programs of others stay attached to the same group, and all programs run.
-const ALLOW_MULTI: u32 = 2;
-/// The kernel's limit for programs on one hook of one group.
-const MOST_PROGRAMS: usize = 64;
 /// The programs are dual-licensed: before Linux 5.8 only GPL programs may read the clock.
 const LICENSE: &CStr = c"GPL";
 
@@ -137,8 +126,8 @@ impl<const WORDS: usize> ArrayMap<WORDS> {
         Ok(())
     }
 
-    /// The values of the first keys, at most the map's length, in one call. Fails with EINVAL
-    /// before Linux 5.6, which cannot read in batches.
+    /// The values of the first keys, at most the map's length, in one call. Needs Linux
+    /// 5.6.
     pub fn get_first(&self, count: u32) -> io::Result<Vec<[u64; WORDS]>> {
         let count = count.min(self.length);
         let mut last = [0_u32; 1];
@@ -194,87 +183,23 @@ impl Program {
     /// Attaches the program until the returned descriptor is closed. Fails with EINVAL before Linux
     /// 5.7, which has no links.
     pub fn link(&self, group: BorrowedFd<'_>, hook: Direction) -> io::Result<OwnedFd> {
-        create_link(number(&self.descriptor), number(&group), hook)
+        self.create_link(number(&group), hook)
     }
 
-    /// Whether the kernel supports links. Fails with EPERM if the agent may not attach programs.
-    pub fn can_link(&self) -> io::Result<bool> {
+    /// Fails as [`Self::link`] would if the kernel has no links or the agent may not attach
+    /// programs.
+    pub fn check_link(&self) -> io::Result<()> {
         let no_group = u32::MAX;
-        let refused = create_link(number(&self.descriptor), no_group, Direction::Receive);
-        match refused.map_err(|error| (error.raw_os_error(), error)) {
+        match self.create_link(no_group, Direction::Receive) {
             // The kernel checks the group last, so all else is well.
-            Ok(_) | Err((Some(libc::EBADF), _)) => Ok(true),
-            Err((Some(libc::EINVAL), _)) => Ok(false),
-            Err((_, error)) => Err(error),
+            Err(error) if error.raw_os_error() == Some(libc::EBADF) => Ok(()),
+            created => created.map(drop),
         }
     }
 
-    /// Attaches the program until it is detached or the group is removed.
-    pub fn attach(&self, group: BorrowedFd<'_>, hook: Direction) -> io::Result<()> {
-        self.change(BpfCommand::ProgramAttach, group, hook, ALLOW_MULTI)
-    }
-
-    /// Fails with ENOENT if the program is not attached, or is attached by a link.
-    pub fn detach(&self, group: BorrowedFd<'_>, hook: Direction) -> io::Result<()> {
-        self.change(BpfCommand::ProgramDetach, group, hook, 0)
-    }
-
-    fn change(
-        &self,
-        command: BpfCommand,
-        group: BorrowedFd<'_>,
-        hook: Direction,
-        flags: u32,
-    ) -> io::Result<()> {
-        let program = number(&self.descriptor);
-        let mut attach = [number(&group), program, hook as u32, flags];
-        // SAFETY: the argument has no address.
-        unsafe { call(command, &mut attach)? };
-        Ok(())
-    }
-
-    /// Opens a loaded program. Fails with ENOENT if the program is gone, with EPERM without
-    /// `CAP_SYS_ADMIN`.
-    pub fn open(id: u32) -> io::Result<Self> {
+    fn create_link(&self, group: u32, hook: Direction) -> io::Result<OwnedFd> {
+        let mut link = [number(&self.descriptor), group, hook as u32];
         // SAFETY: the argument has no address, and the command returns a new descriptor.
-        let descriptor = unsafe { call_for_descriptor(BpfCommand::ProgramOpenById, &mut [id])? };
-        Ok(Self { descriptor })
+        unsafe { call_for_descriptor(BpfCommand::LinkCreate, &mut link) }
     }
-
-    pub fn name(&self) -> io::Result<String> {
-        let mut info = [ProgramInfo::default()];
-        let mut ask = AskInfo {
-            program: number(&self.descriptor),
-            info_bytes: size_of::<ProgramInfo>() as u32,
-            info: address_to_write(&mut info),
-        };
-        // SAFETY: `info` has the size passed; the addresses in it are zero with zero lengths, so
-        // that the kernel writes nothing there.
-        unsafe { call(BpfCommand::ObjectInfo, &mut ask)? };
-        let [info] = info;
-        let name = CStr::from_bytes_until_nul(&info.name).unwrap_or_default();
-        Ok(name.to_string_lossy().into_owned())
-    }
-}
-
-fn create_link(program: u32, group: u32, hook: Direction) -> io::Result<OwnedFd> {
-    let mut link = [program, group, hook as u32];
-    // SAFETY: the argument has no address, and the command returns a new descriptor.
-    unsafe { call_for_descriptor(BpfCommand::LinkCreate, &mut link) }
-}
-
-/// The ids of the programs attached to a group itself.
-pub fn attached_programs(group: BorrowedFd<'_>, hook: Direction) -> io::Result<Vec<u32>> {
-    let mut ids = vec![0_u32; MOST_PROGRAMS];
-    let mut query = QueryAttached {
-        group: number(&group),
-        hook: hook as u32,
-        ids: address_to_write(&mut ids),
-        count: MOST_PROGRAMS as u32,
-        ..QueryAttached::default()
-    };
-    // SAFETY: `ids` has room for the number of 4-byte ids passed.
-    unsafe { call(BpfCommand::ProgramQuery, &mut query)? };
-    ids.truncate(query.count as usize);
-    Ok(ids)
 }

@@ -1,9 +1,14 @@
 //! The network of groups by BPF programs, which count traffic and limit received traffic.
 
-use std::{fs::File, io, os::fd::AsFd, path::Path, sync::Arc};
+use std::{
+    fs::File,
+    io,
+    os::fd::{AsFd, OwnedFd},
+    path::Path,
+    sync::Arc,
+};
 
 use super::{
-    attachment::{Attachment, Mechanism},
     bpf::{ArrayMap, Program},
     counters::{AllCounters, NetworkCounters},
     error::NetworkError,
@@ -15,18 +20,15 @@ use super::{
     slots::{MOST_GROUPS, Slot, Slots},
 };
 
-/// The maps and the way to attach programs. Dropping this frees the maps.
+/// The maps. Dropping this frees them.
 #[derive(Debug)]
-pub struct BpfNetworks {
-    maps: Arc<Maps>,
-    mechanism: Mechanism,
-    can_read_batch: bool,
-}
+pub struct BpfNetworks(Arc<Maps>);
 
 #[derive(Debug)]
 struct BpfGroup {
-    // Declared before the slot: a free slot must have no program that still counts.
-    _attachments: [Attachment; 2],
+    // Declared before the slot: a free slot must have no program that still counts. The kernel
+    // detaches the programs when the descriptors are closed, however the agent ends.
+    _links: [OwnedFd; 2],
     slot: Slot,
     maps: Arc<Maps>,
     limits: LimitWords,
@@ -43,37 +45,9 @@ impl BpfNetworks {
     /// Creates the maps, and probes whether the kernel accepts and attaches programs.
     pub fn open() -> Result<Self, NetworkError> {
         let maps = Maps::new()?;
-        let can_link = maps.load(Direction::Receive, 0)?.can_link();
-        let can_link =
-            can_link.map_err(|error| NetworkError::unavailable("attach a program", error))?;
-        let mechanism = if can_link {
-            Mechanism::Link
-        } else {
-            log::info!("Linux before 5.7: a killed agent's BPF programs stay until the next start");
-            Mechanism::Program
-        };
-        Ok(Self::new(maps, mechanism))
-    }
-
-    /// As [`Self::open`], with a mechanism that the kernel must support.
-    pub fn open_with(mechanism: Mechanism) -> Result<Self, NetworkError> {
-        Ok(Self::new(Maps::new()?, mechanism))
-    }
-
-    fn new(maps: Maps, mechanism: Mechanism) -> Self {
-        let can_read_batch = maps.counters.get_first(1).is_ok();
-        if !can_read_batch {
-            log::info!("Linux before 5.6: the counters of containers are read one by one");
-        }
-        Self {
-            maps: Arc::new(maps),
-            mechanism,
-            can_read_batch,
-        }
-    }
-
-    pub fn mechanism(&self) -> Mechanism {
-        self.mechanism
+        let checked = maps.load(Direction::Receive, 0)?.check_link();
+        checked.map_err(|error| NetworkError::unavailable("attach a program", error))?;
+        Ok(Self(Arc::new(maps)))
     }
 }
 
@@ -83,7 +57,7 @@ impl Networks for BpfNetworks {
     fn attach(&self, group: &Path) -> Result<Box<dyn GroupNetwork>, NetworkError> {
         let directory =
             File::open(group).map_err(|error| NetworkError::group("open group", group, error))?;
-        let maps = &self.maps;
+        let maps = &self.0;
         let slot = Slots::take(&maps.slots).ok_or_else(|| NetworkError::full(group))?;
         let number = slot.number();
         let failed = |error| NetworkError::group("clear the counters of", group, error);
@@ -92,13 +66,14 @@ impl Networks for BpfNetworks {
         let limits = [0; LIMIT_WORDS];
         maps.limits.set(number, &limits).map_err(failed)?;
         let attach = |direction: Direction| {
-            let program = maps.load(direction, number)?;
-            Attachment::new(program, directory.as_fd(), direction, self.mechanism)
-                .map_err(|error| NetworkError::group("attach a BPF program to", group, error))
+            let link = maps
+                .load(direction, number)?
+                .link(directory.as_fd(), direction);
+            link.map_err(|error| NetworkError::group("attach a BPF program to", group, error))
         };
         let [receive, send] = Direction::ALL;
         Ok(Box::new(BpfGroup {
-            _attachments: [attach(receive)?, attach(send)?],
+            _links: [attach(receive)?, attach(send)?],
             slot,
             maps: Arc::clone(maps),
             limits,
@@ -106,15 +81,7 @@ impl Networks for BpfNetworks {
     }
 
     fn read(&self) -> io::Result<AllCounters> {
-        let count = self.maps.slots.count();
-        let counters = &self.maps.counters;
-        let all = if self.can_read_batch {
-            counters.get_first(count)?
-        } else {
-            (0..count)
-                .map(|slot| counters.get(slot))
-                .collect::<io::Result<_>>()?
-        };
+        let all = self.0.counters.get_first(self.0.slots.count())?;
         Ok(AllCounters(all.into_iter().map(counters_of).collect()))
     }
 

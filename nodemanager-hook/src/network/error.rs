@@ -57,7 +57,7 @@ impl NetworkError {
                  and an unlimited RLIMIT_MEMLOCK before 5.11"
             }
             Some(Errno::ENOSYS) => "needs a kernel with CONFIG_BPF_SYSCALL",
-            _ => "needs Linux 4.20 with CONFIG_CGROUP_BPF",
+            _ => "needs Linux 5.7 with CONFIG_CGROUP_BPF",
         };
         Self::Unavailable {
             action,

@@ -2,14 +2,11 @@
 
 use std::{fs, path::Path};
 
-use elastane_agent::network::{
-    self, BpfNetworks, Mechanism, NetworkCounters, Networks, remove_leftovers,
-};
+use elastane_agent::network::{self, BpfNetworks, NetworkCounters, Networks};
 
 use crate::{
     MB, cable_device,
     netns::{Cable, End, RIGHT, RIGHT_IPV6, assert_counted, exchange},
-    shaper,
 };
 
 #[test]
@@ -73,37 +70,16 @@ fn a_directory_outside_of_cgroup2_is_refused() {
 }
 
 #[test]
-fn leftovers_of_a_killed_agent_are_removed_at_the_next_start() {
+fn a_killed_agent_leaves_no_program_and_its_root_is_removed() {
     let Some(cable) = Cable::new() else { return };
-    let [agents, parent] = ["agents", "parent"].map(|name| cable.group(name));
-    let group = cable.group("parent/container");
+    let [agents, group] = ["agents", "container"].map(|name| cable.group(name));
     let before = cable.queueing_disciplines(End::Left);
-    for (mechanism, left) in [("link", 0), ("program", 2)] {
-        let role = format!("agent {mechanism} {}", group.0.display());
-        let mut agent = cable.spawn(End::Left, &agents.0, &role);
-        agent.wait_for("ready");
-        agent.kill();
-        assert_eq!(remove_leftovers(&parent.0).unwrap(), left, "{mechanism}");
-        assert_eq!(remove_leftovers(&parent.0).unwrap(), 0, "{mechanism}");
-        assert_ne!(cable.queueing_disciplines(End::Left), before);
-        if mechanism == "link" {
-            shaper(&cable).restore().unwrap();
-        } else {
-            let device = cable_device();
-            let removed = cable.within(End::Left, || network::restore(&device).unwrap());
-            assert!(removed);
-        }
-        assert_eq!(cable.queueing_disciplines(End::Left), before);
-    }
-}
-
-#[test]
-fn programs_of_a_live_agent_are_not_leftovers() {
-    let Some(cable) = Cable::new() else { return };
-    let group = cable.group("group");
-    let network = BpfNetworks::open_with(Mechanism::Link).unwrap();
-    let counted = network.attach(&group.0).unwrap();
-    assert_eq!(remove_leftovers(&group.0).unwrap(), 0);
-    exchange(&cable, &group.0, RIGHT, 1000, 0);
-    assert!(counted.counters().unwrap().sent_bytes > 1000);
+    let role = format!("agent {}", group.0.display());
+    let mut agent = cable.spawn(End::Left, &agents.0, &role);
+    agent.wait_for("ready");
+    agent.kill();
+    assert_ne!(cable.queueing_disciplines(End::Left), before);
+    let removed = cable.within(End::Left, || network::restore(&cable_device()).unwrap());
+    assert!(removed);
+    assert_eq!(cable.queueing_disciplines(End::Left), before);
 }

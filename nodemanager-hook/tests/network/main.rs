@@ -12,7 +12,7 @@ mod netns;
 
 use std::{path::Path, thread};
 
-use elastane_agent::network::{BpfNetworks, Mechanism, NetworkDevice, Networks, Shaper};
+use elastane_agent::network::{BpfNetworks, NetworkDevice, Networks, Shaper};
 use netns::{Cable, End, link_bytes_per_s};
 
 const MB: usize = 1_000_000;
@@ -23,13 +23,8 @@ const PAYLOAD_PART: f64 = 1448.0 / 1514.0;
 #[test]
 fn plays_its_role() {
     netns::play(|role| match role {
-        ["agent", mechanism, group] => {
-            let mechanism = if *mechanism == "link" {
-                Mechanism::Link
-            } else {
-                Mechanism::Program
-            };
-            let network = BpfNetworks::open_with(mechanism).unwrap();
+        ["agent", group] => {
+            let network = BpfNetworks::open().unwrap();
             let _group = network.attach(Path::new(group)).unwrap();
             let _shaper = Shaper::prepare(&cable_device(), link_bytes_per_s()).unwrap();
             println!("\nready");
