@@ -14,9 +14,5 @@ pub(crate) const fn variation<Change>(
     value: &'static str,
     change: Change,
 ) -> Variation<Change> {
-    Variation {
-        parameter,
-        value,
-        change,
-    }
+    Variation { parameter, value, change }
 }

@@ -21,9 +21,7 @@ fn policies() -> Vec<Box<dyn Policy>> {
     baselines.retain(|name| !names().contains(name));
     assert_eq!(baselines.len(), 7);
     let baselines = baselines.into_iter();
-    baselines
-        .map(|name| all.named(name, PolicyOptions::default()).unwrap().policy)
-        .collect()
+    baselines.map(|name| all.named(name, PolicyOptions::default()).unwrap().policy).collect()
 }
 
 fn fits(policy: &str, scene: &Scene, asked: &Asked) -> bool {
@@ -60,11 +58,7 @@ fn highest_wins(policy: &str) -> bool {
 /// 1.5 below 0.6, 1 above 0.8, and a line between.
 fn watermark(scene: &Scene, resource: Resource) -> f64 {
     let capacity = scene.capacity.get(resource);
-    let used_now: f64 = scene
-        .running
-        .iter()
-        .map(|one| used(one, 0).get(resource))
-        .sum();
+    let used_now: f64 = scene.running.iter().map(|one| used(one, 0).get(resource)).sum();
     let below_high = (0.8 - used_now / capacity) / 0.2;
     1.0 + 0.5 * below_high.clamp(0.0, 1.0)
 }

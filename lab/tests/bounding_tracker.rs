@@ -90,10 +90,7 @@ fn a_late_start_and_a_pause_are_no_progress() {
         observe(&mut tracker, &run(1.0)[..30]);
         let before = tracker.progress();
         assert!((before - 0.5).abs() < 0.12, "{known}: {before}");
-        let pause = Resources {
-            memory_bytes: 3e9,
-            ..IDLE
-        };
+        let pause = Resources { memory_bytes: 3e9, ..IDLE };
         observe(&mut tracker, &[pause; 10]);
         let after = tracker.progress();
         assert!((after - before).abs() < 0.1, "{known}: {before} {after}");
@@ -135,10 +132,7 @@ fn what_is_no_amount_is_not_taken_in() {
     let mut tracker = tracker();
     observe(&mut tracker, &run(1.0)[..10]);
     let before = tracker.progress();
-    let wrong = Resources {
-        cpu_cores: f64::NAN,
-        ..Resources::ZERO
-    };
+    let wrong = Resources { cpu_cores: f64::NAN, ..Resources::ZERO };
     tracker.observe(wrong, SLOT_MS);
     assert_eq!(tracker.progress(), before);
 }

@@ -101,11 +101,7 @@ fn the_next_run_is_covered_at_less_waste_than_the_peaks() {
         let [coverage, waste] = own[resource];
         let name = Resource::ALL[resource].name();
         assert!(coverage / count > 0.93, "{name}: {}", coverage / count);
-        assert!(
-            waste < most * peak[resource][1],
-            "{name}: {}",
-            waste / peak[resource][1]
-        );
+        assert!(waste < most * peak[resource][1], "{name}: {}", waste / peak[resource][1]);
     }
 }
 
@@ -124,10 +120,7 @@ fn generated_runs_are_like_measured_ones() {
         let mean = score(&runs[0], Resources::ZERO, &runs[0]);
         assert!(mean.iter().all(|score| score.coverage == 1.0));
         let peak = Plain::ConstantPeak.predict(&runs[..1]).unwrap();
-        for (sum, score) in peak_over_mean
-            .iter_mut()
-            .zip(score(&peak, Resources::ZERO, &runs[0]))
-        {
+        for (sum, score) in peak_over_mean.iter_mut().zip(score(&peak, Resources::ZERO, &runs[0])) {
             *sum += score.waste.unwrap() / 40.0;
         }
     }
@@ -142,9 +135,7 @@ fn generated_runs_are_like_measured_ones() {
 #[test]
 fn the_envelope_of_settings_that_never_ran_follows_the_phases_of_the_runs() {
     let next = input_and_executors::run(99, 15.0, 4.0);
-    let prediction = input_and_executors::model()
-        .predict(&next.settings)
-        .unwrap();
+    let prediction = input_and_executors::model().predict(&next.settings).unwrap();
     let length_ms = next.used.duration_ms().unwrap() as f64;
     let bound = bound(&prediction, Envelope::COVERAGE);
     assert!(bound.at(0).disk_bytes_per_s >= 50e6);

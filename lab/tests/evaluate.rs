@@ -14,11 +14,7 @@ const HEADER: &str = "t_s,cpu_cores,memory_bytes,network_bytes_per_s,disk_bytes_
 /// A run that computes for its first half and writes in its second.
 fn csv(slots: usize) -> String {
     let rows = (0..slots).map(|slot| {
-        let used = if slot * 2 < slots {
-            "3,2e9,0,1e6"
-        } else {
-            "1,1e9,0,80e6"
-        };
+        let used = if slot * 2 < slots { "3,2e9,0,1e6" } else { "1,1e9,0,80e6" };
         format!("{},{used}\n", slot * 3)
     });
     format!("{HEADER}\n{}", rows.collect::<String>())
@@ -36,14 +32,7 @@ fn application(folder: &Path, runs: &[(&str, usize)]) -> PathBuf {
 /// What evaluating a folder prints, and where its figures and predictions are.
 fn evaluated(folder: &Path) -> (String, PathBuf, PathBuf) {
     let (json, out) = (folder.join("figures.json"), folder.join("out"));
-    let arguments = [
-        "evaluate",
-        text(folder),
-        "--json",
-        text(&json),
-        "--predictions",
-        text(&out),
-    ];
+    let arguments = ["evaluate", text(folder), "--json", text(&json), "--predictions", text(&out)];
     (lab(&arguments).printed(), json, out)
 }
 
@@ -52,10 +41,7 @@ fn every_run_is_predicted_from_those_before_it() {
     let folder = tempfile::tempdir().unwrap();
     application(folder.path(), &[("1", 40), ("2", 42), ("3", 41), ("4", 40)]);
     let (printed, json, out) = evaluated(folder.path());
-    assert!(
-        printed.starts_with("2 runs predicted, each from those before it\n"),
-        "{printed}"
-    );
+    assert!(printed.starts_with("2 runs predicted, each from those before it\n"), "{printed}");
     assert!(printed.contains("window maximum 30 s + 10 %"), "{printed}");
     assert!(printed.contains("\nprogress is missed by 0.0"), "{printed}");
     // Nothing was sent, so nothing was wasted.
@@ -76,17 +62,8 @@ fn every_run_is_predicted_from_those_before_it() {
     }
     let planned = run["tracked"]["demand"]["disk"]["total"].as_f64().unwrap();
     assert!((planned - 1.0).abs() < 0.2, "{planned}");
-    assert!(
-        run["at_submission"]["envelope"]["cpu"]["coverage"]
-            .as_f64()
-            .unwrap()
-            > 0.95
-    );
-    let disk = |method: &str| {
-        figures["at_submission"][method]["disk"]["waste"]
-            .as_f64()
-            .unwrap()
-    };
+    assert!(run["at_submission"]["envelope"]["cpu"]["coverage"].as_f64().unwrap() > 0.95);
+    let disk = |method: &str| figures["at_submission"][method]["disk"]["waste"].as_f64().unwrap();
     assert!(disk("envelope") < disk("constant peak"));
     assert_eq!(
         figures["runs"][1]["not_predicted"],
@@ -108,10 +85,7 @@ fn a_run_that_failed_is_left_out() {
     let (_, figures) = evaluate(folder.path());
     assert_eq!(figures["predicted"], 1);
     let left_out = &figures["runs"][2]["left_out"][0];
-    assert_eq!(
-        (&left_out["run"], &left_out["reason"]),
-        (&"2".into(), &"it failed".into())
-    );
+    assert_eq!((&left_out["run"], &left_out["reason"]), (&"2".into(), &"it failed".into()));
 }
 
 /// As the scheduler does it: docs/new-settings.md, "Which prediction is used".
@@ -120,14 +94,11 @@ fn runs_with_the_same_settings_predict_the_next_and_what_nothing_says_is_counted
     let folder = tempfile::tempdir().unwrap();
     let slots = |run: usize| if run % 2 == 1 { 20 } else { 60 };
     let names: Vec<String> = (1..=8).map(|run| run.to_string()).collect();
-    let runs: Vec<(&str, usize)> = (1..)
-        .zip(&names)
-        .map(|(run, name)| (name.as_str(), slots(run)))
-        .collect();
+    let runs: Vec<(&str, usize)> =
+        (1..).zip(&names).map(|(run, name)| (name.as_str(), slots(run))).collect();
     let nightly = application(folder.path(), &runs);
-    let given = runs
-        .iter()
-        .map(|(name, slots)| (name.to_string(), serde_json::json!({ "rounds": slots })));
+    let given =
+        runs.iter().map(|(name, slots)| (name.to_string(), serde_json::json!({ "rounds": slots })));
     let given = Value::Object(given.collect());
     fs::write(nightly.join("settings.json"), given.to_string()).unwrap();
     let (printed, json, out) = evaluated(folder.path());
@@ -184,17 +155,12 @@ fn runs_with_other_settings_are_predicted_from_fifteen_and_thirty() {
     let folder = tempfile::tempdir().unwrap();
     let names: Vec<String> = (0..34).map(|run| format!("run-{run:02}")).collect();
     let slots = |run: usize| 20 + run * 7 % 23;
-    let runs: Vec<(&str, usize)> = (0..)
-        .zip(&names)
-        .map(|(run, name)| (name.as_str(), slots(run)))
-        .collect();
+    let runs: Vec<(&str, usize)> =
+        (0..).zip(&names).map(|(run, name)| (name.as_str(), slots(run))).collect();
     let nightly = application(folder.path(), &runs);
-    let given = runs.iter().map(|(name, slots)| {
-        (
-            name.to_string(),
-            serde_json::json!({ "input_bytes": slots }),
-        )
-    });
+    let given = runs
+        .iter()
+        .map(|(name, slots)| (name.to_string(), serde_json::json!({ "input_bytes": slots })));
     let settings = Value::Object(given.collect());
     fs::write(nightly.join("settings.json"), settings.to_string()).unwrap();
     let (printed, figures) = evaluate(folder.path());
@@ -215,10 +181,7 @@ fn runs_with_other_settings_are_predicted_from_fifteen_and_thirty() {
     assert_eq!(held_out["within_20_percent"], 1.0);
     // Runs with the same settings use the same here, so nothing is left to chance.
     let repeats = &figures["repeats"]["by_others"];
-    assert_eq!(
-        (&repeats["predicted"], &repeats["within_15_percent"]),
-        (&22.into(), &1.0.into())
-    );
+    assert_eq!((&repeats["predicted"], &repeats["within_15_percent"]), (&22.into(), &1.0.into()));
     // Of runs that were all given the same nothing is said.
     fs::write(nightly.join("settings.json"), r#"{"input_bytes": 1}"#).unwrap();
     let printed = lab(&["evaluate", text(folder.path())]).printed();
@@ -234,10 +197,9 @@ fn part(of: &Value, within: &str) -> f64 {
 #[test]
 fn new_settings_of_a_real_application_are_predicted_as_well_as_elasecutors() {
     let (_, figures) = evaluate(&recorded("recorded-settings"));
-    for (at, trained_on, within, wanted) in [
-        (0, 15, "within_20_percent", 0.8),
-        (1, 30, "within_15_percent", 0.9),
-    ] {
+    for (at, trained_on, within, wanted) in
+        [(0, 15, "within_20_percent", 0.8), (1, 30, "within_15_percent", 0.9)]
+    {
         let after = &figures["new_settings"][at];
         assert_eq!(after["trained_on"], trained_on);
         assert_eq!(after["held_out"]["predicted"], 40);
@@ -267,10 +229,7 @@ fn new_settings_beside_another_run_are_predicted_as_well_as_chance_leaves() {
 fn what_confidence_is_worth_is_told_by_quarters_of_the_runs() {
     let (printed, figures) = evaluate(&recorded("recorded"));
     let parts = figures["by_confidence"].as_array().unwrap();
-    let runs: Vec<u64> = parts
-        .iter()
-        .map(|it| it["runs"].as_u64().unwrap())
-        .collect();
+    let runs: Vec<u64> = parts.iter().map(|it| it["runs"].as_u64().unwrap()).collect();
     assert_eq!(runs, [7, 8, 7, 8]);
     let bounds: Vec<f64> = parts
         .iter()
@@ -286,12 +245,6 @@ fn what_confidence_is_worth_is_told_by_quarters_of_the_runs() {
     let all = &figures["at_submission"]["demand"]["cpu"]["coverage"];
     let all = all.as_f64().unwrap();
     assert!((coverage / 30.0 - all).abs() < 1e-9, "{coverage}");
-    let lines = printed
-        .lines()
-        .skip_while(|it| !it.starts_with("by confidence"));
-    assert_eq!(
-        lines.take_while(|it| !it.is_empty()).count(),
-        5,
-        "{printed}"
-    );
+    let lines = printed.lines().skip_while(|it| !it.starts_with("by confidence"));
+    assert_eq!(lines.take_while(|it| !it.is_empty()).count(), 5, "{printed}");
 }

@@ -28,15 +28,8 @@ fn exported(runs: &[Run]) -> (TempDir, PathBuf) {
     let path = folder.path().join("depository.db");
     depository(&path, runs);
     let series = folder.path().join("series");
-    let arguments = [
-        "profiles",
-        "export",
-        "--all",
-        "--series",
-        text(&series),
-        "--depository",
-        text(&path),
-    ];
+    let arguments =
+        ["profiles", "export", "--all", "--series", text(&series), "--depository", text(&path)];
     let command = Command::parse_from(arguments);
     command.profiles.run(&mut Vec::new()).unwrap();
     (folder, series)
@@ -44,9 +37,7 @@ fn exported(runs: &[Run]) -> (TempDir, PathBuf) {
 
 #[test]
 fn exported_series_are_what_evaluate_reads() {
-    let mut runs: Vec<_> = (1..=5)
-        .map(|number| run(SALES, number, Succeeded))
-        .collect();
+    let mut runs: Vec<_> = (1..=5).map(|number| run(SALES, number, Succeeded)).collect();
     runs[3].outcome = Failed;
     // The application master alone: nothing of the executors to export.
     runs[4].series.truncate(1);

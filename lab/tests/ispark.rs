@@ -20,28 +20,17 @@ fn iteration(cpu: f64, memory: f64) -> Iteration {
 }
 
 fn job(submitted_s: f64, iterations: Vec<Iteration>) -> Job {
-    Job {
-        name: "job".to_owned(),
-        submitted_s,
-        iterations,
-        weights: vec![1.0; PARTITIONS],
-    }
+    Job { name: "job".to_owned(), submitted_s, iterations, weights: vec![1.0; PARTITIONS] }
 }
 
 /// Much at first, then little.
 fn falling(submitted_s: f64) -> Job {
     let first = iteration(0.9, 0.9);
-    job(
-        submitted_s,
-        [vec![first], vec![iteration(0.1, 0.2); 19]].concat(),
-    )
+    job(submitted_s, [vec![first], vec![iteration(0.1, 0.2); 19]].concat())
 }
 
 fn with_room(room: usize) -> Parameters {
-    Parameters {
-        room,
-        ..Parameters::default()
-    }
+    Parameters { room, ..Parameters::default() }
 }
 
 fn run(parameters: &Parameters, allocation: Allocation, jobs: &[Job]) -> Outcome {
@@ -63,10 +52,7 @@ fn executors_that_are_packed_let_the_next_application_start() {
 #[test]
 fn nothing_is_packed_above_gamma() {
     let jobs = [falling(0.0)];
-    let parameters = Parameters {
-        trigger: 0.15,
-        ..Parameters::default()
-    };
+    let parameters = Parameters { trigger: 0.15, ..Parameters::default() };
     let packed = run(&parameters, Allocation::Packed, &jobs);
     assert_eq!(packed.counts.handed_over, 0);
     assert_eq!(packed, run(&parameters, Allocation::Static, &jobs));
@@ -80,10 +66,7 @@ fn an_application_that_packing_slows_down_gets_executors_back() {
     let packed = run(&Parameters::default(), Allocation::Packed, &jobs);
     assert!(packed.counts.reprovisioned > 0, "{packed:?}");
     assert!(packed.counts.given_back > 0, "{packed:?}");
-    let patient = Parameters {
-        slowdown: 2.0,
-        ..Parameters::default()
-    };
+    let patient = Parameters { slowdown: 2.0, ..Parameters::default() };
     let packed = run(&patient, Allocation::Packed, &jobs);
     assert_eq!(packed.counts.reprovisioned, 0);
 }
@@ -98,10 +81,7 @@ fn dynamic_allocation_takes_all_that_there_is() {
     let quarter_s = (fixed.makespan_s - start_s) / 4.0;
     assert!((alone.makespan_s - start_s - quarter_s).abs() < 1e-3);
     let both = run(&Parameters::default(), Allocation::Dynamic, &jobs);
-    assert!(
-        both.completions_s[1] > 1.9 * alone.makespan_s,
-        "the second waits"
-    );
+    assert!(both.completions_s[1] > 1.9 * alone.makespan_s, "the second waits");
 }
 
 #[test]
@@ -122,10 +102,7 @@ fn every_allocation_does_the_same_work_in_no_less_than_the_bound() {
             let outcome = run(&parameters, allocation, &jobs);
             let whole_s = outcome.makespan_s * parameters.room as f64;
             let done_s = outcome.utilization.cpu_cores * whole_s;
-            assert!(
-                (done_s / work_s - 1.0).abs() < 1e-4,
-                "{allocation:?}: {done_s} {work_s}"
-            );
+            assert!((done_s / work_s - 1.0).abs() < 1e-4, "{allocation:?}: {done_s} {work_s}");
             assert!(outcome.makespan_s >= bound_s, "{allocation:?}");
             assert!(outcome.executor_utilization <= 1.0, "{allocation:?}");
             assert_eq!(outcome, run(&parameters, allocation, &jobs));

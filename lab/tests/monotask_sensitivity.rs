@@ -5,16 +5,11 @@ use elastane_lab::monotasks::{COSTS, Cost, JobOrder, Metric, Removed, VARIATIONS
 
 /// The growth of EJF's mean completion by removals under a variation, in percent, on one seed.
 fn percent<const N: usize>(parameter: &str, value: &str, removals: [Removed; N]) -> [f64; N] {
-    let variation = VARIATIONS
-        .iter()
-        .find(|it| (it.parameter, it.value) == (parameter, value))
-        .unwrap();
+    let variation =
+        VARIATIONS.iter().find(|it| (it.parameter, it.value) == (parameter, value)).unwrap();
     removals.map(|removed| {
-        let cost = Cost {
-            removed,
-            order: JobOrder::EarliestFirst,
-            grows: Metric::CompletionGrowth,
-        };
+        let cost =
+            Cost { removed, order: JobOrder::EarliestFirst, grows: Metric::CompletionGrowth };
         assert!(COSTS.contains(&cost));
         costs(&[cost], variation, &[1], 1).unwrap()[0].values[0]
     })
@@ -22,11 +17,7 @@ fn percent<const N: usize>(parameter: &str, value: &str, removals: [Removed; N])
 
 #[test]
 fn as_it_is_no_removal_costs_anything() {
-    let removals = [
-        Removed::StageAwareness,
-        Removed::OrderOfMonotasks,
-        Removed::NetworkDemand,
-    ];
+    let removals = [Removed::StageAwareness, Removed::OrderOfMonotasks, Removed::NetworkDemand];
     for percent in percent("as it is", "", removals) {
         assert!(percent.abs() < 1.0, "{percent}");
     }

@@ -5,10 +5,8 @@ use elastane_core::{Demand, Resources};
 use elastane_lab::evaluation::Plain;
 
 fn cpu(slot_ms: u32, cores: &[f64]) -> Demand {
-    let slots: Vec<Resources> = cores
-        .iter()
-        .map(|cores| Resources::from_array([*cores, 0.0, 0.0, 0.0]))
-        .collect();
+    let slots: Vec<Resources> =
+        cores.iter().map(|cores| Resources::from_array([*cores, 0.0, 0.0, 0.0])).collect();
     Demand::series(slot_ms, &slots).unwrap()
 }
 
@@ -18,10 +16,7 @@ fn cores(demand: &Demand) -> Vec<f64> {
 
 #[test]
 fn plain_predictions_are_what_their_names_say() {
-    let runs = [
-        cpu(5_000, &[1.0, 2.0, 5.0, 1.0]),
-        cpu(5_000, &[2.0, 2.0, 2.0, 3.0]),
-    ];
+    let runs = [cpu(5_000, &[1.0, 2.0, 5.0, 1.0]), cpu(5_000, &[2.0, 2.0, 2.0, 3.0])];
     let predicted = |plain: Plain| cores(&plain.predict(&runs).unwrap());
     assert_eq!(predicted(Plain::ConstantPeak), [5.0; 4]);
     assert_eq!(predicted(Plain::ConstantMean), [2.25; 4]);
@@ -35,15 +30,7 @@ fn plain_predictions_are_what_their_names_say() {
 fn plain_predictions_follow_the_mean_length() {
     let runs = [cpu(3_000, &[1.0; 10]), cpu(3_000, &[1.0; 20])];
     for plain in Plain::ALL {
-        assert!(
-            plain
-                .predict(&runs)
-                .unwrap()
-                .duration_ms()
-                .unwrap()
-                .abs_diff(45_000)
-                <= 15_000
-        );
+        assert!(plain.predict(&runs).unwrap().duration_ms().unwrap().abs_diff(45_000) <= 15_000);
     }
     assert!(Plain::ConstantPeak.predict(&[]).is_err());
 }

@@ -14,10 +14,7 @@ fn reproduced(arguments: &[&str]) -> (String, Value) {
     let file = folder.path().join("report.json");
     let arguments = [&["reproduce"], arguments, &["--json", text(&file)]].concat();
     let printed = lab(&arguments).printed();
-    (
-        printed,
-        serde_json::from_slice(&fs::read(&file).unwrap()).unwrap(),
-    )
+    (printed, serde_json::from_slice(&fs::read(&file).unwrap()).unwrap())
 }
 
 /// What every comparison's JSON has, whatever its model.
@@ -41,10 +38,7 @@ fn assert_shape(report: &Value, policies: &[&str], seeds: usize) {
 #[test]
 fn iterative_applications_are_run_iteration_by_iteration() {
     let (printed, report) = reproduced(&["ispark", "--seeds", "2"]);
-    assert!(
-        printed.contains("executors used by ispark above static, %"),
-        "{printed}"
-    );
+    assert!(printed.contains("executors used by ispark above static, %"), "{printed}");
     assert_shape(&report, &["static", "dynamic", "ispark"], 2);
     assert_eq!(report["seeds"], serde_json::json!([1, 2]));
     let claim = &report["claims"][0];
@@ -96,18 +90,9 @@ fn a_paper_that_is_not_there_is_refused_with_those_that_are() {
 #[test]
 fn what_a_model_does_not_know_is_refused() {
     for (paper, why) in [
-        (
-            "ursa",
-            "ursa is simulated at the grain of its monotasks, by a model of its own",
-        ),
-        (
-            "ispark",
-            "ispark is simulated iteration by iteration, by a model of its own",
-        ),
-        (
-            "sensitivity",
-            "a sensitivity run changes the parameters itself",
-        ),
+        ("ursa", "ursa is simulated at the grain of its monotasks, by a model of its own"),
+        ("ispark", "ispark is simulated iteration by iteration, by a model of its own"),
+        ("sensitivity", "a sensitivity run changes the parameters itself"),
     ] {
         for change in [["--disk-loss", "0.5"], ["--starvation-wait-ms", "60000"]] {
             let refused = lab(&["reproduce", paper, change[0], change[1]]).refused();

@@ -19,27 +19,14 @@ fn packing_by_demand_ends_sooner_than_by_request() {
     let policies = ["--policy", "static,minfrag", "--json", text(&report)];
     let arguments = [&["simulate", "--scenario", text(&file)], &policies[..]].concat();
     let table = lab(&arguments).printed();
-    assert!(
-        table.starts_with("scenario: 2 applications, lower bound 30 s\n"),
-        "{table}"
-    );
+    assert!(table.starts_with("scenario: 2 applications, lower bound 30 s\n"), "{table}");
     let report: Value = serde_json::from_str(&fs::read_to_string(&report).unwrap()).unwrap();
-    let makespan_s = |policy: &str| {
-        report["policies"][policy]["makespan_s"][0]
-            .as_f64()
-            .unwrap()
-    };
-    assert!(
-        makespan_s("minfrag") < 0.8 * makespan_s("static"),
-        "{report}"
-    );
+    let makespan_s = |policy: &str| report["policies"][policy]["makespan_s"][0].as_f64().unwrap();
+    assert!(makespan_s("minfrag") < 0.8 * makespan_s("static"), "{report}");
     assert_eq!(report["lower_bound_s"], json!([30.0]));
     let cpu = &report["policies"]["minfrag"]["utilization"]["cpu"];
     let used = cpu[0].as_f64().unwrap() * 8.0 * makespan_s("minfrag");
-    assert!(
-        (used - 4.0 * 30.0 * 1.7).abs() < 1e-6,
-        "core-seconds: {used}"
-    );
+    assert!((used - 4.0 * 30.0 * 1.7).abs() < 1e-6, "core-seconds: {used}");
 }
 
 #[test]
@@ -72,10 +59,7 @@ fn the_same_seed_gives_the_same_bytes_whatever_the_threads() {
     });
     assert_eq!(reports[0], reports[1]);
     let makespans = serde_json::from_str::<Value>(&reports[0][0]).unwrap();
-    let makespans = makespans["policies"]["minfrag"]["makespan_s"]
-        .as_array()
-        .unwrap()
-        .clone();
+    let makespans = makespans["policies"]["minfrag"]["makespan_s"].as_array().unwrap().clone();
     assert_eq!(makespans.len(), 3);
     assert_ne!(makespans[0], makespans[1], "another seed, another run");
 }
@@ -88,10 +72,7 @@ fn names_that_are_not_there_are_refused_with_those_that_are() {
         "{refused}"
     );
     let refused = lab(&["simulate", "--workload", "lockstep", "--policy", "best"]).refused();
-    assert!(
-        refused.starts_with("elastane-lab: policy best: not known, "),
-        "{refused}"
-    );
+    assert!(refused.starts_with("elastane-lab: policy best: not known, "), "{refused}");
 }
 
 #[test]
@@ -101,9 +82,5 @@ fn without_an_input_the_usage_is_wrong() {
     assert!(ended.stderr.contains("--workload"), "{}", ended.stderr);
     let ended = lab(&["simulate", "--workload", "lockstep", "--disk-loss", "1"]);
     assert_eq!(ended.code, Some(2));
-    assert!(
-        ended.stderr.contains("a number from 0 to below 1"),
-        "{}",
-        ended.stderr
-    );
+    assert!(ended.stderr.contains("a number from 0 to below 1"), "{}", ended.stderr);
 }

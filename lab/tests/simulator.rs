@@ -29,10 +29,7 @@ const STATIC: &str = "static";
 
 #[test]
 fn where_more_is_wanted_than_there_is_everything_takes_longer_and_more_on_a_disk() {
-    let settings = Settings {
-        assignments_per_heartbeat: 2,
-        ..Settings::default()
-    };
+    let settings = Settings { assignments_per_heartbeat: 2, ..Settings::default() };
     let ended_s = |slots: &[[f64; 4]]| {
         let two = application("a", 0, 2, slots);
         run(&workload(1, vec![two]), STATIC, &settings).applications[0].ended_s
@@ -65,10 +62,7 @@ fn memory_far_over_capacity_kills_the_latest_and_it_starts_anew() {
 #[test]
 fn a_container_is_free_for_others_on_the_heartbeat_after_its_end() {
     let first = application("first", 0, 2, &[[2.0, 1e9, 0.0, 0.0]; 3]);
-    let settings = Settings {
-        assignments_per_heartbeat: 2,
-        ..Settings::default()
-    };
+    let settings = Settings { assignments_per_heartbeat: 2, ..Settings::default() };
     let next = application("next", 100, 1, &[[2.0, 1e9, 0.0, 0.0]; 3]);
     let mut work = workload(1, vec![first, next]);
     work.heartbeat_ms = 2_500;
@@ -91,8 +85,5 @@ fn one_application_in_lock_step_leaves_nothing_to_gain() {
     let lockstep = generate("lockstep", 1).unwrap();
     let makespan_s = |policy| run(&lockstep, policy, &Settings::default()).makespan_s;
     let (minfrag_s, static_s) = (makespan_s("minfrag"), makespan_s(STATIC));
-    assert!(
-        minfrag_s >= 0.98 * static_s,
-        "{minfrag_s} against {static_s}"
-    );
+    assert!(minfrag_s >= 0.98 * static_s, "{minfrag_s} against {static_s}");
 }

@@ -27,18 +27,9 @@ fn series_have_elasecutors_table_2() {
             let wanted = published.variation[resource as usize];
             let what = format!("{class:?} {}: {measured:?}", resource.name());
             let half_slot = 0.5 / published.slots as f64;
-            assert!(
-                within(measured.peak_over_average, wanted.peak_over_average, 0.01),
-                "{what}"
-            );
-            assert!(
-                within(measured.peak_over_trough, wanted.peak_over_trough, 0.001),
-                "{what}"
-            );
-            assert!(
-                (measured.at_peak - wanted.at_peak).abs() <= half_slot + 1e-9,
-                "{what}"
-            );
+            assert!(within(measured.peak_over_average, wanted.peak_over_average, 0.01), "{what}");
+            assert!(within(measured.peak_over_trough, wanted.peak_over_trough, 0.001), "{what}");
+            assert!((measured.at_peak - wanted.at_peak).abs() <= half_slot + 1e-9, "{what}");
             assert!(
                 (measured.above_half_peak - wanted.above_half_peak).abs() <= half_slot + 1e-9,
                 "{what}"
@@ -57,17 +48,10 @@ fn executors_of_3_cores_have_the_peaks_of_figure_2() {
         ("LR-2-3c", Class::LogisticRegression),
         ("PageRank-2-3c", Class::PageRank),
     ] {
-        let application = mix
-            .applications
-            .iter()
-            .find(|one| one.name == name)
-            .unwrap();
+        let application = mix.applications.iter().find(|one| one.name == name).unwrap();
         let (peak, published) = (application.actual.peak(), class.statistics().peak);
         for resource in [Resource::Cpu, Resource::Network, Resource::Disk] {
-            assert!(
-                within(peak.get(resource), published.get(resource), 1e-9),
-                "{name}"
-            );
+            assert!(within(peak.get(resource), published.get(resource), 1e-9), "{name}");
         }
         // Figure 2's executors had 8 GB, the mix's have 6.
         let memory_bytes = 0.75 * published.memory_bytes;
@@ -85,8 +69,7 @@ fn elasecutors_mix_is_the_papers() {
     assert_eq!(new.clone().count(), 12);
     assert!(new.clone().all(|one| one.submitted_ms <= 3_200_000));
     assert!(
-        new.clone()
-            .all(|one| one.predicted.as_ref() != Some(&one.actual)),
+        new.clone().all(|one| one.predicted.as_ref() != Some(&one.actual)),
         "new settings are predicted with an error"
     );
     let sizes: BTreeSet<_> = mix
@@ -94,15 +77,8 @@ fn elasecutors_mix_is_the_papers() {
         .iter()
         .map(|one| (one.request.vcores, one.request.memory_bytes >> 30))
         .collect();
-    assert_eq!(
-        sizes.into_iter().collect::<Vec<_>>(),
-        [(1, 2), (2, 4), (3, 6), (4, 8), (5, 10)]
-    );
-    assert!(
-        (6_500..=7_500).contains(&mix.executors()),
-        "{}",
-        mix.executors()
-    );
+    assert_eq!(sizes.into_iter().collect::<Vec<_>>(), [(1, 2), (2, 4), (3, 6), (4, 8), (5, 10)]);
+    assert!((6_500..=7_500).contains(&mix.executors()), "{}", mix.executors());
 }
 
 #[test]
@@ -110,36 +86,23 @@ fn recurring_applications_come_25_s_apart_on_the_average() {
     let gaps: Vec<f64> = (0..10)
         .flat_map(|seed| {
             let mix = workload("elasecutor", seed);
-            let recurring = mix
-                .applications
-                .iter()
-                .filter(|one| !one.name.contains("-new"));
+            let recurring = mix.applications.iter().filter(|one| !one.name.contains("-new"));
             let arrivals: Vec<i64> = recurring.map(|one| one.submitted_ms).collect();
-            let gaps = arrivals
-                .windows(2)
-                .map(|pair| (pair[1] - pair[0]) as f64 / 1e3);
+            let gaps = arrivals.windows(2).map(|pair| (pair[1] - pair[0]) as f64 / 1e3);
             gaps.collect::<Vec<_>>()
         })
         .collect();
     let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
     let variance = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / gaps.len() as f64;
     assert!(within(mean, 25.0, 0.1), "{mean}");
-    assert!(
-        within(variance.sqrt(), 25.0, 0.1),
-        "exponential: {}",
-        variance.sqrt()
-    );
+    assert!(within(variance.sqrt(), 25.0, 0.1), "exponential: {}", variance.sqrt());
 }
 
 #[test]
 fn what_is_predicted_of_new_settings_misses_the_total_by_at_most_16_percent() {
     for seed in 0..5 {
         let mix = workload("elasecutor", seed);
-        for one in mix
-            .applications
-            .iter()
-            .filter(|one| one.name.contains("-new"))
-        {
+        for one in mix.applications.iter().filter(|one| one.name.contains("-new")) {
             let total = |slots: &[elastane_core::Resources], resource| -> f64 {
                 slots.iter().map(|slot| slot.get(resource)).sum()
             };
@@ -148,11 +111,7 @@ fn what_is_predicted_of_new_settings_misses_the_total_by_at_most_16_percent() {
                 .map(|resource| total(predicted, resource) / total(one.actual.slots(), resource));
             let mean = effectiveness.iter().sum::<f64>() / 4.0;
             // Short series are off by up to a slot more.
-            assert!(
-                (0.80..=1.20).contains(&mean),
-                "{}: {effectiveness:?}",
-                one.name
-            );
+            assert!((0.80..=1.20).contains(&mean), "{}: {effectiveness:?}", one.name);
         }
     }
 }
@@ -160,12 +119,8 @@ fn what_is_predicted_of_new_settings_misses_the_total_by_at_most_16_percent() {
 #[test]
 fn executors_differ_by_as_much_as_the_workload_says() {
     let mix = workload("prophet", 1);
-    let (place, application) = mix
-        .applications
-        .iter()
-        .enumerate()
-        .max_by_key(|(_, one)| one.executors)
-        .unwrap();
+    let (place, application) =
+        mix.applications.iter().enumerate().max_by_key(|(_, one)| one.executors).unwrap();
     let base = application.actual.slots().len() as f64;
     let lengths: Vec<f64> = (0..application.executors)
         .map(|number| application.executor(1, place, number).len() as f64 / base)
@@ -173,10 +128,7 @@ fn executors_differ_by_as_much_as_the_workload_says() {
     let mean = lengths.iter().sum::<f64>() / lengths.len() as f64;
     let variance = lengths.iter().map(|one| (one - mean).powi(2)).sum::<f64>();
     let deviation = (variance / lengths.len() as f64).sqrt();
-    assert!(
-        (0.03..=0.07).contains(&deviation),
-        "5 % published: {deviation}"
-    );
+    assert!((0.03..=0.07).contains(&deviation), "5 % published: {deviation}");
 }
 
 #[test]
@@ -197,11 +149,7 @@ fn ursas_mix_comes_every_5_s() {
     let mix = workload("ursa-mix", 1);
     assert_eq!(mix.machines.len(), 20);
     let arrivals = mix.applications.windows(2);
-    assert!(
-        arrivals
-            .into_iter()
-            .all(|pair| pair[1].submitted_ms - pair[0].submitted_ms == 5_000)
-    );
+    assert!(arrivals.into_iter().all(|pair| pair[1].submitted_ms - pair[0].submitted_ms == 5_000));
 }
 
 #[test]

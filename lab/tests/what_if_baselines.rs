@@ -15,27 +15,14 @@ use one_node::{
 
 fn policy(name: &str) -> Box<dyn Policy> {
     let policies = baselines::policies();
-    policies
-        .named(name, PolicyOptions::default())
-        .unwrap()
-        .policy
+    policies.named(name, PolicyOptions::default()).unwrap().policy
 }
 
 #[test]
 fn tetris_multiplies_what_is_left_beside_peaks_with_the_peak() {
     // The peak has passed, and Tetris knows no time.
-    let busy = running(
-        "r",
-        59_000,
-        [1.0, 0.0],
-        &[[2.0, 0.0, 5.0, 0.0], [1.0, 0.0, 0.0, 0.0]],
-    );
-    let cpu = pending(
-        "cpu",
-        0,
-        [1.0, 0.0],
-        &[[2.0, 0.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0]],
-    );
+    let busy = running("r", 59_000, [1.0, 0.0], &[[2.0, 0.0, 5.0, 0.0], [1.0, 0.0, 0.0, 0.0]]);
+    let cpu = pending("cpu", 0, [1.0, 0.0], &[[2.0, 0.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0]]);
     let network = pending("network", 0, [1.0, 0.0], &[[0.0, 0.0, 6.0, 0.0]]);
     let scenario = scenario([8.0, 0.0, 10.0, 0.0], &[busy], &[network, cpu]);
     let judged = judged("tetris", &scenario, "cpu");
@@ -67,10 +54,7 @@ fn static_and_dynamic_place_by_request_whatever_is_used() {
         assert_close(judged.score.unwrap(), 20.0);
     }
     let reason = judged("static", &scenario, "large").reason.unwrap();
-    assert!(
-        reason.starts_with("memory demand exceeds what is available"),
-        "{reason}"
-    );
+    assert!(reason.starts_with("memory demand exceeds what is available"), "{reason}");
 }
 
 #[test]
@@ -106,10 +90,7 @@ fn drf_takes_turns_by_the_dominant_share_over_the_whole_cluster() {
     let scenario = scenario([8.0, 16.0, 0.0, 0.0], &[], &waiting);
     let order = ["a-1", "b-1", "a-2", "a-3", "b-2"];
     assert_eq!(placed("drf", &scenario, ALL), order);
-    let shares = answer("drf", &scenario, ALL)
-        .heartbeats
-        .remove(2)
-        .candidates;
+    let shares = answer("drf", &scenario, ALL).heartbeats.remove(2).candidates;
     assert_close(shares[0].score.unwrap(), 1.0 / 8.0);
     assert_close(shares.last().unwrap().score.unwrap(), 4.0 / 16.0);
 }
@@ -119,10 +100,7 @@ fn drf_counts_what_runs_on_other_nodes() {
     let mut scenario = scenario(
         [8.0, 0.0, 0.0, 0.0],
         &[],
-        &[
-            pending("a-1", 0, [1.0, 0.0], &[[0.0; 4]]),
-            pending("b-1", 1, [1.0, 0.0], &[[0.0; 4]]),
-        ],
+        &[pending("a-1", 0, [1.0, 0.0], &[[0.0; 4]]), pending("b-1", 1, [1.0, 0.0], &[[0.0; 4]])],
     );
     let other = json!({
         "id": "node-2", "capacity": amounts([8.0, 0.0, 0.0, 0.0]),
@@ -159,10 +137,7 @@ fn oversubscribe_books_a_node_twice_and_no_more() {
 
 #[test]
 fn the_margin_is_for_what_fits_by_demand() {
-    let options = Options {
-        margin: 0.5,
-        all: false,
-    };
+    let options = Options { margin: 0.5, all: false };
     let waits = pending("p", 0, [4.0, 4.0], &[[3.0; 4]]);
     let scenario = scenario([4.0; 4], &[], &[waits]);
     for (policy, expected) in [
@@ -181,10 +156,7 @@ fn the_margin_is_for_what_fits_by_demand() {
 
 #[test]
 fn a_policy_that_is_not_there_is_named_with_the_products_and_the_baselines() {
-    let error = baselines::policies()
-        .named("fairest", PolicyOptions::default())
-        .err()
-        .unwrap();
+    let error = baselines::policies().named("fairest", PolicyOptions::default()).err().unwrap();
     assert_eq!(
         error.to_string(),
         "policy fairest: not known, elastane, minfrag, trc, prophet, ursa, ursa-srjf, capacity, drf, \

@@ -79,9 +79,7 @@ fn soak(time: Duration) -> Outcome<Vec<String>> {
         }
         exchanges += 1;
         let running = containers.iter().map(Container::running).collect();
-        agent.exchange(running, |_| {
-            containers.iter().map(|one| plan(one, exchanges)).collect()
-        })?;
+        agent.exchange(running, |_| containers.iter().map(|one| plan(one, exchanges)).collect())?;
         if early.is_none() && begun.elapsed() > time / 10 {
             early = Some(held(&agent)?);
         }
@@ -157,9 +155,7 @@ fn growth(early: Held, late: Held) -> Vec<String> {
     for (index, (early, late)) in counts(early).into_iter().zip(counts(late)).enumerate() {
         let (what, more) = (names[index], allowed[index]);
         if late > early + more {
-            problems.push(format!(
-                "{what} grew from {early} to {late}, {more} more are allowed"
-            ));
+            problems.push(format!("{what} grew from {early} to {late}, {more} more are allowed"));
         }
     }
     problems
@@ -169,9 +165,7 @@ fn growth(early: Held, late: Held) -> Vec<String> {
 fn groups() -> Vec<PathBuf> {
     let root = Path::new("/sys/fs/cgroup");
     let hierarchies = fs::read_dir(root).into_iter().flatten().flatten();
-    let places = hierarchies
-        .map(|entry| entry.path())
-        .chain([root.to_owned()]);
+    let places = hierarchies.map(|entry| entry.path()).chain([root.to_owned()]);
     let mut groups = Vec::new();
     for place in places {
         let parent = place.join(Agent::parent());

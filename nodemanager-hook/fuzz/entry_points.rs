@@ -20,14 +20,8 @@ use crate::{
 
 const PID: u32 = 10;
 const OF_A_PROCESS: [&str; 5] = ["stat", "statm", "io", "status", "cgroup"];
-const OF_THE_NODE: [&str; 6] = [
-    "stat",
-    "meminfo",
-    "diskstats",
-    "pressure/cpu",
-    "pressure/memory",
-    "pressure/io",
-];
+const OF_THE_NODE: [&str; 6] =
+    ["stat", "meminfo", "diskstats", "pressure/cpu", "pressure/memory", "pressure/io"];
 const OF_A_GROUP: [&str; 4] = ["cpuacct.usage", "cpu.stat", "memory.stat", "io.stat"];
 const OF_A_LIMITED_GROUP: [&str; 17] = [
     "blkio.throttle.read_bps_device",
@@ -116,11 +110,8 @@ impl<'a> FakeKernelFiles<'a> {
         let _ = limits_of(group);
         let _ = actuators::read_pids_below(group);
         let mut files = actuators::KernelFiles::default();
-        let limits = Limits {
-            cpu_weight_cores: Some(1.5),
-            cpu_cap_cores: Some(0.5),
-            ..Limits::default()
-        };
+        let limits =
+            Limits { cpu_weight_cores: Some(1.5), cpu_cap_cores: Some(0.5), ..Limits::default() };
         if let Ok(around) = files.around(group, self.folder, false) {
             let _ = cpu_v1(&limits, around);
         }

@@ -85,10 +85,7 @@ impl Audit {
             #[serde(flatten)]
             shortfall: Shortfall,
         }
-        let event = Killed {
-            processes,
-            shortfall,
-        };
+        let event = Killed { processes, shortfall };
         self.record(container, Reason::Killed, event);
     }
 
@@ -103,12 +100,7 @@ impl Audit {
         let Some(open) = &mut self.open else {
             return;
         };
-        let entry = Entry {
-            unix_ms: unix_ms(),
-            container,
-            reason,
-            event,
-        };
+        let entry = Entry { unix_ms: unix_ms(), container, reason, event };
         let line = serde_json::to_vec(&entry).map_err(io::Error::from);
         let written = line.and_then(|line| open.append(line));
         if let Err(error) = written {
@@ -132,12 +124,7 @@ impl Open {
     fn new(path: &Path, max_bytes: u64) -> io::Result<Self> {
         let file = OpenOptions::new().create(true).append(true).open(path)?;
         let bytes = file.metadata()?.len();
-        Ok(Self {
-            path: path.into(),
-            file,
-            bytes,
-            max_bytes,
-        })
+        Ok(Self { path: path.into(), file, bytes, max_bytes })
     }
 
     fn append(&mut self, mut line: Vec<u8>) -> io::Result<()> {

@@ -59,13 +59,8 @@ pub struct Hierarchies {
 }
 
 impl Controller {
-    pub const ALL: [Self; 5] = [
-        Self::Cpu,
-        Self::CpuAccounting,
-        Self::Memory,
-        Self::Disk,
-        Self::Network,
-    ];
+    pub const ALL: [Self; 5] =
+        [Self::Cpu, Self::CpuAccounting, Self::Memory, Self::Disk, Self::Network];
 
     /// The controller's name in a version. None for a function that version 2 has in every group.
     pub fn name(self, version: Version) -> Option<&'static str> {
@@ -140,9 +135,7 @@ impl Hierarchies {
 
     /// Whether a path is a group below one of the mount points.
     pub fn contains(&self, group: &Path) -> bool {
-        let plain = group
-            .components()
-            .all(|component| component != Component::ParentDir);
+        let plain = group.components().all(|component| component != Component::ParentDir);
         let hierarchy = self.of(group);
         plain && hierarchy.is_some_and(|one| group != one.mount_point())
     }
@@ -257,10 +250,7 @@ mod tests {
         assert_eq!(host!("v2-bare").places(), [(); 5].map(|()| root.clone()));
         let service = "/sys/fs/cgroup/system.slice/hadoop-nodemanager.service";
         let service = place(Version::Two, service);
-        assert_eq!(
-            host!("v2-systemd").places(),
-            [(); 5].map(|()| service.clone())
-        );
+        assert_eq!(host!("v2-systemd").places(), [(); 5].map(|()| service.clone()));
     }
 
     #[test]
@@ -306,11 +296,7 @@ mod tests {
     fn only_paths_below_a_mount_point_are_groups() {
         let found = host!("v1-separate").hierarchies();
         assert!(found.contains(Path::new("/sys/fs/cgroup/cpu/elastane")));
-        for outside in [
-            "/sys/fs/cgroup/cpu",
-            "/etc",
-            "/sys/fs/cgroup/cpu/../memory/x",
-        ] {
+        for outside in ["/sys/fs/cgroup/cpu", "/etc", "/sys/fs/cgroup/cpu/../memory/x"] {
             assert!(!found.contains(Path::new(outside)), "{outside}");
         }
     }

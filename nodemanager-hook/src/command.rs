@@ -124,18 +124,14 @@ fn run_command(config: &Config) -> ExitCode {
 /// A new agent undoes the changes of a killed one when it starts, and its own when it stops.
 fn restore_command(config: &Config) -> ExitCode {
     let free = socket::remove_stale(&config.socket.path);
-    match free
-        .and_then(|()| Agent::start(config))
-        .map(|mut agent| agent.stop())
-    {
+    match free.and_then(|()| Agent::start(config)).map(|mut agent| agent.stop()) {
         Ok(Restored { removed, failed: 0 }) => {
             log::info!("{removed} groups removed");
             ExitCode::SUCCESS
         }
-        Ok(Restored { failed, .. }) => fail(
-            FAILED,
-            format!("{failed} groups or JVMs could not be restored"),
-        ),
+        Ok(Restored { failed, .. }) => {
+            fail(FAILED, format!("{failed} groups or JVMs could not be restored"))
+        }
         Err(error) => fail(REFUSED, error),
     }
 }

@@ -115,19 +115,13 @@ impl Default for Socket {
 
 impl Default for Sampling {
     fn default() -> Self {
-        Self {
-            interval_ms: 1000,
-            sample_ms: 3000,
-        }
+        Self { interval_ms: 1000, sample_ms: 3000 }
     }
 }
 
 impl Default for Cgroup {
     fn default() -> Self {
-        Self {
-            parent: "elastane".into(),
-            from_arrival: false,
-        }
+        Self { parent: "elastane".into(), from_arrival: false }
     }
 }
 
@@ -141,30 +135,19 @@ impl Network {
 
 impl Default for Network {
     fn default() -> Self {
-        Self {
-            measure: true,
-            backend: None,
-            devices: Vec::new(),
-        }
+        Self { measure: true, backend: None, devices: Vec::new() }
     }
 }
 
 impl Default for JvmConfig {
     fn default() -> Self {
-        Self {
-            measure: true,
-            follow: true,
-        }
+        Self { measure: true, follow: true }
     }
 }
 
 impl Default for Memory {
     fn default() -> Self {
-        Self {
-            margin_bytes: 64 << 20,
-            node_floor_bytes: None,
-            kill_after_ms: 10_000,
-        }
+        Self { margin_bytes: 64 << 20, node_floor_bytes: None, kill_after_ms: 10_000 }
     }
 }
 
@@ -262,10 +245,7 @@ mod tests {
     #[test]
     fn an_unknown_key_is_named_with_its_line() {
         let error = read("[sampling]\ninterval = 5\n").unwrap_err();
-        assert!(
-            error.starts_with("FILE:2: `interval = 5`: unknown field"),
-            "{error}"
-        );
+        assert!(error.starts_with("FILE:2: `interval = 5`: unknown field"), "{error}");
         assert!(error.contains("`interval_ms`"), "{error}");
     }
 
@@ -283,58 +263,19 @@ mod tests {
     #[test]
     fn the_error_of_a_value_out_of_bounds_names_key_value_and_bounds() {
         for (text, start) in [
-            (
-                "[sampling]\ninterval_ms = 5",
-                "FILE: sampling.interval_ms = 5: allowed is",
-            ),
-            (
-                "[sampling]\nsample_ms = 1500",
-                "FILE: sampling.sample_ms = 1500: allowed is",
-            ),
-            (
-                "[cgroup]\nparent = '/x'",
-                "FILE: cgroup.parent = /x: allowed is",
-            ),
-            (
-                "[cgroup]\nparent = 'a/../b'",
-                "FILE: cgroup.parent = a/../b: allowed is",
-            ),
-            (
-                "[cgroup]\nparent = ''",
-                "FILE: cgroup.parent = : allowed is",
-            ),
-            (
-                "[socket]\nmode = '0990'",
-                "FILE: socket.mode = 0990: allowed is",
-            ),
-            (
-                "[socket]\npath = 'x.sock'",
-                "FILE: socket.path = x.sock: allowed is",
-            ),
-            (
-                "[capacity]\ncpu_cores = 0",
-                "FILE: capacity.cpu_cores = 0: allowed is",
-            ),
-            (
-                "[capacity]\ncpu_cores = nan",
-                "FILE: capacity.cpu_cores = NaN: allowed is",
-            ),
-            (
-                "[capacity]\nmemory_bytes = 0",
-                "FILE: capacity.memory_bytes = 0: allowed is",
-            ),
-            (
-                "[memory]\nmargin_bytes = 5",
-                "FILE: memory.margin_bytes = 5: allowed is",
-            ),
-            (
-                "[memory]\nkill_after_ms = 5",
-                "FILE: memory.kill_after_ms = 5: allowed is",
-            ),
-            (
-                "[disk]\nlocal_dirs = ['/data', 'x']",
-                "FILE: disk.local_dirs = x: allowed is",
-            ),
+            ("[sampling]\ninterval_ms = 5", "FILE: sampling.interval_ms = 5: allowed is"),
+            ("[sampling]\nsample_ms = 1500", "FILE: sampling.sample_ms = 1500: allowed is"),
+            ("[cgroup]\nparent = '/x'", "FILE: cgroup.parent = /x: allowed is"),
+            ("[cgroup]\nparent = 'a/../b'", "FILE: cgroup.parent = a/../b: allowed is"),
+            ("[cgroup]\nparent = ''", "FILE: cgroup.parent = : allowed is"),
+            ("[socket]\nmode = '0990'", "FILE: socket.mode = 0990: allowed is"),
+            ("[socket]\npath = 'x.sock'", "FILE: socket.path = x.sock: allowed is"),
+            ("[capacity]\ncpu_cores = 0", "FILE: capacity.cpu_cores = 0: allowed is"),
+            ("[capacity]\ncpu_cores = nan", "FILE: capacity.cpu_cores = NaN: allowed is"),
+            ("[capacity]\nmemory_bytes = 0", "FILE: capacity.memory_bytes = 0: allowed is"),
+            ("[memory]\nmargin_bytes = 5", "FILE: memory.margin_bytes = 5: allowed is"),
+            ("[memory]\nkill_after_ms = 5", "FILE: memory.kill_after_ms = 5: allowed is"),
+            ("[disk]\nlocal_dirs = ['/data', 'x']", "FILE: disk.local_dirs = x: allowed is"),
             ("[audit]\nfile = 'x'", "FILE: audit.file = x: allowed is"),
         ] {
             let error = read(text).unwrap_err();

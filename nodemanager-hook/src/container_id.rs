@@ -105,10 +105,7 @@ mod tests {
             "container_123456789012345678901_1_1_1",
         ] {
             let error = text.parse::<ContainerId>().unwrap_err();
-            assert!(
-                error.to_string().contains("is not a container id"),
-                "{text}"
-            );
+            assert!(error.to_string().contains("is not a container id"), "{text}");
         }
     }
 }

@@ -37,19 +37,12 @@ mod tests {
     use super::*;
 
     fn running(container: &str, pid: u32) -> RunningContainer {
-        RunningContainer {
-            container: container.into(),
-            pid,
-            request_memory_bytes: 0,
-        }
+        RunningContainer { container: container.into(), pid, request_memory_bytes: 0 }
     }
 
     #[test]
     fn a_list_becomes_a_map_by_container() {
-        let list = [
-            running("container_1_1_1_2", 9),
-            running("container_1_1_1_1", 8),
-        ];
+        let list = [running("container_1_1_1_2", 9), running("container_1_1_1_1", 8)];
         let running = check(&list, &[]).unwrap().into_values();
         let pids: Vec<u32> = running.map(|one| one.pid).collect();
         assert_eq!(pids, [8, 9]);
@@ -59,23 +52,11 @@ mod tests {
     fn one_bad_entry_refuses_the_list() {
         let good = running("container_1_1_1_1", 8);
         for (bad, why) in [
-            (
-                running("container_1_1_1_1", 9),
-                "container_1_1_1_1 is in the list twice",
-            ),
-            (
-                running("container_1_1_1_2", 0),
-                "pid 0 of container_1_1_1_2: allowed is 3 to",
-            ),
-            (
-                running("container_1_1_1_2", 2),
-                "pid 2 of container_1_1_1_2: allowed is 3 to",
-            ),
+            (running("container_1_1_1_1", 9), "container_1_1_1_1 is in the list twice"),
+            (running("container_1_1_1_2", 0), "pid 0 of container_1_1_1_2: allowed is 3 to"),
+            (running("container_1_1_1_2", 2), "pid 2 of container_1_1_1_2: allowed is 3 to"),
             (running("container_1_1_1_2", u32::MAX), "pid 4294967295 of"),
-            (
-                running("container_1_1_1_2", 77),
-                "pid 77 of container_1_1_1_2: allowed is a process",
-            ),
+            (running("container_1_1_1_2", 77), "pid 77 of container_1_1_1_2: allowed is a process"),
             (running("/etc", 9), "`/etc` is not a container id"),
         ] {
             let error = check(&[good.clone(), bad], &[77]).unwrap_err().to_string();

@@ -76,10 +76,7 @@ impl Journal {
 
     /// An empty journal, to replace one that cannot be read.
     pub fn empty(path: &Path) -> Self {
-        Self {
-            path: path.into(),
-            entries: Entries::default(),
-        }
+        Self { path: path.into(), entries: Entries::default() }
     }
 
     /// Drops the entries of paths that are not groups.

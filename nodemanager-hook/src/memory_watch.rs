@@ -82,10 +82,7 @@ pub fn wake_at(limit_bytes: u64) -> u64 {
 impl MemoryWatch {
     pub fn new() -> Result<Self, MemoryWatchError> {
         let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC);
-        Ok(Self {
-            epoll: epoll.map_err(MemoryWatchError::Epoll)?,
-            watches: Mutex::default(),
-        })
+        Ok(Self { epoll: epoll.map_err(MemoryWatchError::Epoll)?, watches: Mutex::default() })
     }
 
     /// Watches a group whose limit is in force. A group already near its limit wakes at once.
@@ -190,14 +187,9 @@ mod tests {
 
     #[test]
     fn the_distance_to_the_limit_is_bounded() {
-        for (limit, at) in [
-            (0, 0),
-            (100, 50),
-            (200, 136),
-            (800, 700),
-            (2048, 1792),
-            (16_384, 15_872),
-        ] {
+        for (limit, at) in
+            [(0, 0), (100, 50), (200, 136), (800, 700), (2048, 1792), (16_384, 15_872)]
+        {
             assert_eq!(wake_at(limit * MIB), at * MIB, "{limit} MiB");
         }
         assert!(wake_at(u64::MAX) < u64::MAX);
@@ -206,13 +198,10 @@ mod tests {
     #[test]
     fn a_missing_group_is_an_error_with_its_path() {
         let watch = MemoryWatch::new().unwrap();
-        for (version, file) in [
-            (Version::One, "memory.usage_in_bytes"),
-            (Version::Two, "memory.events"),
-        ] {
-            let error = watch
-                .watch(Path::new("/nowhere"), version, MIB)
-                .unwrap_err();
+        for (version, file) in
+            [(Version::One, "memory.usage_in_bytes"), (Version::Two, "memory.events")]
+        {
+            let error = watch.watch(Path::new("/nowhere"), version, MIB).unwrap_err();
             let expected =
                 format!("cannot open /nowhere/{file}: ENOENT: No such file or directory");
             assert_eq!(error.to_string(), expected);

@@ -36,9 +36,7 @@ impl Peer {
             return Ok(());
         }
         if [users.real, users.effective, users.saved].contains(&ROOT) {
-            return Err(format!(
-                "pid {pid} belongs to root, but uid {peer} named it"
-            ));
+            return Err(format!("pid {pid} belongs to root, but uid {peer} named it"));
         }
         let is_own = users.real == peer && users.effective == peer;
         if is_own || is_in_executors_group || table.ancestors(pid).contains(&self.pid) {
@@ -61,11 +59,7 @@ mod tests {
     const NODE_MANAGER: Peer = Peer { pid: 10, uid: 500 };
 
     fn users(uid: u32) -> Users {
-        Users {
-            real: uid,
-            effective: uid,
-            saved: uid,
-        }
+        Users { real: uid, effective: uid, saved: uid }
     }
 
     /// The check of process 11, a child of 10, or of 20, a child of init.
@@ -94,20 +88,14 @@ mod tests {
         assert_eq!(named(NODE_MANAGER, 20, users(600), true), Ok(()));
         let error = named(NODE_MANAGER, 20, users(600), false).unwrap_err();
         assert!(
-            error
-                .to_string()
-                .starts_with("pid 20 belongs to uid 600, but uid 500 named it"),
+            error.to_string().starts_with("pid 20 belongs to uid 600, but uid 500 named it"),
             "{error}"
         );
     }
 
     #[test]
     fn only_root_may_name_a_process_with_roots_rights() {
-        let set_user_id = Users {
-            real: 500,
-            effective: 0,
-            saved: 0,
-        };
+        let set_user_id = Users { real: 500, effective: 0, saved: 0 };
         for users in [users(0), set_user_id] {
             for (pid, in_group) in [(11, false), (20, true)] {
                 let refused = format!("pid {pid} belongs to root, but uid 500 named it");

@@ -22,22 +22,14 @@ impl Plan {
     /// be used.
     pub fn new(reply: &Reply, received: Instant) -> Result<Self, String> {
         let mut steps = BTreeMap::new();
-        for ContainerPlan {
-            container,
-            steps: of_it,
-        } in &reply.plans
-        {
+        for ContainerPlan { container, steps: of_it } in &reply.plans {
             let id: ContainerId = container.parse()?;
             check_steps(container, of_it)?;
             if steps.insert(id, of_it.clone()).is_some() {
                 return Err(format!("{container} is in the plan twice"));
             }
         }
-        Ok(Self {
-            received,
-            ends: received + milliseconds(reply.valid_for_ms),
-            steps,
-        })
+        Ok(Self { received, ends: received + milliseconds(reply.valid_for_ms), steps })
     }
 
     pub fn has_ended(&self, now: Instant) -> bool {
@@ -109,15 +101,12 @@ fn check_steps(container: &str, steps: &[Step]) -> Result<(), String> {
     let begins_at_zero = steps.first().is_some_and(|step| step.offset_ms == 0);
     let increases = steps.is_sorted_by(|one, next| one.offset_ms < next.offset_ms);
     if !begins_at_zero || !increases {
-        return Err(format!(
-            "the steps of {container} do not begin at 0 or do not increase"
-        ));
+        return Err(format!("the steps of {container} do not begin at 0 or do not increase"));
     }
     for limits in steps.iter().map(|step| step.limits) {
-        for (key, cores) in [
-            ("cpu_weight_cores", limits.cpu_weight_cores),
-            ("cpu_cap_cores", limits.cpu_cap_cores),
-        ] {
+        for (key, cores) in
+            [("cpu_weight_cores", limits.cpu_weight_cores), ("cpu_cap_cores", limits.cpu_cap_cores)]
+        {
             if let Some(value) = cores.filter(|cores| !cores.is_finite() || *cores < 0.0) {
                 return Err(format!(
                     "{key} = {value} in the plan of {container}: a number of at least 0 is expected"
@@ -147,16 +136,12 @@ mod tests {
         Reply {
             acknowledged: 0,
             valid_for_ms: 10_000,
-            plans: vec![ContainerPlan {
-                container: ID.into(),
-                steps,
-            }],
+            plans: vec![ContainerPlan { container: ID.into(), steps }],
         }
     }
 
     fn cap_at(plan: &Plan, at: Instant) -> Option<f32> {
-        plan.limits_at(&ID.parse().unwrap(), at)
-            .and_then(|limits| limits.cpu_cap_cores)
+        plan.limits_at(&ID.parse().unwrap(), at).and_then(|limits| limits.cpu_cap_cores)
     }
 
     #[test]
@@ -204,26 +189,11 @@ mod tests {
         let mut twice = reply(vec![step(0, 1.0)]);
         twice.plans.push(twice.plans[0].clone());
         for (reply, why) in [
-            (
-                reply(vec![]),
-                "the steps of container_1_1_1_1 do not begin at 0",
-            ),
-            (
-                reply(vec![step(1, 1.0)]),
-                "the steps of container_1_1_1_1 do not begin at 0",
-            ),
-            (
-                reply(vec![step(0, 1.0), step(0, 1.0)]),
-                "the steps of container_1_1_1_1",
-            ),
-            (
-                reply(vec![step(0, -1.0)]),
-                "cpu_cap_cores = -1 in the plan of container_1_1_1_1",
-            ),
-            (
-                reply(vec![step(0, f32::NAN)]),
-                "cpu_cap_cores = NaN in the plan",
-            ),
+            (reply(vec![]), "the steps of container_1_1_1_1 do not begin at 0"),
+            (reply(vec![step(1, 1.0)]), "the steps of container_1_1_1_1 do not begin at 0"),
+            (reply(vec![step(0, 1.0), step(0, 1.0)]), "the steps of container_1_1_1_1"),
+            (reply(vec![step(0, -1.0)]), "cpu_cap_cores = -1 in the plan of container_1_1_1_1"),
+            (reply(vec![step(0, f32::NAN)]), "cpu_cap_cores = NaN in the plan"),
             (twice, "container_1_1_1_1 is in the plan twice"),
         ] {
             let error = Plan::new(&reply, Instant::now()).unwrap_err().to_string();

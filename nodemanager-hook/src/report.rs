@@ -47,10 +47,8 @@ pub fn report(
     now: Instant,
 ) -> Report {
     let unacknowledged: BTreeMap<_, _> = samples.unacknowledged().collect();
-    let containers: BTreeSet<&ContainerId> = running
-        .keys()
-        .chain(unacknowledged.keys().copied())
-        .collect();
+    let containers: BTreeSet<&ContainerId> =
+        running.keys().chain(unacknowledged.keys().copied()).collect();
     let newest = newest_that_fits(&containers, &of_node, samples);
     let samples_of = |container: &ContainerId| {
         let closed = unacknowledged.get(container).copied().into_iter().flatten();
@@ -126,9 +124,7 @@ mod tests {
     };
 
     fn id(number: u32) -> ContainerId {
-        format!("container_e17_1410901177871_0001_01_{number:06}")
-            .parse()
-            .unwrap()
+        format!("container_e17_1410901177871_0001_01_{number:06}").parse().unwrap()
     }
 
     fn samples(containers: u32, rounds: u64, start: Instant) -> Samples {
@@ -165,19 +161,10 @@ mod tests {
 
     #[test]
     fn a_running_container_is_reported_before_its_first_sample() {
-        let limits = Limits {
-            memory_bytes: Some(7),
-            ..Limits::default()
-        };
+        let limits = Limits { memory_bytes: Some(7), ..Limits::default() };
         let running = BTreeMap::from([(id(1), Some(limits))]);
         let samples = Samples::default();
-        let report = report(
-            &IDENTITY,
-            &running,
-            OfNode::default(),
-            &samples,
-            Instant::now(),
-        );
+        let report = report(&IDENTITY, &running, OfNode::default(), &samples, Instant::now());
         assert_eq!(report.sequence, 0);
         assert_eq!(report.containers[0].container, id(1).to_string());
         assert_eq!(report.containers[0].limits, Some(limits));
@@ -186,13 +173,8 @@ mod tests {
     #[test]
     fn a_container_that_has_ended_still_reports_its_samples() {
         let start = Instant::now();
-        let report = report(
-            &IDENTITY,
-            &BTreeMap::new(),
-            OfNode::default(),
-            &samples(1, 2, start),
-            start,
-        );
+        let report =
+            report(&IDENTITY, &BTreeMap::new(), OfNode::default(), &samples(1, 2, start), start);
         assert_eq!(report.sequence, 2);
         assert_eq!(report.containers[0].samples.len(), 2);
     }

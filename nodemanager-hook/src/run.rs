@@ -84,10 +84,7 @@ pub fn run(config: &Config) -> Result<(), RunError> {
     let agent = Agent::start(config).inspect_err(|_| remove(&config.socket.path))?;
     let path = config.socket.path.display();
     log::info!("listening on {path}; {}", agent.describe());
-    let shared = Arc::new(Shared {
-        agent: Mutex::new(agent),
-        planned: Condvar::new(),
-    });
+    let shared = Arc::new(Shared { agent: Mutex::new(agent), planned: Condvar::new() });
     let server = Server::new(listener, allowed);
     let stop = start_threads(config, &shared, server, ending_signals);
     let stop = stop.map(|stops| stops.recv());
@@ -128,9 +125,7 @@ fn start_threads(
     let (sampled, sampling) = (Arc::clone(shared), config.sampling);
     spawn("sampler", &stop, move || sample(&sampled, sampling))?;
     let (watched, watch) = (Arc::clone(shared), shared.agent.lock().memory_watch());
-    spawn("memory watch", &stop, move || {
-        raise_limits(&watched, &watch)
-    })?;
+    spawn("memory watch", &stop, move || raise_limits(&watched, &watch))?;
     let served = Arc::clone(shared);
     spawn("server", &stop, move || {
         server.serve(|request, peer| {
@@ -160,11 +155,8 @@ fn spawn(
 
 /// Takes readings at absolute deadlines and follows the plan in between.
 fn sample(shared: &Shared, sampling: Sampling) {
-    let mut schedule = Schedule::new(
-        Instant::now(),
-        sampling.interval(),
-        sampling.readings_per_sample(),
-    );
+    let mut schedule =
+        Schedule::new(Instant::now(), sampling.interval(), sampling.readings_per_sample());
     let mut agent = shared.agent.lock();
     loop {
         let now = Instant::now();

@@ -33,8 +33,7 @@ impl Samples {
     /// Adds a reading of a container to its open sample.
     pub fn add(&mut self, container: &ContainerId, reading: &Reading) {
         let open = self.open.entry(container.clone());
-        open.and_modify(|open| extend(open, reading))
-            .or_insert(*reading);
+        open.and_modify(|open| extend(open, reading)).or_insert(*reading);
     }
 
     pub fn add_node(&mut self, reading: &Reading) {
@@ -196,10 +195,7 @@ mod tests {
                 resident_bytes: memory_bytes,
                 anonymous_bytes: memory_bytes / 2,
                 file_bytes: 1,
-                heap: HeldHeap {
-                    used_bytes: memory_bytes / 5,
-                    committed_bytes: memory_bytes / 3,
-                },
+                heap: HeldHeap { used_bytes: memory_bytes / 5, committed_bytes: memory_bytes / 3 },
             },
         }
     }
@@ -225,10 +221,7 @@ mod tests {
         samples.close(start + seconds(3));
         let reported = all(&samples, start + seconds(5));
         let sample = reported[0].1[0];
-        assert_eq!(
-            (sample.sequence, sample.age_ms, sample.length_ms),
-            (1, 2000, 3000)
-        );
+        assert_eq!((sample.sequence, sample.age_ms, sample.length_ms), (1, 2000, 3000));
         assert!((sample.usage.cpu_cores - 1.0).abs() < 1e-6);
         let usage = sample.usage;
         assert_eq!((usage.memory_bytes, usage.anonymous_bytes), (30, 15));

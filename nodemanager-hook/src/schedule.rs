@@ -23,12 +23,7 @@ pub struct Schedule {
 
 impl Schedule {
     pub fn new(start: Instant, interval: Duration, readings_per_sample: u64) -> Self {
-        Self {
-            start,
-            interval,
-            readings_per_sample: readings_per_sample.max(1),
-            done: 0,
-        }
+        Self { start, interval, readings_per_sample: readings_per_sample.max(1), done: 0 }
     }
 
     pub fn next_at(&self) -> Instant {
@@ -47,10 +42,7 @@ impl Schedule {
         let samples = |rounds| rounds / self.readings_per_sample;
         let closes_sample = samples(round) > samples(self.done);
         self.done = round;
-        Some(Due {
-            closes_sample,
-            missed,
-        })
+        Some(Due { closes_sample, missed })
     }
 }
 
@@ -77,12 +69,7 @@ mod tests {
         let start = Instant::now();
         let mut schedule = Schedule::new(start, SECOND, 3);
         let mut closes = |second: u64| schedule.take(start + Duration::from_secs(second));
-        let due = |closes_sample, missed| {
-            Some(Due {
-                closes_sample,
-                missed,
-            })
-        };
+        let due = |closes_sample, missed| Some(Due { closes_sample, missed });
         assert_eq!(closes(1), due(false, 0));
         assert_eq!(closes(2), due(false, 0));
         assert_eq!(closes(3), due(true, 0));

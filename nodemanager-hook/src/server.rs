@@ -27,11 +27,7 @@ pub struct Server {
 
 impl Server {
     pub fn new(listener: UnixListener, allowed: AllowedUsers) -> Self {
-        Self {
-            listener,
-            allowed,
-            refusals: Once::default(),
-        }
+        Self { listener, allowed, refusals: Once::default() }
     }
 
     /// Serves one connection after the other, for ever.

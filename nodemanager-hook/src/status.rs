@@ -160,11 +160,7 @@ impl fmt::Display for ContainerStatus {
             }
             None => writeln!(text, "  uses      not in the newest sample")?,
         }
-        writeln!(
-            text,
-            "  planned   {}",
-            list(&self.planned.unwrap_or_default())
-        )?;
+        writeln!(text, "  planned   {}", list(&self.planned.unwrap_or_default()))?;
         writeln!(text, "  in force  {}", list(&self.in_force))?;
         for (age_ms, reason) in &self.reasons {
             let before_s = *age_ms as f64 / 1000.0;
@@ -189,11 +185,8 @@ mod tests {
     use super::*;
 
     fn status(unix_ms: u64) -> Status {
-        let in_force = Limits {
-            cpu_cap_cores: Some(0.5),
-            memory_bytes: Some(1 << 30),
-            ..Limits::default()
-        };
+        let in_force =
+            Limits { cpu_cap_cores: Some(0.5), memory_bytes: Some(1 << 30), ..Limits::default() };
         Status {
             unix_ms,
             pid: 7,
@@ -242,11 +235,7 @@ mod tests {
 
     #[test]
     fn usage_of_others_is_the_rest_of_the_node() {
-        let usage = |cpu_cores, memory_bytes| Usage {
-            cpu_cores,
-            memory_bytes,
-            ..Usage::default()
-        };
+        let usage = |cpu_cores, memory_bytes| Usage { cpu_cores, memory_bytes, ..Usage::default() };
         let (node, containers) = (usage(1.5, 700), usage(1.0, 200));
         assert_eq!(others(&node, &containers), usage(0.5, 500));
         // Node and containers are read at different moments, so a part may exceed the whole.
@@ -265,9 +254,6 @@ mod tests {
         assert!(error.contains("is 3600 s old"), "{error}");
         fs::write(path(&config.socket.path), "{").unwrap();
         let error = Status::read(&config).unwrap_err().to_string();
-        assert!(
-            error.contains("is not a status file of this version"),
-            "{error}"
-        );
+        assert!(error.contains("is not a status file of this version"), "{error}");
     }
 }

@@ -11,10 +11,7 @@ use crate::{
     sensors::{Device, DiskTraffic, GroupFile, Throttling},
 };
 
-const DISK: Device = Device {
-    major: 254,
-    minor: 0,
-};
+const DISK: Device = Device { major: 254, minor: 0 };
 
 fn group(host: &str) -> PathBuf {
     let hosts = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/hosts");
@@ -27,10 +24,7 @@ fn the_usage_of_a_version_1_group_is_read() {
     let open = |name| GroupFile::open(&group, name, Version::One).unwrap();
     let used = open("cpuacct.usage").cpu_nanoseconds().unwrap();
     assert_eq!(used, 1_619_796_377);
-    let throttled = Throttling {
-        periods: 32,
-        nanoseconds: 1_588_678_321,
-    };
+    let throttled = Throttling { periods: 32, nanoseconds: 1_588_678_321 };
     assert_eq!(open("cpu.stat").throttling().unwrap(), throttled);
     let memory = open("memory.stat").memory().unwrap();
     assert_eq!(memory.anonymous_bytes, 57_397_248);
@@ -45,19 +39,13 @@ fn the_usage_of_a_version_2_group_is_read() {
     let open = |name| GroupFile::open(&group, name, Version::Two).unwrap();
     let cpu = open("cpu.stat");
     assert_eq!(cpu.cpu_nanoseconds().unwrap(), 3_589_493_000);
-    let throttled = Throttling {
-        periods: 60,
-        nanoseconds: 3_634_891_000,
-    };
+    let throttled = Throttling { periods: 60, nanoseconds: 3_634_891_000 };
     assert_eq!(cpu.throttling().unwrap(), throttled);
     let memory = open("memory.stat").memory().unwrap();
     assert_eq!(memory.anonymous_bytes, 53_215_232);
     assert_eq!(memory.resident_bytes, 53_215_232 + 5_115_904, "mapped");
     assert_eq!(memory.file_bytes, 7_811_072);
-    let written = DiskTraffic {
-        read_bytes: 8192,
-        written_bytes: 8 << 20,
-    };
+    let written = DiskTraffic { read_bytes: 8192, written_bytes: 8 << 20 };
     assert_eq!(open("io.stat").disk(&[DISK]).unwrap(), written);
     assert_eq!(open("cgroup.procs").pids().unwrap(), [139, 142]);
 }

@@ -74,9 +74,7 @@ fn works_with(capabilities: &[String]) -> Option<BTreeSet<&'static str>> {
         works.insert("shares of a device");
     }
     let sequence = agent.report().sequence;
-    wait_until("a kill that has failed or not", || {
-        agent.report().sequence >= sequence + 4
-    });
+    wait_until("a kill that has failed or not", || agent.report().sequence >= sequence + 4);
     if younger.running_processes() == 0 {
         works.insert("killing");
     }
@@ -110,9 +108,7 @@ fn may_run() -> bool {
         return false;
     }
     let mut setpriv = std::process::Command::new("setpriv");
-    let can = setpriv
-        .args(["--bounding-set=-all,+chown", "true"])
-        .status();
+    let can = setpriv.args(["--bounding-set=-all,+chown", "true"]).status();
     let can = can.is_ok_and(|status| status.success());
     if !can {
         skip("there is no setpriv that bounds capabilities");

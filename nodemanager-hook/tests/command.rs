@@ -15,10 +15,7 @@ fn agent(arguments: &[&str]) -> (i32, String, String) {
 #[test]
 fn the_example_configuration_is_valid() {
     let example = concat!(env!("CARGO_MANIFEST_DIR"), "/agent.toml");
-    assert_eq!(
-        agent(&["check-config", example]),
-        (0, String::new(), String::new())
-    );
+    assert_eq!(agent(&["check-config", example]), (0, String::new(), String::new()));
 }
 
 #[test]
@@ -27,18 +24,9 @@ fn a_wrong_configuration_gives_one_line_and_exit_code_2() {
     let file = directory.path().join("agent.toml");
     let path = file.to_str().unwrap();
     for (text, line) in [
-        (
-            "[sampling]\ninterval_ms = 1\n",
-            "sampling.interval_ms = 1: allowed is 100 to 60000",
-        ),
-        (
-            "[socket]\nallowed_users = ['no-such-user']\n",
-            "socket.allowed_users = no-such-user:",
-        ),
-        (
-            "[socket]\ngroup = 'no-such-group'\n",
-            "socket.group = no-such-group:",
-        ),
+        ("[sampling]\ninterval_ms = 1\n", "sampling.interval_ms = 1: allowed is 100 to 60000"),
+        ("[socket]\nallowed_users = ['no-such-user']\n", "socket.allowed_users = no-such-user:"),
+        ("[socket]\ngroup = 'no-such-group'\n", "socket.group = no-such-group:"),
         ("socket\n", "`socket`"),
     ] {
         fs::write(&file, text).unwrap();
@@ -49,10 +37,7 @@ fn a_wrong_configuration_gives_one_line_and_exit_code_2() {
     }
     let (code, _, error) = agent(&["run", "--config", "/does/not/exist"]);
     assert_eq!(code, 2);
-    assert!(
-        error.starts_with("elastane-agent: /does/not/exist: cannot be read"),
-        "{error}"
-    );
+    assert!(error.starts_with("elastane-agent: /does/not/exist: cannot be read"), "{error}");
 }
 
 #[test]
@@ -75,13 +60,7 @@ fn the_doctor_lists_the_resources_and_gives_advice() {
     let (code, table, error) = agent(&["doctor", "--config", path]);
     // No local directories are configured.
     assert_eq!((code, error.as_str()), (1, ""));
-    for part in [
-        "resource ",
-        "CPU ",
-        "memory ",
-        "disk ",
-        "-> set disk.local_dirs to",
-    ] {
+    for part in ["resource ", "CPU ", "memory ", "disk ", "-> set disk.local_dirs to"] {
         assert!(table.contains(part), "{table}");
     }
     let (_, json, _) = agent(&["doctor", "--json", "--config", path]);
@@ -97,8 +76,5 @@ fn status_without_an_agent_gives_exit_code_1() {
     fs::write(&file, format!("[socket]\npath = '{}'\n", socket.display())).unwrap();
     let (code, _, error) = agent(&["status", "--config", file.to_str().unwrap()]);
     assert_eq!(code, 1);
-    assert!(
-        error.contains("no agent runs with this configuration"),
-        "{error}"
-    );
+    assert!(error.contains("no agent runs with this configuration"), "{error}");
 }

@@ -61,10 +61,7 @@ fn newest(agent: &Agent, tree: &Tree) -> Option<Usage> {
 
 /// Limits that put the container into a group on any host.
 fn weight() -> Limits {
-    Limits {
-        cpu_weight_cores: Some(2.0),
-        ..Limits::default()
-    }
+    Limits { cpu_weight_cores: Some(2.0), ..Limits::default() }
 }
 
 #[test]
@@ -79,13 +76,8 @@ fn received_bytes_are_counted_for_the_container_that_received_them() {
     agent.apply(60_000, vec![tree.limited(weight()), idle.limited(weight())]);
     std::fs::write(&go, "").unwrap();
     let (connection, _) = listener.accept().unwrap();
-    let sender = thread::spawn(|| {
-        send(
-            connection,
-            Duration::from_secs(6) * times_slower(),
-            Some(5 * mb()),
-        )
-    });
+    let sender =
+        thread::spawn(|| send(connection, Duration::from_secs(6) * times_slower(), Some(5 * mb())));
     wait_until("5 MB/s are counted", || {
         newest(&agent, &tree).is_some_and(|usage| {
             let received = usage.network_in_bytes_per_s;
@@ -107,10 +99,7 @@ fn a_cap_of_the_plan_limits_received_traffic() {
     let go = agent.directory().join("go");
     let tree = reader(listener.local_addr().unwrap().port(), &go);
     agent.runs(&[&tree]);
-    let capped = Limits {
-        network_cap_bytes_per_s: Some(10 * mb()),
-        ..weight()
-    };
+    let capped = Limits { network_cap_bytes_per_s: Some(10 * mb()), ..weight() };
     agent.apply(60_000, vec![tree.limited(capped)]);
     let in_force = agent.report().containers[0].limits.unwrap();
     assert_eq!(in_force.network_cap_bytes_per_s, Some(10 * mb()));
@@ -128,15 +117,8 @@ fn a_cap_of_the_plan_limits_received_traffic() {
     agent.apply(60_000, vec![tree.limited(weight())]);
     let in_force = agent.report().containers[0].limits.unwrap();
     assert_eq!(in_force.network_cap_bytes_per_s, None);
-    let free = send(
-        connection.try_clone().unwrap(),
-        Duration::from_secs(1),
-        None,
-    );
-    assert!(
-        free > 3.0 * capped,
-        "{free:.0} bytes a second without a cap"
-    );
+    let free = send(connection.try_clone().unwrap(), Duration::from_secs(1), None);
+    assert!(free > 3.0 * capped, "{free:.0} bytes a second without a cap");
     let reasons = agent.audited();
     assert!(reasons.iter().filter(|one| *one == "plan_step").count() >= 3);
     connection.shutdown(std::net::Shutdown::Both).unwrap();

@@ -17,10 +17,7 @@ use nix::sys::signal::Signal;
 const MIB: u64 = 1 << 20;
 
 fn disk(bytes_per_s: u64) -> Limits {
-    Limits {
-        disk_cap_bytes_per_s: Some(bytes_per_s),
-        ..Limits::default()
-    }
+    Limits { disk_cap_bytes_per_s: Some(bytes_per_s), ..Limits::default() }
 }
 
 /// The configuration that limits the disk behind a directory.
@@ -32,10 +29,8 @@ fn local_dirs(directory: &Path) -> String {
 fn the_executors_memory_and_disk_limits_are_restored() {
     let Some(parent) = Parent::new() else { return };
     let directory = on_disk();
-    let mut agent = Agent::start_with(
-        &format!("{}/own", parent.name),
-        &local_dirs(directory.path()),
-    );
+    let mut agent =
+        Agent::start_with(&format!("{}/own", parent.name), &local_dirs(directory.path()));
     if !agent.report().can_limit.disk {
         return skip("no disk stands behind the directory of the test");
     }
@@ -86,27 +81,15 @@ fn direct_reads_and_writes_are_within_a_tenth_of_their_cap() {
     }
     let file = directory.path().join("data");
     let made = Command::new("dd")
-        .args([
-            "if=/dev/zero",
-            "bs=1M",
-            "count=64",
-            "oflag=direct",
-            "status=none",
-        ])
+        .args(["if=/dev/zero", "bs=1M", "count=64", "oflag=direct", "status=none"])
         .arg(format!("of={}", file.display()))
         .status();
     assert!(made.unwrap().success());
     // Slow enough for an emulated disk.
     let cap = 2 * MIB;
     for (source, target) in [
-        (
-            format!("if={} iflag=direct", file.display()),
-            "of=/dev/null".to_owned(),
-        ),
-        (
-            "if=/dev/zero".to_owned(),
-            format!("of={} oflag=direct conv=notrunc", file.display()),
-        ),
+        (format!("if={} iflag=direct", file.display()), "of=/dev/null".to_owned()),
+        ("if=/dev/zero".to_owned(), format!("of={} oflag=direct conv=notrunc", file.display())),
     ] {
         let go = directory.path().join("go");
         let tree = Tree::new(&format!(
@@ -120,16 +103,11 @@ fn direct_reads_and_writes_are_within_a_tenth_of_their_cap() {
         fs::write(&go, "").unwrap();
         // Skips the burst that the kernel admits when the cap begins.
         let begun = Instant::now();
-        wait_until("the traffic is even", || {
-            begun.elapsed() > Duration::from_secs(3)
-        });
+        wait_until("the traffic is even", || begun.elapsed() > Duration::from_secs(3));
         let sequence = agent.report().sequence;
         wait_until("three samples", || agent.report().sequence >= sequence + 3);
         let report = agent.report();
-        let samples = &report
-            .containers
-            .iter()
-            .find(|one| one.container == tree.id);
+        let samples = &report.containers.iter().find(|one| one.container == tree.id);
         let samples = samples.unwrap().samples.iter();
         let rates: Vec<u64> = samples
             .filter(|sample| sample.sequence > sequence)

@@ -7,14 +7,8 @@ use elastane_protocol::{AgentRequest, Reply, VERSION, decode, frame};
 #[test]
 fn the_seeds_of_jvm_counters_are_valid() {
     for (seed, collector) in [
-        (
-            &include_bytes!("../fuzz/corpus/jvm/hsperfdata-g1")[..],
-            Collector::G1,
-        ),
-        (
-            include_bytes!("../fuzz/corpus/jvm/hsperfdata-serial"),
-            Collector::Serial,
-        ),
+        (&include_bytes!("../fuzz/corpus/jvm/hsperfdata-g1")[..], Collector::G1),
+        (include_bytes!("../fuzz/corpus/jvm/hsperfdata-serial"), Collector::Serial),
     ] {
         let counters = perf_data::parse(seed).unwrap();
         assert_eq!((counters.java_version, counters.collector), (17, collector));

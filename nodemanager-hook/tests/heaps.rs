@@ -17,11 +17,7 @@ const ID: &str = "container_1_0001_01_000001";
 
 /// The container of this JVM.
 fn running(workload: &Workload) -> RunningContainer {
-    RunningContainer {
-        container: ID.into(),
-        pid: workload.pid(),
-        request_memory_bytes: 0,
-    }
+    RunningContainer { container: ID.into(), pid: workload.pid(), request_memory_bytes: 0 }
 }
 
 fn runs(agent: &Agent, list: Vec<RunningContainer>) {
@@ -56,9 +52,7 @@ fn a_report_has_the_heap_of_a_jvm_until_the_jvm_ends() {
     });
     drop(workload);
     let sequence = agent.report().sequence;
-    wait_until("two samples without the JVM", || {
-        agent.report().sequence >= sequence + 2
-    });
+    wait_until("two samples without the JVM", || agent.report().sequence >= sequence + 2);
     let usage = newest(&agent.report()).unwrap();
     assert_eq!((usage.heap_used_bytes, usage.heap_committed_bytes), (0, 0));
     assert_eq!(agent.troubles("heaps not measured"), 0);
@@ -77,9 +71,7 @@ fn the_units_capabilities_suffice_for_the_jvm_of_another_user() {
     wait_until("the heap is in the report", || {
         let containers = agent.report().containers;
         let samples = containers.iter().flat_map(|container| &container.samples);
-        samples
-            .last()
-            .is_some_and(|sample| sample.usage.heap_used_bytes > 50 * MIB)
+        samples.last().is_some_and(|sample| sample.usage.heap_used_bytes > 50 * MIB)
     });
     jvm.shrink(&agent, &parent);
     assert_eq!(agent.troubles("heaps not measured"), 0);
@@ -115,11 +107,7 @@ impl AfterAPeak {
     fn of(workload: Workload, agent: &Agent, parent: &Parent) -> Self {
         // Gives the container a name; the groups are named after it.
         let tree = Tree::new("sleep 60");
-        let mut this = Self {
-            former: workload.control().former().unwrap(),
-            workload,
-            tree,
-        };
+        let mut this = Self { former: workload.control().former().unwrap(), workload, tree };
         this.run(agent);
         agent.apply(60_000, this.plan(1024));
         this.workload.hold(600);
@@ -133,25 +121,19 @@ impl AfterAPeak {
     }
 
     fn run(&self, agent: &Agent) {
-        let container = RunningContainer {
-            container: self.tree.id.clone(),
-            ..running(&self.workload)
-        };
+        let container =
+            RunningContainer { container: self.tree.id.clone(), ..running(&self.workload) };
         runs(agent, vec![container]);
     }
 
     fn plan(&self, mebibytes: u64) -> Vec<ContainerPlan> {
-        vec![self.tree.limited(Limits {
-            memory_bytes: Some(mebibytes * MIB),
-            ..Limits::default()
-        })]
+        vec![self.tree.limited(Limits { memory_bytes: Some(mebibytes * MIB), ..Limits::default() })]
     }
 
     /// Plans 256 MiB and waits until the JVM has given memory back.
     fn shrink(&mut self, agent: &Agent, parent: &Parent) {
         agent.apply(60_000, self.plan(256));
-        self.workload
-            .wait_for_resident("the JVM gives back", |mib| mib < 190);
+        self.workload.wait_for_resident("the JVM gives back", |mib| mib < 190);
         wait_until("the limit comes down", || {
             let limit = parent.memory_limit(&self.tree);
             limit.is_some_and(|limit| limit <= 384 * MIB)
@@ -178,10 +160,7 @@ fn last_reason_of_jvm(agent: &Agent, jvm: &AfterAPeak) -> String {
     let text = std::fs::read_to_string(agent.directory().join("audit.jsonl")).unwrap();
     let lines = text.lines().map(|line| serde_json::from_str(line).unwrap());
     let mut sent = lines.filter(|line: &serde_json::Value| line["pid"] == jvm.workload.pid());
-    sent.next_back().unwrap()["reason"]
-        .as_str()
-        .unwrap()
-        .to_owned()
+    sent.next_back().unwrap()["reason"].as_str().unwrap().to_owned()
 }
 
 fn journal(agent: &Agent) -> String {
@@ -197,9 +176,7 @@ fn a_jvm_shrinks_before_its_limit_falls_and_is_restored_when_the_plan_ends() {
     assert!(journal(&agent).contains("MinHeapFreeRatio"));
     // When the plan rises, the limit rises first and the JVM may grow.
     agent.apply(60_000, jvm.plan(1024));
-    wait_until("the limit rises", || {
-        parent.memory_limit(&jvm.tree) == Some(1024 * MIB)
-    });
+    wait_until("the limit rises", || parent.memory_limit(&jvm.tree) == Some(1024 * MIB));
     jvm.wait_for_former_flags();
     jvm.workload.hold(500);
     jvm.workload.hold(50);
@@ -246,12 +223,8 @@ fn a_jvm_is_restored_however_its_container_or_its_agent_ends() {
         end(&mut agent, &jvm);
         wait_until(reason, || jvm.flags() == jvm.former);
         assert!(jvm.workload.is_alive());
-        wait_until("the journal has no JVM", || {
-            !journal(&agent).contains("Ratio")
-        });
-        wait_until("the audit log has the reason", || {
-            last_reason_of_jvm(&agent, &jvm) == reason
-        });
+        wait_until("the journal has no JVM", || !journal(&agent).contains("Ratio"));
+        wait_until("the audit log has the reason", || last_reason_of_jvm(&agent, &jvm) == reason);
     }
 }
 

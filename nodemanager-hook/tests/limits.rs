@@ -13,10 +13,7 @@ const BUSY: &str = "while :; do :; done";
 
 fn assert_near(cores: f64, expected: f64) {
     let ratio = cores / expected;
-    assert!(
-        (0.9..=1.1).contains(&ratio),
-        "{cores} cores used, {expected} expected"
-    );
+    assert!((0.9..=1.1).contains(&ratio), "{cores} cores used, {expected} expected");
 }
 
 #[test]
@@ -27,25 +24,14 @@ fn a_busy_loop_follows_the_steps_of_its_plan_until_the_plan_ends() {
     agent.runs(&[&tree]);
     let steps = [(0, 0.5, Some(0.3)), (6000, 2.0, Some(0.7))];
     agent.apply(12_000, vec![tree.plan(&steps)]);
-    assert_eq!(
-        (parent.quota_us(&tree), parent.shares(&tree)),
-        (30_000, 512)
-    );
+    assert_eq!((parent.quota_us(&tree), parent.shares(&tree)), (30_000, 512));
     assert_near(parent.cores_used(&tree, Duration::from_secs(3)), 0.3);
-    assert_eq!(
-        parent.quota_us(&tree),
-        30_000,
-        "the measurement took too long"
-    );
+    assert_eq!(parent.quota_us(&tree), 30_000, "the measurement took too long");
 
     wait_until("the second step", || parent.quota_us(&tree) == 70_000);
     assert_eq!(parent.shares(&tree), 2048);
     assert_near(parent.cores_used(&tree, Duration::from_secs(3)), 0.7);
-    assert_eq!(
-        parent.quota_us(&tree),
-        70_000,
-        "the measurement took too long"
-    );
+    assert_eq!(parent.quota_us(&tree), 70_000, "the measurement took too long");
     let limit = agent.report().containers[0].limits.unwrap();
     assert_eq!(limit.cpu_cap_cores, Some(0.7));
 
@@ -72,10 +58,7 @@ fn a_container_is_in_own_groups_exactly_while_a_plan_limits_it() {
     assert!(tree.is_in_group_for("cpu") && tree.is_in_group_for("cpuacct"));
     // In hierarchies without a limited resource, the container is not moved.
     assert_eq!(tree.is_in_group_for("memory"), parent.is_version_2());
-    assert_eq!(
-        (parent.quota_us(&tree), parent.shares(&tree)),
-        (30_000, 2048)
-    );
+    assert_eq!((parent.quota_us(&tree), parent.shares(&tree)), (30_000, 2048));
     wait_until("the end of the plan", || parent.inner() == 0);
     assert_eq!(tree.place(), before);
     // The container can be limited again.
@@ -114,9 +97,7 @@ fn a_container_that_cannot_be_moved_is_measured_and_moved_with_the_next_plan() {
     assert_eq!(report.containers[0].limits, None);
     wait_until("it is measured", || {
         let samples = &agent.report().containers[0].samples;
-        samples
-            .last()
-            .is_some_and(|sample| sample.usage.memory_bytes > 0)
+        samples.last().is_some_and(|sample| sample.usage.memory_bytes > 0)
     });
     parent.make_again();
     agent.apply(60_000, plan());
@@ -130,15 +111,9 @@ fn a_newer_plan_without_the_container_lifts_its_limit() {
     let (one, other) = (Tree::new("sleep 60"), Tree::new("sleep 60"));
     let before = one.place();
     agent.runs(&[&one, &other]);
-    let plans = vec![
-        one.plan(&[(0, 1.0, Some(0.2))]),
-        other.plan(&[(0, 4.0, None)]),
-    ];
+    let plans = vec![one.plan(&[(0, 1.0, Some(0.2))]), other.plan(&[(0, 4.0, None)])];
     agent.apply(60_000, plans);
-    assert_eq!(
-        (parent.quota_us(&one), parent.shares(&other)),
-        (20_000, 4096)
-    );
+    assert_eq!((parent.quota_us(&one), parent.shares(&other)), (20_000, 4096));
     agent.apply(60_000, vec![other.plan(&[(0, 4.0, None)])]);
     assert_eq!((one.place(), parent.shares(&other)), (before, 4096));
     assert!(!parent.group_of(&one).exists());
@@ -181,10 +156,7 @@ fn a_clean_stop_undoes_all_changes() {
     assert_eq!(parent.inner(), 0);
     assert!(!agent.socket().exists());
     assert!(!agent.directory().join("agent.sock.journal").exists());
-    assert!(
-        parent.cpu.exists(),
-        "a parent that the agent did not make is gone"
-    );
+    assert!(parent.cpu.exists(), "a parent that the agent did not make is gone");
 }
 
 #[test]
@@ -210,9 +182,7 @@ fn the_executors_cpu_limits_are_restored() {
     assert_eq!(values(), (1024, 50_000));
     wait_until("a sample of half a core", || {
         let samples = &agent.report().containers[0].samples;
-        samples
-            .last()
-            .is_some_and(|sample| (0.4..0.6).contains(&sample.usage.cpu_cores))
+        samples.last().is_some_and(|sample| (0.4..0.6).contains(&sample.usage.cpu_cores))
     });
     drop(agent);
     assert_eq!(values(), before);
@@ -229,10 +199,7 @@ fn a_cap_above_the_parents_quota_is_left_to_the_parent() {
     agent.apply(60_000, vec![tree.plan(&[(0, 1.5, Some(0.9))])]);
     // Version 1 refuses a quota above the parent's. In version 2 the tighter quota holds.
     let expected = if parent.is_version_2() { 90_000 } else { -1 };
-    assert_eq!(
-        (parent.quota_us(&tree), parent.shares(&tree)),
-        (expected, 1536)
-    );
+    assert_eq!((parent.quota_us(&tree), parent.shares(&tree)), (expected, 1536));
     let in_force = agent.report().containers[0].limits;
     assert!(in_force.is_some(), "the kernel refused the quota");
     agent.apply(60_000, vec![tree.plan(&[(0, 1.5, Some(0.4))])]);
@@ -247,23 +214,15 @@ fn two_busy_containers_share_a_core_by_their_weights() {
     let busy = "taskset -c 0 sh -c \"while :; do :; done\" & wait";
     let (large, small) = (Tree::new(busy), Tree::new(busy));
     agent.runs(&[&large, &small]);
-    let weight = |cores| Limits {
-        cpu_weight_cores: Some(cores),
-        ..Limits::default()
-    };
-    agent.apply(
-        60_000,
-        vec![large.limited(weight(3.0)), small.limited(weight(1.0))],
-    );
+    let weight = |cores| Limits { cpu_weight_cores: Some(cores), ..Limits::default() };
+    agent.apply(60_000, vec![large.limited(weight(3.0)), small.limited(weight(1.0))]);
     let both = || [large.cpu_seconds(), small.cpu_seconds()];
     let before = both();
     let used = || {
         let now = both();
         [now[0] - before[0], now[1] - before[1]]
     };
-    wait_until("four seconds of the core are shared", || {
-        used().iter().sum::<f64>() >= 4.0
-    });
+    wait_until("four seconds of the core are shared", || used().iter().sum::<f64>() >= 4.0);
     let [of_large, of_small] = used();
     let ratio = of_large / of_small;
     assert!((2.7..=3.3).contains(&ratio), "{ratio:.2} instead of 3");
@@ -293,9 +252,7 @@ fn is_exiting(pid: u32) -> bool {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     // After the name, which may have any characters: state, five ids, the flags.
     let flags = stat.rsplit(") ").next().and_then(|it| it.split(' ').nth(6));
-    flags
-        .and_then(|it| it.parse().ok())
-        .is_none_or(|flags: u64| flags & PF_EXITING != 0)
+    flags.and_then(|it| it.parse().ok()).is_none_or(|flags: u64| flags & PF_EXITING != 0)
 }
 
 /// The cpu groups of a tree's processes.

@@ -20,10 +20,7 @@ const MIB: u64 = 1 << 20;
 const MAX_DELAY: Duration = Duration::from_millis(50);
 
 fn memory(bytes: u64) -> Limits {
-    Limits {
-        memory_bytes: Some(bytes),
-        ..Limits::default()
-    }
+    Limits { memory_bytes: Some(bytes), ..Limits::default() }
 }
 
 /// A process that allocates memory once `DIRECTORY/take` exists, then creates `DIRECTORY/taken`.
@@ -69,9 +66,7 @@ fn a_memory_limit_bounds_page_cache_and_ends_with_the_plan() {
     agent.runs(&[&tree]);
     let limit = 128 * MIB;
     agent.apply(60_000, vec![tree.limited(memory(limit))]);
-    wait_until("the limit is in force", || {
-        parent.memory_limit(&tree) == Some(limit)
-    });
+    wait_until("the limit is in force", || parent.memory_limit(&tree) == Some(limit));
     assert_eq!(in_force(&agent, &tree), Some(limit));
     fs::write(format!("{}.go", file.display()), "").unwrap();
     let mut most = 0;
@@ -98,9 +93,7 @@ fn a_memory_limit_is_never_below_resident_memory() {
     let tree = takes(200 * MIB, directory.path());
     agent.runs(&[&tree]);
     agent.apply(60_000, vec![tree.limited(memory(1 << 30))]);
-    wait_until("the limit is in force", || {
-        parent.memory_limit(&tree) == Some(1 << 30)
-    });
+    wait_until("the limit is in force", || parent.memory_limit(&tree) == Some(1 << 30));
     fs::write(directory.path().join("take"), "").unwrap();
     wait_until("the memory is taken and measured", || {
         let usage = newest(&agent.report(), &tree);
@@ -109,19 +102,14 @@ fn a_memory_limit_is_never_below_resident_memory() {
     // Far below resident memory: the container is not killed, and the limit stays above.
     agent.apply(60_000, vec![tree.limited(memory(16 * MIB))]);
     wait_until("the limit comes down", || {
-        parent
-            .memory_limit(&tree)
-            .is_some_and(|limit| limit < 512 * MIB)
+        parent.memory_limit(&tree).is_some_and(|limit| limit < 512 * MIB)
     });
     let limit = parent.memory_limit(&tree).unwrap();
     assert!(limit >= 264 * MIB, "{limit}");
     assert_eq!(tree.processes().len(), 2, "it was killed");
     assert_eq!(in_force(&agent, &tree), Some(limit));
     let audited = agent.audited();
-    assert!(
-        audited.iter().all(|reason| reason == "plan_step"),
-        "{audited:?}"
-    );
+    assert!(audited.iter().all(|reason| reason == "plan_step"), "{audited:?}");
 }
 
 /// The delays of all raises until `is_over`: from the moment when the group's charged memory is near
@@ -176,9 +164,7 @@ time.sleep(60)' & wait",
     ));
     agent.runs(&[&tree]);
     agent.apply(60_000, vec![tree.limited(memory(160 * MIB))]);
-    wait_until("the limit is in force", || {
-        parent.memory_limit(&tree) == Some(160 * MIB)
-    });
+    wait_until("the limit is in force", || parent.memory_limit(&tree) == Some(160 * MIB));
     let is_over = AtomicBool::new(false);
     let mut delays = thread::scope(|scope| {
         let _over = Over(&is_over);
@@ -211,9 +197,7 @@ fn memory_charged_before_the_move_is_limited_only_if_the_kernel_moves_charges() 
     let directory = tempfile::tempdir().unwrap();
     fs::write(directory.path().join("take"), "").unwrap();
     let tree = takes(100 * MIB, directory.path());
-    wait_until("the memory is taken", || {
-        directory.path().join("taken").exists()
-    });
+    wait_until("the memory is taken", || directory.path().join("taken").exists());
     agent.runs(&[&tree]);
     agent.apply(60_000, vec![tree.limited(memory(1 << 30))]);
     assert!(tree.is_in_group_for("memory"));

@@ -126,9 +126,7 @@ fn a_fall_below_the_threshold_does_not_wake() {
     assert!(growing.has_grown());
     let limit = (100..).map(|mib| mib * MIB);
     let limit = { limit }.find(|limit| wake_at(*limit) > group.usage() - 20 * MIB);
-    watch
-        .watch(&group.path, group.version, limit.unwrap())
-        .unwrap();
+    watch.watch(&group.path, group.version, limit.unwrap()).unwrap();
     if group.version == Version::One {
         assert_eq!(watch.wait(PROMPTLY).unwrap().len(), 1);
     }
@@ -142,9 +140,7 @@ fn a_group_that_is_removed_ends_its_watch() {
     let _alone = alone();
     let group = MemoryGroup::new(FIRST_LIMIT);
     let watch = MemoryWatch::new().unwrap();
-    let id = watch
-        .watch(&group.path, group.version, FIRST_LIMIT * MIB)
-        .unwrap();
+    let id = watch.watch(&group.path, group.version, FIRST_LIMIT * MIB).unwrap();
     let version = group.version;
     drop(group);
     // v2 does not tell of a removal: who removes a group must also forget its watch.
@@ -171,9 +167,7 @@ fn a_waiting_thread_is_woken_for_a_later_watch() {
                 }
             }
         });
-        let id = watch
-            .watch(&group.path, group.version, FIRST_LIMIT * MIB)
-            .unwrap();
+        let id = watch.watch(&group.path, group.version, FIRST_LIMIT * MIB).unwrap();
         let growing = group.grow(170, PAUSE_FOR_EACH_MIB);
         assert_eq!(waiting.join().unwrap(), Some(id));
         drop(growing);

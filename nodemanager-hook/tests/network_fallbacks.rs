@@ -54,10 +54,7 @@ struct Group(PathBuf);
 impl Mounted {
     /// `None` if the kernel lacks the controller.
     fn controller(name: &str) -> Option<Self> {
-        if fs::read_to_string("/proc/cmdline")
-            .unwrap()
-            .contains("cgroup_no_v1=all")
-        {
+        if fs::read_to_string("/proc/cmdline").unwrap().contains("cgroup_no_v1=all") {
             return None; // A host with version 2 only.
         }
         private_mounts();
@@ -68,10 +65,7 @@ impl Mounted {
             skip(&format!("{name} cannot be mounted"));
             return None;
         }
-        Some(Self {
-            _directory: directory,
-            at,
-        })
+        Some(Self { _directory: directory, at })
     }
 
     fn group(&self, name: &str) -> Group {
@@ -90,9 +84,7 @@ impl Drop for Mounted {
 
 impl Drop for Group {
     fn drop(&mut self) {
-        wait_until("a group without processes", || {
-            fs::remove_dir(&self.0).is_ok()
-        });
+        wait_until("a group without processes", || fs::remove_dir(&self.0).is_ok());
     }
 }
 
@@ -106,24 +98,10 @@ fn private_mounts() {
 fn see_devices() {
     let of_namespace = tempfile::tempdir().unwrap();
     let none = None::<&str>;
-    mount(
-        Some("none"),
-        of_namespace.path(),
-        Some("sysfs"),
-        MsFlags::empty(),
-        none,
-    )
-    .unwrap();
+    mount(Some("none"), of_namespace.path(), Some("sysfs"), MsFlags::empty(), none).unwrap();
     for part in ["class/net", "devices/virtual/net"] {
         let there = Path::new("/sys").join(part);
-        mount(
-            Some(&of_namespace.path().join(part)),
-            &there,
-            none,
-            MsFlags::MS_BIND,
-            none,
-        )
-        .unwrap();
+        mount(Some(&of_namespace.path().join(part)), &there, none, MsFlags::MS_BIND, none).unwrap();
     }
     umount2(of_namespace.path(), MntFlags::MNT_DETACH).unwrap();
 }
@@ -293,14 +271,9 @@ fn net_prio_classifies_sent_traffic() {
         holds_its_class(&cable, &outlet.device, &mut *marked, outlet.peer, flood);
         let map = group.0.join("net_prio.ifpriomap");
         let line = |priority| format!("{} {priority}", outlet.device);
-        marked
-            .set_priority(Some(marked.egress_class().priority()))
-            .unwrap();
+        marked.set_priority(Some(marked.egress_class().priority())).unwrap();
         drop(marked);
-        assert!(
-            fs::read_to_string(&map).unwrap().contains(&line(0)),
-            "the file is reset"
-        );
+        assert!(fs::read_to_string(&map).unwrap().contains(&line(0)), "the file is reset");
         fs::write(&map, line(65537)).unwrap();
         let error = networks.attach(&group.0).unwrap_err().to_string();
         assert!(
@@ -370,10 +343,7 @@ while True:
         agent.signal(Signal::SIGTERM);
         agent.start_again();
         agent.runs(&[&tree]);
-        let limits = Limits {
-            network_cap_bytes_per_s: Some(5_000_000),
-            ..Limits::default()
-        };
+        let limits = Limits { network_cap_bytes_per_s: Some(5_000_000), ..Limits::default() };
         agent.apply(60_000, vec![tree.limited(limits)]);
         assert_eq!(agent.report().containers[0].limits, Some(limits));
         let rules = run_nft(&["list", "table", "inet", "elastane"]);
@@ -382,10 +352,7 @@ while True:
         assert_ne!(tables(), "");
         agent.start_again();
         let rules = run_nft(&["list", "table", "inet", "elastane"]);
-        assert!(
-            !rules.contains("limit rate"),
-            "a new agent has no plan: {rules}"
-        );
+        assert!(!rules.contains("limit rate"), "a new agent has no plan: {rules}");
         agent.signal(Signal::SIGKILL);
         let sections = fs::read_to_string(agent.config()).unwrap();
         fs::write(agent.config(), sections.replace("\"nft\"", "\"bpf\"")).unwrap();

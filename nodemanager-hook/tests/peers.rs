@@ -60,11 +60,7 @@ impl NodeManager {
         let mut pid = String::new();
         answer.read_line(&mut pid).unwrap();
         let child_of_other = pid.trim().parse().unwrap();
-        Self {
-            client,
-            answer,
-            child_of_other,
-        }
+        Self { client, answer, child_of_other }
     }
 
     fn names(mut self, list: Vec<RunningContainer>) {
@@ -96,9 +92,7 @@ fn agent(parent: &str) -> Agent {
 }
 
 fn sleeps_as(user: u32) -> Tree {
-    Tree::new(&format!(
-        "exec setpriv --reuid={user} --clear-groups sleep 60"
-    ))
+    Tree::new(&format!("exec setpriv --reuid={user} --clear-groups sleep 60"))
 }
 
 fn followed(agent: &Agent) -> BTreeSet<String> {
@@ -112,11 +106,7 @@ fn a_job_can_name_neither_roots_nor_other_users_processes() {
         return skip("cannot become another user: not root");
     }
     let agent = agent(&format!("elastane-test-{}-peers", std::process::id()));
-    let (roots, others, own) = (
-        Tree::new("sleep 60"),
-        sleeps_as(OTHER),
-        sleeps_as(NODE_MANAGER),
-    );
+    let (roots, others, own) = (Tree::new("sleep 60"), sleeps_as(OTHER), sleeps_as(NODE_MANAGER));
     let node_manager = NodeManager::new(&agent);
     let child = RunningContainer {
         container: "container_1_0001_01_000099".into(),
@@ -128,10 +118,7 @@ fn a_job_can_name_neither_roots_nor_other_users_processes() {
     }
     let list = [&roots, &others, &own].map(Tree::running);
     node_manager.names(list.into_iter().chain([child.clone()]).collect());
-    assert_eq!(
-        followed(&agent),
-        BTreeSet::from([child.container, own.id.clone()])
-    );
+    assert_eq!(followed(&agent), BTreeSet::from([child.container, own.id.clone()]));
     // Root may name them.
     agent.runs(&[&roots, &others]);
     let followed = followed(&agent);

@@ -76,9 +76,7 @@ fn an_agent_killed_during_a_move_leaves_no_process_in_its_groups() {
     let mut agent = Agent::start(&parent.name);
     let script = "for i in $(seq 40); do sleep 60 & done; wait";
     let trees = [(); 3].map(|()| Tree::new(script));
-    wait_until("the trees have grown", || {
-        trees.iter().all(|tree| tree.processes().len() == 41)
-    });
+    wait_until("the trees have grown", || trees.iter().all(|tree| tree.processes().len() == 41));
     let before = groups_of(&trees);
     assert_eq!(before.len(), 1);
     let plans = || trees.iter().map(|tree| tree.plan(&[(0, 2.0, Some(0.2))]));
@@ -167,10 +165,7 @@ fn traces(parent: &Parent, trees: &[&Tree], executors: &Path) -> Vec<String> {
 fn restore_undoes_all_changes_of_an_agent_killed_while_plans_change() {
     let Some(parent) = Parent::new() else { return };
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    let sections = format!(
-        "[disk]\nlocal_dirs = [\"{}\"]\n",
-        directory.path().display()
-    );
+    let sections = format!("[disk]\nlocal_dirs = [\"{}\"]\n", directory.path().display());
     let script = "for i in 1 2 3 4; do sleep 60 & done; wait";
     let (one, other, held) = (Tree::new(script), Tree::new(script), Tree::new("sleep 60"));
     let executors = parent.hold_as_executor(&held, &["cpu", "cpuacct"]);
@@ -215,15 +210,8 @@ fn restore_undoes_all_changes_of_an_agent_killed_while_plans_change() {
 /// Sends one plan after the other until the agent no longer answers.
 fn change_plans(socket: &Path, list: Vec<RunningContainer>, plans: &[Vec<ContainerPlan>]) {
     for plans in plans.iter().cycle() {
-        let reply = Reply {
-            acknowledged: 0,
-            valid_for_ms: 60_000,
-            plans: plans.clone(),
-        };
-        let requests = [
-            AgentRequest::Containers(list.clone()),
-            AgentRequest::Apply(reply),
-        ];
+        let reply = Reply { acknowledged: 0, valid_for_ms: 60_000, plans: plans.clone() };
+        let requests = [AgentRequest::Containers(list.clone()), AgentRequest::Apply(reply)];
         let Ok(mut stream) = UnixStream::connect(socket) else {
             return;
         };
@@ -244,10 +232,8 @@ fn a_second_agent_refuses_to_start() {
     second.args(["run", "--config"]).arg(agent.config());
     let output = ended(&mut second);
     assert_eq!(output.status.code(), Some(2));
-    let expected = format!(
-        "elastane-agent: an agent already listens on {}\n",
-        agent.socket().display()
-    );
+    let expected =
+        format!("elastane-agent: an agent already listens on {}\n", agent.socket().display());
     assert_eq!(text(&output), expected);
     agent.report();
 }

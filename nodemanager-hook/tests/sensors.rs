@@ -14,11 +14,8 @@ fn wait_for_sample(agent: &Agent, tree: &Tree, what: &str, holds: impl Fn(&Usage
     let mut newest = None;
     wait_until(what, || {
         let report = agent.report();
-        let container = report
-            .containers
-            .iter()
-            .find(|container| container.container == tree.id)
-            .unwrap();
+        let container =
+            report.containers.iter().find(|container| container.container == tree.id).unwrap();
         newest = container.samples.last().copied();
         newest.is_some_and(|sample| holds(&sample.usage))
     });
@@ -38,16 +35,10 @@ fn run(agent: &Agent, tree: &Tree, is_planned: bool) {
 fn cpu_of_a_grandchild_is_measured(agent: &Agent, is_planned: bool) {
     let tree = Tree::new("nice -n -15 sh -c 'while :; do :; done' & wait");
     run(agent, &tree, is_planned);
-    wait_for_sample(agent, &tree, "a busy child", |usage| {
-        (0.2..=1.1).contains(&usage.cpu_cores)
-    });
+    wait_for_sample(agent, &tree, "a busy child", |usage| (0.2..=1.1).contains(&usage.cpu_cores));
     let report = agent.report();
     let sample = report.containers[0].samples.last().unwrap();
-    assert!(
-        (500..=3000).contains(&sample.length_ms),
-        "{}",
-        sample.length_ms
-    );
+    assert!((500..=3000).contains(&sample.length_ms), "{}", sample.length_ms);
     assert!(report.containers_usage.cpu_cores > 0.1);
 }
 
@@ -112,15 +103,11 @@ fn cpu_time_is_counted_once_when_a_container_is_moved() {
     for _ in 0..4 {
         let moved = tree.cpu_seconds();
         agent.apply(60_000, plan());
-        wait_until("half a second in the group", || {
-            tree.cpu_seconds() > moved + 0.5
-        });
+        wait_until("half a second in the group", || tree.cpu_seconds() > moved + 0.5);
         let moved_back = tree.cpu_seconds();
         agent.apply(60_000, Vec::new());
         assert!(!parent.group_of(&tree).exists());
-        wait_until("half a second outside", || {
-            tree.cpu_seconds() > moved_back + 0.5
-        });
+        wait_until("half a second outside", || tree.cpu_seconds() > moved_back + 0.5);
     }
     agent.apply(60_000, plan());
     // The agent reads a container in a group once more when the container ends.

@@ -50,12 +50,8 @@ impl Node {
         let mut agent = Agent::prepare_with(&parent.name, "", &sections);
         agent.read_meminfo_of(agent.directory().join("meminfo"));
         let workload = Workload::start(options);
-        let mut node = Self {
-            former: workload.control().former().unwrap(),
-            agent,
-            workload,
-            parent,
-        };
+        let mut node =
+            Self { former: workload.control().former().unwrap(), agent, workload, parent };
         node.set_available(2 * FLOOR_MIB);
         node.agent.start_again();
         node.runs(OVERCOMMITTED_MIB);
@@ -79,9 +75,7 @@ impl Node {
 
     fn wait_for_two_samples(&self) {
         let sequence = self.agent.report().sequence;
-        wait_until("two samples", || {
-            self.agent.report().sequence >= sequence + 2
-        });
+        wait_until("two samples", || self.agent.report().sequence >= sequence + 2);
     }
 
     /// Writes in place and with constant length, since the file is bind-mounted.
@@ -95,10 +89,7 @@ impl Node {
     }
 
     fn plan(&self, valid_for_ms: u32, limits: Limits) {
-        let steps = vec![Step {
-            offset_ms: 0,
-            limits,
-        }];
+        let steps = vec![Step { offset_ms: 0, limits }];
         let container = ID.into();
         let plan = ContainerPlan { container, steps };
         self.agent.apply(valid_for_ms, vec![plan]);
@@ -115,8 +106,7 @@ impl Node {
     /// The reasons in the audit file that are about the shortage, in order.
     fn audited(&self) -> Vec<String> {
         let all = self.agent.audited().into_iter();
-        all.filter(|reason| reason.starts_with("node_") || reason == "named")
-            .collect()
+        all.filter(|reason| reason.starts_with("node_") || reason == "named").collect()
     }
 
     fn memory_limit(&self) -> Option<u64> {
@@ -126,27 +116,19 @@ impl Node {
 
     fn status(&self) -> String {
         let mut command = self.agent.command();
-        let command = command
-            .args(["status", "--config"])
-            .arg(self.agent.config());
+        let command = command.args(["status", "--config"]).arg(self.agent.config());
         String::from_utf8(command.output().unwrap().stdout).unwrap()
     }
 }
 
 /// What makes a node this system's to keep.
 fn cpu() -> Limits {
-    Limits {
-        cpu_weight_cores: Some(1.0),
-        ..Limits::default()
-    }
+    Limits { cpu_weight_cores: Some(1.0), ..Limits::default() }
 }
 
 #[test]
 fn a_jvm_gives_back_what_is_missing_and_nobody_is_named() {
-    let memory = Limits {
-        memory_bytes: Some(1024 * MIB),
-        ..cpu()
-    };
+    let memory = Limits { memory_bytes: Some(1024 * MIB), ..cpu() };
     for limits in [cpu(), memory] {
         let Some(mut node) = Node::new("-Xmx700m -XX:+UseG1GC", 50, true, limits) else {
             return;
@@ -168,9 +150,7 @@ fn a_jvm_gives_back_what_is_missing_and_nobody_is_named() {
         wait_until("the status has the reason", || {
             node.status().contains("s before: node_short\n")
         });
-        wait_until("its flags are what they were", || {
-            node.flags() == node.former
-        });
+        wait_until("its flags are what they were", || node.flags() == node.former);
         wait_until("the audit file has both", || {
             let audited = node.audited();
             audited.first().is_some_and(|first| first == "node_short")
@@ -190,16 +170,12 @@ fn a_container_that_returns_too_little_is_named_after_it_was_asked() {
     };
     node.set_available(FLOOR_MIB - 300);
     wait_until("the container is named", || node.is_named());
-    wait_until("that is written", || {
-        node.audited().iter().any(|reason| reason == "named")
-    });
+    wait_until("that is written", || node.audited().iter().any(|reason| reason == "named"));
     assert_eq!(node.audited()[..2], ["node_short", "named"]);
     assert_ne!(node.flags(), node.former);
     // Without planned limits, Elastane does not change the JVM, however short the node is.
     node.plan(1, Limits::default());
-    wait_until("its flags are what they were", || {
-        node.flags() == node.former
-    });
+    wait_until("its flags are what they were", || node.flags() == node.former);
     assert!(node.is_named());
     assert!(node.workload.is_alive());
 }
@@ -250,10 +226,7 @@ fn the_youngest_overcommitted_container_is_killed_if_naming_it_did_not_help() {
     let sections = "[memory]\nnode_floor_bytes = 1000000000000000\nkill_after_ms = 1000\n\
                     [capacity]\nmemory_bytes = 1073741824\n";
     let agent = Agent::start_with(&parent.name, sections);
-    let (mut elder, mut younger) = (
-        Tree::new("sleep 60; true"),
-        Tree::new("sleep 60 & sleep 60"),
-    );
+    let (mut elder, mut younger) = (Tree::new("sleep 60; true"), Tree::new("sleep 60 & sleep 60"));
     elder.request_memory_bytes = 800 * MIB;
     younger.request_memory_bytes = 800 * MIB;
     wait_until("a clear order of start", || {
@@ -278,30 +251,22 @@ fn the_youngest_overcommitted_container_is_killed_if_naming_it_did_not_help() {
     };
     wait_until("that is written", || named() > 0);
     let begun = Instant::now();
-    wait_until("longer than the agent waits", || {
-        begun.elapsed() > Duration::from_millis(1500)
-    });
+    wait_until("longer than the agent waits", || begun.elapsed() > Duration::from_millis(1500));
     assert_eq!(younger.running_processes(), 3, "killed without a plan");
     agent.apply(60_000, vec![elder.plan(&[(0, 1.0, None)])]);
     wait_until("the younger is killed", || younger.running_processes() == 0);
     assert_eq!(elder.running_processes(), 2);
-    wait_until("the reason is written", || {
-        agent.audited().iter().any(|reason| reason == "killed")
-    });
+    wait_until("the reason is written", || agent.audited().iter().any(|reason| reason == "killed"));
     assert_eq!(named(), 1, "recorded with each reading");
     wait_until("the status has both", || {
         let status = agent.printed_status();
-        let containers = status
-            .iter()
-            .flat_map(|status| status["containers"].as_array());
+        let containers = status.iter().flat_map(|status| status["containers"].as_array());
         let mut containers = containers.flatten();
         let killed = containers.find(|one| one["container"] == younger.id.as_str());
         killed.is_some_and(|killed| {
             let reasons = killed["reasons"].as_array().unwrap().iter();
             let reasons = reasons.map(|reason| reason[1].as_str().unwrap());
-            reasons
-                .filter(|reason| ["named", "killed"].contains(reason))
-                .eq(["named", "killed"])
+            reasons.filter(|reason| ["named", "killed"].contains(reason)).eq(["named", "killed"])
         })
     });
 }

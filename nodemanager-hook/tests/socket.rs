@@ -50,10 +50,7 @@ fn a_bad_frame_is_refused_and_the_agent_keeps_running() {
         (unknown_version, "protocol version 99, this side speaks"),
         (truncated, "the connection failed"),
         (left_over, "1 bytes are left over"),
-        (
-            u32::MAX.to_le_bytes().to_vec(),
-            "message of 4294967295 bytes",
-        ),
+        (u32::MAX.to_le_bytes().to_vec(), "message of 4294967295 bytes"),
         (vec![1, 0, 0, 0, 0], "no room for the version"),
         (vec![3, 0], "the connection failed"),
     ] {
@@ -79,22 +76,13 @@ fn an_invalid_request_is_refused_and_changes_nothing() {
     let own_parent = std::process::id();
     for (list, reason) in [
         (vec![running("../../etc", 5)], "is not a container id"),
-        (
-            vec![running("container_1_1_1_1", 1)],
-            "pid 1 of container_1_1_1_1",
-        ),
-        (
-            vec![running("container_1_1_1_1", own_parent)],
-            "neither the agent nor its ancestor",
-        ),
+        (vec![running("container_1_1_1_1", 1)], "pid 1 of container_1_1_1_1"),
+        (vec![running("container_1_1_1_1", own_parent)], "neither the agent nor its ancestor"),
     ] {
         let response = agent.ask(&AgentRequest::Containers(list));
         assert!(refused(&response).contains(reason), "{response:?}");
     }
-    let ahead = Reply {
-        acknowledged: u64::MAX,
-        ..Reply::default()
-    };
+    let ahead = Reply { acknowledged: u64::MAX, ..Reply::default() };
     let response = agent.ask(&AgentRequest::Apply(ahead));
     assert!(refused(&response).contains("the reply acknowledges sample"));
     let report = agent.report();
@@ -107,17 +95,12 @@ fn acknowledged_samples_are_not_reported_again() {
     let agent = agent("acknowledged");
     let tree = Tree::new("sleep 60");
     agent.runs(&[&tree]);
-    wait_until("two samples", || {
-        agent.report().containers[0].samples.len() >= 2
-    });
+    wait_until("two samples", || agent.report().containers[0].samples.len() >= 2);
     let report = agent.report();
     assert!(report.capacity.cpu_cores >= 1.0);
     assert!(report.capacity.memory_bytes > 1 << 20);
     let first = report.containers[0].samples[0].sequence;
-    let reply = Reply {
-        acknowledged: first,
-        ..Reply::default()
-    };
+    let reply = Reply { acknowledged: first, ..Reply::default() };
     assert_eq!(agent.ask(&AgentRequest::Apply(reply)), AgentResponse::Done);
     let again = agent.report();
     assert_eq!(again.agent_run, report.agent_run);
@@ -152,10 +135,7 @@ fn another_user_is_refused_before_the_request_is_read() {
     open_to_all(agent.directory());
     let answer = nobody(&agent.socket());
     let response: AgentResponse = frame::read(&mut answer.as_slice()).unwrap();
-    assert_eq!(
-        refused(&response),
-        "uid 65534 may not use this agent's socket"
-    );
+    assert_eq!(refused(&response), "uid 65534 may not use this agent's socket");
     agent.report();
 
     let allowing = Agent::start_with(
@@ -186,10 +166,7 @@ fn a_frame_built_by_hand_is_accepted() {
     let agent = agent("wire");
     let body = encode(&AgentRequest::Collect).unwrap();
     assert!(body.len() < MAX_MESSAGE_BYTES);
-    let mut bytes = u32::try_from(body.len() + 2)
-        .unwrap()
-        .to_le_bytes()
-        .to_vec();
+    let mut bytes = u32::try_from(body.len() + 2).unwrap().to_le_bytes().to_vec();
     bytes.extend(VERSION.to_le_bytes());
     bytes.extend(body);
     assert!(matches!(send_raw(&agent, &bytes), AgentResponse::Report(_)));

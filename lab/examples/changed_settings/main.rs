@@ -68,18 +68,13 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 fn model(runs: &[SettingsRun]) -> Result<SettingsModel, Box<dyn Error>> {
-    Ok(train(
-        runs,
-        &RecurringSettings::default().at_any_confidence(),
-    )?)
+    Ok(train(runs, &RecurringSettings::default().at_any_confidence())?)
 }
 
 /// How many runs were left out since the application changed after them.
 fn changed_after(model: &SettingsModel) -> usize {
     let left_out = model.left_out().iter();
-    left_out
-        .filter(|it| matches!(it.reason, Exclusion::BeforeDriftForSettings { .. }))
-        .count()
+    left_out.filter(|it| matches!(it.reason, Exclusion::BeforeDriftForSettings { .. })).count()
 }
 
 fn with_cpu(used: &Demand, times: f64) -> Demand {

@@ -91,19 +91,14 @@ impl Application {
             let begin = slots.len();
             end_s += self.length_s * stretch * phase.part * length;
             // A phase is seen in one slot at least, as the agent's samples would show it.
-            let count = ((end_s / slot_s).round() as usize)
-                .saturating_sub(begin)
-                .max(1);
+            let count = ((end_s / slot_s).round() as usize).saturating_sub(begin).max(1);
             let level = Resources::from_array(LEVEL_DEVIATION.map(|it| random.log_normal(it)))
                 .zip(phase.level, |factor, level| factor * level);
             for at in 0..count {
                 let done = (at + 1) as f64 / count as f64;
                 let held = memory + (level.memory_bytes - memory) * done;
                 let flowing = level * (1.0 / slowdown);
-                let even = Resources {
-                    memory_bytes: held,
-                    ..flowing
-                };
+                let even = Resources { memory_bytes: held, ..flowing };
                 let rough = Resources {
                     cpu_cores: 1.0 - random.exponential(CPU_IDLE).min(1.0),
                     memory_bytes: random.log_normal(MEMORY_ROUGHNESS),
@@ -111,10 +106,7 @@ impl Application {
                     disk_bytes_per_s: random.log_normal(BURST_ROUGHNESS),
                 };
                 let used = even.zip(rough, |level, factor| level * factor);
-                slots.push(Resources {
-                    cpu_cores: used.cpu_cores.min(CORES),
-                    ..used
-                });
+                slots.push(Resources { cpu_cores: used.cpu_cores.min(CORES), ..used });
             }
             memory = level.memory_bytes;
         }
@@ -149,10 +141,7 @@ impl Phase {
         let memory = random.between(0.8, 0.95) * peak_memory;
         let network = random.between(40.0, 250.0) * MB;
         let disk = random.between(5.0, 80.0) * MB;
-        Self::new(
-            random.between(0.02, 0.06),
-            [random.between(0.8, 2.0), memory, network, disk],
-        )
+        Self::new(random.between(0.02, 0.06), [random.between(0.8, 2.0), memory, network, disk])
     }
 
     fn write(random: &mut Random, peak_memory: f64) -> Self {

@@ -10,18 +10,15 @@ use elastane_predict::{Exclusion, RecurringSettings, SettingsRun, amount, score,
 const PREDICTED: usize = 10;
 
 fn any_confidence() -> RecurringSettings {
-    RecurringSettings {
-        least_confidence: 0.0,
-        ..RecurringSettings::default()
-    }
+    RecurringSettings { least_confidence: 0.0, ..RecurringSettings::default() }
 }
 
 fn with_settings_of_others(runs: &[SettingsRun]) -> Vec<SettingsRun> {
     let others = runs.iter().cycle().skip(runs.len() - 1);
-    let given = runs.iter().zip(others).map(|(run, other)| SettingsRun {
-        settings: other.settings.clone(),
-        ..run.clone()
-    });
+    let given = runs
+        .iter()
+        .zip(others)
+        .map(|(run, other)| SettingsRun { settings: other.settings.clone(), ..run.clone() });
     given.collect()
 }
 
@@ -61,10 +58,7 @@ impl Figures {
         self.training.push(started.elapsed());
         self.models += 1;
         self.indifferent += usize::from(!model.settings_matter());
-        let of_others = train(
-            &with_settings_of_others(&runs[..trained_on]),
-            &any_confidence(),
-        );
+        let of_others = train(&with_settings_of_others(&runs[..trained_on]), &any_confidence());
         self.indifferent_to_others +=
             usize::from(of_others.is_ok_and(|model| !model.settings_matter()));
         for left_out in model.left_out() {
@@ -91,11 +85,7 @@ impl Figures {
                 self.waste[at] += score.waste.unwrap_or(1.0);
             }
             let used = amount(&run.used).to_array();
-            let ratios = total
-                .to_array()
-                .into_iter()
-                .zip(used)
-                .map(|(said, was)| said / was);
+            let ratios = total.to_array().into_iter().zip(used).map(|(said, was)| said / was);
             self.totals.push(ratios.sum::<f64>() / 4.0);
         }
     }

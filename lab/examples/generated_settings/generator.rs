@@ -112,9 +112,7 @@ impl Configurable {
 fn usual_totals(application: &mut Application) -> Result<Resources, DemandError> {
     const RUNS: usize = 16;
     let runs = application.runs(RUNS)?;
-    let sum = runs
-        .iter()
-        .fold(Resources::ZERO, |sum, run| sum + totals(run));
+    let sum = runs.iter().fold(Resources::ZERO, |sum, run| sum + totals(run));
     Ok(sum * (1.0 / RUNS as f64))
 }
 
@@ -122,10 +120,7 @@ fn usual_totals(application: &mut Application) -> Result<Resources, DemandError>
 fn totals(run: &Demand) -> Resources {
     let all = amount(run);
     let length_s = run.slots().len() as f64 * f64::from(run.slot_ms()) / 1e3;
-    Resources {
-        memory_bytes: all.memory_bytes / length_s,
-        ..all
-    }
+    Resources { memory_bytes: all.memory_bytes / length_s, ..all }
 }
 
 /// The same run, this many times as long and with these totals.
@@ -137,26 +132,16 @@ fn scaled(used: &Demand, longer: f64, wanted: Resources) -> Result<Demand, Deman
         .map(|at| between(used.slots(), at as f64 * step, (at + 1) as f64 * step))
         .collect();
     let had = totals(&Demand::series(SLOT_MS, &stretched)?);
-    let factors = wanted.zip(
-        had,
-        |wanted, had| if had > 0.0 { wanted / had } else { 0.0 },
-    );
-    let slots: Vec<Resources> = stretched
-        .into_iter()
-        .map(|slot| slot.zip(factors, |used, factor| used * factor))
-        .collect();
+    let factors = wanted.zip(had, |wanted, had| if had > 0.0 { wanted / had } else { 0.0 });
+    let slots: Vec<Resources> =
+        stretched.into_iter().map(|slot| slot.zip(factors, |used, factor| used * factor)).collect();
     Demand::series(SLOT_MS, &slots)
 }
 
 /// The mean from one place among the slots to another.
 fn between(slots: &[Resources], from: f64, to: f64) -> Resources {
     let mut sum = Resources::ZERO;
-    for (at, slot) in slots
-        .iter()
-        .enumerate()
-        .skip(from as usize)
-        .take(to.ceil() as usize)
-    {
+    for (at, slot) in slots.iter().enumerate().skip(from as usize).take(to.ceil() as usize) {
         let overlap = (at as f64 + 1.0).min(to) - (at as f64).max(from);
         sum += *slot * overlap.max(0.0);
     }

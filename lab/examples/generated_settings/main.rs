@@ -28,16 +28,8 @@ const RUNS: usize = 40;
 
 /// What is wanted: Elasecutor's Figure 9a.
 const WANTED: [Wanted; 2] = [
-    Wanted {
-        trained_on: 15,
-        part: 0.8,
-        within: 0.2,
-    },
-    Wanted {
-        trained_on: 30,
-        part: 0.9,
-        within: 0.15,
-    },
+    Wanted { trained_on: 15, part: 0.8, within: 0.2 },
+    Wanted { trained_on: 30, part: 0.9, within: 0.15 },
 ];
 
 /// Of the runs after those that a model is trained on, this part is to be predicted to within so much of
@@ -121,12 +113,7 @@ fn runs_of(seed: u64, number: u64) -> Result<Vec<SettingsRun>, Box<dyn Error>> {
 fn write(folder: &Path, runs: &[SettingsRun]) -> Result<(), Box<dyn Error>> {
     fs::create_dir_all(folder)?;
     let mut all = Map::new();
-    for SettingsRun {
-        id,
-        settings: Settings(settings),
-        used,
-    } in runs
-    {
+    for SettingsRun { id, settings: Settings(settings), used } in runs {
         fs::write(folder.join(format!("{id}.csv")), csv(used)?)?;
         all.insert(id.clone(), json!(settings));
     }

@@ -60,10 +60,7 @@ fn differing(
     let level = random.factor(errors.level);
     let slots = application.actual.slots();
     let count = stretched(slots.len(), length);
-    let scale = Resources {
-        memory_bytes: level,
-        ..Resources::from_array([level / length; 4])
-    };
+    let scale = Resources { memory_bytes: level, ..Resources::from_array([level / length; 4]) };
     let slots: Vec<Resources> = (0..count)
         .map(|at| slots[at * slots.len() / count].zip(scale, |amount, factor| amount * factor))
         .collect();
@@ -91,9 +88,6 @@ fn recorded(
             sums[at].1 += 1.0;
         }
     }
-    let slots: Vec<Resources> = sums
-        .into_iter()
-        .map(|(sum, count)| sum * (1.0 / count))
-        .collect();
+    let slots: Vec<Resources> = sums.into_iter().map(|(sum, count)| sum * (1.0 / count)).collect();
     Demand::series(application.actual.slot_ms(), &slots)
 }

@@ -17,24 +17,13 @@ use learned::{Predict, RunErrors, learned};
 
 const WORKLOADS: [&str; 2] = ["elasecutor", "ursa-mix"];
 const RUNS: usize = 3;
-const ERRORS: [RunErrors; 2] = [
-    RunErrors {
-        length: 0.1,
-        level: 0.05,
-    },
-    RunErrors {
-        length: 0.25,
-        level: 0.15,
-    },
-];
+const ERRORS: [RunErrors; 2] =
+    [RunErrors { length: 0.1, level: 0.05 }, RunErrors { length: 0.25, level: 0.15 }];
 
 fn main() -> Result<(), Box<dyn Error>> {
     let seeds: u64 = std::env::args().nth(1).as_deref().unwrap_or("2").parse()?;
-    let ways: [(&str, Predict<'_>); 3] = [
-        ("by the clock", &by_the_clock),
-        ("by progress", &by_progress),
-        ("envelope", &envelope),
-    ];
+    let ways: [(&str, Predict<'_>); 3] =
+        [("by the clock", &by_the_clock), ("by progress", &by_progress), ("envelope", &envelope)];
     for workload in WORKLOADS {
         for errors in ERRORS {
             let RunErrors { length, level } = errors;
@@ -85,13 +74,8 @@ fn by_the_clock(past: &[PastRun]) -> Option<Demand> {
             let values: Vec<Resources> = runs.iter().filter_map(|it| it.get(at).copied()).collect();
             let share = 1.0 / values.len() as f64;
             let sum = values.iter().fold(Resources::ZERO, |sum, it| sum + *it);
-            let most = values
-                .iter()
-                .fold(Resources::ZERO, |most, it| most.max(*it));
-            Resources {
-                memory_bytes: most.memory_bytes,
-                ..sum * share
-            }
+            let most = values.iter().fold(Resources::ZERO, |most, it| most.max(*it));
+            Resources { memory_bytes: most.memory_bytes, ..sum * share }
         })
         .collect();
     Demand::series(past[0].used.slot_ms(), &slots).ok()

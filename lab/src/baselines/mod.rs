@@ -46,10 +46,8 @@ pub fn policies() -> Policies {
 }
 
 fn baselines() -> Vec<PolicyToSimulate> {
-    let by_request = |policy: PolicyToSimulate| PolicyToSimulate {
-        books_as_registered: true,
-        ..policy
-    };
+    let by_request =
+        |policy: PolicyToSimulate| PolicyToSimulate { books_as_registered: true, ..policy };
     vec![
         by_request(PolicyToSimulate::new(Capacity)),
         by_request(PolicyToSimulate::new(Drf)),
@@ -60,8 +58,6 @@ fn baselines() -> Vec<PolicyToSimulate> {
             ..by_request(PolicyToSimulate::new(DynamicAllocation))
         },
         PolicyToSimulate::new(Watermark::default()),
-        PolicyToSimulate {
-            ..PolicyToSimulate::new(Oversubscribe::default())
-        },
+        PolicyToSimulate { ..PolicyToSimulate::new(Oversubscribe::default()) },
     ]
 }

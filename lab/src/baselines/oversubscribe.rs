@@ -20,10 +20,7 @@ pub struct Oversubscribe {
 
 impl Default for Oversubscribe {
     fn default() -> Self {
-        Self {
-            cpu_factor: 2.0,
-            memory_factor: 2.0,
-        }
+        Self { cpu_factor: 2.0, memory_factor: 2.0 }
     }
 }
 

@@ -41,12 +41,7 @@ impl Policy for Tetris {
         let alignment = Alignment::new(place, candidate);
         let capacity = place.node.capacity;
         Detail::default()
-            .resources(
-                "available_share",
-                &Resource::ALL,
-                capacity,
-                alignment.available,
-            )
+            .resources("available_share", &Resource::ALL, capacity, alignment.available)
             .resources("peak_share", &Resource::ALL, capacity, alignment.peak)
             .resources("alignment", &Resource::ALL, capacity, alignment.product)
     }
@@ -63,22 +58,17 @@ impl Alignment {
     fn new(place: &Place<'_>, candidate: &Candidate<'_>) -> Self {
         let capacity = place.node.capacity;
         let share = |amounts: Resources| {
-            amounts.zip(capacity, |amount, capacity| {
-                if capacity > 0.0 {
-                    amount / capacity
-                } else {
-                    0.0
-                }
-            })
+            amounts.zip(
+                capacity,
+                |amount, capacity| {
+                    if capacity > 0.0 { amount / capacity } else { 0.0 }
+                },
+            )
         };
         let available = share(capacity - peaks(place));
         let peak = share(candidate.demand.peak());
         let product = available.zip(peak, |available, peak| available * peak);
-        Self {
-            available,
-            peak,
-            product,
-        }
+        Self { available, peak, product }
     }
 }
 
@@ -87,9 +77,6 @@ fn peaks(place: &Place<'_>) -> Resources {
     place.node.running().fold(Resources::ZERO, |sum, executor| {
         let peak = executor.demand.peak();
         let memory_bytes = peak.memory_bytes.max(executor.measured_memory_bytes);
-        sum + Resources {
-            memory_bytes,
-            ..peak
-        }
+        sum + Resources { memory_bytes, ..peak }
     })
 }

@@ -28,11 +28,7 @@ pub struct Watermark {
 
 impl Default for Watermark {
     fn default() -> Self {
-        Self {
-            max_factor: 1.5,
-            low: 0.6,
-            high: 0.8,
-        }
+        Self { max_factor: 1.5, low: 0.6, high: 0.8 }
     }
 }
 
@@ -50,9 +46,8 @@ impl Watermark {
 
     fn factors(&self, place: &Place<'_>) -> Resources {
         let capacity = place.node.capacity;
-        capacity.zip(place.available.now(), |capacity, left| {
-            self.factor((capacity - left) / capacity)
-        })
+        capacity
+            .zip(place.available.now(), |capacity, left| self.factor((capacity - left) / capacity))
     }
 }
 
@@ -67,10 +62,7 @@ impl Policy for Watermark {
 
     fn fits(&self, place: &Place<'_>, candidate: &Candidate<'_>) -> Result<(), Excess> {
         let factors = self.factors(place);
-        let bookable = place
-            .node
-            .capacity
-            .zip(factors, |capacity, factor| capacity * factor);
+        let bookable = place.node.capacity.zip(factors, |capacity, factor| capacity * factor);
         fit_by_request(place, candidate, bookable)
     }
 

@@ -27,8 +27,7 @@ use recorded::{Application, Recorded};
 
 /// Predicts each run of each application from the runs before it, and scores the predictions
 #[derive(Args)]
-#[command(
-    after_help = "DIR has one folder for each application, in it one CSV for each run:
+#[command(after_help = "DIR has one folder for each application, in it one CSV for each run:
   t_s,cpu_cores,memory_bytes,network_bytes_per_s,disk_bytes_per_s
 Names sort in the order of time. settings.json beside them may give outcomes and settings of runs; if
 settings differ, runs with new settings are predicted, too:
@@ -37,8 +36,7 @@ settings differ, runs with new settings are predicted, too:
 Examples:
   elastane-lab evaluate series
   elastane-lab evaluate series --json figures.json --predictions predicted
-  elastane-lab evaluate series --runs 2"
-)]
+  elastane-lab evaluate series --runs 2")]
 pub(crate) struct Evaluate {
     /// The folder of the applications
     #[arg(value_name = "DIR")]
@@ -129,12 +127,7 @@ fn judge(applications: &[Application], settings: &RecurringSettings) -> Vec<Judg
 }
 
 fn past_run((order, run): (i64, &Recorded)) -> PastRun {
-    PastRun {
-        id: run.name.clone(),
-        ended_ms: order,
-        outcome: run.outcome,
-        used: run.used.clone(),
-    }
+    PastRun { id: run.name.clone(), ended_ms: order, outcome: run.outcome, used: run.used.clone() }
 }
 
 fn write_prediction(folder: &Path, judged: &Judged) -> Result<(), Failure> {

@@ -84,11 +84,7 @@ impl BoundingTracker {
             }
         }
         Ahead {
-            expected: if weight > 0.0 {
-                sum * (1.0 / weight)
-            } else {
-                Resources::ZERO
-            },
+            expected: if weight > 0.0 { sum * (1.0 / weight) } else { Resources::ZERO },
             bound: bounds(&values.into_pools(), self.prices, self.scales),
         }
     }

@@ -60,9 +60,8 @@ mod tests {
     use elastane_core::{Demand, Resource, Resources};
 
     fn run(disk: impl Fn(usize) -> f64) -> UsageCurve {
-        let slots: Vec<Resources> = (0..40)
-            .map(|slot| Resources::from_array([1.0, 1e9, 1e6, disk(slot)]))
-            .collect();
+        let slots: Vec<Resources> =
+            (0..40).map(|slot| Resources::from_array([1.0, 1e9, 1e6, disk(slot)])).collect();
         UsageCurve::new(&Demand::series(3_000, &slots).unwrap_or_else(|error| panic!("{error}")))
     }
 

@@ -25,17 +25,10 @@ impl Envelope {
     /// to add up.
     pub fn of(prediction: &Prediction, coverage: Resources) -> Result<Self, DemandError> {
         let curves = &prediction.curves;
-        let slot_ms = curves
-            .iter()
-            .map(|run| run.used().slot_ms())
-            .min()
-            .unwrap_or(SLOT_MS);
+        let slot_ms = curves.iter().map(|run| run.used().slot_ms()).min().unwrap_or(SLOT_MS);
         let forecast = Forecast::new(curves, slot_ms);
         let prices = forecast.prices(coverage);
-        Ok(Self {
-            bound: forecast.bound(prices)?,
-            prices,
-        })
+        Ok(Self { bound: forecast.bound(prices)?, prices })
     }
 }
 
@@ -91,11 +84,7 @@ impl Forecast {
             }
             values.into_pools()
         });
-        Self {
-            window_ms: window_ms as u32,
-            windows: windows.collect(),
-            level: mean_level(curves),
-        }
+        Self { window_ms: window_ms as u32, windows: windows.collect(), level: mean_level(curves) }
     }
 
     /// The lowest price of each resource at which the bounds have this coverage.
@@ -117,22 +106,16 @@ impl Forecast {
 
     fn covered(&self, at: usize, price: f64) -> f64 {
         let (covered, all) =
-            self.windows
-                .iter()
-                .map(|pools| &pools[at])
-                .fold((0.0, 0.0), |(covered, all), pool| {
-                    let bound = pool.cheapest(price, self.level[at].max(f64::MIN_POSITIVE));
-                    (covered + bound.weight_upto, all + pool.weight())
-                });
+            self.windows.iter().map(|pools| &pools[at]).fold((0.0, 0.0), |(covered, all), pool| {
+                let bound = pool.cheapest(price, self.level[at].max(f64::MIN_POSITIVE));
+                (covered + bound.weight_upto, all + pool.weight())
+            });
         covered / all
     }
 
     fn bound(&self, prices: [f64; 4]) -> Result<Demand, DemandError> {
-        let windows: Vec<Resources> = self
-            .windows
-            .iter()
-            .map(|pools| bounds(pools, prices, self.level))
-            .collect();
+        let windows: Vec<Resources> =
+            self.windows.iter().map(|pools| bounds(pools, prices, self.level)).collect();
         Demand::series(self.window_ms, &windows)
     }
 }
@@ -146,10 +129,7 @@ pub(super) struct LikelyValues {
 impl LikelyValues {
     /// `factors` are those of [`likely_factors`].
     pub(super) fn new(factors: [[f64; 5]; 4]) -> Self {
-        Self {
-            factors,
-            values: Default::default(),
-        }
+        Self { factors, values: Default::default() }
     }
 
     /// Adds the usage of an earlier run at each likely factor.

@@ -22,13 +22,7 @@ pub struct History {
 
 impl History {
     pub fn new(kind: ContainerKind, settings: RecurringSettings) -> Self {
-        Self {
-            kind,
-            settings,
-            runs: Vec::new(),
-            given: Vec::new(),
-            model: None,
-        }
+        Self { kind, settings, runs: Vec::new(), given: Vec::new(), model: None }
     }
 
     /// The latest last.
@@ -96,13 +90,8 @@ impl History {
 
     /// The latest runs that succeeded, newest first, with their settings.
     fn succeeded(&self, most: usize) -> Vec<(String, Settings)> {
-        let succeeded = self
-            .newest_first()
-            .filter(|(run, _)| run.outcome == Outcome::Succeeded);
-        succeeded
-            .take(most)
-            .map(|(run, settings)| (run.id.clone(), settings.clone()))
-            .collect()
+        let succeeded = self.newest_first().filter(|(run, _)| run.outcome == Outcome::Succeeded);
+        succeeded.take(most).map(|(run, settings)| (run.id.clone(), settings.clone())).collect()
     }
 
     fn newest_first(&self) -> impl Iterator<Item = (&PastRun, &Settings)> {

@@ -92,9 +92,7 @@ pub fn evaluate_foreseen(
 ) -> Evaluated {
     let outcome = foreseen.prediction.and_then(|prediction| {
         let ids = if foreseen.way == Way::Model {
-            predict_next(history, &settings.at_any_confidence())
-                .prediction?
-                .runs
+            predict_next(history, &settings.at_any_confidence()).prediction?.runs
         } else {
             prediction.runs.clone()
         };
@@ -105,11 +103,7 @@ pub fn evaluate_foreseen(
             .collect();
         Ok(scored(prediction, &runs, used).map_err(NotPredicted::from)?)
     });
-    Evaluated {
-        way: foreseen.way,
-        outcome,
-        left_out: foreseen.left_out,
-    }
+    Evaluated { way: foreseen.way, outcome, left_out: foreseen.left_out }
 }
 
 fn scored(prediction: Prediction, runs: &[Demand], used: &Demand) -> Result<Scored, DemandError> {

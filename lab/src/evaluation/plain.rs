@@ -51,9 +51,8 @@ impl Plain {
         let windows = |window_ms: u32, value: &dyn Fn(f64, f64) -> Resources| {
             let count = (length_ms / f64::from(window_ms) - 1e-9).ceil().max(1.0) as usize;
             let part = f64::from(window_ms) / length_ms;
-            let windows: Vec<Resources> = (0..count)
-                .map(|at| value(at as f64 * part, (at + 1) as f64 * part))
-                .collect();
+            let windows: Vec<Resources> =
+                (0..count).map(|at| value(at as f64 * part, (at + 1) as f64 * part)).collect();
             Demand::series(window_ms, &windows)
         };
         if runs.is_empty() {

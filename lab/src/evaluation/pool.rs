@@ -19,11 +19,7 @@ pub(super) struct Corner {
     rise: f64,
 }
 
-const NO_BOUND: Corner = Corner {
-    bound: 0.0,
-    weight_upto: 0.0,
-    rise: f64::NEG_INFINITY,
-};
+const NO_BOUND: Corner = Corner { bound: 0.0, weight_upto: 0.0, rise: f64::NEG_INFINITY };
 
 impl Pool {
     /// Of (value, weight) pairs, values at least 0 and weights above 0.
@@ -41,11 +37,7 @@ impl Pool {
                 }
                 corners.pop();
             }
-            corners.push(Corner {
-                bound,
-                weight_upto,
-                rise,
-            });
+            corners.push(Corner { bound, weight_upto, rise });
         }
         Self { corners }
     }

@@ -27,12 +27,8 @@ pub struct ProgressMissed {
 
 impl<'r> Tracked<'r> {
     pub(super) fn by(mut tracker: BoundingTracker, used: &'r Demand) -> Self {
-        let mut tracked = Self {
-            used,
-            bounds: Vec::new(),
-            expected: Vec::new(),
-            progress: Vec::new(),
-        };
+        let mut tracked =
+            Self { used, bounds: Vec::new(), expected: Vec::new(), progress: Vec::new() };
         for usage in used.slots() {
             let ahead = tracker.next(used.slot_ms());
             tracked.progress.push(tracker.progress());
@@ -47,9 +43,7 @@ impl<'r> Tracked<'r> {
     pub(super) fn read(&self, predicted: &Demand) -> Vec<Resources> {
         let length_ms = predicted.duration_ms().unwrap_or_default() as f64;
         let progress = self.progress.iter();
-        progress
-            .map(|progress| predicted.at((progress * length_ms) as i64))
-            .collect()
+        progress.map(|progress| predicted.at((progress * length_ms) as i64)).collect()
     }
 
     pub(super) fn score(

@@ -81,16 +81,12 @@ impl<'a> Application<'a> {
         let iteration = &self.job.iterations[self.iteration];
         let memory_bytes = self.parameters.executor_memory_bytes;
         let executors = self.executors.iter();
-        executors
-            .map(|one| one.usage(self.job, iteration, self.elapsed_s, memory_bytes))
-            .collect()
+        executors.map(|one| one.usage(self.job, iteration, self.elapsed_s, memory_bytes)).collect()
     }
 
     fn provision(&mut self, counts: &mut Counts) {
         let usage = self.usage();
-        self.highest = usage
-            .iter()
-            .fold(self.highest, |highest, one| highest.max(*one));
+        self.highest = usage.iter().fold(self.highest, |highest, one| highest.max(*one));
         let iteration = LatestIteration {
             elapsed_ms: (self.elapsed_s * 1e3) as i64,
             expected_ms: (self.job.iterations[self.iteration].expected_s * 1e3) as i64,
@@ -119,8 +115,7 @@ impl<'a> Application<'a> {
             let streams = std::mem::take(&mut self.executors[*giver].streams);
             self.executors[*receiver].streams.extend(streams);
         }
-        self.executors
-            .retain(|executor| !executor.streams.is_empty());
+        self.executors.retain(|executor| !executor.streams.is_empty());
         self.moves(&received_bytes);
     }
 
@@ -135,16 +130,11 @@ impl<'a> Application<'a> {
         counts.given_back += executors as u64;
         let mut received_bytes = Vec::new();
         for _ in 0..executors {
-            let packed = self
-                .executors
-                .iter_mut()
-                .max_by_key(|one| one.streams.len());
+            let packed = self.executors.iter_mut().max_by_key(|one| one.streams.len());
             let Some(stream) = packed.and_then(|one| one.streams.pop()) else {
                 break;
             };
-            self.executors.push(Executor {
-                streams: vec![stream],
-            });
+            self.executors.push(Executor { streams: vec![stream] });
             received_bytes.push(self.cached_bytes(self.held() - 1));
         }
         self.moves(&received_bytes);

@@ -30,9 +30,7 @@ pub enum Figure {
 pub fn compare(parameters: &Parameters, seeds: &[u64]) -> Result<Comparison, NeverEnds> {
     let workloads: Vec<_> = seeds.iter().map(|seed| jobs(parameters, *seed)).collect();
     let outcomes = Allocation::ALL.map(|allocation| {
-        let outcomes = workloads
-            .iter()
-            .map(|jobs| simulate(parameters, allocation, jobs));
+        let outcomes = workloads.iter().map(|jobs| simulate(parameters, allocation, jobs));
         Ok((allocation, outcomes.collect::<Result<_, NeverEnds>>()?))
     });
     let bounds = workloads.iter().map(|jobs| lower_bound_s(parameters, jobs));
@@ -53,9 +51,7 @@ impl Comparison {
             }
             Figure::ClusterUtilization => {
                 let outcomes = self.of(of);
-                outcomes
-                    .map(|one| 100.0 * one.cluster_utilization())
-                    .collect()
+                outcomes.map(|one| 100.0 * one.cluster_utilization()).collect()
             }
             Figure::CompletionCut(than) => self.pairs(of, than, Outcome::mean_completion_s, cut),
             Figure::CpuUtilizationGain(than) => {
@@ -90,10 +86,7 @@ impl Comparison {
     }
 
     fn of(&self, allocation: Allocation) -> impl Iterator<Item = &Outcome> {
-        let outcomes = self
-            .outcomes
-            .iter()
-            .filter(move |(of, _)| *of == allocation);
+        let outcomes = self.outcomes.iter().filter(move |(of, _)| *of == allocation);
         outcomes.flat_map(|(_, outcomes)| outcomes)
     }
 
@@ -105,9 +98,7 @@ impl Comparison {
         compared: fn(f64, f64) -> f64,
     ) -> Vec<f64> {
         let pairs = self.of(of).zip(self.of(than));
-        pairs
-            .map(|(of, than)| compared(value(of), value(than)))
-            .collect()
+        pairs.map(|(of, than)| compared(value(of), value(than))).collect()
     }
 }
 

@@ -75,28 +75,15 @@ mod tests {
     use super::*;
 
     fn job() -> Job {
-        Job {
-            name: String::new(),
-            submitted_s: 0.0,
-            iterations: Vec::new(),
-            weights: vec![1.0; 3],
-        }
+        Job { name: String::new(), submitted_s: 0.0, iterations: Vec::new(), weights: vec![1.0; 3] }
     }
 
     fn packed(streams: usize) -> Executor {
-        Executor {
-            streams: (0..streams).map(|partition| vec![partition]).collect(),
-        }
+        Executor { streams: (0..streams).map(|partition| vec![partition]).collect() }
     }
 
     fn iteration(compute_s: f64, wait_s: f64) -> Iteration {
-        Iteration {
-            compute_s,
-            wait_s,
-            serial_s: 0.0,
-            memory_bytes: 0.0,
-            expected_s: 1.0,
-        }
+        Iteration { compute_s, wait_s, serial_s: 0.0, memory_bytes: 0.0, expected_s: 1.0 }
     }
 
     #[test]

@@ -33,8 +33,6 @@ impl Job {
     pub(super) fn undisturbed_s(&self, executors: usize) -> f64 {
         let each = PARTITIONS.div_ceil(executors.max(1)) as f64;
         let iterations = self.iterations.iter();
-        iterations
-            .map(|one| each * (one.compute_s + one.wait_s) + one.serial_s)
-            .sum()
+        iterations.map(|one| each * (one.compute_s + one.wait_s) + one.serial_s).sum()
     }
 }

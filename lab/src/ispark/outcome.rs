@@ -69,15 +69,10 @@ impl Usage {
 
     pub(super) fn of_cluster(&self, room: usize, makespan_s: f64) -> Resources {
         let whole_s = room as f64 * makespan_s;
-        self.used_s
-            .map(|used_s| if whole_s > 0.0 { used_s / whole_s } else { 0.0 })
+        self.used_s.map(|used_s| if whole_s > 0.0 { used_s / whole_s } else { 0.0 })
     }
 
     pub(super) fn of_executors(&self) -> f64 {
-        if self.held_s > 0.0 {
-            self.dominant_s / self.held_s
-        } else {
-            0.0
-        }
+        if self.held_s > 0.0 { self.dominant_s / self.held_s } else { 0.0 }
     }
 }

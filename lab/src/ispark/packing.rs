@@ -49,9 +49,7 @@ pub fn provision(
     }
     let mean = usage.iter().map(|usage| dominant(*usage)).sum::<f64>() / usage.len() as f64;
     if mean < parameters.trigger {
-        let limit = iteration
-            .highest
-            .map(|highest| highest.min(parameters.threshold));
+        let limit = iteration.highest.map(|highest| highest.min(parameters.threshold));
         let handovers = pack(usage, limit);
         if !handovers.is_empty() {
             return Provision::Pack(handovers);
@@ -99,9 +97,7 @@ fn dominant(usage: Resources) -> f64 {
 fn within(usage: Resources, limit: Resources) -> bool {
     // Shares are sums of rounded fractions.
     let tolerance = 1e-9;
-    Resource::ALL
-        .into_iter()
-        .all(|resource| usage.get(resource) <= limit.get(resource) + tolerance)
+    Resource::ALL.into_iter().all(|resource| usage.get(resource) <= limit.get(resource) + tolerance)
 }
 
 #[cfg(test)]
@@ -116,32 +112,18 @@ mod tests {
 
     /// The paper's Figure 4: A, B and C.
     fn figure_4() -> [Resources; 3] {
-        [
-            percent(30.0, 40.0),
-            percent(30.0, 45.0),
-            percent(10.0, 20.0),
-        ]
+        [percent(30.0, 40.0), percent(30.0, 45.0), percent(10.0, 20.0)]
     }
 
     /// The default θ and h with this γ.
     fn triggered_below(trigger: f64) -> Parameters {
-        Parameters {
-            trigger,
-            ..Parameters::default()
-        }
+        Parameters { trigger, ..Parameters::default() }
     }
 
-    const C_TO_B: Handover = Handover {
-        giver: 2,
-        receiver: 1,
-    };
+    const C_TO_B: Handover = Handover { giver: 2, receiver: 1 };
 
     fn iteration(elapsed_ms: i64, highest: Resources) -> LatestIteration {
-        LatestIteration {
-            elapsed_ms,
-            expected_ms: 1_000,
-            highest,
-        }
+        LatestIteration { elapsed_ms, expected_ms: 1_000, highest }
     }
 
     #[test]
@@ -151,17 +133,10 @@ mod tests {
 
     #[test]
     fn in_figure_4_packing_by_cpu_alone_would_pass_the_memory() {
-        let cpu_alone = figure_4().map(|usage| Resources {
-            memory_bytes: 0.0,
-            ..usage
-        });
+        let cpu_alone = figure_4().map(|usage| Resources { memory_bytes: 0.0, ..usage });
         let handovers = pack(&cpu_alone, WHOLE);
         assert_eq!(handovers.len(), 2);
-        assert!(
-            handovers
-                .iter()
-                .all(|one| one.receiver == handovers[0].receiver)
-        );
+        assert!(handovers.iter().all(|one| one.receiver == handovers[0].receiver));
         let memory: f64 = figure_4().iter().map(|usage| usage.memory_bytes).sum();
         assert!((memory - 1.05).abs() < 1e-12);
     }
@@ -170,14 +145,8 @@ mod tests {
     fn a_receiver_takes_from_several_while_they_fit() {
         let usage = [10.0, 50.0, 20.0, 15.0].map(|cpu| percent(cpu, cpu));
         let handovers = pack(&usage, WHOLE);
-        assert!(
-            handovers.iter().all(|one| one.receiver == 1),
-            "{handovers:?}"
-        );
-        assert_eq!(
-            handovers.iter().map(|one| one.giver).collect::<Vec<_>>(),
-            [0, 3, 2]
-        );
+        assert!(handovers.iter().all(|one| one.receiver == 1), "{handovers:?}");
+        assert_eq!(handovers.iter().map(|one| one.giver).collect::<Vec<_>>(), [0, 3, 2]);
     }
 
     #[test]
@@ -187,35 +156,24 @@ mod tests {
             provision(&figure_4(), &iteration(1_000, highest), &parameters)
         };
         assert_eq!(pack_to(percent(40.0, 65.0)), Provision::Pack(vec![C_TO_B]));
-        let c_to_a = Handover {
-            giver: 2,
-            receiver: 0,
-        };
+        let c_to_a = Handover { giver: 2, receiver: 0 };
         assert_eq!(pack_to(percent(40.0, 64.0)), Provision::Pack(vec![c_to_a]));
         assert_eq!(pack_to(percent(39.0, 65.0)), Provision::Keep);
     }
 
     #[test]
     fn theta_is_a_bound_too() {
-        let parameters = Parameters {
-            threshold: 0.6,
-            ..triggered_below(0.5)
-        };
+        let parameters = Parameters { threshold: 0.6, ..triggered_below(0.5) };
         let got = provision(&figure_4(), &iteration(1_000, WHOLE), &parameters);
-        let c_to_a = Handover {
-            giver: 2,
-            receiver: 0,
-        };
+        let c_to_a = Handover { giver: 2, receiver: 0 };
         assert_eq!(got, Provision::Pack(vec![c_to_a]));
     }
 
     #[test]
     fn packing_starts_below_gamma_only() {
         // The mean dominant factor is 35 %.
-        for (trigger, expected) in [
-            (0.36, Provision::Pack(vec![C_TO_B])),
-            (0.34, Provision::Keep),
-        ] {
+        for (trigger, expected) in [(0.36, Provision::Pack(vec![C_TO_B])), (0.34, Provision::Keep)]
+        {
             let parameters = triggered_below(trigger);
             let got = provision(&figure_4(), &iteration(1_000, WHOLE), &parameters);
             assert_eq!(got, expected, "{trigger}");
@@ -236,9 +194,6 @@ mod tests {
         assert_eq!(pack(&[WHOLE.map(|_| f64::NAN); 3], WHOLE), []);
         assert_eq!(pack(&[WHOLE * 0.1; 3], WHOLE.map(|_| f64::NAN)), []);
         let parameters = triggered_below(0.5);
-        assert_eq!(
-            provision(&[], &iteration(1_000, WHOLE), &parameters),
-            Provision::Keep
-        );
+        assert_eq!(provision(&[], &iteration(1_000, WHOLE), &parameters), Provision::Keep);
     }
 }

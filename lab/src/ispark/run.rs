@@ -82,11 +82,7 @@ impl<'a> Run<'a> {
                 self.agenda.pop_first();
                 self.iterated(application, now);
             }
-            while self
-                .jobs
-                .get(self.came)
-                .is_some_and(|job| micros(job.submitted_s) <= now)
-            {
+            while self.jobs.get(self.came).is_some_and(|job| micros(job.submitted_s) <= now) {
                 self.came += 1;
             }
             self.share_out(now);
@@ -155,12 +151,8 @@ impl<'a> Run<'a> {
         let completions = self.ends_s.iter().zip(self.jobs);
         Outcome {
             makespan_s: last_s - first_s,
-            completions_s: completions
-                .map(|(end_s, job)| end_s - job.submitted_s)
-                .collect(),
-            utilization: self
-                .usage
-                .of_cluster(self.parameters.room, last_s - first_s),
+            completions_s: completions.map(|(end_s, job)| end_s - job.submitted_s).collect(),
+            utilization: self.usage.of_cluster(self.parameters.room, last_s - first_s),
             executor_utilization: self.usage.of_executors(),
             counts: self.counts,
         }

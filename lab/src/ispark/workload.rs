@@ -29,10 +29,8 @@ pub fn jobs(parameters: &Parameters, seed: u64) -> Vec<Job> {
         }
     }
     random.shuffle(&mut jobs);
-    let times_s: Vec<f64> = jobs
-        .iter()
-        .map(|job| job.undisturbed_s(parameters.executors))
-        .collect();
+    let times_s: Vec<f64> =
+        jobs.iter().map(|job| job.undisturbed_s(parameters.executors)).collect();
     let at_once = parameters.room as f64 / parameters.executors as f64;
     let gap_s = mean(&times_s) / at_once / parameters.load;
     let mut at_s = 0.0;
@@ -66,12 +64,7 @@ fn job(parameters: &Parameters, name: String, iterations: usize, random: &mut Ra
     });
     let iterations = iterations.collect();
     let weights = (0..PARTITIONS).map(|_| random.factor(parameters.skew));
-    let mut job = Job {
-        name,
-        submitted_s: 0.0,
-        weights: weights.collect(),
-        iterations,
-    };
+    let mut job = Job { name, submitted_s: 0.0, weights: weights.collect(), iterations };
     // The length in an earlier run.
     let executors = spread(parameters.executors);
     for at in 0..job.iterations.len() {
@@ -90,9 +83,7 @@ pub fn lower_bound_s(parameters: &Parameters, jobs: &[Job]) -> f64 {
         .map(|job| {
             let partitions: f64 = job.weights.iter().sum();
             let iterations = job.iterations.iter();
-            iterations
-                .map(|one| one.compute_s * partitions)
-                .sum::<f64>()
+            iterations.map(|one| one.compute_s * partitions).sum::<f64>()
         })
         .sum();
     let ends_s = jobs

@@ -10,10 +10,7 @@ use super::parameters::Parameters;
 /// - The critical path of a job: each stage takes its latency, plus its longest task alone on a machine
 ///   or the whole stage on all machines, whichever is longer.
 pub fn lower_bound_s(jobs: &[Job], parameters: &Parameters) -> f64 {
-    let first_s = jobs
-        .iter()
-        .map(|job| job.submitted_s)
-        .fold(f64::INFINITY, f64::min);
+    let first_s = jobs.iter().map(|job| job.submitted_s).fold(f64::INFINITY, f64::min);
     let chain_s = jobs
         .iter()
         .map(|job| job.submitted_s - first_s + chain_s(job, parameters))

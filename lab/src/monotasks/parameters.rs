@@ -19,11 +19,7 @@ pub struct Machines {
 impl Machines {
     /// Work per second of each [`super::Kind`].
     pub(super) fn rates(&self) -> Work {
-        [
-            self.network_bytes_per_s,
-            self.cores as f64,
-            self.disk_bytes_per_s,
-        ]
+        [self.network_bytes_per_s, self.cores as f64, self.disk_bytes_per_s]
     }
 }
 
@@ -103,11 +99,7 @@ impl Default for Parameters {
                 network_bytes_per_s: 1.25e9,
                 disk_bytes_per_s: 0.6e9,
             },
-            interference: Interference {
-                cpu: 0.05,
-                network: 0.02,
-                disk: 0.05,
-            },
+            interference: Interference { cpu: 0.05, network: 0.02, disk: 0.05 },
             workers: Workers {
                 round_s: 0.2,
                 expected_processing_s: 5.0,

@@ -84,13 +84,10 @@ impl<'a> Progress<'a> {
                 Task { work, ..*task }
             }));
             let tasks = &self.tasks[first_task as usize..];
-            let work = tasks
-                .iter()
-                .fold([0.0; 3], |sum, task| plus(sum, task.work));
+            let work = tasks.iter().fold([0.0; 3], |sum, task| plus(sum, task.work));
             left = plus(left, work);
-            let most_cpu_s = tasks
-                .iter()
-                .fold(0.0, |most, task| task.work[Kind::Cpu as usize].max(most));
+            let most_cpu_s =
+                tasks.iter().fold(0.0, |most, task| task.work[Kind::Cpu as usize].max(most));
             let all_compute = tasks.iter().all(|task| task.work[Kind::Cpu as usize] > 0.0);
             self.stage_of.resize(self.tasks.len(), id);
             for parent in &stage.parents {
@@ -125,9 +122,7 @@ impl<'a> Progress<'a> {
     }
 
     pub(super) fn next_ready_s(&self) -> f64 {
-        self.coming
-            .peek()
-            .map_or(f64::INFINITY, |Reverse((bits, _))| f64::from_bits(*bits))
+        self.coming.peek().map_or(f64::INFINITY, |Reverse((bits, _))| f64::from_bits(*bits))
     }
 
     pub(super) fn take_ready(&mut self) -> Option<u32> {
@@ -193,11 +188,7 @@ impl<'a> Progress<'a> {
     pub(super) fn share_left(&self, job: u32) -> Work {
         let mut shares = self.states[job as usize].left;
         for (share, all) in shares.iter_mut().zip(self.left) {
-            *share = if all > 0.0 {
-                (*share / all).clamp(0.0, 1.0)
-            } else {
-                0.0
-            };
+            *share = if all > 0.0 { (*share / all).clamp(0.0, 1.0) } else { 0.0 };
         }
         shares
     }
@@ -205,11 +196,7 @@ impl<'a> Progress<'a> {
     /// A task's fraction of the input of its stage.
     pub(super) fn input_share(&self, task: u32) -> f64 {
         let input_bytes = self.stage(self.stage_of[task as usize]).input_bytes;
-        if input_bytes > 0.0 {
-            self.task(task).input_bytes / input_bytes
-        } else {
-            0.0
-        }
+        if input_bytes > 0.0 { self.task(task).input_bytes / input_bytes } else { 0.0 }
     }
 
     pub(super) fn unfinished_jobs(&self) -> usize {
@@ -217,17 +204,12 @@ impl<'a> Progress<'a> {
     }
 
     pub(super) fn first_unfinished(&self) -> Option<&'a Job> {
-        let at = self
-            .states
-            .iter()
-            .position(|state| state.ended_s.is_none())?;
+        let at = self.states.iter().position(|state| state.ended_s.is_none())?;
         self.jobs.get(at)
     }
 
     /// The end of each job, in seconds.
     pub(super) fn ended_s(&self) -> impl Iterator<Item = f64> {
-        self.states
-            .iter()
-            .map(|state| state.ended_s.unwrap_or(f64::INFINITY))
+        self.states.iter().map(|state| state.ended_s.unwrap_or(f64::INFINITY))
     }
 }

@@ -95,9 +95,7 @@ fn run(mut world: World<'_>, mut scheduler: impl Scheduler) -> Result<Outcome, S
         } else if ready_s <= round_s && ready_s.is_finite() {
             world.now_s = ready_s.max(world.now_s);
             if let Some(stage) = world.progress.take_ready() {
-                world.tell(&Event::StageReady {
-                    stage: stage as usize,
-                });
+                world.tell(&Event::StageReady { stage: stage as usize });
                 scheduler.stage_ready(&mut world, stage);
             }
             idle_rounds = 0;
@@ -125,21 +123,14 @@ fn outcome(mut world: World<'_>) -> Outcome {
         .zip(jobs)
         .map(|(ended_s, job)| ended_s - job.submitted_s)
         .collect();
-    let first_s = jobs
-        .iter()
-        .map(|job| job.submitted_s)
-        .fold(f64::INFINITY, f64::min);
+    let first_s = jobs.iter().map(|job| job.submitted_s).fold(f64::INFINITY, f64::min);
     let makespan_s = (world.now_s - first_s).max(0.0);
     let machines = world.parameters.machines;
     let core_s = (machines.count * machines.cores) as f64 * makespan_s;
     let byte_s = machines.count as f64 * machines.memory_bytes * makespan_s;
-    let [allocated_core_s, used_core_s, allocated_byte_s, used_byte_s] = [
-        Held::AllocatedCores,
-        Held::UsedCores,
-        Held::AllocatedMemory,
-        Held::UsedMemory,
-    ]
-    .map(|held| world.held_over_time(held));
+    let [allocated_core_s, used_core_s, allocated_byte_s, used_byte_s] =
+        [Held::AllocatedCores, Held::UsedCores, Held::AllocatedMemory, Held::UsedMemory]
+            .map(|held| world.held_over_time(held));
     Outcome {
         makespan_s,
         completion_s,

@@ -43,11 +43,7 @@ pub const VARIATIONS: &[Variation<Change>] = &[
         it.admitted_memory = 2.0;
         it.expected_processing_s = 20.0;
     }),
-    variation(
-        "tasks of a stage",
-        "unlike in network to CPU",
-        Change::Jobs(tell_tasks_apart),
-    ),
+    variation("tasks of a stage", "unlike in network to CPU", Change::Jobs(tell_tasks_apart)),
 ];
 
 const fn workers(
@@ -80,11 +76,7 @@ pub struct Cost {
 }
 
 const fn cost(removed: Removed, order: JobOrder, grows: Metric) -> Cost {
-    Cost {
-        removed,
-        order,
-        grows,
-    }
+    Cost { removed, order, grows }
 }
 
 const EJF: JobOrder = JobOrder::EarliestFirst;
@@ -153,9 +145,8 @@ pub fn costs(
         };
         one_seed(of, &draw, &parameters)
     })?;
-    let of_all_seeds = |at: usize| Measured {
-        values: seeded.iter().map(|costs| costs[at]).collect(),
-    };
+    let of_all_seeds =
+        |at: usize| Measured { values: seeded.iter().map(|costs| costs[at]).collect() };
     Ok((0..of.len()).map(of_all_seeds).collect())
 }
 

@@ -64,11 +64,7 @@ impl Server {
     pub fn submit(&mut self, now_s: f64, task: u32, work: f64, priority: f64) {
         self.advance(now_s);
         self.arrivals += 1;
-        let waiting = Queued {
-            priority,
-            arrival: self.arrivals,
-            item: Waiting { task, work },
-        };
+        let waiting = Queued { priority, arrival: self.arrivals, item: Waiting { task, work } };
         if self.active.len() < self.sharing.limit {
             self.start(&waiting);
         } else {
@@ -131,13 +127,7 @@ impl Server {
 
     /// Work per second of each active monotask.
     fn speed(&self) -> f64 {
-        let Sharing {
-            rate,
-            most_each,
-            undisturbed,
-            interference,
-            ..
-        } = self.sharing;
+        let Sharing { rate, most_each, undisturbed, interference, .. } = self.sharing;
         let active = self.active.len();
         let disturbing = active.saturating_sub(undisturbed) as f64 / undisturbed.max(1) as f64;
         let rate = rate / (1.0 + interference * disturbing);
@@ -145,11 +135,7 @@ impl Server {
     }
 
     fn gained(&self, now_s: f64) -> f64 {
-        if self.active.is_empty() {
-            0.0
-        } else {
-            (now_s - self.updated_s).max(0.0) * self.speed()
-        }
+        if self.active.is_empty() { 0.0 } else { (now_s - self.updated_s).max(0.0) * self.speed() }
     }
 
     fn advance(&mut self, now_s: f64) {

@@ -55,10 +55,7 @@ impl WorkerSettings {
     /// Ursa with all of its parts.
     pub const fn ursa(order: JobOrder) -> Self {
         Self {
-            placement: Placement::Ursa {
-                by_stage: true,
-                by_network: true,
-            },
+            placement: Placement::Ursa { by_stage: true, by_network: true },
             order,
             orders_jobs: true,
             orders_monotasks: true,
@@ -115,16 +112,10 @@ impl System {
 
     /// Another placement on Ursa's workers, with EJF.
     pub const fn placing(placement: Placement) -> Self {
-        Self::Workers(WorkerSettings {
-            placement,
-            ..WorkerSettings::ursa(JobOrder::EarliestFirst)
-        })
+        Self::Workers(WorkerSettings { placement, ..WorkerSettings::ursa(JobOrder::EarliestFirst) })
     }
 
     pub const fn yarn(engine: Engine, oversubscription: usize) -> Self {
-        Self::Containers(ContainerSettings {
-            engine,
-            oversubscription,
-        })
+        Self::Containers(ContainerSettings { engine, oversubscription })
     }
 }

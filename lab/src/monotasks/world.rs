@@ -128,9 +128,7 @@ impl<'a> World<'a> {
     pub(super) fn submit(&mut self, machine: usize, kind: Kind, task: u32, priority: f64) {
         let work = self.progress.task(task).work[kind as usize];
         let at = server_at(machine, kind);
-        self.changing(at, |server, now_s| {
-            server.submit(now_s, task, work, priority)
-        });
+        self.changing(at, |server, now_s| server.submit(now_s, task, work, priority));
     }
 
     /// The time at which the next monotask ends, and the index of its server.
@@ -149,11 +147,7 @@ impl<'a> World<'a> {
         let task = self.changing(at, |server, now_s| server.end_next(now_s))?;
         let (machine, kind) = (at / Kind::ALL.len(), Kind::ALL[at % Kind::ALL.len()]);
         self.progress.monotask_ended(task, kind);
-        self.tell(&Event::MonotaskEnded {
-            task: task as usize,
-            kind,
-            machine,
-        });
+        self.tell(&Event::MonotaskEnded { task: task as usize, kind, machine });
         Some((task, kind, machine))
     }
 
@@ -183,10 +177,7 @@ impl<'a> World<'a> {
     pub(super) fn next_kind(&self, task: u32, after: Option<Kind>) -> Option<Kind> {
         let work = self.progress.task(task).work;
         let from = after.map_or(0, |kind| kind as usize + 1);
-        Kind::ALL[from..]
-            .iter()
-            .copied()
-            .find(|kind| work[*kind as usize] > 0.0)
+        Kind::ALL[from..].iter().copied().find(|kind| work[*kind as usize] > 0.0)
     }
 }
 
@@ -195,12 +186,7 @@ fn server_at(machine: usize, kind: Kind) -> usize {
 }
 
 fn sharing(parameters: &Parameters, kind: Kind, queues: Queues) -> Sharing {
-    let Parameters {
-        machines,
-        interference,
-        workers,
-        ..
-    } = parameters;
+    let Parameters { machines, interference, workers, .. } = parameters;
     let (rate, most_each, undisturbed, interference) = match kind {
         Kind::Network => {
             let rate = machines.network_bytes_per_s;

@@ -93,9 +93,8 @@ impl Measure {
                     Time::ExecutionAt(part) => ("execution", Some(part)),
                     Time::Executors => ("executors' time", None),
                 };
-                let quantile = quantile.map_or_else(String::new, |part| {
-                    format!(", {:.0}th percentile", 100.0 * part)
-                });
+                let quantile = quantile
+                    .map_or_else(String::new, |part| format!(", {:.0}th percentile", 100.0 * part));
                 format!("{time} of {of} below {than}{quantile}, %")
             }
             Measure::MakespanCutOfBest(of, than) => {
@@ -178,12 +177,7 @@ pub(super) const fn makespan_cut(
     published: f64,
     because: &'static str,
 ) -> Claim {
-    Claim {
-        source,
-        measure: Measure::Cut(Time::Makespan, of, than),
-        published,
-        because,
-    }
+    Claim { source, measure: Measure::Cut(Time::Makespan, of, than), published, because }
 }
 
 /// How many percent less `of` is than `than`.
@@ -226,10 +220,7 @@ mod tests {
             counts: Counts::default(),
             corrections: Corrections::default(),
         };
-        PolicyOutcomes {
-            policy: policy.to_owned(),
-            outcomes: vec![outcome],
-        }
+        PolicyOutcomes { policy: policy.to_owned(), outcomes: vec![outcome] }
     }
 
     fn compared(measure: Measure, completions_s: [f64; 2]) -> Vec<f64> {

@@ -92,9 +92,7 @@ mod tests {
 
     #[test]
     fn what_is_within_a_third_agrees() {
-        let ours = |value| Measured {
-            values: vec![value],
-        };
+        let ours = |value| Measured { values: vec![value] };
         assert_eq!(ours(30.0).agreement(36.0), Agreement::Agrees);
         assert_eq!(ours(20.0).agreement(36.0), Agreement::Less);
         assert_eq!(ours(50.0).agreement(36.0), Agreement::More);

@@ -46,12 +46,7 @@ pub(super) const PAPER: Paper = Paper {
         PublishedExperiment {
             lineup: LINEUP,
             claims: &[
-                Claim {
-                    source: "abstract",
-                    measure: CUT_OF_BEST,
-                    published: 36.0,
-                    because: BOUND,
-                },
+                Claim { source: "abstract", measure: CUT_OF_BEST, published: 36.0, because: BOUND },
                 makespan_cut("section VI-C", "minfrag", "static", 40.0, BOUND),
                 makespan_cut("section VI-C", "minfrag", "dynamic", 40.0, DYNAMIC),
                 makespan_cut("section VI-C", "minfrag", "tetris", 60.0, BOUND),
@@ -107,13 +102,7 @@ pub(super) const PAPER: Paper = Paper {
                 policies: &["minfrag", "static"],
                 variants: &[],
             },
-            claims: &[makespan_cut(
-                "nothing to gain",
-                "minfrag",
-                "static",
-                0.0,
-                "",
-            )],
+            claims: &[makespan_cut("nothing to gain", "minfrag", "static", 0.0, "")],
         },
     ],
 };

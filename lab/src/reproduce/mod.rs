@@ -58,9 +58,7 @@ impl PublishedExperiment {
     /// The published figures beside those of `comparison`.
     pub fn compared(&self, comparison: &Comparison) -> Vec<Compared> {
         let claims = self.claims.iter();
-        claims
-            .filter_map(|claim| claim.compared(comparison))
-            .collect()
+        claims.filter_map(|claim| claim.compared(comparison)).collect()
     }
 }
 
@@ -84,11 +82,7 @@ mod tests {
                     let names = claim.measure.names();
                     assert!(names.iter().all(|name| run.contains(name)), "{names:?}");
                     let agrees = claim.published == 0.0;
-                    assert!(
-                        agrees || !claim.because.is_empty(),
-                        "{}",
-                        claim.measure.words()
-                    );
+                    assert!(agrees || !claim.because.is_empty(), "{}", claim.measure.words());
                 }
             }
         }
@@ -113,13 +107,7 @@ mod tests {
                 let mut changed = before.clone();
                 variation.change.apply(&mut changed).unwrap();
                 let same = changed == before;
-                assert_eq!(
-                    same,
-                    number == 0,
-                    "{} {}",
-                    variation.parameter,
-                    variation.value
-                );
+                assert_eq!(same, number == 0, "{} {}", variation.parameter, variation.value);
             }
         }
     }

@@ -27,11 +27,7 @@ pub(super) const VARIANTS: &[Variant] = &[
         policy: "prophet",
         change: Change::Contention(|model| *model = model.backed_off()),
     },
-    Variant {
-        name: WITHOUT_BACKOFF,
-        policy: "prophet",
-        change: Change::NONE,
-    },
+    Variant { name: WITHOUT_BACKOFF, policy: "prophet", change: Change::NONE },
 ];
 
 pub(super) const PAPER: Paper = Paper {
@@ -62,19 +58,9 @@ pub(super) const PAPER: Paper = Paper {
 };
 
 const fn makespan(of: &'static str, published: f64) -> Claim {
-    Claim {
-        source: "Table III",
-        measure: Measure::Makespan(of),
-        published,
-        because: SIZES,
-    }
+    Claim { source: "Table III", measure: Measure::Makespan(of), published, because: SIZES }
 }
 
 const fn median(time: Time, than: &'static str, published: f64, because: &'static str) -> Claim {
-    Claim {
-        source: "section VI",
-        measure: Measure::Cut(time, "prophet", than),
-        published,
-        because,
-    }
+    Claim { source: "section VI", measure: Measure::Cut(time, "prophet", than), published, because }
 }

@@ -42,30 +42,19 @@ const HOUSE_KNOWN: &str = "house, known";
 const VARIANTS: &[Variant] = &[
     minfrag(CLOCK, |it| limited(it, ProgressSource::None, None)),
     minfrag(ESTIMATED, |it| limited(it, ProgressSource::Usage, None)),
-    minfrag(ESTIMATED_REPROVISIONED, |it| {
-        limited(it, ProgressSource::Usage, RHO)
-    }),
+    minfrag(ESTIMATED_REPROVISIONED, |it| limited(it, ProgressSource::Usage, RHO)),
     minfrag(EXACT, |it| limited(it, ProgressSource::Exact, None)),
-    minfrag(EXACT_REPROVISIONED, |it| {
-        limited(it, ProgressSource::Exact, RHO)
-    }),
+    minfrag(EXACT_REPROVISIONED, |it| limited(it, ProgressSource::Exact, RHO)),
     minfrag(EXACT_KNOWN, known),
     minfrag(SHARED, |it| follow(it, ProgressSource::Usage, None, None)),
-    minfrag(SHARED_REPROVISIONED, |it| {
-        follow(it, ProgressSource::Usage, RHO, None)
-    }),
+    minfrag(SHARED_REPROVISIONED, |it| follow(it, ProgressSource::Usage, RHO, None)),
     house(HOUSE, |it| limited(it, ProgressSource::Exact, None)),
-    house(HOUSE_REPROVISIONED, |it| {
-        limited(it, ProgressSource::Exact, RHO)
-    }),
+    house(HOUSE_REPROVISIONED, |it| limited(it, ProgressSource::Exact, RHO)),
     house(HOUSE_KNOWN, known),
 ];
 
-const RHO: Option<ReprovisionSettings> = Some(ReprovisionSettings {
-    slow_from: 1.1,
-    every_ms: 60_000,
-    least_left: 0.1,
-});
+const RHO: Option<ReprovisionSettings> =
+    Some(ReprovisionSettings { slow_from: 1.1, every_ms: 60_000, least_left: 0.1 });
 
 const BECAUSE: &str = "executors run shorter, but a raised demand leaves less room for others: even exact \
                        predictions gain minfrag nothing (docs/measurements/reprovisioning.md)";
@@ -82,11 +71,7 @@ pub const PAPER: Paper = Paper {
 
 const fn experiment(workload: &'static str) -> PublishedExperiment {
     PublishedExperiment {
-        lineup: Lineup {
-            workload,
-            policies: &[],
-            variants: VARIANTS,
-        },
+        lineup: Lineup { workload, policies: &[], variants: VARIANTS },
         claims: CLAIMS,
     }
 }
@@ -119,19 +104,11 @@ const CLAIMS: &[Claim] = &[
 ];
 
 const fn minfrag(name: &'static str, change: fn(&mut Setup)) -> Variant {
-    Variant {
-        name,
-        policy: "minfrag",
-        change: Change::Set(change),
-    }
+    Variant { name, policy: "minfrag", change: Change::Set(change) }
 }
 
 const fn house(name: &'static str, change: fn(&mut Setup)) -> Variant {
-    Variant {
-        name,
-        policy: "elastane",
-        change: Change::Set(change),
-    }
+    Variant { name, policy: "elastane", change: Change::Set(change) }
 }
 
 fn known(setup: &mut Setup) {
@@ -154,11 +131,7 @@ fn follow(
     limits: Option<PlanSettings>,
 ) {
     setup.part_of_cluster(PART_OF_CLUSTER);
-    setup.settings.following = Following {
-        progress,
-        reprovisioning,
-        limits,
-    };
+    setup.settings.following = Following { progress, reprovisioning, limits };
 }
 
 const fn figure_9b(time: Time, published: f64) -> Claim {
@@ -179,10 +152,5 @@ const fn executors(of: &'static str, than: &'static str) -> Claim {
 }
 
 const fn ours(measure: Measure) -> Claim {
-    Claim {
-        source: OURS,
-        measure,
-        published: 0.0,
-        because: NOT_PUBLISHED,
-    }
+    Claim { source: OURS, measure, published: 0.0, because: NOT_PUBLISHED }
 }

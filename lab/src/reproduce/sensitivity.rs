@@ -71,25 +71,15 @@ const PREDICTIONS: Variations = &[
 
 /// Parameters that Elasecutor does not publish.
 const ELASECUTORS_SETUP: Variations = &[
-    set("starvation_wait", "60 s", |it| {
-        it.settings.cluster.starvation_wait_ms = 60_000
-    }),
-    set("containers a heartbeat", "16", |it| {
-        it.settings.assignments_per_heartbeat = 16
-    }),
+    set("starvation_wait", "60 s", |it| it.settings.cluster.starvation_wait_ms = 60_000),
+    set("containers a heartbeat", "16", |it| it.settings.assignments_per_heartbeat = 16),
     set("heartbeat", "1 s", |it| it.workload.heartbeat_ms = 1_000),
-    set("disk", "750 MB/s", |it| {
-        it.scale_machines(Resource::Disk, 1.5)
-    }),
-    set("disk", "1,000 MB/s", |it| {
-        it.scale_machines(Resource::Disk, 2.0)
-    }),
+    set("disk", "750 MB/s", |it| it.scale_machines(Resource::Disk, 1.5)),
+    set("disk", "1,000 MB/s", |it| it.scale_machines(Resource::Disk, 2.0)),
     compute("WordCount", "taken for K-means", |it| {
         it.take_for("WordCount", [Class::Terasort, Class::KMeans])
     }),
-    set("memory", "32 GB", |it| {
-        it.scale_machines(Resource::Memory, 0.5)
-    }),
+    set("memory", "32 GB", |it| it.scale_machines(Resource::Memory, 0.5)),
     set("executors", "half", |it| it.scale_executors(0.5)),
     compute("executors", "a quarter, 4 times as long", |it| {
         it.scale_executors(0.25);
@@ -105,9 +95,7 @@ const PROPHETS_SETUP: Variations = &[
         it.scale_executors(0.5);
         it.lengthen(2)
     }),
-    set("network used", "40 %", |it| {
-        it.scale_demands(Resource::Network, 0.4)
-    }),
+    set("network used", "40 %", |it| it.scale_demands(Resource::Network, 0.4)),
     set("both losses", "0.9", lose_most),
     set("both losses", "0.9, no gangs", |it| {
         start_without_gang(it);

@@ -104,9 +104,7 @@ impl Setup {
             let peak = peak.zip(peaks[1], |part, of| part * of);
             let slots = (demand.slots().len() as f64 * longer).round().max(1.0) as usize;
             let shape = to.shape(slots);
-            let slots = shape
-                .iter()
-                .map(|slot| slot.zip(peak, |part, peak| part * peak));
+            let slots = shape.iter().map(|slot| slot.zip(peak, |part, peak| part * peak));
             Demand::series(demand.slot_ms(), &slots.collect::<Vec<_>>())
         })
     }

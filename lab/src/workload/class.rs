@@ -65,12 +65,8 @@ const PAGE_RANK: Rows = [
 ];
 
 impl Class {
-    pub const ALL: [Class; 4] = [
-        Class::Terasort,
-        Class::KMeans,
-        Class::LogisticRegression,
-        Class::PageRank,
-    ];
+    pub const ALL: [Class; 4] =
+        [Class::Terasort, Class::KMeans, Class::LogisticRegression, Class::PageRank];
 
     pub fn statistics(self) -> ClassStatistics {
         let (variation, [memory_gb, network_gbps, disk_mb_s], input_gb, slots) = match self {
@@ -169,9 +165,7 @@ pub(super) fn application(
 
 /// A shape with these peaks.
 pub(super) fn scaled(shape: &[Resources], peak: Resources) -> Result<Demand, DemandError> {
-    let slots = shape
-        .iter()
-        .map(|slot| slot.zip(peak, |part, peak| part * peak));
+    let slots = shape.iter().map(|slot| slot.zip(peak, |part, peak| part * peak));
     Demand::series(SLOT_MS, &slots.collect::<Vec<_>>())
 }
 
@@ -185,17 +179,11 @@ pub(super) struct ExecutorSize {
 impl ExecutorSize {
     /// Elasecutor's sizes: 2 GB per core, from 1 to 5 cores.
     pub(super) fn elasecutor(cores: u32) -> Self {
-        Self {
-            cores,
-            memory_bytes: 2.0 * GIB * f64::from(cores),
-        }
+        Self { cores, memory_bytes: 2.0 * GIB * f64::from(cores) }
     }
 
     fn request(self) -> Request {
-        Request {
-            memory_bytes: self.memory_bytes as u64,
-            vcores: self.cores,
-        }
+        Request { memory_bytes: self.memory_bytes as u64, vcores: self.cores }
     }
 
     /// Figure 2's peaks scaled to this size: memory by the requested memory, the others by cores.

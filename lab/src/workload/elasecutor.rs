@@ -42,10 +42,8 @@ pub(super) fn on_machines(name: &str, applications: Vec<ApplicationSpec>) -> Wor
 }
 
 /// How runs of one application differ: Table IV, the medians.
-pub(super) const RECURRING: Errors = Errors {
-    slot: Resources::from_array([0.003, 0.056, 0.042, 0.029]),
-    length: 0.026,
-};
+pub(super) const RECURRING: Errors =
+    Errors { slot: Resources::from_array([0.003, 0.056, 0.042, 0.029]), length: 0.026 };
 
 /// Maximum relative error of predictions for new settings. With it the predicted total is within 15 %
 /// for 90 % of the executors, as in Figure 9a.

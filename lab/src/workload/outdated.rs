@@ -39,9 +39,7 @@ fn level_learned() -> Resources {
 fn shorter(demand: &Demand) -> Result<Demand, DemandError> {
     let slots = demand.slots();
     let count = (slots.len() as f64 * LENGTH_LEARNED).round().max(1.0) as usize;
-    let slots: Vec<_> = (0..count)
-        .map(|slot| slots[slot * slots.len() / count])
-        .collect();
+    let slots: Vec<_> = (0..count).map(|slot| slots[slot * slots.len() / count]).collect();
     Demand::series(demand.slot_ms(), &slots)
 }
 
@@ -54,11 +52,8 @@ mod tests {
     #[test]
     fn a_third_was_shorter_a_third_lower_and_the_work_is_the_same() {
         let (former, outdated) = (elasecutor::generate(1).unwrap(), generate(1).unwrap());
-        for (number, (former, now)) in former
-            .applications
-            .iter()
-            .zip(&outdated.applications)
-            .enumerate()
+        for (number, (former, now)) in
+            former.applications.iter().zip(&outdated.applications).enumerate()
         {
             assert_eq!(former.actual, now.actual);
             let [former, now] = [former, now].map(|one| one.predicted.clone().unwrap());

@@ -34,10 +34,7 @@ const LARGEST_DISK_BYTES_PER_S: f64 = 300.0 * MEGABYTE_PER_S;
 const LARGEST_NETWORK_BYTES_PER_S: f64 = 160.0 * MEGABYTE_PER_S;
 
 /// Predictions were mostly within 10 %, the starts of stages within 5 %.
-const ERRORS: Errors = Errors {
-    slot: Resources::from_array([0.05; 4]),
-    length: 0.05,
-};
+const ERRORS: Errors = Errors { slot: Resources::from_array([0.05; 4]), length: 0.05 };
 
 pub(super) fn generate(seed: u64) -> Result<Workload, DemandError> {
     let mut random = Random::new(seed, Purpose::Workload);
@@ -77,10 +74,7 @@ fn application(
 ) -> Result<ApplicationSpec, DemandError> {
     // The memory per core of the machines.
     let memory_bytes = 32.0 / 24.0 * GIB * f64::from(cores);
-    let size = ExecutorSize {
-        cores,
-        memory_bytes,
-    };
+    let size = ExecutorSize { cores, memory_bytes };
     let peak = size.peak(class);
     let peak = Resources {
         network_bytes_per_s: peak.network_bytes_per_s.min(LARGEST_NETWORK_BYTES_PER_S),

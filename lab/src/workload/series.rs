@@ -59,9 +59,8 @@ pub(super) fn generate(
     intensity: impl Fn(f64) -> f64,
 ) -> Vec<f64> {
     let ascending = ascending(statistics, slots);
-    let mut by_intensity: Vec<(f64, usize)> = (0..slots)
-        .map(|slot| (intensity((slot as f64 + 0.5) / slots as f64), slot))
-        .collect();
+    let mut by_intensity: Vec<(f64, usize)> =
+        (0..slots).map(|slot| (intensity((slot as f64 + 0.5) / slots as f64), slot)).collect();
     by_intensity.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     let mut values = vec![0.0; slots];
     for ((_, slot), value) in by_intensity.into_iter().zip(ascending) {
@@ -90,10 +89,7 @@ fn ascending(statistics: SeriesStatistics, slots: usize) -> Vec<f64> {
         };
         let low = ramp(trough, 0.5, below, 0);
         let high = ramp(ABOVE_HALF, BELOW_PEAK, between, 1);
-        low.chain(high)
-            .chain(std::iter::repeat_n(1.0, at_peak))
-            .take(slots)
-            .collect()
+        low.chain(high).chain(std::iter::repeat_n(1.0, at_peak)).take(slots).collect()
     };
     let wanted = slots as f64 / statistics.peak_over_average;
     let (mut low, mut high) = (0.01_f64, 100.0_f64);

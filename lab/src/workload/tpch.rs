@@ -69,13 +69,7 @@ fn query_series(query: u64, cores: f64, memory_bytes: f64, input: f64) -> Vec<Re
         let memory = (0.4 + 0.1 * join as f64).min(0.8);
         let exchange_mb_s = random.between(20.0, 130.0);
         stage(random.between(1.0, 4.0), 0.3, memory, exchange_mb_s, 15.0);
-        stage(
-            random.between(4.0, 20.0),
-            random.between(0.6, 1.0),
-            memory,
-            0.5,
-            5.0,
-        );
+        stage(random.between(4.0, 20.0), random.between(0.6, 1.0), memory, 0.5, 5.0);
     }
     stage(random.between(1.0, 5.0), 0.3, 0.5, 10.0, 10.0);
     series

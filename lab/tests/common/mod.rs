@@ -33,7 +33,5 @@ pub fn evaluate_with(runs: &Path, options: &[&str]) -> (String, Value) {
 
 /// A folder of this crate's tests.
 pub fn recorded(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests")
-        .join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(name)
 }

@@ -24,19 +24,11 @@ fn tiny() -> impl Strategy<Value = Vec<Job>> {
         let mut list = Vec::new();
         for (stages, after_s) in jobs {
             submitted_s += after_s;
-            let stages = stages
-                .into_iter()
-                .enumerate()
-                .map(|(at, (tasks, parents))| Stage {
-                    parents: (0..at)
-                        .filter(|parent| parents >> parent & 1 == 1)
-                        .collect(),
-                    tasks,
-                });
-            list.push(Job {
-                memory_to_input: 1.0,
-                ..job(submitted_s, stages.collect())
+            let stages = stages.into_iter().enumerate().map(|(at, (tasks, parents))| Stage {
+                parents: (0..at).filter(|parent| parents >> parent & 1 == 1).collect(),
+                tasks,
             });
+            list.push(Job { memory_to_input: 1.0, ..job(submitted_s, stages.collect()) });
         }
         list
     })

@@ -24,9 +24,7 @@ fn all_systems() -> Vec<System> {
         System::yarn(Engine::Tez, 1),
         System::placing(Placement::Capacity),
         System::placing(Placement::Tetris { with_network: true }),
-        System::placing(Placement::Tetris {
-            with_network: false,
-        }),
+        System::placing(Placement::Tetris { with_network: false }),
     ]
 }
 
@@ -41,11 +39,7 @@ fn some_mixed(jobs: usize) -> Vec<Job> {
 }
 
 fn task(network_bytes: f64, cpu_s: f64, disk_bytes: f64) -> Task {
-    Task {
-        work: [network_bytes, cpu_s, disk_bytes],
-        input_bytes: 1e6,
-        memory_bytes: 1e6,
-    }
+    Task { work: [network_bytes, cpu_s, disk_bytes], input_bytes: 1e6, memory_bytes: 1e6 }
 }
 
 fn job(submitted_s: f64, stages: Vec<Stage>) -> Job {
@@ -60,8 +54,5 @@ fn job(submitted_s: f64, stages: Vec<Stage>) -> Job {
 }
 
 fn one_stage(tasks: Vec<Task>) -> Stage {
-    Stage {
-        parents: Vec::new(),
-        tasks,
-    }
+    Stage { parents: Vec::new(), tasks }
 }

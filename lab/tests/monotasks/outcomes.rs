@@ -29,15 +29,9 @@ fn srjf_has_the_better_mean_completion_when_sizes_differ() {
 fn expectable_jobs_alone_take_what_was_published() {
     let jobs = Jobs::ExpectableMixed.draw(1);
     for (job, published_s) in jobs.iter().zip([40.0, 22.0]) {
-        let alone = [Job {
-            submitted_s: 0.0,
-            ..job.clone()
-        }];
+        let alone = [Job { submitted_s: 0.0, ..job.clone() }];
         let took_s = run(&alone, &EJF).makespan_s;
-        assert!(
-            (took_s / published_s - 1.0).abs() < 0.05,
-            "{took_s} for {published_s}"
-        );
+        assert!((took_s / published_s - 1.0).abs() < 0.05, "{took_s} for {published_s}");
     }
 }
 
@@ -76,11 +70,7 @@ fn no_system_beats_the_lower_bound_or_uses_more_than_there_is() {
     for system in all_systems() {
         let outcome = run(&jobs, &system);
         assert!(outcome.makespan_s >= bound_s, "{system:?}");
-        for share in [
-            outcome.cpu_used,
-            outcome.memory_allocated,
-            outcome.memory_used,
-        ] {
+        for share in [outcome.cpu_used, outcome.memory_allocated, outcome.memory_used] {
             assert!((0.0..=1.0 + 1e-9).contains(&share), "{system:?}: {share}");
         }
     }
@@ -93,20 +83,14 @@ fn the_lower_bound_is_the_larger_of_work_and_chain() {
     let wide = job(0.0, vec![one_stage(vec![task(0.0, 1.0, 0.0); 6_000])]);
     assert!((lower_bound_s(std::slice::from_ref(&wide), &parameters) - 10.3).abs() < 1e-9);
     // Two stages of 20 s, one after the other, each known 0.3 s after it could be.
-    let then = Stage {
-        parents: vec![0],
-        tasks: vec![task(0.0, 20.0, 0.0)],
-    };
+    let then = Stage { parents: vec![0], tasks: vec![task(0.0, 20.0, 0.0)] };
     let long = job(5.0, vec![one_stage(vec![task(0.0, 20.0, 0.0)]), then]);
     assert!((lower_bound_s(&[wide, long], &parameters) - 45.6).abs() < 1e-9);
 }
 
 #[test]
 fn a_task_that_fits_no_machine_is_named() {
-    let giant = Task {
-        input_bytes: 1e12,
-        ..task(0.0, 1.0, 0.0)
-    };
+    let giant = Task { input_bytes: 1e12, ..task(0.0, 1.0, 0.0) };
     let jobs = [job(0.0, vec![one_stage(vec![giant])])];
     let error = simulate(&jobs, &EJF, &Parameters::default(), |_, _| {}).unwrap_err();
     assert_eq!(

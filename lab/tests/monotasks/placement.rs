@@ -28,11 +28,8 @@ fn no_task_goes_where_what_it_needs_is_taken_for_all_of_ept() {
 #[test]
 fn d_is_above_0_wherever_a_task_goes_that_needs_it() {
     let jobs = some_mixed(10);
-    let tasks: Vec<&Task> = jobs
-        .iter()
-        .flat_map(|job| &job.stages)
-        .flat_map(|stage| &stage.tasks)
-        .collect();
+    let tasks: Vec<&Task> =
+        jobs.iter().flat_map(|job| &job.stages).flat_map(|stage| &stage.tasks).collect();
     for system in [EJF, SRJF] {
         simulate(&jobs, &system, &Parameters::default(), |_, event| {
             if let Event::Placed { task, idle, .. } = event {
@@ -49,42 +46,25 @@ fn d_is_above_0_wherever_a_task_goes_that_needs_it() {
 #[test]
 fn memory_is_never_above_capacity() {
     // Each task takes a fifth of a machine by m2i, and is allowed more by its job's request.
-    let hungry = Task {
-        input_bytes: 25e9,
-        memory_bytes: 20e9,
-        ..task(1e8, 1.0, 0.0)
-    };
+    let hungry = Task { input_bytes: 25e9, memory_bytes: 20e9, ..task(1e8, 1.0, 0.0) };
     let jobs: Vec<Job> = (0..5)
         .map(|at| job(f64::from(at), vec![one_stage(vec![hungry; 150])]))
-        .map(|job| Job {
-            memory_bytes: 4e12,
-            ..job
-        })
+        .map(|job| Job { memory_bytes: 4e12, ..job })
         .collect();
     for system in [EJF, SRJF, System::placing(Placement::Capacity)] {
         let mut held = [0; 20];
         let mut most = 0;
         let mut machine_of = vec![0; 750];
-        simulate(
-            &jobs,
-            &system,
-            &Parameters::default(),
-            |_, event| match event {
-                Event::Placed {
-                    task,
-                    machine,
-                    allocated_memory_bytes,
-                    ..
-                } => {
-                    held[*machine] += 1;
-                    machine_of[*task] = *machine;
-                    most = most.max(held[*machine]);
-                    assert!(*allocated_memory_bytes <= 128e9);
-                }
-                Event::TaskEnded { task, .. } => held[machine_of[*task]] -= 1,
-                _ => {}
-            },
-        )
+        simulate(&jobs, &system, &Parameters::default(), |_, event| match event {
+            Event::Placed { task, machine, allocated_memory_bytes, .. } => {
+                held[*machine] += 1;
+                machine_of[*task] = *machine;
+                most = most.max(held[*machine]);
+                assert!(*allocated_memory_bytes <= 128e9);
+            }
+            Event::TaskEnded { task, .. } => held[machine_of[*task]] -= 1,
+            _ => {}
+        })
         .unwrap();
         assert_eq!(most, 5, "25 GB of 128 GB each");
     }

@@ -72,11 +72,7 @@ impl<'a> Reference<'a> {
             .map(|job| {
                 let first_s = job.submitted_s + parameters.stage_latency_s;
                 let ready = |stage: &elastane_lab::monotasks::Stage| {
-                    if stage.parents.is_empty() {
-                        first_s
-                    } else {
-                        f64::INFINITY
-                    }
+                    if stage.parents.is_empty() { first_s } else { f64::INFINITY }
                 };
                 job.stages.iter().map(ready).collect()
             })
@@ -132,20 +128,12 @@ impl<'a> Reference<'a> {
 
     fn rate(&self, kind: usize) -> f64 {
         let machines = self.parameters.machines;
-        [
-            machines.network_bytes_per_s,
-            machines.cores as f64,
-            machines.disk_bytes_per_s,
-        ][kind]
+        [machines.network_bytes_per_s, machines.cores as f64, machines.disk_bytes_per_s][kind]
     }
 
     fn limit(&self, kind: usize) -> usize {
         let workers = self.parameters.workers;
-        [
-            workers.network_monotasks,
-            self.parameters.machines.cores,
-            workers.disk_monotasks,
-        ][kind]
+        [workers.network_monotasks, self.parameters.machines.cores, workers.disk_monotasks][kind]
     }
 
     fn active(&self, machine: usize, kind: usize) -> usize {
@@ -159,11 +147,7 @@ impl<'a> Reference<'a> {
             return 0.0;
         }
         let share = self.rate(task.kind) / self.active(task.machine, task.kind) as f64;
-        if task.kind == Kind::Cpu as usize {
-            share.min(1.0)
-        } else {
-            share
-        }
+        if task.kind == Kind::Cpu as usize { share.min(1.0) } else { share }
     }
 
     fn work_until(&mut self, next_s: f64) {
@@ -232,10 +216,7 @@ impl<'a> Reference<'a> {
         let job = self.tasks[at].job;
         let is_done = |stage: usize| {
             let of_it = |task: &&TaskNow| task.job == job && task.stage == stage;
-            self.tasks
-                .iter()
-                .filter(of_it)
-                .all(|task| task.at == At::Done)
+            self.tasks.iter().filter(of_it).all(|task| task.at == At::Done)
         };
         if !is_done(self.tasks[at].stage) {
             return;

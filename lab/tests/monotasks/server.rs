@@ -14,24 +14,13 @@ fn drain(server: &mut Server) -> Vec<(f64, u32)> {
 }
 
 fn shared(rate: f64, limit: usize) -> Sharing {
-    Sharing {
-        rate,
-        most_each: rate,
-        limit,
-        undisturbed: limit,
-        interference: 0.0,
-    }
+    Sharing { rate, most_each: rate, limit, undisturbed: limit, interference: 0.0 }
 }
 
 #[test]
 fn a_queue_bounds_who_shares_and_lets_the_highest_priority_go_first() {
     let mut server = Server::new(shared(10.0, 2));
-    for (task, work, priority) in [
-        (0, 10.0, 0.0),
-        (1, 20.0, 0.0),
-        (2, 10.0, 1.0),
-        (3, 10.0, 2.0),
-    ] {
+    for (task, work, priority) in [(0, 10.0, 0.0), (1, 20.0, 0.0), (2, 10.0, 1.0), (3, 10.0, 2.0)] {
         server.submit(0.0, task, work, priority);
     }
     // Two at 5 a second: task 0 ends at 2 s; then 3, which came last, shares with 1 until both end at 4 s.
@@ -41,12 +30,8 @@ fn a_queue_bounds_who_shares_and_lets_the_highest_priority_go_first() {
 
 #[test]
 fn more_than_are_undisturbed_lose_some_of_the_rate() {
-    let sharing = Sharing {
-        limit: usize::MAX,
-        undisturbed: 2,
-        interference: 0.5,
-        ..shared(10.0, 0)
-    };
+    let sharing =
+        Sharing { limit: usize::MAX, undisturbed: 2, interference: 0.5, ..shared(10.0, 0) };
     let mut server = Server::new(sharing);
     for task in 0..4 {
         server.submit(0.0, task, 10.0, 0.0);

@@ -76,8 +76,7 @@ impl Figures {
             bound,
         });
         // A figure that is not a number misses its bound.
-        all.filter(|miss| miss.value.is_nan() || miss.value >= miss.bound)
-            .collect()
+        all.filter(|miss| miss.value.is_nan() || miss.value >= miss.bound).collect()
     }
 }
 
@@ -109,10 +108,7 @@ impl fmt::Display for Figures {
 impl fmt::Display for Miss {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { name, value, bound } = self;
-        write!(
-            formatter,
-            "{name} is {value:.3}, it must be below {bound:.3}"
-        )
+        write!(formatter, "{name} is {value:.3}, it must be below {bound:.3}")
     }
 }
 
@@ -152,16 +148,12 @@ mod tests {
     #[test]
     fn the_documented_line_has_the_same_keys() {
         let page = include_str!("../../../docs/agent.md");
-        let mut lines = page
-            .lines()
-            .filter(|line| line.starts_with("agent containers="));
+        let mut lines = page.lines().filter(|line| line.starts_with("agent containers="));
         let shown = lines.next().unwrap();
         assert_eq!(lines.next(), None);
         let keys = |line: &str| -> Vec<String> {
             let pairs = line.split(' ').skip(1);
-            pairs
-                .map(|pair| pair.split('=').next().unwrap().to_owned())
-                .collect()
+            pairs.map(|pair| pair.split('=').next().unwrap().to_owned()).collect()
         };
         assert_eq!(keys(shown), keys(&quiet().to_string()));
     }

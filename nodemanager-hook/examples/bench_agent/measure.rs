@@ -117,9 +117,7 @@ fn plan(container: &RunningContainer, report: &Report) -> ContainerPlan {
 fn sample_ends_ms(report: &Report, begun: Instant) -> Vec<(u64, f64)> {
     let now_ms = begun.elapsed().as_secs_f64() * 1e3;
     let samples = report.containers.iter().flat_map(|one| &one.samples);
-    samples
-        .map(|sample| (sample.sequence, now_ms - f64::from(sample.age_ms)))
-        .collect()
+    samples.map(|sample| (sample.sequence, now_ms - f64::from(sample.age_ms))).collect()
 }
 
 /// How far sample ends lie from a grid of 3 s. The grid's phase is the median of all samples.
@@ -175,9 +173,7 @@ fn cap_file(container: &RunningContainer) -> Option<PathBuf> {
     let below = Path::new(&Agent::parent()).join(&container.container);
     let mounts = ["cpu/", "cpu,cpuacct/", ""].map(|mount| Path::new("/sys/fs/cgroup").join(mount));
     let files = ["cpu.cfs_quota_us", "cpu.max"];
-    let mut all = mounts
-        .iter()
-        .flat_map(|mount| files.map(|file| mount.join(&below).join(file)));
+    let mut all = mounts.iter().flat_map(|mount| files.map(|file| mount.join(&below).join(file)));
     all.find(|file| file.exists())
 }
 
@@ -185,7 +181,5 @@ fn processes_on_node() -> Outcome<usize> {
     let is_process = |name: &str| name.bytes().all(|byte| byte.is_ascii_digit());
     let entries = fs::read_dir("/proc")?.flatten();
     let names = entries.map(|entry| entry.file_name());
-    Ok(names
-        .filter(|name| name.to_str().is_some_and(is_process))
-        .count())
+    Ok(names.filter(|name| name.to_str().is_some_and(is_process)).count())
 }

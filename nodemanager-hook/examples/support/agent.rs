@@ -68,11 +68,8 @@ impl Agent {
     ) -> Outcome<Report> {
         self.ask(&AgentRequest::Containers(running))?;
         let report = self.collect()?;
-        let reply = Reply {
-            acknowledged: report.sequence,
-            valid_for_ms: 120_000,
-            plans: plan(&report),
-        };
+        let reply =
+            Reply { acknowledged: report.sequence, valid_for_ms: 120_000, plans: plan(&report) };
         self.ask(&AgentRequest::Apply(reply))?;
         Ok(report)
     }
@@ -125,9 +122,7 @@ impl Agent {
     }
 
     fn proc(&self, name: &str) -> PathBuf {
-        Path::new("/proc")
-            .join(self.child.id().to_string())
-            .join(name)
+        Path::new("/proc").join(self.child.id().to_string()).join(name)
     }
 }
 

@@ -162,8 +162,7 @@ mod tests {
                 let outer = outer.and_then(|outer| self.held.get(&outer));
                 if outer.is_some_and(|outer| value.is_looser_than(*outer)) {
                     let group = group.display();
-                    self.wrong
-                        .push(format!("{file:?}: {value:?} of {group} in {outer:?}"));
+                    self.wrong.push(format!("{file:?}: {value:?} of {group} in {outer:?}"));
                 }
             }
         }
@@ -274,9 +273,7 @@ mod tests {
         for index in 0..2 {
             files.held.insert((group(index), file), before);
         }
-        files
-            .moods
-            .insert((group(refuses), file), Mood::RefusesWrites);
+        files.moods.insert((group(refuses), file), Mood::RefusesWrites);
         let changes = changes(file, &[value, value]);
         let outcomes = write_in_order(&mut files, &changes.iter().collect::<Vec<_>>());
         [outcomes[0].is_ok(), outcomes[1].is_ok()]

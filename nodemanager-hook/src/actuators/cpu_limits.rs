@@ -95,18 +95,11 @@ mod tests {
     use super::*;
 
     fn limits(weight_cores: f32, cpu_cap_cores: Option<f32>) -> Limits {
-        Limits {
-            cpu_weight_cores: Some(weight_cores),
-            cpu_cap_cores,
-            ..Limits::default()
-        }
+        Limits { cpu_weight_cores: Some(weight_cores), cpu_cap_cores, ..Limits::default() }
     }
 
     fn around(tightest_cores: Option<f64>) -> CpuSurroundings {
-        CpuSurroundings {
-            period_us: 100_000,
-            tightest_cores,
-        }
+        CpuSurroundings { period_us: 100_000, tightest_cores }
     }
 
     #[test]

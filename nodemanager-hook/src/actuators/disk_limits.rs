@@ -11,10 +11,7 @@ const MIN_BYTES_PER_S: u64 = 64 * 1024;
 
 pub fn disk_v1(cap_bytes_per_s: u64, devices: &[Device]) -> Vec<Setting> {
     capped(cap_bytes_per_s, devices, |device| {
-        [
-            LimitFile::ReadThrottle(device),
-            LimitFile::WriteThrottle(device),
-        ]
+        [LimitFile::ReadThrottle(device), LimitFile::WriteThrottle(device)]
     })
 }
 
@@ -38,13 +35,7 @@ fn capped(
 mod tests {
     use super::*;
 
-    const DISKS: [Device; 2] = [
-        Device { major: 8, minor: 0 },
-        Device {
-            major: 254,
-            minor: 3,
-        },
-    ];
+    const DISKS: [Device; 2] = [Device { major: 8, minor: 0 }, Device { major: 254, minor: 3 }];
 
     fn texts(settings: &[Setting]) -> Vec<String> {
         let text = |(file, value): &Setting| format!("{} {}", file.name(), file.text(*value));

@@ -21,11 +21,7 @@ pub struct KernelFileError {
 
 impl KernelFileError {
     pub fn new(action: impl Into<String>, path: &Path, source: io::Error) -> Self {
-        Self {
-            action: action.into(),
-            path: path.into(),
-            source,
-        }
+        Self { action: action.into(), path: path.into(), source }
     }
 
     /// The file's text does not have the documented format.

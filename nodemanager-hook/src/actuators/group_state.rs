@@ -17,20 +17,15 @@ pub fn read_limit(group: &Path, file: LimitFile) -> Result<Value, KernelFileErro
 
 /// The limit files of a group whose value is not the kernel's default.
 pub fn limits_of(group: &Path) -> Vec<(LimitFile, Value)> {
-    let devices = [
-        "blkio.throttle.read_bps_device",
-        "blkio.throttle.write_bps_device",
-        "io.max",
-    ]
-    .into_iter()
-    .filter_map(|name| read_text(&group.join(name)).ok())
-    .flat_map(|text| LimitFile::devices_in(&text))
-    .flat_map(LimitFile::of_device);
+    let devices = ["blkio.throttle.read_bps_device", "blkio.throttle.write_bps_device", "io.max"]
+        .into_iter()
+        .filter_map(|name| read_text(&group.join(name)).ok())
+        .flat_map(|text| LimitFile::devices_in(&text))
+        .flat_map(LimitFile::of_device);
     let files = LimitFile::of_any_device().into_iter().chain(devices);
     // A group has the files of its controllers only.
     let held = files.filter_map(|file| Some((file, read_limit(group, file).ok()?)));
-    held.filter(|(file, value)| *value != file.lifted())
-        .collect()
+    held.filter(|(file, value)| *value != file.lifted()).collect()
 }
 
 /// The processes of a group, in ascending order.

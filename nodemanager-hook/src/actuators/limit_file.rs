@@ -190,10 +190,7 @@ fn line_of(text: &str, device: Device) -> Option<&str> {
 mod tests {
     use super::*;
 
-    const DISK: Device = Device {
-        major: 8,
-        minor: 16,
-    };
+    const DISK: Device = Device { major: 8, minor: 16 };
 
     #[test]
     fn each_file_has_its_own_word_for_no_limit() {

@@ -188,11 +188,7 @@ impl Limiter {
         planned: &Limits,
         circumstances: Circumstances<'_>,
     ) -> Result<Option<Target>, KernelFileError> {
-        let InForce {
-            limits,
-            planned_memory_bytes,
-            is_incomplete,
-        } = self.in_force;
+        let InForce { limits, planned_memory_bytes, is_incomplete } = self.in_force;
         let Some(planned_bytes) = planned.memory_bytes else {
             let all = match place.version {
                 Version::One => vec![LimitFile::MemoryLimit],
@@ -205,15 +201,9 @@ impl Limiter {
             return Ok(None);
         };
         let is_of_same_plan = planned_memory_bytes == Some(planned_bytes);
-        let before = limits.memory_bytes.map(|limit_bytes| Before {
-            limit_bytes,
-            is_of_same_plan,
-        });
+        let before = limits.memory_bytes.map(|limit_bytes| Before { limit_bytes, is_of_same_plan });
         let next = |charged_bytes| {
-            let held = MemoryNow {
-                resident_bytes,
-                charged_bytes,
-            };
+            let held = MemoryNow { resident_bytes, charged_bytes };
             let (margin, is_near) = (circumstances.margin, circumstances.is_near_limit);
             next_limit(before, planned_bytes, held, margin, is_near)
         };

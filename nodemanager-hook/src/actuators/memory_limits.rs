@@ -59,11 +59,7 @@ pub fn next_limit(
     let comfortable = needed.saturating_add(margin);
     // The watch wakes when one margin is left. Half a margin more keeps it quiet for a while.
     let wide = needed.saturating_add(if is_near { margin / 2 } else { 0 });
-    let goal = if planned_bytes >= wide {
-        planned_bytes
-    } else {
-        comfortable
-    };
+    let goal = if planned_bytes >= wide { planned_bytes } else { comfortable };
     let Some(before) = before else {
         return lower(goal, held.charged_bytes);
     };
@@ -120,25 +116,17 @@ mod tests {
     const GIB: u64 = 1 << 30;
 
     fn held(resident_bytes: u64, charged_bytes: u64) -> MemoryNow {
-        MemoryNow {
-            resident_bytes,
-            charged_bytes,
-        }
+        MemoryNow { resident_bytes, charged_bytes }
     }
 
-    const MARGIN: Margin = Margin {
-        min_bytes: 64 * MIB,
-    };
+    const MARGIN: Margin = Margin { min_bytes: 64 * MIB };
 
     fn next(in_force: Option<u64>, planned: u64, held: MemoryNow) -> u64 {
         next_limit(before(in_force, false), planned, held, MARGIN, false)
     }
 
     fn before(in_force: Option<u64>, is_of_same_plan: bool) -> Option<Before> {
-        in_force.map(|limit_bytes| Before {
-            limit_bytes,
-            is_of_same_plan,
-        })
+        in_force.map(|limit_bytes| Before { limit_bytes, is_of_same_plan })
     }
 
     #[test]
@@ -175,10 +163,7 @@ mod tests {
         let limit = next(None, 100 * MIB, held(GIB, GIB));
         assert_eq!(limit, GIB + 2 * (GIB / 7));
         for resident in [GIB + MIB, GIB - MIB, GIB + 40 * MIB] {
-            assert_eq!(
-                next(Some(limit), 100 * MIB, held(resident, resident)),
-                limit
-            );
+            assert_eq!(next(Some(limit), 100 * MIB, held(resident, resident)), limit);
         }
         let grown = GIB + 200 * MIB;
         assert!(next(Some(limit), 100 * MIB, held(grown, grown)) > limit);

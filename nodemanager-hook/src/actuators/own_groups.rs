@@ -71,11 +71,7 @@ impl OwnGroups {
         let first = served.values().next();
         let first = first.ok_or_else(|| not_served(Controller::CpuAccounting))?;
         let lock = lock(&first.mount_point().join(parent))?;
-        Ok(Self {
-            served,
-            parent: parent.into(),
-            _lock: lock,
-        })
+        Ok(Self { served, parent: parent.into(), _lock: lock })
     }
 
     pub fn serves(&self, controller: Controller) -> bool {
@@ -179,9 +175,8 @@ fn not_served(controller: Controller) -> LimitError {
 fn lock(group: &Path) -> Result<Flock<File>, LimitError> {
     let directory =
         File::open(group).map_err(|error| KernelFileError::new("open", group, error))?;
-    Flock::lock(directory, FlockArg::LockExclusiveNonblock).map_err(|_| LimitError::Taken {
-        group: group.into(),
-    })
+    Flock::lock(directory, FlockArg::LockExclusiveNonblock)
+        .map_err(|_| LimitError::Taken { group: group.into() })
 }
 
 /// The container that a group is named after.

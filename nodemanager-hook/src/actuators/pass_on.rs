@@ -71,17 +71,11 @@ mod tests {
         let mut journal = Journal::load(&journal_file).unwrap();
         pass_on("io", root, Path::new("a/b"), &mut journal).unwrap();
         let text = |group: &str| fs::read_to_string(root.join(group).join(FILE)).unwrap();
-        assert_eq!(
-            [text(""), text("a"), text("a/b")],
-            ["cpu io memory\n", "+io", "+io"]
-        );
+        assert_eq!([text(""), text("a"), text("a/b")], ["cpu io memory\n", "+io", "+io"]);
 
         let mut journal = Journal::load(&journal_file).unwrap();
         assert!(take_back(&mut journal).unwrap().is_empty());
-        assert_eq!(
-            [text(""), text("a"), text("a/b")],
-            ["cpu io memory\n", "-io", "-io"]
-        );
+        assert_eq!([text(""), text("a"), text("a/b")], ["cpu io memory\n", "-io", "-io"]);
         assert!(!journal_file.exists());
     }
 

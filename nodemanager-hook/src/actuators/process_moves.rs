@@ -120,16 +120,11 @@ mod tests {
                 fs::write(group.join("cgroup.procs"), "").unwrap();
             }
             let mount_point = directory.path().join("cpu");
-            let mountinfo = format!(
-                "1 1 0:1 / {} rw - cgroup cgroup rw,cpu\n",
-                mount_point.display()
-            );
+            let mountinfo =
+                format!("1 1 0:1 / {} rw - cgroup cgroup rw,cpu\n", mount_point.display());
             let found = Hierarchies::discover(&mountinfo, |_| String::new());
             let hierarchy = found.serving(Controller::Cpu).unwrap().clone();
-            Self {
-                directory,
-                hierarchy,
-            }
+            Self { directory, hierarchy }
         }
 
         fn group(&self, name: &str) -> PathBuf {
@@ -141,10 +136,7 @@ mod tests {
         }
 
         fn move_process_of(&self, start_ticks: u64) -> Moved {
-            let key = ProcessKey {
-                pid: 10,
-                start_ticks,
-            };
+            let key = ProcessKey { pid: 10, start_ticks };
             let proc = ProcFs::new(self.directory.path());
             move_process(key, &self.hierarchy, &self.group("after"), &proc).unwrap()
         }
@@ -179,10 +171,7 @@ mod tests {
         let cgroup = recorded.directory.path().join("10/cgroup");
         fs::write(cgroup, "1:cpu:/../outside\n").unwrap();
         let proc = ProcFs::new(recorded.directory.path());
-        let key = ProcessKey {
-            pid: 10,
-            start_ticks: 5,
-        };
+        let key = ProcessKey { pid: 10, start_ticks: 5 };
         let to = recorded.group("after");
         let error = move_process(key, &recorded.hierarchy, &to, &proc).unwrap_err();
         assert!(error.to_string().starts_with("cannot move process 10 to /"));

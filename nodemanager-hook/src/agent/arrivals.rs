@@ -37,8 +37,7 @@ impl Agent {
             let refused = |reason| format!("{id} is neither measured nor limited: {reason}");
             let received = received.map_err(refused);
             let container = self.troubles.check("containers refused", received);
-            self.containers
-                .extend(container.map(|container| (id, container)));
+            self.containers.extend(container.map(|container| (id, container)));
         }
         self.read_all(now);
     }

@@ -23,9 +23,7 @@ pub(super) fn capacity(configured: &config::Capacity, meminfo: &str) -> Capacity
 }
 
 fn total_memory_bytes(meminfo: &str) -> Option<u64> {
-    let line = meminfo
-        .lines()
-        .find_map(|line| line.strip_prefix("MemTotal:"))?;
+    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
     let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     Some(kib * 1024)
 }
@@ -48,9 +46,6 @@ mod tests {
         };
         let capacity = capacity(&configured, meminfo);
         assert_eq!((capacity.cpu_cores, capacity.memory_bytes), (2.5, 7));
-        assert_eq!(
-            (capacity.network_bytes_per_s, capacity.disk_bytes_per_s),
-            (8, 9)
-        );
+        assert_eq!((capacity.network_bytes_per_s, capacity.disk_bytes_per_s), (8, 9));
     }
 }

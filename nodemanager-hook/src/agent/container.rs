@@ -149,9 +149,7 @@ impl Container {
             return None;
         }
         let network = self.own_groups.get(&Controller::Network);
-        network
-            .filter(|_| self.has_cpu_time)
-            .or_else(|| self.own_groups.get(&accounting))
+        network.filter(|_| self.has_cpu_time).or_else(|| self.own_groups.get(&accounting))
     }
 
     /// The processes listed by the container's groups, in ascending order. None without a group.
@@ -197,8 +195,7 @@ impl Container {
         let planned = planned.memory_bytes.filter(|_| can_follow);
         let target = |is_for_node| move |bytes| HeapTarget { bytes, is_for_node };
         let all = planned.map(target(false)).into_iter();
-        all.chain(for_node.map(target(true)))
-            .min_by_key(|target| target.bytes)
+        all.chain(for_node.map(target(true))).min_by_key(|target| target.bytes)
     }
 
     /// Adjusts the watch to the memory limit in force.

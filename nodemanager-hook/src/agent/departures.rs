@@ -105,10 +105,7 @@ impl Agent {
         for group in groups.iter() {
             log::warn!("{} is not removed: it is still busy", group.display());
         }
-        Restored {
-            removed: all - groups.len(),
-            failed: groups.len(),
-        }
+        Restored { removed: all - groups.len(), failed: groups.len() }
     }
 
     fn remove_parents(&mut self) {

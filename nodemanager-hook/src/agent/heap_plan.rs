@@ -46,10 +46,7 @@ impl Agent {
                 match step {
                     Step::Shrink { limit_bytes } => {
                         container.gave_back_for_node |= is_for_node;
-                        let reading = ContainerMemory {
-                            limit_bytes: Some(limit_bytes),
-                            ..reading
-                        };
+                        let reading = ContainerMemory { limit_bytes: Some(limit_bytes), ..reading };
                         heaps.shrink(id, &container.pids, reading, is_for_node);
                     }
                     Step::Hold => heaps.hold(id, &container.pids),
@@ -60,16 +57,11 @@ impl Agent {
                             true => Reason::NodeNotShort,
                             false => Reason::PlanStep,
                         };
-                        let reading = ContainerMemory {
-                            limit_bytes,
-                            ..reading
-                        };
+                        let reading = ContainerMemory { limit_bytes, ..reading };
                         heaps.grow(id, &container.pids, reading, reason);
                     }
                     Step::GaveUp { .. } if is_for_node => {}
-                    Step::GaveUp {
-                        above_plan_bytes: above,
-                    } => {
+                    Step::GaveUp { above_plan_bytes: above } => {
                         let message =
                             format!("{id}: its limit stays {above} bytes above the planned one");
                         self.troubles.warn("heaps above the plan", message);

@@ -70,10 +70,7 @@ impl Agent {
             let resident_bytes = container.sensor.resident_bytes();
             let margin_bytes = self.actuator.margin.bytes(resident_bytes);
             let min_bytes = resident_bytes.saturating_add(margin_bytes);
-            if container
-                .smaller_bytes
-                .is_none_or(|bytes| bytes >= min_bytes)
-            {
+            if container.smaller_bytes.is_none_or(|bytes| bytes >= min_bytes) {
                 let id = &one.id;
                 log::info!(
                     "{id}: its JVMs should return {share} bytes: the node is short of memory"

@@ -82,9 +82,7 @@ impl HeapWishes {
             Some(worker) => worker.collect_all(within),
             None => Vec::new(),
         };
-        let changed = done
-            .into_iter()
-            .filter_map(|done| self.take(done, actuator, now));
+        let changed = done.into_iter().filter_map(|done| self.take(done, actuator, now));
         let changed = changed.collect();
         self.submit_all(actuator);
         let journal = &actuator.journal;
@@ -165,10 +163,7 @@ impl HeapWishes {
                 continue;
             };
             let task = match (actuator.journal.former_flags(*key), wish) {
-                (Some(former), wish) => Task::CarryOut {
-                    wish,
-                    former: former.clone(),
-                },
+                (Some(former), wish) => Task::CarryOut { wish, former: former.clone() },
                 (None, Wish::Shrink { .. }) => Task::Remember,
                 // The JVM is unchanged.
                 (None, Wish::Hold | Wish::Grow { .. } | Wish::Restore) => {

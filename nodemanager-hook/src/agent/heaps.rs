@@ -95,9 +95,7 @@ impl NodeHeaps {
             jvm.heap().map(|heap| control.zip(heap))
         });
         let found = found.into_iter().flatten();
-        found
-            .map(|(control, heap)| FoundJvm { control, heap })
-            .collect()
+        found.map(|(control, heap)| FoundJvm { control, heap }).collect()
     }
 
     /// Asks the JVMs among these processes of a container to fit its limit.

@@ -39,11 +39,7 @@ mod tests {
         let start = Instant::now();
         let mut history = History::default();
         for second in 0..6 {
-            let reason = if second < 5 {
-                Reason::PlanStep
-            } else {
-                Reason::NotInPlan
-            };
+            let reason = if second < 5 { Reason::PlanStep } else { Reason::NotInPlan };
             history.push(start + Duration::from_secs(second), reason);
         }
         let all: Vec<(u64, Reason)> = history.at(start + Duration::from_secs(6)).collect();

@@ -24,13 +24,7 @@ pub(super) struct Wanted<'a> {
 
 impl<'a> Wanted<'a> {
     pub fn lifted(id: &'a ContainerId, container: &'a mut Container, reason: Reason) -> Self {
-        Self {
-            id,
-            container,
-            limits: Limits::default(),
-            reason,
-            is_near_limit: false,
-        }
+        Self { id, container, limits: Limits::default(), reason, is_near_limit: false }
     }
 }
 
@@ -44,10 +38,7 @@ impl Agent {
             let (limits, reason) = planned_limits(plan, id, now);
             let is_limited = container.limiter.in_force() != Limits::default();
             outlived |= is_limited && reason == Reason::PlanEnded;
-            all.push(Wanted {
-                limits,
-                ..Wanted::lifted(id, container, reason)
-            });
+            all.push(Wanted { limits, ..Wanted::lifted(id, container, reason) });
         }
         self.actuator.limit(all, now);
         if outlived {

@@ -62,8 +62,7 @@ mod tests {
 
     fn named(victims: &[MemoryVictim]) -> Vec<&str> {
         let ids = victims.iter().map(|victim| victim.container.as_str());
-        ids.map(|id| id.strip_prefix("container_1_1_1_").unwrap())
-            .collect()
+        ids.map(|id| id.strip_prefix("container_1_1_1_").unwrap()).collect()
     }
 
     #[test]

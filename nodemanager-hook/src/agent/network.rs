@@ -22,9 +22,7 @@ impl Agent {
                 let forgotten = self.network.forget(former);
                 self.troubles.check("limits", forgotten);
             }
-            let attached = group
-                .and_then(|group| self.network.attach(&group))
-                .transpose();
+            let attached = group.and_then(|group| self.network.attach(&group)).transpose();
             let attached = attached.map_err(|error| format!("{id}: {error}"));
             let attached = self.troubles.check("networks not counted", attached);
             container.network = attached.flatten();

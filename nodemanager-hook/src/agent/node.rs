@@ -65,8 +65,7 @@ impl Node {
     }
 
     fn floor_bytes(&self, memory: MemoryState) -> u64 {
-        self.floor_bytes
-            .unwrap_or(memory.total_bytes / 100 * FLOOR_PERCENT)
+        self.floor_bytes.unwrap_or(memory.total_bytes / 100 * FLOOR_PERCENT)
     }
 
     /// How far available memory is below the floor.
@@ -79,9 +78,8 @@ impl Node {
 
     /// Whether the node cannot wait for the ResourceManager any longer.
     fn is_too_late(&self, now: Instant) -> bool {
-        let is_far_below = self
-            .memory
-            .is_some_and(|memory| memory.available_bytes < self.floor_bytes(memory) / 2);
+        let is_far_below =
+            self.memory.is_some_and(|memory| memory.available_bytes < self.floor_bytes(memory) / 2);
         self.shortage.has_lasted(now) && is_far_below
     }
 }

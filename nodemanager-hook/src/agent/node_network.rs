@@ -50,10 +50,7 @@ impl NodeNetwork {
             received: Growth::default(),
             sent: Growth::default(),
         });
-        let mut network = Self {
-            devices: measured.collect(),
-            ..Self::default()
-        };
+        let mut network = Self { devices: measured.collect(), ..Self::default() };
         let (Some(chosen), Some(_)) = (chosen, parent) else {
             return network;
         };
@@ -181,10 +178,7 @@ impl NodeNetwork {
 /// A share is split in proportion to the devices' speeds. The cap holds for each device, since all
 /// traffic may leave by one.
 fn of_device(rate: EgressRate, part: f64) -> EgressRate {
-    EgressRate {
-        share_bytes_per_s: (rate.share_bytes_per_s as f64 * part) as u64,
-        ..rate
-    }
+    EgressRate { share_bytes_per_s: (rate.share_bytes_per_s as f64 * part) as u64, ..rate }
 }
 
 /// Chooses the backend for this host, and logs the backends that do not work.
@@ -249,9 +243,7 @@ fn measured_devices(config: &config::Network) -> Vec<NetworkDevice> {
 /// Logs and skips a device that cannot be shaped. `node_bytes_per_s` is the configured speed of all
 /// devices together.
 fn shapers(devices: &[NetworkDevice], node_bytes_per_s: Option<u64>) -> Vec<Shaper> {
-    let detected = devices
-        .iter()
-        .map(|one| one.link_bytes_per_s().ok().flatten());
+    let detected = devices.iter().map(|one| one.link_bytes_per_s().ok().flatten());
     let speeds = speeds(&detected.collect::<Vec<_>>(), node_bytes_per_s);
     let shaper = |(device, speed): (&NetworkDevice, Option<u64>)| {
         let unknown = || "its speed is unknown, set capacity.network_bytes_per_s".to_owned();
@@ -287,24 +279,15 @@ mod tests {
     #[test]
     fn the_configured_speed_is_that_of_all_devices_together() {
         assert_eq!(speeds(&[None], Some(90)), [Some(90)]);
-        assert_eq!(
-            speeds(&[Some(100), Some(200)], Some(90)),
-            [Some(30), Some(60)]
-        );
+        assert_eq!(speeds(&[Some(100), Some(200)], Some(90)), [Some(30), Some(60)]);
         assert_eq!(speeds(&[Some(100), None], Some(90)), [Some(45), Some(45)]);
         assert_eq!(speeds(&[Some(100), None], None), [Some(100), None]);
     }
 
     #[test]
     fn a_device_gets_its_part_of_the_share_and_the_whole_cap() {
-        let rate = EgressRate {
-            share_bytes_per_s: 90,
-            cap_bytes_per_s: Some(120),
-        };
-        let third = EgressRate {
-            share_bytes_per_s: 30,
-            cap_bytes_per_s: Some(120),
-        };
+        let rate = EgressRate { share_bytes_per_s: 90, cap_bytes_per_s: Some(120) };
+        let third = EgressRate { share_bytes_per_s: 30, cap_bytes_per_s: Some(120) };
         assert_eq!(of_device(rate, 1.0 / 3.0), third);
     }
 }

@@ -169,9 +169,8 @@ impl Agent {
         let mut missing = self.wanted_groups(id, container, limits_memory, now);
         missing.retain(|one| !container.own_groups.contains_key(one));
         let groups = missing.into_iter();
-        let groups: BTreeMap<Controller, PathBuf> = groups
-            .filter_map(|one| Some((one, own.group(one, id)?)))
-            .collect();
+        let groups: BTreeMap<Controller, PathBuf> =
+            groups.filter_map(|one| Some((one, own.group(one, id)?))).collect();
         let inside = container.distinct_own_groups();
         let journal = &mut self.actuator.journal;
         let new: BTreeSet<PathBuf> = groups.values().cloned().collect();

@@ -24,13 +24,7 @@ pub(super) struct Shortage {
 impl Shortage {
     /// `kill_after`: how long the node must be short before a container is killed.
     pub fn new(kill_after: Duration) -> Self {
-        Self {
-            kill_after,
-            begun: None,
-            newest: None,
-            unbroken_since: None,
-            is_naming: false,
-        }
+        Self { kill_after, begun: None, newest: None, unbroken_since: None, is_naming: false }
     }
 
     /// Takes a reading. `can_give_back`: whether any JVM could return memory.
@@ -110,9 +104,7 @@ mod tests {
                 (shortage.is_naming(), "named"),
                 (shortage.has_lasted(now), "kill"),
             ];
-            all.into_iter()
-                .filter_map(|(is, name)| is.then_some(name))
-                .collect()
+            all.into_iter().filter_map(|(is, name)| is.then_some(name)).collect()
         }
 
         fn read_for(&mut self, seconds: u64, is_short: bool, can_give_back: bool) {
@@ -172,8 +164,7 @@ mod tests {
     fn after_a_kill_the_next_one_has_as_long() {
         let mut node = Node::new(10);
         node.read_for(11, true, true);
-        node.shortage
-            .killed(node.start + Duration::from_secs(node.second));
+        node.shortage.killed(node.start + Duration::from_secs(node.second));
         for _ in 0..10 {
             assert_eq!(node.read(true, true), ["JVMs", "named"]);
         }

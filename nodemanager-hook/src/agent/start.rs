@@ -71,9 +71,7 @@ impl Agent {
             files: KernelFiles::default(),
             journal: journal(&config.socket.path, &hierarchies),
             audit,
-            margin: Margin {
-                min_bytes: config.memory.margin_bytes,
-            },
+            margin: Margin { min_bytes: config.memory.margin_bytes },
             disks: local_disks.clone(),
             troubles: troubles.clone(),
         };
@@ -92,8 +90,7 @@ impl Agent {
         let network = NodeNetwork::open(
             &config.network,
             network,
-            own.and_then(|own| own.parent_of(Controller::Network))
-                .as_deref(),
+            own.and_then(|own| own.parent_of(Controller::Network)).as_deref(),
             config.capacity.network_bytes_per_s,
             &mut actuator.journal,
         );
@@ -140,11 +137,7 @@ impl Agent {
 
     /// The node's size and the resources that the agent can limit, for the log.
     pub fn describe(&self) -> String {
-        let Capacity {
-            cpu_cores,
-            memory_bytes,
-            ..
-        } = self.identity.capacity;
+        let Capacity { cpu_cores, memory_bytes, .. } = self.identity.capacity;
         let can_limit = self.identity.can_limit;
         let can = [
             (can_limit.cpu, "CPU"),
@@ -153,9 +146,7 @@ impl Agent {
             (can_limit.network_received, "incoming traffic"),
             (can_limit.network_sent, "outgoing traffic"),
         ];
-        let can = can
-            .into_iter()
-            .filter_map(|(can, name)| can.then_some(name));
+        let can = can.into_iter().filter_map(|(can, name)| can.then_some(name));
         let can: Vec<&str> = can.collect();
         let can = match can.is_empty() {
             true => "nothing".to_owned(),
@@ -174,9 +165,7 @@ impl Agent {
             let limits = limits_of(group).into_iter();
             limits.map(|(file, _)| (file, file.lifted())).collect()
         };
-        let own = left_behind
-            .iter()
-            .map(|group| (group.clone(), lifted(group)));
+        let own = left_behind.iter().map(|group| (group.clone(), lifted(group)));
         let foreign = journal.former().clone();
         let groups: Vec<(PathBuf, Vec<(LimitFile, Value)>)> = own.chain(foreign).collect();
         for (group, values) in groups {
@@ -197,11 +186,8 @@ impl Agent {
             return;
         };
         let actuator = &mut self.actuator;
-        let changes = values.into_iter().map(|(file, value)| Change {
-            group: group.into(),
-            file,
-            value,
-        });
+        let changes =
+            values.into_iter().map(|(file, value)| Change { group: group.into(), file, value });
         let changes: Vec<Change> = changes.collect();
         let changes: Vec<&Change> = changes.iter().collect();
         let mut written = Vec::new();

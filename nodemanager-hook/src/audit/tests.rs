@@ -11,11 +11,7 @@ fn change() -> Change {
 }
 
 fn limits() -> Limits {
-    Limits {
-        cpu_weight_cores: Some(1.5),
-        cpu_cap_cores: Some(0.5),
-        ..Limits::default()
-    }
+    Limits { cpu_weight_cores: Some(1.5), cpu_cap_cores: Some(0.5), ..Limits::default() }
 }
 
 #[test]
@@ -26,27 +22,18 @@ fn a_record_is_one_line_of_json_with_its_reason() {
     let id = "container_1_1_1_1".parse().unwrap();
     let (plan, change) = (limits(), change());
     audit.changed(&id, Reason::PlanStep, &plan, &[&change]);
-    let shortfall = Shortfall {
-        resident_bytes: 9,
-        short_bytes: 5,
-        available_bytes: 1,
-    };
+    let shortfall = Shortfall { resident_bytes: 9, short_bytes: 5, available_bytes: 1 };
     audit.record(&id, Reason::Named, shortfall);
     audit.killed(&id, 2, shortfall);
     let text = fs::read_to_string(&path).unwrap();
-    let entries: Vec<serde_json::Value> = text
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
+    let entries: Vec<serde_json::Value> =
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(entries.len(), 3);
     assert_eq!(entries[0]["reason"], "plan_step");
     assert_eq!(entries[0]["plan"]["cpu_cap_cores"], 0.5);
     assert!(entries[0]["plan"]["memory_bytes"].is_null());
-    let written = serde_json::json!([
-        "/cpu/elastane/container_1_1_1_1",
-        "cpu.cfs_quota_us",
-        "50000"
-    ]);
+    let written =
+        serde_json::json!(["/cpu/elastane/container_1_1_1_1", "cpu.cfs_quota_us", "50000"]);
     assert_eq!(entries[0]["written"][0], written);
     assert_eq!(entries[1]["reason"], "named");
     assert_eq!(entries[1]["resident_bytes"], 9);

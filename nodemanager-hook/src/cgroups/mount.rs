@@ -63,9 +63,7 @@ impl Mount {
             is_it.then_some(path)
         })?;
         let below = Path::new(path).strip_prefix(&self.mounted_root).ok()?;
-        let plain = below
-            .components()
-            .all(|component| matches!(component, Component::Normal(_)));
+        let plain = below.components().all(|component| matches!(component, Component::Normal(_)));
         // `Path::join` with an empty path adds a slash.
         plain.then(|| self.mount_point.join(below).components().collect())
     }
@@ -77,12 +75,7 @@ fn has_word(list: &str, word: &str) -> bool {
 
 /// mountinfo has blanks and backslashes as three octal digits.
 fn unescape(field: &str) -> String {
-    let octal = [
-        ("\\040", " "),
-        ("\\011", "\t"),
-        ("\\012", "\n"),
-        ("\\134", "\\"),
-    ];
+    let octal = [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")];
     let plain = |text: String, (escaped, plain)| text.replace(escaped, plain);
     octal.into_iter().fold(field.to_owned(), plain)
 }

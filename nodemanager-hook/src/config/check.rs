@@ -27,10 +27,7 @@ pub fn check(config: &Config) -> Result<(), String> {
         &socket.mode,
         "permission bits in octal, as \"0660\"",
     )?;
-    let Sampling {
-        interval_ms,
-        sample_ms,
-    } = config.sampling;
+    let Sampling { interval_ms, sample_ms } = config.sampling;
     within("sampling.interval_ms", interval_ms, 100..=60_000)?;
     require(
         sample_ms.is_multiple_of(interval_ms) && (1..=60_000).contains(&sample_ms),
@@ -82,9 +79,7 @@ pub fn check(config: &Config) -> Result<(), String> {
 }
 
 pub fn mode(text: &str) -> Option<u32> {
-    u32::from_str_radix(text, 8)
-        .ok()
-        .filter(|bits| *bits <= 0o777 && !text.starts_with('+'))
+    u32::from_str_radix(text, 8).ok().filter(|bits| *bits <= 0o777 && !text.starts_with('+'))
 }
 
 fn is_absolute_file(path: &Path) -> bool {

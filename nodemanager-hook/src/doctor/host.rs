@@ -215,12 +215,7 @@ fn usable_of<'a, T>(
     advice: &mut Vec<String>,
 ) -> impl Iterator<Item = (&'a str, &'a T)> {
     for (name, outcome) in all {
-        advice.extend(
-            outcome
-                .as_ref()
-                .err()
-                .map(|reason| format!("{setting}: {name}: {reason}")),
-        );
+        advice.extend(outcome.as_ref().err().map(|reason| format!("{setting}: {name}: {reason}")));
     }
     let usable = |(name, outcome): &'a (String, Result<T, String>)| {
         Some((name.as_str(), outcome.as_ref().ok()?))

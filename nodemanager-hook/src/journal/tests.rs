@@ -8,10 +8,7 @@ use super::*;
 fn entries_outlive_the_agent_and_the_file_is_removed_with_the_last_one() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("agent.sock.journal");
-    let (made, group) = (
-        directory.path().join("made"),
-        directory.path().join("made/c"),
-    );
+    let (made, group) = (directory.path().join("made"), directory.path().join("made/c"));
     fs::create_dir(&made).unwrap();
     let mut journal = Journal::load(&path).unwrap();
     journal.remember_made(&made).unwrap();
@@ -55,10 +52,7 @@ fn the_flags_of_a_jvm_are_kept_until_they_are_restored() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("journal");
     let container = "container_1_1_1_1".parse().unwrap();
-    let key = |start_ticks| ProcessKey {
-        pid: 7,
-        start_ticks,
-    };
+    let key = |start_ticks| ProcessKey { pid: 7, start_ticks };
     let former = Former {
         pid: 7,
         start_ticks: 100,
@@ -83,9 +77,7 @@ fn an_unknown_origin_is_the_nearest_ancestor_that_the_agent_did_not_make() {
     let mut journal = Journal::load(&directory.path().join("journal")).unwrap();
     let group = Path::new("/cpu/outer/parent/container_1_1_1_1");
     assert_eq!(journal.origin(group), Path::new("/cpu/outer/parent"));
-    journal
-        .remember_made(Path::new("/cpu/outer/parent"))
-        .unwrap();
+    journal.remember_made(Path::new("/cpu/outer/parent")).unwrap();
     assert_eq!(journal.origin(group), Path::new("/cpu/outer"));
     journal.remember_origin(group, Path::new("/gone")).unwrap();
     assert_eq!(journal.origin(group), Path::new("/cpu/outer"));
@@ -103,10 +95,7 @@ fn a_journal_of_another_user_is_refused() {
         (Path::new("/etc/passwd"), 0)
     };
     let error = Journal::load(path).unwrap_err().to_string();
-    assert!(
-        error.ends_with(&format!("it belongs to uid {uid}")),
-        "{error}"
-    );
+    assert!(error.ends_with(&format!("it belongs to uid {uid}")), "{error}");
 }
 
 #[test]
@@ -115,8 +104,5 @@ fn a_damaged_journal_is_an_error_that_names_it() {
     let path = directory.path().join("journal");
     fs::write(&path, "{").unwrap();
     let error = Journal::load(&path).unwrap_err().to_string();
-    assert!(
-        error.starts_with(&format!("journal {}: ", path.display())),
-        "{error}"
-    );
+    assert!(error.starts_with(&format!("journal {}: ", path.display())), "{error}");
 }

@@ -79,12 +79,7 @@ impl Attach {
         let answer = self.exchange(stream, &command.frame(), timeout)?;
         let reply = reply::parse(&answer).ok_or(AttachError::Malformed { pid, command })?;
         if reply.code != 0 {
-            return Err(AttachError::Refused {
-                pid,
-                command,
-                code: reply.code,
-                text: reply.text,
-            });
+            return Err(AttachError::Refused { pid, command, code: reply.code, text: reply.text });
         }
         Ok(reply)
     }
@@ -109,11 +104,7 @@ impl Attach {
         let (pid, source) = (self.process.pid(), source.into());
         match is_gone(&source) {
             true => AttachError::Gone { pid },
-            false => AttachError::System {
-                action,
-                pid,
-                source,
-            },
+            false => AttachError::System { action, pid, source },
         }
     }
 
@@ -190,11 +181,7 @@ impl Attach {
         connect(ours.as_raw_fd(), &address).map_err(failed)?;
         let peer = getsockopt(&ours, PeerCredentials).map_err(failed)?;
         if u32::try_from(peer.pid()) != Ok(pid) || peer.uid() != uid {
-            return Err(AttachError::OtherPeer {
-                pid,
-                peer: peer.pid(),
-                uid: peer.uid(),
-            });
+            return Err(AttachError::OtherPeer { pid, peer: peer.pid(), uid: peer.uid() });
         }
         let stream = UnixStream::from(ours);
         let blocking = stream.set_nonblocking(false);

@@ -21,11 +21,7 @@ pub enum AttachError {
     #[error("pid {pid} was started with -XX:+DisableAttachMechanism")]
     Disabled { pid: u32 },
     #[error("pid {pid} did not {what} within {waited_ms} ms")]
-    TimedOut {
-        pid: u32,
-        what: &'static str,
-        waited_ms: u128,
-    },
+    TimedOut { pid: u32, what: &'static str, waited_ms: u128 },
     #[error("pid {peer} of uid {uid} answers on the socket of pid {pid}")]
     OtherPeer { pid: u32, peer: i32, uid: u32 },
     #[error("pid {pid} answered with more than {MOST_ANSWER_BYTES} bytes")]
@@ -33,20 +29,11 @@ pub enum AttachError {
     #[error("the answer of pid {pid} to `{command}` is malformed")]
     Malformed { pid: u32, command: JvmCommand },
     #[error("pid {pid} refused `{command}`: {code} {text}")]
-    Refused {
-        pid: u32,
-        command: JvmCommand,
-        code: i32,
-        text: String,
-    },
+    Refused { pid: u32, command: JvmCommand, code: i32, text: String },
     #[error("the former flags belong to pid {former}, and pid {pid} is another process")]
     OtherProcess { pid: u32, former: u32 },
     #[error("pid {pid} failed before; the agent leaves it alone for {left_ms} ms more")]
     BackedOff { pid: u32, left_ms: u128 },
     #[error("cannot {action} pid {pid}: {source}")]
-    System {
-        action: &'static str,
-        pid: u32,
-        source: io::Error,
-    },
+    System { action: &'static str, pid: u32, source: io::Error },
 }

@@ -36,8 +36,7 @@ impl Backoff {
     }
 
     pub fn failed(&mut self, jvm: ProcessKey, now: Instant) {
-        self.failed
-            .retain(|_, pause| now.saturating_duration_since(pause.until) < FORGOTTEN_AFTER);
+        self.failed.retain(|_, pause| now.saturating_duration_since(pause.until) < FORGOTTEN_AFTER);
         let before = self.failed.get(&jvm);
         let length = before.map_or(FIRST, |pause| (pause.length * 2).min(LONGEST));
         let until = now + length;

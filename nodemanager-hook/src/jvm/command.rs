@@ -78,10 +78,7 @@ mod tests {
 
     #[test]
     fn a_frame_has_five_words() {
-        let set = JvmCommand::SetFlag {
-            flag: Flag::SoftMaxHeapSize,
-            value: 7,
-        };
+        let set = JvmCommand::SetFlag { flag: Flag::SoftMaxHeapSize, value: 7 };
         assert_eq!(set.frame(), b"1\0setflag\0SoftMaxHeapSize\x007\0\0");
         assert_eq!(JvmCommand::CollectGarbage.frame(), b"1\0jcmd\0GC.run\0\0\0");
         assert_eq!(set.to_string(), "SoftMaxHeapSize=7");

@@ -22,10 +22,7 @@ pub struct Former {
 
 impl Former {
     pub fn key(&self) -> ProcessKey {
-        ProcessKey {
-            pid: self.pid,
-            start_ticks: self.start_ticks,
-        }
+        ProcessKey { pid: self.pid, start_ticks: self.start_ticks }
     }
 }
 
@@ -72,11 +69,7 @@ impl Control {
         };
         let flags: Result<Flags, AttachError> = self.kind.flags().iter().map(read).collect();
         let ProcessKey { pid, start_ticks } = self.key();
-        Ok(Former {
-            pid,
-            start_ticks,
-            flags: flags?,
-        })
+        Ok(Former { pid, start_ticks, flags: flags? })
     }
 
     /// Sends the commands of a wish and returns them. If one fails, [`Wish::Restore`] undoes those

@@ -36,10 +36,7 @@ struct Examined {
 
 impl Jvms {
     pub fn new(host: JvmHost) -> Self {
-        Self {
-            host,
-            processes: HashMap::new(),
-        }
+        Self { host, processes: HashMap::new() }
     }
 
     /// Takes the current processes, forgets all others, and examines the processes that are due.

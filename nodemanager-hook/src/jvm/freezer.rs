@@ -18,9 +18,7 @@ impl Freezers {
     pub fn discover(mountinfo: &str) -> Self {
         let mounts = mountinfo.lines().filter_map(Mount::parse);
         let can_freeze = |mount: &Mount| mount.version == Version::Two || mount.is_of(CONTROLLER);
-        Self {
-            mounts: mounts.filter(can_freeze).collect(),
-        }
+        Self { mounts: mounts.filter(can_freeze).collect() }
     }
 
     /// Whether a process is frozen or being frozen, by the text of its `/proc/PID/cgroup`. A group
@@ -64,27 +62,9 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let root = directory.path();
         for (kind, file, line, frozen, thawed) in [
-            (
-                "cgroup",
-                "freezer.state",
-                "6:freezer:/a",
-                "FROZEN\n",
-                "THAWED\n",
-            ),
-            (
-                "cgroup",
-                "freezer.state",
-                "6:x,freezer:/a",
-                "FREEZING\n",
-                "THAWED\n",
-            ),
-            (
-                "cgroup2",
-                "cgroup.events",
-                "0::/a",
-                "populated 1\nfrozen 1\n",
-                "frozen 0\n",
-            ),
+            ("cgroup", "freezer.state", "6:freezer:/a", "FROZEN\n", "THAWED\n"),
+            ("cgroup", "freezer.state", "6:x,freezer:/a", "FREEZING\n", "THAWED\n"),
+            ("cgroup2", "cgroup.events", "0::/a", "populated 1\nfrozen 1\n", "frozen 0\n"),
         ] {
             let group = root.join(kind).join("a");
             fs::create_dir_all(&group).unwrap();

@@ -71,10 +71,7 @@ enum State {
 impl HeapFollower {
     /// `give_up_after` is how long a JVM may take to give memory back.
     pub fn new(give_up_after: Duration) -> Self {
-        Self {
-            give_up_after,
-            asked: None,
-        }
+        Self { give_up_after, asked: None }
     }
 
     /// The steps to take now, in order. If setting a limit fails, skip the steps after it; the next
@@ -135,15 +132,8 @@ impl HeapFollower {
         if limit.is_some_and(|limit| limit < least) {
             steps.push(set(least));
         }
-        let ask = Step::Shrink {
-            limit_bytes: planned,
-        };
-        let fresh = Asked {
-            limit_bytes: planned,
-            since: now,
-            last: now,
-            state: State::Waiting,
-        };
+        let ask = Step::Shrink { limit_bytes: planned };
+        let fresh = Asked { limit_bytes: planned, since: now, last: now, state: State::Waiting };
         let asked = match &mut self.asked {
             Some(asked) if asked.limit_bytes == planned => asked,
             other => {

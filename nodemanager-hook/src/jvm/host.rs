@@ -17,10 +17,7 @@ pub struct JvmHost {
 impl JvmHost {
     pub fn discover(proc: &Path) -> io::Result<Self> {
         let mountinfo = fs::read_to_string(proc.join("self/mountinfo"))?;
-        Ok(Self {
-            proc: proc.into(),
-            freezers: Freezers::discover(&mountinfo),
-        })
+        Ok(Self { proc: proc.into(), freezers: Freezers::discover(&mountinfo) })
     }
 
     /// The size of a process's address space; `None` if the process is gone.

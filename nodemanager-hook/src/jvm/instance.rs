@@ -42,10 +42,7 @@ impl Jvm {
             Some(mapped) => PerfFile::open(&process, status, mapped)?,
             None => None,
         };
-        Ok(Some(Self {
-            process: Arc::new(process),
-            counters,
-        }))
+        Ok(Some(Self { process: Arc::new(process), counters }))
     }
 
     /// With the pid in the agent's pid namespace.
@@ -93,10 +90,7 @@ impl Jvm {
                 process: Arc::clone(&self.process),
                 timeouts: Timeouts::default(),
             },
-            kind: Kind {
-                collector: data.collector,
-                java_version: data.java_version,
-            },
+            kind: Kind { collector: data.collector, java_version: data.java_version },
             accepts_attach: data.accepts_attach,
         })
     }

@@ -46,10 +46,7 @@ pub(crate) fn scan(mut maps: impl BufRead, inner_pid: u32) -> io::Result<Mapping
             if file == name && directory.starts_with(DIRECTORY) {
                 let inode = mapping.split_ascii_whitespace().nth(4);
                 found.perf_file = inode.and_then(|inode| {
-                    Some(MappedFile {
-                        directory: directory.into(),
-                        inode: inode.parse().ok()?,
-                    })
+                    Some(MappedFile { directory: directory.into(), inode: inode.parse().ok()? })
                 });
             }
         }
@@ -71,17 +68,9 @@ mod tests {
         let maps = "7f00-7f10 r-xp 00251000 fe:00 315152    /opt/jdk 17/lib/server/libjvm.so\n\
                     7f20-7f28 rw-s 00000000 fe:00 9986049   /tmp/hsperfdata_some one/23\n\
                     7f30-7f38 rw-p 00000000 00:00 0 \n";
-        let perf_file = Some(MappedFile {
-            directory: "hsperfdata_some one".into(),
-            inode: 9_986_049,
-        });
-        assert_eq!(
-            scanned(maps),
-            Mappings {
-                has_library: true,
-                perf_file
-            }
-        );
+        let perf_file =
+            Some(MappedFile { directory: "hsperfdata_some one".into(), inode: 9_986_049 });
+        assert_eq!(scanned(maps), Mappings { has_library: true, perf_file });
         let replaced = scanned("7f00-7f10 r-xp 0 fe:00 1 /opt/lib/libjvm.so (deleted)\n");
         assert!(replaced.has_library);
     }

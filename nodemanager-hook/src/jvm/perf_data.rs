@@ -135,9 +135,7 @@ impl PerfData {
 
 /// `sun.gc.generation.N.COUNTER`
 fn counter_of_a_generation(name: &[u8]) -> Option<&[u8]> {
-    let mut parts = name
-        .strip_prefix(b"sun.gc.generation.")?
-        .splitn(2, |byte| *byte == b'.');
+    let mut parts = name.strip_prefix(b"sun.gc.generation.")?.splitn(2, |byte| *byte == b'.');
     parts.nth(1)
 }
 

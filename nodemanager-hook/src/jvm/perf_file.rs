@@ -48,12 +48,7 @@ impl PerfFile {
         };
         let mut buffer = vec![0; size];
         let data = parse_file(pid, &file, &mut buffer)?;
-        Ok(Some(Self {
-            pid,
-            file,
-            data,
-            buffer,
-        }))
+        Ok(Some(Self { pid, file, data, buffer }))
     }
 
     pub fn data(&self) -> &PerfData {
@@ -125,10 +120,7 @@ mod tests {
     /// Opens a file of this process, which stands for a JVM.
     fn opened(bytes: &[u8], uid: u32, inode: Option<u64>) -> Result<bool, PerfFileError> {
         use std::os::unix::fs::MetadataExt;
-        let directory = tempfile::Builder::new()
-            .prefix("hsperfdata_")
-            .tempdir_in("/tmp")
-            .unwrap();
+        let directory = tempfile::Builder::new().prefix("hsperfdata_").tempdir_in("/tmp").unwrap();
         let pid = process::id();
         let path = directory.path().join(pid.to_string());
         fs::write(&path, bytes).unwrap();
@@ -138,10 +130,7 @@ mod tests {
             inode: inode.unwrap_or(fs::metadata(&path).unwrap().ino()),
         };
         let this = ProcessHandle::open(Path::new("/proc"), pid).unwrap();
-        let status = ProcessStatus {
-            uid,
-            ..this.status().unwrap()
-        };
+        let status = ProcessStatus { uid, ..this.status().unwrap() };
         PerfFile::open(&this, status, &mapped).map(|file| file.is_some())
     }
 
@@ -157,15 +146,9 @@ mod tests {
     fn a_file_of_another_user_or_too_large_is_refused() {
         let uid = geteuid().as_raw();
         let error = opened(b"", uid + 1, None).unwrap_err().to_string();
-        assert!(
-            error.contains(&format!("belongs to uid {uid}, not")),
-            "{error}"
-        );
+        assert!(error.contains(&format!("belongs to uid {uid}, not")), "{error}");
         let error = opened(&vec![0; MOST_BYTES + 1], uid, None).unwrap_err();
         let message = error.to_string();
-        assert!(
-            message.ends_with("1048577 bytes, at most 1048576 are allowed"),
-            "{error}"
-        );
+        assert!(message.ends_with("1048577 bytes, at most 1048576 are allowed"), "{error}");
     }
 }

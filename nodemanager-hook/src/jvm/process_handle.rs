@@ -20,9 +20,7 @@ use crate::sensors::{Process, ProcessKey};
 const SIGQUIT_MASK: u64 = 0x4;
 const MOST_BYTES: u64 = 16 * 1024;
 /// Opens a directory as a place only.
-const PLACE: OFlag = OFlag::O_PATH
-    .union(OFlag::O_DIRECTORY)
-    .union(OFlag::O_CLOEXEC);
+const PLACE: OFlag = OFlag::O_PATH.union(OFlag::O_DIRECTORY).union(OFlag::O_CLOEXEC);
 
 /// The errors of its methods tell by [`is_gone`](crate::sensors::is_gone) whether the process is
 /// gone.
@@ -50,9 +48,7 @@ impl ProcessHandle {
     /// Opens the process that has a pid now.
     pub fn open(proc: &Path, pid: u32) -> io::Result<Self> {
         let directory = open(&proc.join(pid.to_string()), PLACE, Mode::empty())?;
-        let process = read(&directory, "stat", |stat| {
-            Some(Process::parse(pid, stat, 1))
-        })?;
+        let process = read(&directory, "stat", |stat| Some(Process::parse(pid, stat, 1)))?;
         // For an exiting process some kernels give an empty file.
         let key = process.ok_or(Errno::ESRCH)?.key();
         Ok(Self { key, directory })
@@ -162,10 +158,7 @@ mod tests {
 
     #[test]
     fn a_process_that_has_ended_is_gone() {
-        let mut child = std::process::Command::new("sleep")
-            .arg("60")
-            .spawn()
-            .unwrap();
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
         let process = ProcessHandle::open(Path::new("/proc"), child.id()).unwrap();
         process.status().unwrap();
         child.kill().unwrap();

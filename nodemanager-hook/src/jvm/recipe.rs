@@ -71,11 +71,9 @@ impl Kind {
     /// The flags that the recipes change.
     pub fn flags(self) -> &'static [Flag] {
         match self.way() {
-            Way::FreeRatios { periodic: true } => &[
-                Flag::MinHeapFreeRatio,
-                Flag::MaxHeapFreeRatio,
-                Flag::G1PeriodicGCInterval,
-            ],
+            Way::FreeRatios { periodic: true } => {
+                &[Flag::MinHeapFreeRatio, Flag::MaxHeapFreeRatio, Flag::G1PeriodicGCInterval]
+            }
             Way::FreeRatios { periodic: false } => {
                 &[Flag::MinHeapFreeRatio, Flag::MaxHeapFreeRatio]
             }
@@ -102,9 +100,7 @@ impl Kind {
                 Way::FreeRatios { periodic: true }
             }
             Collector::Serial => Way::FreeRatios { periodic: false },
-            Collector::Z => Way::SoftBound {
-                not_below_used: false,
-            },
+            Collector::Z => Way::SoftBound { not_below_used: false },
             Collector::Shenandoah => Way::SoftBound {
                 not_below_used: self.java_version > SHENANDOAH_BEARS_ANY_BOUND_UP_TO,
             },
@@ -169,11 +165,7 @@ fn soft_bound(former: &Flags, wish: Wish, not_below_used: bool) -> Vec<JvmComman
         value: bytes.max(LEAST_SOFT_BOUND_BYTES).min(most),
     };
     match wish {
-        Wish::Shrink {
-            heap_bytes,
-            used_bytes,
-            may_collect,
-        } if not_below_used => {
+        Wish::Shrink { heap_bytes, used_bytes, may_collect } if not_below_used => {
             // Garbage counts as used; only a collection shows what is live.
             let floor = heap_in_use(used_bytes);
             let collects = may_collect && floor > heap_bytes;

@@ -18,13 +18,11 @@ pub fn parse(bytes: &[u8]) -> Option<Reply> {
     let end = bytes.iter().position(|byte| *byte == b'\n')?;
     let (code, rest) = bytes.split_at(end);
     let code = std::str::from_utf8(code).ok()?.parse().ok()?;
-    let text = rest.iter().skip(1).take(MOST_TEXT_BYTES).map(|byte| {
-        if byte.is_ascii_graphic() {
-            char::from(*byte)
-        } else {
-            ' '
-        }
-    });
+    let text = rest
+        .iter()
+        .skip(1)
+        .take(MOST_TEXT_BYTES)
+        .map(|byte| if byte.is_ascii_graphic() { char::from(*byte) } else { ' ' });
     let text = text.collect::<String>().trim().to_owned();
     Some(Reply { code, text })
 }

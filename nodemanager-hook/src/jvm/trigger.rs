@@ -28,8 +28,7 @@ impl<'a> Trigger<'a> {
             Ok(file) => Some(file),
             // Left by a killed agent, or just made by another tool.
             Err(Errno::EEXIST) => {
-                tmp.open_regular(&name, status.uid)
-                    .map_err(io::Error::other)?;
+                tmp.open_regular(&name, status.uid).map_err(io::Error::other)?;
                 None
             }
             Err(error) => return Err(io::Error::other(format!("/tmp/{name}: {error}"))),

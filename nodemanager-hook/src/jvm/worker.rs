@@ -81,13 +81,7 @@ impl Worker {
         thread::Builder::new()
             .name("jvm".into())
             .spawn(move || work(&queue, &finished, &stopped))?;
-        Ok(Self {
-            jobs,
-            done,
-            open: AtomicUsize::new(0),
-            most,
-            is_stopped,
-        })
+        Ok(Self { jobs, done, open: AtomicUsize::new(0), most, is_stopped })
     }
 
     /// Queues a job; never waits.
@@ -139,10 +133,7 @@ fn work(queue: &Receiver<Job>, finished: &Sender<Done>, is_stopped: &AtomicBool)
         if is_stopped.load(Ordering::Relaxed) {
             return;
         }
-        let done = Done {
-            jvm: job.control.key(),
-            result: attempt(&job, &mut backoff),
-        };
+        let done = Done { jvm: job.control.key(), result: attempt(&job, &mut backoff) };
         if finished.send(done).is_err() {
             return;
         }

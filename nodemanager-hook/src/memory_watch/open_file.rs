@@ -27,11 +27,7 @@ pub enum MemoryWatchError {
     #[error("cannot wait for events: {0}")]
     Epoll(Errno),
     #[error("cannot {action} {}: {source}", path.display())]
-    File {
-        action: &'static str,
-        path: PathBuf,
-        source: Errno,
-    },
+    File { action: &'static str, path: PathBuf, source: Errno },
 }
 
 impl OpenFile {
@@ -66,11 +62,7 @@ impl AsFd for OpenFile {
 impl MemoryWatchError {
     pub(super) fn file(action: &'static str, path: &Path, source: impl Into<io::Error>) -> Self {
         let errno = source.into().raw_os_error().unwrap_or_default();
-        Self::File {
-            action,
-            path: path.into(),
-            source: Errno::from_raw(errno),
-        }
+        Self::File { action, path: path.into(), source: Errno::from_raw(errno) }
     }
 
     /// Whether the group no longer exists.

@@ -38,12 +38,7 @@ impl Threshold {
         let (event, file) = (signal.as_fd().as_raw_fd(), usage.as_fd().as_raw_fd());
         write_text(&control, &format!("{event} {file} {wake_at_bytes}"))
             .map_err(|error| failed(error.errno()))?;
-        let threshold = Self {
-            group: group.into(),
-            usage,
-            wake_at_bytes,
-            signal,
-        };
+        let threshold = Self { group: group.into(), usage, wake_at_bytes, signal };
         // The kernel only signals a passing, and the usage may have passed before.
         if threshold.usage.number()? >= wake_at_bytes {
             threshold.signal.write(1).map_err(failed)?;

@@ -26,11 +26,7 @@ impl Events {
         let usage = OpenFile::open(group.join("memory.current"))?;
         // The kernel marks the file only for a reader that has read it.
         let seen = events.read(count_limits)?;
-        Ok(Self {
-            events,
-            usage,
-            seen,
-        })
+        Ok(Self { events, usage, seen })
     }
 
     /// The usage if a limit was passed since the last call.
@@ -56,10 +52,7 @@ fn count_limits(events: &str) -> u64 {
         let is_limit = matches!(name, "high" | "max" | "oom");
         is_limit.then(|| value.parse::<u64>().ok())?
     };
-    events
-        .lines()
-        .filter_map(count)
-        .fold(0, u64::saturating_add)
+    events.lines().filter_map(count).fold(0, u64::saturating_add)
 }
 
 #[cfg(test)]

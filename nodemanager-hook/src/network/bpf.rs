@@ -44,10 +44,7 @@ unsafe fn call<T>(command: BpfCommand, argument: &mut T) -> io::Result<i32> {
             size_of::<T>(),
         )
     };
-    i32::try_from(result)
-        .ok()
-        .filter(|result| *result >= 0)
-        .ok_or_else(io::Error::last_os_error)
+    i32::try_from(result).ok().filter(|result| *result >= 0).ok_or_else(io::Error::last_os_error)
 }
 
 /// # Safety

@@ -66,9 +66,7 @@ impl Networks for BpfNetworks {
         let limits = [0; LIMIT_WORDS];
         maps.limits.set(number, &limits).map_err(failed)?;
         let attach = |direction: Direction| {
-            let link = maps
-                .load(direction, number)?
-                .link(directory.as_fd(), direction);
+            let link = maps.load(direction, number)?.link(directory.as_fd(), direction);
             link.map_err(|error| NetworkError::group("attach a BPF program to", group, error))
         };
         let [receive, send] = Direction::ALL;
@@ -101,10 +99,7 @@ impl GroupNetwork for BpfGroup {
 
     /// Bursts of up to a quarter of a second pass. Rates below 1024 count as 1024.
     fn set_receive_rate(&mut self, bytes_per_s: Option<u64>) -> io::Result<()> {
-        self.set(
-            RECEIVE_NS_PER_MIB,
-            bytes_per_s.map_or(0, receive_ns_per_mib),
-        )
+        self.set(RECEIVE_NS_PER_MIB, bytes_per_s.map_or(0, receive_ns_per_mib))
     }
 
     fn set_priority(&mut self, priority: Option<u32>) -> io::Result<()> {

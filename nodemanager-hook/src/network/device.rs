@@ -31,11 +31,7 @@ impl FromStr for NetworkDevice {
         let is_name = (1..=MOST_NAME_BYTES).contains(&name.len())
             && name.chars().all(is_plain)
             && ![".", ".."].contains(&name);
-        if is_name {
-            Ok(Self(name.into()))
-        } else {
-            Err(NoDeviceName(name.into()))
-        }
+        if is_name { Ok(Self(name.into())) } else { Err(NoDeviceName(name.into())) }
     }
 }
 
@@ -139,23 +135,11 @@ mod tests {
 
     #[test]
     fn invalid_names_are_refused() {
-        for name in [
-            "",
-            ".",
-            "..",
-            "../eth0",
-            "a/b",
-            "a b",
-            "eth0:1",
-            "sixteen-bytes-xx",
-        ] {
+        for name in ["", ".", "..", "../eth0", "a/b", "a b", "eth0:1", "sixteen-bytes-xx"] {
             let error = name.parse::<NetworkDevice>().unwrap_err();
             assert_eq!(error, NoDeviceName(name.into()));
         }
-        assert_eq!(
-            "bond0.100".parse::<NetworkDevice>().unwrap().name(),
-            "bond0.100"
-        );
+        assert_eq!("bond0.100".parse::<NetworkDevice>().unwrap().name(), "bond0.100");
     }
 
     #[test]

@@ -14,17 +14,9 @@ use crate::actuators::KernelFileError;
 #[derive(Debug, thiserror::Error)]
 pub enum NetworkError {
     #[error("BPF programs on cgroups do not work here: cannot {action}: {source}; {needed}")]
-    Unavailable {
-        action: &'static str,
-        source: io::Error,
-        needed: &'static str,
-    },
+    Unavailable { action: &'static str, source: io::Error, needed: &'static str },
     #[error("cannot {action} {}: {source}{}", group.display(), hint(source))]
-    Group {
-        action: &'static str,
-        group: PathBuf,
-        source: io::Error,
-    },
+    Group { action: &'static str, group: PathBuf, source: io::Error },
     #[error("{} is not a cgroup2 group: only cgroup2 groups are measured", group.display())]
     NotCgroup2 { group: PathBuf },
     #[error("cannot measure {}: all {most} counters are taken", group.display())]
@@ -59,11 +51,7 @@ impl NetworkError {
             Some(Errno::ENOSYS) => "needs a kernel with CONFIG_BPF_SYSCALL",
             _ => "needs Linux 5.7 with CONFIG_CGROUP_BPF",
         };
-        Self::Unavailable {
-            action,
-            source,
-            needed,
-        }
+        Self::Unavailable { action, source, needed }
     }
 
     pub(super) fn group(action: &'static str, group: &Path, source: io::Error) -> Self {
@@ -72,18 +60,11 @@ impl NetworkError {
         if source.raw_os_error() == Some(Errno::EBADF as i32) {
             return Self::NotCgroup2 { group };
         }
-        Self::Group {
-            action,
-            group,
-            source,
-        }
+        Self::Group { action, group, source }
     }
 
     pub(super) fn full(group: &Path) -> Self {
-        Self::Full {
-            group: group.into(),
-            most: MOST_GROUPS,
-        }
+        Self::Full { group: group.into(), most: MOST_GROUPS }
     }
 
     pub fn is_gone(&self) -> bool {

@@ -93,35 +93,18 @@ fn default_minor(options: &[u8]) -> Option<u32> {
 /// The root of a device, which sends unclassified packets to `default_minor`.
 pub fn root(device: i32, handle: TcHandle, default_minor: u16) -> TcMessage {
     let (debug, direct_packets) = (0, 0);
-    let init = [
-        VERSION,
-        RATE_TO_QUANTUM,
-        default_minor.into(),
-        debug,
-        direct_packets,
-    ];
+    let init = [VERSION, RATE_TO_QUANTUM, default_minor.into(), debug, direct_packets];
     let init = option(INIT, init.map(u32::to_ne_bytes).concat());
     message(device, TcHandle::ROOT, handle, vec![init])
 }
 
 /// A class below the root or below another class.
 pub fn class(device: i32, parent: TcHandle, class: TcHandle, rate: ClassRate) -> TcMessage {
-    let ClassRate {
-        rate_bytes_per_s,
-        ceil_bytes_per_s,
-        turn_bytes,
-    } = rate;
+    let ClassRate { rate_bytes_per_s, ceil_bytes_per_s, turn_bytes } = rate;
     let (level, priority) = (0, 0);
-    let words = [
-        burst_ticks(rate_bytes_per_s),
-        burst_ticks(ceil_bytes_per_s),
-        turn_bytes,
-        level,
-        priority,
-    ];
-    let mut parameters = [rate_bytes_per_s, ceil_bytes_per_s]
-        .map(rate_specification)
-        .concat();
+    let words =
+        [burst_ticks(rate_bytes_per_s), burst_ticks(ceil_bytes_per_s), turn_bytes, level, priority];
+    let mut parameters = [rate_bytes_per_s, ceil_bytes_per_s].map(rate_specification).concat();
     parameters.extend(words.map(u32::to_ne_bytes).concat());
     let mut options = vec![option(PARAMETERS, parameters)];
     for (kind, bytes_per_s) in [(RATE64, rate_bytes_per_s), (CEIL64, ceil_bytes_per_s)] {
@@ -226,11 +209,8 @@ mod tests {
 
     #[test]
     fn rates_above_32_bits_have_attributes_of_their_own() {
-        let rate = ClassRate {
-            rate_bytes_per_s: 1,
-            ceil_bytes_per_s: 12_500_000_000,
-            turn_bytes: 1600,
-        };
+        let rate =
+            ClassRate { rate_bytes_per_s: 1, ceil_bytes_per_s: 12_500_000_000, turn_bytes: 1600 };
         let class = class(5, handle(1), handle(16), rate);
         let Some(TcAttribute::Options(options)) = class.attributes.last() else {
             panic!("no options");
@@ -257,10 +237,7 @@ mod tests {
         let entry = "00 00 00 00 05 00 00 00 00 00 00 00 ff ff ff ff 02 00 00 00 \
             0c 00 01 00 6e 6f 71 75 65 75 65 00";
         let default = Discipline::parse(&bytes(entry)).unwrap();
-        assert_eq!(
-            (default.kind.as_str(), default.handle),
-            ("noqueue", TcHandle::UNSPEC)
-        );
+        assert_eq!((default.kind.as_str(), default.handle), ("noqueue", TcHandle::UNSPEC));
         assert!(Discipline::parse(&bytes(entry)[..12]).is_err());
     }
 }

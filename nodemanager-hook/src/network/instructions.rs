@@ -152,11 +152,8 @@ fn with_operand(code: u8, to: Register, operand: Operand, offset: i16) -> Instru
 }
 
 fn encode(code: u8, to: u8, from: u8, offset: i16, number: i32) -> Instruction {
-    let registers = if cfg!(target_endian = "little") {
-        (from << 4) | to
-    } else {
-        (to << 4) | from
-    };
+    let registers =
+        if cfg!(target_endian = "little") { (from << 4) | to } else { (to << 4) | from };
     let [low, high] = offset.to_ne_bytes();
     let [a, b, c, d] = number.to_ne_bytes();
     [code, registers, low, high, a, b, c, d]

@@ -30,24 +30,11 @@ pub enum ShaperError {
          remove the device from network.devices",
         device.name()
     )]
-    Foreign {
-        device: NetworkDevice,
-        kind: String,
-        handle: u16,
-    },
+    Foreign { device: NetworkDevice, kind: String, handle: u16 },
     #[error("{}: {what} is {bytes_per_s} bytes per second, at least {least} are allowed", device.name())]
-    Rate {
-        device: NetworkDevice,
-        what: &'static str,
-        bytes_per_s: u64,
-        least: u64,
-    },
+    Rate { device: NetworkDevice, what: &'static str, bytes_per_s: u64, least: u64 },
     #[error("{}: cannot {action}: {source}{}", device.name(), hint(source))]
-    Kernel {
-        device: NetworkDevice,
-        action: &'static str,
-        source: io::Error,
-    },
+    Kernel { device: NetworkDevice, action: &'static str, source: io::Error },
 }
 
 /// A device and the netlink socket to change it.
@@ -64,11 +51,7 @@ impl Link {
             .map_err(|error| kernel_error(device, "find the device", error.into()))?;
         let netlink = Netlink::open()
             .map_err(|error| kernel_error(device, "open a netlink socket", error))?;
-        Ok(Self {
-            device: device.clone(),
-            index: index.cast_signed(),
-            netlink,
-        })
+        Ok(Self { device: device.clone(), index: index.cast_signed(), netlink })
     }
 
     pub fn device(&self) -> &NetworkDevice {
@@ -164,11 +147,7 @@ impl Link {
 }
 
 fn kernel_error(device: &NetworkDevice, action: &'static str, source: io::Error) -> ShaperError {
-    ShaperError::Kernel {
-        device: device.clone(),
-        action,
-        source,
-    }
+    ShaperError::Kernel { device: device.clone(), action, source }
 }
 
 fn is_missing(error: &io::Error) -> bool {
@@ -181,10 +160,7 @@ fn is_own_root(root: &Discipline) -> bool {
 
 /// The handle of the agent's class `minor`.
 pub fn handle(minor: u16) -> TcHandle {
-    TcHandle {
-        major: MAJOR,
-        minor,
-    }
+    TcHandle { major: MAJOR, minor }
 }
 
 /// Whether a class is one of the agent's.

@@ -38,10 +38,7 @@ impl NetPrioNetworks {
         if devices.is_empty() {
             return Err(NetworkError::NoDevices);
         }
-        Ok(Self {
-            devices,
-            slots: Arc::default(),
-        })
+        Ok(Self { devices, slots: Arc::default() })
     }
 }
 
@@ -54,11 +51,7 @@ impl Networks for NetPrioNetworks {
         for device in &self.devices {
             check_free(&priorities, priority_of(&map, device).unwrap_or("0"))?;
         }
-        let attached = NetPrioGroup {
-            priorities,
-            devices: self.devices.clone(),
-            slot,
-        };
+        let attached = NetPrioGroup { priorities, devices: self.devices.clone(), slot };
         attached.write(0)?;
         Ok(Box::new(attached))
     }

@@ -51,15 +51,8 @@ impl Netlink {
             SockFlag::SOCK_CLOEXEC,
             SockProtocol::NetlinkRoute,
         )?;
-        setsockopt(
-            &socket,
-            sockopt::ReceiveTimeout,
-            &TimeVal::new(TIMEOUT_S, 0),
-        )?;
-        Ok(Self {
-            socket,
-            sequence: 0,
-        })
+        setsockopt(&socket, sockopt::ReceiveTimeout, &TimeVal::new(TIMEOUT_S, 0))?;
+        Ok(Self { socket, sequence: 0 })
     }
 
     /// Requests a change and waits until the kernel has made it.
@@ -76,12 +69,7 @@ impl Netlink {
         self.sequence = self.sequence.wrapping_add(1);
         let request = serialize(message, NLM_F_REQUEST | flags, self.sequence);
         let kernel = NetlinkAddr::new(0, 0);
-        sendto(
-            self.socket.as_raw_fd(),
-            &request,
-            &kernel,
-            MsgFlags::empty(),
-        )?;
+        sendto(self.socket.as_raw_fd(), &request, &kernel, MsgFlags::empty())?;
         let mut answers = Vec::new();
         let mut buffer = vec![0; DATAGRAM_BYTES];
         loop {

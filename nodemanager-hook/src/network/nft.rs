@@ -85,11 +85,7 @@ impl NftNetworks {
     /// Creates the table; replaces the table that a killed agent left.
     pub fn open(groups_by: GroupsBy) -> Result<Self, NetworkError> {
         program::apply(&script::make_table())?;
-        Ok(Self {
-            groups_by,
-            slots: Arc::default(),
-            table: Arc::new(Table),
-        })
+        Ok(Self { groups_by, slots: Arc::default(), table: Arc::new(Table) })
     }
 }
 
@@ -141,17 +137,11 @@ impl GroupNetwork for NftGroup {
 
     /// Bursts of one second and 64 KiB pass.
     fn set_receive_rate(&mut self, bytes_per_s: Option<u64>) -> io::Result<()> {
-        self.set(GroupRules {
-            receive_bytes_per_s: bytes_per_s,
-            ..self.rules
-        })
+        self.set(GroupRules { receive_bytes_per_s: bytes_per_s, ..self.rules })
     }
 
     fn set_priority(&mut self, priority: Option<u32>) -> io::Result<()> {
-        self.set(GroupRules {
-            send_priority: priority,
-            ..self.rules
-        })
+        self.set(GroupRules { send_priority: priority, ..self.rules })
     }
 }
 
@@ -210,10 +200,7 @@ fn below_cgroup2(group: &Path) -> Result<String, NetworkError> {
     };
     let below = group.strip_prefix(CGROUP2).ok();
     let path = below.and_then(Path::to_str).filter(is_plain);
-    path.map(str::to_owned)
-        .ok_or_else(|| NetworkError::NotCgroup2 {
-            group: PathBuf::from(group),
-        })
+    path.map(str::to_owned).ok_or_else(|| NetworkError::NotCgroup2 { group: PathBuf::from(group) })
 }
 
 #[cfg(test)]
@@ -224,12 +211,9 @@ mod tests {
     fn only_plain_paths_of_version_2_are_passed_to_nft() {
         let told = |path: &str| below_cgroup2(Path::new(path)).ok();
         assert_eq!(told("/sys/fs/cgroup/elastane/a"), Some("elastane/a".into()));
-        for other in [
-            "/sys/fs/cgroup",
-            "/tmp/a",
-            "/sys/fs/cgroup/a\" accept",
-            "/sys/fs/cgroup/a\nb",
-        ] {
+        for other in
+            ["/sys/fs/cgroup", "/tmp/a", "/sys/fs/cgroup/a\" accept", "/sys/fs/cgroup/a\nb"]
+        {
             assert_eq!(told(other), None, "{other}");
         }
     }

@@ -83,10 +83,7 @@ const fn place(word: usize) -> i16 {
 
 fn receive(slot: u32, counters: i32, limits: i32) -> Vec<Instruction> {
     let drop = [
-        &[
-            calculate(Move, R1, 1),
-            add_atomically(R7, place(DROPPED_PACKETS), R1),
-        ],
+        &[calculate(Move, R1, 1), add_atomically(R7, place(DROPPED_PACKETS), R1)],
         &exit_with(DROP)[..],
     ]
     .concat();
@@ -96,10 +93,7 @@ fn receive(slot: u32, counters: i32, limits: i32) -> Vec<Instruction> {
         add_atomically(R7, place(PAID_UNTIL_NS), R9),
     ];
     let small_passes = skip_if(R8, LessOrEqual, SMALL_PACKET_BYTES, drop.len() + pay.len());
-    let without_debt = [
-        store(Eight, R7, place(PAID_UNTIL_NS), R0),
-        calculate(Move, R1, R0),
-    ];
+    let without_debt = [store(Eight, R7, place(PAID_UNTIL_NS), R0), calculate(Move, R1, R0)];
     // The bucket is one number: the time until which all received bytes are paid for. An idle
     // group saves up nothing beyond now; a busy group may owe up to the burst.
     let limit = [
@@ -109,11 +103,7 @@ fn receive(slot: u32, counters: i32, limits: i32) -> Vec<Instruction> {
             skip_if(R1, GreaterOrEqual, R0, without_debt.len()),
         ],
         &without_debt[..],
-        &[
-            calculate(Add, R0, BURST_NS),
-            skip_if(R1, LessOrEqual, R0, 1 + drop.len()),
-            small_passes,
-        ],
+        &[calculate(Add, R0, BURST_NS), skip_if(R1, LessOrEqual, R0, 1 + drop.len()), small_passes],
         &drop,
         &pay,
     ]
@@ -121,10 +111,7 @@ fn receive(slot: u32, counters: i32, limits: i32) -> Vec<Instruction> {
     [
         &begin(slot, counters)[..],
         &look_up(limits),
-        &[
-            load(Eight, R9, R0, place(RECEIVE_NS_PER_MIB)),
-            skip_if(R9, Equal, 0, limit.len()),
-        ],
+        &[load(Eight, R9, R0, place(RECEIVE_NS_PER_MIB)), skip_if(R9, Equal, 0, limit.len())],
         &limit,
         &[add_atomically(R7, place(RECEIVED_BYTES), R8)],
         &exit_with(PASS),
@@ -150,10 +137,7 @@ fn send(slot: u32, counters: i32, limits: i32) -> Vec<Instruction> {
 /// Sets `R6` to the packet, `R7` to the counters and `R8` to the packet's length.
 fn begin(slot: u32, counters: i32) -> Vec<Instruction> {
     [
-        &[
-            calculate(Move, R6, R1),
-            store_number(Four, Frame, KEY, slot.cast_signed()),
-        ],
+        &[calculate(Move, R6, R1), store_number(Four, Frame, KEY, slot.cast_signed())],
         &look_up(counters)[..],
         &[calculate(Move, R7, R0), load(Four, R8, R6, PACKET_LENGTH)],
     ]
@@ -201,10 +185,6 @@ mod tests {
         assert_eq!(receive_ns_per_mib(1 << 20), 1_000_000_000);
         assert_eq!(receive_ns_per_mib(u64::MAX), 1);
         let longest_packet_bytes = 512 * 1024;
-        assert!(
-            receive_ns_per_mib(0)
-                .checked_mul(longest_packet_bytes)
-                .is_some()
-        );
+        assert!(receive_ns_per_mib(0).checked_mul(longest_packet_bytes).is_some());
     }
 }

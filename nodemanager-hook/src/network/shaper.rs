@@ -178,10 +178,5 @@ fn check(device: &NetworkDevice, what: &'static str, bytes_per_s: u64) -> Result
     if bytes_per_s >= LEAST_BYTES_PER_S {
         return Ok(());
     }
-    Err(ShaperError::Rate {
-        device: device.clone(),
-        what,
-        bytes_per_s,
-        least: LEAST_BYTES_PER_S,
-    })
+    Err(ShaperError::Rate { device: device.clone(), what, bytes_per_s, least: LEAST_BYTES_PER_S })
 }

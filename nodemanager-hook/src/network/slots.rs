@@ -25,10 +25,7 @@ impl Slots {
         let mut used = slots.0.lock();
         let number = (0..MOST_GROUPS).find(|number| !used.contains(number))?;
         used.insert(number);
-        Some(Slot {
-            number,
-            slots: Arc::clone(slots),
-        })
+        Some(Slot { number, slots: Arc::clone(slots) })
     }
 
     /// One more than the highest number in use.

@@ -169,10 +169,7 @@ impl ContainerSensor {
         cpu_total: u64,
         now: Instant,
     ) -> io::Result<Reading> {
-        self.held = HeldMemory {
-            heap: self.heap,
-            ..self.held_memory(proc)?
-        };
+        self.held = HeldMemory { heap: self.heap, ..self.held_memory(proc)? };
         let traffic = match &self.disk {
             Some(file) => file.disk(disks)?,
             None => self.processes.traffic(proc)?,

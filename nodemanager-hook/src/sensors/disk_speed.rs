@@ -60,10 +60,7 @@ pub fn link_bytes_per_s(speed: &str, lanes: &str) -> Option<u64> {
 
 pub fn is_virtual_machine(cpuinfo: &str) -> bool {
     let mut flags = cpuinfo.lines().filter(|line| line.starts_with("flags"));
-    flags.any(|line| {
-        line.split_ascii_whitespace()
-            .any(|flag| flag == "hypervisor")
-    })
+    flags.any(|line| line.split_ascii_whitespace().any(|flag| flag == "hypervisor"))
 }
 
 fn is_number(text: &str) -> bool {
@@ -134,10 +131,8 @@ mod tests {
 
     #[test]
     fn impossible_link_speeds_do_not_overflow() {
-        let places = [
-            ("259:0", "pci/nvme/nvme0/nvme0n1", "0"),
-            ("259:1", "pci/nvme/nvme1/nvme1n1", "0"),
-        ];
+        let places =
+            [("259:0", "pci/nvme/nvme0/nvme0n1", "0"), ("259:1", "pci/nvme/nvme1/nvme1n1", "0")];
         let sys = recorded(&places);
         for (_, place, _) in places {
             let disk = sys.path().join("devices").join(place);

@@ -35,10 +35,7 @@ impl FromStr for Device {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let (major, minor) = text.split_once(':').ok_or(())?;
-        Ok(Self {
-            major: major.parse().map_err(drop)?,
-            minor: minor.parse().map_err(drop)?,
-        })
+        Ok(Self { major: major.parse().map_err(drop)?, minor: minor.parse().map_err(drop)? })
     }
 }
 
@@ -224,14 +221,9 @@ mod tests {
             let found = disks.behind(Path::new("/proc"), &mounted_from(source));
             assert_eq!(found.unwrap(), device(disk), "{source}");
         }
-        for source in [
-            "pool/data",
-            "sda1",
-            "/dev/sdz",
-            "/dev/mapper/other",
-            "/dev/../sda",
-            "/dev/null",
-        ] {
+        for source in
+            ["pool/data", "sda1", "/dev/sdz", "/dev/mapper/other", "/dev/../sda", "/dev/null"]
+        {
             let found = disks.behind(Path::new("/proc"), &mounted_from(source));
             assert!(found.is_err(), "{source}");
         }

@@ -77,12 +77,7 @@ impl GroupFile {
     /// Memory from `memory.stat`, descendants included.
     pub fn memory(&self) -> io::Result<HeldMemory> {
         let [anonymous, mapped, shared, file] = match self.version {
-            Version::One => [
-                "total_rss",
-                "total_mapped_file",
-                "total_shmem",
-                "total_cache",
-            ],
+            Version::One => ["total_rss", "total_mapped_file", "total_shmem", "total_cache"],
             Version::Two => ["anon", "file_mapped", "shmem", "file"],
         };
         self.read(|text| {
@@ -149,11 +144,7 @@ impl GroupFile {
                 length = self.file.read_at(&mut part, longer.len() as u64)?;
             }
         }
-        let bytes = if longer.is_empty() {
-            &part[..length]
-        } else {
-            &longer
-        };
+        let bytes = if longer.is_empty() { &part[..length] } else { &longer };
         let text = String::from_utf8_lossy(bytes);
         parse(&text).ok_or_else(|| {
             let start: String = text.chars().take(40).collect();
@@ -193,10 +184,7 @@ mod tests {
         let v1 = file(Version::One, "5000\n");
         assert_eq!(v1.cpu_nanoseconds().unwrap(), 5000);
         let stat = "nr_periods 9\nnr_throttled 4\nthrottled_time 7000\n";
-        let throttled = Throttling {
-            periods: 4,
-            nanoseconds: 7000,
-        };
+        let throttled = Throttling { periods: 4, nanoseconds: 7000 };
         let v1 = file(Version::One, stat);
         assert_eq!(v1.throttling().unwrap(), throttled);
         let stat = "usage_usec 5\nuser_usec 3\nnr_periods 9\nnr_throttled 4\nthrottled_usec 7\n";
@@ -255,10 +243,7 @@ mod tests {
                     254:0 rbytes=5 wbytes=7 rios=1 wios=1 dbytes=0 dios=0\n8:16 \n";
         let disks = ["8:0", "254:0"].map(|device| device.parse().unwrap());
         let traffic = file(Version::Two, text).disk(&disks);
-        let expected = DiskTraffic {
-            read_bytes: 15,
-            written_bytes: 27,
-        };
+        let expected = DiskTraffic { read_bytes: 15, written_bytes: 27 };
         assert_eq!(traffic.unwrap(), expected);
         let none = file(Version::Two, "").disk(&disks);
         assert_eq!(none.unwrap(), DiskTraffic::default());

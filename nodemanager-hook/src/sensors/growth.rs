@@ -15,10 +15,7 @@ pub struct Growth {
 impl Growth {
     /// For a counter that begins now: the first total counts as growth.
     pub fn from_zero() -> Self {
-        Self {
-            base: Some(0),
-            fallen: false,
-        }
+        Self { base: Some(0), fallen: false }
     }
 
     /// The growth since the last reading; 0 for the first reading and when the total fell.

@@ -26,10 +26,7 @@ pub struct NodeSensor {
 
 impl NodeSensor {
     pub fn new(disks: Vec<Device>) -> Self {
-        Self {
-            disks,
-            ..Self::default()
-        }
+        Self { disks, ..Self::default() }
     }
 
     pub fn disks(&self) -> &[Device] {
@@ -52,11 +49,7 @@ pub fn pressure(proc: &ProcFs) -> Option<Pressure> {
         let path = proc.path("pressure").join(resource);
         parse_pressure(&fs::read_to_string(path).ok()?)
     };
-    Some(Pressure {
-        cpu: share("cpu")?,
-        memory: share("memory")?,
-        disk: share("io")?,
-    })
+    Some(Pressure { cpu: share("cpu")?, memory: share("memory")?, disk: share("io")? })
 }
 
 fn read<T>(proc: &ProcFs, name: &str, parse: impl FnOnce(&str) -> Option<T>) -> io::Result<T> {
@@ -70,10 +63,8 @@ fn read<T>(proc: &ProcFs, name: &str, parse: impl FnOnce(&str) -> Option<T>) -> 
 /// guests; nobody on this node used stolen time.
 fn parse_cpu(text: &str, proc: &ProcFs) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix("cpu "))?;
-    let fields: Option<Vec<u64>> = line
-        .split_ascii_whitespace()
-        .map(|field| field.parse().ok())
-        .collect();
+    let fields: Option<Vec<u64>> =
+        line.split_ascii_whitespace().map(|field| field.parse().ok()).collect();
     let &[user, nice, system, _, _, irq, softirq, ..] = fields?.as_slice() else {
         return None;
     };
@@ -88,10 +79,8 @@ fn parse_memory(text: &str) -> Option<(MemoryState, HeldMemory)> {
         let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
         kib.checked_mul(1024)
     };
-    let state = MemoryState {
-        total_bytes: bytes("MemTotal:")?,
-        available_bytes: bytes("MemAvailable:")?,
-    };
+    let state =
+        MemoryState { total_bytes: bytes("MemTotal:")?, available_bytes: bytes("MemAvailable:")? };
     let (cached, buffers) = (bytes("Cached:"), bytes("Buffers:"));
     let held = HeldMemory {
         resident_bytes: state.total_bytes.saturating_sub(state.available_bytes),
@@ -116,10 +105,7 @@ fn parse_disks(text: &str, disks: &[Device]) -> DiskTraffic {
                 let sectors: u64 = sectors.parse().unwrap_or(0);
                 sectors.saturating_mul(SECTOR_BYTES)
             };
-            sum.add(DiskTraffic {
-                read_bytes: bytes(read),
-                written_bytes: bytes(written),
-            });
+            sum.add(DiskTraffic { read_bytes: bytes(read), written_bytes: bytes(written) });
         }
     }
     sum
@@ -129,13 +115,8 @@ fn parse_disks(text: &str, disks: &[Device]) -> DiskTraffic {
 fn parse_pressure(text: &str) -> Option<f32> {
     let some = text.lines().find_map(|line| line.strip_prefix("some "))?;
     let mut words = some.split_ascii_whitespace();
-    let percent: f32 = words
-        .find_map(|word| word.strip_prefix("avg10="))?
-        .parse()
-        .ok()?;
-    percent
-        .is_finite()
-        .then(|| (percent / 100.0).clamp(0.0, 1.0))
+    let percent: f32 = words.find_map(|word| word.strip_prefix("avg10="))?.parse().ok()?;
+    percent.is_finite().then(|| (percent / 100.0).clamp(0.0, 1.0))
 }
 
 #[cfg(test)]

@@ -91,9 +91,7 @@ impl ProcFs {
     }
 
     pub fn process(&self, pid: u32) -> io::Result<Option<Process>> {
-        self.read(pid, "stat", |text| {
-            Process::parse(pid, text, self.nanoseconds_per_tick)
-        })
+        self.read(pid, "stat", |text| Process::parse(pid, text, self.nanoseconds_per_tick))
     }
 
     /// Resident memory. Pages that several processes share count for each of them.
@@ -195,11 +193,7 @@ mod tests {
         let proc = ProcFs::new(directory.path());
         assert!(proc.process(5).unwrap().is_none());
         assert!(proc.memory(5, &mut HeldFile::default()).unwrap().is_none());
-        assert!(
-            proc.disk_traffic(5, &mut HeldFile::default())
-                .unwrap()
-                .is_none()
-        );
+        assert!(proc.disk_traffic(5, &mut HeldFile::default()).unwrap().is_none());
         std::fs::create_dir(directory.path().join("5")).unwrap();
         std::fs::write(directory.path().join("5/stat"), "").unwrap();
         assert!(proc.process(5).unwrap().is_none());
@@ -210,10 +204,7 @@ mod tests {
         let proc = ProcFs::new(Path::new("/proc"));
         let process = proc.process(std::process::id()).unwrap().unwrap();
         assert_eq!(process.parent, nix::unistd::getppid().as_raw() as u32);
-        let held = proc
-            .memory(process.pid, &mut HeldFile::default())
-            .unwrap()
-            .unwrap();
+        let held = proc.memory(process.pid, &mut HeldFile::default()).unwrap().unwrap();
         assert!(held.anonymous_bytes > 10_000 && held.resident_bytes > 100_000);
         let pids = proc.pids().unwrap();
         assert!(pids.iter().any(|(pid, _)| *pid == process.pid));

@@ -54,10 +54,7 @@ impl Process {
     }
 
     pub fn key(&self) -> ProcessKey {
-        ProcessKey {
-            pid: self.pid,
-            start_ticks: self.start_ticks,
-        }
+        ProcessKey { pid: self.pid, start_ticks: self.start_ticks }
     }
 }
 
@@ -67,11 +64,7 @@ impl Users {
         let line = status.lines().find_map(|line| line.strip_prefix("Uid:"))?;
         let mut ids = line.split_ascii_whitespace().map(str::parse);
         let mut next = || ids.next()?.ok();
-        Some(Self {
-            real: next()?,
-            effective: next()?,
-            saved: next()?,
-        })
+        Some(Self { real: next()?, effective: next()?, saved: next()? })
     }
 }
 
@@ -80,10 +73,7 @@ pub fn parse_io(text: &str) -> Option<DiskTraffic> {
         let line = text.lines().find_map(|line| line.strip_prefix(key))?;
         line.trim().parse::<u64>().ok()
     };
-    Some(DiskTraffic {
-        read_bytes: value("read_bytes:")?,
-        written_bytes: value("write_bytes:")?,
-    })
+    Some(DiskTraffic { read_bytes: value("read_bytes:")?, written_bytes: value("write_bytes:")? })
 }
 
 #[cfg(test)]
@@ -107,15 +97,8 @@ mod tests {
 
     #[test]
     fn users_are_the_real_the_effective_and_the_saved_one() {
-        let users = Users {
-            real: 1000,
-            effective: 0,
-            saved: 7,
-        };
-        assert_eq!(
-            Users::parse("Name:\tsu\nUid:\t1000\t0\t7\t0\nGid:\t1\t1\t1\t1\n"),
-            Some(users)
-        );
+        let users = Users { real: 1000, effective: 0, saved: 7 };
+        assert_eq!(Users::parse("Name:\tsu\nUid:\t1000\t0\t7\t0\nGid:\t1\t1\t1\t1\n"), Some(users));
         assert_eq!(Users::parse("Name:\tsu\nUid:\t1000\tx\n"), None);
     }
 
@@ -129,10 +112,7 @@ mod tests {
     fn disk_traffic_is_what_reached_storage() {
         let text = "rchar: 900\nwchar: 800\nsyscr: 1\nsyscw: 1\nread_bytes: 4096\n\
                     write_bytes: 8192\ncancelled_write_bytes: 0\n";
-        let expected = DiskTraffic {
-            read_bytes: 4096,
-            written_bytes: 8192,
-        };
+        let expected = DiskTraffic { read_bytes: 4096, written_bytes: 8192 };
         assert_eq!(parse_io(text), Some(expected));
     }
 }

@@ -76,9 +76,7 @@ impl ProcessTable {
     /// which would be lost without the last two.
     pub fn tree(&self, root: ProcessKey, known: &BTreeSet<ProcessKey>) -> Vec<&Process> {
         // The session of a reused pid is not the container's.
-        let reused = self
-            .get(root.pid)
-            .is_some_and(|process| process.key() != root);
+        let reused = self.get(root.pid).is_some_and(|process| process.key() != root);
         let is_seed = |process: &&Process| {
             let key = process.key();
             key == root || known.contains(&key) || (!reused && process.session == root.pid)
@@ -155,26 +153,16 @@ mod tests {
 
     #[test]
     fn a_tree_is_the_descendants_of_its_root() {
-        let table = table(&[
-            (1, 0, 1, 1),
-            (10, 1, 1, 5),
-            (11, 10, 1, 6),
-            (12, 11, 1, 7),
-            (20, 1, 1, 5),
-        ]);
+        let table =
+            table(&[(1, 0, 1, 1), (10, 1, 1, 5), (11, 10, 1, 6), (12, 11, 1, 7), (20, 1, 1, 5)]);
         let tree = table.tree(key(10, 5), &BTreeSet::new());
         assert_eq!(pids(&tree), [10, 11, 12]);
     }
 
     #[test]
     fn an_orphan_stays_in_the_tree_by_its_session_or_as_a_known_member() {
-        let table = table(&[
-            (1, 0, 1, 1),
-            (10, 1, 10, 5),
-            (11, 1, 10, 6),
-            (12, 1, 12, 7),
-            (13, 12, 12, 8),
-        ]);
+        let table =
+            table(&[(1, 0, 1, 1), (10, 1, 10, 5), (11, 1, 10, 6), (12, 1, 12, 7), (13, 12, 12, 8)]);
         let tree = table.tree(key(10, 5), &BTreeSet::new());
         assert_eq!(pids(&tree), [10, 11]);
         let tree = table.tree(key(10, 5), &BTreeSet::from([key(12, 7)]));
@@ -183,12 +171,7 @@ mod tests {
 
     #[test]
     fn a_reused_pid_is_not_the_container() {
-        let table = table(&[
-            (1, 0, 1, 1),
-            (10, 1, 10, 99),
-            (11, 10, 10, 100),
-            (12, 1, 12, 100),
-        ]);
+        let table = table(&[(1, 0, 1, 1), (10, 1, 10, 99), (11, 10, 10, 100), (12, 1, 12, 100)]);
         let known = BTreeSet::from([key(12, 7)]);
         assert!(table.tree(key(10, 5), &known).is_empty());
     }

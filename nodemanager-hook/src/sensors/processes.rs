@@ -45,8 +45,7 @@ impl Processes {
     /// Replaces the known processes by those with these pids, in ascending order. Leaves out
     /// processes that have ended and processes that the agent may not see.
     pub fn follow_pids(&mut self, pids: &[u32], proc: &ProcFs) -> io::Result<()> {
-        self.known
-            .retain(|key, _| pids.binary_search(&key.pid).is_ok());
+        self.known.retain(|key, _| pids.binary_search(&key.pid).is_ok());
         if self.known.len() == pids.len() {
             return Ok(());
         }
@@ -147,10 +146,7 @@ mod tests {
         assert!(processes.keys().is_empty());
         processes.follow_pids(&[this], &proc).unwrap();
         let start_ticks = proc.process(this).unwrap().unwrap().start_ticks;
-        let this = ProcessKey {
-            pid: this,
-            start_ticks,
-        };
+        let this = ProcessKey { pid: this, start_ticks };
         assert_eq!(processes.keys(), [this].into());
     }
 

@@ -48,10 +48,7 @@ impl Counted {
         add(&mut self.throttled_nanoseconds, other.throttled_nanoseconds);
         add(&mut self.disk_read_bytes, other.disk_read_bytes);
         add(&mut self.disk_written_bytes, other.disk_written_bytes);
-        add(
-            &mut self.network_received_bytes,
-            other.network_received_bytes,
-        );
+        add(&mut self.network_received_bytes, other.network_received_bytes);
         add(&mut self.network_sent_bytes, other.network_sent_bytes);
     }
 }

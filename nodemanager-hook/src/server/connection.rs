@@ -34,12 +34,7 @@ pub fn kind(error: &FrameError) -> &'static str {
 impl Connection {
     /// `timeout`: for a request, for a response, and for an idle connection.
     pub fn new(stream: UnixStream, timeout: Duration) -> Self {
-        Self {
-            stream,
-            timeout,
-            deadline: Instant::now(),
-            bytes: 0,
-        }
+        Self { stream, timeout, deadline: Instant::now(), bytes: 0 }
     }
 
     pub fn stream(&self) -> &UnixStream {

@@ -36,15 +36,9 @@ impl AllowedUsers {
         let peer = getsockopt(stream, PeerCredentials)
             .map_err(|error| format!("the peer's user is unknown: {error}"))?;
         if self.0.contains(&peer.uid()) {
-            return Ok(Peer {
-                pid: u32::try_from(peer.pid()).unwrap_or(0),
-                uid: peer.uid(),
-            });
+            return Ok(Peer { pid: u32::try_from(peer.pid()).unwrap_or(0), uid: peer.uid() });
         }
-        Err(format!(
-            "uid {} may not use this agent's socket",
-            peer.uid()
-        ))
+        Err(format!("uid {} may not use this agent's socket", peer.uid()))
     }
 }
 
@@ -66,24 +60,15 @@ mod tests {
     fn an_unknown_user_is_named() {
         let configured = [UserName::Name("no-such-user".into())];
         let error = AllowedUsers::resolve(&configured).unwrap_err().to_string();
-        assert!(
-            error.starts_with("socket.allowed_users = no-such-user:"),
-            "{error}"
-        );
+        assert!(error.starts_with("socket.allowed_users = no-such-user:"), "{error}");
     }
 
     #[test]
     fn the_kernel_identifies_the_peer() {
         let (one, _other) = UnixStream::pair().unwrap();
         let peer = AllowedUsers::resolve(&[]).unwrap().check(&one).unwrap();
-        assert_eq!(
-            (peer.pid, peer.uid),
-            (std::process::id(), geteuid().as_raw())
-        );
+        assert_eq!((peer.pid, peer.uid), (std::process::id(), geteuid().as_raw()));
         let reason = AllowedUsers(BTreeSet::new()).check(&one).unwrap_err();
-        assert!(
-            reason.ends_with("may not use this agent's socket"),
-            "{reason}"
-        );
+        assert!(reason.ends_with("may not use this agent's socket"), "{reason}");
     }
 }

@@ -42,9 +42,7 @@ pub fn group(config: &Socket) -> Result<Option<Group>, String> {
     };
     match Group::from_name(name) {
         Ok(Some(group)) => Ok(Some(group)),
-        _ => Err(format!(
-            "socket.group = {name}: this host has no such group"
-        )),
+        _ => Err(format!("socket.group = {name}: this host has no such group")),
     }
 }
 
@@ -57,9 +55,7 @@ pub fn remove_stale(path: &Path) -> Result<(), String> {
     };
     let name = path.display();
     if !kind.is_socket() {
-        return Err(format!(
-            "{name} is not a socket: remove it or set another socket.path"
-        ));
+        return Err(format!("{name} is not a socket: remove it or set another socket.path"));
     }
     match UnixStream::connect(path) {
         Ok(_) => Err(format!("an agent already listens on {name}")),
@@ -79,10 +75,7 @@ mod tests {
     use super::*;
 
     fn config(path: &Path) -> Socket {
-        Socket {
-            path: path.into(),
-            ..Socket::default()
-        }
+        Socket { path: path.into(), ..Socket::default() }
     }
 
     #[test]
@@ -93,10 +86,7 @@ mod tests {
         let mode = fs::metadata(&path).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o660);
         let error = listen(&config(&path)).unwrap_err().to_string();
-        assert_eq!(
-            error,
-            format!("an agent already listens on {}", path.display())
-        );
+        assert_eq!(error, format!("an agent already listens on {}", path.display()));
         drop(first);
         listen(&config(&path)).unwrap();
     }
@@ -116,9 +106,6 @@ mod tests {
         let mut config = config(Path::new("/unused"));
         config.group = Some("no-such-group".into());
         let error = group(&config).unwrap_err().to_string();
-        assert!(
-            error.starts_with("socket.group = no-such-group:"),
-            "{error}"
-        );
+        assert!(error.starts_with("socket.group = no-such-group:"), "{error}");
     }
 }

@@ -89,13 +89,7 @@ impl Agent {
              [socket]\npath = \"{path}/agent.sock\"\n{socket}{sections}"
         );
         fs::write(directory.path().join("agent.toml"), config).unwrap();
-        Self {
-            child: None,
-            directory,
-            rootless: false,
-            capabilities: None,
-            meminfo: None,
-        }
+        Self { child: None, directory, rootless: false, capabilities: None, meminfo: None }
     }
 
     /// Starts the agent anew with the same configuration.
@@ -191,9 +185,7 @@ impl Agent {
         let status = self.status();
         let troubles = status["troubles"].as_array().unwrap();
         let mut counts = troubles.iter().filter(|trouble| trouble[0] == kind);
-        counts
-            .next()
-            .map_or(0, |trouble| trouble[1].as_u64().unwrap())
+        counts.next().map_or(0, |trouble| trouble[1].as_u64().unwrap())
     }
 
     pub fn connect(&self) -> UnixStream {
@@ -231,11 +223,7 @@ impl Agent {
     }
 
     pub fn apply(&self, valid_for_ms: u32, plans: Vec<ContainerPlan>) {
-        let reply = Reply {
-            acknowledged: 0,
-            valid_for_ms,
-            plans,
-        };
+        let reply = Reply { acknowledged: 0, valid_for_ms, plans };
         assert_eq!(self.ask(&AgentRequest::Apply(reply)), AgentResponse::Done);
     }
 
@@ -271,10 +259,7 @@ impl Drop for Agent {
         if let Some(mut child) = self.child.take() {
             let _ = kill(Pid::from_raw(child.id() as i32), Signal::SIGTERM);
             // No second panic in a failed test.
-            assert!(
-                ended(&mut child).is_some() || thread::panicking(),
-                "the agent does not end"
-            );
+            assert!(ended(&mut child).is_some() || thread::panicking(), "the agent does not end");
         }
     }
 }

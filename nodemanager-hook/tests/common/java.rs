@@ -106,9 +106,7 @@ impl Workload {
 
     /// The next line of output.
     fn line(&self) -> String {
-        self.lines
-            .recv_timeout(PATIENCE)
-            .expect("a line from the JVM")
+        self.lines.recv_timeout(PATIENCE).expect("a line from the JVM")
     }
 
     /// Unexpected lines of output, such as a dump of the threads.
@@ -183,11 +181,7 @@ fn classes() -> &'static Path {
     CLASSES.get_or_init(|| {
         let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("workload");
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/common/Workload.java");
-        let compiled = Command::new("javac")
-            .arg("-d")
-            .arg(&directory)
-            .arg(source)
-            .status();
+        let compiled = Command::new("javac").arg("-d").arg(&directory).arg(source).status();
         assert!(compiled.expect("these tests need a JDK").success());
         directory
     })

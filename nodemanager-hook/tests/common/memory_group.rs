@@ -126,10 +126,7 @@ impl Drop for Growing {
 /// Grows; the test binary is the program of the growing process.
 pub fn grow_and_wait() {
     let number = |name: &str| std::env::var(name).unwrap().parse::<u64>().unwrap();
-    let (mebibytes, pause) = (
-        number("GROW_MIB"),
-        Duration::from_micros(number("PAUSE_US")),
-    );
+    let (mebibytes, pause) = (number("GROW_MIB"), Duration::from_micros(number("PAUSE_US")));
     let mut held = Vec::new();
     for _ in 0..mebibytes {
         held.push(vec![1_u8; MIB as usize]);

@@ -37,9 +37,7 @@ pub fn unit_capabilities() -> Vec<String> {
     let mut lines = unit.lines();
     let bounding = lines.find_map(|line| line.strip_prefix("CapabilityBoundingSet="));
     let names = bounding.unwrap().split_ascii_whitespace();
-    names
-        .map(|name| name.strip_prefix("CAP_").unwrap().to_lowercase())
-        .collect()
+    names.map(|name| name.strip_prefix("CAP_").unwrap().to_lowercase()).collect()
 }
 
 /// The factor by which an emulated processor may be slower.

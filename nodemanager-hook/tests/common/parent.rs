@@ -120,9 +120,7 @@ impl Parent {
     pub fn inner(&self) -> usize {
         let directories = |group: PathBuf| {
             let entries = fs::read_dir(group).into_iter().flatten().flatten();
-            entries
-                .filter(|entry| entry.file_type().unwrap().is_dir())
-                .count()
+            entries.filter(|entry| entry.file_type().unwrap().is_dir()).count()
         };
         self.groups().into_iter().map(directories).sum()
     }
@@ -226,17 +224,13 @@ fn cpu_seconds(group: &Path) -> f64 {
         return read_number(&group.join("cpuacct.usage")) as f64 / 1e9;
     }
     let text = fs::read_to_string(group.join("cpu.stat")).unwrap();
-    let usage = text
-        .lines()
-        .find_map(|line| line.strip_prefix("usage_usec "));
+    let usage = text.lines().find_map(|line| line.strip_prefix("usage_usec "));
     usage.unwrap().parse::<f64>().unwrap() / 1e6
 }
 
 fn is_version_2(group: &Path) -> bool {
     let mut around = group.ancestors().filter(|above| above.is_dir());
-    around
-        .next()
-        .is_some_and(|group| group.join("cgroup.subtree_control").exists())
+    around.next().is_some_and(|group| group.join("cgroup.subtree_control").exists())
 }
 
 /// Version 2: enables the controllers for the children of a group.
@@ -274,10 +268,7 @@ fn mount_point(controller: &str) -> Option<PathBuf> {
         let offered = fs::read_to_string(mount.join("cgroup.controllers")).unwrap();
         let offered: Vec<&str> = offered.split_whitespace().collect();
         let needed = ["cpu", "memory", "io"];
-        needed
-            .iter()
-            .all(|one| offered.contains(one))
-            .then_some(mount)
+        needed.iter().all(|one| offered.contains(one)).then_some(mount)
     });
     version_1.or(version_2)
 }

@@ -32,11 +32,7 @@ impl Tree {
             .process_group(0)
             .spawn()
             .unwrap();
-        Self {
-            id,
-            request_memory_bytes: 0,
-            child,
-        }
+        Self { id, request_memory_bytes: 0, child }
     }
 
     pub fn pid(&self) -> u32 {
@@ -53,13 +49,7 @@ impl Tree {
 
     /// A plan of one step.
     pub fn limited(&self, limits: Limits) -> ContainerPlan {
-        ContainerPlan {
-            container: self.id.clone(),
-            steps: vec![Step {
-                offset_ms: 0,
-                limits,
-            }],
-        }
+        ContainerPlan { container: self.id.clone(), steps: vec![Step { offset_ms: 0, limits }] }
     }
 
     pub fn plan(&self, cpu: &[(u32, f32, Option<f32>)]) -> ContainerPlan {
@@ -71,10 +61,7 @@ impl Tree {
                 ..Limits::default()
             },
         };
-        ContainerPlan {
-            container: self.id.clone(),
-            steps: cpu.iter().map(step).collect(),
-        }
+        ContainerPlan { container: self.id.clone(), steps: cpu.iter().map(step).collect() }
     }
 
     /// The tree's group for a controller, in version 1 or else in version 2.
@@ -110,10 +97,7 @@ impl Tree {
     /// The number of processes that are not zombies.
     pub fn running_processes(&self) -> usize {
         let processes = self.processes();
-        processes
-            .iter()
-            .filter(|(_, fields)| fields[0] != "Z")
-            .count()
+        processes.iter().filter(|(_, fields)| fields[0] != "Z").count()
     }
 
     /// The start of the root process, since boot.
@@ -127,9 +111,7 @@ impl Tree {
     pub fn cpu_seconds(&self) -> f64 {
         let ticks_of = |fields: &[String]| -> u64 {
             let user_and_system = fields[11..13].iter();
-            user_and_system
-                .map(|ticks| ticks.parse::<u64>().unwrap())
-                .sum()
+            user_and_system.map(|ticks| ticks.parse::<u64>().unwrap()).sum()
         };
         let processes = self.processes();
         let ticks: u64 = processes.iter().map(|(_, fields)| ticks_of(fields)).sum();

@@ -31,16 +31,13 @@ fn the_counters_agree_with_the_jvms_own_figures() {
         workload.hold(40);
         // The JVM copies some counters to the file each 50 ms. A collection at any time changes its
         // own figures.
-        wait_until(
-            &format!("{option}: its own figures in the counters"),
-            || {
-                let own = workload.own_figures();
-                let heap = jvm.heap().unwrap().unwrap();
-                // Serial and Parallel leave one survivor space out.
-                heap.used_bytes.abs_diff(own[0]) <= 3 * MIB
-                    && heap.committed_bytes.abs_diff(own[1]) <= 16 * MIB
-            },
-        );
+        wait_until(&format!("{option}: its own figures in the counters"), || {
+            let own = workload.own_figures();
+            let heap = jvm.heap().unwrap().unwrap();
+            // Serial and Parallel leave one survivor space out.
+            heap.used_bytes.abs_diff(own[0]) <= 3 * MIB
+                && heap.committed_bytes.abs_diff(own[1]) <= 16 * MIB
+        });
     }
 }
 
@@ -56,19 +53,11 @@ fn only_the_jvms_own_socket_is_accepted() {
     let listener = UnixListener::bind(&elsewhere).unwrap();
     listener.set_nonblocking(true).unwrap();
     symlink(&elsewhere, &socket).unwrap();
-    assert!(
-        message().ends_with("is a link, or is not a socket"),
-        "{}",
-        message()
-    );
+    assert!(message().ends_with("is a link, or is not a socket"), "{}", message());
     fs::remove_file(&socket).unwrap();
 
     fs::write(&socket, "").unwrap();
-    assert!(
-        message().ends_with("is a link, or is not a socket"),
-        "{}",
-        message()
-    );
+    assert!(message().ends_with("is a link, or is not a socket"), "{}", message());
     fs::remove_file(&socket).unwrap();
 
     // The right user, but not the JVM.
@@ -80,10 +69,7 @@ fn only_the_jvms_own_socket_is_accepted() {
     chown(&socket, Some(NOBODY), None).unwrap();
     assert!(message().contains("belongs to uid 65534"), "{}", message());
     fs::remove_file(&socket).unwrap();
-    assert!(
-        listener.accept().is_err(),
-        "the agent connected to another process"
-    );
+    assert!(listener.accept().is_err(), "the agent connected to another process");
     was_left_alone(&mut workload);
     control.former().unwrap();
 }
@@ -93,22 +79,14 @@ fn counters_that_are_not_the_jvms_own_are_refused() {
     let workload = Workload::start("-Xmx64m");
     let user = fs::read_dir("/tmp").unwrap().flatten().find_map(|entry| {
         let file = entry.path().join(workload.pid().to_string());
-        let is_perf = entry
-            .file_name()
-            .to_string_lossy()
-            .starts_with("hsperfdata_");
+        let is_perf = entry.file_name().to_string_lossy().starts_with("hsperfdata_");
         (is_perf && file.exists()).then_some(file)
     });
     let file = user.unwrap();
     let mut jvm = workload.find();
     // The job truncates its own file.
     let copy = fs::read(&file).unwrap();
-    fs::OpenOptions::new()
-        .write(true)
-        .open(&file)
-        .unwrap()
-        .set_len(40)
-        .unwrap();
+    fs::OpenOptions::new().write(true).open(&file).unwrap().set_len(40).unwrap();
     assert!(jvm.heap().is_err());
     fs::remove_file(&file).unwrap();
     // The JVM has not mapped another file of the same name.
@@ -136,12 +114,8 @@ fn a_jvm_of_another_user_in_other_namespaces_takes_commands() {
     control.carry_out(Wish::Restore, &former).unwrap();
     assert_eq!(control.former().unwrap(), former);
     let tmp = fs::read_dir(format!("/proc/{}/root/tmp", workload.pid())).unwrap();
-    let left = tmp.flatten().any(|entry| {
-        entry
-            .file_name()
-            .to_string_lossy()
-            .starts_with(".attach_pid")
-    });
+    let left =
+        tmp.flatten().any(|entry| entry.file_name().to_string_lossy().starts_with(".attach_pid"));
     assert!(!left, "a trigger file was left");
     workload.own_figures();
 }

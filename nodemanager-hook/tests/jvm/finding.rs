@@ -44,25 +44,15 @@ fn a_worker_reports_each_job_and_backs_off_after_a_failure() {
         panic!("no flags were remembered");
     };
     workload.signal(Signal::SIGSTOP);
-    wait_until("the JVM is stopped", || {
-        workload.status("State:").starts_with('T')
-    });
+    wait_until("the JVM is stopped", || workload.status("State:").starts_with('T'));
     submit(Task::Remember).unwrap();
     submit(Task::Remember).unwrap();
     assert_eq!(submit(Task::Remember), Err(QueueFull { waiting: 2 }));
     let failed = worker.collect_all(Duration::from_secs(10));
-    let errors: Vec<AttachError> = failed
-        .into_iter()
-        .map(|done| done.result.unwrap_err().source)
-        .collect();
-    assert!(
-        matches!(errors[0], AttachError::Stopped { .. }),
-        "{errors:?}"
-    );
-    assert!(
-        matches!(errors[1], AttachError::BackedOff { .. }),
-        "{errors:?}"
-    );
+    let errors: Vec<AttachError> =
+        failed.into_iter().map(|done| done.result.unwrap_err().source).collect();
+    assert!(matches!(errors[0], AttachError::Stopped { .. }), "{errors:?}");
+    assert!(matches!(errors[1], AttachError::BackedOff { .. }), "{errors:?}");
     workload.signal(Signal::SIGCONT);
     // A restore is carried out all the same.
     let wish = Wish::Restore;
@@ -96,21 +86,12 @@ fn a_shell_that_becomes_a_jvm_is_found_when_it_is_due() {
     let pid = workload.pid();
     let key = key_of(pid);
     jvms.update([key], start + Duration::from_millis(900));
-    assert!(
-        jvms.get_mut(pid).is_none(),
-        "the process was examined before it was due"
-    );
+    assert!(jvms.get_mut(pid).is_none(), "the process was examined before it was due");
     jvms.update([key], start + Duration::from_millis(1000));
     assert!(jvms.get_mut(pid).is_some_and(|jvm| jvm.has_counters()));
     let start_ticks = key.start_ticks + 1;
-    jvms.update(
-        [ProcessKey { pid, start_ticks }],
-        start + Duration::from_secs(2),
-    );
-    assert!(
-        jvms.get_mut(pid).is_none(),
-        "the JVM belongs to another process"
-    );
+    jvms.update([ProcessKey { pid, start_ticks }], start + Duration::from_secs(2));
+    assert!(jvms.get_mut(pid).is_none(), "the JVM belongs to another process");
 }
 
 fn key_of(pid: u32) -> ProcessKey {

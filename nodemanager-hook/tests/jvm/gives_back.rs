@@ -47,16 +47,11 @@ fn follows_a_soft_bound(workload: &mut Workload, what: &str, most_mib: u64) {
     let control = workload.control();
     let former = control.former().unwrap();
     let sent = control.carry_out(shrink(100), &former).unwrap();
-    let bound = JvmCommand::SetFlag {
-        flag: Flag::SoftMaxHeapSize,
-        value: 100 * MIB,
-    };
+    let bound = JvmCommand::SetFlag { flag: Flag::SoftMaxHeapSize, value: 100 * MIB };
     assert_eq!(sent, [bound]);
     workload.wait_for_resident(what, |mib| mib < most_mib);
     let heap_bytes = 900 * MIB;
-    control
-        .carry_out(Wish::Grow { heap_bytes }, &former)
-        .unwrap();
+    control.carry_out(Wish::Grow { heap_bytes }, &former).unwrap();
     assert_eq!(control.former().unwrap(), former);
     // Holding this much shows that the JVM could grow. The collector remaps pages while the kernel
     // counts them, so a single reading may miss some.
@@ -70,19 +65,11 @@ fn zgc_gives_memory_back_and_grows_again() {
     let mut workload = after_a_peak(options);
     let again = workload.find().mapped_again_bytes().unwrap() / MIB;
     let counted = workload.status("VmRSS:");
-    let counted = counted
-        .trim_end_matches(" kB")
-        .trim()
-        .parse::<u64>()
-        .unwrap()
-        / 1024;
+    let counted = counted.trim_end_matches(" kB").trim().parse::<u64>().unwrap() / 1024;
     let resident = workload.resident_mib();
     let once = counted.saturating_sub(again);
     println!("ZGC: {counted} MiB mapped, {again} again, {resident} resident");
-    assert!(
-        once.abs_diff(resident) <= resident / 5,
-        "{once} counted, {resident} resident"
-    );
+    assert!(once.abs_diff(resident) <= resident / 5, "{once} counted, {resident} resident");
     follows_a_soft_bound(&mut workload, "ZGC gives back", 150);
 }
 
@@ -102,11 +89,7 @@ fn serial_gives_memory_back_in_collections() {
     let workload = after_a_peak("-Xms32m -Xmx700m -XX:+UseSerialGC");
     let control = workload.control();
     let former = control.former().unwrap();
-    let wish = Wish::Shrink {
-        heap_bytes: 100 * MIB,
-        used_bytes: 600 * MIB,
-        may_collect: true,
-    };
+    let wish = Wish::Shrink { heap_bytes: 100 * MIB, used_bytes: 600 * MIB, may_collect: true };
     wait_until("Serial gives back", || {
         control.carry_out(wish, &former).unwrap();
         workload.resident_mib() < 150

@@ -42,15 +42,10 @@ fn a_stopped_jvm_is_sent_nothing() {
     let mut workload = Workload::start("-Xmx64m");
     let control = workload.control();
     workload.signal(Signal::SIGSTOP);
-    wait_until("the JVM is stopped", || {
-        workload.status("State:").starts_with('T')
-    });
+    wait_until("the JVM is stopped", || workload.status("State:").starts_with('T'));
     let begun = Instant::now();
     let error = error_of(control.former());
-    assert!(
-        matches!(error, AttachError::Stopped { state: 'T', .. }),
-        "{error}"
-    );
+    assert!(matches!(error, AttachError::Stopped { state: 'T', .. }), "{error}");
     assert!(begun.elapsed() < Duration::from_millis(200));
     assert_eq!(workload.status("ShdPnd:"), "0000000000000000");
     workload.signal(Signal::SIGCONT);
@@ -145,8 +140,6 @@ fn catching_sigquit_does_not_make_a_process_a_jvm() {
 
 fn catches_quit(pid: u32) -> bool {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
-    let mask = status
-        .lines()
-        .find_map(|line| line.strip_prefix("SigCgt:\t"));
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:\t"));
     u64::from_str_radix(mask.unwrap(), 16).unwrap() & 0x4 != 0
 }

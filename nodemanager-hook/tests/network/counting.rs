@@ -23,10 +23,9 @@ fn bytes_of_a_group_are_counted_in_both_directions() {
 
     let all = network.read().unwrap();
     assert_eq!(all.of(counted.slot()), counted.counters().unwrap());
-    for (counters, sent, received) in [
-        (all.of(counted.slot()), 8 * MB, 5 * MB),
-        (all.of(counted_other.slot()), MB, 2 * MB),
-    ] {
+    for (counters, sent, received) in
+        [(all.of(counted.slot()), 8 * MB, 5 * MB), (all.of(counted_other.slot()), MB, 2 * MB)]
+    {
         assert_counted(counters, sent, received);
         assert_eq!(counters.dropped_packets, 0);
     }
@@ -55,10 +54,7 @@ fn a_directory_outside_of_cgroup2_is_refused() {
     let Some(cable) = Cable::new() else { return };
     let network = BpfNetworks::open().unwrap();
     let error = network.attach(Path::new("/tmp")).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "/tmp is not a cgroup2 group: only cgroup2 groups are measured"
-    );
+    assert_eq!(error.to_string(), "/tmp is not a cgroup2 group: only cgroup2 groups are measured");
     let group = cable.group("group");
     let gone = group.0.join("gone");
     let error = network.attach(&gone).unwrap_err();

@@ -23,10 +23,8 @@ fn a_class_keeps_to_its_cap() {
     let network = BpfNetworks::open().unwrap();
     let mut counted = network.attach(&group.0).unwrap();
     let class = counted.egress_class();
-    let rate = |cap| EgressRate {
-        share_bytes_per_s: mb_per_s(1) as u64,
-        cap_bytes_per_s: Some(cap),
-    };
+    let rate =
+        |cap| EgressRate { share_bytes_per_s: mb_per_s(1) as u64, cap_bytes_per_s: Some(cap) };
     shaper.change(class, rate(mb_per_s(5) as u64)).unwrap();
     counted.set_priority(Some(class.priority())).unwrap();
     let sink = Sink::new(cable.listen(End::Right, RIGHT));
@@ -50,14 +48,9 @@ fn a_class_without_a_cap_takes_an_idle_link() {
     let group = cable.group("group");
     let network = BpfNetworks::open().unwrap();
     let mut counted = network.attach(&group.0).unwrap();
-    let rate = EgressRate {
-        share_bytes_per_s: mb_per_s(1) as u64,
-        cap_bytes_per_s: None,
-    };
+    let rate = EgressRate { share_bytes_per_s: mb_per_s(1) as u64, cap_bytes_per_s: None };
     shaper.change(counted.egress_class(), rate).unwrap();
-    counted
-        .set_priority(Some(counted.egress_class().priority()))
-        .unwrap();
+    counted.set_priority(Some(counted.egress_class().priority())).unwrap();
     let sink = Sink::new(cable.listen(End::Right, RIGHT));
     let _flood = cable.spawn(End::Left, &group.0, &format!("flood {RIGHT}"));
     let [measured] = rates([&sink], measured_for());
@@ -73,10 +66,8 @@ fn classes_share_a_busy_link_by_their_shares() {
     let mut counted = [&groups[0], &groups[1]].map(|group| network.attach(&group.0).unwrap());
     // Half of the link is spare bandwidth, shared in proportion to the shares.
     for (counted, share) in counted.iter_mut().zip([3, 1]) {
-        let rate = EgressRate {
-            share_bytes_per_s: link_bytes_per_s() / 8 * share,
-            cap_bytes_per_s: None,
-        };
+        let rate =
+            EgressRate { share_bytes_per_s: link_bytes_per_s() / 8 * share, cap_bytes_per_s: None };
         let class = counted.egress_class();
         shaper.change(class, rate).unwrap();
         counted.set_priority(Some(class.priority())).unwrap();
@@ -184,10 +175,7 @@ fn an_agent_shapes_a_device_by_the_plan_and_restores_it() {
     agent.apply(60_000, vec![tree.limited(limits)]);
     agent.runs(&[]);
     wait_until("the audit log has the end of the limits", || {
-        agent
-            .audited()
-            .last()
-            .is_some_and(|last| last == "container_gone")
+        agent.audited().last().is_some_and(|last| last == "container_gone")
     });
     assert_eq!(classes(), unplanned);
 

@@ -45,9 +45,7 @@ fn shaper(cable: &Cable) -> Shaper {
 }
 
 fn shaper_of(cable: &Cable, link_bytes_per_s: u64) -> Shaper {
-    cable.within(End::Left, || {
-        Shaper::prepare(&cable_device(), link_bytes_per_s).unwrap()
-    })
+    cable.within(End::Left, || Shaper::prepare(&cable_device(), link_bytes_per_s).unwrap())
 }
 
 /// The rates of a TCP connection with a receive limit and then without it, in bytes per second.

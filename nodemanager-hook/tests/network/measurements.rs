@@ -57,21 +57,10 @@ fn precision_of_the_classes() {
     }
     let link = 50 * MB as u64;
     // Shares that fill the link, and shares that leave most of it as spare bandwidth.
-    for parts in [
-        [47, 47],
-        [70, 23],
-        [84, 9],
-        [9, 9],
-        [27, 9],
-        [9, 1],
-        [49, 1],
-    ] {
+    for parts in [[47, 47], [70, 23], [84, 9], [9, 9], [27, 9], [9, 1], [49, 1]] {
         let mut shaper = shaper_of(&cable, link);
         for (class, part) in classes.into_iter().zip(parts) {
-            let rate = EgressRate {
-                share_bytes_per_s: link / 100 * part,
-                cap_bytes_per_s: None,
-            };
+            let rate = EgressRate { share_bytes_per_s: link / 100 * part, cap_bytes_per_s: None };
             shaper.change(class, rate).unwrap();
         }
         let _floods = [flood(0), flood(1)];
@@ -90,10 +79,8 @@ fn cost_of_50_groups() {
     let network = BpfNetworks::open().unwrap();
     let groups: Vec<_> = (0..50).map(|n| cable.group(&n.to_string())).collect();
     let begun = Instant::now();
-    let mut counted: Vec<_> = groups
-        .iter()
-        .map(|group| network.attach(&group.0).unwrap())
-        .collect();
+    let mut counted: Vec<_> =
+        groups.iter().map(|group| network.attach(&group.0).unwrap()).collect();
     let attach_us = begun.elapsed().as_micros() / 50;
     let time = |what: &mut dyn FnMut()| {
         const TIMES: u32 = 1000;
@@ -115,10 +102,8 @@ fn cost_of_50_groups() {
     let limit = time(&mut || counted[0].set_receive_rate(Some(1_000_000)).unwrap());
     let mut shaper = shaper(&cable);
     let class = counted[0].egress_class();
-    let rate = |cap| EgressRate {
-        share_bytes_per_s: mb_per_s(1) as u64,
-        cap_bytes_per_s: Some(cap),
-    };
+    let rate =
+        |cap| EgressRate { share_bytes_per_s: mb_per_s(1) as u64, cap_bytes_per_s: Some(cap) };
     let mut cap = MB as u64;
     let change = time(&mut || {
         cap += 1;

@@ -51,9 +51,7 @@ impl AgentSocket {
         let path = path.to_owned();
         match TimedStream::connect(Path::new(&path), timeout) {
             Ok(stream) => Ok(Self { path, stream }),
-            Err(error) => Err(AgentSocketError::Io(format!(
-                "the agent at {path}: {error}"
-            ))),
+            Err(error) => Err(AgentSocketError::Io(format!("the agent at {path}: {error}"))),
         }
     }
 
@@ -172,11 +170,7 @@ mod tests {
         let Err(AgentSocketError::Io(message)) = work() else {
             panic!("must fail with an error of the socket");
         };
-        assert!(
-            begun.elapsed() < AT_MOST,
-            "{:?}: {message}",
-            begun.elapsed()
-        );
+        assert!(begun.elapsed() < AT_MOST, "{:?}: {message}", begun.elapsed());
         message
     }
 
@@ -276,10 +270,7 @@ mod tests {
             pid: 9,
             request_memory_bytes: 1 << 30,
         };
-        assert_eq!(
-            agent.join().unwrap(),
-            AgentRequest::Containers(vec![running])
-        );
+        assert_eq!(agent.join().unwrap(), AgentRequest::Containers(vec![running]));
     }
 
     #[test]

@@ -38,11 +38,7 @@ impl TimedStream {
         }
         let stream = UnixStream::from(socket);
         stream.set_nonblocking(false)?;
-        Ok(Self {
-            stream,
-            timeout,
-            deadline,
-        })
+        Ok(Self { stream, timeout, deadline })
     }
 
     /// The remaining time; never zero, which the kernel takes for no time-out.

@@ -43,9 +43,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for number in 0..IMPORTS {
         let mut import = Command::new(env!("CARGO_BIN_EXE_elastane"));
         import.args(["import", "spark-eventlog"]).arg(&log);
-        import
-            .arg("--depository")
-            .arg(folder.path().join(format!("{number}.db")));
+        import.arg("--depository").arg(folder.path().join(format!("{number}.db")));
         let begin = Instant::now();
         let output = import.output()?;
         slowest = slowest.max(begin.elapsed());

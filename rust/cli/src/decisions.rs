@@ -123,19 +123,12 @@ impl Report {
             Record::Other => return self.end(output),
             Record::Placed(placed) => placed_sentence(&placed),
             Record::Finished { container, node } => format!("finished  {container} on {node}"),
-            Record::Bookable {
-                node,
-                ratio,
-                reason,
-            } => format!("bookable  {node}: {ratio:.2} times its registered size: {reason}"),
+            Record::Bookable { node, ratio, reason } => {
+                format!("bookable  {node}: {ratio:.2} times its registered size: {reason}")
+            }
             Record::Preemption(preemption) => preemption_sentence(&preemption),
             Record::Reprovision(reprovision) => reprovision_sentence(&reprovision),
-            Record::Learned {
-                application,
-                profile,
-                outcome,
-                runs,
-            } => {
+            Record::Learned { application, profile, outcome, runs } => {
                 let runs = match runs {
                     0 => "there is no profile yet".to_owned(),
                     runs => format!("the profile is made of {}", count(runs, "run")),
@@ -162,12 +155,7 @@ impl Report {
             Some(waiting) => (waiting.since_ms, waiting.times + 1),
             None => (time_ms, 1),
         };
-        self.waiting = Some(Waiting {
-            since_ms,
-            until_ms: time_ms,
-            latest,
-            times,
-        });
+        self.waiting = Some(Waiting { since_ms, until_ms: time_ms, latest, times });
         Ok(())
     }
 
@@ -181,33 +169,21 @@ impl Report {
             times => format!(" ({times} times until {})", moment(waiting.until_ms)),
         };
         let since = moment(waiting.since_ms);
-        let Refused {
-            application,
-            node,
-            reason,
-        } = waiting.latest;
+        let Refused { application, node, reason } = waiting.latest;
         let sentence = format!("{application} was not placed on {node}: {reason}{until}");
         Ok(writeln!(output, "{since}  waited    {sentence}")?)
     }
 }
 
 fn placed_sentence(placed: &Placed) -> String {
-    let Placed {
-        container,
-        node,
-        application,
-        application_name,
-        ..
-    } = placed;
+    let Placed { container, node, application, application_name, .. } = placed;
     let kind = match placed.request_priority {
         _ if placed.application_master => ContainerKind::ApplicationMaster.to_string(),
         Some(priority) if priority != 0 => ContainerKind::Executor { priority }.to_string(),
         _ => ContainerKind::DEFAULT_EXECUTOR.name().to_owned(),
     };
-    let (memory, vcores) = (
-        bytes(placed.memory_bytes as f64),
-        count(placed.vcores as usize, "vcore"),
-    );
+    let (memory, vcores) =
+        (bytes(placed.memory_bytes as f64), count(placed.vcores as usize, "vcore"));
     let booked = match (placed.physical_memory_bytes, placed.physical_vcores) {
         (0, _) | (_, 0) => String::new(),
         (physical_bytes, physical_vcores) => format!(
@@ -244,9 +220,7 @@ fn preemption_sentence(preemption: &Preemption) -> String {
 }
 
 fn reprovision_sentence(reprovision: &Reprovision) -> String {
-    let Reprovision {
-        container, node, ..
-    } = reprovision;
+    let Reprovision { container, node, .. } = reprovision;
     let times = reprovision.slowness.unwrap_or(1.0);
     let slow = match reprovision.slow.as_deref() {
         Some("throttled") => format!("takes {times:.2} times as long as without its CPU limit"),

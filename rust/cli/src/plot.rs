@@ -19,16 +19,10 @@ pub(crate) fn draw(
     let columns = columns(values);
     let most = columns.iter().copied().fold(0.0, f64::max);
     for row in (1..=HEIGHT).rev() {
-        let label = if row == HEIGHT {
-            unit(most)
-        } else {
-            String::new()
-        };
+        let label = if row == HEIGHT { unit(most) } else { String::new() };
         let is_filled = |value: &f64| filled(*value, most) >= row;
         let columns = columns.iter();
-        let line: String = columns
-            .map(|value| if is_filled(value) { '#' } else { ' ' })
-            .collect();
+        let line: String = columns.map(|value| if is_filled(value) { '#' } else { ' ' }).collect();
         writeln!(output, "{label:>INDENT$} |{}", line.trim_end())?;
     }
     let end = units::duration(i64::from(slot_ms).saturating_mul(values.len() as i64));
@@ -58,11 +52,7 @@ fn columns(values: &[f64]) -> Vec<f64> {
 
 /// The number of rows that a value fills; a value above 0 fills at least one.
 fn filled(value: f64, most: f64) -> usize {
-    if most > 0.0 {
-        (value / most * HEIGHT as f64).ceil() as usize
-    } else {
-        0
-    }
+    if most > 0.0 { (value / most * HEIGHT as f64).ceil() as usize } else { 0 }
 }
 
 #[cfg(test)]

@@ -44,10 +44,7 @@ fn panel(svg: &mut String, y: f64, kind: &str, demand: &Demand, resource: Resour
     // A step per slot, since a value holds for its whole slot.
     let mut path = format!("M{LEFT:.1} {base:.1}");
     for (at, slot) in slots.iter().enumerate() {
-        let (x, y) = (
-            LEFT + at as f64 * width,
-            base - slot.get(resource) * height_of_1,
-        );
+        let (x, y) = (LEFT + at as f64 * width, base - slot.get(resource) * height_of_1);
         // Writing to a string cannot fail.
         let _ = write!(path, "L{x:.1} {y:.1}L{:.1} {y:.1}", x + width);
     }
@@ -71,9 +68,7 @@ fn panel(svg: &mut String, y: f64, kind: &str, demand: &Demand, resource: Resour
 }
 
 fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
 #[cfg(test)]
@@ -89,13 +84,7 @@ mod tests {
         assert!(svg.contains("app|&lt;b&gt;&amp;"), "{svg}");
         assert_eq!(svg.matches("<path").count(), 4);
         // A quarter of the peak stands a quarter high: 96 pixels are all.
-        assert!(
-            svg.contains("M90.0 166.0L90.0 142.0L355.0 142.0L355.0 70.0L620.0 70.0"),
-            "{svg}"
-        );
-        assert!(
-            svg.contains(">4.00 cores<") && svg.contains(">6 s<"),
-            "{svg}"
-        );
+        assert!(svg.contains("M90.0 166.0L90.0 142.0L355.0 142.0L355.0 70.0L620.0 70.0"), "{svg}");
+        assert!(svg.contains(">4.00 cores<") && svg.contains(">6 s<"), "{svg}");
     }
 }

@@ -102,12 +102,9 @@ impl Profiles {
     pub fn run(&self, output: &mut impl Write) -> Result<(), Failure> {
         match &self.action {
             Action::List { source } => list(source, output),
-            Action::Show {
-                key,
-                runs,
-                svg,
-                source,
-            } => show(key, usize::from(*runs), svg.as_deref(), source, output),
+            Action::Show { key, runs, svg, source } => {
+                show(key, usize::from(*runs), svg.as_deref(), source, output)
+            }
             Action::Explain(explain) => explain.run(output),
             Action::Import(import) => import.run(output),
             Action::Export(export) => export.run(output),
@@ -144,10 +141,7 @@ fn show(
     output: &mut impl Write,
 ) -> Result<(), Failure> {
     let depository = source.open(Access::Read)?;
-    let latest = depository
-        .latest_runs(key, 1)?
-        .pop()
-        .ok_or_else(|| source.unknown(key))?;
+    let latest = depository.latest_runs(key, 1)?.pop().ok_or_else(|| source.unknown(key))?;
     let settings = ProfileSettings {
         runs,
         margin: 0.0,

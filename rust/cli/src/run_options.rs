@@ -89,16 +89,11 @@ impl RunOptions {
         let cluster = default.cluster;
         Settings {
             contention: self.contention(),
-            policy_options: PolicyOptions {
-                peaks: self.peaks,
-                favor: self.favor,
-            },
+            policy_options: PolicyOptions { peaks: self.peaks, favor: self.favor },
             cluster: ClusterSettings {
                 max_ratio: self.max_ratio.unwrap_or(cluster.max_ratio),
                 pass_ms: self.pass_ms.unwrap_or(cluster.pass_ms),
-                starvation_wait_ms: self
-                    .starvation_wait_ms
-                    .unwrap_or(cluster.starvation_wait_ms),
+                starvation_wait_ms: self.starvation_wait_ms.unwrap_or(cluster.starvation_wait_ms),
                 ..cluster
             },
             margin: self.margin.unwrap_or(default.margin),
@@ -170,10 +165,7 @@ impl RunOptions {
             runs,
             known_policies,
             policies: policies.to_vec(),
-            settings: Settings {
-                recorded_node,
-                ..settings
-            },
+            settings: Settings { recorded_node, ..settings },
             threads: self.threads(),
         };
         let bar = bar("executors");

@@ -87,12 +87,7 @@ impl Files {
 #[derive(Debug, Args)]
 pub struct ComparisonOptions {
     /// The policies, with commas between them
-    #[arg(
-        long,
-        value_name = "NAMES",
-        value_delimiter = ',',
-        default_value = "elastane"
-    )]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "elastane")]
     policy: Vec<String>,
     /// How many seeds, from --seed on
     #[arg(long, value_name = "NUMBER", default_value = "1",
@@ -125,9 +120,7 @@ impl ComparisonOptions {
             Ok((workload, self.run.settings(Settings::default())))
         };
         let (policies, seeds) = (&self.policy, self.seeds);
-        let compared = self
-            .run
-            .compare(known_policies, policies, seeds, recorded_node, prepare)?;
+        let compared = self.run.compare(known_policies, policies, seeds, recorded_node, prepare)?;
         report::write_table(output, &compared)?;
         if let Some(path) = &self.json {
             write(path, &format!("{:#}\n", self.run.to_json(&compared)?))?;

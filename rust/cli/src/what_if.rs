@@ -35,18 +35,12 @@ pub(crate) struct WhatIf {
 
 impl WhatIf {
     pub(crate) fn run(&self, output: &mut impl Write) -> Result<(), Failure> {
-        let policy_options = PolicyOptions {
-            favor: self.favor,
-            ..PolicyOptions::default()
-        };
+        let policy_options = PolicyOptions { favor: self.favor, ..PolicyOptions::default() };
         let policy = named(&self.policy, policy_options)
             .map_err(|error| Failure::BadInput(error.to_string()))?;
         let scenario = Scenario::from_json(&read(&self.file)?)
             .map_err(|error| Failure::bad(&self.file, error))?;
-        let options = Options {
-            margin: self.margin,
-            all: self.all,
-        };
+        let options = Options { margin: self.margin, all: self.all };
         let answer = what_if(&scenario, policy.as_ref(), options);
         serde_json::to_writer_pretty(&mut *output, &answer)?;
         Ok(writeln!(output)?)

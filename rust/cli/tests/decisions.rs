@@ -35,13 +35,7 @@ fn journal(content: &str) -> (TempDir, String) {
 fn an_application_is_told_why_it_waited_and_why_it_went_where() {
     let (_folder, path) = journal(JOURNAL);
     let application = "application_1763736000000_0001";
-    let arguments = [
-        "decisions",
-        "--journal",
-        &path,
-        "--application",
-        application,
-    ];
+    let arguments = ["decisions", "--journal", &path, "--application", application];
     let expected = "\
 2025-11-21T14:40:01.000Z  placed    container_1763736000000_0001_01_000001 on node-1:8041: \
 application master of application_1763736000000_0001 (Nightly sales), 1.1 GB and 1 vcore; \
@@ -84,13 +78,7 @@ fn what_gave_way_for_want_of_memory_is_told_with_how_much() {
     let line = serde_json::to_string(&Record::Preemption(Box::new(preemption))).unwrap();
     let (_folder, path) = journal(&line);
     let application = "application_1_0001";
-    let arguments = [
-        "decisions",
-        "--journal",
-        &path,
-        "--application",
-        application,
-    ];
+    let arguments = ["decisions", "--journal", &path, "--application", application];
     assert_eq!(
         elastane(&arguments).printed(),
         "2025-11-21T14:40:00.000Z  memory    container_1_0001_01_000002 on node-1:8041: \
@@ -132,29 +120,16 @@ fn json_gives_the_records_as_they_are() {
     let all = elastane(&["decisions", "--json", "--journal", &path]).printed();
     assert_eq!(all, JOURNAL);
     let application = "application_1763736000000_0002";
-    let arguments = [
-        "decisions",
-        "--json",
-        "--journal",
-        &path,
-        "--application",
-        application,
-    ];
+    let arguments = ["decisions", "--json", "--journal", &path, "--application", application];
     let one = elastane(&arguments).printed();
-    assert_eq!(
-        one.lines().collect::<Vec<_>>(),
-        [JOURNAL.lines().nth(4).unwrap()]
-    );
+    assert_eq!(one.lines().collect::<Vec<_>>(), [JOURNAL.lines().nth(4).unwrap()]);
 }
 
 #[test]
 fn a_line_that_was_cut_is_said_and_the_rest_is_told() {
     let (_folder, path) = journal(&JOURNAL[..JOURNAL.len() - 20]);
     let ended = elastane(&["decisions", "--journal", &path]);
-    assert_eq!(
-        ended.stderr,
-        format!("elastane: {path}: 1 line cannot be read\n")
-    );
+    assert_eq!(ended.stderr, format!("elastane: {path}: 1 line cannot be read\n"));
     assert_eq!(ended.printed().lines().count(), 7);
 }
 
@@ -162,27 +137,15 @@ fn a_line_that_was_cut_is_said_and_the_rest_is_told() {
 fn what_is_no_journal_is_refused() {
     let (_folder, path) = journal("no journal\nat all\n");
     let refused = elastane(&["decisions", "--journal", &path]).refused();
-    assert!(
-        refused.ends_with("no journal, 2 lines cannot be read\n"),
-        "{refused}"
-    );
+    assert!(refused.ends_with("no journal, 2 lines cannot be read\n"), "{refused}");
 }
 
 #[test]
 fn an_application_without_a_record_is_refused() {
     let (_folder, path) = journal(JOURNAL);
-    let arguments = [
-        "decisions",
-        "--journal",
-        &path,
-        "--application",
-        "application_1_0001",
-    ];
+    let arguments = ["decisions", "--journal", &path, "--application", "application_1_0001"];
     let refused = elastane(&arguments).refused();
-    assert!(
-        refused.contains("nothing is recorded about application_1_0001"),
-        "{refused}"
-    );
+    assert!(refused.contains("nothing is recorded about application_1_0001"), "{refused}");
 }
 
 #[test]
@@ -199,11 +162,7 @@ fn a_reader_that_has_seen_enough_is_no_error() {
     drop(output);
     let ended = child.wait_with_output().unwrap();
     assert_eq!(ended.status.code(), Some(0));
-    assert!(
-        ended.stderr.is_empty(),
-        "{}",
-        String::from_utf8_lossy(&ended.stderr)
-    );
+    assert!(ended.stderr.is_empty(), "{}", String::from_utf8_lossy(&ended.stderr));
 }
 
 #[test]
@@ -212,10 +171,7 @@ fn version_and_examples_are_there() {
     assert_eq!(version, format!("elastane {}\n", env!("CARGO_PKG_VERSION")));
     for subcommand in ["what-if", "profiles", "depository", "decisions"] {
         let help = elastane(&[subcommand, "--help"]).printed();
-        assert!(
-            help.contains(&format!("Examples:\n  elastane {subcommand} ")),
-            "{help}"
-        );
+        assert!(help.contains(&format!("Examples:\n  elastane {subcommand} ")), "{help}");
     }
 }
 
@@ -232,12 +188,7 @@ fn what_the_scheduler_writes_is_what_is_read() {
     let (time_ms, application) = (1_763_736_000_000, "application_1_0001".to_owned());
     let (container, node) = ("container_1_0001_01_000001".to_owned(), "n:1".to_owned());
     let records = [
-        Record::Bookable {
-            time_ms,
-            node: node.clone(),
-            ratio: 2.0,
-            reason: "the agent reports",
-        },
+        Record::Bookable { time_ms, node: node.clone(), ratio: 2.0, reason: "the agent reports" },
         Record::Refused {
             time_ms,
             application: application.clone(),
@@ -263,11 +214,7 @@ fn what_the_scheduler_writes_is_what_is_read() {
             physical_memory_bytes: 5_000_000_000,
             physical_vcores: 6,
         })),
-        Record::Finished {
-            time_ms,
-            container,
-            node,
-        },
+        Record::Finished { time_ms, container, node },
         Record::Learned {
             time_ms,
             application,

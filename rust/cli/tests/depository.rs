@@ -34,21 +34,14 @@ fn a_damaged_depository_is_refused_and_left_as_it_is() {
         let refused = elastane(arguments).refused();
         assert!(refused.contains("the file is damaged"), "{refused}");
     }
-    assert!(
-        fs::read_to_string(&path)
-            .unwrap()
-            .starts_with("no depository")
-    );
+    assert!(fs::read_to_string(&path).unwrap().starts_with("no depository"));
 }
 
 #[test]
 fn depositories_are_merged() {
     let (folder, first) = three_runs();
     let second = folder.path().join("second.db");
-    depository(
-        &second,
-        &[run(SALES, 1, Succeeded), run(SALES, 4, Succeeded)],
-    );
+    depository(&second, &[run(SALES, 1, Succeeded), run(SALES, 4, Succeeded)]);
     let into = folder.path().join("new/all.db");
     let arguments = ["depository", "merge", text(&into), &first, text(&second)];
     assert_eq!(

@@ -29,9 +29,7 @@ fn executors_prediction(id: &str, made: PredictionMade) -> PredictionRecord {
 fn a_run_is_explained_by_the_runs_before_it() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("depository.db");
-    let mut runs: Vec<_> = (1..=5)
-        .map(|number| run(SALES, number, Succeeded))
-        .collect();
+    let mut runs: Vec<_> = (1..=5).map(|number| run(SALES, number, Succeeded)).collect();
     runs[1].outcome = Failed;
     depository(&path, &runs);
     let id = "application_1763736000000_0005";
@@ -49,35 +47,11 @@ fn a_run_is_explained_by_the_runs_before_it() {
         "      network  covered 100.0 %, none was used",
     ];
     assert_contains(&printed, &expected);
-    let json = elastane(&[
-        "profiles",
-        "explain",
-        id,
-        "--json",
-        "--depository",
-        text(&path),
-    ])
-    .json();
-    assert_eq!(
-        json["predictions"][1]["made"]["runs"]
-            .as_array()
-            .unwrap()
-            .len(),
-        3
-    );
+    let json = elastane(&["profiles", "explain", id, "--json", "--depository", text(&path)]).json();
+    assert_eq!(json["predictions"][1]["made"]["runs"].as_array().unwrap().len(), 3);
     assert_eq!(json["predictions"][1]["outcome"]["length_ms"], 30_000);
-    let unknown = [
-        "profiles",
-        "explain",
-        "application_1_1",
-        "--depository",
-        text(&path),
-    ];
-    assert!(
-        elastane(&unknown)
-            .refused()
-            .contains("no application \"application_1_1\"")
-    );
+    let unknown = ["profiles", "explain", "application_1_1", "--depository", text(&path)];
+    assert!(elastane(&unknown).refused().contains("no application \"application_1_1\""));
 }
 
 #[test]
@@ -123,9 +97,7 @@ fn of_many_runs_that_are_left_out_for_one_reason_the_first_and_the_last_are_name
         PredictionMade {
             method: "settings".into(),
             confidence: Some(0.9),
-            left_out: std::iter::once(left_out(20, "it is wild"))
-                .chain(changed)
-                .collect(),
+            left_out: std::iter::once(left_out(20, "it is wild")).chain(changed).collect(),
             ..PredictionMade::default()
         },
     );
@@ -202,20 +174,11 @@ fn a_prediction_by_settings_is_explained_with_its_model() {
             settings: settings.clone(),
         })
         .unwrap();
-    let feature = |name: &str, least, most| Feature {
-        name: name.into(),
-        least,
-        most,
-    };
+    let feature = |name: &str, least, most| Feature { name: name.into(), least, most };
     let kernels = [("cpu", "linear"), ("length", "rbf")];
     let model = ModelUsed {
-        features: vec![
-            feature("--rounds", 4.0, 25.0),
-            feature("executors", 1.0, 8.0),
-        ],
-        regressions: kernels
-            .map(|(target, kernel)| (target.to_owned(), kernel.to_owned()))
-            .into(),
+        features: vec![feature("--rounds", 4.0, 25.0), feature("executors", 1.0, 8.0)],
+        regressions: kernels.map(|(target, kernel)| (target.to_owned(), kernel.to_owned())).into(),
         runs: 30,
         held_out_error: 0.074,
         error_without_settings: 0.51,

@@ -40,9 +40,7 @@ fn history() -> TempDir {
 
 fn runs(depository: &Path) -> Vec<Run> {
     let depository = Depository::open_existing(depository, Access::Read).unwrap();
-    depository
-        .latest_runs("app|SPARK|alice|root.etl|Nightly #", 9)
-        .unwrap()
+    depository.latest_runs("app|SPARK|alice|root.etl|Nightly #", 9).unwrap()
 }
 
 #[test]
@@ -59,9 +57,7 @@ fn a_folder_becomes_runs_and_what_is_not_read_is_named() {
     ]);
     assert_eq!(ended.code, Some(1));
     assert_eq!(ended.stderr, "elastane: 1 log could not be read\n");
-    let printed = ended
-        .stdout
-        .replace(&format!("{}/", text(history.path())), "");
+    let printed = ended.stdout.replace(&format!("{}/", text(history.path())), "");
     for line in [
         "application_1_0002  succeeded, 0 tasks with 1 executor in 1 min 30 s, memory as requested",
         "    app|SPARK|alice|root.etl|Nightly #",
@@ -73,10 +69,8 @@ fn a_folder_becomes_runs_and_what_is_not_read_is_named() {
     ] {
         assert!(printed.lines().any(|it| it == line), "{line} in {printed}");
     }
-    let lengths: Vec<i64> = runs(&depository)
-        .iter()
-        .map(|it| it.ended_ms - it.started_ms)
-        .collect();
+    let lengths: Vec<i64> =
+        runs(&depository).iter().map(|it| it.ended_ms - it.started_ms).collect();
     assert_eq!(lengths, [90_000, 60_000]);
 }
 
@@ -86,19 +80,9 @@ fn a_measured_run_stays() {
     let path = history.path().join("depository.db");
     let mut measured = common::run("app|SPARK|alice|root.etl|Nightly #", 1, Outcome::Succeeded);
     measured.application_id = "application_1_0002".into();
-    Depository::open(&path)
-        .unwrap()
-        .depository
-        .save(&measured)
-        .unwrap();
+    Depository::open(&path).unwrap().depository.save(&measured).unwrap();
     let log = history.path().join("application_1_0002_1");
-    let arguments = [
-        "import",
-        "spark-eventlog",
-        text(&log),
-        "--depository",
-        text(&path),
-    ];
+    let arguments = ["import", "spark-eventlog", text(&log), "--depository", text(&path)];
     let printed = elastane(&arguments).printed();
     assert!(
         printed.ends_with("1 run read: 0 added, 1 there already; 0 logs skipped, 0 unreadable\n")
@@ -123,29 +107,13 @@ fn what_a_run_was_given_is_kept_as_the_next_submission_will_have_it() {
         );
     let file = folder.path().join("log");
     fs::write(&file, log).unwrap();
-    elastane(&[
-        "import",
-        "spark-eventlog",
-        text(&file),
-        "--depository",
-        text(&path),
-    ])
-    .printed();
+    elastane(&["import", "spark-eventlog", text(&file), "--depository", text(&path)]).printed();
     let depository = Depository::open_existing(&path, Access::Read).unwrap();
-    let kept = depository
-        .submission("application_1_0001")
-        .unwrap()
-        .unwrap();
-    assert_eq!(
-        kept.application_key,
-        "app|SPARK|alice|root.etl|Nightly #|count.Main|--rounds #"
-    );
+    let kept = depository.submission("application_1_0001").unwrap().unwrap();
+    assert_eq!(kept.application_key, "app|SPARK|alice|root.etl|Nightly #|count.Main|--rounds #");
     let settings: Vec<(String, f64)> = kept.settings.into_iter().collect();
     let expected = [("--rounds", 12.0), ("executors", 4.0), ("input_bytes", 2e9)];
-    assert_eq!(
-        settings,
-        expected.map(|(name, number)| (name.to_owned(), number))
-    );
+    assert_eq!(settings, expected.map(|(name, number)| (name.to_owned(), number)));
 }
 
 #[test]
@@ -162,10 +130,7 @@ fn a_dry_run_needs_and_changes_no_depository() {
         "etl=root.a.etl",
     ];
     let report = elastane(&arguments).json();
-    assert_eq!(
-        report["read"][0]["key"],
-        "app|SPARK|alice|root.a.etl|Nightly #"
-    );
+    assert_eq!(report["read"][0]["key"], "app|SPARK|alice|root.a.etl|Nightly #");
     assert!(report["saved"].is_null());
 }
 
@@ -192,10 +157,7 @@ fn a_path_without_a_log_is_named_and_the_others_are_imported() {
     assert_eq!(ended.code, Some(1), "{}", ended.stderr);
     assert_eq!(ended.stderr, "elastane: 2 logs could not be read\n");
     for line in [
-        format!(
-            "unreadable {}: No such file or directory (os error 2)",
-            text(&missing)
-        ),
+        format!("unreadable {}: No such file or directory (os error 2)", text(&missing)),
         format!("unreadable {}: no event log in it", text(&empty)),
         "2 runs read: 2 added, 0 there already; 0 logs skipped, 2 unreadable".to_owned(),
     ] {

@@ -66,9 +66,7 @@ fn import(folder: &Path) -> String {
 fn placed(folder: &Path, submission: &Submission, now_ms: i64) -> (Vec<Value>, Vec<(u32, f32)>) {
     let elastane = open_with(folder, "enforce", &[("profile.least-confidence", "0.6")]);
     let node = register(&elastane);
-    elastane
-        .report(NODE, VERSION, &report(0, &[]), now_ms)
-        .unwrap();
+    elastane.report(NODE, VERSION, &report(0, &[]), now_ms).unwrap();
     let application = elastane.application_added(submission, now_ms);
     let ask = Ask {
         kind: ContainerKind::DEFAULT_EXECUTOR,
@@ -105,10 +103,7 @@ fn the_next_submission_is_placed_by_imported_runs() {
     let (placed, weights) = placed(folder.path(), &next, now_ms);
     assert_eq!(placed.len(), 3, "three times 3 GB of requests on 8 GB");
     for one in &placed {
-        assert!(
-            one["profile"].is_string() && one["by_core"] == true,
-            "{one}"
-        );
+        assert!(one["profile"].is_string() && one["by_core"] == true, "{one}");
     }
     let last = placed.last().unwrap();
     assert!(
@@ -137,9 +132,6 @@ fn an_application_of_another_user_queue_program_or_argument_is_placed_by_its_req
         });
         let (placed, _) = placed(folder.path(), &other, now_ms);
         assert_eq!(placed.len(), 2, "{placed:?}");
-        assert!(
-            placed.iter().all(|one| one["profile"].is_null()),
-            "{placed:?}"
-        );
+        assert!(placed.iter().all(|one| one["profile"].is_null()), "{placed:?}");
     }
 }

@@ -19,10 +19,7 @@ fn every_application_is_listed() {
          1 run, the latest ended 2025-11-21T14:49:30.000Z: Nightly sales 9\n"
     );
     let json = elastane(&["profiles", "list", "--json", "--depository", &path]).json();
-    assert_eq!(
-        (&json[0]["key"], &json[0]["runs"]),
-        (&SALES.into(), &3.into())
-    );
+    assert_eq!((&json[0]["key"], &json[0]["runs"]), (&SALES.into(), &3.into()));
 }
 
 #[test]
@@ -67,10 +64,7 @@ fn an_unknown_key_is_refused() {
     let (_folder, path) = three_runs();
     for action in ["show", "forget"] {
         let refused = elastane(&["profiles", action, "sales", "--depository", &path]).refused();
-        assert!(
-            refused.contains("no run of \"sales\"; `elastane profiles list`"),
-            "{refused}"
-        );
+        assert!(refused.contains("no run of \"sales\"; `elastane profiles list`"), "{refused}");
     }
 }
 
@@ -79,11 +73,7 @@ fn an_application_that_never_succeeded_has_no_profile() {
     let (_folder, path) = three_runs();
     let ended = elastane(&["profiles", "show", "tag|stock", "--depository", &path]);
     assert_eq!(ended.code, Some(1));
-    assert!(
-        ended.stderr.contains("no run succeeded yet"),
-        "{}",
-        ended.stderr
-    );
+    assert!(ended.stderr.contains("no run succeeded yet"), "{}", ended.stderr);
 }
 
 #[test]
@@ -99,15 +89,7 @@ fn nothing_is_forgotten_that_nobody_confirmed() {
 fn a_profile_is_drawn_as_an_image() {
     let (folder, path) = three_runs();
     let image = folder.path().join("sales.svg");
-    let show = [
-        "profiles",
-        "show",
-        SALES,
-        "--svg",
-        text(&image),
-        "--depository",
-        &path,
-    ];
+    let show = ["profiles", "show", SALES, "--svg", text(&image), "--depository", &path];
     elastane(&show).printed();
     let svg = fs::read_to_string(image).unwrap();
     assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));

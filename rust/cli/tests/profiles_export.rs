@@ -13,23 +13,14 @@ use serde_json::Value;
 fn series_are_exported_as_a_folder_of_recorded_runs() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("depository.db");
-    let mut runs: Vec<_> = (1..=5)
-        .map(|number| run(SALES, number, Succeeded))
-        .collect();
+    let mut runs: Vec<_> = (1..=5).map(|number| run(SALES, number, Succeeded)).collect();
     runs[3].outcome = Failed;
     // The application master alone: nothing of the executors to export.
     runs[4].series.truncate(1);
     depository(&path, &runs);
     let series = folder.path().join("series");
-    let export = [
-        "profiles",
-        "export",
-        "--all",
-        "--series",
-        text(&series),
-        "--depository",
-        text(&path),
-    ];
+    let export =
+        ["profiles", "export", "--all", "--series", text(&series), "--depository", text(&path)];
     assert_eq!(
         elastane(&export).printed(),
         format!(
@@ -52,26 +43,12 @@ fn what_was_exported_is_imported_elsewhere_and_is_the_same() {
     let file = folder.path().join("profiles.json");
     let other = folder.path().join("other.db");
     let (file, other) = (text(&file), text(&other));
-    let export = [
-        "profiles",
-        "export",
-        "--all",
-        "--file",
-        file,
-        "--depository",
-        &path,
-    ];
+    let export = ["profiles", "export", "--all", "--file", file, "--depository", &path];
     let printed = elastane(&export).printed();
     assert_eq!(printed, format!("{file}: 2 applications, 4 runs\n"));
     let import = ["profiles", "import", file, "--depository", other];
-    assert_eq!(
-        elastane(&import).printed(),
-        "4 runs added, 0 were there already\n"
-    );
-    assert_eq!(
-        elastane(&import).printed(),
-        "0 runs added, 4 were there already\n"
-    );
+    assert_eq!(elastane(&import).printed(), "4 runs added, 0 were there already\n");
+    assert_eq!(elastane(&import).printed(), "0 runs added, 4 were there already\n");
     let shown = |path: &str| elastane(&["profiles", "show", SALES, "--depository", path]).printed();
     assert_eq!(shown(&path), shown(other));
 }
@@ -79,69 +56,24 @@ fn what_was_exported_is_imported_elsewhere_and_is_the_same() {
 #[test]
 fn a_bad_file_is_refused_with_its_place_and_nothing_is_imported() {
     let (folder, path) = three_runs();
-    let (file, other) = (
-        folder.path().join("profiles.json"),
-        folder.path().join("other.db"),
-    );
-    elastane(&[
-        "profiles",
-        "export",
-        SALES,
-        "--file",
-        text(&file),
-        "--depository",
-        &path,
-    ])
-    .printed();
+    let (file, other) = (folder.path().join("profiles.json"), folder.path().join("other.db"));
+    elastane(&["profiles", "export", SALES, "--file", text(&file), "--depository", &path])
+        .printed();
     let good = fs::read_to_string(&file).unwrap();
     for (from, to, place) in [
-        (
-            "\"version\":1",
-            "\"version\":2",
-            "version: 2, this program reads 1",
-        ),
-        (
-            "elastane-profiles",
-            "other",
-            "format: \"other\", \"elastane-profiles\" is needed",
-        ),
-        (
-            "[0.1,0.2,",
-            "[0.1,-0.2,",
-            "runs[0].series[0].cpu_cores[1]: -0.2, finite",
-        ),
-        (
-            "[0.1,0.2,",
-            "[0.1,",
-            "runs[0].series[0].memory_bytes: 4 values, 3 are needed",
-        ),
-        (
-            "[0.1,0.2,",
-            "[\"x\",0.2,",
-            "runs[0].series[0].cpu_cores[0]: invalid type: string",
-        ),
-        (
-            "\"slot_ms\":3000",
-            "\"slot_ms\":1",
-            "runs[0].series[0].slot_ms: 1, 3000 is needed",
-        ),
-        (
-            "\"outcome\":\"failed\"",
-            "\"outcome\":\"?\"",
-            "runs[2].outcome: unknown variant `?`",
-        ),
+        ("\"version\":1", "\"version\":2", "version: 2, this program reads 1"),
+        ("elastane-profiles", "other", "format: \"other\", \"elastane-profiles\" is needed"),
+        ("[0.1,0.2,", "[0.1,-0.2,", "runs[0].series[0].cpu_cores[1]: -0.2, finite"),
+        ("[0.1,0.2,", "[0.1,", "runs[0].series[0].memory_bytes: 4 values, 3 are needed"),
+        ("[0.1,0.2,", "[\"x\",0.2,", "runs[0].series[0].cpu_cores[0]: invalid type: string"),
+        ("\"slot_ms\":3000", "\"slot_ms\":1", "runs[0].series[0].slot_ms: 1, 3000 is needed"),
+        ("\"outcome\":\"failed\"", "\"outcome\":\"?\"", "runs[2].outcome: unknown variant `?`"),
         ("{\"format\"", "{\"format", "line 1 column"),
     ] {
         let bad = good.replacen(from, to, 1);
         assert_ne!(bad, good, "{from}");
         fs::write(&file, bad).unwrap();
-        let import = [
-            "profiles",
-            "import",
-            text(&file),
-            "--depository",
-            text(&other),
-        ];
+        let import = ["profiles", "import", text(&file), "--depository", text(&other)];
         let refused = elastane(&import).refused();
         assert!(
             refused.contains(&format!("profiles.json: {place}")) || refused.contains(place),
@@ -169,33 +101,21 @@ fn executors_of_two_priorities_are_shown_exported_and_imported_each_by_their_own
         assert!(shown.contains(expected), "{expected:?} is not in\n{shown}");
     }
     let json = elastane(&["profiles", "show", SALES, "--json", "--depository", &path]).json();
-    let kind = |at: usize| {
-        (
-            json["demands"][at]["kind"].clone(),
-            json["demands"][at]["priority"].clone(),
-        )
-    };
+    let kind =
+        |at: usize| (json["demands"][at]["kind"].clone(), json["demands"][at]["priority"].clone());
     assert_eq!(kind(0), ("application master".into(), Value::Null));
     assert_eq!(kind(2), ("executor".into(), 2.into()));
 
-    let export = [
-        "profiles", "export", SALES, "--file", &file, "--series", &series,
-    ];
+    let export = ["profiles", "export", SALES, "--file", &file, "--series", &series];
     let printed = elastane(&[&export[..], &["--depository", &path]].concat()).printed();
-    assert!(
-        printed.ends_with("series: 1 application, 3 runs\n"),
-        "{printed}"
-    );
+    assert!(printed.ends_with("series: 1 application, 3 runs\n"), "{printed}");
     let mut folders: Vec<_> = fs::read_dir(&series)
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect();
     folders.sort();
     let name = "app_SPARK_alice_root.etl_Nightly_sales_sales.py_--day";
-    assert_eq!(
-        folders,
-        [0, 2].map(|priority| format!("{name}-priority-{priority}"))
-    );
+    assert_eq!(folders, [0, 2].map(|priority| format!("{name}-priority-{priority}")));
     elastane(&["profiles", "import", &file, "--depository", &other]).printed();
     assert_eq!(show(&other), shown);
 }

@@ -41,10 +41,7 @@ fn the_same_seed_gives_the_same_bytes_whatever_the_threads() {
     });
     assert_eq!(reports[0], reports[1]);
     let makespans = serde_json::from_str::<Value>(&reports[0][0]).unwrap();
-    let makespans = makespans["policies"]["minfrag"]["makespan_s"]
-        .as_array()
-        .unwrap()
-        .clone();
+    let makespans = makespans["policies"]["minfrag"]["makespan_s"].as_array().unwrap().clone();
     assert_eq!(makespans.len(), 3);
     assert_ne!(makespans[0], makespans[1], "another seed, another run");
 }
@@ -56,11 +53,7 @@ fn the_html_report_needs_nothing_else() {
     let html = folder.path().join("report.html");
     elastane(&["simulate", "--scenario", text(&file), "--html", text(&html)]).printed();
     let page = fs::read_to_string(&html).unwrap();
-    assert_eq!(
-        page.matches("<svg").count(),
-        4 + 1 + 4,
-        "use, completions, one node"
-    );
+    assert_eq!(page.matches("<svg").count(), 4 + 1 + 4, "use, completions, one node");
     assert!(!page.contains("src=") && !page.contains("href="));
 }
 
@@ -82,10 +75,7 @@ fn what_is_wrong_with_a_scenario_is_named() {
     large["applications"][0]["request"]["vcores"] = json!(5);
     let file = written(folder.path(), &large);
     let refused = elastane(&["simulate", "--scenario", text(&file)]).refused();
-    assert!(
-        refused.contains("application cpu: an executor asks for 5 cores"),
-        "{refused}"
-    );
+    assert!(refused.contains("application cpu: an executor asks for 5 cores"), "{refused}");
 }
 
 #[test]
@@ -109,11 +99,7 @@ fn without_an_input_the_usage_is_wrong() {
     assert!(ended.stderr.contains("--scenario"), "{}", ended.stderr);
     let ended = elastane(&["simulate", "--scenario", "none.json", "--disk-loss", "1"]);
     assert_eq!(ended.code, Some(2));
-    assert!(
-        ended.stderr.contains("a number from 0 to below 1"),
-        "{}",
-        ended.stderr
-    );
+    assert!(ended.stderr.contains("a number from 0 to below 1"), "{}", ended.stderr);
 }
 
 #[test]
@@ -172,11 +158,7 @@ fn favor_and_peaks_change_what_the_house_policy_does() {
     };
     let own = completion(&[]);
     assert_eq!(completion(&["--favor", "balanced", "--peaks", "soft"]), own);
-    for other in [
-        ["--favor", "makespan"],
-        ["--favor", "completion"],
-        ["--peaks", "strict"],
-    ] {
+    for other in [["--favor", "makespan"], ["--favor", "completion"], ["--peaks", "strict"]] {
         assert_ne!(completion(&other), own, "{other:?}");
     }
 }

@@ -8,20 +8,15 @@ use std::fs;
 use common::{elastane, text};
 use serde_json::Value;
 
-const FIGURE_6: &str = concat!(
-    env!("CARGO_MANIFEST_DIR"),
-    "/../sim/tests/data/minfrag-figure6.scenario.json"
-);
+const FIGURE_6: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../sim/tests/data/minfrag-figure6.scenario.json");
 
 #[test]
 fn figure_6_is_answered_as_the_paper_does() {
     let answer = elastane(&["what-if", "--policy", "minfrag", FIGURE_6]).json();
     assert_eq!(answer["policy"], "minfrag");
     let beat = &answer["heartbeats"][0];
-    assert_eq!(
-        (&beat["node"], &beat["now_ms"]),
-        (&"node-1".into(), &0.into())
-    );
+    assert_eq!((&beat["node"], &beat["now_ms"]), (&"node-1".into(), &0.into()));
     assert_eq!(beat["placed"], "2");
     let scores: Vec<f64> = beat["candidates"]
         .as_array()
@@ -39,17 +34,12 @@ fn all_goes_on_until_nothing_fits() {
     let answer = elastane(&["what-if", "--policy", "minfrag", "--all", FIGURE_6]).json();
     assert_eq!(answer["heartbeats"][1]["placed"], Value::Null);
     let candidate = &answer["heartbeats"][1]["candidates"][0];
-    assert_eq!(
-        (&candidate["fits"], &candidate["score"]),
-        (&false.into(), &Value::Null)
-    );
+    assert_eq!((&candidate["fits"], &candidate["score"]), (&false.into(), &Value::Null));
 }
 
 #[test]
 fn a_margin_makes_figure_6_too_tight() {
-    let arguments = [
-        "what-if", "--policy", "minfrag", "--margin", "0.1", FIGURE_6,
-    ];
+    let arguments = ["what-if", "--policy", "minfrag", "--margin", "0.1", FIGURE_6];
     let answer = elastane(&arguments).json();
     assert_eq!(answer["heartbeats"][0]["placed"], Value::Null);
 }
@@ -60,11 +50,7 @@ fn a_margin_that_is_none_is_wrong_usage() {
         let margin = format!("--margin={margin}");
         let ended = elastane(&["what-if", "--policy", "minfrag", &margin, FIGURE_6]);
         assert_eq!(ended.code, Some(2));
-        assert!(
-            ended.stderr.contains("a number of at least 0 is allowed"),
-            "{}",
-            ended.stderr
-        );
+        assert!(ended.stderr.contains("a number of at least 0 is allowed"), "{}", ended.stderr);
     }
 }
 

@@ -70,9 +70,7 @@ impl Amounts {
 
     /// Whether every amount lies between `-limit` and `limit`.
     pub(crate) fn is_within(self, limit: i64) -> bool {
-        self.0
-            .into_iter()
-            .all(|amount| (-limit..=limit).contains(&amount))
+        self.0.into_iter().all(|amount| (-limit..=limit).contains(&amount))
     }
 
     /// A bit mask of the known resources, whose capacity is above 0.
@@ -132,10 +130,7 @@ mod tests {
     #[test]
     fn every_amount_is_accepted_and_none_overflows() {
         let odd = Resources::from_array([f64::NAN, f64::INFINITY, -1.0, 1e300]);
-        assert_eq!(
-            Amounts::rounded_down(odd),
-            Amounts([0, LARGEST, 0, LARGEST])
-        );
+        assert_eq!(Amounts::rounded_down(odd), Amounts([0, LARGEST, 0, LARGEST]));
         let before = Amounts([i64::MAX; 4]);
         let added = Amounts([LARGEST; 4]);
         assert_eq!(before.wrapping_plus(added).wrapping_minus(added), before);

@@ -63,29 +63,16 @@ impl Available {
         changes.sort_by_key(|(offset_ms, _)| *offset_ms);
 
         let mut left = capacity - now_taken;
-        let mut steps = vec![Level {
-            offset_ms: 0,
-            amounts: left,
-        }];
+        let mut steps = vec![Level { offset_ms: 0, amounts: left }];
         for (offset_ms, change) in changes {
             left -= change;
             match steps.last_mut() {
                 Some(step) if step.offset_ms == offset_ms => step.amounts = left,
-                _ => steps.push(Level {
-                    offset_ms,
-                    amounts: left,
-                }),
+                _ => steps.push(Level { offset_ms, amounts: left }),
             }
         }
-        let least = steps
-            .iter()
-            .fold(capacity, |least, step| least.zip(step.amounts, f64::min));
-        Self {
-            capacity,
-            steps,
-            first_end_ms,
-            least,
-        }
+        let least = steps.iter().fold(capacity, |least, step| least.zip(step.amounts, f64::min));
+        Self { capacity, steps, first_end_ms, least }
     }
 
     /// The physical size of the node.
@@ -105,9 +92,7 @@ impl Available {
 
     /// Available resources now.
     pub fn now(&self) -> Resources {
-        self.steps
-            .first()
-            .map_or(self.capacity, |step| step.amounts)
+        self.steps.first().map_or(self.capacity, |step| step.amounts)
     }
 
     /// The periods of `demand` placed now, up to `until_ms` or the demand's end.
@@ -123,10 +108,7 @@ impl Available {
             if from_ms >= until_ms {
                 return None;
             }
-            let next_step_ms = self
-                .steps
-                .get(step + 1)
-                .map_or(i64::MAX, |next| next.offset_ms);
+            let next_step_ms = self.steps.get(step + 1).map_or(i64::MAX, |next| next.offset_ms);
             let slot = demand.slot_at(from_ms);
             let next_slot_ms = if slot + 1 < demand.slots().len() {
                 (slot as i64 + 1) * i64::from(demand.slot_ms())
@@ -159,11 +141,7 @@ mod tests {
     }
 
     fn steps(available: &Available) -> Vec<(i64, f64)> {
-        available
-            .steps
-            .iter()
-            .map(|step| (step.offset_ms, step.amounts.cpu_cores))
-            .collect()
+        available.steps.iter().map(|step| (step.offset_ms, step.amounts.cpu_cores)).collect()
     }
 
     #[test]
@@ -176,15 +154,9 @@ mod tests {
 
     #[test]
     fn executors_may_start_within_each_others_slots() {
-        let available = Available::new(
-            cpu(4.0),
-            &[running(-500, &[1.0, 2.0]), running(0, &[1.0])],
-            0,
-        );
-        assert_eq!(
-            steps(&available),
-            [(0, 2.0), (500, 1.0), (1_000, 2.0), (1_500, 4.0)]
-        );
+        let available =
+            Available::new(cpu(4.0), &[running(-500, &[1.0, 2.0]), running(0, &[1.0])], 0);
+        assert_eq!(steps(&available), [(0, 2.0), (500, 1.0), (1_000, 2.0), (1_500, 4.0)]);
     }
 
     #[test]
@@ -198,10 +170,7 @@ mod tests {
     fn measured_memory_above_the_demand_is_not_available() {
         let mut executor = running(0, &[1.0, 1.0]);
         executor.measured_memory_bytes = 7.0;
-        let capacity = Resources {
-            memory_bytes: 10.0,
-            ..cpu(4.0)
-        };
+        let capacity = Resources { memory_bytes: 10.0, ..cpu(4.0) };
         let available = Available::new(capacity, &[executor], 0);
         assert_eq!(available.now().memory_bytes, 3.0);
     }
@@ -212,14 +181,7 @@ mod tests {
         let demand = Demand::series(1_000, &[cpu(1.0), cpu(2.0)]).unwrap();
         let pieces: Vec<_> = available
             .segments(&demand, i64::MAX)
-            .map(|s| {
-                (
-                    s.from_ms,
-                    s.to_ms,
-                    s.available.cpu_cores,
-                    s.demand.cpu_cores,
-                )
-            })
+            .map(|s| (s.from_ms, s.to_ms, s.available.cpu_cores, s.demand.cpu_cores))
             .collect();
         assert_eq!(
             pieces,

@@ -90,11 +90,7 @@ impl ByPlan {
             PlanScore::Remaining(how) => {
                 let horizon = horizon(left, life);
                 let shares = remaining_shares(left, horizon, need.demanded_in(0, horizon));
-                Explained {
-                    score: how.score(shares),
-                    shares,
-                    weighed: Weighed::Horizon(horizon),
-                }
+                Explained { score: how.score(shares), shares, weighed: Weighed::Horizon(horizon) }
             }
             PlanScore::Waiting(power) => {
                 let demanded = need.demanded_in(0, life.unwrap_or(1));
@@ -167,9 +163,7 @@ impl Power {
 /// `life` slots, or the demand in each slot without an end.
 fn mean_shares(capacity: Amounts, demanded: Amounts, life: Option<usize>) -> [f64; 4] {
     let slots = life.map_or(1.0, |life| life as f64);
-    shares_of(capacity, demanded, |demanded, capacity| {
-        demanded / capacity / slots
-    })
+    shares_of(capacity, demanded, |demanded, capacity| demanded / capacity / slots)
 }
 
 /// The largest of [`mean_shares`].

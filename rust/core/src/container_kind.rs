@@ -44,11 +44,7 @@ impl ContainerKind {
     /// another priority.
     pub fn among(self, kinds: impl IntoIterator<Item = ContainerKind>) -> String {
         let is_other = |kind: ContainerKind| kind != self && !kind.is_application_master();
-        if kinds.into_iter().any(is_other) {
-            self.to_string()
-        } else {
-            self.name().to_owned()
-        }
+        if kinds.into_iter().any(is_other) { self.to_string() } else { self.name().to_owned() }
     }
 
     /// The kind's number in files: 0 for an application master, 1 plus the priority in two's
@@ -66,9 +62,7 @@ impl ContainerKind {
             return Some(ContainerKind::ApplicationMaster);
         }
         let priority = u32::try_from(number.checked_sub(1)?).ok()?;
-        Some(ContainerKind::Executor {
-            priority: priority.cast_signed(),
-        })
+        Some(ContainerKind::Executor { priority: priority.cast_signed() })
     }
 }
 

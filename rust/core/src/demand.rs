@@ -53,11 +53,7 @@ impl Demand {
         }
         for (slot, amounts) in slots.iter().enumerate() {
             if let Some((resource, amount)) = amounts.first_invalid() {
-                return Err(DemandError::Amount {
-                    slot,
-                    resource,
-                    amount,
-                });
+                return Err(DemandError::Amount { slot, resource, amount });
             }
         }
         Ok(Self::new(slot_ms, slots.into(), true))
@@ -69,16 +65,12 @@ impl Demand {
     /// An amount that is not finite and at least 0.
     pub fn for_life(amounts: Resources) -> Result<Self, DemandError> {
         let series = Self::series(crate::SLOT_MS, &[amounts])?;
-        Ok(Self {
-            ends: false,
-            ..series
-        })
+        Ok(Self { ends: false, ..series })
     }
 
     /// Milliseconds from start to predicted end; none without an end.
     pub fn duration_ms(&self) -> Option<i64> {
-        self.ends
-            .then(|| i64::from(self.slot_ms).saturating_mul(self.slots.len() as i64))
+        self.ends.then(|| i64::from(self.slot_ms).saturating_mul(self.slots.len() as i64))
     }
 
     /// The length of a slot in milliseconds.
@@ -104,9 +96,7 @@ impl Demand {
     /// The index of the slot at `elapsed_ms`, at most the last.
     pub fn slot_at(&self, elapsed_ms: i64) -> usize {
         let slot = elapsed_ms.max(0) / i64::from(self.slot_ms);
-        usize::try_from(slot)
-            .unwrap_or(usize::MAX)
-            .min(self.slots.len() - 1)
+        usize::try_from(slot).unwrap_or(usize::MAX).min(self.slots.len() - 1)
     }
 
     /// This demand in slots of [`crate::SLOT_MS`]. Each slot has the largest value that it overlaps. A demand
@@ -187,12 +177,7 @@ impl Demand {
     }
 
     fn new(slot_ms: u32, slots: Arc<[Resources]>, ends: bool) -> Self {
-        Self {
-            slot_ms,
-            peak: Resources::peak_of(&slots),
-            slots,
-            ends,
-        }
+        Self { slot_ms, peak: Resources::peak_of(&slots), slots, ends }
     }
 }
 
@@ -219,16 +204,10 @@ mod tests {
     #[test]
     fn an_error_names_the_cause() {
         assert_eq!(Demand::series(3_000, &[]), Err(DemandError::Empty));
-        assert_eq!(
-            Demand::series(0, &[cpu(1.0)]),
-            Err(DemandError::NoSlotLength)
-        );
+        assert_eq!(Demand::series(0, &[cpu(1.0)]), Err(DemandError::NoSlotLength));
         for amount in [f64::NAN, f64::INFINITY, -1.0] {
             let error = Demand::series(3_000, &[cpu(1.0), cpu(amount)]).unwrap_err();
-            assert!(
-                error.to_string().starts_with("cpu in slot 1 is "),
-                "{error}"
-            );
+            assert!(error.to_string().starts_with("cpu in slot 1 is "), "{error}");
         }
     }
 

@@ -96,11 +96,7 @@ impl Peaks {
             Peaks::Soft if large_in_cpu => (&OTHERS, &[Resource::Cpu]),
             _ => (&Resource::ALL, &[]),
         };
-        Terms {
-            in_every_slot,
-            in_total,
-            peaks,
-        }
+        Terms { in_every_slot, in_total, peaks }
     }
 }
 
@@ -112,8 +108,7 @@ pub(crate) fn is_large(cores: i64, capacity: i64) -> bool {
 impl Terms {
     /// Allowed excess in a slot: the tolerance, and the soft part.
     pub(crate) fn allowed(&self, left: &Left) -> Amounts {
-        left.tolerance()
-            .plus(self.peaks.allowed_excess_of(left.capacity()))
+        left.tolerance().plus(self.peaks.allowed_excess_of(left.capacity()))
     }
 
     /// Whether the need of a slot exceeds `available`.
@@ -151,11 +146,7 @@ impl<'a> Fit<'a> {
     /// For an executor that starts now.
     #[inline]
     pub(crate) fn now(left: &'a Left, terms: Terms) -> Self {
-        Self {
-            left,
-            terms,
-            start: 0,
-        }
+        Self { left, terms, start: 0 }
     }
 
     /// The first resource that lacks in a slot of the executor's life; `needed` returns the need,

@@ -36,12 +36,9 @@ impl Left {
         self.capacity = capacity;
         self.tolerance = capacity.tolerance();
         // Nothing is left of unknown resources.
-        self.later = capacity
-            .minus(timeline.for_life())
-            .masked_by(capacity.known_mask());
-        self.first_end = timeline
-            .first_end()
-            .map(|slots| usize::try_from(slots).unwrap_or(usize::MAX));
+        self.later = capacity.minus(timeline.for_life()).masked_by(capacity.known_mask());
+        self.first_end =
+            timeline.first_end().map(|slots| usize::try_from(slots).unwrap_or(usize::MAX));
         let most = self.add_up(timeline, Amounts::wrapping_minus, Amounts::wrapping_plus);
         // If all extremes are this small, no sum has wrapped around, so not every sum has to be checked. A day
         // of any real cluster is. Values that wrapped around are far beyond the limit.

@@ -38,11 +38,7 @@ impl<'a> Need<'a> {
             (None, [.., last]) => Slots::ForLife(*last),
             (_, slots) => Slots::Predicted(slots),
         };
-        Self {
-            slots,
-            factor: 1.0 + margin,
-            cap,
-        }
+        Self { slots, factor: 1.0 + margin, cap }
     }
 
     /// The needs of a request, for life, at most `cap`.
@@ -51,17 +47,9 @@ impl<'a> Need<'a> {
     /// An amount that is not finite and at least 0.
     pub(crate) fn for_life(request: Resources, cap: Resources) -> Result<Self, DemandError> {
         if let Some((resource, amount)) = request.capped(cap).first_invalid() {
-            return Err(DemandError::Amount {
-                slot: 0,
-                resource,
-                amount,
-            });
+            return Err(DemandError::Amount { slot: 0, resource, amount });
         }
-        Ok(Self {
-            slots: Slots::ForLife(request),
-            factor: 1.0,
-            cap,
-        })
+        Ok(Self { slots: Slots::ForLife(request), factor: 1.0, cap })
     }
 
     /// The id of the series; demands without an end share one id.
@@ -70,10 +58,7 @@ impl<'a> Need<'a> {
             Slots::Predicted(slots) => slots.as_ptr(),
             Slots::ForLife(_) => std::ptr::null(),
         };
-        Series {
-            slots,
-            factor: self.factor.to_bits(),
-        }
+        Series { slots, factor: self.factor.to_bits() }
     }
 
     /// Slots from start to predicted end; none without an end.
@@ -195,11 +180,7 @@ pub(crate) fn late_ms(left: &Left, late: Amounts) -> i64 {
         let late = i128::from(late.get(*resource)) * i128::from(SLOT_MS);
         late.checked_div(i128::from(left.capacity().get(*resource)))
     };
-    let longest = Resource::FLOWS
-        .iter()
-        .filter_map(late_ms)
-        .max()
-        .unwrap_or(0);
+    let longest = Resource::FLOWS.iter().filter_map(late_ms).max().unwrap_or(0);
     i64::try_from(longest).unwrap_or(i64::MAX)
 }
 

@@ -21,10 +21,7 @@ pub struct Node {
 impl Node {
     /// An idle node.
     pub fn new(capacity: Resources) -> Self {
-        Self {
-            capacity,
-            running: BTreeMap::new(),
-        }
+        Self { capacity, running: BTreeMap::new() }
     }
 
     /// Starts an executor; replaces one of the same id.
@@ -85,10 +82,7 @@ mod tests {
         let keep = Demand::series(3_000, &[amounts * 3.0, amounts]).unwrap();
         node.insert(ExecutorId(1), Running::new(0, keep));
         let before = node.available(1_000);
-        node.insert(
-            ExecutorId(2),
-            Running::new(500, Demand::for_life(amounts).unwrap()),
-        );
+        node.insert(ExecutorId(2), Running::new(500, Demand::for_life(amounts).unwrap()));
         assert_ne!(node.available(1_000), before);
         node.remove(ExecutorId(2));
         assert_eq!(node.available(1_000), before);

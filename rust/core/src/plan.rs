@@ -88,10 +88,7 @@ impl LimitPlan<'_> {
         let mut offset_ms = 0;
         while offset_ms < self.settings.valid_for_ms {
             let at_ms = elapsed_ms.saturating_add(i64::from(offset_ms));
-            steps.add(
-                offset_ms,
-                self.limits(executor, at_ms, &mut most_held_bytes),
-            );
+            steps.add(offset_ms, self.limits(executor, at_ms, &mut most_held_bytes));
             let passed_ms = if offset_ms == 0 { into_slot_ms } else { 0 };
             offset_ms = offset_ms.saturating_add(slot_ms - passed_ms);
         }
@@ -99,20 +96,14 @@ impl LimitPlan<'_> {
     }
 
     fn limits(&self, executor: &Running, elapsed_ms: i64, most_held_bytes: &mut f64) -> Limits {
-        let Self {
-            settings,
-            can_limit,
-            ..
-        } = self;
+        let Self { settings, can_limit, .. } = self;
         let planned = executor.demand.at(elapsed_ms) * (1.0 + self.margin);
         let weight_cores = planned.cpu_cores.max(LEAST_WEIGHT_CORES);
         let cap_cores = |ratio: f64| (weight_cores * ratio).max(self.request.cpu_cores) as f32;
         let cap = |planned: f64| {
             move |ratio: f64| (planned * ratio).max(LEAST_CAP_BYTES_PER_S).ceil() as u64
         };
-        let network_weight = planned
-            .network_bytes_per_s
-            .max(LEAST_NETWORK_WEIGHT_BYTES_PER_S);
+        let network_weight = planned.network_bytes_per_s.max(LEAST_NETWORK_WEIGHT_BYTES_PER_S);
         let cpu_cap_ratio = settings.cpu_cap_ratio.filter(|_| can_limit.cpu);
         let disk_cap_ratio = settings.disk_cap_ratio.filter(|_| can_limit.disk);
         let network_cap_ratio = settings
@@ -188,11 +179,7 @@ struct Steps {
 
 impl Steps {
     fn new(most: usize) -> Self {
-        Self {
-            steps: Vec::new(),
-            begun: Limits::default(),
-            most: most.max(1),
-        }
+        Self { steps: Vec::new(), begun: Limits::default(), most: most.max(1) }
     }
 
     fn add(&mut self, offset_ms: u32, limits: Limits) {
@@ -210,11 +197,7 @@ impl Steps {
 
     fn into_steps(self) -> Vec<Step> {
         let limits_nothing = |step: &Step| step.limits == Limits::default();
-        if self.steps.iter().all(limits_nothing) {
-            Vec::new()
-        } else {
-            self.steps
-        }
+        if self.steps.iter().all(limits_nothing) { Vec::new() } else { self.steps }
     }
 }
 

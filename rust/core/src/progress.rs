@@ -21,11 +21,7 @@ impl Progress {
     ///
     /// The part is not from 0 to 1.
     pub fn new(part: f64) -> Result<Self, ProgressError> {
-        if (0.0..=1.0).contains(&part) {
-            Ok(Self(part))
-        } else {
-            Err(ProgressError(part))
-        }
+        if (0.0..=1.0).contains(&part) { Ok(Self(part)) } else { Err(ProgressError(part)) }
     }
 
     /// From 0 to 1.
@@ -61,11 +57,7 @@ pub(crate) struct Pace {
 
 impl Default for Pace {
     fn default() -> Self {
-        Self {
-            since: None,
-            idle_ms: 0,
-            own: 1.0,
-        }
+        Self { since: None, idle_ms: 0, own: 1.0 }
     }
 }
 
@@ -73,9 +65,8 @@ impl Pace {
     /// Records a progress. If the estimate falls below the start of the measurement, the estimate
     /// was wrong and the measurement restarts; it also restarts if a clock was set back.
     pub(crate) fn observe(&mut self, progress: Progress, now_ms: i64) {
-        let goes_on = self
-            .since
-            .is_some_and(|(since_ms, since)| since_ms <= now_ms && since <= progress);
+        let goes_on =
+            self.since.is_some_and(|(since_ms, since)| since_ms <= now_ms && since <= progress);
         if !goes_on {
             self.begin(progress, now_ms);
         }
@@ -192,10 +183,7 @@ mod tests {
         pace.accept_as_own(2.0);
         pace.begin(at(0.5), 60_000);
         assert_eq!(pace.slowness(at(0.75), 60_000, 90_000), Some(1.0));
-        assert_eq!(
-            pace.slowness_against_prediction(at(0.75), 60_000.0, 90_000),
-            Some(2.0)
-        );
+        assert_eq!(pace.slowness_against_prediction(at(0.75), 60_000.0, 90_000), Some(2.0));
     }
 
     #[test]

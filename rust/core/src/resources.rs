@@ -18,12 +18,8 @@ pub enum Resource {
 
 impl Resource {
     /// All four, in the order of every table and report.
-    pub const ALL: [Resource; 4] = [
-        Resource::Cpu,
-        Resource::Memory,
-        Resource::Network,
-        Resource::Disk,
-    ];
+    pub const ALL: [Resource; 4] =
+        [Resource::Cpu, Resource::Memory, Resource::Network, Resource::Disk];
 
     /// The resources that work flows through; memory is held.
     pub const FLOWS: [Resource; 3] = [Resource::Cpu, Resource::Network, Resource::Disk];
@@ -61,28 +57,13 @@ impl Resources {
 
     /// In the order of [`Resource::ALL`].
     pub const fn from_array(amounts: [f64; 4]) -> Self {
-        let [
-            cpu_cores,
-            memory_bytes,
-            network_bytes_per_s,
-            disk_bytes_per_s,
-        ] = amounts;
-        Self {
-            cpu_cores,
-            memory_bytes,
-            network_bytes_per_s,
-            disk_bytes_per_s,
-        }
+        let [cpu_cores, memory_bytes, network_bytes_per_s, disk_bytes_per_s] = amounts;
+        Self { cpu_cores, memory_bytes, network_bytes_per_s, disk_bytes_per_s }
     }
 
     /// In the order of [`Resource::ALL`].
     pub const fn to_array(self) -> [f64; 4] {
-        [
-            self.cpu_cores,
-            self.memory_bytes,
-            self.network_bytes_per_s,
-            self.disk_bytes_per_s,
-        ]
+        [self.cpu_cores, self.memory_bytes, self.network_bytes_per_s, self.disk_bytes_per_s]
     }
 
     /// The amount of one resource.
@@ -172,8 +153,5 @@ impl SubAssign for Resources {
 /// An amount of CPU alone.
 #[cfg(test)]
 pub(crate) fn cpu(cores: f64) -> Resources {
-    Resources {
-        cpu_cores: cores,
-        ..Resources::ZERO
-    }
+    Resources { cpu_cores: cores, ..Resources::ZERO }
 }

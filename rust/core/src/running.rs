@@ -17,11 +17,7 @@ pub struct Running {
 impl Running {
     /// An executor without a measurement.
     pub fn new(start_ms: i64, demand: Demand) -> Self {
-        Self {
-            start_ms,
-            demand,
-            measured_memory_bytes: 0.0,
-        }
+        Self { start_ms, demand, measured_memory_bytes: 0.0 }
     }
 
     /// Expected use at `at_ms`, if it still runs then.
@@ -66,9 +62,6 @@ impl Running {
     }
 
     fn with_memory_in_use(&self, amounts: Resources) -> Resources {
-        Resources {
-            memory_bytes: amounts.memory_bytes.max(self.measured_memory_bytes),
-            ..amounts
-        }
+        Resources { memory_bytes: amounts.memory_bytes.max(self.measured_memory_bytes), ..amounts }
     }
 }

@@ -103,10 +103,7 @@ impl Timeline {
             |taken, slot| *taken = taken.wrapping_minus(in_use(slot)),
             |count| count.saturating_sub(1),
         );
-        let kept = self
-            .ends
-            .last_key_value()
-            .map_or(0, |(end, _)| end.saturating_sub(self.slot));
+        let kept = self.ends.last_key_value().map_or(0, |(end, _)| end.saturating_sub(self.slot));
         self.taken.truncate(usize::try_from(kept).unwrap_or(0));
     }
 

@@ -19,11 +19,7 @@ pub(crate) const NO_NEED: i32 = -(1 << 29) - 1;
 /// The slots of a window: 0..1, 1..2, 2..4, 4..8, … 64 to the end of time.
 pub(crate) const fn window_slots(window: usize) -> (usize, usize) {
     let from = if window == 0 { 0 } else { 1 << (window - 1) };
-    let to = if window + 1 < WINDOWS {
-        1 << window
-    } else {
-        usize::MAX
-    };
+    let to = if window + 1 < WINDOWS { 1 << window } else { usize::MAX };
     (from, to)
 }
 
@@ -124,18 +120,7 @@ mod tests {
 
     #[test]
     fn a_verdict_holds_for_the_exact_amounts() {
-        let amounts = [
-            -1 << 20,
-            -1,
-            0,
-            1,
-            131_071,
-            131_072,
-            131_073,
-            1 << 46,
-            i64::MIN,
-            i64::MAX,
-        ];
+        let amounts = [-1 << 20, -1, 0, 1, 131_071, 131_072, 131_073, 1 << 46, i64::MIN, i64::MAX];
         for need in amounts.into_iter().filter(|amount| *amount >= 0) {
             for left in amounts {
                 let verdict = compare_slots(&[coarse_need(need)], &[coarse(left)]);

@@ -14,9 +14,7 @@ use reference::{NOW_MS, amounts, running, waiting};
 
 fn policies() -> Vec<Box<dyn Policy>> {
     let names = names().into_iter();
-    names
-        .map(|name| named(name, PolicyOptions::default()).unwrap())
-        .collect()
+    names.map(|name| named(name, PolicyOptions::default()).unwrap()).collect()
 }
 
 proptest! {

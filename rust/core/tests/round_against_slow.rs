@@ -39,11 +39,7 @@ impl Policy for Quick {
     }
 
     fn by_plan(&self) -> Option<ByPlan> {
-        Some(ByPlan {
-            peaks: self.0.peaks,
-            score: self.0.score,
-            reservations: 0,
-        })
+        Some(ByPlan { peaks: self.0.peaks, score: self.0.score, reservations: 0 })
     }
 }
 
@@ -56,10 +52,7 @@ struct Told {
     now_ms: i64,
 }
 
-const FREE: Request = Request {
-    memory_bytes: 7 * GB,
-    vcores: 5,
-};
+const FREE: Request = Request { memory_bytes: 7 * GB, vcores: 5 };
 
 impl Told {
     fn new(policy: Box<dyn Policy>, nodes: usize, pass_ms: i64) -> Self {
@@ -73,10 +66,7 @@ impl Told {
         };
         let mut cluster = Cluster::new(settings, policy);
         let nodes = (0..nodes).map(|number| {
-            let registered = Request {
-                memory_bytes: 16 * GB,
-                vcores: 16,
-            };
+            let registered = Request { memory_bytes: 16 * GB, vcores: 16 };
             let node = cluster.node_added(&format!("node-{number}:1"), registered);
             // The second node is smaller, so that demands are capped, and its disk is unknown.
             let physical = match number {
@@ -88,13 +78,7 @@ impl Told {
         });
         let nodes = nodes.collect();
         cluster.bookable_changes(usize::MAX, 0);
-        Self {
-            cluster,
-            nodes,
-            applications: Vec::new(),
-            containers: 0,
-            now_ms: 1_000_000_500,
-        }
+        Self { cluster, nodes, applications: Vec::new(), containers: 0, now_ms: 1_000_000_500 }
     }
 
     fn node(&self, number: usize) -> NodeId {
@@ -165,11 +149,7 @@ impl Told {
                 let best = *self.cluster.round(node, FREE, self.now_ms)?.first()?;
                 return Some(in_words(&self.commit(best, node, None)?));
             }
-            Event::Told {
-                application,
-                node,
-                age_ms,
-            } => {
+            Event::Told { application, node, age_ms } => {
                 let (id, node) = (self.application(*application)?, self.node(*node));
                 return Some(in_words(&self.commit(id, node, Some(*age_ms))?));
             }
@@ -177,19 +157,13 @@ impl Told {
                 let number = container % self.containers.max(1);
                 self.cluster.finished(&format!("container-{number}"));
             }
-            Event::Measured {
-                container,
-                memory_bytes,
-            } => {
+            Event::Measured { container, memory_bytes } => {
                 let number = container % self.containers.max(1);
                 let container = format!("container-{number}");
                 self.cluster.measured_memory(&container, *memory_bytes);
             }
             Event::Resized { node, memory_gb } => {
-                let registered = Request {
-                    memory_bytes: memory_gb * GB,
-                    vcores: 16,
-                };
+                let registered = Request { memory_bytes: memory_gb * GB, vcores: 16 };
                 self.cluster.node_resized(self.node(*node), registered);
             }
             Event::Passed { ms } => self.now_ms += ms,
@@ -208,11 +182,9 @@ impl Told {
     fn wait_reasons(&mut self) -> Vec<String> {
         let (applications, now_ms) = (self.applications.clone(), self.now_ms);
         let held = |id| match self.cluster.wait_reason(id, now_ms) {
-            Some(WaitReason::NoFit {
-                node,
-                resource,
-                excess,
-            }) => format!("{node:?} {resource:?} {}", excess.is_some()),
+            Some(WaitReason::NoFit { node, resource, excess }) => {
+                format!("{node:?} {resource:?} {}", excess.is_some())
+            }
             other => format!("{other:?}"),
         };
         applications.into_iter().map(held).collect()
@@ -221,10 +193,9 @@ impl Told {
 
 fn in_words(commit: &Commit) -> String {
     match commit {
-        Commit::Placed(placement) => format!(
-            "{:?} {:?} {:.6?}",
-            placement.reason, placement.container, placement.score
-        ),
+        Commit::Placed(placement) => {
+            format!("{:?} {:?} {:.6?}", placement.reason, placement.container, placement.score)
+        }
         other => format!("{other:.3?}"),
     }
 }

@@ -18,11 +18,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             println!("{path}: {} tasks in {elapsed:?}", imported.tasks);
             println!("  {}, {:?}", imported.run.application_key, imported.memory);
             for series in &imported.run.series {
-                println!(
-                    "  {} containers, {} slots",
-                    series.containers,
-                    series.slots.len()
-                );
+                println!("  {} containers, {} slots", series.containers, series.slots.len());
             }
         }
     }

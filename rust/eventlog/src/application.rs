@@ -54,9 +54,7 @@ impl Application {
             "SparkListenerExecutorAdded" => {
                 let ExecutorChange { at_ms, id, info } = serde_json::from_slice(line)?;
                 self.seen(at_ms);
-                self.executors
-                    .entry(id)
-                    .or_insert_with(|| Executor::new(info.profile, at_ms));
+                self.executors.entry(id).or_insert_with(|| Executor::new(info.profile, at_ms));
             }
             "SparkListenerResourceProfileAdded" => {
                 let ResourceProfileAdded { id, requests } = serde_json::from_slice(line)?;
@@ -74,8 +72,7 @@ impl Application {
                 self.has_last_job_failed = end.result.result != "JobSucceeded";
             }
             "SparkListenerStageSubmitted" => {
-                self.stages
-                    .begin(&serde_json::from_slice::<Stage>(line)?.info);
+                self.stages.begin(&serde_json::from_slice::<Stage>(line)?.info);
             }
             "SparkListenerStageCompleted" => self.stage_ended(&serde_json::from_slice(line)?),
             "SparkListenerStageExecutorMetrics" => {
@@ -186,9 +183,7 @@ impl Application {
             (Some(Ok(major)), Some(Ok(minor))) => (major, minor) < (3, 1),
             _ => false,
         };
-        ContainerKind::Executor {
-            priority: if is_before { 1 } else { executor.profile },
-        }
+        ContainerKind::Executor { priority: if is_before { 1 } else { executor.profile } }
     }
 
     /// Without a shuffle service, what an executor receives the others send: each executor alive at the
@@ -230,11 +225,7 @@ fn flows(metrics: &TaskMetrics, traits: Traits) -> Flows {
         cpu_s = cpu_s.max(busy_ms / 1e3);
     }
     let cpu_s = cpu_s + metrics.deserialize_cpu_ns / 1e9 + metrics.collection_ms / 1e3;
-    let input = if traits.reads_kept {
-        0.0
-    } else {
-        metrics.input.bytes
-    };
+    let input = if traits.reads_kept { 0.0 } else { metrics.input.bytes };
     let disk = input
         + metrics.output.bytes
         + metrics.shuffle_write.bytes

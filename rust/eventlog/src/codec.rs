@@ -10,11 +10,8 @@ use crate::lz4_block::{self, Lz4BlockReader};
 const BUFFER_BYTES: usize = 1 << 17;
 
 /// The magic numbers of Spark's unsupported codecs.
-const NOT_READ: [(&[u8], &str); 3] = [
-    (b"\x82SNAPPY\0", "snappy"),
-    (b"ZV", "lzf"),
-    (b"\x04\x22\x4d\x18", "the lz4 frame format"),
-];
+const NOT_READ: [(&[u8], &str); 3] =
+    [(b"\x82SNAPPY\0", "snappy"), (b"ZV", "lzf"), (b"\x04\x22\x4d\x18", "the lz4 frame format")];
 const ZSTD: &[u8] = b"\x28\xb5\x2f\xfd";
 
 /// The text of a file. The first bytes give the codec, not the name: logs are renamed.
@@ -30,9 +27,7 @@ pub(crate) fn open(path: &Path) -> Result<Box<dyn BufRead>, LogError> {
         return Err(LogError::new(path, problem));
     }
     if beginning.starts_with(ZSTD) {
-        return Ok(buffered(
-            zstd::Decoder::with_buffer(reader).map_err(failed)?,
-        ));
+        return Ok(buffered(zstd::Decoder::with_buffer(reader).map_err(failed)?));
     }
     if beginning.starts_with(lz4_block::MAGIC) {
         return Ok(buffered(Lz4BlockReader::new(reader)));

@@ -12,9 +12,6 @@ pub struct LogError {
 
 impl LogError {
     pub(crate) fn new(path: &Path, problem: impl ToString) -> Self {
-        Self {
-            path: path.to_owned(),
-            problem: problem.to_string(),
-        }
+        Self { path: path.to_owned(), problem: problem.to_string() }
     }
 }

@@ -19,9 +19,7 @@ pub(crate) fn name_of(line: &[u8]) -> Option<Cow<'_, str>> {
         let end = rest.iter().position(|byte| *byte == b'"')?;
         return std::str::from_utf8(&rest[..end]).ok().map(Cow::Borrowed);
     }
-    serde_json::from_slice::<Named<'_>>(line)
-        .ok()
-        .map(|named| named.event)
+    serde_json::from_slice::<Named<'_>>(line).ok().map(|named| named.event)
 }
 
 /// Structs of the fields that the reader uses; the text behind a field is Spark's name of the field.

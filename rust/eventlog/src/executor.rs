@@ -71,11 +71,8 @@ impl Executor {
         request_bytes: f64,
     ) -> (Vec<(i64, u32, Resources)>, MemorySource) {
         let longest_ms = MAX_SLOTS as i64 * SLOT;
-        let lived_ms = (self
-            .ended_ms
-            .unwrap_or(end_ms)
-            .saturating_sub(self.started_ms))
-        .clamp(1, longest_ms);
+        let lived_ms =
+            (self.ended_ms.unwrap_or(end_ms).saturating_sub(self.started_ms)).clamp(1, longest_ms);
         let count = lived_ms.div_euclid(SLOT) + i64::from(lived_ms % SLOT > 0);
         let (memory, source) = MemoryPeaks::series(
             &self.task_memory,
@@ -88,12 +85,7 @@ impl Executor {
             let flows = self.flows.get(slot as usize).copied().unwrap_or_default();
             let [cpu_cores, network_bytes_per_s, disk_bytes_per_s] =
                 flows.map(|amount| amount * 1e3 / length_ms as f64);
-            let used = Resources {
-                cpu_cores,
-                memory_bytes,
-                network_bytes_per_s,
-                disk_bytes_per_s,
-            };
+            let used = Resources { cpu_cores, memory_bytes, network_bytes_per_s, disk_bytes_per_s };
             (slot * SLOT + length_ms, length_ms as u32, used)
         });
         (samples.collect(), source)

@@ -46,10 +46,7 @@ pub fn find(path: &Path) -> Result<Vec<Found>, LogError> {
         match entry.is_dir() {
             true => is_rolling.then(|| rolling(&entry).unwrap_or_else(Found::Unreadable)),
             false if name(&entry).ends_with(IN_PROGRESS) => Some(Found::InProgress(entry)),
-            false => Some(Found::Log(EventLog {
-                parts: vec![entry.clone()],
-                path: entry,
-            })),
+            false => Some(Found::Log(EventLog { parts: vec![entry.clone()], path: entry })),
         }
     });
     Ok(found.collect())
@@ -65,17 +62,12 @@ fn rolling(folder: &Path) -> Result<Found, LogError> {
         }
         parts.extend(part_number(&name).map(|number| (number, entry)));
     }
-    if parts
-        .iter()
-        .any(|(_, part)| name(part).ends_with(".compact"))
-    {
+    if parts.iter().any(|(_, part)| name(part).ends_with(".compact")) {
         let problem = "compacted by the History Server, events are missing";
         return Err(LogError::new(folder, problem));
     }
     parts.sort();
-    let in_order = (1..)
-        .zip(&parts)
-        .take_while(|(wanted, (number, _))| wanted == number);
+    let in_order = (1..).zip(&parts).take_while(|(wanted, (number, _))| wanted == number);
     let in_order = in_order.count();
     if parts.is_empty() || in_order < parts.len() {
         let problem = format!("part {} is missing", in_order + 1);

@@ -35,12 +35,7 @@ pub(crate) struct Lz4BlockReader<R> {
 
 impl<R: Read> Lz4BlockReader<R> {
     pub(crate) fn new(source: R) -> Self {
-        Self {
-            source,
-            data: Vec::new(),
-            decoded: Vec::new(),
-            at: 0,
-        }
+        Self { source, data: Vec::new(), decoded: Vec::new(), at: 0 }
     }
 
     /// Decodes the next non-empty block; returns false at the end of the file.

@@ -112,18 +112,11 @@ mod tests {
     const MB: f64 = 1e6;
 
     fn heap(bytes: f64) -> ExecutorMetrics {
-        ExecutorMetrics {
-            heap: bytes,
-            ..ExecutorMetrics::default()
-        }
+        ExecutorMetrics { heap: bytes, ..ExecutorMetrics::default() }
     }
 
     fn resident(bytes: f64) -> ExecutorMetrics {
-        ExecutorMetrics {
-            jvm_resident: bytes,
-            heap: bytes / 2.0,
-            ..ExecutorMetrics::default()
-        }
+        ExecutorMetrics { jvm_resident: bytes, heap: bytes / 2.0, ..ExecutorMetrics::default() }
     }
 
     #[test]

@@ -22,8 +22,7 @@ impl Properties<'_> {
     }
 
     fn is_on(&self, key: &str) -> bool {
-        self.get(key)
-            .is_some_and(|value| value.eq_ignore_ascii_case("true"))
+        self.get(key).is_some_and(|value| value.eq_ignore_ascii_case("true"))
     }
 
     /// A size in bytes; without a unit, the property is in MiB.
@@ -44,9 +43,7 @@ impl Properties<'_> {
     /// an overhead that the profile does not set follows the heap of the properties.
     pub(crate) fn executor_bytes(&self, profile: &ProfileRequests) -> f64 {
         let heap = self.bytes("spark.executor.memory").unwrap_or(1024.0 * MIB);
-        let factor = self
-            .number("spark.executor.memoryOverheadFactor")
-            .unwrap_or(0.1);
+        let factor = self.number("spark.executor.memoryOverheadFactor").unwrap_or(0.1);
         let overhead = self
             .bytes("spark.executor.memoryOverhead")
             .unwrap_or_else(|| (heap * factor).max(LEAST_OVERHEAD_BYTES));
@@ -106,13 +103,7 @@ mod tests {
         for (properties, mib) in [
             (&[][..], 1024.0 + 384.0),
             (&[("spark.executor.memory", "8g")], 8192.0 * 1.1),
-            (
-                &[
-                    ("spark.executor.memory", "600m"),
-                    ("spark.executor.memoryOverhead", "100"),
-                ],
-                700.0,
-            ),
+            (&[("spark.executor.memory", "600m"), ("spark.executor.memoryOverhead", "100")], 700.0),
             (
                 &[
                     ("spark.memory.offHeap.enabled", "true"),
@@ -136,10 +127,8 @@ mod tests {
     fn executors_that_spark_adds_itself_are_no_setting() {
         let fixed = of(&[("spark.executor.instances", "4")]);
         assert_eq!(Properties(&fixed).executors(), Some(4.0));
-        let dynamic = of(&[
-            ("spark.executor.instances", "4"),
-            ("spark.dynamicAllocation.enabled", "true"),
-        ]);
+        let dynamic =
+            of(&[("spark.executor.instances", "4"), ("spark.dynamicAllocation.enabled", "true")]);
         assert_eq!(Properties(&dynamic).executors(), None);
     }
 }

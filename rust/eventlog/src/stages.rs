@@ -43,20 +43,13 @@ impl Stages {
             reads_kept: info.rdds.iter().any(|rdd| self.kept.contains(&rdd.id)),
             runs_python: info.rdds.iter().any(runs_python),
         };
-        let open = Open {
-            traits,
-            from_ms: info.from_ms.unwrap_or_default(),
-            peaks: Vec::new(),
-        };
+        let open = Open { traits, from_ms: info.from_ms.unwrap_or_default(), peaks: Vec::new() };
         self.open.insert((info.id, info.attempt), open);
     }
 
     /// The traits of a stage; tasks may still end after their stage.
     pub(crate) fn traits(&self, stage: StageId) -> Traits {
-        self.open
-            .get(&stage)
-            .map(|open| open.traits)
-            .unwrap_or_default()
+        self.open.get(&stage).map(|open| open.traits).unwrap_or_default()
     }
 
     pub(crate) fn peak(&mut self, of: &StageExecutorMetrics<'_>) {
@@ -72,11 +65,7 @@ impl Stages {
         let open = self.open.get_mut(&(info.id, info.attempt))?;
         let from_ms = info.from_ms.unwrap_or(open.from_ms);
         let peaks = std::mem::take(&mut open.peaks);
-        (from_ms > 0).then_some(Closed {
-            from_ms,
-            to_ms: info.to_ms?,
-            peaks,
-        })
+        (from_ms > 0).then_some(Closed { from_ms, to_ms: info.to_ms?, peaks })
     }
 
     pub(crate) fn forget(&mut self, rdd: &Rdd) {

@@ -92,11 +92,7 @@ pub(crate) fn submission(
             .get("spark.yarn.applicationType")
             .unwrap_or("SPARK")
             .to_owned(),
-        tags: tags
-            .split(',')
-            .filter(|tag| !tag.is_empty())
-            .map(str::to_owned)
-            .collect(),
+        tags: tags.split(',').filter(|tag| !tag.is_empty()).map(str::to_owned).collect(),
         commands: command.into_iter().collect(),
     };
     (submission, notes)
@@ -211,19 +207,14 @@ mod tests {
     fn cluster_mode_has_the_key_of_the_live_submission() {
         let (start, environment) = sales();
         let (key, notes) = key(&start, &environment, &ImportOptions::default());
-        assert_eq!(
-            key,
-            "app|SPARK|alice|root.etl|Sales #|sales.py|--day # part-# full"
-        );
+        assert_eq!(key, "app|SPARK|alice|root.etl|Sales #|sales.py|--day # part-# full");
         assert_eq!(notes, [KeyNote::OwnName]);
     }
 
     #[test]
     fn client_mode_ends_with_the_name() {
         let (start, mut environment) = sales();
-        environment
-            .spark
-            .insert("spark.submit.deployMode".into(), "client".into());
+        environment.spark.insert("spark.submit.deployMode".into(), "client".into());
         let (key, notes) = key(&start, &environment, &ImportOptions::default());
         assert_eq!(key, "app|SPARK|alice|root.etl|Sales #");
         assert_eq!(notes, [KeyNote::ClientMode]);
@@ -232,13 +223,9 @@ mod tests {
     #[test]
     fn what_cannot_be_known_is_said() {
         let (start, mut environment) = sales();
-        environment
-            .spark
-            .insert("spark.yarn.queue".into(), "etl".into());
+        environment.spark.insert("spark.yarn.queue".into(), "etl".into());
         let redacted = "*********(redacted)".to_owned();
-        environment
-            .system
-            .insert("sun.java.command".into(), redacted);
+        environment.system.insert("sun.java.command".into(), redacted);
         let (key, notes) = key(&start, &environment, &ImportOptions::default());
         assert_eq!(key, "app|SPARK|alice|root.etl|Sales #");
         let queue = "etl".to_owned();
@@ -248,18 +235,13 @@ mod tests {
     #[test]
     fn queues_and_names_are_mapped() {
         let (start, mut environment) = sales();
-        environment
-            .spark
-            .insert("spark.yarn.queue".into(), "etl".into());
+        environment.spark.insert("spark.yarn.queue".into(), "etl".into());
         let options = ImportOptions {
             queues: [("etl".into(), "root.a.etl".into())].into(),
             names: [(start.name.clone(), "nightly".into())].into(),
         };
         let (key, notes) = key(&start, &environment, &options);
-        assert!(
-            key.starts_with("app|SPARK|alice|root.a.etl|nightly|sales.py|"),
-            "{key}"
-        );
+        assert!(key.starts_with("app|SPARK|alice|root.a.etl|nightly|sales.py|"), "{key}");
         assert_eq!(notes, []);
     }
 

@@ -13,9 +13,7 @@ const LZ4: &str = "app-20261122031558-0000.lz4";
 const ROLLING: &str = "eventlog_v2_app-20261122031424-0000";
 
 fn data(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/data")
-        .join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)
 }
 
 fn logs(path: &Path) -> Vec<EventLog> {
@@ -61,23 +59,13 @@ fn a_rolling_zstd_log_of_spark_makes_a_run() {
     assert_eq!(imported.spark_version.as_deref(), Some("4.1.1"));
     assert!(matches!(imported.notes[..], [KeyNote::NotYarn { .. }]));
     let series = &imported.run.series[0];
-    assert_eq!(
-        (series.kind, series.containers),
-        (ContainerKind::DEFAULT_EXECUTOR, 2)
-    );
+    assert_eq!((series.kind, series.containers), (ContainerKind::DEFAULT_EXECUTOR, 2));
     // Both executors logged the resident memory of their processes.
     assert_eq!(imported.memory.resident, 2);
-    let least = series
-        .slots
-        .iter()
-        .map(|slot| slot.memory_bytes)
-        .fold(f64::MAX, f64::min);
+    let least = series.slots.iter().map(|slot| slot.memory_bytes).fold(f64::MAX, f64::min);
     assert!(least > 100e6, "{least}");
     for resource in [Resource::Cpu, Resource::Network, Resource::Disk] {
-        assert!(
-            series.slots.iter().any(|slot| slot.get(resource) > 0.0),
-            "{resource:?}"
-        );
+        assert!(series.slots.iter().any(|slot| slot.get(resource) > 0.0), "{resource:?}");
     }
 }
 
@@ -86,10 +74,7 @@ fn an_lz4_log_of_spark_makes_a_run() {
     let imported = read_one(&data(LZ4)).unwrap();
     assert_eq!(imported.run.outcome, Outcome::Succeeded);
     assert!(imported.tasks > 20, "{}", imported.tasks);
-    assert_eq!(
-        imported.executor_memory_bytes,
-        (600.0 + 384.0) * 1024.0 * 1024.0
-    );
+    assert_eq!(imported.executor_memory_bytes, (600.0 + 384.0) * 1024.0 * 1024.0);
 }
 
 #[test]
@@ -101,10 +86,7 @@ fn a_task_is_spread_over_its_time() {
     assert_eq!(slots[1].disk_bytes_per_s, 10e6);
     // Nothing was logged of its memory: what it requested.
     assert_eq!(slots[0].memory_bytes, (1024.0 + 384.0) * 1024.0 * 1024.0);
-    assert_eq!(
-        imported.run.application_key,
-        "app|SPARK|alice|root.default|Nightly"
-    );
+    assert_eq!(imported.run.application_key, "app|SPARK|alice|root.default|Nightly");
     assert_eq!(imported.attempt, Some(2));
 }
 
@@ -123,12 +105,7 @@ fn executors_of_each_resource_profile_have_a_series_of_the_priority_they_are_ask
         .iter()
         .map(|series| {
             let mib = series.slots[0].memory_bytes / (1024.0 * 1024.0);
-            (
-                series.kind.priority(),
-                series.containers,
-                series.slots.len(),
-                mib,
-            )
+            (series.kind.priority(), series.containers, series.slots.len(), mib)
         })
         .collect();
     // Nothing was logged of their memory: what each requested.
@@ -137,19 +114,9 @@ fn executors_of_each_resource_profile_have_a_series_of_the_priority_they_are_ask
 
 #[test]
 fn spark_before_resource_profiles_asked_for_all_executors_at_priority_1() {
-    for (version, priority) in [
-        ("2.4.8", 1),
-        ("3.0.3", 1),
-        ("3.1.1", 0),
-        ("4.0.0", 0),
-        ("?", 0),
-    ] {
+    for (version, priority) in [("2.4.8", 1), ("3.0.3", 1), ("3.1.1", 0), ("4.0.0", 0), ("?", 0)] {
         let run = read_text(plain().replace("3.5.5", version)).unwrap().run;
-        assert_eq!(
-            run.series[0].kind,
-            ContainerKind::Executor { priority },
-            "{version}"
-        );
+        assert_eq!(run.series[0].kind, ContainerKind::Executor { priority }, "{version}");
     }
 }
 
@@ -183,26 +150,15 @@ fn what_one_executor_receives_the_others_send() {
         .replace(r#""Task Metrics":{"#, read);
     let of_both = |text: &str| -> f64 {
         let slots = &read_text(text).unwrap().run.series[0].slots;
-        slots
-            .iter()
-            .map(|slot| slot.network_bytes_per_s * 3.0 * 2.0)
-            .sum()
+        slots.iter().map(|slot| slot.network_bytes_per_s * 3.0 * 2.0).sum()
     };
-    assert!(
-        (of_both(&text) - 12_000.0).abs() < 1.0,
-        "{}",
-        of_both(&text)
-    );
+    assert!((of_both(&text) - 12_000.0).abs() < 1.0, "{}", of_both(&text));
     // With the shuffle service, the NodeManager sends.
     let served = text.replace(
         r#""spark.master":"yarn""#,
         r#""spark.master":"yarn","spark.shuffle.service.enabled":"true""#,
     );
-    assert!(
-        (of_both(&served) - 6_000.0).abs() < 1.0,
-        "{}",
-        of_both(&served)
-    );
+    assert!((of_both(&served) - 6_000.0).abs() < 1.0, "{}", of_both(&served));
 }
 
 #[test]
@@ -236,38 +192,24 @@ fn what_cannot_be_read_is_named() {
         (plain().into_bytes(), None),
         (b"a,b,c\n1,2,3\n".to_vec(), Some("not a Spark event log")),
         (Vec::new(), Some("no event names the application")),
-        (
-            b"\x82SNAPPY\0\0\0\0\x01".to_vec(),
-            Some("compressed with snappy"),
-        ),
+        (b"\x82SNAPPY\0\0\0\0\x01".to_vec(), Some("compressed with snappy")),
         (b"ZV\x01\0\x10".to_vec(), Some("compressed with lzf")),
         (damaged.into_bytes(), Some("line 5: SparkListenerTaskEnd: ")),
         (
-            plain()
-                .replace("\"App ID\":\"application_1_0001\",", "")
-                .into_bytes(),
+            plain().replace("\"App ID\":\"application_1_0001\",", "").into_bytes(),
             Some("no event names"),
         ),
         (
-            plain()
-                .replace("ExecutorAdded", "Else")
-                .replace("TaskEnd", "Else")
-                .into_bytes(),
+            plain().replace("ExecutorAdded", "Else").replace("TaskEnd", "Else").into_bytes(),
             Some("no executor"),
         ),
-        (
-            fs::read(data(LZ4)).unwrap()[..9_000].to_vec(),
-            Some("failed to fill whole buffer"),
-        ),
+        (fs::read(data(LZ4)).unwrap()[..9_000].to_vec(), Some("failed to fill whole buffer")),
     ] {
         match (read_text(&text), problem) {
             (Ok(_), None) => {}
             (Err(error), Some(problem)) => {
                 let error = error.to_string();
-                assert!(
-                    error.contains("application_1_0001") && error.contains(problem),
-                    "{error}"
-                );
+                assert!(error.contains("application_1_0001") && error.contains(problem), "{error}");
             }
             (read, _) => panic!("{problem:?}: {read:?}"),
         }
@@ -287,27 +229,10 @@ fn a_folder_holds_logs_of_every_kind() {
     fs::write(at("application_1_0001"), plain()).unwrap();
     fs::write(at(".application_1_0001.crc"), "x").unwrap();
     fs::write(at("application_1_0002.zstd.inprogress"), "").unwrap();
-    rolling(
-        "eventlog_v2_a_3",
-        &[
-            "appstatus_a_3",
-            "events_1_a_3",
-            "events_2_a_3",
-            "events_10_a_3",
-        ],
-    );
-    rolling(
-        "eventlog_v2_a_4",
-        &["appstatus_a_4.inprogress", "events_1_a_4"],
-    );
-    rolling(
-        "eventlog_v2_a_5",
-        &["appstatus_a_5", "events_2_a_5.compact", "events_3_a_5"],
-    );
-    rolling(
-        "eventlog_v2_a_6",
-        &["appstatus_a_6", "events_2_a_6", "events_1_a_6"],
-    );
+    rolling("eventlog_v2_a_3", &["appstatus_a_3", "events_1_a_3", "events_2_a_3", "events_10_a_3"]);
+    rolling("eventlog_v2_a_4", &["appstatus_a_4.inprogress", "events_1_a_4"]);
+    rolling("eventlog_v2_a_5", &["appstatus_a_5", "events_2_a_5.compact", "events_3_a_5"]);
+    rolling("eventlog_v2_a_6", &["appstatus_a_6", "events_2_a_6", "events_1_a_6"]);
     fs::create_dir(at("else")).unwrap();
     let found: Vec<String> = find(folder.path())
         .unwrap()
@@ -340,18 +265,11 @@ fn parts_are_read_in_the_order_of_their_numbers() {
     let text = plain();
     for (number, line) in (1..).zip(text.lines().collect::<Vec<_>>().chunks(1)) {
         let head = r#"{"Event":"SparkListenerLogStart","Spark Version":"3.5.5"}"#;
-        fs::write(
-            log.join(format!("events_{number}_a")),
-            format!("{head}\n{}\n", line[0]),
-        )
-        .unwrap();
+        fs::write(log.join(format!("events_{number}_a")), format!("{head}\n{}\n", line[0]))
+            .unwrap();
     }
     for number in 8..12 {
-        fs::write(
-            log.join(format!("events_{number}_a")),
-            "{\"Event\":\"Other\"}\n",
-        )
-        .unwrap();
+        fs::write(log.join(format!("events_{number}_a")), "{\"Event\":\"Other\"}\n").unwrap();
     }
     assert_eq!(read_one(&log).unwrap().run.outcome, Outcome::Succeeded);
 }

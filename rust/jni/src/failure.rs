@@ -76,11 +76,7 @@ impl<T: Default> ErrorPolicy<T, Failure> for Throw {
         let text = payload.downcast_ref::<&str>().copied();
         let text = text.or(payload.downcast_ref::<String>().map(String::as_str));
         let message = text.unwrap_or("without a message");
-        throw(
-            env,
-            CORE_EXCEPTION,
-            &format!("the core panicked: {message}"),
-        );
+        throw(env, CORE_EXCEPTION, &format!("the core panicked: {message}"));
         Ok(T::default())
     }
 }

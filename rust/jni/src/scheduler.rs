@@ -19,9 +19,7 @@ fn application(number: jint) -> Result<ApplicationId, Failure> {
 
 fn not_negative(of: &str, number: jint) -> Result<u32, Failure> {
     let refused = |_| format!("{of} number is {number}, at least 0 is allowed");
-    u32::try_from(number)
-        .map_err(refused)
-        .map_err(Failure::refused)
+    u32::try_from(number).map_err(refused).map_err(Failure::refused)
 }
 
 /// A negative amount, which YARN has for an overbooked node, is 0.
@@ -36,9 +34,7 @@ fn kind(application_master: bool, request_priority: jint) -> ContainerKind {
     if application_master {
         ContainerKind::ApplicationMaster
     } else {
-        ContainerKind::Executor {
-            priority: request_priority,
-        }
+        ContainerKind::Executor { priority: request_priority }
     }
 }
 

@@ -22,15 +22,9 @@ impl Log for StderrLog {
 
     fn log(&self, record: &Record<'_>) {
         if self.enabled(record.metadata()) {
-            let since_epoch = SystemTime::now()
-                .duration_since(UNIX_EPOCH)
-                .unwrap_or_default();
+            let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
             let seconds = since_epoch.as_secs_f64();
-            eprintln!(
-                "{seconds:.3} {} elastane: {}",
-                record.level(),
-                record.args()
-            );
+            eprintln!("{seconds:.3} {} elastane: {}", record.level(), record.args());
         }
     }
 

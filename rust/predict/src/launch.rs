@@ -17,9 +17,7 @@ const SPARK_CLIENT_MODE: &str = "org.apache.spark.deploy.yarn.ExecutorLauncher";
 /// None without a Java command, and for Spark in client mode, whose application runs elsewhere.
 pub(crate) fn launch(commands: &[String]) -> Option<Launch> {
     let words = shell::words(&commands.join(" "));
-    let java = words
-        .iter()
-        .position(|word| word == "java" || word.ends_with("/bin/java"))?;
+    let java = words.iter().position(|word| word == "java" || word.ends_with("/bin/java"))?;
     let words = &words[java + 1..];
     let main = java_main(words)?;
     match words[main].as_str() {
@@ -66,10 +64,7 @@ fn spark_cluster_mode(words: &[String]) -> Option<Launch> {
     }
     // With a script, the class is Spark's runner for its language.
     let main = script.or(class)?;
-    Some(Launch {
-        main: last_component(main).to_owned(),
-        arguments,
-    })
+    Some(Launch { main: last_component(main).to_owned(), arguments })
 }
 
 fn last_component(path: &str) -> &str {
@@ -77,9 +72,7 @@ fn last_component(path: &str) -> &str {
 }
 
 fn is_redirection(word: &str) -> bool {
-    ["1>", "2>", ">", "<", "&", "|", ";"]
-        .iter()
-        .any(|sign| word.starts_with(sign))
+    ["1>", "2>", ">", "<", "&", "|", ";"].iter().any(|sign| word.starts_with(sign))
 }
 
 #[cfg(test)]
@@ -137,10 +130,7 @@ mod tests {
         let found = launch_of(
             "$JAVA_HOME/bin/java -cp a:b -Xmx9m com.example.Master --containers 3 1>out 2>err",
         );
-        assert_eq!(
-            found,
-            expected("com.example.Master", &["--containers", "3"])
-        );
+        assert_eq!(found, expected("com.example.Master", &["--containers", "3"]));
     }
 
     #[test]

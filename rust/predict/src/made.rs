@@ -63,10 +63,9 @@ fn made(
     prediction: Result<&Prediction, impl ToString>,
     left_out: &[Excluded],
 ) -> PredictionMade {
-    let left_out = left_out.iter().map(|run| LeftOutRun {
-        application_id: run.id.clone(),
-        reason: run.reason.to_string(),
-    });
+    let left_out = left_out
+        .iter()
+        .map(|run| LeftOutRun { application_id: run.id.clone(), reason: run.reason.to_string() });
     let mut made = PredictionMade {
         method: method.to_owned(),
         left_out: left_out.collect(),

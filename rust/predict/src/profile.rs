@@ -30,10 +30,7 @@ impl ProfileSettings {
 
     /// The settings of [`predict_next`].
     pub fn recurring(&self) -> RecurringSettings {
-        RecurringSettings {
-            runs: self.runs,
-            least_confidence: self.least_confidence,
-        }
+        RecurringSettings { runs: self.runs, least_confidence: self.least_confidence }
     }
 }
 
@@ -111,11 +108,7 @@ pub fn profile(key: &str, runs: &[Run], settings: &ProfileSettings) -> Option<Pr
     let mut by_kind = BTreeMap::new();
     for kind in kinds(runs) {
         let mut leave_out = |application_id: &str, reason| {
-            left_out.push(LeftOut {
-                application_id: application_id.to_owned(),
-                kind,
-                reason,
-            });
+            left_out.push(LeftOut { application_id: application_id.to_owned(), kind, reason });
         };
         let mut past = Vec::new();
         for run in runs {
@@ -134,11 +127,7 @@ pub fn profile(key: &str, runs: &[Run], settings: &ProfileSettings) -> Option<Pr
         let planned = outlook.prediction.map(|it| Planned::of(&it, settings));
         by_kind.insert(kind, planned);
     }
-    (!by_kind.is_empty()).then(|| Profile {
-        key: key.to_owned(),
-        kinds: by_kind,
-        left_out,
-    })
+    (!by_kind.is_empty()).then(|| Profile { key: key.to_owned(), kinds: by_kind, left_out })
 }
 
 impl Planned {

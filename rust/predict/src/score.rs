@@ -59,9 +59,6 @@ pub fn score(bound: &Demand, total: Resources, used: &Demand) -> [Score; 4] {
 
 /// The total of a series: cores, bytes and bytes per second, each times seconds.
 pub fn amount(series: &Demand) -> Resources {
-    let sum = series
-        .slots()
-        .iter()
-        .fold(Resources::ZERO, |sum, slot| sum + *slot);
+    let sum = series.slots().iter().fold(Resources::ZERO, |sum, slot| sum + *slot);
     sum * (f64::from(series.slot_ms()) / 1e3)
 }

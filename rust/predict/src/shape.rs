@@ -20,11 +20,7 @@ pub(crate) fn shape(arguments: &[String]) -> Vec<String> {
             shapes.push(NUMBER.to_owned());
         } else if let Some((name, value)) = setting(argument) {
             let is_secret = mentions_secret(name);
-            let value = if is_secret {
-                DROPPED.to_owned()
-            } else {
-                value_shape(value)
-            };
+            let value = if is_secret { DROPPED.to_owned() } else { value_shape(value) };
             shapes.push(format!("{name}={value}"));
         } else if is_name_of_secret(argument) {
             shapes.push(argument.clone());
@@ -101,22 +97,14 @@ fn value_shape(word: &str) -> String {
     }
     // Before an @ stands a user name, and possibly a password.
     let word = word.rsplit('@').next().unwrap_or(word);
-    if word.contains('/') {
-        path_shape(word)
-    } else {
-        without_dates(word)
-    }
+    if word.contains('/') { path_shape(word) } else { without_dates(word) }
 }
 
 fn path_shape(path: &str) -> String {
     let path = path.split(['?', '#']).next().unwrap_or(path);
     let path = path.trim_end_matches('/');
     let last = path.rsplit('/').next().unwrap_or(path);
-    if last.is_empty() {
-        "/".to_owned()
-    } else {
-        without_numbers(last)
-    }
+    if last.is_empty() { "/".to_owned() } else { without_numbers(last) }
 }
 
 fn is_number(word: &str) -> bool {
@@ -192,10 +180,7 @@ mod tests {
 
     #[test]
     fn an_option_after_the_name_of_a_secret_is_no_secret() {
-        assert_eq!(
-            shape_of(&["--no-token", "--day", "5"]),
-            "--no-token --day #"
-        );
+        assert_eq!(shape_of(&["--no-token", "--day", "5"]), "--no-token --day #");
     }
 
     proptest! {

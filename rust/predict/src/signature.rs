@@ -55,9 +55,7 @@ pub fn signature(submission: &Submission) -> Signature {
     let mut fields = vec![if is_tag { TAG } else { "app" }.to_owned()];
     fields.extend(others.iter().map(|part| escaped(&part.in_key)));
     if others.iter().any(|part| part.part == MAIN) {
-        let arguments = arguments
-            .iter()
-            .map(|part| escaped(&part.in_key).replace(' ', "\\ "));
+        let arguments = arguments.iter().map(|part| escaped(&part.in_key).replace(' ', "\\ "));
         fields.push(arguments.collect::<Vec<_>>().join(" "));
     }
     Signature { key: key(&fields) }
@@ -74,13 +72,7 @@ pub fn signature_parts(submission: &Submission) -> Vec<SignaturePart> {
     if let Some(name) = profile_tag(&submission.tags) {
         return vec![part(TAG, &name, name.clone())];
     }
-    let Submission {
-        application_type,
-        user,
-        queue,
-        name,
-        ..
-    } = submission;
+    let Submission { application_type, user, queue, name, .. } = submission;
     let mut parts = vec![
         part("type", application_type, application_type.clone()),
         part("user", user, user.clone()),
@@ -92,9 +84,8 @@ pub fn signature_parts(submission: &Submission) -> Vec<SignaturePart> {
         let shapes = shape::shape(&launch.arguments);
         for (given, shape) in launch.arguments.iter().zip(shapes) {
             let mut argument = part(ARGUMENT, given, shape);
-            argument.submitted = argument
-                .submitted
-                .filter(|given| !may_hold_secret(given, &argument.in_key));
+            argument.submitted =
+                argument.submitted.filter(|given| !may_hold_secret(given, &argument.in_key));
             parts.push(argument);
         }
     }
@@ -144,9 +135,7 @@ fn key(fields: &[String]) -> String {
 fn fnv1a(bytes: &[u8]) -> u128 {
     const OFFSET: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
     const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
-    bytes.iter().fold(OFFSET, |hash, byte| {
-        (hash ^ u128::from(*byte)).wrapping_mul(PRIME)
-    })
+    bytes.iter().fold(OFFSET, |hash, byte| (hash ^ u128::from(*byte)).wrapping_mul(PRIME))
 }
 
 #[cfg(test)]

@@ -176,10 +176,7 @@ fn split_digits(run: &str, start: usize, pieces: &mut Vec<Piece>) {
             true => Kind::Number(length),
             false => word_kind(&rest[..length]),
         };
-        pieces.push(Piece {
-            span: start + at..start + at + length,
-            kind,
-        });
+        pieces.push(Piece { span: start + at..start + at + length, kind });
         at += length;
     }
 }

@@ -13,9 +13,7 @@ use rounds::{KIND, VARIED, foreseen, given, model, run, runs_of};
 
 /// As long whatever the number is: it only counts up.
 fn counted(count: usize) -> Vec<GivenRun> {
-    (0..count)
-        .map(|number| run(number, 10.0 + number as f64, 40.0))
-        .collect()
+    (0..count).map(|number| run(number, 10.0 + number as f64, 40.0)).collect()
 }
 
 #[test]
@@ -58,21 +56,11 @@ fn below_the_floor_and_beyond_the_runs_the_request_stands() {
         "{:?}",
         beyond.prediction
     );
-    let all_too_unsure = RecurringSettings {
-        least_confidence: 0.999,
-        ..RecurringSettings::default()
-    };
-    let earlier = Earlier {
-        latest: &runs,
-        same: &[],
-        model: Some(&model),
-    };
+    let all_too_unsure =
+        RecurringSettings { least_confidence: 0.999, ..RecurringSettings::default() };
+    let earlier = Earlier { latest: &runs, same: &[], model: Some(&model) };
     let unsure = foresee(KIND, earlier, &given(25.0), &all_too_unsure).unwrap();
-    assert!(
-        matches!(unsure.prediction, Err(NotPlanned::Unsure { .. })),
-        "{:?}",
-        unsure.prediction
-    );
+    assert!(matches!(unsure.prediction, Err(NotPlanned::Unsure { .. })), "{:?}", unsure.prediction);
 }
 
 #[test]
@@ -86,11 +74,7 @@ fn what_a_setting_does_that_never_differed_is_not_known() {
     let model = model(&runs);
     let mut next = run(99, 25.0, 50.0);
     executors(&mut next, 2.0);
-    assert!(
-        foreseen(&runs, Some(&model), &next.settings)
-            .prediction
-            .is_ok()
-    );
+    assert!(foreseen(&runs, Some(&model), &next.settings).prediction.is_ok());
     executors(&mut next, 8.0);
     let more = foreseen(&runs, Some(&model), &next.settings);
     let reason = more.prediction.unwrap_err().to_string();
@@ -138,19 +122,14 @@ fn the_first_runs_with_another_number_are_not_taken_for_those_before() {
 #[test]
 fn runs_of_which_no_settings_are_known_are_taken_as_before() {
     let mut runs = runs_of(&[20.0, 20.0, 20.0]);
-    runs.iter_mut()
-        .for_each(|it| it.settings = Settings::default());
+    runs.iter_mut().for_each(|it| it.settings = Settings::default());
     assert_eq!(foreseen(&runs, None, &given(99.0)).way, Way::Same);
 }
 
 #[test]
 fn nothing_is_said_of_containers_that_no_run_had() {
     let runs = runs_of(&[10.0; 3]);
-    let earlier = Earlier {
-        latest: &runs,
-        same: &runs,
-        model: None,
-    };
+    let earlier = Earlier { latest: &runs, same: &runs, model: None };
     let master = ContainerKind::ApplicationMaster;
     assert!(foresee(master, earlier, &given(10.0), &RecurringSettings::default()).is_none());
 }
@@ -162,11 +141,7 @@ fn thirty_runs_are_learned_within_seconds_and_a_prediction_takes_no_time() {
     let runs = runs_of(&rounds);
     let began = Instant::now();
     let model = model(&runs);
-    assert!(
-        began.elapsed() < Duration::from_secs(30),
-        "{:?}",
-        began.elapsed()
-    );
+    assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
     let fastest = (0..20).map(|at| {
         let began = Instant::now();
         model.predict(&given(15.5 + f64::from(at))).unwrap();

@@ -7,11 +7,7 @@ use elastane_predict::{
     RunSeries, profile,
 };
 
-const SETTINGS: ProfileSettings = ProfileSettings {
-    runs: 3,
-    margin: 0.1,
-    least_confidence: 0.6,
-};
+const SETTINGS: ProfileSettings = ProfileSettings { runs: 3, margin: 0.1, least_confidence: 0.6 };
 
 fn run(number: usize, outcome: Outcome, slots: Vec<Resources>) -> Run {
     Run {
@@ -21,11 +17,7 @@ fn run(number: usize, outcome: Outcome, slots: Vec<Resources>) -> Run {
         started_ms: 0,
         ended_ms: number as i64,
         outcome,
-        series: vec![RunSeries {
-            kind: ContainerKind::DEFAULT_EXECUTOR,
-            containers: 2,
-            slots,
-        }],
+        series: vec![RunSeries { kind: ContainerKind::DEFAULT_EXECUTOR, containers: 2, slots }],
     }
 }
 
@@ -63,14 +55,8 @@ fn what_is_placed_by_follows_the_runs_progress_and_their_largest_memory() {
     // thirteenth slot.
     let early: Vec<f64> = slots[..10].iter().map(|slot| slot.cpu_cores).collect();
     let late: Vec<f64> = slots[10..].iter().map(|slot| slot.cpu_cores).collect();
-    assert!(
-        early.iter().all(|cores| (cores - 1.0).abs() < 1e-9),
-        "{early:?}"
-    );
-    assert!(
-        late.iter().all(|cores| (cores - 2.0).abs() < 1e-9),
-        "{late:?}"
-    );
+    assert!(early.iter().all(|cores| (cores - 1.0).abs() < 1e-9), "{early:?}");
+    assert!(late.iter().all(|cores| (cores - 2.0).abs() < 1e-9), "{late:?}");
     assert!(slots.iter().all(|slot| slot.memory_bytes == 2e9));
     assert_eq!(planned.runs, ids(&[3, 2, 1]));
 }
@@ -96,15 +82,9 @@ fn the_margin_grows_as_the_confidence_falls() {
 fn one_run_is_below_the_floor_unless_the_floor_is_lowered() {
     let runs = [run(1, Outcome::Succeeded, steps(20, 1.0, 1e9))];
     let unsure = made(&runs);
-    assert_eq!(
-        unsure.kinds[&ContainerKind::DEFAULT_EXECUTOR],
-        Err(NotPredicted::TooFewRuns(1))
-    );
+    assert_eq!(unsure.kinds[&ContainerKind::DEFAULT_EXECUTOR], Err(NotPredicted::TooFewRuns(1)));
     assert_eq!(unsure.runs(), 0);
-    let settings = ProfileSettings {
-        least_confidence: 0.0,
-        ..SETTINGS
-    };
+    let settings = ProfileSettings { least_confidence: 0.0, ..SETTINGS };
     let taken = profile("key", &runs, &settings).unwrap();
     let planned = taken.planned(ContainerKind::DEFAULT_EXECUTOR).unwrap();
     assert_eq!(planned.demand.slots(), steps(20, 1.0, 1e9));
@@ -180,11 +160,7 @@ fn a_series_that_is_no_demand_is_named() {
         run(1, Outcome::Succeeded, steps(20, 1.0, 1e9)),
     ];
     let profile = made(&runs);
-    let reason = DemandError::Amount {
-        slot: 0,
-        resource: Resource::Cpu,
-        amount: -1.0,
-    };
+    let reason = DemandError::Amount { slot: 0, resource: Resource::Cpu, amount: -1.0 };
     assert_eq!(profile.left_out.len(), 1);
     assert_eq!(profile.left_out[0].reason, NotUsed::Demand(reason));
     let planned = profile.planned(ContainerKind::DEFAULT_EXECUTOR).unwrap();

@@ -54,10 +54,7 @@ fn failed_cut_off_and_old_runs_are_left_out_with_the_reason() {
     history[5].outcome = Outcome::Failed;
     history[3].outcome = Outcome::CutOff;
     let outlook = predict_next(&history, &settings());
-    assert_eq!(
-        outlook.prediction.unwrap().runs,
-        ["run-4", "run-2", "run-1"]
-    );
+    assert_eq!(outlook.prediction.unwrap().runs, ["run-4", "run-2", "run-1"]);
     let reasons = outlook.left_out.into_iter().map(|it| (it.id, it.reason));
     assert_eq!(
         reasons.collect::<Vec<_>>(),
@@ -73,13 +70,8 @@ fn failed_cut_off_and_old_runs_are_left_out_with_the_reason() {
 fn one_run_far_from_the_others_is_an_outlier() {
     let runs = [even(20, 1.0), even(22, 1.0), even(60, 1.0), even(21, 1.0)];
     let outlook = predict_next(&past(&runs), &settings());
-    assert_eq!(
-        outlook.prediction.unwrap().runs,
-        ["run-3", "run-1", "run-0"]
-    );
-    let [left_out] = &outlook.left_out[..] else {
-        panic!("{:?}", outlook.left_out)
-    };
+    assert_eq!(outlook.prediction.unwrap().runs, ["run-3", "run-1", "run-0"]);
+    let [left_out] = &outlook.left_out[..] else { panic!("{:?}", outlook.left_out) };
     let measure = Measure::Length;
     assert!(
         matches!(left_out.reason, Exclusion::Outlier { measure: found, factor }
@@ -90,13 +82,7 @@ fn one_run_far_from_the_others_is_an_outlier() {
 
 #[test]
 fn after_a_change_the_newest_runs_count() {
-    let runs = [
-        even(20, 1.0),
-        even(21, 1.0),
-        even(22, 1.0),
-        even(33, 1.0),
-        even(32, 1.0),
-    ];
+    let runs = [even(20, 1.0), even(21, 1.0), even(22, 1.0), even(33, 1.0), even(32, 1.0)];
     let outlook = predict_next(&past(&runs), &settings());
     assert_eq!(outlook.prediction.unwrap().runs, ["run-4", "run-3"]);
     assert_eq!(outlook.left_out.len(), 3);
@@ -108,13 +94,7 @@ fn after_a_change_the_newest_runs_count() {
 
 #[test]
 fn runs_that_vary_by_a_factor_of_two_are_no_change() {
-    let runs = [
-        even(20, 1.0),
-        even(40, 1.0),
-        even(27, 1.0),
-        even(38, 1.0),
-        even(22, 1.0),
-    ];
+    let runs = [even(20, 1.0), even(40, 1.0), even(27, 1.0), even(38, 1.0), even(22, 1.0)];
     assert_eq!(predicted(&past(&runs), &settings()).runs.len(), 3);
 }
 

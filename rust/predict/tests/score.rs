@@ -5,10 +5,8 @@ use elastane_core::{Demand, Resources};
 use elastane_predict::score;
 
 fn cpu(slot_ms: u32, cores: &[f64]) -> Demand {
-    let slots: Vec<Resources> = cores
-        .iter()
-        .map(|cores| Resources::from_array([*cores, 0.0, 0.0, 0.0]))
-        .collect();
+    let slots: Vec<Resources> =
+        cores.iter().map(|cores| Resources::from_array([*cores, 0.0, 0.0, 0.0])).collect();
     Demand::series(slot_ms, &slots).unwrap()
 }
 
@@ -21,10 +19,7 @@ fn past_the_end_of_the_bound_its_last_value_holds() {
     assert!((cpu.waste.unwrap() - 10.0 / 9.0).abs() < 1e-12);
     assert!((cpu.total.unwrap() - 36.0 / 27.0).abs() < 1e-12);
     // Nothing of nothing is covered, and has no ratio.
-    assert_eq!(
-        (memory.coverage, memory.waste, memory.total),
-        (1.0, None, None)
-    );
+    assert_eq!((memory.coverage, memory.waste, memory.total), (1.0, None, None));
 }
 
 #[test]

@@ -18,14 +18,8 @@ fn a_run_with_settings_that_never_ran_is_foreseen() {
     let length_ms = next.used.duration_ms().unwrap() as f64;
     assert!((prediction.length_ms() as f64 / length_ms - 1.0).abs() < 0.1);
     let used = elastane_predict::amount(&next.used);
-    let ratios = prediction
-        .total()
-        .zip(used, |said, was| said / was.max(1.0));
-    for ratio in [
-        ratios.cpu_cores,
-        ratios.memory_bytes,
-        ratios.disk_bytes_per_s,
-    ] {
+    let ratios = prediction.total().zip(used, |said, was| said / was.max(1.0));
+    for ratio in [ratios.cpu_cores, ratios.memory_bytes, ratios.disk_bytes_per_s] {
         assert!((ratio - 1.0).abs() < 0.1, "{ratio}");
     }
     assert_eq!(prediction.total().network_bytes_per_s, 0.0);
@@ -41,11 +35,7 @@ fn its_prediction_can_be_tracked() {
     for slot in &next.used.slots()[..half] {
         tracker.observe(*slot, SLOT_MS);
     }
-    assert!(
-        (tracker.progress() - 0.5).abs() < 0.1,
-        "{}",
-        tracker.progress()
-    );
+    assert!((tracker.progress() - 0.5).abs() < 0.1, "{}", tracker.progress());
 }
 
 #[test]
@@ -99,9 +89,7 @@ fn there_is_no_model_of_few_runs_of_equal_ones_and_of_noise() {
 
 fn with_cpu(run: &SettingsRun, times: f64) -> SettingsRun {
     SettingsRun {
-        used: run
-            .used
-            .scaled(Resources::from_array([times, 1.0, 1.0, 1.0])),
+        used: run.used.scaled(Resources::from_array([times, 1.0, 1.0, 1.0])),
         ..run.clone()
     }
 }

@@ -3,10 +3,8 @@
 use elastane_predict::{Submission, signature, signature_parts};
 
 fn submission(arguments: &[&str]) -> Submission {
-    let arguments: Vec<String> = arguments
-        .iter()
-        .map(|argument| format!("--arg '{argument}'"))
-        .collect();
+    let arguments: Vec<String> =
+        arguments.iter().map(|argument| format!("--arg '{argument}'")).collect();
     Submission {
         name: "Sales 2024-01-05".into(),
         user: "alice".into(),
@@ -34,17 +32,9 @@ fn the_parts_are_those_of_the_key() {
         .iter()
         .filter(|part| part.submitted.as_deref() != Some(part.in_key.as_str()))
         .collect();
-    let words: Vec<_> = made_equal
-        .iter()
-        .map(|part| (part.part.as_str(), part.submitted.as_deref()))
-        .collect();
-    assert_eq!(
-        words,
-        [
-            ("name", Some("Sales 2024-01-05")),
-            ("argument", Some("2024-01-05"))
-        ]
-    );
+    let words: Vec<_> =
+        made_equal.iter().map(|part| (part.part.as_str(), part.submitted.as_deref())).collect();
+    assert_eq!(words, [("name", Some("Sales 2024-01-05")), ("argument", Some("2024-01-05"))]);
 }
 
 #[test]

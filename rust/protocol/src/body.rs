@@ -31,10 +31,8 @@ pub enum BodyError {
 
 /// Encodes a value as a body of at most [`MAX_MESSAGE_BYTES`].
 pub fn encode<T: Serialize>(value: &T) -> Result<Vec<u8>, BodyError> {
-    let body = postcard::to_stdvec(value).map_err(|error| BodyError::Malformed {
-        bytes: 0,
-        reason: error.to_string(),
-    })?;
+    let body = postcard::to_stdvec(value)
+        .map_err(|error| BodyError::Malformed { bytes: 0, reason: error.to_string() })?;
     if body.len() > MAX_MESSAGE_BYTES {
         return Err(BodyError::TooLarge { bytes: body.len() });
     }
@@ -50,10 +48,7 @@ pub fn decode<T: DeserializeOwned>(version: u16, body: &[u8]) -> Result<T, BodyE
     if body.len() > MAX_MESSAGE_BYTES {
         return Err(BodyError::TooLarge { bytes: body.len() });
     }
-    let malformed = |reason: String| BodyError::Malformed {
-        bytes: body.len(),
-        reason,
-    };
+    let malformed = |reason: String| BodyError::Malformed { bytes: body.len(), reason };
     let (value, rest) =
         postcard::take_from_bytes(body).map_err(|error| malformed(error.to_string()))?;
     if !rest.is_empty() {
@@ -68,11 +63,7 @@ mod tests {
     use crate::{Reply, VERSION};
 
     fn reply() -> Reply {
-        Reply {
-            acknowledged: 7,
-            valid_for_ms: 120_000,
-            plans: Vec::new(),
-        }
+        Reply { acknowledged: 7, valid_for_ms: 120_000, plans: Vec::new() }
     }
 
     #[test]
@@ -83,10 +74,7 @@ mod tests {
 
     #[test]
     fn another_version_is_refused_before_the_body_is_read() {
-        assert_eq!(
-            decode::<Reply>(VERSION + 1, &[]),
-            Err(BodyError::Version { got: VERSION + 1 })
-        );
+        assert_eq!(decode::<Reply>(VERSION + 1, &[]), Err(BodyError::Version { got: VERSION + 1 }));
     }
 
     #[test]
@@ -104,19 +92,14 @@ mod tests {
     fn trailing_bytes_are_refused() {
         let mut body = encode(&reply()).unwrap();
         body.push(0);
-        assert!(matches!(
-            decode::<Reply>(VERSION, &body),
-            Err(BodyError::Malformed { .. })
-        ));
+        assert!(matches!(decode::<Reply>(VERSION, &body), Err(BodyError::Malformed { .. })));
     }
 
     #[test]
     fn a_body_that_is_too_large_is_refused() {
         assert_eq!(
             decode::<Reply>(VERSION, &vec![0; MAX_MESSAGE_BYTES + 1]),
-            Err(BodyError::TooLarge {
-                bytes: MAX_MESSAGE_BYTES + 1
-            })
+            Err(BodyError::TooLarge { bytes: MAX_MESSAGE_BYTES + 1 })
         );
     }
 }

@@ -49,11 +49,7 @@ pub fn read<T: DeserializeOwned>(from: &mut impl Read) -> Result<T, FrameError> 
     }
     if length < VERSION_BYTES {
         let reason = "no room for the version".into();
-        return Err(BodyError::Malformed {
-            bytes: length,
-            reason,
-        }
-        .into());
+        return Err(BodyError::Malformed { bytes: length, reason }.into());
     }
     let mut version = [0; VERSION_BYTES];
     from.read_exact(&mut version)?;
@@ -79,10 +75,7 @@ mod tests {
     fn a_frame_that_is_too_long_is_refused_by_its_length() {
         let wire = u32::MAX.to_le_bytes();
         let error = read::<AgentRequest>(&mut wire.as_slice()).unwrap_err();
-        assert!(matches!(
-            error,
-            FrameError::Body(BodyError::TooLarge { .. })
-        ));
+        assert!(matches!(error, FrameError::Body(BodyError::TooLarge { .. })));
     }
 
     #[test]

@@ -119,14 +119,12 @@ pub struct Usage {
 impl Usage {
     /// Received and sent, in bytes per second.
     pub fn network_bytes_per_s(&self) -> u64 {
-        self.network_in_bytes_per_s
-            .saturating_add(self.network_out_bytes_per_s)
+        self.network_in_bytes_per_s.saturating_add(self.network_out_bytes_per_s)
     }
 
     /// Read and written, in bytes per second.
     pub fn disk_bytes_per_s(&self) -> u64 {
-        self.disk_read_bytes_per_s
-            .saturating_add(self.disk_write_bytes_per_s)
+        self.disk_read_bytes_per_s.saturating_add(self.disk_write_bytes_per_s)
     }
 }
 

@@ -71,10 +71,8 @@ impl RunRecorder {
             }
             self.totals.entry(kind).or_default().containers += 1;
         }
-        let container = self
-            .containers
-            .entry(container.to_owned())
-            .or_insert_with(|| Container::new(kind));
+        let container =
+            self.containers.entry(container.to_owned()).or_insert_with(|| Container::new(kind));
         let totals = self.totals.entry(container.kind).or_default();
         let mut is_late = false;
         for slot in slot_of(start)..=slot_of(end - 1) {
@@ -146,14 +144,7 @@ struct Container {
 
 impl Container {
     fn new(kind: ContainerKind) -> Self {
-        Self {
-            kind,
-            slot: 0,
-            closed: 0,
-            sum: Resources::ZERO,
-            covered_ms: 0.0,
-            last: None,
-        }
+        Self { kind, slot: 0, closed: 0, sum: Resources::ZERO, covered_ms: 0.0, last: None }
     }
 
     /// Adds to a slot and closes earlier ones; false when the slot is closed already.
@@ -172,10 +163,7 @@ impl Container {
             self.slot = slot;
         }
         let memory_bytes = self.sum.memory_bytes.max(usage.memory_bytes);
-        self.sum = Resources {
-            memory_bytes,
-            ..self.sum + usage * covered_ms
-        };
+        self.sum = Resources { memory_bytes, ..self.sum + usage * covered_ms };
         self.covered_ms += covered_ms;
         true
     }
@@ -185,10 +173,8 @@ impl Container {
         if self.covered_ms == 0.0 {
             return;
         }
-        let value = Resources {
-            memory_bytes: self.sum.memory_bytes,
-            ..self.sum * (1.0 / self.covered_ms)
-        };
+        let value =
+            Resources { memory_bytes: self.sum.memory_bytes, ..self.sum * (1.0 / self.covered_ms) };
         let gap = self.last.unwrap_or(value);
         for slot in self.closed..self.slot {
             totals.add(slot, gap);
@@ -219,10 +205,7 @@ impl Totals {
     /// Each container adds its slots from 0 on without a gap.
     fn add(&mut self, slot: usize, value: Resources) {
         if slot == self.slots.len() {
-            self.slots.push(Total {
-                sum: Resources::ZERO,
-                containers: 0,
-            });
+            self.slots.push(Total { sum: Resources::ZERO, containers: 0 });
         }
         if let Some(total) = self.slots.get_mut(slot) {
             total.sum += value;

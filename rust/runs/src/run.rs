@@ -60,9 +60,7 @@ impl Run {
     /// A series that is no demand.
     pub fn used(&self, kind: ContainerKind) -> Result<Option<Demand>, DemandError> {
         let series = self.series.iter().find(|series| series.kind == kind);
-        series
-            .map(|series| Demand::series(SLOT_MS, &series.slots))
-            .transpose()
+        series.map(|series| Demand::series(SLOT_MS, &series.slots)).transpose()
     }
 }
 

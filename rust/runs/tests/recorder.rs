@@ -39,11 +39,7 @@ fn record(containers: &[Vec<Sample>]) -> RunRecorder {
 
 /// One container's slots, each computed from all samples that touch it.
 fn reference_of_one(samples: &[Sample]) -> Vec<Resources> {
-    let end = samples
-        .iter()
-        .map(|sample| sample.end_ms)
-        .max()
-        .unwrap_or(0);
+    let end = samples.iter().map(|sample| sample.end_ms).max().unwrap_or(0);
     let slots = end.div_euclid(SLOT) + i64::from(end % SLOT > 0);
     let measured: Vec<Option<Resources>> = (0..slots)
         .map(|slot| {
@@ -57,10 +53,7 @@ fn reference_of_one(samples: &[Sample]) -> Vec<Resources> {
                     covered += overlap as f64;
                 }
             }
-            (covered > 0.0).then(|| Resources {
-                memory_bytes: memory,
-                ..sum * (1.0 / covered)
-            })
+            (covered > 0.0).then(|| Resources { memory_bytes: memory, ..sum * (1.0 / covered) })
         })
         .collect();
     let first = measured.iter().flatten().next().copied();
@@ -73,18 +66,14 @@ fn reference_of_one(samples: &[Sample]) -> Vec<Resources> {
 }
 
 fn reference(containers: &[Vec<Sample>]) -> Vec<Resources> {
-    let series: Vec<Vec<Resources>> = containers
-        .iter()
-        .map(|samples| reference_of_one(samples))
-        .collect();
+    let series: Vec<Vec<Resources>> =
+        containers.iter().map(|samples| reference_of_one(samples)).collect();
     let longest = series.iter().map(Vec::len).max().unwrap_or(0);
     (0..longest)
         .map(|slot| {
             let alive: Vec<Resources> =
                 series.iter().filter_map(|s| s.get(slot).copied()).collect();
-            let sum = alive
-                .iter()
-                .fold(Resources::ZERO, |sum, value| sum + *value);
+            let sum = alive.iter().fold(Resources::ZERO, |sum, value| sum + *value);
             sum * (1.0 / alive.len() as f64)
         })
         .collect()
@@ -94,10 +83,7 @@ fn assert_close(left: &[Resources], right: &[Resources]) {
     assert_eq!(left.len(), right.len());
     for (slot, (left, right)) in left.iter().zip(right).enumerate() {
         for (a, b) in left.to_array().into_iter().zip(right.to_array()) {
-            assert!(
-                (a - b).abs() <= 1e-9 * b.abs().max(1.0),
-                "slot {slot}: {a} {b}"
-            );
+            assert!((a - b).abs() <= 1e-9 * b.abs().max(1.0), "slot {slot}: {a} {b}");
         }
     }
 }
@@ -109,11 +95,7 @@ fn container() -> impl Strategy<Value = Vec<Sample>> {
         let mut at = 0;
         let next = |(gap, length_ms, cores, memory): (i64, u32, f64, f64)| {
             at += gap + i64::from(length_ms);
-            Sample {
-                end_ms: at,
-                length_ms,
-                usage: usage(cores, memory),
-            }
+            Sample { end_ms: at, length_ms, usage: usage(cores, memory) }
         };
         parts.into_iter().map(next).collect()
     })
@@ -153,19 +135,12 @@ proptest! {
 }
 
 fn sample(end_ms: i64, length_ms: u32, cores: f64, memory: f64) -> Sample {
-    Sample {
-        end_ms,
-        length_ms,
-        usage: usage(cores, memory),
-    }
+    Sample { end_ms, length_ms, usage: usage(cores, memory) }
 }
 
 #[test]
 fn a_sample_over_two_slots_is_shared_out_by_overlap() {
-    let samples = vec![
-        sample(2_000, 2_000, 3.0, 10.0),
-        sample(5_000, 3_000, 6.0, 40.0),
-    ];
+    let samples = vec![sample(2_000, 2_000, 3.0, 10.0), sample(5_000, 3_000, 6.0, 40.0)];
     let series = record(&[samples]).series();
     let cores: Vec<f64> = series[0].slots.iter().map(|slot| slot.cpu_cores).collect();
     let memory: Vec<f64> = series[0].slots.iter().map(|s| s.memory_bytes).collect();
@@ -175,10 +150,7 @@ fn a_sample_over_two_slots_is_shared_out_by_overlap() {
 
 #[test]
 fn gaps_take_the_value_before_and_at_the_start_the_first_one() {
-    let samples = vec![
-        sample(6_000, 3_000, 1.0, 1.0),
-        sample(15_000, 3_000, 5.0, 5.0),
-    ];
+    let samples = vec![sample(6_000, 3_000, 1.0, 1.0), sample(15_000, 3_000, 5.0, 5.0)];
     let series = record(&[samples]).series();
     let cores: Vec<f64> = series[0].slots.iter().map(|slot| slot.cpu_cores).collect();
     assert_eq!(cores, [1.0, 1.0, 1.0, 1.0, 5.0]);
@@ -187,10 +159,7 @@ fn gaps_take_the_value_before_and_at_the_start_the_first_one() {
 #[test]
 fn a_container_counts_only_while_it_lives() {
     let short = vec![sample(3_000, 3_000, 4.0, 4.0)];
-    let long = vec![
-        sample(3_000, 3_000, 2.0, 2.0),
-        sample(6_000, 3_000, 2.0, 2.0),
-    ];
+    let long = vec![sample(3_000, 3_000, 2.0, 2.0), sample(6_000, 3_000, 2.0, 2.0)];
     let series = record(&[short, long]).series();
     let cores: Vec<f64> = series[0].slots.iter().map(|slot| slot.cpu_cores).collect();
     assert_eq!(cores, [3.0, 2.0]);
@@ -199,13 +168,7 @@ fn a_container_counts_only_while_it_lives() {
 #[test]
 fn kinds_are_kept_apart() {
     let mut recorder = RunRecorder::new();
-    recorder.add(
-        "e",
-        ContainerKind::DEFAULT_EXECUTOR,
-        3_000,
-        3_000,
-        usage(2.0, 2.0),
-    );
+    recorder.add("e", ContainerKind::DEFAULT_EXECUTOR, 3_000, 3_000, usage(2.0, 2.0));
     let master = ContainerKind::ApplicationMaster;
     recorder.add("m", master, 3_000, 3_000, usage(1.0, 1.0));
     let kinds: Vec<ContainerKind> = recorder.series().iter().map(|s| s.kind).collect();
@@ -277,13 +240,7 @@ fn a_recorder_from_before_executors_had_priorities_goes_on_where_it_was() {
 fn asking_for_the_series_does_not_end_the_recording() {
     let mut recorder = record(&[vec![sample(1_000, 1_000, 2.0, 2.0)]]);
     assert_eq!(recorder.series()[0].slots, [usage(2.0, 2.0)]);
-    recorder.add(
-        "container-0",
-        ContainerKind::DEFAULT_EXECUTOR,
-        2_000,
-        1_000,
-        usage(4.0, 2.0),
-    );
+    recorder.add("container-0", ContainerKind::DEFAULT_EXECUTOR, 2_000, 1_000, usage(4.0, 2.0));
     assert_eq!(recorder.series()[0].slots, [usage(3.0, 2.0)]);
 }
 
@@ -303,11 +260,7 @@ fn what_cannot_be_used_is_left_out_and_counted() {
         let before = recorder.series();
         let kind = ContainerKind::DEFAULT_EXECUTOR;
         recorder.add("container-0", kind, end_ms, length_ms, usage(cores, 1.0));
-        assert_eq!(
-            recorder.left_out(),
-            1,
-            "sample to {end_ms} of {length_ms} ms"
-        );
+        assert_eq!(recorder.left_out(), 1, "sample to {end_ms} of {length_ms} ms");
         assert_eq!(recorder.series(), before);
     }
 }
@@ -324,13 +277,7 @@ fn a_container_stops_growing_after_a_day() {
 fn a_recorder_that_was_written_and_read_goes_on_where_it_was() {
     let sample = |recorder: &mut RunRecorder, container: &str, end_ms| {
         let usage = usage(end_ms as f64 / 1e4, 5e6);
-        recorder.add(
-            container,
-            ContainerKind::DEFAULT_EXECUTOR,
-            end_ms,
-            2_500,
-            usage,
-        );
+        recorder.add(container, ContainerKind::DEFAULT_EXECUTOR, end_ms, 2_500, usage);
     };
     let mut whole = RunRecorder::new();
     let mut parts = RunRecorder::new();
@@ -349,13 +296,7 @@ fn a_recorder_that_was_written_and_read_goes_on_where_it_was() {
 #[test]
 fn a_written_recorder_with_slots_that_cannot_be_is_refused() {
     let mut recorder = RunRecorder::new();
-    recorder.add(
-        "a",
-        ContainerKind::DEFAULT_EXECUTOR,
-        9_000,
-        9_000,
-        usage(1.0, 1.0),
-    );
+    recorder.add("a", ContainerKind::DEFAULT_EXECUTOR, 9_000, 9_000, usage(1.0, 1.0));
     let written = serde_json::to_string(&recorder).unwrap();
     assert!(written.contains("\"slot\":2,\"closed\":2"), "{written}");
     for (from, to) in [

@@ -45,10 +45,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     drop(depository);
     let file_mb = fs::metadata(&path)?.len() as f64 / 1e6;
 
-    let configuration = BTreeMap::from([(
-        format!("{PREFIX}depository.file"),
-        path.display().to_string(),
-    )]);
+    let configuration =
+        BTreeMap::from([(format!("{PREFIX}depository.file"), path.display().to_string())]);
     let before_mb = resident_mb()?;
     let begin = Instant::now();
     let elastane = Elastane::open(RuntimeSettings::from_configuration(&configuration, true)?)?;
@@ -85,9 +83,7 @@ fn taken(arguments: &mut Vec<String>, option: &str) -> Result<Option<f64>, Box<d
 
 fn profiles(elastane: &Elastane) -> Result<u64, Box<dyn Error>> {
     let status: Value = serde_json::from_str(&elastane.status(0))?;
-    Ok(status["profiles"]
-        .as_u64()
-        .ok_or("no profiles in the status")?)
+    Ok(status["profiles"].as_u64().ok_or("no profiles in the status")?)
 }
 
 /// The median of so many submissions of different applications.

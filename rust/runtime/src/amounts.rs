@@ -101,9 +101,7 @@ fn within<T: PartialOrd + Display>(
     if least <= value && value <= most {
         return Ok(());
     }
-    Err(AmountError(format!(
-        "{what} is {value}, {least} to {most} is allowed"
-    )))
+    Err(AmountError(format!("{what} is {value}, {least} to {most} is allowed")))
 }
 
 /// The node's physical size.

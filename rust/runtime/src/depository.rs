@@ -100,11 +100,7 @@ pub enum SharingError {
 
 impl Shared {
     fn new(settings: ProfileSettings, counters: Arc<Counters>) -> Self {
-        Self {
-            profiles: Profiles::new(settings),
-            counters,
-            wants_whole: AtomicBool::default(),
-        }
+        Self { profiles: Profiles::new(settings), counters, wants_whole: AtomicBool::default() }
     }
 }
 

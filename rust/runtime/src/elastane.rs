@@ -66,12 +66,7 @@ impl Elastane {
             let ended_ms = run.ended_ms;
             depository.send(Work::Ended(Box::new(run), ended_ms));
         }
-        Ok(Self {
-            service,
-            depository,
-            journal,
-            counters,
-        })
+        Ok(Self { service, depository, journal, counters })
     }
 
     /// Saves every run that ended, and the record of the others for the next process; ends the
@@ -107,10 +102,7 @@ impl Elastane {
         let record = crate::submission_record(submission, now_ms);
         let given = RunSettings(record.settings.clone());
         let demands = self.depository.demands(&record.application_key, &given);
-        let submitted = self
-            .service
-            .lock()
-            .application_added(record, &submission.queue, demands);
+        let submitted = self.service.lock().application_added(record, &submission.queue, demands);
         let application = submitted.application;
         self.depository.send(Work::Submitted(Box::new(submitted)));
         application
@@ -123,9 +115,7 @@ impl Elastane {
 
     /// See [`Service::application_removed`].
     pub fn application_removed(&self, application: ApplicationId, succeeded: bool, now_ms: i64) {
-        self.service
-            .lock()
-            .application_removed(application, succeeded, now_ms);
+        self.service.lock().application_removed(application, succeeded, now_ms);
     }
 
     /// See [`Service::pending`].
@@ -189,13 +179,8 @@ impl Elastane {
     ) -> Result<Vec<u8>, ReportError> {
         let report = decode(version, body)?;
         let mut service = self.service.lock();
-        let Reported {
-            reply,
-            samples,
-            repeated,
-            reprovisioned: _,
-            records,
-        } = service.report(node, &report, now_ms)?;
+        let Reported { reply, samples, repeated, reprovisioned: _, records } =
+            service.report(node, &report, now_ms)?;
         self.write(records);
         drop(service);
         self.counters.samples.fetch_add(samples, Relaxed);
@@ -268,11 +253,7 @@ impl Elastane {
 
     fn save(&self, events: Option<Vec<RunEvent>>, is_whole: bool, now_ms: i64) {
         if let Some(events) = events {
-            self.depository.send(Work::Checkpoint {
-                events,
-                is_whole,
-                now_ms,
-            });
+            self.depository.send(Work::Checkpoint { events, is_whole, now_ms });
         }
     }
 

@@ -46,12 +46,7 @@ impl FirstAsks {
             (EXECUTOR_MEMORY_BYTES, ask.request.memory_bytes as f64),
         ];
         let named = given.map(|(name, amount)| (name.to_owned(), amount));
-        Some(Asked {
-            application,
-            application_id,
-            settings: RunSettings(named.into()),
-            now_ms,
-        })
+        Some(Asked { application, application_id, settings: RunSettings(named.into()), now_ms })
     }
 
     pub(crate) fn forget(&mut self, application: ApplicationId) {
@@ -70,15 +65,7 @@ mod tests {
     const EXECUTOR: ContainerKind = ContainerKind::DEFAULT_EXECUTOR;
 
     fn ask(kind: ContainerKind, count: u32) -> Ask {
-        Ask {
-            kind,
-            priority: 0,
-            request: Request {
-                memory_bytes: 2_000,
-                vcores: 4,
-            },
-            count,
-        }
+        Ask { kind, priority: 0, request: Request { memory_bytes: 2_000, vcores: 4 }, count }
     }
 
     #[test]
@@ -90,16 +77,10 @@ mod tests {
         }
         let asked = asks.asked(APPLICATION, &ask(EXECUTOR, 7), 5).unwrap();
         let given: Vec<(String, f64)> = asked.settings.0.into_iter().collect();
-        let expected = [
-            ("executor_cores", 4.0),
-            ("executor_memory_bytes", 2_000.0),
-            ("executors", 7.0),
-        ];
+        let expected =
+            [("executor_cores", 4.0), ("executor_memory_bytes", 2_000.0), ("executors", 7.0)];
         assert_eq!(given, expected.map(|(name, it)| (name.to_owned(), it)));
-        assert_eq!(
-            (asked.application_id.as_str(), asked.now_ms),
-            ("application_1", 5)
-        );
+        assert_eq!((asked.application_id.as_str(), asked.now_ms), ("application_1", 5));
         assert!(asks.asked(APPLICATION, &ask(EXECUTOR, 9), 6).is_none());
     }
 

@@ -139,11 +139,7 @@ impl Placed {
         placement: &Placement,
         now_ms: i64,
     ) -> Option<Record> {
-        let Placement {
-            reason,
-            score,
-            container: placed,
-        } = placement;
+        let Placement { reason, score, container: placed } = placement;
         let application = cluster.application(placed.application)?;
         let node = cluster.node(placed.node)?;
         Some(Record::Placed(Box::new(Self {
@@ -264,17 +260,7 @@ pub struct Amounts {
 
 impl From<Resources> for Amounts {
     fn from(resources: Resources) -> Self {
-        let [
-            cpu_cores,
-            memory_bytes,
-            network_bytes_per_s,
-            disk_bytes_per_s,
-        ] = resources.to_array();
-        Self {
-            cpu_cores,
-            memory_bytes,
-            network_bytes_per_s,
-            disk_bytes_per_s,
-        }
+        let [cpu_cores, memory_bytes, network_bytes_per_s, disk_bytes_per_s] = resources.to_array();
+        Self { cpu_cores, memory_bytes, network_bytes_per_s, disk_bytes_per_s }
     }
 }

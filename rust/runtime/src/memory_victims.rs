@@ -66,9 +66,7 @@ impl MemoryVictims {
             records.push(record(cluster, node, victim, outcome, reason, now_ms));
         };
         short.named_ms = now_ms;
-        short
-            .journaled
-            .retain(|id| victims.iter().any(|victim| victim.container == *id));
+        short.journaled.retain(|id| victims.iter().any(|victim| victim.container == *id));
         if let Some((spared, why)) = short.drop_settled(cluster, node, victims) {
             log(&spared, PreemptionOutcome::Spared, why.to_owned());
         }
@@ -92,10 +90,7 @@ impl MemoryVictims {
             && now_ms >= short.next_order_ms
         {
             short.next_order_ms = now_ms.saturating_add(BETWEEN_ORDERS_MS);
-            short.chosen = Some(Chosen {
-                victim: victim.clone(),
-                kill_ms: None,
-            });
+            short.chosen = Some(Chosen { victim: victim.clone(), kill_ms: None });
         }
         if victims.is_empty() && now_ms >= short.next_order_ms {
             self.nodes.remove(&node);
@@ -134,11 +129,8 @@ impl MemoryVictims {
                         victim.short_bytes
                     ),
                 });
-                let outcome = if kill {
-                    PreemptionOutcome::Preempted
-                } else {
-                    PreemptionOutcome::Told
-                };
+                let outcome =
+                    if kill { PreemptionOutcome::Preempted } else { PreemptionOutcome::Told };
                 records.push(record(cluster, *node, victim, outcome, reason, now_ms));
             }
         }

@@ -112,14 +112,9 @@ impl Trackers {
         let earlier = self.by_container.values().filter(|other| {
             other.siblings == siblings && other.start_ms < latest_ms && other.follower.is_some()
         });
-        let (sum, count) = earlier.fold((0.0, 0), |(sum, count), other| {
-            (sum + other.progress, count + 1)
-        });
-        let joined_at = if count > 0 {
-            sum / f64::from(count)
-        } else {
-            ended_at
-        };
+        let (sum, count) =
+            earlier.fold((0.0, 0), |(sum, count), other| (sum + other.progress, count + 1));
+        let joined_at = if count > 0 { sum / f64::from(count) } else { ended_at };
         LateTracker::new(demand, joined_at)
             .map_or_else(|_| whole(), |tracker| Follower::Late(Box::new(tracker)))
     }

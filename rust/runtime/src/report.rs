@@ -93,19 +93,12 @@ pub(crate) fn reply(
         cluster
             .limit_plans(node, settings, report.can_limit, now_ms)
             .into_iter()
-            .map(|(container, steps)| ContainerPlan {
-                container: container.to_owned(),
-                steps,
-            })
+            .map(|(container, steps)| ContainerPlan { container: container.to_owned(), steps })
             .collect()
     } else {
         Vec::new()
     };
-    Reply {
-        acknowledged: report.sequence,
-        valid_for_ms: settings.valid_for_ms,
-        plans,
-    }
+    Reply { acknowledged: report.sequence, valid_for_ms: settings.valid_for_ms, plans }
 }
 
 /// The journal's record of a report.

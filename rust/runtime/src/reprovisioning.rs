@@ -6,9 +6,7 @@ use elastane_core::reprovision::{Correction, Reprovisioned};
 use crate::journal::{Record, Reprovision};
 
 pub(crate) fn records(cluster: &Cluster, done: &[Reprovisioned]) -> Vec<Record> {
-    let records = done
-        .iter()
-        .map(|done| Record::Reprovision(Box::new(record(cluster, done))));
+    let records = done.iter().map(|done| Record::Reprovision(Box::new(record(cluster, done))));
     records.collect()
 }
 
@@ -23,11 +21,7 @@ fn record(cluster: &Cluster, done: &Reprovisioned) -> Reprovision {
         ..Reprovision::default()
     };
     match done.what {
-        Correction::Opened {
-            slow,
-            predicted,
-            lent,
-        } => Reprovision {
+        Correction::Opened { slow, predicted, lent } => Reprovision {
             what: "opened",
             slowness: Some(slow.times()),
             slow: Some(slow.words()),
@@ -35,28 +29,17 @@ fn record(cluster: &Cluster, done: &Reprovisioned) -> Reprovision {
             lent: Some(lent.into()),
             ..plain
         },
-        Correction::Measured {
-            used,
-            predicted,
-            factors,
-        } => Reprovision {
+        Correction::Measured { used, predicted, factors } => Reprovision {
             what: "measured",
             used: Some(used.into()),
             predicted: Some(predicted.into()),
             factors: Some(factors.to_array()),
             ..plain
         },
-        Correction::Returned { because } => Reprovision {
-            what: "returned",
-            reason: Some(because.words().to_owned()),
-            ..plain
-        },
-        Correction::Reschedule {
-            slow,
-            resource,
-            predicted,
-            left,
-        } => Reprovision {
+        Correction::Returned { because } => {
+            Reprovision { what: "returned", reason: Some(because.words().to_owned()), ..plain }
+        }
+        Correction::Reschedule { slow, resource, predicted, left } => Reprovision {
             what: "too-little-left",
             slowness: Some(slow.times()),
             slow: Some(slow.words()),
@@ -67,10 +50,8 @@ fn record(cluster: &Cluster, done: &Reprovisioned) -> Reprovision {
             )),
             ..plain
         },
-        Correction::Unused { factors } => Reprovision {
-            what: "unused",
-            factors: Some(factors.to_array()),
-            ..plain
-        },
+        Correction::Unused { factors } => {
+            Reprovision { what: "unused", factors: Some(factors.to_array()), ..plain }
+        }
     }
 }

@@ -46,13 +46,8 @@ struct Recording {
 impl Runs {
     /// With the runs of an earlier process whose applications may still run.
     pub(crate) fn restored(runs: Vec<OpenRun>) -> Self {
-        let restored = runs
-            .into_iter()
-            .map(|run| (run.application_id.clone(), run));
-        Self {
-            restored: restored.collect(),
-            ..Self::default()
-        }
+        let restored = runs.into_iter().map(|run| (run.application_id.clone(), run));
+        Self { restored: restored.collect(), ..Self::default() }
     }
 
     /// Whether an earlier process knew this application.
@@ -84,11 +79,7 @@ impl Runs {
         }
         // An application without a container yet has missed no sample.
         let has_gap = !run.recorder.is_empty() && now_ms - run.sampled_ms > LONGEST_BREAK_MS;
-        let recording = Recording {
-            run,
-            is_resumed,
-            until_ms: None,
-        };
+        let recording = Recording { run, is_resumed, until_ms: None };
         self.recordings.insert(application, recording);
         if has_gap {
             self.cut(application);
@@ -110,9 +101,7 @@ impl Runs {
             && run.outcome != Outcome::CutOff
         {
             run.outcome = Outcome::CutOff;
-            self.news.push(RunEvent::CutOff {
-                application_id: run.application_id.clone(),
-            });
+            self.news.push(RunEvent::CutOff { application_id: run.application_id.clone() });
         }
     }
 
@@ -166,10 +155,10 @@ impl Runs {
         // The whole state contains the changes.
         self.news.clear();
         self.handed_on_ms = Some(now_ms);
-        let recorded = self.recordings.values().map(|recording| OpenRun {
-            sampled_ms: now_ms,
-            ..recording.run.clone()
-        });
+        let recorded = self
+            .recordings
+            .values()
+            .map(|recording| OpenRun { sampled_ms: now_ms, ..recording.run.clone() });
         let whole = recorded.chain(self.restored.values().cloned());
         whole.map(|run| RunEvent::Whole(Box::new(run))).collect()
     }
@@ -212,8 +201,7 @@ impl Runs {
             length_ms: sample.length_ms,
             usage: used,
         });
-        run.recorder
-            .add(id, container.kind, since_start_ms, sample.length_ms, used);
+        run.recorder.add(id, container.kind, since_start_ms, sample.length_ms, used);
     }
 
     /// The runs whose last samples have arrived by now.

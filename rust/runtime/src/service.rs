@@ -151,23 +151,12 @@ impl Service {
     ) -> Submitted {
         let now_ms = record.submitted_ms;
         let (id, name) = (&record.application_id, &record.application_name);
-        let application = self
-            .cluster
-            .application_added(Application::new(id, name, queue, demands, now_ms));
+        let application =
+            self.cluster.application_added(Application::new(id, name, queue, demands, now_ms));
         let is_new = !self.runs.is_restored(id);
-        self.runs.begin(
-            application,
-            record.application_key.clone(),
-            id,
-            name,
-            now_ms,
-        );
+        self.runs.begin(application, record.application_key.clone(), id, name, now_ms);
         self.first_asks.expect(application, id);
-        Submitted {
-            application,
-            record,
-            is_new,
-        }
+        Submitted { application, record, is_new }
     }
 
     /// The prediction of an application's containers of one kind; none is the request.
@@ -220,10 +209,7 @@ impl Service {
     pub fn commit(&mut self, commit: CommitRequest<'_>, now_ms: i64) -> Committed {
         let is_known = self.cluster.container(commit.container).is_some();
         match self.cluster.commit(commit, now_ms) {
-            Commit::Unknown => Committed {
-                is_admitted: true,
-                record: None,
-            },
+            Commit::Unknown => Committed { is_admitted: true, record: None },
             Commit::Refused(refusal) => {
                 let is_due = self.refusals.is_due(commit.application, now_ms);
                 Committed {
@@ -242,10 +228,7 @@ impl Service {
                     self.runs.cut_off(commit.application);
                 }
                 let placed = || Placed::of(&self.cluster, commit.container, &placement, now_ms);
-                Committed {
-                    is_admitted: true,
-                    record: if is_known { None } else { placed() },
-                }
+                Committed { is_admitted: true, record: if is_known { None } else { placed() } }
             }
         }
     }
@@ -258,11 +241,7 @@ impl Service {
         self.memory_victims.finished(ended.node, container);
         self.trackers.finished(&self.cluster, container);
         self.runs.container_ended(container, ended, until_ms);
-        Some(Record::Finished {
-            time_ms: now_ms,
-            container: container.to_owned(),
-            node,
-        })
+        Some(Record::Finished { time_ms: now_ms, container: container.to_owned(), node })
     }
 
     /// An agent's report.
@@ -276,16 +255,9 @@ impl Service {
         now_ms: i64,
     ) -> Result<Reported, ReportError> {
         amounts::check(report)?;
-        let Self {
-            settings,
-            cluster,
-            runs,
-            sequences,
-            ..
-        } = self;
-        let number = cluster
-            .node_named(node)
-            .ok_or_else(|| ReportError::UnknownNode(node.to_owned()))?;
+        let Self { settings, cluster, runs, sequences, .. } = self;
+        let number =
+            cluster.node_named(node).ok_or_else(|| ReportError::UnknownNode(node.to_owned()))?;
         cluster.reported(number, amounts::capacity(report), now_ms);
         self.measured.insert(number, Measured::from(report));
         let (samples, repeated) = report::ingest(cluster, runs, sequences, number, report, now_ms);
@@ -305,13 +277,7 @@ impl Service {
             records.insert(0, Record::Node(Box::new(usage)));
         }
         records.extend(corrected);
-        Ok(Reported {
-            reply,
-            samples,
-            repeated,
-            reprovisioned,
-            records,
-        })
+        Ok(Reported { reply, samples, repeated, reprovisioned, records })
     }
 
     /// A container's progress from another source than its use, such as its framework. The progress
@@ -360,10 +326,7 @@ impl Service {
 
     /// The records to be saved now. To be called every second or so.
     pub fn due(&mut self, now_ms: i64) -> Due {
-        Due {
-            checkpoint: self.runs.take_news(now_ms),
-            ended: self.runs.take_closed(now_ms),
-        }
+        Due { checkpoint: self.runs.take_news(now_ms), ended: self.runs.take_closed(now_ms) }
     }
 
     /// The changes since the latest checkpoint, for the end; and when something last happened.

@@ -15,12 +15,8 @@ pub use service::ServiceSettings;
 const PREFIX: &str = "yarn.scheduler.elastane.";
 
 /// Keys that only Java reads.
-const OF_JAVA: [&str; 4] = [
-    "depository.shared",
-    "depository.shared-every-ms",
-    "usage.address",
-    "usage.handler-count",
-];
+const OF_JAVA: [&str; 4] =
+    ["depository.shared", "depository.shared-every-ms", "usage.address", "usage.handler-count"];
 
 const DAY_MS: i64 = 86_400_000;
 
@@ -43,11 +39,8 @@ pub struct RuntimeSettings {
 
 impl RuntimeSettings {
     /// How profiles are made with an empty configuration.
-    pub const DEFAULT_PROFILE: ProfileSettings = ProfileSettings {
-        runs: 3,
-        margin: 0.2,
-        least_confidence: 0.6,
-    };
+    pub const DEFAULT_PROFILE: ProfileSettings =
+        ProfileSettings { runs: 3, margin: 0.2, least_confidence: 0.6 };
 }
 
 /// A value that is not allowed, or a key that is not known.
@@ -89,9 +82,7 @@ impl RuntimeSettings {
         configuration: &BTreeMap<String, String>,
         virtual_cores_count: bool,
     ) -> Result<Self, SettingsError> {
-        let mut keys = Keys {
-            left: configuration.clone(),
-        };
+        let mut keys = Keys { left: configuration.clone() };
         let service = ServiceSettings::read(&mut keys, virtual_cores_count)?;
         let default = Self::DEFAULT_PROFILE;
         let profile = ProfileSettings {
@@ -135,9 +126,7 @@ mod tests {
             .iter()
             .map(|(key, value)| (format!("{PREFIX}{key}"), (*value).to_owned()))
             .collect();
-        configuration
-            .entry(format!("{PREFIX}depository.file"))
-            .or_insert_with(|| "/d".into());
+        configuration.entry(format!("{PREFIX}depository.file")).or_insert_with(|| "/d".into());
         RuntimeSettings::from_configuration(&configuration, true)
     }
 
@@ -156,10 +145,7 @@ mod tests {
     fn containers_are_reprovisioned_where_it_is_switched_on() {
         let slow_from = ("reprovision.slow-from", "1.5");
         let settings = read(&[("reprovision", "on"), slow_from]).unwrap();
-        assert_eq!(
-            settings.service.reprovision.map(|it| it.slow_from),
-            Some(1.5)
-        );
+        assert_eq!(settings.service.reprovision.map(|it| it.slow_from), Some(1.5));
         assert_eq!(read(&[slow_from]).unwrap().service.reprovision, None);
     }
 
@@ -176,11 +162,7 @@ mod tests {
         let bad = [
             ("mode", "on", "off, observe or enforce"),
             ("policy", "fairest", &policy::names().join(", ")),
-            (
-                "policy",
-                "capacity",
-                "elastane, minfrag, trc, prophet, ursa, ursa-srjf",
-            ),
+            ("policy", "capacity", "elastane, minfrag, trc, prophet, ursa, ursa-srjf"),
             ("overcommit.max-ratio", "0.5", "1 to 10"),
             ("overcommit.max-ratio", "NaN", "1 to 10"),
             ("report.missed", "three", "1 to 100"),
@@ -195,11 +177,7 @@ mod tests {
             ("reprovision.slow-from", "1", "1.01 to 10"),
             ("reprovision.least-left", "-1", "0 to 1"),
             ("fit.peaks", "stretch", "strict or soft"),
-            (
-                "placement.favor",
-                "speed",
-                "makespan, balanced or completion",
-            ),
+            ("placement.favor", "speed", "makespan, balanced or completion"),
         ];
         for (key, value, allowed) in bad {
             let message = read(&[(key, value)]).unwrap_err().to_string();
@@ -214,20 +192,11 @@ mod tests {
     fn an_unknown_key_is_refused_and_javas_own_are_not() {
         let error = read(&[("overcommit.ratio", "2")]).unwrap_err();
         assert!(matches!(error, SettingsError::Unknown { .. }));
-        assert!(
-            read(&[
-                ("usage.address.rm1", "host:1"),
-                ("usage.handler-count", "9")
-            ])
-            .is_ok()
-        );
+        assert!(read(&[("usage.address.rm1", "host:1"), ("usage.handler-count", "9")]).is_ok());
     }
 
     #[test]
     fn a_depository_is_needed() {
-        assert!(matches!(
-            read(&[("depository.file", "")]),
-            Err(SettingsError::Missing { .. })
-        ));
+        assert!(matches!(read(&[("depository.file", "")]), Err(SettingsError::Missing { .. })));
     }
 }

@@ -64,9 +64,8 @@ impl ServiceStatus {
         });
         let nodes = nodes.collect();
         let applications = cluster.applications();
-        let asking: Vec<_> = applications
-            .filter_map(|(id, application)| Some((id, application.waiting?)))
-            .collect();
+        let asking: Vec<_> =
+            applications.filter_map(|(id, application)| Some((id, application.waiting?))).collect();
         let waiting = asking.into_iter().filter_map(|(id, ask)| {
             let why = cluster.wait_reason(id, now_ms);
             let application = cluster.application(id)?;
@@ -79,11 +78,7 @@ impl ServiceStatus {
             })
         });
         let waiting = waiting.collect();
-        let mode = if cluster.settings().enforce {
-            "enforce"
-        } else {
-            "observe"
-        };
+        let mode = if cluster.settings().enforce { "enforce" } else { "observe" };
         Self {
             mode,
             runs_recording: runs.recording(),
@@ -107,28 +102,14 @@ fn reason(cluster: &Cluster, why: Option<WaitReason>, now_ms: i64) -> String {
         return "no node had free space by request, or none was asked yet".to_owned();
     };
     let (at, reason) = match why {
-        WaitReason::NoFit {
-            node,
-            excess: Some(excess),
-            ..
-        } => (node, excess.to_string()),
+        WaitReason::NoFit { node, excess: Some(excess), .. } => (node, excess.to_string()),
         WaitReason::NoFit { node, resource, .. } => {
             let resource = resource.name();
-            (
-                node,
-                format!("{resource} was short when last asked, and is not now"),
-            )
+            (node, format!("{resource} was short when last asked, and is not now"))
         }
-        WaitReason::Passed {
-            node: at,
-            better,
-            gain_ms,
-        } => {
+        WaitReason::Passed { node: at, better, gain_ms } => {
             let (better, gain_s) = (node(better), gain_ms as f64 / 1e3);
-            (
-                at,
-                format!("waits for {better}, where its work is done {gain_s:.1} s sooner"),
-            )
+            (at, format!("waits for {better}, where its work is done {gain_s:.1} s sooner"))
         }
         WaitReason::Behind { node, behind } => {
             let first = application(behind);
@@ -138,20 +119,18 @@ fn reason(cluster: &Cluster, why: Option<WaitReason>, now_ms: i64) -> String {
             let (other, start) = (application(kept.application), planned_start(&kept, now_ms));
             (kept.node, format!("kept for {other}, {start}"))
         }
-        WaitReason::Keeps(kept) => (
-            kept.node,
-            format!("kept for it, {}", planned_start(&kept, now_ms)),
-        ),
+        WaitReason::Keeps(kept) => {
+            (kept.node, format!("kept for it, {}", planned_start(&kept, now_ms)))
+        }
     };
     format!("{}: {reason}", node(at))
 }
 
 fn planned_start(kept: &KeptNode, now_ms: i64) -> String {
     match kept.start_ms {
-        Some(start_ms) => format!(
-            "which by plan goes there in {:.1} s",
-            (start_ms - now_ms).max(0) as f64 / 1e3
-        ),
+        Some(start_ms) => {
+            format!("which by plan goes there in {:.1} s", (start_ms - now_ms).max(0) as f64 / 1e3)
+        }
         None => {
             "which goes there when what runs there without a predicted end has ended".to_owned()
         }

@@ -37,11 +37,7 @@ impl JournalWriter {
         let thread = std::thread::Builder::new()
             .name("elastane-journal".into())
             .spawn(move || write_all(file, &receiver, &lost))?;
-        Ok(Self {
-            sender: Some(sender),
-            thread: Some(thread),
-            dropped,
-        })
+        Ok(Self { sender: Some(sender), thread: Some(thread), dropped })
     }
 
     pub(crate) fn write(&self, record: Record) {
@@ -107,12 +103,7 @@ impl JournalFile {
         }
         let file = OpenOptions::new().create(true).append(true).open(path)?;
         let bytes = file.metadata()?.len();
-        Ok(Self {
-            path: path.to_owned(),
-            file: BufWriter::new(file),
-            bytes,
-            rotate_at_bytes,
-        })
+        Ok(Self { path: path.to_owned(), file: BufWriter::new(file), bytes, rotate_at_bytes })
     }
 
     fn append(&mut self, record: &Record) -> io::Result<()> {

@@ -159,10 +159,7 @@ fn crash(folder: &Path, elastane: Elastane, samples: usize) {
         if slots == Some(samples) {
             break;
         }
-        assert!(
-            Instant::now() < deadline,
-            "{slots:?} of {samples} are saved"
-        );
+        assert!(Instant::now() < deadline, "{slots:?} of {samples} are saved");
         thread::sleep(Duration::from_millis(10));
     }
     std::mem::forget(elastane);
@@ -178,9 +175,7 @@ fn saved(folder: &Path) -> Vec<Run> {
     let path = folder.join("depository.sqlite");
     let depository = Depository::open_existing(&path, Access::Read).unwrap();
     let applications = depository.applications().unwrap();
-    let runs = applications
-        .iter()
-        .map(|a| depository.latest_runs(&a.key, 9).unwrap());
+    let runs = applications.iter().map(|a| depository.latest_runs(&a.key, 9).unwrap());
     runs.flatten().collect()
 }
 
@@ -253,10 +248,7 @@ fn a_run_that_ended_and_was_not_saved_is_saved_by_the_next_process() {
     crash(folder.path(), elastane, 4);
     open(folder.path(), "observe").close();
     let runs = saved(folder.path());
-    assert_eq!(
-        (runs[0].ended_ms, runs[0].outcome),
-        (START_MS + 12_500, Outcome::Succeeded)
-    );
+    assert_eq!((runs[0].ended_ms, runs[0].outcome), (START_MS + 12_500, Outcome::Succeeded));
 }
 
 #[test]

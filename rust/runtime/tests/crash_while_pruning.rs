@@ -29,11 +29,7 @@ const REMOVING: &str = "removing";
 const PARTS: u32 = 6;
 
 fn retention() -> Retention {
-    Retention {
-        keep_ms: KEPT as i64,
-        most_bytes: u64::MAX,
-        profile_runs: 3,
-    }
+    Retention { keep_ms: KEPT as i64, most_bytes: u64::MAX, profile_runs: 3 }
 }
 
 /// It ended in the millisecond of its number.
@@ -62,26 +58,20 @@ fn open_run_id(number: usize) -> String {
 fn samples(slot: u64) -> impl Iterator<Item = (String, i64, Resources)> {
     (0..CONTAINERS).map(move |container| {
         let usage = Resources::from_array([slot as f64, 1e9 / 3.0, container as f64, 7.0]);
-        (
-            format!("container_{container}"),
-            (slot as i64 + 1) * 3_000,
-            usage,
-        )
+        (format!("container_{container}"), (slot as i64 + 1) * 3_000, usage)
     })
 }
 
 fn batch(slot: u64) -> Vec<RunEvent> {
     let of_run = |number| {
-        samples(slot).map(
-            move |(container, sample_end_since_start_ms, usage)| RunEvent::Sampled {
-                application_id: open_run_id(number),
-                container,
-                kind: ContainerKind::DEFAULT_EXECUTOR,
-                sample_end_since_start_ms,
-                length_ms: 3_000,
-                usage,
-            },
-        )
+        samples(slot).map(move |(container, sample_end_since_start_ms, usage)| RunEvent::Sampled {
+            application_id: open_run_id(number),
+            container,
+            kind: ContainerKind::DEFAULT_EXECUTOR,
+            sample_end_since_start_ms,
+            length_ms: 3_000,
+            usage,
+        })
     };
     (0..OPEN_RUNS).flat_map(of_run).collect()
 }
@@ -96,10 +86,7 @@ fn begun(number: usize) -> RunEvent {
 }
 
 fn recorded_slots(run: &OpenRun) -> u64 {
-    run.recorder
-        .series()
-        .first()
-        .map_or(0, |series| series.slots.len() as u64)
+    run.recorder.series().first().map_or(0, |series| series.slots.len() as u64)
 }
 
 fn numbers(runs: &[Run]) -> Vec<u64> {
@@ -113,9 +100,7 @@ fn writing_process() {
     let Ok(folder) = std::env::var(FOLDER) else {
         return;
     };
-    let mut depository = Depository::open(&file(Path::new(&folder)))
-        .unwrap()
-        .depository;
+    let mut depository = Depository::open(&file(Path::new(&folder))).unwrap().depository;
     let (open_runs, _) = depository.open_runs().unwrap();
     let mut slot = open_runs.first().map_or(0, recorded_slots);
     let newest = depository.latest_runs(KEY, 1).unwrap();
@@ -242,10 +227,7 @@ fn assert_whole(folder: &Path, said: Said, expected: &mut Expected) {
     let slots = said.recorded..=said.recorded + 1;
     assert!(slots.contains(&recorded), "{recorded} of {slots:?}");
     for run in &runs {
-        assert!(
-            run.recorder == *expected.until(recorded),
-            "{recorded} slots"
-        );
+        assert!(run.recorder == *expected.until(recorded), "{recorded} slots");
     }
 
     let runs = depository.latest_runs(KEY, usize::MAX).unwrap();
@@ -268,10 +250,7 @@ fn assert_whole(folder: &Path, said: Said, expected: &mut Expected) {
 fn a_kill_while_runs_are_shortened_or_removed_loses_nothing_that_was_said() {
     let folder = tempfile::tempdir().unwrap();
     let mut said = Said::default();
-    let mut expected = Expected {
-        recorder: RunRecorder::new(),
-        slots: 0,
-    };
+    let mut expected = Expected { recorder: RunRecorder::new(), slots: 0 };
     let mut within = [0; 2];
     for part in 0..PARTS {
         for (what, within) in [SHORTENING, REMOVING].into_iter().zip(&mut within) {
@@ -280,8 +259,5 @@ fn a_kill_while_runs_are_shortened_or_removed_loses_nothing_that_was_said() {
             *within += u32::from(said.was_within);
         }
     }
-    assert!(
-        within.iter().all(|it| *it > 1),
-        "{within:?} of {PARTS} came within"
-    );
+    assert!(within.iter().all(|it| *it > 1), "{within:?} of {PARTS} came within");
 }

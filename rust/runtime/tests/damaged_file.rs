@@ -135,9 +135,7 @@ fn begin(folder: &Path) -> (Elastane, NodeId) {
     let application = elastane.application_added(&submission(RUNNING), START_MS);
     assert!(commit(&elastane, CONTAINER, application, node, START_MS));
     reports(&elastane, 1..=5);
-    wait_until("nothing is recorded", || {
-        recorded(folder) == expected(1..=5)
-    });
+    wait_until("nothing is recorded", || recorded(folder) == expected(1..=5));
     (elastane, node)
 }
 

@@ -45,10 +45,7 @@ impl Stop {
         Self {
             thread,
             message,
-            state: Mutex::new(State {
-                is_reached: false,
-                is_passed: false,
-            }),
+            state: Mutex::new(State { is_reached: false, is_passed: false }),
             changed: Condvar::new(),
         }
     }
@@ -58,18 +55,14 @@ impl Stop {
             let mut state = self.state.lock().unwrap();
             state.is_reached = true;
             self.changed.notify_all();
-            let wait = self
-                .changed
-                .wait_timeout_while(state, AT_MOST, |it| !it.is_passed);
+            let wait = self.changed.wait_timeout_while(state, AT_MOST, |it| !it.is_passed);
             drop(wait.unwrap());
         }
     }
 
     fn wait_until_reached(&self) {
         let state = self.state.lock().unwrap();
-        let wait = self
-            .changed
-            .wait_timeout_while(state, AT_MOST, |it| !it.is_reached);
+        let wait = self.changed.wait_timeout_while(state, AT_MOST, |it| !it.is_reached);
         assert!(!wait.unwrap().1.timed_out(), "{} did not stop", self.thread);
     }
 
@@ -138,12 +131,8 @@ fn heartbeats_neither_wait_for_the_depository_nor_do_its_work() {
     // As the second run, not the last one: what is known at once is of other settings.
     let submission = submission_of_rounds(100, rounds_of(1));
     let application = elastane.application_added(&submission, START_MS);
-    let ask = Ask {
-        kind: ContainerKind::DEFAULT_EXECUTOR,
-        priority: 0,
-        request: request(3),
-        count: 4,
-    };
+    let ask =
+        Ask { kind: ContainerKind::DEFAULT_EXECUTOR, priority: 0, request: request(3), count: 4 };
     elastane.pending(application, ask, START_MS);
     let mut now_ms = START_MS;
     for heartbeat in 0..20 {
@@ -156,10 +145,7 @@ fn heartbeats_neither_wait_for_the_depository_nor_do_its_work() {
             assert!(commit(&elastane, "c1", application, node, now_ms));
         }
     }
-    assert!(
-        begin.elapsed() < AT_MOST,
-        "a heartbeat waited for the depository"
-    );
+    assert!(begin.elapsed() < AT_MOST, "a heartbeat waited for the depository");
     assert!(!is_predicted(folder.path(), &submission.id));
 
     SAVING.pass();

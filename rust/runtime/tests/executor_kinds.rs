@@ -79,9 +79,7 @@ fn executors_of_two_priorities_are_learned_and_planned_each_by_their_own() {
     let elastane = open(folder.path(), "enforce");
     let node = register(&elastane);
     let now_ms = START_MS + 600_000;
-    elastane
-        .report(NODE, VERSION, &report(4, &[]), now_ms)
-        .unwrap();
+    elastane.report(NODE, VERSION, &report(4, &[]), now_ms).unwrap();
     let application = elastane.application_added(&submission("application_1_0002"), now_ms);
     for (container, kind) in [("s", SMALL), ("l", LARGE), ("n", NEW)] {
         start(&elastane, node, application, container, kind, now_ms);

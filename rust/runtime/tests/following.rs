@@ -30,10 +30,7 @@ struct Followed {
 impl Followed {
     fn new(folder: &Path) -> Self {
         let elastane = open_with(folder, "enforce", &[("reprovision", "on")]);
-        let size = Request {
-            memory_bytes: 8 * GB,
-            vcores: 8,
-        };
+        let size = Request { memory_bytes: 8 * GB, vcores: 8 };
         let submission = named_submission("application_1_0080", NAME);
         let followed = Self {
             node: register(&elastane),
@@ -54,13 +51,7 @@ impl Followed {
 
     fn starts(&self, container: &str, node: NodeId) {
         let now_ms = self.now_ms();
-        assert!(commit(
-            &self.elastane,
-            container,
-            self.application,
-            node,
-            now_ms
-        ));
+        assert!(commit(&self.elastane, container, self.application, node, now_ms));
     }
 
     fn report(&self, node: &str, body: &Report) -> Reply {

@@ -35,8 +35,7 @@ fn told_of_running(disk: &Mounted) -> Vec<String> {
     let told = messages
         .iter()
         .filter(|(thread, message)| threads.contains(thread) && message.contains("running app"));
-    told.map(|(_, message)| message.replace(&full, NOT_SAVED))
-        .collect()
+    told.map(|(_, message)| message.replace(&full, NOT_SAVED)).collect()
 }
 
 /// How often it was said of the depository on this disk.
@@ -109,13 +108,8 @@ fn report_together_until(
         assert!(Instant::now() < deadline, "{}", status(elastane));
         *number += 1;
         let now_ms = START_MS + *number as i64 * 3_000;
-        let names: Vec<_> = (0..100)
-            .map(|number| format!("container-{number}"))
-            .collect();
-        let samples: Vec<_> = names
-            .iter()
-            .map(|name| (name.as_str(), 1.0, *number))
-            .collect();
+        let names: Vec<_> = (0..100).map(|number| format!("container-{number}")).collect();
+        let samples: Vec<_> = names.iter().map(|name| (name.as_str(), 1.0, *number)).collect();
         let body = report(*number, &samples);
         elastane.report(NODE, VERSION, &body, now_ms).unwrap();
         if !number.is_multiple_of(together) {
@@ -212,11 +206,7 @@ fn a_disk_that_is_full_at_the_start_keeps_nobody_from_scheduling_by_what_is_know
 
     disk.make_room();
     let elastane = open(disk.path(), "observe");
-    assert_eq!(
-        status(&elastane)["profiles"],
-        1,
-        "the old file is as it was"
-    );
+    assert_eq!(status(&elastane)["profiles"], 1, "the old file is as it was");
     elastane.close();
     std::fs::remove_dir_all(substitute).unwrap();
 }

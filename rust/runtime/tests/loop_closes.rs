@@ -22,21 +22,12 @@ fn an_observed_run_places_the_next_submission() {
     let elastane = open(folder.path(), "enforce");
     let node = register(&elastane);
     let now_ms = START_MS;
-    elastane
-        .report(NODE, VERSION, &report(0, &[]), now_ms)
-        .unwrap();
+    elastane.report(NODE, VERSION, &report(0, &[]), now_ms).unwrap();
     let application = elastane.application_added(&submission("application_1_0002"), now_ms);
-    let ask = Ask {
-        kind: ContainerKind::DEFAULT_EXECUTOR,
-        priority: 0,
-        request: request(3),
-        count: 3,
-    };
+    let ask =
+        Ask { kind: ContainerKind::DEFAULT_EXECUTOR, priority: 0, request: request(3), count: 3 };
     elastane.pending(application, ask, now_ms);
-    let free = Request {
-        memory_bytes: 16 * GB,
-        vcores: 16,
-    };
+    let free = Request { memory_bytes: 16 * GB, vcores: 16 };
     assert_eq!(elastane.round(node, free, now_ms), Some(vec![application]));
     for container in ["a", "b", "c"] {
         assert!(commit(&elastane, container, application, node, now_ms));
@@ -75,10 +66,8 @@ fn a_failed_run_teaches_nothing() {
     let node = register(&elastane);
     run_of(&elastane, node, "application_1_0001", START_MS, 1.0, false);
     elastane.close();
-    let learned: Vec<_> = journal(folder.path())
-        .into_iter()
-        .filter(|record| record["kind"] == "learned")
-        .collect();
+    let learned: Vec<_> =
+        journal(folder.path()).into_iter().filter(|record| record["kind"] == "learned").collect();
     assert_eq!(learned[0]["outcome"], "failed");
     assert_eq!(learned[0]["runs"], 0);
 }
@@ -115,9 +104,7 @@ fn samples_that_come_twice_count_once() {
     assert!(commit(&elastane, "a", application, node, START_MS));
     let body = report(1, &[("a", 1.0, GB)]);
     for _ in 0..2 {
-        elastane
-            .report(NODE, VERSION, &body, START_MS + 3_000)
-            .unwrap();
+        elastane.report(NODE, VERSION, &body, START_MS + 3_000).unwrap();
     }
     let status: serde_json::Value =
         serde_json::from_str(&elastane.status(START_MS + 3_000)).unwrap();
@@ -136,10 +123,7 @@ fn a_refused_report_is_counted_and_changes_nothing() {
         elastane.report(NODE, VERSION + 1, &good, START_MS),
         elastane.report(NODE, VERSION, &good[..3], START_MS),
     ];
-    assert_eq!(
-        refused[0],
-        Err(ReportError::UnknownNode("node-2:1".to_owned()))
-    );
+    assert_eq!(refused[0], Err(ReportError::UnknownNode("node-2:1".to_owned())));
     assert!(refused.iter().all(Result::is_err));
     let status: serde_json::Value = serde_json::from_str(&elastane.status(START_MS)).unwrap();
     assert_eq!(status["refused_reports"], 3);

@@ -30,12 +30,7 @@ impl Scene {
         let node = register(&elastane);
         let submission = named_submission("application_1_0099", "learned");
         let application = elastane.application_added(&submission, START_MS);
-        let scene = Self {
-            folder,
-            elastane,
-            node,
-            application,
-        };
+        let scene = Self { folder, elastane, node, application };
         scene.names(&[], START_MS);
         scene
     }
@@ -58,11 +53,7 @@ impl Scene {
     fn of_four(mode: &str) -> Self {
         let scene = Self::new(mode);
         for (later_ms, container) in (0..).zip(["a", "b", "c", "d"]) {
-            scene.start(
-                container,
-                ContainerKind::DEFAULT_EXECUTOR,
-                START_MS + later_ms,
-            );
+            scene.start(container, ContainerKind::DEFAULT_EXECUTOR, START_MS + later_ms);
         }
         scene
     }
@@ -164,10 +155,7 @@ fn what_fits_by_requests_never_gives_way() {
     assert_eq!(refused.len(), 2, "each is said once: {refused:?}");
     for (_, outcome, reason) in refused {
         assert_eq!(outcome, "refused");
-        assert!(
-            reason.contains("within the node's registered memory"),
-            "{reason}"
-        );
+        assert!(reason.contains("within the node's registered memory"), "{reason}");
     }
 }
 

@@ -56,10 +56,7 @@ fn ask(count: u32) -> Ask {
     Ask {
         kind: ContainerKind::DEFAULT_EXECUTOR,
         priority: 0,
-        request: Request {
-            memory_bytes: 3 * GB,
-            vcores: 1,
-        },
+        request: Request { memory_bytes: 3 * GB, vcores: 1 },
         count,
     }
 }
@@ -116,13 +113,7 @@ fn learn(folder: &Path) {
     let elastane = open(folder, "observe");
     let node = register(&elastane);
     for (number, rounds) in ROUNDS.into_iter().enumerate() {
-        run(
-            &elastane,
-            node,
-            &submission(number, rounds),
-            2,
-            &cores(rounds),
-        );
+        run(&elastane, node, &submission(number, rounds), 2, &cores(rounds));
     }
     wait_for_model(folder, 9);
     elastane.close();
@@ -136,13 +127,7 @@ fn planned_cores(elastane: &Elastane, container: &str, slots: usize, now_ms: i64
     let steps = &reply.plans[0].steps;
     let in_force = |slot: usize| {
         let before = |it: &&elastane_protocol::Step| it.offset_ms as usize <= slot * 3_000;
-        steps
-            .iter()
-            .rfind(before)
-            .unwrap()
-            .limits
-            .cpu_weight_cores
-            .unwrap()
+        steps.iter().rfind(before).unwrap().limits.cpu_weight_cores.unwrap()
     };
     (0..slots).map(in_force).collect()
 }
@@ -167,15 +152,10 @@ fn a_run_with_new_settings_is_planned_near_what_it_uses() {
     let model = made.model.unwrap();
     let features: Vec<_> = model.features.iter().map(|it| it.name.as_str()).collect();
     assert_eq!(features, ["--rounds"], "the executors were always 2");
-    assert!(
-        model.held_out_error < 0.2 && model.confidence >= 0.6,
-        "{model:?}"
-    );
+    assert!(model.held_out_error < 0.2 && model.confidence >= 0.6, "{model:?}");
 
     assert!(commit(&elastane, "container_50", application, node, now_ms));
-    let planned: f32 = planned_cores(&elastane, "container_50", rounds, now_ms)
-        .iter()
-        .sum();
+    let planned: f32 = planned_cores(&elastane, "container_50", rounds, now_ms).iter().sum();
     let used: f32 = cores(rounds).iter().sum();
     assert!((planned / used - 1.0).abs() < 0.2, "{planned} of {used}");
     elastane.close();
@@ -215,10 +195,7 @@ fn below_the_floor_the_request_stands() {
     elastane.pending(application, ask(2), now_ms);
     let prediction = predicted(folder.path(), 50, was_asked);
     let reason = prediction.made.not_predicted.unwrap();
-    assert!(
-        reason.starts_with("the confidence of the model is 0."),
-        "{reason}"
-    );
+    assert!(reason.starts_with("the confidence of the model is 0."), "{reason}");
     assert_eq!(prediction.bound, None);
     assert!(commit(&elastane, "container_50", application, node, now_ms));
     // A part of the node by its virtual cores, the same for life.
@@ -237,10 +214,7 @@ fn settings_unlike_any_before_are_planned_by_the_request() {
     elastane.application_added(&submission(50, 900), now_ms);
     let prediction = predicted(folder.path(), 50, |_| true);
     let reason = prediction.made.not_predicted.unwrap();
-    assert!(
-        reason.starts_with("--rounds is 900, from 3.2 to 25"),
-        "{reason}"
-    );
+    assert!(reason.starts_with("--rounds is 900, from 3.2 to 25"), "{reason}");
     elastane.close();
 }
 
@@ -253,13 +227,7 @@ fn how_many_executors_there_are_is_known_with_the_first_ask() {
     let executors = [1, 3, 2, 8, 3, 6, 5, 2, 7, 1];
     for (number, executors) in executors.into_iter().enumerate() {
         let slots = 40 / executors as usize;
-        run(
-            &elastane,
-            node,
-            &submission(number, 40),
-            executors,
-            &cores(slots),
-        );
+        run(&elastane, node, &submission(number, 40), executors, &cores(slots));
     }
     wait_for_model(folder.path(), 9);
     let now_ms = start_ms(50);
@@ -318,10 +286,7 @@ fn an_application_master_is_foreseen_before_it_asks_for_executors() {
     elastane.application_added(&submission(50, 15), start_ms(50));
     let of = |kind| predicted(folder.path(), 50, |it| it.kind == kind).made;
     let executor = of(ContainerKind::DEFAULT_EXECUTOR);
-    assert_eq!(
-        executor.not_predicted.as_deref(),
-        Some("the setting executors is not known")
-    );
+    assert_eq!(executor.not_predicted.as_deref(), Some("the setting executors is not known"));
     let master = of(ContainerKind::ApplicationMaster);
     assert_eq!(master.method, "settings");
     let length_ms = master.expected_length_ms.unwrap() as f64;
@@ -340,9 +305,7 @@ fn settings_are_kept_with_the_submission() {
     elastane.pending(application, ask(5), START_MS);
     elastane.pending(application, ask(3), START_MS + 1);
     elastane.close();
-    let kept = depository(folder.path())
-        .submission(&submission.id)
-        .unwrap();
+    let kept = depository(folder.path()).submission(&submission.id).unwrap();
     let kept: Vec<(String, f64)> = kept.unwrap().settings.into_iter().collect();
     let expected = [
         ("--rounds", 7.0),

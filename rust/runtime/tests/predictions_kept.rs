@@ -35,20 +35,12 @@ fn a_prediction_is_kept_with_its_runs_and_scored_when_the_run_has_ended() {
     let folder = tempfile::tempdir().unwrap();
     run_all(folder.path(), &[(1.0, true), (1.0, true), (3.0, true)]);
     assert_eq!(predicted(folder.path(), 0), [], "nothing was known");
-    let [third] = &predicted(folder.path(), 2)[..] else {
-        panic!("one kind of container")
-    };
+    let [third] = &predicted(folder.path(), 2)[..] else { panic!("one kind of container") };
     assert_eq!(third.kind, ContainerKind::DEFAULT_EXECUTOR);
-    assert_eq!(
-        third.made.runs,
-        ["application_1_0001", "application_1_0000"]
-    );
+    assert_eq!(third.made.runs, ["application_1_0001", "application_1_0000"]);
     assert!(third.made.confidence.is_some());
     let outcome = third.outcome.unwrap();
-    assert!(
-        outcome.coverage[0] < 0.5,
-        "three times as many cores as ever"
-    );
+    assert!(outcome.coverage[0] < 0.5, "three times as many cores as ever");
     assert_eq!(outcome.coverage[1], 1.0, "the same memory");
 }
 

@@ -9,9 +9,7 @@ use elastane_runtime::Elastane;
 
 fn told(elastane: &Elastane, report: &Report) -> Result<Vec<u8>, String> {
     let body = encode(report).unwrap();
-    elastane
-        .report(NODE, VERSION, &body, START_MS)
-        .map_err(|error| error.to_string())
+    elastane.report(NODE, VERSION, &body, START_MS).map_err(|error| error.to_string())
 }
 
 #[test]
@@ -25,15 +23,8 @@ fn a_bad_number_is_named_with_what_is_allowed() {
         change(&mut report);
         told(&elastane, &report).unwrap_err()
     };
-    let huge = MemoryVictim {
-        container: "a".to_owned(),
-        resident_bytes: u64::MAX,
-        short_bytes: 0,
-    };
-    let victims = Report {
-        memory_victims: vec![huge],
-        ..good()
-    };
+    let huge = MemoryVictim { container: "a".to_owned(), resident_bytes: u64::MAX, short_bytes: 0 };
+    let victims = Report { memory_victims: vec![huge], ..good() };
     let refused = [
         with(|report| report.capacity.cpu_cores = f32::NAN),
         with(|report| report.containers_usage.cpu_cores = -1.0),
@@ -41,10 +32,7 @@ fn a_bad_number_is_named_with_what_is_allowed() {
         with(|report| report.node_usage.disk_read_bytes_per_s = u64::MAX),
         with(|report| report.containers[0].samples[0].usage.cpu_throttled = 1.5),
         with(|report| {
-            report.pressure = Some(Pressure {
-                memory: 99.0,
-                ..Pressure::default()
-            });
+            report.pressure = Some(Pressure { memory: 99.0, ..Pressure::default() });
         }),
         told(&elastane, &victims).unwrap_err(),
     ];
@@ -73,20 +61,9 @@ fn what_an_administrator_looks_for_is_in_status_and_journal() {
     let application = elastane.application_added(&submission("application_1_0001"), START_MS);
     assert!(commit(&elastane, "a", application, node, START_MS));
     let mut report = unencoded_report(1, &[("a", 1.0, GB)]);
-    report.containers_usage = Usage {
-        cpu_cores: 1.0,
-        memory_bytes: GB,
-        ..Usage::default()
-    };
-    report.node_usage = Usage {
-        cpu_cores: 1.5,
-        memory_bytes: 3 * GB,
-        ..Usage::default()
-    };
-    report.pressure = Some(Pressure {
-        memory: 0.5,
-        ..Pressure::default()
-    });
+    report.containers_usage = Usage { cpu_cores: 1.0, memory_bytes: GB, ..Usage::default() };
+    report.node_usage = Usage { cpu_cores: 1.5, memory_bytes: 3 * GB, ..Usage::default() };
+    report.pressure = Some(Pressure { memory: 0.5, ..Pressure::default() });
     let usage = &mut report.containers[0].samples[0].usage;
     usage.cpu_throttled = 0.25;
     usage.heap_committed_bytes = GB / 2;

@@ -17,9 +17,7 @@ const LEARNED: &[f32] = &[2.0; 20];
 /// more; reports of so many slots.
 fn half_as_fast(elastane: &Elastane, slots: u64, in_window_cores: f32) -> Vec<Reply> {
     let node = register(elastane);
-    elastane
-        .report(NODE, VERSION, &report(0, &[]), START_MS)
-        .unwrap();
+    elastane.report(NODE, VERSION, &report(0, &[]), START_MS).unwrap();
     let submission = named_submission("application_1_0080", "busy");
     let application = elastane.application_added(&submission, START_MS);
     assert!(commit(elastane, "c1", application, node, START_MS));
@@ -57,9 +55,7 @@ fn one_that_replaces_a_lost_executor_goes_on_where_the_others_are() {
     let elastane = open_with(folder.path(), "enforce", &[("reprovision", "on")]);
     let node = register(&elastane);
     let submission = named_submission("application_1_0080", "busy");
-    elastane
-        .report(NODE, VERSION, &report(0, &[]), START_MS)
-        .unwrap();
+    elastane.report(NODE, VERSION, &report(0, &[]), START_MS).unwrap();
     let application = elastane.application_added(&submission, START_MS);
     let mut now_ms = START_MS;
     let mut slot = 0;
@@ -95,8 +91,7 @@ fn records(folder: &std::path::Path, what: &str) -> Vec<Value> {
 fn weight(reply: &Reply) -> f32 {
     let plan = reply.plans.first();
     let step = plan.and_then(|plan| plan.steps.first());
-    step.and_then(|step| step.limits.cpu_weight_cores)
-        .unwrap_or_default()
+    step.and_then(|step| step.limits.cpu_weight_cores).unwrap_or_default()
 }
 
 #[test]
@@ -148,10 +143,7 @@ fn nothing_is_reprovisioned_where_it_is_off_or_where_decisions_do_not_act() {
         let elastane = open_with(folder.path(), mode, &[("reprovision", reprovision)]);
         half_as_fast(&elastane, 20, 3.0);
         elastane.close();
-        assert!(
-            records(folder.path(), "opened").is_empty(),
-            "{mode} {reprovision}"
-        );
+        assert!(records(folder.path(), "opened").is_empty(), "{mode} {reprovision}");
     }
 }
 
@@ -167,9 +159,7 @@ fn one_that_is_throttled_gets_what_it_wants_and_is_no_further_for_that() {
     learn_named(folder.path(), &[("busy", LEARNED_TO_RISE)]);
     let elastane = open_with(folder.path(), "enforce", &[("reprovision", "on")]);
     let node = register(&elastane);
-    elastane
-        .report(NODE, VERSION, &report(0, &[]), START_MS)
-        .unwrap();
+    elastane.report(NODE, VERSION, &report(0, &[]), START_MS).unwrap();
     let submission = named_submission("application_1_0080", "busy");
     let application = elastane.application_added(&submission, START_MS);
     assert!(commit(&elastane, "c1", application, node, START_MS));

@@ -59,9 +59,7 @@ fn a_run_goes_once_it_is_older_than_the_days_that_are_kept() {
 fn large(number: i64) -> Run {
     let mut state = number as u64 + 1;
     let mut amount = || {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         (state >> 33) as f64
     };
     Run {

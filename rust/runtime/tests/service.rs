@@ -28,12 +28,7 @@ fn submit(service: &mut Service, id: &str) -> Submitted {
 }
 
 fn ask(count: u32) -> Ask {
-    Ask {
-        kind: KIND,
-        priority: 0,
-        request: request(3),
-        count,
-    }
+    Ask { kind: KIND, priority: 0, request: request(3), count }
 }
 
 fn commit(service: &mut Service, application: ApplicationId, node: NodeId) -> Box<Placed> {
@@ -63,9 +58,7 @@ fn effects_are_values_from_the_submission_to_the_run() {
     let asked = service.pending(application, ask(2), START_MS).unwrap();
     assert_eq!(asked.settings.0["executors"], 2.0);
     assert_eq!(service.pending(application, ask(1), START_MS), None);
-    service
-        .report(NODE, &unencoded_report(0, &[]), START_MS)
-        .unwrap();
+    service.report(NODE, &unencoded_report(0, &[]), START_MS).unwrap();
     let order = service.round(node, free(), START_MS).unwrap();
     assert_eq!(order, [application]);
     assert_eq!(commit(&mut service, application, node).profile, None);
@@ -86,9 +79,7 @@ fn effects_are_values_from_the_submission_to_the_run() {
     assert!(matches!(finished, Some(Record::Finished { .. })));
     service.application_removed(application, true, now_ms);
     assert_eq!(service.due(now_ms).ended, [], "samples are on the way");
-    let [run] = &service.due(now_ms + 60_000).ended[..] else {
-        panic!("one run")
-    };
+    let [run] = &service.due(now_ms + 60_000).ended[..] else { panic!("one run") };
     assert_eq!((run.outcome, run.ended_ms), (Outcome::Succeeded, now_ms));
     assert_eq!(run.series[0].slots[0].cpu_cores, 1.0);
 }

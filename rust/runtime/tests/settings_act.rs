@@ -111,10 +111,7 @@ fn traffic_is_capped_only_where_that_is_set_and_never_to_nothing() {
     assert_eq!(limits.network_cap_bytes_per_s, None);
     assert_eq!(limits.network_weight_bytes_per_s, Some(256 << 10));
     elastane.close();
-    let strict = [
-        ("plan.disk.cap-ratio", "2"),
-        ("plan.network.cap-ratio", "2"),
-    ];
+    let strict = [("plan.disk.cap-ratio", "2"), ("plan.network.cap-ratio", "2")];
     let elastane = open_with(folder.path(), "enforce", &strict);
     let limits = first_step(&elastane);
     assert_eq!(limits.disk_cap_bytes_per_s, Some(4 << 20));
@@ -142,10 +139,8 @@ fn nothing_is_planned_that_the_agent_cannot_limit() {
     reply(&elastane, 0, START_MS, &[]);
     let application = elastane.application_added(&submission(ID), START_MS);
     assert!(commit(&elastane, "a", application, node, START_MS));
-    let unable = Report {
-        can_limit: CanLimit::default(),
-        ..unencoded_report(1, &[("a", 1.0, GB)])
-    };
+    let unable =
+        Report { can_limit: CanLimit::default(), ..unencoded_report(1, &[("a", 1.0, GB)]) };
     let body = encode(&unable).unwrap();
     let reply = elastane.report(NODE, VERSION, &body, START_MS).unwrap();
     assert_eq!(decode::<Reply>(VERSION, &reply).unwrap().plans, []);
@@ -203,20 +198,13 @@ fn order(folder: &Path, settings: &[(&str, &str)]) -> [&'static str; 2] {
     let named = elastane.round(node, free(), START_MS).unwrap();
     assert_eq!(named.len(), 2);
     elastane.close();
-    if named[0] == wide {
-        ["wide", "narrow"]
-    } else {
-        ["narrow", "wide"]
-    }
+    if named[0] == wide { ["wide", "narrow"] } else { ["narrow", "wide"] }
 }
 
 #[test]
 fn elastane_is_the_default_and_placement_favor_says_what_it_makes_short() {
     let folder = tempfile::tempdir().unwrap();
-    learn_named(
-        folder.path(),
-        &[("wide", &[2.0; 4]), ("narrow", &[1.0; 40])],
-    );
+    learn_named(folder.path(), &[("wide", &[2.0; 4]), ("narrow", &[1.0; 40])]);
     let least_first = ["narrow", "wide"];
     for favor in ["makespan", "balanced"] {
         let order = order(folder.path(), &[("placement.favor", favor)]);
@@ -233,14 +221,6 @@ fn elastane_is_the_default_and_placement_favor_says_what_it_makes_short() {
 fn below_the_least_confidence_the_request_stands() {
     let folder = tempfile::tempdir().unwrap();
     learn(folder.path(), &[0.25]);
-    let elastane = open_with(
-        folder.path(),
-        "enforce",
-        &[("profile.least-confidence", "0.6")],
-    );
-    assert_eq!(
-        first_step(&elastane).cpu_weight_cores,
-        Some(4.0),
-        "the request's"
-    );
+    let elastane = open_with(folder.path(), "enforce", &[("profile.least-confidence", "0.6")]);
+    assert_eq!(first_step(&elastane).cpu_weight_cores, Some(4.0), "the request's");
 }

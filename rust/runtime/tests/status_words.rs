@@ -37,14 +37,7 @@ fn busy_node(elastane: &Elastane, name: &str, containers: &[&str]) -> NodeId {
 #[test]
 fn room_that_is_held_is_held_for_somebody() {
     let folder = tempfile::tempdir().unwrap();
-    learn_named(
-        folder.path(),
-        &[
-            ("busy", &[3.0; 20]),
-            ("large", &[4.0; 5]),
-            ("long", &[1.0; 30]),
-        ],
-    );
+    learn_named(folder.path(), &[("busy", &[3.0; 20]), ("large", &[4.0; 5]), ("long", &[1.0; 30])]);
     let of_favor = |favor| {
         let elastane = open_with(folder.path(), "enforce", &[("placement.favor", favor)]);
         let node = busy_node(&elastane, "busy", &["container_busy"]);
@@ -86,10 +79,7 @@ fn a_kept_node_is_kept_for_somebody_until_a_planned_start() {
     let start = "which by plan goes there in 48.0 s";
     assert_eq!(
         of_a_kept_node(&elastane, "busy"),
-        [
-            format!("{NODE}: kept for it, {start}"),
-            format!("{NODE}: kept for {LARGE}, {start}"),
-        ]
+        [format!("{NODE}: kept for it, {start}"), format!("{NODE}: kept for {LARGE}, {start}"),]
     );
 }
 
@@ -100,9 +90,6 @@ fn a_kept_node_has_no_planned_start_where_no_end_is_predicted() {
     let start = "which goes there when what runs there without a predicted end has ended";
     assert_eq!(
         of_a_kept_node(&elastane, "unknown"),
-        [
-            format!("{NODE}: kept for it, {start}"),
-            format!("{NODE}: kept for {LARGE}, {start}"),
-        ]
+        [format!("{NODE}: kept for it, {start}"), format!("{NODE}: kept for {LARGE}, {start}"),]
     );
 }

@@ -80,13 +80,7 @@ fn heartbeats_go_on_while_the_learner_trains() {
     }
     wait.join().unwrap();
     let learned = ran(&learner);
-    assert!(
-        learned > 4 * called,
-        "the caller ran for {called:?}, the learner for {learned:?}"
-    );
-    assert!(
-        while_training > 3,
-        "{while_training} heartbeats while it trained"
-    );
+    assert!(learned > 4 * called, "the caller ran for {called:?}, the learner for {learned:?}");
+    assert!(while_training > 3, "{while_training} heartbeats while it trained");
     elastane.close();
 }

@@ -86,10 +86,7 @@ impl Experiment {
             Ok::<_, SimulationError>(LowerBound::new(&run.workload, run.seed))
         })?;
         Ok(Comparison {
-            workload: self
-                .runs
-                .first()
-                .map_or_else(String::new, |run| run.workload.name.clone()),
+            workload: self.runs.first().map_or_else(String::new, |run| run.workload.name.clone()),
             seeds: self.runs.iter().map(|run| run.seed).collect(),
             bounds,
             policies,

@@ -14,10 +14,7 @@ pub struct InputError {
 }
 
 pub(crate) fn wrong(place: impl Into<String>, problem: impl ToString) -> InputError {
-    InputError {
-        place: place.into(),
-        problem: problem.to_string(),
-    }
+    InputError { place: place.into(), problem: problem.to_string() }
 }
 
 pub(crate) fn not_an_amount(place: impl Into<String>, amount: f64) -> InputError {
@@ -94,22 +91,16 @@ pub(crate) fn series(
     let length = columns[0].len();
     for (resource, column) in Resource::ALL.into_iter().zip(columns) {
         if column.len() != length {
-            let problem = format!(
-                "{} values, {length} as in cpu_cores are allowed",
-                column.len()
-            );
+            let problem = format!("{} values, {length} as in cpu_cores are allowed", column.len());
             return Err(wrong(format!("{place}.{}", key(resource)), problem));
         }
     }
-    let slots: Vec<Resources> = (0..length)
-        .map(|slot| Resources::from_array(columns.map(|column| column[slot])))
-        .collect();
+    let slots: Vec<Resources> =
+        (0..length).map(|slot| Resources::from_array(columns.map(|column| column[slot]))).collect();
     Demand::series(slot_ms, &slots).map_err(|error| match error {
-        DemandError::Amount {
-            slot,
-            resource,
-            amount,
-        } => not_an_amount(format!("{place}.{}[{slot}]", key(resource)), amount),
+        DemandError::Amount { slot, resource, amount } => {
+            not_an_amount(format!("{place}.{}[{slot}]", key(resource)), amount)
+        }
         error => wrong(place, error),
     })
 }

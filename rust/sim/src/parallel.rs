@@ -35,9 +35,7 @@ pub fn in_parallel<T: Send, E: Send>(
         }
         work();
     });
-    let results = results
-        .into_inner()
-        .unwrap_or_else(|poisoned| poisoned.into_inner());
+    let results = results.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
     results.into_iter().flatten().collect()
 }
 

@@ -33,10 +33,9 @@ impl Random {
         let mut generator = ChaCha8Rng::seed_from_u64(seed);
         generator.set_stream(match purpose {
             Purpose::Workload => 0,
-            Purpose::Executor {
-                application,
-                number,
-            } => ((application as u64 + 1) << 32) | u64::from(number),
+            Purpose::Executor { application, number } => {
+                ((application as u64 + 1) << 32) | u64::from(number)
+            }
             // No application has `u32::MAX` executors.
             Purpose::EarlierRuns { application } => {
                 ((application as u64 + 1) << 32) | u64::from(u32::MAX)
@@ -100,10 +99,7 @@ mod tests {
     #[test]
     fn a_sequence_depends_on_its_seed_and_purpose_alone() {
         let draw = |seed, application| {
-            let purpose = Purpose::Executor {
-                application,
-                number: 3,
-            };
+            let purpose = Purpose::Executor { application, number: 3 };
             Random::new(seed, purpose).unit()
         };
         assert_eq!(draw(1, 2), draw(1, 2));

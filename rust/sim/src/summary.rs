@@ -34,10 +34,7 @@ mod tests {
 
     #[test]
     fn summaries_of_few_values() {
-        assert_eq!(
-            (mean(&[]), quantile(&[], 0.5), deviation(&[1.0])),
-            (0.0, 0.0, 0.0)
-        );
+        assert_eq!((mean(&[]), quantile(&[], 0.5), deviation(&[1.0])), (0.0, 0.0, 0.0));
         assert_eq!(mean(&[1.0, 3.0]), 2.0);
         assert_eq!(quantile(&[1.0, 2.0, 4.0], 0.75), 3.0);
         assert_eq!(deviation(&[1.0, 3.0]), 2_f64.sqrt());

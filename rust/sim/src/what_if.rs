@@ -129,10 +129,7 @@ pub fn what_if(scenario: &Scenario, policy: &dyn Policy, options: Options) -> An
                         let candidate = candidate(executor, judged, policy);
                         let held = room_held.as_ref().filter(|_| candidate.fits);
                         let behind = held.and_then(|held| held.behind(&executor.application));
-                        Candidate {
-                            behind: behind.map(str::to_owned),
-                            ..candidate
-                        }
+                        Candidate { behind: behind.map(str::to_owned), ..candidate }
                     })
                     .collect(),
             });
@@ -145,10 +142,7 @@ pub fn what_if(scenario: &Scenario, policy: &dyn Policy, options: Options) -> An
             }
         }
     }
-    Answer {
-        policy: policy.name(),
-        heartbeats,
-    }
+    Answer { policy: policy.name(), heartbeats }
 }
 
 type Judged = Result<(f64, policy::Detail), Excess>;
@@ -177,11 +171,7 @@ fn candidate(executor: &Pending, judged: Judged, policy: &dyn Policy) -> Candida
         Ok((score, detail)) => Candidate {
             executor,
             fits: true,
-            score: Some(if policy.highest_wins() {
-                0.0 - score
-            } else {
-                score
-            }),
+            score: Some(if policy.highest_wins() { 0.0 - score } else { score }),
             detail: Some(Detail {
                 times_ms: detail.times_ms,
                 numbers: detail.numbers,
@@ -212,6 +202,5 @@ fn best(waiting: &[&Pending], judged: &[Judged], lets: impl Fn(&Pending) -> bool
     let ties = scores().filter(|(_, score)| score - smallest <= TIE * score.abs());
     let queued_then_id =
         |a: &Pending, b: &Pending| -> Ordering { (a.queued_ms, &a.id).cmp(&(b.queued_ms, &b.id)) };
-    ties.map(|(at, _)| at)
-        .min_by(|a, b| queued_then_id(waiting[*a], waiting[*b]))
+    ties.map(|(at, _)| at).min_by(|a, b| queued_then_id(waiting[*a], waiting[*b]))
 }

@@ -23,9 +23,7 @@ fn application([actual, predicted]: [(f64, usize); 2]) -> ApplicationSpec {
 /// One whose executor uses so many cores, for a slot each, where so many were predicted.
 fn computing([actual, predicted]: [&[f64]; 2]) -> ApplicationSpec {
     let demand = |cores: &[f64]| {
-        let slots = cores
-            .iter()
-            .map(|cores| Resources::from_array([*cores, 1e9, 0.0, 0.0]));
+        let slots = cores.iter().map(|cores| Resources::from_array([*cores, 1e9, 0.0, 0.0]));
         Demand::series(SLOT_MS, &slots.collect::<Vec<_>>()).unwrap()
     };
     application_of(demand(actual), demand(predicted))
@@ -36,10 +34,7 @@ fn application_of(actual: Demand, predicted: Demand) -> ApplicationSpec {
         name: "a".to_owned(),
         submitted_ms: 0,
         executors: 1,
-        request: Request {
-            memory_bytes: 1_000_000_000,
-            vcores: 1,
-        },
+        request: Request { memory_bytes: 1_000_000_000, vcores: 1 },
         predicted: Some(predicted),
         actual,
         errors: Errors::default(),
@@ -76,15 +71,7 @@ fn run_by(
         },
         ..Settings::papers()
     };
-    simulate(
-        &workload,
-        &Policies::default(),
-        "minfrag",
-        &settings,
-        1,
-        &mut |_| {},
-    )
-    .unwrap()
+    simulate(&workload, &Policies::default(), "minfrag", &settings, 1, &mut |_| {}).unwrap()
 }
 
 #[test]
@@ -109,10 +96,7 @@ fn one_whose_work_is_longer_has_a_window_and_no_more_than_predicted() {
 fn one_that_its_busy_node_holds_up_keeps_its_demand() {
     // What nobody planned takes the disk: the other wants all of it, and is not limited to less.
     let slow = application([(100.0, SLOTS), (100.0, SLOTS)]);
-    let busy = ApplicationSpec {
-        predicted: None,
-        ..application([(200.0, 3 * SLOTS), (200.0, 1)])
-    };
+    let busy = ApplicationSpec { predicted: None, ..application([(200.0, 3 * SLOTS), (200.0, 1)]) };
     let outcome = run(vec![busy, slow], true);
     let corrections = outcome.corrections;
     assert!(corrections.held_up > 0, "{corrections:?}");

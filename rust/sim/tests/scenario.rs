@@ -61,11 +61,7 @@ fn each_error_names_its_place_the_value_and_what_is_allowed() {
             "nodes[0].running[0].start_ms: -2999, now_ms (0)",
         ),
         ("/slot_ms", json!(0), "slot_ms: 0, at least 1 is allowed"),
-        (
-            "/slot_ms",
-            json!(-1),
-            "slot_ms: invalid value: integer `-1`",
-        ),
+        ("/slot_ms", json!(-1), "slot_ms: invalid value: integer `-1`"),
         (
             "/pending/1/id",
             json!("1"),
@@ -129,9 +125,7 @@ fn what_is_wrong_in_the_block_for_ursa_is_named_too() {
         ),
     ] {
         scenario["ursa"] = block;
-        let error = Scenario::from_json(&scenario.to_string())
-            .unwrap_err()
-            .to_string();
+        let error = Scenario::from_json(&scenario.to_string()).unwrap_err().to_string();
         assert!(error.starts_with(expected), "{error}\nis not\n{expected}");
     }
 }
@@ -142,10 +136,7 @@ fn an_empty_demand_is_refused() {
         "/pending/0/demand",
         json!({"cpu_cores": [], "memory_bytes": [], "network_bytes_per_s": [], "disk_bytes_per_s": []}),
     );
-    assert!(
-        error.starts_with("pending[0].demand: the series is empty"),
-        "{error}"
-    );
+    assert!(error.starts_with("pending[0].demand: the series is empty"), "{error}");
 }
 
 #[test]

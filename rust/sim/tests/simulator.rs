@@ -21,9 +21,7 @@ fn known_policies() -> Policies {
 
 fn policies() -> impl Iterator<Item = &'static str> {
     let strict = |name: &'static str| named(name, PolicyOptions::default()).unwrap();
-    names()
-        .into_iter()
-        .filter(move |name| !strict(name).needs_gangs())
+    names().into_iter().filter(move |name| !strict(name).needs_gangs())
 }
 
 #[test]
@@ -57,32 +55,16 @@ fn a_request_that_no_node_can_hold_is_refused() {
     );
     let error = error.unwrap_err();
     assert!(matches!(error, SimulationError::TooLarge { .. }));
-    assert!(
-        error.to_string().starts_with("application large: "),
-        "{error}"
-    );
+    assert!(error.to_string().starts_with("application large: "), "{error}");
 }
 
 #[test]
 fn a_run_that_takes_too_long_is_given_up() {
-    let settings = Settings {
-        give_up_after_ms: 10_000,
-        ..Settings::default()
-    };
+    let settings = Settings { give_up_after_ms: 10_000, ..Settings::default() };
     let long = workload(1, vec![application("long", 0, 1, &[[1.0; 4]; 10])]);
-    let error = simulate(
-        &long,
-        &known_policies(),
-        "minfrag",
-        &settings,
-        1,
-        &mut |_| {},
-    )
-    .unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "policy minfrag: 1 applications never end, long first"
-    );
+    let error =
+        simulate(&long, &known_policies(), "minfrag", &settings, 1, &mut |_| {}).unwrap_err();
+    assert_eq!(error.to_string(), "policy minfrag: 1 applications never end, long first");
 }
 
 proptest! {

@@ -9,21 +9,14 @@ const FIGURE_6: &str = include_str!("data/minfrag-figure6.scenario.json");
 
 fn answer(scenario: &Value, options: Options) -> Answer {
     let scenario = Scenario::from_json(&scenario.to_string()).unwrap();
-    what_if(
-        &scenario,
-        named("minfrag", PolicyOptions::default()).unwrap().as_ref(),
-        options,
-    )
+    what_if(&scenario, named("minfrag", PolicyOptions::default()).unwrap().as_ref(), options)
 }
 
 fn figure_6() -> Value {
     serde_json::from_str(FIGURE_6).unwrap()
 }
 
-const ALL: Options = Options {
-    margin: 0.0,
-    all: true,
-};
+const ALL: Options = Options { margin: 0.0, all: true };
 
 /// A demand of CPU alone, in slots of a second.
 fn demand(cores: &[f64]) -> Value {
@@ -59,11 +52,7 @@ fn scenario(nodes: &[f64], pending: &[Value]) -> Value {
 }
 
 fn placed(answer: &Answer) -> Vec<(&str, Option<&str>)> {
-    answer
-        .heartbeats
-        .iter()
-        .map(|beat| (beat.node.as_str(), beat.placed.as_deref()))
-        .collect()
+    answer.heartbeats.iter().map(|beat| (beat.node.as_str(), beat.placed.as_deref())).collect()
 }
 
 fn assert_close(got: f64, expected: f64) {
@@ -79,12 +68,9 @@ fn figure_6_gives_the_papers_fractions_and_choice() {
     assert_close(candidates[1].score.unwrap(), 13. / 32.);
     let detail = candidates[0].detail.as_ref().unwrap();
     assert_eq!(detail.times_ms["horizon_ms"], 21_000);
-    for (resource, share) in [
-        ("cpu", 53. / 112.),
-        ("memory", 165. / 448.),
-        ("network", 3. / 70.),
-        ("disk", 6. / 35.),
-    ] {
+    for (resource, share) in
+        [("cpu", 53. / 112.), ("memory", 165. / 448.), ("network", 3. / 70.), ("disk", 6. / 35.)]
+    {
         assert_close(detail.per_resource["remaining_share"][resource], share);
     }
 }
@@ -114,16 +100,7 @@ fn the_margin_is_in_the_fit_and_not_in_the_score() {
     let scenario = scenario(&[10.0], &[pending("a", 0, &[4.0])]);
     let (plain_score, margin_score) = (
         answer(&scenario, Options::default()).heartbeats[0].candidates[0].score,
-        answer(
-            &scenario,
-            Options {
-                margin: 0.5,
-                all: false,
-            },
-        )
-        .heartbeats[0]
-            .candidates[0]
-            .score,
+        answer(&scenario, Options { margin: 0.5, all: false }).heartbeats[0].candidates[0].score,
     );
     assert_eq!(plain_score, margin_score);
     assert_eq!(plain.heartbeats[0].placed.as_deref(), Some("2"));
@@ -131,10 +108,8 @@ fn the_margin_is_in_the_fit_and_not_in_the_score() {
 
 #[test]
 fn one_decision_for_each_node_or_all_that_fit() {
-    let waiting: Vec<Value> = ["a", "b", "c", "d"]
-        .iter()
-        .map(|id| pending(id, 0, &[2.0]))
-        .collect();
+    let waiting: Vec<Value> =
+        ["a", "b", "c", "d"].iter().map(|id| pending(id, 0, &[2.0])).collect();
     let scenario = scenario(&[4.0, 4.0], &waiting);
     assert_eq!(
         placed(&answer(&scenario, Options::default())),
@@ -182,12 +157,7 @@ fn a_resource_of_capacity_0_takes_no_part() {
     scenario["pending"][0]["demand"]["disk_bytes_per_s"] = json!([1e9]);
     let answer = answer(&scenario, Options::default());
     let detail = answer.heartbeats[0].candidates[0].detail.as_ref().unwrap();
-    assert_eq!(
-        detail.per_resource["remaining_share"]
-            .keys()
-            .collect::<Vec<_>>(),
-        [&"cpu"]
-    );
+    assert_eq!(detail.per_resource["remaining_share"].keys().collect::<Vec<_>>(), [&"cpu"]);
 }
 
 #[test]
@@ -204,10 +174,7 @@ fn an_executor_that_started_earlier_is_taken_from_where_it_is() {
 
 #[test]
 fn a_policy_that_is_not_there_is_named_with_those_that_are() {
-    let error = named("fairest", PolicyOptions::default())
-        .err()
-        .unwrap()
-        .to_string();
+    let error = named("fairest", PolicyOptions::default()).err().unwrap().to_string();
     assert_eq!(
         error,
         "policy fairest: not known, elastane, minfrag, trc, prophet, ursa, ursa-srjf are there"

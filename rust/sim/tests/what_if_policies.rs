@@ -72,12 +72,7 @@ fn trc_and_minfrag_differ_where_one_resource_remains_most() {
 fn prophet_weighs_both_areas_stage_by_stage() {
     // Network 6 then 6 of 10 left, asked 2 then 8: F = 1 · 4 ÷ 10, O = ½ · 2 ÷ 10.
     let busy = running("r", 60_000, [1.0, 0.0], &[[1.0, 0.0, 4.0, 0.0]; 2]);
-    let waits = pending(
-        "p",
-        0,
-        [3.0, 0.0],
-        &[[9.0, 0.0, 2.0, 0.0], [9.0, 0.0, 8.0, 0.0]],
-    );
+    let waits = pending("p", 0, [3.0, 0.0], &[[9.0, 0.0, 2.0, 0.0], [9.0, 0.0, 8.0, 0.0]]);
     let scenario = scenario([4.0, 0.0, 10.0, 5.0], &[busy], &[waits]);
     let judged = judged("prophet", &scenario, "p");
     let parts = judged.detail.unwrap().per_resource;
@@ -172,12 +167,7 @@ fn ursa_counts_what_it_has_placed_as_assigned() {
 
 #[test]
 fn ursa_holds_memory_to_every_slot() {
-    let waits = pending(
-        "p",
-        0,
-        [0.0, 0.0],
-        &[[0.0, 1.0, 0.0, 0.0], [0.0, 3.0, 0.0, 0.0]],
-    );
+    let waits = pending("p", 0, [0.0, 0.0], &[[0.0, 1.0, 0.0, 0.0], [0.0, 3.0, 0.0, 0.0]]);
     let scenario = scenario([4.0, 2.0, 0.0, 0.0], &[], &[waits]);
     let reason = judged("ursa", &scenario, "p").reason.unwrap();
     assert!(reason.ends_with("from 1 s on"), "{reason}");
@@ -193,19 +183,13 @@ fn ursa_orders_jobs_by_submission_or_by_what_is_left_of_them() {
     assert_eq!(placed("ursa", &scenario, ONE), ["long-1"]);
     assert_eq!(placed("ursa-srjf", &scenario, ONE), ["short-1"]);
     // Of 20 core-seconds 8 are left: x = 0.4.
-    let rank = judged("ursa-srjf", &scenario, "short-1")
-        .detail
-        .unwrap()
-        .numbers["rank"];
+    let rank = judged("ursa-srjf", &scenario, "short-1").detail.unwrap().numbers["rank"];
     assert_close(rank, 1.0 / (1.6 * 0.4));
 }
 
 #[test]
 fn the_margin_is_for_what_fits_by_demand() {
-    let options = Options {
-        margin: 0.5,
-        all: false,
-    };
+    let options = Options { margin: 0.5, all: false };
     let waits = pending("p", 0, [4.0, 4.0], &[[3.0; 4]]);
     let scenario = scenario([4.0; 4], &[], &[waits]);
     for (policy, expected) in [

@@ -41,10 +41,7 @@ fn answer(favor: Favor, pending: &[Value]) -> Answer {
         }],
         "pending": pending,
     });
-    let policy = Elastane {
-        favor,
-        ..Elastane::default()
-    };
+    let policy = Elastane { favor, ..Elastane::default() };
     let scenario = Scenario::from_json(&scenario.to_string()).unwrap();
     what_if(&scenario, &policy, Options::default())
 }
@@ -52,10 +49,7 @@ fn answer(favor: Favor, pending: &[Value]) -> Answer {
 /// The first one does not fit before the ninth slot; the other one fits, and would be in its way if it
 /// ran for so long.
 fn first_and(slots_of_other: usize) -> [Value; 2] {
-    [
-        pending("first", &[0.5, 6.0, 0.5, 0.5]),
-        pending("other", &vec![3.0; slots_of_other]),
-    ]
+    [pending("first", &[0.5, 6.0, 0.5, 0.5]), pending("other", &vec![3.0; slots_of_other])]
 }
 
 #[test]

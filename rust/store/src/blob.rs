@@ -32,9 +32,8 @@ pub(crate) fn encode(slots: &[Resources]) -> Result<Vec<u8>, String> {
         .flat_map(|resource| slots.iter().map(move |slot| slot.to_array()[resource]))
         .map(|amount| (amount as f32).to_be_bytes())
         .collect();
-    let planes: Vec<u8> = (0..VALUE_BYTES)
-        .flat_map(|plane| values.iter().map(move |value| value[plane]))
-        .collect();
+    let planes: Vec<u8> =
+        (0..VALUE_BYTES).flat_map(|plane| values.iter().map(move |value| value[plane])).collect();
     let blob = Blob::Compressed {
         slots: u32::try_from(slots.len()).map_err(|error| error.to_string())?,
         bytes: compress(&planes)?,
@@ -59,9 +58,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Vec<Resources>, String> {
 fn from_arrays(arrays: &[Vec<f32>; 4]) -> Result<Vec<Resources>, String> {
     let lengths = arrays.each_ref().map(Vec::len);
     if lengths.iter().any(|length| *length != lengths[0]) {
-        return Err(format!(
-            "the arrays have lengths {lengths:?}, all must be equal"
-        ));
+        return Err(format!("the arrays have lengths {lengths:?}, all must be equal"));
     }
     let slots = (0..lengths[0])
         .map(|slot| Resources::from_array(arrays.each_ref().map(|array| f64::from(array[slot]))));
@@ -154,11 +151,7 @@ mod tests {
             .map(|slot| Resources::from_array([f64::from(slot % 7) / 3.0, 1e9, 0.0, 2e6]))
             .collect();
         let bytes = encode(&slots).unwrap();
-        assert!(
-            bytes.len() < slots.len() * SLOT_BYTES / 4,
-            "{}",
-            bytes.len()
-        );
+        assert!(bytes.len() < slots.len() * SLOT_BYTES / 4, "{}", bytes.len());
         for at in 0..bytes.len() {
             let mut changed = bytes.clone();
             changed[at] ^= 0x10;
@@ -179,10 +172,7 @@ mod tests {
     #[test]
     fn what_is_no_amount_is_named() {
         for amount in [f64::NAN, -1.0, 1e39] {
-            let slots = [
-                Resources::ZERO,
-                Resources::from_array([0.0, 0.0, 0.0, amount]),
-            ];
+            let slots = [Resources::ZERO, Resources::from_array([0.0, 0.0, 0.0, amount])];
             let error = encode(&slots).unwrap_err();
             assert!(error.starts_with("disk in slot 1 is "), "{error}");
         }

@@ -15,10 +15,7 @@ pub struct Depository {
 
 impl Depository {
     pub(crate) fn new(connection: Connection, path: &Path) -> Self {
-        Self {
-            connection,
-            path: path.to_owned(),
-        }
+        Self { connection, path: path.to_owned() }
     }
 
     /// The file.
@@ -35,9 +32,8 @@ impl Depository {
         let changed = || {
             // Cached pages would hide damage of the file, perhaps until the process ends.
             self.connection.execute_batch("PRAGMA shrink_memory")?;
-            let transaction = self
-                .connection
-                .transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let transaction =
+                self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let done = change(&transaction)?;
             transaction.commit()?;
             Ok::<_, StatementError>(done)

@@ -74,10 +74,7 @@ impl From<serde_json::Error> for StatementError {
 
 impl StoreError {
     pub(crate) fn new(path: &Path, kind: StoreErrorKind) -> Self {
-        Self {
-            path: path.to_owned(),
-            kind,
-        }
+        Self { path: path.to_owned(), kind }
     }
 
     pub(crate) fn file(path: &Path, action: impl Into<String>, error: io::Error) -> Self {

@@ -44,9 +44,7 @@ impl Merge {
         let other = Depository::open_existing(from, Access::Read)?;
         check_pages(&other.connection, from)?;
         let list = |statement: &str| -> Result<Vec<String>, StoreError> {
-            other.rows("list its runs and models", statement, [], |row| {
-                Ok(row.get(0)?)
-            })
+            other.rows("list its runs and models", statement, [], |row| Ok(row.get(0)?))
         };
         let runs = list("SELECT application_id FROM run ORDER BY ended_ms, id")?;
         let modelled = list("SELECT DISTINCT application_key FROM model ORDER BY application_key")?;
@@ -106,9 +104,8 @@ impl Merge {
     fn merge_models(&mut self, into: &mut Depository, key: &str) -> Result<(), StoreError> {
         let here = into.models(key)?;
         for model in self.other.models(key)? {
-            let mut same = here
-                .iter()
-                .filter(|here| here.kind == model.kind && here.name == model.name);
+            let mut same =
+                here.iter().filter(|here| here.kind == model.kind && here.name == model.name);
             if same.all(|here| here.trained_ms < model.trained_ms) {
                 into.save_model(&model)?;
                 self.report.models += 1;

@@ -68,10 +68,7 @@ impl Depository {
             }
             opened => (opened?, None),
         };
-        Ok(Opened {
-            depository,
-            moved_aside,
-        })
+        Ok(Opened { depository, moved_aside })
     }
 
     /// Opens the file anew after damage was found, as [`Depository::open`] does. Gives the new place
@@ -105,9 +102,7 @@ fn open_to_write(path: &Path, flags: OpenFlags) -> Result<Depository, StoreError
     let mut connection = connect(path, flags)?;
     let failed = |error| StoreError::refused(path, "set it up", error);
     let keep_log = |connection: &Connection, keep| {
-        connection
-            .set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, keep)
-            .map_err(failed)
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, keep).map_err(failed)
     };
     // A damaged file is kept as it was found, with its log.
     keep_log(&connection, true)?;
@@ -162,8 +157,7 @@ fn open_to_read(path: &Path) -> Result<Depository, StoreError> {
         .and_then(|backup| backup.run_to_completion(PAGES_AT_ONCE, Duration::ZERO, None))
         .map_err(failed)?;
     schema::migrate(&mut copy, path)?;
-    copy.pragma_update(None, "query_only", "ON")
-        .map_err(failed)?;
+    copy.pragma_update(None, "query_only", "ON").map_err(failed)?;
     Ok(Depository::new(copy, path))
 }
 

@@ -205,11 +205,7 @@ fn note(connection: &Connection, event: &RunEvent) -> Result<(), StatementError>
         RunEvent::CutOff { application_id } => connection
             .prepare_cached("UPDATE open_run SET outcome = ?2 WHERE application_id = ?1")?
             .execute(params![application_id, outcome_code(Outcome::CutOff)])?,
-        RunEvent::Ended {
-            application_id,
-            ended_ms,
-            outcome,
-        } => connection
+        RunEvent::Ended { application_id, ended_ms, outcome } => connection
             .prepare_cached(
                 "UPDATE open_run SET ended_ms = ?2, outcome = ?3 WHERE application_id = ?1",
             )?

@@ -114,9 +114,6 @@ mod tests {
     fn what_no_f32_holds_is_refused() {
         let slots = [Resources::from_array([1e39, 0.0, 0.0, 0.0])];
         let error = PackedDemand::pack(&series(&slots)).unwrap_err().to_string();
-        assert!(
-            error.starts_with("packing a demand: cpu in slot 0"),
-            "{error}"
-        );
+        assert!(error.starts_with("packing a demand: cpu in slot 0"), "{error}");
     }
 }

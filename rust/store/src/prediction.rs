@@ -49,9 +49,7 @@ impl Depository {
         outcome: &PredictionOutcome,
     ) -> Result<bool, StoreError> {
         let action = format!("complete the prediction of {application_id}");
-        self.change(&action, |transaction| {
-            complete(transaction, application_id, kind, outcome)
-        })
+        self.change(&action, |transaction| complete(transaction, application_id, kind, outcome))
     }
 
     /// The predictions of one run.
@@ -88,12 +86,7 @@ pub(crate) fn insert(
             bound.map(Demand::slot_ms)
         ])?;
     if let Some(outcome) = &prediction.outcome {
-        complete(
-            connection,
-            &prediction.application_id,
-            prediction.kind,
-            outcome,
-        )?;
+        complete(connection, &prediction.application_id, prediction.kind, outcome)?;
     }
     Ok(())
 }
@@ -107,19 +100,7 @@ fn complete(
     let [c1, c2, c3, c4] = outcome.coverage;
     let [w1, w2, w3, w4] = outcome.waste;
     let (kind, length_ms) = (kind.number(), outcome.length_ms);
-    let parameters = params![
-        application_id,
-        kind,
-        length_ms,
-        c1,
-        c2,
-        c3,
-        c4,
-        w1,
-        w2,
-        w3,
-        w4
-    ];
+    let parameters = params![application_id, kind, length_ms, c1, c2, c3, c4, w1, w2, w3, w4];
     let changed = connection
         .prepare_cached(
             "UPDATE prediction SET actual_length_ms = ?3,

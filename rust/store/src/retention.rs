@@ -74,12 +74,7 @@ enum Phase {
 impl Pruning {
     /// Nothing is removed yet.
     pub fn new(retention: Retention, now_ms: i64) -> Self {
-        Self {
-            retention,
-            now_ms,
-            phase: Phase::OldRuns,
-            pruned: Pruned::default(),
-        }
+        Self { retention, now_ms, phase: Phase::OldRuns, pruned: Pruned::default() }
     }
 
     /// Removes some in one short transaction; gives the number of removed runs once it is done.
@@ -161,14 +156,11 @@ impl Depository {
 
     /// Shortens the file by [`PAGES`] free pages; true where none is left, or none can be given back.
     fn give_back_pages(&mut self) -> Result<bool, StoreError> {
-        let free_pages = || {
-            self.connection
-                .query_row("PRAGMA freelist_count", [], |row| row.get(0))
-        };
+        let free_pages =
+            || self.connection.query_row("PRAGMA freelist_count", [], |row| row.get(0));
         let given_back = || {
             let before: i64 = free_pages()?;
-            self.connection
-                .execute_batch(&format!("PRAGMA incremental_vacuum({PAGES})"))?;
+            self.connection.execute_batch(&format!("PRAGMA incremental_vacuum({PAGES})"))?;
             let left = free_pages()?;
             Ok(left == 0 || left >= before)
         };

@@ -21,11 +21,7 @@ pub struct Unsaved {
 
 impl From<Run> for Unsaved {
     fn from(run: Run) -> Self {
-        Self {
-            run,
-            submission: None,
-            predictions: Vec::new(),
-        }
+        Self { run, submission: None, predictions: Vec::new() }
     }
 }
 
@@ -50,10 +46,7 @@ pub struct Saved {
 impl SaveQueue {
     /// A queue for this number of runs.
     pub fn new(most: usize) -> Self {
-        Self {
-            waiting: VecDeque::new(),
-            most,
-        }
+        Self { waiting: VecDeque::new(), most }
     }
 
     /// Adds a run to those that wait.
@@ -118,10 +111,7 @@ mod tests {
 
     fn room(depository: &Depository, pages: i64) {
         let pragma = format!("PRAGMA max_page_count = {pages}");
-        depository
-            .connection
-            .query_row(&pragma, [], |_| Ok(()))
-            .unwrap();
+        depository.connection.query_row(&pragma, [], |_| Ok(())).unwrap();
     }
 
     fn save(queue: &mut SaveQueue, depository: &mut Depository, run: impl Into<Unsaved>) -> Saved {
@@ -186,11 +176,7 @@ mod tests {
             predictions: vec![prediction.clone()],
         };
         let mut queue = SaveQueue::new(10);
-        assert!(
-            save(&mut queue, &mut depository, unsaved)
-                .waits_for
-                .is_some()
-        );
+        assert!(save(&mut queue, &mut depository, unsaved).waits_for.is_some());
         let id = run(1).application_id;
         let alone = depository.submission(&id).unwrap();
         assert_eq!(alone, None, "there was room for it, but not for the run");

@@ -135,9 +135,7 @@ pub(crate) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), St
         transaction.execute_batch(migration).map_err(failed)?;
     }
     for (pragma, value) in [("application_id", APPLICATION_ID), ("user_version", KNOWN)] {
-        transaction
-            .pragma_update(None, pragma, value)
-            .map_err(failed)?;
+        transaction.pragma_update(None, pragma, value).map_err(failed)?;
     }
     transaction.commit().map_err(failed)
 }

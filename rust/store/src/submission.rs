@@ -74,9 +74,7 @@ impl Depository {
         let parameters = params![key, outcome_code(Outcome::Succeeded), limit(n)];
         self.rows("read the settings of runs", statement, parameters, |row| {
             let settings: Option<String> = row.get(1)?;
-            let settings = settings
-                .map(|json| serde_json::from_str(&json))
-                .transpose()?;
+            let settings = settings.map(|json| serde_json::from_str(&json)).transpose()?;
             Ok((row.get(0)?, settings.unwrap_or_default()))
         })
     }

@@ -83,10 +83,7 @@ fn applications_are_summed_up_by_key() {
     };
     assert_eq!(
         depository.applications().unwrap(),
-        [
-            summary("etl", "etl 7", 1, 7_500),
-            summary("sales", "sales 2", 3, 2_500)
-        ]
+        [summary("etl", "etl 7", 1, 7_500), summary("sales", "sales 2", 3, 2_500)]
     );
 }
 
@@ -115,27 +112,13 @@ fn a_merge_adds_what_is_new_and_keeps_what_is_there() {
     let here = run_with("sales", 1, Outcome::Failed);
     depository.save(&here).unwrap();
     let report = depository.merge(&from).unwrap();
-    assert_eq!(
-        report,
-        MergeReport {
-            added: 2,
-            kept: 1,
-            models: 0
-        }
-    );
+    assert_eq!(report, MergeReport { added: 2, kept: 1, models: 0 });
     assert_eq!(
         depository.latest_runs("sales", 9).unwrap(),
         [run("sales", 3), run("sales", 2), here]
     );
     let again = depository.merge(&from).unwrap();
-    assert_eq!(
-        again,
-        MergeReport {
-            added: 0,
-            kept: 3,
-            models: 0
-        }
-    );
+    assert_eq!(again, MergeReport { added: 0, kept: 3, models: 0 });
 }
 
 #[test]
@@ -154,14 +137,8 @@ fn an_amount_that_is_none_is_refused_and_nothing_is_changed() {
     let mut bad = run("sales", 0);
     bad.series[1].slots[4].cpu_cores = f64::NAN;
     let error = depository.save(&bad).unwrap_err().to_string();
-    assert!(
-        error.contains("run application_1_000000 of sales: cpu in slot 4 is NaN"),
-        "{error}"
-    );
-    assert_eq!(
-        depository.latest_runs("sales", 9).unwrap(),
-        [run("sales", 0)]
-    );
+    assert!(error.contains("run application_1_000000 of sales: cpu in slot 4 is NaN"), "{error}");
+    assert_eq!(depository.latest_runs("sales", 9).unwrap(), [run("sales", 0)]);
 }
 
 #[test]
@@ -175,10 +152,7 @@ fn a_broken_series_is_an_error_that_names_its_run() {
     assert_eq!(changed, 2);
     let error = open(&path).latest_runs("sales", 9).unwrap_err();
     assert!(matches!(error.kind, StoreErrorKind::Record(..)), "{error}");
-    assert!(
-        error.to_string().contains("application_1_000000"),
-        "{error}"
-    );
+    assert!(error.to_string().contains("application_1_000000"), "{error}");
 }
 
 #[test]

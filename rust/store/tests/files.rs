@@ -72,11 +72,7 @@ fn a_writer_that_is_killed_leaves_what_it_saved() {
         let opened = Depository::open(&path).unwrap();
         assert_eq!(opened.moved_aside, None);
         let runs = opened.depository.latest_runs("sales", 1_000_000).unwrap();
-        assert!(
-            runs.len() as i64 > saved,
-            "{} runs, {saved} saved",
-            runs.len()
-        );
+        assert!(runs.len() as i64 > saved, "{} runs, {saved} saved", runs.len());
         for found in runs {
             let number: i64 = found.application_id[14..].parse().unwrap();
             assert_eq!(found, run("sales", number));
@@ -94,11 +90,7 @@ fn two_processes_make_one_file_and_write_at_once() {
     assert!(first.wait().unwrap().success() && second.wait().unwrap().success());
     let depository = Depository::open_existing(&path, Access::Read).unwrap();
     for key in ["first", "second"] {
-        assert_eq!(
-            depository.latest_runs(key, 1_000).unwrap().len(),
-            200,
-            "{key}"
-        );
+        assert_eq!(depository.latest_runs(key, 1_000).unwrap().len(), 200, "{key}");
     }
 }
 
@@ -123,16 +115,9 @@ fn a_lock_is_waited_for_and_then_named() {
     holder.execute_batch("BEGIN IMMEDIATE").unwrap();
     let begin = Instant::now();
     let error = depository.save(&run("sales", 1)).unwrap_err();
-    assert!(
-        begin.elapsed() >= Duration::from_secs(4),
-        "{:?}",
-        begin.elapsed()
-    );
+    assert!(begin.elapsed() >= Duration::from_secs(4), "{:?}", begin.elapsed());
     assert!(matches!(error.kind, StoreErrorKind::Locked(_)), "{error}");
-    assert!(
-        error.to_string().contains("save run application_1_000001"),
-        "{error}"
-    );
+    assert!(error.to_string().contains("save run application_1_000001"), "{error}");
     holder.execute_batch("ROLLBACK").unwrap();
     depository.save(&run("sales", 1)).unwrap();
 }
@@ -164,15 +149,8 @@ fn a_damaged_file_is_moved_aside_and_kept() {
         fs::write(&path, &bytes).unwrap();
 
         let error = Depository::open_existing(&path, Access::Write).unwrap_err();
-        assert!(
-            matches!(error.kind, StoreErrorKind::Damaged(_)),
-            "{damage}: {error}"
-        );
-        assert_eq!(
-            fs::read(&path).unwrap(),
-            bytes,
-            "{damage}: opening changed it"
-        );
+        assert!(matches!(error.kind, StoreErrorKind::Damaged(_)), "{damage}: {error}");
+        assert_eq!(fs::read(&path).unwrap(), bytes, "{damage}: opening changed it");
 
         let mut opened = Depository::open(&path).unwrap();
         let aside = folder.path().join("depository.db.damaged-1");
@@ -227,10 +205,7 @@ fn a_newer_schema_is_refused_and_stays_as_it_is() {
         Depository::open_existing(&path, Access::Read).unwrap_err(),
     ] {
         let text = error.to_string();
-        assert!(
-            text.contains("schema version 99, this program knows up to 3"),
-            "{text}"
-        );
+        assert!(text.contains("schema version 99, this program knows up to 3"), "{text}");
         assert_eq!(text.lines().count(), 1);
     }
 }
@@ -271,9 +246,7 @@ fn pages_damaged_while_the_file_is_open_are_an_error_and_a_fresh_start_afterward
         let pages = bytes.len() / 4096;
         let mut state = seed;
         for _ in 0..6 {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1);
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             let at = (state >> 33) as usize % pages * 4096;
             bytes[at + 8..at + 600].fill(state as u8);
         }
@@ -302,28 +275,15 @@ fn pages_damaged_while_the_file_is_open_are_an_error_and_a_fresh_start_afterward
         opened.depository.save(&run("sales", 9_999)).unwrap();
         // What the checks of pages cannot see, the checksum of each series does.
         match opened.depository.latest_runs("sales", 10_000) {
-            Ok(runs) => assert!(
-                opened.moved_aside.is_none() || runs.len() == 1,
-                "seed {seed}"
-            ),
+            Ok(runs) => assert!(opened.moved_aside.is_none() || runs.len() == 1, "seed {seed}"),
             Err(error) => assert!(matches!(error.kind, StoreErrorKind::Record(..)), "{error}"),
         }
     }
     // What was written afterwards may have healed the others, or they hold a damaged series.
-    assert!(
-        fresh_starts > 5,
-        "{fresh_starts} of 20 files were moved aside"
-    );
-    assert!(
-        noticed > 0,
-        "no damage was noticed while the files were open"
-    );
+    assert!(fresh_starts > 5, "{fresh_starts} of 20 files were moved aside");
+    assert!(noticed > 0, "no damage was noticed while the files were open");
 }
 
 fn retention() -> Retention {
-    Retention {
-        keep_ms: i64::MAX / 2,
-        most_bytes: u64::MAX,
-        profile_runs: 3,
-    }
+    Retention { keep_ms: i64::MAX / 2, most_bytes: u64::MAX, profile_runs: 3 }
 }

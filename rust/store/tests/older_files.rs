@@ -16,20 +16,12 @@ use rusqlite::Connection;
 fn a_prediction_of_an_earlier_version_knows_no_settings() {
     let (_folder, path) = fresh();
     let mut depository = open(&path);
-    depository
-        .save_prediction(&prediction("application_1_3", 1))
-        .unwrap();
+    depository.save_prediction(&prediction("application_1_3", 1)).unwrap();
     let earlier = r#"{"method":"recurring","confidence":0.8,"runs":[],"left_out":[],
         "not_predicted":null,"expected_length_ms":12000}"#;
     let connection = Connection::open(&path).unwrap();
-    connection
-        .execute("UPDATE prediction SET made = ?1", [earlier])
-        .unwrap();
-    let made = depository
-        .predictions_of_run("application_1_3")
-        .unwrap()
-        .remove(0)
-        .made;
+    connection.execute("UPDATE prediction SET made = ?1", [earlier]).unwrap();
+    let made = depository.predictions_of_run("application_1_3").unwrap().remove(0).made;
     assert_eq!(made.confidence, Some(0.8));
     assert_eq!((made.reason, made.model), (None, None));
 }
@@ -76,10 +68,7 @@ fn a_file_of_the_first_version_is_read_without_a_change_and_brought_up_to_date()
         let runs = depository.latest_runs("sales", 9).unwrap();
         assert_eq!(runs[0].series[0].slots[1].to_array(), [2.0, 2.0, 0.0, 1.0]);
         assert_eq!(runs[0].series[0].kind, ContainerKind::DEFAULT_EXECUTOR);
-        assert_eq!(
-            depository.predictions_of_run("application_1_3").unwrap(),
-            []
-        );
+        assert_eq!(depository.predictions_of_run("application_1_3").unwrap(), []);
     };
     let mut reader = Depository::open_existing(&path, Access::Read).unwrap();
     check(&reader);

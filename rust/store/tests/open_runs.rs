@@ -54,13 +54,7 @@ fn recorded(samples: &[RunEvent]) -> RunRecorder {
             ..
         } = sample
         {
-            recorder.add(
-                container,
-                *kind,
-                *sample_end_since_start_ms,
-                *length_ms,
-                *usage,
-            );
+            recorder.add(container, *kind, *sample_end_since_start_ms, *length_ms, *usage);
         }
     }
     recorder
@@ -75,18 +69,14 @@ fn open_runs(depository: &mut Depository) -> Vec<OpenRun> {
 fn count(path: &Path, table: &str) -> i64 {
     let statement = format!("SELECT count(*) FROM {table}");
     let connection = Connection::open(path).unwrap();
-    connection
-        .query_row(&statement, [], |row| row.get(0))
-        .unwrap()
+    connection.query_row(&statement, [], |row| row.get(0)).unwrap()
 }
 
 #[test]
 fn samples_are_replayed_as_if_nothing_had_been() {
     let (_folder, path) = fresh();
     let mut depository = open(&path);
-    depository
-        .checkpoint(&[begun("a"), begun("b")], 10)
-        .unwrap();
+    depository.checkpoint(&[begun("a"), begun("b")], 10).unwrap();
     let mut all = Vec::new();
     // Long enough that batches are replaced by the recorder twice, and some are left.
     for slot in 0..250 {
@@ -105,12 +95,7 @@ fn samples_are_replayed_as_if_nothing_had_been() {
     assert_eq!(runs.len(), 2);
     let run = &runs[0];
     assert_eq!(run.recorder, recorded(&all));
-    let known = (
-        run.application_id.as_str(),
-        run.started_ms,
-        run.sampled_ms,
-        run.ended_ms,
-    );
+    let known = (run.application_id.as_str(), run.started_ms, run.sampled_ms, run.ended_ms);
     assert_eq!(known, ("a", 7, 269, None));
     assert_eq!(run.outcome, Outcome::Succeeded);
 }
@@ -122,25 +107,13 @@ fn a_run_that_was_saved_or_dropped_is_not_open_and_stays_so() {
     let saved = run("sales", 1);
     let id = saved.application_id.as_str();
     depository
-        .checkpoint(
-            &[
-                begun(id),
-                sampled(id, "a", 0),
-                begun("b"),
-                sampled("b", "c", 0),
-            ],
-            10,
-        )
+        .checkpoint(&[begun(id), sampled(id, "a", 0), begun("b"), sampled("b", "c", 0)], 10)
         .unwrap();
     depository.save(&saved).unwrap();
-    let dropped = RunEvent::Dropped {
-        application_id: "b".into(),
-    };
+    let dropped = RunEvent::Dropped { application_id: "b".into() };
     depository.checkpoint(&[dropped], 11).unwrap();
     // What was on its way when they went.
-    depository
-        .checkpoint(&[begun(id), sampled(id, "a", 1), sampled("b", "c", 1)], 12)
-        .unwrap();
+    depository.checkpoint(&[begun(id), sampled(id, "a", 1), sampled("b", "c", 1)], 12).unwrap();
     assert!(open_runs(&mut depository).is_empty());
     drop(depository);
     assert_eq!(count(&path, "open_samples"), 0);
@@ -161,15 +134,9 @@ fn a_whole_run_takes_the_place_of_what_is_saved_of_it() {
         sampled_ms: 19,
         recorder: recorded(&samples[..3]),
     };
-    depository
-        .checkpoint(&[begun("a"), samples[0].clone()], 10)
-        .unwrap();
+    depository.checkpoint(&[begun("a"), samples[0].clone()], 10).unwrap();
     // One sample from before it, which it has, and one from after it.
-    let events = [
-        samples[2].clone(),
-        RunEvent::Whole(Box::new(whole.clone())),
-        begun("b"),
-    ];
+    let events = [samples[2].clone(), RunEvent::Whole(Box::new(whole.clone())), begun("b")];
     depository.checkpoint(&events, 20).unwrap();
     assert_eq!(open_runs(&mut depository)[0], whole);
     depository.checkpoint(&samples[3..], 30).unwrap();
@@ -182,13 +149,8 @@ fn a_whole_run_takes_the_place_of_what_is_saved_of_it() {
     let saved = run("sales", 1);
     let mut depository = open(&path);
     depository.save(&saved).unwrap();
-    let late = OpenRun {
-        application_id: saved.application_id,
-        ..whole
-    };
-    depository
-        .checkpoint(&[RunEvent::Whole(Box::new(late))], 40)
-        .unwrap();
+    let late = OpenRun { application_id: saved.application_id, ..whole };
+    depository.checkpoint(&[RunEvent::Whole(Box::new(late))], 40).unwrap();
     assert_eq!(open_runs(&mut depository).len(), 2);
 }
 
@@ -196,25 +158,14 @@ fn a_whole_run_takes_the_place_of_what_is_saved_of_it() {
 fn how_a_run_ended_is_known_before_it_is_saved() {
     let (_folder, path) = fresh();
     let mut depository = open(&path);
-    let ended = RunEvent::Ended {
-        application_id: "a".into(),
-        ended_ms: 9_000,
-        outcome: Outcome::Failed,
-    };
-    let cut_off = RunEvent::CutOff {
-        application_id: "b".into(),
-    };
+    let ended =
+        RunEvent::Ended { application_id: "a".into(), ended_ms: 9_000, outcome: Outcome::Failed };
+    let cut_off = RunEvent::CutOff { application_id: "b".into() };
     depository
-        .checkpoint(
-            &[begun("a"), begun("b"), sampled("a", "x", 0), ended, cut_off],
-            10,
-        )
+        .checkpoint(&[begun("a"), begun("b"), sampled("a", "x", 0), ended, cut_off], 10)
         .unwrap();
     let runs = open_runs(&mut depository);
-    assert_eq!(
-        (runs[0].ended_ms, runs[0].outcome),
-        (Some(9_000), Outcome::Failed)
-    );
+    assert_eq!((runs[0].ended_ms, runs[0].outcome), (Some(9_000), Outcome::Failed));
     assert_eq!((runs[1].ended_ms, runs[1].outcome), (None, Outcome::CutOff));
     let run = runs[0].clone().into_run();
     assert_eq!((run.ended_ms, run.series.len()), (9_000, 1));
@@ -225,28 +176,14 @@ fn what_cannot_be_read_is_dropped_and_the_others_stay() {
     let (_folder, path) = fresh();
     let mut depository = open(&path);
     depository
-        .checkpoint(
-            &[
-                begun("a"),
-                begun("b"),
-                sampled("a", "x", 0),
-                sampled("b", "x", 0),
-            ],
-            10,
-        )
+        .checkpoint(&[begun("a"), begun("b"), sampled("a", "x", 0), sampled("b", "x", 0)], 10)
         .unwrap();
     let changed = "UPDATE open_samples SET samples = x'0011' WHERE application_id = 'a'";
-    Connection::open(&path)
-        .unwrap()
-        .execute(changed, [])
-        .unwrap();
+    Connection::open(&path).unwrap().execute(changed, []).unwrap();
     let (runs, unreadable) = depository.open_runs().unwrap();
     assert_eq!(runs[0].application_id, "b");
     let error = unreadable[0].to_string();
-    assert!(
-        error.contains("the open run a: 2 compressed bytes"),
-        "{error}"
-    );
+    assert!(error.contains("the open run a: 2 compressed bytes"), "{error}");
     assert_eq!(open_runs(&mut depository).len(), 1);
 }
 
@@ -305,18 +242,11 @@ fn what_schema_2_recorded_of_a_running_application_goes_on_where_it_was() {
 
     let large = ContainerKind::Executor { priority: 1 };
     for slot in 100..200 {
-        let events = [
-            sampled("a", "executor", slot),
-            of_kind(sampled("a", "large", slot), large),
-        ];
+        let events = [sampled("a", "executor", slot), of_kind(sampled("a", "large", slot), large)];
         depository.checkpoint(&events, 20 + slot).unwrap();
         all.extend(events);
     }
     depository.shorten_open_runs().unwrap();
-    assert_eq!(
-        count(&path, "open_samples"),
-        0,
-        "the recorder is written anew"
-    );
+    assert_eq!(count(&path, "open_samples"), 0, "the recorder is written anew");
     assert_eq!(open_runs(&mut depository)[0].recorder, recorded(&all));
 }

@@ -25,11 +25,7 @@ fn fresh() -> (TempDir, PathBuf, Depository) {
 const NOW_MS: i64 = 100_500;
 
 fn retention(keep_s: i64, most_bytes: u64) -> Retention {
-    Retention {
-        keep_ms: keep_s * 1_000,
-        most_bytes,
-        profile_runs: 3,
-    }
+    Retention { keep_ms: keep_s * 1_000, most_bytes, profile_runs: 3 }
 }
 
 fn numbers(depository: &Depository, key: &str) -> Vec<i64> {
@@ -49,9 +45,7 @@ fn large(key: &str, number: i64) -> Run {
 
 fn large_slots(state: &mut u64) -> Vec<Resources> {
     let mut next = || {
-        *state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
+        *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         (*state >> 33) as f64
     };
     let slots = (0..1_000).map(|_| Resources::from_array([next(), next(), next(), next()]));
@@ -101,9 +95,7 @@ fn old_runs_go_but_those_of_a_profile_while_the_application_runs() {
     for number in [1, 2, 3, 4, 95] {
         depository.save(&run("alive", number)).unwrap();
     }
-    depository
-        .save(&run_with("alive", 5, Outcome::Failed))
-        .unwrap();
+    depository.save(&run_with("alive", 5, Outcome::Failed)).unwrap();
     for number in [6, 7] {
         depository.save(&run("gone", number)).unwrap();
     }
@@ -139,9 +131,7 @@ fn for_want_of_room_runs_without_a_profile_go_first_and_the_file_shrinks() {
 fn where_profiles_alone_pass_the_bound_the_oldest_go_and_are_counted() {
     let (_folder, _path, mut depository) = fresh();
     for number in 0..200 {
-        depository
-            .save(&large(&format!("application {number}"), number))
-            .unwrap();
+        depository.save(&large(&format!("application {number}"), number)).unwrap();
     }
     let used = depository.used_bytes().unwrap();
     let pruned = prune(&mut depository, &retention(1_000, used / 4 * 3), NOW_MS).unwrap();
@@ -196,21 +186,14 @@ fn what_belongs_to_no_run_goes_before_runs_but_not_that_of_an_application_that_r
     let half = depository.used_bytes().unwrap() / 2;
     let pruned = prune(&mut depository, &retention(100_000, half), now_ms).unwrap();
     assert_eq!(pruned, Pruned::default());
-    let left: Vec<i64> = (0..=150)
-        .filter(|number| has_belongings(&depository, *number))
-        .collect();
+    let left: Vec<i64> = (0..=150).filter(|number| has_belongings(&depository, *number)).collect();
     let latest: Vec<i64> = [running].into_iter().chain(101..=150).collect();
     assert_eq!(left, latest);
     assert!(depository.used_bytes().unwrap() <= half);
 
     let pruned = prune(&mut depository, &retention(100_000, 0), now_ms).unwrap();
     assert_eq!(pruned.runs(), 1);
-    for (number, stays) in [
-        (running, true),
-        (150, false),
-        (ended, false),
-        (begins, true),
-    ] {
+    for (number, stays) in [(running, true), (150, false), (ended, false), (begins, true)] {
         assert_eq!(has_belongings(&depository, number), stays, "{number}");
     }
 }
@@ -233,10 +216,8 @@ fn models_go_with_the_last_run_of_their_application() {
         };
         depository.save_model(&model).unwrap();
     }
-    let room = Retention {
-        profile_runs: 1_000,
-        ..retention(1_000, depository.used_bytes().unwrap() - 1)
-    };
+    let room =
+        Retention { profile_runs: 1_000, ..retention(1_000, depository.used_bytes().unwrap() - 1) };
     let pruned = prune(&mut depository, &room, NOW_MS).unwrap();
     assert_eq!(pruned.profile_runs, 100);
     assert_eq!(depository.models("old").unwrap(), []);

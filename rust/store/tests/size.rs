@@ -19,10 +19,7 @@ fn run(application: u64, number: u64) -> Run {
     let started_ms = 1_700_000_000_000 + (number * 86_400 + application) as i64 * 1_000;
     Run {
         application_key: format!("app|SPARK|alice|root.etl|Job {application} #|job.py|--day #"),
-        application_id: format!(
-            "application_1700000000000_{:06}",
-            application * RUNS + number
-        ),
+        application_id: format!("application_1700000000000_{:06}", application * RUNS + number),
         application_name: format!("Job {application} of day {number}"),
         started_ms,
         ended_ms: started_ms + SLOTS as i64 * 3_000,
@@ -50,14 +47,9 @@ fn submission(run: &Run) -> SubmissionRecord {
 }
 
 fn predictions(run: &Run, earlier: &[Run]) -> Vec<PredictionRecord> {
-    let settings = RecurringSettings {
-        runs: 3,
-        least_confidence: 0.0,
-    };
+    let settings = RecurringSettings { runs: 3, least_confidence: 0.0 };
     let outlooks = kinds(earlier).into_iter().map(|kind| {
-        let past = earlier
-            .iter()
-            .filter_map(|run| PastRun::of(run, kind).unwrap());
+        let past = earlier.iter().filter_map(|run| PastRun::of(run, kind).unwrap());
         (kind, predict_next(&past.collect::<Vec<_>>(), &settings))
     });
     let predictions = outlooks.map(|(kind, outlook)| PredictionRecord {

@@ -34,26 +34,15 @@ fn a_snapshot_is_taken_while_it_is_written_and_adopted_elsewhere() {
     assert_eq!(files, ["published.db"], "nothing unfinished, no log");
 
     let mut standby = open(&here);
-    standby
-        .save(&run_with("sales", 1, Outcome::Failed))
-        .unwrap();
+    standby.save(&run_with("sales", 1, Outcome::Failed)).unwrap();
     standby.save_model(&model("rbf", 6)).unwrap();
     let report = standby.merge(&snapshot).unwrap();
-    let expected = MergeReport {
-        added: 3,
-        kept: 1,
-        models: 0,
-    };
+    let expected = MergeReport { added: 3, kept: 1, models: 0 };
     assert_eq!(report, expected);
     let runs = standby.latest_runs("sales", 9).unwrap();
     assert_eq!(
         runs,
-        [
-            run("sales", 9),
-            run("sales", 3),
-            run("sales", 2),
-            run_with("sales", 1, Outcome::Failed)
-        ]
+        [run("sales", 9), run("sales", 3), run("sales", 2), run_with("sales", 1, Outcome::Failed)]
     );
     assert_eq!(standby.predictions_of_run(id).unwrap(), [prediction(id, 1)]);
     assert_eq!(standby.submission(id).unwrap(), Some(submission(id)));
@@ -88,8 +77,5 @@ fn a_snapshot_that_cannot_be_written_leaves_the_older_one() {
     let depository = open(&path);
     let target = folder.path().join("gone/published.db");
     let error = depository.snapshot(&target).unwrap_err().to_string();
-    assert!(
-        error.contains("gone/published.db: cannot write a snapshot"),
-        "{error}"
-    );
+    assert!(error.contains("gone/published.db: cannot write a snapshot"), "{error}");
 }

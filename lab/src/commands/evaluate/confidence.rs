@@ -54,19 +54,13 @@ impl ByConfidence {
             return Ok(());
         }
         let (heading, least_covered) = ("by confidence", "least covered resource");
-        writeln!(
-            output,
-            "\n{heading:<16}  runs{least_covered:>30}    error    turned out"
-        )?;
+        writeln!(output, "\n{heading:<16}  runs{least_covered:>30}    error    turned out")?;
         for part in &self.0 {
             let range = format!("{:.2} to {:.2}", part.least, part.most);
             let (resource, coverage) = part.least_covered();
             let covered = format!("{resource} {:.1} %", coverage * 100.0);
             let (runs, error, turned_out) = (part.runs, part.error, part.turned_out);
-            writeln!(
-                output,
-                "{range:<16}{runs:>6}{covered:>30}{error:>9.2}{turned_out:>14.2}"
-            )?;
+            writeln!(output, "{range:<16}{runs:>6}{covered:>30}{error:>9.2}{turned_out:>14.2}")?;
         }
         Ok(())
     }
@@ -108,9 +102,7 @@ impl Part {
     fn least_covered(&self) -> (&'static str, f64) {
         let of_resource = Resource::ALL.into_iter().zip(self.coverage);
         let least = of_resource.min_by(|a, b| a.1.total_cmp(&b.1));
-        least.map_or(("", 1.0), |(resource, coverage)| {
-            (resource.name(), coverage)
-        })
+        least.map_or(("", 1.0), |(resource, coverage)| (resource.name(), coverage))
     }
 }
 

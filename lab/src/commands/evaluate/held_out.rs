@@ -31,17 +31,11 @@ pub(super) fn splits(runs: &[SettingsRun], trained_on: usize) -> Vec<Split<'_>> 
         let is_held_out = |at: &usize| parts[*at] == part;
         let first = parts.iter().position(|it| *it == part)?;
         let next = (first..runs.len()).chain(0..first);
-        let mut learned: Vec<usize> = next
-            .filter(|at| !is_held_out(at))
-            .take(trained_on)
-            .collect();
+        let mut learned: Vec<usize> = next.filter(|at| !is_held_out(at)).take(trained_on).collect();
         learned.sort_unstable();
         (learned.len() == trained_on).then(|| Split {
             learned: learned.into_iter().map(|at| &runs[at]).collect(),
-            held_out: (0..runs.len())
-                .filter(is_held_out)
-                .map(|at| &runs[at])
-                .collect(),
+            held_out: (0..runs.len()).filter(is_held_out).map(|at| &runs[at]).collect(),
         })
     };
     (0..PARTS).filter_map(split).collect()
@@ -63,11 +57,8 @@ mod tests {
         let mut held_out: Vec<usize> = Vec::new();
         for split in splits(&runs, 15) {
             assert_eq!(split.learned.len(), 15);
-            let numbers: Vec<usize> = split
-                .learned
-                .iter()
-                .map(|it| it.id.parse().unwrap())
-                .collect();
+            let numbers: Vec<usize> =
+                split.learned.iter().map(|it| it.id.parse().unwrap()).collect();
             assert!(numbers.is_sorted(), "{numbers:?}");
             for run in split.held_out {
                 let has_seen = |it: &&SettingsRun| it.settings == run.settings;

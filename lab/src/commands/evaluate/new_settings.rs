@@ -38,12 +38,8 @@ pub(super) struct NewSettings(Vec<Figures>);
 
 impl NewSettings {
     pub(super) fn of(applications: &[Application], settings: &RecurringSettings) -> Self {
-        let mut all: Vec<Figures> = TRAINED_ON
-            .map(|trained_on| Figures {
-                trained_on,
-                ..Figures::default()
-            })
-            .into();
+        let mut all: Vec<Figures> =
+            TRAINED_ON.map(|trained_on| Figures { trained_on, ..Figures::default() }).into();
         for application in applications {
             let runs = application.differing();
             for figures in &mut all {
@@ -58,13 +54,7 @@ impl NewSettings {
 
     pub(super) fn write(&self, output: &mut impl Write) -> Result<(), Failure> {
         for figures in &self.0 {
-            let Figures {
-                trained_on,
-                all,
-                unseen,
-                held_out,
-                ..
-            } = figures;
+            let Figures { trained_on, all, unseen, held_out, .. } = figures;
             let [predicted, held_out_runs] = [all, held_out].map(|it| count(it.runs(), "run"));
             writeln!(
                 output,

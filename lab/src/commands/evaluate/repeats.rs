@@ -35,11 +35,8 @@ impl Repeats {
 
     fn add(&mut self, run: &SettingsRun, runs: &[SettingsRun]) {
         let is_other = |it: &&SettingsRun| it.settings == run.settings && it.id != run.id;
-        let others: Vec<Resources> = runs
-            .iter()
-            .filter(is_other)
-            .map(|it| amount(&it.used))
-            .collect();
+        let others: Vec<Resources> =
+            runs.iter().filter(is_other).map(|it| amount(&it.used)).collect();
         if others.is_empty() {
             return;
         }

@@ -32,10 +32,7 @@ pub(super) fn write_table(
     if summary.predicted == 0 {
         return Ok(());
     }
-    let columns = format!(
-        "{:>10}{:>7}{:>9}{:>7}",
-        "coverage", "waste", "of peak", "total"
-    );
+    let columns = format!("{:>10}{:>7}{:>9}{:>7}", "coverage", "waste", "of peak", "total");
     for (at, resource) in Resource::ALL.into_iter().enumerate() {
         let (name, submission) = (resource.name(), "at submission");
         writeln!(output, "\n{name:<28}{submission:>18}{:>34}", "tracked")?;
@@ -43,10 +40,7 @@ pub(super) fn write_table(
         for (number, method) in Method::ALL.iter().enumerate() {
             let line = summary.means.each_ref().map(|means| {
                 let peak = Method::ALL.iter().position(|it| *it == COMPARED_WITH);
-                cells(
-                    means[number][at],
-                    peak.and_then(|peak| means[peak][at].waste),
-                )
+                cells(means[number][at], peak.and_then(|peak| means[peak][at].waste))
             });
             writeln!(output, "{:<26}{}", method.name(), line.join(" "))?;
         }
@@ -101,22 +95,15 @@ pub(super) fn to_json(judged: &[Judged], summary: &Summary) -> Value {
     });
     for ((key, _), means) in PREDICTIONS.iter().zip(&summary.means) {
         let methods = Method::ALL.iter().zip(means);
-        json[key] = methods
-            .map(|(method, means)| (method.name(), scores_json(means)))
-            .collect();
+        json[key] = methods.map(|(method, means)| (method.name(), scores_json(means))).collect();
     }
     json
 }
 
 fn run_json(judged: &Judged) -> Value {
-    let Evaluated {
-        way,
-        outcome,
-        left_out,
-    } = &judged.evaluated;
-    let left_out = left_out
-        .iter()
-        .map(|it| json!({ "run": it.id, "reason": it.reason.to_string() }));
+    let Evaluated { way, outcome, left_out } = &judged.evaluated;
+    let left_out =
+        left_out.iter().map(|it| json!({ "run": it.id, "reason": it.reason.to_string() }));
     let mut run = json!({
         "application": judged.application,
         "run": judged.run,

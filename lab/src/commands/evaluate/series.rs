@@ -79,10 +79,7 @@ fn from_csv(text: &str) -> Result<Demand, String> {
     let mut rows: Vec<(i64, Resources)> = Vec::new();
     for (number, line) in lines.filter(|(_, line)| !line.trim().is_empty()) {
         let row = row(line).map_err(|problem| format!("line {number}: {problem}"))?;
-        if rows
-            .last()
-            .is_some_and(|(before_ms, _)| *before_ms >= row.0)
-        {
+        if rows.last().is_some_and(|(before_ms, _)| *before_ms >= row.0) {
             let t_s = row.0 as f64 / 1e3;
             let problem = "a millisecond later than the row before is needed";
             return Err(format!("line {number}: t_s {t_s}, {problem}"));
@@ -121,9 +118,7 @@ fn on_grid(rows: &[(i64, Resources)]) -> Result<Demand, String> {
     let slot = u32::try_from(slot_ms).map_err(|_| format!("rows {slot_ms} ms apart, too far"))?;
     let count = (end_ms - first_ms).saturating_add(slot_ms / 2) / slot_ms;
     if count > MOST_SLOTS {
-        return Err(format!(
-            "{count} slots of {slot_ms} ms, at most {MOST_SLOTS} are allowed"
-        ));
+        return Err(format!("{count} slots of {slot_ms} ms, at most {MOST_SLOTS} are allowed"));
     }
     let mut slots = vec![(Resources::ZERO, 0.0); count.max(1) as usize];
     let ends_ms = rows.iter().skip(1).map(|(ms, _)| *ms).chain([end_ms]);
@@ -193,10 +188,7 @@ mod tests {
                 "0,1,2,-3,4\n",
                 "line 2: network_bytes_per_s \"-3\", a number from 0 to 1e18 is allowed",
             ),
-            (
-                "0,nan,2,3,4\n",
-                "line 2: cpu_cores \"nan\", a number from 0 to 1e18 is allowed",
-            ),
+            ("0,nan,2,3,4\n", "line 2: cpu_cores \"nan\", a number from 0 to 1e18 is allowed"),
             (
                 "0,1,1,1,1\n0.001,1,1,1,1\n0.002,1,1,1,1\n1e6,1,1,1,1\n",
                 "1999999998 slots of 1 ms, at most 345600 are allowed",
@@ -204,10 +196,6 @@ mod tests {
         ] {
             assert_eq!(csv(rows).unwrap_err(), problem);
         }
-        assert!(
-            from_csv("time,cpu\n")
-                .unwrap_err()
-                .starts_with("line 1: \"time,cpu\"")
-        );
+        assert!(from_csv("time,cpu\n").unwrap_err().starts_with("line 1: \"time,cpu\""));
     }
 }

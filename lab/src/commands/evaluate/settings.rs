@@ -46,10 +46,7 @@ impl SettingsFile {
             serde_json::from_str(text).map_err(|error| error.to_string())?;
         let outcomes = entries.remove(RUNS).map(serde_json::from_value).transpose();
         let outcomes = outcomes.map_err(|error| format!("{RUNS}: {error}"))?;
-        Ok(Self {
-            outcomes: outcomes.unwrap_or_default(),
-            entries,
-        })
+        Ok(Self { outcomes: outcomes.unwrap_or_default(), entries })
     }
 
     /// Sets the outcomes and settings of the runs.
@@ -111,35 +108,17 @@ mod tests {
         let text = r#"{"executors":4,"input_bytes":1e9,"b":{"executors":8},
                        "runs":{"a":{"outcome":"failed"}},"note":"x","gone":{"executors":1}}"#;
         let runs = applied(text).unwrap();
-        assert_eq!(
-            (runs[0].outcome, runs[1].outcome),
-            (Outcome::Failed, Outcome::Succeeded)
-        );
-        assert_eq!(
-            (
-                runs[0].settings.0["executors"],
-                runs[1].settings.0["executors"]
-            ),
-            (4.0, 8.0)
-        );
+        assert_eq!((runs[0].outcome, runs[1].outcome), (Outcome::Failed, Outcome::Succeeded));
+        assert_eq!((runs[0].settings.0["executors"], runs[1].settings.0["executors"]), (4.0, 8.0));
         assert_eq!(runs[1].settings.0["input_bytes"], 1e9);
     }
 
     #[test]
     fn what_is_refused_is_named() {
         for (text, problem) in [
-            (
-                r#"{"a":{"executors":"four"}}"#,
-                "a.executors: \"four\", a number is allowed",
-            ),
-            (
-                r#"{"runs":{"c":{}}}"#,
-                "runs.c: there is no c.csv beside it",
-            ),
-            (
-                r#"{"runs":{"a":{"outcome":"lost"}}}"#,
-                "runs: unknown variant `lost`",
-            ),
+            (r#"{"a":{"executors":"four"}}"#, "a.executors: \"four\", a number is allowed"),
+            (r#"{"runs":{"c":{}}}"#, "runs.c: there is no c.csv beside it"),
+            (r#"{"runs":{"a":{"outcome":"lost"}}}"#, "runs: unknown variant `lost`"),
         ] {
             let error = applied(text).map(|_| ()).unwrap_err();
             assert!(error.starts_with(problem), "{error}");

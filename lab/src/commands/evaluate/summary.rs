@@ -8,10 +8,8 @@ use super::Judged;
 type ScoresOf = fn(&MethodScores) -> [Score; 4];
 
 /// The names of the two predictions of a run, and their scores.
-pub(super) const PREDICTIONS: [(&str, ScoresOf); 2] = [
-    ("at_submission", |scores| scores.at_submission),
-    ("tracked", |scores| scores.tracked),
-];
+pub(super) const PREDICTIONS: [(&str, ScoresOf); 2] =
+    [("at_submission", |scores| scores.at_submission), ("tracked", |scores| scores.tracked)];
 
 pub(super) struct Summary {
     pub(super) predicted: usize,
@@ -43,11 +41,7 @@ impl Summary {
             predicted: scored.len(),
             means,
             progress_missed: progress_missed.map(|((by_runs, by_demand), by_clock)| {
-                ProgressMissed {
-                    by_runs,
-                    by_demand,
-                    by_clock,
-                }
+                ProgressMissed { by_runs, by_demand, by_clock }
             }),
         }
     }
@@ -63,8 +57,7 @@ fn mean_score(scores: impl Iterator<Item = Score> + Clone) -> Score {
 
 /// The mean of the values that are there.
 fn mean(values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
-    let (sum, count) = values
-        .flatten()
-        .fold((0.0, 0.0), |(sum, count), value| (sum + value, count + 1.0));
+    let (sum, count) =
+        values.flatten().fold((0.0, 0.0), |(sum, count), value| (sum + value, count + 1.0));
     (count > 0.0).then(|| sum / count)
 }

@@ -10,13 +10,7 @@ use serde_json::Value;
 use super::Judged;
 
 /// In the order in which they are tried.
-const WAYS: [Way; 5] = [
-    Way::Same,
-    Way::Indifferent,
-    Way::Model,
-    Way::Alike,
-    Way::Request,
-];
+const WAYS: [Way; 5] = [Way::Same, Way::Indifferent, Way::Model, Way::Alike, Way::Request];
 
 /// The name in figures.
 pub(super) fn name(way: Way) -> &'static str {

@@ -20,33 +20,17 @@ const CLOSE_TO_BOUND: f64 = 1.1;
 
 const BASELINE: &str = "minfrag";
 
-const WORKLOADS: [&str; 5] = [
-    "elasecutor",
-    "elasecutor-tpch",
-    "prophet",
-    "ursa-mix",
-    "lockstep",
-];
+const WORKLOADS: [&str; 5] = ["elasecutor", "elasecutor-tpch", "prophet", "ursa-mix", "lockstep"];
 
 /// The policy elastane with each value of `placement.favor`.
 const VARIANTS: [Variant; 3] = [
-    favoring("makespan", |it| {
-        it.settings.policy_options.favor = Favor::Makespan
-    }),
-    favoring("balanced", |it| {
-        it.settings.policy_options.favor = Favor::Balanced
-    }),
-    favoring("completion", |it| {
-        it.settings.policy_options.favor = Favor::Completion
-    }),
+    favoring("makespan", |it| it.settings.policy_options.favor = Favor::Makespan),
+    favoring("balanced", |it| it.settings.policy_options.favor = Favor::Balanced),
+    favoring("completion", |it| it.settings.policy_options.favor = Favor::Completion),
 ];
 
 const fn favoring(name: &'static str, change: fn(&mut Setup)) -> Variant {
-    Variant {
-        name,
-        policy: "elastane",
-        change: Change::Set(change),
-    }
+    Variant { name, policy: "elastane", change: Change::Set(change) }
 }
 
 /// The results of elastane on a workload over those of the baseline.
@@ -79,11 +63,7 @@ pub(super) fn run(run: &RunOptions, seeds: u32, output: &mut impl Write) -> Resu
     let mut reports = Vec::new();
     let mut workloads = Vec::new();
     for workload in WORKLOADS {
-        let lineup = Lineup {
-            workload,
-            policies: &[BASELINE],
-            variants: &VARIANTS,
-        };
+        let lineup = Lineup { workload, policies: &[BASELINE], variants: &VARIANTS };
         let comparison = compare(run, Settings::default(), &lineup, seeds, Change::NONE)?;
         let mut report = run.to_json(&comparison)?;
         if let Some(against) = AgainstBaseline::of(&comparison) {
@@ -119,10 +99,7 @@ fn write_ratios(output: &mut impl Write, ratios: &[Ratios]) -> Result<(), Failur
 
 fn in_json(ratios: &[Ratios]) -> Value {
     let named = VARIANTS.iter().zip(ratios).map(|(variant, ratios)| {
-        let Ratios {
-            makespan,
-            mean_completion,
-        } = ratios;
+        let Ratios { makespan, mean_completion } = ratios;
         let figures = json!({ "makespan": makespan, "mean_completion": mean_completion });
         (variant.name.to_owned(), figures)
     });
@@ -138,9 +115,8 @@ impl AgainstBaseline {
         };
         let baseline = named(BASELINE)?;
         let bounds = comparison.bounds.iter().zip(&baseline.outcomes);
-        let over_bound: Vec<_> = bounds
-            .map(|(bound, outcome)| outcome.makespan_s / bound.seconds())
-            .collect();
+        let over_bound: Vec<_> =
+            bounds.map(|(bound, outcome)| outcome.makespan_s / bound.seconds()).collect();
         let variants = VARIANTS.iter().map(|variant| {
             let variant = named(variant.name)?;
             Some(Ratios {
@@ -190,14 +166,8 @@ mod tests {
     use super::*;
 
     fn one(baseline_over_bound: f64, makespan: f64) -> AgainstBaseline {
-        let ratios = Ratios {
-            makespan,
-            mean_completion: 1.0,
-        };
-        AgainstBaseline {
-            baseline_over_bound,
-            variants: vec![ratios],
-        }
+        let ratios = Ratios { makespan, mean_completion: 1.0 };
+        AgainstBaseline { baseline_over_bound, variants: vec![ratios] }
     }
 
     #[test]

@@ -27,10 +27,7 @@ const COLUMNS: [Column; 8] = [
 ];
 
 pub(super) fn run(run: &RunOptions, seeds: u32, output: &mut impl Write) -> Result<Value, Failure> {
-    refuse_changes(
-        run,
-        "ispark is simulated iteration by iteration, by a model of its own",
-    )?;
+    refuse_changes(run, "ispark is simulated iteration by iteration, by a model of its own")?;
     let parameters = Parameters::default();
     let comparison = compare(&parameters, &run.seeds(seeds)).map_err(failed)?;
     let compared = comparison.compared();
@@ -46,15 +43,8 @@ pub(super) fn run(run: &RunOptions, seeds: u32, output: &mut impl Write) -> Resu
 fn write_table(output: &mut impl Write, comparison: &Comparison) -> Result<(), Failure> {
     let bound_s = mean(&comparison.lower_bound_s);
     let seeds = comparison.seeds.len();
-    writeln!(
-        output,
-        "iterative: lower bound {bound_s:.0} s, means over {seeds} seeds\n"
-    )?;
-    write!(
-        output,
-        "{:<10} {:>10} {:>8}",
-        "allocation", "makespan s", "± s"
-    )?;
+    writeln!(output, "iterative: lower bound {bound_s:.0} s, means over {seeds} seeds\n")?;
+    write!(output, "{:<10} {:>10} {:>8}", "allocation", "makespan s", "± s")?;
     for (heading, width, ..) in COLUMNS {
         write!(output, " {heading:>width$}")?;
     }

@@ -46,19 +46,12 @@ fn write_costs(output: &mut impl Write, comparison: &Comparison) -> Result<(), F
         let (lent_part, used_part) = (percent(lent, work), percent(used, lent));
         writeln!(output, " {lent_part:>12.2} %, {used_part:>5.1} %")?;
     }
-    writeln!(
-        output,
-        "lent CPU: in percent of the CPU work of all executors"
-    )?;
+    writeln!(output, "lent CPU: in percent of the CPU work of all executors")?;
     Ok(())
 }
 
 fn percent(amount: f64, whole: f64) -> f64 {
-    if whole > 0.0 {
-        100.0 * amount / whole
-    } else {
-        0.0
-    }
+    if whole > 0.0 { 100.0 * amount / whole } else { 0.0 }
 }
 
 fn mean(policy: &PolicyOutcomes, of: impl Fn(&Outcome) -> f64) -> f64 {
@@ -77,10 +70,7 @@ mod tests {
     /// One application instead of 132.
     const SMALL: Paper = Paper {
         experiments: &[PublishedExperiment {
-            lineup: Lineup {
-                workload: "lockstep",
-                ..PAPER.experiments[0].lineup
-            },
+            lineup: Lineup { workload: "lockstep", ..PAPER.experiments[0].lineup },
             ..PAPER.experiments[0]
         }],
         ..PAPER
@@ -97,12 +87,8 @@ mod tests {
     #[test]
     fn windows_open_where_it_is_reprovisioned_and_nowhere_else() {
         let (printed, report) = reproduced();
-        let names: Vec<&str> = SMALL.experiments[0]
-            .lineup
-            .variants
-            .iter()
-            .map(|variant| variant.name)
-            .collect();
+        let names: Vec<&str> =
+            SMALL.experiments[0].lineup.variants.iter().map(|variant| variant.name).collect();
         let costs = printed.lines().skip_while(|it| !it.contains("too little"));
         let costs: Vec<&str> = costs.skip(1).take(names.len()).collect();
         for (name, line) in names.iter().zip(&costs) {

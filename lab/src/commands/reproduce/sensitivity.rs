@@ -34,15 +34,9 @@ pub(super) fn run(
         return Err(Failure::BadInput(unknown));
     }
     let is_wanted = |name: &str| of.is_none_or(|of| of == name);
-    writeln!(
-        output,
-        "mean ± deviation over {seeds} seeds, one change at a time"
-    )?;
+    writeln!(output, "mean ± deviation over {seeds} seeds, one change at a time")?;
     let mut reports = Vec::new();
-    for study in STUDIES
-        .iter()
-        .filter(|study| is_wanted(study.lineup.workload))
-    {
+    for study in STUDIES.iter().filter(|study| is_wanted(study.lineup.workload)) {
         reports.push(study_one(study, run, seeds, output)?);
     }
     if is_wanted(ISPARK) {
@@ -65,13 +59,7 @@ fn study_one(
     let mut report = Value::Null;
     let mut rows = Vec::new();
     for variation in study.variations.iter().copied().flatten() {
-        let compared = compare(
-            run,
-            Settings::papers(),
-            &study.lineup,
-            seeds,
-            variation.change,
-        )?;
+        let compared = compare(run, Settings::papers(), &study.lineup, seeds, variation.change)?;
         if report.is_null() {
             report = run.to_json(&compared)?;
         }
@@ -92,11 +80,7 @@ fn study_ispark(run: &RunOptions, seeds: u32, output: &mut impl Write) -> Result
         Figure::CompletionCut(Allocation::Dynamic),
     ];
     let of = Allocation::Packed;
-    write_heading(
-        output,
-        ISPARK,
-        figures.iter().map(|figure| figure.words(of)),
-    )?;
+    write_heading(output, ISPARK, figures.iter().map(|figure| figure.words(of)))?;
     let mut report = Value::Null;
     let mut rows = Vec::new();
     for variation in ispark::VARIATIONS {
@@ -149,9 +133,7 @@ fn write_row<Change>(
     variation: &Variation<Change>,
     figures: impl IntoIterator<Item = (String, Measured)>,
 ) -> Result<Value, Failure> {
-    let Variation {
-        parameter, value, ..
-    } = variation;
+    let Variation { parameter, value, .. } = variation;
     write!(output, "{parameter:<22} {value:<25}")?;
     let mut columns = Vec::new();
     for (figure, measured) in figures {

@@ -35,13 +35,7 @@ pub(super) fn run_and_tell<W: Write>(
     writeln!(output, "{}", paper.title)?;
     let mut reports = Vec::new();
     for experiment in paper.experiments {
-        let comparison = compare(
-            run,
-            Settings::papers(),
-            &experiment.lineup,
-            seeds,
-            Change::NONE,
-        )?;
+        let comparison = compare(run, Settings::papers(), &experiment.lineup, seeds, Change::NONE)?;
         let compared = experiment.compared(&comparison);
         writeln!(output)?;
         write_table(output, &comparison)?;
@@ -76,10 +70,8 @@ pub(super) fn compare(
     let compare = |policies: &[String], last: Change| {
         run.compare(baselines::policies(), policies, seeds, None, |seed| {
             let generated = generate(lineup.workload, seed).map_err(bad_input)?;
-            let mut setup = Setup {
-                workload: run.with_errors(generated),
-                settings: run.settings(rules),
-            };
+            let mut setup =
+                Setup { workload: run.with_errors(generated), settings: run.settings(rules) };
             for change in [change, last] {
                 change.apply(&mut setup).map_err(failed)?;
             }
@@ -129,11 +121,7 @@ mod tests {
 
     fn reproduced(experiments: &'static [PublishedExperiment], options: &[&str]) -> Value {
         let options = parsed(options);
-        let paper = Paper {
-            name: "test",
-            title: "Test",
-            experiments,
-        };
+        let paper = Paper { name: "test", title: "Test", experiments };
         run(&paper, &options, 2, &mut Vec::new()).unwrap()
     }
 
@@ -157,10 +145,7 @@ mod tests {
     fn a_variant_changes_its_own_runs_alone() {
         let report = reproduced(&[LOCKSTEP], &[]);
         let makespan_s = |name: &str| report["policies"][name]["makespan_s"][0].as_f64().unwrap();
-        assert!(
-            makespan_s("static-on-half") > 1.5 * makespan_s("static"),
-            "{report}"
-        );
+        assert!(makespan_s("static-on-half") > 1.5 * makespan_s("static"), "{report}");
     }
 
     #[test]
@@ -171,10 +156,7 @@ mod tests {
                 &[],
                 Change::Compute(|setup| {
                     let settings = setup.settings;
-                    assert_eq!(
-                        settings.cluster.starvation_wait_ms,
-                        settings.give_up_after_ms
-                    );
+                    assert_eq!(settings.cluster.starvation_wait_ms, settings.give_up_after_ms);
                     Err(DemandError::Empty)
                 }),
             ),

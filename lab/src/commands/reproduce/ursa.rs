@@ -15,10 +15,7 @@ use super::refuse_changes;
 const MAIN_TABLE: &str = "table-4";
 
 pub(super) fn run(run: &RunOptions, seeds: u32, output: &mut impl Write) -> Result<Value, Failure> {
-    refuse_changes(
-        run,
-        "ursa is simulated at the grain of its monotasks, by a model of its own",
-    )?;
+    refuse_changes(run, "ursa is simulated at the grain of its monotasks, by a model of its own")?;
     let seeds = run.seeds(seeds);
     let bar = bar("runs");
     let progress = |done, all| {

@@ -75,12 +75,8 @@ fn one_seed(
 }
 
 fn table(plan: &Planned, seeded: &[Seeded]) -> Table {
-    let mut systems: Vec<SystemRow> = plan
-        .rows
-        .iter()
-        .enumerate()
-        .map(|(at, row)| system(plan, at, row, seeded))
-        .collect();
+    let mut systems: Vec<SystemRow> =
+        plan.rows.iter().enumerate().map(|(at, row)| system(plan, at, row, seeded)).collect();
     remarks::add(plan.name, &mut systems);
     Table {
         name: plan.name,
@@ -93,10 +89,7 @@ fn table(plan: &Planned, seeded: &[Seeded]) -> Table {
 
 fn system(plan: &Planned, at: usize, row: &PlannedRow, seeded: &[Seeded]) -> SystemRow {
     let each = |value: &dyn Fn(&Outcome) -> f64| -> Vec<f64> {
-        seeded
-            .iter()
-            .map(|seeded| value(&seeded.outcomes[at]))
-            .collect()
+        seeded.iter().map(|seeded| value(&seeded.outcomes[at])).collect()
     };
     let figures = plan
         .metrics
@@ -135,10 +128,7 @@ mod tests {
 
     /// A table whose outcomes are the published ones, with times multiplied by `times`.
     fn as_published(name: &str, times: f64) -> Table {
-        let plan = published::tables()
-            .into_iter()
-            .find(|plan| plan.name == name)
-            .unwrap();
+        let plan = published::tables().into_iter().find(|plan| plan.name == name).unwrap();
         let outcomes = plan.rows.iter().map(|row| Outcome {
             makespan_s: row.published[0] * times,
             completion_s: vec![row.published[1] * times],
@@ -147,10 +137,7 @@ mod tests {
             memory_allocated: 0.5,
             memory_used: 0.5,
         });
-        let seeded = Seeded {
-            lower_bound_s: 400.0,
-            outcomes: outcomes.collect(),
-        };
+        let seeded = Seeded { lower_bound_s: 400.0, outcomes: outcomes.collect() };
         table(&plan, &[seeded])
     }
 
@@ -185,9 +172,6 @@ mod tests {
     #[test]
     fn text_has_the_published_figure_beside_ours() {
         let text = as_published("table-4", 1.1).to_string();
-        assert!(
-            text.contains("Capacity       511.0 | 562.1 [562.1, 562.1]"),
-            "{text}"
-        );
+        assert!(text.contains("Capacity       511.0 | 562.1 [562.1, 562.1]"), "{text}");
     }
 }

@@ -32,12 +32,7 @@ const EJF: JobOrder = JobOrder::EarliestFirst;
 const SRJF: JobOrder = JobOrder::SmallestRemainingFirst;
 
 fn row(name: &'static str, system: System, published: &[f64]) -> PlannedRow {
-    PlannedRow {
-        name,
-        system,
-        published: published.to_vec(),
-        base: None,
-    }
+    PlannedRow { name, system, published: published.to_vec(), base: None }
 }
 
 fn ursa(name: &'static str, order: JobOrder, published: &[f64]) -> PlannedRow {
@@ -73,14 +68,8 @@ impl PlannedRow {
 
 const TIMES: &[Metric] = &[Makespan, MeanCompletion];
 
-const ALL_METRICS: &[Metric] = &[
-    Makespan,
-    MeanCompletion,
-    CpuUsed,
-    CpuAllocated,
-    MemoryUsed,
-    MemoryAllocated,
-];
+const ALL_METRICS: &[Metric] =
+    &[Makespan, MeanCompletion, CpuUsed, CpuAllocated, MemoryUsed, MemoryAllocated];
 
 /// All tables.
 pub(super) fn tables() -> Vec<Planned> {
@@ -119,11 +108,7 @@ pub(super) fn tables() -> Vec<Planned> {
                 ursa("Ursa-SRJF", SRJF, &[473.5, 170.64, 98.89, 86.08]),
                 yarn("YARN+Ursa", Engine::Ursa, 1, &[842.92, 443.8, 44.15, 89.97]),
                 spark(&[1072.66, 435.0, 67.92, 83.84]),
-                placing(
-                    "Capacity",
-                    Placement::Capacity,
-                    &[511.0, 226.16, 99.77, 78.66],
-                ),
+                placing("Capacity", Placement::Capacity, &[511.0, 226.16, 99.77, 78.66]),
                 placing("Tetris", tetris(true), &[562.33, 254.52, 98.62, 70.02]),
                 placing("Tetris2", tetris(false), &[506.0, 240.83, 99.71, 79.75]),
             ],

@@ -27,10 +27,7 @@ pub(super) fn add(table: &str, systems: &mut [SystemRow]) {
 
 fn by_itself(figure: &Figure) -> Option<String> {
     let (published, ours) = (figure.published?, figure.median()?);
-    let growth = matches!(
-        figure.metric,
-        Metric::MakespanGrowth | Metric::CompletionGrowth
-    );
+    let growth = matches!(figure.metric, Metric::MakespanGrowth | Metric::CompletionGrowth);
     let what = if growth && ours * published < 0.0 {
         "has another sign"
     } else if (ours - published).abs() > MOST * published.abs() {
@@ -39,9 +36,7 @@ fn by_itself(figure: &Figure) -> Option<String> {
         return None;
     };
     let name = figure.metric.name();
-    Some(format!(
-        "{name} {what}: published {published:.2}, ours {ours:.2}"
-    ))
+    Some(format!("{name} {what}: published {published:.2}, ours {ours:.2}"))
 }
 
 /// The difference from the first row, in percent; only for times.
@@ -49,10 +44,7 @@ fn against_first(figure: &Figure, first: &SystemRow) -> Option<String> {
     if !matches!(figure.metric, Metric::Makespan | Metric::MeanCompletion) {
         return None;
     }
-    let base = first
-        .figures
-        .iter()
-        .find(|base| base.metric == figure.metric)?;
+    let base = first.figures.iter().find(|base| base.metric == figure.metric)?;
     let more = |of: f64, base: f64| (of / base - 1.0) * 100.0;
     let published = more(figure.published?, base.published?);
     let ours = more(figure.median()?, base.median()?);
@@ -65,9 +57,7 @@ fn against_first(figure: &Figure, first: &SystemRow) -> Option<String> {
     };
     let name = figure.metric.name();
     let first = first.name;
-    Some(format!(
-        "{name} against {first}, {what}: published {published:+.1} %, ours {ours:+.1} %"
-    ))
+    Some(format!("{name} against {first}, {what}: published {published:+.1} %, ours {ours:+.1} %"))
 }
 
 const SPARK: &str = "the executors idle more than the paper's, as UE of CPU shows: they keep their cores for \

@@ -26,10 +26,7 @@ impl Display for Table {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
         let bound_s = mean(&self.lower_bound_s);
         writeln!(out, "{} (workload {})", self.title, self.workload)?;
-        writeln!(
-            out,
-            "lower bound of the makespan: {bound_s:.1} s in the mean"
-        )?;
+        writeln!(out, "lower bound of the makespan: {bound_s:.1} s in the mean")?;
         let mut heading = format!("{:NAME$}", "system");
         if let Some(first) = self.systems.first() {
             for figure in &first.figures {
@@ -56,24 +53,20 @@ impl Table {
             write!(out, "{:CELL$}", cell(figure))?;
         }
         let pairs = system.makespan_s.iter().zip(&self.lower_bound_s);
-        let over_bound: Vec<f64> = pairs
-            .map(|(makespan_s, bound_s)| makespan_s / bound_s)
-            .collect();
+        let over_bound: Vec<f64> =
+            pairs.map(|(makespan_s, bound_s)| makespan_s / bound_s).collect();
         writeln!(out, "{:.2}", mean(&over_bound))
     }
 }
 
 fn cell(figure: &Figure) -> String {
-    let published = figure
-        .published
-        .map_or_else(|| "-".to_owned(), |published| format!("{published:.1}"));
+    let published =
+        figure.published.map_or_else(|| "-".to_owned(), |published| format!("{published:.1}"));
     let Some(median) = figure.median() else {
         return published;
     };
     let ours = figure.ours.iter().copied();
-    let (least, most) = (
-        ours.clone().fold(f64::INFINITY, f64::min),
-        ours.fold(f64::NEG_INFINITY, f64::max),
-    );
+    let (least, most) =
+        (ours.clone().fold(f64::INFINITY, f64::min), ours.fold(f64::NEG_INFINITY, f64::max));
     format!("{published} | {median:.1} [{least:.1}, {most:.1}]")
 }

@@ -80,8 +80,7 @@ impl Executors {
         };
         let executor = self.executors.len();
         let runs_from_s = world.now_s + containers.start_s;
-        self.executors
-            .push(Executor::new(job, machine, runs_from_s, limits));
+        self.executors.push(Executor::new(job, machine, runs_from_s, limits));
         self.applications[job].executors.push(executor);
         self.starting.push_back(executor);
         hold(world, cores, 1.0);

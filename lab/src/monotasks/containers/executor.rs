@@ -32,11 +32,7 @@ impl Executor {
             runs_from_s,
             idle_since_s: runs_from_s,
             tasks: 0,
-            lanes: limits.map(|limit| Lane {
-                limit,
-                active: 0,
-                waiting: VecDeque::new(),
-            }),
+            lanes: limits.map(|limit| Lane { limit, active: 0, waiting: VecDeque::new() }),
         }
     }
 

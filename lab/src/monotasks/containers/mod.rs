@@ -170,9 +170,7 @@ impl Scheduler for Executors {
     }
 
     fn waits(&self) -> bool {
-        self.applications
-            .iter()
-            .any(|application| application.has_come && !application.has_ended)
+        self.applications.iter().any(|application| application.has_come && !application.has_ended)
     }
 
     fn round_s(&self) -> f64 {

@@ -16,11 +16,7 @@ pub(super) struct Admission {
 
 impl Admission {
     pub(super) fn new(memory_bytes: f64) -> Self {
-        Self {
-            free_bytes: memory_bytes,
-            admitted: Vec::new(),
-            waiting: VecDeque::new(),
-        }
+        Self { free_bytes: memory_bytes, admitted: Vec::new(), waiting: VecDeque::new() }
     }
 
     /// A stage of a job is ready. Returns the newly admitted stages.
@@ -81,15 +77,8 @@ mod tests {
         let mut admission = Admission::new(10.0);
         assert_eq!(admission.came(&jobs, 0, 0), [0]);
         assert!(admission.came(&jobs, 1, 10).is_empty());
-        assert!(
-            admission.came(&jobs, 2, 20).is_empty(),
-            "not past the one before"
-        );
-        assert_eq!(
-            admission.came(&jobs, 0, 1),
-            [1],
-            "an admitted job's next stage"
-        );
+        assert!(admission.came(&jobs, 2, 20).is_empty(), "not past the one before");
+        assert_eq!(admission.came(&jobs, 0, 1), [1], "an admitted job's next stage");
         assert_eq!(admission.ended(&jobs, 0), [10, 20]);
     }
 

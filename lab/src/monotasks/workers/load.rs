@@ -70,11 +70,7 @@ impl Load {
         }
         Self {
             assigned_s: seconds(world.parameters, assigned_s),
-            idle_cores: world
-                .parameters
-                .machines
-                .cores
-                .saturating_sub(worker.cpu_monotasks),
+            idle_cores: world.parameters.machines.cores.saturating_sub(worker.cpu_monotasks),
             memory_free_bytes: worker.memory_free_bytes,
         }
     }
@@ -94,20 +90,14 @@ impl Load {
         if need.memory_bytes > self.memory_free_bytes {
             return None;
         }
-        let mut gain = Gain {
-            idle: [1.0; 3],
-            f: 0.0,
-        };
+        let mut gain = Gain { idle: [1.0; 3], f: 0.0 };
         for kind in Kind::ALL {
             if kind == Kind::Network && !by_network {
                 continue;
             }
             let at = kind as usize;
-            let assigned_s = if kind == Kind::Cpu && self.idle_cores > 0 {
-                0.0
-            } else {
-                self.assigned_s[at]
-            };
+            let assigned_s =
+                if kind == Kind::Cpu && self.idle_cores > 0 { 0.0 } else { self.assigned_s[at] };
             let idle = ((expected_s - assigned_s) / expected_s).max(0.0);
             if idle <= 0.0 && need.seconds[at] > 0.0 {
                 return None;

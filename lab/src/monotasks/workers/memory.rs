@@ -32,9 +32,6 @@ mod tests {
     fn what_is_no_amount_is_nothing() {
         assert_eq!(memory_estimate_bytes(f64::NAN, 4e9, 2.0, 1e8), 0.0);
         assert_eq!(memory_estimate_bytes(-1.0, 4e9, 2.0, 1e8), 0.0);
-        assert_eq!(
-            memory_estimate_bytes(f64::MAX, f64::MAX, f64::MAX, f64::MAX),
-            f64::MAX
-        );
+        assert_eq!(memory_estimate_bytes(f64::MAX, f64::MAX, f64::MAX, f64::MAX), f64::MAX);
     }
 }

@@ -146,15 +146,13 @@ impl Scheduler for WorkerQueues {
 
     fn round(&mut self, world: &mut World<'_>) {
         match self.settings.placement {
-            Placement::Ursa {
-                by_stage,
-                by_network,
-            } => self.place_stages(world, by_stage, by_network),
+            Placement::Ursa { by_stage, by_network } => {
+                self.place_stages(world, by_stage, by_network)
+            }
             Placement::Capacity => self.place_in_order(world),
             Placement::Tetris { with_network } => self.place_by_alignment(world, with_network),
         }
-        self.ready
-            .retain(|stage| world.progress.stage(*stage).unplaced_tasks() > 0);
+        self.ready.retain(|stage| world.progress.stage(*stage).unplaced_tasks() > 0);
     }
 
     fn waits(&self) -> bool {
@@ -185,9 +183,5 @@ fn network_bytes_per_s(world: &World<'_>, task: u32) -> f64 {
     let fetch_bytes_per_s = parameters.machines.network_bytes_per_s
         / parameters.workers.network_monotasks.max(1) as f64;
     let life_s = network_bytes / fetch_bytes_per_s + cpu_s;
-    if network_bytes > 0.0 {
-        network_bytes / life_s
-    } else {
-        0.0
-    }
+    if network_bytes > 0.0 { network_bytes / life_s } else { 0.0 }
 }

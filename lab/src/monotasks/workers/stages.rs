@@ -37,11 +37,7 @@ impl WorkerQueues {
             .enumerate()
             .map(|(machine, worker)| Load::of(world, worker, machine))
             .collect();
-        let bonus = if by_stage {
-            world.parameters.workers.stage_bonus
-        } else {
-            0.0
-        };
+        let bonus = if by_stage { world.parameters.workers.stage_bonus } else { 0.0 };
         let by_f = world.parameters.workers.score_by_f;
         let turns = (0..).zip(&self.ready).map(|(arrival, &stage)| Queued {
             // An upper bound of the score.
@@ -49,28 +45,19 @@ impl WorkerQueues {
                 + bonus
                 + if by_f { most_f(world, stage) } else { 0.0 },
             arrival,
-            item: Turn {
-                stage,
-                may_be_whole: by_stage,
-            },
+            item: Turn { stage, may_be_whole: by_stage },
         });
         let mut turns: BinaryHeap<Queued<Turn>> = turns.collect();
         let expected_s = world.parameters.workers.expected_processing_s;
         let mut room = CpuRoom::of(&loads, expected_s);
         while let Some(turn) = turns.pop() {
-            let Turn {
-                stage,
-                may_be_whole,
-            } = turn.item;
+            let Turn { stage, may_be_whole } = turn.item;
             if room.is_none() && world.progress.stage(stage).all_compute {
                 continue;
             }
             let partly = Queued {
                 priority: turn.priority - bonus,
-                item: Turn {
-                    stage,
-                    may_be_whole: false,
-                },
+                item: Turn { stage, may_be_whole: false },
                 ..turn
             };
             if may_be_whole && !could_be_whole(world, stage, room) {
@@ -144,9 +131,5 @@ fn tentative(world: &World<'_>, stage: u32, loads: &mut [Load], by_network: bool
         workers.push((machine, gain.idle));
         f += gain.f;
     }
-    Tentative {
-        whole: workers.len() == state.unplaced_tasks() as usize,
-        workers,
-        f,
-    }
+    Tentative { whole: workers.len() == state.unplaced_tasks() as usize, workers, f }
 }

@@ -12,14 +12,8 @@ pub(super) struct JobType {
     data: f64,
 }
 
-pub(super) const TYPE_1: JobType = JobType {
-    name: "type-1",
-    data: 1.0,
-};
-pub(super) const TYPE_2: JobType = JobType {
-    name: "type-2",
-    data: 0.5,
-};
+pub(super) const TYPE_1: JobType = JobType { name: "type-1", data: 1.0 };
+pub(super) const TYPE_2: JobType = JobType { name: "type-2", data: 0.5 };
 
 const JOBS: usize = 40;
 const STAGES: usize = 5;
@@ -46,9 +40,7 @@ pub(super) fn jobs(random: &mut Random, types: &[JobType]) -> Vec<Job> {
     (0..JOBS)
         .map(|at| {
             let job_type = types[at % types.len()];
-            let stages = (0..STAGES)
-                .map(|stage| one_stage(random, stage, job_type))
-                .collect();
+            let stages = (0..STAGES).map(|stage| one_stage(random, stage, job_type)).collect();
             let mut job = job(format!("{}-{at}", job_type.name), 1.0, stages);
             job.submitted_s = at as f64 * BETWEEN_SUBMISSIONS_S;
             job
@@ -71,8 +63,5 @@ fn one_stage(random: &mut Random, at: usize, job_type: JobType) -> Stage {
             }
         })
         .collect();
-    Stage {
-        parents: at.checked_sub(1).into_iter().collect(),
-        tasks,
-    }
+    Stage { parents: at.checked_sub(1).into_iter().collect(), tasks }
 }

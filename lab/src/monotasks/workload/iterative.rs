@@ -15,22 +15,12 @@ pub(super) struct Iterations {
 }
 
 /// Exchanges the model and its gradients: little data.
-pub(super) const LEARNING: Iterations = Iterations {
-    name: "learning",
-    least: 8,
-    most: 15,
-    task_cpu_s: 3.0,
-    network: (0.1, 0.4),
-};
+pub(super) const LEARNING: Iterations =
+    Iterations { name: "learning", least: 8, most: 15, task_cpu_s: 3.0, network: (0.1, 0.4) };
 
 /// Exchanges messages along all edges.
-pub(super) const GRAPH: Iterations = Iterations {
-    name: "graph",
-    least: 6,
-    most: 12,
-    task_cpu_s: 3.0,
-    network: (0.8, 1.5),
-};
+pub(super) const GRAPH: Iterations =
+    Iterations { name: "graph", least: 6, most: 12, task_cpu_s: 3.0, network: (0.8, 1.5) };
 
 /// The fraction of the work that loads the input.
 const LOAD: f64 = 0.15;

@@ -41,13 +41,8 @@ pub enum Jobs {
 }
 
 impl Jobs {
-    pub const ALL: [Self; 5] = [
-        Self::TpcH,
-        Self::TpcDs,
-        Self::Mixed,
-        Self::Expectable,
-        Self::ExpectableMixed,
-    ];
+    pub const ALL: [Self; 5] =
+        [Self::TpcH, Self::TpcDs, Self::Mixed, Self::Expectable, Self::ExpectableMixed];
 
     pub const fn name(self) -> &'static str {
         match self {
@@ -76,12 +71,7 @@ impl Jobs {
 fn mixed(random: &mut Random) -> Vec<Job> {
     const CPU_S: f64 = 240e3;
     let mut jobs = query::queries(random, 24, &query::TPC_H, CPU_S / 2.0);
-    jobs.extend(iterative::jobs(
-        random,
-        4,
-        &iterative::LEARNING,
-        CPU_S / 4.0,
-    ));
+    jobs.extend(iterative::jobs(random, 4, &iterative::LEARNING, CPU_S / 4.0));
     jobs.extend(iterative::jobs(random, 4, &iterative::GRAPH, CPU_S / 4.0));
     random.shuffle(&mut jobs);
     submit(&mut jobs);
@@ -121,11 +111,7 @@ fn stage(random: &mut Random, parents: Vec<usize>, shape: &StageShape) -> Stage 
             let cpu_s = shape.cpu_s * size / sum;
             let input_bytes = cpu_s * INPUT_BYTES_PER_CPU_S;
             let network_bytes = shape.network * cpu_s * NETWORK_BYTES_PER_CORE_S;
-            let disk_bytes = if shape.writes {
-                input_bytes / 10.0
-            } else {
-                0.0
-            };
+            let disk_bytes = if shape.writes { input_bytes / 10.0 } else { 0.0 };
             Task {
                 work: [network_bytes, cpu_s, disk_bytes],
                 input_bytes,

@@ -13,19 +13,11 @@ pub(super) struct Benchmark {
     task_cpu_s: f64,
 }
 
-pub(super) const TPC_H: Benchmark = Benchmark {
-    name: "tpc-h",
-    least_scans: 2,
-    most_scans: 5,
-    task_cpu_s: 4.0,
-};
+pub(super) const TPC_H: Benchmark =
+    Benchmark { name: "tpc-h", least_scans: 2, most_scans: 5, task_cpu_s: 4.0 };
 
-pub(super) const TPC_DS: Benchmark = Benchmark {
-    name: "tpc-ds",
-    least_scans: 3,
-    most_scans: 8,
-    task_cpu_s: 3.0,
-};
+pub(super) const TPC_DS: Benchmark =
+    Benchmark { name: "tpc-ds", least_scans: 3, most_scans: 8, task_cpu_s: 3.0 };
 
 /// Ranges of [`StageShape::network`]; blocks of scans are mostly local.
 const SCAN_NETWORK: (f64, f64) = (0.1, 0.3);
@@ -65,11 +57,7 @@ fn query(random: &mut Random, at: usize, benchmark: &Benchmark, cpu_s: f64) -> J
     };
     let mut shapes: Vec<StageShape> = Vec::with_capacity(2 * scans);
     for (at, share) in shares.iter().enumerate() {
-        let network = if at < scans {
-            SCAN_NETWORK
-        } else {
-            JOIN_NETWORK
-        };
+        let network = if at < scans { SCAN_NETWORK } else { JOIN_NETWORK };
         shapes.push(shape(share / sum, network, false));
     }
     shapes.push(shape(LAST_SHARE, JOIN_NETWORK, true));

@@ -55,10 +55,7 @@ fn an_error_names_path_and_reason_and_the_write_is_tried_again() {
     assert!(error.is_gone());
     let text = error.to_string();
     assert!(text.starts_with("cannot read /"), "{text}");
-    assert!(
-        text.ends_with("cpu.shares: No such file or directory (os error 2)"),
-        "{text}"
-    );
+    assert!(text.ends_with("cpu.shares: No such file or directory (os error 2)"), "{text}");
     fs::write(group.join("cpu.shares"), "1024").unwrap();
     assert!(files.write(group, SHARES, Value::Weight(2)).unwrap());
 }
@@ -97,10 +94,7 @@ fn a_group_is_not_loosened_when_its_parent_could_not_be() {
     let mut files = KernelFiles::default();
     let outcomes = files.write_all(&changes);
     let reason = outcomes[0].as_ref().unwrap_err().to_string();
-    assert!(
-        reason.ends_with("its parent could not be loosened"),
-        "{reason}"
-    );
+    assert!(reason.ends_with("its parent could not be loosened"), "{reason}");
     assert!(outcomes[1].is_err());
     assert_eq!(read_text(&inner.join("memory.max")).unwrap(), "4096");
     fs::remove_dir(outer.join("memory.max")).unwrap();
@@ -137,11 +131,8 @@ fn a_memory_limit_that_version_1_refuses_is_an_error_and_kills_nothing() {
          held = bytearray(64 << 20)\nprint(1, flush=True)\ntime.sleep(60)'",
         group.display()
     );
-    let mut holder = Command::new("sh")
-        .args(["-c", &script])
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut holder =
+        Command::new("sh").args(["-c", &script]).stdout(Stdio::piped()).spawn().unwrap();
     let mut line = String::new();
     let stdout = holder.stdout.take().unwrap();
     BufReader::new(stdout).read_line(&mut line).unwrap();

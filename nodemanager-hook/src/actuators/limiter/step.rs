@@ -37,16 +37,8 @@ pub struct LimitStep {
 
 impl Target {
     pub fn new(planned: &Limits, settings: Vec<Setting>, all: Vec<LimitFile>) -> Self {
-        let in_force = InForce {
-            limits: *planned,
-            ..InForce::default()
-        };
-        Self {
-            in_force,
-            settings,
-            all,
-            follows_use: false,
-        }
+        let in_force = InForce { limits: *planned, ..InForce::default() };
+        Self { in_force, settings, all, follows_use: false }
     }
 }
 
@@ -83,11 +75,8 @@ impl LimitStep {
                 (Owner::ContainerExecutor, None) => {}
             }
         }
-        let changes = values.into_iter().map(|(file, value)| Change {
-            group: group.clone(),
-            file,
-            value,
-        });
+        let changes =
+            values.into_iter().map(|(file, value)| Change { group: group.clone(), file, value });
         Ok(Self {
             changes: changes.collect(),
             controller,

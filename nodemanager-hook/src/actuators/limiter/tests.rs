@@ -14,10 +14,7 @@ struct Tree {
 
 impl Tree {
     fn new(version: Version) -> Self {
-        let tree = Self {
-            directory: tempfile::tempdir().unwrap(),
-            version,
-        };
+        let tree = Self { directory: tempfile::tempdir().unwrap(), version };
         fs::create_dir_all(tree.group()).unwrap();
         let files: &[(&str, &str)] = match version {
             Version::One => &[
@@ -99,9 +96,7 @@ impl Bench {
     fn apply(&mut self, planned: &Limits, resident_bytes: u64) -> usize {
         let circumstances = Circumstances {
             resident_bytes: Some(resident_bytes),
-            margin: Margin {
-                min_bytes: 64 * MIB,
-            },
+            margin: Margin { min_bytes: 64 * MIB },
             is_near_limit: false,
             disks: &[DISK],
         };
@@ -120,11 +115,7 @@ impl Bench {
 }
 
 fn cpu(weight_cores: f32, cap_cores: Option<f32>) -> Limits {
-    Limits {
-        cpu_weight_cores: Some(weight_cores),
-        cpu_cap_cores: cap_cores,
-        ..Limits::default()
-    }
+    Limits { cpu_weight_cores: Some(weight_cores), cpu_cap_cores: cap_cores, ..Limits::default() }
 }
 
 fn all() -> Limits {
@@ -142,13 +133,7 @@ const V1: [&str; 5] = [
     "blkio.throttle.read_bps_device",
     "blkio.throttle.write_bps_device",
 ];
-const V2: [&str; 5] = [
-    "cpu.weight",
-    "cpu.max",
-    "memory.high",
-    "memory.max",
-    "io.max",
-];
+const V2: [&str; 5] = ["cpu.weight", "cpu.max", "memory.high", "memory.max", "io.max"];
 
 #[test]
 fn an_own_group_is_written_on_change_and_lifted_to_the_defaults() {
@@ -242,10 +227,7 @@ fn version_2_lowers_memory_max_once_less_is_charged() {
     let mut bench = Bench::new(&tree, Owner::Agent);
     bench.apply(&all(), 100 * MIB);
     let high = 525 * MIB - 525 * MIB / 8;
-    assert_eq!(
-        tree.texts(["memory.high", "memory.max"]),
-        [high.to_string(), "max".to_owned()]
-    );
+    assert_eq!(tree.texts(["memory.high", "memory.max"]), [high.to_string(), "max".to_owned()]);
     tree.set("memory.current", &(500 * MIB).to_string());
     bench.apply(&all(), 100 * MIB);
     assert_eq!(tree.text("memory.max"), (512 * MIB).to_string());

@@ -93,10 +93,7 @@ fn a_substitute_for_bpf_is_named_with_its_gaps() {
     );
     assert_eq!(
         with(Backend::NetPrio, NetworkGroups::NetPrio),
-        [
-            (None, None),
-            (None, said("HTB classes by net_prio on eth0 (1250 MB/s)"))
-        ]
+        [(None, None), (None, said("HTB classes by net_prio on eth0 (1250 MB/s)"))]
     );
 }
 
@@ -105,10 +102,7 @@ fn an_unknown_disk_speed_gives_advice() {
     let mut host = host(V1, "");
     host.disk_bytes_per_s = None;
     let advice = &host.findings()[2].advice;
-    assert!(
-        advice[0].contains("set capacity.disk_bytes_per_s"),
-        "{advice:?}"
-    );
+    assert!(advice[0].contains("set capacity.disk_bytes_per_s"), "{advice:?}");
 }
 
 #[test]

@@ -33,10 +33,7 @@ impl Peer {
         let alone = ONE.lock().unwrap_or_else(PoisonError::into_inner);
         let path = PathBuf::from(format!("/tmp/.java_pid{}", std::process::id()));
         let listener = UnixListener::bind(&path).unwrap();
-        let peer = Self {
-            path,
-            _alone: alone,
-        };
+        let peer = Self { path, _alone: alone };
         (peer, listener)
     }
 
@@ -47,11 +44,7 @@ impl Peer {
         let attach = Attach {
             host,
             process: Arc::new(process),
-            timeouts: Timeouts {
-                listener: SHORT,
-                command: SHORT,
-                collection: SHORT,
-            },
+            timeouts: Timeouts { listener: SHORT, command: SHORT, collection: SHORT },
         };
         let begun = Instant::now();
         (attach.send(ASK), begun.elapsed())
@@ -90,10 +83,7 @@ fn a_peer_that_never_answers_times_out() {
         drop(stream);
     });
     let (result, took) = peer.ask();
-    assert!(matches!(
-        result,
-        Err(AttachError::TimedOut { what: "answer", .. })
-    ));
+    assert!(matches!(result, Err(AttachError::TimedOut { what: "answer", .. })));
     assert!((SHORT..4 * SHORT).contains(&took), "{took:?}");
 }
 
@@ -101,10 +91,7 @@ fn a_peer_that_never_answers_times_out() {
 fn dripping_bytes_do_not_prolong_the_timeout() {
     let peer = Peer::that(|stream| write_on(stream, b"0", Duration::from_millis(20)));
     let (result, took) = peer.ask();
-    assert!(matches!(
-        result,
-        Err(AttachError::TimedOut { what: "answer", .. })
-    ));
+    assert!(matches!(result, Err(AttachError::TimedOut { what: "answer", .. })));
     assert!(took < 4 * SHORT, "{took:?}");
 }
 
@@ -112,10 +99,7 @@ fn dripping_bytes_do_not_prolong_the_timeout() {
 fn an_endless_answer_is_cut() {
     let peer = Peer::that(|stream| write_on(stream, &[b'0'; 8192], Duration::ZERO));
     let (result, took) = peer.ask();
-    assert!(
-        matches!(result, Err(AttachError::TooLong { .. })),
-        "{result:?}"
-    );
+    assert!(matches!(result, Err(AttachError::TooLong { .. })), "{result:?}");
     assert!(took < SHORT, "{took:?}");
 }
 
@@ -125,12 +109,7 @@ fn a_peer_that_does_not_accept_does_not_block_the_agent() {
     // Fill the queue of connections.
     let mut waiting = Vec::new();
     loop {
-        let socket = socket(
-            AddressFamily::Unix,
-            SockType::Stream,
-            SockFlag::SOCK_NONBLOCK,
-            None,
-        );
+        let socket = socket(AddressFamily::Unix, SockType::Stream, SockFlag::SOCK_NONBLOCK, None);
         let socket = socket.unwrap();
         let address = UnixAddr::new(&peer.path).unwrap();
         if connect(socket.as_raw_fd(), &address).is_err() {
@@ -146,10 +125,7 @@ fn a_peer_that_does_not_accept_does_not_block_the_agent() {
     drop(listener);
     // Now nobody listens. This process does not catch SIGQUIT, and survives the request.
     let (result, _) = peer.ask();
-    assert!(
-        matches!(result, Err(AttachError::NoHandler { .. })),
-        "{result:?}"
-    );
+    assert!(matches!(result, Err(AttachError::NoHandler { .. })), "{result:?}");
 }
 
 #[test]

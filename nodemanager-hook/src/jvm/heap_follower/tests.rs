@@ -45,9 +45,7 @@ fn limit(mib: u64) -> Step {
 }
 
 fn ask(mib: u64) -> Step {
-    Step::Shrink {
-        limit_bytes: mib * MIB,
-    }
+    Step::Shrink { limit_bytes: mib * MIB }
 }
 
 #[test]
@@ -86,10 +84,7 @@ fn a_jvm_whose_limit_never_fell_is_told_to_grow_with_the_plan() {
 fn a_jvm_that_was_never_asked_is_not_told_to_grow() {
     let mut container = Container::new(Some(300));
     assert_eq!(container.follow(0, Some(600), 100), [limit(600)]);
-    assert_eq!(
-        container.follow(1, None, 100),
-        [Step::SetLimit { bytes: None }]
-    );
+    assert_eq!(container.follow(1, None, 100), [Step::SetLimit { bytes: None }]);
     assert_eq!(container.follow(2, None, 100), []);
 }
 

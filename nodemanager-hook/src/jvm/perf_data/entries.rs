@@ -37,9 +37,8 @@ pub struct PerfEntries<'a> {
 
 impl Header {
     pub fn read(bytes: &[u8]) -> Result<Self, PerfDataError> {
-        let header: &[u8; HEADER_BYTES] = bytes
-            .first_chunk()
-            .ok_or(PerfDataError::Short { found: bytes.len() })?;
+        let header: &[u8; HEADER_BYTES] =
+            bytes.first_chunk().ok_or(PerfDataError::Short { found: bytes.len() })?;
         if header[..4] != MAGIC {
             return Err(PerfDataError::Magic);
         }
@@ -59,21 +58,13 @@ impl Header {
             let value = length(bytes, at, is_big_endian);
             value.ok_or(PerfDataError::Entry { at })
         };
-        Ok(Self {
-            is_big_endian,
-            first_entry: length(24)?,
-            entry_count: length(28)?,
-        })
+        Ok(Self { is_big_endian, first_entry: length(24)?, entry_count: length(28)? })
     }
 
     /// Reads a number; `None` outside of `bytes`.
     pub fn number(self, bytes: &[u8], at: usize) -> Option<i64> {
         let field = *bytes.get(at..)?.first_chunk()?;
-        Some(if self.is_big_endian {
-            i64::from_be_bytes(field)
-        } else {
-            i64::from_le_bytes(field)
-        })
+        Some(if self.is_big_endian { i64::from_be_bytes(field) } else { i64::from_le_bytes(field) })
     }
 }
 
@@ -109,11 +100,7 @@ impl<'a> PerfEntries<'a> {
             let text = data.get(..vector_length)?;
             (until_zero(text).unwrap_or(text), None)
         };
-        let entry = PerfEntry {
-            name,
-            text,
-            number_at,
-        };
+        let entry = PerfEntry { name, text, number_at };
         Some((entry, length))
     }
 }
@@ -139,11 +126,7 @@ impl<'a> Iterator for PerfEntries<'a> {
 /// Reads a 32-bit number of at least 0.
 fn length(bytes: &[u8], at: usize, is_big_endian: bool) -> Option<usize> {
     let field = *bytes.get(at..)?.first_chunk()?;
-    let value = if is_big_endian {
-        i32::from_be_bytes(field)
-    } else {
-        i32::from_le_bytes(field)
-    };
+    let value = if is_big_endian { i32::from_be_bytes(field) } else { i32::from_le_bytes(field) };
     usize::try_from(value).ok()
 }
 

@@ -63,10 +63,7 @@ fn version_collector_and_heap_are_read() {
     let data = parse(&bytes).unwrap();
     assert_eq!((data.java_version, data.collector), (17, Collector::G1));
     assert!(data.accepts_attach);
-    let heap = HeldHeap {
-        used_bytes: 5100,
-        committed_bytes: 61_440,
-    };
+    let heap = HeldHeap { used_bytes: 5100, committed_bytes: 61_440 };
     assert_eq!(data.heap(&bytes), Ok(heap));
     assert_eq!(data.heap(&bytes[..data.needed_bytes()]), Ok(heap));
 }
@@ -79,10 +76,7 @@ fn each_collector_is_recognised_by_its_own_name() {
         ("Z concurrent cycle pauses", Collector::Z),
         ("ZGC minor collection pauses", Collector::Z),
         ("Shenandoah partial", Collector::Shenandoah),
-        (
-            "CMS stop-the-world full collection pauses",
-            Collector::Other,
-        ),
+        ("CMS stop-the-world full collection pauses", Collector::Other),
     ] {
         let data = parse(&Image::of(name).bytes).unwrap();
         assert_eq!(data.collector, collector, "{name}");
@@ -157,9 +151,7 @@ fn the_other_byte_order_is_read_too() {
     entry[24..32].copy_from_slice(&77_i64.to_be_bytes());
     bytes.extend(entry);
     let header = Header::read(&bytes).unwrap();
-    let found: Vec<_> = PerfEntries::new(&bytes, header)
-        .map(Result::unwrap)
-        .collect();
+    let found: Vec<_> = PerfEntries::new(&bytes, header).map(Result::unwrap).collect();
     assert_eq!(found[0].name, b"n");
     let at = found[0].number_at.unwrap();
     assert_eq!(header.number(&bytes, at), Some(77));

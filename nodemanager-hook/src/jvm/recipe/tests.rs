@@ -5,10 +5,7 @@ use super::*;
 const MIB: u64 = 1024 * 1024;
 
 fn kind(collector: Collector, java_version: u32) -> Kind {
-    Kind {
-        collector,
-        java_version,
-    }
+    Kind { collector, java_version }
 }
 
 fn g1(min: u64, max: u64, interval: u64) -> Flags {
@@ -24,11 +21,7 @@ fn soft(bytes: u64) -> Flags {
 }
 
 fn shrink(may_collect: bool) -> Wish {
-    Wish::Shrink {
-        heap_bytes: 100 * MIB,
-        used_bytes: 300 * MIB,
-        may_collect,
-    }
+    Wish::Shrink { heap_bytes: 100 * MIB, used_bytes: 300 * MIB, may_collect }
 }
 
 /// The commands as in the audit log.
@@ -70,10 +63,7 @@ fn serial_collects_only_when_it_may() {
     let former = Flags::from([(Flag::MinHeapFreeRatio, 40), (Flag::MaxHeapFreeRatio, 70)]);
     let tight = "MinHeapFreeRatio=10 MaxHeapFreeRatio=20";
     assert_eq!(sent(serial, &former, shrink(false)), tight);
-    assert_eq!(
-        sent(serial, &former, shrink(true)),
-        format!("{tight} GC.run")
-    );
+    assert_eq!(sent(serial, &former, shrink(true)), format!("{tight} GC.run"));
 }
 
 #[test]
@@ -82,9 +72,7 @@ fn zgc_gets_a_soft_bound_and_its_former_one_back() {
     let bound = |mib: u64| format!("SoftMaxHeapSize={}", mib * MIB);
     assert_eq!(sent(z, &former, shrink(true)), bound(100));
     assert_eq!(sent(z, &former, Wish::Hold), "");
-    let grow = |mib| Wish::Grow {
-        heap_bytes: mib * MIB,
-    };
+    let grow = |mib| Wish::Grow { heap_bytes: mib * MIB };
     assert_eq!(sent(z, &former, grow(400)), bound(400));
     assert_eq!(sent(z, &former, grow(900)), bound(700));
     assert_eq!(sent(z, &former, grow(0)), bound(16));
@@ -99,18 +87,12 @@ fn newer_shenandoah_is_never_bounded_below_what_it_uses() {
     assert_eq!(sent(old, &former, shrink(true)), bound(100));
     let new = kind(Collector::Shenandoah, 25);
     assert_eq!(sent(new, &former, shrink(false)), bound(330));
-    assert_eq!(
-        sent(new, &former, shrink(true)),
-        format!("GC.run {}", bound(330))
-    );
+    assert_eq!(sent(new, &former, shrink(true)), format!("GC.run {}", bound(330)));
 }
 
 #[test]
 fn only_a_collector_that_runs_for_the_request_could_give_garbage_back() {
-    let heap = HeldHeap {
-        used_bytes: 300 * MIB,
-        committed_bytes: 600 * MIB,
-    };
+    let heap = HeldHeap { used_bytes: 300 * MIB, committed_bytes: 600 * MIB };
     let most = |collector, version| kind(collector, version).most_given_back(heap) / MIB;
     // A periodic collection of G1 may find that nothing is live.
     assert_eq!(most(Collector::G1, 17), 600);
@@ -126,11 +108,8 @@ fn only_a_collector_that_runs_for_the_request_could_give_garbage_back() {
 
 #[test]
 fn parallel_unknown_and_old_collectors_are_left_alone() {
-    for kind in [
-        kind(Collector::Parallel, 17),
-        kind(Collector::Other, 17),
-        kind(Collector::G1, 8),
-    ] {
+    for kind in [kind(Collector::Parallel, 17), kind(Collector::Other, 17), kind(Collector::G1, 8)]
+    {
         for wish in [shrink(true), Wish::Hold, Wish::Restore] {
             assert_eq!(sent(kind, &g1(40, 70, 0), wish), "", "{kind:?}");
         }
@@ -150,11 +129,7 @@ fn a_flag_without_a_former_value_is_not_changed() {
 fn any_wish() -> impl Strategy<Value = Wish> {
     prop_oneof![
         any::<(u64, u64, bool)>().prop_map(|(heap_bytes, used_bytes, may_collect)| {
-            Wish::Shrink {
-                heap_bytes,
-                used_bytes,
-                may_collect,
-            }
+            Wish::Shrink { heap_bytes, used_bytes, may_collect }
         }),
         Just(Wish::Hold),
         any::<u64>().prop_map(|heap_bytes| Wish::Grow { heap_bytes }),

@@ -102,10 +102,7 @@ fn parse_counters(answer: &[u8]) -> Result<BTreeMap<String, Counter>, NftError> 
     let counters = objects.iter().filter_map(|object| {
         let counter = object.get("counter")?;
         let number = |key: &str| counter[key].as_u64();
-        let counted = Counter {
-            packets: number("packets")?,
-            bytes: number("bytes")?,
-        };
+        let counted = Counter { packets: number("packets")?, bytes: number("bytes")? };
         Some((counter["name"].as_str()?.into(), counted))
     });
     Ok(counters.collect())
@@ -121,10 +118,7 @@ mod tests {
             br#"{"nftables": [{"metainfo": {"version": "1.0.6", "json_schema_version": 1}},
             {"counter": {"family": "inet", "name": "sent_1", "table": "elastane", "handle": 6,
                          "packets": 95, "bytes": 3004948}}]}"#;
-        let sent = Counter {
-            packets: 95,
-            bytes: 3_004_948,
-        };
+        let sent = Counter { packets: 95, bytes: 3_004_948 };
         let counters = parse_counters(listed).unwrap();
         assert_eq!(counters, BTreeMap::from([("sent_1".into(), sent)]));
         let echoed = br#"{"nftables": [{"add": {"chain": {"family": "inet", "name": "send_1"}}},

@@ -126,17 +126,12 @@ mod tests {
 
     #[test]
     fn packets_above_the_rate_are_dropped_before_they_are_counted() {
-        let rules = GroupRules {
-            receive_bytes_per_s: Some(5_000_000),
-            send_priority: Some(0x7e1a_0010),
-        };
+        let rules =
+            GroupRules { receive_bytes_per_s: Some(5_000_000), send_priority: Some(0x7e1a_0010) };
         let script = set_rules(0, rules);
         let place = |text: &str| script.find(text).unwrap();
         assert!(place("limit rate over 5000000 bytes/second") < place("name received_0"));
-        assert!(
-            script.contains("send_0 meta priority set 7e1a:10\n"),
-            "{script}"
-        );
+        assert!(script.contains("send_0 meta priority set 7e1a:10\n"), "{script}");
         let without = set_rules(0, GroupRules::default());
         assert!(!without.contains("limit") && !without.contains("priority"));
     }

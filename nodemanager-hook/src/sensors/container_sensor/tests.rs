@@ -29,10 +29,7 @@ impl Recorded {
     fn read(&self, sensor: &mut ContainerSensor, now: Instant) -> Reading {
         let proc = ProcFs::new(self.0.path());
         let table = ProcessTable::scan(&proc, &mut KernelThreads::default()).unwrap();
-        let root = ProcessKey {
-            pid: 10,
-            start_ticks: 10,
-        };
+        let root = ProcessKey { pid: 10, start_ticks: 10 };
         let tree = table.tree(root, &sensor.processes.keys());
         sensor.read_tree(&proc, &tree, &[], now).unwrap()
     }
@@ -100,11 +97,9 @@ fn a_group_of_version_1_is_read_for_cpu_memory_and_throttling() {
         let stat = format!("nr_throttled {throttled}\nthrottled_time {throttled}000000\n");
         let bytes = pages * 4096;
         let memory = format!("total_cache 7\ntotal_rss {bytes}\ntotal_mapped_file 1\n");
-        for (name, text) in [
-            ("cpuacct.usage", usage.to_string()),
-            ("cpu.stat", stat),
-            ("memory.stat", memory),
-        ] {
+        for (name, text) in
+            [("cpuacct.usage", usage.to_string()), ("cpu.stat", stat), ("memory.stat", memory)]
+        {
             fs::write(group.path().join(name), text).unwrap();
         }
     };

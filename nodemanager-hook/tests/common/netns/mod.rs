@@ -84,9 +84,7 @@ impl Cable {
         for (namespace, addresses) in [(&left, [LEFT, ipv6(1)]), (&right, [RIGHT, RIGHT_IPV6])] {
             for address in addresses.map(|address| format!("{}/24", address.ip())) {
                 let nodad = "nodad"; // The address is usable at once.
-                ip(&[
-                    "-n", namespace, "address", "add", &address, "dev", "cable", nodad,
-                ]);
+                ip(&["-n", namespace, "address", "add", &address, "dev", "cable", nodad]);
             }
             if times_slower() > 1 {
                 // On slow links a turn is shorter than a packet of 64 KiB.
@@ -119,25 +117,12 @@ impl Cable {
         let right = self.namespace(End::Right);
         // The kernel allows 15 letters.
         let device = format!("elnet{}", std::process::id());
-        ip(&[
-            "link", "add", &device, "type", "veth", "peer", "name", "outside", "netns", &right,
-        ]);
+        ip(&["link", "add", &device, "type", "veth", "peer", "name", "outside", "netns", &right]);
         ip(&["address", "add", "10.77.1.1/24", "dev", &device]);
         ip(&["link", "set", &device, "up"]);
-        ip(&[
-            "-n",
-            &right,
-            "address",
-            "add",
-            "10.77.1.2/24",
-            "dev",
-            "outside",
-        ]);
+        ip(&["-n", &right, "address", "add", "10.77.1.2/24", "dev", "outside"]);
         ip(&["-n", &right, "link", "set", "outside", "up"]);
-        Outlet {
-            device,
-            peer: SocketAddr::new(IpAddr::V4(Ipv4Addr::new(10, 77, 1, 2)), 5000),
-        }
+        Outlet { device, peer: SocketAddr::new(IpAddr::V4(Ipv4Addr::new(10, 77, 1, 2)), 5000) }
     }
 
     /// Runs `work` in a namespace.
@@ -148,9 +133,7 @@ impl Cable {
                 enter(&namespace);
                 work()
             });
-            thread
-                .join()
-                .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         })
     }
 
@@ -193,11 +176,7 @@ impl Cable {
         let namespace = self.namespace(end);
         let shown = run("tc", &["-n", &namespace, "qdisc", "show", "dev", "cable"]);
         let name = |line: &str| line.split(" refcnt").next().map(str::to_owned);
-        shown
-            .lines()
-            .filter_map(name)
-            .collect::<Vec<_>>()
-            .join("\n")
+        shown.lines().filter_map(name).collect::<Vec<_>>().join("\n")
     }
 
     /// Runs `tc` at an end; returns its output.
@@ -229,9 +208,7 @@ impl Drop for Cable {
         // A failed test may not have made all of them.
         for end in [End::Left, End::Right] {
             let namespace = self.namespace(end);
-            let _ = Command::new("ip")
-                .args(["netns", "del", &namespace])
-                .output();
+            let _ = Command::new("ip").args(["netns", "del", &namespace]).output();
         }
     }
 }
@@ -294,8 +271,6 @@ fn run(program: &str, arguments: &[&str]) -> String {
 
 fn cgroup2_mount_point() -> Option<PathBuf> {
     let mountinfo = fs::read_to_string("/proc/self/mountinfo").unwrap();
-    let line = mountinfo
-        .lines()
-        .find(|line| line.contains(" - cgroup2 "))?;
+    let line = mountinfo.lines().find(|line| line.contains(" - cgroup2 "))?;
     Some(line.split(' ').nth(4)?.into())
 }

@@ -79,9 +79,7 @@ pub fn measured_for() -> Duration {
 
 /// The rates into the sinks over a time that begins when each sink has received something.
 pub fn rates<const N: usize>(sinks: [&Sink; N], over: Duration) -> [f64; N] {
-    wait_until("traffic", || {
-        sinks.iter().all(|sink| sink.bytes() > mb_per_s(1) as u64)
-    });
+    wait_until("traffic", || sinks.iter().all(|sink| sink.bytes() > mb_per_s(1) as u64));
     let (begun, before) = (Instant::now(), sinks.map(Sink::bytes));
     thread::sleep(over);
     let seconds = begun.elapsed().as_secs_f64();
@@ -157,15 +155,9 @@ pub fn assert_near(measured: f64, expected: f64) {
 pub fn assert_counted(counters: NetworkCounters, sent: usize, received: usize) {
     // Each segment may have headers, and an acknowledgement in the other direction.
     let headers = (sent + received) / SEGMENT_BYTES * HEADER_BYTES;
-    for (measured, payload) in [
-        (counters.sent_bytes, sent),
-        (counters.received_bytes, received),
-    ] {
+    for (measured, payload) in [(counters.sent_bytes, sent), (counters.received_bytes, received)] {
         let most = (payload as f64 * 1.02) as u64 + headers as u64;
-        assert!(
-            (payload as u64..=most).contains(&measured),
-            "{measured} of {payload}"
-        );
+        assert!((payload as u64..=most).contains(&measured), "{measured} of {payload}");
     }
 }
 

@@ -77,10 +77,7 @@ impl From<&Imported> for ReadRun {
 
 impl Report {
     pub(super) fn skip(&mut self, path: &Path, reason: impl Into<String>) {
-        self.skipped.push(Skipped {
-            path: path.display().to_string(),
-            reason: reason.into(),
-        });
+        self.skipped.push(Skipped { path: path.display().to_string(), reason: reason.into() });
     }
 
     pub(super) fn write(&self, output: &mut impl Write) -> Result<(), Failure> {
@@ -115,10 +112,7 @@ impl Report {
         let read = count(self.read.len(), "run");
         let skipped = count(self.skipped.len(), "log");
         let unreadable = self.unreadable.len();
-        writeln!(
-            output,
-            "{read} read: {saved}; {skipped} skipped, {unreadable} unreadable"
-        )?;
+        writeln!(output, "{read} read: {saved}; {skipped} skipped, {unreadable} unreadable")?;
         Ok(())
     }
 }

@@ -143,12 +143,7 @@ impl Imports {
             depository.save_submission(&submitted(imported))?;
             depository.save(&imported.run)?;
         }
-        let latest = LatestAttempt {
-            attempt,
-            log,
-            place_in_report,
-            was_there,
-        };
+        let latest = LatestAttempt { attempt, log, place_in_report, was_there };
         self.latest.insert(id.clone(), latest);
         Ok(())
     }

@@ -72,14 +72,7 @@ impl Explain {
         missing.retain(|kind| predictions.iter().all(|it| it.kind != *kind));
         let missing = missing.into_iter();
         predictions.extend(missing.map(|kind| made_again(id, kind, &earlier, run.as_ref())));
-        Ok(Known {
-            key,
-            name,
-            submission,
-            run,
-            predictions,
-            are_made_again,
-        })
+        Ok(Known { key, name, submission, run, predictions, are_made_again })
     }
 }
 
@@ -176,7 +169,5 @@ fn as_json(id: &str, known: &Known) -> Value {
 
 fn by_resource(values: [Option<f64>; 4]) -> Value {
     let named = Resource::ALL.into_iter().zip(values);
-    named
-        .map(|(resource, value)| (resource.name(), json!(value)))
-        .collect()
+    named.map(|(resource, value)| (resource.name(), json!(value))).collect()
 }

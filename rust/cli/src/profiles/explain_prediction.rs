@@ -19,11 +19,7 @@ pub(super) fn print_prediction(
     output: &mut impl Write,
 ) -> Result<(), Failure> {
     let made = &prediction.made;
-    let again = if is_made_again {
-        ", made again from the runs before it"
-    } else {
-        ""
-    };
+    let again = if is_made_again { ", made again from the runs before it" } else { "" };
     writeln!(output, "\n{kind}{again}")?;
     match (&made.not_predicted, made.confidence) {
         (Some(reason), _) => writeln!(output, "    not predicted, by request: {reason}")?,
@@ -43,10 +39,7 @@ pub(super) fn print_prediction(
     let runs: Vec<&str> = made.runs.iter().map(String::as_str).collect();
     print_runs("from    ", &runs, "", output)?;
     for alike in made.left_out.chunk_by(|a, b| a.reason == b.reason) {
-        let runs: Vec<&str> = alike
-            .iter()
-            .map(|run| run.application_id.as_str())
-            .collect();
+        let runs: Vec<&str> = alike.iter().map(|run| run.application_id.as_str()).collect();
         let reason = alike.first().map(|run| format!(": {}", run.reason));
         print_runs("left out", &runs, &reason.unwrap_or_default(), output)?;
     }
@@ -75,10 +68,7 @@ fn print_runs(
         && runs.len() > MOST_NAMED
     {
         let count = runs.len();
-        writeln!(
-            output,
-            "    {label} {count} runs, {oldest} to {newest}{reason}"
-        )?;
+        writeln!(output, "    {label} {count} runs, {oldest} to {newest}{reason}")?;
         return Ok(());
     }
     for run in runs {
@@ -92,13 +82,7 @@ fn print_model(
     made: &PredictionMade,
     output: &mut impl Write,
 ) -> Result<(), Failure> {
-    let ModelUsed {
-        runs,
-        held_out_error,
-        error_without_settings,
-        confidence,
-        ..
-    } = model;
+    let ModelUsed { runs, held_out_error, error_without_settings, confidence, .. } = model;
     writeln!(
         output,
         "    model    of {runs} runs: held-out error {held_out_error:.2}, \
@@ -113,9 +97,8 @@ fn print_model(
         writeln!(output, "      {name} {given}, {range}")?;
     }
     let regressions = model.regressions.iter();
-    let regressions: Vec<String> = regressions
-        .map(|(target, kernel)| format!("{target} {kernel}"))
-        .collect();
+    let regressions: Vec<String> =
+        regressions.map(|(target, kernel)| format!("{target} {kernel}")).collect();
     writeln!(output, "      {}", regressions.join(", "))?;
     Ok(())
 }

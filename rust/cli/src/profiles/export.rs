@@ -47,11 +47,7 @@ enum Kind {
 impl Export {
     pub(super) fn run(&self, output: &mut impl Write) -> Result<(), Failure> {
         let depository = self.source.open(Access::Read)?;
-        let mut keys: Vec<String> = depository
-            .applications()?
-            .into_iter()
-            .map(|a| a.key)
-            .collect();
+        let mut keys: Vec<String> = depository.applications()?.into_iter().map(|a| a.key).collect();
         if let Some(key) = &self.key {
             keys.retain(|known| known == key);
             if keys.is_empty() {
@@ -64,11 +60,7 @@ impl Export {
             Ok(runs)
         };
         if let Some(file) = &self.file {
-            let runs = keys
-                .iter()
-                .map(oldest_first)
-                .collect::<Result<Vec<_>, _>>()?
-                .concat();
+            let runs = keys.iter().map(oldest_first).collect::<Result<Vec<_>, _>>()?.concat();
             write(file, &file::write(&runs)?)?;
             self.report(file, keys.len(), runs.len(), None, output)?;
         }

@@ -146,10 +146,7 @@ mod tests {
 
     #[test]
     fn names_of_folders_are_safe() {
-        assert_eq!(
-            safe("app|SPARK|a/b|root.etl|--day # x"),
-            "app_SPARK_a_b_root.etl_--day_x"
-        );
+        assert_eq!(safe("app|SPARK|a/b|root.etl|--day # x"), "app_SPARK_a_b_root.etl_--day_x");
         assert_eq!(safe("../.."), "");
         assert_eq!(safe(&"é|x".repeat(100)).len(), LONGEST_NAME - 1);
     }

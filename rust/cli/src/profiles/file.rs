@@ -77,8 +77,7 @@ pub(super) fn read(text: &str) -> Result<Vec<Run>, String> {
     let body: Body = serde_path_to_error::deserialize(reader)
         .map_err(|error| format!("{}: {}", error.path(), error.inner()))?;
     let runs = body.runs.into_iter().enumerate();
-    runs.map(|(at, run)| run.read().map_err(|error| format!("runs[{at}].{error}")))
-        .collect()
+    runs.map(|(at, run)| run.read().map_err(|error| format!("runs[{at}].{error}"))).collect()
 }
 
 impl From<&Run> for RunInFile {
@@ -119,10 +118,9 @@ impl From<&RunSeries> for SeriesInFile {
 
 impl RunInFile {
     fn read(self) -> Result<Run, String> {
-        for (name, text) in [
-            ("application_key", &self.application_key),
-            ("application_id", &self.application_id),
-        ] {
+        for (name, text) in
+            [("application_key", &self.application_key), ("application_id", &self.application_id)]
+        {
             if text.is_empty() {
                 return Err(format!("{name}: \"\", at least one character is needed"));
             }
@@ -137,9 +135,7 @@ impl RunInFile {
             let read = read.map_err(|error| format!("series[{at}].{error}"))?;
             let kind = read.kind;
             if series.iter().any(|earlier| earlier.kind == kind) {
-                return Err(format!(
-                    "series[{at}].kind: a second {kind}, one is allowed"
-                ));
+                return Err(format!("series[{at}].kind: a second {kind}, one is allowed"));
             }
             series.push(read);
         }
@@ -175,9 +171,7 @@ impl SeriesInFile {
             let bad = |value: &f32| !value.is_finite() || *value < 0.0;
             if let Some(at) = column.iter().position(bad) {
                 let value = column[at];
-                return Err(format!(
-                    "{name}[{at}]: {value}, finite and at least 0 is allowed"
-                ));
+                return Err(format!("{name}[{at}]: {value}, finite and at least 0 is allowed"));
             }
         }
         let slot =
@@ -187,9 +181,9 @@ impl SeriesInFile {
         Ok(RunSeries {
             kind: match self.kind {
                 KindInFile::ApplicationMaster => ContainerKind::ApplicationMaster,
-                KindInFile::Executor => ContainerKind::Executor {
-                    priority: self.priority.unwrap_or(0),
-                },
+                KindInFile::Executor => {
+                    ContainerKind::Executor { priority: self.priority.unwrap_or(0) }
+                }
             },
             containers: self.containers,
             slots,

@@ -85,12 +85,7 @@ impl ClusterRun<'_> {
         let folder = "/data/yarn/usercache/appcache/container_01_000001/__spark_conf__";
         let properties = format!("{folder}/__spark_conf__.properties");
         let cached = format!("{folder}/__spark_dist_cache__.properties");
-        words.extend([
-            "--properties-file",
-            &properties,
-            "--dist-cache-conf",
-            &cached,
-        ]);
+        words.extend(["--properties-file", &properties, "--dist-cache-conf", &cached]);
         words.join(" ")
     }
 
@@ -191,11 +186,7 @@ impl ClusterRun<'_> {
             },
         });
         if is_over {
-            let part = if at < self.tasks_of_each / 2 {
-                1.0
-            } else {
-                0.25
-            };
+            let part = if at < self.tasks_of_each / 2 { 1.0 } else { 0.25 };
             // Most of what is logged of a query's task.
             let accumulable = |id: u32| {
                 json!({

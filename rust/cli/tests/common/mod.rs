@@ -11,10 +11,7 @@ pub use runs::{SALES, depository, run, run_of_two_kinds, three_runs};
 /// Each of these is in what was printed.
 pub fn assert_contains(printed: &str, expected: &[&str]) {
     for expected in expected {
-        assert!(
-            printed.contains(expected),
-            "{expected:?} is not in\n{printed}"
-        );
+        assert!(printed.contains(expected), "{expected:?} is not in\n{printed}");
     }
 }
 

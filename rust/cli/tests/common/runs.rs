@@ -13,12 +13,7 @@ pub const SALES: &str = "app|SPARK|alice|root.etl|Nightly sales #|sales.py|--day
 /// A run of one hour's start whose executors' CPU rises from slot to slot.
 pub fn run(key: &str, number: i64, outcome: Outcome) -> Run {
     let slot = |slot: i32| {
-        Resources::from_array([
-            0.1 * f64::from(slot + 1),
-            350e6,
-            0.0,
-            20e6 * f64::from(slot % 3),
-        ])
+        Resources::from_array([0.1 * f64::from(slot + 1), 350e6, 0.0, 20e6 * f64::from(slot % 3)])
     };
     let series = |kind, containers, length| RunSeries {
         kind,

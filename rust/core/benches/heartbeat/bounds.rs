@@ -25,10 +25,7 @@ pub(crate) struct Bound {
 }
 
 /// The bound of a commit and a finish.
-pub(crate) const CHANGE: Bound = Bound {
-    most_ratio: 15.0,
-    aim_us: 5.0,
-};
+pub(crate) const CHANGE: Bound = Bound { most_ratio: 15.0, aim_us: 5.0 };
 
 /// The bound of a round by the number of waiting applications; none where nothing is promised.
 pub(crate) fn round(pending: usize) -> Option<Bound> {
@@ -115,12 +112,7 @@ impl Report {
                 best = again;
             }
         }
-        let Times {
-            sorted_us,
-            reference_us,
-            ratio,
-            more,
-        } = &best;
+        let Times { sorted_us, reference_us, ratio, more } = &best;
         let (median_us, p99_us) = (at(sorted_us, 0.5), at(sorted_us, 0.99));
         let aim = bound.map_or(String::new(), |bound| {
             format!(" aim_us={} most_ratio={}", bound.aim_us, bound.most_ratio)
@@ -152,10 +144,6 @@ impl Report {
         for missed in &self.missed {
             eprintln!("{missed}");
         }
-        if self.missed.is_empty() {
-            ExitCode::SUCCESS
-        } else {
-            ExitCode::FAILURE
-        }
+        if self.missed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
     }
 }

@@ -34,12 +34,7 @@ fn main() -> ExitCode {
     let mut report = Report::default();
     // First, so that no freed memory is reused.
     memory(&mut report);
-    for case in [
-        Case::NoneFits,
-        Case::HalfFits,
-        Case::HeldFirst,
-        Case::Doubtful,
-    ] {
+    for case in [Case::NoneFits, Case::HalfFits, Case::HeldFirst, Case::Doubtful] {
         for under in [Under::ELASTANE, Under::MINFRAG] {
             for pending in PENDING {
                 let bound = bounds::heartbeat(case, pending);
@@ -72,10 +67,7 @@ fn other_sizes(report: &mut Report, under: Under) {
         let more = format!(" running={running}");
         heartbeat(report, Case::HalfFits, under, size, None, &more);
     }
-    let size = Size {
-        passed: 0.3,
-        ..usual
-    };
+    let size = Size { passed: 0.3, ..usual };
     heartbeat(report, Case::HalfFits, under, size, None, " first_end=late");
 }
 
@@ -105,10 +97,7 @@ fn heartbeat(
 /// Executors may pass on the node for one of eight others: few of them; none, although each of the
 /// best is delayed and compared; and most.
 fn with_other_nodes(report: &mut Report, under: Under) {
-    let size = Size {
-        other_nodes: 8,
-        ..Size::of(1_000)
-    };
+    let size = Size { other_nodes: 8, ..Size::of(1_000) };
     heartbeat(report, Case::HalfFits, under, size, None, " other_nodes=8");
     for (cpu_shares, more) in [([1.2, 1.2], " none_passes"), ([1.6, 0.1], " most_pass")] {
         let size = Size { cpu_shares, ..size };
@@ -119,10 +108,7 @@ fn with_other_nodes(report: &mut Report, under: Under) {
 
 fn after_a_change(report: &mut Report, under: Under, pending: usize) {
     let size = Size::of(pending);
-    let what = format!(
-        "first_round_after_a_change policy={} pending={pending}",
-        under.name
-    );
+    let what = format!("first_round_after_a_change policy={} pending={pending}", under.name);
     let reference = Reference::new(pending);
     report.times(&what, bounds::round(pending), || {
         let mut scene = Scene::new(under, 3_000, size, &courses(Case::HalfFits, size));
@@ -136,11 +122,7 @@ fn after_a_change(report: &mut Report, under: Under, pending: usize) {
 fn commit_and_finish(report: &mut Report, other_nodes: usize) {
     // A few containers on each of many nodes, or fifty on one.
     let running = if other_nodes == 0 { 50 } else { 10 };
-    let size = Size {
-        other_nodes,
-        running,
-        ..Size::of(1_000)
-    };
+    let size = Size { other_nodes, running, ..Size::of(1_000) };
     let nodes = other_nodes + 1;
     let reference = Reference::new(100);
     for change in ["commit", "finish"] {
@@ -152,11 +134,7 @@ fn commit_and_finish(report: &mut Report, other_nodes: usize) {
                 scene.round();
                 let commit_us = timed(|| assert!(scene.commit()));
                 let finish_us = timed(|| assert!(scene.finish()));
-                if change == "commit" {
-                    commit_us
-                } else {
-                    finish_us
-                }
+                if change == "commit" { commit_us } else { finish_us }
             })
         });
     }
@@ -186,9 +164,7 @@ fn rounds_only(arguments: &[String]) {
         return println!("--only needs POLICY CASE PENDING ROUNDS");
     };
     let changed = more.first().is_some_and(|more| more == "changed");
-    let under = [Under::ELASTANE, Under::MINFRAG]
-        .into_iter()
-        .find(|known| known.name == policy);
+    let under = [Under::ELASTANE, Under::MINFRAG].into_iter().find(|known| known.name == policy);
     let case = Case::ALL.into_iter().find(|known| known.name() == case);
     let (Some(under), Some(case), Ok(pending), Ok(rounds)) =
         (under, case, pending.parse(), rounds.parse::<usize>())

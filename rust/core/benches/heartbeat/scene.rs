@@ -12,18 +12,9 @@ use elastane_core::fit::Peaks;
 const GB: f64 = 1e9;
 /// 64 cores, 256 GB, 10 Gbit/s, 2 GB/s.
 const CAPACITY: Resources = Resources::from_array([64.0, 256.0 * GB, 1.25e9, 2e9]);
-const REGISTERED: Request = Request {
-    memory_bytes: 256_000_000_000,
-    vcores: 64,
-};
-pub const UNBOUNDED: Request = Request {
-    memory_bytes: u64::MAX,
-    vcores: u32::MAX,
-};
-const REQUEST: Request = Request {
-    memory_bytes: 4_000_000_000,
-    vcores: 1,
-};
+const REGISTERED: Request = Request { memory_bytes: 256_000_000_000, vcores: 64 };
+pub const UNBOUNDED: Request = Request { memory_bytes: u64::MAX, vcores: u32::MAX };
+const REQUEST: Request = Request { memory_bytes: 4_000_000_000, vcores: 1 };
 
 /// The waiting applications of a case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,13 +34,8 @@ pub enum Case {
 }
 
 impl Case {
-    pub const ALL: [Case; 5] = [
-        Case::NoneFits,
-        Case::HalfFits,
-        Case::Doubtful,
-        Case::Delayed,
-        Case::HeldFirst,
-    ];
+    pub const ALL: [Case; 5] =
+        [Case::NoneFits, Case::HalfFits, Case::Doubtful, Case::Delayed, Case::HeldFirst];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -118,16 +104,9 @@ fn wandering(random: &mut Random, mean: Resources, spread: f64, steps: usize) ->
 }
 
 fn predicted(slots: &[Resources]) -> Demands {
-    let predicted = |demand| Predicted {
-        demand,
-        margin: 0.1,
-        profile: "profile".into(),
-    };
+    let predicted = |demand| Predicted { demand, margin: 0.1, profile: "profile".into() };
     let demand = Demand::series(SLOT_MS, slots).ok();
-    demand
-        .map(|demand| (ContainerKind::DEFAULT_EXECUTOR, predicted(demand)))
-        .into_iter()
-        .collect()
+    demand.map(|demand| (ContainerKind::DEFAULT_EXECUTOR, predicted(demand))).into_iter().collect()
 }
 
 /// Distinct demands of the waiting applications.
@@ -179,15 +158,9 @@ pub struct Under {
 
 impl Under {
     /// The default, with three reservations for each queue.
-    pub const ELASTANE: Under = Under {
-        name: "elastane",
-        peaks: Peaks::Soft,
-    };
+    pub const ELASTANE: Under = Under { name: "elastane", peaks: Peaks::Soft };
     /// No reservations, and a strict fit that delays nobody, so that none passes.
-    pub const MINFRAG: Under = Under {
-        name: "minfrag",
-        peaks: Peaks::Strict,
-    };
+    pub const MINFRAG: Under = Under { name: "minfrag", peaks: Peaks::Strict };
 }
 
 impl Scene {
@@ -200,10 +173,7 @@ impl Scene {
             starvation_wait_ms: i64::MAX,
             pass_ms,
         };
-        let options = PolicyOptions {
-            peaks: Some(under.peaks),
-            favor: Favor::Balanced,
-        };
+        let options = PolicyOptions { peaks: Some(under.peaks), favor: Favor::Balanced };
         let policy = match named(under.name, options) {
             Ok(policy) => policy,
             Err(error) => unreachable!("{error}"),
@@ -218,9 +188,7 @@ impl Scene {
             node.get_or_insert(id);
             run(&mut cluster, &mut random, id, number, size, now_ms);
         }
-        let Some(node) = node else {
-            unreachable!("there is one node at least")
-        };
+        let Some(node) = node else { unreachable!("there is one node at least") };
         cluster.bookable_changes(usize::MAX, now_ms);
         let waiting = courses
             .iter()
@@ -233,13 +201,7 @@ impl Scene {
             size.steps,
         );
         let small = submit(&mut cluster, predicted(&slots), 0, now_ms);
-        Self {
-            cluster,
-            node,
-            now_ms,
-            waiting,
-            small,
-        }
+        Self { cluster, node, now_ms, waiting, small }
     }
 
     pub fn round(&mut self) -> usize {
@@ -276,12 +238,7 @@ impl Scene {
 fn submit(cluster: &mut Cluster, demands: Demands, count: u32, now_ms: i64) -> ApplicationId {
     let application = Application::new("application", "name", "root.default", demands, now_ms);
     let id = cluster.application_added(application);
-    let ask = Ask {
-        kind: ContainerKind::DEFAULT_EXECUTOR,
-        priority: 0,
-        request: REQUEST,
-        count,
-    };
+    let ask = Ask { kind: ContainerKind::DEFAULT_EXECUTOR, priority: 0, request: REQUEST, count };
     cluster.pending(id, ask, now_ms);
     id
 }

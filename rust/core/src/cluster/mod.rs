@@ -181,8 +181,7 @@ impl Cluster {
 
     /// Whether the core decides about this node.
     pub fn decides(&self, node: NodeId, now_ms: i64) -> bool {
-        self.node(node)
-            .is_some_and(|entry| entry.is_decided(&self.settings, now_ms))
+        self.node(node).is_some_and(|entry| entry.is_decided(&self.settings, now_ms))
     }
 
     /// The applications whose next container fits `node` now and over time, in the order to try them; none
@@ -208,8 +207,7 @@ impl Cluster {
         self.corrections.ended(&id, &container);
         self.state.end(&container);
         let applications = &self.state.applications;
-        self.waiting
-            .running_changed(container.application, applications);
+        self.waiting.running_changed(container.application, applications);
         Some(container)
     }
 
@@ -221,9 +219,7 @@ impl Cluster {
     /// The nodes whose bookable capacity has to change, at most `limit` of them: to the configured
     /// ratio while the agent's reports are fresh, to the registered size otherwise.
     pub fn bookable_changes(&mut self, limit: usize, now_ms: i64) -> Vec<BookableChange> {
-        self.state
-            .nodes
-            .bookable_changes(&self.settings, limit, now_ms)
+        self.state.nodes.bookable_changes(&self.settings, limit, now_ms)
     }
 
     /// Whether CapacityScheduler may preempt a container of a queue with this part of the cluster.
@@ -269,9 +265,7 @@ impl Cluster {
     /// since its start. Returns whether the node's remaining resources changed.
     pub fn progressed(&mut self, container: &str, progress: Progress, now_ms: i64) -> bool {
         let (corrections, state) = (&mut self.corrections, &mut self.state);
-        corrections
-            .progressed(state, container, progress, now_ms)
-            .is_some()
+        corrections.progressed(state, container, progress, now_ms).is_some()
     }
 
     /// A sample of a container's use. Samples must arrive in the order of time, and before the

@@ -45,10 +45,7 @@ fn settings() -> ClusterSettings {
 }
 
 fn request(memory_gb: u64, vcores: u32) -> Request {
-    Request {
-        memory_bytes: memory_gb * GB,
-        vcores,
-    }
+    Request { memory_bytes: memory_gb * GB, vcores }
 }
 
 fn ask(memory_gb: u64, vcores: u32) -> Ask {
@@ -85,11 +82,7 @@ fn learned(cpu_cores: &[f64], memory_gb: f64) -> Demands {
 }
 
 fn executors(demand: Demand, margin: f64) -> Demands {
-    let predicted = Predicted {
-        demand,
-        margin,
-        profile: "profile".into(),
-    };
+    let predicted = Predicted { demand, margin, profile: "profile".into() };
     Demands::from_iter([(ContainerKind::DEFAULT_EXECUTOR, predicted)])
 }
 
@@ -152,19 +145,13 @@ fn an_unknown_application_is_planned_at_its_request_within_the_physical_size() {
     let app = waiting(&mut cluster, "a", Demands::default(), ask(3, 1));
     for container in ["1", "2"] {
         assert_eq!(cluster.round(node, request(16, 16), 0), Some(vec![app]));
-        assert!(matches!(
-            place(&mut cluster, container, app, node, 0),
-            Commit::Placed(_)
-        ));
+        assert!(matches!(place(&mut cluster, container, app, node, 0), Commit::Placed(_)));
     }
     assert_eq!(cluster.round(node, request(10, 14), 0), Some(vec![]));
     let Commit::Refused(refusal) = place(&mut cluster, "3", app, node, 0) else {
         panic!("a third container of 3 GB does not fit 8 GB");
     };
-    assert_eq!(
-        refusal.to_string(),
-        "memory demand exceeds what is available by 1000.0 MB"
-    );
+    assert_eq!(refusal.to_string(), "memory demand exceeds what is available by 1000.0 MB");
 }
 
 #[test]
@@ -182,15 +169,9 @@ fn a_learned_application_exceeds_the_physical_size_by_request_but_not_by_demand(
         panic!("four cores are taken");
     };
     assert!(refusal.to_string().starts_with("cpu"), "{refusal}");
-    assert!(matches!(
-        place(&mut cluster, "5", app, node, 6_000),
-        Commit::Refused(_)
-    ));
+    assert!(matches!(place(&mut cluster, "5", app, node, 6_000), Commit::Refused(_)));
     cluster.finished("1");
-    assert!(matches!(
-        place(&mut cluster, "5", app, node, 6_000),
-        Commit::Placed(_)
-    ));
+    assert!(matches!(place(&mut cluster, "5", app, node, 6_000), Commit::Placed(_)));
 }
 
 #[test]
@@ -200,10 +181,7 @@ fn priority_orders_the_fitting_applications_before_the_policy() {
     let large = waiting(&mut cluster, "large", learned(&[3.0], 6.0), ask(1, 1));
     let free = request(16, 16);
     assert_eq!(cluster.round(node, free, 0), Some(vec![large, small]));
-    let urgent = Ask {
-        priority: 5,
-        ..ask(1, 1)
-    };
+    let urgent = Ask { priority: 5, ..ask(1, 1) };
     cluster.pending(small, urgent, 0);
     assert_eq!(cluster.round(node, free, 0), Some(vec![small, large]));
 }
@@ -234,21 +212,11 @@ fn no_application_starves_with_room_by_request() {
     let (mut cluster, node) = cluster_of_one(settings());
     let hog = waiting(&mut cluster, "hog", learned(&[4.0; 100], 1.0), ask(1, 1));
     place(&mut cluster, "1", hog, node, 0);
-    cluster.pending(
-        hog,
-        Ask {
-            count: 0,
-            ..ask(1, 1)
-        },
-        0,
-    );
+    cluster.pending(hog, Ask { count: 0, ..ask(1, 1) }, 0);
     let app = waiting(&mut cluster, "a", learned(&[1.0], 1.0), ask(3, 1));
     cluster.reported(node, physical(), 59_000);
     assert_eq!(cluster.round(node, request(16, 16), 59_999), Some(vec![]));
-    assert_eq!(
-        cluster.round(node, request(16, 16), 60_000),
-        Some(vec![app])
-    );
+    assert_eq!(cluster.round(node, request(16, 16), 60_000), Some(vec![app]));
     let Commit::Placed(placement) = place(&mut cluster, "2", app, node, 60_000) else {
         panic!("it has waited for a minute");
     };
@@ -276,14 +244,7 @@ fn a_container_reported_twice_is_booked_once_and_its_end_undoes_it() {
 #[test]
 fn a_requests_cores_follow_the_physical_cores() {
     let (cluster, node) = cluster_of_one(settings());
-    assert_eq!(
-        cluster
-            .node(node)
-            .unwrap()
-            .request_resources(request(1, 2))
-            .cpu_cores,
-        1.0
-    );
+    assert_eq!(cluster.node(node).unwrap().request_resources(request(1, 2)).cpu_cores, 1.0);
 }
 
 #[test]
@@ -296,11 +257,8 @@ fn an_application_without_a_profile_gets_an_equal_share_of_the_cpu() {
     let plans = cluster.limit_plans(node, &PlanSettings::default(), LIMITS_CPU, 0);
     assert_eq!(plans[0].0, "1");
     assert_eq!(plans[0].1[0].limits.cpu_weight_cores.unwrap(), 2.0);
-    let weights: Vec<_> = plans[1]
-        .1
-        .iter()
-        .map(|step| step.limits.cpu_weight_cores.unwrap())
-        .collect();
+    let weights: Vec<_> =
+        plans[1].1.iter().map(|step| step.limits.cpu_weight_cores.unwrap()).collect();
     assert_eq!(weights, [1.0, 0.5]);
 }
 
@@ -319,20 +277,13 @@ fn an_application_master_waits_for_running_applications_that_lack_memory_but_not
     let free = request(16, 16);
     let runs = waiting(&mut cluster, "runs", Demands::default(), ask(5, 1));
     place(&mut cluster, "1", runs, node, 0);
-    let master = Ask {
-        kind: ContainerKind::ApplicationMaster,
-        ..ask(1, 1)
-    };
+    let master = Ask { kind: ContainerKind::ApplicationMaster, ..ask(1, 1) };
     let starts = waiting(&mut cluster, "starts", Demands::default(), master);
     let elsewhere = waiting(&mut cluster, "elsewhere", Demands::default(), master);
     cluster.application_moved(elsewhere, "root.other");
 
     let both = Some(vec![starts, elsewhere]);
-    assert_eq!(
-        cluster.round(node, free, 0),
-        both,
-        "no round has refused anyone yet"
-    );
+    assert_eq!(cluster.round(node, free, 0), both, "no round has refused anyone yet");
     assert_eq!(cluster.round(node, free, 0), Some(vec![elsewhere]));
     cluster.reported(node, physical(), 60_000);
     assert_eq!(cluster.round(node, free, 60_000), both, "not forever");
@@ -341,11 +292,7 @@ fn an_application_master_waits_for_running_applications_that_lack_memory_but_not
     cluster.pending(runs, nothing(ask(5, 1)), 60_000);
     cluster.pending(starts, nothing(master), 60_000);
     cluster.pending(starts, master, 60_000);
-    assert_eq!(
-        cluster.round(node, free, 60_000),
-        both,
-        "no application lacks memory"
-    );
+    assert_eq!(cluster.round(node, free, 60_000), both, "no application lacks memory");
 }
 
 #[test]

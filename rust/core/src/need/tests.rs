@@ -115,18 +115,12 @@ fn under_soft_peaks_each_resource_has_its_allowed_excess() {
 #[test]
 fn under_soft_peaks_cpu_above_half_of_the_node_is_compared_in_total() {
     let node = four_cores(&[4.0, 0.0, 0.0]);
-    assert!(
-        node.softly(&series(&[2.0, 0.0, 0.0])).is_err(),
-        "half of it"
-    );
+    assert!(node.softly(&series(&[2.0, 0.0, 0.0])).is_err(), "half of it");
     assert_eq!(node.softly(&series(&[2.001, 0.0, 0.0])), Ok(()));
     // 8 of 12 cores are left over three slots, and a total has no allowed excess.
     assert_eq!(node.softly(&series(&[4.0, 2.0, 2.0])), Ok(()));
     let excess = node.softly(&series(&[4.0, 2.0, 2.3])).unwrap_err();
-    assert_eq!(
-        excess.to_string(),
-        "cpu demand exceeds what is available by 0.10 cores"
-    );
+    assert_eq!(excess.to_string(), "cpu demand exceeds what is available by 0.10 cores");
 }
 
 #[test]

@@ -4,13 +4,8 @@ use crate::Demand;
 const MIB: f64 = 1024.0 * 1024.0;
 const GIB: f64 = 1024.0 * MIB;
 
-const CAN_ALL: CanLimit = CanLimit {
-    cpu: true,
-    memory: true,
-    disk: true,
-    network_sent: true,
-    network_received: true,
-};
+const CAN_ALL: CanLimit =
+    CanLimit { cpu: true, memory: true, disk: true, network_sent: true, network_received: true };
 const CAN_CPU: CanLimit = CanLimit {
     cpu: true,
     memory: false,
@@ -25,30 +20,23 @@ const WORK_CONSERVING: PlanSettings = PlanSettings {
     disk_cap_ratio: None,
     network_cap_ratio: None,
 };
-const WITH_MEMORY: PlanSettings = PlanSettings {
-    valid_for_ms: 60_000,
-    limits_memory: true,
-    ..WORK_CONSERVING
-};
+const WITH_MEMORY: PlanSettings =
+    PlanSettings { valid_for_ms: 60_000, limits_memory: true, ..WORK_CONSERVING };
 
 fn executor(slots: &[Resources]) -> Running {
     Running::new(1_000, Demand::series(3_000, slots).unwrap())
 }
 
 fn of_cores(cores: &[f64]) -> Running {
-    let slots: Vec<_> = cores
-        .iter()
-        .map(|cores| Resources::from_array([*cores, 0.0, 0.0, 0.0]))
-        .collect();
+    let slots: Vec<_> =
+        cores.iter().map(|cores| Resources::from_array([*cores, 0.0, 0.0, 0.0])).collect();
     executor(&slots)
 }
 
 /// An executor with this memory in each slot, in GiB.
 fn of_memory(gib: &[f64]) -> Running {
-    let slots: Vec<_> = gib
-        .iter()
-        .map(|gib| Resources::from_array([1.0, gib * GIB, 0.0, 0.0]))
-        .collect();
+    let slots: Vec<_> =
+        gib.iter().map(|gib| Resources::from_array([1.0, gib * GIB, 0.0, 0.0])).collect();
     executor(&slots)
 }
 
@@ -58,19 +46,12 @@ fn plan(settings: &PlanSettings, can_limit: CanLimit) -> LimitPlan<'_> {
         can_limit,
         most_steps: 100,
         margin: 0.0,
-        request: Resources {
-            cpu_cores: 0.75,
-            memory_bytes: 4.0 * GIB,
-            ..Resources::ZERO
-        },
+        request: Resources { cpu_cores: 0.75, memory_bytes: 4.0 * GIB, ..Resources::ZERO },
     }
 }
 
 fn weights(steps: &[Step]) -> Vec<(u32, f32)> {
-    steps
-        .iter()
-        .map(|step| (step.offset_ms, step.limits.cpu_weight_cores.unwrap()))
-        .collect()
+    steps.iter().map(|step| (step.offset_ms, step.limits.cpu_weight_cores.unwrap())).collect()
 }
 
 /// Offset in milliseconds and limit in GiB.
@@ -100,10 +81,7 @@ fn similar_steps_are_merged() {
 
 #[test]
 fn a_cap_is_never_below_the_request() {
-    let strict = PlanSettings {
-        cpu_cap_ratio: Some(1.5),
-        ..WORK_CONSERVING
-    };
+    let strict = PlanSettings { cpu_cap_ratio: Some(1.5), ..WORK_CONSERVING };
     let steps = plan(&strict, CAN_CPU).steps(&of_cores(&[1.0, 0.1]), 1_000);
     let caps: Vec<_> = steps.iter().map(|step| step.limits.cpu_cap_cores).collect();
     assert_eq!(caps, [Some(1.5), Some(0.75)]);
@@ -129,10 +107,7 @@ fn memory_limits_rise_before_the_demand_and_fall_after_it() {
 #[test]
 fn a_memory_step_has_the_largest_limit_within_it() {
     let gib = [1.0, 1.04, 1.08, 1.02, 1.0, 1.0, 1.0, 1.0];
-    let until_24_s = PlanSettings {
-        valid_for_ms: 15_000,
-        ..WITH_MEMORY
-    };
+    let until_24_s = PlanSettings { valid_for_ms: 15_000, ..WITH_MEMORY };
     let steps = plan(&until_24_s, CAN_ALL).steps(&of_memory(&gib), 1_000);
     assert_eq!(memory(&steps), [(0, 1.09375)], "1.08 GiB in whole 16 MiB");
 }
@@ -147,10 +122,7 @@ fn a_slow_rise_of_memory_is_several_steps() {
 
 #[test]
 fn memory_limits_are_at_most_the_request_and_at_least_the_measurement() {
-    let with_margin = LimitPlan {
-        margin: 0.5,
-        ..plan(&WITH_MEMORY, CAN_ALL)
-    };
+    let with_margin = LimitPlan { margin: 0.5, ..plan(&WITH_MEMORY, CAN_ALL) };
     let mut executor = of_memory(&[3.0; 100]);
     assert_eq!(memory(&with_margin.steps(&executor, 1_000)), [(0, 4.0)]);
     executor.measured_memory_bytes = 5.0 * GIB;
@@ -162,10 +134,7 @@ fn memory_limits_are_at_most_the_request_and_at_least_the_measurement() {
 
 #[test]
 fn a_memory_limit_falls_below_memory_held_since_an_earlier_peak() {
-    let with_margin = LimitPlan {
-        margin: 0.25,
-        ..plan(&WITH_MEMORY, CAN_ALL)
-    };
+    let with_margin = LimitPlan { margin: 0.25, ..plan(&WITH_MEMORY, CAN_ALL) };
     let mut gib = vec![2.0; 4];
     gib.extend([1.0; 20]);
     let mut executor = of_memory(&gib);
@@ -201,11 +170,8 @@ fn traffic_is_weighed_by_demand_and_capped_only_by_setting() {
     assert_eq!(weighed.disk_cap_bytes_per_s, None);
     assert_eq!(weighed.memory_bytes, None);
 
-    let strict = PlanSettings {
-        disk_cap_ratio: Some(2.0),
-        network_cap_ratio: Some(3.0),
-        ..WORK_CONSERVING
-    };
+    let strict =
+        PlanSettings { disk_cap_ratio: Some(2.0), network_cap_ratio: Some(3.0), ..WORK_CONSERVING };
     let capped = limits(&strict, CAN_ALL);
     assert_eq!(capped.network_cap_bytes_per_s, Some(120 << 20));
     assert_eq!(capped.disk_cap_bytes_per_s, Some(20 << 20));
@@ -217,11 +183,8 @@ fn traffic_is_weighed_by_demand_and_capped_only_by_setting() {
 
 #[test]
 fn an_executor_without_traffic_may_still_log() {
-    let strict = PlanSettings {
-        disk_cap_ratio: Some(1.0),
-        network_cap_ratio: Some(1.0),
-        ..WORK_CONSERVING
-    };
+    let strict =
+        PlanSettings { disk_cap_ratio: Some(1.0), network_cap_ratio: Some(1.0), ..WORK_CONSERVING };
     let limits = plan(&strict, CAN_ALL).steps(&of_cores(&[1.0]), 1_000)[0].limits;
     assert_eq!(limits.disk_cap_bytes_per_s, Some(4 << 20));
     assert_eq!(limits.network_cap_bytes_per_s, Some(4 << 20));
@@ -237,14 +200,8 @@ fn an_agent_without_abilities_gets_no_steps() {
 
 #[test]
 fn the_last_step_of_a_full_plan_has_the_largest_bounds_of_the_rest() {
-    let settings = PlanSettings {
-        cpu_cap_ratio: Some(1.0),
-        ..WITH_MEMORY
-    };
-    let two_steps = LimitPlan {
-        most_steps: 2,
-        ..plan(&settings, CAN_ALL)
-    };
+    let settings = PlanSettings { cpu_cap_ratio: Some(1.0), ..WITH_MEMORY };
+    let two_steps = LimitPlan { most_steps: 2, ..plan(&settings, CAN_ALL) };
     let slots: Vec<_> = [1.0, 1.0, 1.0, 1.5, 2.0, 2.5, 1.0]
         .map(|gib| Resources::from_array([gib, gib * GIB, 0.0, 0.0]))
         .to_vec();

@@ -3,11 +3,7 @@
 /// `score` as a finite number. Sums of amounts near `f64::MAX` overflow to infinity, and their
 /// difference may be NaN, which becomes the worst score.
 pub fn bounded(score: f64) -> f64 {
-    if score.is_nan() {
-        f64::MAX
-    } else {
-        score.clamp(f64::MIN, f64::MAX)
-    }
+    if score.is_nan() { f64::MAX } else { score.clamp(f64::MIN, f64::MAX) }
 }
 
 #[cfg(test)]

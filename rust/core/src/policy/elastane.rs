@@ -29,10 +29,7 @@ pub struct Elastane {
 
 impl Default for Elastane {
     fn default() -> Self {
-        Self {
-            peaks: Peaks::Soft,
-            favor: Favor::default(),
-        }
+        Self { peaks: Peaks::Soft, favor: Favor::default() }
     }
 }
 
@@ -92,9 +89,7 @@ impl FromStr for Favor {
 
     fn from_str(name: &str) -> Result<Self, Self::Err> {
         let found = Favor::ALL.into_iter().find(|favor| favor.name() == name);
-        found.ok_or_else(|| UnknownFavor {
-            name: name.to_owned(),
-        })
+        found.ok_or_else(|| UnknownFavor { name: name.to_owned() })
     }
 }
 
@@ -119,14 +114,8 @@ mod tests {
 
     fn score(favor: Favor, demand: &Demand, executors: u32) -> f64 {
         let capacity = Resources::from_array([4.0, 8.0, 0.0, 100.0]);
-        let waiting = Waiting {
-            executors,
-            ..Waiting::default()
-        };
-        let policy = Elastane {
-            favor,
-            ..Elastane::default()
-        };
+        let waiting = Waiting { executors, ..Waiting::default() };
+        let policy = Elastane { favor, ..Elastane::default() };
         score_on_idle_node(&policy, capacity, demand, waiting)
     }
 

@@ -20,11 +20,7 @@ impl PlanPolicy for MinFrag {
     const NAME: &'static str = "minfrag";
 
     fn plan(&self) -> ByPlan {
-        ByPlan {
-            peaks: self.peaks,
-            score: PlanScore::Remaining(Shares::Largest),
-            reservations: 0,
-        }
+        ByPlan { peaks: self.peaks, score: PlanScore::Remaining(Shares::Largest), reservations: 0 }
     }
 }
 
@@ -58,10 +54,7 @@ mod tests {
             &[2., 2., 1., 1., 4., 4., 2., 3.],
             &[100., 100., 200., 200., 150., 150., 200., 100.],
         ]);
-        let running: Vec<_> = remaining
-            .into_iter()
-            .map(|left| FIGURE_6_CAPACITY - left)
-            .collect();
+        let running: Vec<_> = remaining.into_iter().map(|left| FIGURE_6_CAPACITY - left).collect();
         let running = Running::new(0, Demand::series(SLOT_MS, &running).unwrap());
         let first = series([
             &[3., 3., 3., 3., 2., 2., 3.],

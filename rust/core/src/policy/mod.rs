@@ -187,11 +187,6 @@ fn score_on_idle_node(
         now_ms: 0,
         rates: None,
     };
-    let candidate = Candidate {
-        demand,
-        needed: demand,
-        request: Resources::ZERO,
-        waiting,
-    };
+    let candidate = Candidate { demand, needed: demand, request: Resources::ZERO, waiting };
     policy.score(&place, &candidate)
 }

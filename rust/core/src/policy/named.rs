@@ -26,10 +26,7 @@ pub struct PolicyOptions {
 fn all(options: PolicyOptions) -> Vec<Box<dyn Policy>> {
     let peaks = options.peaks.unwrap_or_default();
     vec![
-        Box::new(Elastane {
-            peaks: options.peaks.unwrap_or(Peaks::Soft),
-            favor: options.favor,
-        }),
+        Box::new(Elastane { peaks: options.peaks.unwrap_or(Peaks::Soft), favor: options.favor }),
         Box::new(MinFrag { peaks }),
         Box::new(Trc { peaks }),
         Box::new(Prophet::default()),
@@ -49,11 +46,6 @@ pub fn names() -> Vec<&'static str> {
 /// # Errors
 /// No policy has this name; the error lists the names that exist.
 pub fn named(name: &str, options: PolicyOptions) -> Result<Box<dyn Policy>, UnknownPolicy> {
-    let found = all(options)
-        .into_iter()
-        .find(|policy| policy.name() == name);
-    found.ok_or_else(|| UnknownPolicy {
-        name: name.to_owned(),
-        known: names(),
-    })
+    let found = all(options).into_iter().find(|policy| policy.name() == name);
+    found.ok_or_else(|| UnknownPolicy { name: name.to_owned(), known: names() })
 }

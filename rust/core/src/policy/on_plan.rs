@@ -51,14 +51,12 @@ impl<P: PlanPolicy> Policy for P {
         let explained = plan.explain(self.plan(), candidate);
         let detail = Detail::default();
         let (name, detail) = match explained.weighed {
-            Weighed::Horizon(slots) => (
-                "remaining_share",
-                detail.time_ms("horizon_ms", plan.in_ms(slots as i64)),
-            ),
-            Weighed::Waiting { nodes, life_s } => (
-                "mean_share",
-                detail.number("nodes", nodes).number("life_s", life_s),
-            ),
+            Weighed::Horizon(slots) => {
+                ("remaining_share", detail.time_ms("horizon_ms", plan.in_ms(slots as i64)))
+            }
+            Weighed::Waiting { nodes, life_s } => {
+                ("mean_share", detail.number("nodes", nodes).number("life_s", life_s))
+            }
         };
         let shares = Resources::from_array(explained.shares);
         detail.resources(name, &Resource::ALL, place.node.capacity, shares)
@@ -131,11 +129,7 @@ fn common_slot_ms(place: &Place<'_>, demand: &Demand) -> u32 {
         greatest_common_divisor(greatest_common_divisor(common, *slot_ms), *rest_ms)
     });
     let too_short = |(own_ms, _): &(u32, u32)| own_ms / slot_ms > MOST_PIECES;
-    if slot_ms == 0 || ending.iter().any(too_short) {
-        SLOT_MS
-    } else {
-        slot_ms
-    }
+    if slot_ms == 0 || ending.iter().any(too_short) { SLOT_MS } else { slot_ms }
 }
 
 fn elapsed_ms(place: &Place<'_>, executor: &Running) -> i64 {
@@ -143,9 +137,5 @@ fn elapsed_ms(place: &Place<'_>, executor: &Running) -> i64 {
 }
 
 fn greatest_common_divisor(a: u32, b: u32) -> u32 {
-    if b == 0 {
-        a
-    } else {
-        greatest_common_divisor(b, a % b)
-    }
+    if b == 0 { a } else { greatest_common_divisor(b, a % b) }
 }

@@ -45,11 +45,7 @@ const SCORED: [Resource; 2] = [Resource::Network, Resource::Disk];
 
 impl Default for Prophet {
     fn default() -> Self {
-        Self {
-            eta: 0.3,
-            oldest_fraction: 0.5,
-            deadline_waits: 3.0,
-        }
+        Self { eta: 0.3, oldest_fraction: 0.5, deadline_waits: 3.0 }
     }
 }
 
@@ -125,10 +121,7 @@ mod tests {
         // The disk is used exactly. The network's F is 0.6, then its O.
         assert_close(score([0.0, 0.0, 4.0, 10.0]), 0.3 * 0.6);
         assert_close(score([0.0, 0.0, 16.0, 10.0]), 0.7 * 0.6);
-        let fragmentation_alone = Prophet {
-            eta: 1.0,
-            ..Prophet::default()
-        };
+        let fragmentation_alone = Prophet { eta: 1.0, ..Prophet::default() };
         assert_close(scored(&fragmentation_alone, [0.0, 0.0, 4.0, 10.0]), 0.6);
     }
 

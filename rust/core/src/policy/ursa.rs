@@ -52,10 +52,7 @@ impl Ursa {
 
     /// Ursa with this order of jobs.
     pub const fn ordered_by(order: JobOrder) -> Self {
-        Self {
-            order,
-            expected_processing_s: Self::EXPECTED_PROCESSING_S,
-        }
+        Self { order, expected_processing_s: Self::EXPECTED_PROCESSING_S }
     }
 
     fn rates(&self, place: &Place<'_>) -> Rates {
@@ -70,11 +67,7 @@ impl Ursa {
     }
 
     fn bonus(candidate: &Candidate<'_>) -> f64 {
-        if candidate.waiting.whole {
-            STAGE_BONUS
-        } else {
-            0.0
-        }
+        if candidate.waiting.whole { STAGE_BONUS } else { 0.0 }
     }
 }
 
@@ -118,22 +111,14 @@ impl Gain {
         Self {
             idle: Resources::from_array(idle),
             increase: Resources::from_array(increase),
-            f: idle
-                .iter()
-                .zip(increase)
-                .map(|(idle, increase)| idle * increase)
-                .sum(),
+            f: idle.iter().zip(increase).map(|(idle, increase)| idle * increase).sum(),
         }
     }
 }
 
 /// Clamped to 0 to 1; 0 for NaN, which measured rates may cause.
 fn share(part: f64) -> f64 {
-    if part.is_nan() {
-        0.0
-    } else {
-        part.clamp(0.0, 1.0)
-    }
+    if part.is_nan() { 0.0 } else { part.clamp(0.0, 1.0) }
 }
 
 /// The time that `work` takes.

@@ -75,9 +75,7 @@ impl Course {
 
     /// Factors of the rest of its demand.
     pub(crate) fn factors(&self) -> Resources {
-        self.measured.zip(self.lowered, |measured, lowered| {
-            bounded(measured * lowered)
-        })
+        self.measured.zip(self.lowered, |measured, lowered| bounded(measured * lowered))
     }
 
     /// Its corrected demand, capped at the node's capacity.
@@ -92,8 +90,7 @@ impl Course {
     pub(crate) fn record_sample(&mut self, used: Used) {
         self.sampled_to_ms = Some(used.to_ms);
         let length_ms = used.to_ms.saturating_sub(used.from_ms);
-        self.throttling
-            .add(used.throttled, used.usage.cpu_cores, length_ms);
+        self.throttling.add(used.throttled, used.usage.cpu_cores, length_ms);
     }
 
     pub(crate) fn sampled_to_ms(&self) -> Option<i64> {
@@ -216,11 +213,7 @@ impl Course {
             self.unused = Unused::default();
         } else if let Some(enough) = self.unused.add(used.usage, around.least, capacity) {
             let enough = Resources {
-                memory_bytes: if self.memory_peak_is_past() {
-                    enough.memory_bytes
-                } else {
-                    1.0
-                },
+                memory_bytes: if self.memory_peak_is_past() { enough.memory_bytes } else { 1.0 },
                 ..enough
             };
             let lowered = self.lowered.zip(enough, |lowered, enough| lowered * enough);
@@ -262,10 +255,7 @@ pub(crate) fn range_around(demand: &Demand, from_ms: i64, to_ms: i64) -> Range {
         let slots = slots.iter().copied();
         slots.reduce(|a, b| a.zip(b, pick)).unwrap_or_default()
     };
-    Range {
-        least: around(f64::min),
-        most: around(f64::max),
-    }
+    Range { least: around(f64::min), most: around(f64::max) }
 }
 
 /// The mean of a demand between two times since its start; of memory the peak.
@@ -285,8 +275,5 @@ pub(crate) fn mean_between(demand: &Demand, from_ms: i64, to_ms: i64) -> Resourc
     if length_ms == 0 {
         return demand.at(from_ms);
     }
-    Resources {
-        memory_bytes,
-        ..sum * (1.0 / length_ms as f64)
-    }
+    Resources { memory_bytes, ..sum * (1.0 / length_ms as f64) }
 }

@@ -101,22 +101,13 @@ mod tests {
 
     const CAPACITY: Resources = Resources::from_array([10.0, 100.0, 100.0, 100.0]);
     fn exactly(amounts: Resources) -> Range {
-        Range {
-            least: amounts,
-            most: amounts,
-        }
+        Range { least: amounts, most: amounts }
     }
 
     const PREDICTED: Resources = Resources::from_array([2.0, 20.0, 20.0, 20.0]);
 
     fn of(used: [f64; 4]) -> [f64; 4] {
-        raised(
-            Resources::ONE,
-            Resources::from_array(used),
-            exactly(PREDICTED),
-            CAPACITY,
-        )
-        .to_array()
+        raised(Resources::ONE, Resources::from_array(used), exactly(PREDICTED), CAPACITY).to_array()
     }
 
     #[test]
@@ -126,10 +117,7 @@ mod tests {
 
     #[test]
     fn use_within_the_range_confirms_it_and_use_above_it_counts() {
-        let predicted = Range {
-            least: PREDICTED * 0.5,
-            most: PREDICTED * 2.0,
-        };
+        let predicted = Range { least: PREDICTED * 0.5, most: PREDICTED * 2.0 };
         let used = Resources::from_array([0.75, 20.0, 40.0, 60.0]);
         let factors = raised(Resources::ONE, used, predicted, CAPACITY);
         assert_eq!(factors.to_array(), [1.0, 1.0, 1.0, 1.5]);
@@ -137,15 +125,9 @@ mod tests {
 
     #[test]
     fn a_throttled_executor_is_compared_with_its_throttled_use_within_the_range() {
-        let predicted = Range {
-            least: PREDICTED * 0.5,
-            most: PREDICTED * 2.0,
-        };
+        let predicted = Range { least: PREDICTED * 0.5, most: PREDICTED * 2.0 };
         let most_when = |cpu_cores| {
-            let slow = Slow::Throttled {
-                times: 2.0,
-                cpu_cores,
-            };
+            let slow = Slow::Throttled { times: 2.0, cpu_cores };
             predicted.where_throttled(slow).most.to_array()
         };
         assert_eq!(most_when(2.5), [2.5, 40.0, 40.0, 40.0]);
@@ -156,12 +138,7 @@ mod tests {
     #[test]
     fn factors_stay_within_four() {
         assert_eq!(of([0.0, 200.0, 0.0, 90.0]), [1.0, 4.0, 1.0, 4.0]);
-        let twice = raised(
-            Resources::ONE * 3.0,
-            PREDICTED * 2.0,
-            exactly(PREDICTED),
-            CAPACITY,
-        );
+        let twice = raised(Resources::ONE * 3.0, PREDICTED * 2.0, exactly(PREDICTED), CAPACITY);
         assert_eq!(twice.to_array(), [4.0; 4]);
     }
 
@@ -171,14 +148,8 @@ mod tests {
             let used = Resources::from_array(used);
             uses_less(used, PREDICTED, CAPACITY, 0.9)
         };
-        assert!(
-            is_held_up([1.7, 20.0, 17.0, 17.0]),
-            "memory is no flow resource"
-        );
-        assert!(
-            !is_held_up([1.7, 20.0, 17.0, 19.0]),
-            "its disk sets the pace"
-        );
+        assert!(is_held_up([1.7, 20.0, 17.0, 17.0]), "memory is no flow resource");
+        assert!(!is_held_up([1.7, 20.0, 17.0, 19.0]), "its disk sets the pace");
         let nothing = Resources::ZERO;
         assert!(!uses_less(nothing, nothing, CAPACITY, 0.9));
     }
@@ -187,12 +158,7 @@ mod tests {
     fn a_resource_that_is_hardly_needed_or_unknown_keeps_its_factor() {
         let predicted = Resources::from_array([0.05, 20.0, 0.0, 20.0]);
         let capacity = Resources::from_array([10.0, 100.0, 100.0, 0.0]);
-        let factors = raised(
-            Resources::ONE,
-            PREDICTED * 2.0,
-            exactly(predicted),
-            capacity,
-        );
+        let factors = raised(Resources::ONE, PREDICTED * 2.0, exactly(predicted), capacity);
         assert_eq!(factors.to_array(), [1.0, 2.0, 1.0, 1.0]);
     }
 

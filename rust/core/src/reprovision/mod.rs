@@ -35,11 +35,7 @@ pub struct ReprovisionSettings {
 impl Default for ReprovisionSettings {
     /// Elasecutor's ρ of 1.1; one minute; a tenth.
     fn default() -> Self {
-        Self {
-            slow_from: 1.1,
-            every_ms: 60_000,
-            least_left: 0.1,
-        }
+        Self { slow_from: 1.1, every_ms: 60_000, least_left: 0.1 }
     }
 }
 

@@ -68,10 +68,7 @@ mod tests {
     fn the_cpu_use_is_the_mean_of_two_samples() {
         let mut throttling = after(&[0.5; 3]);
         throttling.add(0.5, 2.0, 3_000);
-        let slow = Slow::Throttled {
-            times: 2.0,
-            cpu_cores: 1.5,
-        };
+        let slow = Slow::Throttled { times: 2.0, cpu_cores: 1.5 };
         assert_eq!(throttling.slow(0.0), Some(slow));
     }
 

@@ -45,12 +45,7 @@ impl Unused {
         if self.samples < SAMPLES {
             return None;
         }
-        let Self {
-            used,
-            predicted,
-            memory_part,
-            samples,
-        } = std::mem::take(self);
+        let Self { used, predicted, memory_part, samples } = std::mem::take(self);
         let mean = predicted * (1.0 / f64::from(samples));
         let enough = Resource::ALL.map(|resource| {
             let part = match resource {
@@ -72,11 +67,7 @@ impl Unused {
 pub(crate) fn restored(lowered: Resources, used: Resources, predicted: Resources) -> Resources {
     let restored = Resource::ALL.map(|resource| {
         let needs_more = used.get(resource) >= NEEDS_MORE_FROM * predicted.get(resource);
-        if needs_more {
-            1.0
-        } else {
-            lowered.get(resource)
-        }
+        if needs_more { 1.0 } else { lowered.get(resource) }
     });
     Resources::from_array(restored)
 }

@@ -69,32 +69,25 @@ fn running() -> impl Strategy<Value = Running> {
 
 fn waiting() -> impl Strategy<Value = Waiting> {
     let share = prop::option::of(numbers());
-    (
-        moment(),
-        moment(),
-        any::<(u32, u32, bool)>(),
-        number(),
-        share,
-    )
-        .prop_map(
-            |(
+    (moment(), moment(), any::<(u32, u32, bool)>(), number(), share).prop_map(
+        |(
+            submitted_ms,
+            queued_ms,
+            (executors, running, whole),
+            dominant_share,
+            remaining_share,
+        )| {
+            Waiting {
                 submitted_ms,
                 queued_ms,
-                (executors, running, whole),
+                executors,
+                running,
                 dominant_share,
+                whole,
                 remaining_share,
-            )| {
-                Waiting {
-                    submitted_ms,
-                    queued_ms,
-                    executors,
-                    running,
-                    dominant_share,
-                    whole,
-                    remaining_share,
-                }
-            },
-        )
+            }
+        },
+    )
 }
 
 fn rates() -> impl Strategy<Value = Rates> {

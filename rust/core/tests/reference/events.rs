@@ -63,12 +63,7 @@ pub const GB: u64 = 1_000_000_000;
 
 /// Amounts with exact sums and quotients, so that equal scores tie.
 fn amounts() -> impl Strategy<Value = Resources> {
-    let parts = (
-        0_u8..12,
-        0_u8..12,
-        0_u8..8,
-        prop_oneof![3 => Just(0_u8), 1 => 0_u8..8],
-    );
+    let parts = (0_u8..12, 0_u8..12, 0_u8..8, prop_oneof![3 => Just(0_u8), 1 => 0_u8..8]);
     parts.prop_map(|(cpu, memory, network, disk)| {
         Resources::from_array([
             f64::from(cpu) / 4.0,
@@ -89,11 +84,7 @@ static SHARED: LazyLock<Vec<Demand>> = LazyLock::new(|| {
         let slots: Vec<_> = (0..256).map(slot).collect();
         Demand::series(3_000, &slots).unwrap()
     };
-    vec![
-        large_late(3.0, 100),
-        large_late(4.0, 300),
-        large_late(5.5, 520),
-    ]
+    vec![large_late(3.0, 100), large_late(4.0, 300), large_late(5.5, 520)]
 });
 
 fn demand() -> impl Strategy<Value = Demand> {
@@ -123,15 +114,7 @@ fn kind() -> impl Strategy<Value = ContainerKind> {
 fn ask() -> impl Strategy<Value = Ask> {
     let often_like = prop_oneof![3 => Just((2_u64, 1_u32)), 1 => (0_u64..8, 0_u32..6)];
     (kind(), 0..2, often_like, 0_u32..4).prop_map(|(kind, priority, (memory_gb, vcores), count)| {
-        Ask {
-            kind,
-            priority,
-            request: Request {
-                memory_bytes: memory_gb * GB,
-                vcores,
-            },
-            count,
-        }
+        Ask { kind, priority, request: Request { memory_bytes: memory_gb * GB, vcores }, count }
     })
 }
 
@@ -144,10 +127,7 @@ pub fn submission() -> impl Strategy<Value = Submission> {
             demand,
             master_demand,
             margin,
-            ask: Ask {
-                count: ask.count + 1,
-                ..ask
-            },
+            ask: Ask { count: ask.count + 1, ..ask },
         },
     )
 }

@@ -76,24 +76,17 @@ pub fn running() -> impl Strategy<Value = Running> {
 pub fn waiting() -> impl Strategy<Value = Waiting> {
     let share = || (0_u8..=16).prop_map(|share| f64::from(share) / 16.0);
     let shares = prop::array::uniform4(share()).prop_map(Resources::from_array);
-    (
-        0..=NOW_MS,
-        0..=NOW_MS,
-        share(),
-        any::<bool>(),
-        prop::option::of(shares),
+    (0..=NOW_MS, 0..=NOW_MS, share(), any::<bool>(), prop::option::of(shares)).prop_map(
+        |(submitted_ms, queued_ms, dominant_share, whole, remaining_share)| Waiting {
+            submitted_ms,
+            queued_ms,
+            executors: 1,
+            running: 0,
+            dominant_share,
+            whole,
+            remaining_share,
+        },
     )
-        .prop_map(
-            |(submitted_ms, queued_ms, dominant_share, whole, remaining_share)| Waiting {
-                submitted_ms,
-                queued_ms,
-                executors: 1,
-                running: 0,
-                dominant_share,
-                whole,
-                remaining_share,
-            },
-        )
 }
 
 fn asked() -> impl Strategy<Value = Asked> {
@@ -125,9 +118,7 @@ pub fn scene() -> impl Strategy<Value = Scene> {
         .prop_map(|(capacity, running, requests, rates, asked)| Scene {
             capacity,
             running,
-            booked: requests
-                .into_iter()
-                .fold(Resources::ZERO, |sum, request| sum + request),
+            booked: requests.into_iter().fold(Resources::ZERO, |sum, request| sum + request),
             rates,
             asked,
         })
@@ -143,20 +134,12 @@ impl Scene {
     }
 
     pub fn place<'a>(&'a self, node: &'a Node, available: &'a Available) -> Place<'a> {
-        Place {
-            node,
-            available,
-            booked: self.booked,
-            now_ms: NOW_MS,
-            rates: self.rates.as_ref(),
-        }
+        Place { node, available, booked: self.booked, now_ms: NOW_MS, rates: self.rates.as_ref() }
     }
 
     /// Available resources of the node `offset_ms` after now.
     pub fn left(&self, offset_ms: i64) -> Resources {
-        self.running.iter().fold(self.capacity, |left, executor| {
-            left - used(executor, offset_ms)
-        })
+        self.running.iter().fold(self.capacity, |left, executor| left - used(executor, offset_ms))
     }
 
     pub fn has(&self, resource: Resource) -> bool {
@@ -179,11 +162,7 @@ impl Asked {
 pub fn end_ms(executor: &Running) -> Option<i64> {
     let life_ms = executor.demand.duration_ms()?;
     let left_ms = executor.start_ms + life_ms - NOW_MS;
-    Some(if left_ms > 0 {
-        left_ms
-    } else {
-        i64::from(executor.demand.slot_ms())
-    })
+    Some(if left_ms > 0 { left_ms } else { i64::from(executor.demand.slot_ms()) })
 }
 
 pub fn outlives_its_prediction(executor: &Running) -> bool {

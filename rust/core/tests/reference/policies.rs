@@ -49,9 +49,7 @@ fn in_every_slot(scene: &Scene, needed: &Demand, resources: &[Resource]) -> bool
     slots(life_ms).all(|offset_ms| {
         let (need, left) = (demanded(needed, offset_ms), scene.left(offset_ms));
         let fits = |resource: Resource| need.get(resource) <= left.get(resource) + ROUNDING;
-        resources
-            .iter()
-            .all(|resource| !scene.has(*resource) || fits(*resource))
+        resources.iter().all(|resource| !scene.has(*resource) || fits(*resource))
     })
 }
 
@@ -74,9 +72,7 @@ fn fits_softly(scene: &Scene, needed: &Demand) -> bool {
         slots(life_ms).all(|offset_ms| missing(resource, offset_ms) <= allowed)
     };
     let fits_in_total = |resource: Resource| {
-        let total: f64 = slots(life_ms)
-            .map(|offset_ms| missing(resource, offset_ms))
-            .sum();
+        let total: f64 = slots(life_ms).map(|offset_ms| missing(resource, offset_ms)).sum();
         total <= life_ms as f64 * ROUNDING
     };
     let is_large = peak(needed, Resource::Cpu) > scene.capacity.get(Resource::Cpu) / 2.0;
@@ -94,26 +90,21 @@ fn fits_softly(scene: &Scene, needed: &Demand) -> bool {
 fn waiting_nodes(scene: &Scene, asked: &Asked) -> f64 {
     let life_ms = asked.demand.duration_ms().unwrap_or(SLOT);
     let mean_share = |resource: Resource| {
-        let total: f64 = slots(life_ms)
-            .map(|offset_ms| demanded(&asked.demand, offset_ms).get(resource))
-            .sum();
+        let total: f64 =
+            slots(life_ms).map(|offset_ms| demanded(&asked.demand, offset_ms).get(resource)).sum();
         total / (life_ms / SLOT) as f64 / scene.capacity.get(resource)
     };
-    let known = Resource::ALL
-        .into_iter()
-        .filter(|resource| scene.has(*resource));
+    let known = Resource::ALL.into_iter().filter(|resource| scene.has(*resource));
     let most = known.map(mean_share).fold(0.0, f64::max);
     most * f64::from(asked.waiting.executors)
 }
 
 pub fn requests_fit(scene: &Scene, asked: &Asked, factor: impl Fn(Resource) -> f64) -> bool {
-    [Resource::Cpu, Resource::Memory]
-        .into_iter()
-        .all(|resource| {
-            let booked = scene.booked.get(resource) + asked.request.get(resource);
-            let bookable = factor(resource) * scene.capacity.get(resource);
-            !scene.has(resource) || booked <= bookable + ROUNDING
-        })
+    [Resource::Cpu, Resource::Memory].into_iter().all(|resource| {
+        let booked = scene.booked.get(resource) + asked.request.get(resource);
+        let bookable = factor(resource) * scene.capacity.get(resource);
+        !scene.has(resource) || booked <= bookable + ROUNDING
+    })
 }
 
 pub fn peak(demand: &Demand, resource: Resource) -> f64 {
@@ -123,10 +114,7 @@ pub fn peak(demand: &Demand, resource: Resource) -> f64 {
 
 /// The share of each resource that remains up to the first predicted end.
 fn shares(scene: &Scene, demand: &Demand) -> [f64; 4] {
-    let predicted = scene
-        .running
-        .iter()
-        .filter(|one| !outlives_its_prediction(one));
+    let predicted = scene.running.iter().filter(|one| !outlives_its_prediction(one));
     let horizon_ms = predicted
         .filter_map(end_ms)
         .chain(demand.duration_ms())
@@ -137,9 +125,8 @@ fn shares(scene: &Scene, demand: &Demand) -> [f64; 4] {
         if capacity == 0.0 {
             return 0.0;
         }
-        let remaining: f64 = slots(horizon_ms)
-            .map(|at| (scene.left(at) - demanded(demand, at)).get(resource))
-            .sum();
+        let remaining: f64 =
+            slots(horizon_ms).map(|at| (scene.left(at) - demanded(demand, at)).get(resource)).sum();
         remaining / (capacity * (horizon_ms / SLOT) as f64)
     })
 }
@@ -150,10 +137,8 @@ fn prophet(scene: &Scene, demand: &Demand, resource: Resource) -> f64 {
         return 0.0;
     }
     let until_ms = demand.duration_ms().unwrap_or_else(|| {
-        let last_change_ms = slots(END_MS)
-            .skip(1)
-            .filter(|at| scene.left(*at) != scene.left(at - SLOT))
-            .last();
+        let last_change_ms =
+            slots(END_MS).skip(1).filter(|at| scene.left(*at) != scene.left(at - SLOT)).last();
         last_change_ms.unwrap_or(0) + i64::from(demand.slot_ms())
     });
     // The stage of each slot, then its weight.
@@ -196,9 +181,7 @@ fn ursa(scene: &Scene, asked: &Asked) -> f64 {
         let takes_s = time(work(&asked.demand, 0).get(resource), rate);
         idle * f64::min(idle, takes_s / expected_s)
     };
-    let known = WORKED_OFF
-        .into_iter()
-        .filter(|resource| scene.has(*resource));
+    let known = WORKED_OFF.into_iter().filter(|resource| scene.has(*resource));
     let bonus = if asked.waiting.whole { 100.0 } else { 0.0 };
     known.map(gain).sum::<f64>() + bonus
 }
@@ -207,22 +190,17 @@ fn ursa(scene: &Scene, asked: &Asked) -> f64 {
 fn idle(scene: &Scene, resource: Resource) -> f64 {
     let (expected_s, rate, assigned) = rates(scene, resource);
     let core_is_idle = scene.left(0).cpu_cores >= 1.0;
-    let assigned_s = if resource == Resource::Cpu && core_is_idle {
-        0.0
-    } else {
-        time(assigned, rate)
-    };
+    let assigned_s =
+        if resource == Resource::Cpu && core_is_idle { 0.0 } else { time(assigned, rate) };
     f64::max(0.0, 1.0 - assigned_s / expected_s)
 }
 
 /// EPT, the rate and the assigned work.
 fn rates(scene: &Scene, resource: Resource) -> (f64, f64, f64) {
     match scene.rates {
-        Some(rates) => (
-            rates.expected_processing_s,
-            rates.per_s.get(resource),
-            rates.assigned.get(resource),
-        ),
+        Some(rates) => {
+            (rates.expected_processing_s, rates.per_s.get(resource), rates.assigned.get(resource))
+        }
         None => {
             let left_of = |one: &Running| {
                 if outlives_its_prediction(one) {
@@ -253,14 +231,10 @@ fn work(demand: &Demand, from_ms: i64) -> Resources {
 }
 
 fn srjf(waiting: &Waiting) -> f64 {
-    let left = waiting
-        .remaining_share
-        .unwrap_or(Resources::from_array([1.0; 4]));
+    let left = waiting.remaining_share.unwrap_or(Resources::from_array([1.0; 4]));
     // 1 − (1 − x)² is (2 − x) · x: the fall of the squared load.
-    let lost: f64 = WORKED_OFF
-        .into_iter()
-        .map(|resource| 1.0 - (1.0 - left.get(resource)).powi(2))
-        .sum();
+    let lost: f64 =
+        WORKED_OFF.into_iter().map(|resource| 1.0 - (1.0 - left.get(resource)).powi(2)).sum();
     1.0 / lost.max(f64::EPSILON)
 }
 
@@ -269,10 +243,7 @@ pub fn turns(waiting: &[Waiting]) -> Vec<Turn> {
     let wait = |one: &Waiting| (NOW_MS - one.submitted_ms) as f64;
     let all: f64 = waiting.iter().map(wait).sum();
     let turn = |one: &Waiting| {
-        let longer = waiting
-            .iter()
-            .filter(|other| wait(other) > wait(one))
-            .count();
+        let longer = waiting.iter().filter(|other| wait(other) > wait(one)).count();
         if wait(one) * waiting.len() as f64 > 3.0 * all {
             Turn::First
         } else if one.whole && 2 * longer < waiting.len() {

@@ -57,10 +57,8 @@ impl Policy for Plain {
 /// executor that needs more than half of the node alone is compared in total.
 fn softly(available: &Available, needed: &Demand, life_ms: i64) -> Result<(), Excess> {
     let capacity = available.capacity();
-    let over = capacity.zip(
-        Resources::from_array([0.2, 0.0, 0.6, 0.2]),
-        |capacity, part| capacity * part,
-    );
+    let over =
+        capacity.zip(Resources::from_array([0.2, 0.0, 0.6, 0.2]), |capacity, part| capacity * part);
     if needed.peak().cpu_cores * 2.0 <= capacity.cpu_cores {
         return in_every_slot(available, needed, &Resource::ALL, over);
     }
@@ -71,11 +69,7 @@ fn softly(available: &Available, needed: &Demand, life_ms: i64) -> Result<(), Ex
         sum + missing * piece.length_ms() as f64
     }) / life_ms as f64;
     if capacity.cpu_cores > 0.0 && missing > TOLERANCE * capacity.cpu_cores {
-        return Err(Excess {
-            resource: Resource::Cpu,
-            amount: missing,
-            from_ms: 0,
-        });
+        return Err(Excess { resource: Resource::Cpu, amount: missing, from_ms: 0 });
     }
     Ok(())
 }
@@ -94,11 +88,7 @@ fn in_every_slot(
             capacity.get(*resource) > 0.0 && missing.get(*resource) > allowed.get(*resource)
         };
         let resource = resources.iter().copied().find(lacks)?;
-        Some(Excess {
-            resource,
-            amount: missing.get(resource),
-            from_ms: piece.from_ms,
-        })
+        Some(Excess { resource, amount: missing.get(resource), from_ms: piece.from_ms })
     });
     excess.map_or(Ok(()), Err)
 }
@@ -113,11 +103,7 @@ fn remaining(available: &Available, demand: &Demand) -> Resources {
         sum + (piece.available - piece.demand) * piece.length_ms() as f64
     });
     remaining.zip(available.capacity(), |remaining, capacity| {
-        if capacity > 0.0 {
-            remaining / (capacity * horizon_ms as f64)
-        } else {
-            0.0
-        }
+        if capacity > 0.0 { remaining / (capacity * horizon_ms as f64) } else { 0.0 }
     })
 }
 
@@ -126,11 +112,7 @@ fn mean_share(place: &Place<'_>, demand: &Demand) -> f64 {
     let slots = demand.slots();
     let sum = slots.iter().fold(Resources::ZERO, |sum, slot| sum + *slot);
     let shares = sum.zip(place.node.capacity, |sum, capacity| {
-        if capacity > 0.0 {
-            sum / capacity / slots.len() as f64
-        } else {
-            0.0
-        }
+        if capacity > 0.0 { sum / capacity / slots.len() as f64 } else { 0.0 }
     });
     shares.to_array().into_iter().fold(0.0, f64::max)
 }

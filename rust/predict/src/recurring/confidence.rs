@@ -23,10 +23,8 @@ const WORTHLESS_ERROR: f64 = 0.8;
 pub fn demand_error(demand: &Demand, used: &Demand) -> Result<f64, DemandError> {
     let slot_ms = i64::from(used.slot_ms());
     let times_ms = (0..).map(|slot| slot * slot_ms);
-    let planned: Vec<Resources> = times_ms
-        .take(used.slots().len())
-        .map(|time_ms| demand.at(time_ms))
-        .collect();
+    let planned: Vec<Resources> =
+        times_ms.take(used.slots().len()).map(|time_ms| demand.at(time_ms)).collect();
     let planned = UsageCurve::new(&Demand::series(used.slot_ms(), &planned)?);
     let used = UsageCurve::new(used);
     let (mut differences, mut all) = (Resources::ZERO, Resources::ZERO);
@@ -75,10 +73,8 @@ mod tests {
     use super::*;
 
     fn run(cores: &[f64]) -> Demand {
-        let slots: Vec<Resources> = cores
-            .iter()
-            .map(|cores| Resources::from_array([*cores, 1e9, 0.0, 0.0]))
-            .collect();
+        let slots: Vec<Resources> =
+            cores.iter().map(|cores| Resources::from_array([*cores, 1e9, 0.0, 0.0])).collect();
         Demand::series(3_000, &slots).unwrap()
     }
 

@@ -17,18 +17,17 @@ pub(crate) fn stretched_mean(runs: &[UsageCurve]) -> Result<Demand, DemandError>
     let slot_ms = runs.iter().map(|run| run.used().slot_ms()).min();
     let slot_ms = slot_ms.unwrap_or(SLOT_MS);
     let count = (mean_length_ms(runs) / f64::from(slot_ms)).round().max(1.0) as usize;
-    let slots: Vec<Resources> = spans(count)
-        .map(|(from, to)| mean_between(runs, from, to))
-        .collect();
+    let slots: Vec<Resources> =
+        spans(count).map(|(from, to)| mean_between(runs, from, to)).collect();
     let stretched = Demand::series(slot_ms, &slots)?;
     let totals: Vec<Resources> = runs.iter().map(UsageCurve::total).collect();
-    let scale = mean(&totals).zip(amount(&stretched), |total, made| {
-        if made > 0.0 { total / made } else { 1.0 }
-    });
-    Ok(stretched.scaled(Resources {
-        memory_bytes: 1.0,
-        ..scale
-    }))
+    let scale = mean(&totals).zip(
+        amount(&stretched),
+        |total, made| {
+            if made > 0.0 { total / made } else { 1.0 }
+        },
+    );
+    Ok(stretched.scaled(Resources { memory_bytes: 1.0, ..scale }))
 }
 
 /// The demand with the most memory that one of the runs held at the same progress. CPU and bandwidth

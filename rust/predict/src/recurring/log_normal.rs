@@ -27,10 +27,7 @@ impl LogNormal {
         let logarithms: Vec<f64> = amounts.filter(|it| *it > 0.0).map(f64::ln).collect();
         let count = logarithms.len() as f64;
         if logarithms.is_empty() {
-            return Self {
-                center: 0.0,
-                deviation: PRIOR_DEVIATION,
-            };
+            return Self { center: 0.0, deviation: PRIOR_DEVIATION };
         }
         let center = mean(&logarithms);
         let squares: f64 = logarithms.iter().map(|it| (it - center).powi(2)).sum();

@@ -72,10 +72,7 @@ pub struct RecurringSettings {
 
 impl Default for RecurringSettings {
     fn default() -> Self {
-        Self {
-            runs: 3,
-            least_confidence: 0.6,
-        }
+        Self { runs: 3, least_confidence: 0.6 }
     }
 }
 
@@ -127,10 +124,7 @@ pub enum NotPredicted {
 /// Predicts the next run of an application. The order of `history` does not matter.
 pub fn predict_next(history: &[PastRun], settings: &RecurringSettings) -> Outlook {
     let (runs, left_out) = select(history, settings.runs);
-    Outlook {
-        prediction: prediction(&runs, settings.least_confidence),
-        left_out,
-    }
+    Outlook { prediction: prediction(&runs, settings.least_confidence), left_out }
 }
 
 fn prediction(runs: &[&PastRun], least: f64) -> Result<Prediction, NotPredicted> {
@@ -169,9 +163,8 @@ impl Prediction {
             f64::from(f32::from_bits(bits & !DROPPED))
         };
         let slots = self.demand.slots().iter().map(|slot| slot.to_array());
-        let slots: Vec<Resources> = slots
-            .map(|slot| Resources::from_array(slot.map(round)))
-            .collect();
+        let slots: Vec<Resources> =
+            slots.map(|slot| Resources::from_array(slot.map(round))).collect();
         Demand::series(self.demand.slot_ms(), &slots).unwrap_or_else(|_| self.demand.clone())
     }
 

@@ -98,19 +98,14 @@ fn outlier(runs: &[&PastRun], at: usize) -> Option<Exclusion> {
         others.sort_unstable_by(f64::total_cmp);
         let median = (others[(others.len() - 1) / 2] + others[others.len() / 2]) / 2.0;
         let error = own - median;
-        (error.abs() > OUTLIER_FACTOR.ln()).then(|| Exclusion::Outlier {
-            measure,
-            factor: error.exp(),
-        })
+        (error.abs() > OUTLIER_FACTOR.ln())
+            .then(|| Exclusion::Outlier { measure, factor: error.exp() })
     })
 }
 
 fn least_and_most(values: &[f64]) -> (f64, f64) {
     let least = values.iter().copied().fold(f64::INFINITY, f64::min);
-    (
-        least,
-        values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
-    )
+    (least, values.iter().copied().fold(f64::NEG_INFINITY, f64::max))
 }
 
 /// The largest factor between two runs, in any measure.

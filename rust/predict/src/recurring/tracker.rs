@@ -63,10 +63,7 @@ impl Tracker {
         let length = LogNormal::of(runs.iter().map(UsageCurve::length_ms));
         Self {
             expected: expected.collect(),
-            length: LogNormal {
-                deviation: length.deviation.max(LEAST_LENGTH_DEVIATION),
-                ..length
-            },
+            length: LogNormal { deviation: length.deviation.max(LEAST_LENGTH_DEVIATION), ..length },
             elapsed_ms: 0.0,
             used: Resources::ZERO,
             latest: Resources::ZERO,
@@ -109,9 +106,7 @@ impl Tracker {
         let logarithms = self.log_likelihoods();
         let most = greatest(&logarithms);
         let steps = logarithms.into_iter().enumerate();
-        steps
-            .map(|(step, logarithm)| (step_span(step).1, (logarithm - most).exp()))
-            .collect()
+        steps.map(|(step, logarithm)| (step_span(step).1, (logarithm - most).exp())).collect()
     }
 
     fn log_likelihoods(&self) -> Vec<f64> {

@@ -37,10 +37,8 @@ impl<'r> Fitted<'r> {
         if scale.is_empty() {
             return Ok(None);
         }
-        let points: Vec<Vec<f64>> = runs
-            .iter()
-            .filter_map(|run| scale.point(&run.settings).ok())
-            .collect();
+        let points: Vec<Vec<f64>> =
+            runs.iter().filter_map(|run| scale.point(&run.settings).ok()).collect();
         let actual: Vec<Targets> = runs.iter().map(|run| Targets::of(&run.used)).collect();
         let mut held_out = actual.clone();
         // The held-out predictions without settings: the means of the other folds.
@@ -69,9 +67,7 @@ impl<'r> Fitted<'r> {
     /// The held-out log-errors of each run.
     pub(super) fn log_errors(&self) -> Vec<LogErrors> {
         let pairs = self.actual.iter().zip(&self.held_out);
-        pairs
-            .map(|(actual, predicted)| actual.log_errors(predicted))
-            .collect()
+        pairs.map(|(actual, predicted)| actual.log_errors(predicted)).collect()
     }
 
     /// The log-errors of a run that is not among these; none where its settings cannot be predicted.
@@ -116,8 +112,6 @@ pub(super) fn predict(
 
 fn mean_error(predicted: &[Targets], actual: &[Targets]) -> f64 {
     let pairs = predicted.iter().zip(actual);
-    let errors: Vec<f64> = pairs
-        .map(|(predicted, actual)| predicted.error(actual))
-        .collect();
+    let errors: Vec<f64> = pairs.map(|(predicted, actual)| predicted.error(actual)).collect();
     mean(&errors)
 }

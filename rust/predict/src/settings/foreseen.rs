@@ -197,9 +197,5 @@ fn by_model(model: &SettingsModel, given: &Settings, least: f64) -> Foreseen {
         Ok(_) if confidence < least => Err(NotPlanned::Unsure { confidence, least }),
         predicted => predicted.map_err(NotPlanned::from),
     };
-    Foreseen {
-        way: Way::Model,
-        prediction,
-        left_out: model.left_out().to_vec(),
-    }
+    Foreseen { way: Way::Model, prediction, left_out: model.left_out().to_vec() }
 }

@@ -108,16 +108,8 @@ mod tests {
             ..Submission::default()
         };
         let found: Vec<(String, f64)> = argument_numbers(&submission).into_iter().collect();
-        let expected = [
-            ("--iterations", 20.0),
-            ("--rate", 0.5),
-            ("argument 2", 12.0),
-            ("k", 3.0),
-        ];
-        assert_eq!(
-            found,
-            expected.map(|(name, number)| (name.to_owned(), number))
-        );
+        let expected = [("--iterations", 20.0), ("--rate", 0.5), ("argument 2", 12.0), ("k", 3.0)];
+        assert_eq!(found, expected.map(|(name, number)| (name.to_owned(), number)));
     }
 
     #[test]

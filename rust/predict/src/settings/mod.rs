@@ -138,11 +138,7 @@ pub fn train(
     }
     let latest: Vec<&SettingsRun> = runs.iter().rev().take(MOST_RUNS).rev().collect();
     let selected = selection::select(&latest)?.ok_or(NotTrained::NothingDiffers)?;
-    let Selected {
-        fitted,
-        left_out,
-        since_change,
-    } = selected;
+    let Selected { fitted, left_out, since_change } = selected;
     let (shapes, demand_error) = Shapes::of(&fitted.runs, &fitted.held_out)?;
     let confidence = confidence(demand_error) * (1.0 - fitted.error).max(0.0);
     let least = settings.least_confidence;

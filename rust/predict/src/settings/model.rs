@@ -36,9 +36,7 @@ impl SettingsModel {
             return Err(NotForeseen::Changed { since });
         }
         let targets = predict(&self.scale, &self.regressions, settings)?;
-        Ok(self
-            .shapes
-            .prediction(&targets, self.confidence, self.runs.clone())?)
+        Ok(self.shapes.prediction(&targets, self.confidence, self.runs.clone())?)
     }
 
     /// The held-out error: the mean of |predicted ÷ used − 1| of the totals, over runs and resources.

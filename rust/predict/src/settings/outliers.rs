@@ -38,11 +38,7 @@ impl<'r> WithoutOutliers<'r> {
             false => without(runs, &suspects)?,
         };
         let Some(rest) = rest else {
-            return Ok(Some(Self {
-                fitted: all,
-                outliers: Vec::new(),
-                log_errors,
-            }));
+            return Ok(Some(Self { fitted: all, outliers: Vec::new(), log_errors }));
         };
         // An outlier spoils the predictions of its neighbours, which are no outliers without it.
         let usual = farthest(&rest.log_errors());
@@ -70,20 +66,15 @@ impl<'r> WithoutOutliers<'r> {
         for (at, errors_by_others) in others.zip(fitted.log_errors()) {
             log_errors[at] = errors_by_others;
         }
-        Ok(Some(Self {
-            fitted,
-            outliers,
-            log_errors,
-        }))
+        Ok(Some(Self { fitted, outliers, log_errors }))
     }
 }
 
 /// The runs of the largest errors, as many as may be outliers.
 fn suspects(log_errors: &[LogErrors]) -> Vec<usize> {
     let farthest = |at: usize| log_errors[at].into_iter().map(f64::abs).fold(0.0, f64::max);
-    let mut suspects: Vec<usize> = (0..log_errors.len())
-        .filter(|at| farthest(*at) > OUTLIER_FACTOR.ln())
-        .collect();
+    let mut suspects: Vec<usize> =
+        (0..log_errors.len()).filter(|at| farthest(*at) > OUTLIER_FACTOR.ln()).collect();
     suspects.sort_by(|a, b| farthest(*b).total_cmp(&farthest(*a)));
     let most = log_errors.len() / RUNS_FOR_EACH_OUTLIER;
     suspects.truncate(most.min(log_errors.len().saturating_sub(LEAST_RUNS)));
@@ -92,9 +83,7 @@ fn suspects(log_errors: &[LogErrors]) -> Vec<usize> {
 
 /// The measure in which a run is farthest outlying, and the factor; none where it is no outlier.
 fn outlying(log_errors: &LogErrors, usual: &LogErrors) -> Option<(Measure, f64)> {
-    let measures = Targets::MEASURES
-        .into_iter()
-        .zip(log_errors.iter().zip(usual));
+    let measures = Targets::MEASURES.into_iter().zip(log_errors.iter().zip(usual));
     let outlying = measures.filter(|(_, (log_errors, usual))| {
         log_errors.abs() > OUTLIER_FACTOR.ln() && log_errors.abs() > TIMES_THE_OTHERS * **usual
     });

@@ -77,9 +77,8 @@ impl RbfRegression {
             axes.map(|(at, point)| (at - point).powi(2)).sum()
         };
         let support = self.support.iter();
-        let sum: f64 = support
-            .map(|(at, weight)| weight * (-self.gamma * squared_distance(at)).exp())
-            .sum();
+        let sum: f64 =
+            support.map(|(at, weight)| weight * (-self.gamma * squared_distance(at)).exp()).sum();
         self.offset + sum
     }
 }
@@ -125,18 +124,10 @@ mod tests {
 
     #[test]
     fn what_is_no_number_is_refused() {
-        let refused = RbfRegression::fit(
-            &[vec![0.0], vec![1.0]],
-            &[0.0, f64::NAN],
-            GAMMA,
-            COST,
-            EPSILON,
-        );
+        let refused =
+            RbfRegression::fit(&[vec![0.0], vec![1.0]], &[0.0, f64::NAN], GAMMA, COST, EPSILON);
         let refused = refused.unwrap_err().to_string();
-        assert!(
-            refused.ends_with("not all of the numbers are finite"),
-            "{refused}"
-        );
+        assert!(refused.ends_with("not all of the numbers are finite"), "{refused}");
         let refused = RbfRegression::fit(&[], &[], GAMMA, COST, EPSILON).unwrap_err();
         assert!(refused.0.starts_with("smartcore: "), "{refused}");
     }
@@ -158,9 +149,8 @@ mod tests {
             gained += weight * target_of(at) - epsilon * weight.abs();
         }
         let misses = points.iter().zip(targets);
-        let missed: f64 = misses
-            .map(|(at, was)| ((curve.at(at) - was).abs() - epsilon).max(0.0))
-            .sum();
+        let missed: f64 =
+            misses.map(|(at, was)| ((curve.at(at) - was).abs() - epsilon).max(0.0)).sum();
         (curvature / 2.0 + cost * missed) - (gained - curvature / 2.0)
     }
 

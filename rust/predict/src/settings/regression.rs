@@ -110,19 +110,11 @@ mod tests {
     use smartcore::svm::svr::{SVR, SVRParameters};
 
     fn linear(cost: f64, epsilon: f64) -> Parameters {
-        Parameters {
-            kernel: Kernel::Linear,
-            cost,
-            epsilon,
-        }
+        Parameters { kernel: Kernel::Linear, cost, epsilon }
     }
 
     fn rbf(gamma: f64, cost: f64) -> Parameters {
-        Parameters {
-            kernel: Kernel::Rbf { gamma },
-            cost,
-            epsilon: 0.01,
-        }
+        Parameters { kernel: Kernel::Rbf { gamma }, cost, epsilon: 0.01 }
     }
 
     #[test]
@@ -164,9 +156,8 @@ mod tests {
 
     #[test]
     fn the_last_of_more_numbers_than_there_are_points_counts() {
-        let points: Vec<Vec<f64>> = [-1.0, -0.5, 0.5, 1.0]
-            .map(|last| vec![0.0, 0.0, 0.0, 0.0, 0.0, last])
-            .into();
+        let points: Vec<Vec<f64>> =
+            [-1.0, -0.5, 0.5, 1.0].map(|last| vec![0.0, 0.0, 0.0, 0.0, 0.0, last]).into();
         let targets: Vec<f64> = points.iter().map(|point| 2.0 * point[5]).collect();
         for parameters in [linear(10.0, 0.01), rbf(0.1, 300.0)] {
             let regression = Regression::fit(&points, &targets, parameters).unwrap();
@@ -182,9 +173,8 @@ mod tests {
 
     /// All but one are next to each other.
     fn one_far_off() -> (Vec<Vec<f64>>, Vec<f64>) {
-        let mut points: Vec<Vec<f64>> = (0..24)
-            .map(|at| vec![f64::from(at % 5) / 50.0, f64::from(at % 7) / 70.0])
-            .collect();
+        let mut points: Vec<Vec<f64>> =
+            (0..24).map(|at| vec![f64::from(at % 5) / 50.0, f64::from(at % 7) / 70.0]).collect();
         points.push(vec![4.0, 3.0]);
         let targets = points.iter().map(|point| point[0] - point[1] + 7.0);
         let targets = targets.collect();
@@ -209,10 +199,8 @@ mod tests {
     fn with_its_linear_kernel_smartcore_misses_a_point_far_off() {
         let (points, targets) = one_far_off();
         let points = DenseMatrix::from_2d_vec(&points).unwrap();
-        let parameters = SVRParameters::default()
-            .with_c(COST)
-            .with_eps(EPSILON)
-            .with_kernel(Kernels::linear());
+        let parameters =
+            SVRParameters::default().with_c(COST).with_eps(EPSILON).with_kernel(Kernels::linear());
         let said = SVR::fit(&points, &targets, &parameters).unwrap();
         let missed = most_missed(said.predict(&points).unwrap(), &targets);
         assert!(missed > 1.0, "{missed}");

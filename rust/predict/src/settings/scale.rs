@@ -40,10 +40,7 @@ impl Scale {
             values.entry(name).or_default().push(*value);
         }
         let count = runs.count();
-        let mut scale = Self {
-            axes: Vec::new(),
-            always: BTreeMap::new(),
-        };
+        let mut scale = Self { axes: Vec::new(), always: BTreeMap::new() };
         for (name, values) in values {
             match Axis::of(name, &values) {
                 Some(axis) if values.len() == count => scale.axes.push(axis),
@@ -64,11 +61,7 @@ impl Scale {
     pub(crate) fn features(&self) -> Vec<Feature> {
         let feature = |axis: &Axis| {
             let (least, most) = axis.predictable();
-            Feature {
-                name: axis.name.clone(),
-                least,
-                most,
-            }
+            Feature { name: axis.name.clone(), least, most }
         };
         self.axes.iter().map(feature).collect()
     }
@@ -111,11 +104,7 @@ impl Axis {
     }
 
     fn coordinate(&self, value: f64) -> f64 {
-        let value = if self.is_logarithmic {
-            value.ln()
-        } else {
-            value
-        };
+        let value = if self.is_logarithmic { value.ln() } else { value };
         (value - self.mean) / self.deviation
     }
 
@@ -135,12 +124,7 @@ impl Axis {
         };
         let (least, most) = self.predictable();
         if !(least..=most).contains(&value) {
-            return Err(NotForeseen::Beyond {
-                setting,
-                value,
-                least,
-                most,
-            });
+            return Err(NotForeseen::Beyond { setting, value, least, most });
         }
         Ok(self.coordinate(value))
     }

@@ -33,11 +33,7 @@ pub(crate) fn search(
 ) -> Result<(Regression, Vec<f64>), NotFitted> {
     let features = points.first().map_or(1, Vec::len).max(1) as f64;
     let mut best = CrossValidated {
-        parameters: Parameters {
-            kernel: Kernel::Linear,
-            cost: 1.0,
-            epsilon: 0.1,
-        },
+        parameters: Parameters { kernel: Kernel::Linear, cost: 1.0, epsilon: 0.1 },
         held_out: targets.to_vec(),
         total_error: f64::INFINITY,
     };
@@ -52,19 +48,13 @@ pub(crate) fn search(
 }
 
 fn grid(features: f64) -> impl Iterator<Item = Parameters> {
-    let rbf = GAMMAS.map(|gamma| Kernel::Rbf {
-        gamma: gamma / features,
-    });
+    let rbf = GAMMAS.map(|gamma| Kernel::Rbf { gamma: gamma / features });
     let linear = (Kernel::Linear, LINEAR_COSTS);
     let kernels = std::iter::once(linear).chain(rbf.map(|kernel| (kernel, COSTS)));
     kernels.flat_map(|(kernel, costs)| {
-        costs.into_iter().flat_map(move |cost| {
-            EPSILONS.map(|epsilon| Parameters {
-                kernel,
-                cost,
-                epsilon,
-            })
-        })
+        costs
+            .into_iter()
+            .flat_map(move |cost| EPSILONS.map(|epsilon| Parameters { kernel, cost, epsilon }))
     })
 }
 
@@ -82,10 +72,8 @@ fn cross_validate(
     for fold in 0..folds {
         let (held, others): (Vec<usize>, Vec<usize>) =
             (0..points.len()).partition(|row| row % folds == fold);
-        let (points_of_others, targets_of_others): (Vec<_>, Vec<_>) = others
-            .into_iter()
-            .map(|row| (points[row].clone(), targets[row]))
-            .unzip();
+        let (points_of_others, targets_of_others): (Vec<_>, Vec<_>) =
+            others.into_iter().map(|row| (points[row].clone(), targets[row])).unzip();
         let regression = Regression::fit(&points_of_others, &targets_of_others, parameters)?;
         for row in held {
             held_out[row] = regression.at(&points[row]);
@@ -95,11 +83,7 @@ fn cross_validate(
             return Ok(None);
         }
     }
-    Ok(Some(CrossValidated {
-        parameters,
-        held_out,
-        total_error,
-    }))
+    Ok(Some(CrossValidated { parameters, held_out, total_error }))
 }
 
 /// The held-out prediction of each run without settings: the mean of the other folds.
@@ -109,9 +93,7 @@ pub(crate) fn means_of_others(targets: &[f64]) -> Vec<f64> {
         let others = (0..targets.len()).filter(|row| row % folds != fold);
         mean(&others.map(|row| targets[row]).collect::<Vec<f64>>())
     };
-    (0..targets.len())
-        .map(|row| mean_without(row % folds))
-        .collect()
+    (0..targets.len()).map(|row| mean_without(row % folds)).collect()
 }
 
 #[cfg(test)]
@@ -120,22 +102,15 @@ mod tests {
 
     fn grid() -> Vec<Vec<f64>> {
         let axis = |step: usize| step as f64 / 2.0 - 1.0;
-        (0..25)
-            .map(|at| vec![axis(at % 5), axis((at * 7 % 25) / 5)])
-            .collect()
+        (0..25).map(|at| vec![axis(at % 5), axis((at * 7 % 25) / 5)]).collect()
     }
 
     #[test]
     fn what_is_linear_is_learned_by_the_linear_one_and_a_hill_by_the_other() {
         let points = grid();
-        let line: Vec<f64> = points
-            .iter()
-            .map(|point| point[0] - 2.0 * point[1])
-            .collect();
-        let hill: Vec<f64> = points
-            .iter()
-            .map(|point| (-point[0].powi(2) - point[1].powi(2)).exp())
-            .collect();
+        let line: Vec<f64> = points.iter().map(|point| point[0] - 2.0 * point[1]).collect();
+        let hill: Vec<f64> =
+            points.iter().map(|point| (-point[0].powi(2) - point[1].powi(2)).exp()).collect();
         assert!(search(&points, &line).unwrap().0.is_linear());
         assert!(!search(&points, &hill).unwrap().0.is_linear());
     }

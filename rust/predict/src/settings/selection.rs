@@ -50,10 +50,8 @@ pub(super) fn select<'r>(runs: &[&'r SettingsRun]) -> Result<Option<Selected<'r>
         left_out: Vec::new(),
         since_change: Some(newer),
     });
-    let older = older.iter().rev().map(|run| Excluded {
-        id: run.id.clone(),
-        reason: reason.clone(),
-    });
+    let older =
+        older.iter().rev().map(|run| Excluded { id: run.id.clone(), reason: reason.clone() });
     selected.left_out.extend(older);
     Ok(Some(selected))
 }

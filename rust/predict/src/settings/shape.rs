@@ -81,16 +81,8 @@ impl Shapes {
             .map(|unit| Ok(UsageCurve::new(&unit.scaled(stretch, level)?)))
             .collect::<Result<Vec<_>, DemandError>>()?;
         let own_length_ms = f64::from(self.mean.slot_ms) * self.mean.slots.len() as f64;
-        let mean = self
-            .mean
-            .scaled(targets.length_s() * 1e3 / own_length_ms, level)?;
-        Ok(Prediction {
-            demand: with_most_memory(&mean, &curves)?,
-            mean,
-            confidence,
-            runs,
-            curves,
-        })
+        let mean = self.mean.scaled(targets.length_s() * 1e3 / own_length_ms, level)?;
+        Ok(Prediction { demand: with_most_memory(&mean, &curves)?, mean, confidence, runs, curves })
     }
 }
 
@@ -111,9 +103,7 @@ impl Unit {
             let values: Vec<f64> = self.slots.iter().map(|slot| slot[resource]).collect();
             let mean = statistics::mean(&values);
             if mean > 0.0 {
-                self.slots
-                    .iter_mut()
-                    .for_each(|slot| slot[resource] /= mean);
+                self.slots.iter_mut().for_each(|slot| slot[resource] /= mean);
             }
         }
         self

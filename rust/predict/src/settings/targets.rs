@@ -82,10 +82,7 @@ impl Targets {
     /// The mean of |predicted ÷ used − 1|, at most 1, over the totals of the resources that were used.
     pub(crate) fn error(&self, actual: &Self) -> f64 {
         let total = |of: &Self| of.level() * of.length_s();
-        let pairs = total(self)
-            .to_array()
-            .into_iter()
-            .zip(total(actual).to_array());
+        let pairs = total(self).to_array().into_iter().zip(total(actual).to_array());
         let errors: Vec<f64> = pairs
             .filter(|(_, actual)| *actual > 0.0)
             .map(|(predicted, actual)| (predicted / actual - 1.0).abs().min(1.0))

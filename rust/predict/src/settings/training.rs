@@ -11,10 +11,7 @@ const RUNS_FOR_EACH_NEW: usize = 10;
 impl RecurringSettings {
     /// For training a model to keep: the floor applies when the model is used.
     pub fn at_any_confidence(self) -> Self {
-        Self {
-            least_confidence: 0.0,
-            ..self
-        }
+        Self { least_confidence: 0.0, ..self }
     }
 }
 

@@ -14,11 +14,7 @@ pub fn run(number: usize, input_gb: f64, executors: f64) -> SettingsRun {
     let slots = (20.0 * input_gb / executors).round().max(2.0) as usize;
     let slots: Vec<Resources> = (0..slots)
         .map(|slot| {
-            let [cpu, disk] = if slot * 2 < slots {
-                [1.0, 50e6]
-            } else {
-                [3.0, 0.0]
-            };
+            let [cpu, disk] = if slot * 2 < slots { [1.0, 50e6] } else { [3.0, 0.0] };
             Resources::from_array([cpu, 2e9, 0.0, disk])
         })
         .collect();

@@ -17,10 +17,7 @@ pub fn past(runs: &[Demand]) -> Vec<PastRun> {
 
 /// Whatever the confidence.
 pub fn settings() -> RecurringSettings {
-    RecurringSettings {
-        least_confidence: 0.0,
-        ..RecurringSettings::default()
-    }
+    RecurringSettings { least_confidence: 0.0, ..RecurringSettings::default() }
 }
 
 pub fn predicted(history: &[PastRun], settings: &RecurringSettings) -> Prediction {

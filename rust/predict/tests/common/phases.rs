@@ -14,10 +14,7 @@ pub fn run(slowdown: f64) -> Vec<Resources> {
                 _ => [1.5, 2e9, 0.0, 40e6],
             };
             let flows = Resources::from_array([cpu, 0.0, network, disk]) * (1.0 / slowdown);
-            Resources {
-                memory_bytes: memory,
-                ..flows
-            }
+            Resources { memory_bytes: memory, ..flows }
         })
         .collect()
 }

@@ -41,14 +41,11 @@ pub fn run(number: usize, rounds: f64, slots: f64) -> GivenRun {
 /// Twice as many rounds take twice as long.
 pub fn runs_of(rounds: &[f64]) -> Vec<GivenRun> {
     let numbered = rounds.iter().enumerate();
-    numbered
-        .map(|(number, rounds)| run(number, *rounds, 2.0 * rounds))
-        .collect()
+    numbered.map(|(number, rounds)| run(number, *rounds, 2.0 * rounds)).collect()
 }
 
-pub const VARIED: [f64; 12] = [
-    10.0, 40.0, 15.0, 30.0, 55.0, 12.0, 22.0, 48.0, 33.0, 18.0, 27.0, 44.0,
-];
+pub const VARIED: [f64; 12] =
+    [10.0, 40.0, 15.0, 30.0, 55.0, 12.0, 22.0, 48.0, 33.0, 18.0, 27.0, 44.0];
 
 pub fn model(runs: &[GivenRun]) -> SettingsModel {
     let runs: Vec<SettingsRun> = runs
@@ -59,10 +56,7 @@ pub fn model(runs: &[GivenRun]) -> SettingsModel {
             used: it.run.used(KIND).unwrap().unwrap(),
         })
         .collect();
-    let any = RecurringSettings {
-        least_confidence: 0.0,
-        ..RecurringSettings::default()
-    };
+    let any = RecurringSettings { least_confidence: 0.0, ..RecurringSettings::default() };
     train(&runs, &any).unwrap()
 }
 
@@ -72,10 +66,6 @@ pub fn foreseen(runs: &[GivenRun], model: Option<&SettingsModel>, next: &Setting
     let latest: Vec<GivenRun> = newest_first.clone().take(6).cloned().collect();
     let same = newest_first.filter(|it| it.settings.agree(next)).take(6);
     let same: Vec<GivenRun> = same.cloned().collect();
-    let earlier = Earlier {
-        latest: &latest,
-        same: &same,
-        model,
-    };
+    let earlier = Earlier { latest: &latest, same: &same, model };
     foresee(KIND, earlier, next, &RecurringSettings::default()).unwrap()
 }

@@ -33,10 +33,7 @@ impl TryFrom<UncheckedOfTwoKinds> for RecorderOfTwoKinds {
     type Error = String;
 
     fn try_from(read: UncheckedOfTwoKinds) -> Result<Self, String> {
-        let kinds = [
-            ContainerKind::ApplicationMaster,
-            ContainerKind::DEFAULT_EXECUTOR,
-        ];
+        let kinds = [ContainerKind::ApplicationMaster, ContainerKind::DEFAULT_EXECUTOR];
         let totals = kinds.into_iter().zip(read.totals);
         let read = Unchecked {
             containers: read.containers,
@@ -73,15 +70,9 @@ impl TryFrom<Unchecked> for RunRecorder {
         }
         let (kinds, most) = (read.totals.len(), MOST_EXECUTOR_KINDS + 1);
         if kinds > most {
-            return Err(format!(
-                "{kinds} kinds of containers, at most {most} are recorded"
-            ));
+            return Err(format!("{kinds} kinds of containers, at most {most} are recorded"));
         }
-        Ok(Self {
-            containers: read.containers,
-            totals: read.totals,
-            left_out: read.left_out,
-        })
+        Ok(Self { containers: read.containers, totals: read.totals, left_out: read.left_out })
     }
 }
 
@@ -147,10 +138,7 @@ pub(super) mod by_kind {
         totals: &BTreeMap<ContainerKind, Totals>,
         to: S,
     ) -> Result<S::Ok, S::Error> {
-        let of_kind = |(kind, totals): (&ContainerKind, _)| OfKind {
-            kind: *kind,
-            totals,
-        };
+        let of_kind = |(kind, totals): (&ContainerKind, _)| OfKind { kind: *kind, totals };
         to.collect_seq(totals.iter().map(of_kind))
     }
 

@@ -36,9 +36,7 @@ fn descend(gamma: f64) -> f64 {
                 let apart = |at| setting(one, at) - setting(other, at);
                 (0..SETTINGS).map(|at| apart(at) * apart(at)).sum()
             };
-            (0..RUNS)
-                .map(|other| (-gamma * distance(other)).exp())
-                .collect()
+            (0..RUNS).map(|other| (-gamma * distance(other)).exp()).collect()
         })
         .collect();
     let mut weights = vec![0.0; RUNS];

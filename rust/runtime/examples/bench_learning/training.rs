@@ -47,21 +47,9 @@ pub fn figures() -> Outcome<Vec<Figure>> {
     let median = predictions.get(predictions.len() / 2);
     let median = median.ok_or("no run was predicted")?;
     Ok(vec![
-        Figure {
-            name: "training_ms",
-            value: training.as_secs_f64() * 1e3,
-            most: None,
-        },
-        Figure {
-            name: "training_cpu_ms",
-            value: training_cpu_ms,
-            most: None,
-        },
-        Figure {
-            name: "reference_cpu_ms",
-            value: reference_cpu_ms,
-            most: None,
-        },
+        Figure { name: "training_ms", value: training.as_secs_f64() * 1e3, most: None },
+        Figure { name: "training_cpu_ms", value: training_cpu_ms, most: None },
+        Figure { name: "reference_cpu_ms", value: reference_cpu_ms, most: None },
         Figure {
             name: "training_ratio",
             value: training_cpu_ms / reference_cpu_ms,
@@ -78,15 +66,9 @@ pub fn figures() -> Outcome<Vec<Figure>> {
 fn trained(kind: ContainerKind, runs: &[SettingsRun]) -> Outcome<SettingsModel> {
     let runs: Vec<SettingsRun> = runs
         .iter()
-        .map(|run| SettingsRun {
-            settings: run.settings.known_to(kind),
-            ..run.clone()
-        })
+        .map(|run| SettingsRun { settings: run.settings.known_to(kind), ..run.clone() })
         .collect();
-    Ok(train(
-        &runs,
-        &RecurringSettings::default().at_any_confidence(),
-    )?)
+    Ok(train(&runs, &RecurringSettings::default().at_any_confidence())?)
 }
 
 /// Runs with six settings, two of which do nothing.
@@ -97,11 +79,7 @@ fn runs_of(number: u64) -> Outcome<Vec<SettingsRun>> {
             let (Settings(mut settings), used) = application.run()?;
             settings.insert("--day".to_owned(), (1 + run % 28) as f64);
             settings.insert("--shard".to_owned(), (1 + run * 7 % 16) as f64);
-            Ok(SettingsRun {
-                id: format!("run-{run}"),
-                settings: Settings(settings),
-                used,
-            })
+            Ok(SettingsRun { id: format!("run-{run}"), settings: Settings(settings), used })
         })
         .collect()
 }

@@ -85,8 +85,7 @@ impl Checkpoints {
         if before <= most_waiting && !self.has_dropped {
             return;
         }
-        self.waiting
-            .retain(|event| !matches!(event, RunEvent::Sampled { .. }));
+        self.waiting.retain(|event| !matches!(event, RunEvent::Sampled { .. }));
         let dropped = before - self.waiting.len();
         let lost = &self.shared.counters.samples_lost;
         lost.fetch_add(dropped as u64, Relaxed);
@@ -130,18 +129,11 @@ mod tests {
     }
 
     fn begun() -> RunEvent {
-        RunEvent::Whole(Box::new(OpenRun {
-            application_id: "a".into(),
-            ..OpenRun::begun(0)
-        }))
+        RunEvent::Whole(Box::new(OpenRun { application_id: "a".into(), ..OpenRun::begun(0) }))
     }
 
     fn ended() -> RunEvent {
-        RunEvent::Ended {
-            application_id: "a".into(),
-            ended_ms: 9_000,
-            outcome: Outcome::Succeeded,
-        }
+        RunEvent::Ended { application_id: "a".into(), ended_ms: 9_000, outcome: Outcome::Succeeded }
     }
 
     #[test]
@@ -149,10 +141,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("depository.sqlite");
         let mut depository = Depository::open(&path).unwrap().depository;
-        let shared = Arc::new(Shared::new(
-            RuntimeSettings::DEFAULT_PROFILE,
-            Arc::default(),
-        ));
+        let shared = Arc::new(Shared::new(RuntimeSettings::DEFAULT_PROFILE, Arc::default()));
         let take_wants_whole = || shared.wants_whole.swap(false, Relaxed);
         let mut checkpoints = Checkpoints::new(Arc::clone(&shared));
         let waiting = vec![begun(), sampled(1), sampled(2), sampled(3), ended()];

@@ -137,11 +137,9 @@ impl Keeper {
     /// True where the thread is to end.
     fn take(&mut self, work: Work) -> bool {
         match work {
-            Work::Checkpoint {
-                events,
-                is_whole,
-                now_ms,
-            } => self.checkpoint(events, is_whole, now_ms),
+            Work::Checkpoint { events, is_whole, now_ms } => {
+                self.checkpoint(events, is_whole, now_ms)
+            }
             Work::Prune(now_ms) => self.pruning = Some(Pruning::new(self.retention, now_ms)),
             Work::Close => return true,
             asked => self.asked.push_back(asked),
@@ -202,26 +200,15 @@ impl Keeper {
     }
 
     fn submitted(&mut self, submitted: Submitted) -> Result<(), StoreError> {
-        let Submitted {
-            application,
-            record,
-            is_new,
-        } = submitted;
-        let stored = if is_new {
-            None
-        } else {
-            self.depository.submission(&record.application_id)?
-        };
+        let Submitted { application, record, is_new } = submitted;
+        let stored =
+            if is_new { None } else { self.depository.submission(&record.application_id)? };
         let (now_ms, is_saved) = (record.submitted_ms, stored.is_some());
         let submission = stored.unwrap_or(record);
         self.running.add(submission.clone(), is_saved);
         let predictions = self.predict(application, &submission, now_ms, |_| true)?;
         // An earlier process saved the prediction of an application that is not new.
-        if is_new {
-            self.save_predictions(predictions)
-        } else {
-            Ok(())
-        }
+        if is_new { self.save_predictions(predictions) } else { Ok(()) }
     }
 
     fn asked(&mut self, asked: &Asked) -> Result<(), StoreError> {
@@ -245,8 +232,7 @@ impl Keeper {
         is_wanted: fn(ContainerKind) -> bool,
     ) -> Result<Vec<PredictionRecord>, StoreError> {
         self.save_what_waits();
-        self.predictor
-            .predict(&self.depository, application, submission, now_ms, is_wanted)
+        self.predictor.predict(&self.depository, application, submission, now_ms, is_wanted)
     }
 
     fn save_predictions(&mut self, predictions: Vec<PredictionRecord>) -> Result<(), StoreError> {
@@ -270,9 +256,7 @@ impl Keeper {
 
     fn save_runs(&mut self) {
         let mut saved = self.queue.save(&mut self.depository);
-        let damage = saved
-            .waits_for
-            .take_if(|error| self.begin_anew_after(error));
+        let damage = saved.waits_for.take_if(|error| self.begin_anew_after(error));
         self.learn(saved);
         if damage.is_some() {
             let saved = self.queue.save(&mut self.depository);
@@ -283,10 +267,7 @@ impl Keeper {
     fn learn(&mut self, saved: Saved) {
         for run in saved.saved {
             let learned = self.learn_from(&run);
-            self.tell(
-                &format!("nothing is learned from the run {}", run.application_id),
-                learned,
-            );
+            self.tell(&format!("nothing is learned from the run {}", run.application_id), learned);
         }
         for (run, error) in saved.lost {
             log::error!("the run {} is lost: {error}", run.application_id);
@@ -324,10 +305,7 @@ impl Keeper {
         let saved = models::save(&mut self.depository, &trained, &self.shared.counters)
             // The models decide which runs make the profile.
             .and_then(|()| self.shared.profiles.make(&self.depository, &trained.key));
-        self.tell(
-            &format!("the models of {} are not saved", trained.key),
-            saved,
-        );
+        self.tell(&format!("the models of {} are not saved", trained.key), saved);
     }
 
     fn take_over(&mut self, mut take_over: Box<TakeOver>) {

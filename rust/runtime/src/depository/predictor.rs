@@ -23,10 +23,7 @@ pub(super) struct Predictor {
 
 impl Predictor {
     pub(super) fn new(shared: Arc<Shared>, on_prediction: OnPrediction) -> Self {
-        Self {
-            shared,
-            on_prediction,
-        }
+        Self { shared, on_prediction }
     }
 
     /// Predicts the wanted kinds of containers that earlier runs had, and hands the predictions to
@@ -52,11 +49,7 @@ impl Predictor {
         let known = kinds(latest.iter().chain(&same).map(|given| &given.run));
         for kind in known.into_iter().filter(|kind| is_wanted(*kind)) {
             let model = models.get(&kind);
-            let earlier = Earlier {
-                latest: &latest,
-                same: &same,
-                model,
-            };
+            let earlier = Earlier { latest: &latest, same: &same, model };
             let recurring = settings.recurring();
             let Some(foreseen) = foresee(kind, earlier, &given, &recurring) else {
                 continue;

@@ -39,9 +39,7 @@ impl ProfileCache {
 
     pub(super) fn insert(&mut self, key: &str, profile: PackedProfile) {
         let demands = None;
-        let former = self
-            .by_key
-            .insert(key.into(), CachedProfile { profile, demands });
+        let former = self.by_key.insert(key.into(), CachedProfile { profile, demands });
         self.unpacked -= usize::from(former.is_some_and(|former| former.demands.is_some()));
     }
 
@@ -139,9 +137,8 @@ mod tests {
             assert!(cache.unpacked <= FEW + 1);
         }
         assert_eq!(series(&demands(&mut cache, "used")), series(&used));
-        let held: Vec<Demands> = (0..1_000)
-            .map(|number| demands(&mut cache, &format!("key {number}")))
-            .collect();
+        let held: Vec<Demands> =
+            (0..1_000).map(|number| demands(&mut cache, &format!("key {number}"))).collect();
         assert_eq!(cache.unpacked, 1_001);
         drop(held);
         for number in 0..1_100 {

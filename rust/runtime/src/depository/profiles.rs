@@ -19,10 +19,7 @@ pub(super) struct Profiles {
 
 impl Profiles {
     pub(super) fn new(settings: ProfileSettings) -> Self {
-        Self {
-            settings,
-            cache: Mutex::default(),
-        }
+        Self { settings, cache: Mutex::default() }
     }
 
     /// The demands of a profile that was made for these settings; none where it was not.

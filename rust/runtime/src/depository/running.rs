@@ -26,10 +26,7 @@ struct Application {
 
 impl Running {
     pub(super) fn new() -> Self {
-        Self {
-            applications: BTreeMap::new(),
-            outage: Outage::new("submissions and predictions"),
-        }
+        Self { applications: BTreeMap::new(), outage: Outage::new("submissions and predictions") }
     }
 
     /// Adds the settings of the first ask to a submission; none where it has them already.

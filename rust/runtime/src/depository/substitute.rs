@@ -45,12 +45,10 @@ pub(crate) fn open(path: &Path) -> Result<Depository, StoreError> {
 fn own_folder() -> io::Result<PathBuf> {
     let name = |number| format!("elastane-{}-{number}", process::id());
     let mut folders = (0..MOST_FOLDERS).map(|number| env::temp_dir().join(name(number)));
-    let made = folders.find_map(
-        |folder| match DirBuilder::new().mode(0o700).create(&folder) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => None,
-            made => Some(made.map(|()| folder)),
-        },
-    );
+    let made = folders.find_map(|folder| match DirBuilder::new().mode(0o700).create(&folder) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => None,
+        made => Some(made.map(|()| folder)),
+    });
     made.unwrap_or_else(|| Err(io::ErrorKind::AlreadyExists.into()))
 }
 

@@ -16,10 +16,8 @@ use crate::service::Submitted;
 use crate::writer::JournalWriter;
 
 const KEY: &str = "app|SPARK|alice|root.default|count|count.Main|";
-const KINDS: [ContainerKind; 2] = [
-    ContainerKind::ApplicationMaster,
-    ContainerKind::DEFAULT_EXECUTOR,
-];
+const KINDS: [ContainerKind; 2] =
+    [ContainerKind::ApplicationMaster, ContainerKind::DEFAULT_EXECUTOR];
 
 /// Amounts that no f32 has, of one length, a little apart.
 fn run(number: u16) -> Run {
@@ -27,11 +25,7 @@ fn run(number: u16) -> Run {
         let third = (1.0 + (at % 5) as f64 + f64::from(number) / 50.0) / 3.0;
         Resources::from_array([third, 1e9 * third, 1e6 * third, 1e7 * third])
     };
-    let series = |kind| RunSeries {
-        kind,
-        containers: 1,
-        slots: (0..40).map(slot).collect(),
-    };
+    let series = |kind| RunSeries { kind, containers: 1, slots: (0..40).map(slot).collect() };
     Run {
         application_key: KEY.to_owned(),
         application_id: format!("application_1_{number:04}"),
@@ -52,34 +46,15 @@ fn submitted(application: ApplicationId) -> Submitted {
         signature: Vec::new(),
         settings: [].into(),
     };
-    Submitted {
-        application,
-        record,
-        is_new: true,
-    }
+    Submitted { application, record, is_new: true }
 }
 
 fn open(depository: Depository, on_prediction: OnPrediction) -> DepositoryThread {
-    let settings = ProfileSettings {
-        runs: 3,
-        margin: 0.1,
-        least_confidence: 0.6,
-    };
-    let retention = Retention {
-        keep_ms: 1,
-        most_bytes: u64::MAX,
-        profile_runs: 3,
-    };
+    let settings = ProfileSettings { runs: 3, margin: 0.1, least_confidence: 0.6 };
+    let retention = Retention { keep_ms: 1, most_bytes: u64::MAX, profile_runs: 3 };
     let journal = Arc::new(JournalWriter::open(None).unwrap());
-    DepositoryThread::open(
-        depository,
-        settings,
-        retention,
-        journal,
-        Arc::default(),
-        on_prediction,
-    )
-    .unwrap()
+    DepositoryThread::open(depository, settings, retention, journal, Arc::default(), on_prediction)
+        .unwrap()
 }
 
 #[test]
@@ -103,11 +78,7 @@ fn what_is_known_at_once_is_what_is_foreseen_then() {
         assert_eq!(demands.of(kind), Some(&predicted), "{kind}");
         let slots = predicted.demand.slots();
         let is_kept_as_f32 = |amount: f64| amount == f64::from(amount as f32);
-        assert!(
-            slots
-                .iter()
-                .all(|it| it.to_array().into_iter().all(is_kept_as_f32))
-        );
+        assert!(slots.iter().all(|it| it.to_array().into_iter().all(is_kept_as_f32)));
     }
     thread.close(Vec::new, Vec::new, 0);
 }

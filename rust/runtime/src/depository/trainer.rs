@@ -31,20 +31,15 @@ impl Trainer {
     /// Models go to `trained`.
     pub(super) fn open(trained: Sender<Work>) -> io::Result<Self> {
         let (jobs, waiting) = channel::<Job>();
-        let thread = std::thread::Builder::new()
-            .name("elastane-learner".into())
-            .spawn(move || {
+        let thread =
+            std::thread::Builder::new().name("elastane-learner".into()).spawn(move || {
                 for job in waiting {
                     if trained.send(Work::Trained(job.train())).is_err() {
                         break;
                     }
                 }
             })?;
-        Ok(Self {
-            jobs: Some(jobs),
-            thread: Some(thread),
-            is_idle: true,
-        })
+        Ok(Self { jobs: Some(jobs), thread: Some(thread), is_idle: true })
     }
 
     pub(super) fn is_idle(&self) -> bool {
@@ -96,11 +91,7 @@ pub(super) fn due_job(
             runs.push((run, settings));
         }
     }
-    Ok(Some(Job {
-        key: key.to_owned(),
-        runs,
-        settings: settings.recurring().at_any_confidence(),
-    }))
+    Ok(Some(Job { key: key.to_owned(), runs, settings: settings.recurring().at_any_confidence() }))
 }
 
 impl Job {

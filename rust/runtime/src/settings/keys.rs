@@ -9,11 +9,7 @@ use std::str::FromStr;
 use super::{OF_JAVA, PREFIX, SettingsError};
 
 pub(super) fn refused(key: &'static str, value: &str, allowed: &str) -> SettingsError {
-    SettingsError::Value {
-        key,
-        value: value.to_owned(),
-        allowed: allowed.to_owned(),
-    }
+    SettingsError::Value { key, value: value.to_owned(), allowed: allowed.to_owned() }
 }
 
 /// The keys that have not been read yet.
@@ -72,9 +68,7 @@ impl Keys {
     }
 
     pub(super) fn path(&mut self, key: &str) -> Option<PathBuf> {
-        self.take(key)
-            .filter(|file| !file.is_empty())
-            .map(PathBuf::from)
+        self.take(key).filter(|file| !file.is_empty()).map(PathBuf::from)
     }
 
     /// 0 leaves the resource work-conserving; a cap below the plan itself would be no plan.
@@ -96,9 +90,7 @@ impl Keys {
     pub(super) fn refuse_what_is_left(self) -> Result<(), SettingsError> {
         let of_java = |key: &str| {
             let key = key.strip_prefix(PREFIX).unwrap_or(key);
-            OF_JAVA
-                .iter()
-                .any(|known| key == *known || key.starts_with(&format!("{known}.")))
+            OF_JAVA.iter().any(|known| key == *known || key.starts_with(&format!("{known}.")))
         };
         match self.left.into_keys().find(|key| !of_java(key)) {
             Some(key) => Err(SettingsError::Unknown { key }),

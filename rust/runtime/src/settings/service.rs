@@ -68,11 +68,8 @@ impl ServiceSettings {
             Some("enforce") => true,
             Some(value) => return Err(refused("mode", value, "off, observe or enforce")),
         };
-        let report_interval_ms = keys.number(
-            "report.interval-ms",
-            default.report_interval_ms,
-            1_000..=60_000,
-        )?;
+        let report_interval_ms =
+            keys.number("report.interval-ms", default.report_interval_ms, 1_000..=60_000)?;
         let missed = keys.number("report.missed", REPORTS_MISSED, 1..=100)?;
         let peaks = [("strict", Some(Peaks::Strict)), ("soft", Some(Peaks::Soft))];
         let peaks = keys.choice("fit.peaks", None, &peaks)?;
@@ -83,9 +80,9 @@ impl ServiceSettings {
         let allowed = "makespan, balanced or completion";
         let favor = match keys.take("placement.favor") {
             None => Favor::default(),
-            Some(value) => value
-                .parse()
-                .map_err(|_| refused("placement.favor", &value, allowed))?,
+            Some(value) => {
+                value.parse().map_err(|_| refused("placement.favor", &value, allowed))?
+            }
         };
         let (waits, passes) = (cluster.starvation_wait_ms, cluster.pass_ms);
         let reprovision = reprovision(keys)?;
@@ -125,11 +122,7 @@ fn reprovision(keys: &mut Keys) -> Result<Option<ReprovisionSettings>, SettingsE
     let defaults = ReprovisionSettings::default();
     let settings = ReprovisionSettings {
         slow_from: keys.number("reprovision.slow-from", defaults.slow_from, 1.01..=10.0)?,
-        every_ms: keys.number(
-            "reprovision.every-ms",
-            defaults.every_ms,
-            10_000..=86_400_000,
-        )?,
+        every_ms: keys.number("reprovision.every-ms", defaults.every_ms, 10_000..=86_400_000)?,
         least_left: keys.number("reprovision.least-left", defaults.least_left, 0.0..=1.0)?,
     };
     let is_on = keys.switch("reprovision", "off", "on")?;

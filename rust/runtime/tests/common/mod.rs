@@ -63,10 +63,7 @@ pub fn named_submission(id: &str, name: &str) -> Submission {
 }
 
 pub fn request(memory_gb: u64) -> Request {
-    Request {
-        memory_bytes: memory_gb * GB,
-        vcores: 1,
-    }
+    Request { memory_bytes: memory_gb * GB, vcores: 1 }
 }
 
 pub fn report(sequence: u64, containers: &[(&str, f32, u64)]) -> Vec<u8> {
@@ -79,11 +76,7 @@ pub fn unencoded_report(sequence: u64, containers: &[(&str, f32, u64)]) -> Repor
         sequence,
         age_ms: 0,
         length_ms: 3_000,
-        usage: Usage {
-            cpu_cores,
-            memory_bytes,
-            ..Usage::default()
-        },
+        usage: Usage { cpu_cores, memory_bytes, ..Usage::default() },
     };
     Report {
         agent_run: 1,
@@ -95,11 +88,7 @@ pub fn unencoded_report(sequence: u64, containers: &[(&str, f32, u64)]) -> Repor
             network_sent: true,
             network_received: true,
         },
-        capacity: Capacity {
-            cpu_cores: 4.0,
-            memory_bytes: 8 * GB,
-            ..Capacity::default()
-        },
+        capacity: Capacity { cpu_cores: 4.0, memory_bytes: 8 * GB, ..Capacity::default() },
         containers_usage: Usage::default(),
         node_usage: Usage::default(),
         pressure: None,
@@ -137,13 +126,7 @@ pub fn commit(
 }
 
 pub fn register(elastane: &Elastane) -> NodeId {
-    elastane.node_added(
-        NODE,
-        Request {
-            memory_bytes: 8 * GB,
-            vcores: 8,
-        },
-    )
+    elastane.node_added(NODE, Request { memory_bytes: 8 * GB, vcores: 8 })
 }
 
 pub fn journal(folder: &Path) -> Vec<serde_json::Value> {
@@ -156,10 +139,7 @@ pub fn journal(folder: &Path) -> Vec<serde_json::Value> {
 
 /// The answer to a report in which each container used one core and so much memory.
 pub fn reply(elastane: &Elastane, sequence: u64, now_ms: i64, memory: &[(&str, u64)]) -> Reply {
-    let containers: Vec<_> = memory
-        .iter()
-        .map(|(id, bytes)| (*id, 1.0, *bytes))
-        .collect();
+    let containers: Vec<_> = memory.iter().map(|(id, bytes)| (*id, 1.0, *bytes)).collect();
     let body = report(sequence, &containers);
     let reply = elastane.report(NODE, VERSION, &body, now_ms).unwrap();
     decode(VERSION, &reply).unwrap()
@@ -235,8 +215,5 @@ pub fn waiting(
 
 /// Everything that CapacityScheduler may hand out on a node of 8 GB.
 pub fn free() -> Request {
-    Request {
-        memory_bytes: 16 * GB,
-        vcores: 16,
-    }
+    Request { memory_bytes: 16 * GB, vcores: 16 }
 }

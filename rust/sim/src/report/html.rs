@@ -44,11 +44,7 @@ pub fn to_html(comparison: &Comparison, workload: &Workload) -> String {
         comparison.seeds.first().copied().unwrap_or(0),
         table(comparison),
     );
-    let _ = write!(
-        page,
-        "<h2>Utilization over time</h2>{}<div class=\"charts\">",
-        key(comparison)
-    );
+    let _ = write!(page, "<h2>Utilization over time</h2>{}<div class=\"charts\">", key(comparison));
     for resource in Resource::ALL {
         if workload.capacity().get(resource) > 0.0 {
             let chart = utilization(comparison, workload.capacity(), resource);
@@ -59,10 +55,7 @@ pub fn to_html(comparison: &Comparison, workload: &Workload) -> String {
         page,
         "</div><h2>Completion times</h2>{}<div class=\"charts\">{}</div>",
         key(comparison),
-        figure(
-            "part of the applications that took no longer",
-            &completions(comparison)
-        ),
+        figure("part of the applications that took no longer", &completions(comparison)),
     );
     for policy in &comparison.policies {
         if let Some(outcome) = policy.outcomes.first() {
@@ -110,11 +103,7 @@ fn key(comparison: &Comparison) -> String {
 }
 
 fn entry(number: usize, name: &str) -> String {
-    format!(
-        "<span><i style=\"background:{}\"></i>{}</span>",
-        colour(number),
-        escape(name)
-    )
+    format!("<span><i style=\"background:{}\"></i>{}</span>", colour(number), escape(name))
 }
 
 fn figure(caption: &str, chart: &str) -> String {
@@ -155,13 +144,10 @@ fn completions(comparison: &Comparison) -> String {
         .map(|outcome| {
             let completions = outcome.completions_s();
             let count = completions.len() as f64;
-            let steps = completions
-                .iter()
-                .enumerate()
-                .flat_map(|(number, taken_s)| {
-                    let taken_h = taken_s / 3_600.0;
-                    [number, number + 1].map(|done| (taken_h, done as f64 / count))
-                });
+            let steps = completions.iter().enumerate().flat_map(|(number, taken_s)| {
+                let taken_h = taken_s / 3_600.0;
+                [number, number + 1].map(|done| (taken_h, done as f64 / count))
+            });
             steps.collect()
         })
         .collect();
@@ -204,12 +190,7 @@ fn packing(outcome: &Outcome, workload: &Workload) -> String {
                 (number, used.collect())
             })
             .collect();
-        let axes = Axes {
-            x: "minutes",
-            y: name,
-            x_most: shown_s / 60.0,
-            y_most: 1.05 * capacity,
-        };
+        let axes = Axes { x: "minutes", y: name, x_most: shown_s / 60.0, y_most: 1.05 * capacity };
         let chart = bands(axes, PACKING_STEP_S / 60.0, &stacked, capacity);
         section.push_str(&figure(resource.name(), &chart));
     }
@@ -226,9 +207,8 @@ fn by_application(packing: &Packing, shown_s: f64) -> BTreeMap<usize, Vec<Resour
         if piece.from_ms >= shown_s * 1e3 {
             continue;
         }
-        let of_application = used
-            .entry(piece.application)
-            .or_insert_with(|| vec![Resources::ZERO; steps]);
+        let of_application =
+            used.entry(piece.application).or_insert_with(|| vec![Resources::ZERO; steps]);
         let from = (piece.from_ms / step_ms) as usize;
         let to = ((piece.to_ms / step_ms).ceil() as usize).min(steps);
         for (step, used) in of_application.iter_mut().enumerate().take(to).skip(from) {

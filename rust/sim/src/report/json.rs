@@ -86,12 +86,7 @@ fn per_resource(
 ) -> PerResource<Vec<f64>> {
     let of = |resource| {
         let outcomes = policy.outcomes.iter();
-        outcomes
-            .map(|outcome| value(outcome).get(resource))
-            .collect()
+        outcomes.map(|outcome| value(outcome).get(resource)).collect()
     };
-    Resource::ALL
-        .into_iter()
-        .map(|resource| (resource.name(), of(resource)))
-        .collect()
+    Resource::ALL.into_iter().map(|resource| (resource.name(), of(resource))).collect()
 }

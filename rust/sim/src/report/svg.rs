@@ -116,17 +116,11 @@ pub(super) fn bands(axes: Axes<'_>, step: f64, bands: &[(usize, Vec<f64>)], most
         for (base, value) in base.iter_mut().zip(values) {
             *base += value;
         }
-        let _ = write!(
-            content,
-            r#"<path d="{band}" fill="{}" fill-opacity="0.75"/>"#,
-            colour(*number)
-        );
+        let _ =
+            write!(content, r#"<path d="{band}" fill="{}" fill-opacity="0.75"/>"#, colour(*number));
     }
     let capacity = axes.path(&[(0.0, most), (axes.x_most, most)]);
-    let _ = write!(
-        content,
-        r##"<path d="{capacity}" stroke="#000" stroke-dasharray="4 3"/>"##
-    );
+    let _ = write!(content, r##"<path d="{capacity}" stroke="#000" stroke-dasharray="4 3"/>"##);
     svg(&content)
 }
 
@@ -166,17 +160,12 @@ fn ticks(most: f64) -> Vec<f64> {
     let count = (most / step + 1e-9).floor() as u32;
     let digits = (-power.log10().floor()).max(0.0) as i32;
     let round = 10_f64.powi(digits);
-    (0..=count)
-        .map(|number| (f64::from(number) * step * round).round() / round)
-        .collect()
+    (0..=count).map(|number| (f64::from(number) * step * round).round() / round).collect()
 }
 
 /// Escapes text for HTML.
 pub(super) fn escape(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-        .replace('"', "&quot;")
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 #[cfg(test)]
@@ -198,12 +187,7 @@ mod tests {
 
     #[test]
     fn a_line_reaches_the_corners_of_its_axes() {
-        let axes = Axes {
-            x: "s",
-            y: "%",
-            x_most: 10.0,
-            y_most: 100.0,
-        };
+        let axes = Axes { x: "s", y: "%", x_most: 10.0, y_most: 100.0 };
         let drawn = lines(axes, &[vec![(0.0, 0.0), (10.0, 100.0)]]);
         assert!(drawn.contains(r#"d="M48.0 200.0L548.0 12.0""#), "{drawn}");
     }

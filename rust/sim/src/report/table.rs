@@ -44,9 +44,7 @@ pub fn write_table(output: &mut impl Write, comparison: &Comparison) -> io::Resu
     for policy in &comparison.policies {
         let makespans = each(policy, |outcome| outcome.makespan_s);
         let over = makespans.iter().zip(&bounds_s);
-        let over: Vec<f64> = over
-            .map(|(makespan_s, bound_s)| makespan_s / bound_s)
-            .collect();
+        let over: Vec<f64> = over.map(|(makespan_s, bound_s)| makespan_s / bound_s).collect();
         let used = Resource::ALL.map(|resource| {
             let outcomes = policy.outcomes.iter();
             let used: Vec<f64> = outcomes.map(|it| it.utilization.get(resource)).collect();
@@ -71,13 +69,8 @@ pub fn write_table(output: &mut impl Write, comparison: &Comparison) -> io::Resu
 }
 
 fn write_levels(output: &mut impl Write, comparison: &Comparison) -> io::Result<()> {
-    let levels = LEVELS
-        .map(|level| format!("{:.0}", 100.0 * level))
-        .join("/");
-    writeln!(
-        output,
-        "\nmachines' time with more than {levels} % wanted, in %"
-    )?;
+    let levels = LEVELS.map(|level| format!("{:.0}", 100.0 * level)).join("/");
+    writeln!(output, "\nmachines' time with more than {levels} % wanted, in %")?;
     write!(output, "{:<14}", "policy")?;
     for resource in Resource::ALL {
         write!(output, " {:>17}", resource.name())?;

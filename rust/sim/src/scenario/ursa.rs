@@ -69,19 +69,13 @@ pub(super) fn read_ursa(text: &UrsaText, nodes: &[NodeText]) -> Result<UrsaBlock
     }
     let read = text.nodes.iter().map(|(id, node)| {
         if nodes.iter().any(|known| known.id == *id) {
-            Ok((
-                id.clone(),
-                read_assigned(&format!("ursa.nodes.{id}"), node)?,
-            ))
+            Ok((id.clone(), read_assigned(&format!("ursa.nodes.{id}"), node)?))
         } else {
             let problem = "there is no such node, the ids in nodes are allowed";
             Err(wrong(format!("ursa.nodes.{id}"), problem))
         }
     });
-    Ok(UrsaBlock {
-        expected_processing_s: text.ept_s,
-        nodes: read.collect::<Result<_, _>>()?,
-    })
+    Ok(UrsaBlock { expected_processing_s: text.ept_s, nodes: read.collect::<Result<_, _>>()? })
 }
 
 fn read_assigned(place: &str, text: &AssignedText) -> Result<Assigned, InputError> {

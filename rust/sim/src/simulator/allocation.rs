@@ -26,9 +26,7 @@ pub(super) struct Idle {
 
 /// The first such time from slot `from` on, where work follows.
 pub(super) fn first_idle(slots: &[Resources], slot_ms: f64, from: usize) -> Option<Idle> {
-    let peak = slots
-        .iter()
-        .fold(Resources::ZERO, |peak, slot| peak.max(*slot));
+    let peak = slots.iter().fold(Resources::ZERO, |peak, slot| peak.max(*slot));
     let works = |slot: &Resources| {
         Resource::FLOWS
             .iter()
@@ -62,20 +60,9 @@ mod tests {
         let slots = [vec![cpu(2.0); 5], vec![cpu(0.01); 30], vec![cpu(1.0); 5]].concat();
         assert_eq!(
             first_idle(&slots, 3_000.0, 0),
-            Some(Idle {
-                released_after: 24,
-                resumes_with: 35
-            })
+            Some(Idle { released_after: 24, resumes_with: 35 })
         );
-        assert_eq!(
-            first_idle(&slots[..35], 3_000.0, 0),
-            None,
-            "no work follows"
-        );
-        assert_eq!(
-            first_idle(&slots, 3_000.0, 20),
-            None,
-            "shorter than a minute"
-        );
+        assert_eq!(first_idle(&slots[..35], 3_000.0, 0), None, "no work follows");
+        assert_eq!(first_idle(&slots, 3_000.0, 20), None, "shorter than a minute");
     }
 }

@@ -194,10 +194,7 @@ mod tests {
             let mut beats = Beats::new(700, 3);
             let last_ms = beats.plan(node, i64::MAX).unwrap();
             assert!(last_ms > i64::MAX - 700, "{last_ms}");
-            assert!(
-                beats.plan(node, 0).is_some(),
-                "an earlier one comes instead"
-            );
+            assert!(beats.plan(node, 0).is_some(), "an earlier one comes instead");
         }
     }
 }

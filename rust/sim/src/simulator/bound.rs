@@ -46,10 +46,6 @@ impl LowerBound {
             .map(|resource| (work.get(resource) / capacity.get(resource), resource.name()))
             .max_by(|a, b| a.0.total_cmp(&b.0))
             .unwrap_or((0.0, ""));
-        Self {
-            work_s,
-            resource,
-            chain_s: (last_end_ms - first_ms) / 1e3,
-        }
+        Self { work_s, resource, chain_s: (last_end_ms - first_ms) / 1e3 }
     }
 }

@@ -28,12 +28,7 @@ pub struct Contention {
 
 impl Default for Contention {
     fn default() -> Self {
-        Self {
-            network_loss: 0.1,
-            disk_loss: 0.3,
-            spill_slowdown: 10.0,
-            kill_above: 1.5,
-        }
+        Self { network_loss: 0.1, disk_loss: 0.3, spill_slowdown: 10.0, kill_above: 1.5 }
     }
 }
 
@@ -58,11 +53,7 @@ impl Contention {
     /// or disk for all of them wait, so that nothing is lost to contention. Those that go on use
     /// all that there is; which of them wait makes no difference to their sum.
     pub fn backed_off(self) -> Self {
-        Self {
-            network_loss: 0.0,
-            disk_loss: 0.0,
-            ..self
-        }
+        Self { network_loss: 0.0, disk_loss: 0.0, ..self }
     }
 
     /// Whether memory is so short that an executor is killed.
@@ -95,11 +86,7 @@ impl Contention {
             let share = |resource: &Resource| {
                 let wanted = wanted.get(*resource);
                 let enough = wanted <= left.get(*resource) || wanted <= 0.0;
-                if enough {
-                    1.0
-                } else {
-                    left.get(*resource).max(0.0) / wanted
-                }
+                if enough { 1.0 } else { left.get(*resource).max(0.0) / wanted }
             };
             let least = scarce
                 .iter()
@@ -149,9 +136,7 @@ impl Contention {
 
 /// The total demand.
 pub(super) fn total(demands: &[Resources]) -> Resources {
-    demands
-        .iter()
-        .fold(Resources::ZERO, |sum, demand| sum + *demand)
+    demands.iter().fold(Resources::ZERO, |sum, demand| sum + *demand)
 }
 
 #[cfg(test)]
@@ -175,10 +160,7 @@ mod tests {
 
     #[test]
     fn a_scarce_resource_is_shared_in_proportion_to_demand() {
-        assert_eq!(
-            rates(&[[6.0, 1.0, 0.0, 0.0], [2.0, 1.0, 0.0, 0.0]]),
-            [0.5, 0.5]
-        );
+        assert_eq!(rates(&[[6.0, 1.0, 0.0, 0.0], [2.0, 1.0, 0.0, 0.0]]), [0.5, 0.5]);
     }
 
     #[test]
@@ -186,10 +168,7 @@ mod tests {
         // CPU halves the first two, who then use 60 of the network.
         let slowed = [4.0, 1.0, 60.0, 0.0];
         let network_alone = [0.0, 1.0, 30.0, 0.0];
-        let contention = Contention {
-            network_loss: 0.0,
-            ..Contention::default()
-        };
+        let contention = Contention { network_loss: 0.0, ..Contention::default() };
         let demands = [slowed, slowed, network_alone].map(Resources::from_array);
         let mut rates = Vec::new();
         contention.rates(CAPACITY, &demands, &mut rates);
@@ -200,10 +179,7 @@ mod tests {
     fn a_contended_disk_gets_less_done() {
         // Twice what there is: half of the loss of 30 %.
         let rates = rates(&[[0.0, 0.0, 0.0, 100.0]; 2]);
-        assert!(
-            rates.iter().all(|rate| (rate - 0.425).abs() < 1e-12),
-            "{rates:?}"
-        );
+        assert!(rates.iter().all(|rate| (rate - 0.425).abs() < 1e-12), "{rates:?}");
     }
 
     #[test]
@@ -219,10 +195,7 @@ mod tests {
     #[test]
     fn memory_beyond_what_there_is_slows_everything_down_and_then_kills() {
         let rates = rates(&[[0.0, 5.5, 0.0, 0.0]; 2]);
-        assert!(
-            rates.iter().all(|rate| (rate - 0.5).abs() < 1e-12),
-            "{rates:?}"
-        );
+        assert!(rates.iter().all(|rate| (rate - 0.5).abs() < 1e-12), "{rates:?}");
         let memory = |bytes| Resources::from_array([0.0, bytes, 0.0, 0.0]);
         assert!(!Contention::default().kills(CAPACITY, memory(15.0)));
         assert!(Contention::default().kills(CAPACITY, memory(15.1)));

@@ -36,11 +36,7 @@ impl Corrections {
                 self.windows += 1;
                 self.lent += lent * seconds;
             }
-            Correction::Measured {
-                used,
-                predicted,
-                factors,
-            } => {
+            Correction::Measured { used, predicted, factors } => {
                 self.measured += 1;
                 let more = |resource| factors.get(resource) > 1.0;
                 self.raised += u64::from(Resource::ALL.into_iter().any(more));

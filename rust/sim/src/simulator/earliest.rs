@@ -12,10 +12,7 @@ pub(super) struct Earliest {
 
 impl Earliest {
     pub(super) fn new(nodes: usize, kinds: usize) -> Self {
-        Self {
-            kinds,
-            slots: vec![0; nodes * kinds],
-        }
+        Self { kinds, slots: vec![0; nodes * kinds] }
     }
 
     /// An executor starts or ends on a node.

@@ -88,10 +88,8 @@ impl<'a> Engine<'a> {
             planned_ms: None,
             ended: Vec::new(),
         });
-        let jobs = workload.applications.iter().map(|spec| Job {
-            left: spec.executors,
-            ..Job::default()
-        });
+        let jobs =
+            workload.applications.iter().map(|spec| Job { left: spec.executors, ..Job::default() });
         Self {
             workload,
             settings,
@@ -109,11 +107,7 @@ impl<'a> Engine<'a> {
             asks_by_backlog,
             keeping: Keeping::default(),
             next_report_ms: settings.following.is_on().then_some(reports::FIRST_MS),
-            jobs_left: workload
-                .applications
-                .iter()
-                .filter(|spec| spec.executors > 0)
-                .count(),
+            jobs_left: workload.applications.iter().filter(|spec| spec.executors > 0).count(),
             executors_done: 0,
         }
     }
@@ -150,10 +144,7 @@ impl<'a> Engine<'a> {
             let done_before = self.executors_done;
             self.happen(now_ms, event)?;
             if self.executors_done != done_before {
-                progress(Progress {
-                    executors_done: self.executors_done,
-                    executors,
-                });
+                progress(Progress { executors_done: self.executors_done, executors });
             }
         }
         Ok(self.outcome())
@@ -181,11 +172,7 @@ impl<'a> Engine<'a> {
         self.manager.submitted(application, spec, now_ms);
         let job = &mut self.jobs[application];
         job.unasked = spec.executors;
-        job.next_ask = if self.asks_by_backlog {
-            1
-        } else {
-            spec.executors
-        };
+        job.next_ask = if self.asks_by_backlog { 1 } else { spec.executors };
         self.ask_more(application, now_ms);
     }
 
@@ -199,8 +186,7 @@ impl<'a> Engine<'a> {
         job.next_ask = job.next_ask.saturating_mul(2);
         if job.unasked > 0 {
             let at_ms = now_ms + BACKLOG_INTERVAL_MS;
-            self.agenda
-                .add(at_ms as f64, Event::Backlog { application });
+            self.agenda.add(at_ms as f64, Event::Backlog { application });
         }
         let pieces = (first..first + asked).map(|number| Piece { number, slot: 0 });
         self.ask(application, pieces, now_ms, None);

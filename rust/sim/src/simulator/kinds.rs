@@ -35,9 +35,7 @@ impl Kinds {
         let mut by_request: HashMap<(u64, u32), Vec<PredictedKind>> = HashMap::new();
         let by_application = specs.iter().map(|spec| {
             let request = spec.request;
-            let alike = by_request
-                .entry((request.memory_bytes, request.vcores))
-                .or_default();
+            let alike = by_request.entry((request.memory_bytes, request.vcores)).or_default();
             let predicted = spec.predicted.as_ref();
             if let Some((_, known)) = alike.iter().find(|(other, _)| *other == predicted) {
                 return *known;
@@ -55,11 +53,7 @@ impl Kinds {
             kinds.len() - 1
         });
         let by_application = by_application.collect();
-        Self {
-            kinds,
-            by_application,
-            waiting: BTreeSet::new(),
-        }
+        Self { kinds, by_application, waiting: BTreeSet::new() }
     }
 
     pub(super) fn count(&self) -> usize {
@@ -101,9 +95,7 @@ impl Kinds {
 
     /// Those of which an application waits, with their numbers.
     pub(super) fn waiting(&self) -> impl Iterator<Item = (usize, &Kind)> {
-        self.waiting
-            .iter()
-            .map(|number| (*number, &self.kinds[*number]))
+        self.waiting.iter().map(|number| (*number, &self.kinds[*number]))
     }
 }
 

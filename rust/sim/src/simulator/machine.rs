@@ -166,10 +166,7 @@ impl Machine {
     /// A time before which no executor ends or is killed: no executor is faster than an undisturbed one.
     pub(super) fn quiet_until_ms(&self, contention: &Contention) -> f64 {
         let memory = self.executors.iter().map(|one| one.most_memory_bytes);
-        let most = Resources {
-            memory_bytes: memory.sum(),
-            ..Resources::ZERO
-        };
+        let most = Resources { memory_bytes: memory.sum(), ..Resources::ZERO };
         if contention.kills(self.capacity, most) {
             return self.at_ms;
         }
@@ -198,9 +195,7 @@ impl Machine {
     pub(super) fn share_out(&mut self, contention: &Contention) -> Option<f64> {
         self.demands.clear();
         self.demands.extend(
-            self.executors
-                .iter()
-                .map(|executor| use_at(executor.demand, executor.limited_rate())),
+            self.executors.iter().map(|executor| use_at(executor.demand, executor.limited_rate())),
         );
         contention.rates(self.capacity, &self.demands, &mut self.rates);
         self.wanted = total(&self.demands);
@@ -221,8 +216,5 @@ impl Machine {
 
 /// Work is done at the executor's rate. Memory does not depend on the rate.
 fn use_at(demand: Resources, rate: f64) -> Resources {
-    Resources {
-        memory_bytes: demand.memory_bytes,
-        ..demand * rate
-    }
+    Resources { memory_bytes: demand.memory_bytes, ..demand * rate }
 }

@@ -57,8 +57,7 @@ impl Meter {
                 }
             }
         }
-        self.timeline
-            .add(stretch.from_ms, stretch.to_ms, stretch.usage);
+        self.timeline.add(stretch.from_ms, stretch.to_ms, stretch.usage);
     }
 
     /// Core-seconds, byte-seconds, bytes, bytes.
@@ -90,10 +89,7 @@ const MOST_STEPS: usize = 1_024;
 
 impl Default for Timeline {
     fn default() -> Self {
-        Self {
-            step_ms: 1_000.0,
-            integrals: Vec::new(),
-        }
+        Self { step_ms: 1_000.0, integrals: Vec::new() }
     }
 }
 
@@ -161,9 +157,8 @@ mod tests {
             wanted: Resources::from_array([4.0; 4]),
             executors: 3,
         };
-        let stretches: Vec<_> = (0..2_000_u32)
-            .map(|number| stretch(f64::from(number) * 1_000.3, number))
-            .collect();
+        let stretches: Vec<_> =
+            (0..2_000_u32).map(|number| stretch(f64::from(number) * 1_000.3, number)).collect();
         let capacity = Resources::from_array([1.0; 4]);
         let mut forward = Meter::default();
         let mut backward = Meter::default();

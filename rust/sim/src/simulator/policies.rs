@@ -22,11 +22,7 @@ impl PolicyToSimulate {
 
 impl From<Box<dyn Policy>> for PolicyToSimulate {
     fn from(policy: Box<dyn Policy>) -> Self {
-        Self {
-            policy,
-            books_as_registered: false,
-            asks_by_backlog: false,
-        }
+        Self { policy, books_as_registered: false, asks_by_backlog: false }
     }
 }
 
@@ -63,10 +59,7 @@ impl Policies {
             Some(added) => Ok(added),
             None => match named(name, options) {
                 Ok(policy) => Ok(policy.into()),
-                Err(unknown) => Err(UnknownPolicy {
-                    known: self.names(),
-                    ..unknown
-                }),
+                Err(unknown) => Err(UnknownPolicy { known: self.names(), ..unknown }),
             },
         }
     }

@@ -102,11 +102,7 @@ impl ResourceManager {
 
     /// An application is submitted.
     pub(super) fn submitted(&mut self, place: usize, spec: &ApplicationSpec, now_ms: i64) {
-        let predicted = self
-            .kinds
-            .kind(self.kinds.number_of(place))
-            .predicted
-            .clone();
+        let predicted = self.kinds.kind(self.kinds.number_of(place)).predicted.clone();
         let demands: Demands = predicted
             .map(|predicted| (ContainerKind::DEFAULT_EXECUTOR, predicted))
             .into_iter()
@@ -200,11 +196,7 @@ impl ResourceManager {
             }
             self.tell_pending(place, spec, now_ms);
             self.earliest.forget(machine);
-            return Some(Placed {
-                application: place,
-                piece,
-                container,
-            });
+            return Some(Placed { application: place, piece, container });
         }
         None
     }

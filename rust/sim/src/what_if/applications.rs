@@ -31,9 +31,7 @@ impl<'a> Applications<'a> {
         let nodes = &scenario.nodes;
         let mut applications = Self {
             by_name: BTreeMap::new(),
-            cluster: nodes
-                .iter()
-                .fold(Resources::ZERO, |sum, node| sum + node.capacity),
+            cluster: nodes.iter().fold(Resources::ZERO, |sum, node| sum + node.capacity),
             work: Resources::ZERO,
         };
         for executor in nodes.iter().flat_map(|node| &node.running) {

@@ -34,10 +34,7 @@ impl OnNode {
     }
 
     pub(super) fn place(&mut self, executor: &Pending) {
-        self.insert(
-            Running::new(self.now_ms, executor.demand.clone()),
-            executor.request,
-        );
+        self.insert(Running::new(self.now_ms, executor.demand.clone()), executor.request);
         if let Some(measured) = &mut self.measured {
             measured.assigned += work(&executor.demand);
         }
@@ -54,11 +51,9 @@ impl OnNode {
     pub(super) fn rates(&self) -> Option<Rates> {
         let expected_processing_s = self.expected_processing_s?;
         Some(match self.measured {
-            Some(Assigned { rates, assigned }) => Rates {
-                expected_processing_s,
-                per_s: rates,
-                assigned,
-            },
+            Some(Assigned { rates, assigned }) => {
+                Rates { expected_processing_s, per_s: rates, assigned }
+            }
             None => Rates::derived(&self.node, self.now_ms, expected_processing_s),
         })
     }

@@ -17,10 +17,7 @@ use elastane_core::{Cluster, ClusterSettings, ContainerKind, Demand, Node, Resou
 use crate::scenario::Pending;
 
 /// Nothing is refused by request: the policy decides that.
-const ALL_FREE: Request = Request {
-    memory_bytes: u64::MAX,
-    vcores: u32::MAX,
-};
+const ALL_FREE: Request = Request { memory_bytes: u64::MAX, vcores: u32::MAX };
 
 /// In a scenario, no application starves or waits for another node.
 const SETTINGS: ClusterSettings = ClusterSettings {
@@ -69,16 +66,11 @@ impl<'a> RoomHeld<'a> {
         let order = cluster.round(on, ALL_FREE, now_ms).unwrap_or_default();
         let name = |id: ApplicationId| names.get(&id).copied();
         let behind =
-            names
-                .iter()
-                .filter_map(|(id, waits)| match cluster.wait_reason(*id, now_ms) {
-                    Some(WaitReason::Behind { behind, .. }) => Some((*waits, name(behind)?)),
-                    _ => None,
-                });
-        Self {
-            behind: behind.collect(),
-            named: order.into_iter().filter_map(name).collect(),
-        }
+            names.iter().filter_map(|(id, waits)| match cluster.wait_reason(*id, now_ms) {
+                Some(WaitReason::Behind { behind, .. }) => Some((*waits, name(behind)?)),
+                _ => None,
+            });
+        Self { behind: behind.collect(), named: order.into_iter().filter_map(name).collect() }
     }
 
     /// Whether a fitting executor of an application is allowed on the node.
@@ -133,11 +125,7 @@ fn in_order<'a>(waiting: &[&'a Pending]) -> Vec<(&'a Pending, u32)> {
 }
 
 fn predicted(demand: &Demand, margin: f64) -> Demands {
-    let predicted = Predicted {
-        demand: demand.clone(),
-        margin,
-        profile: "scenario".into(),
-    };
+    let predicted = Predicted { demand: demand.clone(), margin, profile: "scenario".into() };
     Demands::from_iter([(ContainerKind::DEFAULT_EXECUTOR, predicted)])
 }
 
@@ -157,10 +145,7 @@ impl Policy for ByPlanAlone {
     }
 
     fn fits(&self, place: &Place<'_>, candidate: &Candidate<'_>) -> Result<(), Excess> {
-        let policy = Elastane {
-            peaks: self.0.peaks,
-            ..Elastane::default()
-        };
+        let policy = Elastane { peaks: self.0.peaks, ..Elastane::default() };
         policy.fits(place, candidate)
     }
 

@@ -36,10 +36,7 @@ pub struct Errors {
 impl Errors {
     /// The same deviation for all resources.
     pub fn uniform(slot: f64, length: f64) -> Self {
-        Self {
-            slot: Resources::from_array([slot; 4]),
-            length,
-        }
+        Self { slot: Resources::from_array([slot; 4]), length }
     }
 }
 
@@ -49,13 +46,7 @@ impl ApplicationSpec {
     ///
     /// It depends only on the seed and the executor, so every policy gets the same work.
     pub fn executor(&self, seed: u64, application: usize, number: u32) -> ExecutorSlots {
-        let mut random = Random::new(
-            seed,
-            Purpose::Executor {
-                application,
-                number,
-            },
-        );
+        let mut random = Random::new(seed, Purpose::Executor { application, number });
         let length = stretched(self.actual.slots().len(), random.factor(self.errors.length));
         ExecutorSlots {
             actual: self.actual.clone(),
@@ -83,9 +74,7 @@ impl ExecutorSlots {
     pub(crate) fn most(&self) -> Resources {
         let factors = self.error.to_array().map(Random::most_factor);
         let factors = Resources::from_array(factors);
-        self.actual
-            .peak()
-            .zip(factors, |peak, factor| peak * factor)
+        self.actual.peak().zip(factors, |peak, factor| peak * factor)
     }
 }
 
@@ -101,11 +90,7 @@ impl Iterator for ExecutorSlots {
         let base = self.actual.slots();
         let amounts = base[self.slot * base.len() / self.length];
         self.slot += 1;
-        Some(
-            amounts.zip(Resources::from_array(factors), |amount, factor| {
-                amount * factor
-            }),
-        )
+        Some(amounts.zip(Resources::from_array(factors), |amount, factor| amount * factor))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {

@@ -125,10 +125,7 @@ fn read_application(place: &str, text: &ApplicationText) -> Result<ApplicationSp
         let problem = format!("{}, at most {MOST_EXECUTORS} are allowed", text.executors);
         return Err(wrong(format!("{place}.executors"), problem));
     }
-    for (key, error) in [
-        ("slot_error", text.slot_error),
-        ("length_error", text.length_error),
-    ] {
+    for (key, error) in [("slot_error", text.slot_error), ("length_error", text.length_error)] {
         if !(error.is_finite() && error >= 0.0) {
             return Err(not_an_amount(format!("{place}.{key}"), error));
         }
@@ -142,10 +139,7 @@ fn read_application(place: &str, text: &ApplicationText) -> Result<ApplicationSp
         name: text.name.clone(),
         submitted_ms: text.submitted_ms,
         executors: text.executors,
-        request: Request {
-            memory_bytes: text.request.memory_bytes,
-            vcores: text.request.vcores,
-        },
+        request: Request { memory_bytes: text.request.memory_bytes, vcores: text.request.vcores },
         predicted,
         actual,
         errors: Errors::uniform(text.slot_error, text.length_error),

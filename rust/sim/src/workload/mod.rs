@@ -39,8 +39,7 @@ impl Workload {
 
     /// The same with the applications in the order of submission.
     pub fn sorted(mut self) -> Self {
-        self.applications
-            .sort_by_key(|application| application.submitted_ms);
+        self.applications.sort_by_key(|application| application.submitted_ms);
         self
     }
 }

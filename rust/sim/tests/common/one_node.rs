@@ -4,14 +4,8 @@
 use elastane_sim::{Answer, Candidate, Options, Scenario, what_if};
 use serde_json::{Value, json};
 
-pub const ONE: Options = Options {
-    margin: 0.0,
-    all: false,
-};
-pub const ALL: Options = Options {
-    margin: 0.0,
-    all: true,
-};
+pub const ONE: Options = Options { margin: 0.0, all: false };
+pub const ALL: Options = Options { margin: 0.0, all: true };
 
 pub fn answer(policy: &str, scenario: &Value, options: Options) -> Answer {
     let scenario = Scenario::from_json(&scenario.to_string()).unwrap();
@@ -22,21 +16,13 @@ pub fn answer(policy: &str, scenario: &Value, options: Options) -> Answer {
 /// Who is placed, in order, until nothing fits.
 pub fn placed(policy: &str, scenario: &Value, options: Options) -> Vec<String> {
     let heartbeats = answer(policy, scenario, options).heartbeats;
-    heartbeats
-        .into_iter()
-        .filter_map(|beat| beat.placed)
-        .collect()
+    heartbeats.into_iter().filter_map(|beat| beat.placed).collect()
 }
 
 /// What the first heartbeat says of one executor.
 pub fn judged(policy: &str, scenario: &Value, executor: &str) -> Candidate {
-    let candidates = answer(policy, scenario, ONE)
-        .heartbeats
-        .remove(0)
-        .candidates;
-    let mut found = candidates
-        .into_iter()
-        .filter(|one| one.executor == executor);
+    let candidates = answer(policy, scenario, ONE).heartbeats.remove(0).candidates;
+    let mut found = candidates.into_iter().filter(|one| one.executor == executor);
     found.next().unwrap()
 }
 

@@ -38,10 +38,7 @@ fn a_full_cluster_is_not_asked_in_vain() {
             application("a", number * 500, 2, &slots)
         })
     };
-    let settings = Settings {
-        margin: 0.0,
-        ..starving_after(i64::MAX)
-    };
+    let settings = Settings { margin: 0.0, ..starving_after(i64::MAX) };
     for machines in [4, 16] {
         let work = workload(machines, applications(machines as i64).collect());
         for policy in crate::NEVER_ASKED_IN_VAIN {

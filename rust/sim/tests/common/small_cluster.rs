@@ -21,10 +21,7 @@ pub fn application(
         name: name.to_owned(),
         submitted_ms,
         executors,
-        request: Request {
-            memory_bytes: 2_000_000_000,
-            vcores: 2,
-        },
+        request: Request { memory_bytes: 2_000_000_000, vcores: 2 },
         predicted: Some(actual.clone()),
         actual,
         errors: Errors::default(),
@@ -41,25 +38,14 @@ pub fn workload(machines: usize, applications: Vec<ApplicationSpec>) -> Workload
 }
 
 pub fn run(workload: &Workload, policy: &str, settings: &Settings) -> Outcome {
-    simulate(
-        workload,
-        &crate::known_policies(),
-        policy,
-        settings,
-        1,
-        &mut |_| {},
-    )
-    .unwrap()
+    simulate(workload, &crate::known_policies(), policy, settings, 1, &mut |_| {}).unwrap()
 }
 
 /// What small clusters never need.
 pub const TOO_LONG_MS: i64 = 24 * 3_600_000;
 
 pub fn settings() -> Settings {
-    Settings {
-        give_up_after_ms: TOO_LONG_MS,
-        ..Settings::default()
-    }
+    Settings { give_up_after_ms: TOO_LONG_MS, ..Settings::default() }
 }
 
 pub fn starving_after(starvation_wait_ms: i64) -> Settings {
@@ -75,13 +61,8 @@ pub fn any_workload() -> impl Strategy<Value = Workload> {
     let slots = prop::collection::vec(slot, 1..8);
     let application = (0..60_000_i64, 1..6_u32, 1..4_u32, slots, any::<bool>());
     let applications = prop::collection::vec(application, 1..6);
-    (
-        1..4_usize,
-        applications,
-        0.0..0.4,
-        prop::sample::select(vec![700, 1_000, 3_000]),
-    )
-        .prop_map(|(machines, applications, error, heartbeat_ms)| {
+    (1..4_usize, applications, 0.0..0.4, prop::sample::select(vec![700, 1_000, 3_000])).prop_map(
+        |(machines, applications, error, heartbeat_ms)| {
             let specs = applications.into_iter().enumerate().map(
                 |(number, (submitted_ms, executors, vcores, slots, known))| {
                     let mut spec =
@@ -91,11 +72,9 @@ pub fn any_workload() -> impl Strategy<Value = Workload> {
                     spec
                 },
             );
-            Workload {
-                heartbeat_ms,
-                ..workload(machines, specs.collect())
-            }
-        })
+            Workload { heartbeat_ms, ..workload(machines, specs.collect()) }
+        },
+    )
 }
 
 fn application_named(
@@ -105,12 +84,6 @@ fn application_named(
     vcores: u32,
     slots: &[[f64; 4]],
 ) -> ApplicationSpec {
-    let request = Request {
-        memory_bytes: 2_000_000_000,
-        vcores,
-    };
-    ApplicationSpec {
-        request,
-        ..application(&number.to_string(), submitted_ms, executors, slots)
-    }
+    let request = Request { memory_bytes: 2_000_000_000, vcores };
+    ApplicationSpec { request, ..application(&number.to_string(), submitted_ms, executors, slots) }
 }

@@ -29,8 +29,5 @@ pub fn phased_series(seed: u64, slots: usize) -> Vec<RunSeries> {
             })
             .collect(),
     };
-    vec![
-        series(ContainerKind::ApplicationMaster, 1),
-        series(ContainerKind::DEFAULT_EXECUTOR, 8),
-    ]
+    vec![series(ContainerKind::ApplicationMaster, 1), series(ContainerKind::DEFAULT_EXECUTOR, 8)]
 }

@@ -50,11 +50,7 @@ pub fn prediction(id: &str, made_ms: i64) -> PredictionRecord {
 
 fn model_used() -> ModelUsed {
     ModelUsed {
-        features: vec![Feature {
-            name: "executors".into(),
-            least: 1.6,
-            most: 15.0,
-        }],
+        features: vec![Feature { name: "executors".into(), least: 1.6, most: 15.0 }],
         regressions: BTreeMap::from([("cpu".to_owned(), "rbf".to_owned())]),
         runs: 30,
         held_out_error: 0.07,

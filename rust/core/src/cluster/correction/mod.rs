@@ -66,12 +66,7 @@ impl Corrections {
         progress: Progress,
         now_ms: i64,
     ) -> Option<()> {
-        let Tracked {
-            container,
-            corrections,
-            entry,
-            ..
-        } = self.tracked(state, container)?;
+        let Tracked { container, corrections, entry, .. } = self.tracked(state, container)?;
         let executor = container.executor;
         entry.plan.advance(&mut entry.node, now_ms);
         let has_window = corrections.has_window(executor);
@@ -85,9 +80,7 @@ impl Corrections {
         }
         let start_ms = slot_start_ms(slot_of(now_ms).saturating_sub(slot_now));
         let demand = running.demand.clone();
-        entry
-            .plan
-            .replace(&mut entry.node, executor, demand, start_ms, now_ms);
+        entry.plan.replace(&mut entry.node, executor, demand, start_ms, now_ms);
         Some(())
     }
 
@@ -104,25 +97,16 @@ impl Corrections {
         if used.usage.first_invalid().is_some() || !is_part || used.from_ms >= used.to_ms {
             return None;
         }
-        let Tracked {
-            id,
-            container,
-            corrections,
-            entry,
-        } = self.tracked(state, container)?;
+        let Tracked { id, container, corrections, entry } = self.tracked(state, container)?;
         let capacity = entry.node.capacity;
         let executor = container.executor;
-        let window = corrections
-            .window
-            .filter(|window| window.executor == executor);
+        let window = corrections.window.filter(|window| window.executor == executor);
         let course = corrections.courses.get_mut(&executor)?;
         let start_ms = entry.node.get(executor)?.start_ms;
         course.record_sample(used);
         let demand = course.demand(capacity);
-        let (from_ms, to_ms) = (
-            used.from_ms.saturating_sub(start_ms),
-            used.to_ms.saturating_sub(start_ms),
-        );
+        let (from_ms, to_ms) =
+            (used.from_ms.saturating_sub(start_ms), used.to_ms.saturating_sub(start_ms));
         let predicted = mean_between(&demand, from_ms, to_ms);
         let around = range_around(&demand, from_ms, to_ms);
         let what = match window {
@@ -130,21 +114,13 @@ impl Corrections {
                 let finding = course.close_window(used.usage, around, window.slow, capacity);
                 course.restart_measuring(now_ms);
                 if finding == Finding::HeldUp {
-                    Correction::Returned {
-                        because: NotMeasured::HeldUp,
-                    }
+                    Correction::Returned { because: NotMeasured::HeldUp }
                 } else {
-                    Correction::Measured {
-                        used: used.usage,
-                        predicted,
-                        factors: course.factors(),
-                    }
+                    Correction::Measured { used: used.usage, predicted, factors: course.factors() }
                 }
             }
             None if course.record_use(used, predicted, around, capacity, &settings) => {
-                Correction::Unused {
-                    factors: course.factors(),
-                }
+                Correction::Unused { factors: course.factors() }
             }
             _ => return None,
         };
@@ -165,9 +141,7 @@ impl Corrections {
             return false;
         };
         let ended = self.end_window(state, node, decides, now_ms);
-        let opened = decides
-            .then(|| self.open_window(state, node, &settings, now_ms))
-            .flatten();
+        let opened = decides.then(|| self.open_window(state, node, &settings, now_ms)).flatten();
         ended.or(opened).is_some()
     }
 
@@ -212,11 +186,7 @@ impl Corrections {
             course.restart_measuring(now_ms);
         }
         corrections.set_demand(entry, window.executor, now_ms);
-        let because = if decides {
-            NotMeasured::NoSample
-        } else {
-            NotMeasured::NotDecided
-        };
+        let because = if decides { NotMeasured::NoSample } else { NotMeasured::NotDecided };
         let what = Correction::Returned { because };
         self.record_for(state, node, window.executor, what, now_ms);
         Some(())
@@ -251,10 +221,7 @@ impl Corrections {
         what: Correction,
         now_ms: i64,
     ) {
-        let id = state
-            .nodes
-            .get(node)
-            .and_then(|entry| entry.containers.get(&executor));
+        let id = state.nodes.get(node).and_then(|entry| entry.containers.get(&executor));
         if let Some((id, container)) = id.and_then(|id| state.containers.get_key_value(id)) {
             self.record(Arc::clone(id), container, what, now_ms);
         }
@@ -281,12 +248,7 @@ impl Corrections {
         let corrections = self.by_node.entry(container.node).or_default();
         let course = corrections.courses.entry(container.executor);
         course.or_insert_with(|| Course::new(&running.demand));
-        Some(Tracked {
-            id,
-            container,
-            corrections,
-            entry,
-        })
+        Some(Tracked { id, container, corrections, entry })
     }
 }
 

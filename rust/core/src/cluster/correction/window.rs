@@ -36,11 +36,7 @@ impl Window {
         let in_window_ms = WINDOW_MS.saturating_sub(age_ms) as f64;
         let next_is_too_early =
             age_ms < WINDOW_MS && in_window_ms < LEAST_PART_IN_WINDOW * WINDOW_MS as f64;
-        let more_ms = if next_is_too_early {
-            WINDOW_MS - age_ms
-        } else {
-            0
-        };
+        let more_ms = if next_is_too_early { WINDOW_MS - age_ms } else { 0 };
         now_ms.saturating_add(WINDOW_MS + more_ms)
     }
 
@@ -69,8 +65,7 @@ pub(crate) struct NodeCorrections {
 
 impl NodeCorrections {
     pub(crate) fn has_window(&self, executor: ExecutorId) -> bool {
-        self.window
-            .is_some_and(|window| window.executor == executor)
+        self.window.is_some_and(|window| window.executor == executor)
     }
 
     /// Opens a window for the slowest executor that is due. Returns the executors that are due but
@@ -125,19 +120,9 @@ impl NodeCorrections {
                 .collect();
             let raised = demand.raised(slot, &lent);
             let start_ms = running.start_ms;
-            entry
-                .plan
-                .replace(&mut entry.node, executor, raised, start_ms, now_ms);
-            self.window = Some(Window {
-                executor,
-                opened_ms: now_ms,
-                slow,
-            });
-            let what = Correction::Opened {
-                slow,
-                predicted,
-                lent: now,
-            };
+            entry.plan.replace(&mut entry.node, executor, raised, start_ms, now_ms);
+            self.window = Some(Window { executor, opened_ms: now_ms, slow });
+            let what = Correction::Opened { slow, predicted, lent: now };
             done.push((executor, what));
             break;
         }
@@ -153,9 +138,7 @@ impl NodeCorrections {
         };
         let demand = course.demand(entry.node.capacity);
         let start_ms = running.start_ms;
-        entry
-            .plan
-            .replace(&mut entry.node, executor, demand, start_ms, now_ms);
+        entry.plan.replace(&mut entry.node, executor, demand, start_ms, now_ms);
     }
 }
 

@@ -158,11 +158,7 @@ impl NodeKeeper {
         }
         let kept = self.kept.iter().map(|kept| kept.node);
         let line = self.stuck_longest(settings, waiting, now_ms);
-        kept.chain(
-            line.into_iter()
-                .flat_map(|line| self.candidates(nodes, line)),
-        )
-        .collect()
+        kept.chain(line.into_iter().flat_map(|line| self.candidates(nodes, line))).collect()
     }
 
     /// Releases or replaces the kept node, at most once per [`UPDATE_EVERY_MS`].
@@ -178,12 +174,7 @@ impl NodeKeeper {
             return;
         }
         self.updated_in = Some(now_ms.div_euclid(UPDATE_EVERY_MS));
-        let mut search = StartSearch {
-            settings,
-            peaks,
-            state,
-            now_ms,
-        };
+        let mut search = StartSearch { settings, peaks, state, now_ms };
         if let Some(kept) = self.kept.take() {
             self.kept = self.still_kept(kept, waiting, &mut search);
         }
@@ -262,9 +253,8 @@ impl NodeKeeper {
     fn keep_for(&mut self, line: &Line, search: &mut StartSearch<'_>) {
         let nodes: Vec<_> = self.candidates(&search.state.nodes, line).collect();
         // No planned start sorts last; of equal starts the first node wins.
-        let starts = nodes
-            .into_iter()
-            .filter_map(|node| Some((node, search.planned_start(node, line)?)));
+        let starts =
+            nodes.into_iter().filter_map(|node| Some((node, search.planned_start(node, line)?)));
         let earliest = starts.min_by_key(|(_, start_ms)| (start_ms.is_none(), *start_ms));
         let now_ms = search.now_ms;
         let Some((node, start_ms)) = earliest else {

@@ -51,11 +51,8 @@ impl Passing {
         now_ms: i64,
     ) -> bool {
         let entry = self.by_application.entry(application);
-        let passed = entry.or_insert(Passed {
-            better: None,
-            since_ms: None,
-            may_from_ms: i64::MIN,
-        });
+        let passed =
+            entry.or_insert(Passed { better: None, since_ms: None, may_from_ms: i64::MIN });
         if now_ms < passed.may_from_ms {
             return false;
         }

@@ -146,14 +146,7 @@ impl Reservation {
             .collect();
         let least_spare = spare.iter().copied().reduce(Amounts::min)?;
         let spare_in_total = starts.spare_in_total(starts_in)?;
-        Some(Self {
-            owner: *owner,
-            starts_in,
-            terms,
-            spare,
-            least_spare,
-            spare_in_total,
-        })
+        Some(Self { owner: *owner, starts_in, terms, spare, least_spare, spare_in_total })
     }
 
     /// Whether `other`, which fits now, would delay the planned start. `most` is the peak need of

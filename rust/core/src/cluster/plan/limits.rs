@@ -30,10 +30,7 @@ pub(crate) fn limit_plans<'a>(
         return Vec::new();
     };
     let vcores = |container: &Container| f64::from(container.request.vcores.max(1));
-    let all_vcores: f64 = state
-        .containers_on(entry)
-        .map(|(_, container)| vcores(container))
-        .sum();
+    let all_vcores: f64 = state.containers_on(entry).map(|(_, container)| vcores(container)).sum();
     let share_of_vcores =
         |container: &Container| entry.node.capacity.cpu_cores * vcores(container) / all_vcores;
     let most_steps = MOST_STEPS_OF_A_NODE / entry.containers.len().max(1);

@@ -24,9 +24,7 @@ pub(crate) fn planned_start(
     now_ms: i64,
 ) -> Option<i64> {
     let predicted = state.applications.get(&line.application)?;
-    let need = entry
-        .need(predicted.demands.of(line.kind), line.request)
-        .ok()?;
+    let need = entry.need(predicted.demands.of(line.kind), line.request).ok()?;
     let left = entry.plan.left();
     let mut starts = Starts::new(&need, left, need.terms(peaks, left.capacity()));
     let mut booked = entry.booked;
@@ -81,17 +79,9 @@ pub(crate) struct Starts<'a> {
 impl<'a> Starts<'a> {
     pub(crate) fn new(need: &Need<'_>, left: &'a Left, terms: Terms) -> Self {
         let life = need.life();
-        let needed: Vec<_> = (0..life.unwrap_or(1))
-            .map(|slot| need.needed(slot))
-            .collect();
+        let needed: Vec<_> = (0..life.unwrap_or(1)).map(|slot| need.needed(slot)).collect();
         let sum = || needed.iter().copied().fold(Amounts::ZERO, Amounts::plus);
-        Self {
-            left,
-            terms,
-            needed_in_total: life.map(|_| sum()),
-            needed,
-            failed_in: 0,
-        }
+        Self { left, terms, needed_in_total: life.map(|_| sum()), needed, failed_in: 0 }
     }
 
     pub(crate) fn needed(&self) -> &[Amounts] {
@@ -99,11 +89,7 @@ impl<'a> Starts<'a> {
     }
 
     fn fit_from(&self, start: usize) -> Fit<'a> {
-        Fit {
-            left: self.left,
-            terms: self.terms,
-            start,
-        }
+        Fit { left: self.left, terms: self.terms, start }
     }
 
     /// Whether the container fits when it starts `start` slots from now.
@@ -116,9 +102,8 @@ impl<'a> Starts<'a> {
         };
         let allowed = self.terms.allowed(self.left);
         let near = [self.failed_in, self.failed_in.saturating_sub(1)];
-        if let Some(slot) = near
-            .into_iter()
-            .find(|slot| fit.shortage_in(*slot, allowed, needed).is_some())
+        if let Some(slot) =
+            near.into_iter().find(|slot| fit.shortage_in(*slot, allowed, needed).is_some())
         {
             self.failed_in = slot;
             return false;

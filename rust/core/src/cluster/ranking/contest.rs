@@ -77,10 +77,7 @@ pub(crate) struct Contest {
 
 impl Contest {
     pub(crate) fn new(places: usize, queues: usize) -> Self {
-        Self {
-            places,
-            best: vec![BinaryHeap::new(); queues],
-        }
+        Self { places, best: vec![BinaryHeap::new(); queues] }
     }
 
     /// Whether a usual turn with a score of `at_least` or more cannot win a place.

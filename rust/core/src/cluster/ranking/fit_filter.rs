@@ -63,12 +63,7 @@ impl<'a> FitFilter<'a> {
                 return if fits {
                     Some(Ok(()))
                 } else {
-                    Some(fit_in_every_slot(
-                        &need()?,
-                        self.left,
-                        self.screen.terms(row),
-                        |_| true,
-                    ))
+                    Some(fit_in_every_slot(&need()?, self.left, self.screen.terms(row), |_| true))
                 };
             }
             Life::NoDemand | Life::Outdated => return None,
@@ -96,9 +91,7 @@ impl<'a> FitFilter<'a> {
                 return None;
             }
         }
-        let fits = (0..4).fold(-1, |fits, i| {
-            fits & at_most[i].wrapping_sub(self.least_ever[i])
-        });
+        let fits = (0..4).fold(-1, |fits, i| fits & at_most[i].wrapping_sub(self.least_ever[i]));
         (fits < 0).then_some(Ok(()))
     }
 
@@ -152,12 +145,7 @@ impl<'a> FitFilter<'a> {
                 Verdict::Unclear => {}
             }
         }
-        Some(fit_in_every_slot(
-            &need()?,
-            self.left,
-            self.screen.terms(row),
-            open,
-        ))
+        Some(fit_in_every_slot(&need()?, self.left, self.screen.terms(row), open))
     }
 
     /// The first resource that lacks, if `window`, the first open one, proves the shortage.

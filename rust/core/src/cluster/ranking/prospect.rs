@@ -90,13 +90,7 @@ impl<'a> Prospect<'a> {
                 Judged::Policy(policy, general)
             }
         };
-        Ok(Self {
-            entry,
-            now_ms,
-            need: entry.need(predicted, request)?,
-            waiting,
-            judged,
-        })
+        Ok(Self { entry, now_ms, need: entry.need(predicted, request)?, waiting, judged })
     }
 
     /// The next container of an application on a node that this judge has refreshed.

@@ -18,12 +18,7 @@ pub(crate) struct Scores<'a> {
 impl<'a> Scores<'a> {
     pub(crate) fn new(by: ByPlan, left: &'a Left, screen: &'a Screen) -> Self {
         let demanded = |slots| (slots, screen.demanded().around(slots));
-        Self {
-            by,
-            left,
-            screen,
-            first_end: left.first_end().map(demanded),
-        }
+        Self { by, left, screen, first_end: left.first_end().map(demanded) }
     }
 
     /// A lower bound of the row's score.

@@ -20,11 +20,8 @@ pub(super) fn ask_for_each(round: &mut Round<'_>) -> Option<Vec<Contender>> {
     let kept = round.cluster.keeper.kept_on(node, &round.cluster.waiting);
     let held_back = round.cluster.waiting.queues_short_of_memory();
     // A policy that does not look ahead sees no delay.
-    let delayed_in = if round.cluster.policy.looks_ahead() {
-        WindowSet::ALL
-    } else {
-        WindowSet::NONE
-    };
+    let delayed_in =
+        if round.cluster.policy.looks_ahead() { WindowSet::ALL } else { WindowSet::NONE };
     let mut contenders = Vec::new();
     for row in 0..round.cluster.waiting.lines().len() {
         let line = round.cluster.waiting.lines()[row];
@@ -32,19 +29,14 @@ pub(super) fn ask_for_each(round: &mut Round<'_>) -> Option<Vec<Contender>> {
         let (turn, whole) = turns.get(&id).copied().unwrap_or((Turn::Usual, false));
         let waited_ms = now_ms.saturating_sub(line.since_ms);
         // A starving application gets its turn.
-        let turn = if waited_ms >= settings.starvation_wait_ms {
-            turn.min(Turn::Usual)
-        } else {
-            turn
-        };
+        let turn =
+            if waited_ms >= settings.starvation_wait_ms { turn.min(Turn::Usual) } else { turn };
         if turn == Turn::NotNow || !line.request.fits_into(free) {
             continue;
         }
         if line.kind.is_application_master()
             && waited_ms < settings.starvation_wait_ms
-            && held_back
-                .as_ref()
-                .is_some_and(|queues| queues[line.queue as usize])
+            && held_back.as_ref().is_some_and(|queues| queues[line.queue as usize])
         {
             continue;
         }
@@ -57,36 +49,21 @@ pub(super) fn ask_for_each(round: &mut Round<'_>) -> Option<Vec<Contender>> {
             round.cluster.waiting.set_note(row, Note::Kept { node });
             continue;
         }
-        let waiting = Waiting {
-            whole,
-            ..application.as_waiting(round.cluster.state.nodes.registered())
-        };
+        let waiting =
+            Waiting { whole, ..application.as_waiting(round.cluster.state.nodes.registered()) };
         let Ok(prospect) = Prospect::new(judge, entry, predicted, line.request, waiting, now_ms)
         else {
             continue;
         };
-        match admit(
-            &prospect,
-            settings,
-            entry,
-            application,
-            line.request,
-            now_ms,
-        ) {
+        match admit(&prospect, settings, entry, application, line.request, now_ms) {
             Ok(admitted) => {
                 let starves = admitted == PlacedReason::Starving;
                 let rank = Rank::new(&line, starves, turn, prospect.score());
-                contenders.push(Contender {
-                    delayed_in,
-                    ..Contender::new(row, &line, rank)
-                });
+                contenders.push(Contender { delayed_in, ..Contender::new(row, &line, rank) });
             }
             Err(excess) => {
                 let resource = excess.resource;
-                round
-                    .cluster
-                    .waiting
-                    .set_note(row, Note::NoFit { node, resource });
+                round.cluster.waiting.set_note(row, Note::NoFit { node, resource });
             }
         }
     }

@@ -13,29 +13,24 @@ use crate::demand::Demand;
 /// Records the container unless it is refused.
 pub(crate) fn commit(cluster: &mut Cluster, commit: &CommitRequest<'_>, now_ms: i64) -> Commit {
     let judge = Judge::of(cluster.policy.as_ref());
-    let Approved {
-        reason,
-        score,
-        demand,
-    } = match approve(&cluster.settings, judge, &mut cluster.state, commit, now_ms) {
-        None => return Commit::Unknown,
-        Some(Ok(approved)) => approved,
-        Some(Err(refusal)) => {
-            if let Refusal::Excess(excess) = refusal {
-                let (node, resource) = (commit.node, excess.resource);
-                let note = Note::NoFit { node, resource };
-                cluster.waiting.note(commit.application, note);
+    let Approved { reason, score, demand } =
+        match approve(&cluster.settings, judge, &mut cluster.state, commit, now_ms) {
+            None => return Commit::Unknown,
+            Some(Ok(approved)) => approved,
+            Some(Err(refusal)) => {
+                if let Refusal::Excess(excess) = refusal {
+                    let (node, resource) = (commit.node, excess.resource);
+                    let note = Note::NoFit { node, resource };
+                    cluster.waiting.note(commit.application, note);
+                }
+                return Commit::Refused(refusal);
             }
-            return Commit::Refused(refusal);
-        }
-    };
+        };
     if commit.may_refuse {
         if let Some(application) = cluster.state.applications.get_mut(&commit.application) {
             application.waiting_since_ms = now_ms;
         }
-        let request = commit
-            .request
-            .bookable(cluster.settings.virtual_cores_count);
+        let request = commit.request.bookable(cluster.settings.virtual_cores_count);
         cluster.waiting.granted(commit.application, now_ms);
         cluster.passing.granted(commit.application);
         cluster.keeper.placed(request, now_ms);
@@ -56,18 +51,10 @@ pub(crate) fn commit(cluster: &mut Cluster, commit: &CommitRequest<'_>, now_ms: 
     // A container reported twice, as after a restart, must not be booked twice.
     cluster.finished(commit.container);
     let placed = container.clone();
-    cluster
-        .state
-        .start(commit.container, placed, demand, now_ms);
+    cluster.state.start(commit.container, placed, demand, now_ms);
     let applications = &cluster.state.applications;
-    cluster
-        .waiting
-        .running_changed(commit.application, applications);
-    Commit::Placed(Placement {
-        reason,
-        score,
-        container,
-    })
+    cluster.waiting.running_changed(commit.application, applications);
+    Commit::Placed(Placement { reason, score, container })
 }
 
 struct Approved {
@@ -94,11 +81,7 @@ fn approve(
         Ok(demand) => demand,
         Err(error) => return Some(Err(Refusal::Demand(error))),
     };
-    let recorded = |reason| Approved {
-        reason,
-        score: None,
-        demand: demand.clone(),
-    };
+    let recorded = |reason| Approved { reason, score: None, demand: demand.clone() };
     if !entry.is_decided(settings, now_ms) {
         return Some(Ok(recorded(PlacedReason::CapacityScheduler)));
     }

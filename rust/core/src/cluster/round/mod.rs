@@ -45,12 +45,7 @@ pub(crate) struct Round<'a> {
 
 impl<'a> Round<'a> {
     pub(crate) fn new(cluster: &'a mut Cluster, node: NodeId, free: Request, now_ms: i64) -> Self {
-        Self {
-            cluster,
-            node,
-            free,
-            now_ms,
-        }
+        Self { cluster, node, free, now_ms }
     }
 
     /// The listed applications, in order; none where CapacityScheduler decides.
@@ -88,10 +83,7 @@ impl<'a> Round<'a> {
 
     /// The round of policies by the plan.
     fn among_screened(&mut self, by: ByPlan) -> Option<Listing> {
-        let kept = self
-            .cluster
-            .keeper
-            .kept_on(self.node, &self.cluster.waiting);
+        let kept = self.cluster.keeper.kept_on(self.node, &self.cluster.waiting);
         let held_back = self.cluster.waiting.queues_short_of_memory();
         let mut places = ROUND_LIMIT;
         loop {
@@ -125,19 +117,15 @@ impl<'a> Round<'a> {
             now_ms,
             others: None,
         };
-        let mut listing = Listing {
-            ranks: Vec::new(),
-            by_queue: vec![0; self.cluster.waiting.queue_count()],
-        };
+        let mut listing =
+            Listing { ranks: Vec::new(), by_queue: vec![0; self.cluster.waiting.queue_count()] };
         for contender in contenders {
             if !listing.has_room(contender.queue) {
                 continue;
             }
             let id = contender.rank.application;
             if let Some(behind) = contender.waits_behind {
-                self.cluster
-                    .waiting
-                    .set_note(contender.row, Note::Behind { node, behind });
+                self.cluster.waiting.set_note(contender.row, Note::Behind { node, behind });
                 continue;
             }
             if pass_ms > 0
@@ -147,15 +135,11 @@ impl<'a> Round<'a> {
                     better_nodes.better(&mut self.cluster.state, id, contender.delayed_in)
                 && self.cluster.passing.try_pass(id, better, pass_ms, now_ms)
             {
-                self.cluster
-                    .waiting
-                    .set_note(contender.row, Note::Passed { node });
+                self.cluster.waiting.set_note(contender.row, Note::Passed { node });
                 continue;
             }
             if listing.by_queue[contender.queue] == 0 {
-                self.cluster
-                    .waiting
-                    .mark_listed_first(contender.row, now_ms);
+                self.cluster.waiting.mark_listed_first(contender.row, now_ms);
             }
             listing.by_queue[contender.queue] += 1;
             listing.ranks.push(contender.rank);

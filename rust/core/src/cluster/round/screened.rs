@@ -38,12 +38,8 @@ impl ScreenedRound<'_> {
             waited_ms: self.now_ms.saturating_sub(line.since_ms),
             makes_progress: line.makes_progress,
         };
-        let Screened {
-            lines,
-            predicted,
-            screen,
-            notes,
-        } = waiting.screened(self.entry, self.by.peaks);
+        let Screened { lines, predicted, screen, notes } =
+            waiting.screened(self.entry, self.by.peaks);
         let left = self.entry.plan.left();
         let mut filter = FitFilter::new(screen, left);
         let scores = Scores::new(self.by, left, screen);

@@ -49,14 +49,7 @@ pub(crate) fn wait_reason(
     application: ApplicationId,
     now_ms: i64,
 ) -> Option<WaitReason> {
-    let Cluster {
-        policy,
-        state,
-        waiting,
-        keeper,
-        passing,
-        ..
-    } = cluster;
+    let Cluster { policy, state, waiting, keeper, passing, .. } = cluster;
     let note = waiting.note_of(application)?;
     if let Some(kept) = keeper.kept(waiting)
         && kept.application == application
@@ -69,11 +62,7 @@ pub(crate) fn wait_reason(
         Note::Kept { node } => keeper.kept_on(node, waiting).map(WaitReason::Kept),
         Note::Passed { node } => {
             let better = passing.passed_for(application)?;
-            Some(WaitReason::Passed {
-                node,
-                better: better.node,
-                gain_ms: better.gain_ms,
-            })
+            Some(WaitReason::Passed { node, better: better.node, gain_ms: better.gain_ms })
         }
         Note::NoFit { node, resource } => {
             let judge = Judge::of(policy.as_ref());

@@ -30,11 +30,7 @@ impl Predicted {
     pub(crate) fn on_grid(self) -> Self {
         Self {
             demand: self.demand.on_grid(),
-            margin: if self.margin.is_nan() {
-                0.0
-            } else {
-                self.margin.clamp(0.0, LARGEST_MARGIN)
-            },
+            margin: if self.margin.is_nan() { 0.0 } else { self.margin.clamp(0.0, LARGEST_MARGIN) },
             ..self
         }
     }

@@ -41,10 +41,7 @@ pub(crate) struct State {
 
 impl State {
     pub(crate) fn new(virtual_cores_count: bool) -> Self {
-        Self {
-            virtual_cores_count,
-            ..Self::default()
-        }
+        Self { virtual_cores_count, ..Self::default() }
     }
 
     pub(crate) fn add_application(&mut self, application: Application) -> ApplicationId {
@@ -70,9 +67,7 @@ impl State {
         if let Some(container) = self.containers.get(container)
             && let Some(entry) = self.nodes.get_mut(container.node)
         {
-            entry
-                .plan
-                .measured(&mut entry.node, container.executor, memory_bytes);
+            entry.plan.measured(&mut entry.node, container.executor, memory_bytes);
         }
     }
 
@@ -85,9 +80,7 @@ impl State {
         let id: Arc<str> = id.into();
         if let Some(entry) = self.nodes.get_mut(container.node) {
             let executor = Running::new(container.start_ms, demand);
-            entry
-                .plan
-                .insert(&mut entry.node, container.executor, executor, now_ms);
+            entry.plan.insert(&mut entry.node, container.executor, executor, now_ms);
             entry.containers.insert(container.executor, Arc::clone(&id));
             let booked = container.request.bookable(self.virtual_cores_count);
             entry.booked = entry.booked.plus(booked);

@@ -85,8 +85,7 @@ impl NodeEntry {
 
     /// Whether the agent's latest report is recent enough to act on.
     pub fn is_fresh(&self, fresh_for_ms: i64, now_ms: i64) -> bool {
-        self.last_report_ms
-            .is_some_and(|last_ms| now_ms.saturating_sub(last_ms) <= fresh_for_ms)
+        self.last_report_ms.is_some_and(|last_ms| now_ms.saturating_sub(last_ms) <= fresh_for_ms)
     }
 
     /// Whether the core decides about this node: mode `enforce`, and a fresh report or a node that
@@ -154,10 +153,7 @@ impl NodeEntry {
         } else {
             u32::MAX
         };
-        Request {
-            memory_bytes: bookable(self.registered.memory_bytes),
-            vcores,
-        }
+        Request { memory_bytes: bookable(self.registered.memory_bytes), vcores }
     }
 
     /// Whether a container of this request fits into the registered size beside the booked containers.
@@ -170,11 +166,7 @@ impl NodeEntry {
         let free = self.registered.minus(self.booked);
         let by_memory = free.memory_bytes.checked_div(request.memory_bytes);
         let by_vcores = free.vcores.checked_div(request.vcores).map(u64::from);
-        [by_memory, by_vcores]
-            .into_iter()
-            .flatten()
-            .min()
-            .unwrap_or(u64::MAX)
+        [by_memory, by_vcores].into_iter().flatten().min().unwrap_or(u64::MAX)
     }
 
     /// Whether more is booked than registered.

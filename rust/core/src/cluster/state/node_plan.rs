@@ -145,11 +145,8 @@ impl NodePlan {
         self.advance(node, now_ms);
         if !self.left_is_current {
             let slot = self.slot;
-            let timeline = self
-                .timeline
-                .get_or_insert_with(|| Timeline::of(slot, node.running()));
-            self.left
-                .update(Amounts::rounded_down(node.capacity), timeline);
+            let timeline = self.timeline.get_or_insert_with(|| Timeline::of(slot, node.running()));
+            self.left.update(Amounts::rounded_down(node.capacity), timeline);
             self.left_is_current = true;
         }
     }

@@ -108,10 +108,7 @@ impl Nodes {
             let thousandths = if is_raised { raised } else { 1_000 };
             (thousandths != entry.bookable_thousandths).then(|| {
                 entry.bookable_thousandths = thousandths;
-                BookableChange {
-                    node: *node,
-                    thousandths,
-                }
+                BookableChange { node: *node, thousandths }
             })
         });
         changing.take(limit).collect()
@@ -140,14 +137,10 @@ impl Nodes {
                 f64::from(entry.bookable_thousandths) / 1e3
             };
             let former = |booked: f64, registered: f64| booked.max(registered * ratio);
-            former_memory_bytes += former(
-                entry.booked.memory_bytes as f64,
-                entry.registered.memory_bytes as f64,
-            );
-            former_vcores += former(
-                f64::from(entry.booked.vcores),
-                f64::from(entry.registered.vcores),
-            );
+            former_memory_bytes +=
+                former(entry.booked.memory_bytes as f64, entry.registered.memory_bytes as f64);
+            former_vcores +=
+                former(f64::from(entry.booked.vcores), f64::from(entry.registered.vcores));
         }
         let above = |used: f64, former: f64| used > absolute_capacity * former;
         above(used.memory_bytes as f64, former_memory_bytes)

@@ -17,10 +17,7 @@ impl Request {
 
     /// The part that CapacityScheduler books.
     pub(crate) fn bookable(self, virtual_cores_count: bool) -> Request {
-        Request {
-            vcores: if virtual_cores_count { self.vcores } else { 0 },
-            ..self
-        }
+        Request { vcores: if virtual_cores_count { self.vcores } else { 0 }, ..self }
     }
 
     pub(crate) fn plus(self, other: Request) -> Request {

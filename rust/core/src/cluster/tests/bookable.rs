@@ -4,10 +4,7 @@ use super::*;
 
 #[test]
 fn capacity_scheduler_decides_in_observe_and_without_a_fresh_report() {
-    let observe = ClusterSettings {
-        enforce: false,
-        ..settings()
-    };
+    let observe = ClusterSettings { enforce: false, ..settings() };
     let (mut cluster, node) = cluster_of_one(observe);
     let app = waiting(&mut cluster, "a", Demands::default(), ask(3, 1));
     assert_eq!(cluster.round(node, request(16, 16), 0), None);
@@ -43,10 +40,7 @@ fn a_queue_within_its_share_is_not_preempted_while_a_node_comes_down() {
     for container in ["1", "2", "3"] {
         place(&mut cluster, container, app, node, 0);
     }
-    assert!(
-        cluster.may_preempt(0.5, request(8, 4)),
-        "nothing has shrunk"
-    );
+    assert!(cluster.may_preempt(0.5, request(8, 4)), "nothing has shrunk");
     cluster.bookable_changes(usize::MAX, 20_000);
     assert!(!cluster.may_preempt(0.5, request(8, 4)), "half of 16 GB");
     assert!(cluster.may_preempt(0.5, request(9, 4)), "more memory");
@@ -61,27 +55,18 @@ fn a_silent_node_that_is_still_raised_is_not_left_to_capacity_scheduler() {
     cluster.bookable_changes(usize::MAX, 0);
     let app = waiting(&mut cluster, "a", Demands::default(), ask(5, 1));
     place(&mut cluster, "1", app, node, 0);
-    assert!(matches!(
-        place(&mut cluster, "2", app, node, 10_500),
-        Commit::Refused(_)
-    ));
+    assert!(matches!(place(&mut cluster, "2", app, node, 10_500), Commit::Refused(_)));
     cluster.bookable_changes(usize::MAX, 10_500);
     assert_eq!(cluster.round(node, request(3, 7), 10_500), None);
 }
 
 #[test]
 fn uncounted_virtual_cores_neither_starve_nor_overbook() {
-    let by_memory = ClusterSettings {
-        virtual_cores_count: false,
-        ..settings()
-    };
+    let by_memory = ClusterSettings { virtual_cores_count: false, ..settings() };
     let (mut cluster, node) = cluster_of_one(by_memory);
     let hog = waiting(&mut cluster, "hog", learned(&[4.0; 100], 1.0), ask(1, 8));
     place(&mut cluster, "1", hog, node, 0);
     let app = waiting(&mut cluster, "a", learned(&[1.0], 1.0), ask(3, 8));
-    assert!(matches!(
-        place(&mut cluster, "2", app, node, 60_000),
-        Commit::Placed(_)
-    ));
+    assert!(matches!(place(&mut cluster, "2", app, node, 60_000), Commit::Placed(_)));
     assert!(!cluster.node(node).unwrap().is_overbooked());
 }

@@ -3,10 +3,7 @@
 use super::*;
 
 fn cluster_by_memory() -> (Cluster, NodeId) {
-    cluster_of_one(ClusterSettings {
-        virtual_cores_count: false,
-        ..settings()
-    })
+    cluster_of_one(ClusterSettings { virtual_cores_count: false, ..settings() })
 }
 
 #[test]
@@ -15,10 +12,7 @@ fn an_unknown_application_fills_a_node_as_capacity_scheduler_would() {
     let app = waiting(&mut cluster, "a", Demands::default(), ask(1, 4));
     for container in ["1", "2", "3", "4", "5", "6", "7", "8"] {
         assert_eq!(cluster.round(node, request(16, 8), 0), Some(vec![app]));
-        assert!(matches!(
-            place(&mut cluster, container, app, node, 0),
-            Commit::Placed(_)
-        ));
+        assert!(matches!(place(&mut cluster, container, app, node, 0), Commit::Placed(_)));
     }
     assert_eq!(cluster.round(node, request(8, 8), 0), Some(vec![]));
 }

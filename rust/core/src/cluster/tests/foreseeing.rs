@@ -7,10 +7,7 @@ fn a_waiting_application_is_placed_by_its_current_prediction() {
     let (mut cluster, node) = cluster_of_one(settings());
     let free = request(16, 16);
     let runs = waiting(&mut cluster, "runs", Demands::default(), ask(5, 1));
-    assert!(matches!(
-        place(&mut cluster, "1", runs, node, 0),
-        Commit::Placed(_)
-    ));
+    assert!(matches!(place(&mut cluster, "1", runs, node, 0), Commit::Placed(_)));
     cluster.application_removed(runs);
     // By its request it does not fit beside the running container.
     let app = waiting(&mut cluster, "a", Demands::default(), ask(5, 1));
@@ -18,10 +15,7 @@ fn a_waiting_application_is_placed_by_its_current_prediction() {
 
     let executor = ContainerKind::DEFAULT_EXECUTOR;
     let predicted = learned(&[1.0; 5], 1.0).of(executor).cloned();
-    let others = [
-        ContainerKind::ApplicationMaster,
-        ContainerKind::Executor { priority: 1 },
-    ];
+    let others = [ContainerKind::ApplicationMaster, ContainerKind::Executor { priority: 1 }];
     for other in others {
         cluster.foreseen(app, other, predicted.clone());
         assert_eq!(
@@ -54,10 +48,7 @@ fn executors_of_two_priorities_are_placed_and_planned_by_their_own_demands() {
     let [small, large] = [0, 1].map(|priority| ContainerKind::Executor { priority });
     let demands = [(small, 1.0), (large, 3.0)].map(|(kind, cores)| {
         let learned = learned(&[cores; 5], cores);
-        (
-            kind,
-            learned.of(ContainerKind::DEFAULT_EXECUTOR).unwrap().clone(),
-        )
+        (kind, learned.of(ContainerKind::DEFAULT_EXECUTOR).unwrap().clone())
     });
     let of = |kind| Ask { kind, ..ask(2, 1) };
     let app = waiting(&mut cluster, "a", Demands::from_iter(demands), of(large));
@@ -80,23 +71,14 @@ fn executors_of_two_priorities_are_placed_and_planned_by_their_own_demands() {
     cluster.pending(app, of(small), 0);
     assert_eq!(cluster.round(node, free, 0), Some(vec![app]));
     assert!(start(&mut cluster, "small", small));
-    let memory = |container: &str| {
-        cluster
-            .predicted_demand(container)
-            .unwrap()
-            .peak()
-            .memory_bytes
-    };
+    let memory = |container: &str| cluster.predicted_demand(container).unwrap().peak().memory_bytes;
     assert_eq!([memory("small"), memory("large")], [1e9, 3e9]);
 }
 
 #[test]
 fn executors_of_an_unknown_priority_are_planned_at_their_request() {
     let (mut cluster, node) = cluster_of_one(settings());
-    let unknown = Ask {
-        kind: ContainerKind::Executor { priority: 7 },
-        ..ask(5, 1)
-    };
+    let unknown = Ask { kind: ContainerKind::Executor { priority: 7 }, ..ask(5, 1) };
     let app = waiting(&mut cluster, "a", learned(&[1.0; 5], 1.0), unknown);
     let commit = CommitRequest {
         container: "1",

@@ -49,10 +49,7 @@ fn odd_size() -> impl Strategy<Value = f64> {
 fn odd_request() -> impl Strategy<Value = Request> {
     let memory_bytes = prop::sample::select(vec![0, 1, GB, u64::MAX]);
     let vcores = prop::sample::select(vec![0, 1, u32::MAX]);
-    (memory_bytes, vcores).prop_map(|(memory_bytes, vcores)| Request {
-        memory_bytes,
-        vcores,
-    })
+    (memory_bytes, vcores).prop_map(|(memory_bytes, vcores)| Request { memory_bytes, vcores })
 }
 
 fn odd_demand() -> impl Strategy<Value = Demand> {

@@ -29,10 +29,7 @@ fn one_full_node() -> (Cluster, NodeId, ApplicationId) {
     let (mut cluster, node) = cluster_of_one(settings());
     for (container, seconds) in [("1", 90), ("2", 120)] {
         let runs = waiting(&mut cluster, "runs", for_s(seconds), ask(3, 1));
-        assert!(matches!(
-            place(&mut cluster, container, runs, node, 0),
-            Commit::Placed(_)
-        ));
+        assert!(matches!(place(&mut cluster, container, runs, node, 0), Commit::Placed(_)));
         cluster.application_removed(runs);
     }
     let large = waiting(&mut cluster, "large", learned(&[1.0; 10], 7.0), ask(7, 1));
@@ -54,10 +51,7 @@ fn a_stream_of_small_applications_does_not_starve_a_large_one() {
         let small = waiting_since(&mut cluster, for_s(60), ask(3, 1), now_ms);
         for id in order(&mut cluster, node, now_ms) {
             let container = format!("{}-{now_ms}", id.0);
-            if !matches!(
-                place(&mut cluster, &container, id, node, now_ms),
-                Commit::Placed(_)
-            ) {
+            if !matches!(place(&mut cluster, &container, id, node, now_ms), Commit::Placed(_)) {
                 continue;
             }
             if id == large {
@@ -88,28 +82,16 @@ fn only_containers_that_end_before_the_planned_start_go_to_a_kept_node() {
     let kept = KeptNode::of(&cluster).unwrap();
     assert_eq!((kept.node, kept.application), (node, large));
     assert_eq!(kept.start_ms, Some(120_000));
-    assert_eq!(
-        cluster.wait_reason(long, KEPT_FROM_MS),
-        Some(WaitReason::Kept(kept))
-    );
-    assert_eq!(
-        cluster.wait_reason(endless, KEPT_FROM_MS),
-        Some(WaitReason::Kept(kept))
-    );
-    assert_eq!(
-        cluster.wait_reason(large, KEPT_FROM_MS),
-        Some(WaitReason::Keeps(kept))
-    );
+    assert_eq!(cluster.wait_reason(long, KEPT_FROM_MS), Some(WaitReason::Kept(kept)));
+    assert_eq!(cluster.wait_reason(endless, KEPT_FROM_MS), Some(WaitReason::Kept(kept)));
+    assert_eq!(cluster.wait_reason(large, KEPT_FROM_MS), Some(WaitReason::Keeps(kept)));
 }
 
 #[test]
 fn a_higher_priority_goes_to_a_kept_node() {
     let (mut cluster, node, _) = one_full_node();
     cluster.finished("1");
-    let urgent = Ask {
-        priority: 1,
-        ..ask(1, 1)
-    };
+    let urgent = Ask { priority: 1, ..ask(1, 1) };
     let urgent = waiting_since(&mut cluster, Demands::default(), urgent, KEPT_FROM_MS);
     assert_eq!(order(&mut cluster, node, KEPT_FROM_MS), [urgent]);
 }
@@ -120,10 +102,7 @@ fn an_application_that_makes_progress_gets_no_kept_node() {
     let second = cluster.node_added("node-2:1", request(16, 16));
     cluster.reported(second, physical().map(|size| size * 2.0), 0);
     for container in ["master", "executor"] {
-        assert!(matches!(
-            place(&mut cluster, container, large, second, 0),
-            Commit::Placed(_)
-        ));
+        assert!(matches!(place(&mut cluster, container, large, second, 0), Commit::Placed(_)));
     }
     order(&mut cluster, node, KEPT_FROM_MS);
     assert_eq!(KeptNode::of(&cluster), None);
@@ -160,10 +139,7 @@ fn a_node_kept_in_vain_is_released_and_the_application_rests() {
     let endless = waiting_since(&mut cluster, Demands::default(), ask(2, 1), named_ms);
     assert_eq!(order(&mut cluster, node, named_ms), [large]);
     assert_eq!(order(&mut cluster, node, named_ms + 9_999), [large]);
-    assert_eq!(
-        order(&mut cluster, node, named_ms + 10_999),
-        [large, endless]
-    );
+    assert_eq!(order(&mut cluster, node, named_ms + 10_999), [large, endless]);
     assert_eq!(KeptNode::of(&cluster), None);
     cluster.application_removed(endless);
     // The node was kept for 12 s, so the application rests for 120 s.
@@ -183,11 +159,7 @@ fn the_next_kept_node_is_another_one() {
     place(&mut cluster, "3", runs, second, 0);
     cluster.application_removed(runs);
     order(&mut cluster, first, KEPT_FROM_MS);
-    assert_eq!(
-        KeptNode::of(&cluster).unwrap().node,
-        first,
-        "its containers end earlier"
-    );
+    assert_eq!(KeptNode::of(&cluster).unwrap().node, first, "its containers end earlier");
     // The containers still run after five starvation waits: the prediction was wrong.
     let given_up_ms = KEPT_FROM_MS + 5 * 60_000;
     order(&mut cluster, first, given_up_ms);

@@ -9,27 +9,14 @@ const PASS_MS: i64 = 3_000;
 /// application waits for an executor that uses two cores for 30 s. With its margin that executor is
 /// large, so its CPU is compared in total.
 fn one_busy_and_one_idle_node() -> (Cluster, ApplicationId, NodeId, NodeId) {
-    let settings = ClusterSettings {
-        pass_ms: PASS_MS,
-        ..settings()
-    };
+    let settings = ClusterSettings { pass_ms: PASS_MS, ..settings() };
     let (mut cluster, busy) = cluster_of_one_with(settings, Peaks::Soft);
     let idle = cluster.node_added("node-2:1", request(8, 8));
     cluster.reported(idle, physical(), 0);
     let burst = [4.0, 4.0, 4.0, 4.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
     let first = waiting(&mut cluster, "first", learned(&burst, 1.0), ask(1, 1));
-    assert!(matches!(
-        place(&mut cluster, "1", first, busy, 0),
-        Commit::Placed(_)
-    ));
-    cluster.pending(
-        first,
-        Ask {
-            count: 0,
-            ..ask(1, 1)
-        },
-        0,
-    );
+    assert!(matches!(place(&mut cluster, "1", first, busy, 0), Commit::Placed(_)));
+    cluster.pending(first, Ask { count: 0, ..ask(1, 1) }, 0);
     let second = waiting(&mut cluster, "second", large(), ask(1, 1));
     (cluster, second, busy, idle)
 }
@@ -49,11 +36,7 @@ fn an_application_passes_on_a_busy_node_and_goes_to_the_idle_one() {
     assert_eq!(names(&mut cluster, busy, 0), []);
     let held = cluster.wait_reason(second, 0);
     // 24 core-seconds lack, and the node does 4 core-seconds a second.
-    let expected = WaitReason::Passed {
-        node: busy,
-        better: idle,
-        gain_ms: 6_000,
-    };
+    let expected = WaitReason::Passed { node: busy, better: idle, gain_ms: 6_000 };
     assert_eq!(held, Some(expected));
     assert_eq!(names(&mut cluster, idle, 0), [second]);
 }

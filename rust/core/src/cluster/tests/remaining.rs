@@ -18,10 +18,7 @@ fn cluster_of_two() -> (Cluster, NodeId, NodeId) {
 }
 
 fn one(memory_gb: u64) -> Ask {
-    Ask {
-        count: 1,
-        ..ask(memory_gb, 1)
-    }
+    Ask { count: 1, ..ask(memory_gb, 1) }
 }
 
 fn start(cluster: &mut Cluster, application: ApplicationId, node: NodeId, start_ms: i64) {
@@ -58,11 +55,7 @@ fn running_executors_count_with_their_remaining_work() {
     assert_eq!(slots_7_and_8, [first, second]);
     start(&mut cluster, first, busy, 5 * SLOT);
     let slots_13_and_8 = order(&mut cluster, idle, 5 * SLOT);
-    assert_eq!(
-        slots_13_and_8,
-        [second, first],
-        "a start is noticed at once"
-    );
+    assert_eq!(slots_13_and_8, [second, first], "a start is noticed at once");
     cluster.finished(&format!("container-{}", 5 * SLOT));
     let slots_7_and_8 = order(&mut cluster, idle, 5 * SLOT);
     assert_eq!(slots_7_and_8, [first, second], "so is an end");

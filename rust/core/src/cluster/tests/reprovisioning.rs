@@ -9,10 +9,8 @@ const SLOT: i64 = crate::SLOT_MS as i64;
 
 /// A node of 4 cores and 8 GB with one executor of 20 slots that is predicted to use one core from time 0 on.
 pub(super) fn one_running(settings: Option<ReprovisionSettings>) -> (Cluster, NodeId) {
-    let (mut cluster, node) = cluster_of_one(ClusterSettings {
-        fresh_for_ms: i64::MAX,
-        ..super::settings()
-    });
+    let (mut cluster, node) =
+        cluster_of_one(ClusterSettings { fresh_for_ms: i64::MAX, ..super::settings() });
     if let Some(settings) = settings {
         cluster.reprovision_by(settings);
     }
@@ -59,12 +57,8 @@ pub(super) fn used_all(
     usage: [f64; 4],
     to_ms: i64,
 ) -> bool {
-    let used = Used {
-        usage: Resources::from_array(usage),
-        from_ms: to_ms - SLOT,
-        to_ms,
-        throttled: 0.0,
-    };
+    let used =
+        Used { usage: Resources::from_array(usage), from_ms: to_ms - SLOT, to_ms, throttled: 0.0 };
     cluster.used(container, used, to_ms)
 }
 
@@ -85,9 +79,7 @@ pub(super) fn left(cluster: &mut Cluster, node: NodeId, slots: usize, now_ms: i6
 
 pub(super) fn done(cluster: &mut Cluster) -> Vec<Correction> {
     let done = cluster.take_reprovisioned();
-    done.into_iter()
-        .map(|Reprovisioned { what, .. }| what)
-        .collect()
+    done.into_iter().map(|Reprovisioned { what, .. }| what).collect()
 }
 
 /// Reports half the expected progress after ten slots, so that the executor is slow.
@@ -101,10 +93,7 @@ pub(super) fn with_window() -> (Cluster, NodeId) {
     let (mut cluster, node) = one_running(enabled());
     be_slow(&mut cluster, "c1");
     assert!(cluster.reprovision(node, 10 * SLOT));
-    assert!(matches!(
-        done(&mut cluster)[..],
-        [Correction::Opened { .. }]
-    ));
+    assert!(matches!(done(&mut cluster)[..], [Correction::Opened { .. }]));
     (cluster, node)
 }
 
@@ -153,12 +142,7 @@ fn limits_follow_progress() {
     let (_, steps) = plans.iter().find(|(id, _)| *id == "c2").unwrap();
     let steps: Vec<_> = steps
         .iter()
-        .map(|step| {
-            (
-                step.offset_ms,
-                step.limits.cpu_weight_cores.unwrap().round(),
-            )
-        })
+        .map(|step| (step.offset_ms, step.limits.cpu_weight_cores.unwrap().round()))
         .collect();
     assert_eq!(steps, [(0, 1.0), (15_000, 3.0)]);
 }
@@ -236,11 +220,7 @@ fn a_scaled_demand_is_capped_at_the_nodes_capacity() {
     be_slow(&mut cluster, "c2");
     cluster.reprovision(node, 10 * SLOT);
     used(&mut cluster, "c2", 6.0, 11 * SLOT);
-    assert_eq!(
-        left(&mut cluster, node, 1, 11 * SLOT),
-        [-1.0],
-        "4 and 1 of 4"
-    );
+    assert_eq!(left(&mut cluster, node, 1, 11 * SLOT), [-1.0], "4 and 1 of 4");
 }
 
 #[test]
@@ -301,9 +281,7 @@ fn no_executor_gets_two_windows_within_a_minute() {
     }
     let opened = |cluster: &mut Cluster| {
         let done = done(cluster);
-        done.iter()
-            .filter(|one| matches!(one, Correction::Opened { .. }))
-            .count()
+        done.iter().filter(|one| matches!(one, Correction::Opened { .. })).count()
     };
     assert_eq!(opened(&mut cluster), 0);
     cluster.reprovision(node, 30 * SLOT);
@@ -318,18 +296,13 @@ fn an_executor_that_uses_its_prediction_has_its_own_pace() {
     report_progress(&mut cluster, "c1", 0.75, 31 * SLOT);
     assert!(!cluster.reprovision(node, 31 * SLOT));
     report_progress(&mut cluster, "c1", 0.75, 36 * SLOT);
-    assert!(
-        cluster.reprovision(node, 36 * SLOT),
-        "slower than its own pace"
-    );
+    assert!(cluster.reprovision(node, 36 * SLOT), "slower than its own pace");
 }
 
 /// An executor with these amounts in each of 20 slots, in its window, on a node with a disk.
 fn with_window_of(amounts: [f64; 4]) -> (Cluster, NodeId) {
-    let (mut cluster, node) = cluster_of_one(ClusterSettings {
-        fresh_for_ms: i64::MAX,
-        ..settings()
-    });
+    let (mut cluster, node) =
+        cluster_of_one(ClusterSettings { fresh_for_ms: i64::MAX, ..settings() });
     cluster.reported(node, Resources::from_array([4.0, 8e9, 0.0, 400e6]), 0);
     cluster.reprovision_by(ReprovisionSettings::default());
     let slots = [Resources::from_array(amounts); 20];

@@ -17,15 +17,7 @@ fn too_little_left_is_reported_once_a_minute_and_not_lent() {
         cluster.reprovision(node, now_ms);
     }
     let reported = done(&mut cluster);
-    let [
-        Correction::Reschedule {
-            resource,
-            predicted,
-            left,
-            ..
-        },
-    ] = reported[..]
-    else {
+    let [Correction::Reschedule { resource, predicted, left, .. }] = reported[..] else {
         panic!("{reported:?}");
     };
     assert_eq!((resource, predicted), (Resource::Cpu, 1.0));

@@ -17,29 +17,13 @@ const AHEAD: usize = 40;
 /// An event of one of a few containers, or of all.
 #[derive(Debug, Clone)]
 enum Step {
-    Start {
-        which: u8,
-        cores: Vec<u8>,
-    },
-    Tell {
-        which: u8,
-        percent: u8,
-    },
-    Use {
-        which: u8,
-        tenths: u8,
-        throttled: u8,
-    },
+    Start { which: u8, cores: Vec<u8> },
+    Tell { which: u8, percent: u8 },
+    Use { which: u8, tenths: u8, throttled: u8 },
     Report,
-    End {
-        which: u8,
-    },
-    Pass {
-        ms: i64,
-    },
-    GoBack {
-        ms: i64,
-    },
+    End { which: u8 },
+    Pass { ms: i64 },
+    GoBack { ms: i64 },
     LoseNode,
 }
 
@@ -105,9 +89,7 @@ impl Reference {
             };
             self.running.values().map(of).sum()
         };
-        (0..AHEAD as i64)
-            .map(|ahead| CORES - taken(ahead))
-            .collect()
+        (0..AHEAD as i64).map(|ahead| CORES - taken(ahead)).collect()
     }
 
     fn set_clock(&mut self, now_ms: i64) {
@@ -147,11 +129,7 @@ impl Reference {
                 // Too little of the next sample lies in the window, so the loan lasts until the end
                 // of the one after it.
                 let age_ms = one.sampled_ms.map_or(0, |to_ms| now_ms - to_ms);
-                let more_ms = if (1_201..SLOT).contains(&age_ms) {
-                    SLOT - age_ms
-                } else {
-                    0
-                };
+                let more_ms = if (1_201..SLOT).contains(&age_ms) { SLOT - age_ms } else { 0 };
                 let last = (now_ms + SLOT + more_ms - 1) / SLOT;
                 let mut least = f64::INFINITY;
                 for (slot, left) in (now..=last).zip(left) {
@@ -169,9 +147,7 @@ impl Reference {
                 one.factor = factors.cpu_cores;
             }
             Correction::Returned { .. } => one.lent.clear(),
-            Correction::Reschedule {
-                predicted, left, ..
-            } => {
+            Correction::Reschedule { predicted, left, .. } => {
                 prop_assert!(left < 0.1 * predicted);
             }
         }

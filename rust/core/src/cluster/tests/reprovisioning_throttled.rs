@@ -33,10 +33,8 @@ fn throttled_using(cluster: &mut Cluster, slot: i64, part: f64, cores: f64) -> i
 }
 
 fn one_running_for(slots: usize) -> (Cluster, NodeId) {
-    let (mut cluster, node) = cluster_of_one(ClusterSettings {
-        fresh_for_ms: i64::MAX,
-        ..settings()
-    });
+    let (mut cluster, node) =
+        cluster_of_one(ClusterSettings { fresh_for_ms: i64::MAX, ..settings() });
     cluster.reprovision_by(ReprovisionSettings::default());
     run(&mut cluster, node, "c1", &vec![1.0; slots], 0);
     (cluster, node)
@@ -68,10 +66,7 @@ fn with_window() -> (Cluster, NodeId) {
     let [Correction::Opened { slow, .. }] = opened[..] else {
         panic!("{opened:?}");
     };
-    let throttled = Slow::Throttled {
-        times: 2.0,
-        cpu_cores: 1.0,
-    };
+    let throttled = Slow::Throttled { times: 2.0, cpu_cores: 1.0 };
     assert_eq!(slow, throttled);
     (cluster, node)
 }
@@ -168,9 +163,6 @@ fn a_sample_with_an_invalid_throttled_part_is_ignored() {
         let now_ms = throttled(&mut cluster, 0, &[0.4, 0.4, part, 0.4, 0.4]);
         assert!(!cluster.reprovision(node, now_ms), "{part}");
         let now_ms = throttled(&mut cluster, 5, &[0.4; 2]);
-        assert!(
-            cluster.reprovision(node, now_ms),
-            "{part}: the others count"
-        );
+        assert!(cluster.reprovision(node, now_ms), "{part}: the others count");
     }
 }

@@ -73,10 +73,8 @@ fn a_slow_executor_may_be_held_up_and_keeps_its_demand() {
 #[test]
 fn memory_is_lowered_only_after_its_peak() {
     for (peak_at, lowered) in [(1, true), (18, false)] {
-        let (mut cluster, node) = cluster_of_one(ClusterSettings {
-            fresh_for_ms: i64::MAX,
-            ..settings()
-        });
+        let (mut cluster, node) =
+            cluster_of_one(ClusterSettings { fresh_for_ms: i64::MAX, ..settings() });
         cluster.reprovision_by(ReprovisionSettings::default());
         let mut slots = vec![Resources::from_array([1.0, 2e9, 0.0, 0.0]); 20];
         slots[peak_at].memory_bytes = 3e9;

@@ -93,11 +93,8 @@ impl Node {
     }
 
     fn in_fixed_point(&self) -> Left {
-        let running: Vec<_> = self
-            .0
-            .iter()
-            .map(|slots| crate::Running::new(0, demand(slots)))
-            .collect();
+        let running: Vec<_> =
+            self.0.iter().map(|slots| crate::Running::new(0, demand(slots))).collect();
         let mut left = Left::default();
         let capacity = crate::amounts::Amounts::rounded_down(resources(CAPACITY));
         left.update(capacity, &Timeline::of(0, &running));
@@ -128,11 +125,7 @@ fn slots(count: std::ops::Range<usize>) -> impl Strategy<Value = Vec<Units>> {
 
 fn executor(peaks: Peaks) -> impl Strategy<Value = Executor> {
     let margin = prop::sample::select(vec![0.0, 1.0]);
-    (slots(1..8), margin).prop_map(move |(slots, margin)| Executor {
-        slots,
-        margin,
-        peaks,
-    })
+    (slots(1..8), margin).prop_map(move |(slots, margin)| Executor { slots, margin, peaks })
 }
 
 /// A busy node, the owner of a reservation, and another application.

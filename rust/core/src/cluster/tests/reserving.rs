@@ -24,18 +24,12 @@ fn busy_node() -> (Cluster, NodeId) {
 }
 
 fn one_executor() -> Ask {
-    Ask {
-        count: 1,
-        ..ask(1, 1)
-    }
+    Ask { count: 1, ..ask(1, 1) }
 }
 
 /// Nine executors with a higher priority than [`many`].
 fn urgent() -> Ask {
-    Ask {
-        priority: 1,
-        ..ask(1, 1)
-    }
+    Ask { priority: 1, ..ask(1, 1) }
 }
 
 /// One executor with this demand; it goes before [`many`].
@@ -66,10 +60,7 @@ fn an_application_that_would_delay_a_planned_start_waits_behind_its_owner() {
     let behind = first(&mut cluster, &[4.0; 5]);
     assert_eq!(order(&mut cluster, node, 0), []);
     for held in [other, endless] {
-        assert_eq!(
-            cluster.wait_reason(held, 0),
-            Some(WaitReason::Behind { node, behind })
-        );
+        assert_eq!(cluster.wait_reason(held, 0), Some(WaitReason::Behind { node, behind }));
     }
     assert!(matches!(
         cluster.wait_reason(behind, 0),
@@ -121,11 +112,7 @@ fn an_application_before_the_owner_is_not_blocked() {
     let smaller = many(&mut cluster, &[1.0; 2 * BUSY_SLOTS]);
     assert_eq!(order(&mut cluster, node, 0), [smaller]);
     cluster.pending(larger, urgent(), 0);
-    assert_eq!(
-        order(&mut cluster, node, 0),
-        [],
-        "the priority makes the larger one the owner"
-    );
+    assert_eq!(order(&mut cluster, node, 0), [], "the priority makes the larger one the owner");
 }
 
 #[test]
@@ -157,13 +144,8 @@ fn a_starving_application_with_room_by_request_is_not_blocked() {
         let demands = learned(&[1.0; 40], 1.0);
         let other = waiting(&mut cluster, "other", demands, ask(memory_gb, 1));
         let came_ms = 59_000;
-        let application = Application::new(
-            "first",
-            "first",
-            "root.default",
-            learned(&[4.0; 5], 1.0),
-            came_ms,
-        );
+        let application =
+            Application::new("first", "first", "root.default", learned(&[4.0; 5], 1.0), came_ms);
         let behind = cluster.application_added(application);
         cluster.pending(behind, one_executor(), came_ms);
         assert_eq!(order(&mut cluster, node, 59_999), []);
@@ -185,11 +167,7 @@ fn an_application_listed_first_for_ten_seconds_in_vain_gets_no_reservation() {
 
     let placed = place(&mut cluster, "placed", behind, idle, 10_000);
     assert!(matches!(placed, Commit::Placed(_)));
-    assert_eq!(
-        order(&mut cluster, node, 10_000),
-        [],
-        "the owner was placed"
-    );
+    assert_eq!(order(&mut cluster, node, 10_000), [], "the owner was placed");
 }
 
 #[test]
@@ -199,16 +177,9 @@ fn a_changed_request_restarts_the_time_listed_first() {
     let behind = first(&mut cluster, &[4.0; 5]);
     let other = many(&mut cluster, &[1.0; 2 * BUSY_SLOTS]);
     order(&mut cluster, idle, 0);
-    let more = |memory_gb| Ask {
-        count: 2,
-        ..ask(memory_gb, 1)
-    };
+    let more = |memory_gb| Ask { count: 2, ..ask(memory_gb, 1) };
     cluster.pending(behind, more(1), 5_000);
-    assert_eq!(
-        order(&mut cluster, node, 10_000),
-        [other],
-        "a changed count does not"
-    );
+    assert_eq!(order(&mut cluster, node, 10_000), [other], "a changed count does not");
     cluster.pending(behind, more(2), 10_000);
     assert_eq!(order(&mut cluster, node, 10_000), []);
 }
@@ -233,21 +204,14 @@ fn the_first_three_applications_of_a_queue_get_reservations() {
         }
         first(&mut cluster, &[4.0; 5]);
         let other = many(&mut cluster, &[1.0; 2 * BUSY_SLOTS]);
-        assert_eq!(
-            is_listed(&mut cluster, node, other),
-            !reserves,
-            "{before_owner}"
-        );
+        assert_eq!(is_listed(&mut cluster, node, other), !reserves, "{before_owner}");
     }
 }
 
 #[test]
 fn an_application_without_an_end_gets_no_reservation() {
     let (mut cluster, node) = busy_node();
-    let all_cores = Ask {
-        request: request(1, 8),
-        ..one_executor()
-    };
+    let all_cores = Ask { request: request(1, 8), ..one_executor() };
     let endless = waiting(&mut cluster, "endless", Demands::default(), all_cores);
     let other = many(&mut cluster, &[1.0; 2 * BUSY_SLOTS]);
     assert_eq!(order(&mut cluster, node, 0), [other]);
@@ -261,20 +225,13 @@ fn an_application_that_does_not_start_within_an_hour_gets_no_reservation() {
         let (mut cluster, node) = busy_node_with(Favor::Balanced, &used_cores);
         first(&mut cluster, &[4.0; 5]);
         let other = many(&mut cluster, &vec![1.0; busy_slots + 1]);
-        assert_eq!(
-            is_listed(&mut cluster, node, other),
-            !reserves,
-            "{busy_slots}"
-        );
+        assert_eq!(is_listed(&mut cluster, node, other), !reserves, "{busy_slots}");
     }
 }
 
 #[test]
 fn an_application_large_in_cpu_is_blocked_too() {
-    let policy = Elastane {
-        peaks: Peaks::Soft,
-        favor: Favor::Balanced,
-    };
+    let policy = Elastane { peaks: Peaks::Soft, favor: Favor::Balanced };
     let mut cluster = Cluster::new(settings(), Box::new(policy));
     let node = cluster.node_added("node-1:1", request(8, 8));
     cluster.reported(node, physical(), 0);
@@ -296,10 +253,7 @@ fn an_application_listed_behind_others_was_not_listed_in_vain() {
     assert_eq!(order(&mut cluster, idle, 0), [small, behind, other]);
     place(&mut cluster, "small", small, idle, 0);
     cluster.application_removed(small);
-    assert!(
-        !order(&mut cluster, idle, 0).contains(&behind),
-        "the owner fits no longer"
-    );
+    assert!(!order(&mut cluster, idle, 0).contains(&behind), "the owner fits no longer");
     assert!(!order(&mut cluster, node, 10_000).contains(&other));
 }
 
@@ -312,10 +266,6 @@ fn at_most_sixty_four_applications_of_a_queue_are_checked() {
             many(&mut cluster, &[0.5; 2 * BUSY_SLOTS]);
         }
         let ends_before = many(&mut cluster, &[1.0; BUSY_SLOTS]);
-        assert_eq!(
-            is_listed(&mut cluster, node, ends_before),
-            is_named,
-            "{blocked}"
-        );
+        assert_eq!(is_listed(&mut cluster, node, ends_before), is_named, "{blocked}");
     }
 }

@@ -56,9 +56,5 @@ fn an_application_without_a_turn_waits_but_does_not_starve() {
 fn a_score_depends_on_whether_the_gang_finds_room() {
     let (mut cluster, node, large, small) = cluster(Turn::Usual);
     let order = cluster.round(node, request(8, 8), 0).unwrap();
-    assert_eq!(
-        order,
-        [small, large],
-        "although the large one was submitted first"
-    );
+    assert_eq!(order, [small, large], "although the large one was submitted first");
 }

@@ -25,10 +25,7 @@ struct Column {
 
 impl DemandSums {
     pub(crate) fn new(rows: usize) -> Self {
-        Self {
-            columns: Vec::new(),
-            totals: vec![Amounts::ZERO; rows],
-        }
+        Self { columns: Vec::new(), totals: vec![Amounts::ZERO; rows] }
     }
 
     pub(crate) fn push(&mut self) {

@@ -62,15 +62,7 @@ impl Notes {
     }
 
     fn counts(&self, row: Row, line: &Line) -> bool {
-        let refused_memory = |note| {
-            matches!(
-                note,
-                Note::NoFit {
-                    resource: Resource::Memory,
-                    ..
-                }
-            )
-        };
+        let refused_memory = |note| matches!(note, Note::NoFit { resource: Resource::Memory, .. });
         !line.kind.is_application_master() && refused_memory(self.notes[row])
     }
 

@@ -173,8 +173,7 @@ impl Screen {
 
     /// The allowed excess of CPU, network and disk.
     pub(crate) fn allowed_excess(&self) -> Amounts {
-        self.peaks
-            .allowed_excess_of(Amounts::rounded_down(self.capacity))
+        self.peaks.allowed_excess_of(Amounts::rounded_down(self.capacity))
     }
 
     /// Peak need in each window, in the order of [`Resource::ALL`], with the margin and less the

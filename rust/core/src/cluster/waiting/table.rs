@@ -217,19 +217,13 @@ impl WaitingTable {
                 let oldest = (0..self.screens.len()).min_by_key(|i| self.screens[*i].used_at);
                 self.screens.swap_remove(oldest.unwrap_or(0));
             }
-            self.screens
-                .push(Screen::new(entry, peaks, self.lines.len()));
+            self.screens.push(Screen::new(entry, peaks, self.lines.len()));
             self.screens.len() - 1
         });
         let screen = &mut self.screens[index];
         screen.used_at = self.uses;
         screen.update(entry, &self.lines, &self.predicted);
-        Screened {
-            lines: &self.lines,
-            predicted: &self.predicted,
-            screen,
-            notes: &mut self.notes,
-        }
+        Screened { lines: &self.lines, predicted: &self.predicted, screen, notes: &mut self.notes }
     }
 
     fn queue_number(&mut self, queue: &str) -> u32 {

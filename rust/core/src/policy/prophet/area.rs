@@ -14,11 +14,7 @@ pub(super) struct Areas {
 }
 
 pub(super) fn areas(available: &Available, demand: &Demand) -> Areas {
-    let stage_count = 1 + demand
-        .slots()
-        .windows(2)
-        .filter(|slots| slots[0] != slots[1])
-        .count();
+    let stage_count = 1 + demand.slots().windows(2).filter(|slots| slots[0] != slots[1]).count();
     let mut fragmented = Resources::ZERO;
     let mut over = Resources::ZERO;
     let mut stage = 0;
@@ -35,14 +31,14 @@ pub(super) fn areas(available: &Available, demand: &Demand) -> Areas {
         over += (left * -1.0).max(Resources::ZERO) * weighted_s;
     }
     let over_capacity = |area: Resources| {
-        area.zip(available.capacity(), |area, capacity| {
-            if capacity > 0.0 { area / capacity } else { 0.0 }
-        })
+        area.zip(
+            available.capacity(),
+            |area, capacity| {
+                if capacity > 0.0 { area / capacity } else { 0.0 }
+            },
+        )
     };
-    Areas {
-        fragmented: over_capacity(fragmented),
-        over: over_capacity(over),
-    }
+    Areas { fragmented: over_capacity(fragmented), over: over_capacity(over) }
 }
 
 /// The evaluated time: the executor's life, or without an end until one slot after the last change
@@ -69,10 +65,8 @@ mod tests {
     const CAPACITY: f64 = 10.0;
 
     fn network(amounts: &[f64]) -> Demand {
-        let slots: Vec<_> = amounts
-            .iter()
-            .map(|amount| Resources::from_array([0.0, 0.0, *amount, 0.0]))
-            .collect();
+        let slots: Vec<_> =
+            amounts.iter().map(|amount| Resources::from_array([0.0, 0.0, *amount, 0.0])).collect();
         Demand::series(1_000, &slots).unwrap()
     }
 
@@ -144,11 +138,7 @@ mod tests {
     #[test]
     fn a_stage_is_a_period_without_a_change_of_any_resource() {
         // Two stages of 2 s: the weights are 1 and 1/2.
-        assert_areas(
-            &[5.0; 4],
-            &[3.0, 3.0, 1.0, 1.0],
-            (2.0 * 2.0 + 0.5 * 4.0 * 2.0, 0.0),
-        );
+        assert_areas(&[5.0; 4], &[3.0, 3.0, 1.0, 1.0], (2.0 * 2.0 + 0.5 * 4.0 * 2.0, 0.0));
         // CPU changes and network does not: two stages of 1 s.
         let slots = [[1.0, 0.0, 3.0, 0.0], [2.0, 0.0, 3.0, 0.0]].map(Resources::from_array);
         let demand = Demand::series(1_000, &slots).unwrap();

@@ -43,11 +43,7 @@ mod tests {
     const NOW_MS: i64 = 100_000;
 
     fn waits(wait_s: i64, whole: bool) -> Waiting {
-        Waiting {
-            submitted_ms: NOW_MS - wait_s * 1_000,
-            whole,
-            ..Waiting::default()
-        }
+        Waiting { submitted_ms: NOW_MS - wait_s * 1_000, whole, ..Waiting::default() }
     }
 
     fn turns_of(waiting: &[Waiting]) -> Vec<Turn> {
@@ -72,10 +68,7 @@ mod tests {
     #[test]
     fn an_application_without_room_for_all_its_executors_does_not_go() {
         let waiting = [waits(3, false), waits(3, true), waits(2, true)];
-        assert_eq!(
-            turns_of(&waiting),
-            [Turn::NotNow, Turn::Usual, Turn::NotNow]
-        );
+        assert_eq!(turns_of(&waiting), [Turn::NotNow, Turn::Usual, Turn::NotNow]);
     }
 
     #[test]
@@ -98,10 +91,8 @@ mod tests {
 
     #[test]
     fn extreme_times_do_not_panic() {
-        let waiting = [i64::MIN, i64::MAX, 0].map(|submitted_ms| Waiting {
-            submitted_ms,
-            ..waits(0, true)
-        });
+        let waiting =
+            [i64::MIN, i64::MAX, 0].map(|submitted_ms| Waiting { submitted_ms, ..waits(0, true) });
         for now_ms in [i64::MIN, 0, i64::MAX] {
             assert_eq!(turns(&Prophet::default(), &waiting, now_ms).len(), 3);
         }

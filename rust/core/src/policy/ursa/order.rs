@@ -41,20 +41,14 @@ mod tests {
     use crate::resources::Resources;
 
     fn srjf(shares: Option<[f64; 4]>) -> f64 {
-        let waiting = Waiting {
-            remaining_share: shares.map(Resources::from_array),
-            ..Waiting::default()
-        };
+        let waiting =
+            Waiting { remaining_share: shares.map(Resources::from_array), ..Waiting::default() };
         JobOrder::SmallestRemainingFirst.rank(&waiting, 0)
     }
 
     #[test]
     fn ejf_ranks_by_the_time_since_submission() {
-        let waiting = Waiting {
-            submitted_ms: 1_000,
-            queued_ms: 9_000,
-            ..Waiting::default()
-        };
+        let waiting = Waiting { submitted_ms: 1_000, queued_ms: 9_000, ..Waiting::default() };
         assert_eq!(JobOrder::EarliestFirst.rank(&waiting, 11_000), 10.0);
     }
 

@@ -20,9 +20,7 @@ impl Rates {
         Self {
             expected_processing_s,
             per_s: node.capacity,
-            assigned: executors
-                .map(|executor| remaining_of(executor, now_ms))
-                .sum(),
+            assigned: executors.map(|executor| remaining_of(executor, now_ms)).sum(),
         }
     }
 }
@@ -73,10 +71,7 @@ mod tests {
     fn assigned(executors: &[(i64, Demand)]) -> Resources {
         let mut node = Node::new(cpu(8.0));
         for (at, (start_ms, demand)) in executors.iter().enumerate() {
-            node.insert(
-                ExecutorId(at as u64),
-                Running::new(*start_ms, demand.clone()),
-            );
+            node.insert(ExecutorId(at as u64), Running::new(*start_ms, demand.clone()));
         }
         Rates::derived(&node, 10_000, 60.0).assigned
     }

@@ -106,9 +106,7 @@ impl Engine<'_> {
                 continue;
             }
             let until_ms = self.beats.planned_ms(machine);
-            let from_ms = self
-                .manager
-                .may_place_one_from(kind, machine, until_ms, now_ms);
+            let from_ms = self.manager.may_place_one_from(kind, machine, until_ms, now_ms);
             if let Some(from_ms) = from_ms {
                 self.wake(machine, from_ms.max(now_ms));
             }

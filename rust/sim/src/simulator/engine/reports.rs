@@ -20,9 +20,7 @@ impl Engine<'_> {
     /// Where containers are followed, has all agents report if that is due by `until_ms`; false where it
     /// is not.
     pub(super) fn report_until(&mut self, until_ms: f64) -> Result<bool, SimulationError> {
-        let due = self
-            .next_report_ms
-            .filter(|at_ms| *at_ms as f64 <= until_ms);
+        let due = self.next_report_ms.filter(|at_ms| *at_ms as f64 <= until_ms);
         let Some(now_ms) = due else {
             return Ok(false);
         };
@@ -96,7 +94,6 @@ impl Engine<'_> {
     ) -> Result<HashMap<String, Limits>, SimulationError> {
         let capacity = self.nodes[machine].machine.capacity;
         let limits = self.settings.following.limits.is_some();
-        self.manager
-            .reported(machine, capacity, containers, limits, now_ms)
+        self.manager.reported(machine, capacity, containers, limits, now_ms)
     }
 }

@@ -51,10 +51,7 @@ impl Engine<'_> {
         }
         if let Some(executor) = killed {
             self.counts.killed += 1;
-            let again = Some(Piece {
-                number: executor.number,
-                slot: 0,
-            });
+            let again = Some(Piece { number: executor.number, slot: 0 });
             self.left(machine, executor, again, now_ms);
         }
         let node = &mut self.nodes[machine];
@@ -81,13 +78,9 @@ impl Engine<'_> {
             self.counts.released += 1;
             let idle_slots = idle.resumes_with - executor.last_slot - 1;
             let application = executor.application;
-            let piece = Piece {
-                number: executor.number,
-                slot: idle.resumes_with,
-            };
+            let piece = Piece { number: executor.number, slot: idle.resumes_with };
             let at_ms = now_ms + idle_slots as f64 * executor.slot_ms;
-            self.agenda
-                .add(at_ms, Event::Resumed { application, piece });
+            self.agenda.add(at_ms, Event::Resumed { application, piece });
         } else {
             self.executors_done += 1;
             let job = &mut self.jobs[executor.application];
@@ -111,11 +104,7 @@ impl Engine<'_> {
     }
 
     pub(super) fn start(&mut self, machine: usize, placed: Placed, now_ms: i64) {
-        let Placed {
-            application,
-            piece,
-            container,
-        } = placed;
+        let Placed { application, piece, container } = placed;
         let spec = &self.workload.applications[application];
         let mut coming = spec.executor(self.seed, application, piece.number);
         let slot_ms = f64::from(spec.actual.slot_ms());
@@ -160,9 +149,7 @@ impl Engine<'_> {
         let recorded = self.settings.recorded_node == Some(machine);
         let before: Vec<_> = if recorded {
             let in_use = node.machine.in_use();
-            in_use
-                .map(|(executor, usage)| (executor.application, usage))
-                .collect()
+            in_use.map(|(executor, usage)| (executor.application, usage)).collect()
         } else {
             Vec::new()
         };

@@ -11,13 +11,8 @@ use super::ResourceManager;
 use crate::simulator::SimulationError;
 
 /// The abilities of an agent that limits.
-const LIMITS_ALL_BUT_MEMORY: CanLimit = CanLimit {
-    cpu: true,
-    memory: false,
-    disk: true,
-    network_sent: true,
-    network_received: true,
-};
+const LIMITS_ALL_BUT_MEMORY: CanLimit =
+    CanLimit { cpu: true, memory: false, disk: true, network_sent: true, network_received: true };
 
 /// The use of a container over some time, as its agent measures it.
 pub(in crate::simulator) struct Measured {
@@ -48,10 +43,8 @@ impl ResourceManager {
     ) -> Result<HashMap<String, Limits>, SimulationError> {
         let report = report(capacity, containers, limits);
         let reported = self.service.report(&name(machine), &report, now_ms);
-        let reported = reported.map_err(|error| SimulationError::Report {
-            machine,
-            reason: error.to_string(),
-        })?;
+        let reported = reported
+            .map_err(|error| SimulationError::Report { machine, reason: error.to_string() })?;
         for done in &reported.reprovisioned {
             self.corrections.add(done);
         }
@@ -93,11 +86,7 @@ fn report(capacity: Resources, containers: Vec<Measured>, limits: bool) -> Repor
     Report {
         agent_run: 1,
         sequence: 0,
-        can_limit: if limits {
-            LIMITS_ALL_BUT_MEMORY
-        } else {
-            CanLimit::default()
-        },
+        can_limit: if limits { LIMITS_ALL_BUT_MEMORY } else { CanLimit::default() },
         capacity: Capacity {
             cpu_cores: capacity.cpu_cores as f32,
             memory_bytes: capacity.memory_bytes as u64,

@@ -29,10 +29,7 @@ pub(super) fn read(text: &str) -> Result<ApplicationSpec, InputError> {
         };
         let t_s = amount(&place, "t_s", t_s)?;
         if rows.last().is_some_and(|(last_s, _)| *last_s >= t_s) {
-            return Err(wrong(
-                place,
-                format!("t_s {t_s}, later than the row before is needed"),
-            ));
+            return Err(wrong(place, format!("t_s {t_s}, later than the row before is needed")));
         }
         let mut read = [0.0; 4];
         for ((value, text), key) in read.iter_mut().zip(amounts).zip(HEADER.split(',').skip(1)) {
@@ -41,9 +38,7 @@ pub(super) fn read(text: &str) -> Result<ApplicationSpec, InputError> {
         rows.push((t_s, Resources::from_array(read)));
     }
     let series = resampled(&rows);
-    let peak = series
-        .iter()
-        .fold(Resources::ZERO, |peak, slot| peak.max(*slot));
+    let peak = series.iter().fold(Resources::ZERO, |peak, slot| peak.max(*slot));
     let request = Request {
         memory_bytes: peak.memory_bytes.ceil() as u64,
         vcores: (peak.cpu_cores.ceil() as u32).max(1),

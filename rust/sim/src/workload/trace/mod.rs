@@ -73,20 +73,16 @@ const MOST_SLOTS: f64 = 365.0 * 24.0 * 3_600e3 / SLOT_MS as f64;
 
 /// The number of slots of a time; at least one.
 fn slots(seconds: f64) -> usize {
-    (seconds * 1e3 / f64::from(SLOT_MS))
-        .ceil()
-        .clamp(1.0, MOST_SLOTS) as usize
+    (seconds * 1e3 / f64::from(SLOT_MS)).ceil().clamp(1.0, MOST_SLOTS) as usize
 }
 
 fn amount(place: &str, key: &str, text: &str) -> Result<f64, InputError> {
-    text.trim()
-        .parse()
-        .ok()
-        .filter(|amount: &f64| amount.is_finite() && *amount >= 0.0)
-        .ok_or_else(|| {
+    text.trim().parse().ok().filter(|amount: &f64| amount.is_finite() && *amount >= 0.0).ok_or_else(
+        || {
             let problem = format!("{key} {text:?}, a number of at least 0 is allowed");
             wrong(place, problem)
-        })
+        },
+    )
 }
 
 #[cfg(test)]
@@ -119,9 +115,8 @@ mod tests {
             {"job.id": "k", "job.tasks": [{"duration.ms": 3000}]}"#;
         let workload = read(TraceFormat::Sls, text);
         let applications = workload.applications.iter();
-        let seen: Vec<_> = applications
-            .map(|one| (&*one.name, one.executors, one.actual.slots().len()))
-            .collect();
+        let seen: Vec<_> =
+            applications.map(|one| (&*one.name, one.executors, one.actual.slots().len())).collect();
         assert_eq!(seen, [("k/", 1, 1), ("j/map", 2, 15), ("j/reduce", 3, 3)]);
         assert!(workload.applications[1].errors.length > 0.4);
         assert_eq!(workload.applications[2].request.memory_bytes, 2_048 << 20);
@@ -132,17 +127,9 @@ mod tests {
         let text = format!("{HEADER}\n0,1,1e9,0,0\n2,4,2e9,0,0\n4,0,1e9,0,6e6\n");
         let workload = read(TraceFormat::Csv, &text);
         let job = &workload.applications[0];
-        let cpu: Vec<f64> = job
-            .actual
-            .slots()
-            .iter()
-            .map(|slot| slot.cpu_cores)
-            .collect();
+        let cpu: Vec<f64> = job.actual.slots().iter().map(|slot| slot.cpu_cores).collect();
         assert_eq!(cpu.len(), 2);
-        assert!(
-            (cpu[0] - 2.0).abs() < 1e-9 && (cpu[1] - 4.0 / 3.0).abs() < 1e-9,
-            "{cpu:?}"
-        );
+        assert!((cpu[0] - 2.0).abs() < 1e-9 && (cpu[1] - 4.0 / 3.0).abs() < 1e-9, "{cpu:?}");
         assert_eq!(job.request.vcores, 2);
     }
 
@@ -156,10 +143,7 @@ mod tests {
             wrong(TraceFormat::Swim, "job0\t7\t0\t-1\t0\t0"),
             "line 1: map_input_bytes \"-1\", a number of at least 0 is allowed"
         );
-        assert_eq!(
-            wrong(TraceFormat::Swim, "job0\t7"),
-            "line 1: 2 fields, at least 6 are needed"
-        );
+        assert_eq!(wrong(TraceFormat::Swim, "job0\t7"), "line 1: 2 fields, at least 6 are needed");
         let csv = format!("{HEADER}\n1,1,1,1,1\n1,1,1,1,1\n");
         assert_eq!(
             wrong(TraceFormat::Csv, &csv),

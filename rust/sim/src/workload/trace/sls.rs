@@ -49,10 +49,7 @@ const SLS_VCORES: u32 = 1;
 /// the deviation of the tasks.
 pub(super) fn read(text: &str) -> Result<Vec<ApplicationSpec>, InputError> {
     let mut applications = Vec::new();
-    for (at, job) in serde_json::Deserializer::from_str(text)
-        .into_iter::<SlsJob>()
-        .enumerate()
-    {
+    for (at, job) in serde_json::Deserializer::from_str(text).into_iter::<SlsJob>().enumerate() {
         let place = format!("job {}", at + 1);
         let job = job.map_err(|error| wrong(&*place, error))?;
         let mut kinds: Vec<(&str, Request, Vec<f64>)> = Vec::new();
@@ -73,9 +70,7 @@ pub(super) fn read(text: &str) -> Result<Vec<ApplicationSpec>, InputError> {
                 vcores: task.vcores.unwrap_or(SLS_VCORES),
             };
             let durations = std::iter::repeat_n(duration_ms as f64, task.count as usize);
-            match kinds
-                .iter_mut()
-                .find(|(kind, known, _)| *kind == task.kind && *known == request)
+            match kinds.iter_mut().find(|(kind, known, _)| *kind == task.kind && *known == request)
             {
                 Some((.., known)) => known.extend(durations),
                 None => kinds.push((&task.kind, request, durations.collect())),
@@ -90,16 +85,11 @@ pub(super) fn read(text: &str) -> Result<Vec<ApplicationSpec>, InputError> {
             };
             let mean_ms = mean(&durations_ms);
             let slots = vec![constant; slots(mean_ms / 1e3)];
-            let errors = Errors {
-                length: deviation(&durations_ms) / mean_ms,
-                ..Errors::default()
-            };
+            let errors = Errors { length: deviation(&durations_ms) / mean_ms, ..Errors::default() };
             let executors = durations_ms.len() as u32;
             let read = spec(name, job.start_ms.max(0), executors, request, &slots);
-            applications.push(ApplicationSpec {
-                errors,
-                ..read.map_err(|error| wrong(&*place, error))?
-            });
+            applications
+                .push(ApplicationSpec { errors, ..read.map_err(|error| wrong(&*place, error))? });
         }
     }
     Ok(applications)

@@ -33,10 +33,7 @@ pub(super) fn read(text: &str) -> Result<Vec<ApplicationSpec>, InputError> {
         let output = amount(&place, "reduce_output_bytes", output)?;
         let most = input.max(shuffle).max(output) / SWIM_BYTES_PER_EXECUTOR;
         let executors = most.ceil().clamp(1.0, SWIM_MOST_EXECUTORS);
-        let request = Request {
-            memory_bytes: (2.0 * GIB) as u64,
-            vcores: 1,
-        };
+        let request = Request { memory_bytes: (2.0 * GIB) as u64, vcores: 1 };
         let used = |network_bytes_per_s: f64, disk_bytes_per_s: f64| Resources {
             cpu_cores: SWIM_CPU_CORES,
             memory_bytes: GIB,
@@ -58,13 +55,7 @@ pub(super) fn read(text: &str) -> Result<Vec<ApplicationSpec>, InputError> {
             series.push(used(0.0, 0.0));
         }
         let submitted_ms = (submitted_s * 1e3) as i64;
-        let read = spec(
-            id.to_owned(),
-            submitted_ms,
-            executors as u32,
-            request,
-            &series,
-        );
+        let read = spec(id.to_owned(), submitted_ms, executors as u32, request, &series);
         applications.push(read.map_err(|error| wrong(place, error))?);
     }
     Ok(applications)
