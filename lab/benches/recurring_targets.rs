@@ -1,4 +1,4 @@
-//! Whether generated runs are predicted as well as is wanted:
+//! Checks the predictions of generated runs against their targets:
 //! `cargo bench -p elastane-lab --bench recurring_targets`.
 //!
 //! The generated runs of docs/measurements/prediction.md, seeds 31 to 60. Ends with exit code 1 if a resource
@@ -21,7 +21,7 @@ use std::time::Instant;
 
 use serde_json::Value;
 
-/// What is predicted by was chosen on others.
+/// Seeds on which no setting was chosen.
 const SEEDS: Range<u64> = 31..61;
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -2,10 +2,6 @@
 //! and predictions, and the models that only comparisons need.
 //!
 //! `docs/lab/README.md` lists the commands of `elastane-lab`.
-#![allow(
-    missing_docs,
-    reason = "only this crate's command, tests and examples use the library; comments stand where a name is not enough"
-)]
 
 pub mod baselines;
 pub mod evaluation;

@@ -3,9 +3,11 @@
 /// A parameter at another value.
 #[derive(Debug, Clone, Copy)]
 pub struct Variation<Change> {
+    /// The name in reports.
     pub parameter: &'static str,
     /// In words.
     pub value: &'static str,
+    /// Sets the parameter.
     pub change: Change,
 }
 

@@ -1,4 +1,4 @@
-//! The baselines against a plain reference, and what is placed by peaks or packed never needs more than there is.
+//! The baselines against a plain reference. Placement by peaks and packing never exceed the capacity.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
 #[path = "../../rust/core/tests/properties/against_reference.rs"]
@@ -55,7 +55,7 @@ fn highest_wins(policy: &str) -> bool {
     policy != "drf"
 }
 
-/// 1.5 below 0.6, 1 above 0.8, and a line between.
+/// The factor of booked capacity: 1.5 below a utilization of 0.6, 1 above 0.8, linear between.
 fn watermark(scene: &Scene, resource: Resource) -> f64 {
     let capacity = scene.capacity.get(resource);
     let used_now: f64 = scene.running.iter().map(|one| used(one, 0).get(resource)).sum();
@@ -82,7 +82,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
 
     #[test]
-    fn a_node_filled_by_peaks_never_needs_more_than_it_has(scene in scene()) {
+    fn a_node_filled_by_peaks_never_exceeds_its_capacity(scene in scene()) {
         let mut filled = scene.clone();
         filled.running.clear();
         fill(&mut filled, &baselines::Tetris);

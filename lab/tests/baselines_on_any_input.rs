@@ -1,4 +1,4 @@
-//! The baselines, iSpark's packing and Ursa's estimate of memory on whatever the types allow.
+//! The baselines, iSpark's packing and Ursa's estimate of memory accept every value of their types.
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 #[path = "../../rust/core/tests/properties/on_any_input.rs"]

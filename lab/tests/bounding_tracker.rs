@@ -27,7 +27,7 @@ fn tracker() -> BoundingTracker {
     BoundingTracker::of_prediction(&prediction, &envelope)
 }
 
-/// Of what the same runs used in the mean when they were equally far: the scheduler knows no more.
+/// A tracker of the mean use of the same runs at the same progress, as in the scheduler.
 fn tracker_of_demand() -> BoundingTracker {
     let runs = EARLIER.map(run);
     let mean: Vec<Resources> = (0..60)
@@ -39,7 +39,7 @@ fn tracker_of_demand() -> BoundingTracker {
     BoundingTracker::of_demand(&Demand::series(SLOT_MS, &mean).unwrap())
 }
 
-/// It bounds nothing.
+/// The tracker of the demand, which gives no bounds.
 const DEMAND: &str = "demand";
 
 fn both() -> [(&'static str, BoundingTracker); 2] {
@@ -53,7 +53,7 @@ fn observe(tracker: &mut BoundingTracker, slots: &[Resources]) {
 }
 
 #[test]
-fn a_run_at_the_expected_speed_is_where_its_time_is() {
+fn at_the_expected_speed_progress_follows_the_time() {
     for (known, mut tracker) in both() {
         assert_eq!(tracker.progress(), 0.0);
         for (slot, usage) in run(1.0).into_iter().enumerate() {
@@ -65,13 +65,13 @@ fn a_run_at_the_expected_speed_is_where_its_time_is() {
 }
 
 #[test]
-fn a_run_that_is_held_up_shows_it_and_is_still_bounded() {
+fn a_slow_run_has_less_progress_and_is_still_bounded() {
     for (known, mut tracker) in both() {
         let slow = run(1.5);
         observe(&mut tracker, &slow[..45]);
         let progress = tracker.progress();
         assert!((progress - 0.5).abs() < 0.1, "{known}: {progress}");
-        // By its time it would be writing; by what it used it still computes.
+        // By the clock it would be writing; by its usage it still computes.
         let ahead = tracker.next(SLOT_MS);
         assert!(
             ahead.expected.cpu_cores > 3.0 && ahead.expected.disk_bytes_per_s < 20e6,
@@ -98,17 +98,17 @@ fn a_late_start_and_a_pause_are_no_progress() {
 }
 
 #[test]
-fn work_that_is_done_again_is_no_progress() {
+fn repeated_work_is_no_progress() {
     let run = run(1.0);
     for (known, mut tracker) in both() {
         observe(&mut tracker, &run[..20]);
-        // Its process is restarted, and does the first third once more.
+        // The process restarts and repeats the first third.
         observe(&mut tracker, &run[..20]);
         let progress = tracker.progress();
         assert!(progress < 0.44, "{known}: {progress}");
         for (slot, usage) in run.iter().enumerate().skip(20) {
             tracker.observe(*usage, SLOT_MS);
-            // What was used twice counts for a part: it is at most so far ahead.
+            // Repeated work counts in part, so the estimate is ahead by at most this.
             let (at, seen) = ((slot + 1) as f64 / 60.0, tracker.progress());
             assert!((seen - at).abs() < 0.17, "{known}: {at}: {seen}");
         }
@@ -119,7 +119,7 @@ fn work_that_is_done_again_is_no_progress() {
 }
 
 #[test]
-fn past_the_end_the_last_of_it_holds() {
+fn past_the_end_the_last_usage_holds() {
     let mut tracker = tracker();
     observe(&mut tracker, &run(1.0));
     observe(&mut tracker, &[run(1.0)[59]; 60]);

@@ -24,7 +24,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
 
     #[test]
-    fn its_own_runs_are_covered(seed in 0..1_000_u64, number in 0..8_u64, runs in 2..4_usize) {
+    fn the_envelope_covers_its_own_runs(seed in 0..1_000_u64, number in 0..8_u64, runs in 2..4_usize) {
         let runs = Application::new(seed, number).runs(runs).unwrap();
         let prediction = predicted(&past(&runs), &settings());
         let bound = bound(&prediction, Envelope::COVERAGE);
@@ -68,8 +68,7 @@ proptest! {
     }
 }
 
-/// The figures of `docs/measurements/prediction.md` are over 30 seeds; this is what one of them must
-/// not fall below.
+/// `docs/measurements/prediction.md` has figures over 30 seeds. One seed must reach these bounds.
 #[test]
 fn the_next_run_is_covered_at_less_waste_than_the_peaks() {
     let mut sums = [[[0.0; 2]; 4]; Method::ALL.len()];
@@ -105,7 +104,7 @@ fn the_next_run_is_covered_at_less_waste_than_the_peaks() {
     }
 }
 
-/// What the generator is held to: `docs/measurements/prediction.md` has the measured figures.
+/// `docs/measurements/prediction.md` has the measured figures that the generator must match.
 #[test]
 fn generated_runs_are_like_measured_ones() {
     let mut peak_over_mean = [0.0; 4];

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 const HEADER: &str = "t_s,cpu_cores,memory_bytes,network_bytes_per_s,disk_bytes_per_s";
 
-/// A run that computes for its first half and writes in its second.
+/// A run that computes in its first half and writes in its second.
 fn csv(slots: usize) -> String {
     let rows = (0..slots).map(|slot| {
         let used = if slot * 2 < slots { "3,2e9,0,1e6" } else { "1,1e9,0,80e6" };
@@ -29,7 +29,7 @@ fn application(folder: &Path, runs: &[(&str, usize)]) -> PathBuf {
     application
 }
 
-/// What evaluating a folder prints, and where its figures and predictions are.
+/// The output for a folder, and the paths of its JSON and its predictions.
 fn evaluated(folder: &Path) -> (String, PathBuf, PathBuf) {
     let (json, out) = (folder.join("figures.json"), folder.join("out"));
     let arguments = ["evaluate", text(folder), "--json", text(&json), "--predictions", text(&out)];
@@ -37,14 +37,14 @@ fn evaluated(folder: &Path) -> (String, PathBuf, PathBuf) {
 }
 
 #[test]
-fn every_run_is_predicted_from_those_before_it() {
+fn every_run_is_predicted_from_earlier_runs() {
     let folder = tempfile::tempdir().unwrap();
     application(folder.path(), &[("1", 40), ("2", 42), ("3", 41), ("4", 40)]);
     let (printed, json, out) = evaluated(folder.path());
     assert!(printed.starts_with("2 runs predicted, each from those before it\n"), "{printed}");
     assert!(printed.contains("window maximum 30 s + 10 %"), "{printed}");
-    assert!(printed.contains("\nprogress is missed by 0.0"), "{printed}");
-    // Nothing was sent, so nothing was wasted.
+    assert!(printed.contains("\nerror of progress: 0.0"), "{printed}");
+    // The runs use no network, so its waste is undefined.
     let network = printed.split("\nnetwork").nth(1).unwrap();
     assert!(
         network.contains("envelope                     100.0 %      -        -      -"),
@@ -55,7 +55,7 @@ fn every_run_is_predicted_from_those_before_it() {
     let run = &figures["runs"][3];
     assert_eq!(run["predicted_from"], serde_json::json!(["3", "2", "1"]));
     assert_eq!(run["length_ms"], 123_000);
-    // Both trackers follow a run like those before it.
+    // Both trackers follow a run that is like the earlier ones.
     for tracker in ["runs", "demand"] {
         let missed = run["progress_missed"][tracker].as_f64().unwrap();
         assert!(missed < 0.08, "{tracker}: {missed}");
@@ -70,7 +70,7 @@ fn every_run_is_predicted_from_those_before_it() {
         "earlier runs that can be used: 1, at least 2 are needed"
     );
 
-    // The envelopes are series themselves, of the runs that were predicted.
+    // The envelopes of the predicted runs are written as series, which can be evaluated in turn.
     let predicted = out.join("nightly");
     assert!(!predicted.join("2.csv").exists() && predicted.join("4.csv").exists());
     lab(&["evaluate", text(&out)]).printed();
@@ -88,9 +88,9 @@ fn a_run_that_failed_is_left_out() {
     assert_eq!((&left_out["run"], &left_out["reason"]), (&"2".into(), &"it failed".into()));
 }
 
-/// As the scheduler does it: docs/new-settings.md, "Which prediction is used".
+/// docs/new-settings.md, "Which prediction is used".
 #[test]
-fn runs_with_the_same_settings_predict_the_next_and_what_nothing_says_is_counted() {
+fn runs_are_predicted_from_the_same_settings_and_others_are_counted_by_request() {
     let folder = tempfile::tempdir().unwrap();
     let slots = |run: usize| if run % 2 == 1 { 20 } else { 60 };
     let names: Vec<String> = (1..=8).map(|run| run.to_string()).collect();
@@ -117,7 +117,7 @@ fn runs_with_the_same_settings_predict_the_next_and_what_nothing_says_is_counted
     let run = &figures["runs"][7];
     assert_eq!(run["way"], "same");
     assert_eq!(run["predicted_from"], serde_json::json!(["6", "4", "2"]));
-    // What is written is an envelope of these settings: one of the other runs is a third as long.
+    // The written envelope is that of the same settings: the other runs have a third or three times the length.
     let rows = |run: &str| {
         let written = fs::read_to_string(out.join("nightly").join(run)).unwrap();
         written.lines().count() - 1
@@ -128,7 +128,7 @@ fn runs_with_the_same_settings_predict_the_next_and_what_nothing_says_is_counted
 }
 
 #[test]
-fn bad_input_is_one_line_with_the_place_and_what_is_allowed() {
+fn bad_input_is_one_line_with_the_place_and_the_allowed_values() {
     let folder = tempfile::tempdir().unwrap();
     let refused = || lab(&["evaluate", text(folder.path())]).refused();
     assert!(refused().contains("no run in it, APPLICATION/RUN.csv is needed"));
@@ -171,18 +171,18 @@ fn runs_with_other_settings_are_predicted_from_fifteen_and_thirty() {
         assert!(printed.lines().any(|it| it == line), "{printed}");
     }
     assert_eq!(figures["new_settings"][1]["trained_on"], 30);
-    // Of 23 settings, each seven after the one before, the last 11 runs have those of the first 11.
+    // There are 23 settings, so the last 11 runs have the settings of the first 11.
     for (at, unseen) in [(0, 8), (1, 0)] {
         assert_eq!(figures["new_settings"][at]["unseen"]["predicted"], unseen);
     }
-    // With settings held out each run is predicted once, but where its settings lie beyond the others.
+    // With settings held out, each run is predicted once, unless its settings are outside of the others.
     let held_out = &figures["new_settings"][0]["held_out"];
     assert!(held_out["predicted"].as_u64().unwrap() >= 26, "{held_out}");
     assert_eq!(held_out["within_20_percent"], 1.0);
-    // Runs with the same settings use the same here, so nothing is left to chance.
+    // Runs with the same settings are equal here, so chance leaves no error.
     let repeats = &figures["repeats"]["by_others"];
     assert_eq!((&repeats["predicted"], &repeats["within_15_percent"]), (&22.into(), &1.0.into()));
-    // Of runs that were all given the same nothing is said.
+    // Runs with equal settings have no figures for new settings.
     fs::write(nightly.join("settings.json"), r#"{"input_bytes": 1}"#).unwrap();
     let printed = lab(&["evaluate", text(folder.path())]).printed();
     assert!(!printed.contains("new settings"), "{printed}");
@@ -204,7 +204,7 @@ fn new_settings_of_a_real_application_are_predicted_as_well_as_elasecutors() {
         assert_eq!(after["trained_on"], trained_on);
         assert_eq!(after["held_out"]["predicted"], 40);
         assert!(part(&after["held_out"], within) >= wanted, "{after}");
-        // Each of the next ten is a tenth of their figure.
+        // Ten runs: each is a tenth of the figure.
         assert_eq!(after["unseen"]["predicted"], 10);
         assert!(part(&after["unseen"], within) >= 0.8, "{after}");
     }
@@ -226,7 +226,7 @@ fn new_settings_beside_another_run_are_predicted_as_well_as_chance_leaves() {
 }
 
 #[test]
-fn what_confidence_is_worth_is_told_by_quarters_of_the_runs() {
+fn errors_are_listed_for_quarters_of_the_runs_by_confidence() {
     let (printed, figures) = evaluate(&recorded("recorded"));
     let parts = figures["by_confidence"].as_array().unwrap();
     let runs: Vec<u64> = parts.iter().map(|it| it["runs"].as_u64().unwrap()).collect();
@@ -237,7 +237,7 @@ fn what_confidence_is_worth_is_told_by_quarters_of_the_runs() {
         .map(|bound| bound.as_f64().unwrap())
         .collect();
     assert!(bounds.is_sorted(), "{bounds:?}");
-    // The parts are all runs, and only those: their mean is that of the table.
+    // The quarters hold each run once: their mean is that of the table.
     let coverage: f64 = parts
         .iter()
         .map(|part| part["coverage"]["cpu"].as_f64().unwrap() * part["runs"].as_f64().unwrap())

@@ -1,4 +1,4 @@
-//! `elastane-lab evaluate` of recurring applications against what is wanted of it.
+//! The predictions of recurring applications reach their targets.
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 mod common;
@@ -18,7 +18,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 /// Some of the generated runs of docs/measurements/prediction.md.
-/// `cargo bench -p elastane-lab --bench recurring_targets` takes all.
+/// `cargo bench -p elastane-lab --bench recurring_targets` checks all of them.
 fn generated() -> TempDir {
     const SEEDS: Range<u64> = 31..39;
     let folder = tempfile::tempdir().unwrap();
@@ -26,10 +26,10 @@ fn generated() -> TempDir {
     folder
 }
 
-/// Coverage in percent and waste of the envelope, as docs/measurements/prediction.md has them.
+/// Coverage in percent and waste of the envelope, as in docs/measurements/prediction.md.
 type Written = [(&'static str, f64, f64); 4];
 
-/// Holds the envelope to what is written, less one in its last digit.
+/// The envelope is at most one in the last digit worse than the documented figures.
 fn assert_no_worse(figures: &Value, written: Written) {
     for (resource, coverage, waste) in written {
         let reached = &figures["envelope"][resource];
@@ -41,7 +41,7 @@ fn assert_no_worse(figures: &Value, written: Written) {
 }
 
 #[test]
-fn generated_runs_reach_what_is_wanted() {
+fn generated_runs_reach_the_targets() {
     let (_, figures) = evaluate(generated().path());
     for (resource, most) in wanted::OF_PEAK {
         let (coverage, of_peak) = wanted::reached(&figures, resource).unwrap();
@@ -57,12 +57,12 @@ fn generated_runs_reach_what_is_wanted() {
 
 /// Ten applications, five runs each, as `make record` measured them. docs/measurements/prediction.md has the figures.
 #[test]
-fn recorded_runs_are_covered_as_is_wanted_and_waste_what_they_do_today() {
+fn recorded_runs_reach_the_coverage_and_waste_no_more_than_today() {
     let (printed, figures) = evaluate(&recorded("recorded"));
     assert!(printed.starts_with("30 runs predicted"), "{printed}");
     for (resource, most) in wanted::OF_PEAK {
         let (coverage, of_peak) = wanted::reached(&figures, resource).unwrap();
-        // Of memory and network more than is wanted, of CPU less.
+        // Above the target for memory and network, below it for CPU.
         let today = match resource {
             "cpu" => 0.75,
             "memory" => 0.92,
@@ -72,7 +72,7 @@ fn recorded_runs_are_covered_as_is_wanted_and_waste_what_they_do_today() {
         assert!(coverage >= wanted::COVERAGE, "{resource}: {coverage}");
         assert!(of_peak <= today, "{resource}: {of_peak}");
     }
-    // Of the others the window maximum covers more, or wastes less.
+    // For the other resources the window maximum covers more or wastes less.
     let (more, of_window) = wanted::beside_window_maximum(&figures, "disk").unwrap();
     assert!(more >= 0.0 && of_window < 1.0, "{more}, {of_window}");
 }
@@ -89,7 +89,7 @@ fn recorded_runs_are_tracked_as_well_as_they_are_today() {
     assert_no_worse(&figures["tracked"], today);
 }
 
-/// Less than is wanted.
+/// Below the targets.
 #[test]
 fn two_runs_predict_recorded_runs_as_well_as_they_do_today() {
     let (printed, figures) = evaluate_with(&recorded("recorded"), &["--runs", "2"]);

@@ -1,4 +1,4 @@
-//! `elastane-lab evaluate` of what `elastane profiles export --series` writes.
+//! `elastane-lab evaluate` reads the output of `elastane profiles export --series`.
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 mod common;
@@ -22,7 +22,7 @@ struct Command {
     profiles: Profiles,
 }
 
-/// The folder of the series of these runs.
+/// The exported series of these runs, and the temporary folder that holds them.
 fn exported(runs: &[Run]) -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("depository.db");
@@ -36,14 +36,14 @@ fn exported(runs: &[Run]) -> (TempDir, PathBuf) {
 }
 
 #[test]
-fn exported_series_are_what_evaluate_reads() {
+fn evaluate_reads_exported_series() {
     let mut runs: Vec<_> = (1..=5).map(|number| run(SALES, number, Succeeded)).collect();
     runs[3].outcome = Failed;
-    // The application master alone: nothing of the executors to export.
+    // The application master only: there is no series of executors.
     runs[4].series.truncate(1);
     let (_folder, series) = exported(&runs);
     let evaluated = lab(&["evaluate", text(&series)]).printed();
-    // Two have too few before them, and the failed one is not predicted.
+    // Two runs have too few earlier runs, and the failed run is not predicted.
     assert!(evaluated.starts_with("1 run predicted"), "{evaluated}");
 }
 

@@ -1,4 +1,4 @@
-//! A history of runs is foreseen as in the scheduler.
+//! `History` predicts as the scheduler does.
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 #[path = "../../rust/predict/tests/common/rounds.rs"]
@@ -10,15 +10,14 @@ use elastane_predict::{
 };
 use rounds::{KIND, VARIED, foreseen, given, model, run, runs_of};
 
-/// Runs one after the other, each foreseen from those before it.
 #[test]
-fn a_history_trains_models_and_goes_the_way_that_whoever_keeps_runs_goes() {
+fn a_history_trains_models_and_predicts_as_stored_runs_do() {
     let settings = RecurringSettings::default();
     let mut history = History::new(KIND, settings);
     let runs = runs_of(&VARIED);
     for (at, it) in runs.iter().enumerate() {
         let way = history.foresee(&it.settings).way;
-        // Two runs at least say how sure they are, six make a model.
+        // A confidence needs two runs, a model six.
         match at {
             0 => assert_eq!(way, Way::Same),
             1..6 => assert_eq!(way, Way::Request, "run {at}"),
@@ -26,7 +25,7 @@ fn a_history_trains_models_and_goes_the_way_that_whoever_keeps_runs_goes() {
         }
         history.add(PastRun::of(&it.run, KIND).unwrap().unwrap(), &it.settings);
     }
-    // What is kept says the same.
+    // Stored runs and their model give the same prediction.
     let again = history.foresee(&given(30.5));
     let trained = model(&runs);
     let kept = foreseen(&runs, Some(&trained), &given(30.5));
@@ -35,7 +34,7 @@ fn a_history_trains_models_and_goes_the_way_that_whoever_keeps_runs_goes() {
     for (again, kept) in total(again).into_iter().zip(total(kept)) {
         assert!((again - kept).abs() <= 0.1 * kept, "{again} {kept}");
     }
-    // A run that failed teaches nothing.
+    // A failed run changes nothing.
     let mut failed = PastRun::of(&run(40, 33.0, 5.0).run, KIND).unwrap().unwrap();
     failed.outcome = Outcome::Failed;
     history.add(failed, &given(33.0));
@@ -44,7 +43,7 @@ fn a_history_trains_models_and_goes_the_way_that_whoever_keeps_runs_goes() {
 }
 
 #[test]
-fn an_application_that_changes_is_planned_by_its_request_until_six_runs_have_taught_it_anew() {
+fn after_a_change_an_application_is_planned_by_its_request_until_it_has_run_six_times() {
     let mut history = History::new(KIND, RecurringSettings::default());
     let before = runs_of(&VARIED[..8]);
     for it in &before {
@@ -64,7 +63,7 @@ fn an_application_that_changes_is_planned_by_its_request_until_six_runs_have_tau
         history.add(run, &given(rounds));
         let foreseen = history.foresee(&given(31.0));
         match newer {
-            // One alone may be chance.
+            // One run may be chance.
             1 => assert!(foreseen.prediction.is_ok()),
             2..6 => {
                 let changed = NotPlanned::Settings(NotForeseen::Changed { since: newer });

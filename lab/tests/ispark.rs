@@ -1,4 +1,4 @@
-//! Iterative applications that give executors up, beside Spark's two ways to allocate them.
+//! iSpark's packing of executors against Spark's static and dynamic allocation.
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use elastane_lab::ispark::{
@@ -7,7 +7,7 @@ use elastane_lab::ispark::{
 
 const PARTITIONS: usize = 32;
 
-/// What an iteration of 8 executors uses: `cpu` of their cores for 10 s, and `memory` of theirs.
+/// An iteration of 10 s on 8 executors, which uses these fractions of their cores and memory.
 fn iteration(cpu: f64, memory: f64) -> Iteration {
     let each = PARTITIONS as f64 / 8.0;
     Iteration {
@@ -23,7 +23,7 @@ fn job(submitted_s: f64, iterations: Vec<Iteration>) -> Job {
     Job { name: "job".to_owned(), submitted_s, iterations, weights: vec![1.0; PARTITIONS] }
 }
 
-/// Much at first, then little.
+/// High utilization in the first iteration, low in the others.
 fn falling(submitted_s: f64) -> Job {
     let first = iteration(0.9, 0.9);
     job(submitted_s, [vec![first], vec![iteration(0.1, 0.2); 19]].concat())
@@ -38,11 +38,11 @@ fn run(parameters: &Parameters, allocation: Allocation, jobs: &[Job]) -> Outcome
 }
 
 #[test]
-fn executors_that_are_packed_let_the_next_application_start() {
+fn packed_executors_let_the_next_application_start() {
     let jobs = [falling(0.0), falling(1.0), falling(2.0)];
     let fixed = run(&with_room(16), Allocation::Static, &jobs);
     let packed = run(&with_room(16), Allocation::Packed, &jobs);
-    // With static executors the third waits for one of the others to end.
+    // With static allocation, the third application waits until another one ends.
     assert!(fixed.completions_s[2] > 400.0, "{fixed:?}");
     assert!(packed.completions_s[2] < 300.0, "{packed:?}");
     assert!(packed.counts.handed_over >= 8, "{packed:?}");
@@ -60,7 +60,7 @@ fn nothing_is_packed_above_gamma() {
 
 #[test]
 fn an_application_that_packing_slows_down_gets_executors_back() {
-    // Streams of 40 % CPU fit two by two, and then take 16 % longer.
+    // Two streams of 40 % CPU fit one executor, and then take 16 % longer.
     let iterations = vec![iteration(0.4, 0.2); 10];
     let jobs = [job(0.0, [vec![iteration(0.9, 0.9)], iterations].concat())];
     let packed = run(&Parameters::default(), Allocation::Packed, &jobs);
@@ -76,7 +76,7 @@ fn dynamic_allocation_takes_all_that_there_is() {
     let jobs = [falling(0.0), falling(1.0)];
     let alone = run(&Parameters::default(), Allocation::Dynamic, &jobs[..1]);
     let fixed = run(&Parameters::default(), Allocation::Static, &jobs[..1]);
-    // A quarter of the time, but for the start of the executors.
+    // A quarter of the time, apart from the start of the executors.
     let start_s = Parameters::default().start_s;
     let quarter_s = (fixed.makespan_s - start_s) / 4.0;
     assert!((alone.makespan_s - start_s - quarter_s).abs() < 1e-3);

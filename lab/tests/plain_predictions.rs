@@ -15,7 +15,7 @@ fn cores(demand: &Demand) -> Vec<f64> {
 }
 
 #[test]
-fn plain_predictions_are_what_their_names_say() {
+fn plain_predictions_follow_their_definitions() {
     let runs = [cpu(5_000, &[1.0, 2.0, 5.0, 1.0]), cpu(5_000, &[2.0, 2.0, 2.0, 3.0])];
     let predicted = |plain: Plain| cores(&plain.predict(&runs).unwrap());
     assert_eq!(predicted(Plain::ConstantPeak), [5.0; 4]);

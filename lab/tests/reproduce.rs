@@ -8,7 +8,7 @@ use std::fs;
 use common::{lab, text};
 use serde_json::Value;
 
-/// Runs a comparison and reads what it prints and the JSON that it writes.
+/// Runs a comparison; returns its output and its JSON.
 fn reproduced(arguments: &[&str]) -> (String, Value) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("report.json");
@@ -17,7 +17,7 @@ fn reproduced(arguments: &[&str]) -> (String, Value) {
     (printed, serde_json::from_slice(&fs::read(&file).unwrap()).unwrap())
 }
 
-/// What every comparison's JSON has, whatever its model.
+/// Every comparison's JSON has these keys, whatever its model.
 fn assert_shape(report: &Value, policies: &[&str], seeds: usize) {
     let numbers = |value: &Value, what: &str| {
         let values = value.as_array().map_or(&[][..], Vec::as_slice);
@@ -58,7 +58,7 @@ fn ursas_tables_are_run_at_its_own_grain() {
 }
 
 #[test]
-fn sensitivity_is_that_of_one_paper_where_one_is_named() {
+fn sensitivity_can_be_limited_to_one_paper() {
     let (printed, report) = reproduced(&["sensitivity", "--of", "ispark", "--seeds", "1"]);
     assert!(printed.contains("serial part"), "{printed}");
     assert!(!printed.contains("minfrag"), "{printed}");
@@ -67,28 +67,29 @@ fn sensitivity_is_that_of_one_paper_where_one_is_named() {
 }
 
 #[test]
-fn sensitivity_of_what_is_not_there_is_refused() {
+fn sensitivity_of_an_unknown_paper_is_refused() {
     let refused = lab(&["reproduce", "sensitivity", "--of", "house"]).refused();
     let names = "elasecutor, prophet, ispark, ursa";
     assert_eq!(
         refused,
-        format!("elastane-lab: sensitivity of house: not known, {names} are there\n")
+        format!("elastane-lab: sensitivity of house: not known, one of {names} is allowed\n")
     );
     let refused = lab(&["reproduce", "ursa", "--of", "ursa"]).refused();
     assert_eq!(refused, "elastane-lab: --of: goes with sensitivity only\n");
 }
 
 #[test]
-fn a_paper_that_is_not_there_is_refused_with_those_that_are() {
+fn an_unknown_paper_is_refused_with_the_known_ones() {
     let refused = lab(&["reproduce", "spark"]).refused();
     assert_eq!(
         refused,
-        "elastane-lab: paper spark: not known, elasecutor, prophet, ispark, ursa, sensitivity, reprovision, house are there\n"
+        "elastane-lab: paper spark: not known, one of elasecutor, prophet, ispark, ursa, sensitivity, reprovision, \
+         house is allowed\n"
     );
 }
 
 #[test]
-fn what_a_model_does_not_know_is_refused() {
+fn options_that_a_model_lacks_are_refused() {
     for (paper, why) in [
         ("ursa", "ursa is simulated at the grain of its monotasks, by a model of its own"),
         ("ispark", "ispark is simulated iteration by iteration, by a model of its own"),

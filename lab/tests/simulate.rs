@@ -65,10 +65,10 @@ fn the_same_seed_gives_the_same_bytes_whatever_the_threads() {
 }
 
 #[test]
-fn names_that_are_not_there_are_refused_with_those_that_are() {
+fn unknown_names_are_refused_with_the_known_ones() {
     let refused = lab(&["simulate", "--workload", "spark"]).refused();
     assert!(
-        refused.starts_with("elastane-lab: workload spark: not known, elasecutor, "),
+        refused.starts_with("elastane-lab: workload spark: not known, one of elasecutor, "),
         "{refused}"
     );
     let refused = lab(&["simulate", "--workload", "lockstep", "--policy", "best"]).refused();

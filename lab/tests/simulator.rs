@@ -24,24 +24,24 @@ fn policies() -> impl Iterator<Item = &'static str> {
     all.filter(|name| !names().contains(name))
 }
 
-/// Requests pile peaks up, so that the model of contention is seen.
+/// Placement by request lets peaks coincide, so the contention model takes effect.
 const STATIC: &str = "static";
 
 #[test]
-fn where_more_is_wanted_than_there_is_everything_takes_longer_and_more_on_a_disk() {
+fn over_capacity_executors_slow_down_and_a_disk_loses_throughput() {
     let settings = Settings { assignments_per_heartbeat: 2, ..Settings::default() };
     let ended_s = |slots: &[[f64; 4]]| {
         let two = application("a", 0, 2, slots);
         run(&workload(1, vec![two]), STATIC, &settings).applications[0].ended_s
     };
     assert_eq!(ended_s(&[[4.0, 1e9, 0.0, 0.0]; 10]), 60.0);
-    // Twice what there is: 15 % of the disk's throughput is lost.
+    // Twice the disk's capacity is wanted: 15 % of its throughput is lost.
     let disk_s = ended_s(&[[0.1, 1e9, 0.0, 100e6]; 10]);
     assert!((disk_s - 60.0 / 0.85).abs() < 1e-6, "{disk_s}");
 }
 
 #[test]
-fn an_executor_that_starts_beside_a_busy_one_slows_it_down_from_then_on() {
+fn an_executor_slows_a_busy_one_down_from_its_start_on() {
     let busy = application("busy", 0, 1, &[[4.0, 1e9, 0.0, 0.0]; 10]);
     let late = application("late", 15_000, 1, &[[4.0, 1e9, 0.0, 0.0]; 10]);
     let outcome = run(&workload(1, vec![busy, late]), STATIC, &Settings::default());
@@ -50,7 +50,7 @@ fn an_executor_that_starts_beside_a_busy_one_slows_it_down_from_then_on() {
 }
 
 #[test]
-fn memory_far_over_capacity_kills_the_latest_and_it_starts_anew() {
+fn memory_far_over_capacity_kills_the_latest_executor_which_starts_anew() {
     let mut hungry = application("a", 0, 2, &[[1.0, 7e9, 0.0, 0.0]; 10]);
     hungry.predicted = None;
     let outcome = run(&workload(1, vec![hungry]), STATIC, &Settings::default());
@@ -74,7 +74,7 @@ fn a_container_is_free_for_others_on_the_heartbeat_after_its_end() {
 fn dynamic_allocation_asks_for_twice_as_many_each_second() {
     let work = workload(8, vec![application("a", 0, 7, &[[2.0, 1e9, 0.0, 0.0]; 20])]);
     let started = |policy| run(&work, policy, &Settings::default());
-    // 1, 2 and 4 executors: the last are asked for after 2 s and start within the next heartbeat.
+    // 1, 2 and 4 executors: the last four are requested after 2 s and start within a heartbeat.
     let ended_s = started("dynamic").applications[0].ended_s;
     assert!((62.0..63.0).contains(&ended_s), "{ended_s}");
     assert!(started("static").applications[0].ended_s < 61.0);

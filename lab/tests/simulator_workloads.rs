@@ -53,7 +53,7 @@ fn executors_of_3_cores_have_the_peaks_of_figure_2() {
         for resource in [Resource::Cpu, Resource::Network, Resource::Disk] {
             assert!(within(peak.get(resource), published.get(resource), 1e-9), "{name}");
         }
-        // Figure 2's executors had 8 GB, the mix's have 6.
+        // Figure 2's executors had 8 GB; those of the mix have 6.
         let memory_bytes = 0.75 * published.memory_bytes;
         assert!(within(peak.memory_bytes, memory_bytes, 1e-9), "{name}");
     }
@@ -110,7 +110,7 @@ fn what_is_predicted_of_new_settings_misses_the_total_by_at_most_16_percent() {
             let effectiveness = Resource::ALL
                 .map(|resource| total(predicted, resource) / total(one.actual.slots(), resource));
             let mean = effectiveness.iter().sum::<f64>() / 4.0;
-            // Short series are off by up to a slot more.
+            // A short series may be off by one slot more.
             assert!((0.80..=1.20).contains(&mean), "{}: {effectiveness:?}", one.name);
         }
     }
@@ -163,10 +163,11 @@ fn a_seed_gives_one_workload_and_another_seed_another() {
 }
 
 #[test]
-fn a_name_that_is_not_there_is_refused_with_those_that_are() {
+fn an_unknown_name_is_refused_with_the_known_ones() {
     let error = generate("spark", 1).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "workload spark: not known, elasecutor, elasecutor-outdated, elasecutor-tpch, prophet, ursa-mix, lockstep, large are there"
+        "workload spark: not known, one of elasecutor, elasecutor-outdated, elasecutor-tpch, prophet, ursa-mix, \
+         lockstep, large is allowed"
     );
 }

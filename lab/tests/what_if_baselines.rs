@@ -19,8 +19,8 @@ fn policy(name: &str) -> Box<dyn Policy> {
 }
 
 #[test]
-fn tetris_multiplies_what_is_left_beside_peaks_with_the_peak() {
-    // The peak has passed, and Tetris knows no time.
+fn tetris_multiplies_the_share_beside_peaks_by_the_peak() {
+    // The peak has passed, but Tetris ignores time.
     let busy = running("r", 59_000, [1.0, 0.0], &[[2.0, 0.0, 5.0, 0.0], [1.0, 0.0, 0.0, 0.0]]);
     let cpu = pending("cpu", 0, [1.0, 0.0], &[[2.0, 0.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0]]);
     let network = pending("network", 0, [1.0, 0.0], &[[0.0, 0.0, 6.0, 0.0]]);
@@ -69,7 +69,7 @@ fn capacity_takes_the_application_that_came_first_not_the_executor() {
 }
 
 #[test]
-fn an_application_came_with_the_earliest_of_its_executors() {
+fn an_application_was_submitted_with_its_earliest_executor() {
     let late = pending("a-1", 55_000, [1.0, 0.0], &[[0.0; 4]]);
     let early = pending("a-2", 10_000, [1.0, 0.0], &[[0.0; 4]]);
     let scenario = scenario([4.0, 0.0, 0.0, 0.0], &[], &[late, early]);
@@ -96,7 +96,7 @@ fn drf_takes_turns_by_the_dominant_share_over_the_whole_cluster() {
 }
 
 #[test]
-fn drf_counts_what_runs_on_other_nodes() {
+fn drf_counts_executors_on_other_nodes() {
     let mut scenario = scenario(
         [8.0, 0.0, 0.0, 0.0],
         &[],
@@ -113,7 +113,7 @@ fn drf_counts_what_runs_on_other_nodes() {
 
 #[test]
 fn watermark_books_more_while_a_node_is_little_used() {
-    // 4 of 4 cores are booked; of 4 cores so many are used.
+    // All 4 cores are booked; the executor uses `used` of them.
     for (used, expected, factor) in [(2.0, true, 1.5), (2.8, true, 1.25), (3.2, false, 1.0)] {
         let busy = running("r", 60_000, [4.0, 0.0], &[[used, 0.0, 0.0, 0.0]]);
         let waits = pending("p", 0, [1.0, 0.0], &[[9.0; 4]]);
@@ -136,7 +136,7 @@ fn oversubscribe_books_a_node_twice_and_no_more() {
 }
 
 #[test]
-fn the_margin_is_for_what_fits_by_demand() {
+fn the_margin_counts_only_for_a_fit_by_demand() {
     let options = Options { margin: 0.5, all: false };
     let waits = pending("p", 0, [4.0, 4.0], &[[3.0; 4]]);
     let scenario = scenario([4.0; 4], &[], &[waits]);
@@ -155,7 +155,7 @@ fn the_margin_is_for_what_fits_by_demand() {
 }
 
 #[test]
-fn a_policy_that_is_not_there_is_named_with_the_products_and_the_baselines() {
+fn an_unknown_policy_is_refused_with_all_known_ones() {
     let error = baselines::policies().named("fairest", PolicyOptions::default()).err().unwrap();
     assert_eq!(
         error.to_string(),

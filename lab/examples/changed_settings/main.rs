@@ -1,4 +1,4 @@
-//! How many changes and wild runs models of settings recognize, on generated runs:
+//! Counts the changes and outliers that models of settings recognize, on generated runs:
 //! `cargo run --release -p elastane-lab --example changed_settings -- [SEEDS [FIRST]]`
 
 #[path = "../generated_settings/generator.rs"]
@@ -71,7 +71,7 @@ fn model(runs: &[SettingsRun]) -> Result<SettingsModel, Box<dyn Error>> {
     Ok(train(runs, &RecurringSettings::default().at_any_confidence())?)
 }
 
-/// How many runs were left out since the application changed after them.
+/// The number of runs that were left out because the application changed after them.
 fn changed_after(model: &SettingsModel) -> usize {
     let left_out = model.left_out().iter();
     left_out.filter(|it| matches!(it.reason, Exclusion::BeforeDriftForSettings { .. })).count()

@@ -1,11 +1,11 @@
-//! Runs of recurring applications, drawn from a seed. `docs/measurements/prediction.md` says what they
-//! are like and which measured figures they are held to.
+//! Runs of recurring applications, drawn from a seed. `docs/measurements/prediction.md` describes them and the
+//! measured figures that they match.
 
 use elastane_core::{Demand, DemandError, Resources, SLOT_MS};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
-/// What one application does in each of its runs, before anything varies.
+/// The phases common to all runs of an application, before their variation.
 #[derive(Debug, Clone)]
 pub struct Application {
     phases: Vec<Phase>,
@@ -17,12 +17,12 @@ pub struct Application {
     random: Random,
 }
 
-/// A part of a run in which use is about even.
+/// A part of a run with about constant use.
 #[derive(Debug, Clone)]
 struct Phase {
-    /// The part of the run's length.
+    /// The phase's fraction of the run's length.
     part: f64,
-    /// Memory is what the phase ends with.
+    /// The mean use; for memory, the value at the end.
     level: Resources,
 }
 
@@ -30,14 +30,14 @@ const CORES: f64 = 4.0;
 const GB: f64 = 1e9;
 const MB: f64 = 1e6;
 
-/// A phase's length and levels from run to run: the deviation of their logarithms. Elasecutor's
+/// Deviations of the logarithms of a phase's length and levels from run to run. Elasecutor's
 /// Table IV has 2.6 % for a stage's time, 0.3 to 5.6 % for its levels at the median, and up to 13 %
 /// at the 99th percentile.
 const PHASE_LENGTH_DEVIATION: f64 = 0.05;
 pub const LEVEL_DEVIATION: [f64; 4] = [0.02, 0.05, 0.06, 0.06];
 
-/// Within a phase, so that the mean of two runs misses a third by what was measured: the mean part of
-/// the cores that a slot leaves idle, and the deviations of the logarithms of the others.
+/// Variation within a phase: the mean fraction of the cores that a slot leaves idle, and the deviations of the
+/// logarithms of the other resources. Chosen so that the mean of two runs misses a third one as in the measurements.
 const CPU_IDLE: f64 = 0.18;
 const MEMORY_ROUGHNESS: f64 = 0.02;
 const BURST_ROUGHNESS: f64 = 0.6;
@@ -67,10 +67,10 @@ impl Application {
         }
     }
 
-    /// This many further runs, in slots of 3 s.
+    /// The next `count` runs, in slots of 3 s.
     ///
     /// # Errors
-    /// None that can come of these levels.
+    /// Never with these levels.
     pub fn runs(&mut self, count: usize) -> Result<Vec<Demand>, DemandError> {
         (0..count).map(|_| self.run()).collect()
     }
@@ -78,7 +78,7 @@ impl Application {
     /// The next run, in slots of 3 s.
     ///
     /// # Errors
-    /// None that can come of these levels.
+    /// Never with these levels.
     pub fn run(&mut self) -> Result<Demand, DemandError> {
         let random = &mut self.random;
         let stretch = self.longest_over_shortest.powf(random.unit() - 0.5);
@@ -90,7 +90,7 @@ impl Application {
             let length = random.log_normal(PHASE_LENGTH_DEVIATION);
             let begin = slots.len();
             end_s += self.length_s * stretch * phase.part * length;
-            // A phase is seen in one slot at least, as the agent's samples would show it.
+            // A phase takes at least one slot, as in the agent's samples.
             let count = ((end_s / slot_s).round() as usize).saturating_sub(begin).max(1);
             let level = Resources::from_array(LEVEL_DEVIATION.map(|it| random.log_normal(it)))
                 .zip(phase.level, |factor, level| factor * level);
@@ -115,7 +115,7 @@ impl Application {
 }
 
 impl Phase {
-    /// A JVM and its framework come up.
+    /// The start of the JVM and of the framework.
     fn start() -> Self {
         Self::new(0.08, [1.2, 0.6 * GB, 0.2 * MB, 4.0 * MB])
     }
@@ -158,30 +158,30 @@ impl Phase {
     }
 }
 
-/// Numbers that a seed and a number give on every machine.
+/// Random numbers that are the same on every machine.
 #[derive(Debug, Clone)]
 pub struct Random(ChaCha8Rng);
 
 impl Random {
-    /// Of a seed; each number has its own.
+    /// One stream of a seed for each number.
     pub fn new(seed: u64, number: u64) -> Self {
         let mut generator = ChaCha8Rng::seed_from_u64(seed);
         generator.set_stream(number);
         Self(generator)
     }
 
-    /// At least 0, below 1.
+    /// From 0 to below 1.
     pub fn unit(&mut self) -> f64 {
         const BITS: u32 = f64::MANTISSA_DIGITS;
         (self.0.next_u64() >> (64 - BITS)) as f64 / (1_u64 << BITS) as f64
     }
 
-    /// At least the one, below the other.
+    /// From `least` to below `most`.
     pub fn between(&mut self, least: f64, most: f64) -> f64 {
         least + (most - least) * self.unit()
     }
 
-    /// Below that number.
+    /// From 0 to below `items`.
     pub fn index(&mut self, items: usize) -> usize {
         (self.unit() * items as f64) as usize
     }
@@ -190,9 +190,9 @@ impl Random {
         -mean * (1.0 - self.unit()).ln()
     }
 
-    /// Of mean 1, with this deviation of its logarithm.
+    /// A log-normal factor of mean 1; `deviation` is that of its logarithm.
     pub fn log_normal(&mut self, deviation: f64) -> f64 {
-        // Box and Muller's.
+        // The Box–Muller transform.
         let radius = (-2.0 * (1.0 - self.unit()).ln()).sqrt();
         let normal = radius * (std::f64::consts::TAU * self.unit()).cos();
         (deviation * normal - deviation * deviation / 2.0).exp()

@@ -1,4 +1,4 @@
-//! How well the runs after those that a model was trained on are predicted, over applications and seeds.
+//! Errors of predictions for the runs after the training runs, over applications and seeds.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -25,9 +25,9 @@ fn with_settings_of_others(runs: &[SettingsRun]) -> Vec<SettingsRun> {
 /// Over all applications and seeds.
 #[derive(Default)]
 pub struct Figures {
-    /// How many runs there were to predict.
+    /// The number of runs to predict.
     runs: usize,
-    /// Predicted over used, the mean of the four resources, of each run that was predicted.
+    /// Predicted over used of each predicted run: the mean over the four resources.
     totals: Vec<f64>,
     coverage: [f64; 4],
     waste: [f64; 4],
@@ -39,7 +39,7 @@ pub struct Figures {
     models: usize,
     /// Of these, models that found the settings not informative.
     indifferent: usize,
-    /// The same where each run is given the settings of the run before it, which are not informative.
+    /// As above, with the settings of the run before each run, which are not informative.
     indifferent_to_others: usize,
     training: Vec<Duration>,
     predicting: Vec<Duration>,
@@ -90,14 +90,14 @@ impl Figures {
         }
     }
 
-    /// How many predicted totals miss the used one by at most this part of it.
+    /// The number of predicted totals within this relative error.
     fn within(&self, part: f64) -> usize {
         let misses = self.totals.iter().map(|total| (total - 1.0).abs());
         misses.filter(|missed| *missed <= part).count()
     }
 
-    /// The part of all runs that was predicted within this error. A run without a prediction counts as
-    /// missed; else a model that predicts only the easy runs would do best.
+    /// The part of all runs that was predicted within this error. A run without a prediction counts as missed, so
+    /// that a model gains nothing by predicting easy runs only.
     pub fn part_within(&self, part: f64) -> f64 {
         self.within(part) as f64 / self.runs as f64
     }

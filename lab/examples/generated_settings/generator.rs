@@ -1,8 +1,8 @@
-//! Runs of one application with other settings, drawn from a seed.
-//! `docs/measurements/new-settings.md` says what they are like.
+//! Runs of one application with different settings, drawn from a seed. `docs/measurements/new-settings.md`
+//! describes them.
 //!
-//! A run is first drawn as one of a recurring application (`generated_runs`), with the length and the
-//! ups and downs that vary from repeat to repeat there; then its settings make it longer and larger.
+//! A run is first drawn as a run of a recurring application (`generated_runs`), with its variation. Then its
+//! settings change its length and its totals.
 
 use elastane_core::{Demand, DemandError, Resources, SLOT_MS};
 use elastane_predict::{Settings, amount};
@@ -11,28 +11,28 @@ use crate::runs::{Application, LEVEL_DEVIATION, Random};
 
 const GB: f64 = 1e9;
 
-/// The settings at which a run is as the recurring application has it.
+/// The settings that leave a run of the recurring application unchanged.
 const USUAL: [f64; 4] = [10.0 * GB, 6.0, 2.0, 10.0];
 
 /// An application whose amounts follow its settings.
 pub struct Configurable {
     application: Application,
-    /// What a run at the usual settings uses in all, of memory the mean.
+    /// The totals of a run at the usual settings; for memory, the mean.
     totals: Resources,
     /// The part of a run that no setting changes: the start of JVMs and the framework.
     fixed: f64,
-    /// How work grows with the input.
+    /// The exponent of the input in the work.
     growth: f64,
-    /// How well executors, and cores, share the work: 1 is perfectly.
+    /// The exponents of executors and of cores in the speed-up; 1 is linear.
     sharing: [f64; 2],
-    /// The part of the work that every iteration does again.
+    /// The part of the work that grows with the iterations.
     repeated: f64,
-    /// The part of the memory that data takes.
+    /// The part of the memory that grows with the data.
     data: f64,
     random: Random,
 }
 
-/// What settings do to one executor's run, beside 1 at the usual ones.
+/// The factors by which settings change one executor's run; 1 at the usual settings.
 struct Factors {
     length: f64,
     totals: Resources,
@@ -42,13 +42,13 @@ impl Configurable {
     /// The application of this seed and number.
     ///
     /// # Errors
-    /// None that can come of these amounts.
+    /// Never with these amounts.
     pub fn new(seed: u64, number: u64) -> Result<Self, DemandError> {
-        // Streams of their own, so that runs don't depend on how many settings are drawn.
+        // Separate streams, so that runs do not depend on the number of drawn settings.
         let mut random = Random::new(seed, number + (1 << 32));
         let mut application = Application::new(seed, number);
-        // How much work there is, the settings say; a run that is slow for another reason (a disk
-        // is throttled) has as much of it.
+        // The settings decide the amount of work; a run that is slow for another reason, such as a throttled
+        // disk, does the same work.
         application.keeps_work = true;
         Ok(Self {
             totals: usual_totals(&mut application.clone())?,
@@ -62,10 +62,10 @@ impl Configurable {
         })
     }
 
-    /// The next run: what it is given and what one of its executors uses.
+    /// The next run: its settings and the use of one executor.
     ///
     /// # Errors
-    /// None that can come of these amounts.
+    /// Never with these amounts.
     pub fn run(&mut self) -> Result<(Settings, Demand), DemandError> {
         let random = &mut self.random;
         let given = [
@@ -89,7 +89,7 @@ impl Configurable {
         let work = input.powf(self.growth) * (1.0 - self.repeated + self.repeated * iterations);
         let share = work / executors;
         let with_fixed = |part: f64| self.fixed + (1.0 - self.fixed) * part;
-        // Of n executors, (n − 1) / n of what is exchanged is on another one.
+        // With n executors, (n − 1) / n of the exchanged data is on another executor.
         let elsewhere = |executors: f64| 1.0 - 1.0 / executors;
         let remote = elsewhere(given[1]) / elsewhere(USUAL[1]);
         let held = (input / executors).min(2.0);
@@ -116,14 +116,14 @@ fn usual_totals(application: &mut Application) -> Result<Resources, DemandError>
     Ok(sum * (1.0 / RUNS as f64))
 }
 
-/// All that a run uses; of memory the mean.
+/// The totals of a run; for memory, the mean.
 fn totals(run: &Demand) -> Resources {
     let all = amount(run);
     let length_s = run.slots().len() as f64 * f64::from(run.slot_ms()) / 1e3;
     Resources { memory_bytes: all.memory_bytes / length_s, ..all }
 }
 
-/// The same run, this many times as long and with these totals.
+/// The run stretched by `longer` and scaled to the totals `wanted`.
 fn scaled(used: &Demand, longer: f64, wanted: Resources) -> Result<Demand, DemandError> {
     let count = used.slots().len();
     let slots = ((count as f64 * longer).round() as usize).max(4);
@@ -138,7 +138,7 @@ fn scaled(used: &Demand, longer: f64, wanted: Resources) -> Result<Demand, Deman
     Demand::series(SLOT_MS, &slots)
 }
 
-/// The mean from one place among the slots to another.
+/// The mean between two positions, in slots.
 fn between(slots: &[Resources], from: f64, to: f64) -> Resources {
     let mut sum = Resources::ZERO;
     for (at, slot) in slots.iter().enumerate().skip(from as usize).take(to.ceil() as usize) {

@@ -1,7 +1,7 @@
-//! How well runs with settings that never ran are predicted, or the runs for `elastane-lab evaluate`:
+//! Scores predictions of runs with new settings; with DIR, writes the runs for `elastane-lab evaluate`:
 //! `cargo run --release -p elastane-lab --example generated_settings -- [SEEDS [FIRST [DIR]]]`
 //!
-//! Ends with exit code 1 where fewer are predicted well than is wanted.
+//! Exit code 1: a target is missed.
 
 #[path = "../generated_runs/csv.rs"]
 mod csv;
@@ -26,14 +26,14 @@ const SEEDS: u64 = 30;
 const APPLICATIONS: u64 = 4;
 const RUNS: usize = 40;
 
-/// What is wanted: Elasecutor's Figure 9a.
+/// The targets, after Elasecutor's Figure 9a.
 const WANTED: [Wanted; 2] = [
     Wanted { trained_on: 15, part: 0.8, within: 0.2 },
     Wanted { trained_on: 30, part: 0.9, within: 0.15 },
 ];
 
-/// Of the runs after those that a model is trained on, this part is to be predicted to within so much of
-/// the total that they use.
+/// After training on a number of runs, the minimum part of the next runs whose predicted total must be within an
+/// error.
 struct Wanted {
     trained_on: usize,
     part: f64,
@@ -50,7 +50,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Whether all that is wanted is reached, where no folder is written.
+/// Returns whether every target is reached; true if a folder is written instead.
 fn run() -> Result<bool, Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
     let seeds = arguments.next().map_or(Ok(SEEDS), |seeds| seeds.parse())?;
@@ -82,7 +82,7 @@ fn run() -> Result<bool, Box<dyn Error>> {
 }
 
 impl Wanted {
-    /// Says so where it is not.
+    /// Prints a missed target.
     fn is_reached_by(&self, figures: &Figures) -> bool {
         let reached = figures.part_within(self.within);
         let is_reached = reached >= self.part;

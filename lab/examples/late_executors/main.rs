@@ -19,7 +19,7 @@ const LEARNED: usize = 3;
 const JOINED: [f64; 3] = [0.25, 0.5, 0.75];
 const TOLD_OFF_BY: [f64; 2] = [-0.05, 0.05];
 
-/// The number of slots in which a process starts up, in the middle of the work too.
+/// The number of slots in which a process starts, also in the middle of the work.
 const STARTING: usize = 3;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -60,8 +60,8 @@ fn learned(runs: &[Demand]) -> Result<Option<Demand>, Box<dyn Error>> {
     Ok(outlook.prediction.ok().map(|it| it.demand))
 }
 
-/// What it uses in each slot, and how far the work is after it: it starts as every process does and
-/// then goes on from there.
+/// The use of a late executor in each slot, and the progress of the work after the slot. The executor starts as every
+/// process does, and then continues at the progress of the others.
 fn from(run: &Demand, joined: f64) -> Vec<(Resources, f64)> {
     let slots = run.slots();
     let count = slots.len();
@@ -73,13 +73,13 @@ fn from(run: &Demand, joined: f64) -> Vec<(Resources, f64)> {
     start.chain(rest).collect()
 }
 
-/// Sums over executors of how far off they are in the mean.
+/// Sums over executors of their mean errors.
 #[derive(Default)]
 struct Missed {
     executors: f64,
     /// By a tracker of the whole demand.
     whole: f64,
-    /// By one that knows where the others are.
+    /// By a tracker that knows the progress of the others.
     late: f64,
 }
 

@@ -1,4 +1,4 @@
-//! Predictions that are made from earlier runs, as in production, instead of from the true demand.
+//! Predictions from earlier runs, as in production, instead of the true demand.
 
 use elastane_core::{Demand, DemandError, Resources};
 use elastane_predict::{Outcome, PastRun};
@@ -8,7 +8,7 @@ use elastane_sim::workload::{ApplicationSpec, Workload, stretched};
 /// Enough executors for a stable mean.
 const RECORDED_EXECUTORS: u32 = 16;
 
-/// How much whole runs of an application differ: standard deviations, as fractions.
+/// The variation between runs of an application: standard deviations, as fractions.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RunErrors {
     /// Of the length; a longer run does the same work at a lower rate.
@@ -20,8 +20,8 @@ pub struct RunErrors {
 /// Makes a prediction from the earlier runs, newest last; None plans by the request.
 pub type Predict<'a> = &'a dyn Fn(&[PastRun]) -> Option<Demand>;
 
-/// The same applications, predicted by `predict` from `runs` earlier runs that differ from each other
-/// and from the run to come.
+/// The workload with predictions that `predict` makes from `runs` earlier runs, which differ from each other and
+/// from the next run.
 pub fn learned(
     mut workload: Workload,
     seed: u64,

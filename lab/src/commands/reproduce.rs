@@ -88,7 +88,7 @@ impl Reproduce {
             let mut names: Vec<&str> = PAPERS.iter().map(|paper| paper.name).collect();
             names.extend([ISPARK, URSA, SENSITIVITY, REPROVISION, HOUSE]);
             let (name, names) = (&self.paper, names.join(", "));
-            Failure::BadInput(format!("paper {name}: not known, {names} are there"))
+            Failure::BadInput(format!("paper {name}: not known, one of {names} is allowed"))
         })
     }
 }

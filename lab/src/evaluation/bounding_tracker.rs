@@ -23,6 +23,7 @@ pub struct BoundingTracker {
 /// The predicted next usage of a running container.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ahead {
+    /// The mean over the likely progress of the container.
     pub expected: Resources,
     /// As the bound of the [`Envelope`].
     pub bound: Resources,
@@ -53,10 +54,12 @@ impl BoundingTracker {
         }
     }
 
+    /// Adds a sample: the mean usage of the last `length_ms`.
     pub fn observe(&mut self, usage: Resources, length_ms: u32) {
         self.tracker.observe(usage, length_ms);
     }
 
+    /// The estimated part of the run that is over, 0 to 1.
     pub fn progress(&self) -> f64 {
         self.tracker.progress()
     }

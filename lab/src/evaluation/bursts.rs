@@ -1,4 +1,4 @@
-//! How far runs are apart at the same progress, levels aside.
+//! Differences between runs at the same progress, relative to the mean level of each run.
 
 use elastane_predict::progress::UsageCurve;
 

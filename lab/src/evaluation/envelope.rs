@@ -11,6 +11,7 @@ use super::pool::Pool;
 /// A bound that usage exceeds for a small part of the time only. It ends with the longest likely run.
 #[derive(Debug, Clone)]
 pub struct Envelope {
+    /// The bound of each resource, in windows of equal length.
     pub bound: Demand,
     /// The price of coverage in each resource.
     pub(super) prices: [f64; 4],

@@ -21,6 +21,7 @@ pub struct History {
 }
 
 impl History {
+    /// An application without runs.
     pub fn new(kind: ContainerKind, settings: RecurringSettings) -> Self {
         Self { kind, settings, runs: Vec::new(), given: Vec::new(), model: None }
     }
@@ -30,6 +31,7 @@ impl History {
         &self.runs
     }
 
+    /// Predicts the next run, which has the settings `given`.
     pub fn foresee(&self, given: &Settings) -> Foreseen {
         let given = given.known_to(self.kind);
         let looked_at = self.settings.runs.saturating_mul(LOOKED_AT);
@@ -53,6 +55,7 @@ impl History {
         .foresee(&given, &self.settings)
     }
 
+    /// Adds the run that has just ended, and trains a model if the scheduler would.
     pub fn add(&mut self, run: PastRun, given: &Settings) {
         let has_succeeded = run.outcome == Outcome::Succeeded;
         self.runs.push(run);

@@ -23,11 +23,14 @@ pub use tracked::ProgressMissed;
 
 use tracked::{Tracked, missed};
 
+/// A prediction that is scored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
+    /// The bound of [`Envelope`].
     Envelope,
     /// The demand that the scheduler plans by.
     Demand,
+    /// A baseline.
     Plain(Plain),
 }
 
@@ -43,6 +46,7 @@ impl Method {
         Method::Plain(Plain::WindowMaximum30s),
     ];
 
+    /// The name in reports.
     pub fn name(self) -> &'static str {
         match self {
             Method::Envelope => "envelope",
@@ -55,6 +59,7 @@ impl Method {
 /// The scores of one method on one run, in the order of [`elastane_core::Resource::ALL`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MethodScores {
+    /// The scored method.
     pub method: Method,
     /// Predicted once, before the run started.
     pub at_submission: [Score; 4],
@@ -66,19 +71,26 @@ pub struct MethodScores {
 /// One run as predicted from the runs before it.
 #[derive(Debug, Clone)]
 pub struct Evaluated {
+    /// How the run was predicted.
     pub way: Way,
+    /// The scores, or why there is no prediction.
     pub outcome: Result<Scored, NotPlanned>,
+    /// Earlier runs that were not predicted from, and why.
     pub left_out: Vec<Excluded>,
 }
 
+/// A prediction and its scores.
 #[derive(Debug, Clone)]
 pub struct Scored {
+    /// As made before the run started.
     pub prediction: Prediction,
+    /// Of the runs of the prediction.
     pub envelope: Envelope,
     /// See [`demand_error`].
     pub demand_error: f64,
     /// One for each of [`Method::ALL`], in its order.
     pub methods: Vec<MethodScores>,
+    /// The error of the estimated progress.
     pub progress_missed: ProgressMissed,
 }
 

@@ -32,6 +32,7 @@ impl Plain {
         Plain::WindowMaximum30s,
     ];
 
+    /// The name in reports.
     pub fn name(self) -> &'static str {
         match self {
             Plain::ConstantPeak => "constant peak",

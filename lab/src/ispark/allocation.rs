@@ -13,8 +13,10 @@ pub enum Allocation {
 }
 
 impl Allocation {
+    /// In the order of reports.
     pub const ALL: [Allocation; 3] = [Allocation::Static, Allocation::Dynamic, Allocation::Packed];
 
+    /// The name in reports.
     pub fn name(self) -> &'static str {
         match self {
             Allocation::Static => "static",

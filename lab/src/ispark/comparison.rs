@@ -10,6 +10,7 @@ use crate::reproduce::{Compared, Measured, cut};
 /// The outcomes of all allocations on the same applications.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
+    /// The seeds of the generated applications.
     pub seeds: Vec<u64>,
     /// One per seed.
     pub lower_bound_s: Vec<f64>,
@@ -20,13 +21,17 @@ pub struct Comparison {
 /// A figure of an allocation, in percent; with a parameter, compared with another allocation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Figure {
+    /// Of [`Outcome::executor_utilization`].
     ExecutorUtilizationGain(Allocation),
+    /// See [`Outcome::cluster_utilization`].
     ClusterUtilization,
     /// Of the mean completion time.
     CompletionCut(Allocation),
+    /// Of the cluster's CPU.
     CpuUtilizationGain(Allocation),
 }
 
+/// Runs every allocation on the applications of each seed.
 pub fn compare(parameters: &Parameters, seeds: &[u64]) -> Result<Comparison, NeverEnds> {
     let workloads: Vec<_> = seeds.iter().map(|seed| jobs(parameters, *seed)).collect();
     let outcomes = Allocation::ALL.map(|allocation| {
@@ -111,6 +116,7 @@ const DYNAMIC: &str = "dynamic allocation gives one application up to 32 executo
                        completion times do not differ";
 
 impl Figure {
+    /// A description with the unit, for the allocation `of`.
     pub fn words(self, of: Allocation) -> String {
         let of = of.name();
         match self {

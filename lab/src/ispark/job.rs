@@ -3,9 +3,12 @@
 /// Partitions of an application, and so the maximum executors that dynamic allocation can use.
 pub(super) const PARTITIONS: usize = 32;
 
+/// An iterative application.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Job {
+    /// The workload and the number of its run.
     pub name: String,
+    /// Seconds since the first submission.
     pub submitted_s: f64,
     /// In order.
     pub iterations: Vec<Iteration>,

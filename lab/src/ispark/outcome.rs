@@ -5,6 +5,7 @@ use elastane_sim::summary::mean;
 
 use crate::reproduce::median;
 
+/// The result of one allocation on one seed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
     /// From the first submission to the last end.
@@ -15,11 +16,14 @@ pub struct Outcome {
     pub utilization: Resources,
     /// Mean utilization of the allocated executors, each by its dominant resource.
     pub executor_utilization: f64,
+    /// Events of the run.
     pub counts: Counts,
 }
 
+/// Events of a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Counts {
+    /// Finished iterations of all applications.
     pub iterations: u64,
     /// Executors that were packed into others.
     pub handed_over: u64,
@@ -30,10 +34,12 @@ pub struct Counts {
 }
 
 impl Outcome {
+    /// The mean time from submission to end.
     pub fn mean_completion_s(&self) -> f64 {
         mean(&self.completions_s)
     }
 
+    /// The median time from submission to end.
     pub fn median_completion_s(&self) -> f64 {
         median(&self.completions_s)
     }

@@ -16,14 +16,18 @@ use super::parameters::Parameters;
 /// The latest iteration of an application.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LatestIteration {
+    /// The time that it took.
     pub elapsed_ms: i64,
+    /// The time that it takes with all executors.
     pub expected_ms: i64,
     /// Umax: the highest usage of an executor in earlier iterations.
     pub highest: Resources,
 }
 
+/// The change of an application's executors after an iteration.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Provision {
+    /// No change.
     Keep,
     /// Givers hand their work and cached data to receivers and end, in this order.
     Pack(Vec<Handover>),
@@ -34,7 +38,9 @@ pub enum Provision {
 /// The giver ends and the receiver takes over; both are positions in the given list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Handover {
+    /// The executor that ends.
     pub giver: usize,
+    /// The executor that takes over the giver's work.
     pub receiver: usize,
 }
 
@@ -150,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn no_resource_passes_what_was_the_highest_earlier() {
+    fn no_resource_exceeds_its_highest_earlier_usage() {
         let pack_to = |highest| {
             let parameters = triggered_below(0.5);
             provision(&figure_4(), &iteration(1_000, highest), &parameters)
@@ -189,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_comes_of_no_executors_or_of_what_is_no_number() {
+    fn without_executors_or_with_nan_nothing_is_packed() {
         assert_eq!(pack(&[], WHOLE), []);
         assert_eq!(pack(&[WHOLE.map(|_| f64::NAN); 3], WHOLE), []);
         assert_eq!(pack(&[WHOLE * 0.1; 3], WHOLE.map(|_| f64::NAN)), []);

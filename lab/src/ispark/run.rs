@@ -14,8 +14,11 @@ use super::parameters::Parameters;
     "application {application} waits for {executors} executors; the cluster has room for {room}"
 )]
 pub struct NeverEnds {
+    /// The name of the application.
     pub application: String,
+    /// The executors that it starts with.
     pub executors: usize,
+    /// The executors that fit the cluster.
     pub room: usize,
 }
 

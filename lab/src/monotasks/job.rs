@@ -30,6 +30,7 @@ pub(super) fn minus(left: Work, right: Work) -> Work {
 /// One monotask of each kind whose work is not 0, in sequence on one machine.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Task {
+    /// The work of the task's monotasks.
     pub work: Work,
     /// The size of the input, local or fetched.
     pub input_bytes: f64,
@@ -46,8 +47,10 @@ pub struct Stage {
     pub tasks: Vec<Task>,
 }
 
+/// A graph of stages.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Job {
+    /// The kind of job and its number.
     pub name: String,
     /// Seconds since the start.
     pub submitted_s: f64,

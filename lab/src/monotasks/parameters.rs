@@ -5,6 +5,7 @@ use super::job::Work;
 /// The machines of Ursa's evaluation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Machines {
+    /// The number of machines, all alike.
     pub count: usize,
     /// Usable cores per machine.
     pub cores: usize,
@@ -78,11 +79,16 @@ pub struct Containers {
     pub tez_cpu: f64,
 }
 
+/// All parameters of the model.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Parameters {
+    /// The cluster.
     pub machines: Machines,
+    /// The contention model.
     pub interference: Interference,
+    /// Systems that run on Ursa's workers.
     pub workers: Workers,
+    /// Systems that run in YARN's containers.
     pub containers: Containers,
     /// Time from the end of a stage's last parent, or the submission of its job, until its tasks are
     /// known.

@@ -12,6 +12,7 @@ use super::system::{Engine, System};
 use super::workers::WorkerQueues;
 use super::world::{Event, Queues, Watch, World};
 
+/// The result of one system on one workload.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Outcome {
     /// From the first submission to the last end.
@@ -29,6 +30,7 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// The mean time from submission to end.
     pub fn mean_completion_s(&self) -> f64 {
         mean(&self.completion_s)
     }

@@ -14,6 +14,7 @@ use crate::variation::{Variation, variation};
 /// A variation's change.
 #[derive(Debug, Clone, Copy)]
 pub enum Change {
+    /// Of the parameters of Ursa's workers.
     Workers(fn(&mut Workers)),
     /// Of the generated jobs.
     Jobs(fn(&mut [Job])),
@@ -69,7 +70,9 @@ fn tell_tasks_apart(jobs: &mut [Job]) {
 /// How much longer a time is without a part, in percent of the time with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cost {
+    /// The removed part.
     pub removed: Removed,
+    /// The order of jobs, with and without the part.
     pub order: JobOrder,
     /// The growth of the makespan or of the mean completion.
     pub grows: Metric,
@@ -82,6 +85,7 @@ const fn cost(removed: Removed, order: JobOrder, grows: Metric) -> Cost {
 const EJF: JobOrder = JobOrder::EarliestFirst;
 const SRJF: JobOrder = JobOrder::SmallestRemainingFirst;
 
+/// The costs that the paper publishes.
 pub const COSTS: [Cost; 8] = [
     cost(Removed::StageAwareness, EJF, Metric::MakespanGrowth),
     cost(Removed::StageAwareness, EJF, Metric::CompletionGrowth),

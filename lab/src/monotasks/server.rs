@@ -107,10 +107,12 @@ impl Server {
         (self.active_ends - attained * self.active.len() as f64 + self.waiting_work).max(0.0)
     }
 
+    /// The number of monotasks that share the rate.
     pub fn active(&self) -> usize {
         self.active.len()
     }
 
+    /// The number of queued monotasks.
     pub fn waiting(&self) -> usize {
         self.waiting.len()
     }

@@ -1,5 +1,6 @@
 //! The compared systems.
 
+/// Which job goes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JobOrder {
     /// EJF, earliest job first: by submission.
@@ -43,7 +44,9 @@ pub enum Removed {
 /// Settings of systems that run on Ursa's workers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WorkerSettings {
+    /// The rule of a round.
     pub placement: Placement,
+    /// The order of jobs; `orders_jobs` and `orders_monotasks` say where it applies.
     pub order: JobOrder,
     /// JO: whether placement follows `order`.
     pub orders_jobs: bool,
@@ -75,17 +78,21 @@ pub enum Engine {
     Tez,
 }
 
+/// Settings of systems that run in YARN's containers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ContainerSettings {
+    /// The framework.
     pub engine: Engine,
     /// Allocatable cores per physical core.
     pub oversubscription: usize,
 }
 
+/// A compared system.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum System {
     /// Ursa's workers: queues of monotasks on each machine.
     Workers(WorkerSettings),
+    /// YARN's containers, and a framework in them.
     Containers(ContainerSettings),
 }
 
@@ -95,6 +102,7 @@ impl System {
         Self::Workers(WorkerSettings::ursa(order))
     }
 
+    /// Ursa without one of its parts.
     pub fn ursa_without(removed: Removed, order: JobOrder) -> Self {
         let mut ursa = WorkerSettings::ursa(order);
         match removed {
@@ -115,6 +123,7 @@ impl System {
         Self::Workers(WorkerSettings { placement, ..WorkerSettings::ursa(JobOrder::EarliestFirst) })
     }
 
+    /// A framework on YARN that hands out each core `oversubscription` times.
     pub const fn yarn(engine: Engine, oversubscription: usize) -> Self {
         Self::Containers(ContainerSettings { engine, oversubscription })
     }

@@ -11,24 +11,36 @@ use super::server::{Server, Sharing};
 pub enum Event {
     /// All parents of a stage have ended.
     StageReady {
+        /// The stage whose tasks are now known.
         stage: usize,
     },
+    /// A task was placed on a machine.
     Placed {
+        /// The placed task.
         task: usize,
+        /// The stage of the task.
         stage: usize,
+        /// The machine that runs the task.
         machine: usize,
         /// D of the machine before the placement; 1 if the policy ignores D.
         idle: Work,
         /// The allocated memory of the machine after the placement.
         allocated_memory_bytes: f64,
     },
+    /// One step of a task ended.
     MonotaskEnded {
+        /// The task, which may have further steps.
         task: usize,
+        /// The resource that the step used.
         kind: Kind,
+        /// The machine that runs the task.
         machine: usize,
     },
+    /// The last step of a task ended.
     TaskEnded {
+        /// The ended task.
         task: usize,
+        /// The stage of the task.
         stage: usize,
     },
 }

@@ -15,7 +15,9 @@ type Policy = &'static str;
 pub struct Claim {
     /// The place in the paper.
     pub source: &'static str,
+    /// The figure.
     pub measure: Measure,
+    /// The value in the paper.
     pub published: f64,
     /// Why the simulated value differs; empty if it agrees.
     pub because: &'static str,
@@ -41,14 +43,18 @@ pub enum Measure {
     TimeAbove(Policy, Resource, usize),
 }
 
+/// A time of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Time {
+    /// From the first submission to the last end.
     Makespan,
+    /// A completion time is from the submission of an application to its end.
     MedianCompletion,
     /// An execution time is from the first start of an application to its end.
     MedianExecution,
     /// A quantile; 0.9 is the 90th percentile.
     CompletionAt(f64),
+    /// As `CompletionAt`, of execution times.
     ExecutionAt(f64),
     /// The sum of the lives of all executors.
     Executors,
@@ -81,6 +87,7 @@ impl Time {
 }
 
 impl Measure {
+    /// A description with the unit.
     pub fn words(self) -> String {
         match self {
             Measure::Makespan(of) => format!("makespan of {of}, s"),
@@ -237,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn each_application_counts_as_much_however_long_it_takes() {
+    fn short_and_long_applications_count_equally() {
         let measure = Measure::EachCompletionCut("of", "than");
         for (completions_s, expected) in [([50.0, 200.0], 50.0), ([50.0, 800.0], 0.0)] {
             let [cut] = compared(measure, completions_s)[..] else {
@@ -248,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn what_executors_ran_less_is_a_part_of_what_they_ran() {
+    fn a_cut_is_relative_to_the_other_policy() {
         let measure = Measure::Cut(Time::Executors, "of", "than");
         assert_eq!(compared(measure, [100.0, 400.0]), [25.0]);
     }

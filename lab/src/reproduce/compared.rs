@@ -7,13 +7,17 @@ use elastane_sim::summary::{deviation, mean, quantile};
 pub struct Compared {
     /// The place in the paper.
     pub source: &'static str,
+    /// A description with the unit.
     pub figure: String,
+    /// The value in the paper.
     pub published: f64,
+    /// The simulated values.
     pub measured: Measured,
     /// Why the simulated values differ; empty if they agree.
     pub because: &'static str,
 }
 
+/// The simulated values of a figure.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measured {
     /// One per seed.
@@ -25,8 +29,11 @@ pub struct Measured {
 pub enum Agreement {
     /// Within a third.
     Agrees,
+    /// Less than two thirds of the published value.
     Less,
+    /// More than four thirds of the published value.
     More,
+    /// A gain where the paper has a loss, or the reverse.
     OtherSign,
 }
 
@@ -34,20 +41,24 @@ pub enum Agreement {
 const SMALL: f64 = 3.0;
 
 impl Compared {
+    /// How the mean compares with the published value.
     pub fn agreement(&self) -> Agreement {
         self.measured.agreement(self.published)
     }
 }
 
 impl Measured {
+    /// The mean over the seeds.
     pub fn mean(&self) -> f64 {
         mean(&self.values)
     }
 
+    /// The standard deviation over the seeds.
     pub fn deviation(&self) -> f64 {
         deviation(&self.values)
     }
 
+    /// The median over the seeds.
     pub fn median(&self) -> f64 {
         median(&self.values)
     }
@@ -70,6 +81,7 @@ impl Measured {
 }
 
 impl Agreement {
+    /// The difference in words; empty if there is none.
     pub fn words(self) -> &'static str {
         match self {
             Agreement::Agrees => "",
@@ -91,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_within_a_third_agrees() {
+    fn a_mean_within_a_third_agrees() {
         let ours = |value| Measured { values: vec![value] };
         assert_eq!(ours(30.0).agreement(36.0), Agreement::Agrees);
         assert_eq!(ours(20.0).agreement(36.0), Agreement::Less);

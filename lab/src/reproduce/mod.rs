@@ -18,10 +18,12 @@ pub(crate) use compared::median;
 
 use elastane_sim::experiment::Comparison;
 
+/// A paper and its experiments.
 #[derive(Debug, Clone, Copy)]
 pub struct Paper {
     /// The name on the command line.
     pub name: &'static str,
+    /// The paper, with journal or conference and year.
     pub title: &'static str,
     /// The paper's main experiment first.
     pub experiments: &'static [PublishedExperiment],
@@ -30,24 +32,31 @@ pub struct Paper {
 /// Policies on a workload.
 #[derive(Debug, Clone, Copy)]
 pub struct Lineup {
+    /// A name of [`crate::workload::names`].
     pub workload: &'static str,
+    /// Policies that run with the settings of the experiment.
     pub policies: &'static [&'static str],
+    /// Policies that run with other settings.
     pub variants: &'static [Variant],
 }
 
 /// A policy that runs with other settings.
 #[derive(Debug, Clone, Copy)]
 pub struct Variant {
+    /// The name in reports.
     pub name: &'static str,
     /// The policy's own name.
     pub policy: &'static str,
+    /// The other settings.
     pub change: Change,
 }
 
 /// A lineup and its published figures.
 #[derive(Debug, Clone, Copy)]
 pub struct PublishedExperiment {
+    /// What runs.
     pub lineup: Lineup,
+    /// The published figures.
     pub claims: &'static [Claim],
 }
 
@@ -74,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn every_figure_is_of_policies_that_are_run() {
+    fn the_policies_of_every_figure_run() {
         for paper in PAPERS.into_iter().chain([reprovision::PAPER]) {
             for experiment in paper.experiments {
                 let run = run(&experiment.lineup);

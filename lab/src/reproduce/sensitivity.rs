@@ -14,12 +14,15 @@ use crate::workload::Class;
 /// Figures of a workload under several changes.
 #[derive(Debug, Clone, Copy)]
 pub struct Study {
+    /// What runs under each change.
     pub lineup: Lineup,
+    /// The figures of interest.
     pub measures: &'static [Measure],
     /// One change at a time; the first changes nothing.
     pub variations: &'static [&'static [Variation<Change>]],
 }
 
+/// Elasecutor and Prophet.
 pub const STUDIES: [Study; 2] = [
     Study {
         lineup: elasecutor::LINEUP,

@@ -9,22 +9,28 @@ use crate::workload::Class;
 /// A workload and the settings of its simulation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Setup {
+    /// Machines and applications.
     pub workload: Workload,
+    /// The simulator's settings.
     pub settings: Settings,
 }
 
 /// A change of a setup.
 #[derive(Debug, Clone, Copy)]
 pub enum Change {
+    /// Changes the contention model.
     Contention(fn(&mut Contention)),
+    /// Changes any part, and cannot fail.
     Set(fn(&mut Setup)),
     /// Computes new demands, which may not be valid.
     Compute(fn(&mut Setup) -> Result<(), DemandError>),
 }
 
 impl Change {
+    /// No change.
     pub const NONE: Change = Change::Set(|_| ());
 
+    /// Changes the setup; fails if a new demand is not valid.
     pub fn apply(self, setup: &mut Setup) -> Result<(), DemandError> {
         match self {
             Change::Contention(change) => change(&mut setup.settings.contention),
@@ -146,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_of_a_cluster_has_as_much_to_do_for_each_machine() {
+    fn a_part_of_a_cluster_keeps_the_load_per_machine() {
         let (whole, mut part) = (outdated(), outdated());
         part.part_of_cluster(0.2);
         let per_machine = |setup: &Setup| {
@@ -160,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_known_is_what_is_used() {
+    fn a_known_prediction_equals_the_use() {
         let mut setup = outdated();
         setup.know_all();
         for application in &setup.workload.applications {

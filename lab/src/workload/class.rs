@@ -31,8 +31,8 @@ pub struct ClassStatistics {
     pub peak: Resources,
     /// Table I: the input of the run that was measured, in GB.
     pub input_gb: f64,
-    /// How long it ran, in slots: the shortest length of which Table II's percentages are whole
-    /// slots, within their rounding.
+    /// The length of that run, in slots: the shortest at which Table II's percentages are whole slots,
+    /// within their rounding.
     pub slots: usize,
 }
 
@@ -65,9 +65,11 @@ const PAGE_RANK: Rows = [
 ];
 
 impl Class {
+    /// Every class.
     pub const ALL: [Class; 4] =
         [Class::Terasort, Class::KMeans, Class::LogisticRegression, Class::PageRank];
 
+    /// The published statistics.
     pub fn statistics(self) -> ClassStatistics {
         let (variation, [memory_gb, network_gbps, disk_mb_s], input_gb, slots) = match self {
             Class::Terasort => (TERASORT, [5.9, 2.4, 181.0], 32.0, 67),
@@ -107,8 +109,7 @@ impl Class {
             .collect()
     }
 
-    /// How much of a resource the executor uses at a point of its life (0 to 1). Only the order of the
-    /// values counts.
+    /// A value that orders the moments of an executor's life (0 to 1) by the use of a resource.
     fn intensity(self, resource: Resource, life: f64) -> f64 {
         match (self, resource) {
             (Class::Terasort, Resource::Cpu) => {
@@ -144,7 +145,7 @@ impl Class {
     }
 }
 
-/// An application whose executors all use this; its prediction is exact.
+/// An application whose executors all have the demand `actual`, which is also its prediction.
 pub(super) fn application(
     name: String,
     size: ExecutorSize,

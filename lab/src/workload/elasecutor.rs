@@ -12,8 +12,8 @@ const NEW_APPLICATIONS: usize = 12;
 const NEW_ARRIVE_WITHIN_S: f64 = 3_200.0;
 pub(super) const LARGEST_EXECUTOR_CORES: u32 = 5;
 
-/// The paper does not say how many executors an application has. With 120 cores for each, whatever
-/// the size of its executors, there are about 7,000 in a run of about 6 hours.
+/// The paper does not publish the number of executors of an application. With 120 cores for each
+/// application, a run of about 6 hours has about 7,000 executors.
 pub(super) const CORES_PER_APPLICATION: u32 = 120;
 
 /// Table III, with the class of Table II that stands for each. The paper measured four of the eight;
@@ -45,7 +45,7 @@ pub(super) fn on_machines(name: &str, applications: Vec<ApplicationSpec>) -> Wor
 pub(super) const RECURRING: Errors =
     Errors { slot: Resources::from_array([0.003, 0.056, 0.042, 0.029]), length: 0.026 };
 
-/// Maximum relative error of predictions for new settings. With it the predicted total is within 15 %
+/// Maximum relative error of predictions for new settings: the predicted total is then within 15 %
 /// for 90 % of the executors, as in Figure 9a.
 const NEW_AMOUNTS_OFF: f64 = 0.1;
 const NEW_LENGTH_OFF: f64 = 0.05;

@@ -17,8 +17,8 @@ const EXECUTORS: u32 = 10;
 const CORES: [u32; 5] = [8, 10, 12, 14, 16];
 const HOURS: [f64; 4] = [1.0, 1.5, 2.0, 3.5];
 
-/// Ten executors of 2 hours and three quarters of a machine are 15 hours of it: the cluster is full
-/// soon after the first applications came, and long after the last.
+/// Ten executors that each take three quarters of a machine for 2 hours fill one machine for 15 hours.
+/// So the cluster is full soon after the first arrivals, and stays full long after the last.
 const ARRIVE_WITHIN_HOURS: f64 = 12.0;
 
 const HOUR_MS: f64 = 3_600e3;

@@ -19,8 +19,13 @@ use elastane_sim::workload::Workload;
 /// Why a workload is not generated.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum WorkloadError {
-    #[error("workload {name}: not known, {} are there", names().join(", "))]
-    Unknown { name: String },
+    /// No workload has this name.
+    #[error("workload {name}: not known, one of {} is allowed", names().join(", "))]
+    Unknown {
+        /// The name as given.
+        name: String,
+    },
+    /// A generated demand is not valid.
     #[error(transparent)]
     Demand(#[from] DemandError),
 }
@@ -37,6 +42,7 @@ const GENERATORS: [(&str, Generator); 7] = [
     ("large", |seed| large::generate(seed, large::MACHINES)),
 ];
 
+/// The names of all workloads.
 pub fn names() -> Vec<&'static str> {
     GENERATORS.iter().map(|(name, _)| *name).collect()
 }

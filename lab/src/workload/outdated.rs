@@ -14,7 +14,7 @@ const LENGTH_LEARNED: f64 = 1.0 / 1.5;
 /// Predicted over actual use of CPU, network and disk.
 const LEVEL_LEARNED: f64 = 0.7;
 
-/// The work is that of `elasecutor`, so both take as long under policies that ignore predictions.
+/// The work is that of `elasecutor`: policies that ignore predictions take equally long on both.
 pub(super) fn generate(seed: u64) -> Result<Workload, DemandError> {
     let mut workload = elasecutor::generate(seed)?;
     workload.name = "elasecutor-outdated".to_owned();

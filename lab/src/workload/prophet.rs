@@ -11,11 +11,12 @@ const MACHINES: usize = 16;
 const ARRIVE_WITHIN_S: f64 = 1_200.0;
 const EXECUTOR_CORES: [u32; 3] = [1, 3, 5];
 
-/// The paper does not say how many executors an application has: the cores of Elasecutor's Table I.
+/// The paper does not publish the number of executors of an application. These are the cores in
+/// Elasecutor's Table I.
 const CORES_PER_APPLICATION: u32 = 60;
 
-/// Table I: large, medium, small, in GB; with the class of Elasecutor's Table II that is taken for
-/// each, as Prophet publishes no series.
+/// Table I: large, medium, small, in GB. Prophet publishes no series, so each benchmark has a class of
+/// Elasecutor's Table II.
 const BENCHMARKS: [(&str, Class, [f64; 3]); 10] = [
     ("SVM", Class::LogisticRegression, [38.3, 19.2, 9.6]),
     ("KMeans", Class::KMeans, [21.9, 10.9, 5.5]),

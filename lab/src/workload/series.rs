@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_generated_measures_as_asked() {
+    fn a_generated_series_has_the_requested_statistics() {
         let values = generate(STATISTICS, 100, |life| (9.0 * life).sin());
         let measured = measure(&values).unwrap();
         assert!((measured.peak_over_average - 2.0).abs() < 1e-4);

@@ -1,4 +1,4 @@
-//! Running the real command, and folders for it.
+//! Runs the built command.
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 #![allow(dead_code, unused_imports, reason = "each test file uses its own part")]
 
@@ -15,12 +15,12 @@ pub fn lab(arguments: &[&str]) -> Ended {
     ended::run(env!("CARGO_BIN_EXE_elastane-lab"), arguments)
 }
 
-/// What `elastane-lab evaluate` prints of a folder of runs, and its figures.
+/// The output and the JSON of `elastane-lab evaluate` on a folder of runs.
 pub fn evaluate(runs: &Path) -> (String, Value) {
     evaluate_with(runs, &[])
 }
 
-/// The same with these options.
+/// As [`evaluate`], with further options.
 pub fn evaluate_with(runs: &Path, options: &[&str]) -> (String, Value) {
     let folder = tempfile::tempdir().unwrap();
     let json = folder.path().join("figures.json");
@@ -31,7 +31,7 @@ pub fn evaluate_with(runs: &Path, options: &[&str]) -> (String, Value) {
     (printed, figures)
 }
 
-/// A folder of this crate's tests.
+/// A folder of recorded runs in this crate's tests.
 pub fn recorded(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(name)
 }

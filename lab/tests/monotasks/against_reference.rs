@@ -1,4 +1,4 @@
-//! The engine ends every job when the plain reference does.
+//! The engine ends every job at the same time as the plain reference.
 
 use elastane_lab::monotasks::{
     Job, Machines, Parameters, Placement, Stage, System, Task, Workers, simulate,
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use crate::{job, reference};
 
-/// Small jobs on machines of a core or two, so that everything is short of something.
+/// Small jobs on machines of one or two cores, so that each resource is scarce at times.
 fn tiny() -> impl Strategy<Value = Vec<Job>> {
     let work = (0.0..3.0_f64, 0.1..3.0_f64, 0.0..2.0_f64, 0.5..4.0_f64);
     let task = work.prop_map(|(network, cpu_s, disk, input)| Task {
@@ -70,13 +70,13 @@ fn ends_alike(
 
 proptest! {
     #[test]
-    fn ursa_is_what_the_plain_reference_says(jobs in tiny(), cores in 1_usize..4) {
+    fn ursa_equals_the_plain_reference(jobs in tiny(), cores in 1_usize..4) {
         let placement = Placement::Ursa { by_stage: true, by_network: true };
         ends_alike(&jobs, placement, &tiny_machines(1, cores))?;
     }
 
     #[test]
-    fn ursa_by_f_is_what_the_plain_reference_says(jobs in tiny(), cores in 1_usize..4) {
+    fn ursa_by_f_equals_the_plain_reference(jobs in tiny(), cores in 1_usize..4) {
         let placement = Placement::Ursa { by_stage: true, by_network: true };
         let mut parameters = tiny_machines(1, cores);
         parameters.workers.score_by_f = true;
@@ -84,7 +84,7 @@ proptest! {
     }
 
     #[test]
-    fn capacity_is_what_the_plain_reference_says(
+    fn capacity_equals_the_plain_reference(
         jobs in tiny(),
         cores in 1_usize..3,
         machines in 1_usize..4,

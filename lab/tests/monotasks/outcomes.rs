@@ -39,7 +39,7 @@ fn expectable_jobs_alone_take_what_was_published() {
 fn expectable_jobs_reach_their_ideal_completion() {
     let outcome = run(&Jobs::Expectable.draw(1), &EJF);
     for (at, took_s) in outcome.completion_s.iter().enumerate() {
-        // 40 and 48 s, and 40 s more for each two that go before.
+        // 40 and 48 s, plus 40 s for each earlier pair of jobs.
         let ideal_s = 40.0 * (at / 2 + 1) as f64 + 8.0 * (at % 2) as f64;
         assert!(
             (took_s - ideal_s).abs() < 0.05 * ideal_s + 6.0,
@@ -82,7 +82,7 @@ fn the_lower_bound_is_the_larger_of_work_and_chain() {
     // 6,000 core-seconds on 600 cores.
     let wide = job(0.0, vec![one_stage(vec![task(0.0, 1.0, 0.0); 6_000])]);
     assert!((lower_bound_s(std::slice::from_ref(&wide), &parameters) - 10.3).abs() < 1e-9);
-    // Two stages of 20 s, one after the other, each known 0.3 s after it could be.
+    // Two stages of 20 s in sequence, each with the stage latency of 0.3 s.
     let then = Stage { parents: vec![0], tasks: vec![task(0.0, 20.0, 0.0)] };
     let long = job(5.0, vec![one_stage(vec![task(0.0, 20.0, 0.0)]), then]);
     assert!((lower_bound_s(&[wide, long], &parameters) - 45.6).abs() < 1e-9);

@@ -1,12 +1,12 @@
-//! The workers on which tasks are placed.
+//! The placement of tasks on workers.
 
 use elastane_lab::monotasks::{Event, Job, Kind, Parameters, Placement, System, Task, simulate};
 
 use crate::{EJF, SRJF, job, one_stage, run, some_mixed, task};
 
 #[test]
-fn no_task_goes_where_what_it_needs_is_taken_for_all_of_ept() {
-    // Fetches of 2 s each: 3 reach past an EPT of 5 s, a fourth would come on top.
+fn no_task_is_placed_where_a_resource_that_it_needs_has_ept_of_work() {
+    // Three fetches of 2 s exceed the EPT of 5 s, so no fourth is placed.
     let fetch = task(2.0 * 1.25e9, 0.0, 0.0);
     let jobs = [job(0.0, vec![one_stage(vec![fetch; 500])])];
     let mut at_once = vec![0; 20];
@@ -19,14 +19,14 @@ fn no_task_goes_where_what_it_needs_is_taken_for_all_of_ept() {
     })
     .unwrap();
     assert_eq!(at_once, [3; 20]);
-    // What needs no network goes there all the same.
+    // Tasks without network work are still placed there.
     let mut jobs = jobs.to_vec();
     jobs.push(job(0.1, vec![one_stage(vec![task(0.0, 1.0, 0.0); 600])]));
     assert!(run(&jobs, &EJF).completion_s[1] < 2.0);
 }
 
 #[test]
-fn d_is_above_0_wherever_a_task_goes_that_needs_it() {
+fn d_is_above_0_for_every_resource_that_a_placed_task_needs() {
     let jobs = some_mixed(10);
     let tasks: Vec<&Task> =
         jobs.iter().flat_map(|job| &job.stages).flat_map(|stage| &stage.tasks).collect();
@@ -45,7 +45,7 @@ fn d_is_above_0_wherever_a_task_goes_that_needs_it() {
 
 #[test]
 fn memory_is_never_above_capacity() {
-    // Each task takes a fifth of a machine by m2i, and is allowed more by its job's request.
+    // By m2i a task takes a fifth of a machine; its share of the job's request is larger.
     let hungry = Task { input_bytes: 25e9, memory_bytes: 20e9, ..task(1e8, 1.0, 0.0) };
     let jobs: Vec<Job> = (0..5)
         .map(|at| job(f64::from(at), vec![one_stage(vec![hungry; 150])]))

@@ -1,12 +1,12 @@
-//! The model of monotasks in its plainest form: each step computes every number from lists; nothing is
-//! kept sorted or summed up.
+//! The model of monotasks in its plainest form: each step computes every number from lists. No order and no
+//! sum is kept between steps.
 
 use elastane_lab::monotasks::{Job, Kind, Parameters, Placement};
 
 #[derive(Clone, Copy, PartialEq)]
 enum At {
     Nowhere,
-    /// Waits in the queue of a kind; the number of its arrival among all arrivals.
+    /// Waits in the queue of its kind; the value is the number of its arrival, counted over all queues.
     Waits(usize),
     Active,
     Done,
@@ -18,18 +18,18 @@ struct TaskNow {
     left: [f64; 3],
     asked_bytes: f64,
     machine: usize,
-    /// The kind it is at, and how.
+    /// The current kind of work.
     kind: usize,
     at: At,
 }
 
-/// The cluster, with EJF for the stages and in the queues.
+/// The cluster, with EJF for placement and for the queues.
 pub struct Reference<'a> {
     jobs: &'a [Job],
     parameters: &'a Parameters,
     placement: Placement,
     tasks: Vec<TaskNow>,
-    /// When each stage of each job is ready.
+    /// The time at which each stage of each job is ready.
     ready_s: Vec<Vec<f64>>,
     ended_s: Vec<f64>,
     now_s: f64,
@@ -37,7 +37,7 @@ pub struct Reference<'a> {
     first: usize,
 }
 
-/// When each job ends.
+/// The end of each job.
 pub fn ends_s(jobs: &[Job], placement: Placement, parameters: &Parameters) -> Vec<f64> {
     let mut reference = Reference::new(jobs, placement, parameters);
     let mut round = 0;
@@ -241,7 +241,7 @@ impl<'a> Reference<'a> {
         }
     }
 
-    /// Stages that wait, as the tasks that do; the earliest job first, then the earliest ready.
+    /// The waiting tasks of each stage: the earliest job first, then the stage that was ready first.
     fn waiting(&self) -> Vec<Vec<usize>> {
         let mut stages: Vec<(f64, f64, Vec<usize>)> = Vec::new();
         for (job, ready) in self.ready_s.iter().enumerate() {
@@ -295,8 +295,8 @@ impl<'a> Reference<'a> {
         }
     }
 
-    /// Ursa, on one machine: stages in the order of their jobs, with the bonus on top where they fit
-    /// whole, and with F where the parameters say so.
+    /// Ursa on one machine: stages by the rank of their jobs, plus the bonus if they fit whole, plus F if the
+    /// parameters include it.
     fn place_stages(&mut self) {
         let workers = self.parameters.workers;
         loop {
@@ -324,8 +324,8 @@ impl<'a> Reference<'a> {
         }
     }
 
-    /// How many of these, one after the other, have some of all that they need left below EPT; and
-    /// their F in all.
+    /// The number of tasks that can be placed one after the other while every resource that they need has
+    /// less than EPT of work; and the sum of their F.
     fn fitting(&self, tasks: &[usize]) -> (usize, f64) {
         let machines = self.parameters.machines;
         let mut f = 0.0;

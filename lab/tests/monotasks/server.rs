@@ -3,7 +3,7 @@
 use elastane_lab::monotasks::{Server, Sharing};
 use proptest::prelude::*;
 
-/// Ends every monotask of a server, and gives the times.
+/// Ends every monotask of a server; returns the times and the tasks.
 fn drain(server: &mut Server) -> Vec<(f64, u32)> {
     let mut ends = Vec::new();
     while server.next_end_s().is_finite() {
@@ -18,25 +18,25 @@ fn shared(rate: f64, limit: usize) -> Sharing {
 }
 
 #[test]
-fn a_queue_bounds_who_shares_and_lets_the_highest_priority_go_first() {
+fn a_queue_limits_sharing_and_starts_the_highest_priority_first() {
     let mut server = Server::new(shared(10.0, 2));
     for (task, work, priority) in [(0, 10.0, 0.0), (1, 20.0, 0.0), (2, 10.0, 1.0), (3, 10.0, 2.0)] {
         server.submit(0.0, task, work, priority);
     }
-    // Two at 5 a second: task 0 ends at 2 s; then 3, which came last, shares with 1 until both end at 4 s.
+    // Two tasks run at 5 a second: task 0 ends at 2 s, then task 3 shares with task 1 until both end at 4 s.
     assert_eq!((server.active(), server.waiting()), (2, 2));
     assert_eq!(drain(&mut server), [(2.0, 0), (4.0, 1), (4.0, 3), (5.0, 2)]);
 }
 
 #[test]
-fn more_than_are_undisturbed_lose_some_of_the_rate() {
+fn more_monotasks_than_undisturbed_lose_part_of_the_rate() {
     let sharing =
         Sharing { limit: usize::MAX, undisturbed: 2, interference: 0.5, ..shared(10.0, 0) };
     let mut server = Server::new(sharing);
     for task in 0..4 {
         server.submit(0.0, task, 10.0, 0.0);
     }
-    // Twice as many as are undisturbed: 10 / 1.5 a second for 40.
+    // Twice as many as undisturbed: 40 units of work at 10 / 1.5 a second.
     assert!((drain(&mut server)[3].0 - 6.0).abs() < 1e-9);
 }
 

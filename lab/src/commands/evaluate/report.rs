@@ -48,7 +48,7 @@ pub(super) fn write_table(
     if let Some(missed) = summary.progress_missed {
         writeln!(
             output,
-            "\nprogress is missed by {:.3} tracked by runs, {:.3} by the demand, {:.3} by the clock",
+            "\nerror of progress: {:.3} tracked by runs, {:.3} by the demand, {:.3} by the clock",
             missed.by_runs, missed.by_demand, missed.by_clock
         )?;
     }

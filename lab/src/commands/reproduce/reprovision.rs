@@ -33,7 +33,7 @@ fn write_costs(output: &mut impl Write, comparison: &Comparison) -> Result<(), F
     for (heading, _) in COUNTS {
         write!(output, " {heading:>9}")?;
     }
-    writeln!(output, " {:>22}", "lent CPU, of it used")?;
+    writeln!(output, " {:>22}", "CPU lent, part used")?;
     for policy in &comparison.policies {
         write!(output, "{:<18}", policy.policy)?;
         for (_, count) in COUNTS {
@@ -46,7 +46,7 @@ fn write_costs(output: &mut impl Write, comparison: &Comparison) -> Result<(), F
         let (lent_part, used_part) = (percent(lent, work), percent(used, lent));
         writeln!(output, " {lent_part:>12.2} %, {used_part:>5.1} %")?;
     }
-    writeln!(output, "lent CPU: in percent of the CPU work of all executors")?;
+    writeln!(output, "CPU lent: in % of the CPU work of all executors; part used: in % of that")?;
     Ok(())
 }
 

@@ -30,7 +30,7 @@ pub(super) fn run(
         && !names.contains(&of)
     {
         let names = names.join(", ");
-        let unknown = format!("sensitivity of {of}: not known, {names} are there");
+        let unknown = format!("sensitivity of {of}: not known, one of {names} is allowed");
         return Err(Failure::BadInput(unknown));
     }
     let is_wanted = |name: &str| of.is_none_or(|of| of == name);

@@ -142,13 +142,13 @@ mod tests {
     }
 
     #[test]
-    fn what_was_published_deserves_no_remark() {
+    fn published_figures_get_no_remark() {
         let table = as_published("table-4", 1.0);
         assert!(table.systems.iter().all(|system| system.remarks.is_empty()));
     }
 
     #[test]
-    fn what_is_half_as_long_again_does_with_a_reason() {
+    fn times_half_as_long_again_get_a_remark_with_a_reason() {
         let table = as_published("table-4", 1.5);
         let remarks = &table.systems[2].remarks;
         assert!(

@@ -9,7 +9,9 @@ use crate::reproduce::median;
 /// The metric of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Metric {
+    /// From the first submission to the last end, in seconds.
     Makespan,
+    /// Mean time from submission to end, in seconds.
     MeanCompletion,
     /// UE of CPU, in percent.
     CpuUsed,
@@ -62,8 +64,10 @@ impl Metric {
     }
 }
 
+/// All tables of a paper.
 #[derive(Debug, Clone)]
 pub struct Reproduction {
+    /// Name, conference and year.
     pub paper: &'static str,
     /// The seeds, in the order of the values of all figures.
     pub seeds: Vec<u64>,
@@ -71,18 +75,23 @@ pub struct Reproduction {
     pub tables: Vec<Table>,
 }
 
+/// Several systems on one workload.
 #[derive(Debug, Clone, Serialize)]
 pub struct Table {
     /// A short name, as `table-4`.
     pub name: &'static str,
+    /// The table's number and subject.
     pub title: &'static str,
+    /// The name of the [`Jobs`](crate::monotasks::Jobs).
     pub workload: &'static str,
     /// The lower bound of the makespan, per seed.
     pub lower_bound_s: Vec<f64>,
+    /// In the paper's order.
     #[serde(rename = "policies", serialize_with = "by_name")]
     pub systems: Vec<SystemRow>,
 }
 
+/// The results of one system.
 #[derive(Debug, Clone, Serialize)]
 pub struct SystemRow {
     /// The paper's name of the system.
@@ -90,7 +99,9 @@ pub struct SystemRow {
     pub name: &'static str,
     /// One value per seed, as in all lists of values here.
     pub makespan_s: Vec<f64>,
+    /// Mean time from submission to end.
     pub mean_completion_s: Vec<f64>,
+    /// Of the cluster.
     pub utilization: Utilization,
     /// The table's columns.
     pub figures: Vec<Figure>,
@@ -101,13 +112,16 @@ pub struct SystemRow {
 /// Used over available until the end.
 #[derive(Debug, Clone, Serialize)]
 pub struct Utilization {
+    /// Core-seconds, 0 to 1.
     pub cpu: Vec<f64>,
+    /// Byte-seconds, 0 to 1.
     pub memory: Vec<f64>,
 }
 
 /// A cell of a table.
 #[derive(Debug, Clone, Serialize)]
 pub struct Figure {
+    /// The cell's column.
     #[serde(serialize_with = "metric_name")]
     pub metric: Metric,
     /// The published value; None if the paper has none.

@@ -23,13 +23,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_smaller_of_its_share_and_of_what_its_input_takes() {
+    fn the_smaller_of_the_share_and_the_need_of_the_input() {
         assert_eq!(memory_estimate_bytes(0.1, 4e9, 2.0, 1e8), 2e8);
         assert_eq!(memory_estimate_bytes(0.1, 4e9, 8.0, 1e8), 4e8);
     }
 
     #[test]
-    fn what_is_no_amount_is_nothing() {
+    fn an_invalid_amount_counts_as_0() {
         assert_eq!(memory_estimate_bytes(f64::NAN, 4e9, 2.0, 1e8), 0.0);
         assert_eq!(memory_estimate_bytes(-1.0, 4e9, 2.0, 1e8), 0.0);
         assert_eq!(memory_estimate_bytes(f64::MAX, f64::MAX, f64::MAX, f64::MAX), f64::MAX);

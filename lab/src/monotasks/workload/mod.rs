@@ -41,9 +41,11 @@ pub enum Jobs {
 }
 
 impl Jobs {
+    /// Every workload.
     pub const ALL: [Self; 5] =
         [Self::TpcH, Self::TpcDs, Self::Mixed, Self::Expectable, Self::ExpectableMixed];
 
+    /// The name in reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::TpcH => "tpc-h",
