@@ -56,7 +56,7 @@ def main() -> int:
 
 
 def are_prerequisites_there(for_tests: bool, may_install: bool) -> bool:
-    """Installs what packages bring where that is possible, and prints what is missing then."""
+    """Installs missing packages where possible, then prints what is still missing."""
     missing = missing_prerequisites(for_tests)
     packages = packages_of(missing)
     if packages and may_install and can_install():

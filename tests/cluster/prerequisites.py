@@ -75,7 +75,7 @@ def java_home() -> Path | None:
 
 
 def missing_prerequisites(for_tests: bool) -> list[Missing]:
-    """All that is missing or too old; `for_tests` adds what only `make test` needs."""
+    """Everything missing or too old; `for_tests` adds the programs that only `make test` needs."""
     missing = [*_python(), *_java()]
     for program in FOR_BUILD:
         missing += program.missing()
@@ -93,12 +93,12 @@ def packages_of(missing: list[Missing]) -> list[str]:
 
 
 def install_command(packages: list[str]) -> str:
-    """What a person types to install packages."""
+    """The command that installs packages."""
     return f"apt-get install --no-install-recommends {' '.join(packages)}"
 
 
 def describe(missing: list[Missing]) -> list[str]:
-    """One line for all that packages bring, and one for each thing that they do not."""
+    """One line for everything that packages install, and one for each other missing thing."""
     packaged = [one for one in missing if one.packages]
     lines = [f"missing: {one.name}: {one.advice}" for one in missing if not one.packages]
     if packaged:
@@ -184,6 +184,6 @@ def _rust() -> list[Missing]:
 def _virtiofsd() -> list[Missing]:
     if any(place.is_file() for place in VIRTIOFSD_PLACES):
         return []
-    # Debian 12 has it in a package that QEMU depends on, later releases in one of its own.
+    # Debian 12 installs virtiofsd with QEMU; later releases have a package for it.
     package = "virtiofsd" if find_program("qemu-system-x86_64") else "qemu-system-x86"
     return [Missing("virtiofsd", (package,))]

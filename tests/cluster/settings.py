@@ -63,8 +63,8 @@ class ClusterSettings:
     """Whether ResourceManager and NodeManagers keep their state over a restart."""
 
     own_memory: bool = False
-    """Whether each agent sees memory of the node's size that only the node's containers take, in
-    the place of this machine's. Takes root."""
+    """Whether each agent sees a simulated memory of the node's size, used only by the node's
+    containers, instead of this machine's. Needs root."""
 
     agent: Mapping[str, object] = field(default_factory=dict)
     """More keys of each agent.toml, for instance memory.node_floor_bytes."""

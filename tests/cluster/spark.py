@@ -44,7 +44,7 @@ class Submitter:
 
     def __init__(self, resource_manager: ResourceManager, work: Path, checkout: Checkout) -> None:
         self.resource_manager = resource_manager
-        """Whom it asks what there is; whom it submits to, YARN's client finds out."""
+        """Answers queries. YARN's client itself finds the ResourceManager to submit to."""
         self._work = work
         self._checkout = checkout
         self._process: subprocess.Popen[str] | None = None

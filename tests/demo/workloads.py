@@ -66,7 +66,7 @@ def _small(checkout: Checkout, inputs: Inputs) -> list[Arrival]:
 
 @dataclass(frozen=True)
 class Jobs:
-    """The kinds of applications. Names differ in words, since a signature ignores numbers."""
+    """The kinds of applications. Their names differ in words, because a key ignores numbers."""
 
     checkout: Checkout
     inputs: Inputs

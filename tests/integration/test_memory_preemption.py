@@ -62,7 +62,7 @@ class Holder:
 
     def __init__(self, name: str, executors: int, work: Path, checkout: Checkout) -> None:
         self._executors = executors
-        # A signature keeps only a path's last component, so both are runs of one application.
+        # A key keeps only a path's last component, so both are runs of one application.
         self._folder = work / name / "orders"
         self._folder.mkdir(parents=True)
         self.application = SparkApplication(

@@ -77,7 +77,7 @@ class Run:
         checkout: Checkout,
     ) -> None:
         self._journal = work / "journal.jsonl"
-        # A signature keeps only a path's last component, so all are runs of one application.
+        # A key keeps only a path's last component, so all are runs of one application.
         self._folder = work / name / "steps"
         self._folder.mkdir(parents=True)
         self._steps = 0

@@ -34,16 +34,16 @@ PROBLEMS = (CannotHold, DeadlineMissed, MissingArtifact, ProcessEnded, Submissio
 
 @dataclass(frozen=True)
 class Kind:
-    """What is recorded, and how many applications run at a time."""
+    """The recorded applications, and how many run at a time."""
 
     submissions: Callable[[Checkout, Inputs, int], Iterator[Submission]]
     at_a_time: int
 
 
 KINDS = {
-    # Each run has another one beside it, as on a shared cluster.
+    # Two applications run at the same time, as on a shared cluster.
     "recurring": Kind(recurring, at_a_time=2),
-    # What differs from run to run is what the settings do.
+    # Nothing runs beside the application, so only its settings make runs differ.
     "settings": Kind(with_other_settings, at_a_time=1),
 }
 
@@ -57,7 +57,7 @@ def main() -> int:
         failed = _record(arguments, checkout, progress)
     except KeyboardInterrupt:
         progress.done()
-        print("interrupted; what was recorded is kept in the depository", file=sys.stderr)
+        print("interrupted; the runs recorded so far are in the depository", file=sys.stderr)
         return INTERRUPTED
     except PROBLEMS as problem:
         progress.done()

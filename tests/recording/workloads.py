@@ -17,14 +17,14 @@ SETTINGS_STEP = 17
 
 @dataclass(frozen=True)
 class Submission:
-    """One application and the settings that `settings.json` tells of it."""
+    """One application, and its settings in `settings.json`."""
 
     application: SparkApplication
     settings: dict[str, float] = field(default_factory=dict)
 
 
 def recurring(checkout: Checkout, inputs: Inputs, runs: int) -> Iterator[Submission]:
-    """Each application once, then each once more: what runs beside an application changes."""
+    """All applications in turn, so that different applications run at the same time."""
     jobs = Jobs(checkout, inputs)
     applications = [
         jobs.pricing_summary(periods=3),
@@ -44,11 +44,11 @@ def recurring(checkout: Checkout, inputs: Inputs, runs: int) -> Iterator[Submiss
 
 
 def with_other_settings(checkout: Checkout, inputs: Inputs, runs: int) -> Iterator[Submission]:
-    """The same report for other numbers of periods, by other numbers of executors and cores."""
+    """One report with changing numbers of periods, executors and cores."""
     report = replace(Jobs(checkout, inputs).revenue_forecast(periods=1), name=REPORT)
     settings = list(product(range(2, 17, 2), (1, 2, 3), (1, 2)))
-    # A step that shares no factor with their number: neighbours differ, and none comes again
-    # before all were there.
+    # The step and the number of settings have no common factor, so consecutive runs differ and each
+    # setting is used once before any is used again.
     order = (settings[at * SETTINGS_STEP % len(settings)] for at in range(runs))
     for periods, executors, cores in order:
         application = replace(

@@ -31,7 +31,7 @@ class RunFigures:
     """From its submission to its end."""
 
     executors_s: float
-    """From an executor's placement to its end, in the mean: without the start of the driver."""
+    """The mean time from an executor's placement to its end, without the start of the driver."""
 
     executors_core_s: float
     """CPU of its executors."""
@@ -41,7 +41,7 @@ class RunFigures:
 
     windows: Windows
     master_windows: int
-    """Those of its driver, which compete with its executors'."""
+    """Windows of the driver, which compete with those of the executors."""
 
 
 def run_figures(arm: str, record: dict[str, Any], beside: str, journal: Journal) -> RunFigures:

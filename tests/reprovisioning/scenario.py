@@ -36,7 +36,7 @@ BATCH_SECONDS = 3
 # Lines of each file; a line takes about two milliseconds of CPU.
 LEARNED_LINES = 600
 GROWTH = 1.5
-# The grown application's driver would set the pace if it were held to its 3 s mean.
+# With fewer cores, a CPU cap at the driver's mean of 3 s would slow the whole application down.
 DRIVER_CORES = 8
 # The other application's files; more than it can process during a run.
 BESIDE_FILES = 60
@@ -53,7 +53,7 @@ ARMS: dict[str, dict[str, object]] = {
 def cluster_settings(
     work: Path, depository: Path, journal: Path, arm: str | None, margin: float
 ) -> ClusterSettings:
-    """Without an arm, it only observes: a run held to its plan shows no use above the plan."""
+    """No arm: mode observe, because a run that is limited to its plan shows no use above it."""
     return ClusterSettings(
         work=work,
         nodes=NODES,
@@ -98,7 +98,7 @@ class Signing:
         return self._signing(self._usual)
 
     def grown(self) -> SparkApplication:
-        """A run of the same application: a signature keeps only a path's last component."""
+        """A run of the same application: a key keeps only a path's last component."""
         return self._signing(self._grown)
 
     def beside(self) -> SparkApplication:

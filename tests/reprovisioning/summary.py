@@ -52,7 +52,7 @@ class Ratio:
 
     mean: float
     standard_error: float | None
-    """Of the logarithm's mean, so relative; none of a single pair."""
+    """Standard error of the mean logarithm, so relative; None for a single pair."""
 
     least: float
     most: float

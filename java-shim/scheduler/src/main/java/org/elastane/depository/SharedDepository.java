@@ -24,7 +24,7 @@ import org.slf4j.LoggerFactory;
 public final class SharedDepository implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(SharedDepository.class);
 
-  /** Short: file systems are mostly back soon, and until then nothing is imported. */
+  /** Short, because nothing is imported until the file system is back. */
   private static final int RETRY_MS = 10_000;
 
   private final Configuration conf;
@@ -141,7 +141,7 @@ public final class SharedDepository implements AutoCloseable {
     }
     countFailure.run();
     if (!failing) {
-      LOG.error("The depository is not shared in {}; sharing is retried", directory, cause);
+      LOG.error("The depository is not shared in {}; will retry", directory, cause);
     }
     failing = true;
   }

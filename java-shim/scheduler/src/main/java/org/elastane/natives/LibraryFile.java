@@ -31,9 +31,8 @@ final class LibraryFile implements AutoCloseable {
     if (temporaryDirectory == null) {
       return;
     }
-    // A loaded library stays mapped after its file is deleted. The JVM deletes the rest at its
-    // exit, in
-    // reverse order, so the directory is registered first.
+    // A loaded library stays mapped after its file is deleted. At its exit the JVM deletes what is
+    // left in reverse order, so the directory is registered first.
     boolean removed = file.delete() && temporaryDirectory.delete();
     if (!removed) {
       temporaryDirectory.deleteOnExit();

@@ -15,7 +15,7 @@ final class ContainerWatch implements Runnable {
   private final AgentLink agent;
   private final ChangeSignal changes;
   private final Backoff backoff;
-  private final FaultLog faults = new FaultLog("telling the agent what runs");
+  private final FaultLog faults = new FaultLog("to tell the agent which containers run");
 
   ContainerWatch(AgentLink agent, ChangeSignal changes, Backoff backoff) {
     this.agent = agent;

@@ -16,7 +16,7 @@ final class FaultLog {
   private final Set<String> said = new HashSet<>();
 
   /**
-   * @param task the work to be named in the log, as "telling the agent"
+   * @param task the work to be named in the log, as "to tell the agent"
    */
   FaultLog(String task) {
     this.task = task;
@@ -26,7 +26,7 @@ final class FaultLog {
     StackTraceElement[] trace = fault.getStackTrace();
     String where = trace.length == 0 ? "" : trace[0].toString();
     if (said.add(fault.getClass().getName() + " " + where)) {
-      LOG.error("Failed {}; it is retried (logged once for each kind of failure)", task, fault);
+      LOG.error("Failed {}; will retry (logged once for each kind of failure)", task, fault);
     }
   }
 }

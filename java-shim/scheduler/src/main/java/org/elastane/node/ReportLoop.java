@@ -19,7 +19,7 @@ final class ReportLoop implements Runnable {
   private final Outage outage;
   private final Backoff backoff;
   private final long intervalMs;
-  private final FaultLog faults = new FaultLog("handing the agent's report on");
+  private final FaultLog faults = new FaultLog("to forward the agent's report");
 
   ReportLoop(
       NodeState node,

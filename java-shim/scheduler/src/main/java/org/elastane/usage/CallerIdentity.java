@@ -51,7 +51,7 @@ final class CallerIdentity {
       addresses = resolver.addressesOf(node.getHost());
     } catch (UnknownHostException e) {
       throw new ReportRefusedException(
-          RefusalReason.FOREIGN_ADDRESS, "the host of " + node + " has no address here");
+          RefusalReason.FOREIGN_ADDRESS, "the host of " + node + " does not resolve");
     }
     if (!Arrays.asList(addresses).contains(caller.address())) {
       throw new ReportRefusedException(
@@ -72,7 +72,7 @@ final class CallerIdentity {
     } catch (IOException e) {
       throw new ReportRefusedException(
           RefusalReason.FOREIGN_PRINCIPAL,
-          "no principal follows from " + nodeManagerPrincipal + " for " + node + ": " + e);
+          "cannot derive the principal of " + node + " from " + nodeManagerPrincipal + ": " + e);
     }
     if (!caller.kerberos() || !expected.equals(caller.user())) {
       throw new ReportRefusedException(

@@ -45,7 +45,7 @@ final class RefusalLog {
 
   synchronized void accepted(String node) {
     if (said.remove(node) != null) {
-      log.info("Reports of node {} are taken again", node);
+      log.info("Reports of node {} are accepted again", node);
     }
   }
 

@@ -112,7 +112,7 @@ class ContainerWatchTest {
       faults.stopCapturing();
     }
     String said = faults.getOutput();
-    assertEquals(1, said.lines().filter(line -> line.contains("; it is retried")).count(), said);
+    assertEquals(1, said.lines().filter(line -> line.contains("; will retry")).count(), said);
   }
 
   @Test

@@ -129,7 +129,7 @@ class ReportLoopTest {
       faults.stopCapturing();
     }
     String said = faults.getOutput();
-    assertEquals(2, said.lines().filter(line -> line.contains("; it is retried")).count(), said);
+    assertEquals(2, said.lines().filter(line -> line.contains("; will retry")).count(), said);
     assertEquals("", output.getOutput(), "neither side was away");
   }
 

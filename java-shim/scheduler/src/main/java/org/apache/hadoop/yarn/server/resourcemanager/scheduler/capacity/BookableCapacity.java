@@ -162,8 +162,8 @@ final class BookableCapacity {
     boolean bookedAbove = record.isRaised() || !Resources.fitsIn(allocated, record.registered());
     if (bookedAbove && !Resources.fitsIn(allocated, option.getResource())) {
       LOG.warn(
-          "{} changes to {} without the overcommit time-out of {} ms: {} is allocated there, above"
-              + " its registered size, and nothing of that is killed",
+          "{} changes to {}, and its overcommit time-out of {} ms is dropped: the time-out would"
+              + " kill containers placed above the registered size ({} is allocated)",
           node.getNodeID(),
           option.getResource(),
           option.getOverCommitTimeout(),
@@ -223,8 +223,8 @@ final class BookableCapacity {
     boolean hasTimeOut = node.isOvercommitTimeOutSet();
     if (hasTimeOut && timeOutsLogged.add(node.getNodeID())) {
       LOG.warn(
-          "{} has an overcommit time-out, so its bookable capacity stays its registered one until"
-              + " it registers again",
+          "{} has an overcommit time-out: its bookable capacity stays at the registered size until"
+              + " the node registers again",
           node.getNodeID());
     }
     return hasTimeOut;

@@ -74,7 +74,7 @@ class UsageReportsTest {
     assertRefused("REFUSED_BODY: ", node.getNodeId(), VERSION, truncated);
     assertRefusedByCore();
     assertTheNodesOwnReportIsTaken();
-    assertTrue(log.getOutput().contains("are taken again"), log.getOutput());
+    assertTrue(log.getOutput().contains("are accepted again"), log.getOutput());
   }
 
   @Test
