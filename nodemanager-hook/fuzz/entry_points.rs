@@ -5,11 +5,11 @@ use std::{collections::BTreeMap, fs, os::unix::fs::symlink, path::Path, time::In
 use elastane_protocol::{AgentRequest, Limits, Reply};
 
 use crate::{
-    actuators::{self, LimitFile, cpu_v1, cpu_v2, limits_of},
+    actuators::{self, LimitFile, cpu_settings, limits_of},
     cgroups::{Controller, Hierarchies, Version},
     container_id::ContainerId,
     containers, jvm,
-    memory_watch::{MemoryEvents, OpenFile},
+    memory_watch::MemoryEvents,
     network,
     plan::Plan,
     sensors::{
@@ -113,19 +113,17 @@ impl<'a> FakeKernelFiles<'a> {
         let limits =
             Limits { cpu_weight_cores: Some(1.5), cpu_cap_cores: Some(0.5), ..Limits::default() };
         if let Ok(around) = files.around(group, self.folder, false) {
-            let _ = cpu_v1(&limits, around);
+            let _ = cpu_settings(&limits, Version::One, around);
         }
-        if let Ok(period_us) = actuators::period_us(group) {
-            let _ = cpu_v2(&limits, period_us);
-        }
+        let _ = actuators::period_us(group);
         for name in ["memory.current", "memory.usage_in_bytes"] {
-            let _ = OpenFile::open(group.join(name)).and_then(|file| file.number());
+            let _ = GroupFile::open(group, name, Version::One).and_then(|file| file.number());
         }
         let _ = MemoryEvents::new(group).and_then(|mut events| events.passed());
         for (file_system, cgroup) in [("cgroup", "6:freezer:/group"), ("cgroup2", "0::/group")] {
             let folder = self.folder.display();
             let mount = format!("1 2 0:3 / {folder} rw - {file_system} none rw,freezer");
-            let _ = jvm::Freezers::discover(&mount).hold(cgroup);
+            let _ = jvm::JvmHost::new(self.folder, &mount).has_frozen(cgroup);
         }
     }
 }

@@ -15,7 +15,7 @@ mod pass_on;
 mod process_moves;
 
 #[cfg(fuzzing)]
-pub use cpu_limits::{cpu_v1, cpu_v2, period_us};
+pub use cpu_limits::{cpu_settings, period_us};
 pub use file_access::{KernelFileError, read_text, write_text};
 pub use group_state::{limits_of, read_pids, read_pids_below};
 pub use kernel_files::KernelFiles;

@@ -34,10 +34,7 @@ use std::{
 use elastane_protocol::{AgentRequest, AgentResponse, Limits, Reply, RunningContainer};
 
 pub use self::departures::Restored;
-use self::{
-    container::Container, container_network::CountersNow, heaps::NodeHeaps, node::Node,
-    node_network::NodeNetwork,
-};
+use self::{container::Container, heaps::NodeHeaps, node::Node, node_network::NodeNetwork};
 use crate::{
     actuators::{KernelFiles, Margin, OwnGroups},
     audit::{Audit, unix_ms},
@@ -46,6 +43,7 @@ use crate::{
     containers,
     journal::Journal,
     memory_watch::MemoryWatch,
+    network::AllCounters,
     once::Once,
     peer::Peer,
     plan::Plan,
@@ -257,29 +255,30 @@ impl Agent {
         let Some(table) = table else {
             return;
         };
-        let networks = self.network.read_containers();
-        let networks = self.troubles.check("networks not read", networks);
-        let networks = match &networks {
-            Some(Some(all)) => CountersNow::Of(all),
-            Some(None) => CountersNow::EachByItself,
-            None => CountersNow::Unreadable,
-        };
+        let networks = self.read_networks();
         let ids: Vec<ContainerId> = self.containers.keys().cloned().collect();
         for id in &ids {
-            self.read_container(id, &table, networks, now);
+            self.read_container(id, &table, networks.as_ref(), now);
         }
     }
 
     /// Reads one container between two rounds.
     fn read_one(&mut self, id: &ContainerId, table: &ProcessTable, now: Instant) {
-        self.read_container(id, table, CountersNow::EachByItself, now);
+        let networks = self.read_networks();
+        self.read_container(id, table, networks.as_ref(), now);
+    }
+
+    /// The network counters of all containers. None if they are not counted or cannot be read.
+    fn read_networks(&mut self) -> Option<AllCounters> {
+        let networks = self.network.read_containers();
+        self.troubles.check("networks not read", networks).flatten()
     }
 
     fn read_container(
         &mut self,
         id: &ContainerId,
         table: &ProcessTable,
-        networks: CountersNow<'_>,
+        networks: Option<&AllCounters>,
         now: Instant,
     ) {
         let Some(container) = self.containers.get_mut(id) else {
@@ -289,11 +288,8 @@ impl Agent {
         let reading = container.read(&self.proc, table, disks, now);
         let reading = reading.map_err(|error| format!("{id}: {error}"));
         if let Some(Some(mut reading)) = self.troubles.check("readings", reading) {
-            if let Some(network) = &mut container.network {
-                let grown = network.read(networks);
-                let grown = grown.map_err(|error| format!("{id}: {error}"));
-                let grown = self.troubles.check("networks not read", grown);
-                reading.counted.add(grown.unwrap_or_default());
+            if let (Some(network), Some(all)) = (&mut container.network, networks) {
+                reading.counted.add(network.read(all));
             }
             self.samples.add(id, &reading);
         }

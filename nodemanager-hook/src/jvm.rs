@@ -13,7 +13,6 @@ mod attach_error;
 mod backoff;
 mod control;
 mod finder;
-mod freezer;
 mod heap_follower;
 mod host;
 mod instance;
@@ -40,11 +39,8 @@ pub use self::{
     host::JvmHost,
     instance::Jvm,
     perf_data::Collector,
-    perf_file::PerfFileError,
     recipe::{Kind, Wish, heap_in_use},
     worker::{Answer, Done, Job, QueueFull, Task, Worker},
 };
 #[cfg(fuzzing)]
-pub(crate) use self::{
-    freezer::Freezers, mappings::scan as scan_mappings, process_handle::ProcessStatus,
-};
+pub(crate) use self::{mappings::scan as scan_mappings, process_handle::ProcessStatus};

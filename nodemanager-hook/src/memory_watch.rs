@@ -5,11 +5,10 @@
 //! thread waits in [`MemoryWatch::wait`] and raises the limits of the groups it returns.
 #![allow(missing_docs, reason = "public for the integration tests only")]
 
-mod open_file;
 mod version_1;
 mod version_2;
 
-use std::{collections::BTreeMap, os::fd::AsFd, path::Path, time::Duration};
+use std::{collections::BTreeMap, io, os::fd::AsFd, path::Path, time::Duration};
 
 use nix::{
     errno::Errno,
@@ -17,13 +16,11 @@ use nix::{
 };
 use parking_lot::Mutex;
 
-pub use self::open_file::MemoryWatchError;
-#[cfg(fuzzing)]
-pub(crate) use self::open_file::OpenFile;
 #[cfg(fuzzing)]
 pub(crate) use self::version_2::Events as MemoryEvents;
 use self::{version_1::Threshold, version_2::Events};
 pub use crate::cgroups::Version;
+use crate::sensors::is_gone;
 
 /// Memory that a process may take before the limit is raised: a core fills some gigabytes per
 /// second, and a busy host may take 50 ms.
@@ -41,7 +38,7 @@ pub enum Cause {
     /// The group was removed, and the watch with it.
     Gone,
     /// The group's files cannot be read; the watch is removed.
-    Failed(MemoryWatchError),
+    Failed(String),
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -80,18 +77,13 @@ pub fn wake_at(limit_bytes: u64) -> u64 {
 }
 
 impl MemoryWatch {
-    pub fn new() -> Result<Self, MemoryWatchError> {
-        let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC);
-        Ok(Self { epoll: epoll.map_err(MemoryWatchError::Epoll)?, watches: Mutex::default() })
+    pub fn new() -> io::Result<Self> {
+        let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
+        Ok(Self { epoll, watches: Mutex::default() })
     }
 
     /// Watches a group whose limit is in force. A group already near its limit wakes at once.
-    pub fn watch(
-        &self,
-        group: &Path,
-        version: Version,
-        limit_bytes: u64,
-    ) -> Result<WatchId, MemoryWatchError> {
+    pub fn watch(&self, group: &Path, version: Version, limit_bytes: u64) -> io::Result<WatchId> {
         let watch = match version {
             Version::One => Watch::Threshold(Threshold::new(group, wake_at(limit_bytes))?),
             Version::Two => Watch::Events(Events::new(group)?),
@@ -106,14 +98,14 @@ impl MemoryWatch {
 
     /// Watches the same group with another limit; returns whether the watch exists. On an error the
     /// group is watched as before.
-    pub fn rearm(&self, id: WatchId, limit_bytes: u64) -> Result<bool, MemoryWatchError> {
+    pub fn rearm(&self, id: WatchId, limit_bytes: u64) -> io::Result<bool> {
         let mut watches = self.watches.lock();
         let Some(watch) = watches.by_id.get_mut(&id.0) else {
             return Ok(false);
         };
         // On v2 the kernel compares with `memory.high`, which the agent writes with the limit.
         if let Watch::Threshold(threshold) = &watch {
-            let next = Watch::Threshold(threshold.with(wake_at(limit_bytes))?);
+            let next = Watch::Threshold(Threshold::new(&threshold.group, wake_at(limit_bytes))?);
             self.add(id.0, &next)?;
             *watch = next;
         }
@@ -134,13 +126,13 @@ impl MemoryWatch {
     }
 
     /// Waits for wakes, at most for `timeout`. May return early without any.
-    pub fn wait(&self, timeout: Duration) -> Result<Vec<Wake>, MemoryWatchError> {
+    pub fn wait(&self, timeout: Duration) -> io::Result<Vec<Wake>> {
         let mut events = [EpollEvent::empty(); EVENTS_AT_ONCE];
         let timeout = EpollTimeout::try_from(timeout).unwrap_or(EpollTimeout::MAX);
         let count = match self.epoll.wait(&mut events, timeout) {
             Ok(count) => count,
             Err(Errno::EINTR) => 0,
-            Err(errno) => return Err(MemoryWatchError::Epoll(errno)),
+            Err(errno) => return Err(errno.into()),
         };
         let mut watches = self.watches.lock();
         let mut wakes = Vec::new();
@@ -150,32 +142,30 @@ impl MemoryWatch {
             let Some(watch) = watches.by_id.get_mut(&id) else {
                 continue;
             };
-            let cause = match watch {
+            let usage = match watch {
                 Watch::Threshold(threshold) => threshold.passed(),
                 Watch::Events(events) => events.passed(),
             };
-            // An error of one group must not hide that another group is near its limit.
-            let cause = match cause {
-                Err(error) if error.is_gone() => Some(Cause::Gone),
-                Err(error) => Some(Cause::Failed(error)),
-                Ok(usage) => usage.map(|usage_bytes| Cause::NearLimit { usage_bytes }),
+            let cause = match usage {
+                Ok(None) => continue,
+                Ok(Some(usage_bytes)) => Cause::NearLimit { usage_bytes },
+                // An error of one group must not hide that another group is near its limit.
+                Err(error) => {
+                    watches.by_id.remove(&id);
+                    if is_gone(&error) { Cause::Gone } else { Cause::Failed(error.to_string()) }
+                }
             };
-            if matches!(cause, Some(Cause::Gone | Cause::Failed(_))) {
-                watches.by_id.remove(&id);
-            }
-            let id = WatchId(id);
-            wakes.extend(cause.map(|cause| Wake { id, cause }));
+            wakes.push(Wake { id: WatchId(id), cause });
         }
         Ok(wakes)
     }
 
-    fn add(&self, id: u64, watch: &Watch) -> Result<(), MemoryWatchError> {
+    fn add(&self, id: u64, watch: &Watch) -> io::Result<()> {
         let (file, flags) = match watch {
             Watch::Threshold(threshold) => (threshold.as_fd(), version_1::FLAGS),
             Watch::Events(events) => (events.as_fd(), version_2::FLAGS),
         };
-        let added = self.epoll.add(file, EpollEvent::new(flags, id));
-        added.map_err(MemoryWatchError::Epoll)
+        Ok(self.epoll.add(file, EpollEvent::new(flags, id))?)
     }
 }
 
@@ -202,8 +192,7 @@ mod tests {
             [(Version::One, "memory.usage_in_bytes"), (Version::Two, "memory.events")]
         {
             let error = watch.watch(Path::new("/nowhere"), version, MIB).unwrap_err();
-            let expected =
-                format!("cannot open /nowhere/{file}: ENOENT: No such file or directory");
+            let expected = format!("/nowhere/{file}: No such file or directory (os error 2)");
             assert_eq!(error.to_string(), expected);
         }
         assert!(watch.is_empty());

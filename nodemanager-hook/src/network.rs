@@ -12,7 +12,6 @@ mod backend;
 #[allow(unsafe_code, reason = "bpf(2) has no safe wrapper")]
 mod bpf;
 mod bpf_networks;
-mod counters;
 mod device;
 mod error;
 mod htb;
@@ -35,12 +34,11 @@ pub(crate) use self::{
 };
 pub use backend::{Backend, Chosen};
 pub use bpf_networks::BpfNetworks;
-pub use counters::{AllCounters, NetworkCounters};
-pub use device::{DeviceCounters, NetworkDevice, NoDeviceName};
+pub use device::{DeviceCounters, NetworkDevice};
 pub use error::NetworkError;
 pub use link::ShaperError;
 pub use net_prio::NetPrioNetworks;
-pub use networks::{GroupNetwork, Networks};
+pub use networks::{AllCounters, GroupNetwork, NetworkCounters, Networks};
 pub use nft::{GroupsBy, NftError, NftNetworks, remove_nft_table};
 pub use shaper::{EgressClass, EgressRate, Shaper, restore};
 pub use slots::{MOST_GROUPS, Slot};

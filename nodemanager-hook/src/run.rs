@@ -180,7 +180,7 @@ fn raise_limits(shared: &Shared, watch: &MemoryWatch) {
                 thread::sleep(BETWEEN_WAKES);
             }
             Err(error) => {
-                log::error!("{error}");
+                log::error!("cannot wait for memory limits: {error}");
                 return;
             }
         }

@@ -4,7 +4,6 @@ mod container_sensor;
 mod disk_speed;
 mod disks;
 mod group_files;
-mod group_memory;
 mod growth;
 mod node_sensor;
 mod proc_fs;
@@ -17,7 +16,6 @@ pub use container_sensor::{ContainerSensor, MeasuredGroups};
 #[cfg(fuzzing)]
 pub use disk_speed::{is_virtual_machine, link_bytes_per_s};
 pub use disks::{Device, Disks};
-#[cfg(any(fuzzing, test))]
 pub use group_files::GroupFile;
 #[cfg(test)]
 pub use group_files::{DiskTraffic, Throttling};

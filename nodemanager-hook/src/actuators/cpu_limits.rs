@@ -4,9 +4,12 @@ use std::path::Path;
 
 use elastane_protocol::Limits;
 
-use crate::actuators::{
-    KernelFileError, LimitFile, Setting, Value,
-    file_access::{read_text, read_value},
+use crate::{
+    actuators::{
+        KernelFileError, LimitFile, Setting, Value,
+        file_access::{read_text, read_value},
+    },
+    cgroups::Version,
 };
 
 /// `cpu.shares` of one core: the kernel's default, so that a container of one core weighs as much
@@ -24,42 +27,38 @@ pub const PERIOD: &str = "cpu.cfs_period_us";
 /// The smallest quota that the kernel accepts.
 const MIN_QUOTA_US: f64 = 1000.0;
 
-/// The period of a version 1 group, and the caps around it.
+/// The period of a group, and the caps around it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CpuSurroundings {
     pub period_us: u64,
-    /// The tightest cap of its ancestors.
+    /// Version 1: the tightest cap of its ancestors.
     pub tightest_cores: Option<f64>,
 }
 
-pub fn shares(cores: f64) -> Value {
-    let (min, max) = SHARES_BOUNDS;
-    Value::Weight((cores * SHARES_PER_CORE).round().clamp(min, max) as u64)
+/// The file of the weight and that of the cap.
+pub fn cpu_files(version: Version) -> [LimitFile; 2] {
+    match version {
+        Version::One => [LimitFile::CpuShares, LimitFile::CpuQuota],
+        Version::Two => [LimitFile::CpuWeight, LimitFile::CpuMax],
+    }
 }
 
-pub fn weight(cores: f64) -> Value {
-    let (min, max) = WEIGHT_BOUNDS;
-    Value::Weight((cores * WEIGHT_PER_CORE).round().clamp(min, max) as u64)
+pub fn weight(version: Version, cores: f32) -> Value {
+    let (per_core, (min, max)) = match version {
+        Version::One => (SHARES_PER_CORE, SHARES_BOUNDS),
+        Version::Two => (WEIGHT_PER_CORE, WEIGHT_BOUNDS),
+    };
+    Value::Weight((f64::from(cores) * per_core).round().clamp(min, max) as u64)
 }
 
 /// Version 1 refuses a quota above an ancestor's. Such a cap is left to the ancestor.
-pub fn cpu_v1(limits: &Limits, around: CpuSurroundings) -> Vec<Setting> {
-    let own = limits.cpu_cap_cores.filter(|cap| {
-        let tightest = around.tightest_cores;
-        tightest.is_none_or(|tightest| f64::from(*cap) < tightest)
-    });
-    let weight = limits.cpu_weight_cores;
-    let shares = weight.map(|cores| (LimitFile::CpuShares, shares(cores.into())));
-    let quota = own.map(|cores| (LimitFile::CpuQuota, quota(cores, around.period_us)));
-    shares.into_iter().chain(quota).collect()
-}
-
-pub fn cpu_v2(limits: &Limits, period_us: u64) -> Vec<Setting> {
-    let cores = limits.cpu_weight_cores;
-    let weight = cores.map(|cores| (LimitFile::CpuWeight, weight(cores.into())));
-    let cap = limits.cpu_cap_cores;
-    let max = cap.map(|cores| (LimitFile::CpuMax, quota(cores, period_us)));
-    weight.into_iter().chain(max).collect()
+pub fn cpu_settings(limits: &Limits, version: Version, around: CpuSurroundings) -> Vec<Setting> {
+    let [weight_file, cap_file] = cpu_files(version);
+    let tightest = around.tightest_cores.unwrap_or(f64::INFINITY);
+    let own_cap = limits.cpu_cap_cores.filter(|cap| f64::from(*cap) < tightest);
+    let cap = own_cap.map(|cores| (cap_file, quota(cores, around.period_us)));
+    let weight = limits.cpu_weight_cores.map(|cores| (weight_file, weight(version, cores)));
+    weight.into_iter().chain(cap).collect()
 }
 
 fn quota(cores: f32, period_us: u64) -> Value {
@@ -113,25 +112,28 @@ mod tests {
             let limits = limits(weight_cores, Some(cap));
             let (shares, weight) = (Value::Weight(shares), Value::Weight(weight));
             let quota = Value::AtMost(quota_us);
-            let v1 = cpu_v1(&limits, around(None));
+            let v1 = cpu_settings(&limits, Version::One, around(None));
             assert_eq!(v1, [(CpuShares, shares), (CpuQuota, quota)]);
-            let v2 = cpu_v2(&limits, 100_000);
+            let v2 = cpu_settings(&limits, Version::Two, around(None));
             assert_eq!(v2, [(CpuWeight, weight), (CpuMax, quota)]);
         }
     }
 
     #[test]
     fn without_a_cap_no_quota_is_written() {
-        let v1 = cpu_v1(&limits(1.0, None), around(None));
+        let v1 = cpu_settings(&limits(1.0, None), Version::One, around(None));
         assert_eq!(v1, [(LimitFile::CpuShares, Value::Weight(1024))]);
-        let v2 = cpu_v2(&limits(1.0, None), 100_000);
+        let v2 = cpu_settings(&limits(1.0, None), Version::Two, around(None));
         assert_eq!(v2, [(LimitFile::CpuWeight, Value::Weight(100))]);
-        assert!(cpu_v1(&Limits::default(), around(None)).is_empty());
+        assert!(cpu_settings(&Limits::default(), Version::One, around(None)).is_empty());
     }
 
     #[test]
     fn a_cap_above_an_ancestors_cap_is_not_written() {
-        let files = |cap| cpu_v1(&limits(1.0, Some(cap)), around(Some(0.6))).len();
+        let files = |cap| {
+            let limits = limits(1.0, Some(cap));
+            cpu_settings(&limits, Version::One, around(Some(0.6))).len()
+        };
         assert_eq!((files(0.7), files(0.5)), (1, 2));
     }
 }

@@ -10,6 +10,8 @@ use std::{
 
 use nix::errno::Errno;
 
+use crate::sensors::is_gone;
+
 /// A kernel file or a group that could not be read or changed.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot {action} {}: {source}", path.display())]
@@ -33,12 +35,7 @@ impl KernelFileError {
 
     /// Whether the group or the process no longer exists.
     pub fn is_gone(&self) -> bool {
-        matches!(self.errno(), Errno::ENOENT | Errno::ENODEV | Errno::ESRCH)
-    }
-
-    /// Whether the kernel answered with this error.
-    pub fn is(&self, errno: Errno) -> bool {
-        self.errno() == errno
+        is_gone(&self.source)
     }
 
     /// The kernel's error; `UnknownErrno` where the error is not the kernel's.

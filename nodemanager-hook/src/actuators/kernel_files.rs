@@ -144,7 +144,7 @@ impl Group {
         if let Some(open) = self.open.get(name) {
             match write_at_start(open, &text).map_err(failed) {
                 // The open file's group was removed; a new group may have its name.
-                Err(error) if error.is(Errno::ENODEV) => self.open.remove(name),
+                Err(error) if error.errno() == Errno::ENODEV => self.open.remove(name),
                 written => return written,
             };
         }

@@ -52,10 +52,7 @@ impl Value {
     }
 
     pub fn tighter(self, other: Self) -> Self {
-        match self.is_looser_than(other) {
-            true => other,
-            false => self,
-        }
+        if self.is_looser_than(other) { other } else { self }
     }
 }
 
@@ -162,10 +159,7 @@ impl LimitFile {
         let number: u64 = text.parse().ok()?;
         // Version 1 prints the largest page-aligned number for no limit.
         let is_none = self == Self::MemoryLimit && number >= i64::MAX as u64 - 0xffff;
-        Some(match is_none {
-            true => Value::Unlimited,
-            false => Value::AtMost(number),
-        })
+        Some(if is_none { Value::Unlimited } else { Value::AtMost(number) })
     }
 
     fn io_bound(self, text: &str, device: Device, key: &str) -> Option<Value> {

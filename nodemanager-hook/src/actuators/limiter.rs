@@ -12,11 +12,11 @@ use elastane_protocol::Limits;
 pub use self::step::LimitStep;
 use self::step::Target;
 use super::{
-    KernelFileError, KernelFiles, LimitError, LimitFile,
-    cpu_limits::{cpu_v1, cpu_v2, period_us},
-    disk_limits::{disk_v1, disk_v2},
+    KernelFileError, KernelFiles, LimitError, LimitFile, Value,
+    cpu_limits::{CpuSurroundings, cpu_files, cpu_settings, period_us},
+    disk_limits::{disk_cap, disk_files},
     file_access::read_value,
-    memory_limits::{Before, Margin, MemoryNow, memory_v1, memory_v2, next_limit},
+    memory_limits::{Before, Margin, MemoryNow, memory_v2, next_limit},
 };
 use crate::{
     cgroups::{Controller, Version},
@@ -166,20 +166,13 @@ impl Limiter {
         if cpu(&self.in_force.limits) == cpu(planned) {
             return Ok(None);
         }
-        let group = &place.group;
-        let (settings, all) = match place.version {
-            Version::One => {
-                let is_own = place.owner == Owner::Agent;
-                let around = files.around(group, &place.mount_point, is_own)?;
-                let all = [LimitFile::CpuShares, LimitFile::CpuQuota];
-                (cpu_v1(planned, around), all)
-            }
-            Version::Two => {
-                let all = [LimitFile::CpuWeight, LimitFile::CpuMax];
-                (cpu_v2(planned, period_us(group)?), all)
-            }
+        let (group, version) = (&place.group, place.version);
+        let around = match version {
+            Version::One => files.around(group, &place.mount_point, place.owner == Owner::Agent)?,
+            Version::Two => CpuSurroundings { period_us: period_us(group)?, tightest_cores: None },
         };
-        Ok(Some(Target::new(planned, settings, all.into())))
+        let settings = cpu_settings(planned, version, around);
+        Ok(Some(Target::new(planned, settings, cpu_files(version).into())))
     }
 
     fn memory(
@@ -215,7 +208,7 @@ impl Limiter {
         let charged_bytes = charged_bytes(place)?;
         let limit_bytes = next(charged_bytes);
         let (settings, is_complete) = match place.version {
-            Version::One => (memory_v1(limit_bytes), true),
+            Version::One => (vec![(LimitFile::MemoryLimit, Value::AtMost(limit_bytes))], true),
             Version::Two => memory_v2(limit_bytes, limits.memory_bytes, charged_bytes),
         };
         if !is_incomplete && is_complete && stays(limit_bytes) {
@@ -235,14 +228,10 @@ impl Limiter {
         if self.in_force.limits.disk_cap_bytes_per_s == cap {
             return None;
         }
-        let settings_of = match place.version {
-            Version::One => disk_v1,
-            Version::Two => disk_v2,
-        };
-        let settings = cap.map_or_else(Vec::new, |cap| settings_of(cap, disks));
-        let all = settings_of(u64::MAX, disks).into_iter();
-        let all = all.map(|(file, _)| file).collect();
-        Some(Target::new(planned, settings, all))
+        let all = disk_files(place.version, disks);
+        let settings =
+            cap.into_iter().flat_map(|cap| all.iter().map(move |file| (*file, disk_cap(cap))));
+        Some(Target::new(planned, settings.collect(), all))
     }
 }
 

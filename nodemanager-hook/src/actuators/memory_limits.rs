@@ -80,11 +80,7 @@ fn lower(goal: u64, charged_bytes: u64) -> u64 {
     goal.max(charged_bytes - charged_bytes / STEP_PART)
 }
 
-pub fn memory_v1(limit_bytes: u64) -> Vec<Setting> {
-    vec![(LimitFile::MemoryLimit, Value::AtMost(limit_bytes))]
-}
-
-/// A container is slowed down above `memory.high`, where the watch wakes, and killed at
+/// Version 2: a container is slowed down above `memory.high`, where the watch wakes, and killed at
 /// `memory.max`. Lowering `memory.max` below the charged memory also kills. So `memory.high` falls
 /// first, and `memory.max` follows in a later round, once `charged_bytes` is below it. Also returns
 /// whether both files are set.
@@ -93,10 +89,8 @@ pub fn memory_v2(
     before: Option<u64>,
     charged_bytes: u64,
 ) -> (Vec<Setting>, bool) {
-    let high = Value::AtMost(wake_at(limit_bytes));
-    let max = Value::AtMost(limit_bytes);
-    let high = (LimitFile::MemoryHigh, high);
-    let max = (LimitFile::MemoryMax, max);
+    let high = (LimitFile::MemoryHigh, Value::AtMost(wake_at(limit_bytes)));
+    let max = (LimitFile::MemoryMax, Value::AtMost(limit_bytes));
     if before.is_some_and(|before| limit_bytes >= before) {
         (vec![max, high], true)
     } else if charged_bytes <= limit_bytes {

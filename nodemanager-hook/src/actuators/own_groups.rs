@@ -10,8 +10,8 @@ use std::{
 use nix::fcntl::{Flock, FlockArg};
 
 use super::{
-    KernelFileError, KernelFiles, LimitError, LimitFile,
-    cpu_limits::{shares, weight},
+    KernelFileError, KernelFiles, LimitError,
+    cpu_limits::{cpu_files, weight},
     file_access::write_text,
     kernel_files::make_group,
     pass_on::pass_on,
@@ -72,10 +72,6 @@ impl OwnGroups {
         let first = first.ok_or_else(|| not_served(Controller::CpuAccounting))?;
         let lock = lock(&first.mount_point().join(parent))?;
         Ok(Self { served, parent: parent.into(), _lock: lock })
-    }
-
-    pub fn serves(&self, controller: Controller) -> bool {
-        self.hierarchy(controller).is_some()
     }
 
     pub fn hierarchy(&self, controller: Controller) -> Option<&Hierarchy> {
@@ -155,10 +151,8 @@ fn weigh(
     files: &mut KernelFiles,
     journal: &Journal,
 ) -> Result<(), KernelFileError> {
-    let (file, value) = match hierarchy.version() {
-        Version::One => (LimitFile::CpuShares, shares(node_cores.into())),
-        Version::Two => (LimitFile::CpuWeight, weight(node_cores.into())),
-    };
+    let [file, _] = cpu_files(hierarchy.version());
+    let value = weight(hierarchy.version(), node_cores);
     let made = journal.made().iter();
     for group in made.filter(|group| group.starts_with(hierarchy.mount_point())) {
         files.write(group, file, value)?;

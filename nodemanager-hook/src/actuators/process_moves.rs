@@ -62,7 +62,7 @@ pub fn move_process(
 fn write_pid(pid: u32, group: &Path) -> Result<bool, KernelFileError> {
     match write_text(&group.join("cgroup.procs"), &pid.to_string()) {
         Ok(()) => Ok(true),
-        Err(error) if error.is(Errno::ESRCH) => Ok(false),
+        Err(error) if error.errno() == Errno::ESRCH => Ok(false),
         Err(error) => Err(error),
     }
 }

@@ -14,7 +14,7 @@ use crate::{
     actuators::{KernelFileError, Limiter, Owner, Place, read_pids, read_pids_below},
     cgroups::{Controller, Hierarchies, Version},
     jvm::HeapFollower,
-    memory_watch::{MemoryWatch, MemoryWatchError, WatchId},
+    memory_watch::{MemoryWatch, WatchId},
     sensors::{ContainerSensor, Device, MeasuredGroups, ProcFs, ProcessKey, ProcessTable, Reading},
 };
 
@@ -199,7 +199,7 @@ impl Container {
     }
 
     /// Adjusts the watch to the memory limit in force.
-    pub fn watch_memory_limit(&mut self, all: &MemoryWatch) -> Result<(), MemoryWatchError> {
+    pub fn watch_memory_limit(&mut self, all: &MemoryWatch) -> io::Result<()> {
         let limit_bytes = self.limiter.in_force().memory_bytes;
         let place = self.limiter.place(Controller::Memory);
         let Some((place, limit_bytes)) = place.zip(limit_bytes) else {

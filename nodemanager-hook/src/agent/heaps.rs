@@ -123,11 +123,7 @@ impl NodeHeaps {
                 true => heap_in_use(used_bytes),
                 false => 0,
             };
-            let wish = Wish::Shrink {
-                heap_bytes: heap_bytes.max(min_bytes),
-                used_bytes,
-                may_collect: false,
-            };
+            let wish = Wish::Shrink { heap_bytes: heap_bytes.max(min_bytes), used_bytes };
             self.wishes.want(id, jvm.control, wish, reason);
         }
     }

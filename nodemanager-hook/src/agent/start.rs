@@ -103,7 +103,8 @@ impl Agent {
         if configured.network_bytes_per_s.is_none() {
             capacity.network_bytes_per_s = network.link_bytes_per_s();
         }
-        let memory_watch = MemoryWatch::new().map_err(|error| error.to_string())?;
+        let memory_watch =
+            MemoryWatch::new().map_err(|error| format!("cannot watch memory limits: {error}"))?;
         let mut agent = Self {
             identity: Identity {
                 agent_run: RandomState::new().build_hasher().finish(),
@@ -230,7 +231,7 @@ fn can_limit(
     local_disks: &[Device],
     network: &NodeNetwork,
 ) -> CanLimit {
-    let can = |controller| own_groups.is_some_and(|own| own.serves(controller));
+    let can = |controller| own_groups.is_some_and(|own| own.hierarchy(controller).is_some());
     CanLimit {
         cpu: can(Controller::Cpu),
         memory: can(Controller::Memory),

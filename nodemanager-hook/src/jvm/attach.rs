@@ -45,8 +45,6 @@ pub struct Timeouts {
     /// Until the JVM listens, if it does not listen yet.
     pub listener: Duration,
     pub command: Duration,
-    /// For a full collection.
-    pub collection: Duration,
 }
 
 /// A JVM to send commands to.
@@ -59,11 +57,7 @@ pub struct Attach {
 
 impl Default for Timeouts {
     fn default() -> Self {
-        Self {
-            listener: Duration::from_secs(2),
-            command: Duration::from_secs(1),
-            collection: Duration::from_secs(10),
-        }
+        Self { listener: Duration::from_secs(2), command: Duration::from_secs(1) }
     }
 }
 
@@ -72,11 +66,7 @@ impl Attach {
     pub fn send(&self, command: JvmCommand) -> Result<Reply, AttachError> {
         let pid = self.process.pid();
         let stream = self.connect()?;
-        let timeout = match command {
-            JvmCommand::CollectGarbage => self.timeouts.collection,
-            _ => self.timeouts.command,
-        };
-        let answer = self.exchange(stream, &command.frame(), timeout)?;
+        let answer = self.exchange(stream, &command.frame())?;
         let reply = reply::parse(&answer).ok_or(AttachError::Malformed { pid, command })?;
         if reply.code != 0 {
             return Err(AttachError::Refused { pid, command, code: reply.code, text: reply.text });
@@ -91,10 +81,9 @@ impl Attach {
         let status = self.process.status().map_err(read)?;
         let cgroup = self.process.cgroup().map_err(read)?;
         if !status.can_answer() {
-            let state = status.state;
-            return Err(AttachError::Stopped { pid, state });
+            return Err(AttachError::Stopped { pid, state: status.state });
         }
-        if self.host.freezers.hold(&cgroup) {
+        if self.host.has_frozen(&cgroup) {
             return Err(AttachError::Frozen { pid });
         }
         Ok(status)
@@ -102,15 +91,19 @@ impl Attach {
 
     fn system(&self, action: &'static str, source: impl Into<io::Error>) -> AttachError {
         let (pid, source) = (self.process.pid(), source.into());
-        match is_gone(&source) {
-            true => AttachError::Gone { pid },
-            false => AttachError::System { action, pid, source },
+        if is_gone(&source) {
+            return AttachError::Gone { pid };
         }
+        AttachError::System { action, pid, source }
+    }
+
+    fn timed_out(&self, what: &'static str, begun: Instant) -> AttachError {
+        let waited_ms = begun.elapsed().as_millis();
+        AttachError::TimedOut { pid: self.process.pid(), what, waited_ms }
     }
 
     /// Connects; first makes the JVM listen if it does not.
     fn connect(&self) -> Result<UnixStream, AttachError> {
-        let pid = self.process.pid();
         let status = self.check()?;
         let failed = |source| self.system("open the files of", source);
         let tmp = JobTmp::open(&self.process).map_err(failed)?;
@@ -123,22 +116,18 @@ impl Attach {
                 Err(error) if is_gone(&error) => {}
                 Err(error) => return Err(failed(error)),
                 Ok(socket) => match self.try_connect(&socket, status.uid) {
-                    // Left by an earlier process with the same pid.
-                    Err(AttachError::System { source, .. }) if is(&source, Errno::ECONNREFUSED) => {
-                    }
-                    // The queue of connections is full.
-                    Err(AttachError::System { source, .. }) if is(&source, Errno::EAGAIN) => {
-                        listens = true;
-                    }
+                    Err(AttachError::System { action, pid, source }) => match source.kind() {
+                        // Left by an earlier process with the same pid.
+                        io::ErrorKind::ConnectionRefused => {}
+                        // The queue of connections is full.
+                        io::ErrorKind::WouldBlock => listens = true,
+                        _ => return Err(AttachError::System { action, pid, source }),
+                    },
                     other => return other,
                 },
             }
             if begun.elapsed() >= self.timeouts.listener {
-                return Err(AttachError::TimedOut {
-                    pid,
-                    what: "listen",
-                    waited_ms: begun.elapsed().as_millis(),
-                });
+                return Err(self.timed_out("listen", begun));
             }
             let status = self.check()?;
             if !listens && trigger.is_none() {
@@ -159,8 +148,8 @@ impl Attach {
         if !status.catches_quit {
             return Err(AttachError::NoHandler { pid });
         }
-        let trigger = Trigger::new(tmp, status);
-        let trigger = trigger.map_err(|source| self.system("make a file for", source))?;
+        let trigger =
+            Trigger::new(tmp, status).map_err(|source| self.system("make a file for", source))?;
         if !self.check()?.catches_quit {
             return Err(AttachError::NoHandler { pid });
         }
@@ -184,27 +173,15 @@ impl Attach {
             return Err(AttachError::OtherPeer { pid, peer: peer.pid(), uid: peer.uid() });
         }
         let stream = UnixStream::from(ours);
-        let blocking = stream.set_nonblocking(false);
-        blocking.map_err(|source| self.system("connect to", source))?;
+        stream.set_nonblocking(false).map_err(|source| self.system("connect to", source))?;
         Ok(stream)
     }
 
     /// Writes a frame and reads until the other end closes.
-    fn exchange(
-        &self,
-        mut stream: UnixStream,
-        frame: &[u8],
-        timeout: Duration,
-    ) -> Result<Vec<u8>, AttachError> {
-        let pid = self.process.pid();
-        let begun = Instant::now();
-        let timed_out = || AttachError::TimedOut {
-            pid,
-            what: "answer",
-            waited_ms: begun.elapsed().as_millis(),
-        };
+    fn exchange(&self, mut stream: UnixStream, frame: &[u8]) -> Result<Vec<u8>, AttachError> {
+        let (begun, timeout) = (Instant::now(), self.timeouts.command);
         let failed = |source: io::Error| match source.kind() {
-            io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => timed_out(),
+            io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => self.timed_out("answer", begun),
             _ => self.system("talk to", source),
         };
         stream.set_write_timeout(Some(timeout)).map_err(failed)?;
@@ -215,7 +192,7 @@ impl Attach {
             // Each read gets the remaining time, so that dripping bytes do not prolong it.
             let left = timeout.saturating_sub(begun.elapsed());
             if left.is_zero() {
-                return Err(timed_out());
+                return Err(self.timed_out("answer", begun));
             }
             stream.set_read_timeout(Some(left)).map_err(failed)?;
             match stream.read(&mut part) {
@@ -225,14 +202,10 @@ impl Attach {
                 Err(error) => return Err(failed(error)),
             }
             if answer.len() > MOST_ANSWER_BYTES {
-                return Err(AttachError::TooLong { pid });
+                return Err(AttachError::TooLong { pid: self.process.pid() });
             }
         }
     }
-}
-
-fn is(error: &io::Error, errno: Errno) -> bool {
-    error.raw_os_error() == Some(errno as i32)
 }
 
 #[cfg(test)]

@@ -6,8 +6,6 @@ use serde::{Deserialize, Serialize};
 
 /// The version of the protocol that every HotSpot since Java 6 speaks.
 const PROTOCOL: &str = "1";
-/// The number of arguments in a frame; unused ones are empty.
-const ARGUMENTS: usize = 3;
 
 /// A flag that can change at run time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -30,28 +28,17 @@ pub enum JvmCommand {
         /// In the flag's unit.
         value: u64,
     },
-    CollectGarbage,
 }
 
 impl JvmCommand {
-    /// The bytes to send: the version, the command and its arguments, each ended by a zero.
+    /// The bytes to send: the version, the command and its three arguments, each ended by a zero.
+    /// No command here has a third argument.
     pub fn frame(&self) -> Vec<u8> {
-        let words = match self {
-            Self::PrintFlag(flag) => vec!["printflag".into(), flag.to_string()],
-            Self::SetFlag { flag, value } => {
-                vec!["setflag".into(), flag.to_string(), value.to_string()]
-            }
-            Self::CollectGarbage => vec!["jcmd".into(), "GC.run".into()],
+        let command = match self {
+            Self::PrintFlag(flag) => format!("printflag\0{flag}\0"),
+            Self::SetFlag { flag, value } => format!("setflag\0{flag}\0{value}"),
         };
-        let mut frame = Vec::with_capacity(64);
-        let mut put = |word: &str| {
-            frame.extend(word.as_bytes());
-            frame.push(0);
-        };
-        put(PROTOCOL);
-        words.iter().for_each(|word: &String| put(word));
-        (words.len()..=ARGUMENTS).for_each(|_| put(""));
-        frame
+        format!("{PROTOCOL}\0{command}\0\0").into_bytes()
     }
 }
 
@@ -67,7 +54,6 @@ impl fmt::Display for JvmCommand {
         match self {
             Self::PrintFlag(flag) => write!(formatter, "print {flag}"),
             Self::SetFlag { flag, value } => write!(formatter, "{flag}={value}"),
-            Self::CollectGarbage => formatter.write_str("GC.run"),
         }
     }
 }
@@ -80,7 +66,8 @@ mod tests {
     fn a_frame_has_five_words() {
         let set = JvmCommand::SetFlag { flag: Flag::SoftMaxHeapSize, value: 7 };
         assert_eq!(set.frame(), b"1\0setflag\0SoftMaxHeapSize\x007\0\0");
-        assert_eq!(JvmCommand::CollectGarbage.frame(), b"1\0jcmd\0GC.run\0\0\0");
+        let print = JvmCommand::PrintFlag(Flag::SoftMaxHeapSize);
+        assert_eq!(print.frame(), b"1\0printflag\0SoftMaxHeapSize\0\0\0");
         assert_eq!(set.to_string(), "SoftMaxHeapSize=7");
     }
 }

@@ -37,8 +37,7 @@ pub struct ControlError {
 
 impl From<AttachError> for ControlError {
     fn from(source: AttachError) -> Self {
-        let sent = Vec::new();
-        Self { sent, source }
+        Self { sent: Vec::new(), source }
     }
 }
 
@@ -60,15 +59,13 @@ impl Control {
     /// Reads the flags that recipes for this JVM change. Keep them before the first wish; reading
     /// them later gives the changed values.
     pub fn former(&self) -> Result<Former, ControlError> {
+        let ProcessKey { pid, start_ticks } = self.key();
         let read = |flag: &Flag| {
             let command = JvmCommand::PrintFlag(*flag);
-            let pid = self.key().pid;
             let value = self.send(command)?.flag_value(*flag);
-            let value = value.ok_or(AttachError::Malformed { pid, command })?;
-            Ok((*flag, value))
+            Ok((*flag, value.ok_or(AttachError::Malformed { pid, command })?))
         };
         let flags: Result<Flags, AttachError> = self.kind.flags().iter().map(read).collect();
-        let ProcessKey { pid, start_ticks } = self.key();
         Ok(Former { pid, start_ticks, flags: flags? })
     }
 
@@ -76,10 +73,8 @@ impl Control {
     /// before it.
     pub fn carry_out(&self, wish: Wish, former: &Former) -> Result<Vec<JvmCommand>, ControlError> {
         if former.key() != self.key() {
-            return Err(ControlError::from(AttachError::OtherProcess {
-                pid: self.key().pid,
-                former: former.pid,
-            }));
+            let (pid, former) = (self.key().pid, former.pid);
+            return Err(AttachError::OtherProcess { pid, former }.into());
         }
         let mut sent = Vec::new();
         for command in recipe(self.kind, &former.flags, wish) {
@@ -93,8 +88,7 @@ impl Control {
 
     fn send(&self, command: JvmCommand) -> Result<Reply, AttachError> {
         if !self.accepts_attach {
-            let pid = self.key().pid;
-            return Err(AttachError::Disabled { pid });
+            return Err(AttachError::Disabled { pid: self.key().pid });
         }
         self.attach.send(command)
     }

@@ -1,15 +1,15 @@
 //! Which processes are JVMs.
 //!
 //! A process becomes a JVM some time after its start, often when a shell executes `java`. So a
-//! process that is not a JVM is examined again, each time after twice the wait. A process that
-//! becomes a JVM maps memory, so one with an unchanged address space is not examined.
+//! process that is not a JVM is examined again, each time after twice the wait.
 
 use std::{
     collections::{HashMap, HashSet},
+    io,
     time::{Duration, Instant},
 };
 
-use super::{Jvm, JvmHost, PerfFileError};
+use super::{Jvm, JvmHost};
 use crate::sensors::ProcessKey;
 
 const FIRST_WAIT: Duration = Duration::from_secs(1);
@@ -30,8 +30,6 @@ struct Examined {
     jvm: Option<Jvm>,
     due: Instant,
     wait: Duration,
-    /// The size of the address space when the process was last found not to be a JVM.
-    no_jvm_at_pages: Option<u64>,
 }
 
 impl Jvms {
@@ -45,7 +43,7 @@ impl Jvms {
         &mut self,
         processes: impl IntoIterator<Item = ProcessKey>,
         now: Instant,
-    ) -> Vec<PerfFileError> {
+    ) -> Vec<io::Error> {
         let current: HashSet<ProcessKey> = processes.into_iter().collect();
         self.processes.retain(|_, one| current.contains(&one.key));
         let mut errors = Vec::new();
@@ -55,7 +53,6 @@ impl Jvms {
                 jvm: None,
                 due: now,
                 wait: FIRST_WAIT,
-                no_jvm_at_pages: None,
             });
             // A JVM maps its library before its counters, so it may publish them later.
             let is_settled = process.jvm.as_ref().is_some_and(Jvm::has_counters);
@@ -64,15 +61,8 @@ impl Jvms {
             }
             process.due = now + process.wait;
             process.wait = (process.wait * 2).min(LONGEST_WAIT);
-            let pages = self.host.mapped_pages(key.pid);
-            if pages.is_some() && pages == process.no_jvm_at_pages {
-                continue;
-            }
             match Jvm::find(&self.host, key.pid) {
-                Ok(found) => {
-                    process.jvm = found.filter(|jvm| jvm.key() == key);
-                    process.no_jvm_at_pages = pages.filter(|_| process.jvm.is_none());
-                }
+                Ok(found) => process.jvm = found.filter(|jvm| jvm.key() == key),
                 Err(error) => errors.push(error),
             }
         }

@@ -82,19 +82,16 @@ impl HeapFollower {
         reading: ContainerMemory,
         now: Instant,
     ) -> Vec<Step> {
-        let Some(planned) = planned else {
-            return self.lift(reading);
-        };
         // The sum overflows only for a wrong reading, which must not set a limit.
-        let Some(least) = reading.resident_bytes.checked_add(reading.margin_bytes) else {
+        let least = reading.resident_bytes.checked_add(reading.margin_bytes);
+        let (Some(planned), Some(least)) = (planned, least) else {
             return self.lift(reading);
         };
         match reading.limit_bytes {
             Some(limit) if planned > limit => {
                 let mut steps = vec![set(planned.max(least))];
                 if self.asked.take().is_some() {
-                    let limit_bytes = Some(planned);
-                    steps.push(Step::Grow { limit_bytes });
+                    steps.push(Step::Grow { limit_bytes: Some(planned) });
                 }
                 steps
             }
@@ -114,8 +111,7 @@ impl HeapFollower {
         match &mut self.asked {
             Some(asked) if asked.limit_bytes < planned => {
                 self.asked = None;
-                let limit_bytes = Some(planned);
-                vec![Step::Grow { limit_bytes }]
+                vec![Step::Grow { limit_bytes: Some(planned) }]
             }
             Some(asked) if asked.state != State::Fits => {
                 let was_waiting = asked.state == State::Waiting;

@@ -3,7 +3,7 @@
 use std::{io, sync::Arc};
 
 use super::{
-    Collector, JvmHost, Kind, PerfFileError,
+    Collector, JvmHost, Kind,
     attach::{Attach, Timeouts},
     control::Control,
     mappings,
@@ -23,18 +23,17 @@ pub struct Jvm {
 impl Jvm {
     /// Examines a process; `None` if it is not a JVM or is gone. A JVM whose counters the agent
     /// cannot see has no heap to read.
-    pub fn find(host: &JvmHost, pid: u32) -> Result<Option<Self>, PerfFileError> {
+    pub fn find(host: &JvmHost, pid: u32) -> io::Result<Option<Self>> {
         match Self::examine(host, pid) {
-            Err(PerfFileError::Read { source, .. }) if is_gone(&source) => Ok(None),
-            examined => examined,
+            Err(error) if is_gone(&error) => Ok(None),
+            examined => examined.map_err(unreadable(pid)),
         }
     }
 
-    fn examine(host: &JvmHost, pid: u32) -> Result<Option<Self>, PerfFileError> {
-        let read = |source: io::Error| PerfFileError::Read { pid, source };
-        let process = ProcessHandle::open(&host.proc, pid).map_err(read)?;
-        let status = process.status().map_err(read)?;
-        let mappings = mappings::read(&process, status.inner_pid).map_err(read)?;
+    fn examine(host: &JvmHost, pid: u32) -> io::Result<Option<Self>> {
+        let process = ProcessHandle::open(&host.proc, pid)?;
+        let status = process.status()?;
+        let mappings = mappings::read(&process, status.inner_pid)?;
         if !mappings.has_library {
             return Ok(None);
         }
@@ -60,22 +59,20 @@ impl Jvm {
     }
 
     /// What the heap holds; `None` without counters.
-    pub fn heap(&mut self) -> Result<Option<HeldHeap>, PerfFileError> {
-        self.counters.as_mut().map(PerfFile::heap).transpose()
+    pub fn heap(&mut self) -> io::Result<Option<HeldHeap>> {
+        let heap = self.counters.as_mut().map(PerfFile::heap).transpose();
+        heap.map_err(unreadable(self.process.pid()))
     }
 
     /// Resident memory that the kernel counts more than once. Up to Java 22, ZGC maps the memory
     /// file of its heap three times. The file is no larger than the heap.
-    pub fn mapped_again_bytes(&mut self) -> Result<u64, PerfFileError> {
-        let data = self.data();
-        if data.is_none_or(|data| data.collector != Collector::Z) {
+    pub fn mapped_again_bytes(&mut self) -> io::Result<u64> {
+        if self.data().is_none_or(|data| data.collector != Collector::Z) {
             return Ok(0);
         }
-        let pid = self.process.pid();
         let mapped_bytes = match self.process.status() {
-            Ok(status) => status.shared_memory_bytes,
             Err(error) if is_gone(&error) => 0,
-            Err(source) => return Err(PerfFileError::Read { pid, source }),
+            status => status.map_err(unreadable(self.process.pid()))?.shared_memory_bytes,
         };
         let heap = self.heap()?.unwrap_or_default();
         Ok(mapped_bytes.saturating_sub(heap.committed_bytes))
@@ -94,4 +91,9 @@ impl Jvm {
             accepts_attach: data.accepts_attach,
         })
     }
+}
+
+/// Names the process in an error.
+fn unreadable(pid: u32) -> impl FnOnce(io::Error) -> io::Error {
+    move |error| io::Error::other(format!("counters of pid {pid}: {error}"))
 }

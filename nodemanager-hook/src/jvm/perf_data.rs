@@ -5,7 +5,7 @@
 
 mod entries;
 
-use self::entries::{Header, PerfEntries};
+use self::entries::Header;
 use crate::sensors::HeldHeap;
 
 /// Why bytes are not the hsperfdata file of a running JVM.
@@ -68,7 +68,7 @@ pub fn parse(bytes: &[u8]) -> Result<PerfData, PerfDataError> {
     let (mut java_version, mut accepts_attach) = (None, None);
     let mut collector = Collector::Other;
     let (mut used, mut committed) = (Vec::new(), Vec::new());
-    for entry in PerfEntries::new(bytes, header) {
+    for entry in header.entries(bytes) {
         let entry = entry?;
         match (entry.name, entry.number_at) {
             (b"java.property.java.vm.specification.version", _) => {
@@ -85,9 +85,8 @@ pub fn parse(bytes: &[u8]) -> Result<PerfData, PerfDataError> {
         }
     }
     let missing = |name| PerfDataError::Missing { name };
-    let found = |offsets: Vec<usize>, name| match offsets.is_empty() {
-        true => Err(missing(name)),
-        false => Ok(offsets),
+    let found = |offsets: Vec<usize>, name| {
+        if offsets.is_empty() { Err(missing(name)) } else { Ok(offsets) }
     };
     Ok(PerfData {
         java_version: java_version.ok_or(missing("java.property.java.vm.specification.version"))?,

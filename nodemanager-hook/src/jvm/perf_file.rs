@@ -13,19 +13,9 @@ use crate::sensors::{HeldHeap, is_gone};
 /// HotSpot's default is 32 KiB; `-XX:PerfDataMemorySize` can raise it.
 const MOST_BYTES: usize = 1024 * 1024;
 
-/// Why a JVM's counters cannot be read.
-#[derive(Debug, thiserror::Error)]
-pub enum PerfFileError {
-    #[error("counters of pid {pid}: {source}")]
-    Data { pid: u32, source: PerfDataError },
-    #[error("counters of pid {pid}: {source}")]
-    Read { pid: u32, source: io::Error },
-}
-
 /// The job owns the file, so it may hold anything and may shrink.
 #[derive(Debug)]
 pub struct PerfFile {
-    pid: u32,
     file: File,
     data: PerfData,
     buffer: Vec<u8>,
@@ -38,17 +28,24 @@ impl PerfFile {
         process: &ProcessHandle,
         status: ProcessStatus,
         mapped: &MappedFile,
-    ) -> Result<Option<Self>, PerfFileError> {
-        let pid = process.pid();
-        let (file, size) = match open(process, status, mapped) {
-            Ok(Some(opened)) => opened,
-            Ok(None) => return Ok(None),
+    ) -> io::Result<Option<Self>> {
+        let directory = JobTmp::open(process).and_then(|tmp| tmp.below(&mapped.directory));
+        let name = status.inner_pid.to_string();
+        let (file, stat) = match directory.and_then(|one| one.open_regular(&name, status.uid)) {
             Err(error) if is_gone(&error) => return Ok(None),
-            Err(source) => return Err(PerfFileError::Read { pid, source }),
+            opened => opened?,
         };
-        let mut buffer = vec![0; size];
-        let data = parse_file(pid, &file, &mut buffer)?;
-        Ok(Some(Self { pid, file, data, buffer }))
+        if stat.st_ino != mapped.inode {
+            return Ok(None);
+        }
+        let size = usize::try_from(stat.st_size).unwrap_or(usize::MAX);
+        if size > MOST_BYTES {
+            let reason = format!("{size} bytes, at most {MOST_BYTES} are allowed");
+            return Err(io::Error::other(reason));
+        }
+        let (file, mut buffer) = (File::from(file), vec![0; size]);
+        let data = parse_file(&file, &mut buffer)?;
+        Ok(Some(Self { file, data, buffer }))
     }
 
     pub fn data(&self) -> &PerfData {
@@ -56,57 +53,22 @@ impl PerfFile {
     }
 
     /// The heap now. The names are read again only if the JVM has added counters.
-    pub fn heap(&mut self) -> Result<HeldHeap, PerfFileError> {
-        let pid = self.pid;
+    pub fn heap(&mut self) -> io::Result<HeldHeap> {
         let needed = self.data.needed_bytes().min(self.buffer.len());
-        let bytes = read_start(pid, &self.file, &mut self.buffer[..needed])?;
-        let mut heap = self.data.heap(bytes);
+        let length = self.file.read_at(&mut self.buffer[..needed], 0)?;
+        let mut heap = self.data.heap(&self.buffer[..length]);
         if heap == Err(PerfDataError::Changed) {
-            self.data = parse_file(pid, &self.file, &mut self.buffer)?;
+            self.data = parse_file(&self.file, &mut self.buffer)?;
             heap = self.data.heap(&self.buffer);
         }
-        heap.map_err(|source| PerfFileError::Data { pid, source })
+        heap.map_err(io::Error::other)
     }
 }
 
-/// The file and its size; `None` if it is not the mapped file.
-fn open(
-    process: &ProcessHandle,
-    status: ProcessStatus,
-    mapped: &MappedFile,
-) -> io::Result<Option<(File, usize)>> {
-    let directory = JobTmp::open(process)?.below(&mapped.directory)?;
-    let (file, stat) = directory.open_regular(&status.inner_pid.to_string(), status.uid)?;
-    if stat.st_ino != mapped.inode {
-        return Ok(None);
-    }
-    match usize::try_from(stat.st_size) {
-        Ok(size @ ..=MOST_BYTES) => Ok(Some((file.into(), size))),
-        _ => Err(io::Error::other(format!(
-            "{} bytes, at most {MOST_BYTES} are allowed",
-            stat.st_size
-        ))),
-    }
-}
-
-fn parse_file(pid: u32, file: &File, buffer: &mut [u8]) -> Result<PerfData, PerfFileError> {
-    let bytes = read_start(pid, file, buffer)?;
-    perf_data::parse(bytes).map_err(|source| PerfFileError::Data { pid, source })
-}
-
-/// Fills the buffer from the start of the file; returns less if the file is shorter.
-fn read_start<'a>(pid: u32, file: &File, buffer: &'a mut [u8]) -> Result<&'a [u8], PerfFileError> {
-    let mut length = 0;
-    while length < buffer.len() {
-        let at = u64::try_from(length).unwrap_or(u64::MAX);
-        match file.read_at(&mut buffer[length..], at) {
-            Ok(0) => break,
-            Ok(count) => length += count,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(source) => return Err(PerfFileError::Read { pid, source }),
-        }
-    }
-    Ok(&buffer[..length])
+/// Reads the file into the buffer. The file may be shorter.
+fn parse_file(file: &File, buffer: &mut [u8]) -> io::Result<PerfData> {
+    let length = file.read_at(buffer, 0)?;
+    perf_data::parse(&buffer[..length]).map_err(io::Error::other)
 }
 
 #[cfg(test)]
@@ -118,7 +80,7 @@ mod tests {
     use super::*;
 
     /// Opens a file of this process, which stands for a JVM.
-    fn opened(bytes: &[u8], uid: u32, inode: Option<u64>) -> Result<bool, PerfFileError> {
+    fn opened(bytes: &[u8], uid: u32, inode: Option<u64>) -> io::Result<bool> {
         use std::os::unix::fs::MetadataExt;
         let directory = tempfile::Builder::new().prefix("hsperfdata_").tempdir_in("/tmp").unwrap();
         let pid = process::id();
@@ -137,8 +99,8 @@ mod tests {
     #[test]
     fn only_the_file_that_is_mapped_is_read() {
         let uid = geteuid().as_raw();
-        let error = opened(b"no counters", uid, None).unwrap_err();
-        assert!(matches!(error, PerfFileError::Data { .. }), "{error}");
+        let error = opened(b"no counters", uid, None).unwrap_err().to_string();
+        assert!(error.starts_with("11 bytes: the header alone has"), "{error}");
         assert!(!opened(b"no counters", uid, Some(1)).unwrap());
     }
 

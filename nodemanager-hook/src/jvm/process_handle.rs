@@ -48,10 +48,11 @@ impl ProcessHandle {
     /// Opens the process that has a pid now.
     pub fn open(proc: &Path, pid: u32) -> io::Result<Self> {
         let directory = open(&proc.join(pid.to_string()), PLACE, Mode::empty())?;
-        let process = read(&directory, "stat", |stat| Some(Process::parse(pid, stat, 1)))?;
+        let mut handle = Self { key: ProcessKey { pid, start_ticks: 0 }, directory };
+        let process = handle.read("stat", |stat| Some(Process::parse(pid, stat, 1)))?;
         // For an exiting process some kernels give an empty file.
-        let key = process.ok_or(Errno::ESRCH)?.key();
-        Ok(Self { key, directory })
+        handle.key = process.ok_or(Errno::ESRCH)?.key();
+        Ok(handle)
     }
 
     pub fn key(&self) -> ProcessKey {
@@ -63,37 +64,28 @@ impl ProcessHandle {
     }
 
     pub fn status(&self) -> io::Result<ProcessStatus> {
-        read(&self.directory, "status", ProcessStatus::parse)
+        self.read("status", ProcessStatus::parse)
     }
 
     pub fn cgroup(&self) -> io::Result<String> {
-        read(&self.directory, "cgroup", |text| Some(text.to_owned()))
+        self.read("cgroup", |text| Some(text.to_owned()))
     }
 
     pub fn open_file(&self, name: &str) -> io::Result<File> {
-        open_file(&self.directory, name)
+        let flags = OFlag::O_RDONLY | OFlag::O_CLOEXEC;
+        Ok(openat(&self.directory, name, flags, Mode::empty())?.into())
     }
 
     pub fn open_root(&self) -> io::Result<OwnedFd> {
         Ok(openat(&self.directory, "root", PLACE, Mode::empty())?)
     }
-}
 
-fn open_file(directory: &OwnedFd, name: &str) -> io::Result<File> {
-    let flags = OFlag::O_RDONLY | OFlag::O_CLOEXEC;
-    Ok(openat(directory, name, flags, Mode::empty())?.into())
-}
-
-fn read<T>(
-    directory: &OwnedFd,
-    name: &str,
-    parse: impl FnOnce(&str) -> Option<T>,
-) -> io::Result<T> {
-    let mut bytes = Vec::with_capacity(4096);
-    let file = open_file(directory, name)?;
-    file.take(MOST_BYTES).read_to_end(&mut bytes)?;
-    let unexpected = || io::Error::new(io::ErrorKind::InvalidData, format!("unexpected {name}"));
-    parse(&String::from_utf8_lossy(&bytes)).ok_or_else(unexpected)
+    fn read<T>(&self, name: &str, parse: impl FnOnce(&str) -> Option<T>) -> io::Result<T> {
+        let mut bytes = Vec::with_capacity(4096);
+        self.open_file(name)?.take(MOST_BYTES).read_to_end(&mut bytes)?;
+        parse(&String::from_utf8_lossy(&bytes))
+            .ok_or_else(|| io::Error::other(format!("unexpected {name}")))
+    }
 }
 
 impl ProcessStatus {

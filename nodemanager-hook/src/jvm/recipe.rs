@@ -4,7 +4,7 @@
 //! refuses a minimal ratio above the maximal one, so the minimum is set first to tighten and the
 //! maximum first to loosen.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, convert::identity};
 
 use super::{
     command::{Flag, JvmCommand},
@@ -45,7 +45,6 @@ pub enum Wish {
         heap_bytes: u64,
         /// Used bytes by the heap's counters.
         used_bytes: u64,
-        may_collect: bool,
     },
     /// Stay small, but stop shrinking.
     Hold,
@@ -125,34 +124,27 @@ pub fn recipe(kind: Kind, former: &Flags, wish: Wish) -> Vec<JvmCommand> {
 }
 
 fn ratios(former: &Flags, wish: Wish) -> Vec<JvmCommand> {
-    let was = |flag| former.get(&flag).copied().map(|value| (flag, value));
-    let min = was(Flag::MinHeapFreeRatio);
-    let max = was(Flag::MaxHeapFreeRatio);
-    let interval = was(Flag::G1PeriodicGCInterval);
-    let tightened =
-        |was: Option<(Flag, u64)>, tight: u64| was.map(|(flag, value)| (flag, value.min(tight)));
-    // 0 means never.
-    let periodic = interval.map(|(flag, value)| match value {
-        0 => (flag, PERIODIC_COLLECTION_MS),
-        value => (flag, value.min(PERIODIC_COLLECTION_MS)),
-    });
-    let (settings, collects) = match wish {
-        Wish::Shrink { may_collect, .. } => {
-            let tight_min = tightened(min, TIGHT_MIN_RATIO);
-            let tight_max = tightened(max, TIGHT_MAX_RATIO);
-            // G1's own periodic collection does not stop the application for long.
-            let collects = may_collect && interval.is_none();
-            (vec![tight_min, tight_max, periodic], collects)
-        }
-        Wish::Hold => (vec![interval], false),
-        Wish::Grow { .. } | Wish::Restore => (vec![max, min, interval], false),
+    let set = |flag: Flag, to: fn(u64) -> u64| {
+        former.get(&flag).map(|was| JvmCommand::SetFlag { flag, value: to(*was) })
     };
-    let set = |(flag, value)| JvmCommand::SetFlag { flag, value };
-    let mut commands: Vec<JvmCommand> = settings.into_iter().flatten().map(set).collect();
-    if collects {
-        commands.push(JvmCommand::CollectGarbage);
-    }
-    commands
+    let (min, max) = (Flag::MinHeapFreeRatio, Flag::MaxHeapFreeRatio);
+    let interval = set(Flag::G1PeriodicGCInterval, identity);
+    let commands = match wish {
+        Wish::Shrink { .. } => {
+            let often = |was: u64| match was {
+                0 => PERIODIC_COLLECTION_MS, // 0 means never.
+                was => was.min(PERIODIC_COLLECTION_MS),
+            };
+            vec![
+                set(min, |was| was.min(TIGHT_MIN_RATIO)),
+                set(max, |was| was.min(TIGHT_MAX_RATIO)),
+                set(Flag::G1PeriodicGCInterval, often),
+            ]
+        }
+        Wish::Hold => vec![interval],
+        Wish::Grow { .. } | Wish::Restore => vec![set(max, identity), set(min, identity), interval],
+    };
+    commands.into_iter().flatten().collect()
 }
 
 fn soft_bound(former: &Flags, wish: Wish, not_below_used: bool) -> Vec<JvmCommand> {
@@ -160,23 +152,16 @@ fn soft_bound(former: &Flags, wish: Wish, not_below_used: bool) -> Vec<JvmComman
     let Some(most) = former.get(&flag).copied() else {
         return Vec::new();
     };
-    let set = |bytes: u64| JvmCommand::SetFlag {
-        flag,
-        value: bytes.max(LEAST_SOFT_BOUND_BYTES).min(most),
-    };
-    match wish {
-        Wish::Shrink { heap_bytes, used_bytes, may_collect } if not_below_used => {
-            // Garbage counts as used; only a collection shows what is live.
-            let floor = heap_in_use(used_bytes);
-            let collects = may_collect && floor > heap_bytes;
-            let collection = collects.then_some(JvmCommand::CollectGarbage);
-            let bound = set(heap_bytes.max(floor));
-            collection.into_iter().chain([bound]).collect()
+    let bytes = match wish {
+        // Garbage counts as used.
+        Wish::Shrink { heap_bytes, used_bytes } if not_below_used => {
+            heap_bytes.max(heap_in_use(used_bytes))
         }
-        Wish::Shrink { heap_bytes, .. } | Wish::Grow { heap_bytes } => vec![set(heap_bytes)],
-        Wish::Hold => Vec::new(),
-        Wish::Restore => vec![JvmCommand::SetFlag { flag, value: most }],
-    }
+        Wish::Shrink { heap_bytes, .. } | Wish::Grow { heap_bytes } => heap_bytes,
+        Wish::Hold => return Vec::new(),
+        Wish::Restore => most,
+    };
+    vec![JvmCommand::SetFlag { flag, value: bytes.max(LEAST_SOFT_BOUND_BYTES).min(most) }]
 }
 
 #[cfg(test)]

@@ -3,9 +3,8 @@
 use std::{
     io,
     sync::{
-        Arc,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
-        mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender},
+        atomic::{AtomicUsize, Ordering},
+        mpsc::{self, Receiver, Sender, SyncSender},
     },
     thread,
     time::{Duration, Instant},
@@ -68,7 +67,6 @@ pub struct Worker {
     /// Jobs whose result nobody has collected yet. Bounds both queues.
     open: AtomicUsize,
     most: usize,
-    is_stopped: Arc<AtomicBool>,
 }
 
 impl Worker {
@@ -76,22 +74,15 @@ impl Worker {
     pub fn start(most: usize) -> io::Result<Self> {
         let (jobs, queue) = mpsc::sync_channel(most);
         let (finished, done) = mpsc::channel();
-        let is_stopped = Arc::new(AtomicBool::new(false));
-        let stopped = Arc::clone(&is_stopped);
-        thread::Builder::new()
-            .name("jvm".into())
-            .spawn(move || work(&queue, &finished, &stopped))?;
-        Ok(Self { jobs, done, open: AtomicUsize::new(0), most, is_stopped })
+        thread::Builder::new().name("jvm".into()).spawn(move || work(&queue, &finished))?;
+        Ok(Self { jobs, done, open: AtomicUsize::new(0), most })
     }
 
     /// Queues a job; never waits.
     pub fn submit(&self, job: Job) -> Result<(), QueueFull> {
         let waiting = self.open.load(Ordering::Relaxed);
-        if waiting >= self.most {
-            return Err(QueueFull { waiting });
-        }
         // A thread that has ended looks like a queue that never empties.
-        if self.jobs.try_send(job).is_err() {
+        if waiting >= self.most || self.jobs.try_send(job).is_err() {
             return Err(QueueFull { waiting });
         }
         self.open.fetch_add(1, Ordering::Relaxed);
@@ -111,31 +102,22 @@ impl Worker {
         let mut all = Vec::new();
         while self.open.load(Ordering::Relaxed) > 0 {
             let left = deadline.saturating_duration_since(Instant::now());
-            match self.done.recv_timeout(left) {
-                Ok(done) => all.push(done),
-                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => break,
-            }
+            let Ok(done) = self.done.recv_timeout(left) else {
+                break;
+            };
+            all.push(done);
             self.open.fetch_sub(1, Ordering::Relaxed);
         }
         all
     }
 }
 
-impl Drop for Worker {
-    fn drop(&mut self) {
-        self.is_stopped.store(true, Ordering::Relaxed);
-    }
-}
-
-fn work(queue: &Receiver<Job>, finished: &Sender<Done>, is_stopped: &AtomicBool) {
+fn work(queue: &Receiver<Job>, finished: &Sender<Done>) {
     let mut backoff = Backoff::default();
     while let Ok(job) = queue.recv() {
-        if is_stopped.load(Ordering::Relaxed) {
-            return;
-        }
         let done = Done { jvm: job.control.key(), result: attempt(&job, &mut backoff) };
         if finished.send(done).is_err() {
-            return;
+            return; // The worker was dropped.
         }
     }
 }
@@ -143,18 +125,16 @@ fn work(queue: &Receiver<Job>, finished: &Sender<Done>, is_stopped: &AtomicBool)
 fn attempt(job: &Job, backoff: &mut Backoff) -> Result<Answer, ControlError> {
     let jvm = job.control.key();
     // Changes are undone even if the JVM failed before.
-    let restores = matches!(job.task, Task::CarryOut { wish, .. } if wish == Wish::Restore);
+    let restores = matches!(job.task, Task::CarryOut { wish: Wish::Restore, .. });
     if let Some(left) = backoff.left(jvm, Instant::now()).filter(|_| !restores) {
-        return Err(ControlError::from(AttachError::BackedOff {
-            pid: jvm.pid,
-            left_ms: left.as_millis(),
-        }));
+        let (pid, left_ms) = (jvm.pid, left.as_millis());
+        return Err(AttachError::BackedOff { pid, left_ms }.into());
     }
     let result = match &job.task {
         Task::Remember => job.control.former().map(Answer::Remembered),
         Task::CarryOut { wish, former } => {
-            let carried_out = job.control.carry_out(*wish, former);
-            carried_out.map(|sent| Answer::CarriedOut(*wish, sent))
+            let sent = job.control.carry_out(*wish, former);
+            sent.map(|sent| Answer::CarriedOut(*wish, sent))
         }
     };
     match &result {

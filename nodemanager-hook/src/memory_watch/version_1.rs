@@ -2,56 +2,46 @@
 //! and when the group is removed.
 
 use std::{
+    io,
     os::fd::{AsFd, AsRawFd, BorrowedFd},
     path::{Path, PathBuf},
 };
 
-use nix::{
-    errno::Errno,
-    sys::{
-        epoll::EpollFlags,
-        eventfd::{EfdFlags, EventFd},
-    },
+use nix::sys::{
+    epoll::EpollFlags,
+    eventfd::{EfdFlags, EventFd},
 };
 
-use super::open_file::{MemoryWatchError, OpenFile};
-use crate::actuators::write_text;
+use crate::{actuators::write_text, cgroups::Version, sensors::GroupFile};
 
 pub const FLAGS: EpollFlags = EpollFlags::EPOLLIN;
 
 /// The threshold of one group. Closing the eventfd removes it from the kernel.
 #[derive(Debug)]
 pub struct Threshold {
-    group: PathBuf,
-    usage: OpenFile,
+    pub group: PathBuf,
+    usage: GroupFile,
     wake_at_bytes: u64,
     signal: EventFd,
 }
 
 impl Threshold {
-    pub fn new(group: &Path, wake_at_bytes: u64) -> Result<Self, MemoryWatchError> {
-        let usage = OpenFile::open(group.join("memory.usage_in_bytes"))?;
-        let control = group.join("cgroup.event_control");
-        let failed = |errno: Errno| MemoryWatchError::file("register with", &control, errno);
-        let flags = EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK;
-        let signal = EventFd::from_flags(flags).map_err(failed)?;
+    pub fn new(group: &Path, wake_at_bytes: u64) -> io::Result<Self> {
+        let usage = GroupFile::open(group, "memory.usage_in_bytes", Version::One)?;
+        let signal = EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK)?;
         let (event, file) = (signal.as_fd().as_raw_fd(), usage.as_fd().as_raw_fd());
-        write_text(&control, &format!("{event} {file} {wake_at_bytes}"))
-            .map_err(|error| failed(error.errno()))?;
+        let registration = format!("{event} {file} {wake_at_bytes}");
+        write_text(&group.join("cgroup.event_control"), &registration).map_err(io::Error::other)?;
         let threshold = Self { group: group.into(), usage, wake_at_bytes, signal };
         // The kernel only signals a passing, and the usage may have passed before.
         if threshold.usage.number()? >= wake_at_bytes {
-            threshold.signal.write(1).map_err(failed)?;
+            threshold.signal.write(1)?;
         }
         Ok(threshold)
     }
 
-    pub fn with(&self, wake_at_bytes: u64) -> Result<Self, MemoryWatchError> {
-        Self::new(&self.group, wake_at_bytes)
-    }
-
     /// The usage if above the threshold. It may have fallen, or have passed an earlier threshold.
-    pub fn passed(&self) -> Result<Option<u64>, MemoryWatchError> {
+    pub fn passed(&self) -> io::Result<Option<u64>> {
         // Resets the signal, which may be reset already.
         let _ = self.signal.read();
         let usage_bytes = self.usage.number()?;
@@ -78,8 +68,8 @@ mod tests {
         fs::write(group.join("memory.usage_in_bytes"), "4096\n").unwrap();
         let control = group.join("cgroup.event_control");
         let error = Threshold::new(group, 8192).unwrap_err();
-        let expected = format!("cannot register with {}: ENOENT", control.display());
-        assert!(error.to_string().starts_with(&expected), "{error}");
+        let expected = format!(" 8192 to {}: No such file", control.display());
+        assert!(error.to_string().contains(&expected), "{error}");
         assert!(!control.exists(), "kernel files are never created");
         // The writer truncates a recorded file; another one would leave its end.
         fs::write(&control, "9".repeat(64)).unwrap();

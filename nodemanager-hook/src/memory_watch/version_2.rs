@@ -2,36 +2,37 @@
 //! or runs out of memory.
 
 use std::{
+    io,
     os::fd::{AsFd, BorrowedFd},
     path::Path,
 };
 
 use nix::sys::epoll::EpollFlags;
 
-use super::open_file::{MemoryWatchError, OpenFile};
+use crate::{cgroups::Version, sensors::GroupFile};
 
 /// Edge-triggered, because the file of a removed group stays marked.
 pub const FLAGS: EpollFlags = EpollFlags::EPOLLPRI.union(EpollFlags::EPOLLET);
 
 #[derive(Debug)]
 pub struct Events {
-    events: OpenFile,
-    usage: OpenFile,
+    events: GroupFile,
+    usage: GroupFile,
     seen: u64,
 }
 
 impl Events {
-    pub fn new(group: &Path) -> Result<Self, MemoryWatchError> {
-        let events = OpenFile::open(group.join("memory.events"))?;
-        let usage = OpenFile::open(group.join("memory.current"))?;
+    pub fn new(group: &Path) -> io::Result<Self> {
+        let events = GroupFile::open(group, "memory.events", Version::Two)?;
+        let usage = GroupFile::open(group, "memory.current", Version::Two)?;
         // The kernel marks the file only for a reader that has read it.
-        let seen = events.read(count_limits)?;
+        let seen = events.read(|text| Some(count_limits(text)))?;
         Ok(Self { events, usage, seen })
     }
 
     /// The usage if a limit was passed since the last call.
-    pub fn passed(&mut self) -> Result<Option<u64>, MemoryWatchError> {
-        let count = self.events.read(count_limits)?;
+    pub fn passed(&mut self) -> io::Result<Option<u64>> {
+        let count = self.events.read(|text| Some(count_limits(text)))?;
         let has_passed = count != self.seen;
         self.seen = count;
         has_passed.then(|| self.usage.number()).transpose()

@@ -75,10 +75,8 @@ impl Backend {
             }
             Self::Nft => {
                 let version_2 = need(NetworkGroups::Version2);
-                let groups_by = match version_2.is_ok_and(|one| one.mount_point() == CGROUP2) {
-                    true => GroupsBy::Path,
-                    false => GroupsBy::ClassId,
-                };
+                let is_found = version_2.is_ok_and(|one| one.mount_point() == CGROUP2);
+                let groups_by = if is_found { GroupsBy::Path } else { GroupsBy::ClassId };
                 need(groups_by.groups())?;
                 NftNetworks::check(groups_by)?;
                 Ok(Chosen::Nft(groups_by))

@@ -1,23 +1,22 @@
 //! Safe wrappers of bpf(2), which neither the standard library nor nix wraps. The agent's network
 //! part has no other unsafe code.
 
-mod arguments;
-
 use std::{
     ffi::CStr,
     io,
     os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd},
 };
 
-use self::arguments::{LoadProgram, MapBatch, MapElement, NAME_BYTES};
 use super::{instructions::Instruction, programs::Direction};
+
+/// The name that `bpftool` shows, ended by a zero.
+pub type ProgramName = [u8; 16];
 
 /// Commands of bpf(2), by the kernel's numbers.
 #[derive(Debug, Clone, Copy)]
 #[repr(i32)]
 enum BpfCommand {
     MapCreate = 0,
-    MapLookup = 1,
     MapUpdate = 2,
     ProgramLoad = 5,
     MapLookupBatch = 24,
@@ -28,6 +27,47 @@ const MAP_TYPE_ARRAY: u32 = 2;
 const PROGRAM_TYPE_CGROUP_SKB: u32 = 8;
 /// The programs are dual-licensed: before Linux 5.8 only GPL programs may read the clock.
 const LICENSE: &CStr = c"GPL";
+
+// Arguments of bpf(2) that hold addresses, laid out as in the kernel's `union bpf_attr` for each
+// command: whole words without gaps, addresses as 64-bit numbers.
+
+#[repr(C)]
+#[derive(Default)]
+struct MapBatch {
+    after: u64,
+    last: u64,
+    keys: u64,
+    values: u64,
+    count: u32,
+    map: u32,
+    element_flags: u64,
+    flags: u64,
+}
+
+#[repr(C)]
+#[derive(Default)]
+struct MapElement {
+    map: u32,
+    padding: u32,
+    key: u64,
+    value: u64,
+    flags: u64,
+}
+
+#[repr(C)]
+#[derive(Default)]
+struct LoadProgram {
+    program_type: u32,
+    instruction_count: u32,
+    instructions: u64,
+    license: u64,
+    log_level: u32,
+    log_bytes: u32,
+    log: u64,
+    kernel_version: u32,
+    flags: u32,
+    name: ProgramName,
+}
 
 /// Calls bpf(2) with an argument laid out as in the kernel's `union bpf_attr`.
 ///
@@ -66,13 +106,6 @@ fn number(descriptor: &impl AsFd) -> u32 {
     descriptor.as_fd().as_raw_fd().cast_unsigned()
 }
 
-fn bytes_of(name: &CStr) -> [u8; NAME_BYTES] {
-    let mut bytes = [0; NAME_BYTES];
-    let kept = name.to_bytes().len().min(NAME_BYTES - 1);
-    bytes[..kept].copy_from_slice(&name.to_bytes()[..kept]);
-    bytes
-}
-
 /// An array map: keys below its length, values of whole 64-bit words.
 #[derive(Debug)]
 pub struct ArrayMap<const WORDS: usize> {
@@ -95,19 +128,6 @@ impl<const WORDS: usize> ArrayMap<WORDS> {
     /// The number by which programs refer to the map while they are loaded.
     pub fn descriptor(&self) -> i32 {
         self.descriptor.as_raw_fd()
-    }
-
-    pub fn get(&self, key: u32) -> io::Result<[u64; WORDS]> {
-        let mut value = [0; WORDS];
-        let mut element = MapElement {
-            map: number(&self.descriptor),
-            key: address(&key),
-            value: address_to_write(&mut value),
-            ..MapElement::default()
-        };
-        // SAFETY: the key has 4 bytes and the value VALUE_BYTES, as the map was created with.
-        unsafe { call(BpfCommand::MapLookup, &mut element)? };
-        Ok(value)
     }
 
     pub fn set(&self, key: u32, value: &[u64; WORDS]) -> io::Result<()> {
@@ -162,13 +182,13 @@ pub struct Program {
 
 impl Program {
     /// Fails with EACCES if the kernel's verifier refuses the program.
-    pub fn load(name: &CStr, instructions: &[Instruction]) -> io::Result<Self> {
+    pub fn load(name: ProgramName, instructions: &[Instruction]) -> io::Result<Self> {
         let mut load = LoadProgram {
             program_type: PROGRAM_TYPE_CGROUP_SKB,
             instruction_count: u32::try_from(instructions.len()).map_err(io::Error::other)?,
             instructions: address(instructions),
             license: LICENSE.as_ptr() as u64,
-            name: bytes_of(name),
+            name,
             ..LoadProgram::default()
         };
         // SAFETY: the number of instructions, of 8 bytes each, is passed; the license ends with a

@@ -10,9 +10,8 @@ use std::{
 
 use super::{
     bpf::{ArrayMap, Program},
-    counters::{AllCounters, NetworkCounters},
     error::NetworkError,
-    networks::{GroupNetwork, Networks},
+    networks::{AllCounters, GroupNetwork, NetworkCounters, Networks},
     programs::{
         COUNTER_WORDS, CounterWords, DROPPED_PACKETS, Direction, LIMIT_WORDS, LimitWords,
         RECEIVE_NS_PER_MIB, RECEIVED_BYTES, SEND_PRIORITY, SENT_BYTES, receive_ns_per_mib,
@@ -44,7 +43,12 @@ struct Maps {
 impl BpfNetworks {
     /// Creates the maps, and probes whether the kernel accepts and attaches programs.
     pub fn open() -> Result<Self, NetworkError> {
-        let maps = Maps::new()?;
+        let failed = |error| NetworkError::unavailable("make a map", error);
+        let maps = Maps {
+            counters: ArrayMap::create(MOST_GROUPS).map_err(failed)?,
+            limits: ArrayMap::create(MOST_GROUPS).map_err(failed)?,
+            slots: Arc::default(),
+        };
         let checked = maps.load(Direction::Receive, 0)?.check_link();
         checked.map_err(|error| NetworkError::unavailable("attach a program", error))?;
         Ok(Self(Arc::new(maps)))
@@ -61,8 +65,7 @@ impl Networks for BpfNetworks {
         let slot = Slots::take(&maps.slots).ok_or_else(|| NetworkError::full(group))?;
         let number = slot.number();
         let failed = |error| NetworkError::group("clear the counters of", group, error);
-        let cleared = maps.counters.set(number, &[0; COUNTER_WORDS]);
-        cleared.map_err(failed)?;
+        maps.counters.set(number, &[0; COUNTER_WORDS]).map_err(failed)?;
         let limits = [0; LIMIT_WORDS];
         maps.limits.set(number, &limits).map_err(failed)?;
         let attach = |direction: Direction| {
@@ -93,10 +96,6 @@ impl GroupNetwork for BpfGroup {
         &self.slot
     }
 
-    fn counters(&self) -> io::Result<NetworkCounters> {
-        self.maps.counters.get(self.slot.number()).map(counters_of)
-    }
-
     /// Bursts of up to a quarter of a second pass. Rates below 1024 count as 1024.
     fn set_receive_rate(&mut self, bytes_per_s: Option<u64>) -> io::Result<()> {
         self.set(RECEIVE_NS_PER_MIB, bytes_per_s.map_or(0, receive_ns_per_mib))
@@ -118,15 +117,6 @@ impl BpfGroup {
 }
 
 impl Maps {
-    fn new() -> Result<Self, NetworkError> {
-        let failed = |error| NetworkError::unavailable("make a map", error);
-        Ok(Self {
-            counters: ArrayMap::create(MOST_GROUPS).map_err(failed)?,
-            limits: ArrayMap::create(MOST_GROUPS).map_err(failed)?,
-            slots: Arc::default(),
-        })
-    }
-
     fn load(&self, direction: Direction, slot: u32) -> Result<Program, NetworkError> {
         let (counters, limits) = (self.counters.descriptor(), self.limits.descriptor());
         let program = direction.program(slot, counters, limits);

@@ -19,8 +19,8 @@ pub enum NetworkError {
     Group { action: &'static str, group: PathBuf, source: io::Error },
     #[error("{} is not a cgroup2 group: only cgroup2 groups are measured", group.display())]
     NotCgroup2 { group: PathBuf },
-    #[error("cannot measure {}: all {most} counters are taken", group.display())]
-    Full { group: PathBuf, most: u32 },
+    #[error("cannot measure {}: all {MOST_GROUPS} counters are taken", group.display())]
+    Full { group: PathBuf },
     #[error("{} is {value}: another program set it, so the agent leaves it", path.display())]
     Foreign { path: PathBuf, value: String },
     #[error("no writable {what} is mounted")]
@@ -64,12 +64,6 @@ impl NetworkError {
     }
 
     pub(super) fn full(group: &Path) -> Self {
-        Self::Full { group: group.into(), most: MOST_GROUPS }
-    }
-
-    pub fn is_gone(&self) -> bool {
-        matches!(self, Self::Group { source, .. }
-            if source.kind() == io::ErrorKind::NotFound
-                || source.raw_os_error() == Some(Errno::ENODEV as i32))
+        Self::Full { group: group.into() }
     }
 }

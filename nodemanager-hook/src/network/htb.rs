@@ -136,14 +136,10 @@ fn option(kind: u16, bytes: Vec<u8>) -> TcOption {
 
 /// A `struct tc_ratespec`. Rates above 32 bits follow in an attribute of their own.
 fn rate_specification(bytes_per_s: u64) -> Vec<u8> {
-    let (cell_log, overhead, cell_align, least_bytes) = (0_u8, 0_u16, -1_i16, 0_u16);
+    let (cell_log, overhead, cell_align, least_bytes) = (0, 0, -1, 0);
+    let words = [overhead, cell_align, least_bytes].map(i16::to_ne_bytes);
     let rate = u32::try_from(bytes_per_s).unwrap_or(u32::MAX);
-    let mut specification = vec![cell_log, LINK_LAYER_ETHERNET];
-    specification.extend(overhead.to_ne_bytes());
-    specification.extend(cell_align.to_ne_bytes());
-    specification.extend(least_bytes.to_ne_bytes());
-    specification.extend(rate.to_ne_bytes());
-    specification
+    [&[cell_log, LINK_LAYER_ETHERNET], words.as_flattened(), &rate.to_ne_bytes()].concat()
 }
 
 /// HTB takes a burst as the time that it lasts at the rate.

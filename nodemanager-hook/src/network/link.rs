@@ -1,6 +1,6 @@
 //! The root queueing discipline of one device.
 
-use std::io;
+use std::io::{self, ErrorKind::NotFound};
 
 use netlink_packet_core::{NLM_F_CREATE, NLM_F_EXCL};
 use netlink_packet_route::{
@@ -108,7 +108,7 @@ impl Link {
         let named = htb::named(self.index, TcHandle::UNSPEC, handle(class));
         let message = RouteNetlinkMessage::DelTrafficClass(named);
         match self.change("remove a class", message, 0) {
-            Err(ShaperError::Kernel { source, .. }) if is_missing(&source) => Ok(()),
+            Err(ShaperError::Kernel { source, .. }) if source.kind() == NotFound => Ok(()),
             removed => removed,
         }
     }
@@ -116,12 +116,11 @@ impl Link {
     /// `None` for the kernel's default, which has no handle.
     fn root(&mut self) -> Result<Option<Discipline>, ShaperError> {
         let every = RouteNetlinkMessage::GetQueueDiscipline(TcMessage::with_index(self.index));
-        let listed = self.netlink.list(every).and_then(|answers| {
-            let parsed = answers.iter().map(|answer| Discipline::parse(&answer.0));
-            let disciplines: Result<Vec<_>, _> = parsed.collect();
-            disciplines.map_err(io::Error::other)
+        let parsed = self.netlink.list(every).and_then(|answers| {
+            let disciplines = answers.iter().map(|answer| Discipline::parse(&answer.0));
+            disciplines.collect::<Result<Vec<_>, _>>().map_err(io::Error::other)
         });
-        let listed = listed
+        let listed = parsed
             .map_err(|error| kernel_error(&self.device, "list queueing disciplines", error))?;
         // The kernel lists the disciplines of all devices.
         let is_root = |one: &Discipline| one.device == self.index && one.parent == TcHandle::ROOT;
@@ -148,10 +147,6 @@ impl Link {
 
 fn kernel_error(device: &NetworkDevice, action: &'static str, source: io::Error) -> ShaperError {
     ShaperError::Kernel { device: device.clone(), action, source }
-}
-
-fn is_missing(error: &io::Error) -> bool {
-    error.raw_os_error() == Some(Errno::ENOENT as i32)
 }
 
 fn is_own_root(root: &Discipline) -> bool {

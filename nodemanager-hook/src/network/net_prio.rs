@@ -8,10 +8,9 @@ use std::{
 };
 
 use super::{
-    counters::{AllCounters, NetworkCounters},
     device::NetworkDevice,
     error::NetworkError,
-    networks::{GroupNetwork, Networks},
+    networks::{AllCounters, GroupNetwork, Networks},
     slots::{Slot, Slots},
     tags::{check_free, warn_unless_gone},
 };
@@ -68,10 +67,6 @@ impl Networks for NetPrioNetworks {
 impl GroupNetwork for NetPrioGroup {
     fn slot(&self) -> &Slot {
         &self.slot
-    }
-
-    fn counters(&self) -> io::Result<NetworkCounters> {
-        Ok(NetworkCounters::default())
     }
 
     fn set_receive_rate(&mut self, bytes_per_s: Option<u64>) -> io::Result<()> {

@@ -57,8 +57,7 @@ impl Netlink {
 
     /// Requests a change and waits until the kernel has made it.
     pub fn change(&mut self, message: RouteNetlinkMessage, flags: u16) -> io::Result<()> {
-        self.ask(message, NLM_F_ACK | flags)?;
-        Ok(())
+        self.ask(message, NLM_F_ACK | flags).map(drop)
     }
 
     pub fn list(&mut self, message: RouteNetlinkMessage) -> io::Result<Vec<RawAnswer>> {

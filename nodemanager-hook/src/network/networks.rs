@@ -1,13 +1,8 @@
-//! The interface of the network backends.
+//! The interface of the network backends, and the counters of groups.
 
 use std::{fmt::Debug, io, path::Path};
 
-use super::{
-    counters::{AllCounters, NetworkCounters},
-    error::NetworkError,
-    shaper::EgressClass,
-    slots::Slot,
-};
+use super::{error::NetworkError, shaper::EgressClass, slots::Slot};
 
 /// The networks of the groups on this host. Dropping this removes its objects from the kernel.
 pub trait Networks: Debug + Send {
@@ -28,8 +23,6 @@ pub trait Networks: Debug + Send {
 pub trait GroupNetwork: Debug + Send {
     fn slot(&self) -> &Slot;
 
-    fn counters(&self) -> io::Result<NetworkCounters>;
-
     /// Limits the IP traffic that the group receives; `None` lifts the limit. Excess packets are
     /// dropped, so that TCP senders slow down. On an error the limit stays as it was.
     fn set_receive_rate(&mut self, bytes_per_s: Option<u64>) -> io::Result<()>;
@@ -41,5 +34,28 @@ pub trait GroupNetwork: Debug + Send {
     /// The class of the packets that this group sends; no other group has the same class.
     fn egress_class(&self) -> EgressClass {
         EgressClass::new(self.slot())
+    }
+}
+
+/// What one group received and sent since it was attached, IP headers included.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct NetworkCounters {
+    pub received_bytes: u64,
+    /// Bytes that the group's sockets sent, retransmissions included.
+    pub sent_bytes: u64,
+    /// Packets that the receive limit dropped; `received_bytes` does not include them. The kernel
+    /// may count several segments of a connection as one packet here.
+    pub dropped_packets: u64,
+}
+
+/// The counters of all attached groups at one moment, by slot number.
+#[derive(Debug, Default)]
+pub struct AllCounters(pub(super) Vec<NetworkCounters>);
+
+impl AllCounters {
+    /// The counters of a group that was attached before the reading.
+    pub fn of(&self, slot: &Slot) -> NetworkCounters {
+        let counters = self.0.get(slot.number() as usize);
+        counters.copied().unwrap_or_default()
     }
 }

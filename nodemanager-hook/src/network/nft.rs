@@ -17,9 +17,8 @@ use self::{
     script::{DROPPED, GroupRules, Match, RECEIVED, SENT},
 };
 use super::{
-    counters::{AllCounters, NetworkCounters},
     error::NetworkError,
-    networks::{GroupNetwork, Networks},
+    networks::{AllCounters, GroupNetwork, NetworkCounters, Networks},
     shaper::EgressClass,
     slots::{Slot, Slots},
     tags::ClassId,
@@ -128,11 +127,6 @@ impl Networks for NftNetworks {
 impl GroupNetwork for NftGroup {
     fn slot(&self) -> &Slot {
         &self.slot
-    }
-
-    fn counters(&self) -> io::Result<NetworkCounters> {
-        let counters = program::counters().map_err(io::Error::other)?;
-        Ok(counters_of(self.slot.number(), &counters))
     }
 
     /// Bursts of one second and 64 KiB pass.

@@ -4,8 +4,6 @@
 //! programs write one map and the agent writes the other, so that neither overwrites the other's
 //! values.
 
-use std::ffi::CStr;
-
 use super::instructions::{
     Condition::*, Helper, Instruction, Operation::*, Register::*, Width::*, add_atomically,
     calculate, call, exit_with, load, load_map, skip_if, store, store_number,
@@ -61,10 +59,10 @@ pub enum Direction {
 impl Direction {
     pub const ALL: [Self; 2] = [Self::Receive, Self::Send];
 
-    pub fn name(self) -> &'static CStr {
+    pub fn name(self) -> [u8; 16] {
         match self {
-            Self::Receive => c"elastane_in",
-            Self::Send => c"elastane_out",
+            Self::Receive => *b"elastane_in\0\0\0\0\0",
+            Self::Send => *b"elastane_out\0\0\0\0",
         }
     }
 

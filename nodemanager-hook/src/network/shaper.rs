@@ -88,7 +88,9 @@ impl Shaper {
             shares_bytes_per_s: BTreeMap::new(),
             rest_bytes_per_s: 0,
         };
-        if let Err(error) = shaper.make_first_classes() {
+        let whole = shaper.class_rate(link_bytes_per_s, link_bytes_per_s);
+        let made = shaper.link.set_class(ROOT, WHOLE, whole);
+        if let Err(error) = made.and_then(|()| shaper.change_rest()) {
             // A root without its classes would not shape anything. Report the first error.
             let _ = shaper.restore();
             return Err(error);
@@ -133,12 +135,6 @@ impl Shaper {
     /// Removes the root with all classes; the device returns to the kernel's default.
     pub fn restore(mut self) -> Result<(), ShaperError> {
         self.link.restore().map(|_| ())
-    }
-
-    fn make_first_classes(&mut self) -> Result<(), ShaperError> {
-        let whole = self.class_rate(self.link_bytes_per_s, self.link_bytes_per_s);
-        self.link.set_class(ROOT, WHOLE, whole)?;
-        self.change_rest()
     }
 
     fn class_rate(&self, share_bytes_per_s: u64, ceil_bytes_per_s: u64) -> ClassRate {

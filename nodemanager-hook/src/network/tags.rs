@@ -29,10 +29,10 @@ impl Drop for ClassId {
 /// numbers.
 pub fn check_free(path: &Path, held: &str) -> Result<(), NetworkError> {
     let held = held.trim();
-    let is_free = held.parse().is_ok_and(|number| number == 0 || is_own(number));
-    is_free
-        .then_some(())
-        .ok_or_else(|| NetworkError::Foreign { path: path.into(), value: held.into() })
+    if held.parse().is_ok_and(|number| number == 0 || is_own(number)) {
+        return Ok(());
+    }
+    Err(NetworkError::Foreign { path: path.into(), value: held.into() })
 }
 
 pub fn warn_unless_gone(reset: Result<(), KernelFileError>) {

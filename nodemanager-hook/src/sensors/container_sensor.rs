@@ -2,14 +2,11 @@
 
 use std::{io, path::PathBuf, time::Instant};
 
-use nix::errno::Errno;
-
 use super::{
     Device, HeldHeap, HeldMemory, Reading,
     group_files::GroupFile,
-    group_memory::GroupMemory,
     growth::{Growth, UsageGrowth},
-    proc_fs::ProcFs,
+    proc_fs::{ProcFs, is_gone},
     process::Process,
     processes::Processes,
 };
@@ -33,11 +30,14 @@ pub struct MeasuredGroups {
 /// Turns the counters of one container into readings.
 #[derive(Debug, Default)]
 pub struct ContainerSensor {
-    groups: MeasuredGroups,
     listing: Option<GroupFile>,
     cpu_time: Option<GroupFile>,
     throttling: Option<GroupFile>,
-    memory: Option<GroupMemory>,
+    memory: Option<GroupFile>,
+    /// Whether the memory group is charged for enough of the memory of its processes. A process
+    /// that joined the group stays charged to its former group for the memory it had touched
+    /// before, which a limit of the new group would not cover.
+    is_memory_complete: bool,
     disk: Option<GroupFile>,
     usage: UsageGrowth,
     periods: Growth,
@@ -53,42 +53,33 @@ pub struct ContainerSensor {
 
 /// The kernel's default period of a CPU cap.
 const PERIOD_NANOSECONDS: u64 = 100_000_000;
+/// The memory group's figures are used when the group is charged for this percentage of the
+/// anonymous memory of its processes.
+const COMPLETE_PERCENT: u64 = 90;
+/// They are also used when no more than this is charged elsewhere. Every limit leaves more free.
+const ELSEWHERE_BYTES: u64 = 16 << 20;
 
 impl ContainerSensor {
     /// Reads these groups from now on. A counter of another group than before begins anew.
     pub fn measure(&mut self, groups: MeasuredGroups) -> io::Result<()> {
-        let open = |place: &Option<(PathBuf, Version)>, name: &str| {
-            let place = place.as_ref();
-            let opened = place.map(|(group, version)| GroupFile::open(group, name, *version));
-            opened.transpose()
+        let members = groups.members.map(|group| (group, Version::Two));
+        follow(&mut self.listing, members, "cgroup.procs")?;
+        let cpu_file = match groups.cpu {
+            Some((_, Version::One)) => "cpuacct.usage",
+            _ => "cpu.stat",
         };
-        if groups.members != self.groups.members {
-            let members = groups.members.clone();
-            let members = members.map(|group| (group, Version::Two));
-            self.listing = open(&members, "cgroup.procs")?;
-        }
-        if groups.cpu != self.groups.cpu {
-            let name = match groups.cpu {
-                Some((_, Version::One)) => "cpuacct.usage",
-                _ => "cpu.stat",
-            };
-            self.cpu_time = open(&groups.cpu, name)?;
+        if follow(&mut self.cpu_time, groups.cpu, cpu_file)? {
             self.usage.cpu = Growth::default();
         }
-        if groups.throttling != self.groups.throttling {
-            self.throttling = open(&groups.throttling, "cpu.stat")?;
+        if follow(&mut self.throttling, groups.throttling, "cpu.stat")? {
             (self.periods, self.throttled) = Default::default();
         }
-        if groups.memory != self.groups.memory {
-            let stat = open(&groups.memory, "memory.stat")?;
-            let is_complete = !groups.came_later;
-            self.memory = stat.map(|stat| GroupMemory { stat, is_complete });
+        if follow(&mut self.memory, groups.memory, "memory.stat")? {
+            self.is_memory_complete = !groups.came_later;
         }
-        if groups.disk != self.groups.disk {
-            self.disk = open(&groups.disk, "io.stat")?;
+        if follow(&mut self.disk, groups.disk, "io.stat")? {
             (self.usage.disk_read, self.usage.disk_written) = Default::default();
         }
-        self.groups = groups;
         Ok(())
     }
 
@@ -108,18 +99,18 @@ impl ContainerSensor {
 
     /// Whether a group is charged for the container's memory, so that the group can limit it.
     pub fn is_charged_in_group(&self) -> bool {
-        self.memory.as_ref().map(|memory| memory.is_complete) == Some(true)
+        self.memory.is_some() && self.is_memory_complete
     }
 
     /// Whether the memory group is charged for too little of the container's memory.
     pub fn charges_elsewhere(&self) -> bool {
-        self.memory.as_ref().map(|memory| memory.is_complete) == Some(false)
+        self.memory.is_some() && !self.is_memory_complete
     }
 
     /// Reads the memory of the group again, between two readings.
     pub fn read_memory_again(&mut self) -> io::Result<()> {
-        if let Some(memory) = self.memory.as_ref().filter(|memory| memory.is_complete) {
-            self.held = memory.stat.memory()?;
+        if let Some(memory) = self.memory.as_ref().filter(|_| self.is_memory_complete) {
+            self.held = memory.memory()?;
         }
         Ok(())
     }
@@ -143,7 +134,7 @@ impl ContainerSensor {
         });
         match reading {
             // The group was removed meanwhile.
-            Err(error) if error.raw_os_error() == Some(Errno::ENODEV as i32) => Ok(None),
+            Err(error) if is_gone(&error) => Ok(None),
             other => other.map(Some),
         }
     }
@@ -193,11 +184,11 @@ impl ContainerSensor {
             file_bytes: held.file_bytes.saturating_sub(again_bytes),
             ..held
         };
-        let Some(memory) = &mut self.memory else {
+        let Some(memory) = &self.memory else {
             return self.processes.memory(proc).map(held_once);
         };
-        let charged = memory.stat.memory()?;
-        if memory.is_complete {
+        let charged = memory.memory()?;
+        if self.is_memory_complete {
             if self.disk.is_some() {
                 // Nothing else would notice that a process has ended and its pid is reused.
                 self.processes.memory(proc)?;
@@ -205,8 +196,33 @@ impl ContainerSensor {
             return Ok(charged);
         }
         let held = held_once(self.processes.memory(proc)?);
-        Ok(memory.compare(charged, held))
+        self.is_memory_complete = is_enough(charged.anonymous_bytes, held.anonymous_bytes);
+        Ok(if self.is_memory_complete { charged } else { held })
     }
+}
+
+/// Opens a file of the group to measure. Returns whether this is another group than before.
+fn follow(
+    file: &mut Option<GroupFile>,
+    place: Option<(PathBuf, Version)>,
+    name: &str,
+) -> io::Result<bool> {
+    let path = place.as_ref().map(|(group, _)| group.join(name));
+    if path.as_deref() == file.as_ref().map(GroupFile::path) {
+        return Ok(false);
+    }
+    let opened = place.map(|(group, version)| GroupFile::open(&group, name, version));
+    *file = opened.transpose()?;
+    Ok(true)
+}
+
+/// Whether a group is charged for enough of the anonymous memory of its processes. File pages are
+/// charged to the group that read them first, so they are not compared.
+fn is_enough(charged_bytes: u64, anonymous_bytes: u64) -> bool {
+    let elsewhere_bytes = anonymous_bytes.saturating_sub(charged_bytes);
+    let elsewhere = u128::from(elsewhere_bytes) * 100;
+    let most_elsewhere = u128::from(anonymous_bytes) * u128::from(100 - COMPLETE_PERCENT);
+    elsewhere <= most_elsewhere || elsewhere_bytes <= ELSEWHERE_BYTES
 }
 
 #[cfg(test)]

@@ -50,10 +50,7 @@ pub fn link_bytes_per_s(speed: &str, lanes: &str) -> Option<u64> {
     let giga_transfers_per_s: f64 = speed.split(' ').next()?.parse().ok()?;
     let lanes: u32 = lanes.parse().ok()?;
     // A transfer is one bit on each lane; the line code uses some of the bits.
-    let data_part = match giga_transfers_per_s < 8.0 {
-        true => 8.0 / 10.0,
-        false => 128.0 / 130.0,
-    };
+    let data_part = if giga_transfers_per_s < 8.0 { 8.0 / 10.0 } else { 128.0 / 130.0 };
     let bytes_per_s = giga_transfers_per_s * 1e9 * data_part / 8.0 * f64::from(lanes);
     (bytes_per_s > 0.0).then_some(bytes_per_s as u64)
 }

@@ -41,10 +41,8 @@ impl FromStr for Device {
 
 impl From<u64> for Device {
     fn from(number: u64) -> Self {
-        Self {
-            major: u32::try_from(major(number)).unwrap_or(0),
-            minor: u32::try_from(minor(number)).unwrap_or(0),
-        }
+        // The kernel's numbers have 12 and 20 bits.
+        Self { major: major(number) as u32, minor: minor(number) as u32 }
     }
 }
 
@@ -76,21 +74,13 @@ impl Disks {
             return Ok(device);
         }
         // The directory of a partition lies in the directory of its disk.
-        let disk = fs::canonicalize(&directory)?;
-        let numbers = fs::read_to_string(disk.parent().unwrap_or(&disk).join("dev"))?;
-        numbers
-            .trim()
-            .parse()
-            .map_err(|()| io::Error::other(format!("`{}` is not a device", numbers.trim())))
+        let partition = fs::canonicalize(&directory)?;
+        numbers_of(partition.parent().unwrap_or(&partition))
     }
 
     /// The block device of a name, by `/sys`: a service with `PrivateDevices=yes` does not see the
     /// host's devices in `/dev`.
     fn named(&self, name: &str) -> Option<Device> {
-        let numbers = |device: &Path| {
-            let text = fs::read_to_string(device.join("dev")).ok()?;
-            text.trim().parse().ok()
-        };
         let all = self.sys.join("class/block");
         if let Some(mapped) = name.strip_prefix("mapper/") {
             let entries = fs::read_dir(all).ok()?.flatten();
@@ -99,10 +89,10 @@ impl Disks {
                 let held = fs::read_to_string(device.join("dm/name"));
                 held.is_ok_and(|held| held.trim() == mapped)
             };
-            return numbers(&devices.find(has_name)?);
+            return numbers_of(&devices.find(has_name)?).ok();
         }
         // The kernel's names have `!` instead of a slash.
-        numbers(&all.join(name.replace('/', "!")))
+        numbers_of(&all.join(name.replace('/', "!"))).ok()
     }
 
     /// The disks that are neither partitions nor made of other disks or of memory.
@@ -119,6 +109,13 @@ impl Disks {
     pub(super) fn directory(&self, device: Device) -> PathBuf {
         self.sys.join("dev/block").join(device.to_string())
     }
+}
+
+/// The numbers in a device's directory in `/sys`.
+fn numbers_of(directory: &Path) -> io::Result<Device> {
+    let numbers = fs::read_to_string(directory.join("dev"))?;
+    let numbers = numbers.trim();
+    numbers.parse().map_err(|()| io::Error::other(format!("`{numbers}` is not a device")))
 }
 
 /// The source of the mount with these device numbers, without `/dev/`.

@@ -1,6 +1,14 @@
 //! A group's usage files, held open between readings.
 
-use std::{fs::File, io, os::unix::fs::FileExt, path::Path};
+use std::{
+    fs::File,
+    io,
+    os::{
+        fd::{AsFd, BorrowedFd},
+        unix::fs::FileExt,
+    },
+    path::{Path, PathBuf},
+};
 
 use super::{Device, HeldMemory};
 use crate::cgroups::Version;
@@ -32,6 +40,7 @@ impl DiskTraffic {
 
 #[derive(Debug)]
 pub struct GroupFile {
+    path: PathBuf,
     file: File,
     version: Version,
 }
@@ -39,24 +48,29 @@ pub struct GroupFile {
 impl GroupFile {
     pub fn open(group: &Path, name: &str, version: Version) -> io::Result<Self> {
         let path = group.join(name);
-        match File::open(&path) {
-            Ok(file) => Ok(Self { file, version }),
-            Err(error) => {
-                let reason = format!("{}: {error}", path.display());
-                Err(io::Error::new(error.kind(), reason))
-            }
-        }
+        let named =
+            |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
+        Ok(Self { file: File::open(&path).map_err(named)?, path, version })
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The content of a file of one number.
+    pub fn number(&self) -> io::Result<u64> {
+        self.read(|text| text.trim().parse().ok())
     }
 
     /// CPU time from `cpuacct.usage` of version 1 or `cpu.stat` of version 2.
     pub fn cpu_nanoseconds(&self) -> io::Result<u64> {
-        self.read(|text| match self.version {
-            Version::One => text.trim().parse().ok(),
-            Version::Two => {
+        match self.version {
+            Version::One => self.number(),
+            Version::Two => self.read(|text| {
                 let [microseconds] = values_of(text, ["usage_usec"]);
                 microseconds?.checked_mul(1000)
-            }
-        })
+            }),
+        }
     }
 
     /// Throttling from `cpu.stat`; 0 where the kernel supports no cap.
@@ -133,7 +147,8 @@ impl GroupFile {
         Ok(pids)
     }
 
-    fn read<T>(&self, parse: impl FnOnce(&str) -> Option<T>) -> io::Result<T> {
+    /// Fails with ENODEV after the removal of the group.
+    pub fn read<T>(&self, parse: impl FnOnce(&str) -> Option<T>) -> io::Result<T> {
         let mut part = [0; MOSTLY_BYTES];
         let mut length = self.file.read_at(&mut part, 0)?;
         let mut longer = Vec::new();
@@ -148,9 +163,16 @@ impl GroupFile {
         let text = String::from_utf8_lossy(bytes);
         parse(&text).ok_or_else(|| {
             let start: String = text.chars().take(40).collect();
-            let reason = format!("`{}` is not as expected", start.escape_default());
+            let (path, start) = (self.path.display(), start.escape_default());
+            let reason = format!("{path}: `{start}` is not as expected");
             io::Error::new(io::ErrorKind::InvalidData, reason)
         })
+    }
+}
+
+impl AsFd for GroupFile {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
     }
 }
 
@@ -213,7 +235,7 @@ mod tests {
         let held = file(Version::Two, in_memory).memory().unwrap();
         assert_eq!(held.resident_bytes, 35);
         let error = file(Version::Two, "anon ten\n").memory().unwrap_err();
-        assert_eq!(error.to_string(), "`anon ten\\n` is not as expected");
+        assert!(error.to_string().ends_with(": `anon ten\\n` is not as expected"));
     }
 
     #[test]

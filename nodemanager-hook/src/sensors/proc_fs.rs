@@ -177,9 +177,10 @@ fn hold_below() -> RawFd {
     RawFd::try_from(most - most / OTHER_FILES_PART).unwrap_or(RawFd::MAX)
 }
 
-/// Whether a process, or its file, no longer exists.
+/// Whether a process or a group, or its file, no longer exists.
 pub fn is_gone(error: &io::Error) -> bool {
-    let vanished = error.raw_os_error() == Some(Errno::ESRCH as i32);
+    let errno = error.raw_os_error().map(Errno::from_raw);
+    let vanished = matches!(errno, Some(Errno::ESRCH | Errno::ENODEV));
     vanished || error.kind() == io::ErrorKind::NotFound
 }
 

@@ -17,7 +17,7 @@ use elastane_agent::jvm::{AttachError, ControlError, Wish};
 use java::{MIB, Workload};
 
 fn shrink(heap_mib: u64) -> Wish {
-    Wish::Shrink { heap_bytes: heap_mib * MIB, used_bytes: 600 * MIB, may_collect: false }
+    Wish::Shrink { heap_bytes: heap_mib * MIB, used_bytes: 600 * MIB }
 }
 
 fn socket_of(workload: &Workload) -> PathBuf {

@@ -10,7 +10,8 @@ use crate::{
     PAYLOAD_PART, cable_device,
     common::{Agent, Parent, Tree, wait_until},
     netns::{
-        Cable, End, RIGHT, Sink, assert_near, link_bytes_per_s, mb_per_s, measured_for, rates,
+        Cable, End, RIGHT, Sink, assert_near, counters, link_bytes_per_s, mb_per_s, measured_for,
+        rates,
     },
     receive_rates, shaper,
 };
@@ -104,8 +105,8 @@ fn a_receive_limit_does_not_slow_sent_traffic() {
     let _flood = cable.spawn(End::Left, &group.0, &format!("flood {RIGHT}"));
     let [measured] = rates([&sink], measured_for() / 2);
     assert!(measured > link_bytes_per_s() as f64, "{measured:.0}");
-    let counters = counted.counters().unwrap();
-    assert!(counters.received_bytes > 5 * 1024, "{counters:?}");
+    let counted = counters(&network, &*counted);
+    assert!(counted.received_bytes > 5 * 1024, "{counted:?}");
 }
 
 #[test]

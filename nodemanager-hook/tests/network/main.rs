@@ -53,5 +53,5 @@ fn receive_rates(cable: &Cable, bytes_per_s: usize) -> [f64; 2] {
     let group = cable.group("receiver");
     let network = BpfNetworks::open().unwrap();
     let mut counted = network.attach(&group.0).unwrap();
-    netns::receive_rates(cable, &group.0, &mut *counted, bytes_per_s, bytes_per_s / 2)
+    netns::receive_rates(cable, &group.0, (&network, &mut *counted), bytes_per_s, bytes_per_s / 2)
 }

@@ -94,11 +94,6 @@ fn cost_of_50_groups() {
             std::hint::black_box(all.of(one.slot()));
         });
     });
-    let single = time(&mut || {
-        counted.iter().for_each(|one| {
-            std::hint::black_box(one.counters().unwrap());
-        });
-    });
     let limit = time(&mut || counted[0].set_receive_rate(Some(1_000_000)).unwrap());
     let mut shaper = shaper(&cable);
     let class = counted[0].egress_class();
@@ -110,7 +105,7 @@ fn cost_of_50_groups() {
         shaper.change(class, rate(cap)).unwrap();
     });
     println!(
-        "network groups=50 attach_us={attach_us} read_all_ns={together} read_each_ns={single} \
-         receive_rate_ns={limit} class_ns={change}"
+        "network groups=50 attach_us={attach_us} read_all_ns={together} receive_rate_ns={limit} \
+         class_ns={change}"
     );
 }

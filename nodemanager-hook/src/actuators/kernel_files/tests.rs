@@ -140,7 +140,7 @@ fn a_memory_limit_that_version_1_refuses_is_an_error_and_kills_nothing() {
     let limit = |mib: u64| Value::AtMost(mib << 20);
     let mut write = |mib| files.write(&group, LimitFile::MemoryLimit, limit(mib));
     let error = write(16).unwrap_err();
-    assert!(error.is(Errno::EBUSY), "{error}");
+    assert_eq!(error.errno(), Errno::EBUSY, "{error}");
     assert!(write(256).unwrap(), "the failed value counts as written");
     assert!(holder.try_wait().unwrap().is_none(), "it was killed");
     holder.kill().unwrap();

@@ -51,39 +51,31 @@ impl LimitStep {
         journal: &mut Journal,
     ) -> Result<Self, LimitError> {
         let Place { group, owner, .. } = place;
-        let is_set = |file: &LimitFile| target.settings.iter().any(|(set, _)| set == file);
         let mut lifted = target.all;
-        lifted.retain(|file| !is_set(file));
+        lifted.retain(|file| target.settings.iter().all(|(set, _)| set != file));
         if *owner == Owner::ContainerExecutor {
             journal_former(group, &target.settings, files, journal)?;
         }
-        let mut values = target.settings;
-        for (file, value) in &mut values {
-            if let Some(former) = journal.former_value(group, *file) {
-                // The executor's own bound is never loosened.
-                *value = value.tighter(former);
-            }
+        let change = |file, value| Change { group: group.clone(), file, value };
+        let mut changes = Vec::new();
+        for (file, value) in target.settings {
+            // The executor's own bound is never loosened.
+            let former = journal.former_value(group, file);
+            changes.push(change(file, former.map_or(value, |former| value.tighter(former))));
         }
         let mut returned = Vec::new();
         for file in lifted {
             match (owner, journal.former_value(group, file)) {
-                (Owner::Agent, _) => values.push((file, file.lifted())),
+                (Owner::Agent, _) => changes.push(change(file, file.lifted())),
                 (Owner::ContainerExecutor, Some(former)) => {
-                    values.push((file, former));
+                    changes.push(change(file, former));
                     returned.push((group.clone(), file));
                 }
                 (Owner::ContainerExecutor, None) => {}
             }
         }
-        let changes =
-            values.into_iter().map(|(file, value)| Change { group: group.clone(), file, value });
-        Ok(Self {
-            changes: changes.collect(),
-            controller,
-            in_force: target.in_force,
-            follows_use: target.follows_use,
-            returned,
-        })
+        let Target { in_force, follows_use, .. } = target;
+        Ok(Self { changes, controller, in_force, follows_use, returned })
     }
 }
 

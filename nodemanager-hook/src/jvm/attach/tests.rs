@@ -44,7 +44,7 @@ impl Peer {
         let attach = Attach {
             host,
             process: Arc::new(process),
-            timeouts: Timeouts { listener: SHORT, command: SHORT, collection: SHORT },
+            timeouts: Timeouts { listener: SHORT, command: SHORT },
         };
         let begun = Instant::now();
         (attach.send(ASK), begun.elapsed())

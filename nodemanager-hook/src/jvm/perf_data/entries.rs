@@ -26,15 +26,6 @@ pub struct PerfEntry<'a> {
     pub number_at: Option<usize>,
 }
 
-/// Iterates over the entries; ends after the first malformed one.
-#[derive(Debug)]
-pub struct PerfEntries<'a> {
-    bytes: &'a [u8],
-    is_big_endian: bool,
-    next: usize,
-    left: usize,
-}
-
 impl Header {
     pub fn read(bytes: &[u8]) -> Result<Self, PerfDataError> {
         let header: &[u8; HEADER_BYTES] =
@@ -66,23 +57,25 @@ impl Header {
         let field = *bytes.get(at..)?.first_chunk()?;
         Some(if self.is_big_endian { i64::from_be_bytes(field) } else { i64::from_le_bytes(field) })
     }
-}
 
-impl<'a> PerfEntries<'a> {
-    pub fn new(bytes: &'a [u8], header: Header) -> Self {
-        Self {
-            bytes,
-            is_big_endian: header.is_big_endian,
-            next: header.first_entry,
-            left: header.entry_count,
-        }
+    /// The entries of a file with this header; ends after the first malformed one.
+    pub fn entries(
+        self,
+        bytes: &[u8],
+    ) -> impl Iterator<Item = Result<PerfEntry<'_>, PerfDataError>> {
+        let mut next = Some(self.first_entry);
+        (0..self.entry_count).map_while(move |_| {
+            let at = next.take()?;
+            let read = self.entry(bytes, at);
+            next = read.as_ref().map(|(_, length)| at + length);
+            Some(read.map(|(entry, _)| entry).ok_or(PerfDataError::Entry { at }))
+        })
     }
 
-    /// The entry at `next`, and its length.
-    fn read(&self) -> Option<(PerfEntry<'a>, usize)> {
-        let start = self.next;
-        let length = length(self.bytes, start, self.is_big_endian)?;
-        let entry = self.bytes.get(start..start.checked_add(length)?)?;
+    /// The entry that begins at `start`, and its length.
+    fn entry(self, bytes: &[u8], start: usize) -> Option<(PerfEntry<'_>, usize)> {
+        let length = length(bytes, start, self.is_big_endian)?;
+        let entry = bytes.get(start..start.checked_add(length)?)?;
         let kind = *entry.get(12)?;
         // An entry shorter than its header could stop the walk from advancing.
         if length < ENTRY_HEADER_BYTES {
@@ -100,26 +93,7 @@ impl<'a> PerfEntries<'a> {
             let text = data.get(..vector_length)?;
             (until_zero(text).unwrap_or(text), None)
         };
-        let entry = PerfEntry { name, text, number_at };
-        Some((entry, length))
-    }
-}
-
-impl<'a> Iterator for PerfEntries<'a> {
-    type Item = Result<PerfEntry<'a>, PerfDataError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        self.left = self.left.checked_sub(1)?;
-        match self.read() {
-            Some((entry, length)) => {
-                self.next += length;
-                Some(Ok(entry))
-            }
-            None => {
-                self.left = 0;
-                Some(Err(PerfDataError::Entry { at: self.next }))
-            }
-        }
+        Some((PerfEntry { name, text, number_at }, length))
     }
 }
 

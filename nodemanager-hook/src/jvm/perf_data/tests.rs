@@ -151,7 +151,7 @@ fn the_other_byte_order_is_read_too() {
     entry[24..32].copy_from_slice(&77_i64.to_be_bytes());
     bytes.extend(entry);
     let header = Header::read(&bytes).unwrap();
-    let found: Vec<_> = PerfEntries::new(&bytes, header).map(Result::unwrap).collect();
+    let found: Vec<_> = header.entries(&bytes).map(Result::unwrap).collect();
     assert_eq!(found[0].name, b"n");
     let at = found[0].number_at.unwrap();
     assert_eq!(header.number(&bytes, at), Some(77));

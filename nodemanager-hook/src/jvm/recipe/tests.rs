@@ -20,8 +20,8 @@ fn soft(bytes: u64) -> Flags {
     Flags::from([(Flag::SoftMaxHeapSize, bytes)])
 }
 
-fn shrink(may_collect: bool) -> Wish {
-    Wish::Shrink { heap_bytes: 100 * MIB, used_bytes: 300 * MIB, may_collect }
+fn shrink() -> Wish {
+    Wish::Shrink { heap_bytes: 100 * MIB, used_bytes: 300 * MIB }
 }
 
 /// The commands as in the audit log.
@@ -35,7 +35,7 @@ fn sent(kind: Kind, former: &Flags, wish: Wish) -> String {
 fn g1_shrinks_by_ratios_and_periodic_collections() {
     let (g1_17, former) = (kind(Collector::G1, 17), g1(40, 70, 0));
     assert_eq!(
-        sent(g1_17, &former, shrink(true)),
+        sent(g1_17, &former, shrink()),
         "MinHeapFreeRatio=10 MaxHeapFreeRatio=20 G1PeriodicGCInterval=3000"
     );
     assert_eq!(sent(g1_17, &former, Wish::Hold), "G1PeriodicGCInterval=0");
@@ -48,29 +48,28 @@ fn g1_shrinks_by_ratios_and_periodic_collections() {
 #[test]
 fn flags_that_are_tighter_already_are_not_loosened() {
     assert_eq!(
-        sent(kind(Collector::G1, 17), &g1(0, 5, 1000), shrink(true)),
+        sent(kind(Collector::G1, 17), &g1(0, 5, 1000), shrink()),
         "MinHeapFreeRatio=0 MaxHeapFreeRatio=5 G1PeriodicGCInterval=1000"
     );
     assert_eq!(
-        sent(kind(Collector::Z, 17), &soft(60 * MIB), shrink(true)),
+        sent(kind(Collector::Z, 17), &soft(60 * MIB), shrink()),
         format!("SoftMaxHeapSize={}", 60 * MIB)
     );
 }
 
 #[test]
-fn serial_collects_only_when_it_may() {
+fn serial_shrinks_by_ratios() {
     let serial = kind(Collector::Serial, 17);
     let former = Flags::from([(Flag::MinHeapFreeRatio, 40), (Flag::MaxHeapFreeRatio, 70)]);
     let tight = "MinHeapFreeRatio=10 MaxHeapFreeRatio=20";
-    assert_eq!(sent(serial, &former, shrink(false)), tight);
-    assert_eq!(sent(serial, &former, shrink(true)), format!("{tight} GC.run"));
+    assert_eq!(sent(serial, &former, shrink()), tight);
 }
 
 #[test]
 fn zgc_gets_a_soft_bound_and_its_former_one_back() {
     let (z, former) = (kind(Collector::Z, 25), soft(700 * MIB));
     let bound = |mib: u64| format!("SoftMaxHeapSize={}", mib * MIB);
-    assert_eq!(sent(z, &former, shrink(true)), bound(100));
+    assert_eq!(sent(z, &former, shrink()), bound(100));
     assert_eq!(sent(z, &former, Wish::Hold), "");
     let grow = |mib| Wish::Grow { heap_bytes: mib * MIB };
     assert_eq!(sent(z, &former, grow(400)), bound(400));
@@ -84,10 +83,9 @@ fn newer_shenandoah_is_never_bounded_below_what_it_uses() {
     let former = soft(700 * MIB);
     let old = kind(Collector::Shenandoah, 17);
     let bound = |mib: u64| format!("SoftMaxHeapSize={}", mib * MIB);
-    assert_eq!(sent(old, &former, shrink(true)), bound(100));
+    assert_eq!(sent(old, &former, shrink()), bound(100));
     let new = kind(Collector::Shenandoah, 25);
-    assert_eq!(sent(new, &former, shrink(false)), bound(330));
-    assert_eq!(sent(new, &former, shrink(true)), format!("GC.run {}", bound(330)));
+    assert_eq!(sent(new, &former, shrink()), bound(330));
 }
 
 #[test]
@@ -110,7 +108,7 @@ fn only_a_collector_that_runs_for_the_request_could_give_garbage_back() {
 fn parallel_unknown_and_old_collectors_are_left_alone() {
     for kind in [kind(Collector::Parallel, 17), kind(Collector::Other, 17), kind(Collector::G1, 8)]
     {
-        for wish in [shrink(true), Wish::Hold, Wish::Restore] {
+        for wish in [shrink(), Wish::Hold, Wish::Restore] {
             assert_eq!(sent(kind, &g1(40, 70, 0), wish), "", "{kind:?}");
         }
         assert!(kind.flags().is_empty());
@@ -120,17 +118,16 @@ fn parallel_unknown_and_old_collectors_are_left_alone() {
 #[test]
 fn a_flag_without_a_former_value_is_not_changed() {
     let only_max = Flags::from([(Flag::MaxHeapFreeRatio, 70)]);
-    let text = sent(kind(Collector::G1, 17), &only_max, shrink(false));
+    let text = sent(kind(Collector::G1, 17), &only_max, shrink());
     assert_eq!(text, "MaxHeapFreeRatio=20");
     let z = kind(Collector::Z, 17);
-    assert_eq!(sent(z, &Flags::new(), shrink(true)), "");
+    assert_eq!(sent(z, &Flags::new(), shrink()), "");
 }
 
 fn any_wish() -> impl Strategy<Value = Wish> {
     prop_oneof![
-        any::<(u64, u64, bool)>().prop_map(|(heap_bytes, used_bytes, may_collect)| {
-            Wish::Shrink { heap_bytes, used_bytes, may_collect }
-        }),
+        any::<(u64, u64)>()
+            .prop_map(|(heap_bytes, used_bytes)| Wish::Shrink { heap_bytes, used_bytes }),
         Just(Wish::Hold),
         any::<u64>().prop_map(|heap_bytes| Wish::Grow { heap_bytes }),
         Just(Wish::Restore),

@@ -152,3 +152,12 @@ fn a_group_of_version_2_is_read_for_disk_traffic_too() {
     assert_eq!(reading.counted.disk_read_bytes, 50);
     assert_eq!(reading.held.resident_bytes, 6);
 }
+
+#[test]
+fn a_group_is_complete_with_nine_tenths_or_with_little_charged_elsewhere() {
+    const GIB: u64 = 1 << 30;
+    assert!(is_enough(90 * GIB, 100 * GIB) && is_enough(2 * GIB, GIB) && is_enough(0, 0));
+    assert!(!is_enough(89 * GIB, 100 * GIB));
+    assert!(is_enough(0, ELSEWHERE_BYTES) && !is_enough(0, ELSEWHERE_BYTES + 1));
+    assert!(is_enough(u64::MAX, u64::MAX));
+}

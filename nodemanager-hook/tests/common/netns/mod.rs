@@ -22,8 +22,8 @@ use nix::{
 
 #[allow(unused_imports, reason = "each test uses a part")]
 pub use self::traffic::{
-    Sink, assert_counted, assert_near, exchange, link_bytes_per_s, mb_per_s, measured_for, play,
-    rates, receive_rates,
+    Sink, assert_counted, assert_near, counters, exchange, link_bytes_per_s, mb_per_s,
+    measured_for, play, rates, receive_rates,
 };
 use crate::common::{skip, times_slower};
 

@@ -13,7 +13,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use elastane_agent::network::{GroupNetwork, NetworkCounters};
+use elastane_agent::network::{GroupNetwork, NetworkCounters, Networks};
 
 use super::{Cable, End, LEFT, ROLE};
 use crate::common::{PATIENCE, times_slower, wait_until};
@@ -161,12 +161,17 @@ pub fn assert_counted(counters: NetworkCounters, sent: usize, received: usize) {
     }
 }
 
+/// The counters of one group now.
+pub fn counters(networks: &dyn Networks, counted: &dyn GroupNetwork) -> NetworkCounters {
+    networks.read().unwrap().of(counted.slot())
+}
+
 /// The rates of a TCP connection with a receive limit and then without it, in bytes per second. The
 /// first `burst` bytes use up the bucket.
 pub fn receive_rates(
     cable: &Cable,
     group: &Path,
-    counted: &mut dyn GroupNetwork,
+    (networks, counted): (&dyn Networks, &mut dyn GroupNetwork),
     bytes_per_s: usize,
     burst: usize,
 ) -> [f64; 2] {
@@ -186,7 +191,7 @@ pub fn receive_rates(
     };
     time_of_part();
     let limited = parts[1] as f64 / time_of_part();
-    assert!(counted.counters().unwrap().dropped_packets > 0);
+    assert!(counters(networks, counted).dropped_packets > 0);
     counted.set_receive_rate(None).unwrap();
     let free = parts[2] as f64 / time_of_part();
     sender.join().unwrap();
