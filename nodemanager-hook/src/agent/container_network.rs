@@ -1,6 +1,6 @@
 //! The network of one container: its group, its counters and its limits in force.
 
-use std::{io, path::PathBuf};
+use std::path::PathBuf;
 
 use elastane_protocol::Limits;
 
@@ -20,17 +20,6 @@ pub(super) struct ContainerNetwork {
     pub in_force: Limits,
 }
 
-/// The source of a container's counters.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum CountersNow<'a> {
-    /// The counters of all containers were read together.
-    Of(&'a AllCounters),
-    /// The container's counters are read alone.
-    EachByItself,
-    /// Reading the counters of all containers failed.
-    Unreadable,
-}
-
 impl ContainerNetwork {
     pub fn new(group: PathBuf, group_network: Box<dyn GroupNetwork>) -> Self {
         Self {
@@ -43,16 +32,12 @@ impl ContainerNetwork {
     }
 
     /// The growth since the last reading.
-    pub fn read(&mut self, counters: CountersNow<'_>) -> io::Result<Counted> {
-        let counters = match counters {
-            CountersNow::Of(all) => all.of(self.group_network.slot()),
-            CountersNow::EachByItself => self.group_network.counters()?,
-            CountersNow::Unreadable => return Ok(Counted::default()),
-        };
-        Ok(Counted {
+    pub fn read(&mut self, all: &AllCounters) -> Counted {
+        let counters = all.of(self.group_network.slot());
+        Counted {
             network_received_bytes: self.received.advance(counters.received_bytes),
             network_sent_bytes: self.sent.advance(counters.sent_bytes),
             ..Counted::default()
-        })
+        }
     }
 }

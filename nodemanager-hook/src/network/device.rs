@@ -2,13 +2,16 @@
 
 use std::{fs, io, str::FromStr};
 
+use serde::{Deserialize, Serialize};
+
 /// The kernel's limit for a name, without the final zero.
 const MOST_NAME_BYTES: usize = 15;
 const BITS_PER_BYTE: u64 = 8;
 const BITS_PER_MEGABIT: u64 = 1_000_000;
 
 /// The name of a network device, such as `eth0`.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String")]
 pub struct NetworkDevice(String);
 
 /// Text that is not a device name.
@@ -32,6 +35,14 @@ impl FromStr for NetworkDevice {
             && name.chars().all(is_plain)
             && ![".", ".."].contains(&name);
         if is_name { Ok(Self(name.into())) } else { Err(NoDeviceName(name.into())) }
+    }
+}
+
+impl TryFrom<String> for NetworkDevice {
+    type Error = NoDeviceName;
+
+    fn try_from(name: String) -> Result<Self, NoDeviceName> {
+        name.parse()
     }
 }
 
