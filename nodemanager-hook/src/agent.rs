@@ -2,99 +2,79 @@
 //!
 //! Nothing here waits or reads a clock: callers pass `now`.
 
-mod arrivals;
+mod actuator;
 mod capacity;
 mod container;
 mod container_network;
-mod departures;
 mod heap_plan;
-mod heap_restore;
 mod heap_shortage;
 mod heap_wishes;
 mod heaps;
-mod history;
-mod limits;
-mod memory;
+mod lifecycle;
 mod memory_victims;
-mod network;
+mod network_start;
 mod node;
 mod node_network;
 mod own_group;
+mod reader;
 mod shortage;
 mod start;
 mod tree_moves;
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    path::PathBuf,
-    sync::Arc,
-    time::{Duration, Instant},
+use std::{path::PathBuf, sync::Arc, time::Instant};
+
+use elastane_protocol::{
+    AgentRequest, AgentResponse, CanLimit, Capacity, Limits, Reply, Report, RunningContainer,
 };
 
-use elastane_protocol::{AgentRequest, AgentResponse, Limits, Reply, RunningContainer};
-
-pub use self::departures::Restored;
-use self::{container::Container, heaps::NodeHeaps, node::Node, node_network::NodeNetwork};
+pub use self::network_start::link_bytes_per_s;
+use self::{
+    actuator::{Actuator, Wanted},
+    container::{Container, Containers},
+    heap_plan::plan_heaps,
+    heaps::NodeHeaps,
+    node::Node,
+    node_network::NodeNetwork,
+    reader::Reader,
+};
 use crate::{
-    actuators::{KernelFiles, Margin, OwnGroups},
-    audit::{Audit, unix_ms},
-    cgroups::Hierarchies,
+    actuators::OwnGroups,
+    audit::{Reason, unix_ms},
     container_id::ContainerId,
     containers,
-    journal::Journal,
-    memory_watch::MemoryWatch,
-    network::AllCounters,
+    memory_watch::{Cause, MemoryWatch, Wake},
     once::Once,
     peer::Peer,
     plan::Plan,
-    report::{self, Identity, OfNode},
-    samples::Samples,
+    report,
     schedule::Due,
-    sensors::{Device, KernelThreads, ProcFs, ProcessTable},
+    sensors::{ProcessTable, pressure},
     status::{self, ContainerStatus, Status},
 };
 
 #[derive(Debug)]
 pub struct Agent {
-    proc: ProcFs,
-    kernel_threads: KernelThreads,
-    identity: Identity,
-    /// The agent and its ancestors: they are never moved or killed.
-    forbidden: Vec<u32>,
-    hierarchies: Hierarchies,
+    /// A random number.
+    agent_run: u64,
+    can_limit: CanLimit,
+    capacity: Capacity,
+    reader: Reader,
     /// None if the agent cannot limit.
     own_groups: Option<OwnGroups>,
     /// Whether containers enter own groups on arrival, before a plan limits them.
     from_arrival: bool,
-    containers: BTreeMap<ContainerId, Container>,
+    containers: Containers,
     node: Node,
     network: NodeNetwork,
     heaps: NodeHeaps,
     memory_watch: Arc<MemoryWatch>,
-    samples: Samples,
     /// The newest sequence number reported.
     reported: u64,
-    plan: Option<Plan>,
+    plan: Plan,
     actuator: Actuator,
-    /// Own groups that no container needs any more, to be removed once they are empty.
-    leaving: BTreeSet<PathBuf>,
-    /// Own groups of a killed agent that this one removed.
-    removed_at_start: usize,
     troubles: Once,
     status_file: PathBuf,
     stopped: bool,
-}
-
-/// The means to change a limit.
-#[derive(Debug)]
-struct Actuator {
-    files: KernelFiles,
-    journal: Journal,
-    audit: Audit,
-    margin: Margin,
-    /// The disks whose traffic is limited.
-    disks: Vec<Device>,
-    troubles: Once,
 }
 
 impl Agent {
@@ -125,10 +105,10 @@ impl Agent {
         self.read_all(now);
         self.read_node(now);
         if due.closes_sample {
-            self.samples.close(now);
+            self.reader.samples.close(now);
             self.write_status(now);
         }
-        self.remove_leaving();
+        self.actuator.remove_leaving();
     }
 
     /// Puts the plan's limits for `now` in force. A limit that could not be written is tried again.
@@ -137,20 +117,80 @@ impl Agent {
             return;
         }
         self.enter_groups(now);
-        self.count_networks();
-        self.plan_heaps(now);
+        self.network.count(&mut self.containers);
+        let (containers, actuator) = (&mut self.containers, &mut self.actuator);
+        plan_heaps(&mut self.heaps, containers, &self.plan, actuator, now);
         self.write_limits(now);
-        self.limit_networks(now);
-        self.restore_heaps(now, None);
-        self.advance_heaps(Duration::ZERO, now);
+        let (containers, audit) = (&mut self.containers, &mut self.actuator.audit);
+        self.network.follow_plan(containers, &self.plan, audit, now);
+        self.restore_heaps(None, now);
         self.watch_memory();
         self.leave_groups(now);
-        self.count_networks();
+        self.network.count(&mut self.containers);
     }
 
     /// When [`Self::follow_plan`] is due next.
     pub fn next_change(&self, now: Instant) -> Option<Instant> {
-        self.plan.as_ref()?.next_change(now)
+        self.plan.next_change(now)
+    }
+
+    /// A separate thread waits for this watch and passes its wakes to [`Self::memory_woke`].
+    pub fn memory_watch(&self) -> Arc<MemoryWatch> {
+        Arc::clone(&self.memory_watch)
+    }
+
+    /// Raises the limits that resident memory is about to hit, without waiting for the next reading.
+    /// A limit filled by page cache stays.
+    pub fn memory_woke(&mut self, wakes: Vec<Wake>, now: Instant) {
+        if self.stopped {
+            return;
+        }
+        for wake in wakes {
+            let is_it = |one: &Container| one.watched.is_some_and(|(id, _)| id == wake.id);
+            let mut containers = self.containers.iter_mut();
+            let Some((id, container)) = containers.find(|(_, container)| is_it(container)) else {
+                continue;
+            };
+            if !matches!(wake.cause, Cause::NearLimit { .. }) {
+                container.watched = None;
+                if let Cause::Failed(error) = wake.cause {
+                    self.troubles.warn("memory watch", format!("{id}: {error}"));
+                }
+                continue;
+            }
+            let read = container.sensor.read_memory_again();
+            if self.troubles.check_of("readings", id, read).is_some() {
+                let wanted = Wanted::new(id, container, self.plan.wanted(id, now));
+                self.actuator.limit(vec![Wanted { is_near_limit: true, ..wanted }]);
+                let watched = container.watch_memory_limit(&self.memory_watch);
+                self.troubles.check("memory watch", watched);
+            }
+        }
+    }
+
+    /// Puts the planned limits in force, and lets memory limits follow the resident memory.
+    fn write_limits(&mut self, now: Instant) {
+        let mut outlived = false;
+        let mut all = Vec::new();
+        for (id, container) in &mut self.containers {
+            let is_limited = container.limiter.in_force() != Limits::default();
+            let wanted = Wanted::new(id, container, self.plan.wanted(id, now));
+            outlived |= is_limited && wanted.reason == Reason::PlanEnded;
+            all.push(wanted);
+        }
+        self.actuator.limit(all);
+        if outlived {
+            let message = "the plan ran out before the next one arrived: limits are lifted";
+            self.troubles.warn("plans run out", message);
+        }
+    }
+
+    /// Watches exactly the memory limits in force.
+    fn watch_memory(&mut self) {
+        for container in self.containers.values_mut() {
+            let watched = container.watch_memory_limit(&self.memory_watch);
+            self.troubles.check("memory watch", watched);
+        }
     }
 
     fn take_list(
@@ -159,23 +199,18 @@ impl Agent {
         peer: Peer,
         now: Instant,
     ) -> Result<(), String> {
-        let running = containers::check(list, &self.forbidden)?;
+        let mut running = containers::check(list, &self.reader.forbidden)?;
         // A container with another root process has started anew.
         let is_same = |id: &ContainerId, container: &Container| {
-            let now = running.get(id);
-            now.is_some_and(|now| container.begins_at(now.pid))
+            running.get(id).is_some_and(|now| container.begins_at(now.pid))
         };
         let ended = self.containers.iter().filter(|(id, one)| !is_same(id, one));
         let ended: Vec<ContainerId> = ended.map(|(id, _)| id.clone()).collect();
         for id in ended {
             self.depart(&id, now);
         }
-        let arrived = running
-            .iter()
-            .filter(|(id, _)| !self.containers.contains_key(*id))
-            .map(|(id, running)| (id.clone(), running.clone()))
-            .collect();
-        self.arrive(arrived, peer, now);
+        running.retain(|id, _| !self.containers.contains_key(id));
+        self.arrive(running, peer, now);
         self.follow_plan(now);
         Ok(())
     }
@@ -188,8 +223,8 @@ impl Agent {
             ));
         }
         let plan = Plan::new(reply, now)?;
-        self.samples.acknowledge(reply.acknowledged);
-        self.plan = Some(plan);
+        self.reader.samples.acknowledge(reply.acknowledged);
+        self.plan = plan;
         for container in self.containers.values_mut() {
             container.held_back = false;
         }
@@ -197,121 +232,68 @@ impl Agent {
         Ok(())
     }
 
-    fn report(&mut self, now: Instant) -> elastane_protocol::Report {
+    fn report(&mut self, now: Instant) -> Report {
         let running = self.containers.iter().map(|(id, container)| {
             let limits = container.in_force();
             (id.clone(), (limits != Limits::default()).then_some(limits))
         });
         let running = running.collect();
-        let of_node = OfNode {
-            pressure: self.node.pressure(&self.proc),
+        let samples = &self.reader.samples;
+        let report = Report {
+            agent_run: self.agent_run,
+            sequence: 0,
+            can_limit: self.can_limit,
+            capacity: self.capacity,
+            containers_usage: samples.newest(),
+            node_usage: samples.newest_of_node(),
+            pressure: pressure(&self.reader.proc),
             memory_victims: self.memory_victims(),
+            containers: Vec::new(),
         };
-        let report = report::report(&self.identity, &running, of_node, &self.samples, now);
+        let report = report::with_samples(report, &running, samples, now);
         self.reported = self.reported.max(report.sequence);
         report
     }
 
     fn write_status(&mut self, now: Instant) {
-        let counts = self.network.is_counted();
-        let containers = self.containers.iter().map(|(id, container)| {
-            let reasons = container.history.at(now);
-            ContainerStatus {
-                container: id.to_string(),
-                usage: self.samples.newest_of(id),
-                planned: self.plan.as_ref().and_then(|plan| plan.limits_at(id, now)),
-                in_force: container.in_force(),
-                is_network_counted: counts && container.network.is_some(),
-                reasons: reasons.collect(),
-            }
+        self.actuator.audit.retain(|id| self.containers.contains_key(id));
+        let (samples, counts) = (&self.reader.samples, self.network.is_counted());
+        let containers = self.containers.iter().map(|(id, container)| ContainerStatus {
+            container: id.to_string(),
+            usage: samples.newest_of(id),
+            planned: self.plan.limits_at(id, now),
+            in_force: container.in_force(),
+            is_network_counted: counts && container.network.is_some(),
+            reasons: self.actuator.audit.newest_reasons(id),
         });
         let troubles = self.troubles.counts().into_iter();
         let status = Status {
             unix_ms: unix_ms(),
             pid: std::process::id(),
-            can_limit: self.identity.can_limit,
-            capacity: self.identity.capacity,
-            node_usage: self.samples.newest_of_node(),
-            others_usage: status::others(&self.samples.newest_of_node(), &self.samples.newest()),
-            pressure: self.node.pressure(&self.proc),
+            can_limit: self.can_limit,
+            capacity: self.capacity,
+            node_usage: samples.newest_of_node(),
+            others_usage: status::others(samples.newest_of_node(), samples.newest()),
+            pressure: pressure(&self.reader.proc),
             memory_victims: self.memory_victims(),
             containers: containers.collect(),
             troubles: troubles.map(|(kind, count)| (kind.into(), count)).collect(),
         };
-        if let Err(error) = status.write(&self.status_file) {
-            let path = self.status_file.display();
-            self.troubles.warn("status", format!("{path}: {error}"));
-        }
+        let written = status.write(&self.status_file);
+        self.troubles.check_of("status", self.status_file.display(), written);
     }
 
     fn read_all(&mut self, now: Instant) {
-        self.read_heaps(now);
+        self.heaps.read(&mut self.containers, now);
         // One scan serves all containers. None is needed when every container has a group.
         let needs_table = self.containers.values().any(Container::needs_table);
-        let table = match needs_table {
-            true => self.scan(),
-            false => Some(ProcessTable::default()),
-        };
+        let table = if needs_table { self.reader.scan() } else { Some(ProcessTable::default()) };
         let Some(table) = table else {
             return;
         };
-        let networks = self.read_networks();
-        let ids: Vec<ContainerId> = self.containers.keys().cloned().collect();
-        for id in &ids {
-            self.read_container(id, &table, networks.as_ref(), now);
+        let counters = self.network.counters();
+        for (id, container) in &mut self.containers {
+            self.reader.read(id, container, &table, counters.as_ref(), now);
         }
-    }
-
-    /// Reads one container between two rounds.
-    fn read_one(&mut self, id: &ContainerId, table: &ProcessTable, now: Instant) {
-        let networks = self.read_networks();
-        self.read_container(id, table, networks.as_ref(), now);
-    }
-
-    /// The network counters of all containers. None if they are not counted or cannot be read.
-    fn read_networks(&mut self) -> Option<AllCounters> {
-        let networks = self.network.read_containers();
-        self.troubles.check("networks not read", networks).flatten()
-    }
-
-    fn read_container(
-        &mut self,
-        id: &ContainerId,
-        table: &ProcessTable,
-        networks: Option<&AllCounters>,
-        now: Instant,
-    ) {
-        let Some(container) = self.containers.get_mut(id) else {
-            return;
-        };
-        let disks = self.node.disks();
-        let reading = container.read(&self.proc, table, disks, now);
-        let reading = reading.map_err(|error| format!("{id}: {error}"));
-        if let Some(Some(mut reading)) = self.troubles.check("readings", reading) {
-            if let (Some(network), Some(all)) = (&mut container.network, networks) {
-                reading.counted.add(network.read(all));
-            }
-            self.samples.add(id, &reading);
-        }
-        let processes = &mut container.sensor.processes;
-        if std::mem::take(&mut processes.disk_denied) {
-            let message = "disk use of other users' processes cannot be read without root";
-            self.troubles.warn("disk use denied", message);
-        }
-        if std::mem::take(&mut processes.opened_anew) {
-            let message = "half of the agent's file descriptors are in use: it opens the files of \
-                           processes anew for each reading; raise LimitNOFILE";
-            self.troubles.warn("files opened anew", message);
-        }
-    }
-
-    /// Reads all processes, or None if `/proc` cannot be listed.
-    fn scan(&mut self) -> Option<ProcessTable> {
-        let scanned = ProcessTable::scan(&self.proc, &mut self.kernel_threads);
-        let table = self.troubles.check("process table", scanned)?;
-        for error in table.unreadable() {
-            self.troubles.warn("processes not readable", error);
-        }
-        Some(table)
     }
 }

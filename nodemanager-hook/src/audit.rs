@@ -1,8 +1,10 @@
 //! The audit file: a record of every change of a limit, with its reason.
 
+mod history;
 mod reason;
 
 use std::{
+    collections::BTreeMap,
     fmt::Debug,
     fs::{self, File, OpenOptions},
     io::{self, Write},
@@ -14,6 +16,7 @@ use elastane_protocol::Limits;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use self::history::History;
 pub use self::reason::{Reason, Shortfall};
 use crate::{actuators::Change, container_id::ContainerId, once::Once, own_file::beside};
 
@@ -29,10 +32,12 @@ struct Entry<'a, Event> {
     event: Event,
 }
 
-/// The audit file. Without one, changes are only logged at debug level.
+/// The audit file, and the newest reasons by container. Without a file, changes are only logged at
+/// debug level.
 #[derive(Debug)]
 pub struct Audit {
     open: Option<Open>,
+    histories: BTreeMap<ContainerId, History>,
     troubles: Once,
 }
 
@@ -52,7 +57,18 @@ impl Audit {
 
     fn with_bound(path: Option<&Path>, max_bytes: u64, troubles: Once) -> io::Result<Self> {
         let open = path.map(|path| Open::new(path, max_bytes)).transpose()?;
-        Ok(Self { open, troubles })
+        Ok(Self { open, histories: BTreeMap::new(), troubles })
+    }
+
+    /// The newest reasons for changes to a container, oldest first, each with its age in ms.
+    pub fn newest_reasons(&self, container: &ContainerId) -> Vec<(u64, Reason)> {
+        let history = self.histories.get(container);
+        history.map_or_else(Vec::new, |history| history.at(unix_ms()))
+    }
+
+    /// Forgets the reasons of containers that do not run.
+    pub fn retain(&mut self, runs: impl Fn(&ContainerId) -> bool) {
+        self.histories.retain(|container, _| runs(container));
     }
 
     /// Records the files written for a container: group, file and text, in the order of writing.
@@ -79,13 +95,8 @@ impl Audit {
 
     /// Records that a container was killed.
     pub fn killed(&mut self, container: &ContainerId, processes: usize, shortfall: Shortfall) {
-        #[derive(Debug, Serialize)]
-        struct Killed {
-            processes: usize,
-            #[serde(flatten)]
-            shortfall: Shortfall,
-        }
-        let event = Killed { processes, shortfall };
+        let mut event = json!(shortfall);
+        event["processes"] = processes.into();
         self.record(container, Reason::Killed, event);
     }
 
@@ -97,10 +108,12 @@ impl Audit {
         event: impl Serialize + Debug,
     ) {
         log::debug!("{container}: {reason}: {event:?}");
+        let unix_ms = unix_ms();
+        self.histories.entry(container.clone()).or_default().push(unix_ms, reason);
         let Some(open) = &mut self.open else {
             return;
         };
-        let entry = Entry { unix_ms: unix_ms(), container, reason, event };
+        let entry = Entry { unix_ms, container, reason, event };
         let line = serde_json::to_vec(&entry).map_err(io::Error::from);
         let written = line.and_then(|line| open.append(line));
         if let Err(error) = written {

@@ -11,7 +11,7 @@ use clap::{Args, Parser, Subcommand};
 use serde::Serialize;
 
 use crate::{
-    agent::{Agent, Restored},
+    agent::Agent,
     config::Config,
     doctor,
     run::{RunError, run},
@@ -87,97 +87,68 @@ struct Printed {
 /// The agent's `main`.
 pub fn main() -> ExitCode {
     start_log();
-    match Arguments::parse().action {
-        Action::Run(given) => with_config(&given.config, run_command),
-        Action::CheckConfig { config } => with_config(&config, |_| ExitCode::SUCCESS),
-        Action::Restore(given) => with_config(&given.config, restore_command),
+    let (code, error) = match act(Arguments::parse().action) {
+        Ok(code) => return code,
+        Err(RunError::Refused(error)) => (REFUSED, error),
+        Err(RunError::Failed(error)) => (FAILED, error),
+    };
+    // Not through the log, which RUST_LOG may have turned off.
+    eprintln!("elastane-agent: {error}");
+    ExitCode::from(code)
+}
+
+fn act(action: Action) -> Result<ExitCode, RunError> {
+    match action {
+        Action::Run(given) => run(&read(&given.config)?)?,
+        Action::CheckConfig { config } => drop(read(&config)?),
+        Action::Restore(given) => restore(&read(&given.config)?)?,
         Action::Status(Printed { configured, json }) => {
-            with_config(&configured.config, |config| status_command(config, json))
+            let status = Status::read(&read(&configured.config)?).map_err(RunError::Failed)?;
+            print(json, &status, Status::to_string)?;
         }
         Action::Doctor(Printed { configured, json }) => {
-            with_config(&configured.config, |config| doctor_command(config, json))
+            let findings = doctor::diagnose(&read(&configured.config)?).map_err(failed)?;
+            print(json, &findings, |findings| doctor::table(findings))?;
+            if !doctor::is_well(&findings) {
+                return Ok(ExitCode::from(FAILED));
+            }
         }
     }
+    Ok(ExitCode::SUCCESS)
 }
 
-fn with_config(file: &Path, work: impl FnOnce(&Config) -> ExitCode) -> ExitCode {
-    let config = Config::read(file).and_then(|config| {
-        let socket = &config.socket;
-        let known = AllowedUsers::resolve(&socket.allowed_users).and(socket::group(socket));
-        known.map_err(|unknown| format!("{}: {unknown}", file.display()))?;
-        Ok(config)
-    });
-    match config {
-        Ok(config) => work(&config),
-        Err(error) => fail(REFUSED, error),
-    }
-}
-
-fn run_command(config: &Config) -> ExitCode {
-    match run(config) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(RunError::Refused(error)) => fail(REFUSED, error),
-        Err(RunError::Failed(error)) => fail(FAILED, error),
-    }
+fn read(file: &Path) -> Result<Config, String> {
+    let config = Config::read(file)?;
+    let socket = &config.socket;
+    let known = AllowedUsers::resolve(&socket.allowed_users).and(socket::group(socket));
+    known.map_err(|unknown| format!("{}: {unknown}", file.display()))?;
+    Ok(config)
 }
 
 /// A new agent undoes the changes of a killed one when it starts, and its own when it stops.
-fn restore_command(config: &Config) -> ExitCode {
-    let free = socket::remove_stale(&config.socket.path);
-    match free.and_then(|()| Agent::start(config)).map(|mut agent| agent.stop()) {
-        Ok(Restored { removed, failed: 0 }) => {
-            log::info!("{removed} groups removed");
-            ExitCode::SUCCESS
-        }
-        Ok(Restored { failed, .. }) => {
-            fail(FAILED, format!("{failed} groups or JVMs could not be restored"))
-        }
-        Err(error) => fail(REFUSED, error),
-    }
-}
-
-fn status_command(config: &Config, as_json: bool) -> ExitCode {
-    match Status::read(config) {
-        Ok(status) if as_json => print_json(&status),
-        Ok(status) => print(&status.to_string()),
-        Err(error) => fail(FAILED, error),
-    }
-}
-
-fn doctor_command(config: &Config, as_json: bool) -> ExitCode {
-    let findings = match doctor::diagnose(config) {
-        Ok(findings) => findings,
-        Err(error) => return fail(FAILED, error),
-    };
-    let printed = match as_json {
-        true => print_json(&findings),
-        false => print(&doctor::table(&findings)),
-    };
-    match doctor::is_well(&findings) {
-        true => printed,
-        false => ExitCode::from(FAILED),
-    }
-}
-
-fn print_json(value: &impl Serialize) -> ExitCode {
-    match serde_json::to_string_pretty(value) {
-        Ok(text) => print(&format!("{text}\n")),
-        Err(error) => fail(FAILED, error),
+fn restore(config: &Config) -> Result<(), RunError> {
+    socket::remove_stale(&config.socket.path)?;
+    match Agent::start(config)?.stop() {
+        0 => Ok(()),
+        count => Err(failed(format!("{count} groups, JVMs or devices could not be restored"))),
     }
 }
 
 /// Unlike `println`, does not panic when the pipe is closed.
-fn print(text: &str) -> ExitCode {
-    match std::io::stdout().write_all(text.as_bytes()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => fail(FAILED, error),
-    }
+fn print<T: Serialize>(
+    as_json: bool,
+    value: &T,
+    text: impl Fn(&T) -> String,
+) -> Result<(), RunError> {
+    let text = match as_json {
+        true => serde_json::to_string_pretty(value).map_err(failed)? + "\n",
+        false => text(value),
+    };
+    std::io::stdout().write_all(text.as_bytes()).map_err(failed)
 }
 
-fn fail(code: u8, error: impl Display) -> ExitCode {
-    // Not through the log, which RUST_LOG may have turned off.
-    eprintln!("elastane-agent: {error}");
-    ExitCode::from(code)
+fn failed(error: impl Display) -> RunError {
+    RunError::Failed(error.to_string())
 }
 
 fn start_log() {

@@ -77,7 +77,8 @@ pub struct Disk {
 pub struct Network {
     pub measure: bool,
     pub backend: Option<Backend>,
-    pub devices: Vec<String>,
+    /// The devices whose outgoing traffic is shaped.
+    pub devices: Vec<NetworkDevice>,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]
@@ -122,14 +123,6 @@ impl Default for Sampling {
 impl Default for Cgroup {
     fn default() -> Self {
         Self { parent: "elastane".into(), from_arrival: false }
-    }
-}
-
-impl Network {
-    /// The devices whose outgoing traffic is shaped. [`Config::read`] has checked their names.
-    pub fn parsed_devices(&self) -> Vec<NetworkDevice> {
-        let devices = self.devices.iter();
-        devices.filter_map(|name| name.parse().ok()).collect()
     }
 }
 
@@ -256,6 +249,9 @@ mod tests {
             error.starts_with("FILE:2: `allowed_users = [1.5]`: a user name or a uid"),
             "{error}"
         );
+        let error = read("[network]\ndevices = ['a b']\n").unwrap_err();
+        let start = "FILE:2: `devices = ['a b']`: `a b` is not a device name";
+        assert!(error.starts_with(start), "{error}");
         let error = read("[sampling]\nsample_ms = -3\n").unwrap_err();
         assert!(error.starts_with("FILE:2: `sample_ms = -3`:"), "{error}");
     }

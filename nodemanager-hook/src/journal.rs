@@ -15,6 +15,7 @@ use crate::{
     actuators::{LimitFile, Value},
     container_id::ContainerId,
     jvm::Former,
+    network::NetworkDevice,
     own_file,
     sensors::ProcessKey,
 };
@@ -56,7 +57,7 @@ struct Entries {
 #[serde(default)]
 pub struct NetworkMade {
     /// Devices with the agent's root qdisc.
-    pub devices: BTreeSet<String>,
+    pub devices: BTreeSet<NetworkDevice>,
     /// Whether the agent's nft table may exist.
     pub has_nft_table: bool,
 }
@@ -145,8 +146,7 @@ impl Journal {
             return Ok(());
         }
         self.remember(|entries| {
-            let known = entries.former_values.entry(group.into());
-            known.or_default().extend(values);
+            entries.former_values.entry(group.into()).or_default().extend(values);
         })
     }
 
@@ -210,14 +210,12 @@ impl Journal {
 
     /// The flags of a JVM before the first wish, or None if it is unchanged.
     pub fn former_flags(&self, jvm: ProcessKey) -> Option<&Former> {
-        let mut all = self.entries.jvms.iter().map(|(_, former)| former);
-        all.find(|former| former.key() == jvm)
+        self.entries.jvms.iter().map(|(_, former)| former).find(|former| former.key() == jvm)
     }
 
     /// The JVMs whose flags may have changed, with their container.
     pub fn jvms(&self) -> impl ExactSizeIterator<Item = (&ContainerId, ProcessKey)> {
-        let jvms = self.entries.jvms.iter();
-        jvms.map(|(container, former)| (container, former.key()))
+        self.entries.jvms.iter().map(|(container, former)| (container, former.key()))
     }
 
     fn remember(&mut self, add: impl FnOnce(&mut Entries)) -> Result<(), JournalError> {

@@ -2,7 +2,7 @@
 //!
 //! [`Jvms`] finds the JVMs among processes. [`Jvm::heap`] reads the counters that a JVM publishes
 //! in a file. [`Control`] sends a JVM the commands of its [`recipe`] by the attach protocol, on the
-//! thread of a [`Worker`]. [`HeapFollower`] orders changes of heap and limit.
+//! thread of a [`Worker`]. [`HeapFollower`] decides when JVMs shrink and may grow.
 //!
 //! The job controls its files and its sockets. So everything that the agent reads there is bounded,
 //! every wait has a deadline, and no link is followed.

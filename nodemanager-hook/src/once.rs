@@ -26,6 +26,16 @@ impl Once {
         result.map_err(|error| self.warn(kind, error)).ok()
     }
 
+    /// [`Self::check`], with `of` before the message.
+    pub fn check_of<T, E: Display>(
+        &self,
+        kind: &'static str,
+        of: impl Display,
+        result: Result<T, E>,
+    ) -> Option<T> {
+        self.check(kind, result.map_err(|error| format!("{of}: {error}")))
+    }
+
     /// All kinds with their counts.
     pub fn counts(&self) -> BTreeMap<&'static str, u64> {
         self.0.lock().clone()

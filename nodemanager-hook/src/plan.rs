@@ -7,7 +7,7 @@ use std::{
 
 use elastane_protocol::{ContainerPlan, Limits, Reply, Step};
 
-use crate::{cgroups::Controller, container_id::ContainerId};
+use crate::{audit::Reason, cgroups::Controller, container_id::ContainerId};
 
 /// Limits over time, from the receipt of the plan.
 #[derive(Debug)]
@@ -15,6 +15,8 @@ pub struct Plan {
     received: Instant,
     ends: Instant,
     steps: BTreeMap<ContainerId, Vec<Step>>,
+    limits_memory: bool,
+    limits_anything: bool,
 }
 
 impl Plan {
@@ -29,10 +31,25 @@ impl Plan {
                 return Err(format!("{container} is in the plan twice"));
             }
         }
-        Ok(Self { received, ends: received + milliseconds(reply.valid_for_ms), steps })
+        let any = |is_meant: fn(&Limits) -> bool| {
+            steps.values().flatten().any(|step| is_meant(&step.limits))
+        };
+        Ok(Self {
+            received,
+            ends: received + milliseconds(reply.valid_for_ms),
+            limits_memory: any(|limits| limits.memory_bytes.is_some()),
+            limits_anything: any(|limits| *limits != Limits::default()),
+            steps,
+        })
     }
 
-    pub fn has_ended(&self, now: Instant) -> bool {
+    /// No plan: it has ended already.
+    pub fn ended(now: Instant) -> Self {
+        let (limits_memory, limits_anything) = (false, false);
+        Self { received: now, ends: now, steps: BTreeMap::new(), limits_memory, limits_anything }
+    }
+
+    fn has_ended(&self, now: Instant) -> bool {
         now >= self.ends
     }
 
@@ -42,30 +59,32 @@ impl Plan {
             return None;
         }
         let begun = |step: &&Step| self.received + milliseconds(step.offset_ms) <= now;
-        let steps = self.steps.get(container)?.iter();
-        steps.take_while(begun).last().map(|step| step.limits)
+        self.steps.get(container)?.iter().take_while(begun).last().map(|step| step.limits)
+    }
+
+    /// The limits that a container should have now, and why.
+    pub fn wanted(&self, container: &ContainerId, now: Instant) -> (Limits, Reason) {
+        match self.limits_at(container, now) {
+            Some(limits) => (limits, Reason::PlanStep),
+            None if self.has_ended(now) => (Limits::default(), Reason::PlanEnded),
+            None => (Limits::default(), Reason::NotInPlan),
+        }
     }
 
     /// The controllers that the plan limits for a container at any time until its end. The
     /// container stays in their groups until then, instead of moving with each step.
     pub fn limited(&self, container: &ContainerId, now: Instant) -> BTreeSet<Controller> {
         let steps = self.steps.get(container).filter(|_| !self.has_ended(now));
-        let limits = steps.into_iter().flatten().map(|step| &step.limits);
-        limits.flat_map(limited_by).collect()
+        steps.into_iter().flatten().map(|step| &step.limits).flat_map(limited_by).collect()
     }
 
     /// Whether the plan limits the memory of any container.
     pub fn limits_memory(&self, now: Instant) -> bool {
-        self.any(now, |limits| limits.memory_bytes.is_some())
+        self.limits_memory && !self.has_ended(now)
     }
 
     pub fn limits_anything(&self, now: Instant) -> bool {
-        self.any(now, |limits| *limits != Limits::default())
-    }
-
-    fn any(&self, now: Instant, is_meant: impl Fn(&Limits) -> bool) -> bool {
-        let mut steps = self.steps.values().flatten();
-        !self.has_ended(now) && steps.any(|step| is_meant(&step.limits))
+        self.limits_anything && !self.has_ended(now)
     }
 
     /// The time of the next change: a step begins or the plan ends.

@@ -5,9 +5,7 @@ use std::{
     time::Instant,
 };
 
-use elastane_protocol::{
-    CanLimit, Capacity, ContainerSamples, Limits, MAX_MESSAGE_BYTES, MemoryVictim, Pressure, Report,
-};
+use elastane_protocol::{ContainerSamples, Limits, MAX_MESSAGE_BYTES, MemoryVictim, Report};
 
 use crate::{container_id::ContainerId, samples::Samples};
 
@@ -20,36 +18,21 @@ const SAMPLE_BYTES: usize = 128;
 /// A victim without id.
 const VICTIM_BYTES: usize = 24;
 
-/// The constant part of an agent's reports.
-#[derive(Debug, Clone, Copy)]
-pub struct Identity {
-    pub agent_run: u64,
-    pub can_limit: CanLimit,
-    pub capacity: Capacity,
-}
-
-/// The state of the node in a report, besides usage.
-#[derive(Debug, Default)]
-pub struct OfNode {
-    pub pressure: Option<Pressure>,
-    pub memory_victims: Vec<MemoryVictim>,
-}
-
-/// Makes a report at `now`. `running` are the running containers with their limits in force.
+/// Adds the samples to a report at `now`. `running` are the running containers with their limits in
+/// force.
 ///
 /// If the samples do not fit one message, the report holds the oldest; the rest follows after their
 /// acknowledgement.
-pub fn report(
-    identity: &Identity,
+pub fn with_samples(
+    report: Report,
     running: &BTreeMap<ContainerId, Option<Limits>>,
-    of_node: OfNode,
     samples: &Samples,
     now: Instant,
 ) -> Report {
     let unacknowledged: BTreeMap<_, _> = samples.unacknowledged().collect();
     let containers: BTreeSet<&ContainerId> =
         running.keys().chain(unacknowledged.keys().copied()).collect();
-    let newest = newest_that_fits(&containers, &of_node, samples);
+    let newest = newest_that_fits(&containers, &report.memory_victims, samples);
     let samples_of = |container: &ContainerId| {
         let closed = unacknowledged.get(container).copied().into_iter().flatten();
         let fitting = closed.filter(|sample| sample.sequence <= newest);
@@ -59,28 +42,18 @@ pub fn report(
             samples: fitting.map(|sample| sample.at(now)).collect(),
         }
     };
-    Report {
-        agent_run: identity.agent_run,
-        sequence: newest,
-        can_limit: identity.can_limit,
-        capacity: identity.capacity,
-        containers_usage: samples.newest(),
-        node_usage: samples.newest_of_node(),
-        pressure: of_node.pressure,
-        memory_victims: of_node.memory_victims,
-        containers: containers.into_iter().map(samples_of).collect(),
-    }
+    let containers = containers.into_iter().map(samples_of).collect();
+    Report { sequence: newest, containers, ..report }
 }
 
 /// The sequence number up to which all samples fit.
 fn newest_that_fits(
     containers: &BTreeSet<&ContainerId>,
-    of_node: &OfNode,
+    victims: &[MemoryVictim],
     samples: &Samples,
 ) -> u64 {
     let ids: usize = containers.iter().map(|id| id.as_str().len()).sum();
-    let victims = of_node.memory_victims.iter();
-    let victims: usize = victims.map(|one| one.container.len() + VICTIM_BYTES).sum();
+    let victims: usize = victims.iter().map(|one| one.container.len() + VICTIM_BYTES).sum();
     let mut bytes = HEAD_BYTES + ids + victims + containers.len() * CONTAINER_BYTES;
     let mut counts: BTreeMap<u64, usize> = BTreeMap::new();
     for (_, closed) in samples.unacknowledged() {
@@ -101,27 +74,35 @@ fn newest_that_fits(
 mod tests {
     use std::time::Duration;
 
-    use elastane_protocol::encode;
+    use elastane_protocol::{CanLimit, Capacity, Pressure, Usage, encode};
 
     use super::*;
     use crate::sensors::{Counted, HeldMemory, Reading};
 
-    const IDENTITY: Identity = Identity {
-        agent_run: 5,
-        can_limit: CanLimit {
-            cpu: true,
-            memory: true,
-            disk: true,
-            network_sent: true,
-            network_received: true,
-        },
-        capacity: Capacity {
-            cpu_cores: 2.0,
-            memory_bytes: 1 << 30,
-            network_bytes_per_s: 0,
-            disk_bytes_per_s: 0,
-        },
-    };
+    fn without_samples() -> Report {
+        Report {
+            agent_run: 5,
+            sequence: 0,
+            can_limit: CanLimit {
+                cpu: true,
+                memory: true,
+                disk: true,
+                network_sent: true,
+                network_received: true,
+            },
+            capacity: Capacity {
+                cpu_cores: 2.0,
+                memory_bytes: 1 << 30,
+                network_bytes_per_s: 0,
+                disk_bytes_per_s: 0,
+            },
+            containers_usage: Usage::default(),
+            node_usage: Usage::default(),
+            pressure: None,
+            memory_victims: Vec::new(),
+            containers: Vec::new(),
+        }
+    }
 
     fn id(number: u32) -> ContainerId {
         format!("container_e17_1410901177871_0001_01_{number:06}").parse().unwrap()
@@ -164,7 +145,7 @@ mod tests {
         let limits = Limits { memory_bytes: Some(7), ..Limits::default() };
         let running = BTreeMap::from([(id(1), Some(limits))]);
         let samples = Samples::default();
-        let report = report(&IDENTITY, &running, OfNode::default(), &samples, Instant::now());
+        let report = with_samples(without_samples(), &running, &samples, Instant::now());
         assert_eq!(report.sequence, 0);
         assert_eq!(report.containers[0].container, id(1).to_string());
         assert_eq!(report.containers[0].limits, Some(limits));
@@ -173,8 +154,8 @@ mod tests {
     #[test]
     fn a_container_that_has_ended_still_reports_its_samples() {
         let start = Instant::now();
-        let report =
-            report(&IDENTITY, &BTreeMap::new(), OfNode::default(), &samples(1, 2, start), start);
+        let samples = samples(1, 2, start);
+        let report = with_samples(without_samples(), &BTreeMap::new(), &samples, start);
         assert_eq!(report.sequence, 2);
         assert_eq!(report.containers[0].samples.len(), 2);
     }
@@ -193,7 +174,7 @@ mod tests {
             network_cap_bytes_per_s: Some(u64::MAX),
         };
         let running = (0..400).map(|number| (id(number), Some(limits))).collect();
-        let victims = || OfNode {
+        let with_victims = || Report {
             pressure: Some(Pressure::default()),
             memory_victims: (0..400)
                 .map(|number| MemoryVictim {
@@ -202,11 +183,14 @@ mod tests {
                     short_bytes: u64::MAX,
                 })
                 .collect(),
+            ..without_samples()
         };
         let mut reported = 0;
         let mut reports = 0;
         while reported < 40 {
-            let report = report(&IDENTITY, &running, victims(), &samples, now);
+            let usage = samples.newest();
+            let report = Report { containers_usage: usage, ..with_victims() };
+            let report = with_samples(report, &running, &samples, now);
             assert!(encode(&report).unwrap().len() < MAX_MESSAGE_BYTES - 16);
             assert!(report.sequence > reported);
             let first = report.containers[0].samples[0].sequence;

@@ -2,6 +2,7 @@
 
 use std::{
     fs,
+    panic::{self, AssertUnwindSafe},
     path::Path,
     sync::{
         Arc,
@@ -19,7 +20,7 @@ use nix::sys::{
 use parking_lot::{Condvar, Mutex};
 
 use crate::{
-    agent::{Agent, Restored},
+    agent::Agent,
     config::{Config, Sampling},
     memory_watch::MemoryWatch,
     schedule::Schedule,
@@ -58,19 +59,6 @@ struct Shared {
     planned: Condvar,
 }
 
-/// Tells the main thread that its thread has ended, even by a panic.
-struct Ending {
-    name: &'static str,
-    stop: Sender<Stop>,
-}
-
-impl Drop for Ending {
-    fn drop(&mut self) {
-        // While the agent stops, nobody receives this.
-        let _ = self.stop.send(Err(self.name));
-    }
-}
-
 /// Runs an agent until a signal stops it, then undoes all its changes.
 pub fn run(config: &Config) -> Result<(), RunError> {
     umask(Mode::from_bits_truncate(0o077));
@@ -86,11 +74,12 @@ pub fn run(config: &Config) -> Result<(), RunError> {
     log::info!("listening on {path}; {}", agent.describe());
     let shared = Arc::new(Shared { agent: Mutex::new(agent), planned: Condvar::new() });
     let server = Server::new(listener, allowed);
-    let stop = start_threads(config, &shared, server, ending_signals);
-    let stop = stop.map(|stops| stops.recv());
-    let Restored { removed, failed } = shared.agent.lock().stop();
+    let stop = start_threads(config, &shared, server, ending_signals).map(|stops| stops.recv());
+    let failed = shared.agent.lock().stop();
     remove(&config.socket.path);
-    log::info!("{removed} groups removed, {failed} groups or JVMs not restored");
+    if failed > 0 {
+        log::warn!("{failed} groups, JVMs or devices not restored");
+    }
     let ended = |name| RunError::Failed(format!("the {name} thread ended; limits are lifted"));
     let signal = stop?.unwrap_or(Err("signal")).map_err(ended)?;
     log::info!("stopped by {signal}");
@@ -137,17 +126,18 @@ fn start_threads(
     Ok(stops)
 }
 
+/// Starts a thread that tells the main thread when it ends, even by a panic.
 fn spawn(
     name: &'static str,
     stop: &Sender<Stop>,
     work: impl FnOnce() + Send + 'static,
 ) -> Result<(), RunError> {
     let stop = stop.clone();
-    let ending = Ending { name, stop };
     let thread = thread::Builder::new().name(name.into());
     let started = thread.spawn(move || {
-        let _ending = ending;
-        work();
+        let _ = panic::catch_unwind(AssertUnwindSafe(work));
+        // While the agent stops, nobody receives this.
+        let _ = stop.send(Err(name));
     });
     let failed = |error| RunError::Failed(format!("cannot start a thread: {error}"));
     started.map(drop).map_err(failed)

@@ -24,7 +24,6 @@ pub struct Samples {
     /// What each container used since the newest closed sample.
     open: BTreeMap<ContainerId, Reading>,
     closed: BTreeMap<ContainerId, VecDeque<Closed>>,
-    newest: Usage,
     newest_by_container: BTreeMap<ContainerId, Usage>,
     dropped: u64,
 }
@@ -46,7 +45,6 @@ impl Samples {
     /// Closes all open samples, and drops samples that were not acknowledged in time.
     pub fn close(&mut self, now: Instant) {
         self.sequence += 1;
-        self.newest = Usage::default();
         self.newest_by_container.clear();
         let node = self.open_of_node.take();
         if let Some(sample) = node.and_then(|node| Closed::of(&node, self.sequence)) {
@@ -56,9 +54,7 @@ impl Samples {
             let Some(sample) = Closed::of(&open, self.sequence) else {
                 continue;
             };
-            let (newest, usage) = (&mut self.newest_by_container, sample.usage);
-            newest.insert(container.clone(), usage);
-            add(&mut self.newest, &usage);
+            self.newest_by_container.insert(container.clone(), sample.usage);
             self.closed.entry(container).or_default().push_back(sample);
         }
         self.drop_old(now);
@@ -75,7 +71,10 @@ impl Samples {
 
     /// Usage of all containers in the newest sample.
     pub fn newest(&self) -> Usage {
-        self.newest
+        let all = self.newest_by_container.values().copied();
+        all.fold(Usage::default(), |sum, usage| {
+            combine(sum, usage, |sum, more| sum + more, u64::saturating_add)
+        })
     }
 
     /// Usage of the whole node in the newest sample.
@@ -132,34 +131,26 @@ fn extend(open: &mut Reading, reading: &Reading) {
     open.at = reading.at;
 }
 
-/// `cpu_throttled` is a share of time, which does not add up, and stays 0.
-fn add(sum: &mut Usage, usage: &Usage) {
-    let Usage {
-        cpu_cores,
-        cpu_throttled: _,
-        memory_bytes,
-        anonymous_bytes,
-        file_bytes,
-        heap_used_bytes,
-        heap_committed_bytes,
-        network_in_bytes_per_s,
-        network_out_bytes_per_s,
-        disk_read_bytes_per_s,
-        disk_write_bytes_per_s,
-    } = sum;
-    *cpu_cores += usage.cpu_cores;
-    for (sum, more) in [
-        (memory_bytes, usage.memory_bytes),
-        (anonymous_bytes, usage.anonymous_bytes),
-        (file_bytes, usage.file_bytes),
-        (heap_used_bytes, usage.heap_used_bytes),
-        (heap_committed_bytes, usage.heap_committed_bytes),
-        (network_in_bytes_per_s, usage.network_in_bytes_per_s),
-        (network_out_bytes_per_s, usage.network_out_bytes_per_s),
-        (disk_read_bytes_per_s, usage.disk_read_bytes_per_s),
-        (disk_write_bytes_per_s, usage.disk_write_bytes_per_s),
-    ] {
-        *sum = sum.saturating_add(more);
+/// Combines two usages by field. `cpu_throttled` is a share of time, which does not add up: 0.
+pub fn combine(
+    one: Usage,
+    other: Usage,
+    cores: fn(f32, f32) -> f32,
+    count: fn(u64, u64) -> u64,
+) -> Usage {
+    let of = |field: fn(Usage) -> u64| count(field(one), field(other));
+    Usage {
+        cpu_cores: cores(one.cpu_cores, other.cpu_cores),
+        cpu_throttled: 0.0,
+        memory_bytes: of(|usage| usage.memory_bytes),
+        anonymous_bytes: of(|usage| usage.anonymous_bytes),
+        file_bytes: of(|usage| usage.file_bytes),
+        heap_used_bytes: of(|usage| usage.heap_used_bytes),
+        heap_committed_bytes: of(|usage| usage.heap_committed_bytes),
+        network_in_bytes_per_s: of(|usage| usage.network_in_bytes_per_s),
+        network_out_bytes_per_s: of(|usage| usage.network_out_bytes_per_s),
+        disk_read_bytes_per_s: of(|usage| usage.disk_read_bytes_per_s),
+        disk_write_bytes_per_s: of(|usage| usage.disk_write_bytes_per_s),
     }
 }
 

@@ -31,7 +31,7 @@ impl Server {
     }
 
     /// Serves one connection after the other, for ever.
-    pub fn serve(mut self, mut handle: impl FnMut(AgentRequest, Peer) -> AgentResponse) {
+    pub fn serve(self, mut handle: impl FnMut(AgentRequest, Peer) -> AgentResponse) {
         loop {
             match self.listener.accept() {
                 Ok((stream, _)) => self.converse(stream, &mut handle),
@@ -45,38 +45,37 @@ impl Server {
     }
 
     fn converse(
-        &mut self,
+        &self,
         stream: UnixStream,
         handle: &mut impl FnMut(AgentRequest, Peer) -> AgentResponse,
     ) {
         let mut connection = Connection::new(stream, TIMEOUT);
-        let peer = match self.allowed.check(connection.stream()) {
-            Ok(peer) => peer,
-            Err(refusal) => {
-                self.refusals.warn("peers refused", &refusal);
-                connection.refuse(refusal);
-                return;
-            }
-        };
-        loop {
-            let response = match connection.receive() {
-                Ok(Some(request)) => handle(request, peer),
-                Ok(None) => return,
-                Err(error) => {
-                    self.refusals.warn(connection::kind(&error), &error);
-                    connection.refuse(error.to_string());
-                    return;
-                }
-            };
+        if let Err((kind, reason)) = self.answer(&mut connection, handle) {
+            self.refusals.warn(kind, &reason);
+            connection.refuse(reason);
+        }
+    }
+
+    /// Answers requests until the peer ends the connection, or returns a kind of trouble and the
+    /// reason to refuse the peer.
+    fn answer(
+        &self,
+        connection: &mut Connection,
+        handle: &mut impl FnMut(AgentRequest, Peer) -> AgentResponse,
+    ) -> Result<(), (&'static str, String)> {
+        let peer = self.allowed.check(connection.stream());
+        let peer = peer.map_err(|refusal| ("peers refused", refusal))?;
+        let failed = |error| (connection::kind(&error), error.to_string());
+        while let Some(request) = connection.receive().map_err(failed)? {
+            let response = handle(request, peer);
             if let AgentResponse::Refused(reason) = response {
-                self.refusals.warn("requests refused", &reason);
-                connection.refuse(reason);
-                return;
+                return Err(("requests refused", reason));
             }
             if let Err(error) = connection.send(&response) {
                 self.refusals.warn("responses not sent", error);
-                return;
+                break;
             }
         }
+        Ok(())
     }
 }

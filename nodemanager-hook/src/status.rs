@@ -13,6 +13,7 @@ use crate::{
     audit::{Reason, planned, unix_ms},
     config::Config,
     own_file::{beside, replace},
+    samples::combine,
 };
 
 /// The agent no longer runs if its file is older than this number of samples.
@@ -51,20 +52,9 @@ pub struct ContainerStatus {
     pub reasons: Vec<(u64, Reason)>,
 }
 
-/// The node's usage beyond its containers. A node has no heaps and no throttling of its own.
-pub fn others(node: &Usage, containers: &Usage) -> Usage {
-    let more = |of: fn(&Usage) -> u64| of(node).saturating_sub(of(containers));
-    Usage {
-        cpu_cores: (node.cpu_cores - containers.cpu_cores).max(0.0),
-        memory_bytes: more(|usage| usage.memory_bytes),
-        anonymous_bytes: more(|usage| usage.anonymous_bytes),
-        file_bytes: more(|usage| usage.file_bytes),
-        network_in_bytes_per_s: more(|usage| usage.network_in_bytes_per_s),
-        network_out_bytes_per_s: more(|usage| usage.network_out_bytes_per_s),
-        disk_read_bytes_per_s: more(|usage| usage.disk_read_bytes_per_s),
-        disk_write_bytes_per_s: more(|usage| usage.disk_write_bytes_per_s),
-        ..Usage::default()
-    }
+/// The node's usage beyond its containers.
+pub fn others(node: Usage, containers: Usage) -> Usage {
+    combine(node, containers, |node, less| (node - less).max(0.0), u64::saturating_sub)
 }
 
 pub fn path(socket: &Path) -> PathBuf {
@@ -174,10 +164,7 @@ impl fmt::Display for ContainerStatus {
 fn list(limits: &Limits) -> String {
     let all = planned(limits).into_iter();
     let all: Vec<String> = all.map(|(name, value)| format!("{name} {value}")).collect();
-    match all.is_empty() {
-        true => "-".to_owned(),
-        false => all.join(", "),
-    }
+    if all.is_empty() { "-".to_owned() } else { all.join(", ") }
 }
 
 #[cfg(test)]
@@ -237,9 +224,9 @@ mod tests {
     fn usage_of_others_is_the_rest_of_the_node() {
         let usage = |cpu_cores, memory_bytes| Usage { cpu_cores, memory_bytes, ..Usage::default() };
         let (node, containers) = (usage(1.5, 700), usage(1.0, 200));
-        assert_eq!(others(&node, &containers), usage(0.5, 500));
+        assert_eq!(others(node, containers), usage(0.5, 500));
         // Node and containers are read at different moments, so a part may exceed the whole.
-        assert_eq!(others(&containers, &node), usage(0.0, 0));
+        assert_eq!(others(containers, node), usage(0.0, 0));
     }
 
     #[test]

@@ -5,27 +5,21 @@ use nix::unistd::{SysconfVar, sysconf};
 
 use crate::config;
 
-/// The configured capacity, or else the kernel's. Not `available_parallelism`: the agent's own quota
-/// and affinity do not make the node smaller.
-pub(super) fn capacity(configured: &config::Capacity, meminfo: &str) -> Capacity {
-    let online = || {
-        let count = sysconf(SysconfVar::_NPROCESSORS_ONLN).ok().flatten();
-        count.unwrap_or(1) as f32
-    };
+/// The configured capacity, or else the detected one.
+pub(super) fn capacity(configured: &config::Capacity, detected: Capacity) -> Capacity {
+    let config::Capacity { cpu_cores, memory_bytes, network_bytes_per_s, disk_bytes_per_s } =
+        *configured;
     Capacity {
-        cpu_cores: configured.cpu_cores.unwrap_or_else(online),
-        memory_bytes: configured
-            .memory_bytes
-            .unwrap_or_else(|| total_memory_bytes(meminfo).unwrap_or(0)),
-        network_bytes_per_s: configured.network_bytes_per_s.unwrap_or(0),
-        disk_bytes_per_s: configured.disk_bytes_per_s.unwrap_or(0),
+        cpu_cores: cpu_cores.unwrap_or(detected.cpu_cores),
+        memory_bytes: memory_bytes.unwrap_or(detected.memory_bytes),
+        network_bytes_per_s: network_bytes_per_s.unwrap_or(detected.network_bytes_per_s),
+        disk_bytes_per_s: disk_bytes_per_s.unwrap_or(detected.disk_bytes_per_s),
     }
 }
 
-fn total_memory_bytes(meminfo: &str) -> Option<u64> {
-    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
-    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    Some(kib * 1024)
+/// Not `available_parallelism`: the agent's own quota and affinity do not make the node smaller.
+pub(super) fn online_cores() -> f32 {
+    sysconf(SysconfVar::_NPROCESSORS_ONLN).ok().flatten().unwrap_or(1) as f32
 }
 
 #[cfg(test)]
@@ -34,8 +28,12 @@ mod tests {
 
     #[test]
     fn capacity_is_the_configured_one_or_else_the_kernels() {
-        let meminfo = "MemTotal:       16384 kB\nMemFree: 1 kB\n";
-        let detected = capacity(&config::Capacity::default(), meminfo);
+        let kernels = Capacity {
+            cpu_cores: online_cores(),
+            memory_bytes: 16384 * 1024,
+            ..Capacity::default()
+        };
+        let detected = capacity(&config::Capacity::default(), kernels);
         assert_eq!(detected.memory_bytes, 16384 * 1024);
         assert!(detected.cpu_cores >= 1.0);
         let configured = config::Capacity {
@@ -44,7 +42,7 @@ mod tests {
             network_bytes_per_s: Some(8),
             disk_bytes_per_s: Some(9),
         };
-        let capacity = capacity(&configured, meminfo);
+        let capacity = capacity(&configured, kernels);
         assert_eq!((capacity.cpu_cores, capacity.memory_bytes), (2.5, 7));
         assert_eq!((capacity.network_bytes_per_s, capacity.disk_bytes_per_s), (8, 9));
     }

@@ -9,10 +9,11 @@ use std::{
 
 use elastane_protocol::{Limits, RunningContainer};
 
-use super::{container_network::ContainerNetwork, history::History};
+use super::container_network::ContainerNetwork;
 use crate::{
     actuators::{KernelFileError, Limiter, Owner, Place, read_pids, read_pids_below},
-    cgroups::{Controller, Hierarchies, Version},
+    cgroups::{Controller, Version},
+    container_id::ContainerId,
     jvm::HeapFollower,
     memory_watch::{MemoryWatch, WatchId},
     sensors::{ContainerSensor, Device, MeasuredGroups, ProcFs, ProcessKey, ProcessTable, Reading},
@@ -20,6 +21,9 @@ use crate::{
 
 /// How long a JVM has to shrink before its container's limit is left above the planned one.
 const GIVE_UP_AFTER: Duration = Duration::from_secs(60);
+
+/// The running containers.
+pub(super) type Containers = BTreeMap<ContainerId, Container>;
 
 /// The memory that a container's JVMs have to fit.
 #[derive(Debug, Clone, Copy)]
@@ -38,13 +42,11 @@ pub struct Container {
     /// The processes at the last reading.
     pub pids: Vec<u32>,
     pub limiter: Limiter,
-    /// Groups that the agent made and that hold the whole process tree, by controller. Controllers
-    /// of one hierarchy share a group.
-    pub own_groups: BTreeMap<Controller, PathBuf>,
+    /// The container's groups, by controller. Controllers of one hierarchy share a group. A group
+    /// that the agent made holds the whole process tree.
+    pub places: BTreeMap<Controller, Place>,
     /// Whether the own group for the network counts CPU time, as version 2 groups do.
     has_cpu_time: bool,
-    /// Groups that the container executor made.
-    pub executors_groups: BTreeMap<Controller, PathBuf>,
     /// The tree could not be moved to an own group. The next plan tries again.
     pub held_back: bool,
     /// None if the network is not counted.
@@ -56,7 +58,6 @@ pub struct Container {
     pub smaller_bytes: Option<u64>,
     /// The JVMs were asked to shrink for the node and are not restored yet.
     pub gave_back_for_node: bool,
-    pub history: History,
 }
 
 impl Container {
@@ -68,16 +69,14 @@ impl Container {
             sensor: ContainerSensor::default(),
             pids: Vec::new(),
             limiter: Limiter::default(),
-            own_groups: BTreeMap::new(),
+            places: BTreeMap::new(),
             has_cpu_time: false,
-            executors_groups: BTreeMap::new(),
             held_back: false,
             network: None,
             watched: None,
             heap_follower: HeapFollower::new(GIVE_UP_AFTER),
             smaller_bytes: None,
             gave_back_for_node: false,
-            history: History::default(),
         }
     }
 
@@ -89,79 +88,80 @@ impl Container {
         self.root.is_some() && !self.held_back
     }
 
+    /// Replaces the groups that the container executor made.
+    pub fn settle_in(&mut self, executors: BTreeMap<Controller, Place>) -> io::Result<()> {
+        self.places.retain(|_, place| place.owner == Owner::Agent);
+        for (controller, place) in executors {
+            self.places.entry(controller).or_insert(place);
+        }
+        self.settle()
+    }
+
     /// Measures and limits the container in its present groups. Limits in an unchanged group stay
     /// in force.
-    pub fn settle(&mut self, hierarchies: &Hierarchies) -> io::Result<()> {
+    pub fn settle(&mut self) -> io::Result<()> {
         for controller in [Controller::Cpu, Controller::Memory, Controller::Disk] {
-            let place = self.place(controller, hierarchies);
-            if self.limiter.place(controller) != place.as_ref() {
-                self.limiter.limit_in(controller, place);
+            let place = self.places.get(&controller);
+            if self.limiter.place(controller) != place {
+                self.limiter.limit_in(controller, place.cloned());
             }
         }
-        let network = self.own_groups.get(&Controller::Network);
-        self.has_cpu_time = network.is_some_and(|group| group.join("cpu.stat").exists());
+        let network = self.place_of(Controller::Network, Owner::Agent);
+        self.has_cpu_time = network.is_some_and(|place| place.group.join("cpu.stat").exists());
         let measured = |controller| {
-            let place = self.place(controller, hierarchies)?;
-            Some((place.group, place.version))
+            let place = self.places.get(&controller)?;
+            Some((place.group.clone(), place.version))
         };
         let disk = measured(Controller::Disk);
         let network = measured(Controller::Network).filter(|_| self.has_cpu_time);
-        let is_version_2 = |group: &&PathBuf| {
-            let hierarchy = hierarchies.of(group);
-            hierarchy.is_some_and(|one| one.version() == Version::Two)
-        };
+        let listing = self.listing_place().filter(|place| place.version == Version::Two);
         self.sensor.measure(MeasuredGroups {
-            members: self.listing_group().filter(is_version_2).cloned(),
+            members: listing.map(|place| place.group.clone()),
             // Version 2 counts CPU time in every group.
             cpu: measured(Controller::CpuAccounting).or(network),
             throttling: measured(Controller::Cpu),
             memory: measured(Controller::Memory),
-            came_later: !self.executors_groups.contains_key(&Controller::Memory),
+            came_later: self.place_of(Controller::Memory, Owner::ContainerExecutor).is_none(),
             disk: disk.filter(|(_, version)| *version == Version::Two),
         })
     }
 
-    fn place(&self, controller: Controller, hierarchies: &Hierarchies) -> Option<Place> {
-        let group = self.group(controller)?;
-        let hierarchy = hierarchies.of(group)?;
-        Some(Place {
-            group: group.clone(),
-            version: hierarchy.version(),
-            mount_point: hierarchy.mount_point().into(),
-            owner: match self.own_groups.contains_key(&controller) {
-                true => Owner::Agent,
-                false => Owner::ContainerExecutor,
-            },
-        })
+    fn place_of(&self, controller: Controller, owner: Owner) -> Option<&Place> {
+        self.places.get(&controller).filter(|place| place.owner == owner)
     }
 
-    pub fn group(&self, controller: Controller) -> Option<&PathBuf> {
-        let own = self.own_groups.get(&controller);
-        own.or_else(|| self.executors_groups.get(&controller))
+    /// The places in groups that the agent made.
+    pub fn own_places(&self) -> impl Iterator<Item = (Controller, &Place)> {
+        let all = self.places.iter().map(|(controller, place)| (*controller, place));
+        all.filter(|(_, place)| place.owner == Owner::Agent)
+    }
+
+    pub fn own_groups(&self) -> BTreeSet<PathBuf> {
+        self.own_places().map(|(_, place)| place.group.clone()).collect()
     }
 
     /// The own group that lists all processes of the container and counts their CPU time, in
     /// version 2 if possible. None if the container executor made the group for CPU accounting: a
     /// runtime may have made groups in it.
-    pub fn listing_group(&self) -> Option<&PathBuf> {
-        let accounting = Controller::CpuAccounting;
-        if self.executors_groups.contains_key(&accounting) {
+    fn listing_place(&self) -> Option<&Place> {
+        let accounting = self.places.get(&Controller::CpuAccounting);
+        if accounting.is_some_and(|place| place.owner == Owner::ContainerExecutor) {
             return None;
         }
-        let network = self.own_groups.get(&Controller::Network);
-        network.filter(|_| self.has_cpu_time).or_else(|| self.own_groups.get(&accounting))
+        let network = self.place_of(Controller::Network, Owner::Agent);
+        network.filter(|_| self.has_cpu_time).or(accounting)
     }
 
     /// The processes listed by the container's groups, in ascending order. None without a group.
     pub fn listed_pids(&self) -> Option<Result<Vec<u32>, KernelFileError>> {
-        if let Some(group) = self.listing_group() {
+        if let Some(Place { group, .. }) = self.listing_place() {
             return Some(match self.sensor.pids() {
                 Some(pids) => pids.map_err(|error| KernelFileError::new("read", group, error)),
                 None => read_pids(group),
             });
         }
-        let executors = self.executors_groups.get(&Controller::CpuAccounting)?;
-        Some(read_pids_below(executors))
+        let executors = self.place_of(Controller::CpuAccounting, Owner::ContainerExecutor)?;
+        Some(read_pids_below(&executors.group))
     }
 
     /// The limits that the kernel enforces now.
@@ -173,10 +173,6 @@ impl Container {
             network_cap_bytes_per_s: network.network_cap_bytes_per_s,
             ..self.limiter.in_force()
         }
-    }
-
-    pub fn distinct_own_groups(&self) -> BTreeSet<PathBuf> {
-        self.own_groups.values().cloned().collect()
     }
 
     /// Whether reading the container takes a scan of all processes.

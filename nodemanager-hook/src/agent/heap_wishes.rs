@@ -9,7 +9,7 @@ use std::{
 
 use serde_json::json;
 
-use super::Actuator;
+use super::actuator::Actuator;
 use crate::{
     audit::Reason,
     container_id::ContainerId,
@@ -69,52 +69,41 @@ impl HeapWishes {
         self.jvms.get(&jvm).map(|asked| asked.control.clone())
     }
 
-    /// Takes the thread's results, waiting up to `within`, and submits the next jobs. Returns the
-    /// containers whose flags changed, and why.
-    pub fn advance(
-        &mut self,
-        within: Duration,
-        actuator: &mut Actuator,
-        now: Instant,
-    ) -> Vec<(ContainerId, Reason)> {
-        let done = match &self.worker {
-            Some(worker) if within.is_zero() => worker.collect(),
-            Some(worker) => worker.collect_all(within),
-            None => Vec::new(),
-        };
-        let changed = done.into_iter().filter_map(|done| self.take(done, actuator, now));
-        let changed = changed.collect();
+    /// Takes the thread's results, waiting up to `within`, and submits the next jobs.
+    pub fn advance(&mut self, within: Duration, actuator: &mut Actuator, now: Instant) {
+        let worker = self.worker.as_ref();
+        for done in worker.map_or_else(Vec::new, |worker| worker.collect_all(within)) {
+            self.take(done, actuator, now);
+        }
         self.submit_all(actuator);
         let journal = &actuator.journal;
         self.jvms.retain(|key, asked| {
             let is_asked = asked.open.is_some() || asked.waiting.is_some();
             is_asked || journal.former_flags(*key).is_some()
         });
-        changed
     }
 
     pub fn are_open(&self) -> bool {
         self.jvms.values().any(|asked| asked.open.is_some())
     }
 
-    fn take(
-        &mut self,
-        done: Done,
-        actuator: &mut Actuator,
-        now: Instant,
-    ) -> Option<(ContainerId, Reason)> {
+    fn take(&mut self, done: Done, actuator: &mut Actuator, now: Instant) {
         let key = done.jvm;
         let troubles = &actuator.troubles;
-        let asked = self.jvms.get_mut(&key)?;
-        let (wanted, reason) = asked.open.take()?;
-        let container = asked.container.clone();
+        let Some(asked) = self.jvms.get_mut(&key) else {
+            return;
+        };
+        let Some((wanted, reason)) = asked.open.take() else {
+            return;
+        };
+        let container = &asked.container;
         let sent = match done.result {
             Ok(Answer::Remembered(former)) => {
-                let saved = actuator.journal.remember_jvm(&container, former);
+                let saved = actuator.journal.remember_jvm(container, former);
                 if troubles.check("journal", saved).is_some() {
                     asked.waiting = asked.waiting.or(Some((wanted, reason)));
                 }
-                return None;
+                return;
             }
             Ok(Answer::CarriedOut(wish, sent)) => {
                 if wish == Wish::Restore {
@@ -140,13 +129,12 @@ impl HeapWishes {
             }
         };
         if sent.is_empty() || sent == asked.sent {
-            return None;
+            return;
         }
         let texts: Vec<String> = sent.iter().map(JvmCommand::to_string).collect();
         let event = json!({ "pid": key.pid, "sent": texts });
-        actuator.audit.record(&container, reason, event);
+        actuator.audit.record(container, reason, event);
         asked.sent = sent;
-        Some((container, reason))
     }
 
     fn submit_all(&mut self, actuator: &Actuator) {

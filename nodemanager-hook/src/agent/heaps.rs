@@ -2,7 +2,7 @@
 
 use std::{fmt::Display, path::Path, time::Instant};
 
-use super::{Agent, heap_wishes::HeapWishes};
+use super::{container::Containers, heap_wishes::HeapWishes};
 use crate::{
     audit::Reason,
     config,
@@ -18,20 +18,21 @@ pub(super) struct NodeHeaps {
     jvms: Option<Jvms>,
     /// None if [`JvmHost::discover`] failed.
     host: Option<JvmHost>,
+    /// Whether JVMs may be asked to shrink when the node is short of memory.
     pub follow: bool,
+    /// Whether JVMs follow the planned memory.
+    pub follow_plan: bool,
     pub wishes: HeapWishes,
     troubles: Once,
 }
 
-/// A JVM that accepts wishes.
-#[derive(Debug)]
-pub(super) struct FoundJvm {
-    pub control: Control,
-    pub heap: HeldHeap,
-}
-
 impl NodeHeaps {
-    pub fn open(config: config::JvmConfig, proc_root: &Path, troubles: Once) -> Self {
+    pub fn open(
+        config: config::JvmConfig,
+        can_limit: bool,
+        proc_root: &Path,
+        troubles: Once,
+    ) -> Self {
         // Needed to restore the JVMs of a killed agent, whatever is configured now.
         let host = JvmHost::discover(proc_root)
             .inspect_err(|error| log::warn!("the heaps of JVMs are not measured: {error}"))
@@ -40,18 +41,30 @@ impl NodeHeaps {
             jvms: host.clone().filter(|_| config.measure).map(Jvms::new),
             host,
             follow: config.follow,
+            follow_plan: config.follow && can_limit,
             wishes: HeapWishes::default(),
             troubles,
         }
     }
 
-    /// Takes the processes of all containers and finds the JVMs among the new ones.
-    fn update(&mut self, processes: impl Iterator<Item = ProcessKey>, now: Instant) {
+    /// Reads the heaps of all containers for the next readings, by the processes of the last ones.
+    pub fn read(&mut self, containers: &mut Containers, now: Instant) {
         let Some(jvms) = &mut self.jvms else {
             return;
         };
+        let all = containers.values();
+        let processes = all.flat_map(|container| container.sensor.processes.keys());
         for error in jvms.update(processes, now) {
             self.troubles.warn("heaps not measured", error);
+        }
+        for container in containers.values_mut() {
+            let sensor = &mut container.sensor;
+            sensor.heap = self.held(&container.pids);
+            // A group is charged only once for each page.
+            sensor.mapped_again_bytes = match sensor.is_charged_in_group() {
+                true => 0,
+                false => self.mapped_again_bytes(&container.pids),
+            };
         }
     }
 
@@ -65,8 +78,7 @@ impl NodeHeaps {
 
     /// Heap memory that these processes' resident sizes count more than once.
     fn mapped_again_bytes(&mut self, pids: &[u32]) -> u64 {
-        let bytes = self.read_each(pids, Jvm::mapped_again_bytes);
-        bytes.into_iter().fold(0, u64::saturating_add)
+        self.read_each(pids, Jvm::mapped_again_bytes).into_iter().fold(0, u64::saturating_add)
     }
 
     fn read_each<T, E: Display>(
@@ -85,8 +97,8 @@ impl NodeHeaps {
         values
     }
 
-    /// The JVMs among these processes that accept wishes.
-    pub fn found(&mut self, pids: &[u32]) -> Vec<FoundJvm> {
+    /// The JVMs among these processes that accept wishes, with their heaps.
+    pub fn found(&mut self, pids: &[u32]) -> Vec<(Control, HeldHeap)> {
         let Some(host) = self.host.clone() else {
             return Vec::new();
         };
@@ -94,8 +106,7 @@ impl NodeHeaps {
             let control = jvm.control(&host);
             jvm.heap().map(|heap| control.zip(heap))
         });
-        let found = found.into_iter().flatten();
-        found.map(|(control, heap)| FoundJvm { control, heap }).collect()
+        found.into_iter().flatten().collect()
     }
 
     /// Asks the JVMs among these processes of a container to fit its limit.
@@ -106,54 +117,45 @@ impl NodeHeaps {
         now: ContainerMemory,
         is_for_node: bool,
     ) {
-        let reason = match is_for_node {
-            true => Reason::NodeShort,
-            false => Reason::PlanStep,
-        };
-        for (jvm, heap_bytes) in self.sized(pids, now) {
-            if jvm.control.kind.flags().is_empty() {
+        let reason = if is_for_node { Reason::NodeShort } else { Reason::PlanStep };
+        for (control, HeldHeap { used_bytes, .. }, heap_bytes) in self.sized(pids, now) {
+            if control.kind.flags().is_empty() {
                 let message = format!("{id}: a JVM's collector does not return memory at run time");
                 self.troubles.warn("collectors not supported", message);
                 continue;
             }
-            let used_bytes = jvm.heap.used_bytes;
             // The node's shortage says nothing about the live objects of the heap. Below their size
             // a JVM would collect without end.
-            let min_bytes = match is_for_node {
-                true => heap_in_use(used_bytes),
-                false => 0,
-            };
+            let min_bytes = if is_for_node { heap_in_use(used_bytes) } else { 0 };
             let wish = Wish::Shrink { heap_bytes: heap_bytes.max(min_bytes), used_bytes };
-            self.wishes.want(id, jvm.control, wish, reason);
+            self.wishes.want(id, control, wish, reason);
         }
     }
 
     pub fn hold(&mut self, id: &ContainerId, pids: &[u32]) {
-        for jvm in self.found(pids) {
-            let reason = Reason::FollowsUse;
-            self.wishes.want(id, jvm.control, Wish::Hold, reason);
+        for (control, _) in self.found(pids) {
+            self.wishes.want(id, control, Wish::Hold, Reason::FollowsUse);
         }
     }
 
     pub fn grow(&mut self, id: &ContainerId, pids: &[u32], now: ContainerMemory, reason: Reason) {
-        for (jvm, heap_bytes) in self.sized(pids, now) {
-            let wish = Wish::Grow { heap_bytes };
-            self.wishes.want(id, jvm.control, wish, reason);
+        for (control, _, heap_bytes) in self.sized(pids, now) {
+            self.wishes.want(id, control, Wish::Grow { heap_bytes }, reason);
         }
     }
 
-    /// The heap size of each JVM under the limit, in proportion to the present heaps.
-    fn sized(&mut self, pids: &[u32], now: ContainerMemory) -> Vec<(FoundJvm, u64)> {
+    /// The JVMs with their heap sizes under the limit, in proportion to the present heaps.
+    fn sized(&mut self, pids: &[u32], now: ContainerMemory) -> Vec<(Control, HeldHeap, u64)> {
         let jvms = self.found(pids);
-        let committed = jvms.iter().map(|jvm| jvm.heap.committed_bytes);
+        let committed = jvms.iter().map(|(_, heap)| heap.committed_bytes);
         let committed_bytes = committed.fold(0, u64::saturating_add);
         let limit_bytes = now.limit_bytes.unwrap_or(u64::MAX);
         let (resident_bytes, margin_bytes) = (now.resident_bytes, now.margin_bytes);
         let all_bytes = heap_for_limit(limit_bytes, resident_bytes, committed_bytes, margin_bytes);
-        let sized = jvms.into_iter().map(|jvm| {
-            let part = u128::from(jvm.heap.committed_bytes);
+        let sized = jvms.into_iter().map(|(control, heap)| {
+            let part = u128::from(heap.committed_bytes);
             let bytes = u128::from(all_bytes) * part / u128::from(committed_bytes.max(1));
-            (jvm, u64::try_from(bytes).unwrap_or(all_bytes))
+            (control, heap, u64::try_from(bytes).unwrap_or(all_bytes))
         });
         sized.collect()
     }
@@ -174,23 +176,5 @@ impl NodeHeaps {
             format!("pid {pid} no longer has performance counters: its flags cannot be restored")
         };
         found.control(host).ok_or_else(no_counters).map(Some)
-    }
-}
-
-impl Agent {
-    /// Reads the heaps of all containers for the next readings, by the processes of the last ones.
-    pub(super) fn read_heaps(&mut self, now: Instant) {
-        let containers = self.containers.values();
-        let processes = containers.flat_map(|container| container.sensor.processes.keys());
-        self.heaps.update(processes, now);
-        for container in self.containers.values_mut() {
-            let sensor = &mut container.sensor;
-            sensor.heap = self.heaps.held(&container.pids);
-            // A group is charged only once for each page.
-            sensor.mapped_again_bytes = match sensor.is_charged_in_group() {
-                true => 0,
-                false => self.heaps.mapped_again_bytes(&container.pids),
-            };
-        }
     }
 }

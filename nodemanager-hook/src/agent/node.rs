@@ -1,31 +1,27 @@
 //! The node as a whole: its usage, and the measures against a shortage of memory.
 
 use std::{
-    collections::BTreeSet,
-    time::{Duration, Instant},
+    collections::{BTreeMap, BTreeSet},
+    time::Instant,
 };
 
-use elastane_protocol::{MemoryVictim, Pressure};
-use nix::{
-    sys::signal::{Signal, kill},
-    unistd::Pid,
-};
+use elastane_protocol::{Limits, MemoryVictim};
 
 use super::{
     Agent,
+    heap_shortage::{share_shortage, spare_heaps},
     memory_victims::{Candidate, memory_victims, overcommitted},
     shortage::Shortage,
 };
 use crate::{
     audit::{Reason, Shortfall},
+    config,
     container_id::ContainerId,
-    sensors::{Device, MemoryState, NodeSensor, ProcFs, ProcessKey, pressure},
+    sensors::{MemoryState, NodeSensor},
 };
 
 /// The default floor, in percent of the node's memory.
 const FLOOR_PERCENT: u64 = 3;
-/// Scans of a process tree for processes forked while it is killed.
-const MAX_PASSES: usize = 20;
 
 #[derive(Debug)]
 pub(super) struct Node {
@@ -35,33 +31,17 @@ pub(super) struct Node {
     pub shortage: Shortage,
     /// The victims as of the newest reading.
     named: Vec<MemoryVictim>,
-    has_pressure: bool,
 }
 
 impl Node {
-    pub fn new(
-        sensor: NodeSensor,
-        floor_bytes: Option<u64>,
-        kill_after: Duration,
-        proc: &ProcFs,
-    ) -> Self {
+    pub fn new(sensor: NodeSensor, config: config::Memory) -> Self {
         Self {
             sensor,
             memory: None,
-            floor_bytes,
-            shortage: Shortage::new(kill_after),
+            floor_bytes: config.node_floor_bytes,
+            shortage: Shortage::new(config.kill_after()),
             named: Vec::new(),
-            has_pressure: pressure(proc).is_some(),
         }
-    }
-
-    pub fn disks(&self) -> &[Device] {
-        self.sensor.disks()
-    }
-
-    /// None if the kernel has no pressure files, which is checked once.
-    pub fn pressure(&self, proc: &ProcFs) -> Option<Pressure> {
-        self.has_pressure.then(|| pressure(proc)).flatten()
     }
 
     fn floor_bytes(&self, memory: MemoryState) -> u64 {
@@ -70,10 +50,8 @@ impl Node {
 
     /// How far available memory is below the floor.
     fn short_bytes(&self) -> u64 {
-        self.memory.map_or(0, |memory| {
-            let floor = self.floor_bytes(memory);
-            floor.saturating_sub(memory.available_bytes)
-        })
+        self.memory
+            .map_or(0, |memory| self.floor_bytes(memory).saturating_sub(memory.available_bytes))
     }
 
     /// Whether the node cannot wait for the ResourceManager any longer.
@@ -82,40 +60,52 @@ impl Node {
             self.memory.is_some_and(|memory| memory.available_bytes < self.floor_bytes(memory) / 2);
         self.shortage.has_lasted(now) && is_far_below
     }
+
+    fn shortfall(&self, victim: &MemoryVictim) -> Shortfall {
+        Shortfall {
+            resident_bytes: victim.resident_bytes,
+            short_bytes: victim.short_bytes,
+            available_bytes: self.memory.map_or(0, |memory| memory.available_bytes),
+        }
+    }
 }
 
 impl Agent {
     /// Reads the node and acts on a shortage of memory.
     pub(super) fn read_node(&mut self, now: Instant) {
-        let read = self.node.sensor.read(&self.proc, now);
+        let read = self.node.sensor.read(&self.reader.proc, now);
         if let Some((mut reading, memory)) = self.troubles.check("node not read", read) {
             let grown = self.troubles.check("node not read", self.network.read());
             reading.counted.add(grown.unwrap_or_default());
-            self.samples.add_node(&reading);
+            self.reader.samples.add_node(&reading);
             self.node.memory = Some(memory);
         }
         let short_bytes = self.node.short_bytes();
+        let mut may_be_asked = match short_bytes > 0 || self.node.shortage.asks_jvms() {
+            true => self.may_be_asked(now),
+            false => BTreeSet::new(),
+        };
         let spare = match short_bytes {
-            0 => Vec::new(),
-            _ => self.spare_heaps(now),
+            0 => BTreeMap::new(),
+            _ => spare_heaps(&mut self.heaps, &self.containers, &may_be_asked),
         };
         let shortage = &mut self.node.shortage;
         shortage.read(short_bytes > 0, !spare.is_empty(), now);
-        self.share_shortage(short_bytes, &spare, now);
+        if !shortage.asks_jvms() {
+            may_be_asked.clear();
+        }
+        let (containers, margin) = (&mut self.containers, self.actuator.margin);
+        share_shortage(containers, &may_be_asked, short_bytes, &spare, margin);
         if short_bytes == 0 {
             self.node.named.clear();
             return;
         }
         let message = format!("the node is short of {short_bytes} bytes");
         self.troubles.warn("memory of the node", message);
-        self.record_named(now);
+        self.record_named();
         // Without planned limits, Elastane has not overcommitted the node.
-        let plan = self.plan.as_ref();
-        let is_enforced = plan.is_some_and(|plan| plan.limits_anything(now));
-        if is_enforced && self.node.is_too_late(now) {
-            if let Some(victim) = self.memory_victims().first() {
-                self.kill(victim, now);
-            }
+        if self.plan.limits_anything(now) && self.node.is_too_late(now) {
+            self.kill_first_victim();
             self.node.shortage.killed(now);
         }
     }
@@ -129,7 +119,7 @@ impl Agent {
     }
 
     /// The containers whose requests exceed the node's physical memory.
-    pub(super) fn overcommitted(&self) -> Vec<Candidate> {
+    fn overcommitted(&self) -> Vec<Candidate> {
         let asked = self.containers.iter().filter_map(|(id, container)| {
             Some(Candidate {
                 id: id.clone(),
@@ -138,89 +128,44 @@ impl Agent {
                 resident_bytes: container.sensor.resident_bytes(),
             })
         });
-        overcommitted(asked.collect(), self.identity.capacity.memory_bytes)
+        overcommitted(asked.collect(), self.capacity.memory_bytes)
+    }
+
+    /// The containers whose JVMs may be asked to return memory for the node.
+    fn may_be_asked(&self, now: Instant) -> BTreeSet<ContainerId> {
+        if !self.heaps.follow {
+            return BTreeSet::new();
+        }
+        let overcommitted = self.overcommitted().into_iter().map(|one| one.id);
+        // Elastane leaves containers alone that it does not limit.
+        overcommitted.filter(|id| self.plan.wanted(id, now).0 != Limits::default()).collect()
     }
 
     /// Logs and audits the victims that the reading before did not name.
-    fn record_named(&mut self, now: Instant) {
+    fn record_named(&mut self) {
         let victims = self.memory_victims();
-        let former = std::mem::replace(&mut self.node.named, victims.clone());
-        let was_named = |id: &str| former.iter().any(|former| former.container == id);
+        let was_named = |id: &str| self.node.named.iter().any(|former| former.container == id);
         for victim in victims.iter().filter(|one| !was_named(&one.container)) {
-            let Ok(id) = victim.container.parse::<ContainerId>() else {
-                continue;
-            };
-            let shortfall = self.shortfall(victim);
-            log::info!("{id} is named to the ResourceManager: {shortfall}");
-            self.add_to_history(&id, Reason::Named, now);
-            self.actuator.audit.record(&id, Reason::Named, shortfall);
+            if let Ok(id) = victim.container.parse::<ContainerId>() {
+                let shortfall = self.node.shortfall(victim);
+                log::info!("{id} is named to the ResourceManager: {shortfall}");
+                self.actuator.audit.record(&id, Reason::Named, shortfall);
+            }
         }
+        self.node.named = victims;
     }
 
-    pub(super) fn add_to_history(&mut self, id: &ContainerId, reason: Reason, now: Instant) {
-        if let Some(container) = self.containers.get_mut(id) {
-            container.history.push(now, reason);
-        }
-    }
-
-    fn shortfall(&self, victim: &MemoryVictim) -> Shortfall {
-        Shortfall {
-            resident_bytes: victim.resident_bytes,
-            short_bytes: victim.short_bytes,
-            available_bytes: self.node.memory.map_or(0, |memory| memory.available_bytes),
-        }
-    }
-
-    fn kill(&mut self, victim: &MemoryVictim, now: Instant) {
-        let Ok(id) = victim.container.parse::<ContainerId>() else {
+    fn kill_first_victim(&mut self) {
+        let Some(victim) = self.node.named.first() else {
             return;
         };
-        let mut killed: BTreeSet<ProcessKey> = BTreeSet::new();
-        for _ in 0..MAX_PASSES {
-            let before = killed.len();
-            for key in self.tree_of(&id) {
-                if !killed.contains(&key) && self.kill_process(key) {
-                    killed.insert(key);
-                }
-            }
-            if killed.len() == before {
-                break;
-            }
+        let mut containers = self.containers.iter();
+        let found = containers.find(|(id, _)| id.as_str() == victim.container);
+        if let Some((id, container)) = found {
+            let killed = self.reader.kill(container);
+            let shortfall = self.node.shortfall(victim);
+            log::warn!("{id} is killed, {killed} processes: {shortfall}");
+            self.actuator.audit.killed(id, killed, shortfall);
         }
-        let shortfall = self.shortfall(victim);
-        log::warn!("{id} is killed, {} processes: {shortfall}", killed.len());
-        self.add_to_history(&id, Reason::Killed, now);
-        self.actuator.audit.killed(&id, killed.len(), shortfall);
-    }
-
-    fn tree_of(&mut self, id: &ContainerId) -> BTreeSet<ProcessKey> {
-        let Some(table) = self.scan() else {
-            return BTreeSet::new();
-        };
-        let Some(container) = self.containers.get(id) else {
-            return BTreeSet::new();
-        };
-        let mut keys = BTreeSet::new();
-        if let Some(root) = container.root {
-            let tree = table.tree(root, &container.sensor.processes.keys());
-            keys.extend(tree.iter().map(|process| process.key()));
-        }
-        if let Some(pids) = container.listed_pids() {
-            let pids = pids.unwrap_or_default();
-            let processes = pids.iter().filter_map(|pid| table.get(*pid));
-            keys.extend(processes.map(|process| process.key()));
-        }
-        keys.retain(|key| !self.forbidden.contains(&key.pid));
-        keys
-    }
-
-    /// Returns whether the process existed.
-    fn kill_process(&mut self, key: ProcessKey) -> bool {
-        let process = self.proc.process(key.pid).ok().flatten();
-        let is_same = process.is_some_and(|process| process.key() == key);
-        let Ok(pid) = i32::try_from(key.pid) else {
-            return false;
-        };
-        is_same && kill(Pid::from_raw(pid), Signal::SIGKILL).is_ok()
     }
 }

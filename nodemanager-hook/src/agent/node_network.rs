@@ -1,17 +1,24 @@
 //! The node's network: the backend that counts and limits the containers' groups, and the shaped
 //! devices.
 
-use std::{collections::BTreeSet, io, path::Path};
+use std::{io, path::Path, time::Instant};
 
 use elastane_protocol::Limits;
-use nix::unistd::geteuid;
 
-use super::container_network::ContainerNetwork;
+use super::{
+    container::{Container, Containers},
+    container_network::ContainerNetwork,
+    network_start::{measured_devices, put_back_left_behind, remember, shapers},
+};
 use crate::{
-    cgroups::Hierarchies,
+    audit::{Audit, Reason},
+    cgroups::Controller,
     config,
+    container_id::ContainerId,
     journal::{Journal, NetworkMade},
-    network::{self, AllCounters, Backend, Chosen, EgressRate, NetworkDevice, Networks, Shaper},
+    network::{AllCounters, Backend, Chosen, EgressRate, NetworkDevice, Networks, Shaper},
+    once::Once,
+    plan::Plan,
     sensors::{Counted, Growth},
 };
 
@@ -24,6 +31,7 @@ pub(super) struct NodeNetwork {
     backend: Option<Box<dyn Networks>>,
     shapers: Vec<Shaper>,
     devices: Vec<MeasuredDevice>,
+    troubles: Once,
 }
 
 #[derive(Debug)]
@@ -42,6 +50,7 @@ impl NodeNetwork {
         parent: Option<&Path>,
         link_bytes_per_s: Option<u64>,
         journal: &mut Journal,
+        troubles: Once,
     ) -> Self {
         put_back_left_behind(journal);
         let devices = measured_devices(config);
@@ -50,15 +59,13 @@ impl NodeNetwork {
             received: Growth::default(),
             sent: Growth::default(),
         });
-        let mut network = Self { devices: measured.collect(), ..Self::default() };
+        let mut network = Self { devices: measured.collect(), troubles, ..Self::default() };
         let (Some(chosen), Some(_)) = (chosen, parent) else {
             return network;
         };
-        let mut made = NetworkMade {
-            devices: BTreeSet::new(),
-            has_nft_table: chosen.backend() == Backend::Nft,
-        };
-        remember(journal, made.clone());
+        let has_nft_table = chosen.backend() == Backend::Nft;
+        let shaped = config.devices.iter().cloned().collect();
+        remember(journal, NetworkMade { devices: shaped, has_nft_table });
         match chosen.open() {
             Ok(groups) => network.backend = Some(groups),
             Err(error) => {
@@ -67,8 +74,6 @@ impl NodeNetwork {
             }
         }
         if !config.devices.is_empty() {
-            made.devices.extend(config.devices.iter().cloned());
-            remember(journal, made);
             network.shapers = shapers(&devices, link_bytes_per_s);
         }
         network
@@ -84,10 +89,10 @@ impl NodeNetwork {
         !self.shapers.is_empty()
     }
 
-    /// The counters of all containers, or None if the network is not counted.
-    pub fn read_containers(&self) -> io::Result<Option<AllCounters>> {
-        let read = self.backend.as_ref().map(|groups| groups.read());
-        read.transpose()
+    /// The counters of all containers, or None if the network is not counted or not readable.
+    pub fn counters(&self) -> Option<AllCounters> {
+        let read = self.backend.as_ref()?.read();
+        self.troubles.check("networks not read", read)
     }
 
     /// The traffic of the node's devices since the last reading.
@@ -101,46 +106,99 @@ impl NodeNetwork {
         Ok(growth)
     }
 
-    /// Removes the agent's queueing disciplines from the devices. Returns the failures.
-    pub fn restore(&mut self, journal: &mut Journal) -> Vec<String> {
+    /// Removes the agent's queueing disciplines from the devices. Returns how many stay.
+    pub fn restore(&mut self, journal: &mut Journal) -> usize {
         self.backend = None;
         let shapers = std::mem::take(&mut self.shapers).into_iter();
-        let failed = shapers.filter_map(|shaper| shaper.restore().err());
-        let failed: Vec<String> = failed.map(|error| error.to_string()).collect();
-        if failed.is_empty() {
+        let restored = shapers.map(|shaper| self.troubles.check("network", shaper.restore()));
+        let failed = restored.filter(Option::is_none).count();
+        if failed == 0 {
             remember(journal, NetworkMade::default());
         }
         failed
     }
 
-    /// The detected bandwidth of the node's devices, or 0 if that of one is unknown.
-    pub fn link_bytes_per_s(&self) -> u64 {
-        let speeds = self.devices.iter().map(|one| one.device.link_bytes_per_s());
-        let speeds: Option<Vec<u64>> = speeds.map(|speed| speed.ok().flatten()).collect();
-        speeds.unwrap_or_default().iter().sum()
+    /// Counts every container in its present group.
+    pub fn count(&mut self, containers: &mut Containers) {
+        for (id, container) in containers {
+            let place = container.places.get(&Controller::Network);
+            let group = place.map(|place| &place.group);
+            let before = container.network.as_ref().map(|network| &network.group);
+            // As bytes: comparing paths by component costs ten times more, with each reading.
+            if before.map(|group| group.as_os_str()) == group.map(|group| group.as_os_str()) {
+                continue;
+            }
+            if let Some(former) = container.network.take() {
+                self.forget(&former);
+            }
+            let Some((backend, group)) = self.backend.as_ref().zip(group) else {
+                continue;
+            };
+            let attached = backend.attach(group);
+            let attached = self.troubles.check_of("networks not counted", id, attached);
+            container.network = attached.map(|one| ContainerNetwork::new(group.clone(), one));
+        }
     }
 
-    /// Begins to count a group. None without a backend.
-    pub fn attach(&self, group: &Path) -> Option<Result<ContainerNetwork, String>> {
-        let attached = self.backend.as_ref()?.attach(group);
-        let attached = attached.map(|network| ContainerNetwork::new(group.into(), network));
-        Some(attached.map_err(|error| error.to_string()))
+    /// Ends the counting and the limits of a container's network.
+    pub fn end(
+        &mut self,
+        id: &ContainerId,
+        container: &mut Container,
+        reason: Reason,
+        audit: &mut Audit,
+    ) {
+        if let Some(network) = container.network.take() {
+            if network.in_force != Limits::default() {
+                audit.network_changed(id, reason, &Limits::default());
+            }
+            self.forget(&network);
+        }
     }
 
     /// Removes a container's classes from the devices.
-    pub fn forget(&mut self, network: ContainerNetwork) -> Result<(), String> {
-        self.change_class(&network, None)
+    fn forget(&mut self, network: &ContainerNetwork) {
+        let removed = self.change_class(network, None);
+        self.troubles.check("limits", removed);
+    }
+
+    /// Puts the planned limits in force for all containers.
+    pub fn follow_plan(
+        &mut self,
+        containers: &mut Containers,
+        plan: &Plan,
+        audit: &mut Audit,
+        now: Instant,
+    ) {
+        for (id, container) in containers {
+            let Some(network) = &mut container.network else {
+                continue;
+            };
+            let (limits, reason) = plan.wanted(id, now);
+            let wanted = Limits {
+                network_weight_bytes_per_s: limits.network_weight_bytes_per_s,
+                network_cap_bytes_per_s: limits.network_cap_bytes_per_s,
+                ..Limits::default()
+            };
+            if wanted == network.in_force {
+                continue;
+            }
+            let changed = self.limit(network, &wanted);
+            if self.troubles.check_of("limits", id, changed).is_some() {
+                network.in_force = wanted;
+                audit.network_changed(id, reason, &wanted);
+            }
+        }
     }
 
     /// Puts the network's part of limits in force for a container. After an error, a part may be in
     /// force.
-    pub fn limit(&mut self, network: &mut ContainerNetwork, wanted: &Limits) -> Result<(), String> {
+    fn limit(&mut self, network: &mut ContainerNetwork, wanted: &Limits) -> Result<(), String> {
         let group = network.group.display().to_string();
         let failed = |error| format!("cannot change the limits of {group}: {error}");
         let cap_bytes_per_s = wanted.network_cap_bytes_per_s;
         if self.is_counted() {
-            let received = network.group_network.set_receive_rate(cap_bytes_per_s);
-            received.map_err(failed)?;
+            network.group_network.set_receive_rate(cap_bytes_per_s).map_err(failed)?;
         }
         let share_bytes_per_s = wanted.network_weight_bytes_per_s;
         let is_limited = share_bytes_per_s.is_some() || cap_bytes_per_s.is_some();
@@ -181,108 +239,9 @@ fn of_device(rate: EgressRate, part: f64) -> EgressRate {
     EgressRate { share_bytes_per_s: (rate.share_bytes_per_s as f64 * part) as u64, ..rate }
 }
 
-/// Chooses the backend for this host, and logs the backends that do not work.
-pub(super) fn choose(config: &config::Network, hierarchies: &Hierarchies) -> Option<Chosen> {
-    if !config.measure || !geteuid().is_root() {
-        return None;
-    }
-    let (chosen, passed_over) =
-        Backend::choose(config.backend, hierarchies, &config.parsed_devices());
-    match &chosen {
-        None => {
-            log::warn!("the network of containers is neither measured nor limited: {passed_over}")
-        }
-        Some(chosen) if !passed_over.is_empty() => {
-            let backend = chosen.backend();
-            log::warn!("containers' network is counted by {backend} instead of {passed_over}");
-        }
-        Some(_) => {}
-    }
-    chosen
-}
-
-/// Removes what the journal names, whether or not the configuration still does.
-fn put_back_left_behind(journal: &mut Journal) {
-    let made = journal.network().clone();
-    let devices = made.devices.iter().filter_map(|name| name.parse().ok());
-    for device in devices.collect::<Vec<NetworkDevice>>() {
-        match network::restore(&device) {
-            Ok(true) => log::info!("{}: removed a killed agent's root qdisc", device.name()),
-            Ok(false) => {}
-            Err(error) => log::warn!("a killed agent's root qdisc stays: {error}"),
-        }
-    }
-    if made.has_nft_table {
-        match network::remove_nft_table() {
-            Ok(()) => log::info!("removed a killed agent's nft table"),
-            Err(error) => log::warn!("a killed agent's nft table stays: {error}"),
-        }
-    }
-    remember(journal, NetworkMade::default());
-}
-
-/// If the journal cannot be written, the network is limited all the same.
-fn remember(journal: &mut Journal, made: NetworkMade) {
-    if let Err(error) = journal.set_network(made) {
-        log::warn!("changes to the network would not be restored after a crash: {error}");
-    }
-}
-
-/// The configured devices, or else the default route's device.
-fn measured_devices(config: &config::Network) -> Vec<NetworkDevice> {
-    let mut devices = config.parsed_devices();
-    if devices.is_empty() {
-        match NetworkDevice::of_default_route() {
-            Ok(device) => devices.extend(device),
-            Err(error) => log::warn!("the node's network is not measured: {error}"),
-        }
-    }
-    devices
-}
-
-/// Logs and skips a device that cannot be shaped. `node_bytes_per_s` is the configured speed of all
-/// devices together.
-fn shapers(devices: &[NetworkDevice], node_bytes_per_s: Option<u64>) -> Vec<Shaper> {
-    let detected = devices.iter().map(|one| one.link_bytes_per_s().ok().flatten());
-    let speeds = speeds(&detected.collect::<Vec<_>>(), node_bytes_per_s);
-    let shaper = |(device, speed): (&NetworkDevice, Option<u64>)| {
-        let unknown = || "its speed is unknown, set capacity.network_bytes_per_s".to_owned();
-        let shaper = speed.ok_or_else(unknown).and_then(|link_bytes_per_s| {
-            Shaper::prepare(device, link_bytes_per_s).map_err(|error| error.to_string())
-        });
-        let name = device.name();
-        let failed = |error: &String| {
-            log::warn!("network.devices: outgoing traffic of {name} is not limited: {error}");
-        };
-        shaper.inspect_err(failed).ok()
-    };
-    devices.iter().zip(speeds).filter_map(shaper).collect()
-}
-
-/// The speed of each device. A configured total is split in proportion to the detected speeds, or
-/// evenly if one of them is unknown.
-fn speeds(detected: &[Option<u64>], node_bytes_per_s: Option<u64>) -> Vec<Option<u64>> {
-    let Some(node) = node_bytes_per_s else {
-        return detected.to_vec();
-    };
-    let known: Option<Vec<u64>> = detected.iter().copied().collect();
-    let parts = known.unwrap_or_else(|| vec![1; detected.len()]);
-    let all: u128 = parts.iter().copied().map(u128::from).sum();
-    let of_node = |part: u64| (u128::from(node) * u128::from(part) / all.max(1)) as u64;
-    parts.into_iter().map(|part| Some(of_node(part))).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_configured_speed_is_that_of_all_devices_together() {
-        assert_eq!(speeds(&[None], Some(90)), [Some(90)]);
-        assert_eq!(speeds(&[Some(100), Some(200)], Some(90)), [Some(30), Some(60)]);
-        assert_eq!(speeds(&[Some(100), None], Some(90)), [Some(45), Some(45)]);
-        assert_eq!(speeds(&[Some(100), None], None), [Some(100), None]);
-    }
 
     #[test]
     fn a_device_gets_its_part_of_the_share_and_the_whole_cap() {

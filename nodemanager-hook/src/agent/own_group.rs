@@ -9,14 +9,15 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    fs, io,
     path::{Path, PathBuf},
     time::Instant,
 };
 
-use super::{Agent, arrivals::executors_groups, container::Container, tree_moves::Moving};
+use super::{Agent, actuator::Actuator, container::Container, tree_moves::Moving};
 use crate::{
-    actuators::{KernelFileError, LimitError, container_of},
-    cgroups::{Controller, Hierarchy},
+    actuators::{KernelFileError, LimitError, OwnGroups, Owner, Place, container_of},
+    cgroups::{Controller, Hierarchies, Hierarchy, Version, named_after},
     container_id::ContainerId,
     sensors::ProcessTable,
 };
@@ -24,38 +25,36 @@ use crate::{
 impl Agent {
     /// Makes the groups that the containers lack for the plan, and moves their process trees there.
     pub(super) fn enter_groups(&mut self, now: Instant) {
-        let limits_memory = self.limits_memory(now);
         let lacks_group = |id: &ContainerId, container: &Container| {
-            let wanted = self.wanted_groups(id, container, limits_memory, now);
-            let mut wanted = wanted.iter();
-            wanted.any(|one| !container.own_groups.contains_key(one))
+            container.can_be_moved() && !self.missing_groups(id, container, now).is_empty()
         };
-        let entering = self.containers.iter();
-        let entering = entering.filter(|(id, one)| one.can_be_moved() && lacks_group(id, one));
+        let entering = self.containers.iter().filter(|(id, one)| lacks_group(id, one));
         let entering: Vec<ContainerId> = entering.map(|(id, _)| id.clone()).collect();
         if entering.is_empty() {
             return;
         }
-        let Some(table) = self.scan() else {
+        let Some(table) = self.reader.scan() else {
             return;
         };
         let mut moving = BTreeMap::new();
         for id in entering {
-            match self.prepare_groups(&id, &table, limits_memory, now) {
+            match self.prepare_groups(&id, &table, now) {
                 Ok(tree) => moving.extend(tree.map(|tree| (id, tree))),
                 Err(error) => self.hold_back(&id, &error),
             }
         }
         let table = self.move_trees(&mut moving, table);
+        let counters = self.network.counters();
         for (id, moved) in moving {
+            let Some(container) = self.containers.get_mut(&id) else {
+                continue;
+            };
             // Once more by the former source, and by the new groups from now on.
-            self.read_one(&id, &table, now);
-            if let Some(container) = self.containers.get_mut(&id) {
-                container.own_groups.extend(moved.groups);
-            }
-            match self.settle(&id) {
-                Ok(()) => self.read_one(&id, &table, now),
-                Err(error) => self.hold_back(&id, &error.into()),
+            self.reader.read(&id, container, &table, counters.as_ref(), now);
+            container.places.extend(moved.places);
+            match container.settle() {
+                Ok(()) => self.reader.read(&id, container, &table, counters.as_ref(), now),
+                Err(error) => self.hold_back(&id, &not_measured(error)),
             }
         }
     }
@@ -63,11 +62,10 @@ impl Agent {
     /// Moves containers out of the groups that no plan needs any more. Restrictions of their former
     /// groups apply again.
     pub(super) fn leave_groups(&mut self, now: Instant) {
-        let limits_memory = self.limits_memory(now);
         let mut leaving = Vec::new();
         for (id, container) in &self.containers {
-            let wanted = self.wanted_groups(id, container, limits_memory, now);
-            if container.own_groups.keys().any(|one| !wanted.contains(one)) {
+            let wanted = self.wanted_groups(id, container, now);
+            if container.own_places().any(|(one, _)| !wanted.contains(&one)) {
                 leaving.push((id.clone(), wanted));
             }
         }
@@ -78,48 +76,45 @@ impl Agent {
             self.leave(id, wanted, now);
         }
         // Right after the last reading by group, the first one by processes.
-        if let Some(table) = self.scan() {
+        if let Some(table) = self.reader.scan() {
+            let counters = self.network.counters();
             for (id, _) in &leaving {
-                self.read_one(id, &table, now);
+                if let Some(container) = self.containers.get_mut(id) {
+                    self.reader.read(id, container, &table, counters.as_ref(), now);
+                }
             }
         }
-        self.remove_leaving();
-    }
-
-    fn limits_memory(&self, now: Instant) -> bool {
-        let plan = self.plan.as_ref();
-        plan.is_some_and(|plan| plan.limits_memory(now))
+        self.actuator.remove_leaving();
     }
 
     /// The controllers for which a container has to be in own groups. Excludes hierarchies in which
-    /// the container executor made a group. `limits_memory` is computed once for all containers.
+    /// the container executor made a group.
     fn wanted_groups(
         &self,
         id: &ContainerId,
         container: &Container,
-        limits_memory: bool,
         now: Instant,
     ) -> BTreeSet<Controller> {
         let Some(own) = &self.own_groups else {
             return BTreeSet::new();
         };
-        let plan = self.plan.as_ref();
-        let mut wanted = plan.map_or_else(BTreeSet::new, |plan| plan.limited(id, now));
-        if limits_memory || self.from_arrival {
+        let mut wanted = self.plan.limited(id, now);
+        if self.plan.limits_memory(now) || self.from_arrival {
             wanted.insert(Controller::Memory);
         }
-        let executors = container.executors_groups.values();
-        let executors = executors.filter_map(|group| self.hierarchies.of(group));
-        let executors: Vec<&Path> = executors.map(Hierarchy::mount_point).collect();
         let is_free = |controller: &Controller| {
-            let hierarchy = own.hierarchy(*controller);
-            hierarchy.is_some_and(|one| !executors.contains(&one.mount_point()))
+            let mut places = container.places.values();
+            own.hierarchy(*controller).is_some_and(|hierarchy| {
+                places.all(|place| {
+                    place.owner == Owner::Agent || place.mount_point != hierarchy.mount_point()
+                })
+            })
         };
         wanted.retain(is_free);
         let is_moved = !wanted.is_empty();
         let network = Controller::Network;
-        let is_counted =
-            self.network.is_counted() && (is_moved || self.hierarchies.is_apart(network));
+        let is_apart = || self.actuator.hierarchies.is_apart(network);
+        let is_counted = self.network.is_counted() && (is_moved || is_apart());
         for (controller, is_wanted) in
             [(Controller::CpuAccounting, is_moved), (network, is_counted)]
         {
@@ -130,13 +125,25 @@ impl Agent {
         wanted
     }
 
+    fn missing_groups(
+        &self,
+        id: &ContainerId,
+        container: &Container,
+        now: Instant,
+    ) -> BTreeSet<Controller> {
+        let mut missing = self.wanted_groups(id, container, now);
+        for (present, _) in container.own_places() {
+            missing.remove(&present);
+        }
+        missing
+    }
+
     /// Makes the missing groups and returns the tree to move there. None if the tree has ended or
     /// no group is missing.
     fn prepare_groups(
         &mut self,
         id: &ContainerId,
         table: &ProcessTable,
-        limits_memory: bool,
         now: Instant,
     ) -> Result<Option<Moving>, LimitError> {
         let Some(container) = self.containers.get_mut(id) else {
@@ -151,48 +158,40 @@ impl Agent {
         let Some(process) = there.or(tree.first()) else {
             return Ok(None);
         };
-        let path = self.proc.path(&format!("{}/cgroup", process.pid));
-        let cgroup = self.proc.cgroup(process.pid);
+        let proc = &self.reader.proc;
+        let path = proc.path(&format!("{}/cgroup", process.pid));
+        let cgroup = proc.cgroup(process.pid);
         let cgroup = cgroup.map_err(|error| KernelFileError::new("read", &path, error))?;
         let Some(cgroup) = cgroup else {
             return Ok(None);
         };
-        let own = self.own_groups.as_ref();
-        let executors = executors_groups(id, &cgroup, &self.hierarchies, own);
-        if executors != container.executors_groups {
-            container.executors_groups = executors;
-            self.settle(id)?;
-        }
+        let hierarchies = &self.actuator.hierarchies;
+        let executors = executors_places(id, &cgroup, self.own_groups.as_ref(), hierarchies);
+        container.settle_in(executors).map_err(not_measured)?;
         let (Some(container), Some(own)) = (self.containers.get(id), &self.own_groups) else {
             return Ok(None);
         };
-        let mut missing = self.wanted_groups(id, container, limits_memory, now);
-        missing.retain(|one| !container.own_groups.contains_key(one));
-        let groups = missing.into_iter();
-        let groups: BTreeMap<Controller, PathBuf> =
-            groups.filter_map(|one| Some((one, own.group(one, id)?))).collect();
-        let inside = container.distinct_own_groups();
-        let journal = &mut self.actuator.journal;
-        let new: BTreeSet<PathBuf> = groups.values().cloned().collect();
-        for group in new.difference(&inside) {
-            let hierarchy = self.hierarchies.of(group);
-            let now_in = hierarchy
-                .and_then(|one| one.directory_of(&cgroup))
-                .filter(|directory| container_of(directory).is_none());
-            let origin = now_in.unwrap_or_else(|| journal.origin(group));
-            journal.remember_origin(group, &origin)?;
-            own.make(group)?;
-            self.leaving.remove(group);
+        let missing = self.missing_groups(id, container, now);
+        let inside = container.own_groups();
+        let Actuator { journal, leaving, .. } = &mut self.actuator;
+        let mut places = BTreeMap::new();
+        for controller in missing {
+            let hierarchy = own.hierarchy(controller).zip(own.group(controller, id));
+            let Some((hierarchy, group)) = hierarchy else {
+                continue;
+            };
+            let is_new = |place: &Place| place.group != group;
+            if !inside.contains(&group) && places.values().all(is_new) {
+                let now_in = hierarchy.directory_of(&cgroup);
+                let origin = now_in.filter(|directory| container_of(directory).is_none());
+                let origin = origin.unwrap_or_else(|| journal.origin(&group));
+                journal.remember_origin(&group, &origin)?;
+                own.make(&group)?;
+                leaving.remove(&group);
+            }
+            places.insert(controller, place(hierarchy, group, Owner::Agent));
         }
-        Ok((!groups.is_empty()).then_some(Moving { root, groups }))
-    }
-
-    fn settle(&mut self, id: &ContainerId) -> Result<(), KernelFileError> {
-        let Some(container) = self.containers.get_mut(id) else {
-            return Ok(());
-        };
-        let settled = container.settle(&self.hierarchies);
-        settled.map_err(|error| KernelFileError::new("measure", &self.proc.path(""), error))
+        Ok((!places.is_empty()).then_some(Moving { root, places }))
     }
 
     /// Gives up the groups of a container whose processes could not all be moved.
@@ -200,16 +199,15 @@ impl Agent {
         let message = format!("{id} is measured by its processes, not limited: {error}");
         self.troubles.warn("containers without a group", message);
         if let Some(container) = self.containers.get_mut(id) {
-            container.own_groups.clear();
+            container.places.retain(|_, place| place.owner != Owner::Agent);
             container.held_back = true;
+            self.troubles.check_of("readings", id, container.settle());
         }
-        self.settle_or_warn(id);
         if let Some(own) = &self.own_groups {
-            let groups = Controller::ALL.into_iter();
-            let groups = groups.filter_map(|one| own.group(one, id));
-            self.leaving.extend(groups.filter(|group| group.exists()));
+            let groups = Controller::ALL.into_iter().filter_map(|one| own.group(one, id));
+            self.actuator.leaving.extend(groups.filter(|group| group.exists()));
         }
-        self.remove_leaving();
+        self.actuator.remove_leaving();
     }
 
     /// Returns the processes to their former groups, reads the left groups once more, and follows
@@ -219,28 +217,55 @@ impl Agent {
             return;
         };
         let pids = container.listed_pids().transpose();
-        let pids = pids.map_err(|error| format!("{id}: {error}"));
-        let pids = self.troubles.check("readings", pids).flatten();
-        let before = container.distinct_own_groups();
-        container.own_groups.retain(|one, _| wanted.contains(one));
-        for group in &before - &container.distinct_own_groups() {
-            self.put_back(&group);
-            self.leaving.insert(group);
+        let pids = self.troubles.check_of("readings", id, pids).flatten();
+        let before = container.own_groups();
+        container.places.retain(|one, place| place.owner != Owner::Agent || wanted.contains(one));
+        for group in &before - &container.own_groups() {
+            self.actuator.put_back(&group);
+            self.actuator.leaving.insert(group);
         }
-        let Some(container) = self.containers.get_mut(id) else {
-            return;
-        };
-        let (sensor, disks) = (&mut container.sensor, self.node.disks());
-        let reading = sensor.read_group(&self.proc, &pids.unwrap_or_default(), disks, now);
-        let reading = reading.map_err(|error| format!("{id}: {error}"));
-        if let Some(Some(reading)) = self.troubles.check("readings", reading) {
-            self.samples.add(id, &reading);
+        let (sensor, reader) = (&mut container.sensor, &mut self.reader);
+        let pids = pids.unwrap_or_default();
+        let reading = sensor.read_group(&reader.proc, &pids, &reader.disks, now);
+        if let Some(Some(reading)) = self.troubles.check_of("readings", id, reading) {
+            reader.samples.add(id, &reading);
         }
-        self.settle_or_warn(id);
+        self.troubles.check_of("readings", id, container.settle());
     }
+}
 
-    fn settle_or_warn(&mut self, id: &ContainerId) {
-        let settled = self.settle(id).map_err(|error| format!("{id}: {error}"));
-        self.troubles.check("readings", settled);
-    }
+fn not_measured(error: io::Error) -> LimitError {
+    KernelFileError::new("measure", Path::new("/proc"), error).into()
+}
+
+fn place(hierarchy: &Hierarchy, group: PathBuf, owner: Owner) -> Place {
+    let mount_point = hierarchy.mount_point().into();
+    Place { group, version: hierarchy.version(), mount_point, owner }
+}
+
+/// The groups that the container executor made for a container. `cgroup` is the text of
+/// `/proc/PID/cgroup`.
+pub(super) fn executors_places(
+    id: &ContainerId,
+    cgroup: &str,
+    own: Option<&OwnGroups>,
+    hierarchies: &Hierarchies,
+) -> BTreeMap<Controller, Place> {
+    let find = |controller: Controller| {
+        let hierarchy = hierarchies.serving(controller)?;
+        let group = named_after(&hierarchy.directory_of(cgroup)?, id)?;
+        let is_own = own.is_some_and(|own| own.contains(&group));
+        let works = !is_own && works_in(controller, hierarchy.version(), &group);
+        works.then(|| (controller, place(hierarchy, group, Owner::ContainerExecutor)))
+    };
+    Controller::ALL.into_iter().filter_map(find).collect()
+}
+
+/// Whether a group has a controller's files: in version 2, if its parent enables the controller.
+fn works_in(controller: Controller, version: Version, group: &Path) -> bool {
+    let (Version::Two, Some(name)) = (version, controller.name(version)) else {
+        return true;
+    };
+    let enabled = fs::read_to_string(group.join("cgroup.controllers")).unwrap_or_default();
+    enabled.split_ascii_whitespace().any(|one| one == name)
 }

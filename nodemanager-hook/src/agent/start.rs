@@ -9,21 +9,21 @@ use std::{
     time::Instant,
 };
 
-use elastane_protocol::{CanLimit, Capacity, Limits};
+use elastane_protocol::{CanLimit, Capacity};
 use nix::unistd::geteuid;
 
 use super::{
-    Actuator, Agent,
-    capacity::capacity,
+    Agent,
+    actuator::Actuator,
+    capacity::{capacity, online_cores},
     heaps::NodeHeaps,
+    network_start,
     node::Node,
-    node_network::{self, NodeNetwork},
+    node_network::NodeNetwork,
+    reader::Reader,
 };
 use crate::{
-    actuators::{
-        Change, KernelFiles, LimitError, LimitFile, Margin, OwnGroups, Value, container_of,
-        limits_of,
-    },
+    actuators::{KernelFiles, LimitError, LimitFile, Margin, OwnGroups, Value, limits_of},
     audit::{Audit, Reason},
     cgroups::{Controller, Hierarchies},
     config::Config,
@@ -32,7 +32,7 @@ use crate::{
     network::Chosen,
     once::Once,
     own_file::beside,
-    report::Identity,
+    plan::Plan,
     samples::Samples,
     sensors::{Device, Disks, KernelThreads, NodeSensor, ProcFs, ProcessTable},
     status,
@@ -46,21 +46,31 @@ impl Agent {
     /// agent has no plan.
     pub fn start(config: &Config) -> Result<Self, String> {
         let proc = ProcFs::new(Path::new(PROC));
-        let unreadable = |path: &Path, error| format!("cannot read {}: {error}", path.display());
-        let read = |name: &str| {
-            let path = proc.path(name);
-            fs::read_to_string(&path).map_err(|error| unreadable(&path, error))
-        };
-        let mountinfo = read("self/mountinfo")?;
+        let unreadable = |error| format!("cannot read {PROC}: {error}");
+        let mountinfo = fs::read_to_string(proc.path("self/mountinfo")).map_err(unreadable)?;
         let mut hierarchies = Hierarchies::of_this_host(&mountinfo);
-        let network = node_network::choose(&config.network, &hierarchies);
+        let network = network_start::choose(&config.network, &hierarchies);
         hierarchies.serve_network(network.as_ref().map(Chosen::groups));
         let disks = Disks::new(Path::new(SYS));
         let local_disks = local_disks(&disks, &config.disk.local_dirs, &mountinfo);
-        let mut capacity = capacity(&config.capacity, &read("meminfo")?);
+        let measured_disks = match local_disks.is_empty() {
+            true => disks.physical(),
+            false => local_disks.clone(),
+        };
+        let mut sensor = NodeSensor::new(measured_disks.clone());
+        // A node that is not readable is counted as a trouble with each reading.
+        let memory = sensor.read(&proc, Instant::now()).map(|(_, memory)| memory);
+        let cpuinfo = fs::read_to_string(proc.path("cpuinfo")).ok();
+        let disk_speed = cpuinfo.and_then(|cpuinfo| disks.bytes_per_s(&local_disks, &cpuinfo));
+        let detected = Capacity {
+            cpu_cores: online_cores(),
+            memory_bytes: memory.map_or(0, |memory| memory.total_bytes),
+            network_bytes_per_s: network_start::link_bytes_per_s(&config.network).unwrap_or(0),
+            disk_bytes_per_s: disk_speed.unwrap_or(0),
+        };
+        let capacity = capacity(&config.capacity, detected);
         let mut kernel_threads = KernelThreads::default();
-        let table = ProcessTable::scan(&proc, &mut kernel_threads);
-        let table = table.map_err(|error| unreadable(Path::new(PROC), error))?;
+        let table = ProcessTable::scan(&proc, &mut kernel_threads).map_err(unreadable)?;
         let troubles = Once::default();
         let audit_file = config.audit.file.as_deref();
         let audit = Audit::open(audit_file, troubles.clone()).map_err(|error| {
@@ -73,19 +83,12 @@ impl Agent {
             audit,
             margin: Margin { min_bytes: config.memory.margin_bytes },
             disks: local_disks.clone(),
+            hierarchies,
+            proc: proc.clone(),
+            leaving: BTreeSet::new(),
             troubles: troubles.clone(),
         };
-        let measured_disks = match local_disks.is_empty() {
-            true => disks.physical(),
-            false => local_disks.clone(),
-        };
-        let node = Node::new(
-            NodeSensor::new(measured_disks),
-            config.memory.node_floor_bytes,
-            config.memory.kill_after(),
-            &proc,
-        );
-        let own_groups = own_groups(config, &hierarchies, capacity.cpu_cores, &mut actuator)?;
+        let own_groups = own_groups(config, capacity.cpu_cores, &mut actuator)?;
         let own = own_groups.as_ref();
         let network = NodeNetwork::open(
             &config.network,
@@ -93,41 +96,32 @@ impl Agent {
             own.and_then(|own| own.parent_of(Controller::Network)).as_deref(),
             config.capacity.network_bytes_per_s,
             &mut actuator.journal,
+            troubles.clone(),
         );
-        let configured = &config.capacity;
-        if configured.disk_bytes_per_s.is_none() {
-            let cpuinfo = read("cpuinfo").ok();
-            let detected = cpuinfo.and_then(|cpuinfo| disks.bytes_per_s(&local_disks, &cpuinfo));
-            capacity.disk_bytes_per_s = detected.unwrap_or(0);
-        }
-        if configured.network_bytes_per_s.is_none() {
-            capacity.network_bytes_per_s = network.link_bytes_per_s();
-        }
         let memory_watch =
             MemoryWatch::new().map_err(|error| format!("cannot watch memory limits: {error}"))?;
         let mut agent = Self {
-            identity: Identity {
-                agent_run: RandomState::new().build_hasher().finish(),
-                can_limit: can_limit(own, &local_disks, &network),
-                capacity,
+            agent_run: RandomState::new().build_hasher().finish(),
+            can_limit: can_limit(own, &local_disks, &network),
+            capacity,
+            heaps: NodeHeaps::open(config.jvm, own.is_some(), Path::new(PROC), troubles.clone()),
+            reader: Reader {
+                proc,
+                kernel_threads,
+                forbidden: table.ancestors(std::process::id()),
+                disks: measured_disks,
+                samples: Samples::default(),
+                troubles: troubles.clone(),
             },
-            forbidden: table.ancestors(std::process::id()),
-            proc,
-            kernel_threads,
-            hierarchies,
             own_groups,
             from_arrival: config.cgroup.from_arrival,
             containers: Default::default(),
-            node,
+            node: Node::new(sensor, config.memory),
             network,
-            heaps: NodeHeaps::open(config.jvm, Path::new(PROC), troubles.clone()),
             memory_watch: Arc::new(memory_watch),
-            samples: Samples::default(),
             reported: 0,
-            plan: None,
+            plan: Plan::ended(Instant::now()),
             actuator,
-            leaving: Default::default(),
-            removed_at_start: 0,
             troubles,
             status_file: status::path(&config.socket.path),
             stopped: false,
@@ -138,8 +132,8 @@ impl Agent {
 
     /// The node's size and the resources that the agent can limit, for the log.
     pub fn describe(&self) -> String {
-        let Capacity { cpu_cores, memory_bytes, .. } = self.identity.capacity;
-        let can_limit = self.identity.can_limit;
+        let Capacity { cpu_cores, memory_bytes, .. } = self.capacity;
+        let can_limit = self.can_limit;
         let can = [
             (can_limit.cpu, "CPU"),
             (can_limit.memory, "memory"),
@@ -149,10 +143,7 @@ impl Agent {
         ];
         let can = can.into_iter().filter_map(|(can, name)| can.then_some(name));
         let can: Vec<&str> = can.collect();
-        let can = match can.is_empty() {
-            true => "nothing".to_owned(),
-            false => can.join(", "),
-        };
+        let can = if can.is_empty() { "nothing".to_owned() } else { can.join(", ") };
         format!("{cpu_cores} cores, {memory_bytes} bytes of memory; can limit: {can}")
     }
 
@@ -163,53 +154,20 @@ impl Agent {
             left_behind.extend(own_groups.present());
         }
         let lifted = |group: &PathBuf| {
-            let limits = limits_of(group).into_iter();
-            limits.map(|(file, _)| (file, file.lifted())).collect()
+            limits_of(group).into_iter().map(|(file, _)| (file, file.lifted())).collect()
         };
         let own = left_behind.iter().map(|group| (group.clone(), lifted(group)));
         let foreign = journal.former().clone();
         let groups: Vec<(PathBuf, Vec<(LimitFile, Value)>)> = own.chain(foreign).collect();
         for (group, values) in groups {
-            self.lift(&group, values);
+            self.actuator.restore_values(&group, values);
         }
         if !left_behind.is_empty() {
-            let restored = self.empty_and_remove(&mut left_behind);
-            self.removed_at_start = restored.removed;
-            log::info!("removed {} groups of a killed agent", restored.removed);
+            self.actuator.leaving = left_behind;
+            log::info!("removing the groups of a killed agent");
+            self.actuator.remove_leaving_now();
         }
-        self.leaving = left_behind;
-        self.restore_heaps_left_behind(Instant::now());
-    }
-
-    /// Writes the former values to the files of a group.
-    fn lift(&mut self, group: &Path, values: Vec<(LimitFile, Value)>) {
-        let Some(container) = container_of(group) else {
-            return;
-        };
-        let actuator = &mut self.actuator;
-        let changes =
-            values.into_iter().map(|(file, value)| Change { group: group.into(), file, value });
-        let changes: Vec<Change> = changes.collect();
-        let changes: Vec<&Change> = changes.iter().collect();
-        let mut written = Vec::new();
-        for (change, outcome) in changes.iter().zip(actuator.files.write_all(&changes)) {
-            match outcome {
-                Err(error) if !error.is_gone() => {
-                    self.troubles.warn("limits not restored", error);
-                    continue;
-                }
-                Ok(true) => written.push(*change),
-                _ => {}
-            }
-            let saved = actuator.journal.forget_former(group, change.file);
-            self.troubles.check("journal", saved);
-        }
-        actuator.files.forget(group);
-        if !written.is_empty() {
-            let none = Limits::default();
-            let audit = &mut actuator.audit;
-            audit.changed(&container, Reason::LeftBehind, &none, &written);
-        }
+        self.restore_heaps(Some(Reason::LeftBehind), Instant::now());
     }
 }
 
@@ -254,7 +212,6 @@ fn journal(socket: &Path, hierarchies: &Hierarchies) -> Journal {
 
 fn own_groups(
     config: &Config,
-    hierarchies: &Hierarchies,
     cores: f32,
     actuator: &mut Actuator,
 ) -> Result<Option<OwnGroups>, String> {
@@ -262,7 +219,7 @@ fn own_groups(
         log::warn!("not root: containers are measured, but cannot be limited");
         return Ok(None);
     }
-    let Actuator { files, journal, .. } = actuator;
+    let Actuator { files, journal, hierarchies, .. } = actuator;
     match OwnGroups::prepare(hierarchies, &config.cgroup.parent, cores, files, journal) {
         Ok(groups) => Ok(Some(groups)),
         Err(error @ LimitError::Taken { .. }) => Err(error.to_string()),

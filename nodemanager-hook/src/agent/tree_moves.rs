@@ -7,7 +7,7 @@ use std::{
 
 use super::Agent;
 use crate::{
-    actuators::{KernelFileError, Moved, move_process, read_pids},
+    actuators::{KernelFileError, Moved, Place, move_process, read_pids},
     cgroups::Controller,
     container_id::ContainerId,
     sensors::{ProcessKey, ProcessTable},
@@ -19,8 +19,8 @@ const MAX_PASSES: usize = 20;
 #[derive(Debug)]
 pub(super) struct Moving {
     pub root: ProcessKey,
-    /// The targets, by controller.
-    pub groups: BTreeMap<Controller, PathBuf>,
+    /// The targets.
+    pub places: BTreeMap<Controller, Place>,
 }
 
 impl Agent {
@@ -47,7 +47,7 @@ impl Agent {
             if !moved {
                 return table;
             }
-            match self.scan() {
+            match self.reader.scan() {
                 Some(newer) => table = newer,
                 None => return table,
             }
@@ -69,15 +69,15 @@ impl Agent {
         };
         let tree = table.tree(moving.root, &container.sensor.processes.keys());
         let tree: BTreeSet<ProcessKey> = tree.iter().map(|process| process.key()).collect();
-        let groups: BTreeSet<&PathBuf> = moving.groups.values().collect();
+        let groups: BTreeSet<&PathBuf> = moving.places.values().map(|place| &place.group).collect();
         let mut moved = false;
         for group in groups {
-            let Some(hierarchy) = self.hierarchies.of(group) else {
+            let Some(hierarchy) = self.actuator.hierarchies.of(group) else {
                 continue;
             };
             let inside: BTreeSet<u32> = read_pids(group)?.into_iter().collect();
             for key in tree.iter().filter(|key| !inside.contains(&key.pid)) {
-                match move_process(*key, hierarchy, group, &self.proc)? {
+                match move_process(*key, hierarchy, group, &self.reader.proc)? {
                     Moved::Yes => moved = true,
                     Moved::Gone => {}
                     Moved::PidReused => {

@@ -3,7 +3,7 @@
 use std::{fmt::Display, ops::RangeInclusive, path::Path};
 
 use super::{Config, Sampling};
-use crate::{container_id::ContainerId, network::NetworkDevice};
+use crate::container_id::ContainerId;
 
 /// The longest path that fits a socket address of the kernel.
 const MAX_SOCKET_PATH_BYTES: usize = 107;
@@ -54,14 +54,6 @@ pub fn check(config: &Config) -> Result<(), String> {
         let (is_absolute, name) = (directory.is_absolute(), directory.display());
         require(is_absolute, "disk.local_dirs", name, "absolute paths")?;
     }
-    for name in &config.network.devices {
-        require(
-            name.parse::<NetworkDevice>().is_ok(),
-            "network.devices",
-            name,
-            "names of network devices: 1 to 15 bytes without blanks, `/` or `:`",
-        )?;
-    }
     let capacity = config.capacity;
     if let Some(cores) = capacity.cpu_cores {
         let positive = cores.is_finite() && cores > 0.0;
@@ -90,8 +82,7 @@ fn is_absolute_file(path: &Path) -> bool {
 fn is_group_path(path: &Path) -> bool {
     let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte);
     let is_name = |name: &str| !matches!(name, "" | "." | "..") && name.bytes().all(is_allowed);
-    let names = path.to_str().map(|text| text.split('/').collect());
-    let names: Vec<&str> = names.unwrap_or_default();
+    let names: Vec<&str> = path.to_str().map(|text| text.split('/').collect()).unwrap_or_default();
     let is_container = |name: &&str| name.parse::<ContainerId>().is_ok();
     let ends_with_container = names.last().is_some_and(is_container);
     !names.is_empty() && names.into_iter().all(is_name) && !ends_with_container

@@ -174,8 +174,7 @@ impl Host {
     fn pressure(&self) -> Finding {
         let measured = self.has_pressure.then_some("/proc/pressure");
         let boot = "boot with psi=1 to measure how long the node's processes wait";
-        let advice = (!self.has_pressure).then(|| boot.to_owned());
-        let advice = advice.into_iter().collect();
+        let advice = (!self.has_pressure).then(|| boot.to_owned()).into_iter().collect();
         Finding::new("pressure", measured, Some("needs no limit"), advice)
     }
 

@@ -6,6 +6,7 @@ use nix::unistd::geteuid;
 
 use super::host::Host;
 use crate::{
+    agent::link_bytes_per_s,
     cgroups::{Hierarchies, NetworkGroups},
     config::{self, Config},
     network::{Backend, NetworkDevice, Shaper},
@@ -16,10 +17,8 @@ pub fn inspect(config: &Config) -> io::Result<Host> {
     let proc = ProcFs::new(Path::new("/proc"));
     let mountinfo = fs::read_to_string(proc.path("self/mountinfo"))?;
     let disks = Disks::new(Path::new("/sys"));
-    let behind = |directory: &Path| {
-        let disk = disks.behind(directory, &mountinfo);
-        disk.map_err(|error| error.to_string())
-    };
+    let behind =
+        |directory: &Path| disks.behind(directory, &mountinfo).map_err(|error| error.to_string());
     let local_dirs = config.disk.local_dirs.iter();
     let local_dirs = local_dirs.map(|one| (one.display().to_string(), behind(one)));
     let local_dirs: Vec<(String, Result<Device, String>)> = local_dirs.collect();
@@ -38,11 +37,11 @@ pub fn inspect(config: &Config) -> io::Result<Host> {
         is_root: geteuid().is_root(),
         hierarchies,
         disk_bytes_per_s: capacity.disk_bytes_per_s.or_else(detected_disk_speed),
-        network_bytes_per_s: link_speed.or_else(|| links_bytes_per_s(network.parsed_devices())),
+        network_bytes_per_s: link_speed.or_else(|| link_bytes_per_s(network)),
         local_dirs,
         network: backend,
         network_lacks,
-        network_devices: network.devices.iter().map(|name| check(name)).collect(),
+        network_devices: network.devices.iter().map(check).collect(),
         jvm: config.jvm,
         has_pressure: pressure(&proc).is_some(),
     })
@@ -56,28 +55,13 @@ fn backend(
     if !config.measure {
         return (None, Some("set network.measure = true".into()));
     }
-    let devices = config.parsed_devices();
-    let (chosen, passed_over) = Backend::choose(config.backend, hierarchies, &devices);
+    let (chosen, passed_over) = Backend::choose(config.backend, hierarchies, &config.devices);
     let lacks = (!passed_over.is_empty()).then_some(passed_over);
     let network = chosen.map(|chosen| (chosen.backend(), chosen.groups()));
     (network, lacks)
 }
 
-/// The speed of these devices, or else of the default route's. None if that of one is unknown.
-fn links_bytes_per_s(mut devices: Vec<NetworkDevice>) -> Option<u64> {
-    if devices.is_empty() {
-        devices.extend(NetworkDevice::of_default_route().ok().flatten());
-    }
-    let speed = |one: &NetworkDevice| one.link_bytes_per_s().ok().flatten();
-    let speeds: Vec<u64> = devices.iter().map(speed).collect::<Option<_>>()?;
-    (!speeds.is_empty()).then(|| speeds.iter().sum())
-}
-
 /// Whether a device can be shaped.
-fn check(name: &str) -> (String, Result<(), String>) {
-    let device = name.parse::<NetworkDevice>();
-    let device = device.map_err(|error| error.to_string());
-    let outcome =
-        device.and_then(|device| Shaper::check(&device).map_err(|error| error.to_string()));
-    (name.to_owned(), outcome)
+fn check(device: &NetworkDevice) -> (String, Result<(), String>) {
+    (device.name().to_owned(), Shaper::check(device).map_err(|error| error.to_string()))
 }

@@ -1,7 +1,7 @@
-//! The order in which a container's memory limit and its JVM's heap change.
+//! When the JVMs of a container shrink and may grow.
 //!
-//! To shrink: ask the JVM, wait until resident memory has fallen, then lower the limit. To grow:
-//! raise the limit, then tell the JVM. The limit never falls below resident memory plus a margin.
+//! To shrink: ask the JVM, wait until resident memory has fallen; the limit falls with it. To grow:
+//! raise the limit, then tell the JVM.
 
 use std::time::{Duration, Instant};
 
@@ -28,16 +28,8 @@ pub enum Step {
     Shrink { limit_bytes: u64 },
     /// The JVM has shrunk or will not shrink: tell it to stop trying.
     Hold,
-    /// Set the limit.
-    SetLimit {
-        /// `None`: no limit.
-        bytes: Option<u64>,
-    },
-    /// Tell the JVM that it may grow.
-    Grow {
-        /// The limit in force; `None`: as far as the JVM was started with.
-        limit_bytes: Option<u64>,
-    },
+    /// Tell the JVM that it may grow up to a limit.
+    Grow { limit_bytes: u64 },
     /// The JVM did not give enough memory back in time.
     GaveUp {
         /// How far the limit stays above the plan's.
@@ -74,44 +66,32 @@ impl HeapFollower {
         Self { give_up_after, asked: None }
     }
 
-    /// The steps to take now, in order. If setting a limit fails, skip the steps after it; the next
-    /// reading gives new ones.
+    /// The steps to take now, in order. Without a planned limit the JVM is not followed.
     pub fn follow(
         &mut self,
         planned: Option<u64>,
         reading: ContainerMemory,
         now: Instant,
     ) -> Vec<Step> {
-        // The sum overflows only for a wrong reading, which must not set a limit.
+        // The sum overflows only for a wrong reading, by which no JVM may shrink.
         let least = reading.resident_bytes.checked_add(reading.margin_bytes);
-        let (Some(planned), Some(least)) = (planned, least) else {
-            return self.lift(reading);
+        let Some((planned, least)) = planned.zip(least) else {
+            self.asked = None;
+            return Vec::new();
         };
-        match reading.limit_bytes {
-            Some(limit) if planned > limit => {
-                let mut steps = vec![set(planned.max(least))];
-                if self.asked.take().is_some() {
-                    steps.push(Step::Grow { limit_bytes: Some(planned) });
-                }
-                steps
-            }
-            Some(limit) if planned == limit && least <= limit => self.hold(planned),
-            limit => self.shrink(planned, least, limit, now),
+        if reading.limit_bytes.is_some_and(|limit| limit < planned) {
+            let asked = self.asked.take();
+            return asked.map(|_| Step::Grow { limit_bytes: planned }).into_iter().collect();
         }
+        if least <= planned { self.hold(planned) } else { self.shrink(planned, least, now) }
     }
 
-    fn lift(&mut self, reading: ContainerMemory) -> Vec<Step> {
-        let lifted = reading.limit_bytes.map(|_| Step::SetLimit { bytes: None });
-        let grown = self.asked.take().map(|_| Step::Grow { limit_bytes: None });
-        lifted.into_iter().chain(grown).collect()
-    }
-
-    /// The limit is as planned.
+    /// The resident memory fits the planned limit.
     fn hold(&mut self, planned: u64) -> Vec<Step> {
         match &mut self.asked {
             Some(asked) if asked.limit_bytes < planned => {
                 self.asked = None;
-                vec![Step::Grow { limit_bytes: Some(planned) }]
+                vec![Step::Grow { limit_bytes: planned }]
             }
             Some(asked) if asked.state != State::Fits => {
                 let was_waiting = asked.state == State::Waiting;
@@ -122,49 +102,34 @@ impl HeapFollower {
         }
     }
 
-    /// The limit is above the planned one, or has to be.
-    fn shrink(&mut self, planned: u64, least: u64, limit: Option<u64>, now: Instant) -> Vec<Step> {
-        let mut steps = Vec::new();
-        if limit.is_some_and(|limit| limit < least) {
-            steps.push(set(least));
-        }
+    /// The resident memory and its margin, `least`, exceed the planned limit.
+    fn shrink(&mut self, planned: u64, least: u64, now: Instant) -> Vec<Step> {
         let ask = Step::Shrink { limit_bytes: planned };
         let fresh = Asked { limit_bytes: planned, since: now, last: now, state: State::Waiting };
         let asked = match &mut self.asked {
             Some(asked) if asked.limit_bytes == planned => asked,
             other => {
                 *other = Some(fresh);
-                steps.push(ask);
-                return steps;
+                return vec![ask];
             }
         };
         let is_time = now.saturating_duration_since(asked.last) >= ASK_AGAIN_AFTER;
-        if least <= planned {
-            // The JVM is told to hold once a reading shows the limit in force.
-            steps.push(set(planned));
-            return steps;
-        }
         match asked.state {
             State::Waiting if now.saturating_duration_since(asked.since) >= self.give_up_after => {
                 asked.state = State::GaveUp;
-                if limit.is_none_or(|limit| limit > least) {
-                    steps.push(set(least));
-                }
-                let above_plan_bytes = least - planned;
-                steps.extend([Step::GaveUp { above_plan_bytes }, Step::Hold]);
+                vec![Step::GaveUp { above_plan_bytes: least - planned }, Step::Hold]
             }
             State::Waiting if is_time => {
                 asked.last = now;
-                steps.push(ask);
+                vec![ask]
             }
             // It had fitted the limit, and has grown above the plan again.
             State::Fits if is_time => {
                 *asked = fresh;
-                steps.push(ask);
+                vec![ask]
             }
-            State::Waiting | State::Fits | State::GaveUp => {}
+            State::Waiting | State::Fits | State::GaveUp => Vec::new(),
         }
-        steps
     }
 }
 
@@ -178,10 +143,6 @@ pub fn heap_for_limit(
     let outside = resident_bytes.saturating_sub(committed_bytes);
     let outside = outside.max(LEAST_OUTSIDE_HEAP_BYTES);
     limit_bytes.saturating_sub(outside.saturating_add(margin_bytes))
-}
-
-fn set(bytes: u64) -> Step {
-    Step::SetLimit { bytes: Some(bytes) }
 }
 
 #[cfg(test)]

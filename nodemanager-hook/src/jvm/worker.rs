@@ -89,14 +89,8 @@ impl Worker {
         Ok(())
     }
 
-    /// The jobs that have ended since the last call; never waits.
-    pub fn collect(&self) -> Vec<Done> {
-        let done: Vec<Done> = self.done.try_iter().collect();
-        self.open.fetch_sub(done.len(), Ordering::Relaxed);
-        done
-    }
-
-    /// Waits until every job has ended or the time has passed.
+    /// The jobs that have ended since the last call. Waits until all have ended or the time has
+    /// passed.
     pub fn collect_all(&self, within: Duration) -> Vec<Done> {
         let deadline = Instant::now() + within;
         let mut all = Vec::new();

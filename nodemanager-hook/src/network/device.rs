@@ -2,12 +2,15 @@
 
 use std::{fs, io, str::FromStr};
 
+use serde::{Deserialize, Serialize};
+
 /// The kernel's limit for a name, without the final zero.
 const MOST_NAME_BYTES: usize = 15;
 const BYTES_PER_MEGABIT: u64 = 1_000_000 / 8;
 
 /// The name of a network device, such as `eth0`.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String")]
 pub struct NetworkDevice(String);
 
 /// What a device received and sent since its creation, link headers included.
@@ -31,6 +34,14 @@ impl FromStr for NetworkDevice {
         Err(format!(
             "`{name}` is not a device name: 1 to 15 bytes without whitespace, `/` and `:` are allowed"
         ))
+    }
+}
+
+impl TryFrom<String> for NetworkDevice {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<Self, String> {
+        name.parse()
     }
 }
 

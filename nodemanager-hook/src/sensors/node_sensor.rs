@@ -29,10 +29,6 @@ impl NodeSensor {
         Self { disks, ..Self::default() }
     }
 
-    pub fn disks(&self) -> &[Device] {
-        &self.disks
-    }
-
     pub fn read(&mut self, proc: &ProcFs, now: Instant) -> io::Result<(Reading, MemoryState)> {
         let cpu_nanoseconds = read(proc, "stat", |text| parse_cpu(text, proc))?;
         let (memory, held) = read(proc, "meminfo", parse_memory)?;

@@ -6,7 +6,7 @@ const MIB: u64 = 1024 * 1024;
 const MARGIN: u64 = 64 * MIB;
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A container whose steps are carried out at once.
+/// A container whose limit follows its resident memory down to the plan.
 struct Container {
     follower: HeapFollower,
     start: Instant,
@@ -31,42 +31,35 @@ impl Container {
         let now = self.start + Duration::from_secs(second);
         let planned = planned.map(|mib| mib * MIB);
         let steps = self.follower.follow(planned, reading, now);
-        for step in &steps {
-            if let Step::SetLimit { bytes } = step {
-                self.limit = *bytes;
-            }
-        }
+        self.limit = planned.map(|bytes| bytes.max(resident * MIB + MARGIN));
         steps
     }
-}
-
-fn limit(mib: u64) -> Step {
-    set(mib * MIB)
 }
 
 fn ask(mib: u64) -> Step {
     Step::Shrink { limit_bytes: mib * MIB }
 }
 
+fn grow(mib: u64) -> Step {
+    Step::Grow { limit_bytes: mib * MIB }
+}
+
 #[test]
-fn the_jvm_is_asked_and_waited_for_before_the_limit_falls() {
+fn the_jvm_is_asked_and_waited_for() {
     let mut container = Container::new(Some(800));
     assert_eq!(container.follow(0, Some(200), 700), [ask(200)]);
     assert_eq!(container.follow(1, Some(200), 400), []);
     assert_eq!(container.follow(2, Some(200), 137), []);
-    assert_eq!(container.follow(3, Some(200), 136), [limit(200)]);
-    assert_eq!(container.follow(4, Some(200), 100), [Step::Hold]);
-    assert_eq!(container.follow(5, Some(200), 100), []);
+    assert_eq!(container.follow(3, Some(200), 136), [Step::Hold]);
+    assert_eq!(container.follow(4, Some(200), 100), []);
 }
 
 #[test]
-fn the_limit_rises_before_the_jvm_is_told() {
+fn the_jvm_is_told_when_the_limit_rises() {
     let mut container = Container::new(Some(800));
-    container.follow(0, Some(200), 100);
+    container.follow(0, Some(200), 700);
     container.follow(1, Some(200), 100);
-    let limit_bytes = Some(600 * MIB);
-    let grown = [limit(600), Step::Grow { limit_bytes }];
-    assert_eq!(container.follow(2, Some(600), 100), grown);
+    assert_eq!(container.follow(2, Some(600), 100), [grow(600)]);
     assert_eq!(container.follow(3, Some(600), 500), []);
 }
 
@@ -74,17 +67,16 @@ fn the_limit_rises_before_the_jvm_is_told() {
 fn a_jvm_whose_limit_never_fell_is_told_to_grow_with_the_plan() {
     let mut container = Container::new(Some(800));
     assert_eq!(container.follow(0, Some(200), 700), [ask(200)]);
-    let limit_bytes = Some(800 * MIB);
-    let grown = [Step::Grow { limit_bytes }];
-    assert_eq!(container.follow(1, Some(800), 700), grown);
+    container.limit = Some(800 * MIB);
+    assert_eq!(container.follow(1, Some(800), 700), [grow(800)]);
     assert_eq!(container.follow(2, Some(800), 700), []);
 }
 
 #[test]
 fn a_jvm_that_was_never_asked_is_not_told_to_grow() {
     let mut container = Container::new(Some(300));
-    assert_eq!(container.follow(0, Some(600), 100), [limit(600)]);
-    assert_eq!(container.follow(1, None, 100), [Step::SetLimit { bytes: None }]);
+    assert_eq!(container.follow(0, Some(600), 100), []);
+    assert_eq!(container.follow(1, None, 100), []);
     assert_eq!(container.follow(2, None, 100), []);
 }
 
@@ -96,32 +88,30 @@ fn a_jvm_that_does_not_shrink_is_asked_again_and_then_given_up() {
     assert_eq!(container.follow(5, Some(200), 500), [ask(200)]);
     assert_eq!(container.follow(9, Some(200), 500), []);
     let above_plan_bytes = 364 * MIB;
-    let gave_up = [limit(564), Step::GaveUp { above_plan_bytes }, Step::Hold];
+    let gave_up = [Step::GaveUp { above_plan_bytes }, Step::Hold];
     assert_eq!(container.follow(20, Some(200), 500), gave_up);
     assert_eq!(container.follow(60, Some(200), 500), []);
     // Later it fits after all.
-    assert_eq!(container.follow(61, Some(200), 100), [limit(200)]);
+    assert_eq!(container.follow(61, Some(200), 100), []);
     assert_eq!(container.follow(62, Some(200), 100), []);
 }
 
 #[test]
-fn a_jvm_that_grows_above_the_plan_gets_room_and_is_asked_again() {
+fn a_jvm_that_grows_above_the_plan_is_asked_again() {
     let mut container = Container::new(Some(800));
-    container.follow(0, Some(200), 100);
-    container.follow(1, Some(200), 100);
-    container.follow(2, Some(200), 100);
-    assert_eq!(container.follow(3, Some(200), 180), [limit(244)]);
+    container.follow(0, Some(200), 700);
+    assert_eq!(container.follow(1, Some(200), 100), [Step::Hold]);
+    assert_eq!(container.follow(3, Some(200), 180), []);
     assert_eq!(container.follow(8, Some(200), 180), [ask(200)]);
-    assert_eq!(container.follow(9, Some(200), 120), [limit(200)]);
+    assert_eq!(container.follow(9, Some(200), 120), [Step::Hold]);
 }
 
 #[test]
-fn a_plan_that_ends_lifts_the_limit_first() {
+fn a_plan_that_ends_is_forgotten() {
     let mut container = Container::new(Some(800));
-    container.follow(0, Some(200), 100);
-    let limit_bytes = None;
-    let lifted = [Step::SetLimit { bytes: None }, Step::Grow { limit_bytes }];
-    assert_eq!(container.follow(1, None, 100), lifted);
+    assert_eq!(container.follow(0, Some(200), 700), [ask(200)]);
+    assert_eq!(container.follow(1, None, 700), []);
+    assert_eq!(container.follow(2, Some(200), 700), [ask(200)]);
 }
 
 #[test]
@@ -133,10 +123,10 @@ fn a_heap_leaves_room_for_memory_outside_of_it() {
 }
 
 proptest! {
-    /// After every reading the limit has its margin. It falls only if an earlier reading asked the
-    /// JVM. A JVM is told to grow only after the limit has risen.
+    /// A JVM is asked only to fit a planned limit that it exceeds. It is told to hold or to grow only
+    /// if it was asked before, and to grow only up to the plan.
     #[test]
-    fn the_limit_keeps_its_margin_above_resident_memory(
+    fn only_a_jvm_that_was_asked_holds_or_grows(
         first in prop::option::of(0_u64..2000),
         readings in prop::collection::vec(
             (0_u64..8, prop::option::of(0_u64..2000), 0_u64..1500, any::<bool>()), 1..60),
@@ -147,29 +137,28 @@ proptest! {
         for (pause, planned, resident, fails) in readings {
             second += pause;
             let before = container.limit;
-            let asked_before = asked;
             let steps = container.follow(second, planned, resident);
-            for (index, step) in steps.iter().enumerate() {
+            if planned.is_none() {
+                prop_assert!(steps.is_empty());
+                asked = None;
+            }
+            let planned = planned.unwrap_or_default() * MIB;
+            let least = resident * MIB + MARGIN;
+            for step in steps {
                 match step {
-                    Step::Shrink { limit_bytes } => asked = Some(*limit_bytes),
-                    Step::SetLimit { bytes: Some(bytes) } => {
-                        prop_assert!(*bytes >= resident * MIB + MARGIN);
-                        if before.is_none_or(|before| *bytes < before) {
-                            prop_assert_eq!(asked_before, planned.map(|mib| mib * MIB));
-                        }
+                    Step::Shrink { limit_bytes } => {
+                        prop_assert!(limit_bytes == planned && least > planned);
+                        asked = Some(limit_bytes);
                     }
+                    Step::Hold => prop_assert!(asked.is_some_and(|asked| asked >= planned)),
                     Step::Grow { limit_bytes } => {
-                        asked = None;
-                        // After the limit, unless there was none or it was high enough.
-                        let is_enough = before.is_none_or(|before| Some(before) >= *limit_bytes);
-                        prop_assert!(index > 0 || is_enough);
-                        prop_assert!(container.limit.is_none_or(|now| Some(now) >= *limit_bytes));
+                        prop_assert!(limit_bytes == planned && asked.take().is_some());
                     }
-                    _ => {}
+                    Step::GaveUp { above_plan_bytes } => {
+                        prop_assert_eq!(above_plan_bytes, least - planned);
+                    }
                 }
             }
-            let has_margin = |limit: u64| limit >= resident * MIB + MARGIN;
-            prop_assert!(container.limit.is_none_or(has_margin));
             if fails {
                 // The kernel refused the limit.
                 container.limit = before;

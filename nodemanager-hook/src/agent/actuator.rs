@@ -1,0 +1,251 @@
+//! Changes to the node: limits of all containers at once, and the removal of own groups.
+
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+    thread,
+    time::{Duration, Instant},
+};
+
+use elastane_protocol::Limits;
+
+use super::container::Container;
+use crate::{
+    actuators::{
+        Change, Circumstances, KernelFileError, KernelFiles, LimitFile, LimitStep, Margin, Value,
+        container_of, empty_group, take_back,
+    },
+    audit::{Audit, Reason},
+    cgroups::Hierarchies,
+    container_id::ContainerId,
+    journal::{Journal, JournalError},
+    once::Once,
+    sensors::{Device, ProcFs},
+};
+
+/// The time that a group which was just emptied gets to become free.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// The means to change the node.
+#[derive(Debug)]
+pub(super) struct Actuator {
+    pub files: KernelFiles,
+    pub journal: Journal,
+    pub audit: Audit,
+    pub margin: Margin,
+    /// The disks whose traffic is limited.
+    pub disks: Vec<Device>,
+    pub hierarchies: Hierarchies,
+    pub proc: ProcFs,
+    /// Own groups that no container needs any more, to be removed once they are empty.
+    pub leaving: BTreeSet<PathBuf>,
+    pub troubles: Once,
+}
+
+/// The limits that a container should have, and why.
+pub(super) struct Wanted<'a> {
+    pub id: &'a ContainerId,
+    pub container: &'a mut Container,
+    pub limits: Limits,
+    pub reason: Reason,
+    /// Whether the watch of its memory limit woke.
+    pub is_near_limit: bool,
+}
+
+impl<'a> Wanted<'a> {
+    pub fn new(
+        id: &'a ContainerId,
+        container: &'a mut Container,
+        (limits, reason): (Limits, Reason),
+    ) -> Self {
+        Self { id, container, limits, reason, is_near_limit: false }
+    }
+
+    pub fn lifted(id: &'a ContainerId, container: &'a mut Container, reason: Reason) -> Self {
+        Self::new(id, container, (Limits::default(), reason))
+    }
+}
+
+impl Actuator {
+    /// Writes the changes of all containers together, in one safe order. A failed write is tried
+    /// again with the next call.
+    pub fn limit(&mut self, all: Vec<Wanted<'_>>) {
+        let steps: Vec<Vec<LimitStep>> = all.iter().map(|wanted| self.steps(wanted)).collect();
+        let changes: Vec<&Change> = steps.iter().flatten().flat_map(|step| &step.changes).collect();
+        let mut outcomes = self.files.write_all(&changes).into_iter();
+        for (mut wanted, steps) in all.into_iter().zip(&steps) {
+            for step in steps {
+                let outcomes = outcomes.by_ref().take(step.changes.len());
+                self.settle(&mut wanted, step, outcomes);
+            }
+        }
+    }
+
+    fn steps(&mut self, wanted: &Wanted<'_>) -> Vec<LimitStep> {
+        let Wanted { id, container, .. } = wanted;
+        let sensor = &container.sensor;
+        let resident = sensor.is_charged_in_group();
+        let circumstances = Circumstances {
+            resident_bytes: resident.then(|| sensor.resident_bytes()),
+            margin: self.margin,
+            is_near_limit: wanted.is_near_limit,
+            disks: &self.disks,
+        };
+        if wanted.limits.memory_bytes.is_some() && sensor.charges_elsewhere() {
+            let message = format!("{id}: most of its memory is charged to its former group");
+            self.troubles.warn("memory not limited", message);
+        }
+        let (files, journal) = (&mut self.files, &mut self.journal);
+        let limiter = &container.limiter;
+        let steps = limiter.steps(&wanted.limits, circumstances, files, journal);
+        let mut possible = Vec::new();
+        for step in steps {
+            match step {
+                Ok(step) => possible.push(step),
+                Err(error) if error.is_gone() => self.forget(container),
+                Err(error) => self.troubles.warn("limits", format!("{id}: {error}")),
+            }
+        }
+        possible
+    }
+
+    fn settle(
+        &mut self,
+        wanted: &mut Wanted<'_>,
+        step: &LimitStep,
+        outcomes: impl Iterator<Item = Result<bool, KernelFileError>>,
+    ) {
+        let (id, container) = (wanted.id, &mut *wanted.container);
+        let mut written = Vec::new();
+        let mut failed = None;
+        for (change, outcome) in step.changes.iter().zip(outcomes) {
+            match outcome {
+                Ok(true) => written.push(change),
+                Ok(false) => {}
+                Err(error) => failed = Some(error),
+            }
+        }
+        match failed {
+            Some(error) if error.is_gone() => self.forget(container),
+            Some(error) => self.troubles.warn("limits", format!("{id}: {error}")),
+            None => {
+                let (files, journal) = (&mut self.files, &mut self.journal);
+                let saved = container.limiter.settle(step, files, journal);
+                self.troubles.check("journal", saved);
+            }
+        }
+        if written.is_empty() {
+            return;
+        }
+        let follows_use = step.follows_use && wanted.reason == Reason::PlanStep;
+        let reason = if follows_use { Reason::FollowsUse } else { wanted.reason };
+        self.audit.changed(id, reason, &wanted.limits, &written);
+    }
+
+    /// The container has ended, but the NodeManager still lists it.
+    fn forget(&mut self, container: &Container) {
+        for group in container.limiter.groups().filter(|group| !group.exists()) {
+            self.files.forget(group);
+            self.journaled(|journal| journal.forget_former_of(group));
+        }
+    }
+
+    /// Writes values to the files of a group that a killed agent limited.
+    pub fn restore_values(&mut self, group: &Path, values: Vec<(LimitFile, Value)>) {
+        let Some(container) = container_of(group) else {
+            return;
+        };
+        let changes =
+            values.into_iter().map(|(file, value)| Change { group: group.into(), file, value });
+        let changes: Vec<Change> = changes.collect();
+        let changes: Vec<&Change> = changes.iter().collect();
+        let mut written = Vec::new();
+        for (change, outcome) in changes.iter().zip(self.files.write_all(&changes)) {
+            match outcome {
+                Err(error) if !error.is_gone() => {
+                    self.troubles.warn("limits not restored", error);
+                    continue;
+                }
+                Ok(true) => written.push(*change),
+                _ => {}
+            }
+            self.journaled(|journal| journal.forget_former(group, change.file));
+        }
+        self.files.forget(group);
+        if !written.is_empty() {
+            let none = Limits::default();
+            self.audit.changed(&container, Reason::LeftBehind, &none, &written);
+        }
+    }
+
+    /// Moves the processes of a group back to their former group.
+    pub fn put_back(&self, group: &Path) {
+        if let Some(hierarchy) = self.hierarchies.of(group) {
+            let origin = self.journal.origin(group);
+            let moved = empty_group(group, hierarchy, &origin, &self.proc);
+            self.troubles.check("processes not moved back", moved);
+        }
+    }
+
+    /// Removes the groups that no container needs any more. Their remaining processes return to
+    /// their former groups. A busy group is tried again at the next reading.
+    pub fn remove_leaving(&mut self) {
+        let mut leaving = std::mem::take(&mut self.leaving);
+        leaving.retain(|group| {
+            self.put_back(group);
+            let removed = self.files.remove_group(group);
+            let is_gone = self.troubles.check("groups not removed", removed) == Some(true);
+            if is_gone {
+                self.journaled(|journal| journal.forget_origin(group));
+            }
+            !is_gone
+        });
+        self.leaving = leaving;
+    }
+
+    /// Like [`Self::remove_leaving`], but waits a moment for busy groups. Returns how many stay.
+    pub fn remove_leaving_now(&mut self) -> usize {
+        let all = self.leaving.len();
+        let deadline = Instant::now() + BUSY_TIMEOUT;
+        loop {
+            self.remove_leaving();
+            if self.leaving.is_empty() || Instant::now() > deadline {
+                break;
+            }
+            // An ending process keeps its group busy for a moment.
+            thread::sleep(Duration::from_millis(10));
+        }
+        for group in &self.leaving {
+            log::warn!("{} is not removed: it is still busy", group.display());
+        }
+        let left = self.leaving.len();
+        log::info!("{} groups removed", all - left);
+        left
+    }
+
+    /// Removes the groups around the containers' groups, and disables the controllers that the
+    /// agent enabled for them.
+    pub fn remove_parents(&mut self) {
+        for group in self.journal.made().to_vec().iter().rev() {
+            let removed = self.files.remove_group(group);
+            match self.troubles.check("groups not removed", removed) {
+                Some(true) => {
+                    self.journaled(|journal| journal.forget_made(group));
+                }
+                Some(false) => log::info!("{} is not removed: others use it", group.display()),
+                None => {}
+            }
+        }
+        for error in self.journaled(take_back).unwrap_or_default() {
+            log::info!("a controller stays enabled: {error}");
+        }
+    }
+
+    /// Changes the journal. Counts a failed write as a trouble.
+    pub fn journaled<T>(
+        &mut self,
+        change: impl FnOnce(&mut Journal) -> Result<T, JournalError>,
+    ) -> Option<T> {
+        self.troubles.check("journal", change(&mut self.journal))
+    }
+}

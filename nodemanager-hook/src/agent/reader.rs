@@ -1,0 +1,117 @@
+//! Reads the processes of the node, and the usage of containers.
+
+use std::{collections::BTreeSet, time::Instant};
+
+use nix::{
+    sys::signal::{Signal, kill},
+    unistd::Pid,
+};
+
+use super::container::Container;
+use crate::{
+    container_id::ContainerId,
+    network::AllCounters,
+    once::Once,
+    samples::Samples,
+    sensors::{Device, KernelThreads, ProcFs, ProcessKey, ProcessTable},
+};
+
+/// Scans of a process tree for processes forked while it is killed.
+const MAX_PASSES: usize = 20;
+
+#[derive(Debug)]
+pub(super) struct Reader {
+    pub proc: ProcFs,
+    pub kernel_threads: KernelThreads,
+    /// The agent and its ancestors: they are never moved or killed.
+    pub forbidden: Vec<u32>,
+    /// The disks whose traffic is measured.
+    pub disks: Vec<Device>,
+    pub samples: Samples,
+    pub troubles: Once,
+}
+
+impl Reader {
+    /// Reads all processes, or None if `/proc` cannot be listed.
+    pub fn scan(&mut self) -> Option<ProcessTable> {
+        let scanned = ProcessTable::scan(&self.proc, &mut self.kernel_threads);
+        let table = self.troubles.check("process table", scanned)?;
+        for error in table.unreadable() {
+            self.troubles.warn("processes not readable", error);
+        }
+        Some(table)
+    }
+
+    /// Adds a reading to a container's open sample. `counters`: None if the network is not read.
+    pub fn read(
+        &mut self,
+        id: &ContainerId,
+        container: &mut Container,
+        table: &ProcessTable,
+        counters: Option<&AllCounters>,
+        now: Instant,
+    ) {
+        let reading = container.read(&self.proc, table, &self.disks, now);
+        if let Some(Some(mut reading)) = self.troubles.check_of("readings", id, reading) {
+            if let Some((network, counters)) = container.network.as_mut().zip(counters) {
+                reading.counted.add(network.read(counters));
+            }
+            self.samples.add(id, &reading);
+        }
+        let processes = &mut container.sensor.processes;
+        if std::mem::take(&mut processes.disk_denied) {
+            let message = "disk use of other users' processes cannot be read without root";
+            self.troubles.warn("disk use denied", message);
+        }
+        if std::mem::take(&mut processes.opened_anew) {
+            let message = "half of the agent's file descriptors are in use: it opens the files of \
+                           processes anew for each reading; raise LimitNOFILE";
+            self.troubles.warn("files opened anew", message);
+        }
+    }
+
+    /// Kills a container's processes. Returns their number.
+    pub fn kill(&mut self, container: &Container) -> usize {
+        let mut killed: BTreeSet<ProcessKey> = BTreeSet::new();
+        for _ in 0..MAX_PASSES {
+            let before = killed.len();
+            for key in self.tree_of(container) {
+                if !killed.contains(&key) && self.kill_process(key) {
+                    killed.insert(key);
+                }
+            }
+            if killed.len() == before {
+                break;
+            }
+        }
+        killed.len()
+    }
+
+    fn tree_of(&mut self, container: &Container) -> BTreeSet<ProcessKey> {
+        let Some(table) = self.scan() else {
+            return BTreeSet::new();
+        };
+        let mut keys = BTreeSet::new();
+        if let Some(root) = container.root {
+            let tree = table.tree(root, &container.sensor.processes.keys());
+            keys.extend(tree.iter().map(|process| process.key()));
+        }
+        if let Some(pids) = container.listed_pids() {
+            let pids = pids.unwrap_or_default();
+            let processes = pids.iter().filter_map(|pid| table.get(*pid));
+            keys.extend(processes.map(|process| process.key()));
+        }
+        keys.retain(|key| !self.forbidden.contains(&key.pid));
+        keys
+    }
+
+    /// Returns whether the process existed.
+    fn kill_process(&self, key: ProcessKey) -> bool {
+        let process = self.proc.process(key.pid).ok().flatten();
+        let is_same = process.is_some_and(|process| process.key() == key);
+        let Ok(pid) = i32::try_from(key.pid) else {
+            return false;
+        };
+        is_same && kill(Pid::from_raw(pid), Signal::SIGKILL).is_ok()
+    }
+}
