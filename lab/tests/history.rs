@@ -67,7 +67,7 @@ fn an_application_that_changes_is_planned_by_its_request_until_six_runs_have_tau
             // One alone may be chance.
             1 => assert!(foreseen.prediction.is_ok()),
             2..6 => {
-                let changed = NotPlanned::Settings(NotForeseen::Changed { since: newer });
+                let changed = NotPlanned::Settings(NotForeseen::Changed(newer));
                 assert_eq!(foreseen.prediction.unwrap_err(), changed);
                 assert_eq!(foreseen.left_out.len(), before.len());
             }
