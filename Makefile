@@ -64,7 +64,7 @@ fetch-for-tests:
 demo: fetch build ## runs the demo, four rounds on a real cluster on this machine (QUICK=1: a smaller one)
 	PYTHONPATH=tests $(PYTHON) -m demo $(if $(QUICK),--quick)
 
-record: fetch build ## records ten applications, RUNS runs each, on a real cluster: series for `elastane-lab evaluate`
+record: fetch build lab ## records ten applications, RUNS runs each, on a real cluster: series for `elastane-lab evaluate`
 	cd tests && $(PYTHON) -m recording recurring --runs $(RUNS) --output $(CURDIR)/target/recorded
 
 test: fetch-for-tests ## runs all tests, lints and cost bounds; as root on Debian, installs what is missing first

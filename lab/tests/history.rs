@@ -66,7 +66,7 @@ fn after_a_change_an_application_is_planned_by_its_request_until_it_has_run_six_
             // One run may be chance.
             1 => assert!(foreseen.prediction.is_ok()),
             2..6 => {
-                let changed = NotPlanned::Settings(NotForeseen::Changed { since: newer });
+                let changed = NotPlanned::Settings(NotForeseen::Changed(newer));
                 assert_eq!(foreseen.prediction.unwrap_err(), changed);
                 assert_eq!(foreseen.left_out.len(), before.len());
             }

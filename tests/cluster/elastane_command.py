@@ -1,8 +1,9 @@
-"""The built `elastane` command."""
+"""The built `elastane` and `elastane-lab` commands."""
 
 from __future__ import annotations
 
 import subprocess
+from pathlib import Path
 
 from cluster.paths import Checkout
 from cluster.processes import ProcessEnded
@@ -10,7 +11,16 @@ from cluster.processes import ProcessEnded
 
 def run_elastane(checkout: Checkout, *arguments: object) -> str:
     """Returns the output. Raises ProcessEnded with the output if the command fails."""
-    command = [str(checkout.elastane), *map(str, arguments)]
+    return _run(checkout.elastane, *arguments)
+
+
+def run_elastane_lab(checkout: Checkout, *arguments: object) -> str:
+    """The same with the laboratory's command."""
+    return _run(checkout.elastane_lab, *arguments)
+
+
+def _run(program: Path, *arguments: object) -> str:
+    command = [str(program), *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise ProcessEnded(

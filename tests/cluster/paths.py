@@ -59,6 +59,10 @@ class Checkout:
         return self._built(self.target / "release" / "elastane")
 
     @property
+    def elastane_lab(self) -> Path:
+        return self._built(self.target / "release" / "elastane-lab")
+
+    @property
     def library(self) -> Path:
         return self._built(self.target / "release" / "libelastane.so")
 

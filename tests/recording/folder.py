@@ -6,7 +6,7 @@ import json
 import shutil
 from pathlib import Path
 
-from cluster.elastane_command import run_elastane
+from cluster.elastane_command import run_elastane_lab
 from cluster.paths import Checkout
 
 
@@ -15,8 +15,7 @@ def write_folder(
 ) -> None:
     """Exports the executors' series; `settings` are by application id."""
     shutil.rmtree(output, ignore_errors=True)
-    to = ("--series", output, "--depository", depository)
-    run_elastane(checkout, "profiles", "export", "--all", *to)
+    run_elastane_lab(checkout, "export-series", output, "--depository", depository)
     for file in output.glob("*/settings.json"):
         exported = json.loads(file.read_text())
         for run, about in exported["runs"].items():

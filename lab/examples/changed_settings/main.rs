@@ -11,7 +11,7 @@ mod runs;
 use std::error::Error;
 
 use elastane_core::{Demand, DemandError, Resources};
-use elastane_predict::{Exclusion, RecurringSettings, SettingsModel, SettingsRun, train};
+use elastane_predict::{Exclusion, SettingsModel, SettingsRun, train};
 use generator::Configurable;
 
 const SEEDS: u64 = 10;
@@ -49,7 +49,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 let mut runs = runs;
                 let at = (seed as usize * 7 + number as usize) % trained_on;
                 runs[at].used = with_cpu(&runs[at].used, WILD);
-                for left_out in model(&runs)?.left_out() {
+                for left_out in model(&runs)?.left_out {
                     if left_out.id == at.to_string() {
                         wild += 1;
                     } else {
@@ -68,13 +68,13 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 fn model(runs: &[SettingsRun]) -> Result<SettingsModel, Box<dyn Error>> {
-    Ok(train(runs, &RecurringSettings::default().at_any_confidence())?)
+    Ok(train(runs)?)
 }
 
 /// The number of runs that were left out because the application changed after them.
 fn changed_after(model: &SettingsModel) -> usize {
-    let left_out = model.left_out().iter();
-    left_out.filter(|it| matches!(it.reason, Exclusion::BeforeDriftForSettings { .. })).count()
+    let left_out = model.left_out.iter();
+    left_out.filter(|it| matches!(it.reason, Exclusion::BeforeDriftForSettings(..))).count()
 }
 
 fn with_cpu(used: &Demand, times: f64) -> Demand {

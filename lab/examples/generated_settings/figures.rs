@@ -9,10 +9,6 @@ use elastane_predict::{Exclusion, RecurringSettings, SettingsRun, amount, score,
 /// The number of runs after the training runs that a model predicts.
 const PREDICTED: usize = 10;
 
-fn any_confidence() -> RecurringSettings {
-    RecurringSettings { least_confidence: 0.0, ..RecurringSettings::default() }
-}
-
 fn with_settings_of_others(runs: &[SettingsRun]) -> Vec<SettingsRun> {
     let others = runs.iter().cycle().skip(runs.len() - 1);
     let given = runs
@@ -51,19 +47,21 @@ impl Figures {
         let to_predict = &runs[trained_on..(trained_on + PREDICTED).min(runs.len())];
         self.runs += to_predict.len();
         let started = Instant::now();
-        let Ok(model) = train(&runs[..trained_on], &RecurringSettings::default()) else {
+        let least = RecurringSettings::default().least_confidence;
+        let model = train(&runs[..trained_on]).ok();
+        let Some(model) = model.filter(|model| model.confidence >= least) else {
             self.not_trained += 1;
             return;
         };
         self.training.push(started.elapsed());
         self.models += 1;
         self.indifferent += usize::from(!model.settings_matter());
-        let of_others = train(&with_settings_of_others(&runs[..trained_on]), &any_confidence());
+        let of_others = train(&with_settings_of_others(&runs[..trained_on]));
         self.indifferent_to_others +=
             usize::from(of_others.is_ok_and(|model| !model.settings_matter()));
-        for left_out in model.left_out() {
+        for left_out in &model.left_out {
             let reason = match left_out.reason {
-                Exclusion::OutlierForSettings { .. } => "outlier",
+                Exclusion::OutlierForSettings(..) => "outlier",
                 _ => "before a change",
             };
             *self.left_out.entry(reason).or_default() += 1;

@@ -91,7 +91,7 @@ impl Missed {
         executor: &[(Resources, f64)],
     ) -> Result<(), Box<dyn Error>> {
         let mut whole = Tracker::of_demand(demand);
-        let mut late = LateTracker::new(demand, told)?;
+        let mut late = LateTracker::new(demand, told);
         let slots = executor.len().max(1) as f64;
         for (usage, progress) in executor {
             whole.observe(*usage, demand.slot_ms());

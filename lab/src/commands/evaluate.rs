@@ -19,10 +19,10 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use elastane_cli::bar::bar;
 use elastane_cli::failure::{Failure, write};
-use elastane_cli::series::to_csv;
 use elastane_lab::evaluation::{Evaluated, History, evaluate_foreseen};
 use elastane_predict::{ContainerKind, Outcome, PastRun, RecurringSettings};
 
+use super::series_format::to_csv;
 use recorded::{Application, Recorded};
 
 /// Predicts each run of each application from the runs before it, and scores the predictions

@@ -1,7 +1,9 @@
 //! The subcommands.
 
 pub(crate) mod evaluate;
+pub(crate) mod export_series;
 pub(crate) mod reproduce;
+mod series_format;
 pub(crate) mod simulate;
 
 use std::fmt::Display;

@@ -9,7 +9,7 @@ use elastane_predict::{
 const LOOKED_AT: usize = 2;
 
 /// The containers of one kind of an application, run after run. They are foreseen as in the scheduler
-/// ([`elastane_predict::foresee`]), by models that are trained when the scheduler trains them.
+/// ([`KnownRuns::foresee`]), by models that are trained when the scheduler trains them.
 #[derive(Debug, Clone)]
 pub struct History {
     kind: ContainerKind,
@@ -86,7 +86,7 @@ impl History {
             })
             .collect();
         // Without a new model the former one stays.
-        if let Ok(model) = train(&runs, &self.settings.at_any_confidence()) {
+        if let Ok(model) = train(&runs) {
             self.model = Some(model);
         }
     }

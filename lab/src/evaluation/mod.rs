@@ -104,7 +104,8 @@ pub fn evaluate_foreseen(
 ) -> Evaluated {
     let outcome = foreseen.prediction.and_then(|prediction| {
         let ids = if foreseen.way == Way::Model {
-            predict_next(history, &settings.at_any_confidence()).prediction?.runs
+            let any = RecurringSettings { least_confidence: 0.0, ..*settings };
+            predict_next(history, &any).prediction?.runs
         } else {
             prediction.runs.clone()
         };

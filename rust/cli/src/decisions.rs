@@ -6,10 +6,13 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
 
 use clap::Args;
-use elastane_core::ContainerKind;
+use elastane_core::cluster::PlacedReason;
+use elastane_core::{ContainerKind, Resources};
+use elastane_runtime::{
+    JournalEvent, Placed, Preemption, PreemptionOutcome, Record, Refused, Reprovision,
+};
 
 use crate::failure::Failure;
-use crate::journal::{Amounts, Line, Placed, Preemption, Record, Refused, Reprovision};
 use crate::units::{bytes, count, moment};
 
 /// Why a container went to a node, why an application waited, and what was preempted
@@ -41,12 +44,12 @@ impl Decisions {
             if text.trim_ascii().is_empty() {
                 continue;
             }
-            let Ok(line) = serde_json::from_slice::<Line>(&text) else {
+            let Ok(record) = serde_json::from_slice::<Record>(&text) else {
                 unreadable += 1;
                 continue;
             };
             read += 1;
-            if !self.is_asked_for(&line.record, &mut containers) {
+            if !self.is_asked_for(&record.event, &mut containers) {
                 continue;
             }
             shown += 1;
@@ -54,7 +57,7 @@ impl Decisions {
                 output.write_all(&text)?;
                 writeln!(output)?;
             } else {
-                report.add(line, output)?;
+                report.add(record, output)?;
             }
         }
         report.end(output)?;
@@ -63,15 +66,25 @@ impl Decisions {
 
     /// Whether to print the record. The end of a container belongs to the application for which it was
     /// placed.
-    fn is_asked_for(&self, record: &Record, containers: &mut HashSet<String>) -> bool {
+    fn is_asked_for(&self, event: &JournalEvent, containers: &mut HashSet<String>) -> bool {
         let Some(wanted) = &self.application else {
-            return !matches!(record, Record::Other) || self.json;
+            return !matches!(event, JournalEvent::Other) || self.json;
         };
-        if let Record::Finished { container, .. } = record {
-            return containers.contains(container);
-        }
-        let is_wanted = record.application() == Some(wanted);
-        if let (Record::Placed(placed), true) = (record, is_wanted) {
+        let application = match event {
+            JournalEvent::Placed(placed) => &placed.application,
+            JournalEvent::Refused(refused) => &refused.application,
+            JournalEvent::Learned { application, .. } => application,
+            JournalEvent::Reprovision(reprovision) => &reprovision.application,
+            JournalEvent::Preemption(preemption) => {
+                return preemption.application.as_ref() == Some(wanted);
+            }
+            JournalEvent::Finished { container, .. } => return containers.contains(container),
+            JournalEvent::Bookable { .. } | JournalEvent::Node(_) | JournalEvent::Other => {
+                return false;
+            }
+        };
+        let is_wanted = application == wanted;
+        if let (JournalEvent::Placed(placed), true) = (event, is_wanted) {
             containers.insert(placed.container.clone());
         }
         is_wanted
@@ -116,24 +129,26 @@ struct Waiting {
 }
 
 impl Report {
-    fn add(&mut self, line: Line, output: &mut impl Write) -> Result<(), Failure> {
-        let Line { time_ms, record } = line;
-        let sentence = match record {
-            Record::Refused(refused) => return self.refused(time_ms, refused, output),
-            Record::Other => return self.end(output),
-            Record::Placed(placed) => placed_sentence(&placed),
-            Record::Finished { container, node } => format!("finished  {container} on {node}"),
-            Record::Bookable { node, ratio, reason } => {
+    fn add(&mut self, record: Record, output: &mut impl Write) -> Result<(), Failure> {
+        let Record { time_ms, event } = record;
+        let sentence = match event {
+            JournalEvent::Refused(refused) => return self.refused(time_ms, refused, output),
+            JournalEvent::Node(_) | JournalEvent::Other => return self.end(output),
+            JournalEvent::Placed(placed) => placed_sentence(&placed),
+            JournalEvent::Finished { container, node } => {
+                format!("finished  {container} on {node}")
+            }
+            JournalEvent::Bookable { node, ratio, reason } => {
                 format!("bookable  {node}: {ratio:.2} times its registered size: {reason}")
             }
-            Record::Preemption(preemption) => preemption_sentence(&preemption),
-            Record::Reprovision(reprovision) => reprovision_sentence(&reprovision),
-            Record::Learned { application, profile, outcome, runs } => {
+            JournalEvent::Preemption(preemption) => preemption_sentence(&preemption),
+            JournalEvent::Reprovision(reprovision) => reprovision_sentence(&reprovision),
+            JournalEvent::Learned { application, profile, outcome, runs } => {
                 let runs = match runs {
                     0 => "there is no profile yet".to_owned(),
                     runs => format!("the profile is made of {}", count(runs, "run")),
                 };
-                format!("learned   {application}, {outcome}: {runs}: {profile}")
+                format!("learned   {application}, {}: {runs}: {profile}", outcome.name())
             }
         };
         self.end(output)?;
@@ -201,13 +216,12 @@ fn placed_sentence(placed: &Placed) -> String {
 }
 
 fn preemption_sentence(preemption: &Preemption) -> String {
-    let what = match preemption.outcome.as_str() {
-        "told" => "its application master is told that it will be preempted",
-        "preempted" => "preempted",
-        "spared" => "is not preempted after all",
-        "refused" => "was named by the agent, and is not preempted",
-        "observed" => "would be preempted in mode enforce",
-        other => other,
+    let what = match preemption.outcome {
+        PreemptionOutcome::Told => "its application master is told that it will be preempted",
+        PreemptionOutcome::Preempted => "preempted",
+        PreemptionOutcome::Spared => "is not preempted after all",
+        PreemptionOutcome::Refused => "was named by the agent, and is not preempted",
+        PreemptionOutcome::Observed => "would be preempted in mode enforce",
     };
     format!(
         "memory    {} on {}: {what}; it holds {}, the node is short of {}; {}",
@@ -226,14 +240,15 @@ fn reprovision_sentence(reprovision: &Reprovision) -> String {
         Some("throttled") => format!("takes {times:.2} times as long as without its CPU limit"),
         _ => format!("takes {times:.2} times as long as expected"),
     };
-    let said = |amounts: Option<Amounts>| amounts.map_or_else(|| "nothing".to_owned(), amounts_of);
+    let said =
+        |amounts: Option<Resources>| amounts.map_or_else(|| "nothing".to_owned(), amounts_of);
     let factors = reprovision.factors.unwrap_or([1.0; 4]);
     let factors = format!(
         "the rest of its demand is {:.2}, {:.2}, {:.2}, {:.2} times its prediction (CPU, memory, \
          network, disk)",
         factors[0], factors[1], factors[2], factors[3]
     );
-    let what = match reprovision.what.as_str() {
+    let what = match &*reprovision.what {
         "opened" => format!(
             "{slow} and gets all that is left: {} beside {}",
             said(reprovision.lent),
@@ -254,7 +269,7 @@ fn reprovision_sentence(reprovision: &Reprovision) -> String {
     format!("slow      {container} on {node}: {what}{reason}")
 }
 
-fn amounts_of(amounts: Amounts) -> String {
+fn amounts_of(amounts: Resources) -> String {
     format!(
         "{:.2} cores, {}, network {}/s, disk {}/s",
         amounts.cpu_cores,
@@ -269,14 +284,15 @@ fn why(placed: &Placed) -> String {
         Some(profile) => format!("by its profile {profile}"),
         None => "by its request, no profile is known".to_owned(),
     };
-    match placed.reason.as_str() {
-        "fits" => match placed.score {
+    match placed.reason {
+        PlacedReason::Fits => match placed.score {
             Some(score) => format!("fits for all of its life {demand}, best score {score:.4}"),
             None => format!("fits for all of its life {demand}"),
         },
-        "starving" => "waited past the bound, so it passed as CapacityScheduler orders it".into(),
-        "capacity-scheduler" => "CapacityScheduler placed it as it would alone".into(),
-        "not-asked" => "the core was not asked".into(),
-        other => other.to_owned(),
+        PlacedReason::Starving => {
+            "waited past the bound, so it passed as CapacityScheduler orders it".into()
+        }
+        PlacedReason::CapacityScheduler => "CapacityScheduler placed it as it would alone".into(),
+        PlacedReason::NotAsked => "the core was not asked".into(),
     }
 }

@@ -7,7 +7,6 @@ use clap::{Args, Subcommand};
 use elastane_store::{Access, Depository};
 
 use crate::failure::Failure;
-use crate::opened::open_or_create;
 use crate::units::count;
 
 /// Copies and merges depositories
@@ -65,4 +64,12 @@ fn merge(into: &Path, from: &[PathBuf], output: &mut impl Write) -> Result<(), F
         writeln!(output, "{path}: {added} added, {kept} were there already")?;
     }
     Ok(())
+}
+
+/// Opens a depository to write to, or creates it. A damaged one is an error and stays as it is.
+pub(crate) fn open_or_create(path: &Path) -> Result<Depository, Failure> {
+    Ok(match path.exists() {
+        true => Depository::open_existing(path, Access::Write)?,
+        false => Depository::open(path)?.depository,
+    })
 }

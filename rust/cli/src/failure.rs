@@ -60,7 +60,7 @@ impl From<StoreError> for Failure {
             StoreErrorKind::Missing
             | StoreErrorKind::Damaged(_)
             | StoreErrorKind::Foreign
-            | StoreErrorKind::NewerSchema(..) => Failure::BadInput(error.to_string()),
+            | StoreErrorKind::OtherSchema(..) => Failure::BadInput(error.to_string()),
             _ => Failure::Failed(error.to_string()),
         }
     }

@@ -3,13 +3,15 @@
 mod decisions;
 mod depository;
 mod import;
-mod journal;
+mod plot;
+mod plot_svg;
+mod profiles;
 mod what_if;
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use elastane_cli::{bar, failure, opened, profiles, run_options, simulate, units};
+use elastane_cli::{bar, failure, run_options, simulate, units};
 
 /// Shows what an Elastane scheduler learned and decided, and tries its policies in simulations
 #[derive(Parser)]

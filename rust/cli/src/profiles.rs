@@ -3,7 +3,6 @@
 mod explain;
 mod explain_prediction;
 mod export;
-mod export_series;
 mod file;
 mod import;
 
@@ -13,7 +12,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 use elastane_core::{Demand, Resource};
 use elastane_predict::progress::mean;
-use elastane_predict::{Exclusion, NotUsed, Planned, Profile, ProfileSettings, profile};
+use elastane_predict::{Exclusion, Prediction, Profile, ProfileSettings, profile};
 use elastane_store::{Access, Depository};
 use serde_json::{Value, json};
 
@@ -57,7 +56,7 @@ enum Action {
     },
     /// Explain one run: its key, its prediction, and how the prediction turned out
     Explain(explain::Explain),
-    /// Write the runs of one or every application to files
+    /// Write the runs of one or every application to a file
     Export(export::Export),
     /// Add the runs of a file that `export` wrote; existing runs stay
     Import(import::Import),
@@ -167,10 +166,8 @@ fn show(
     writeln!(output, "{key}")?;
     writeln!(output, "name     {}", latest.application_name)?;
     writeln!(output, "profile  of {}", count(made.runs(), "run"))?;
-    let older = NotUsed::Excluded(Exclusion::Old);
-    for left_out in made.left_out.iter().filter(|run| run.reason != older) {
-        let (id, kind) = (&left_out.application_id, left_out.kind.among(kinds()));
-        writeln!(output, "left out {id}, {kind}: {}", left_out.reason)?;
+    for (kind, run) in made.left_out.iter().filter(|(_, run)| run.reason != Exclusion::Old) {
+        writeln!(output, "left out {}, {}: {}", run.id, kind.among(kinds()), run.reason)?;
     }
     for (kind, planned) in made.all_planned() {
         show_planned(&kind.among(kinds()), planned, output)?;
@@ -178,7 +175,7 @@ fn show(
     Ok(())
 }
 
-fn show_planned(kind: &str, planned: &Planned, output: &mut impl Write) -> Result<(), Failure> {
+fn show_planned(kind: &str, planned: &Prediction, output: &mut impl Write) -> Result<(), Failure> {
     let (demand, confidence) = (&planned.demand, planned.confidence);
     let length = duration(demand.duration_ms().unwrap_or_default());
     writeln!(output, "\n{kind}, {length}, confidence {confidence:.2}")?;

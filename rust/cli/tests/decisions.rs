@@ -8,7 +8,9 @@ use std::io::Read;
 use std::process::{Command, Stdio};
 
 use common::{elastane, text};
-use elastane_runtime::{Placed, Preemption, PreemptionOutcome, Record};
+use elastane_core::cluster::PlacedReason;
+use elastane_predict::Outcome;
+use elastane_runtime::{JournalEvent, Placed, Preemption, PreemptionOutcome, Record, Refused};
 use tempfile::TempDir;
 
 const JOURNAL: &str = r#"{"kind":"bookable","time_ms":1763736000000,"node":"node-1:8041","ratio":2.0,"reason":"the agent reports"}
@@ -66,7 +68,6 @@ fn without_an_application_everything_is_told() {
 #[test]
 fn what_gave_way_for_want_of_memory_is_told_with_how_much() {
     let preemption = Preemption {
-        time_ms: 1_763_736_000_000,
         node: "node-1:8041".to_owned(),
         container: "container_1_0001_01_000002".to_owned(),
         application: Some("application_1_0001".to_owned()),
@@ -75,7 +76,9 @@ fn what_gave_way_for_want_of_memory_is_told_with_how_much() {
         short_bytes: 500_000_000,
         reason: "it came last".to_owned(),
     };
-    let line = serde_json::to_string(&Record::Preemption(Box::new(preemption))).unwrap();
+    let event = JournalEvent::Preemption(Box::new(preemption));
+    let record = Record { time_ms: 1_763_736_000_000, event };
+    let line = serde_json::to_string(&record).unwrap();
     let (_folder, path) = journal(&line);
     let application = "application_1_0001";
     let arguments = ["decisions", "--journal", &path, "--application", application];
@@ -182,26 +185,27 @@ fn wrong_usage_has_exit_code_2() {
     }
 }
 
-/// The journal's fields are listed where they are written and where they are read.
 #[test]
 fn what_the_scheduler_writes_is_what_is_read() {
     let (time_ms, application) = (1_763_736_000_000, "application_1_0001".to_owned());
     let (container, node) = ("container_1_0001_01_000001".to_owned(), "n:1".to_owned());
-    let records = [
-        Record::Bookable { time_ms, node: node.clone(), ratio: 2.0, reason: "the agent reports" },
-        Record::Refused {
-            time_ms,
+    let events = [
+        JournalEvent::Bookable {
+            node: node.clone(),
+            ratio: 2.0,
+            reason: "the agent reports".into(),
+        },
+        JournalEvent::Refused(Refused {
             application: application.clone(),
             node: node.clone(),
             reason: "cpu is short".to_owned(),
-        },
-        Record::Placed(Box::new(Placed {
-            time_ms,
+        }),
+        JournalEvent::Placed(Box::new(Placed {
             application: application.clone(),
             application_name: "sales".to_owned(),
             container: container.clone(),
             node: node.clone(),
-            reason: "fits",
+            reason: PlacedReason::Fits,
             by_core: true,
             application_master: true,
             request_priority: None,
@@ -214,16 +218,16 @@ fn what_the_scheduler_writes_is_what_is_read() {
             physical_memory_bytes: 5_000_000_000,
             physical_vcores: 6,
         })),
-        Record::Finished { time_ms, container, node },
-        Record::Learned {
-            time_ms,
+        JournalEvent::Finished { container, node },
+        JournalEvent::Learned {
             application,
             profile: "tag|sales".to_owned(),
-            outcome: "succeeded",
+            outcome: Outcome::Succeeded,
             runs: 2,
         },
     ];
-    let lines = records.map(|record| serde_json::to_string(&record).unwrap() + "\n");
+    let line = |event| serde_json::to_string(&Record { time_ms, event }).unwrap() + "\n";
+    let lines = events.map(line);
     let (_folder, path) = journal(&lines.concat());
     let expected = "\
 2025-11-21T14:40:00.000Z  bookable  n:1: 2.00 times its registered size: the agent reports

@@ -97,7 +97,7 @@ fn the_next_submission_is_placed_by_imported_runs() {
     let folder = tempfile::tempdir().unwrap();
     let printed = import(folder.path());
     let (next, now_ms) = sales(4, |run| (run.submission(), run.started_ms()));
-    let key = signature(&next).key;
+    let key = signature(&next);
     assert_eq!(printed.matches(&key).count(), 3, "{key} in {printed}");
 
     let (placed, weights) = placed(folder.path(), &next, now_ms);

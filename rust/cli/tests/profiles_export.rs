@@ -5,37 +5,8 @@ mod common;
 
 use std::fs;
 
-use common::{SALES, depository, elastane, run, run_of_two_kinds, text, three_runs};
-use elastane_predict::Outcome::{Failed, Succeeded};
+use common::{SALES, depository, elastane, run_of_two_kinds, text, three_runs};
 use serde_json::Value;
-
-#[test]
-fn series_are_exported_as_a_folder_of_recorded_runs() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("depository.db");
-    let mut runs: Vec<_> = (1..=5).map(|number| run(SALES, number, Succeeded)).collect();
-    runs[3].outcome = Failed;
-    // The application master alone: nothing of the executors to export.
-    runs[4].series.truncate(1);
-    depository(&path, &runs);
-    let series = folder.path().join("series");
-    let export =
-        ["profiles", "export", "--all", "--series", text(&series), "--depository", text(&path)];
-    assert_eq!(
-        elastane(&export).printed(),
-        format!(
-            "{}: 1 application, 4 runs\n1 run left out: no executor lived for 6 s in it\n",
-            series.display()
-        )
-    );
-    let written = series.join("app_SPARK_alice_root.etl_Nightly_sales_sales.py_--day");
-    let csv = fs::read_to_string(written.join("00001-application_1763736000000_0001.csv")).unwrap();
-    assert_eq!(csv.lines().nth(2).unwrap(), "3,0.2,350000000,0,20000000");
-    let settings = fs::read_to_string(written.join("settings.json")).unwrap();
-    assert!(settings.contains(SALES), "{settings}");
-
-    assert!(elastane(&export).refused().contains("it is not empty"));
-}
 
 #[test]
 fn what_was_exported_is_imported_elsewhere_and_is_the_same() {
@@ -87,7 +58,7 @@ fn a_bad_file_is_refused_with_its_place_and_nothing_is_imported() {
 fn executors_of_two_priorities_are_shown_exported_and_imported_each_by_their_own() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| text(&folder.path().join(name)).to_owned();
-    let (path, other, file, series) = (at("a.db"), at("b.db"), at("a.json"), at("series"));
+    let (path, other, file) = (at("a.db"), at("b.db"), at("a.json"));
     let runs = [1, 2, 3].map(run_of_two_kinds);
     depository(path.as_ref(), &runs);
     let show = |path: &str| elastane(&["profiles", "show", SALES, "--depository", path]).printed();
@@ -106,16 +77,8 @@ fn executors_of_two_priorities_are_shown_exported_and_imported_each_by_their_own
     assert_eq!(kind(0), ("application master".into(), Value::Null));
     assert_eq!(kind(2), ("executor".into(), 2.into()));
 
-    let export = ["profiles", "export", SALES, "--file", &file, "--series", &series];
-    let printed = elastane(&[&export[..], &["--depository", &path]].concat()).printed();
-    assert!(printed.ends_with("series: 1 application, 3 runs\n"), "{printed}");
-    let mut folders: Vec<_> = fs::read_dir(&series)
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .collect();
-    folders.sort();
-    let name = "app_SPARK_alice_root.etl_Nightly_sales_sales.py_--day";
-    assert_eq!(folders, [0, 2].map(|priority| format!("{name}-priority-{priority}")));
+    let export = ["profiles", "export", SALES, "--file", &file];
+    elastane(&[&export[..], &["--depository", &path]].concat()).printed();
     elastane(&["profiles", "import", &file, "--depository", &other]).printed();
     assert_eq!(show(&other), shown);
 }

@@ -2,8 +2,14 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 /// The kind of a container. Containers of one kind are assumed to be alike; each kind has its own profiles.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+///
+/// Its number in files is 0 for an application master, and 1 plus the priority in two's complement for
+/// an executor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(into = "i64", try_from = "i64")]
 pub enum ContainerKind {
     /// The application master; with Spark in cluster mode the driver too.
     ApplicationMaster,
@@ -46,23 +52,27 @@ impl ContainerKind {
         let is_other = |kind: ContainerKind| kind != self && !kind.is_application_master();
         if kinds.into_iter().any(is_other) { self.to_string() } else { self.name().to_owned() }
     }
+}
 
-    /// The kind's number in files: 0 for an application master, 1 plus the priority in two's
-    /// complement for an executor.
-    pub fn number(self) -> i64 {
-        match self {
+impl From<ContainerKind> for i64 {
+    fn from(kind: ContainerKind) -> Self {
+        match kind {
             ContainerKind::ApplicationMaster => 0,
             ContainerKind::Executor { priority } => 1 + i64::from(priority.cast_unsigned()),
         }
     }
+}
 
-    /// The kind with this number in files; none where no kind has it.
-    pub fn numbered(number: i64) -> Option<ContainerKind> {
+impl TryFrom<i64> for ContainerKind {
+    type Error = String;
+
+    fn try_from(number: i64) -> Result<Self, String> {
         if number == 0 {
-            return Some(ContainerKind::ApplicationMaster);
+            return Ok(ContainerKind::ApplicationMaster);
         }
-        let priority = u32::try_from(number.checked_sub(1)?).ok()?;
-        Some(ContainerKind::Executor { priority: priority.cast_signed() })
+        let priority = number.checked_sub(1).and_then(|priority| u32::try_from(priority).ok());
+        let unknown = || format!("container kind {number} is not known");
+        Ok(ContainerKind::Executor { priority: priority.ok_or_else(unknown)?.cast_signed() })
     }
 }
 
@@ -87,14 +97,14 @@ mod tests {
 
     #[test]
     fn kinds_have_distinct_numbers_and_the_first_two_are_fixed() {
-        assert_eq!((MASTER.number(), executor(0).number()), (0, 1));
+        assert_eq!([MASTER, executor(0)].map(i64::from), [0, 1]);
         for priority in [0, 1, 20, i32::MAX, -1, i32::MIN] {
             let kind = executor(priority);
-            assert_eq!(ContainerKind::numbered(kind.number()), Some(kind));
+            assert_eq!(ContainerKind::try_from(i64::from(kind)), Ok(kind));
         }
-        assert_eq!(ContainerKind::numbered(0), Some(MASTER));
+        assert_eq!(ContainerKind::try_from(0), Ok(MASTER));
         for number in [i64::MIN, -1, (1 << 32) + 1, i64::MAX] {
-            assert_eq!(ContainerKind::numbered(number), None);
+            ContainerKind::try_from(number).unwrap_err();
         }
     }
 

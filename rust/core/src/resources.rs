@@ -3,6 +3,8 @@
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Mul, Sub, SubAssign};
 
+use serde::{Deserialize, Serialize};
+
 /// One of the four resources.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Resource {
@@ -36,7 +38,7 @@ impl Resource {
 }
 
 /// An amount of each resource: a demand, a usage or a capacity at one moment.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Resources {
     /// CPU in cores.
     pub cpu_cores: f64,

@@ -105,7 +105,7 @@ fn imported(
     let (submission, notes) = submission(&start, &environment, options);
     let (series, memory) = application.series(&properties);
     let run = Run {
-        application_key: signature(&submission).key,
+        application_key: signature(&submission),
         application_id: submission.id.clone(),
         application_name: submission.name.clone(),
         started_ms: start.at_ms,

@@ -27,11 +27,8 @@ pub struct ImportOptions {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
 pub enum KeyNote {
     /// The log has only the last part of the queue path.
-    #[error("queue {queue} is taken as root.{queue}; `--queue {queue}=PATH` where it is another")]
-    ShortQueue {
-        /// The logged value.
-        queue: String,
-    },
+    #[error("queue {0} is taken as root.{0}; `--queue {0}=PATH` where it is another")]
+    ShortQueue(String),
     /// The log has the name that the program set; YARN has the submitted name.
     #[error(
         "in cluster mode the name is the program's own; \
@@ -42,11 +39,8 @@ pub enum KeyNote {
     #[error("client mode: the key ends with the name, as it does on YARN")]
     ClientMode,
     /// The application did not run on YARN.
-    #[error("master {master} is not YARN: the key is that of YARN's client mode")]
-    NotYarn {
-        /// The logged value.
-        master: String,
-    },
+    #[error("master {0} is not YARN: the key is that of YARN's client mode")]
+    NotYarn(String),
     /// Spark redacted the command since it seemed to contain a secret.
     #[error("the command is redacted: the key has no main class and arguments, YARN's will have")]
     Redacted,
@@ -69,8 +63,7 @@ pub(crate) fn submission(
         None if queue == "root" || queue.starts_with("root.") => queue.to_owned(),
         None => {
             if queue != "default" {
-                let queue = queue.to_owned();
-                notes.push(KeyNote::ShortQueue { queue });
+                notes.push(KeyNote::ShortQueue(queue.to_owned()));
             }
             format!("root.{queue}")
         }
@@ -102,8 +95,7 @@ pub(crate) fn submission(
 fn command(properties: &Properties<'_>, environment: &Environment) -> Result<String, KeyNote> {
     let master = properties.get("spark.master").unwrap_or_default();
     if master != "yarn" {
-        let master = master.to_owned();
-        return Err(KeyNote::NotYarn { master });
+        return Err(KeyNote::NotYarn(master.to_owned()));
     }
     if properties.get("spark.submit.deployMode") != Some("cluster") {
         return Err(KeyNote::ClientMode);
@@ -200,7 +192,7 @@ mod tests {
         options: &ImportOptions,
     ) -> (String, Vec<KeyNote>) {
         let (submission, notes) = submission(start, environment, options);
-        (signature(&submission).key, notes)
+        (signature(&submission), notes)
     }
 
     #[test]
@@ -228,8 +220,7 @@ mod tests {
         environment.system.insert("sun.java.command".into(), redacted);
         let (key, notes) = key(&start, &environment, &ImportOptions::default());
         assert_eq!(key, "app|SPARK|alice|root.etl|Sales #");
-        let queue = "etl".to_owned();
-        assert_eq!(notes, [KeyNote::ShortQueue { queue }, KeyNote::Redacted]);
+        assert_eq!(notes, [KeyNote::ShortQueue("etl".to_owned()), KeyNote::Redacted]);
     }
 
     #[test]

@@ -17,23 +17,22 @@ mod statistics;
 mod stem;
 
 pub use elastane_runs::{
-    ContainerKind, Feature, MAX_SLOTS, MOST_EXECUTOR_KINDS, Outcome, RecorderOfTwoKinds, Run,
-    RunRecorder, RunSeries, SignaturePart, kinds,
+    ContainerKind, Feature, MAX_SLOTS, MOST_EXECUTOR_KINDS, Outcome, Run, RunRecorder, RunSeries,
+    SignaturePart, kinds,
 };
 pub use made::prediction_outcome;
-pub use profile::{LeftOut, NotUsed, Planned, Profile, ProfileSettings, profile};
+pub use profile::{Profile, ProfileSettings, profile};
 pub use recurring::{
     Excluded, Exclusion, LateTracker, Measure, NotPredicted, ONE_RUN_CONFIDENCE, Outlook, PastRun,
     Prediction, RecurringSettings, Tracker, confidence, demand_error, predict_next,
 };
 pub use score::{Score, amount, score};
 pub use settings::{
-    AT_FIRST_ASK, EXECUTOR_CORES, EXECUTOR_MEMORY_BYTES, EXECUTORS, Earlier, Foreseen, GivenRun,
-    KnownRuns, LEAST_RUNS, LOOKED_THROUGH, MOST_RUNS, NotForeseen, NotPlanned, NotTrained,
-    Settings, SettingsModel, SettingsRun, Way, foresee, submission_settings, train, trainable,
-    training_is_due,
+    AT_FIRST_ASK, EXECUTOR_CORES, EXECUTOR_MEMORY_BYTES, EXECUTORS, Foreseen, KnownRuns,
+    LEAST_RUNS, LOOKED_THROUGH, MOST_RUNS, NotForeseen, NotPlanned, NotTrained, Settings,
+    SettingsModel, SettingsRun, Way, submission_settings, train, trainable, training_is_due,
 };
-pub use signature::{Signature, Submission, signature, signature_parts};
+pub use signature::{Submission, signature, signature_parts};
 
 /// Usage along the progress of runs, from 0 to 1. Predictions and trackers are computed from it; the
 /// laboratory computes others from it to compare them.

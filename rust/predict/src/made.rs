@@ -39,10 +39,10 @@ impl From<&SettingsModel> for ModelUsed {
             regressions: regressions
                 .map(|(name, is_linear)| (name.to_owned(), kernel(is_linear).to_owned()))
                 .collect(),
-            runs: model.runs().len(),
-            held_out_error: model.error(),
-            error_without_settings: model.error_without_settings(),
-            confidence: model.confidence(),
+            runs: model.runs.len(),
+            held_out_error: model.error,
+            error_without_settings: model.error_without_settings,
+            confidence: model.confidence,
         }
     }
 }

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use elastane_core::{ContainerKind, Demand, DemandError};
+use elastane_core::ContainerKind;
 use elastane_runs::{Run, kinds};
 
 use crate::recurring::{
-    Exclusion, NotPredicted, PastRun, Prediction, RecurringSettings, predict_next,
+    Excluded, Exclusion, NotPredicted, PastRun, Prediction, RecurringSettings, predict_next,
 };
 
 /// How a profile is made.
@@ -28,6 +28,11 @@ impl ProfileSettings {
         self.runs.saturating_mul(2)
     }
 
+    /// The fraction that the fit adds to a demand of this confidence.
+    pub fn margin_at(&self, confidence: f64) -> f64 {
+        self.margin / confidence.max(LEAST_CONFIDENCE)
+    }
+
     /// The settings of [`predict_next`].
     pub fn recurring(&self) -> RecurringSettings {
         RecurringSettings { runs: self.runs, least_confidence: self.least_confidence }
@@ -40,65 +45,30 @@ const LEAST_CONFIDENCE: f64 = 0.1;
 /// What the next run of an application is expected to use.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Profile {
-    /// The key of the application's [`crate::Signature`].
+    /// The application's key, see [`crate::signature()`].
     pub key: String,
-    /// The plan of each kind of container that the runs had, or why the request stands.
-    pub kinds: BTreeMap<ContainerKind, Result<Planned, NotPredicted>>,
-    /// Runs that are not part of the profile.
-    pub left_out: Vec<LeftOut>,
-}
-
-/// The demand that one container of a kind is planned by.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Planned {
-    /// See [`Prediction::demand`].
-    pub demand: Demand,
-    /// The fraction that the fit adds to the demand: the settings' margin over the confidence.
-    pub margin: f64,
-    /// See [`Prediction::confidence`].
-    pub confidence: f64,
-    /// The ids of the runs that it was made from, newest first.
-    pub runs: Vec<String>,
-}
-
-/// A run that is not part of a profile, and why.
-#[derive(Debug, Clone, PartialEq)]
-pub struct LeftOut {
-    /// The run.
-    pub application_id: String,
-    /// The containers.
-    pub kind: ContainerKind,
-    /// The reason.
-    pub reason: NotUsed,
-}
-
-/// Why a run is not part of a profile.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum NotUsed {
-    /// Its series is no demand.
-    #[error(transparent)]
-    Demand(#[from] DemandError),
-    /// The next run is not like it.
-    #[error(transparent)]
-    Excluded(#[from] Exclusion),
+    /// The prediction of each kind of container that the runs had, or why the request stands.
+    pub kinds: BTreeMap<ContainerKind, Result<Prediction, NotPredicted>>,
+    /// Runs that are not part of the profile of a kind.
+    pub left_out: Vec<(ContainerKind, Excluded)>,
 }
 
 impl Profile {
-    /// The plan of a container of this kind; none where the request stands.
-    pub fn planned(&self, kind: ContainerKind) -> Option<&Planned> {
+    /// The prediction of a container of this kind; none where the request stands.
+    pub fn planned(&self, kind: ContainerKind) -> Option<&Prediction> {
         self.kinds.get(&kind)?.as_ref().ok()
     }
 
     /// The kinds of containers for which the request does not stand.
-    pub fn all_planned(&self) -> impl Iterator<Item = (ContainerKind, &Planned)> {
+    pub fn all_planned(&self) -> impl Iterator<Item = (ContainerKind, &Prediction)> {
         let kinds = self.kinds.iter();
-        kinds.filter_map(|(kind, planned)| Some((*kind, planned.as_ref().ok()?)))
+        kinds.filter_map(|(kind, prediction)| Some((*kind, prediction.as_ref().ok()?)))
     }
 
     /// The number of runs that it was made from.
     pub fn runs(&self) -> usize {
-        let planned = self.kinds.values().flatten();
-        planned.map(|kind| kind.runs.len()).max().unwrap_or(0)
+        let predictions = self.kinds.values().flatten();
+        predictions.map(|prediction| prediction.runs.len()).max().unwrap_or(0)
     }
 }
 
@@ -107,37 +77,22 @@ pub fn profile(key: &str, runs: &[Run], settings: &ProfileSettings) -> Option<Pr
     let mut left_out = Vec::new();
     let mut by_kind = BTreeMap::new();
     for kind in kinds(runs) {
-        let mut leave_out = |application_id: &str, reason| {
-            left_out.push(LeftOut { application_id: application_id.to_owned(), kind, reason });
-        };
         let mut past = Vec::new();
         for run in runs {
             match PastRun::of(run, kind) {
                 Ok(run) => past.extend(run),
-                Err(reason) => leave_out(&run.application_id, reason.into()),
+                Err(error) => {
+                    let reason = Exclusion::NoDemand(error.to_string());
+                    left_out.push((kind, Excluded { id: run.application_id.clone(), reason }));
+                }
             }
         }
         if past.is_empty() {
             continue;
         }
         let outlook = predict_next(&past, &settings.recurring());
-        for run in outlook.left_out {
-            leave_out(&run.id, run.reason.into());
-        }
-        let planned = outlook.prediction.map(|it| Planned::of(&it, settings));
-        by_kind.insert(kind, planned);
+        left_out.extend(outlook.left_out.into_iter().map(|run| (kind, run)));
+        by_kind.insert(kind, outlook.prediction);
     }
     (!by_kind.is_empty()).then(|| Profile { key: key.to_owned(), kinds: by_kind, left_out })
-}
-
-impl Planned {
-    /// Plans by a prediction.
-    pub fn of(prediction: &Prediction, settings: &ProfileSettings) -> Self {
-        Self {
-            margin: settings.margin / prediction.confidence.max(LEAST_CONFIDENCE),
-            demand: prediction.demand.clone(),
-            confidence: prediction.confidence,
-            runs: prediction.runs.clone(),
-        }
-    }
 }

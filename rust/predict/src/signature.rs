@@ -37,17 +37,12 @@ pub struct Submission {
     pub commands: Vec<String>,
 }
 
-/// The identity of an application: equal for all its runs, and for no other application.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Signature {
-    /// `tag|NAME` where the tag `elastane.profile=NAME` is given, else
-    /// `app|TYPE|USER|QUEUE|NAME|MAIN|ARGUMENTS`, the last two where the launch command shows them.
-    /// Readable text of at most 512 bytes, the same in every process and version.
-    pub key: String,
-}
-
-/// The signature of a submission; `docs/learning.md` says what is made equal.
-pub fn signature(submission: &Submission) -> Signature {
+/// The key of an application: equal for all its runs, and for no other application.
+///
+/// `tag|NAME` where the tag `elastane.profile=NAME` is given, else `app|TYPE|USER|QUEUE|NAME|MAIN|ARGUMENTS`,
+/// the last two where the launch command shows them. Readable text of at most 512 bytes, the same in every
+/// process and version; `docs/learning.md` says what is made equal.
+pub fn signature(submission: &Submission) -> String {
     let parts = signature_parts(submission);
     let (arguments, others): (Vec<_>, Vec<_>) =
         parts.into_iter().partition(|part| part.part == ARGUMENT);
@@ -58,7 +53,7 @@ pub fn signature(submission: &Submission) -> Signature {
         let arguments = arguments.iter().map(|part| escaped(&part.in_key).replace(' ', "\\ "));
         fields.push(arguments.collect::<Vec<_>>().join(" "));
     }
-    Signature { key: key(&fields) }
+    key(&fields)
 }
 
 /// The parts of the key of a submission, in its order and before escaping. Arguments that the key makes
@@ -161,7 +156,7 @@ mod tests {
     }
 
     fn key_of(submission: &Submission) -> String {
-        signature(submission).key
+        signature(submission)
     }
 
     #[test]
@@ -207,7 +202,7 @@ mod tests {
         let mut second = submission("Other", "--arg 'x'");
         first.tags = vec!["other".into(), "elastane.profile=Nightly".into()];
         second.tags = vec!["Elastane.Profile=nightly ".into()];
-        assert_eq!(signature(&first).key, "tag|nightly");
+        assert_eq!(signature(&first), "tag|nightly");
         assert_eq!(key_of(&first), key_of(&second));
     }
 

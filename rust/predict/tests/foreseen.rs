@@ -7,9 +7,9 @@ mod rounds;
 use std::time::{Duration, Instant};
 
 use elastane_predict::{
-    ContainerKind, Earlier, GivenRun, NotPlanned, RecurringSettings, Settings, Way, amount, foresee,
+    ContainerKind, NotPlanned, PastRun, RecurringSettings, Settings, Way, amount,
 };
-use rounds::{KIND, VARIED, foreseen, given, model, run, runs_of};
+use rounds::{GivenRun, KIND, VARIED, foresee, foreseen, given, model, run, runs_of};
 
 /// As long whatever the number is: it only counts up.
 fn counted(count: usize) -> Vec<GivenRun> {
@@ -58,9 +58,8 @@ fn below_the_floor_and_beyond_the_runs_the_request_stands() {
     );
     let all_too_unsure =
         RecurringSettings { least_confidence: 0.999, ..RecurringSettings::default() };
-    let earlier = Earlier { latest: &runs, same: &[], model: Some(&model) };
-    let unsure = foresee(KIND, earlier, &given(25.0), &all_too_unsure).unwrap();
-    assert!(matches!(unsure.prediction, Err(NotPlanned::Unsure { .. })), "{:?}", unsure.prediction);
+    let unsure = foresee(&runs, &[], Some(&model), &given(25.0), &all_too_unsure);
+    assert!(matches!(unsure.prediction, Err(NotPlanned::Unsure(..))), "{:?}", unsure.prediction);
 }
 
 #[test]
@@ -106,7 +105,7 @@ fn a_number_that_only_counts_up_keeps_nobody_from_a_prediction() {
 
     let runs = counted(12);
     let model = model(&runs);
-    assert!(!model.settings_matter(), "{}", model.error());
+    assert!(!model.settings_matter(), "{}", model.error);
     let next = foreseen(&runs, Some(&model), &given(22.0));
     assert_eq!(next.way, Way::Indifferent);
     assert_eq!(next.prediction.unwrap().runs.len(), 3);
@@ -128,10 +127,8 @@ fn runs_of_which_no_settings_are_known_are_taken_as_before() {
 
 #[test]
 fn nothing_is_said_of_containers_that_no_run_had() {
-    let runs = runs_of(&[10.0; 3]);
-    let earlier = Earlier { latest: &runs, same: &runs, model: None };
-    let master = ContainerKind::ApplicationMaster;
-    assert!(foresee(master, earlier, &given(10.0), &RecurringSettings::default()).is_none());
+    let runs: Vec<_> = runs_of(&[10.0; 3]).into_iter().map(|it| it.run).collect();
+    assert_eq!(PastRun::all(&runs, ContainerKind::ApplicationMaster), []);
 }
 
 #[test]

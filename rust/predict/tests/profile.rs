@@ -3,7 +3,7 @@
 
 use elastane_core::{DemandError, Resource, Resources};
 use elastane_predict::{
-    ContainerKind, Exclusion, NotPredicted, NotUsed, Outcome, Profile, ProfileSettings, Run,
+    ContainerKind, Exclusion, NotPredicted, Outcome, Prediction, Profile, ProfileSettings, Run,
     RunSeries, profile,
 };
 
@@ -72,10 +72,11 @@ fn the_margin_grows_as_the_confidence_falls() {
     let [alike, apart] = [made(&alike), made(&apart)];
     let [alike, apart] =
         [&alike, &apart].map(|it| it.planned(ContainerKind::DEFAULT_EXECUTOR).unwrap());
+    let margin = |planned: &Prediction| SETTINGS.margin_at(planned.confidence);
     for planned in [alike, apart] {
-        assert!((planned.margin - SETTINGS.margin / planned.confidence).abs() < 1e-12);
+        assert!((margin(planned) - SETTINGS.margin / planned.confidence).abs() < 1e-12);
     }
-    assert!(apart.margin > alike.margin, "{apart:?} {alike:?}");
+    assert!(margin(apart) > margin(alike), "{apart:?} {alike:?}");
 }
 
 #[test]
@@ -88,7 +89,7 @@ fn one_run_is_below_the_floor_unless_the_floor_is_lowered() {
     let taken = profile("key", &runs, &settings).unwrap();
     let planned = taken.planned(ContainerKind::DEFAULT_EXECUTOR).unwrap();
     assert_eq!(planned.demand.slots(), steps(20, 1.0, 1e9));
-    assert!((planned.margin - 0.2).abs() < 1e-12);
+    assert!((settings.margin_at(planned.confidence) - 0.2).abs() < 1e-12);
 }
 
 #[test]
@@ -107,12 +108,12 @@ fn only_runs_that_succeeded_count_and_only_the_latest() {
     assert_eq!(planned.runs, ids(&[5, 3, 2]));
     let reason = |id: &str| {
         let mut left_out = profile.left_out.iter();
-        let found = left_out.find(|run| run.application_id.ends_with(id));
-        found.map(|run| run.reason.clone())
+        let found = left_out.find(|(_, run)| run.id.ends_with(id));
+        found.map(|(_, run)| run.reason.clone())
     };
-    assert_eq!(reason("6"), Some(NotUsed::Excluded(Exclusion::Failed)));
-    assert_eq!(reason("4"), Some(NotUsed::Excluded(Exclusion::CutOff)));
-    assert_eq!(reason("1"), Some(NotUsed::Excluded(Exclusion::Old)));
+    assert_eq!(reason("6"), Some(Exclusion::Failed));
+    assert_eq!(reason("4"), Some(Exclusion::CutOff));
+    assert_eq!(reason("1"), Some(Exclusion::Old));
 }
 
 #[test]
@@ -162,7 +163,7 @@ fn a_series_that_is_no_demand_is_named() {
     let profile = made(&runs);
     let reason = DemandError::Amount { slot: 0, resource: Resource::Cpu, amount: -1.0 };
     assert_eq!(profile.left_out.len(), 1);
-    assert_eq!(profile.left_out[0].reason, NotUsed::Demand(reason));
+    assert_eq!(profile.left_out[0].1.reason, Exclusion::NoDemand(reason.to_string()));
     let planned = profile.planned(ContainerKind::DEFAULT_EXECUTOR).unwrap();
     assert_eq!(planned.runs, ids(&[2, 1]));
 }

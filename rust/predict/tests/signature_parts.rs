@@ -26,7 +26,7 @@ fn the_parts_are_those_of_the_key() {
     let key: Vec<&str> = parts.iter().map(|part| part.in_key.as_str()).collect();
     assert_eq!(
         format!("app|{}|{}", key[..5].join("|"), key[5..].join(" ")),
-        signature(&submission).key
+        signature(&submission)
     );
     let made_equal: Vec<_> = parts
         .iter()

@@ -51,7 +51,7 @@ fn a_late_start_is_no_progress() {
 #[test]
 fn one_that_takes_over_in_the_middle_is_followed_from_there() {
     let demand = Demand::series(SLOT_MS, &run(1.0)).unwrap();
-    let mut tracker = LateTracker::new(&demand, 0.5).unwrap();
+    let mut tracker = LateTracker::new(&demand, 0.5);
     assert_eq!(tracker.progress(), 0.5);
     for (slot, usage) in run(1.0).into_iter().enumerate().skip(30) {
         tracker.observe(usage, SLOT_MS);
@@ -63,7 +63,7 @@ fn one_that_takes_over_in_the_middle_is_followed_from_there() {
 #[test]
 fn one_that_was_taken_to_take_over_and_begins_anew_is_seen_to() {
     let demand = Demand::series(SLOT_MS, &run(1.0)).unwrap();
-    let mut tracker = LateTracker::new(&demand, 0.5).unwrap();
+    let mut tracker = LateTracker::new(&demand, 0.5);
     for (slot, usage) in run(1.0).into_iter().enumerate() {
         tracker.observe(usage, SLOT_MS);
         let (at, seen) = ((slot + 1) as f64 / 60.0, tracker.progress());

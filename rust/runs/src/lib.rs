@@ -14,7 +14,7 @@ mod submission;
 pub use elastane_core::ContainerKind;
 pub use open_run::{OpenRun, RunEvent};
 pub use prediction::{Feature, LeftOutRun, ModelUsed, PredictionMade, PredictionOutcome};
-pub use recorder::{MAX_SLOTS, MOST_EXECUTOR_KINDS, RecorderOfTwoKinds, RunRecorder};
+pub use recorder::{MAX_SLOTS, MOST_EXECUTOR_KINDS, RunRecorder};
 pub use run::{Outcome, Run, RunSeries, kinds};
 pub use settings::{AT_FIRST_ASK, EXECUTOR_CORES, EXECUTOR_MEMORY_BYTES, EXECUTORS, RunSettings};
 pub use submission::{SignaturePart, SubmissionRecord};

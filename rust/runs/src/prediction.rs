@@ -9,14 +9,11 @@ use serde::{Deserialize, Serialize};
 pub struct PredictionMade {
     /// A word for the way it was made: `recurring` or `settings`.
     pub method: String,
-    /// Why this way was chosen, in words; none in records of earlier versions.
-    #[serde(default)]
+    /// Why this way was chosen, in words.
     pub reason: Option<String>,
     /// The settings of the run that were known when the prediction was made.
-    #[serde(default)]
     pub settings: BTreeMap<String, f64>,
     /// The model of the application's settings, whether or not the prediction was made by it.
-    #[serde(default)]
     pub model: Option<ModelUsed>,
     /// From 0 to 1; none where too few runs were known.
     pub confidence: Option<f64>,
@@ -68,7 +65,7 @@ pub struct Feature {
 }
 
 /// How accurate a prediction was, each array in the order of [`elastane_core::Resource::ALL`].
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct PredictionOutcome {
     /// The length of the run.
     pub length_ms: i64,

@@ -9,9 +9,6 @@ use crate::run::RunSeries;
 
 mod state;
 
-pub use state::RecorderOfTwoKinds;
-use state::amounts;
-
 /// The longest series, in slots: 24 h. Later samples of a container are not recorded.
 pub const MAX_SLOTS: usize = 24 * 60 * 60 * 1_000 / SLOT_MS as usize;
 
@@ -34,7 +31,6 @@ const LONGEST_MS: i64 = MAX_SLOTS as i64 * SLOT_MS as i64;
 #[serde(try_from = "state::Unchecked")]
 pub struct RunRecorder {
     containers: HashMap<String, Container>,
-    #[serde(with = "state::by_kind")]
     totals: BTreeMap<ContainerKind, Totals>,
     left_out: u64,
 }
@@ -128,17 +124,14 @@ fn slot_of(since_start_ms: i64) -> usize {
 /// The open slot of a container, and the state that closing it needs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Container {
-    #[serde(with = "state::kind")]
     kind: ContainerKind,
     /// The open slot, and the number of slots that are in the totals.
     slot: usize,
     closed: usize,
     /// Amount × milliseconds in the open slot; memory is the largest amount.
-    #[serde(with = "amounts")]
     sum: Resources,
     covered_ms: f64,
     /// The value of the last closed slot.
-    #[serde(with = "state::maybe_amounts")]
     last: Option<Resources>,
 }
 
@@ -196,7 +189,6 @@ struct Totals {
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct Total {
-    #[serde(with = "amounts")]
     sum: Resources,
     containers: u32,
 }

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use serde::Serialize;
 
-use crate::journal::{PreemptionOutcome, Record};
+use crate::journal::{JournalEvent, PreemptionOutcome};
 use crate::status::ServiceStatus;
 
 /// A prediction is of one application and kind of container.
@@ -42,28 +42,24 @@ pub(crate) fn count(counter: &AtomicU64) {
 }
 
 impl Counters {
-    /// Counts what a record says.
-    pub(crate) fn record(&self, record: &Record) {
-        let counter = match record {
-            Record::Placed(placed) if placed.by_core => &self.admitted_by_core,
-            Record::Placed(_) => &self.admitted_by_capacity_scheduler,
-            Record::Preemption(preemption) => match preemption.outcome {
+    /// Counts what the journal records.
+    pub(crate) fn record(&self, event: &JournalEvent) {
+        let counter = match event {
+            JournalEvent::Placed(placed) if placed.by_core => &self.admitted_by_core,
+            JournalEvent::Placed(_) => &self.admitted_by_capacity_scheduler,
+            JournalEvent::Preemption(preemption) => match preemption.outcome {
                 PreemptionOutcome::Preempted => &self.memory_preemptions,
                 PreemptionOutcome::Spared => &self.spared_memory_victims,
                 PreemptionOutcome::Refused => &self.refused_memory_victims,
                 PreemptionOutcome::Told | PreemptionOutcome::Observed => return,
             },
-            Record::Reprovision(reprovision) => match reprovision.what {
+            JournalEvent::Reprovision(reprovision) => match &*reprovision.what {
                 "opened" => &self.reprovision_windows,
                 "measured" => &self.reprovision_measured,
                 "too-little-left" => &self.reprovision_too_little_left,
                 _ => return,
             },
-            Record::Refused { .. }
-            | Record::Finished { .. }
-            | Record::Bookable { .. }
-            | Record::Node(_)
-            | Record::Learned { .. } => return,
+            _ => return,
         };
         count(counter);
     }

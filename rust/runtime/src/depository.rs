@@ -9,7 +9,6 @@ mod checkpoints;
 mod keeper;
 mod models;
 mod outage;
-mod packed_profile;
 mod predictor;
 mod profile_cache;
 mod profiles;

@@ -260,7 +260,7 @@ impl Elastane {
     /// Counts records and hands them to the journal.
     fn write(&self, records: impl IntoIterator<Item = Record>) {
         for record in records {
-            self.counters.record(&record);
+            self.counters.record(&record.event);
             self.journal.write(record);
         }
     }

@@ -1,92 +1,104 @@
 //! Decisions, as records for people.
 
-use serde::Serialize;
+use std::borrow::Cow;
 
-use elastane_core::cluster::Placement;
+use elastane_core::cluster::{PlacedReason, Placement};
 use elastane_core::{Cluster, Resources};
 use elastane_protocol::Pressure;
+use elastane_runs::Outcome;
+use serde::{Deserialize, Serialize};
 
 /// One line of the journal.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Record {
+    /// Unix time in milliseconds. Of a correction whose window ended with its container or node: when
+    /// the window opened.
+    pub time_ms: i64,
+    /// What happened.
+    #[serde(flatten)]
+    pub event: JournalEvent,
+}
+
+/// What happened, and where. Nodes and containers are named as YARN names them.
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
-pub enum Record {
+pub enum JournalEvent {
     /// A container was committed.
     Placed(Box<Placed>),
     /// The core refused a container.
-    Refused {
-        /// Unix time in milliseconds.
-        time_ms: i64,
-        /// YARN's application id.
-        application: String,
-        /// YARN's node.
-        node: String,
-        /// Which resource is short, by how much, and from when on.
-        reason: String,
-    },
+    Refused(Refused),
     /// A container ended.
     Finished {
-        /// Unix time in milliseconds.
-        time_ms: i64,
         /// YARN's container id.
         container: String,
-        /// YARN's node.
+        /// Its node.
         node: String,
     },
     /// The bookable capacity of a node changed.
     Bookable {
-        /// Unix time in milliseconds.
-        time_ms: i64,
-        /// YARN's node.
+        /// The node.
         node: String,
         /// Bookable over registered.
         ratio: f64,
         /// Why.
-        reason: &'static str,
+        reason: Cow<'static, str>,
     },
     /// A container gives way because its node is short of memory, or was to give way and does not.
     Preemption(Box<Preemption>),
     /// The demand of a running container was corrected, or a window for a correction began or ended.
     Reprovision(Box<Reprovision>),
     /// A node's agent reported (only where `journal.usage` is set).
+    #[serde(skip_deserializing)]
     Node(Box<NodeUsage>),
     /// A run was saved and its profile made anew.
     Learned {
-        /// Unix time in milliseconds.
-        time_ms: i64,
         /// YARN's application id.
         application: String,
         /// The key of the profile.
         profile: String,
-        /// `succeeded`, `failed` or `cut-off`.
-        outcome: &'static str,
+        /// How the run ended.
+        outcome: Outcome,
         /// The number of runs in the profile; 0 without a profile.
         runs: usize,
     },
+    /// A record that is not read: [`JournalEvent::Node`], or one of a later version. Never written.
+    #[serde(other)]
+    Other,
+}
+
+/// A container that the core refused.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Refused {
+    /// YARN's application id.
+    pub application: String,
+    /// The node.
+    pub node: String,
+    /// Which resource is short, by how much, and from when on.
+    pub reason: String,
 }
 
 /// A correction of a running container's demand.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Reprovision {
-    /// Unix time in milliseconds. Of a window that ended with its container or node: when it opened.
-    pub time_ms: i64,
-    /// YARN's node; empty where it is gone.
+    /// The node; empty where it is gone.
     pub node: String,
+    /// YARN's container id.
     pub container: String,
     /// YARN's application id; empty where it is gone.
     pub application: String,
     /// `opened`, `measured`, `returned`, `too-little-left` or `unused`.
-    pub what: &'static str,
+    pub what: Cow<'static, str>,
     /// The time taken over the expected time, where the container was slow.
     pub slowness: Option<f64>,
     /// The sign of slowness: `behind`, less progress than expected; `throttled`, held back by its CPU
     /// limit.
-    pub slow: Option<&'static str>,
+    pub slow: Option<Cow<'static, str>>,
     /// The predicted use in the window.
-    pub predicted: Option<Amounts>,
+    pub predicted: Option<Resources>,
     /// What it was lent beyond the prediction.
-    pub lent: Option<Amounts>,
+    pub lent: Option<Resources>,
     /// The measured use.
-    pub used: Option<Amounts>,
+    pub used: Option<Resources>,
     /// The corrected over the first predicted demand: CPU, memory, network, disk.
     pub factors: Option<[f64; 4]>,
     /// A sentence, for some corrections.
@@ -94,20 +106,18 @@ pub struct Reprovision {
 }
 
 /// A container that was committed.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Placed {
-    /// Unix time in milliseconds.
-    pub time_ms: i64,
     /// YARN's application id.
     pub application: String,
     /// The submitter's name for it.
     pub application_name: String,
     /// YARN's container id.
     pub container: String,
-    /// YARN's node.
+    /// The node.
     pub node: String,
-    /// `fits`, `starving`, `capacity-scheduler` or `not-asked`.
-    pub reason: &'static str,
+    /// Why there.
+    pub reason: PlacedReason,
     /// Whether the core decided.
     pub by_core: bool,
     /// Whether it is the application master.
@@ -142,13 +152,12 @@ impl Placed {
         let Placement { reason, score, container: placed } = placement;
         let application = cluster.application(placed.application)?;
         let node = cluster.node(placed.node)?;
-        Some(Record::Placed(Box::new(Self {
-            time_ms: now_ms,
+        let placed = Self {
             application: application.id.clone(),
             application_name: application.name.clone(),
             container: container.to_owned(),
             node: node.name.clone(),
-            reason: reason.name(),
+            reason: *reason,
             by_core: reason.is_by_core(),
             application_master: placed.kind.is_application_master(),
             request_priority: placed.kind.priority(),
@@ -160,16 +169,15 @@ impl Placed {
             booked_vcores: node.booked.vcores,
             physical_memory_bytes: node.registered.memory_bytes,
             physical_vcores: node.registered.vcores,
-        })))
+        };
+        Some(Record { time_ms: now_ms, event: JournalEvent::Placed(Box::new(placed)) })
     }
 }
 
 /// A container that the agent named because its node's memory is short.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Preemption {
-    /// Unix time in milliseconds.
-    pub time_ms: i64,
-    /// YARN's node.
+    /// The node.
     pub node: String,
     /// YARN's container id.
     pub container: String,
@@ -186,7 +194,7 @@ pub struct Preemption {
 }
 
 /// The fate of a container that the agent named.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PreemptionOutcome {
     /// Its application master is told that it will end.
@@ -204,18 +212,17 @@ pub enum PreemptionOutcome {
 /// A node's measured and planned use.
 #[derive(Debug, Clone, Serialize)]
 pub struct NodeUsage {
-    pub time_ms: i64,
     pub node: String,
     /// Measured over all containers.
-    pub used: Amounts,
+    pub used: Resources,
     /// Measured over everything else.
-    pub used_by_others: Amounts,
+    pub used_by_others: Resources,
     /// Shares of time in which processes waited for a resource, where the kernel reports them.
     pub pressure: Option<Pressure>,
     /// Expected over all containers.
-    pub planned: Amounts,
+    pub planned: Resources,
     /// The node's own size.
-    pub physical: Amounts,
+    pub physical: Resources,
     // The sums of the requests.
     pub booked_memory_bytes: u64,
     pub booked_vcores: u32,
@@ -227,9 +234,9 @@ pub struct NodeUsage {
 pub struct ContainerUsage {
     pub container: String,
     /// Measured in the newest sample.
-    pub used: Amounts,
+    pub used: Resources,
     /// Expected now.
-    pub planned: Amounts,
+    pub planned: Resources,
     /// The share of time in which its CPU was throttled, 0 to 1.
     pub cpu_throttled: f32,
     pub anonymous_bytes: u64,
@@ -247,20 +254,4 @@ pub struct ContainerUsage {
     /// The weight of what is sent.
     pub limit_network_weight_bytes_per_s: Option<u64>,
     pub limit_network_bytes_per_s: Option<u64>,
-}
-
-/// An amount of each resource.
-#[derive(Debug, Clone, Copy, Default, Serialize)]
-pub struct Amounts {
-    pub cpu_cores: f64,
-    pub memory_bytes: f64,
-    pub network_bytes_per_s: f64,
-    pub disk_bytes_per_s: f64,
-}
-
-impl From<Resources> for Amounts {
-    fn from(resources: Resources) -> Self {
-        let [cpu_cores, memory_bytes, network_bytes_per_s, disk_bytes_per_s] = resources.to_array();
-        Self { cpu_cores, memory_bytes, network_bytes_per_s, disk_bytes_per_s }
-    }
 }

@@ -28,7 +28,9 @@ pub use crate::depository::SharingError;
 pub use crate::elastane::Elastane;
 pub use amounts::AmountError;
 pub use elastane_store::MergeReport;
-pub use journal::{Placed, Preemption, PreemptionOutcome, Record};
+pub use journal::{
+    JournalEvent, Placed, Preemption, PreemptionOutcome, Record, Refused, Reprovision,
+};
 pub use memory_victims::PreemptionOrder;
 pub use open_error::OpenError;
 pub use report::ReportError;

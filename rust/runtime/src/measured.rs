@@ -1,15 +1,15 @@
 //! The newest measurements of a node, for `status`.
 
+use elastane_core::Resources;
 use elastane_protocol::{Pressure, Report};
 use serde::Serialize;
 
 use crate::amounts::{used, used_by_others};
-use crate::journal::Amounts;
 
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Measured {
-    used: Amounts,
-    used_by_others: Amounts,
+    used: Resources,
+    used_by_others: Resources,
     /// The largest share of time in which a container's CPU was throttled.
     cpu_throttled: f32,
     pressure: Option<Pressure>,
@@ -25,8 +25,8 @@ impl From<&Report> for Measured {
             .filter_map(|container| container.samples.last())
             .map(|sample| sample.usage.cpu_throttled);
         Self {
-            used: used(&report.containers_usage).into(),
-            used_by_others: used_by_others(report).into(),
+            used: used(&report.containers_usage),
+            used_by_others: used_by_others(report),
             cpu_throttled: throttled.fold(0.0, f32::max),
             pressure: report.pressure,
             memory_victims: report.memory_victims.len(),

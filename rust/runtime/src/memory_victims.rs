@@ -10,7 +10,7 @@ use elastane_core::cluster::{Cluster, Container, NodeId};
 use elastane_protocol::MemoryVictim;
 use serde::Serialize;
 
-use crate::journal::{Preemption, PreemptionOutcome, Record};
+use crate::journal::{JournalEvent, Preemption, PreemptionOutcome, Record};
 
 /// One container of a node at a time, and the next after this time: the memory of a process that ends
 /// shows one or two reports later, and sooner two would end where one is enough.
@@ -223,8 +223,7 @@ fn record(
     let node = cluster.node(node);
     let container = cluster.container(&victim.container);
     let application = container.and_then(|it| cluster.application(it.application));
-    Record::Preemption(Box::new(Preemption {
-        time_ms: now_ms,
+    let preemption = Preemption {
         node: node.map(|entry| entry.name.clone()).unwrap_or_default(),
         container: victim.container.clone(),
         application: application.map(|application| application.id.clone()),
@@ -232,5 +231,6 @@ fn record(
         resident_bytes: victim.resident_bytes,
         short_bytes: victim.short_bytes,
         reason,
-    }))
+    };
+    Record { time_ms: now_ms, event: JournalEvent::Preemption(Box::new(preemption)) }
 }

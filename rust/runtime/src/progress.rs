@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use elastane_core::cluster::{ApplicationId, Container};
 use elastane_core::reprovision::Used;
 use elastane_core::{Cluster, ContainerKind, Demand, Progress, Resources, SLOT_MS};
-use elastane_predict::{LateTracker, Tracker};
+use elastane_predict::LateTracker;
 use elastane_protocol::Report;
 
 use crate::amounts::used_in;
@@ -35,7 +35,7 @@ struct Tracked {
     siblings: Siblings,
     start_ms: i64,
     /// None for a container whose beginning was not seen.
-    follower: Option<Follower>,
+    follower: Option<LateTracker>,
     /// The latest that was told to the cluster.
     progress: f64,
     /// When the newest sample ended.
@@ -102,11 +102,10 @@ impl Trackers {
 
     /// The follower of a container that starts. Where one of its kind ended unfinished, the new one may
     /// go on at the progress of those that still run.
-    fn follower(&mut self, container: &Container, demand: &Demand) -> Follower {
-        let whole = || Follower::Whole(Box::new(Tracker::of_demand(demand)));
+    fn follower(&mut self, container: &Container, demand: &Demand) -> LateTracker {
         let siblings = (container.application, container.kind);
         let Some(ended_at) = self.unfinished.get_mut(&siblings).and_then(Vec::pop) else {
-            return whole();
+            return LateTracker::new(demand, 0.0);
         };
         let latest_ms = container.start_ms.saturating_sub(i64::from(SLOT_MS));
         let earlier = self.by_container.values().filter(|other| {
@@ -116,7 +115,6 @@ impl Trackers {
             earlier.fold((0.0, 0), |(sum, count), other| (sum + other.progress, count + 1));
         let joined_at = if count > 0 { sum / f64::from(count) } else { ended_at };
         LateTracker::new(demand, joined_at)
-            .map_or_else(|_| whole(), |tracker| Follower::Late(Box::new(tracker)))
     }
 
     pub(crate) fn finished(&mut self, cluster: &Cluster, container: &str) {
@@ -157,22 +155,6 @@ fn note_unfinished(
     }
 }
 
-/// Estimates the progress of one container.
-enum Follower {
-    Whole(Box<Tracker>),
-    /// Of a container that may have taken over from another.
-    Late(Box<LateTracker>),
-}
-
-impl Follower {
-    fn progress(&self) -> f64 {
-        match self {
-            Follower::Whole(tracker) => tracker.progress(),
-            Follower::Late(tracker) => tracker.progress(),
-        }
-    }
-}
-
 impl Tracked {
     fn estimated(&self) -> Option<Progress> {
         Progress::new(self.follower.as_ref()?.progress()).ok()
@@ -184,13 +166,8 @@ impl Tracked {
         let usage = sample.usage.zip(factors, |used, factor| used / factor);
         let length_ms = sample.to_ms.saturating_sub(self.to_ms);
         self.to_ms = sample.to_ms;
-        let Ok(length_ms) = u32::try_from(length_ms) else {
-            return;
-        };
-        match &mut self.follower {
-            Some(Follower::Whole(tracker)) => tracker.observe(usage, length_ms),
-            Some(Follower::Late(tracker)) => tracker.observe(usage, length_ms),
-            None => {}
+        if let (Some(follower), Ok(length_ms)) = (&mut self.follower, u32::try_from(length_ms)) {
+            follower.observe(usage, length_ms);
         }
     }
 }

@@ -118,8 +118,8 @@ pub(crate) fn node_usage(
             let limits = samples.limits.unwrap_or_default();
             Some(ContainerUsage {
                 container: samples.container.clone(),
-                used: used(&last.usage).into(),
-                planned: running.expected_at(now_ms).into(),
+                used: used(&last.usage),
+                planned: running.expected_at(now_ms),
                 cpu_throttled: last.usage.cpu_throttled,
                 anonymous_bytes: last.usage.anonymous_bytes,
                 file_bytes: last.usage.file_bytes,
@@ -135,13 +135,12 @@ pub(crate) fn node_usage(
         })
         .collect();
     NodeUsage {
-        time_ms: now_ms,
         node: entry.name.clone(),
-        used: used(&report.containers_usage).into(),
-        used_by_others: used_by_others(report).into(),
+        used: used(&report.containers_usage),
+        used_by_others: used_by_others(report),
         pressure: report.pressure,
-        planned: entry.node.expected_at(now_ms).into(),
-        physical: entry.node.capacity.into(),
+        planned: entry.node.expected_at(now_ms),
+        physical: entry.node.capacity,
         booked_memory_bytes: entry.booked.memory_bytes,
         booked_vcores: entry.booked.vcores,
         containers,

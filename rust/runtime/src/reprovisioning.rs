@@ -3,18 +3,20 @@
 use elastane_core::Cluster;
 use elastane_core::reprovision::{Correction, Reprovisioned};
 
-use crate::journal::{Record, Reprovision};
+use crate::journal::{JournalEvent, Record, Reprovision};
 
 pub(crate) fn records(cluster: &Cluster, done: &[Reprovisioned]) -> Vec<Record> {
-    let records = done.iter().map(|done| Record::Reprovision(Box::new(record(cluster, done))));
+    let records = done.iter().map(|done| Record {
+        time_ms: done.time_ms,
+        event: JournalEvent::Reprovision(Box::new(reprovision(cluster, done))),
+    });
     records.collect()
 }
 
-fn record(cluster: &Cluster, done: &Reprovisioned) -> Reprovision {
+fn reprovision(cluster: &Cluster, done: &Reprovisioned) -> Reprovision {
     let node = cluster.node(done.node).map(|node| node.name.clone());
     let application = cluster.application(done.application);
     let plain = Reprovision {
-        time_ms: done.time_ms,
         node: node.unwrap_or_default(),
         container: done.container.to_string(),
         application: application.map_or_else(String::new, |application| application.id.clone()),
@@ -22,27 +24,29 @@ fn record(cluster: &Cluster, done: &Reprovisioned) -> Reprovision {
     };
     match done.what {
         Correction::Opened { slow, predicted, lent } => Reprovision {
-            what: "opened",
+            what: "opened".into(),
             slowness: Some(slow.times()),
-            slow: Some(slow.words()),
-            predicted: Some(predicted.into()),
-            lent: Some(lent.into()),
+            slow: Some(slow.words().into()),
+            predicted: Some(predicted),
+            lent: Some(lent),
             ..plain
         },
         Correction::Measured { used, predicted, factors } => Reprovision {
-            what: "measured",
-            used: Some(used.into()),
-            predicted: Some(predicted.into()),
+            what: "measured".into(),
+            used: Some(used),
+            predicted: Some(predicted),
             factors: Some(factors.to_array()),
             ..plain
         },
-        Correction::Returned { because } => {
-            Reprovision { what: "returned", reason: Some(because.words().to_owned()), ..plain }
-        }
+        Correction::Returned { because } => Reprovision {
+            what: "returned".into(),
+            reason: Some(because.words().to_owned()),
+            ..plain
+        },
         Correction::Reschedule { slow, resource, predicted, left } => Reprovision {
-            what: "too-little-left",
+            what: "too-little-left".into(),
             slowness: Some(slow.times()),
-            slow: Some(slow.words()),
+            slow: Some(slow.words().into()),
             reason: Some(format!(
                 "its tasks had better run elsewhere; of {} {left:.3} is left, {predicted:.3} is \
                  predicted",
@@ -51,7 +55,7 @@ fn record(cluster: &Cluster, done: &Reprovisioned) -> Reprovision {
             ..plain
         },
         Correction::Unused { factors } => {
-            Reprovision { what: "unused", factors: Some(factors.to_array()), ..plain }
+            Reprovision { what: "unused".into(), factors: Some(factors.to_array()), ..plain }
         }
     }
 }

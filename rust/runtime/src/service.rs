@@ -15,7 +15,7 @@ use elastane_runs::{ContainerKind, OpenRun, Run, RunEvent, SubmissionRecord};
 use crate::amounts;
 pub use crate::first_asks::Asked;
 use crate::first_asks::FirstAsks;
-use crate::journal::{Placed, Record};
+use crate::journal::{JournalEvent, Placed, Record, Refused};
 use crate::measured::Measured;
 use crate::memory_victims::{MemoryVictims, PreemptionOrder};
 use crate::progress::Trackers;
@@ -214,11 +214,13 @@ impl Service {
                 let is_due = self.refusals.is_due(commit.application, now_ms);
                 Committed {
                     is_admitted: false,
-                    record: is_due.then(|| Record::Refused {
+                    record: is_due.then(|| Record {
                         time_ms: now_ms,
-                        application: self.application_name(commit.application),
-                        node: self.node_name(commit.node),
-                        reason: refusal.to_string(),
+                        event: JournalEvent::Refused(Refused {
+                            application: self.application_name(commit.application),
+                            node: self.node_name(commit.node),
+                            reason: refusal.to_string(),
+                        }),
                     }),
                 }
             }
@@ -241,7 +243,8 @@ impl Service {
         self.memory_victims.finished(ended.node, container);
         self.trackers.finished(&self.cluster, container);
         self.runs.container_ended(container, ended, until_ms);
-        Some(Record::Finished { time_ms: now_ms, container: container.to_owned(), node })
+        let event = JournalEvent::Finished { container: container.to_owned(), node };
+        Some(Record { time_ms: now_ms, event })
     }
 
     /// An agent's report.
@@ -274,7 +277,8 @@ impl Service {
             && let Some(entry) = cluster.node(number)
         {
             let usage = report::node_usage(cluster, entry, report, now_ms);
-            records.insert(0, Record::Node(Box::new(usage)));
+            records
+                .insert(0, Record { time_ms: now_ms, event: JournalEvent::Node(Box::new(usage)) });
         }
         records.extend(corrected);
         Ok(Reported { reply, samples, repeated, reprovisioned, records })
@@ -305,17 +309,18 @@ impl Service {
         now_ms: i64,
     ) -> (Vec<BookableChange>, Vec<Record>) {
         let changes = self.cluster.bookable_changes(limit, now_ms);
-        let records = changes.iter().map(|change| Record::Bookable {
-            time_ms: now_ms,
-            node: self.node_name(change.node),
-            ratio: f64::from(change.thousandths) / 1e3,
-            reason: if change.thousandths > 1_000 {
-                "the agent reports"
-            } else {
-                "the agent does not report"
-            },
-        });
-        let records = records.collect();
+        let record = |change: &BookableChange| {
+            let is_reported = change.thousandths > 1_000;
+            let reason =
+                if is_reported { "the agent reports" } else { "the agent does not report" };
+            let event = JournalEvent::Bookable {
+                node: self.node_name(change.node),
+                ratio: f64::from(change.thousandths) / 1e3,
+                reason: reason.into(),
+            };
+            Record { time_ms: now_ms, event }
+        };
+        let records = changes.iter().map(record).collect();
         (changes, records)
     }
 

@@ -7,7 +7,7 @@ use elastane_runs::SubmissionRecord;
 pub fn submission_record(submission: &Submission, now_ms: i64) -> SubmissionRecord {
     SubmissionRecord {
         application_id: submission.id.clone(),
-        application_key: signature(submission).key,
+        application_key: signature(submission),
         application_name: submission.name.clone(),
         submitted_ms: now_ms,
         signature: signature_parts(submission),

@@ -125,13 +125,13 @@ impl JournalFile {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::journal::JournalEvent;
 
     fn record(time_ms: i64) -> Record {
-        Record::Bookable {
+        let reason = "the agent reports".into();
+        Record {
             time_ms,
-            node: "node-1:1".into(),
-            ratio: 2.0,
-            reason: "the agent reports",
+            event: JournalEvent::Bookable { node: "node-1:1".into(), ratio: 2.0, reason },
         }
     }
 

@@ -9,7 +9,9 @@ use common::{GB, NODE, START_MS, free, request, submission, unencoded_report};
 use elastane_core::cluster::{ApplicationId, Ask, CommitRequest, Demands, NodeId, Predicted};
 use elastane_core::{Demand, Resources};
 use elastane_runs::{ContainerKind, Outcome, RunEvent};
-use elastane_runtime::{Placed, Record, Service, ServiceSettings, Submitted, submission_record};
+use elastane_runtime::{
+    JournalEvent, Placed, Service, ServiceSettings, Submitted, submission_record,
+};
 
 const KIND: ContainerKind = ContainerKind::DEFAULT_EXECUTOR;
 const CONTAINER: &str = "container_1_0001_01_000002";
@@ -43,7 +45,7 @@ fn commit(service: &mut Service, application: ApplicationId, node: NodeId) -> Bo
     };
     let committed = service.commit(request, START_MS);
     assert!(committed.is_admitted);
-    let Some(Record::Placed(placed)) = committed.record else {
+    let Some(JournalEvent::Placed(placed)) = committed.record.clone().map(|it| it.event) else {
         panic!("a placement: {:?}", committed.record)
     };
     placed
@@ -76,7 +78,7 @@ fn effects_are_values_from_the_submission_to_the_run() {
     assert_eq!(due.ended, []);
 
     let finished = service.finished(CONTAINER, now_ms);
-    assert!(matches!(finished, Some(Record::Finished { .. })));
+    assert!(matches!(finished.map(|record| record.event), Some(JournalEvent::Finished { .. })));
     service.application_removed(application, true, now_ms);
     assert_eq!(service.due(now_ms).ended, [], "samples are on the way");
     let [run] = &service.due(now_ms + 60_000).ended[..] else { panic!("one run") };

@@ -1,23 +1,15 @@
 //! The slots of a series as bytes.
 //!
-//! Each value is an f32: an amount of memory is exact to one part in 16 million, 4 KB of 64 GB.
+//! Each value is an f32: an amount of memory is exact to one part in 16 million, 4 KB of 64 GB. The arrays
+//! of the resources follow one another as byte planes: first the highest byte of every value. Values of
+//! one resource have similar exponents, so neighbouring bytes are alike and compress well.
 
 use elastane_core::{Resource, Resources};
-use serde::{Deserialize, Serialize};
 
 use crate::compression::{compress, decompress};
 
-/// The first byte is the number of the variant, and so the version of the format: variants are
-/// only ever added at the end.
-#[derive(Serialize, Deserialize)]
-enum Blob {
-    /// One array for each resource, in the order of [`elastane_core::Resource::ALL`]. Only read:
-    /// earlier versions wrote it.
-    Arrays([Vec<f32>; 4]),
-    /// The arrays one after the other, as byte planes: first the highest byte of every value. Values
-    /// of one resource have similar exponents, so neighbouring bytes are alike and compress well.
-    Compressed { slots: u32, bytes: Vec<u8> },
-}
+/// The first byte of a series: the version of its format.
+const FORMAT: u8 = 1;
 
 /// 34 days of slots of 3 s. A longer series in a file is refused.
 const MOST_SLOTS: usize = 1_000_000;
@@ -34,35 +26,22 @@ pub(crate) fn encode(slots: &[Resources]) -> Result<Vec<u8>, String> {
         .collect();
     let planes: Vec<u8> =
         (0..VALUE_BYTES).flat_map(|plane| values.iter().map(move |value| value[plane])).collect();
-    let blob = Blob::Compressed {
-        slots: u32::try_from(slots.len()).map_err(|error| error.to_string())?,
-        bytes: compress(&planes)?,
-    };
-    postcard::to_stdvec(&blob).map_err(|error| error.to_string())
+    let slots = u32::try_from(slots.len()).map_err(|error| error.to_string())?;
+    postcard::to_stdvec(&(FORMAT, slots, compress(&planes)?)).map_err(|error| error.to_string())
 }
 
 pub(crate) fn decode(bytes: &[u8]) -> Result<Vec<Resources>, String> {
-    let (blob, rest) = postcard::take_from_bytes(bytes)
+    let ((format, slots, planes), rest): ((u8, u32, Vec<u8>), _) = postcard::take_from_bytes(bytes)
         .map_err(|error| format!("{} bytes cannot be read: {error}", bytes.len()))?;
-    if !rest.is_empty() {
-        return Err(format!("{} bytes are left over", rest.len()));
+    if format != FORMAT || !rest.is_empty() {
+        return Err(format!(
+            "format {format}, {FORMAT} is read; {} bytes are left over",
+            rest.len()
+        ));
     }
-    let slots = match blob {
-        Blob::Arrays(arrays) => from_arrays(&arrays)?,
-        Blob::Compressed { slots, bytes } => from_planes(slots as usize, &bytes)?,
-    };
+    let slots = from_planes(slots as usize, &planes)?;
     check(&slots)?;
     Ok(slots)
-}
-
-fn from_arrays(arrays: &[Vec<f32>; 4]) -> Result<Vec<Resources>, String> {
-    let lengths = arrays.each_ref().map(Vec::len);
-    if lengths.iter().any(|length| *length != lengths[0]) {
-        return Err(format!("the arrays have lengths {lengths:?}, all must be equal"));
-    }
-    let slots = (0..lengths[0])
-        .map(|slot| Resources::from_array(arrays.each_ref().map(|array| f64::from(array[slot]))));
-    Ok(slots.collect())
 }
 
 fn from_planes(slots: usize, bytes: &[u8]) -> Result<Vec<Resources>, String> {
@@ -134,15 +113,6 @@ mod tests {
             assert!(decode(&bytes[..length]).is_err(), "{length} bytes");
         }
         assert!(decode(&[bytes.as_slice(), &[0]].concat()).is_err());
-    }
-
-    #[test]
-    fn what_the_first_version_wrote_is_read() {
-        let arrays = Blob::Arrays([vec![1.0, 2.0], vec![3.0, 4.0], vec![0.0; 2], vec![5.0; 2]]);
-        let slots = decode(&postcard::to_stdvec(&arrays).unwrap()).unwrap();
-        assert_eq!(slots[1].to_array(), [2.0, 4.0, 0.0, 5.0]);
-        let uneven = Blob::Arrays([vec![1.0], vec![], vec![1.0], vec![1.0]]);
-        assert!(decode(&postcard::to_stdvec(&uneven).unwrap()).is_err());
     }
 
     #[test]

@@ -1,6 +1,6 @@
-//! The numbers of outcomes and kinds of containers in the tables. They are in files: never change one.
+//! The numbers of outcomes in the tables. They are in files: never change one.
 
-use elastane_runs::{ContainerKind, Outcome};
+use elastane_runs::Outcome;
 
 pub(crate) fn outcome_code(outcome: Outcome) -> i64 {
     match outcome {
@@ -17,8 +17,4 @@ pub(crate) fn outcome_of(code: i64) -> Result<Outcome, String> {
         2 => Ok(Outcome::CutOff),
         _ => Err(format!("outcome {code} is not known")),
     }
-}
-
-pub(crate) fn kind_of(code: i64) -> Result<ContainerKind, String> {
-    ContainerKind::numbered(code).ok_or_else(|| format!("container kind {code} is not known"))
 }

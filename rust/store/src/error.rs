@@ -31,14 +31,13 @@ pub enum StoreErrorKind {
     #[error("the file is damaged: {0}")]
     Damaged(String),
     /// An SQLite file that is not a depository.
-    #[error("an SQLite file of another program")]
+    #[error("an SQLite file of another program, or an empty one")]
     Foreign,
-    /// Written by a later Elastane: the version found, and the newest one known.
+    /// Written by another Elastane: the version found, and the one that this program reads.
     #[error(
-        "schema version {0}, this program knows up to {1}: use the Elastane that wrote it, or \
-         another file"
+        "schema version {0}, this program reads {1}: use the Elastane that wrote it, or another file"
     )]
-    NewerSchema(i32, i32),
+    OtherSchema(i32, i32),
     /// A record that cannot be read or written.
     #[error("cannot {0}: {1}")]
     Record(String, String),

@@ -3,7 +3,6 @@
 use elastane_runs::ContainerKind;
 use rusqlite::params;
 
-use crate::codes::kind_of;
 use crate::compression::{compress, decompress};
 use crate::depository::Depository;
 use crate::error::StoreError;
@@ -48,7 +47,7 @@ impl Depository {
                 statement,
                 params![
                     model.application_key,
-                    model.kind.number(),
+                    i64::from(model.kind),
                     model.name,
                     model.version,
                     model.trained_ms,
@@ -72,7 +71,7 @@ impl Depository {
             Ok(ModelRecord {
                 application_key: key.to_owned(),
                 name: row.get(0)?,
-                kind: kind_of(row.get(1)?)?,
+                kind: ContainerKind::try_from(row.get::<_, i64>(1)?)?,
                 version: row.get(2)?,
                 trained_ms: row.get(3)?,
                 held_out_error: row.get(4)?,

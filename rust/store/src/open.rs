@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rusqlite::backup::Backup;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
@@ -19,9 +18,6 @@ const LOCK_WAIT: Duration = Duration::from_secs(5);
 
 /// The interval of attempts where SQLite itself does not wait.
 const LOCK_RETRY: Duration = Duration::from_millis(10);
-
-/// For copying an older file into memory.
-const PAGES_AT_ONCE: i32 = 10_000;
 
 /// A file and SQLite's side files of it.
 const SIDE_FILES: [&str; 3] = ["", "-wal", "-shm"];
@@ -51,8 +47,8 @@ impl Depository {
     /// with N from 1 on, and a new one is made: what was learned is lost, and the caller reports that.
     ///
     /// # Errors
-    /// The file system's; a lock that another process held for 5 s; a schema newer than this
-    /// program; an SQLite file of another program.
+    /// The file system's; a lock that another process held for 5 s; a schema of another version; an
+    /// SQLite file of another program.
     pub fn open(path: &Path) -> Result<Opened, StoreError> {
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder).map_err(|error| {
@@ -85,8 +81,7 @@ impl Depository {
     /// Opens an existing depository. Nothing is made or moved, and nothing changed for reading.
     ///
     /// # Errors
-    /// As [`Depository::open`], and: no such file, a damaged file. For reading, tables
-    /// of an older schema are copied into memory.
+    /// As [`Depository::open`], and: no such file, a damaged file; for reading, an empty file.
     pub fn open_existing(path: &Path, access: Access) -> Result<Depository, StoreError> {
         if !path.exists() {
             return Err(StoreError::new(path, StoreErrorKind::Missing));
@@ -107,7 +102,8 @@ fn open_to_write(path: &Path, flags: OpenFlags) -> Result<Depository, StoreError
     // A damaged file is kept as it was found, with its log.
     keep_log(&connection, true)?;
     // Before the first write: another program's file stays unchanged.
-    if schema::version(&connection, path)? == 0 {
+    let is_new = !schema::is_current(&connection, path)?;
+    if is_new {
         // Works only before the first table; lets pruning shorten the file without rewriting it.
         set(&connection, "auto_vacuum", "INCREMENTAL").map_err(failed)?;
     }
@@ -115,7 +111,9 @@ fn open_to_write(path: &Path, flags: OpenFlags) -> Result<Depository, StoreError
     use_log(&connection).map_err(failed)?;
     set(&connection, "synchronous", "NORMAL").map_err(failed)?;
     set(&connection, "foreign_keys", "ON").map_err(failed)?;
-    schema::migrate(&mut connection, path)?;
+    if is_new {
+        schema::create(&mut connection, path)?;
+    }
     keep_log(&connection, false)?;
     Ok(Depository::new(connection, path))
 }
@@ -147,18 +145,10 @@ fn set(connection: &Connection, pragma: &str, value: &str) -> rusqlite::Result<(
 
 fn open_to_read(path: &Path) -> Result<Depository, StoreError> {
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-    if schema::version(&connection, path)? == schema::KNOWN {
-        return Ok(Depository::new(connection, path));
+    if !schema::is_current(&connection, path)? {
+        return Err(StoreError::new(path, StoreErrorKind::Foreign));
     }
-    // The file stays unchanged; a copy in memory is migrated.
-    let failed = |error| StoreError::refused(path, "read its older schema", error);
-    let mut copy = Connection::open_in_memory().map_err(failed)?;
-    Backup::new(&connection, &mut copy)
-        .and_then(|backup| backup.run_to_completion(PAGES_AT_ONCE, Duration::ZERO, None))
-        .map_err(failed)?;
-    schema::migrate(&mut copy, path)?;
-    copy.pragma_update(None, "query_only", "ON").map_err(failed)?;
-    Ok(Depository::new(copy, path))
+    Ok(Depository::new(connection, path))
 }
 
 pub(crate) fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {

@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use elastane_core::Resources;
-use elastane_runs::{OpenRun, Outcome, RecorderOfTwoKinds, RunEvent, RunRecorder};
+use elastane_runs::{ContainerKind, OpenRun, Outcome, RunEvent};
 use rusqlite::{Connection, params};
 use serde::{Deserialize, Serialize};
 
-use crate::codes::{kind_of, outcome_code, outcome_of};
+use crate::codes::{outcome_code, outcome_of};
 use crate::compression::{compress, decompress};
 use crate::depository::Depository;
 use crate::error::{StatementError, StoreError};
@@ -19,28 +19,20 @@ use crate::error::{StatementError, StoreError};
 /// This number of batches is replaced by the recorder: five minutes at one in 3 s.
 const MOST_BATCHES: i64 = 100;
 
-/// The version of the format of a recorder.
-const RECORDER_VERSION: i64 = 2;
-
 /// Runs that began together have many batches at the same time; the next call goes on.
 const SHORTEN_FOR: Duration = Duration::from_millis(250);
 
 /// A batch or a recorder is smaller; a recorder of 24 h and 10,000 containers is 4 MB.
 const MOST_BYTES: usize = 256 * 1024 * 1024;
 
-/// Samples of one run, in the order of their arrival.
-#[derive(Default, Serialize, Deserialize)]
-struct Batch {
-    containers: Vec<(String, i64)>,
-    samples: Vec<BatchSample>,
-}
-
+/// A sample, see [`elastane_runs::RunRecorder::add`]. A batch has those of one run in the order of their arrival.
 #[derive(Serialize, Deserialize)]
 struct BatchSample {
-    container: u32,
+    container: String,
+    kind: ContainerKind,
     end_since_start_ms: i64,
     length_ms: u32,
-    usage: [f64; 4],
+    usage: Resources,
 }
 
 impl Depository {
@@ -87,23 +79,18 @@ impl Depository {
     fn open_run(&self, id: &str) -> Result<Option<OpenRun>, StoreError> {
         let action = format!("read the open run {id}");
         let statement =
-            "SELECT started_ms, ended_ms, outcome, sampled_ms, recorder, recorder_version,
-                                application_key, application_name
-                         FROM open_run WHERE application_id = ?1";
+            "SELECT started_ms, ended_ms, outcome, sampled_ms, recorder, application_key,
+                                application_name FROM open_run WHERE application_id = ?1";
         let mut found = self.rows(&action, statement, [id], |row| {
-            let recorder: Option<Vec<u8>> = row.get(4)?;
             Ok(OpenRun {
                 application_id: id.to_owned(),
                 started_ms: row.get(0)?,
                 ended_ms: row.get(1)?,
                 outcome: outcome_of(row.get(2)?)?,
                 sampled_ms: row.get(3)?,
-                recorder: match recorder {
-                    Some(bytes) => recorder_of(&bytes, row.get(5)?)?,
-                    None => RunRecorder::new(),
-                },
-                application_key: row.get(6)?,
-                application_name: row.get(7)?,
+                recorder: unpack(&row.get::<_, Vec<u8>>(4)?)?,
+                application_key: row.get(5)?,
+                application_name: row.get(6)?,
             })
         })?;
         let Some(mut run) = found.pop() else {
@@ -111,8 +98,11 @@ impl Depository {
         };
         let statement = "SELECT samples FROM open_samples WHERE application_id = ?1 ORDER BY id";
         self.rows(&action, statement, [id], |row| {
-            let batch = unpack(&row.get::<_, Vec<u8>>(0)?)?;
-            Ok(replay(&batch, &mut run.recorder)?)
+            let batch: Vec<BatchSample> = unpack(&row.get::<_, Vec<u8>>(0)?)?;
+            for BatchSample { container, kind, end_since_start_ms, length_ms, usage } in batch {
+                run.recorder.add(&container, kind, end_since_start_ms, length_ms, usage);
+            }
+            Ok(())
         })?;
         Ok(Some(run))
     }
@@ -148,8 +138,8 @@ impl Depository {
     }
 }
 
-fn batches(events: &[RunEvent]) -> BTreeMap<&str, Batch> {
-    let mut batches: BTreeMap<&str, Batch> = BTreeMap::new();
+fn batches(events: &[RunEvent]) -> BTreeMap<&str, Vec<BatchSample>> {
+    let mut batches: BTreeMap<&str, Vec<BatchSample>> = BTreeMap::new();
     for event in events {
         match event {
             // The state contains the samples before it.
@@ -161,17 +151,13 @@ fn batches(events: &[RunEvent]) -> BTreeMap<&str, Batch> {
                 sample_end_since_start_ms,
                 length_ms,
                 usage,
-            } => {
-                let batch = batches.entry(application_id).or_default();
-                batch.samples.push(BatchSample {
-                    container: batch.containers.len() as u32,
-                    end_since_start_ms: *sample_end_since_start_ms,
-                    length_ms: *length_ms,
-                    usage: usage.to_array(),
-                });
-                // A container is sampled once between two checkpoints, as a rule.
-                batch.containers.push((container.clone(), kind.number()));
-            }
+            } => batches.entry(application_id).or_default().push(BatchSample {
+                container: container.clone(),
+                kind: *kind,
+                end_since_start_ms: *sample_end_since_start_ms,
+                length_ms: *length_ms,
+                usage: *usage,
+            }),
             _ => {}
         }
     }
@@ -186,9 +172,8 @@ fn note(connection: &Connection, event: &RunEvent) -> Result<(), StatementError>
         RunEvent::Whole(run) => connection
             .prepare_cached(
                 "INSERT OR REPLACE INTO open_run (application_id, application_key,
-                     application_name, started_ms, ended_ms, outcome, sampled_ms, recorder,
-                     recorder_version)
-                 SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9
+                     application_name, started_ms, ended_ms, outcome, sampled_ms, recorder)
+                 SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8
                  WHERE NOT EXISTS (SELECT 1 FROM run WHERE application_id = ?1)",
             )?
             .execute(params![
@@ -199,8 +184,7 @@ fn note(connection: &Connection, event: &RunEvent) -> Result<(), StatementError>
                 run.ended_ms,
                 outcome_code(run.outcome),
                 run.sampled_ms,
-                pack(&run.recorder)?,
-                RECORDER_VERSION
+                pack(&run.recorder)?
             ])?,
         RunEvent::CutOff { application_id } => connection
             .prepare_cached("UPDATE open_run SET outcome = ?2 WHERE application_id = ?1")?
@@ -227,31 +211,6 @@ fn append(connection: &Connection, id: &str, batch: &[u8], now_ms: i64) -> rusql
             .execute(params![id, batch])?;
     }
     Ok(())
-}
-
-fn replay(batch: &Batch, recorder: &mut RunRecorder) -> Result<(), String> {
-    for sample in &batch.samples {
-        let (container, kind) = batch
-            .containers
-            .get(sample.container as usize)
-            .ok_or_else(|| format!("container {} of a batch is not in it", sample.container))?;
-        recorder.add(
-            container,
-            kind_of(*kind)?,
-            sample.end_since_start_ms,
-            sample.length_ms,
-            Resources::from_array(sample.usage),
-        );
-    }
-    Ok(())
-}
-
-fn recorder_of(bytes: &[u8], version: i64) -> Result<RunRecorder, String> {
-    match version {
-        1 => unpack(bytes).map(|RecorderOfTwoKinds(recorder)| recorder),
-        RECORDER_VERSION => unpack(bytes),
-        _ => Err(format!("recorder version {version} is not known")),
-    }
 }
 
 fn pack(value: &impl Serialize) -> Result<Vec<u8>, String> {

@@ -1,5 +1,7 @@
 //! Compressed demands, for keeping many in memory.
 
+use std::fmt::Display;
+
 use elastane_core::{Demand, Resources};
 
 use crate::blob;
@@ -13,13 +15,13 @@ pub struct PackedDemand {
 
 /// Why a demand cannot be packed or unpacked.
 #[derive(Debug, thiserror::Error)]
-pub enum PackError {
-    /// An amount that no f32 holds.
-    #[error("packing a demand: {0}")]
-    Packing(String),
-    /// Bytes that changed in memory.
-    #[error("unpacking a demand: {0}")]
-    Unpacking(String),
+#[error("{0}")]
+pub struct PackError(String);
+
+impl PackError {
+    fn unpacking(error: impl Display) -> Self {
+        Self(format!("unpacking a demand: {error}"))
+    }
 }
 
 impl PackedDemand {
@@ -30,10 +32,9 @@ impl PackedDemand {
     pub fn pack(demand: &Demand) -> Result<Self, PackError> {
         let rounded = |slot: &Resources| slot.map(rounded_up);
         let slots: Vec<Resources> = demand.slots().iter().map(rounded).collect();
-        Ok(Self {
-            slot_ms: demand.slot_ms(),
-            slots: blob::encode(&slots).map_err(PackError::Packing)?.into(),
-        })
+        let slots = blob::encode(&slots)
+            .map_err(|error| PackError(format!("packing a demand: {error}")))?;
+        Ok(Self { slot_ms: demand.slot_ms(), slots: slots.into() })
     }
 
     /// The demand: each amount is the least f32 that is not below the packed one.
@@ -41,9 +42,8 @@ impl PackedDemand {
     /// # Errors
     /// Bytes that changed in memory.
     pub fn unpack(&self) -> Result<Demand, PackError> {
-        let slots = blob::decode(&self.slots).map_err(PackError::Unpacking)?;
-        Demand::series(self.slot_ms, &slots)
-            .map_err(|error| PackError::Unpacking(error.to_string()))
+        let slots = blob::decode(&self.slots).map_err(PackError::unpacking)?;
+        Demand::series(self.slot_ms, &slots).map_err(PackError::unpacking)
     }
 }
 

@@ -5,7 +5,6 @@ use elastane_runs::{ContainerKind, PredictionMade, PredictionOutcome};
 use rusqlite::{Connection, Row, params};
 
 use crate::blob;
-use crate::codes::kind_of;
 use crate::depository::Depository;
 use crate::error::{StatementError, StoreError};
 
@@ -58,8 +57,7 @@ impl Depository {
     /// One that cannot be read; or SQLite's.
     pub fn predictions_of_run(&self, id: &str) -> Result<Vec<PredictionRecord>, StoreError> {
         let statement = "SELECT application_id, application_key, kind, made_ms, made, bound,
-                bound_slot_ms, actual_length_ms, cpu_coverage, memory_coverage, network_coverage,
-                disk_coverage, cpu_waste, memory_waste, network_waste, disk_waste
+                bound_slot_ms, outcome
              FROM prediction WHERE application_id = ?1 ORDER BY kind";
         self.rows("read predictions", statement, [id], read)
     }
@@ -79,7 +77,7 @@ pub(crate) fn insert(
         .execute(params![
             prediction.application_id,
             prediction.application_key,
-            prediction.kind.number(),
+            i64::from(prediction.kind),
             prediction.made_ms,
             serde_json::to_string(&prediction.made)?,
             slots,
@@ -97,19 +95,10 @@ fn complete(
     kind: ContainerKind,
     outcome: &PredictionOutcome,
 ) -> Result<bool, StatementError> {
-    let [c1, c2, c3, c4] = outcome.coverage;
-    let [w1, w2, w3, w4] = outcome.waste;
-    let (kind, length_ms) = (kind.number(), outcome.length_ms);
-    let parameters = params![application_id, kind, length_ms, c1, c2, c3, c4, w1, w2, w3, w4];
-    let changed = connection
-        .prepare_cached(
-            "UPDATE prediction SET actual_length_ms = ?3,
-                 cpu_coverage = ?4, memory_coverage = ?5, network_coverage = ?6, disk_coverage = ?7,
-                 cpu_waste = ?8, memory_waste = ?9, network_waste = ?10, disk_waste = ?11
-             WHERE application_id = ?1 AND kind = ?2",
-        )?
-        .execute(parameters)?;
-    Ok(changed > 0)
+    let statement = "UPDATE prediction SET outcome = ?3 WHERE application_id = ?1 AND kind = ?2";
+    let outcome = serde_json::to_string(outcome)?;
+    let parameters = params![application_id, i64::from(kind), outcome];
+    Ok(connection.prepare_cached(statement)?.execute(parameters)? > 0)
 }
 
 fn read(row: &Row<'_>) -> Result<PredictionRecord, StatementError> {
@@ -117,30 +106,18 @@ fn read(row: &Row<'_>) -> Result<PredictionRecord, StatementError> {
         (Some(slots), Some(slot_ms)) => Some(demand(slot_ms, &slots)?),
         _ => None,
     };
-    let coverage: [Option<f64>; 4] = four(row, 8)?;
-    let waste = four(row, 12)?;
-    let length_ms: Option<i64> = row.get(7)?;
+    let outcome: Option<String> = row.get(7)?;
     Ok(PredictionRecord {
         application_id: row.get(0)?,
         application_key: row.get(1)?,
-        kind: kind_of(row.get(2)?)?,
+        kind: ContainerKind::try_from(row.get::<_, i64>(2)?)?,
         made_ms: row.get(3)?,
         made: serde_json::from_str(&row.get::<_, String>(4)?)?,
         bound,
-        outcome: length_ms.map(|length_ms| PredictionOutcome {
-            length_ms,
-            coverage: coverage.map(Option::unwrap_or_default),
-            waste,
-        }),
+        outcome: outcome.map(|json| serde_json::from_str(&json)).transpose()?,
     })
 }
 
 fn demand(slot_ms: u32, slots: &[u8]) -> Result<Demand, String> {
     Demand::series(slot_ms, &blob::decode(slots)?).map_err(|error| error.to_string())
-}
-
-/// The amounts of four resources, from this column on.
-fn four(row: &Row<'_>, first: usize) -> rusqlite::Result<[Option<f64>; 4]> {
-    let [a, b, c, d] = [first, first + 1, first + 2, first + 3].map(|at| row.get(at));
-    Ok([a?, b?, c?, d?])
 }

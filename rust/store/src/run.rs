@@ -1,9 +1,9 @@
 //! Saving and reading runs.
 
-use elastane_runs::{Outcome, Run, RunSeries, SubmissionRecord};
+use elastane_runs::{ContainerKind, Outcome, Run, RunSeries, SubmissionRecord};
 use rusqlite::{Connection, Params, Transaction, params};
 
-use crate::codes::{kind_of, outcome_code, outcome_of};
+use crate::codes::{outcome_code, outcome_of};
 use crate::depository::{Depository, limit};
 use crate::error::{StatementError, StoreError};
 use crate::prediction::PredictionRecord;
@@ -162,7 +162,7 @@ fn insert(transaction: &Transaction<'_>, run: &Run) -> Result<(), StatementError
     )?;
     let id = transaction.last_insert_rowid();
     for (position, series) in run.series.iter().enumerate() {
-        let (kind, slots) = (series.kind.number(), blob::encode(&series.slots)?);
+        let (kind, slots) = (i64::from(series.kind), blob::encode(&series.slots)?);
         transaction.execute(
             "INSERT INTO series (run, position, kind, containers, slots)
              VALUES (?1, ?2, ?3, ?4, ?5)",
@@ -177,7 +177,7 @@ fn series(connection: &Connection, run: i64) -> Result<Vec<RunSeries>, Statement
     let mut statement = connection.prepare_cached(statement)?;
     let series = statement.query_and_then([run], |row| {
         Ok(RunSeries {
-            kind: kind_of(row.get(0)?)?,
+            kind: ContainerKind::try_from(row.get::<_, i64>(0)?)?,
             containers: row.get(1)?,
             slots: blob::decode(&row.get::<_, Vec<u8>>(2)?)?,
         })

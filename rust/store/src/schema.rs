@@ -1,4 +1,4 @@
-//! The tables, and the migrations of older files.
+//! The tables.
 
 use std::path::Path;
 
@@ -9,10 +9,12 @@ use crate::error::{StoreError, StoreErrorKind};
 /// "ELST": SQLite's `application_id`, which tells a depository from another program's file.
 const APPLICATION_ID: i32 = 0x454c_5354;
 
-/// Migration i leads from version i to i + 1. A released migration never changes.
-const MIGRATIONS: [&str; 3] = [RUNS, WHAT_ELSE_IS_LEARNED, KINDS_OF_EXECUTORS];
+/// The version of the tables. Versions 1 to 3 were never released.
+pub(crate) const VERSION: i32 = 4;
 
-const RUNS: &str = "
+/// Submissions, predictions and models have no foreign key on runs: they are saved before their run,
+/// and saving a run again replaces it.
+const TABLES: &str = "
     CREATE TABLE run (
         id               INTEGER PRIMARY KEY,
         application_id   TEXT    NOT NULL UNIQUE,
@@ -23,6 +25,7 @@ const RUNS: &str = "
         outcome          INTEGER NOT NULL
     ) STRICT;
     CREATE INDEX run_by_key ON run (application_key, ended_ms, id);
+    CREATE INDEX run_by_end ON run (ended_ms);
     CREATE TABLE series (
         run        INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE,
         position   INTEGER NOT NULL,
@@ -31,12 +34,6 @@ const RUNS: &str = "
         slots      BLOB    NOT NULL,
         PRIMARY KEY (run, position)
     ) STRICT;
-";
-
-/// Submissions, predictions and models have no foreign key on runs: they are saved before their run,
-/// and saving a run again replaces it.
-const WHAT_ELSE_IS_LEARNED: &str = "
-    CREATE INDEX run_by_end ON run (ended_ms);
     CREATE TABLE submission (
         application_id   TEXT    PRIMARY KEY,
         application_key  TEXT    NOT NULL,
@@ -53,11 +50,7 @@ const WHAT_ELSE_IS_LEARNED: &str = "
         made               TEXT    NOT NULL,
         bound              BLOB,
         bound_slot_ms      INTEGER,
-        actual_length_ms   INTEGER,
-        cpu_coverage       REAL, memory_coverage    REAL,
-        network_coverage   REAL, disk_coverage      REAL,
-        cpu_waste          REAL, memory_waste       REAL,
-        network_waste      REAL, disk_waste         REAL,
+        outcome            TEXT,
         PRIMARY KEY (application_id, kind)
     ) STRICT;
     CREATE INDEX prediction_by_key ON prediction (application_key, made_ms);
@@ -79,7 +72,7 @@ const WHAT_ELSE_IS_LEARNED: &str = "
         ended_ms         INTEGER,
         outcome          INTEGER NOT NULL,
         sampled_ms       INTEGER NOT NULL,
-        recorder         BLOB
+        recorder         BLOB    NOT NULL
     ) STRICT;
     CREATE TABLE open_samples (
         id             INTEGER PRIMARY KEY,
@@ -89,18 +82,9 @@ const WHAT_ELSE_IS_LEARNED: &str = "
     CREATE INDEX open_samples_by_run ON open_samples (application_id, id);
 ";
 
-/// Before, every executor was of kind 1, which now is an executor of priority 0, and a recorder had
-/// two kinds.
-const KINDS_OF_EXECUTORS: &str = "
-    ALTER TABLE open_run ADD COLUMN recorder_version INTEGER NOT NULL DEFAULT 1;
-";
-
-/// The newest schema version.
-pub(crate) const KNOWN: i32 = MIGRATIONS.len() as i32;
-
-/// The version of a depository's schema; 0 for an empty file. The file of another program or of a later
-/// Elastane is refused.
-pub(crate) fn version(connection: &Connection, path: &Path) -> Result<i32, StoreError> {
+/// Whether the file is a depository of this version; false for an empty file. The file of another
+/// program, or of another version of Elastane, is refused.
+pub(crate) fn is_current(connection: &Connection, path: &Path) -> Result<bool, StoreError> {
     // One statement sees the changes of another process whole or not at all.
     let (application_id, version, tables): (i32, i32, i64) = connection
         .query_row(
@@ -111,30 +95,27 @@ pub(crate) fn version(connection: &Connection, path: &Path) -> Result<i32, Store
             |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
         )
         .map_err(|error| StoreError::refused(path, "read its version", error))?;
-    let kind = match (application_id, tables) {
-        (APPLICATION_ID, _) if version > KNOWN => StoreErrorKind::NewerSchema(version, KNOWN),
-        (APPLICATION_ID, _) => return Ok(version),
-        (0, 0) if version == 0 => return Ok(0),
+    let kind = match (application_id, version, tables) {
+        (APPLICATION_ID, VERSION, _) => return Ok(true),
+        (APPLICATION_ID, ..) => StoreErrorKind::OtherSchema(version, VERSION),
+        (0, 0, 0) => return Ok(false),
         _ => StoreErrorKind::Foreign,
     };
     Err(StoreError::new(path, kind))
 }
 
-/// Migrates a file to the newest version, in one transaction.
-pub(crate) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
-    if version(connection, path)? == KNOWN {
-        return Ok(());
-    }
-    let failed = |error| StoreError::refused(path, "bring its schema up to date", error);
+/// Makes the tables of an empty file, in one transaction.
+pub(crate) fn create(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
+    let failed = |error| StoreError::refused(path, "make its tables", error);
     let transaction = connection
         .transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)
         .map_err(failed)?;
-    // Another process may have migrated the file meanwhile.
-    let done = usize::try_from(version(&transaction, path)?).unwrap_or(0);
-    for migration in MIGRATIONS.iter().skip(done) {
-        transaction.execute_batch(migration).map_err(failed)?;
+    // Another process may have made them meanwhile.
+    if is_current(&transaction, path)? {
+        return Ok(());
     }
-    for (pragma, value) in [("application_id", APPLICATION_ID), ("user_version", KNOWN)] {
+    transaction.execute_batch(TABLES).map_err(failed)?;
+    for (pragma, value) in [("application_id", APPLICATION_ID), ("user_version", VERSION)] {
         transaction.pragma_update(None, pragma, value).map_err(failed)?;
     }
     transaction.commit().map_err(failed)

@@ -193,20 +193,25 @@ fn the_log_of_a_damaged_file_goes_with_it() {
 }
 
 #[test]
-fn a_newer_schema_is_refused_and_stays_as_it_is() {
+fn the_schema_of_another_version_is_refused_and_stays_as_it_is() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("depository.db");
     depository_with_runs(&path, 1);
-    let newer = Connection::open(&path).unwrap();
-    newer.pragma_update(None, "user_version", 99).unwrap();
-    drop(newer);
-    for error in [
-        Depository::open(&path).unwrap_err(),
-        Depository::open_existing(&path, Access::Read).unwrap_err(),
-    ] {
-        let text = error.to_string();
-        assert!(text.contains("schema version 99, this program knows up to 3"), "{text}");
-        assert_eq!(text.lines().count(), 1);
+    for version in [3, 99] {
+        let other = Connection::open(&path).unwrap();
+        other.pragma_update(None, "user_version", version).unwrap();
+        drop(other);
+        let before = fs::read(&path).unwrap();
+        for error in [
+            Depository::open(&path).unwrap_err(),
+            Depository::open_existing(&path, Access::Read).unwrap_err(),
+        ] {
+            let text = error.to_string();
+            let expected = format!("schema version {version}, this program reads 4");
+            assert!(text.contains(&expected), "{text}");
+            assert_eq!(text.lines().count(), 1);
+        }
+        assert_eq!(fs::read(&path).unwrap(), before);
     }
 }
 

@@ -187,13 +187,6 @@ fn what_cannot_be_read_is_dropped_and_the_others_stay() {
     assert_eq!(open_runs(&mut depository).len(), 1);
 }
 
-/// As schema 2 kept a recorder that had replaced 100 batches, in hexadecimal.
-const RECORDER_OF_SCHEMA_2: &str = "\
-    28b52ffd64b30cdd0400240502066d61737465720002020040af405555555543deb3410069400058cb409f40\
-    015555f53f99b93f001c40086578656375746f7201636300408f65cdcde03f01025555d5010163aa020111b1\
-    3faa124001001e001c24ea43db040084801bbc5ddd34272c33804591b2eaf08bfd08c937365a3d76c82140a6\
-    28008634318005790758e40042636055200e77055344880a64653088012e592009ca41cbcf";
-
 fn of_kind(mut sampled: RunEvent, of: ContainerKind) -> RunEvent {
     if let RunEvent::Sampled { kind, .. } = &mut sampled {
         *kind = of;
@@ -201,52 +194,22 @@ fn of_kind(mut sampled: RunEvent, of: ContainerKind) -> RunEvent {
     sampled
 }
 
-/// What that recorder had seen: three slots of a master, a hundred of an executor.
-fn recorded_by_schema_2() -> Vec<RunEvent> {
-    let mut all = Vec::new();
-    for slot in 0..100 {
-        let mut executor = sampled("a", "executor", slot);
-        if let RunEvent::Sampled { usage, .. } = &mut executor
-            && slot > 3
-        {
-            *usage = Resources::from_array([0.5, 1e9, 0.0, 0.0]);
-        }
-        all.push(executor);
-        if slot < 3 {
-            let master = sampled("a", "master", slot);
-            all.push(of_kind(master, ContainerKind::ApplicationMaster));
-        }
-    }
-    all
-}
-
 #[test]
-fn what_schema_2_recorded_of_a_running_application_goes_on_where_it_was() {
+fn containers_of_every_kind_go_on_where_they_were() {
     let (_folder, path) = fresh();
-    open(&path).save(&run("sales", 1)).unwrap();
-    let as_schema_2_left_it = format!(
-        "ALTER TABLE open_run DROP COLUMN recorder_version;
-         INSERT INTO open_run
-             VALUES ('a', 'sales', 'Sales 1', 7, NULL, 0, 119, x'{RECORDER_OF_SCHEMA_2}');
-         PRAGMA user_version = 2;"
-    );
-    let connection = Connection::open(&path).unwrap();
-    connection.execute_batch(&as_schema_2_left_it).unwrap();
-    drop(connection);
-
     let mut depository = open(&path);
-    let runs = depository.latest_runs("sales", 9).unwrap();
-    assert_eq!(runs, [run("sales", 1)]);
-    let mut all = recorded_by_schema_2();
-    assert_eq!(open_runs(&mut depository)[0].recorder, recorded(&all));
-
+    depository.checkpoint(&[begun("a")], 10).unwrap();
+    let mut all = Vec::new();
+    let master = ContainerKind::ApplicationMaster;
     let large = ContainerKind::Executor { priority: 1 };
-    for slot in 100..200 {
-        let events = [sampled("a", "executor", slot), of_kind(sampled("a", "large", slot), large)];
-        depository.checkpoint(&events, 20 + slot).unwrap();
-        all.extend(events);
+    for (from, name, kind) in [(0, "master", master), (100, "large", large)] {
+        for slot in from..from + 100 {
+            let events = [sampled("a", "executor", slot), of_kind(sampled("a", name, slot), kind)];
+            depository.checkpoint(&events, 20 + slot).unwrap();
+            all.extend(events);
+        }
+        depository.shorten_open_runs().unwrap();
+        assert_eq!(count(&path, "open_samples"), 0, "the recorder takes their place");
+        assert_eq!(open_runs(&mut depository)[0].recorder, recorded(&all));
     }
-    depository.shorten_open_runs().unwrap();
-    assert_eq!(count(&path, "open_samples"), 0, "the recorder is written anew");
-    assert_eq!(open_runs(&mut depository)[0].recorder, recorded(&all));
 }

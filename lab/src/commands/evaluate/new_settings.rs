@@ -101,12 +101,22 @@ impl NewSettings {
     }
 }
 
+/// A model whose confidence is at least the floor.
+fn train_well(runs: &[SettingsRun], settings: &RecurringSettings) -> Result<SettingsModel, String> {
+    let model = train(runs).map_err(|error| error.to_string())?;
+    let (confidence, least) = (model.confidence, settings.least_confidence);
+    if confidence < least {
+        return Err(format!("the confidence is {confidence:.2}, at least {least} is needed"));
+    }
+    Ok(model)
+}
+
 impl Figures {
     fn add(&mut self, application: &str, runs: &[SettingsRun], settings: &RecurringSettings) {
         let (earlier, later) = runs.split_at(self.trained_on);
-        match train(earlier, settings) {
+        match train_well(earlier, settings) {
             Ok(model) => {
-                let left_out = model.left_out().iter();
+                let left_out = model.left_out.iter();
                 self.left_out
                     .extend(left_out.map(|it| format!("{application}: {}: {}", it.id, it.reason)));
                 for run in later.iter().take(PREDICTED) {
@@ -118,7 +128,7 @@ impl Figures {
         }
         for split in splits(runs, self.trained_on) {
             let learned: Vec<SettingsRun> = split.learned.into_iter().cloned().collect();
-            let Ok(model) = train(&learned, settings) else {
+            let Ok(model) = train_well(&learned, settings) else {
                 continue;
             };
             for run in split.held_out {

@@ -61,13 +61,13 @@ fn not_predicted(judged: &[Judged]) -> BTreeMap<String, usize> {
     for run in judged {
         if let Err(reason) = &run.evaluated.outcome {
             let reason = match reason {
-                NotPlanned::Runs(NotPredicted::Unsure { least, .. }) => {
+                NotPlanned::Runs(NotPredicted::Unsure(_, least)) => {
                     format!("the confidence is below {least}")
                 }
-                NotPlanned::Unsure { least, .. } => {
+                NotPlanned::Unsure(_, least) => {
                     format!("the confidence of the model is below {least}")
                 }
-                NotPlanned::Settings(NotForeseen::Changed { .. }) => {
+                NotPlanned::Settings(NotForeseen::Changed(_)) => {
                     "the application changed, too few runs are newer".to_owned()
                 }
                 NotPlanned::Settings(_) => "settings unlike those before".to_owned(),

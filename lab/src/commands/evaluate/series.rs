@@ -4,12 +4,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use elastane_cli::failure::{Failure, read};
-use elastane_cli::series::{HEADER, SETTINGS};
 use elastane_core::{Demand, Resources};
 use elastane_predict::{Outcome, Settings};
 
 use super::recorded::{Application, Recorded};
 use super::settings::SettingsFile;
+use crate::commands::series_format::{HEADER, SETTINGS};
 
 /// Maximum slots of a run: four days of seconds.
 const MOST_SLOTS: i64 = 345_600;
@@ -149,9 +149,8 @@ fn on_grid(rows: &[(i64, Resources)]) -> Result<Demand, String> {
 
 #[cfg(test)]
 mod tests {
-    use elastane_cli::series::to_csv;
-
     use super::*;
+    use crate::commands::series_format::to_csv;
 
     fn csv(rows: &str) -> Result<Demand, String> {
         from_csv(&format!("{HEADER}\n{rows}"))

@@ -5,15 +5,16 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use elastane_eventlog::{EventLog, Found, ImportOptions, Imported, find, read};
-use elastane_predict::{EXECUTORS, signature_parts, submission_settings};
+use elastane_predict::EXECUTORS;
+use elastane_runtime::submission_record;
 use elastane_store::{Depository, SubmissionRecord};
 use serde_json::json;
 
 use super::SparkEventlog;
 use super::report::{ReadRun, Report, Saved};
 use crate::bar::bar;
+use crate::depository::open_or_create;
 use crate::failure::Failure;
-use crate::opened::open_or_create;
 use crate::units::count;
 
 impl SparkEventlog {
@@ -152,19 +153,11 @@ impl Imports {
 /// The submission as YARN reports it. The requested cores and memory of executors are left out: the
 /// ResourceManager rounds them by settings that a log does not have.
 fn submitted(imported: &Imported) -> SubmissionRecord {
-    let mut settings = submission_settings(&imported.submission).0;
+    let mut record = submission_record(&imported.submission, imported.run.started_ms);
     if let Some(executors) = imported.executors {
-        settings.insert(EXECUTORS.to_owned(), executors);
+        record.settings.insert(EXECUTORS.to_owned(), executors);
     }
-    let run = &imported.run;
-    SubmissionRecord {
-        application_id: run.application_id.clone(),
-        application_key: run.application_key.clone(),
-        application_name: run.application_name.clone(),
-        submitted_ms: run.started_ms,
-        signature: signature_parts(&imported.submission),
-        settings,
-    }
+    record
 }
 
 fn same_application(kept: &Path) -> String {

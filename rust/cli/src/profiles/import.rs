@@ -7,8 +7,8 @@ use clap::Args;
 use serde_json::json;
 
 use super::{Source, file, write_json};
+use crate::depository::open_or_create;
 use crate::failure::{Failure, read};
-use crate::opened::open_or_create;
 use crate::units::count;
 
 #[derive(Args)]

@@ -27,42 +27,26 @@ pub enum Exclusion {
     /// Its end, or a part of it, was not measured.
     #[error("it was not measured from beginning to end")]
     CutOff,
-    /// An outlier among runs with the same settings.
-    #[error("its {} is {factor:.2} times that of the other runs, {least} to {most} is allowed",
-        measure.name(), least = 1.0 / OUTLIER_FACTOR, most = OUTLIER_FACTOR)]
-    Outlier {
-        /// The measure.
-        measure: Measure,
-        /// Its value over the others' median.
-        factor: f64,
-    },
-    /// The application changed after it.
-    #[error("the application changed after it: its {} is {factor:.2} times that of the newest runs",
-        measure.name())]
-    BeforeDrift {
-        /// The measure.
-        measure: Measure,
-        /// Its value over the newest runs' mean.
-        factor: f64,
-    },
-    /// An outlier among runs with different settings.
-    #[error("its {} is {factor:.2} times the prediction of the other runs for its settings, {least} to \
-        {most} is allowed", measure.name(), least = 1.0 / OUTLIER_FACTOR, most = OUTLIER_FACTOR)]
-    OutlierForSettings {
-        /// The measure.
-        measure: Measure,
-        /// Its value over its prediction.
-        factor: f64,
-    },
-    /// The application changed after it: the effect of the settings does not explain the difference.
-    #[error("the application changed after it: with equal settings, its {} would be {factor:.2} times \
-        that of the newest runs", measure.name())]
-    BeforeDriftForSettings {
-        /// The measure.
-        measure: Measure,
-        /// Older over newest runs, each over its prediction.
-        factor: f64,
-    },
+    /// An outlier among runs with the same settings: the measure, and its value over the others' median.
+    #[error("its {name} is {1:.2} times that of the other runs, {least} to {most} is allowed",
+        name = .0.name(), least = 1.0 / OUTLIER_FACTOR, most = OUTLIER_FACTOR)]
+    Outlier(Measure, f64),
+    /// The application changed after it: the measure, and its value over the newest runs' mean.
+    #[error("the application changed after it: its {name} is {1:.2} times that of the newest runs",
+        name = .0.name())]
+    BeforeDrift(Measure, f64),
+    /// An outlier among runs with different settings: the measure, and its value over its prediction.
+    #[error("its {name} is {1:.2} times the prediction of the other runs for its settings, {least} to \
+        {most} is allowed", name = .0.name(), least = 1.0 / OUTLIER_FACTOR, most = OUTLIER_FACTOR)]
+    OutlierForSettings(Measure, f64),
+    /// The application changed after it, and the effect of the settings does not explain the difference:
+    /// the measure, and older over newest runs, each over its prediction.
+    #[error("the application changed after it: with equal settings, its {name} would be {1:.2} times \
+        that of the newest runs", name = .0.name())]
+    BeforeDriftForSettings(Measure, f64),
+    /// Its series is no demand.
+    #[error("{0}")]
+    NoDemand(String),
     /// It is older than the runs that are needed.
     #[error("newer runs are enough")]
     Old,

@@ -1,6 +1,6 @@
-//! The progress of a container that started after the others of its application.
+//! The progress of a container, which may have started after the others of its application.
 
-use elastane_core::{Demand, DemandError, Resources};
+use elastane_core::{Demand, Resources};
 
 use super::Tracker;
 
@@ -11,7 +11,8 @@ use super::Tracker;
 #[derive(Debug, Clone)]
 pub struct LateTracker {
     from_start: Tracker,
-    rest: Tracker,
+    /// None for a container that started with the others.
+    rest: Option<Tracker>,
     /// The part of the demand before the rest, from 0 to 1.
     joined_at: f64,
 }
@@ -22,36 +23,36 @@ const TAKEN_OVER: f64 = 4.0;
 
 impl LateTracker {
     /// Follows a container that has just started, where the others' progress is `joined_at`.
-    ///
-    /// # Errors
-    /// None for a valid demand.
-    pub fn new(demand: &Demand, joined_at: f64) -> Result<Self, DemandError> {
+    pub fn new(demand: &Demand, joined_at: f64) -> Self {
         let slots = demand.slots();
         let count = slots.len();
         let joined = ((joined_at * count as f64) as usize).min(count.saturating_sub(1));
-        let rest = Demand::series(demand.slot_ms(), slots.get(joined..).unwrap_or(slots))?;
-        Ok(Self {
+        let rest = slots.get(joined..).filter(|_| joined > 0);
+        let rest = rest.and_then(|rest| Demand::series(demand.slot_ms(), rest).ok());
+        Self {
             from_start: Tracker::of_demand(demand),
-            rest: Tracker::of_demand(&rest),
+            rest: rest.map(|rest| Tracker::of_demand(&rest)),
             joined_at: joined as f64 / count.max(1) as f64,
-        })
+        }
     }
 
     /// As [`Tracker::observe`].
     pub fn observe(&mut self, usage: Resources, length_ms: u32) {
         self.from_start.observe(usage, length_ms);
-        self.rest.observe(usage, length_ms);
+        if let Some(rest) = &mut self.rest {
+            rest.observe(usage, length_ms);
+        }
     }
 
     /// The part of the whole work that is done, from 0 to 1; the others' progress before the first
     /// sample.
     pub fn progress(&self) -> f64 {
-        let starts_from_beginning = self.from_start.greatest_log_likelihood()
-            > self.rest.greatest_log_likelihood() + TAKEN_OVER;
-        if starts_from_beginning {
-            self.from_start.progress()
-        } else {
-            self.joined_at + (1.0 - self.joined_at) * self.rest.progress()
+        let is_likelier = |rest: &&Tracker| {
+            self.from_start.greatest_log_likelihood() <= rest.greatest_log_likelihood() + TAKEN_OVER
+        };
+        match self.rest.as_ref().filter(is_likelier) {
+            Some(rest) => self.joined_at + (1.0 - self.joined_at) * rest.progress(),
+            None => self.from_start.progress(),
         }
     }
 }

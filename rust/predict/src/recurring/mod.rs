@@ -55,6 +55,12 @@ impl PastRun {
         };
         Ok(run.used(kind)?.map(past))
     }
+
+    /// The containers of this kind of some runs. A series that is no demand is left out; profiles report
+    /// it.
+    pub fn all(runs: &[Run], kind: ContainerKind) -> Vec<Self> {
+        runs.iter().filter_map(|run| Self::of(run, kind).ok().flatten()).collect()
+    }
 }
 
 /// The confidence of a prediction from one run, which no other run confirms. It is below the default
@@ -77,7 +83,7 @@ impl Default for RecurringSettings {
 }
 
 /// What the next run is expected to use.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Prediction {
     /// The mean of the runs at the same progress, on the mean of their lengths. Its totals of CPU,
     /// network and disk are the means of the runs' totals.
@@ -109,13 +115,8 @@ pub enum NotPredicted {
     #[error("earlier runs that can be used: {0}, at least 2 are needed")]
     TooFewRuns(usize),
     /// The runs do not predict each other.
-    #[error("the confidence is {confidence:.2}, at least {least} is needed")]
-    Unsure {
-        /// The confidence.
-        confidence: f64,
-        /// The floor.
-        least: f64,
-    },
+    #[error("the confidence is {0:.2}, at least {1} is needed")]
+    Unsure(f64, f64),
     /// Amounts that are too large to add up.
     #[error("the runs make no demand: {0}")]
     Demand(#[from] DemandError),
@@ -136,7 +137,7 @@ fn prediction(runs: &[&PastRun], least: f64) -> Result<Prediction, NotPredicted>
         _ => confidence(leave_one_out_error(&curves, planned)?),
     };
     if confidence < least {
-        return Err(NotPredicted::Unsure { confidence, least });
+        return Err(NotPredicted::Unsure(confidence, least));
     }
     let mean = stretched_mean(&curves)?;
     Ok(Prediction {

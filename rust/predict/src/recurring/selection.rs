@@ -42,7 +42,7 @@ pub(crate) fn select(history: &[PastRun], wanted: usize) -> (Vec<&PastRun>, Vec<
         let center = mean(&logarithms(&runs[..newer], measure));
         for run in runs.drain(newer..) {
             let factor = (measure.logarithm(&run.used) - center).exp();
-            exclude(run, Exclusion::BeforeDrift { measure, factor });
+            exclude(run, Exclusion::BeforeDrift(measure, factor));
         }
     }
     let mut taken = Vec::new();
@@ -98,8 +98,7 @@ fn outlier(runs: &[&PastRun], at: usize) -> Option<Exclusion> {
         others.sort_unstable_by(f64::total_cmp);
         let median = (others[(others.len() - 1) / 2] + others[others.len() / 2]) / 2.0;
         let error = own - median;
-        (error.abs() > OUTLIER_FACTOR.ln())
-            .then(|| Exclusion::Outlier { measure, factor: error.exp() })
+        (error.abs() > OUTLIER_FACTOR.ln()).then(|| Exclusion::Outlier(measure, error.exp()))
     })
 }
 

@@ -5,7 +5,7 @@ use elastane_core::{Demand, Resources};
 use crate::score::amount;
 
 /// The usage of a run between any two points of its progress.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct UsageCurve {
     used: Demand,
 }

@@ -1,8 +1,5 @@
 //! The choice of a prediction for the next run: runs with the same settings, a model, or the request.
 
-use elastane_core::ContainerKind;
-use elastane_runs::Run;
-
 use super::scale::Scale;
 use super::{LEAST_RUNS, NotForeseen, Settings, SettingsModel};
 use crate::recurring::{
@@ -13,26 +10,6 @@ use crate::recurring::{
 /// Runs are alike up to this factor in length, CPU time and memory; then their mean is within a quarter of
 /// each.
 const ALIKE_FACTOR: f64 = 1.5;
-
-/// A run and its settings, as far as they are known.
-#[derive(Debug, Clone, PartialEq)]
-pub struct GivenRun {
-    /// The run.
-    pub run: Run,
-    /// The known settings.
-    pub settings: Settings,
-}
-
-/// What is known about an application when it is submitted again.
-#[derive(Debug, Clone, Copy)]
-pub struct Earlier<'a> {
-    /// The latest runs that succeeded.
-    pub latest: &'a [GivenRun],
-    /// The latest runs that succeeded and whose settings agree with the new ones.
-    pub same: &'a [GivenRun],
-    /// The model of the application's settings.
-    pub model: Option<&'a SettingsModel>,
-}
 
 /// The source of a prediction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,55 +65,28 @@ pub enum NotPlanned {
     )]
     NoModel,
     /// The model's confidence is below the floor.
-    #[error("the confidence of the model is {confidence:.2}, at least {least} is needed")]
-    Unsure {
-        /// The confidence.
-        confidence: f64,
-        /// The floor.
-        least: f64,
-    },
+    #[error("the confidence of the model is {0:.2}, at least {1} is needed")]
+    Unsure(f64, f64),
     /// The model cannot predict these settings.
     #[error(transparent)]
     Settings(#[from] NotForeseen),
 }
 
-/// Predicts the containers of one kind of a run with these settings; none where no run had any.
-pub fn foresee(
-    kind: ContainerKind,
-    earlier: Earlier<'_>,
-    given: &Settings,
-    settings: &RecurringSettings,
-) -> Option<Foreseen> {
-    let latest = past(earlier.latest, kind);
-    let same = past(earlier.same, kind);
-    if latest.is_empty() && same.is_empty() {
-        return None;
-    }
-    let given_to = |it: &GivenRun| (it.run.application_id.clone(), it.settings.clone());
-    let known = KnownRuns {
-        latest: &latest,
-        same: &same,
-        settings_of_latest: &earlier.latest.iter().map(given_to).collect::<Vec<_>>(),
-        model: earlier.model,
-    };
-    Some(known.foresee(given, settings))
-}
-
-/// As [`Earlier`], for the containers of one kind.
+/// What is known about the containers of one kind of an application when it is submitted again.
 #[derive(Debug, Clone, Copy)]
 pub struct KnownRuns<'a> {
     /// The latest runs.
     pub latest: &'a [PastRun],
     /// The latest runs whose settings agree with the new ones.
     pub same: &'a [PastRun],
-    /// The settings of the latest runs, by id.
+    /// The settings of the latest runs that succeeded, by id.
     pub settings_of_latest: &'a [(String, Settings)],
     /// The model of the application's settings.
     pub model: Option<&'a SettingsModel>,
 }
 
 impl KnownRuns<'_> {
-    /// As [`foresee`].
+    /// Predicts a run with these settings.
     pub fn foresee(&self, given: &Settings, settings: &RecurringSettings) -> Foreseen {
         if let Some(model) = self.model.filter(|model| !model.settings_matter())
             && model.knows(given).is_ok()
@@ -177,12 +127,6 @@ impl KnownRuns<'_> {
     }
 }
 
-fn past(runs: &[GivenRun], kind: ContainerKind) -> Vec<PastRun> {
-    let past = runs.iter().map(|given| PastRun::of(&given.run, kind));
-    // The profile reports a series that is no demand.
-    past.filter_map(Result::ok).flatten().collect()
-}
-
 fn by_runs(way: Way, outlook: Outlook) -> Foreseen {
     Foreseen {
         way,
@@ -192,10 +136,9 @@ fn by_runs(way: Way, outlook: Outlook) -> Foreseen {
 }
 
 fn by_model(model: &SettingsModel, given: &Settings, least: f64) -> Foreseen {
-    let confidence = model.confidence();
     let prediction = match model.predict(given) {
-        Ok(_) if confidence < least => Err(NotPlanned::Unsure { confidence, least }),
+        Ok(_) if model.confidence < least => Err(NotPlanned::Unsure(model.confidence, least)),
         predicted => predicted.map_err(NotPlanned::from),
     };
-    Foreseen { way: Way::Model, prediction, left_out: model.left_out().to_vec() }
+    Foreseen { way: Way::Model, prediction, left_out: model.left_out.clone() }
 }

@@ -18,17 +18,19 @@ mod shape;
 mod targets;
 mod training;
 
+use std::ops::RangeInclusive;
+
 use elastane_core::{Demand, DemandError};
 
 pub use elastane_runs::{
     AT_FIRST_ASK, EXECUTOR_CORES, EXECUTOR_MEMORY_BYTES, EXECUTORS, RunSettings as Settings,
 };
-pub use foreseen::{Earlier, Foreseen, GivenRun, KnownRuns, NotPlanned, Way, foresee};
+pub use foreseen::{Foreseen, KnownRuns, NotPlanned, Way};
 pub use given::submission_settings;
 pub use model::SettingsModel;
 pub use training::{trainable, training_is_due};
 
-use crate::recurring::{RecurringSettings, confidence};
+use crate::recurring::confidence;
 use rbf::NotFitted;
 use selection::Selected;
 use shape::Shapes;
@@ -62,14 +64,6 @@ pub enum NotTrained {
     /// The application is a recurring one.
     #[error("no setting differs from run to run")]
     NothingDiffers,
-    /// Held-out runs are not predicted well.
-    #[error("the confidence is {confidence:.2}, at least {least} is needed")]
-    Unsure {
-        /// The confidence.
-        confidence: f64,
-        /// The floor.
-        least: f64,
-    },
     /// No regression could be fitted.
     #[error(transparent)]
     NotFitted(#[from] NotFitted),
@@ -82,42 +76,20 @@ pub enum NotTrained {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum NotForeseen {
     /// A setting that every run had is missing.
-    #[error("the setting {setting} is not known")]
-    Missing {
-        /// Its name.
-        setting: String,
-    },
-    /// No run had a setting near this value.
-    #[error("{setting} is {value}, from {least} to {most} can be predicted")]
-    Beyond {
-        /// Its name.
-        setting: String,
-        /// Its value.
-        value: f64,
-        /// The least value that can be predicted.
-        least: f64,
-        /// The largest value that can be predicted.
-        most: f64,
-    },
-    /// A setting that never differed has another value.
-    #[error("{setting} is {value}, every run had {always}")]
-    Always {
-        /// Its name.
-        setting: String,
-        /// Its value.
-        value: f64,
-        /// The value in every run.
-        always: f64,
-    },
+    #[error("the setting {0} is not known")]
+    Missing(String),
+    /// No run had a setting near this value: its name, the value, and the range that can be predicted.
+    #[error("{0} is {1}, from {start} to {end} can be predicted", start = .2.start(), end = .2.end())]
+    Beyond(String, f64, RangeInclusive<f64>),
+    /// A setting that never differed has another value: its name, the value, and that of every run.
+    #[error("{0} is {1}, every run had {2}")]
+    Always(String, f64, f64),
     /// Too few runs since the application changed.
     #[error(
-        "the application changed {since} runs ago, a model needs {LEAST_RUNS} runs since then whose \
+        "the application changed {0} runs ago, a model needs {LEAST_RUNS} runs since then whose \
          settings differ"
     )]
-    Changed {
-        /// The number of runs since the change.
-        since: usize,
-    },
+    Changed(usize),
     /// Amounts that are too large to add up.
     #[error("the settings make no demand: {0}")]
     Demand(#[from] DemandError),
@@ -127,12 +99,8 @@ pub enum NotForeseen {
 /// left out.
 ///
 /// # Errors
-/// Fewer runs than [`LEAST_RUNS`], settings that are all equal, a confidence below the floor, or runs that
-/// no regression can be fitted to.
-pub fn train(
-    runs: &[SettingsRun],
-    settings: &RecurringSettings,
-) -> Result<SettingsModel, NotTrained> {
+/// Fewer runs than [`LEAST_RUNS`], settings that are all equal, or runs that no regression can be fitted to.
+pub fn train(runs: &[SettingsRun]) -> Result<SettingsModel, NotTrained> {
     if runs.len() < LEAST_RUNS {
         return Err(NotTrained::TooFewRuns(runs.len()));
     }
@@ -140,11 +108,6 @@ pub fn train(
     let selected = selection::select(&latest)?.ok_or(NotTrained::NothingDiffers)?;
     let Selected { fitted, left_out, since_change } = selected;
     let (shapes, demand_error) = Shapes::of(&fitted.runs, &fitted.held_out)?;
-    let confidence = confidence(demand_error) * (1.0 - fitted.error).max(0.0);
-    let least = settings.least_confidence;
-    if confidence < least {
-        return Err(NotTrained::Unsure { confidence, least });
-    }
     // After a change, only the runs since count as learned: the next run trains the model again.
     let learned: &[&SettingsRun] = match since_change {
         Some(since) => &latest[latest.len() - since..],
@@ -152,9 +115,9 @@ pub fn train(
     };
     Ok(SettingsModel {
         error: fitted.error,
-        error_without: fitted.error_without,
+        error_without_settings: fitted.error_without,
         shapes,
-        confidence,
+        confidence: confidence(demand_error) * (1.0 - fitted.error).max(0.0),
         runs: learned.iter().rev().map(|run| run.id.clone()).collect(),
         left_out,
         since_change,

@@ -16,11 +16,18 @@ pub struct SettingsModel {
     pub(super) scale: Scale,
     pub(super) regressions: Regressions,
     pub(super) shapes: Shapes,
-    pub(super) error: f64,
-    pub(super) error_without: f64,
-    pub(super) confidence: f64,
-    pub(super) runs: Vec<String>,
-    pub(super) left_out: Vec<Excluded>,
+    /// The held-out error: the mean of |predicted ÷ used − 1| of the totals, over runs and resources.
+    pub error: f64,
+    /// The held-out error of the mean of the other runs, whatever the settings.
+    pub error_without_settings: f64,
+    /// From 0 to 1: the [`confidence`](crate::confidence()) of the demand's leave-one-out error, times
+    /// 1 − `error`.
+    pub confidence: f64,
+    /// The ids of the runs it was trained on, newest first. Where the application changed too few runs
+    /// ago ([`NotForeseen::Changed`]), the ids of the runs since.
+    pub runs: Vec<String>,
+    /// The runs that were left out of the training.
+    pub left_out: Vec<Excluded>,
     /// See [`NotForeseen::Changed`].
     pub(super) since_change: Option<usize>,
 }
@@ -33,26 +40,16 @@ impl SettingsModel {
     /// that was the same in every run and differs here; or an application that changed too few runs ago.
     pub fn predict(&self, settings: &Settings) -> Result<Prediction, NotForeseen> {
         if let Some(since) = self.since_change {
-            return Err(NotForeseen::Changed { since });
+            return Err(NotForeseen::Changed(since));
         }
         let targets = predict(&self.scale, &self.regressions, settings)?;
         Ok(self.shapes.prediction(&targets, self.confidence, self.runs.clone())?)
     }
 
-    /// The held-out error: the mean of |predicted ÷ used − 1| of the totals, over runs and resources.
-    pub fn error(&self) -> f64 {
-        self.error
-    }
-
-    /// The held-out error of the mean of the other runs, whatever the settings.
-    pub fn error_without_settings(&self) -> f64 {
-        self.error_without
-    }
-
     /// Whether the settings are informative: held-out error with them is clearly below held-out error
     /// without them.
     pub fn settings_matter(&self) -> bool {
-        settings_matter(self.error, self.error_without)
+        settings_matter(self.error, self.error_without_settings)
     }
 
     /// Whether these settings can be predicted.
@@ -68,17 +65,6 @@ impl SettingsModel {
         self.scale.features()
     }
 
-    /// The ids of the runs it was trained on, newest first. Where the application changed too few runs
-    /// ago ([`NotForeseen::Changed`]), the ids of the runs since.
-    pub fn runs(&self) -> &[String] {
-        &self.runs
-    }
-
-    /// The runs that were left out of the training.
-    pub fn left_out(&self) -> &[Excluded] {
-        &self.left_out
-    }
-
     /// The targets by name, and whether their regression is linear. Resources that no run used have
     /// none.
     pub fn regressions(&self) -> Vec<(&'static str, bool)> {
@@ -86,11 +72,5 @@ impl SettingsModel {
         named
             .filter_map(|(name, regression)| Some((name, regression.as_ref()?.is_linear())))
             .collect()
-    }
-
-    /// From 0 to 1: the [`confidence`](crate::confidence()) of the demand's leave-one-out error, times
-    /// 1 − [`SettingsModel::error`].
-    pub fn confidence(&self) -> f64 {
-        self.confidence
     }
 }

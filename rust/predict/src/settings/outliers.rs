@@ -53,7 +53,7 @@ impl<'r> WithoutOutliers<'r> {
                 left_out.push(at);
                 outliers.push(Excluded {
                     id: runs[at].id.clone(),
-                    reason: Exclusion::OutlierForSettings { measure, factor },
+                    reason: Exclusion::OutlierForSettings(measure, factor),
                 });
             }
         }

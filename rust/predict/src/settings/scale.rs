@@ -1,6 +1,7 @@
 //! Settings as points, each axis standardized.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use elastane_runs::Feature;
 use serde::{Deserialize, Serialize};
@@ -60,8 +61,8 @@ impl Scale {
 
     pub(crate) fn features(&self) -> Vec<Feature> {
         let feature = |axis: &Axis| {
-            let (least, most) = axis.predictable();
-            Feature { name: axis.name.clone(), least, most }
+            let range = axis.predictable();
+            Feature { name: axis.name.clone(), least: *range.start(), most: *range.end() }
         };
         self.axes.iter().map(feature).collect()
     }
@@ -69,11 +70,7 @@ impl Scale {
     pub(crate) fn point(&self, settings: &Settings) -> Result<Vec<f64>, NotForeseen> {
         for (setting, always) in &self.always {
             if let Some(value) = settings.0.get(setting).filter(|value| *value != always) {
-                return Err(NotForeseen::Always {
-                    setting: setting.clone(),
-                    value: *value,
-                    always: *always,
-                });
+                return Err(NotForeseen::Always(setting.clone(), *value, *always));
             }
         }
         self.axes.iter().map(|axis| axis.at(settings)).collect()
@@ -109,23 +106,21 @@ impl Axis {
     }
 
     /// The range that can be predicted.
-    fn predictable(&self) -> (f64, f64) {
+    fn predictable(&self) -> RangeInclusive<f64> {
         if self.is_logarithmic {
-            return (self.least / BEYOND, self.most * BEYOND);
+            return self.least / BEYOND..=self.most * BEYOND;
         }
         let beyond = (self.most - self.least) * (BEYOND - 1.0);
-        (self.least - beyond, self.most + beyond)
+        self.least - beyond..=self.most + beyond
     }
 
     fn at(&self, settings: &Settings) -> Result<f64, NotForeseen> {
-        let setting = self.name.clone();
-        let Some(value) = settings.0.get(&self.name).copied() else {
-            return Err(NotForeseen::Missing { setting });
-        };
-        let (least, most) = self.predictable();
-        if !(least..=most).contains(&value) {
-            return Err(NotForeseen::Beyond { setting, value, least, most });
+        match settings.0.get(&self.name) {
+            None => Err(NotForeseen::Missing(self.name.clone())),
+            Some(value) if !self.predictable().contains(value) => {
+                Err(NotForeseen::Beyond(self.name.clone(), *value, self.predictable()))
+            }
+            Some(value) => Ok(self.coordinate(*value)),
         }
-        Ok(self.coordinate(value))
     }
 }

@@ -67,7 +67,7 @@ fn change(
         let errors = log_errors.iter().map(|it| it[at].clamp(-most, most));
         for newer in moments(&errors.collect::<Vec<f64>>()) {
             if let Some(factor) = older_over_newer(runs, newer, at)? {
-                let reason = Exclusion::BeforeDriftForSettings { measure, factor };
+                let reason = Exclusion::BeforeDriftForSettings(measure, factor);
                 return Ok(Some((newer, reason)));
             }
         }

@@ -3,17 +3,9 @@
 use elastane_core::ContainerKind;
 
 use super::{LEAST_RUNS, MOST_RUNS, NotForeseen, Settings, SettingsModel};
-use crate::recurring::RecurringSettings;
 
 /// A model of n runs is trained again after n ÷ 10 newer runs.
 const RUNS_FOR_EACH_NEW: usize = 10;
-
-impl RecurringSettings {
-    /// For training a model to keep: the floor applies when the model is used.
-    pub fn at_any_confidence(self) -> Self {
-        Self { least_confidence: 0.0, ..self }
-    }
-}
 
 /// The latest succeeded runs that a model can be trained on, those with known settings, newest first.
 /// None where they are too few, or their settings do not differ.
@@ -33,14 +25,14 @@ pub fn training_is_due<'m>(
 ) -> bool {
     for (kind, model) in models {
         if let Some((_, settings)) = newest_first.first()
-            && let Err(NotForeseen::Beyond { .. } | NotForeseen::Always { .. }) =
+            && let Err(NotForeseen::Beyond(..) | NotForeseen::Always(..)) =
                 model.knows(&settings.known_to(kind))
         {
             return true;
         }
-        let newest = model.runs().first();
+        let newest = model.runs.first();
         let newer = newest_first.iter().take_while(|(id, _)| Some(id) != newest);
-        if newer.count() * RUNS_FOR_EACH_NEW < model.runs().len().max(1) {
+        if newer.count() * RUNS_FOR_EACH_NEW < model.runs.len().max(1) {
             return false;
         }
     }

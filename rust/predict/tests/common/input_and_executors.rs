@@ -1,7 +1,7 @@
 //! Runs of an application whose work follows its input and its number of executors.
 
 use elastane_core::{Demand, Resources, SLOT_MS};
-use elastane_predict::{RecurringSettings, Settings, SettingsModel, SettingsRun, train};
+use elastane_predict::{Settings, SettingsModel, SettingsRun, train};
 
 pub fn settings(input_gb: f64, executors: f64) -> Settings {
     let named = [("input_bytes", input_gb * 1e9), ("executors", executors)];
@@ -34,5 +34,5 @@ pub fn runs(count: usize) -> Vec<SettingsRun> {
 }
 
 pub fn model() -> SettingsModel {
-    train(&runs(20), &RecurringSettings::default()).unwrap()
+    train(&runs(20)).unwrap()
 }

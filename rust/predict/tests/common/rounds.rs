@@ -2,9 +2,16 @@
 
 use elastane_core::Resources;
 use elastane_predict::{
-    ContainerKind, Earlier, Foreseen, GivenRun, Outcome, RecurringSettings, Run, RunSeries,
-    Settings, SettingsModel, SettingsRun, foresee, train,
+    ContainerKind, Foreseen, KnownRuns, Outcome, PastRun, RecurringSettings, Run, RunSeries,
+    Settings, SettingsModel, SettingsRun, train,
 };
+
+/// A run and its settings.
+#[derive(Clone)]
+pub struct GivenRun {
+    pub run: Run,
+    pub settings: Settings,
+}
 
 pub const KIND: ContainerKind = ContainerKind::DEFAULT_EXECUTOR;
 
@@ -56,8 +63,7 @@ pub fn model(runs: &[GivenRun]) -> SettingsModel {
             used: it.run.used(KIND).unwrap().unwrap(),
         })
         .collect();
-    let any = RecurringSettings { least_confidence: 0.0, ..RecurringSettings::default() };
-    train(&runs, &any).unwrap()
+    train(&runs).unwrap()
 }
 
 /// As whoever keeps the runs asks.
@@ -66,6 +72,25 @@ pub fn foreseen(runs: &[GivenRun], model: Option<&SettingsModel>, next: &Setting
     let latest: Vec<GivenRun> = newest_first.clone().take(6).cloned().collect();
     let same = newest_first.filter(|it| it.settings.agree(next)).take(6);
     let same: Vec<GivenRun> = same.cloned().collect();
-    let earlier = Earlier { latest: &latest, same: &same, model };
-    foresee(KIND, earlier, next, &RecurringSettings::default()).unwrap()
+    foresee(&latest, &same, model, next, &RecurringSettings::default())
+}
+
+/// Of the runs before, the latest and those with the same settings.
+pub fn foresee(
+    latest: &[GivenRun],
+    same: &[GivenRun],
+    model: Option<&SettingsModel>,
+    next: &Settings,
+    settings: &RecurringSettings,
+) -> Foreseen {
+    let past = |runs: &[GivenRun]| {
+        let runs: Vec<Run> = runs.iter().map(|it| it.run.clone()).collect();
+        PastRun::all(&runs, KIND)
+    };
+    let given = |it: &GivenRun| (it.run.application_id.clone(), it.settings.clone());
+    let settings_of_latest: Vec<_> = latest.iter().map(given).collect();
+    let (latest, same) = (past(latest), past(same));
+    let known =
+        KnownRuns { latest: &latest, same: &same, settings_of_latest: &settings_of_latest, model };
+    known.foresee(next, settings)
 }

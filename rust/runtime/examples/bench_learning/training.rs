@@ -2,9 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use elastane_predict::{
-    ContainerKind, RecurringSettings, Settings, SettingsModel, SettingsRun, train,
-};
+use elastane_predict::{ContainerKind, Settings, SettingsModel, SettingsRun, train};
 
 use crate::figure::{Figure, Outcome};
 use crate::generator::Configurable;
@@ -68,7 +66,7 @@ fn trained(kind: ContainerKind, runs: &[SettingsRun]) -> Outcome<SettingsModel> 
         .iter()
         .map(|run| SettingsRun { settings: run.settings.known_to(kind), ..run.clone() })
         .collect();
-    Ok(train(&runs, &RecurringSettings::default().at_any_confidence())?)
+    Ok(train(&runs)?)
 }
 
 /// Runs with six settings, two of which do nothing.

@@ -18,7 +18,7 @@ use super::running::Running;
 use super::substitute::announce_moved;
 use super::trainer::{Trainer, due_job};
 use super::{Shared, TakeOver, Work, models, retention};
-use crate::journal::Record;
+use crate::journal::{JournalEvent, Record};
 use crate::open_error::OpenError;
 use crate::service::{Asked, Submitted};
 use crate::writer::JournalWriter;
@@ -168,7 +168,7 @@ impl Keeper {
         } else if self.trainer.is_idle()
             && let Some(key) = self.to_train.pop_first()
         {
-            let job = due_job(&self.depository, &key, &self.shared.profiles.settings);
+            let job = due_job(&self.depository, &key);
             let sent = job.map(|job| job.into_iter().for_each(|job| self.trainer.send(job)));
             self.tell(&format!("no model of {key} is trained"), sent);
         } else {
@@ -283,13 +283,13 @@ impl Keeper {
         let key = &run.application_key;
         self.shared.profiles.make(&self.depository, key)?;
         self.to_train.insert(key.clone());
-        self.journal.write(Record::Learned {
-            time_ms: self.ended_ms,
+        let event = JournalEvent::Learned {
             application: run.application_id.clone(),
             profile: key.clone(),
-            outcome: run.outcome.name(),
+            outcome: run.outcome,
             runs: self.shared.profiles.cache.lock().runs_of(key),
-        });
+        };
+        self.journal.write(Record { time_ms: self.ended_ms, event });
         Ok(())
     }
 

@@ -11,8 +11,8 @@ use crate::counters::{Counters, count};
 /// The name of these among the models of an application.
 const NAME: &str = "settings";
 
-/// The version of a model's bytes, which are JSON. 2: regressions have an offset. 3: shapes have no envelope.
-const VERSION: u32 = 3;
+/// The version of a model's bytes, which are JSON.
+const VERSION: u32 = 4;
 
 /// The models of one application.
 pub(crate) struct Trained {
@@ -66,12 +66,12 @@ pub(super) fn save(
         log::info!(
             "the settings of {key} were learned from {} runs, {} left out, of the {}: held-out error \
              {:.2}, {:.2} without settings, confidence {:.2}",
-            model.runs().len(),
-            model.left_out().len(),
+            model.runs.len(),
+            model.left_out.len(),
             kind,
-            model.error(),
-            model.error_without_settings(),
-            model.confidence(),
+            model.error,
+            model.error_without_settings,
+            model.confidence,
         );
         count(&counters.models_trained);
         depository.save_model(&ModelRecord {
@@ -80,7 +80,7 @@ pub(super) fn save(
             name: NAME.to_owned(),
             version: VERSION,
             trained_ms: trained.newest_ms,
-            held_out_error: model.error(),
+            held_out_error: model.error,
             bytes,
         })?;
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use elastane_core::cluster::{ApplicationId, Predicted};
 use elastane_predict::{
-    Earlier, LOOKED_THROUGH, Planned, Prediction, ProfileSettings, Way, foresee, prediction_outcome,
+    KnownRuns, LOOKED_THROUGH, PastRun, Prediction, ProfileSettings, Way, prediction_outcome,
 };
 use elastane_runs::{ContainerKind, Outcome, Run, RunSettings, SubmissionRecord, kinds};
 use elastane_store::{Depository, PackError, PackedDemand, PredictionRecord, StoreError};
@@ -46,14 +46,15 @@ impl Predictor {
         let profile: Arc<str> = key.as_str().into();
         let models = models::models(depository, key)?;
         let mut records = Vec::new();
-        let known = kinds(latest.iter().chain(&same).map(|given| &given.run));
-        for kind in known.into_iter().filter(|kind| is_wanted(*kind)) {
-            let model = models.get(&kind);
-            let earlier = Earlier { latest: &latest, same: &same, model };
-            let recurring = settings.recurring();
-            let Some(foreseen) = foresee(kind, earlier, &given, &recurring) else {
+        for kind in kinds(latest.iter().chain(&same)).into_iter().filter(|kind| is_wanted(*kind)) {
+            let [latest, same] = [&latest, &same].map(|runs| PastRun::all(runs, kind));
+            if latest.is_empty() && same.is_empty() {
                 continue;
-            };
+            }
+            let model = models.get(&kind);
+            let settings_of_latest = &all[..all.len().min(most)];
+            let known = KnownRuns { latest: &latest, same: &same, settings_of_latest, model };
+            let foreseen = known.foresee(&given, &settings.recurring());
             let counters = &self.shared.counters;
             count(match (&foreseen.prediction, foreseen.way) {
                 (Err(_), _) => &counters.foreseen_by_request,
@@ -103,10 +104,9 @@ fn predicted(
     settings: &ProfileSettings,
     profile: &Arc<str>,
 ) -> Result<Predicted, PackError> {
-    let planned = Planned::of(prediction, settings);
     Ok(Predicted {
-        demand: PackedDemand::pack(&planned.demand)?.unpack()?,
-        margin: planned.margin,
+        demand: PackedDemand::pack(&prediction.demand)?.unpack()?,
+        margin: settings.margin_at(prediction.confidence),
         profile: Arc::clone(profile),
     })
 }

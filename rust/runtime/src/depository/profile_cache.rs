@@ -3,11 +3,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use elastane_core::cluster::Demands;
-use elastane_runs::RunSettings;
-use elastane_store::PackError;
-
-use super::packed_profile::PackedProfile;
+use elastane_core::cluster::{Demands, Predicted};
+use elastane_predict::{Prediction, Profile, ProfileSettings};
+use elastane_runs::{ContainerKind, RunSettings};
+use elastane_store::{PackError, PackedDemand};
 
 /// Up to this number unused profiles are not packed again.
 const FEW: usize = 16;
@@ -22,9 +21,48 @@ pub(super) struct ProfileCache {
     full_at: usize,
 }
 
-struct CachedProfile {
-    profile: PackedProfile,
+/// The profile of an application at the settings of its latest run. Every application that ever ran
+/// has one, so demands are packed.
+pub(super) struct CachedProfile {
+    /// The demand that containers of a kind are planned by, with its margin.
+    kinds: Vec<(ContainerKind, PackedDemand, f64)>,
+    /// The number of runs that the profile was made from.
+    runs: usize,
+    /// The profile holds for submissions that agree with these settings.
+    settings: RunSettings,
+    /// Unpacked, where an application was planned by it lately.
     demands: Option<Demands>,
+}
+
+impl CachedProfile {
+    /// A kind whose demand cannot be packed is planned by its request.
+    pub(super) fn new(profile: &Profile, made_by: &ProfileSettings, settings: RunSettings) -> Self {
+        let key = &profile.key;
+        let packed = |(kind, it): (_, &Prediction)| match PackedDemand::pack(&it.demand) {
+            Ok(demand) => Some((kind, demand, made_by.margin_at(it.confidence))),
+            Err(error) => {
+                log::error!(
+                    "the profile {key} has no demand of the {kind}, requests are planned by: {error}"
+                );
+                None
+            }
+        };
+        Self {
+            kinds: profile.all_planned().filter_map(packed).collect(),
+            runs: profile.runs(),
+            settings,
+            demands: None,
+        }
+    }
+
+    /// The demands of all kinds. Takes some 50 us for each kind with runs of half an hour.
+    fn unpack(&self, profile: &Arc<str>) -> Result<Demands, PackError> {
+        let unpacked = self.kinds.iter().map(|(kind, demand, margin)| {
+            let profile = Arc::clone(profile);
+            Ok((*kind, Predicted { demand: demand.unpack()?, margin: *margin, profile }))
+        });
+        unpacked.collect()
+    }
 }
 
 impl ProfileCache {
@@ -34,12 +72,11 @@ impl ProfileCache {
 
     /// The number of runs that a profile was made from; 0 where there is none.
     pub(super) fn runs_of(&self, key: &str) -> usize {
-        self.by_key.get(key).map_or(0, |entry| entry.profile.runs)
+        self.by_key.get(key).map_or(0, |entry| entry.runs)
     }
 
-    pub(super) fn insert(&mut self, key: &str, profile: PackedProfile) {
-        let demands = None;
-        let former = self.by_key.insert(key.into(), CachedProfile { profile, demands });
+    pub(super) fn insert(&mut self, key: &str, profile: CachedProfile) {
+        let former = self.by_key.insert(key.into(), profile);
         self.unpacked -= usize::from(former.is_some_and(|former| former.demands.is_some()));
     }
 
@@ -49,13 +86,13 @@ impl ProfileCache {
             self.drop_unused();
         }
         let entry = self.by_key.get_mut(key);
-        let Some(entry) = entry.filter(|entry| entry.profile.settings.agree(given)) else {
+        let Some(entry) = entry.filter(|entry| entry.settings.agree(given)) else {
             return Ok(Demands::default());
         };
         if let Some(demands) = &entry.demands {
             return Ok(demands.clone());
         }
-        let demands = entry.profile.unpack(&key.into())?;
+        let demands = entry.unpack(&key.into())?;
         entry.demands = Some(demands.clone());
         self.unpacked += 1;
         Ok(demands)
@@ -75,26 +112,30 @@ impl ProfileCache {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::settings::RuntimeSettings;
     use elastane_core::{Demand, Resources};
-    use elastane_predict::{Planned, Profile};
-    use elastane_runs::ContainerKind;
 
     const KIND: ContainerKind = ContainerKind::DEFAULT_EXECUTOR;
 
     fn insert(cache: &mut ProfileCache, key: &str, cores: f64) {
         let slot = Resources::from_array([cores, 1e9, 0.0, 0.0]);
-        let planned = Planned {
-            demand: Demand::series(3_000, &[slot]).unwrap(),
-            margin: 0.1,
+        let demand = Demand::series(3_000, &[slot]).unwrap();
+        let prediction = Prediction {
+            mean: demand.clone(),
+            demand,
             confidence: 1.0,
             runs: Vec::new(),
+            curves: Vec::new(),
         };
         let profile = Profile {
             key: String::new(),
-            kinds: [(KIND, Ok(planned))].into(),
+            kinds: [(KIND, Ok(prediction))].into(),
             left_out: Vec::new(),
         };
-        cache.insert(key, PackedProfile::new(&profile, RunSettings::default()));
+        cache.insert(
+            key,
+            CachedProfile::new(&profile, &RuntimeSettings::DEFAULT_PROFILE, RunSettings::default()),
+        );
     }
 
     fn demands(cache: &mut ProfileCache, key: &str) -> Demands {

@@ -1,16 +1,13 @@
 //! The profiles of all applications, in memory.
 
 use elastane_core::cluster::Demands;
-use elastane_predict::{
-    Exclusion, GivenRun, LOOKED_THROUGH, NotUsed, Profile, ProfileSettings, profile,
-};
-use elastane_runs::RunSettings;
+use elastane_predict::{Excluded, Exclusion, LOOKED_THROUGH, Profile, ProfileSettings, profile};
+use elastane_runs::{Run, RunSettings};
 use elastane_store::{Depository, StoreError};
 use parking_lot::Mutex;
 
 use super::models;
-use super::packed_profile::PackedProfile;
-use super::profile_cache::ProfileCache;
+use super::profile_cache::{CachedProfile, ProfileCache};
 
 pub(super) struct Profiles {
     pub(super) settings: ProfileSettings,
@@ -41,11 +38,10 @@ impl Profiles {
         let wanted = (!models::is_indifferent(depository, key)?).then_some(newest);
         let most = self.settings.runs_looked_at();
         let runs = latest_runs(depository, &all, wanted, most)?;
-        let runs: Vec<_> = runs.into_iter().map(|given| given.run).collect();
         if let Some(profile) = profile(key, &runs, &self.settings) {
             log_left_out(&profile);
-            let packed = PackedProfile::new(&profile, newest.clone());
-            self.cache.lock().insert(key, packed);
+            let cached = CachedProfile::new(&profile, &self.settings, newest.clone());
+            self.cache.lock().insert(key, cached);
         }
         Ok(())
     }
@@ -57,29 +53,21 @@ pub(super) fn latest_runs(
     newest_first: &[(String, RunSettings)],
     settings: Option<&RunSettings>,
     most: usize,
-) -> Result<Vec<GivenRun>, StoreError> {
+) -> Result<Vec<Run>, StoreError> {
     let agree = |given: &RunSettings| settings.is_none_or(|it| it.agree(given));
     let wanted = newest_first.iter().filter(|(_, given)| agree(given));
     let mut runs = Vec::new();
-    for (id, settings) in wanted.take(most) {
-        if let Some(run) = depository.run(id)? {
-            let settings = settings.clone();
-            runs.push(GivenRun { run, settings });
-        }
+    for (id, _) in wanted.take(most) {
+        runs.extend(depository.run(id)?);
     }
     Ok(runs)
 }
 
 fn log_left_out(profile: &Profile) {
-    for left_out in &profile.left_out {
-        if left_out.reason != NotUsed::Excluded(Exclusion::Old) {
-            log::info!(
-                "the {} of the run {} is not part of the profile {}: {}",
-                left_out.kind,
-                left_out.application_id,
-                profile.key,
-                left_out.reason
-            );
+    for (kind, Excluded { id, reason }) in &profile.left_out {
+        if *reason != Exclusion::Old {
+            let key = &profile.key;
+            log::info!("the {kind} of the run {id} is not part of the profile {key}: {reason}");
         }
     }
 }

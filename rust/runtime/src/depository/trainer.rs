@@ -4,9 +4,7 @@ use std::io;
 use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
 
-use elastane_predict::{
-    MOST_RUNS, ProfileSettings, RecurringSettings, SettingsRun, train, trainable, training_is_due,
-};
+use elastane_predict::{MOST_RUNS, SettingsRun, train, trainable, training_is_due};
 use elastane_runs::{ContainerKind, Run, RunSettings, kinds};
 use elastane_store::{Depository, StoreError};
 
@@ -17,7 +15,6 @@ use super::{Work, models};
 pub(super) struct Job {
     key: String,
     runs: Vec<(Run, RunSettings)>,
-    settings: RecurringSettings,
 }
 
 /// Trains one application at a time.
@@ -73,11 +70,7 @@ impl Trainer {
 
 /// The job of an application whose runs had different settings, where enough ran since the last
 /// training.
-pub(super) fn due_job(
-    depository: &Depository,
-    key: &str,
-    settings: &ProfileSettings,
-) -> Result<Option<Job>, StoreError> {
+pub(super) fn due_job(depository: &Depository, key: &str) -> Result<Option<Job>, StoreError> {
     let Some(given) = trainable(depository.latest_settings(key, MOST_RUNS)?) else {
         return Ok(None);
     };
@@ -91,7 +84,7 @@ pub(super) fn due_job(
             runs.push((run, settings));
         }
     }
-    Ok(Some(Job { key: key.to_owned(), runs, settings: settings.recurring().at_any_confidence() }))
+    Ok(Some(Job { key: key.to_owned(), runs }))
 }
 
 impl Job {
@@ -100,10 +93,7 @@ impl Job {
         let kinds = kinds(self.runs.iter().map(|(run, _)| run));
         Trained {
             newest_ms: self.runs.last().map_or(0, |(run, _)| run.ended_ms),
-            models: kinds
-                .into_iter()
-                .map(|kind| (kind, train(&self.runs_of(kind), &self.settings)))
-                .collect(),
+            models: kinds.into_iter().map(|kind| (kind, train(&self.runs_of(kind)))).collect(),
             key: self.key,
         }
     }

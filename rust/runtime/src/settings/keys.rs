@@ -8,8 +8,8 @@ use std::str::FromStr;
 
 use super::{OF_JAVA, PREFIX, SettingsError};
 
-pub(super) fn refused(key: &'static str, value: &str, allowed: &str) -> SettingsError {
-    SettingsError::Value { key, value: value.to_owned(), allowed: allowed.to_owned() }
+pub(super) fn refused(key: &str, value: &str, allowed: &str) -> SettingsError {
+    SettingsError(format!("{PREFIX}{key} is '{value}', allowed is {allowed}"))
 }
 
 /// The keys that have not been read yet.
@@ -25,7 +25,7 @@ impl Keys {
 
     pub(super) fn number<T: FromStr + PartialOrd + Display>(
         &mut self,
-        key: &'static str,
+        key: &str,
         default: T,
         allowed: RangeInclusive<T>,
     ) -> Result<T, SettingsError> {
@@ -43,7 +43,7 @@ impl Keys {
     /// One of several words.
     pub(super) fn choice<T: Copy>(
         &mut self,
-        key: &'static str,
+        key: &str,
         default: T,
         choices: &[(&str, T)],
     ) -> Result<T, SettingsError> {
@@ -58,12 +58,7 @@ impl Keys {
     }
 
     /// Two words; off by default.
-    pub(super) fn switch(
-        &mut self,
-        key: &'static str,
-        off: &'static str,
-        on: &'static str,
-    ) -> Result<bool, SettingsError> {
+    pub(super) fn switch(&mut self, key: &str, off: &str, on: &str) -> Result<bool, SettingsError> {
         self.choice(key, false, &[(on, true), (off, false)])
     }
 
@@ -74,7 +69,7 @@ impl Keys {
     /// 0 leaves the resource work-conserving; a cap below the plan itself would be no plan.
     pub(super) fn cap_ratio(
         &mut self,
-        key: &'static str,
+        key: &str,
         allowed: &str,
     ) -> Result<Option<f64>, SettingsError> {
         let ratio: f64 = self.number(key, 0.0, 0.0..=100.0)?;
@@ -93,7 +88,9 @@ impl Keys {
             OF_JAVA.iter().any(|known| key == *known || key.starts_with(&format!("{known}.")))
         };
         match self.left.into_keys().find(|key| !of_java(key)) {
-            Some(key) => Err(SettingsError::Unknown { key }),
+            Some(key) => Err(SettingsError(format!(
+                "{key} is not a setting of Elastane; docs/configuration.md lists them"
+            ))),
             None => Ok(()),
         }
     }

@@ -25,7 +25,7 @@ pub fn rounds_of(number: usize) -> usize {
 /// from; returns their key.
 pub fn record_rounds(path: &Path, runs: usize) -> String {
     let mut depository = Depository::open(path).unwrap().depository;
-    let key = signature(&submission_of_rounds(0, 10)).key;
+    let key = signature(&submission_of_rounds(0, 10));
     for number in 0..runs {
         let rounds = rounds_of(number);
         let Submission { id, name, .. } = submission_of_rounds(number, rounds);

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use super::request::Request;
 use crate::container_kind::ContainerKind;
 use crate::demand::DemandError;
@@ -51,7 +53,8 @@ pub struct CommitRequest<'a> {
 }
 
 /// Why a container was placed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum PlacedReason {
     /// Its demand fits over time.
     Fits,
@@ -64,16 +67,6 @@ pub enum PlacedReason {
 }
 
 impl PlacedReason {
-    /// The journal's word.
-    pub fn name(self) -> &'static str {
-        match self {
-            PlacedReason::Fits => "fits",
-            PlacedReason::Starving => "starving",
-            PlacedReason::CapacityScheduler => "capacity-scheduler",
-            PlacedReason::NotAsked => "not-asked",
-        }
-    }
-
     /// Whether the core decided.
     pub fn is_by_core(self) -> bool {
         matches!(self, PlacedReason::Fits | PlacedReason::Starving)

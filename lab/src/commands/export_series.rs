@@ -1,31 +1,94 @@
-//! Runs as the folders of CSV files that `elastane-lab evaluate` reads.
+//! `elastane-lab export-series`
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
+use clap::{Args, ValueEnum};
+use elastane_cli::failure::{Failure, write};
+use elastane_cli::units::count;
 use elastane_core::{Demand, SLOT_MS};
 use elastane_predict::{ContainerKind, Run, RunSeries};
+use elastane_store::{Access, Depository};
 use serde_json::{Map, Value, json};
 
-use crate::failure::{Failure, write};
-use crate::series::{SETTINGS, to_csv};
+use super::series_format::{SETTINGS, to_csv};
 
 /// Maximum length of a folder name; file systems allow 255 bytes.
 const LONGEST_NAME: usize = 100;
 
+/// Writes the runs of a depository as the folder that `evaluate` reads
+#[derive(Args)]
+#[command(after_help = "Examples:
+  elastane-lab export-series series --depository depository.db
+  elastane-lab export-series series --key 'tag|nightly' --depository depository.db
+  elastane-lab evaluate series")]
+pub(crate) struct ExportSeries {
+    /// A new folder
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+    /// The scheduler's depository
+    #[arg(long, value_name = "FILE")]
+    depository: PathBuf,
+    /// Only this application, by its key as `elastane profiles list` prints it
+    #[arg(long)]
+    key: Option<String>,
+    /// Which containers the series are of; executors of several priorities have a folder each
+    #[arg(long, default_value = "executor")]
+    kind: ExportedKind,
+}
+
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+enum ExportedKind {
+    Executor,
+    ApplicationMaster,
+}
+
+impl ExportSeries {
+    pub(crate) fn run(&self, output: &mut impl Write) -> Result<(), Failure> {
+        let depository = Depository::open_existing(&self.depository, Access::Read)?;
+        let mut keys: Vec<String> = depository.applications()?.into_iter().map(|a| a.key).collect();
+        if let Some(key) = &self.key {
+            keys.retain(|known| known == key);
+            if keys.is_empty() {
+                return Err(Failure::bad(&self.depository, format!("no run of {key:?}")));
+            }
+        }
+        check_new(&self.folder)?;
+        let is_master = self.kind == ExportedKind::ApplicationMaster;
+        let is_wanted = |kind: ContainerKind| kind.is_application_master() == is_master;
+        let (mut applications, mut all) = (0, Exported::default());
+        for key in &keys {
+            let mut runs = depository.latest_runs(key, usize::MAX)?;
+            runs.reverse();
+            let exported = export(&self.folder, key, &runs, is_wanted)?;
+            applications += usize::from(exported.runs > 0);
+            all.runs += exported.runs;
+            all.too_short += exported.too_short;
+        }
+        let (applications, runs) = (count(applications, "application"), count(all.runs, "run"));
+        writeln!(output, "{}: {applications}, {runs}", self.folder.display())?;
+        if all.too_short > 0 {
+            let left_out = count(all.too_short, "run");
+            let kind = if is_master { "application master" } else { "executor" };
+            writeln!(output, "{left_out} left out: no {kind} lived for 6 s in it")?;
+        }
+        Ok(())
+    }
+}
+
 /// The files written for an application.
-#[derive(Debug, Default, PartialEq)]
-pub(super) struct Exported {
-    pub(super) runs: usize,
+#[derive(Default)]
+struct Exported {
+    runs: usize,
     /// Runs without a container of a wanted kind that lived for two slots.
-    pub(super) too_short: usize,
+    too_short: usize,
 }
 
 /// Writes the runs of an application, oldest first, into a new folder in `folder` for each wanted kind
 /// of container. Without a run of two slots, no folder is created.
-pub(super) fn export(
+fn export(
     folder: &Path,
     key: &str,
     runs_oldest_first: &[Run],
@@ -128,7 +191,7 @@ fn new_folder(parent: &Path, name: &str) -> Result<PathBuf, Failure> {
 }
 
 /// Creates the folder of an export; it must be new, so that runs of two exports never mix.
-pub(super) fn check_new(folder: &Path) -> Result<(), Failure> {
+fn check_new(folder: &Path) -> Result<(), Failure> {
     match fs::read_dir(folder).map(|mut entries| entries.next().is_none()) {
         Ok(true) => Ok(()),
         Ok(false) => {

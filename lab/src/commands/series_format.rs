@@ -5,13 +5,13 @@ use std::fmt::Write as _;
 use elastane_core::Demand;
 
 /// The first line of a run's file.
-pub const HEADER: &str = "t_s,cpu_cores,memory_bytes,network_bytes_per_s,disk_bytes_per_s";
+pub(crate) const HEADER: &str = "t_s,cpu_cores,memory_bytes,network_bytes_per_s,disk_bytes_per_s";
 
 /// The file with the settings and outcomes of the runs.
-pub const SETTINGS: &str = "settings.json";
+pub(crate) const SETTINGS: &str = "settings.json";
 
 /// A run's file, one row per slot.
-pub fn to_csv(series: &Demand) -> String {
+pub(crate) fn to_csv(series: &Demand) -> String {
     let mut csv = format!("{HEADER}\n");
     for (at, slot) in series.slots().iter().enumerate() {
         let t_s = at as f64 * f64::from(series.slot_ms()) / 1e3;
