@@ -7,6 +7,7 @@ pub mod baselines;
 pub mod evaluation;
 pub mod ispark;
 pub mod monotasks;
+mod random;
 pub mod reproduce;
 mod variation;
 pub mod workload;

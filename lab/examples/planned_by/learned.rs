@@ -30,7 +30,8 @@ pub fn learned(
     predict: Predict<'_>,
 ) -> Result<Workload, DemandError> {
     for (at, application) in workload.applications.iter_mut().enumerate() {
-        let mut random = Random::new(seed, Purpose::EarlierRuns { application: at });
+        // No application has `u32::MAX` executors, so these draws are used for nothing else.
+        let mut random = Random::new(seed, Purpose::Executor { application: at, number: u32::MAX });
         let past: Result<Vec<PastRun>, DemandError> = (0..runs)
             .map(|run| {
                 let run_seed = seed.wrapping_add((run as u64 + 1) << 32);

@@ -57,16 +57,8 @@ struct Alignment {
 impl Alignment {
     fn new(place: &Place<'_>, candidate: &Candidate<'_>) -> Self {
         let capacity = place.node.capacity;
-        let share = |amounts: Resources| {
-            amounts.zip(
-                capacity,
-                |amount, capacity| {
-                    if capacity > 0.0 { amount / capacity } else { 0.0 }
-                },
-            )
-        };
-        let available = share(capacity - peaks(place));
-        let peak = share(candidate.demand.peak());
+        let available = (capacity - peaks(place)).share_of(capacity);
+        let peak = candidate.demand.peak().share_of(capacity);
         let product = available.zip(peak, |available, peak| available * peak);
         Self { available, peak, product }
     }

@@ -1,6 +1,6 @@
 //! Generated applications: much work at first, less in each iteration.
 
-use elastane_sim::random::{Purpose, Random};
+use crate::random::{Draw, Purpose, Random};
 use elastane_sim::summary::mean;
 
 use super::executor::{iteration_s, spread};

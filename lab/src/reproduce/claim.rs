@@ -171,7 +171,7 @@ impl Measure {
                 -cut(used(outcome(of)?), used(outcome(than)?))
             }
             Measure::TimeAbove(of, resource, level) => {
-                100.0 * outcome(of)?.time_above(resource)[level]
+                100.0 * outcome(of)?.time_above[resource as usize][level]
             }
         })
     }
@@ -205,7 +205,7 @@ mod tests {
     use super::*;
     use elastane_core::Resources;
     use elastane_sim::experiment::PolicyOutcomes;
-    use elastane_sim::simulator::{ApplicationOutcome, Corrections, Counts, Packing, Timeline};
+    use elastane_sim::simulator::{ApplicationOutcome, Counts, Packing, Timeline};
 
     fn outcomes(policy: &str, completions_s: [f64; 2], executors_s: f64) -> PolicyOutcomes {
         let applications = completions_s.map(|completion_s| ApplicationOutcome {
@@ -225,7 +225,7 @@ mod tests {
             timeline: Timeline::default(),
             packing: Packing::default(),
             counts: Counts::default(),
-            corrections: Corrections::default(),
+            reprovisioned: Vec::new(),
         };
         PolicyOutcomes { policy: policy.to_owned(), outcomes: vec![outcome] }
     }

@@ -2,6 +2,7 @@
 
 mod claim;
 mod compared;
+mod corrections;
 mod elasecutor;
 mod prophet;
 pub mod reprovision;
@@ -10,8 +11,9 @@ mod setup;
 
 pub use claim::{Claim, Measure, Time};
 pub use compared::{Agreement, Compared, Measured};
+pub use corrections::Corrections;
 pub use sensitivity::{STUDIES, Study};
-pub use setup::{Change, Setup};
+pub use setup::{Change, Setup, papers_settings};
 
 pub(crate) use claim::cut;
 pub(crate) use compared::median;
@@ -109,7 +111,7 @@ mod tests {
         for study in STUDIES {
             let before = Setup {
                 workload: crate::workload::generate(study.lineup.workload, 1).unwrap(),
-                settings: elastane_sim::simulator::Settings::papers(),
+                settings: papers_settings(),
             };
             let variations = study.variations.iter().copied().flatten();
             for (number, variation) in variations.enumerate() {

@@ -1,6 +1,6 @@
 //! A simulation of an experiment, and the changes to it.
 
-use elastane_core::{Demand, DemandError, Resource, Resources};
+use elastane_core::{ClusterSettings, Demand, DemandError, Resource, Resources};
 use elastane_sim::simulator::{Contention, Settings};
 use elastane_sim::workload::Workload;
 
@@ -13,6 +13,25 @@ pub struct Setup {
     pub workload: Workload,
     /// The simulator's settings.
     pub settings: Settings,
+}
+
+/// A node can hold less than this multiple of its size, so that the fit alone decides.
+const UNLIMITED_RATIO: f64 = 100.0;
+
+/// The papers' rules: no margin, no wait for a better node, whatever fits by demand may be booked, and
+/// an application waits until it fits. After a minute, production would place it by request.
+pub fn papers_settings() -> Settings {
+    let production = Settings::default();
+    Settings {
+        cluster: ClusterSettings {
+            max_ratio: UNLIMITED_RATIO,
+            pass_ms: 0,
+            starvation_wait_ms: production.give_up_after_ms,
+            ..production.cluster
+        },
+        margin: 0.0,
+        ..production
+    }
 }
 
 /// A change of a setup.

@@ -1,7 +1,7 @@
 //! Elasecutor's mix (section VI-A): 120 recurring and 12 new applications on 35 machines.
 
+use crate::random::{Draw, Purpose, Random};
 use elastane_core::{DemandError, Resources};
-use elastane_sim::random::{Purpose, Random};
 use elastane_sim::workload::{ApplicationSpec, Errors, TRACE_MACHINE, Workload};
 
 use super::class::{self, Class, ExecutorSize, scaled};

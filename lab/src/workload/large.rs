@@ -3,8 +3,8 @@
 //! Per machine there is one application with ten executors. An executor takes half a machine or more
 //! and runs for hours, so that ten fill a day.
 
+use crate::random::{Draw, Purpose, Random};
 use elastane_core::DemandError;
-use elastane_sim::random::{Purpose, Random};
 use elastane_sim::workload::{ApplicationSpec, TRACE_MACHINE, Workload};
 
 use super::class::{Class, ExecutorSize, application, scaled};

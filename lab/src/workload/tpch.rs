@@ -4,8 +4,8 @@
 //! execution of such a query: it reads and filters tables, exchanges and joins a few times, and
 //! aggregates.
 
+use crate::random::{Draw, Purpose, Random};
 use elastane_core::{Demand, DemandError, Resources, SLOT_MS};
-use elastane_sim::random::{Purpose, Random};
 use elastane_sim::workload::{ApplicationSpec, Workload};
 
 use super::class::{ExecutorSize, application};

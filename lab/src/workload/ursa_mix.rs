@@ -5,8 +5,8 @@
 //! [`super::tpch`], the others Elasecutor's classes. Ursa's own grain, tasks split by resource, is
 //! another simulation.
 
+use crate::random::{Draw, Purpose, Random};
 use elastane_core::{DemandError, Resources};
-use elastane_sim::random::{Purpose, Random};
 use elastane_sim::workload::{GIB, GIGABIT_PER_S, MEGABYTE_PER_S, Workload};
 
 use super::class::{Class, ExecutorSize, application, scaled};

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use elastane_core::{Demand, Resource};
+use elastane_sim::report::escape;
 
 use crate::units::{amount, duration};
 
@@ -22,7 +23,7 @@ pub(crate) fn svg(title: &str, series: &[(String, &Demand)]) -> String {
          viewBox=\"0 0 {WIDTH} {height}\" font-family=\"sans-serif\" font-size=\"11\">\n\
          <rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n\
          <text x=\"10\" y=\"22\" font-size=\"13\">{}</text>\n",
-        escaped(title)
+        escape(title)
     );
     let panels = series
         .iter()
@@ -61,14 +62,10 @@ fn panel(svg: &mut String, y: f64, kind: &str, demand: &Demand, resource: Resour
          <text x=\"{label}\" y=\"{base}\" text-anchor=\"end\">{none}</text>\n\
          <text x=\"{right}\" y=\"{:.1}\" text-anchor=\"end\">{length}</text></g>",
         y + 16.0,
-        escaped(kind),
+        escape(kind),
         top + 8.0,
         base + 14.0,
     );
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
 #[cfg(test)]

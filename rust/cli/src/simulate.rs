@@ -123,7 +123,7 @@ impl ComparisonOptions {
         let compared = self.run.compare(known_policies, policies, seeds, recorded_node, prepare)?;
         report::write_table(output, &compared)?;
         if let Some(path) = &self.json {
-            write(path, &format!("{:#}\n", self.run.to_json(&compared)?))?;
+            write(path, &format!("{:#}\n", self.run.to_json(&compared)))?;
         }
         if let Some(path) = &self.html {
             let first = workload(self.run.seed)?;

@@ -72,12 +72,8 @@ pub(crate) enum Weighed {
 }
 
 impl ByPlan {
-    /// The score on a node with `left`; `executors` is the number that the application waits for.
-    pub(crate) fn score(self, left: &Left, need: &Need<'_>, executors: u32) -> f64 {
-        self.explain(left, need, executors, SLOT_S).score
-    }
-
-    /// The score and its parts; a slot lasts `slot_s` seconds.
+    /// The score on a node with `left`, and its parts. `executors` is the number that the application waits
+    /// for; a slot lasts `slot_s` seconds.
     pub(crate) fn explain(
         self,
         left: &Left,

@@ -59,13 +59,11 @@ impl Demand {
         Ok(Self::new(slot_ms, slots.into(), true))
     }
 
-    /// A constant demand without a predicted end, such as a request.
-    ///
-    /// # Errors
-    /// An amount that is not finite and at least 0.
-    pub fn for_life(amounts: Resources) -> Result<Self, DemandError> {
-        let series = Self::series(crate::SLOT_MS, &[amounts])?;
-        Ok(Self { ends: false, ..series })
+    /// A constant demand without a predicted end, such as a request. An amount that is not finite and at
+    /// least 0 counts as 0.
+    pub fn for_life(amounts: Resources) -> Self {
+        let amounts = amounts.map(|amount| if amount.is_finite() { amount.max(0.0) } else { 0.0 });
+        Self::new(crate::SLOT_MS, [amounts].into(), false)
     }
 
     /// Milliseconds from start to predicted end; none without an end.
@@ -198,7 +196,7 @@ mod tests {
 
     #[test]
     fn a_request_has_no_end() {
-        assert_eq!(Demand::for_life(cpu(1.0)).unwrap().duration_ms(), None);
+        assert_eq!(Demand::for_life(cpu(1.0)).duration_ms(), None);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! An executor's needs on a node, in fixed point on the grid of slots.
 
 use crate::amounts::Amounts;
-use crate::demand::{Demand, DemandError};
+use crate::demand::Demand;
 use crate::fit::{Excess, Fit, Peaks, Terms, is_large};
 use crate::left::Left;
 use crate::resources::{Resource, Resources};
@@ -42,14 +42,8 @@ impl<'a> Need<'a> {
     }
 
     /// The needs of a request, for life, at most `cap`.
-    ///
-    /// # Errors
-    /// An amount that is not finite and at least 0.
-    pub(crate) fn for_life(request: Resources, cap: Resources) -> Result<Self, DemandError> {
-        if let Some((resource, amount)) = request.capped(cap).first_invalid() {
-            return Err(DemandError::Amount { slot: 0, resource, amount });
-        }
-        Ok(Self { slots: Slots::ForLife(request), factor: 1.0, cap })
+    pub(crate) fn for_life(request: Resources, cap: Resources) -> Self {
+        Self { slots: Slots::ForLife(request), factor: 1.0, cap }
     }
 
     /// The id of the series; demands without an end share one id.

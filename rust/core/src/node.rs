@@ -82,7 +82,7 @@ mod tests {
         let keep = Demand::series(3_000, &[amounts * 3.0, amounts]).unwrap();
         node.insert(ExecutorId(1), Running::new(0, keep));
         let before = node.available(1_000);
-        node.insert(ExecutorId(2), Running::new(500, Demand::for_life(amounts).unwrap()));
+        node.insert(ExecutorId(2), Running::new(500, Demand::for_life(amounts)));
         assert_ne!(node.available(1_000), before);
         node.remove(ExecutorId(2));
         assert_eq!(node.available(1_000), before);

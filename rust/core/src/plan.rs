@@ -186,7 +186,7 @@ impl Steps {
         let is_full = self.steps.len() == self.most;
         match self.steps.last_mut() {
             Some(last) if is_full || alike(&self.begun, &limits) => {
-                last.limits = with_largest_bounds(&last.limits, &limits);
+                last.limits = with_largest_bounds(last.limits, limits);
             }
             _ => {
                 self.begun = limits;
@@ -201,7 +201,8 @@ impl Steps {
     }
 }
 
-fn with_largest_bounds(step: &Limits, next: &Limits) -> Limits {
+/// The weights of `step`, and the larger of both bounds; no bound where either has none.
+pub fn with_largest_bounds(step: Limits, next: Limits) -> Limits {
     let cores = |a: Option<f32>, b: Option<f32>| a.zip(b).map(|(a, b)| a.max(b));
     let bytes = |a: Option<u64>, b: Option<u64>| a.zip(b).map(|(a, b)| a.max(b));
     Limits {
@@ -209,7 +210,7 @@ fn with_largest_bounds(step: &Limits, next: &Limits) -> Limits {
         memory_bytes: bytes(step.memory_bytes, next.memory_bytes),
         disk_cap_bytes_per_s: bytes(step.disk_cap_bytes_per_s, next.disk_cap_bytes_per_s),
         network_cap_bytes_per_s: bytes(step.network_cap_bytes_per_s, next.network_cap_bytes_per_s),
-        ..*step
+        ..step
     }
 }
 

@@ -104,6 +104,11 @@ impl Resources {
         self.zip(capacity, f64::min)
     }
 
+    /// The share of each resource of `whole`; 0 where it has none.
+    pub fn share_of(self, whole: Self) -> Self {
+        self.zip(whole, |part, whole| if whole > 0.0 { part / whole } else { 0.0 })
+    }
+
     /// The first resource whose amount is not a number, infinite or negative.
     pub fn first_invalid(self) -> Option<(Resource, f64)> {
         Resource::ALL

@@ -192,11 +192,7 @@ mod tests {
         let amounts = prop::array::uniform4(0.0_f64..1e9);
         let slots = prop::collection::vec(amounts.prop_map(Resources::from_array), 1..12);
         let demand = (slots, any::<bool>()).prop_map(|(slots, ends)| {
-            if ends {
-                Demand::series(SLOT_MS, &slots).unwrap()
-            } else {
-                Demand::for_life(slots[0]).unwrap()
-            }
+            if ends { Demand::series(SLOT_MS, &slots).unwrap() } else { Demand::for_life(slots[0]) }
         });
         (demand, 0_i64..20, 0.0_f64..1e9).prop_map(|(demand, start_slot, measured)| Running {
             start_ms: start_slot * i64::from(SLOT_MS),

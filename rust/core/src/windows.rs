@@ -57,32 +57,12 @@ impl WindowSet {
     }
 }
 
-/// The result of a comparison in coarse form.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The result of a comparison in coarse form. The largest verdict of several periods holds for all of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Verdict {
     Fits,
-    Exceeds,
     Unclear,
-}
-
-impl Verdict {
-    fn of(exceeds: bool, fits: bool) -> Self {
-        if exceeds {
-            Verdict::Exceeds
-        } else if fits {
-            Verdict::Fits
-        } else {
-            Verdict::Unclear
-        }
-    }
-
-    /// The verdict over both periods.
-    pub(crate) fn and(self, other: Self) -> Self {
-        Self::of(
-            self == Verdict::Exceeds || other == Verdict::Exceeds,
-            self == Verdict::Fits && other == Verdict::Fits,
-        )
-    }
+    Exceeds,
 }
 
 /// Compares slot by slot; the last entry of `left` holds for all later slots.
@@ -100,7 +80,11 @@ pub(crate) fn compare_slots(need: &[i32], left: &[i32]) -> Verdict {
             fits &= need < later;
         }
     }
-    Verdict::of(exceeds, fits)
+    match (exceeds, fits) {
+        (true, _) => Verdict::Exceeds,
+        (false, true) => Verdict::Fits,
+        (false, false) => Verdict::Unclear,
+    }
 }
 
 #[cfg(test)]

@@ -3,9 +3,7 @@
 use std::sync::Mutex;
 
 use crate::parallel::in_parallel;
-use crate::simulator::{
-    LowerBound, Outcome, Policies, Progress, Settings, SimulationError, simulate,
-};
+use crate::simulator::{LowerBound, Outcome, Policies, Settings, SimulationError, simulate};
 use crate::workload::Workload;
 
 /// A comparison of policies.
@@ -105,11 +103,11 @@ impl Experiment {
         };
         let Run { seed, workload } = &self.runs[run];
         // Reports once per 1 % of the executors, so that reports cost nothing.
-        let step = (workload.executors() / 100).max(1);
+        let executors = workload.executors();
+        let step = (executors / 100).max(1);
         let mut told = 0;
-        let mut progress = |progress: Progress| {
-            let done = progress.executors_done;
-            if done - told >= step || done == progress.executors {
+        let mut progress = |done: u64| {
+            if done - told >= step || done == executors {
                 report(done - told);
                 told = done;
             }

@@ -16,11 +16,6 @@ pub enum Purpose {
         /// The executor's number within the application.
         number: u32,
     },
-    /// The differences between the earlier runs of an application and this one.
-    EarlierRuns {
-        /// The application's place in the workload.
-        application: usize,
-    },
 }
 
 /// A sequence of random numbers.
@@ -35,10 +30,6 @@ impl Random {
             Purpose::Workload => 0,
             Purpose::Executor { application, number } => {
                 ((application as u64 + 1) << 32) | u64::from(number)
-            }
-            // No application has `u32::MAX` executors.
-            Purpose::EarlierRuns { application } => {
-                ((application as u64 + 1) << 32) | u64::from(u32::MAX)
             }
         });
         Self(generator)
@@ -55,11 +46,6 @@ impl Random {
         least + (most - least) * self.unit()
     }
 
-    /// Exponential with this mean.
-    pub fn exponential(&mut self, mean: f64) -> f64 {
-        -mean * (1.0 - self.unit()).ln()
-    }
-
     /// Uniform around 1 with this standard deviation, never below 0.
     pub fn factor(&mut self, deviation: f64) -> f64 {
         if deviation == 0.0 {
@@ -72,18 +58,6 @@ impl Random {
     /// The largest factor with this standard deviation.
     pub fn most_factor(deviation: f64) -> f64 {
         1.0 + half_width(deviation)
-    }
-
-    /// The index of one of `items`, of which there is at least one.
-    pub fn index(&mut self, items: usize) -> usize {
-        (self.unit() * items as f64) as usize
-    }
-
-    /// Puts the items into random order.
-    pub fn shuffle<T>(&mut self, items: &mut [T]) {
-        for last in (1..items.len()).rev() {
-            items.swap(last, self.index(last + 1));
-        }
     }
 }
 
@@ -115,12 +89,5 @@ mod tests {
         let variance = draws.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / 1e4;
         assert!((mean - 1.0).abs() < 0.01, "{mean}");
         assert!((variance.sqrt() - 0.2).abs() < 0.01, "{variance}");
-    }
-
-    #[test]
-    fn arrivals_have_their_mean() {
-        let mut random = Random::new(1, Purpose::Workload);
-        let mean = (0..10_000).map(|_| random.exponential(25.0)).sum::<f64>() / 1e4;
-        assert!((mean - 25.0).abs() < 0.5, "{mean}");
     }
 }

@@ -172,7 +172,7 @@ fn read_running(
         application: running.application.clone(),
         start_ms: running.start_ms,
         request: read_request(place, &running.request)?,
-        demand: read_demand(place, &running.demand, slot_ms)?,
+        demand: series(&format!("{place}.demand"), running.demand.to_array(), slot_ms)?,
     })
 }
 
@@ -186,7 +186,7 @@ fn read_pending(
         application: pending.application.clone(),
         queued_ms: pending.queued_ms,
         request: read_request(place, &pending.request)?,
-        demand: read_demand(place, &pending.demand, scenario.slot_ms)?,
+        demand: series(&format!("{place}.demand"), pending.demand.to_array(), scenario.slot_ms)?,
     })
 }
 
@@ -197,14 +197,6 @@ fn read_request(place: &str, request: &RequestText) -> Result<Resources, InputEr
         ..Resources::ZERO
     };
     amounts(&format!("{place}.request"), request)
-}
-
-fn read_demand(
-    place: &str,
-    demand: &PerResource<Vec<f64>>,
-    slot_ms: u32,
-) -> Result<Demand, InputError> {
-    series(&format!("{place}.demand"), demand.to_array(), slot_ms)
 }
 
 /// Answers refer to ids, so each must be unique.

@@ -166,28 +166,18 @@ fn judge(
 }
 
 fn candidate(executor: &Pending, judged: Judged, policy: &dyn Policy) -> Candidate {
-    let executor = executor.id.clone();
-    match judged {
-        Ok((score, detail)) => Candidate {
-            executor,
-            fits: true,
-            score: Some(if policy.highest_wins() { 0.0 - score } else { score }),
-            detail: Some(Detail {
-                times_ms: detail.times_ms,
-                numbers: detail.numbers,
-                per_resource: detail.per_resource,
-            }),
-            behind: None,
-            reason: None,
-        },
-        Err(excess) => Candidate {
-            executor,
-            fits: false,
-            score: None,
-            detail: None,
-            behind: None,
-            reason: Some(excess.to_string()),
-        },
+    let shown = |score: f64| if policy.highest_wins() { 0.0 - score } else { score };
+    Candidate {
+        executor: executor.id.clone(),
+        fits: judged.is_ok(),
+        score: judged.as_ref().ok().map(|(score, _)| shown(*score)),
+        behind: None,
+        reason: judged.as_ref().err().map(Excess::to_string),
+        detail: judged.ok().map(|(_, detail)| Detail {
+            times_ms: detail.times_ms,
+            numbers: detail.numbers,
+            per_resource: detail.per_resource,
+        }),
     }
 }
 

@@ -65,7 +65,7 @@ pub(super) fn run(run: &RunOptions, seeds: u32, output: &mut impl Write) -> Resu
     for workload in WORKLOADS {
         let lineup = Lineup { workload, policies: &[BASELINE], variants: &VARIANTS };
         let comparison = compare(run, Settings::default(), &lineup, seeds, Change::NONE)?;
-        let mut report = run.to_json(&comparison)?;
+        let mut report = run.to_json(&comparison);
         if let Some(against) = AgainstBaseline::of(&comparison) {
             let over_bound = against.baseline_over_bound;
             write!(output, "{workload:<18} {over_bound:>14.2}")?;

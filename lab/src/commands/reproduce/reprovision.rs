@@ -4,9 +4,10 @@ use std::io::Write;
 
 use elastane_cli::failure::Failure;
 use elastane_cli::run_options::RunOptions;
+use elastane_lab::reproduce::Corrections;
 use elastane_lab::reproduce::reprovision::PAPER;
 use elastane_sim::experiment::{Comparison, PolicyOutcomes};
-use elastane_sim::simulator::{Corrections, Outcome};
+use elastane_sim::simulator::Outcome;
 use elastane_sim::summary;
 use serde_json::Value;
 
@@ -37,17 +38,21 @@ fn write_costs(output: &mut impl Write, comparison: &Comparison) -> Result<(), F
     for policy in &comparison.policies {
         write!(output, "{:<18}", policy.policy)?;
         for (_, count) in COUNTS {
-            let count = mean(policy, |one| count(&one.corrections) as f64);
+            let count = mean(policy, |one| count(&corrections(one)) as f64);
             write!(output, " {count:>9.0}")?;
         }
-        let lent = mean(policy, |one| one.corrections.lent.cpu_cores);
-        let used = mean(policy, |one| one.corrections.lent_and_used.cpu_cores);
+        let lent = mean(policy, |one| corrections(one).lent.cpu_cores);
+        let used = mean(policy, |one| corrections(one).lent_and_used.cpu_cores);
         let work = mean(policy, |one| one.work_done.cpu_cores);
         let (lent_part, used_part) = (percent(lent, work), percent(used, lent));
         writeln!(output, " {lent_part:>12.2} %, {used_part:>5.1} %")?;
     }
     writeln!(output, "CPU lent: in % of the CPU work of all executors; part used: in % of that")?;
     Ok(())
+}
+
+fn corrections(outcome: &Outcome) -> Corrections {
+    Corrections::of(&outcome.reprovisioned)
 }
 
 fn percent(amount: f64, whole: f64) -> f64 {

@@ -7,8 +7,7 @@ use elastane_cli::run_options::RunOptions;
 use elastane_lab::Variation;
 use elastane_lab::ispark::{self, Allocation, Figure, Parameters};
 use elastane_lab::monotasks;
-use elastane_lab::reproduce::{Measured, STUDIES, Study};
-use elastane_sim::simulator::Settings;
+use elastane_lab::reproduce::{Measured, STUDIES, Study, papers_settings};
 use serde_json::{Value, json};
 
 use super::super::failed;
@@ -59,9 +58,9 @@ fn study_one(
     let mut report = Value::Null;
     let mut rows = Vec::new();
     for variation in study.variations.iter().copied().flatten() {
-        let compared = compare(run, Settings::papers(), &study.lineup, seeds, variation.change)?;
+        let compared = compare(run, papers_settings(), &study.lineup, seeds, variation.change)?;
         if report.is_null() {
-            report = run.to_json(&compared)?;
+            report = run.to_json(&compared);
         }
         let figures = study.measures.iter().filter_map(|measure| {
             let measured = measure.of(&compared)?;

@@ -5,7 +5,7 @@ use std::io::Write;
 use elastane_cli::failure::Failure;
 use elastane_cli::run_options::RunOptions;
 use elastane_lab::baselines;
-use elastane_lab::reproduce::{Change, Lineup, Paper, Setup};
+use elastane_lab::reproduce::{Change, Lineup, Paper, Setup, papers_settings};
 use elastane_lab::workload::generate;
 use elastane_sim::experiment::Comparison;
 use elastane_sim::report::write_table;
@@ -35,7 +35,7 @@ pub(super) fn run_and_tell<W: Write>(
     writeln!(output, "{}", paper.title)?;
     let mut reports = Vec::new();
     for experiment in paper.experiments {
-        let comparison = compare(run, Settings::papers(), &experiment.lineup, seeds, Change::NONE)?;
+        let comparison = compare(run, papers_settings(), &experiment.lineup, seeds, Change::NONE)?;
         let compared = experiment.compared(&comparison);
         writeln!(output)?;
         write_table(output, &comparison)?;
@@ -43,7 +43,7 @@ pub(super) fn run_and_tell<W: Write>(
         write_figures(output, &compared)?;
         tell_more(output, &comparison)?;
         output.flush()?;
-        let mut report = run.to_json(&comparison)?;
+        let mut report = run.to_json(&comparison);
         report["claims"] = figures_json(&compared);
         reports.push(report);
     }
@@ -170,7 +170,7 @@ mod tests {
         ];
         for (options, check) in checks {
             let run = parsed(options);
-            let rules = Settings::papers();
+            let rules = papers_settings();
             assert!(compare(&run, rules, &LOCKSTEP.lineup, 1, check).is_err());
         }
     }

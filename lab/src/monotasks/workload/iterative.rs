@@ -1,6 +1,6 @@
 //! Machine learning and graphs: the jobs load their input once, then iterate.
 
-use elastane_sim::random::Random;
+use crate::random::{Draw, Random};
 
 use super::{StageShape, job, sizes, stage};
 use crate::monotasks::job::Job;

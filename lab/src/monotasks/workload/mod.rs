@@ -7,7 +7,7 @@ mod expectable;
 mod iterative;
 mod query;
 
-use elastane_sim::random::{Purpose, Random};
+use crate::random::{Draw, Purpose, Random};
 
 use self::expectable::{TYPE_1, TYPE_2};
 use super::job::{Job, Stage, Task};

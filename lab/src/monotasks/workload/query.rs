@@ -1,6 +1,6 @@
 //! Queries: scans, joins of earlier stages, and a small last stage.
 
-use elastane_sim::random::Random;
+use crate::random::{Draw, Random};
 
 use super::{StageShape, job, sizes, stage, submit};
 use crate::monotasks::job::Job;

@@ -18,7 +18,7 @@ pub use round::{ROUND_LIMIT, WaitReason};
 pub use settings::ClusterSettings;
 pub use state::{
     Application, ApplicationId, Ask, BookableChange, Commit, CommitRequest, Container, Demands,
-    NodeEntry, NodeId, PlacedReason, Placement, Predicted, Refusal, Request,
+    NodeEntry, NodeId, PlacedReason, Placement, Predicted, Request,
 };
 
 use crate::container_kind::ContainerKind;
@@ -93,7 +93,9 @@ impl Cluster {
 
     /// A node's agent reported the node's physical size.
     pub fn reported(&mut self, node: NodeId, capacity: Resources, now_ms: i64) {
-        self.state.nodes.reported(node, capacity, now_ms);
+        if let Some(entry) = self.state.nodes.get_mut(node) {
+            entry.reported(capacity, now_ms);
+        }
     }
 
     /// A node by its number.
@@ -111,9 +113,8 @@ impl Cluster {
         self.state.nodes.iter()
     }
 
-    /// An application was added. Its demands are resampled to slots of [`SLOT_MS`](crate::SLOT_MS).
-    pub fn application_added(&mut self, mut application: Application) -> ApplicationId {
-        application.demands = application.demands.on_grid();
+    /// An application was added.
+    pub fn application_added(&mut self, application: Application) -> ApplicationId {
         let id = self.state.add_application(application);
         self.waiting.update(id, &self.state.applications);
         id
@@ -128,7 +129,7 @@ impl Cluster {
         predicted: Option<Predicted>,
     ) {
         if let Some(entry) = self.state.applications.get_mut(&application)
-            && entry.demands.set(kind, predicted.map(Predicted::on_grid))
+            && entry.demands.set(kind, predicted)
         {
             self.waiting.foreseen(application, kind, &entry.demands);
         }
@@ -192,7 +193,7 @@ impl Cluster {
         free: Request,
         now_ms: i64,
     ) -> Option<Vec<ApplicationId>> {
-        Round::new(self, node, free, now_ms).run()
+        Round { cluster: self, node, free, now_ms }.run()
     }
 
     /// Checks and records a container in one step, so that two rounds on one node cannot both take

@@ -74,15 +74,15 @@ fn the_margin_counts() {
 #[test]
 fn an_unknown_resource_of_the_node_takes_no_part() {
     let empty = OnNode::new(cpu(4.0), None);
-    let demand = Demand::for_life(Resources::from_array([1.0; 4])).unwrap();
+    let demand = Demand::for_life(Resources::from_array([1.0; 4]));
     assert_eq!(empty.strictly(&demand), Ok(()));
 }
 
 #[test]
 fn two_demands_without_an_end_do_not_share_a_resource() {
-    let forever = Demand::for_life(cpu(3.0)).unwrap();
+    let forever = Demand::for_life(cpu(3.0));
     let node = OnNode::new(cpu(4.0), Some(forever));
-    let demand = Demand::for_life(cpu(2.0)).unwrap();
+    let demand = Demand::for_life(cpu(2.0));
     assert_eq!(node.strictly(&demand).unwrap_err().from_ms, 0);
 }
 
@@ -138,7 +138,7 @@ fn under_soft_peaks_an_executor_large_in_cpu_is_compared_in_every_slot_of_the_ot
 fn under_soft_peaks_a_demand_without_an_end_is_compared_in_every_slot() {
     let node = four_cores(&[3.0]);
     for (cores, fits) in [(1.0, true), (1.1, false), (3.0, false)] {
-        let endless = Demand::for_life(cpu(cores)).unwrap();
+        let endless = Demand::for_life(cpu(cores));
         let softly = node.softly(&endless);
         assert_eq!(softly.is_ok(), fits, "{cores}");
         assert_eq!(softly, node.strictly(&endless));
@@ -189,7 +189,7 @@ mod delay {
 
     #[test]
     fn a_request_is_not_delayed() {
-        let request = Demand::for_life(amounts(2.0, 0.0)).unwrap();
+        let request = Demand::for_life(amounts(2.0, 0.0));
         assert_eq!(delay_ms(&[2.0], &request), 0);
     }
 }

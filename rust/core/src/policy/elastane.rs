@@ -60,20 +60,6 @@ impl Favor {
             Favor::Completion => "completion",
         }
     }
-
-    fn reservations(self) -> u32 {
-        match self {
-            Favor::Makespan => 0,
-            Favor::Balanced | Favor::Completion => RESERVATIONS,
-        }
-    }
-
-    fn power(self) -> Power {
-        match self {
-            Favor::Makespan | Favor::Balanced => Power::Zero,
-            Favor::Completion => Power::Half,
-        }
-    }
 }
 
 /// No [`Favor`] has this name.
@@ -97,11 +83,12 @@ impl PlanPolicy for Elastane {
     const NAME: &'static str = "elastane";
 
     fn plan(&self) -> ByPlan {
-        ByPlan {
-            peaks: self.peaks,
-            score: PlanScore::Waiting(self.favor.power()),
-            reservations: self.favor.reservations(),
-        }
+        let (power, reservations) = match self.favor {
+            Favor::Makespan => (Power::Zero, 0),
+            Favor::Balanced => (Power::Zero, RESERVATIONS),
+            Favor::Completion => (Power::Half, RESERVATIONS),
+        };
+        ByPlan { peaks: self.peaks, score: PlanScore::Waiting(power), reservations }
     }
 }
 
@@ -109,7 +96,8 @@ impl PlanPolicy for Elastane {
 mod tests {
     use super::*;
     use crate::demand::Demand;
-    use crate::policy::{Waiting, score_on_idle_node};
+    use crate::policy::Waiting;
+    use crate::policy::tests::score_on_idle_node;
     use crate::resources::Resources;
 
     fn score(favor: Favor, demand: &Demand, executors: u32) -> f64 {
@@ -133,7 +121,7 @@ mod tests {
 
     #[test]
     fn an_executor_without_an_end_counts_as_one_of_ten_minutes() {
-        let request = Demand::for_life(Resources::from_array([1.0, 4.0, 0.0, 0.0])).unwrap();
+        let request = Demand::for_life(Resources::from_array([1.0, 4.0, 0.0, 0.0]));
         assert_eq!(score(Favor::Balanced, &request, 2), 1.0);
         let completion = score(Favor::Completion, &request, 2);
         assert!((completion - 600_f64.sqrt()).abs() < 1e-9, "{completion}");

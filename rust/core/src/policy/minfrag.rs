@@ -32,7 +32,8 @@ mod tests {
     use crate::demand::Demand;
     use crate::left::Left;
     use crate::need::Need;
-    use crate::policy::{Policy, Trc, Waiting, score_on_idle_node};
+    use crate::policy::tests::score_on_idle_node;
+    use crate::policy::{Policy, Trc, Waiting};
     use crate::resources::{Resource, Resources};
     use crate::running::Running;
     use crate::timeline::Timeline;
@@ -147,7 +148,7 @@ mod tests {
     #[test]
     fn without_any_end_a_request_still_gets_a_score() {
         let capacity = Resources::from_array([4.0, 8.0, 0.0, 0.0]);
-        let demand = Demand::for_life(Resources::from_array([1.0, 6.0, 0.0, 0.0])).unwrap();
+        let demand = Demand::for_life(Resources::from_array([1.0, 6.0, 0.0, 0.0]));
         let (_, shares) = remaining(&left(capacity, &[]), &demand, capacity);
         assert_close(largest(shares), 0.75);
     }

@@ -23,8 +23,7 @@ pub use minfrag::MinFrag;
 pub use named::{PolicyOptions, UnknownPolicy, named, names};
 pub use prophet::Prophet;
 pub use trc::Trc;
-pub(crate) use ursa::remaining_of;
-pub use ursa::{JobOrder, Ursa, share_of_work, work};
+pub use ursa::{JobOrder, Ursa, remaining_of, share_of_work, work};
 
 use crate::available::Available;
 use crate::by_plan::ByPlan;
@@ -171,22 +170,5 @@ pub enum Turn {
     NotNow,
 }
 
-/// The score on an idle node of this capacity.
 #[cfg(test)]
-fn score_on_idle_node(
-    policy: &dyn Policy,
-    capacity: Resources,
-    demand: &Demand,
-    waiting: Waiting,
-) -> f64 {
-    let node = Node::new(capacity);
-    let place = Place {
-        node: &node,
-        available: &node.available(0),
-        booked: Resources::ZERO,
-        now_ms: 0,
-        rates: None,
-    };
-    let candidate = Candidate { demand, needed: demand, request: Resources::ZERO, waiting };
-    policy.score(&place, &candidate)
-}
+mod tests;

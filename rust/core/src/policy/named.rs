@@ -30,8 +30,8 @@ fn all(options: PolicyOptions) -> Vec<Box<dyn Policy>> {
         Box::new(MinFrag { peaks }),
         Box::new(Trc { peaks }),
         Box::new(Prophet::default()),
-        Box::new(Ursa::ordered_by(JobOrder::EarliestFirst)),
-        Box::new(Ursa::ordered_by(JobOrder::SmallestRemainingFirst)),
+        Box::new(Ursa { order: JobOrder::EarliestFirst }),
+        Box::new(Ursa { order: JobOrder::SmallestRemainingFirst }),
     ]
 }
 

@@ -23,6 +23,15 @@ pub trait PlanPolicy: Send + Sync {
     fn plan(&self) -> ByPlan;
 }
 
+/// A plan without a name of its own.
+impl PlanPolicy for ByPlan {
+    const NAME: &'static str = "by-plan";
+
+    fn plan(&self) -> ByPlan {
+        *self
+    }
+}
+
 impl<P: PlanPolicy> Policy for P {
     fn name(&self) -> &'static str {
         P::NAME

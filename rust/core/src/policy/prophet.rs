@@ -34,10 +34,6 @@ use crate::resources::{Resource, Resources};
 pub struct Prophet {
     /// η: the weight of fragmentation; over-allocation has the rest.
     pub eta: f64,
-    /// The part of the waiting applications that may go, those with the longest waits.
-    pub oldest_fraction: f64,
-    /// The deadline, in average waits.
-    pub deadline_waits: f64,
 }
 
 /// The scored resources. CPU and memory fit by request.
@@ -45,7 +41,7 @@ const SCORED: [Resource; 2] = [Resource::Network, Resource::Disk];
 
 impl Default for Prophet {
     fn default() -> Self {
-        Self { eta: 0.3, oldest_fraction: 0.5, deadline_waits: 3.0 }
+        Self { eta: 0.3 }
     }
 }
 
@@ -90,7 +86,7 @@ impl Policy for Prophet {
     }
 
     fn turns(&self, waiting: &[Waiting], now_ms: i64) -> Vec<Turn> {
-        turn::turns(self, waiting, now_ms)
+        turn::turns(waiting, now_ms)
     }
 }
 
@@ -98,7 +94,7 @@ impl Policy for Prophet {
 mod tests {
     use super::*;
     use crate::demand::Demand;
-    use crate::policy::score_on_idle_node;
+    use crate::policy::tests::score_on_idle_node;
 
     const CAPACITY: Resources = Resources::from_array([10.0; 4]);
 
@@ -121,7 +117,7 @@ mod tests {
         // The disk is used exactly. The network's F is 0.6, then its O.
         assert_close(score([0.0, 0.0, 4.0, 10.0]), 0.3 * 0.6);
         assert_close(score([0.0, 0.0, 16.0, 10.0]), 0.7 * 0.6);
-        let fragmentation_alone = Prophet { eta: 1.0, ..Prophet::default() };
+        let fragmentation_alone = Prophet { eta: 1.0 };
         assert_close(scored(&fragmentation_alone, [0.0, 0.0, 4.0, 10.0]), 0.6);
     }
 

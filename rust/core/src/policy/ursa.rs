@@ -5,8 +5,7 @@ mod order;
 mod work;
 
 pub use self::order::JobOrder;
-pub(crate) use self::work::remaining_of;
-pub use self::work::{share_of_work, work};
+pub use self::work::{remaining_of, share_of_work, work};
 
 use super::bounded::bounded;
 use super::{Candidate, Detail, Place, Policy, Rates};
@@ -36,9 +35,10 @@ use crate::resources::{Resource, Resources};
 pub struct Ursa {
     /// Which application goes first.
     pub order: JobOrder,
-    /// EPT where nobody measured rates, in seconds.
-    pub expected_processing_s: f64,
 }
+
+/// EPT where nobody measured rates, in seconds.
+const EXPECTED_PROCESSING_S: f64 = 60.0;
 
 /// Exceeds F, which is at most 1 for each resource.
 const STAGE_BONUS: f64 = 100.0;
@@ -47,28 +47,14 @@ const STAGE_BONUS: f64 = 100.0;
 const IDLE_CORES: f64 = 1.0 - 1e-9;
 
 impl Ursa {
-    /// EPT where nobody measured rates, in seconds.
-    pub const EXPECTED_PROCESSING_S: f64 = 60.0;
-
-    /// Ursa with this order of jobs.
-    pub const fn ordered_by(order: JobOrder) -> Self {
-        Self { order, expected_processing_s: Self::EXPECTED_PROCESSING_S }
-    }
-
-    fn rates(&self, place: &Place<'_>) -> Rates {
-        match place.rates {
-            Some(rates) => *rates,
-            None => Rates::derived(place.node, place.now_ms, self.expected_processing_s),
-        }
-    }
-
-    fn gain(&self, place: &Place<'_>, demand: &Demand) -> Gain {
-        Gain::new(place, &self.rates(place), work(demand))
-    }
-
     fn bonus(candidate: &Candidate<'_>) -> f64 {
         if candidate.waiting.whole { STAGE_BONUS } else { 0.0 }
     }
+}
+
+fn rates(place: &Place<'_>) -> Rates {
+    let derived = || Rates::derived(place.node, place.now_ms, EXPECTED_PROCESSING_S);
+    place.rates.copied().unwrap_or_else(derived)
 }
 
 /// The gain of an executor on a node; 0 for unknown resources.
@@ -97,7 +83,8 @@ fn idle(place: &Place<'_>, rates: &Rates, resource: Resource) -> Option<f64> {
 }
 
 impl Gain {
-    fn new(place: &Place<'_>, rates: &Rates, work: Resources) -> Self {
+    fn new(place: &Place<'_>, demand: &Demand) -> Self {
+        let (rates, work) = (&rates(place), work(demand));
         let expected_s = rates.expected_processing_s;
         let (mut idle, mut increase) = ([0.0; 4], [0.0; 4]);
         for (at, resource) in Resource::ALL.into_iter().enumerate() {
@@ -142,7 +129,7 @@ impl Policy for Ursa {
 
     fn fits(&self, place: &Place<'_>, candidate: &Candidate<'_>) -> Result<(), Excess> {
         memory::fits(place.available, candidate.needed)?;
-        let rates = self.rates(place);
+        let rates = rates(place);
         let overloaded = Resource::FLOWS.into_iter().find(|resource| {
             // A peak above 0 means work, without computing the sum.
             candidate.needed.peak().get(*resource) > 0.0
@@ -159,7 +146,7 @@ impl Policy for Ursa {
     }
 
     fn score(&self, place: &Place<'_>, candidate: &Candidate<'_>) -> f64 {
-        let gain = self.gain(place, candidate.demand);
+        let gain = Gain::new(place, candidate.demand);
         let rank = self.order.rank(&candidate.waiting, place.now_ms);
         bounded(-(gain.f + Self::bonus(candidate) + order::WEIGHT * rank))
     }
@@ -170,7 +157,7 @@ impl Policy for Ursa {
 
     fn detail(&self, place: &Place<'_>, candidate: &Candidate<'_>) -> Detail {
         let capacity = place.node.capacity;
-        let gain = self.gain(place, candidate.demand);
+        let gain = Gain::new(place, candidate.demand);
         Detail::default()
             .resources("D", &Resource::FLOWS, capacity, gain.idle)
             .resources("Inc", &Resource::FLOWS, capacity, gain.increase)
@@ -188,6 +175,6 @@ impl Policy for Ursa {
     }
 
     fn rates(&self, node: &Node, now_ms: i64) -> Option<Rates> {
-        Some(Rates::derived(node, now_ms, self.expected_processing_s))
+        Some(Rates::derived(node, now_ms, EXPECTED_PROCESSING_S))
     }
 }

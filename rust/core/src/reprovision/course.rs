@@ -17,18 +17,6 @@ const MOST_DOUBLINGS: u32 = 10;
 /// A measurement that differs from the prediction by at most this fraction confirms it.
 const CONFIRMS: f64 = 0.1;
 
-/// The conclusion from a slow executor's use in a window.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Finding {
-    /// It uses more than predicted if it can.
-    WantsMore,
-    /// It uses what was predicted: its work takes longer than expected, and that pace counts as its own.
-    OwnPace,
-    /// It uses less, although all remaining resources were its own: something else holds it up, and
-    /// the window tells neither its demand nor its pace.
-    HeldUp,
-}
-
 /// An executor with a prediction.
 #[derive(Debug, Clone)]
 pub(crate) struct Course {
@@ -153,14 +141,16 @@ impl Course {
         self.pace.slowness(self.progress, expected_ms, now_ms)
     }
 
-    /// Takes in the sample of a window.
+    /// Takes in the sample of a window. Returns whether it measured the executor: one that uses less than
+    /// predicted, although all remaining resources were its own, is held up by something else, and the
+    /// window tells neither its demand nor its pace.
     pub(crate) fn close_window(
         &mut self,
         used: Resources,
         predicted: Range,
         slow: Slow,
         capacity: Resources,
-    ) -> Finding {
+    ) -> bool {
         let former = self.factors();
         let measured = raised(former, used, predicted.where_throttled(slow), capacity);
         let wanted_more = Resource::ALL
@@ -171,18 +161,18 @@ impl Course {
             _ => 0,
         };
         if !wanted_more && uses_less(used, predicted.least, capacity, 1.0 - CONFIRMS) {
-            return Finding::HeldUp;
+            return false;
         }
         self.measured = measured;
         self.lowered = Resources::ONE;
-        if wanted_more {
-            return Finding::WantsMore;
-        }
-        // The pace is known only for an executor that is behind.
-        if let Slow::Behind(slowness) = slow {
+        // It uses what was predicted, so its work takes longer than expected. By how much is known only
+        // for an executor that is behind.
+        if let Slow::Behind(slowness) = slow
+            && !wanted_more
+        {
             self.pace.accept_as_own(slowness);
         }
-        Finding::OwnPace
+        true
     }
 
     /// Restarts the measurement of pace, unused demand and throttling.

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use crate::ids::{ApplicationId, NodeId};
 use crate::resources::{Resource, Resources};
 
-pub(crate) use course::{Course, Finding, mean_between, range_around};
+pub(crate) use course::{Course, mean_between, range_around};
 pub(crate) use factors::too_little;
 
 /// Length of a window: one sample.

@@ -55,7 +55,7 @@ fn demand() -> impl Strategy<Value = Demand> {
     let slot_ms = prop_oneof![Just(1), Just(3_000), Just(u32::MAX)];
     let series = (slot_ms, prop::collection::vec(amounts(), 1..5))
         .prop_map(|(slot_ms, slots)| Demand::series(slot_ms, &slots).unwrap());
-    let for_life = amounts().prop_map(|amounts| Demand::for_life(amounts).unwrap());
+    let for_life = amounts().prop_map(Demand::for_life);
     prop_oneof![3 => series, 1 => for_life]
 }
 

@@ -61,7 +61,7 @@ pub fn demand() -> impl Strategy<Value = Demand> {
     ];
     let series = (1_u32..6, prop::collection::vec(slot, 1..8))
         .prop_map(|(long, slots)| Demand::series(long * SLOT_MS, &slots).unwrap().on_grid());
-    let for_life = amounts().prop_map(|amounts| Demand::for_life(amounts).unwrap());
+    let for_life = amounts().prop_map(Demand::for_life);
     prop_oneof![8 => series, 1 => for_life]
 }
 

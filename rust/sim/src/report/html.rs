@@ -6,18 +6,16 @@ use std::fmt::Write;
 use elastane_core::{Resource, Resources};
 
 use super::svg::{Axes, bands, colour, escape, lines};
-use crate::experiment::{Comparison, PolicyOutcomes};
-use crate::simulator::{LowerBound, Outcome, Packing};
-use crate::summary::mean;
+use super::table::write_table;
+use crate::experiment::Comparison;
+use crate::simulator::{Outcome, Packing};
 use crate::workload::Workload;
 
 const STYLE: &str = "body{font:14px system-ui,sans-serif;margin:24px auto;max-width:1180px;\
-color:#222}table{border-collapse:collapse}td,th{padding:3px 10px;text-align:right;\
-border-bottom:1px solid #ddd}td:first-child,th:first-child{text-align:left}\
-.charts{display:grid;grid-template-columns:1fr 1fr;gap:8px 24px}figure{margin:0}\
+color:#222}.charts{display:grid;grid-template-columns:1fr 1fr;gap:8px 24px}figure{margin:0}\
 figcaption{font-weight:600}svg{width:100%;font-size:11px;fill:#444}h2{margin-top:32px}\
 .key span{display:inline-block;margin-right:16px}.key i{display:inline-block;width:12px;\
-height:12px;margin-right:5px;vertical-align:-1px}.note{color:#666}";
+height:12px;margin-right:5px;vertical-align:-1px}";
 
 /// The length of the start of the run that the packing of a node shows.
 const PACKING_SHOWN_S: f64 = 3_600.0;
@@ -66,34 +64,12 @@ pub fn to_html(comparison: &Comparison, workload: &Workload) -> String {
     page
 }
 
+/// The table that the command prints.
 fn table(comparison: &Comparison) -> String {
-    let bounds = comparison.bounds.iter();
-    let bound_s = mean(&bounds.map(LowerBound::seconds).collect::<Vec<_>>());
-    let mut rows = String::new();
-    for policy in &comparison.policies {
-        let each = |value: fn(&Outcome) -> f64| -> f64 {
-            mean(&policy.outcomes.iter().map(value).collect::<Vec<_>>())
-        };
-        let _ = write!(
-            rows,
-            "<tr><td>{}<td>{:.0}<td>{:.2}<td>{:.0}<td>{:.0}<td>{:.1}<td>{:.1}<td>{:.1}<td>{:.1}",
-            escape(&policy.policy),
-            each(|it| it.makespan_s),
-            each(|it| it.makespan_s) / bound_s,
-            each(Outcome::mean_completion_s),
-            each(Outcome::median_completion_s),
-            each(|it| 100.0 * it.utilization.cpu_cores),
-            each(|it| 100.0 * it.utilization.memory_bytes),
-            each(|it| 100.0 * it.utilization.network_bytes_per_s),
-            each(|it| 100.0 * it.utilization.disk_bytes_per_s),
-        );
-    }
-    format!(
-        "<table><tr><th>policy<th>makespan s<th>÷ bound<th>mean completion s<th>median s\
-         <th>cpu %<th>memory %<th>network %<th>disk %{rows}</table>\
-         <p class=\"note\">The lower bound, {bound_s:.0} s, is the larger of all work over all \
-         capacity and of the longest chain.</p>"
-    )
+    let mut table = Vec::new();
+    // Writing to a Vec does not fail.
+    let _ = write_table(&mut table, comparison);
+    format!("<pre>{}</pre>", escape(&String::from_utf8_lossy(&table)))
 }
 
 fn key(comparison: &Comparison) -> String {
@@ -110,55 +86,43 @@ fn figure(caption: &str, chart: &str) -> String {
     format!("<figure><figcaption>{caption}</figcaption>{chart}</figure>")
 }
 
-fn first(policy: &PolicyOutcomes) -> Option<&Outcome> {
-    policy.outcomes.first()
+/// A chart of each policy's first run, over hours.
+fn over_hours(
+    comparison: &Comparison,
+    x: &str,
+    (y, y_most): (&str, f64),
+    line: impl Fn(&Outcome) -> Vec<(f64, f64)>,
+) -> String {
+    let outcomes = comparison.policies.iter().filter_map(|policy| policy.outcomes.first());
+    let drawn: Vec<_> = outcomes.map(line).collect();
+    let ends = drawn.iter().filter_map(|line| line.last());
+    let x_most = ends.map(|(x, _)| *x).fold(0.0, f64::max);
+    lines(Axes { x, y, x_most, y_most }, &drawn)
 }
 
 fn utilization(comparison: &Comparison, capacity: Resources, resource: Resource) -> String {
-    let outcomes = comparison.policies.iter().filter_map(first);
-    let drawn: Vec<Vec<(f64, f64)>> = outcomes
-        .map(|outcome| {
-            let step_h = outcome.timeline.step_ms / 3.6e6;
-            let means = outcome.timeline.means().enumerate();
-            means
-                .map(|(step, mean)| {
-                    let used = 100.0 * mean.get(resource) / capacity.get(resource);
-                    ((step as f64 + 0.5) * step_h, used)
-                })
-                .collect()
-        })
-        .collect();
-    let ends = drawn.iter().filter_map(|line| line.last());
-    let axes = Axes {
-        x: "hours",
-        y: "% of all machines",
-        x_most: ends.map(|(x, _)| *x).fold(0.0, f64::max),
-        y_most: 100.0,
-    };
-    lines(axes, &drawn)
+    over_hours(comparison, "hours", ("% of all machines", 100.0), |outcome| {
+        let step_h = outcome.timeline.step_ms / 3.6e6;
+        let means = outcome.timeline.means().enumerate();
+        means
+            .map(|(step, mean)| {
+                let used = 100.0 * mean.get(resource) / capacity.get(resource);
+                ((step as f64 + 0.5) * step_h, used)
+            })
+            .collect()
+    })
 }
 
 fn completions(comparison: &Comparison) -> String {
-    let outcomes = comparison.policies.iter().filter_map(first);
-    let drawn: Vec<Vec<(f64, f64)>> = outcomes
-        .map(|outcome| {
-            let completions = outcome.completions_s();
-            let count = completions.len() as f64;
-            let steps = completions.iter().enumerate().flat_map(|(number, taken_s)| {
-                let taken_h = taken_s / 3_600.0;
-                [number, number + 1].map(|done| (taken_h, done as f64 / count))
-            });
-            steps.collect()
-        })
-        .collect();
-    let ends = drawn.iter().filter_map(|line| line.last());
-    let axes = Axes {
-        x: "hours from submission to end",
-        y: "part",
-        x_most: ends.map(|(x, _)| *x).fold(0.0, f64::max),
-        y_most: 1.0,
-    };
-    lines(axes, &drawn)
+    over_hours(comparison, "hours from submission to end", ("part", 1.0), |outcome| {
+        let completions = outcome.completions_s();
+        let count = completions.len() as f64;
+        let steps = completions.iter().enumerate().flat_map(|(number, taken_s)| {
+            let taken_h = taken_s / 3_600.0;
+            [number, number + 1].map(|done| (taken_h, done as f64 / count))
+        });
+        steps.collect()
+    })
 }
 
 fn packing(outcome: &Outcome, workload: &Workload) -> String {

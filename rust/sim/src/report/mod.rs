@@ -7,4 +7,5 @@ mod table;
 
 pub use html::to_html;
 pub use json::to_json;
+pub use svg::escape;
 pub use table::write_table;

@@ -164,7 +164,7 @@ fn ticks(most: f64) -> Vec<f64> {
 }
 
 /// Escapes text for HTML.
-pub(super) fn escape(text: &str) -> String {
+pub fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 

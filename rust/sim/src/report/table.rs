@@ -81,7 +81,8 @@ fn write_levels(output: &mut impl Write, comparison: &Comparison) -> io::Result<
         for resource in Resource::ALL {
             let levels = (0..LEVELS.len()).map(|level| {
                 let outcomes = policy.outcomes.iter();
-                let above: Vec<f64> = outcomes.map(|it| it.time_above(resource)[level]).collect();
+                let above: Vec<f64> =
+                    outcomes.map(|it| it.time_above[resource as usize][level]).collect();
                 format!("{:.1}", 100.0 * mean(&above))
             });
             write!(output, " {:>17}", levels.collect::<Vec<_>>().join("/"))?;

@@ -6,7 +6,7 @@ use elastane_core::{Resource, Resources};
 use serde::Deserialize;
 
 use super::NodeText;
-use crate::input::{InputError, key, not_an_amount, wrong};
+use crate::input::{InputError, amounts, not_an_amount, wrong};
 
 /// The block `ursa` of a scenario.
 #[derive(Debug, Clone, PartialEq)]
@@ -85,10 +85,7 @@ fn read_assigned(place: &str, text: &AssignedText) -> Result<Assigned, InputErro
         disk_bytes_per_s: text.rates.disk_bytes_per_s,
         ..Resources::ZERO
     };
-    if let Some((resource, amount)) = rates.first_invalid() {
-        let place = format!("{place}.rates.{}", key(resource));
-        return Err(not_an_amount(&place, amount));
-    }
+    let rates = amounts(&format!("{place}.rates"), rates)?;
     let assigned = Resources {
         cpu_cores: text.assigned.cpu_core_s,
         network_bytes_per_s: text.assigned.network_bytes,

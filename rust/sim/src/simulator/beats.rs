@@ -33,7 +33,7 @@ impl Beats {
         self.planned_ms[node]
     }
 
-    /// Plans that heartbeat; none where it or an earlier one is planned.
+    /// Plans the first heartbeat of a node from `from_ms` on; none where it or an earlier one is planned.
     pub(super) fn plan(&mut self, node: usize, from_ms: i64) -> Option<i64> {
         if self.is_planned_by(node, from_ms) {
             return None;
@@ -60,7 +60,7 @@ impl Beats {
         walk
     }
 
-    /// The nodes whose heartbeat it has come to; goes on to those after them.
+    /// The nodes whose heartbeats are at this moment. The walk goes on to the next ones.
     pub(super) fn step(&self, walk: &mut Walk) -> Range<usize> {
         let from = walk.next;
         let phase_ms = self.phase_ms(from);
@@ -111,22 +111,22 @@ impl Beats {
 /// A walk over all nodes, in the order of their heartbeats.
 #[derive(Debug, Clone)]
 pub(super) struct Walk {
-    /// The node that it has come to, and when its period of heartbeats began.
+    /// The next node, and when its period of heartbeats began.
     next: usize,
     period_begins_ms: i64,
     at_ms: i64,
     nodes: usize,
-    /// How many nodes it still has to come to.
+    /// The number of nodes still to come to.
     left: usize,
 }
 
 impl Walk {
-    /// When the heartbeat is that it has come to.
+    /// The time of the next node's heartbeat.
     pub(super) fn at_ms(&self) -> i64 {
         self.at_ms
     }
 
-    /// It has to come to all nodes again.
+    /// The walk comes to all nodes once more.
     pub(super) fn begin_again(&mut self) {
         self.left = self.nodes;
     }

@@ -7,12 +7,12 @@ use crate::workload::Workload;
 /// The least time that a workload takes.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 pub struct LowerBound {
-    /// All work over all machines' capacity, of the resource where that takes longest.
+    /// All work over the capacity of all machines, for the resource that takes longest.
     pub work_s: f64,
     /// That resource.
     pub resource: &'static str,
-    /// From the first submission to the end of the executor that would end last if each started
-    /// when its application came and nothing held it up.
+    /// From the first submission to the last end, if every executor started when its application came and
+    /// nothing slowed it down.
     pub chain_s: f64,
 }
 
@@ -22,7 +22,7 @@ impl LowerBound {
         self.work_s.max(self.chain_s)
     }
 
-    /// Of a workload whose executors differ as this seed has it.
+    /// The bound of a workload, with the executors of this seed.
     pub fn new(workload: &Workload, seed: u64) -> Self {
         let mut work = Resources::ZERO;
         let mut last_end_ms = 0.0_f64;

@@ -38,7 +38,7 @@ impl Contention {
     pub fn rates(&self, capacity: Resources, demands: &[Resources], rates: &mut Vec<f64>) {
         rates.clear();
         rates.resize(demands.len(), 1.0);
-        let wanted = total(demands);
+        let wanted = demands.iter().copied().sum();
         if self.is_enough(capacity, wanted) {
             return;
         }
@@ -47,13 +47,6 @@ impl Contention {
         for rate in rates {
             *rate /= slowdown;
         }
-    }
-
-    /// The same with Prophet's task backoff (section V): tasks whose machine has too little network
-    /// or disk for all of them wait, so that nothing is lost to contention. Those that go on use
-    /// all that there is; which of them wait makes no difference to their sum.
-    pub fn backed_off(self) -> Self {
-        Self { network_loss: 0.0, disk_loss: 0.0, ..self }
     }
 
     /// Whether memory is so short that an executor is killed.
@@ -134,11 +127,6 @@ impl Contention {
     }
 }
 
-/// The total demand.
-pub(super) fn total(demands: &[Resources]) -> Resources {
-    demands.iter().fold(Resources::ZERO, |sum, demand| sum + *demand)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -183,11 +171,11 @@ mod tests {
     }
 
     #[test]
-    fn with_backoff_a_contended_disk_and_network_get_all_done() {
+    fn without_losses_a_contended_disk_and_network_get_all_done() {
         let demands = [[0.0, 0.0, 50.0, 100.0], [0.0, 0.0, 150.0, 100.0]];
         let demands = demands.map(Resources::from_array);
         let mut rates = Vec::new();
-        let contention = Contention::default().backed_off();
+        let contention = Contention { network_loss: 0.0, disk_loss: 0.0, ..Contention::default() };
         contention.rates(CAPACITY, &demands, &mut rates);
         assert_eq!(rates, [0.5, 0.5]);
     }

@@ -5,6 +5,7 @@ mod keeping;
 mod reports;
 mod work;
 
+use super::SimulationError;
 use super::agenda::{Agenda, Event, Piece};
 use super::allocation::BACKLOG_INTERVAL_MS;
 use super::beats::{Beats, Walk};
@@ -14,14 +15,13 @@ use super::outcome::{ApplicationOutcome, Counts, Outcome, Packing};
 use super::policies::PolicyToSimulate;
 use super::resource_manager::ResourceManager;
 use super::settings::Settings;
-use super::{Progress, SimulationError};
 use crate::workload::Workload;
 use keeping::Keeping;
 
 /// A machine's part of the schedule.
 struct Node {
     machine: Machine,
-    /// When its first executor reaches the end of a slot.
+    /// The next end of a slot of one of its executors.
     changes_ms: Option<f64>,
     /// The time of the machine's next [`Event::Work`]. An event at another time was put off.
     planned_ms: Option<f64>,
@@ -57,7 +57,7 @@ pub(super) struct Engine<'a> {
     manager: ResourceManager,
     agenda: Agenda,
     beats: Beats,
-    /// By the number of the kind, the walk over the nodes since it began to wait.
+    /// By kind, the walk over the nodes since the kind began to wait.
     walks: Vec<Option<Walk>>,
     nodes: Vec<Node>,
     jobs: Vec<Job>,
@@ -66,7 +66,7 @@ pub(super) struct Engine<'a> {
     counts: Counts,
     asks_by_backlog: bool,
     keeping: Keeping,
-    /// When agents report next, where they do.
+    /// The time of the agents' next report; none where containers are not followed.
     next_report_ms: Option<i64>,
     jobs_left: usize,
     executors_done: u64,
@@ -112,11 +112,7 @@ impl<'a> Engine<'a> {
         }
     }
 
-    pub(super) fn run(
-        mut self,
-        progress: &mut dyn FnMut(Progress),
-    ) -> Result<Outcome, SimulationError> {
-        let executors = self.workload.executors();
+    pub(super) fn run(mut self, progress: &mut dyn FnMut(u64)) -> Result<Outcome, SimulationError> {
         for (application, spec) in self.workload.applications.iter().enumerate() {
             let arrival = Event::Arrival { application };
             self.agenda.add(spec.submitted_ms as f64, arrival);
@@ -144,7 +140,7 @@ impl<'a> Engine<'a> {
             let done_before = self.executors_done;
             self.happen(now_ms, event)?;
             if self.executors_done != done_before {
-                progress(Progress { executors_done: self.executors_done, executors });
+                progress(self.executors_done);
             }
         }
         Ok(self.outcome())
@@ -209,13 +205,11 @@ impl<'a> Engine<'a> {
     }
 
     fn stuck(&self) -> SimulationError {
-        let waits = self.jobs.iter().position(|job| job.left > 0);
-        let specs = &self.workload.applications;
+        let mut applications = self.workload.applications.iter().zip(&self.jobs);
+        let first = applications.find(|(_, job)| job.left > 0);
         SimulationError::NeverEnds {
             policy: self.policy,
-            application: waits
-                .and_then(|at| specs.get(at))
-                .map_or_else(String::new, |spec| spec.name.clone()),
+            application: first.map_or_else(String::new, |(spec, _)| spec.name.clone()),
             jobs_left: self.jobs_left,
         }
     }
@@ -239,7 +233,7 @@ impl<'a> Engine<'a> {
         Outcome {
             packing: self.packing,
             counts: self.counts,
-            corrections: self.manager.corrections,
+            reprovisioned: self.manager.reprovisioned,
             ..Outcome::new(self.policy, applications, self.meter, machines, capacity)
         }
     }

@@ -1,9 +1,9 @@
 //! An executor as its node's agent measures and limits it.
 
 use elastane_core::{Resource, Resources};
-use elastane_protocol::Limits;
+use elastane_protocol::{ContainerSamples, Limits};
 
-use super::resource_manager::Measured;
+use super::resource_manager::measured;
 
 /// An executor that is followed.
 #[derive(Debug, Clone)]
@@ -46,22 +46,19 @@ impl Followed {
     }
 
     /// Closes the open sample; none where it has no length.
-    pub(super) fn sample(&mut self, container: &str, now_ms: i64) -> Option<Measured> {
+    pub(super) fn sample(&mut self, container: &str, now_ms: i64) -> Option<ContainerSamples> {
         let length_ms = u32::try_from(now_ms - self.from_ms).unwrap_or(0);
         if length_ms == 0 {
             return None;
         }
         let length = f64::from(length_ms);
         self.from_ms = now_ms;
-        Some(Measured {
-            container: container.to_owned(),
-            usage: Resources {
-                memory_bytes: std::mem::take(&mut self.most_memory_bytes),
-                ..std::mem::take(&mut self.used) * (1.0 / length)
-            },
-            length_ms,
-            throttled: (std::mem::take(&mut self.throttled_ms) / length).min(1.0),
-        })
+        let usage = Resources {
+            memory_bytes: std::mem::take(&mut self.most_memory_bytes),
+            ..std::mem::take(&mut self.used) * (1.0 / length)
+        };
+        let throttled = (std::mem::take(&mut self.throttled_ms) / length).min(1.0);
+        Some(measured(container, usage, length_ms, throttled))
     }
 
     /// Returns whether that changes anything.

@@ -3,7 +3,7 @@
 use elastane_core::Resources;
 
 use super::allocation::Idle;
-use super::contention::{Contention, total};
+use super::contention::Contention;
 use super::followed::Followed;
 use crate::workload::ExecutorSlots;
 
@@ -19,68 +19,59 @@ pub(super) struct Executor {
     pub(super) number: u32,
     /// YARN's id of its container.
     pub(super) container: String,
-    /// What it uses in the slot that it is in when nothing holds it up.
+    /// Its undisturbed use in the current slot.
     pub(super) demand: Resources,
-    /// The same of the slots after that.
+    /// Its undisturbed use in the later slots.
     pub(super) coming: ExecutorSlots,
-    /// No slot uses more memory.
+    /// The largest memory use of any slot.
     pub(super) most_memory_bytes: f64,
-    /// The slot it is in.
+    /// The current slot.
     pub(super) slot: usize,
-    /// The slot in which it is done, or idle and released.
+    /// The slot after which it is done, or released because it is idle.
     pub(super) last_slot: usize,
     /// Why it is released before its work is done.
     pub(super) idle: Option<Idle>,
-    /// How far it is in that slot, in milliseconds of undisturbed progress.
+    /// Progress in the current slot, in milliseconds of undisturbed progress.
     pub(super) into_slot_ms: f64,
-    /// How long a slot is.
+    /// The length of a slot.
     pub(super) slot_ms: f64,
     /// The agent's measurements and limits; none where containers are not followed.
     pub(super) followed: Option<Box<Followed>>,
 }
 
 impl Executor {
-    /// The part of its work that is done.
+    /// The completed part of its work.
     pub(super) fn progress(&self) -> f64 {
         let slots = self.slot + 1 + self.coming.len();
         (self.slot as f64 + self.into_slot_ms / self.slot_ms) / slots as f64
     }
 
-    /// The speed that its limits leave it, 1 being undisturbed.
+    /// The speed under its limits; 1 is undisturbed.
     fn limited_rate(&self) -> f64 {
         let followed = self.followed.as_ref();
         followed.map_or(1.0, |followed| followed.limited_rate(self.demand))
     }
 
-    /// How long it takes at least to the end.
+    /// The least time to its end.
     fn left_ms(&self) -> f64 {
         let slots = (self.last_slot - self.slot).min(self.coming.len());
         (slots + 1) as f64 * self.slot_ms - self.into_slot_ms
     }
 
-    /// Goes on to the next slot where this one is done.
-    fn settle(&mut self) -> Settled {
+    /// Goes on to the next slot if the current one is done. Returns whether that was the last.
+    fn settle(&mut self) -> bool {
         if self.into_slot_ms < self.slot_ms - SLOT_END_TOLERANCE_MS {
-            return Settled::Unchanged;
+            return false;
         }
-        if self.slot == self.last_slot {
-            return Settled::Ended;
-        }
-        let Some(demand) = self.coming.next() else {
-            return Settled::Ended;
+        let next = if self.slot == self.last_slot { None } else { self.coming.next() };
+        let Some(demand) = next else {
+            return true;
         };
         self.demand = demand;
         self.slot += 1;
         self.into_slot_ms = 0.0;
-        Settled::Changed
+        false
     }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Settled {
-    Unchanged,
-    Changed,
-    Ended,
 }
 
 /// A machine between two events.
@@ -104,7 +95,7 @@ pub(super) struct Stretch {
     pub(super) to_ms: f64,
     pub(super) usage: Resources,
     pub(super) wanted: Resources,
-    /// How many worked.
+    /// The number of executors.
     pub(super) executors: usize,
 }
 
@@ -125,7 +116,7 @@ impl Machine {
         &self.executors
     }
 
-    /// The executors with what each of them is using.
+    /// The executors and the current use of each.
     pub(super) fn in_use(&self) -> impl Iterator<Item = (&Executor, Resources)> {
         let rates = self.executors.iter().zip(&self.rates);
         rates.map(|(executor, rate)| (executor, use_at(executor.demand, *rate)))
@@ -174,16 +165,14 @@ impl Machine {
         self.at_ms + left_ms.fold(f64::INFINITY, f64::min)
     }
 
-    /// Moves on those whose slot is done and returns those that ended.
+    /// Moves executors on whose slot is done, and returns the ended ones.
     pub(super) fn settle(&mut self) -> Vec<Executor> {
-        let ended = |executor: &mut Executor| executor.settle() == Settled::Ended;
-        self.executors.extract_if(.., ended).collect()
+        self.executors.extract_if(.., Executor::settle).collect()
     }
 
-    /// Takes away what started last where memory is far too short.
+    /// Removes the executor that started last if memory is far too short.
     pub(super) fn kill(&mut self, contention: &Contention) -> Option<Executor> {
-        let wanted = self.executors.iter().map(|executor| executor.demand);
-        let wanted = wanted.fold(Resources::ZERO, |sum, demand| sum + demand);
+        let wanted = self.executors.iter().map(|executor| executor.demand).sum();
         if self.executors.len() > 1 && contention.kills(self.capacity, wanted) {
             self.executors.pop()
         } else {
@@ -191,14 +180,14 @@ impl Machine {
         }
     }
 
-    /// Shares the machine out anew and says when something changes next.
+    /// Shares the machine out anew. Returns the time of the next change.
     pub(super) fn share_out(&mut self, contention: &Contention) -> Option<f64> {
         self.demands.clear();
         self.demands.extend(
             self.executors.iter().map(|executor| use_at(executor.demand, executor.limited_rate())),
         );
         contention.rates(self.capacity, &self.demands, &mut self.rates);
-        self.wanted = total(&self.demands);
+        self.wanted = self.demands.iter().copied().sum();
         self.usage = Resources::ZERO;
         for (demand, rate) in self.demands.iter().zip(&self.rates) {
             self.usage += use_at(*demand, *rate);

@@ -65,7 +65,7 @@ impl Meter {
         Resources::from_array(self.used.map(Sum::value))
     }
 
-    /// For how long executors ran, all together.
+    /// Total running time of all executors.
     pub(super) fn executors_ms(&self) -> f64 {
         self.executors_ms.value()
     }
@@ -79,7 +79,7 @@ impl Meter {
 /// Use over time, in steps that double when there are too many.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Timeline {
-    /// How long a step is.
+    /// The length of a step.
     pub step_ms: f64,
     /// The integral of use over each step, in milliseconds times the resource's unit.
     integrals: Vec<[Sum; 4]>,

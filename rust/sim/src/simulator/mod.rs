@@ -8,8 +8,6 @@ mod allocation;
 mod beats;
 mod bound;
 mod contention;
-mod corrections;
-mod earliest;
 mod engine;
 mod followed;
 mod kinds;
@@ -22,7 +20,6 @@ mod settings;
 
 pub use bound::LowerBound;
 pub use contention::Contention;
-pub use corrections::Corrections;
 pub use meter::{LEVELS, Timeline};
 pub use outcome::{ApplicationOutcome, Counts, Outcome, Packing, PackingPiece};
 pub use policies::{Policies, PolicyToSimulate};
@@ -31,15 +28,6 @@ pub use settings::{Following, ProgressSource, Settings};
 use elastane_core::policy::UnknownPolicy;
 
 use crate::workload::Workload;
-
-/// The progress of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Progress {
-    /// Finished executors.
-    pub executors_done: u64,
-    /// All executors.
-    pub executors: u64,
-}
 
 /// Why a workload cannot be run.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -80,7 +68,8 @@ pub enum SimulationError {
     },
 }
 
-/// Runs a workload under the policy of this name. The same seed gives the same outcome.
+/// Runs a workload under the policy of this name. The same seed gives the same outcome. `progress` gets
+/// the number of finished executors.
 ///
 /// # Errors
 /// No policy has this name, an executor that no node can hold, or a run that never ends.
@@ -90,7 +79,7 @@ pub fn simulate(
     policy: &str,
     settings: &Settings,
     seed: u64,
-    progress: &mut dyn FnMut(Progress),
+    progress: &mut dyn FnMut(u64),
 ) -> Result<Outcome, SimulationError> {
     let policy = policies.named(policy, settings.policy_options)?;
     for application in &workload.applications {

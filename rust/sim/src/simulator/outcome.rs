@@ -1,8 +1,8 @@
 //! The outcome of a run.
 
-use elastane_core::{Resource, Resources};
+use elastane_core::Resources;
+use elastane_core::reprovision::Reprovisioned;
 
-use super::corrections::Corrections;
 use super::meter::{LEVELS, Meter, Timeline};
 
 /// The outcome of a run.
@@ -17,11 +17,11 @@ pub struct Outcome {
     /// Mean use over capacity, from the first submission to the last end.
     pub utilization: Resources,
     /// The part of the machines' time in which more than 70, 90 and 100 % of each resource was
-    /// wanted, in the order of [`Resource::ALL`].
+    /// wanted, in the order of [`elastane_core::Resource::ALL`].
     pub time_above: [[f64; LEVELS.len()]; 4],
     /// Work that was done, lost work included: core-seconds, byte-seconds held, bytes, bytes.
     pub work_done: Resources,
-    /// For how long executors ran, all together, in seconds.
+    /// Total running time of all executors, in seconds.
     pub executors_s: f64,
     /// Use of all machines over time.
     pub timeline: Timeline,
@@ -30,7 +30,7 @@ pub struct Outcome {
     /// Counts of events.
     pub counts: Counts,
     /// Corrections of running containers.
-    pub corrections: Corrections,
+    pub reprovisioned: Vec<Reprovisioned>,
 }
 
 /// Counts of events.
@@ -53,7 +53,7 @@ pub struct Counts {
 pub struct ApplicationOutcome {
     /// Its name.
     pub name: String,
-    /// When it came, in seconds from the start of the simulation.
+    /// Its submission, in seconds from the start of the simulation.
     pub submitted_s: f64,
     /// When its first executor started.
     pub started_s: f64,
@@ -109,9 +109,7 @@ impl Outcome {
             policy,
             applications,
             makespan_s,
-            utilization: meter
-                .used()
-                .zip(capacity, |used, capacity| part(used, capacity * makespan_s)),
+            utilization: meter.used().share_of(capacity * makespan_s),
             time_above: meter
                 .above_ms()
                 .map(|levels| levels.map(|above_ms| part(above_ms, whole_ms))),
@@ -120,7 +118,7 @@ impl Outcome {
             timeline: meter.timeline,
             packing: Packing::default(),
             counts: Counts::default(),
-            corrections: Corrections::default(),
+            reprovisioned: Vec::new(),
         }
     }
 
@@ -140,10 +138,5 @@ impl Outcome {
     /// The median completion time; 0 without applications.
     pub fn median_completion_s(&self) -> f64 {
         crate::summary::quantile(&self.completions_s(), 0.5)
-    }
-
-    /// The part of the machines' time in which more than [`LEVELS`] of a resource was wanted.
-    pub fn time_above(&self, resource: Resource) -> [f64; LEVELS.len()] {
-        self.time_above[resource as usize]
     }
 }

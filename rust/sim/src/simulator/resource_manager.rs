@@ -4,20 +4,19 @@
 mod agent;
 mod waking;
 
-pub(super) use agent::Measured;
+pub(super) use agent::measured;
 
 use std::collections::{BTreeMap, VecDeque};
 
-use elastane_core::ContainerKind;
 use elastane_core::cluster::{
     ApplicationId, Ask, CommitRequest, Demands, NodeId, Request, read_by_round,
 };
+use elastane_core::reprovision::Reprovisioned;
+use elastane_core::{ClusterSettings, ContainerKind};
 use elastane_runs::SubmissionRecord;
 use elastane_runtime::Service;
 
 use super::agenda::Piece;
-use super::corrections::Corrections;
-use super::earliest::Earliest;
 use super::kinds::Kinds;
 use super::policies::PolicyToSimulate;
 use super::settings::Settings;
@@ -31,20 +30,20 @@ const TOLERANCE: f64 = 1e-6;
 /// The state of the ResourceManager.
 pub(super) struct ResourceManager {
     service: Service,
-    /// Bookable over registered size of every node.
-    bookable_ratio: f64,
     /// The policy places nothing where more than this multiple of the registered size would be booked.
     most_booked: f64,
     applications: Vec<Known>,
     /// By the service's number, the place in the workload.
     places: Vec<usize>,
     kinds: Kinds,
-    earliest: Earliest,
-    starvation_wait_ms: i64,
+    /// By machine and kind, the slot from the start of the run before which no container of the kind fits
+    /// the node; 0 where no search was made. It holds until an executor starts or ends there, so that the
+    /// search is not repeated whenever a kind begins to wait. Empty where the policy does not fit by the plan.
+    earliest: Vec<Vec<u32>>,
     /// The number of waiting executors.
     pub(super) waiting: u64,
     /// Corrections of running containers.
-    pub(super) corrections: Corrections,
+    pub(super) reprovisioned: Vec<Reprovisioned>,
 }
 
 /// One application.
@@ -68,7 +67,6 @@ pub(super) struct Placed {
 impl ResourceManager {
     pub(super) fn new(workload: &Workload, policy: PolicyToSimulate, settings: &Settings) -> Self {
         let service_settings = settings.service(policy.books_as_registered);
-        let bookable_ratio = service_settings.cluster.max_ratio;
         let policy = policy.policy;
         let most_booked = policy.most_booked().unwrap_or(f64::INFINITY);
         let kinds = Kinds::new(&workload.applications, settings.margin);
@@ -83,15 +81,13 @@ impl ResourceManager {
         }
         Self {
             service,
-            bookable_ratio,
             most_booked,
             applications: vec![Known::default(); workload.applications.len()],
             places: Vec::new(),
-            earliest: Earliest::new(workload.machines.len(), kinds_remembered),
+            earliest: vec![vec![0; kinds_remembered]; workload.machines.len()],
             kinds,
-            starvation_wait_ms: settings.cluster.starvation_wait_ms,
             waiting: 0,
-            corrections: Corrections::default(),
+            reprovisioned: Vec::new(),
         }
     }
 
@@ -165,7 +161,8 @@ impl ResourceManager {
         now_ms: i64,
     ) -> Option<Placed> {
         let node = node_of(machine);
-        let order = self.service.round(node, self.free(machine), now_ms)?;
+        let free = self.room(machine, self.cluster_settings().max_ratio);
+        let order = self.service.round(node, free, now_ms)?;
         for application in order {
             let place = self.places[application.0 as usize];
             let spec = &specs[place];
@@ -195,7 +192,7 @@ impl ResourceManager {
                 self.kinds.begins_to_wait(place, now_ms);
             }
             self.tell_pending(place, spec, now_ms);
-            self.earliest.forget(machine);
+            self.changed(machine);
             return Some(Placed { application: place, piece, container });
         }
         None
@@ -204,7 +201,7 @@ impl ResourceManager {
     /// A node told that a container ended.
     pub(super) fn finished(&mut self, machine: usize, container: &str, now_ms: i64) {
         self.service.finished(container, now_ms);
-        self.earliest.forget(machine);
+        self.changed(machine);
     }
 
     /// An application's last container ended.
@@ -225,12 +222,11 @@ impl ResourceManager {
     /// When the application that has waited longest begins to starve, or began to.
     pub(super) fn starves_from(&self) -> Option<i64> {
         let since_ms = self.kinds.waits_since_ms()?;
-        Some(since_ms.saturating_add(self.starvation_wait_ms))
+        Some(since_ms.saturating_add(self.cluster_settings().starvation_wait_ms))
     }
 
-    /// The resources that CapacityScheduler may still book on a node.
-    fn free(&self, machine: usize) -> Request {
-        self.room(machine, self.bookable_ratio)
+    fn cluster_settings(&self) -> &ClusterSettings {
+        self.service.cluster().settings()
     }
 
     /// This multiple of a node's registered size, less the booked requests.

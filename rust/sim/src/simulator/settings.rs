@@ -8,9 +8,6 @@ use elastane_runtime::{RuntimeSettings, ServiceSettings};
 
 use super::contention::Contention;
 
-/// A node can hold less than this multiple of its size, so that the fit alone decides.
-const UNLIMITED_RATIO: f64 = 100.0;
-
 /// How a workload is run. The defaults are those of production.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Settings {
@@ -90,22 +87,6 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// The papers' rules: no margin, no wait for a better node, whatever fits by demand may be booked, and
-    /// an application waits until it fits. After a minute, production would place it by request.
-    pub fn papers() -> Self {
-        let production = Self::default();
-        Self {
-            cluster: ClusterSettings {
-                max_ratio: UNLIMITED_RATIO,
-                pass_ms: 0,
-                starvation_wait_ms: production.give_up_after_ms,
-                ..production.cluster
-            },
-            margin: 0.0,
-            ..production
-        }
-    }
-
     /// The settings of the service. `books_as_registered`: CapacityScheduler decides without Elastane.
     pub(super) fn service(&self, books_as_registered: bool) -> ServiceSettings {
         let following = &self.following;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use elastane_core::policy::{Rates, Waiting, share_of_work, work};
-use elastane_core::{Node, Resources, Running};
+use elastane_core::policy::{Waiting, remaining_of, share_of_work, work};
+use elastane_core::{Resources, Running};
 
 use crate::scenario::{Pending, Scenario};
 
@@ -15,6 +15,7 @@ pub(super) struct Applications<'a> {
     work: Resources,
 }
 
+#[derive(Default)]
 struct Application {
     submitted_ms: i64,
     running: u32,
@@ -31,12 +32,12 @@ impl<'a> Applications<'a> {
         let nodes = &scenario.nodes;
         let mut applications = Self {
             by_name: BTreeMap::new(),
-            cluster: nodes.iter().fold(Resources::ZERO, |sum, node| sum + node.capacity),
+            cluster: nodes.iter().map(|node| node.capacity).sum(),
             work: Resources::ZERO,
         };
         for executor in nodes.iter().flat_map(|node| &node.running) {
             let running = Running::new(executor.start_ms, executor.demand.clone());
-            let left = left_of(running, scenario.now_ms);
+            let left = remaining_of(&running, scenario.now_ms);
             let application = applications.seen(&executor.application, executor.start_ms, left);
             application.running += 1;
             application.booked += executor.request;
@@ -48,20 +49,15 @@ impl<'a> Applications<'a> {
         }
         let each = applications.by_name.values().map(|one| one.work);
         let with_an_end = each.filter(|work| work.to_array().into_iter().all(f64::is_finite));
-        applications.work = with_an_end.fold(Resources::ZERO, |sum, work| sum + work);
+        applications.work = with_an_end.sum();
         applications
     }
 
     /// The scenario has no submission times; the earliest start or queueing time of an application is
     /// taken.
     fn seen(&mut self, name: &'a str, at_ms: i64, work: Resources) -> &mut Application {
-        let application = self.by_name.entry(name).or_insert(Application {
-            submitted_ms: at_ms,
-            running: 0,
-            waiting: 0,
-            booked: Resources::ZERO,
-            work: Resources::ZERO,
-        });
+        let unseen = Application { submitted_ms: at_ms, ..Application::default() };
+        let application = self.by_name.entry(name).or_insert(unseen);
         application.submitted_ms = application.submitted_ms.min(at_ms);
         application.work += work;
         application
@@ -87,25 +83,14 @@ impl<'a> Applications<'a> {
         let Some(application) = self.by_name.get(executor.application.as_str()) else {
             return alone;
         };
-        let share_of = |all: Resources, part: Resources| {
-            part.zip(all, |part, all| if all > 0.0 { part / all } else { 0.0 })
-        };
+        let booked_share = application.booked.share_of(self.cluster);
         Waiting {
             submitted_ms: application.submitted_ms,
             executors: application.waiting,
             running: application.running,
-            dominant_share: share_of(self.cluster, application.booked)
-                .to_array()
-                .into_iter()
-                .fold(0.0, f64::max),
+            dominant_share: booked_share.to_array().into_iter().fold(0.0, f64::max),
             remaining_share: share_of_work(application.work, self.work),
             ..alone
         }
     }
-}
-
-fn left_of(running: Running, now_ms: i64) -> Resources {
-    let mut node = Node::default();
-    node.insert(elastane_core::node::ExecutorId(0), running);
-    Rates::derived(&node, now_ms, 1.0).assigned
 }

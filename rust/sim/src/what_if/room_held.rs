@@ -10,8 +10,6 @@ use elastane_core::by_plan::ByPlan;
 use elastane_core::cluster::{
     Application, ApplicationId, Ask, CommitRequest, Demands, NodeId, Predicted, Request, WaitReason,
 };
-use elastane_core::fit::{Excess, Peaks};
-use elastane_core::policy::{Candidate, Elastane, Place, Policy};
 use elastane_core::{Cluster, ClusterSettings, ContainerKind, Demand, Node, Resources};
 
 use crate::scenario::Pending;
@@ -46,7 +44,7 @@ impl<'a> RoomHeld<'a> {
         margin: f64,
         now_ms: i64,
     ) -> Self {
-        let mut cluster = Cluster::new(SETTINGS, Box::new(ByPlanAlone(by)));
+        let mut cluster = Cluster::new(SETTINGS, Box::new(by));
         let on = add_node(&mut cluster, node, now_ms);
         let mut names: BTreeMap<ApplicationId, &'a str> = BTreeMap::new();
         for (next, executors) in in_order(waiting) {
@@ -133,31 +131,5 @@ fn request_of(amounts: Resources) -> Request {
     Request {
         memory_bytes: amounts.memory_bytes.ceil() as u64,
         vcores: amounts.cpu_cores.ceil() as u32,
-    }
-}
-
-/// A policy reduced to its plan, which is all that a round uses.
-struct ByPlanAlone(ByPlan);
-
-impl Policy for ByPlanAlone {
-    fn name(&self) -> &'static str {
-        "by-plan"
-    }
-
-    fn fits(&self, place: &Place<'_>, candidate: &Candidate<'_>) -> Result<(), Excess> {
-        let policy = Elastane { peaks: self.0.peaks, ..Elastane::default() };
-        policy.fits(place, candidate)
-    }
-
-    fn score(&self, _place: &Place<'_>, _candidate: &Candidate<'_>) -> f64 {
-        0.0
-    }
-
-    fn peaks(&self) -> Peaks {
-        self.0.peaks
-    }
-
-    fn by_plan(&self) -> Option<ByPlan> {
-        Some(self.0)
     }
 }

@@ -27,8 +27,7 @@ pub struct Workload {
 impl Workload {
     /// The total size of the machines.
     pub fn capacity(&self) -> Resources {
-        let add = |sum: Resources, machine: &Resources| sum + *machine;
-        self.machines.iter().fold(Resources::ZERO, add)
+        self.machines.iter().copied().sum()
     }
 
     /// The number of executors of all applications.

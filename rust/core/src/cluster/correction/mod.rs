@@ -10,8 +10,8 @@ use crate::demand::Demand;
 use crate::node::ExecutorId;
 use crate::progress::Progress;
 use crate::reprovision::{
-    Correction, Course, Finding, NotMeasured, ReprovisionSettings, Reprovisioned, Used,
-    mean_between, range_around,
+    Correction, Course, NotMeasured, ReprovisionSettings, Reprovisioned, Used, mean_between,
+    range_around,
 };
 use crate::resources::Resources;
 use crate::{slot_of, slot_start_ms};
@@ -111,12 +111,12 @@ impl Corrections {
         let around = range_around(&demand, from_ms, to_ms);
         let what = match window {
             Some(window) if window.is_measured_by(used) => {
-                let finding = course.close_window(used.usage, around, window.slow, capacity);
+                let is_measured = course.close_window(used.usage, around, window.slow, capacity);
                 course.restart_measuring(now_ms);
-                if finding == Finding::HeldUp {
-                    Correction::Returned { because: NotMeasured::HeldUp }
-                } else {
+                if is_measured {
                     Correction::Measured { used: used.usage, predicted, factors: course.factors() }
+                } else {
+                    Correction::Returned { because: NotMeasured::HeldUp }
                 }
             }
             None if course.record_use(used, predicted, around, capacity, &settings) => {

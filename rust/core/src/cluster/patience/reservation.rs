@@ -44,7 +44,7 @@ impl ReservationContest {
         line: &Line,
         now_ms: i64,
         scores: &Scores<'_>,
-        need: impl FnOnce() -> Option<Need<'a>>,
+        need: impl FnOnce() -> Need<'a>,
     ) {
         let Some(contest) = &mut self.contest else {
             return;
@@ -55,11 +55,9 @@ impl ReservationContest {
         if in_vain || contest.is_lost(line, false, scores.lower_bound(row, line)) {
             return;
         }
-        if let Some(need) = need() {
-            let score = scores.exact(row, line, &need);
-            let rank = Rank::new(line, false, Turn::Usual, score);
-            contest.enter(Contender::new(row, line, rank));
-        }
+        let score = scores.exact(row, line, &need());
+        let rank = Rank::new(line, false, Turn::Usual, score);
+        contest.enter(Contender::new(row, line, rank));
     }
 
     pub(crate) fn reservations<'a>(&self, left: &'a Left, peaks: Peaks) -> Reservations<'a> {
@@ -91,11 +89,11 @@ impl Reservations<'_> {
         &self,
         contender: &Contender,
         most: Amounts,
-        need: impl Fn(Row) -> Option<Need<'b>>,
+        need: impl Fn(Row) -> Need<'b>,
     ) -> Option<ApplicationId> {
-        let needed = need(contender.row)?;
+        let needed = need(contender.row);
         let plan =
-            |owner: &Contender| Reservation::new(owner, &need(owner.row)?, self.left, self.peaks);
+            |owner: &Contender| Reservation::new(owner, &need(owner.row), self.left, self.peaks);
         let mut owners = self.owners.iter();
         let blocking = owners.find(|(owner, reservation)| {
             owner.goes_before(contender)

@@ -44,7 +44,7 @@ impl<'a> Outlook<'a> {
         request: Request,
         until: usize,
     ) -> Option<usize> {
-        let need = self.entry.need(predicted, request).ok()?;
+        let need = self.entry.need(predicted, request);
         let terms = need.terms(self.peaks, self.left.capacity());
         let mut starts = Starts::new(&need, &self.left, terms);
         let last = self.left.slots_ahead();

@@ -24,7 +24,7 @@ pub(crate) fn planned_start(
     now_ms: i64,
 ) -> Option<i64> {
     let predicted = state.applications.get(&line.application)?;
-    let need = entry.need(predicted.demands.of(line.kind), line.request).ok()?;
+    let need = entry.need(predicted.demands.of(line.kind), line.request);
     let left = entry.plan.left();
     let mut starts = Starts::new(&need, left, need.terms(peaks, left.capacity()));
     let mut booked = entry.booked;

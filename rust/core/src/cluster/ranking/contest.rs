@@ -127,8 +127,4 @@ impl Contest {
     pub(crate) fn is_full(&self, queue: usize) -> bool {
         self.best[queue].len() == self.places
     }
-
-    pub(crate) fn places(&self) -> usize {
-        self.places
-    }
 }

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use crate::cluster::waiting::{Life, Outline, Row, Screen};
-use crate::fit::{Fit, Terms};
+use crate::cluster::waiting::{Outline, Row, Screen};
+use crate::fit::Fit;
 use crate::left::{Left, LeftWindows};
 use crate::need::{Need, Series};
 use crate::resources::Resource;
@@ -47,36 +47,23 @@ impl<'a> FitFilter<'a> {
         }
     }
 
-    /// Whether the row's next container fits, or else the first resource that lacks. None where the
-    /// request is no valid demand. `need` is called only if the bounds cannot decide.
+    /// Whether the row's next container fits, or else the first resource that lacks. `need` is called
+    /// only if the bounds cannot decide.
     #[inline]
     pub(crate) fn check<'b>(
         &mut self,
         row: Row,
-        need: impl FnOnce() -> Option<Need<'b>>,
-    ) -> Option<Result<(), Resource>> {
-        let life = match self.screen.life_of(row) {
-            Life::Slots(life) => life as usize,
-            Life::Endless => {
-                let available = self.left.least().plus(self.left.tolerance());
-                let fits = self.screen.needs(row).in_total.max(available) == available;
-                return if fits {
-                    Some(Ok(()))
-                } else {
-                    Some(fit_in_every_slot(&need()?, self.left, self.screen.terms(row), |_| true))
-                };
-            }
-            Life::NoDemand | Life::Outdated => return None,
+        need: impl FnOnce() -> Need<'b>,
+    ) -> Result<(), Resource> {
+        let Some(life) = self.screen.life(row) else {
+            let available = self.left.least().plus(self.left.tolerance());
+            let fits = self.screen.needs(row).in_total.max(available) == available;
+            return if fits { Ok(()) } else { self.fit_in_every_slot(row, &need(), |_| true) };
         };
-        let short = match self.decide_by_outline(row) {
-            Some(short) => short,
-            None => self.decide_by_windows(row, need)?,
-        };
-        let in_total = || {
-            let fit = Fit::now(self.left, self.screen.terms(row));
-            fit.shortage_in_total(life, self.screen.needs(row).in_total)
-        };
-        Some(short.and_then(|()| in_total().map_or(Ok(()), Err)))
+        self.decide_by_outline(row).unwrap_or_else(|| self.decide_by_windows(row, need))?;
+        let fit = Fit::now(self.left, self.screen.terms(row));
+        let short = fit.shortage_in_total(life, self.screen.needs(row).in_total);
+        short.map_or(Ok(()), Err)
     }
 
     /// The result of [`FitFilter::decide_by_windows`], if the outline alone decides.
@@ -100,8 +87,8 @@ impl<'a> FitFilter<'a> {
     fn decide_by_windows<'b>(
         &mut self,
         row: Row,
-        need: impl FnOnce() -> Option<Need<'b>>,
-    ) -> Option<Result<(), Resource>> {
+        need: impl FnOnce() -> Need<'b>,
+    ) -> Result<(), Resource> {
         let least = &self.left.windows().least;
         let windows = self.screen.windows(row);
         let below_least = |resource| below(&windows[resource as usize], &least[resource as usize]);
@@ -109,10 +96,10 @@ impl<'a> FitFilter<'a> {
         let others = Resource::FLOWS.into_iter().map(below_least);
         let others = others.fold([-1; WINDOWS], both);
         let Some(first) = both(memory, others).iter().position(|below| *below >= 0) else {
-            return Some(Ok(()));
+            return Ok(());
         };
         if let Some(resource) = self.certain_shortage(row, first) {
-            return Some(Err(resource));
+            return Err(resource);
         }
         let open = |window: usize| memory[window] >= 0 || others[window] >= 0;
         let memory_alone = others.iter().all(|below| *below < 0);
@@ -120,14 +107,14 @@ impl<'a> FitFilter<'a> {
         if self.screen.life(row).is_none_or(is_short) {
             return self.decide_by_slots(row, memory_alone, open, need);
         }
-        let need = need()?;
+        let need = need();
         let series = need.series();
         if let Some(known) = self.remembered.get(&series) {
-            return Some(*known);
+            return *known;
         }
-        let short = self.decide_by_slots(row, memory_alone, open, || Some(need))?;
+        let short = self.decide_by_slots(row, memory_alone, open, || need);
         self.remembered.insert(series, short);
-        Some(short)
+        short
     }
 
     /// Compares slot by slot in the open windows: those that the window bounds left undecided.
@@ -136,16 +123,26 @@ impl<'a> FitFilter<'a> {
         row: Row,
         memory_alone: bool,
         open: impl Fn(usize) -> bool,
-        need: impl FnOnce() -> Option<Need<'b>>,
-    ) -> Option<Result<(), Resource>> {
+        need: impl FnOnce() -> Need<'b>,
+    ) -> Result<(), Resource> {
         if memory_alone {
             match self.compare_memory(row, &open) {
-                Verdict::Fits => return Some(Ok(())),
-                Verdict::Exceeds => return Some(Err(Resource::Memory)),
+                Verdict::Fits => return Ok(()),
+                Verdict::Exceeds => return Err(Resource::Memory),
                 Verdict::Unclear => {}
             }
         }
-        Some(fit_in_every_slot(&need()?, self.left, self.screen.terms(row), open))
+        self.fit_in_every_slot(row, &need(), open)
+    }
+
+    fn fit_in_every_slot(
+        &self,
+        row: Row,
+        need: &Need<'_>,
+        is_open_window: impl Fn(usize) -> bool,
+    ) -> Result<(), Resource> {
+        let short = need.first_shortage(self.left, self.screen.terms(row), is_open_window);
+        short.map_or(Ok(()), |(_, resource)| Err(resource))
     }
 
     /// The first resource that lacks, if `window`, the first open one, proves the shortage.
@@ -169,10 +166,8 @@ impl<'a> FitFilter<'a> {
             let need = need.get(from..to.min(need.len())).unwrap_or_default();
             compare_slots(need, self.left.memory_from(from))
         };
-        (0..WINDOWS)
-            .filter(|window| is_open(*window))
-            .map(of_window)
-            .fold(Verdict::Fits, Verdict::and)
+        let open = (0..WINDOWS).filter(|window| is_open(*window));
+        open.map(of_window).max().unwrap_or(Verdict::Fits)
     }
 
     fn is_open(&self, row: Row, resource: Resource, window: usize) -> bool {
@@ -195,18 +190,6 @@ impl<'a> FitFilter<'a> {
             })
             .fold([-1; WINDOWS], both);
         WindowSet::of(|window| fit[window] >= 0)
-    }
-}
-
-fn fit_in_every_slot(
-    need: &Need<'_>,
-    left: &Left,
-    terms: Terms,
-    is_open_window: impl Fn(usize) -> bool,
-) -> Result<(), Resource> {
-    match need.first_shortage(left, terms, is_open_window) {
-        Some((_, resource)) => Err(resource),
-        None => Ok(()),
     }
 }
 

@@ -1,10 +1,9 @@
 //! A container as it would run on one node: its fit, its score and its delay.
 
 use crate::amounts::Amounts;
-use crate::available::Available;
-use crate::by_plan::ByPlan;
+use crate::by_plan::{ByPlan, SLOT_S};
 use crate::cluster::state::{ApplicationId, NodeEntry, NodeId, Predicted, Request, State};
-use crate::demand::{Demand, DemandError};
+use crate::demand::Demand;
 use crate::fit::Excess;
 use crate::need::Need;
 use crate::policy::{Candidate, Place, Policy, Waiting};
@@ -68,7 +67,6 @@ struct General {
 }
 
 impl<'a> Prospect<'a> {
-    /// The request is no valid demand on this node.
     pub(crate) fn new(
         judge: Judge<'a>,
         entry: &'a NodeEntry,
@@ -76,11 +74,11 @@ impl<'a> Prospect<'a> {
         request: Request,
         waiting: Waiting,
         now_ms: i64,
-    ) -> Result<Self, DemandError> {
+    ) -> Self {
         let judged = match judge {
             Judge::Plan(by) => Judged::Plan(by),
             Judge::Policy(policy) => {
-                let demand = entry.planned_demand(predicted, request)?;
+                let demand = entry.planned_demand(predicted, request);
                 let margin = predicted.map_or(0.0, |predicted| predicted.margin);
                 let general = General {
                     needed: demand.with_margin(margin).capped(entry.node.capacity),
@@ -90,7 +88,7 @@ impl<'a> Prospect<'a> {
                 Judged::Policy(policy, general)
             }
         };
-        Ok(Self { entry, now_ms, need: entry.need(predicted, request)?, waiting, judged })
+        Self { entry, now_ms, need: entry.need(predicted, request), waiting, judged }
     }
 
     /// The next container of an application on a node that this judge has refreshed.
@@ -106,7 +104,7 @@ impl<'a> Prospect<'a> {
         let ask = application.waiting?;
         let predicted = application.demands.of(ask.kind);
         let waiting = application.as_waiting(state.nodes.registered());
-        Self::new(judge, entry, predicted, ask.request, waiting, now_ms).ok()
+        Some(Self::new(judge, entry, predicted, ask.request, waiting, now_ms))
     }
 
     pub(crate) fn fits(&self) -> Result<(), Excess> {
@@ -126,7 +124,7 @@ impl<'a> Prospect<'a> {
                 some_of_each_left(left_now, demanded)
             }
             Judged::Policy(_, general) => {
-                let left_now = Amounts::rounded_down(self.available().now());
+                let left_now = Amounts::rounded_down(self.entry.plan.available().now());
                 let most = Amounts::rounded_down(general.demand.peak());
                 some_of_each_left(left_now, most)
             }
@@ -136,7 +134,7 @@ impl<'a> Prospect<'a> {
     pub(crate) fn score(&self) -> f64 {
         match &self.judged {
             Judged::Plan(by) => {
-                by.score(self.entry.plan.left(), &self.need, self.waiting.executors)
+                by.explain(self.entry.plan.left(), &self.need, self.waiting.executors, SLOT_S).score
             }
             Judged::Policy(policy, general) => {
                 policy.score(&self.place(), &self.candidate(general))
@@ -148,10 +146,6 @@ impl<'a> Prospect<'a> {
     /// caller has refreshed what is left of the node.
     pub(crate) fn delay_ms(&self, delayed_in: WindowSet) -> i64 {
         self.need.delay_ms(self.entry.plan.left(), delayed_in)
-    }
-
-    fn available(&self) -> &Available {
-        self.entry.plan.available()
     }
 
     fn candidate<'b>(&self, general: &'b General) -> Candidate<'b> {
@@ -166,7 +160,7 @@ impl<'a> Prospect<'a> {
     fn place(&self) -> Place<'_> {
         Place {
             node: &self.entry.node,
-            available: self.available(),
+            available: self.entry.plan.available(),
             booked: self.entry.request_resources(self.entry.booked),
             now_ms: self.now_ms,
             rates: self.entry.plan.rates.as_ref(),

@@ -44,17 +44,14 @@ pub(super) fn ask_for_each(round: &mut Round<'_>) -> Option<Vec<Contender>> {
             continue;
         };
         let predicted = application.demands.of(line.kind);
-        let life = || entry.need(predicted, line.request).ok()?.life();
+        let life = || entry.need(predicted, line.request).life();
         if kept.is_some_and(|kept| !kept.admits(&line, life(), now_ms)) {
             round.cluster.waiting.set_note(row, Note::Kept { node });
             continue;
         }
         let waiting =
             Waiting { whole, ..application.as_waiting(round.cluster.state.nodes.registered()) };
-        let Ok(prospect) = Prospect::new(judge, entry, predicted, line.request, waiting, now_ms)
-        else {
-            continue;
-        };
+        let prospect = Prospect::new(judge, entry, predicted, line.request, waiting, now_ms);
         match admit(&prospect, settings, entry, application, line.request, now_ms) {
             Ok(admitted) => {
                 let starves = admitted == PlacedReason::Starving;

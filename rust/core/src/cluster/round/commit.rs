@@ -4,11 +4,10 @@ use crate::cluster::Cluster;
 use crate::cluster::patience::admit;
 use crate::cluster::ranking::{Judge, Prospect};
 use crate::cluster::settings::ClusterSettings;
-use crate::cluster::state::{
-    Commit, CommitRequest, Container, PlacedReason, Placement, Refusal, State,
-};
+use crate::cluster::state::{Commit, CommitRequest, Container, PlacedReason, Placement, State};
 use crate::cluster::waiting::Note;
 use crate::demand::Demand;
+use crate::fit::Excess;
 
 /// Records the container unless it is refused.
 pub(crate) fn commit(cluster: &mut Cluster, commit: &CommitRequest<'_>, now_ms: i64) -> Commit {
@@ -17,13 +16,10 @@ pub(crate) fn commit(cluster: &mut Cluster, commit: &CommitRequest<'_>, now_ms: 
         match approve(&cluster.settings, judge, &mut cluster.state, commit, now_ms) {
             None => return Commit::Unknown,
             Some(Ok(approved)) => approved,
-            Some(Err(refusal)) => {
-                if let Refusal::Excess(excess) = refusal {
-                    let (node, resource) = (commit.node, excess.resource);
-                    let note = Note::NoFit { node, resource };
-                    cluster.waiting.note(commit.application, note);
-                }
-                return Commit::Refused(refusal);
+            Some(Err(excess)) => {
+                let note = Note::NoFit { node: commit.node, resource: excess.resource };
+                cluster.waiting.note(commit.application, note);
+                return Commit::Refused(excess);
             }
         };
     if commit.may_refuse {
@@ -71,34 +67,23 @@ fn approve(
     state: &mut State,
     commit: &CommitRequest<'_>,
     now_ms: i64,
-) -> Option<Result<Approved, Refusal>> {
+) -> Option<Result<Approved, Excess>> {
     let registered = state.nodes.registered();
     let entry = state.nodes.get_mut(commit.node)?;
     let application = state.applications.get(&commit.application)?;
     let request = commit.request.bookable(settings.virtual_cores_count);
     let predicted = application.demands.of(commit.kind);
-    let demand = match entry.planned_demand(predicted, request) {
-        Ok(demand) => demand,
-        Err(error) => return Some(Err(Refusal::Demand(error))),
-    };
-    let recorded = |reason| Approved { reason, score: None, demand: demand.clone() };
+    let demand = entry.planned_demand(predicted, request);
     if !entry.is_decided(settings, now_ms) {
-        return Some(Ok(recorded(PlacedReason::CapacityScheduler)));
+        let reason = PlacedReason::CapacityScheduler;
+        return Some(Ok(Approved { reason, score: None, demand }));
     }
     if !commit.may_refuse {
-        return Some(Ok(recorded(PlacedReason::NotAsked)));
+        return Some(Ok(Approved { reason: PlacedReason::NotAsked, score: None, demand }));
     }
     judge.refresh(entry, now_ms);
     let waiting = application.as_waiting(registered);
-    let prospect = match Prospect::new(judge, entry, predicted, request, waiting, now_ms) {
-        Ok(prospect) => prospect,
-        Err(error) => return Some(Err(Refusal::Demand(error))),
-    };
+    let prospect = Prospect::new(judge, entry, predicted, request, waiting, now_ms);
     let admitted = admit(&prospect, settings, entry, application, request, now_ms);
-    let approved = admitted.map(|reason| Approved {
-        reason,
-        score: Some(prospect.score()),
-        demand: demand.clone(),
-    });
-    Some(approved.map_err(Refusal::Excess))
+    Some(admitted.map(|reason| Approved { reason, score: Some(prospect.score()), demand }))
 }

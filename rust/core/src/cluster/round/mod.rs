@@ -43,11 +43,7 @@ pub(crate) struct Round<'a> {
     pub(crate) now_ms: i64,
 }
 
-impl<'a> Round<'a> {
-    pub(crate) fn new(cluster: &'a mut Cluster, node: NodeId, free: Request, now_ms: i64) -> Self {
-        Self { cluster, node, free, now_ms }
-    }
-
+impl Round<'_> {
     /// The listed applications, in order; none where CapacityScheduler decides.
     pub(crate) fn run(mut self) -> Option<Vec<ApplicationId>> {
         let now_ms = self.now_ms;
@@ -99,11 +95,11 @@ impl<'a> Round<'a> {
             let contest = screened.contest(&mut self.cluster.waiting, held_back.as_deref(), places);
             let listing = self.list_best(&contest.in_order());
             let may_miss_some = |queue| contest.is_full(queue) && listing.has_room(queue);
-            let is_deep = by.reservations > 0 && contest.places() >= BACKFILL_DEPTH;
+            let is_deep = by.reservations > 0 && places >= BACKFILL_DEPTH;
             if is_deep || !(0..self.cluster.waiting.queue_count()).any(may_miss_some) {
                 return Some(listing);
             }
-            places = contest.places().saturating_mul(MORE_CONTENDERS);
+            places = places.saturating_mul(MORE_CONTENDERS);
         }
     }
 

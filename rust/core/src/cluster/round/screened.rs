@@ -44,6 +44,7 @@ impl ScreenedRound<'_> {
         let mut filter = FitFilter::new(screen, left);
         let scores = Scores::new(self.by, left, screen);
         let mut reservation_contest = ReservationContest::new(self.by, waiting_queues);
+        let need_of = |row: Row| self.entry.need(predicted[row].as_ref(), lines[row].request);
         for (row, line) in lines.iter().enumerate() {
             if !line.request.fits_into(self.free) {
                 continue;
@@ -58,41 +59,32 @@ impl ScreenedRound<'_> {
             if let Some(kept) = &self.kept
                 && !kept.admits(line, screen.life(row), self.now_ms)
             {
-                notes.set(row, line, Note::Kept { node: self.node });
+                notes[row] = Note::Kept { node: self.node };
                 continue;
             }
-            let need = || self.entry.need(predicted[row].as_ref(), line.request).ok();
+            let need = || need_of(row);
             let starves = match filter.check(row, need) {
-                None => continue,
-                Some(Ok(())) => false,
-                Some(Err(_))
+                Ok(()) => false,
+                Err(_)
                     if wait.waited_ms >= self.settings.starvation_wait_ms
                         && self.is_admitted_by_request(wait, line, row, screen) =>
                 {
                     true
                 }
-                Some(Err(resource)) => {
+                Err(resource) => {
                     reservation_contest.offer(row, line, self.now_ms, &scores, need);
-                    let node = self.node;
-                    notes.set(row, line, Note::NoFit { node, resource });
+                    notes[row] = Note::NoFit { node: self.node, resource };
                     continue;
                 }
             };
             if contest.is_lost(line, starves, scores.lower_bound(row, line)) {
                 continue;
             }
-            let Some(need) = need() else {
-                continue;
-            };
-            let score = scores.exact(row, line, &need);
+            let score = scores.exact(row, line, &need());
             let rank = Rank::new(line, starves, Turn::Usual, score);
             contest.enter(Contender::new(row, line, rank));
         }
         let reservations = reservation_contest.reservations(left, self.by.peaks);
-        let need = |row: Row| {
-            let predicted = predicted[row].as_ref();
-            self.entry.need(predicted, lines[row].request).ok()
-        };
         let goes_anyway = |contender: &Contender| {
             let line = &lines[contender.row];
             contender.rank.starves()
@@ -102,7 +94,7 @@ impl ScreenedRound<'_> {
             let row = contender.row;
             if !reservations.is_empty() && !goes_anyway(contender) {
                 contender.waits_behind =
-                    reservations.blocking_owner(contender, screen.needs(row).most, need);
+                    reservations.blocking_owner(contender, screen.needs(row).most, need_of);
             }
             if contender.waits_behind.is_none() {
                 contender.delayed_in = self.delayed_in(row, screen, &filter, left);

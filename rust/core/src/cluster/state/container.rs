@@ -1,13 +1,11 @@
 //! Containers: about to be committed, committed, refused.
 
-use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use super::request::Request;
 use crate::container_kind::ContainerKind;
-use crate::demand::DemandError;
 use crate::fit::Excess;
 use crate::ids::{ApplicationId, NodeId};
 use crate::node::ExecutorId;
@@ -87,28 +85,10 @@ pub struct Placement {
 /// The answer to a [`CommitRequest`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum Commit {
-    /// The container must not be committed; nothing was recorded.
-    Refused(Refusal),
+    /// The container must not be committed, since its demand does not fit; nothing was recorded.
+    Refused(Excess),
     /// The container was recorded.
     Placed(Placement),
     /// The node or the application is unknown; nothing was recorded.
     Unknown,
-}
-
-/// Why a container must not go to a node now.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Refusal {
-    /// Its demand does not fit.
-    Excess(Excess),
-    /// Its request is no valid demand, such as a size that is not a number.
-    Demand(DemandError),
-}
-
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Refusal::Excess(excess) => excess.fmt(f),
-            Refusal::Demand(error) => error.fmt(f),
-        }
-    }
 }

@@ -27,7 +27,8 @@ pub struct Demands {
 }
 
 impl Predicted {
-    pub(crate) fn on_grid(self) -> Self {
+    /// The demand on the plan's grid of slots, and a margin that is a number from 0 on.
+    fn on_grid(self) -> Self {
         Self {
             demand: self.demand.on_grid(),
             margin: if self.margin.is_nan() { 0.0 } else { self.margin.clamp(0.0, LARGEST_MARGIN) },
@@ -37,16 +38,9 @@ impl Predicted {
 }
 
 impl Demands {
-    /// Demands on the plan's grid of slots, and margins that are numbers from 0 on.
-    pub(crate) fn on_grid(self) -> Self {
-        let on_grid = |(kind, predicted): (_, Predicted)| (kind, predicted.on_grid());
-        self.known.into_iter().map(on_grid).collect()
-    }
-
     /// Sets the prediction of a kind. Returns whether it changed.
     pub(crate) fn set(&mut self, kind: ContainerKind, predicted: Option<Predicted>) -> bool {
-        let place = self.index(kind);
-        match (place, predicted) {
+        match (self.index(kind), predicted.map(Predicted::on_grid)) {
             (Ok(place), Some(now)) if self.known[place].1 == now => return false,
             (Ok(place), Some(now)) => self.known[place].1 = now,
             (Ok(place), None) => {

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 pub use crate::ids::{ApplicationId, NodeId};
 pub use application::{Application, Ask};
-pub use container::{Commit, CommitRequest, Container, PlacedReason, Placement, Refusal};
+pub use container::{Commit, CommitRequest, Container, PlacedReason, Placement};
 pub use demands::{Demands, Predicted};
 pub use node::NodeEntry;
 pub use request::Request;

@@ -7,7 +7,7 @@ use super::demands::Predicted;
 use super::node_plan::NodePlan;
 use super::request::Request;
 use crate::cluster::settings::ClusterSettings;
-use crate::demand::{Demand, DemandError};
+use crate::demand::Demand;
 use crate::need::Need;
 use crate::node::{ExecutorId, Node};
 use crate::resources::Resources;
@@ -108,31 +108,19 @@ impl NodeEntry {
     }
 
     /// A container's needs on this node, in fixed point.
-    pub(crate) fn need<'a>(
-        &self,
-        predicted: Option<&'a Predicted>,
-        request: Request,
-    ) -> Result<Need<'a>, DemandError> {
+    pub(crate) fn need<'a>(&self, predicted: Option<&'a Predicted>, request: Request) -> Need<'a> {
         let capacity = self.node.capacity;
         match predicted {
-            Some(Predicted { demand, margin, .. }) => {
-                Ok(Need::predicted(demand, *margin, capacity))
-            }
+            Some(Predicted { demand, margin, .. }) => Need::predicted(demand, *margin, capacity),
             None => Need::for_life(self.request_resources(request), capacity),
         }
     }
 
     /// A container's demand on this node, capped at the node's capacity: predicted, or the request for life.
-    ///
-    /// The request is no valid demand on this node.
-    pub(crate) fn planned_demand(
-        &self,
-        predicted: Option<&Predicted>,
-        request: Request,
-    ) -> Result<Demand, DemandError> {
+    pub(crate) fn planned_demand(&self, predicted: Option<&Predicted>, request: Request) -> Demand {
         let capacity = self.node.capacity;
         match predicted {
-            Some(predicted) => Ok(predicted.demand.capped(capacity)),
+            Some(predicted) => predicted.demand.capped(capacity),
             None => Demand::for_life(self.request_resources(request).capped(capacity)),
         }
     }

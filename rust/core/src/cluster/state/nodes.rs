@@ -7,7 +7,6 @@ use super::node::NodeEntry;
 use super::request::Request;
 use crate::cluster::settings::ClusterSettings;
 use crate::ids::NodeId;
-use crate::resources::Resources;
 
 /// A node whose bookable capacity has to change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,12 +48,6 @@ impl Nodes {
         self.by_name.remove(&entry.name);
         self.registered = self.registered.minus(entry.registered);
         Some(entry)
-    }
-
-    pub(crate) fn reported(&mut self, node: NodeId, capacity: Resources, now_ms: i64) {
-        if let Some(entry) = self.by_id.get_mut(&node) {
-            entry.reported(capacity, now_ms);
-        }
     }
 
     pub(crate) fn get(&self, node: NodeId) -> Option<&NodeEntry> {

@@ -7,7 +7,7 @@ const SLOT: i64 = crate::SLOT_MS as i64;
 
 /// Two nodes: the first one runs the executors, and the second one is idle.
 fn cluster_of_two() -> (Cluster, NodeId, NodeId) {
-    let policy = Ursa::ordered_by(JobOrder::SmallestRemainingFirst);
+    let policy = Ursa { order: JobOrder::SmallestRemainingFirst };
     let mut cluster = Cluster::new(settings(), Box::new(policy));
     let nodes = ["node-1:1", "node-2:1"].map(|name| {
         let node = cluster.node_added(name, request(8, 8));

@@ -1,17 +1,16 @@
 //! The waiting applications, and the columns precomputed for them.
 
 mod demand_sums;
-mod notes;
 mod screen;
 mod table;
 
 pub(crate) use demand_sums::DemandSumsAround;
-pub(crate) use notes::Note;
-pub(crate) use screen::{Life, Outline, Screen};
+pub(crate) use screen::{Outline, Screen};
 pub(crate) use table::{Screened, WaitingTable};
 
-use crate::cluster::state::{ApplicationId, Request};
+use crate::cluster::state::{ApplicationId, NodeId, Request};
 use crate::container_kind::ContainerKind;
+use crate::resources::Resource;
 
 /// The index of a row. The last row takes the place of a removed one.
 pub(crate) type Row = usize;
@@ -32,4 +31,20 @@ pub(crate) struct Line {
     pub(crate) executors: u32,
     /// See [`Application::makes_progress`](crate::cluster::Application::makes_progress).
     pub(crate) makes_progress: bool,
+}
+
+/// Why a row's next container was not placed at the latest check: as much as a round can afford to
+/// write. The words are made on demand.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Note {
+    /// Not checked, or not refused.
+    None,
+    /// It does not fit.
+    NoFit { node: NodeId, resource: Resource },
+    /// It fits, and waits for a better node.
+    Passed { node: NodeId },
+    /// It fits, and would delay the planned start of the application `behind`.
+    Behind { node: NodeId, behind: ApplicationId },
+    /// The node is kept for another application.
+    Kept { node: NodeId },
 }

@@ -55,10 +55,8 @@ pub(crate) struct Outline {
 
 /// Slots from start to predicted end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Life {
+enum Life {
     Outdated,
-    /// The request is no valid demand on nodes of this size.
-    NoDemand,
     Endless,
     Slots(u32),
 }
@@ -119,10 +117,8 @@ impl Screen {
     ) {
         while let Some(row) = self.outdated.pop() {
             if self.lives.get(row) == Some(&Life::Outdated) {
-                match entry.need(predicted[row].as_ref(), lines[row].request) {
-                    Ok(need) => self.compute(row, &need),
-                    Err(_) => self.lives[row] = Life::NoDemand,
-                }
+                let need = entry.need(predicted[row].as_ref(), lines[row].request);
+                self.compute(row, &need);
             }
         }
     }
@@ -190,12 +186,8 @@ impl Screen {
         &self.needs[row]
     }
 
-    #[inline]
-    pub(crate) fn life_of(&self, row: Row) -> Life {
-        self.lives[row]
-    }
-
     /// Slots from start to predicted end; none without an end.
+    #[inline]
     pub(crate) fn life(&self, row: Row) -> Option<usize> {
         match self.lives[row] {
             Life::Slots(life) => Some(life as usize),

@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 
-use super::notes::{Note, Notes};
 use super::screen::Screen;
-use super::{Line, Row};
+use super::{Line, Note, Row};
 use crate::cluster::state::{
     Application, ApplicationId, Applications, Ask, Demands, NodeEntry, Predicted,
 };
 use crate::container_kind::ContainerKind;
 use crate::fit::Peaks;
+use crate::resources::Resource;
 
 /// Maximum number of node sizes with a screen; a further size replaces the least recently used screen.
 const MOST_SIZES: usize = 8;
@@ -20,7 +20,7 @@ pub(crate) struct WaitingTable {
     rows: HashMap<ApplicationId, Row>,
     lines: Vec<Line>,
     predicted: Vec<Option<Predicted>>,
-    notes: Notes,
+    notes: Vec<Note>,
     queue_numbers: HashMap<String, u32>,
     masters: usize,
     screens: Vec<Screen>,
@@ -33,7 +33,7 @@ pub(crate) struct Screened<'a> {
     pub(crate) lines: &'a [Line],
     pub(crate) predicted: &'a [Option<Predicted>],
     pub(crate) screen: &'a Screen,
-    pub(crate) notes: &'a mut Notes,
+    pub(crate) notes: &'a mut [Note],
 }
 
 impl WaitingTable {
@@ -47,11 +47,11 @@ impl WaitingTable {
 
     pub(crate) fn note_of(&self, application: ApplicationId) -> Option<Note> {
         let row = self.rows.get(&application)?;
-        Some(self.notes.get(*row))
+        self.notes.get(*row).copied()
     }
 
     pub(crate) fn queue_count(&self) -> usize {
-        self.notes.queue_count()
+        self.queue_numbers.len()
     }
 
     /// Equal versions mean that no ask and no prediction changed in between.
@@ -88,7 +88,7 @@ impl WaitingTable {
             makes_progress: application.makes_progress(),
         });
         self.predicted.push(predicted.cloned());
-        self.notes.push();
+        self.notes.push(Note::None);
         self.masters += usize::from(ask.kind.is_application_master());
         for screen in &mut self.screens {
             screen.push();
@@ -105,13 +105,11 @@ impl WaitingTable {
         if former == (ask.request, ask.kind) {
             return;
         }
-        self.notes.count_out(row, line);
         self.masters -= usize::from(line.kind.is_application_master());
         self.masters += usize::from(ask.kind.is_application_master());
         line.listed_first_since_ms = None;
         line.request = ask.request;
         line.kind = ask.kind;
-        self.notes.count_in(row, line);
         self.predict(row, demands);
     }
 
@@ -139,7 +137,7 @@ impl WaitingTable {
             return;
         };
         let line = self.lines.swap_remove(row);
-        self.notes.swap_remove(row, &line);
+        self.notes.swap_remove(row);
         self.predicted.swap_remove(row);
         self.masters -= usize::from(line.kind.is_application_master());
         for screen in &mut self.screens {
@@ -166,9 +164,7 @@ impl WaitingTable {
         };
         let queue = self.queue_number(queue);
         if let Some(line) = self.lines.get_mut(row) {
-            self.notes.count_out(row, line);
             line.queue = queue;
-            self.notes.count_in(row, line);
         }
     }
 
@@ -179,7 +175,7 @@ impl WaitingTable {
         {
             line.since_ms = now_ms;
             line.listed_first_since_ms = None;
-            self.notes.set(row, line, Note::None);
+            self.notes[row] = Note::None;
         }
     }
 
@@ -192,20 +188,28 @@ impl WaitingTable {
 
     pub(crate) fn note(&mut self, id: ApplicationId, note: Note) {
         if let Some(row) = self.rows.get(&id).copied() {
-            self.set_note(row, note);
+            self.notes[row] = note;
         }
     }
 
     pub(crate) fn set_note(&mut self, row: Row, note: Note) {
-        if let Some(line) = self.lines.get(row) {
-            self.notes.set(row, line, note);
-        }
+        self.notes[row] = note;
     }
 
     /// For each queue, whether one of its running applications waits and lacked memory at the
     /// latest check. None while no application master waits: then no round uses the result.
     pub(crate) fn queues_short_of_memory(&self) -> Option<Vec<bool>> {
-        (self.masters > 0).then(|| self.notes.queues_short_of_memory())
+        if self.masters == 0 {
+            return None;
+        }
+        let mut short = vec![false; self.queue_count()];
+        for (line, note) in self.lines.iter().zip(&self.notes) {
+            let lacks_memory = matches!(note, Note::NoFit { resource: Resource::Memory, .. });
+            if lacks_memory && !line.kind.is_application_master() {
+                short[line.queue as usize] = true;
+            }
+        }
+        Some(short)
     }
 
     /// The table with the screen for nodes of this size.
@@ -230,9 +234,8 @@ impl WaitingTable {
         if let Some(number) = self.queue_numbers.get(queue) {
             return *number;
         }
-        let number = u32::try_from(self.notes.queue_count()).unwrap_or(u32::MAX);
+        let number = u32::try_from(self.queue_count()).unwrap_or(u32::MAX);
         self.queue_numbers.insert(queue.to_owned(), number);
-        self.notes.push_queue();
         number
     }
 }

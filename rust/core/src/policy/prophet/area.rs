@@ -30,15 +30,8 @@ pub(super) fn areas(available: &Available, demand: &Demand) -> Areas {
         fragmented += left.max(Resources::ZERO) * weighted_s;
         over += (left * -1.0).max(Resources::ZERO) * weighted_s;
     }
-    let over_capacity = |area: Resources| {
-        area.zip(
-            available.capacity(),
-            |area, capacity| {
-                if capacity > 0.0 { area / capacity } else { 0.0 }
-            },
-        )
-    };
-    Areas { fragmented: over_capacity(fragmented), over: over_capacity(over) }
+    let capacity = available.capacity();
+    Areas { fragmented: fragmented.share_of(capacity), over: over.share_of(capacity) }
 }
 
 /// The evaluated time: the executor's life, or without an end until one slot after the last change
@@ -162,7 +155,7 @@ mod tests {
 
     #[test]
     fn a_demand_without_an_end_is_evaluated_until_a_slot_after_the_last_change() {
-        let demand = Demand::for_life(Resources::from_array([0.0, 0.0, 4.0, 0.0])).unwrap();
+        let demand = Demand::for_life(Resources::from_array([0.0, 0.0, 4.0, 0.0]));
         let areas = areas(&leaving(&[3.0, 3.0]), &demand);
         assert_eq!(areas.over.network_bytes_per_s * CAPACITY, 2.0 * 1.0);
         let slot_s = f64::from(crate::SLOT_MS) / 1e3;

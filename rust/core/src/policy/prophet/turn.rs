@@ -1,21 +1,26 @@
 //! Prophet's turns: gangs, the half that waits longest, and the deadline.
 
-use super::Prophet;
 use crate::policy::{Turn, Waiting};
 
-pub(super) fn turns(prophet: &Prophet, waiting: &[Waiting], now_ms: i64) -> Vec<Turn> {
+/// The part of the waiting applications that may go, those with the longest waits.
+const OLDEST_FRACTION: f64 = 0.5;
+
+/// The deadline, in average waits.
+const DEADLINE_WAITS: f64 = 3.0;
+
+pub(super) fn turns(waiting: &[Waiting], now_ms: i64) -> Vec<Turn> {
     let waits_ms: Vec<i64> = waiting
         .iter()
         .map(|application| now_ms.saturating_sub(application.submitted_ms).max(0))
         .collect();
     let average_ms =
         waits_ms.iter().map(|wait_ms| *wait_ms as f64).sum::<f64>() / waits_ms.len() as f64;
-    let shortest_allowed_ms = shortest_of_oldest(&waits_ms, prophet.oldest_fraction);
+    let shortest_allowed_ms = shortest_of_oldest(&waits_ms);
     waiting
         .iter()
         .zip(waits_ms)
         .map(|(application, wait_ms)| {
-            if wait_ms as f64 > prophet.deadline_waits * average_ms {
+            if wait_ms as f64 > DEADLINE_WAITS * average_ms {
                 Turn::First
             } else if application.whole && wait_ms >= shortest_allowed_ms {
                 Turn::Usual
@@ -28,10 +33,10 @@ pub(super) fn turns(prophet: &Prophet, waiting: &[Waiting], now_ms: i64) -> Vec<
 
 /// The shortest wait among the oldest. Applications that tie with it are among them, so that their
 /// order does not matter.
-fn shortest_of_oldest(waits_ms: &[i64], oldest_fraction: f64) -> i64 {
+fn shortest_of_oldest(waits_ms: &[i64]) -> i64 {
     let mut longest_first = waits_ms.to_vec();
     longest_first.sort_unstable_by(|a, b| b.cmp(a));
-    let count = (waits_ms.len() as f64 * oldest_fraction).ceil() as usize;
+    let count = (waits_ms.len() as f64 * OLDEST_FRACTION).ceil() as usize;
     let last = count.clamp(1, waits_ms.len().max(1)) - 1;
     longest_first.get(last).copied().unwrap_or(i64::MAX)
 }
@@ -47,7 +52,7 @@ mod tests {
     }
 
     fn turns_of(waiting: &[Waiting]) -> Vec<Turn> {
-        turns(&Prophet::default(), waiting, NOW_MS)
+        turns(waiting, NOW_MS)
     }
 
     #[test]
@@ -94,7 +99,7 @@ mod tests {
         let waiting =
             [i64::MIN, i64::MAX, 0].map(|submitted_ms| Waiting { submitted_ms, ..waits(0, true) });
         for now_ms in [i64::MIN, 0, i64::MAX] {
-            assert_eq!(turns(&Prophet::default(), &waiting, now_ms).len(), 3);
+            assert_eq!(turns(&waiting, now_ms).len(), 3);
         }
     }
 }

@@ -28,13 +28,12 @@ impl Rates {
 /// The share of all applications' work, for each resource; none for work without an end. The caller
 /// leaves work without an end out of `all`, because every other share would be 0 beside it.
 pub fn share_of_work(part: Resources, all: Resources) -> Option<Resources> {
-    let share = |part: f64, all: f64| if all > 0.0 { part / all } else { 0.0 };
     let has_end = part.to_array().into_iter().all(f64::is_finite);
-    has_end.then(|| part.zip(all, share))
+    has_end.then(|| part.share_of(all))
 }
 
 /// The remaining work of a running executor. One past its prediction has one slot left.
-pub(crate) fn remaining_of(executor: &Running, now_ms: i64) -> Resources {
+pub fn remaining_of(executor: &Running, now_ms: i64) -> Resources {
     remaining(&executor.demand, now_ms.saturating_sub(executor.start_ms))
 }
 
@@ -88,7 +87,7 @@ mod tests {
 
     #[test]
     fn a_demand_without_an_end_is_infinite_work_of_each_resource_in_use() {
-        let forever = Demand::for_life(cpu(1.0)).unwrap();
+        let forever = Demand::for_life(cpu(1.0));
         assert_eq!(work(&forever), cpu(f64::INFINITY));
     }
 

@@ -20,7 +20,7 @@ impl Engine<'_> {
         Ok(())
     }
 
-    /// From when on another look at this node may find something; none where it sleeps.
+    /// The time from which another look at this node may find something; none if the node sleeps.
     fn goes_on(&mut self, machine: usize, placed_last: bool, now_ms: i64) -> Option<i64> {
         if !self.settings.skip_idle_heartbeats || placed_last && self.manager.waiting > 0 {
             return Some(now_ms);
@@ -49,7 +49,7 @@ impl Engine<'_> {
         from_ms.is_some_and(|from_ms| from_ms <= now_ms)
     }
 
-    /// Places as much as one heartbeat may; false where it ended because nothing fits any more.
+    /// Places as many containers as one heartbeat may. Returns false if it ended because nothing fits any more.
     fn place(&mut self, machine: usize, now_ms: i64) -> Result<bool, SimulationError> {
         for read in self.manager.read_by_look(machine, now_ms) {
             self.come_to(read, now_ms as f64);
@@ -72,8 +72,8 @@ impl Engine<'_> {
         }
     }
 
-    /// Has the nodes ask for work that may take a kind of executor which begins to wait. During a
-    /// heartbeat those before that node had theirs.
+    /// A kind begins to wait: has the nodes that may take its executors ask for work. During the heartbeat
+    /// of a node, the nodes before it have had theirs.
     pub(super) fn wake_for(
         &mut self,
         kind: usize,
@@ -92,8 +92,8 @@ impl Engine<'_> {
         }
     }
 
-    /// Looks at a node when its heartbeat would be and not before: mostly the first few take all that
-    /// waits.
+    /// Looks at a node at the time of its heartbeat and not before: mostly the first few nodes take
+    /// everything that waits.
     pub(super) fn walk(&mut self, kind: usize, now_ms: i64) {
         let Some(mut walk) = self.walks[kind].take() else {
             return;

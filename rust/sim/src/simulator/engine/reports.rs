@@ -3,22 +3,22 @@
 use std::collections::HashMap;
 
 use elastane_core::{Progress, SLOT_MS};
-use elastane_protocol::Limits;
+use elastane_protocol::{ContainerSamples, Limits};
 
 use super::Engine;
 use crate::simulator::SimulationError;
-use crate::simulator::resource_manager::Measured;
+use crate::simulator::resource_manager::measured;
 use crate::simulator::settings::ProgressSource;
 
 /// How often agents report: one sample.
 const EVERY_MS: i64 = SLOT_MS as i64;
 
-/// When they first do, apart from the slots of plans, as on a real cluster.
+/// The time of the first report. As on a real cluster, reports do not coincide with the slots of plans.
 pub(super) const FIRST_MS: i64 = 1_000;
 
 impl Engine<'_> {
-    /// Where containers are followed, has all agents report if that is due by `until_ms`; false where it
-    /// is not.
+    /// Has all agents report if containers are followed and a report is due by `until_ms`. Returns whether
+    /// one was.
     pub(super) fn report_until(&mut self, until_ms: f64) -> Result<bool, SimulationError> {
         let due = self.next_report_ms.filter(|at_ms| *at_ms as f64 <= until_ms);
         let Some(now_ms) = due else {
@@ -65,23 +65,18 @@ impl Engine<'_> {
         Ok(())
     }
 
-    /// Reports the memory of containers that are not followed, for a round that reads it now.
+    /// Reports the machine's size at the start, and later the memory of containers that are not followed,
+    /// for a round that reads it now.
     pub(super) fn report(&mut self, machine: usize, now_ms: i64) -> Result<(), SimulationError> {
-        if self.next_report_ms.is_some() {
-            return if now_ms == 0 {
-                self.tell(machine, Vec::new(), now_ms).map(|_| ())
-            } else {
-                Ok(())
-            };
+        let is_followed = self.next_report_ms.is_some();
+        if is_followed && now_ms > 0 {
+            return Ok(());
         }
         let executors = self.nodes[machine].machine.executors().iter();
-        let containers = executors.map(|executor| Measured {
-            container: executor.container.clone(),
-            usage: executor.demand,
-            length_ms: SLOT_MS,
-            throttled: 0.0,
-        });
-        let containers = containers.collect();
+        let containers = executors
+            .filter(|_| !is_followed)
+            .map(|executor| measured(&executor.container, executor.demand, SLOT_MS, 0.0))
+            .collect();
         self.tell(machine, containers, now_ms)?;
         Ok(())
     }
@@ -89,7 +84,7 @@ impl Engine<'_> {
     fn tell(
         &mut self,
         machine: usize,
-        containers: Vec<Measured>,
+        containers: Vec<ContainerSamples>,
         now_ms: i64,
     ) -> Result<HashMap<String, Limits>, SimulationError> {
         let capacity = self.nodes[machine].machine.capacity;

@@ -1,17 +1,15 @@
 //! What happens on a machine: executors start, progress and leave.
 
-use elastane_core::Resources;
-
 use super::{Ended, Engine};
 use crate::simulator::agenda::{Event, Piece};
 use crate::simulator::allocation::first_idle;
 use crate::simulator::followed::Followed;
-use crate::simulator::machine::{Executor, Stretch};
+use crate::simulator::machine::Executor;
 use crate::simulator::outcome::PackingPiece;
 use crate::simulator::resource_manager::Placed;
 
-/// When an executor ends is added up slot by slot, and may come out earlier by this than when it is
-/// worked out in one go.
+/// The end of an executor is summed up slot by slot, which may give a time earlier by this than one
+/// multiplication.
 const ROUNDING_MS: f64 = 1.0;
 
 impl Engine<'_> {
@@ -40,7 +38,7 @@ impl Engine<'_> {
         }
     }
 
-    /// Lets a machine's time pass to where something changes, and follows up what that brings about.
+    /// Lets a machine's time pass to its next change, and handles the executors that end or are killed.
     pub(super) fn change(&mut self, machine: usize, now_ms: f64) {
         self.advance(machine, now_ms);
         let node = &mut self.nodes[machine];
@@ -58,7 +56,7 @@ impl Engine<'_> {
         node.changes_ms = node.machine.share_out(&self.settings.contention);
     }
 
-    /// Has a machine looked at again when one of its executors may end, or be killed, first.
+    /// Plans the next look at a machine: the first time at which one of its executors may end or be killed.
     pub(super) fn plan_work(&mut self, machine: usize) {
         let node = &mut self.nodes[machine];
         let Some(changes_ms) = node.changes_ms else {
@@ -147,27 +145,20 @@ impl Engine<'_> {
     pub(super) fn advance(&mut self, machine: usize, now_ms: f64) {
         let node = &mut self.nodes[machine];
         let recorded = self.settings.recorded_node == Some(machine);
-        let before: Vec<_> = if recorded {
-            let in_use = node.machine.in_use();
-            in_use.map(|(executor, usage)| (executor.application, usage)).collect()
-        } else {
-            Vec::new()
-        };
+        let in_use = recorded.then(|| node.machine.in_use()).into_iter().flatten();
+        let in_use: Vec<_> =
+            in_use.map(|(executor, usage)| (executor.application, usage)).collect();
         let Some(stretch) = node.machine.advance(now_ms) else {
             return;
         };
         self.meter.add(&stretch, node.machine.capacity);
-        self.record(&before, &stretch);
-    }
-
-    fn record(&mut self, in_use: &[(usize, Resources)], stretch: &Stretch) {
-        for (application, usage) in in_use {
-            self.packing.pieces.push(PackingPiece {
-                application: *application,
-                from_ms: stretch.from_ms,
-                to_ms: stretch.to_ms,
-                usage: *usage,
-            });
-        }
+        let (from_ms, to_ms) = (stretch.from_ms, stretch.to_ms);
+        let pieces = in_use.into_iter().map(|(application, usage)| PackingPiece {
+            application,
+            from_ms,
+            to_ms,
+            usage,
+        });
+        self.packing.pieces.extend(pieces);
     }
 }

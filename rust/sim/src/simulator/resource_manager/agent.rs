@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use elastane_core::plan::with_largest_bounds;
 use elastane_core::{Progress, Resources, SLOT_MS};
 use elastane_protocol::{
     CanLimit, Capacity, ContainerSamples, Limits, Report, Sample, Step, Usage,
@@ -14,13 +15,32 @@ use crate::simulator::SimulationError;
 const LIMITS_ALL_BUT_MEMORY: CanLimit =
     CanLimit { cpu: true, memory: false, disk: true, network_sent: true, network_received: true };
 
-/// The use of a container over some time, as its agent measures it.
-pub(in crate::simulator) struct Measured {
-    pub(in crate::simulator) container: String,
-    pub(in crate::simulator) usage: Resources,
-    pub(in crate::simulator) length_ms: u32,
-    /// The fraction of the time in which its CPU limit held it back.
-    pub(in crate::simulator) throttled: f64,
+/// The use of a container over some time, as its agent measures it. `throttled` is the fraction of the
+/// time in which its CPU limit held it back.
+pub(in crate::simulator) fn measured(
+    container: &str,
+    usage: Resources,
+    length_ms: u32,
+    throttled: f64,
+) -> ContainerSamples {
+    ContainerSamples {
+        container: container.to_owned(),
+        limits: None,
+        samples: vec![Sample {
+            // The number of a sample that has arrived before, so that no run is recorded.
+            sequence: 0,
+            age_ms: 0,
+            length_ms,
+            usage: Usage {
+                cpu_cores: usage.cpu_cores as f32,
+                cpu_throttled: throttled as f32,
+                memory_bytes: usage.memory_bytes as u64,
+                network_in_bytes_per_s: usage.network_bytes_per_s as u64,
+                disk_read_bytes_per_s: usage.disk_bytes_per_s as u64,
+                ..Usage::default()
+            },
+        }],
+    }
 }
 
 pub(super) fn name(machine: usize) -> String {
@@ -28,8 +48,8 @@ pub(super) fn name(machine: usize) -> String {
 }
 
 impl ResourceManager {
-    /// An agent reports. Returns the containers' limits until it reports again: those of the steps until
-    /// then, whichever is larger.
+    /// An agent reports. Returns each container's limits until the next report: the largest of the steps
+    /// until then.
     ///
     /// # Errors
     /// A machine of a size that no sensor can have measured.
@@ -37,7 +57,7 @@ impl ResourceManager {
         &mut self,
         machine: usize,
         capacity: Resources,
-        containers: Vec<Measured>,
+        containers: Vec<ContainerSamples>,
         limits: bool,
         now_ms: i64,
     ) -> Result<HashMap<String, Limits>, SimulationError> {
@@ -45,9 +65,7 @@ impl ResourceManager {
         let reported = self.service.report(&name(machine), &report, now_ms);
         let reported = reported
             .map_err(|error| SimulationError::Report { machine, reason: error.to_string() })?;
-        for done in &reported.reprovisioned {
-            self.corrections.add(done);
-        }
+        self.reprovisioned.extend(reported.reprovisioned);
         let plans = reported.reply.plans.into_iter();
         let limits = plans.filter_map(|plan| Some((plan.container, largest(plan.steps)?)));
         Ok(limits.collect())
@@ -58,31 +76,13 @@ impl ResourceManager {
         self.service.progressed(container, progress);
     }
 
-    /// The demand of a container on a node may have changed.
+    /// An executor started or ended on a node, or its demand may have changed.
     pub(in crate::simulator) fn changed(&mut self, machine: usize) {
-        self.earliest.forget(machine);
+        self.earliest[machine].fill(0);
     }
 }
 
-fn report(capacity: Resources, containers: Vec<Measured>, limits: bool) -> Report {
-    let containers = containers.into_iter().map(|measured| ContainerSamples {
-        container: measured.container,
-        limits: None,
-        samples: vec![Sample {
-            // The number of a sample that has arrived before, so that no run is recorded.
-            sequence: 0,
-            age_ms: 0,
-            length_ms: measured.length_ms,
-            usage: Usage {
-                cpu_cores: measured.usage.cpu_cores as f32,
-                cpu_throttled: measured.throttled as f32,
-                memory_bytes: measured.usage.memory_bytes as u64,
-                network_in_bytes_per_s: measured.usage.network_bytes_per_s as u64,
-                disk_read_bytes_per_s: measured.usage.disk_bytes_per_s as u64,
-                ..Usage::default()
-            },
-        }],
-    });
+fn report(capacity: Resources, containers: Vec<ContainerSamples>, limits: bool) -> Report {
     Report {
         agent_run: 1,
         sequence: 0,
@@ -97,22 +97,11 @@ fn report(capacity: Resources, containers: Vec<Measured>, limits: bool) -> Repor
         node_usage: Usage::default(),
         pressure: None,
         memory_victims: Vec::new(),
-        containers: containers.collect(),
+        containers,
     }
 }
 
 fn largest(steps: Vec<Step>) -> Option<Limits> {
     let until_next = steps.into_iter().filter(|step| step.offset_ms < SLOT_MS);
-    until_next.map(|step| step.limits).reduce(larger)
-}
-
-fn larger(one: Limits, other: Limits) -> Limits {
-    let cores = |a: Option<f32>, b: Option<f32>| a.zip(b).map(|(a, b)| a.max(b));
-    let bytes = |a: Option<u64>, b: Option<u64>| a.zip(b).map(|(a, b)| a.max(b));
-    Limits {
-        cpu_cap_cores: cores(one.cpu_cap_cores, other.cpu_cap_cores),
-        disk_cap_bytes_per_s: bytes(one.disk_cap_bytes_per_s, other.disk_cap_bytes_per_s),
-        network_cap_bytes_per_s: bytes(one.network_cap_bytes_per_s, other.network_cap_bytes_per_s),
-        ..one
-    }
+    until_next.map(|step| step.limits).reduce(with_largest_bounds)
 }

@@ -4,14 +4,16 @@ use elastane_core::cluster::{NodeId, Outlook, Request};
 use elastane_core::{Cluster, SLOT_MS};
 
 use super::{ResourceManager, TOLERANCE, node_of};
-use crate::simulator::earliest::NEVER;
 use crate::simulator::kinds::{Kind, Kinds};
 
 const SLOT: i64 = SLOT_MS as i64;
 
+/// No container of the kind fits before an executor starts or ends on the node.
+const NEVER: u32 = u32::MAX;
+
 impl ResourceManager {
-    /// From when on a waiting container may go to a node; none if none does before an executor starts or
-    /// ends there, or an application of another kind begins to wait.
+    /// The time from which a waiting container may go to a node; none if no container may before an
+    /// executor starts or ends there, or an application of another kind begins to wait.
     pub(in crate::simulator) fn may_place_from(
         &mut self,
         machine: usize,
@@ -28,7 +30,7 @@ impl ResourceManager {
         first
     }
 
-    /// The same of one kind's containers, and not later than `until_ms`.
+    /// The same for the containers of one kind, looking no further than to `until_ms`.
     pub(in crate::simulator) fn may_place_one_from(
         &mut self,
         number: usize,
@@ -42,14 +44,14 @@ impl ResourceManager {
 
     fn look(&mut self, machine: usize, now_ms: i64) -> (&Kinds, Look<'_>) {
         let most_booked = self.most_booked * (1.0 + TOLERANCE);
-        let bookable = self.room(machine, self.bookable_ratio.min(most_booked));
+        let bookable = self.room(machine, self.cluster_settings().max_ratio.min(most_booked));
         let look = Look {
             bookable,
             unbooked: self.room(machine, 1.0),
-            starvation_wait_ms: self.starvation_wait_ms,
+            starvation_wait_ms: self.cluster_settings().starvation_wait_ms,
             cluster: self.service.cluster(),
             node: node_of(machine),
-            earliest: self.earliest.of_mut(machine),
+            earliest: &mut self.earliest[machine],
             outlook: None,
             now_ms,
         };
@@ -74,7 +76,7 @@ struct Look<'a> {
 }
 
 impl Look<'_> {
-    /// From when on a container of the kind may go there. Looks no further than to `until_ms`.
+    /// The time from which a container of the kind may go there. Looks no further than to `until_ms`.
     fn may_place_from(&mut self, number: usize, kind: &Kind, until_ms: Option<i64>) -> Option<i64> {
         if !kind.request.fits_into(self.bookable) {
             return None;
@@ -109,7 +111,7 @@ impl Look<'_> {
         slot
     }
 
-    /// From when on the first application of a kind passes by request; none where it finds no room.
+    /// The time from which the first application of a kind is placed by request; none without room.
     fn starves_from(&self, kind: &Kind) -> Option<i64> {
         let since_ms = kind.waits_since_ms()?;
         let has_room = kind.request.fits_into(self.unbooked);

@@ -6,6 +6,7 @@ use elastane_core::cluster::Request;
 use elastane_core::plan::PlanSettings;
 use elastane_core::reprovision::ReprovisionSettings;
 use elastane_core::{Demand, Resources, SLOT_MS};
+use elastane_lab::reproduce::{Corrections, papers_settings};
 use elastane_sim::simulator::{Following, Outcome, Policies, ProgressSource, Settings, simulate};
 use elastane_sim::workload::{ApplicationSpec, Errors, Workload};
 
@@ -69,7 +70,7 @@ fn run_by(
                 ..PlanSettings::default()
             }),
         },
-        ..Settings::papers()
+        ..papers_settings()
     };
     simulate(&workload, &Policies::default(), "minfrag", &settings, 1, &mut |_| {}).unwrap()
 }
@@ -80,7 +81,8 @@ fn one_that_needs_more_than_predicted_gets_it_from_its_first_window_on() {
     let (held, raised) = (run(one(), false), run(one(), true));
     assert!(held.executors_s > 590.0, "{}", held.executors_s);
     assert!(raised.executors_s < 350.0, "{}", raised.executors_s);
-    assert_eq!(raised.corrections.raised, raised.corrections.measured);
+    let corrections = Corrections::of(&raised.reprovisioned);
+    assert_eq!(corrections.raised, corrections.measured);
 }
 
 #[test]
@@ -88,7 +90,7 @@ fn one_whose_work_is_longer_has_a_window_and_no_more_than_predicted() {
     let longer = vec![application([(60.0, 2 * SLOTS), (60.0, SLOTS)])];
     let outcome = run(longer, true);
     assert_eq!(outcome.executors_s, 600.0);
-    let corrections = outcome.corrections;
+    let corrections = Corrections::of(&outcome.reprovisioned);
     assert_eq!((corrections.windows, corrections.raised), (1, 0));
 }
 
@@ -98,7 +100,7 @@ fn one_that_its_busy_node_holds_up_keeps_its_demand() {
     let slow = application([(100.0, SLOTS), (100.0, SLOTS)]);
     let busy = ApplicationSpec { predicted: None, ..application([(200.0, 3 * SLOTS), (200.0, 1)]) };
     let outcome = run(vec![busy, slow], true);
-    let corrections = outcome.corrections;
+    let corrections = Corrections::of(&outcome.reprovisioned);
     assert!(corrections.held_up > 0, "{corrections:?}");
     assert_eq!((corrections.raised, corrections.measured), (0, 0));
     assert_eq!(corrections.unused, 0);
