@@ -13,7 +13,7 @@ mod state;
 mod waiting;
 
 pub use patience::{KeptNode, read_by_round};
-pub use plan::Outlook;
+pub use plan::{Outlook, StartNeeds};
 pub use round::{ROUND_LIMIT, WaitReason};
 pub use settings::ClusterSettings;
 pub use state::{

@@ -62,14 +62,16 @@ impl Kinds {
         self.waiting.insert(number)
     }
 
-    /// An application that has waited since `since_ms` waits no more.
-    pub(super) fn waits_no_more(&mut self, place: usize, since_ms: i64) {
+    /// An application that has waited since `since_ms` waits no more. Returns whether none of its kind does.
+    pub(super) fn waits_no_more(&mut self, place: usize, since_ms: i64) -> bool {
         let number = self.number_of(place);
         let waiting = &mut self.kinds[number].waiting;
         waiting.remove(&(since_ms, place));
-        if waiting.is_empty() {
+        let was_last = waiting.is_empty();
+        if was_last {
             self.waiting.remove(&number);
         }
+        was_last
     }
 
     /// The number of an application's kind.

@@ -9,7 +9,7 @@ pub(super) use agent::measured;
 use std::collections::{BTreeMap, VecDeque};
 
 use elastane_core::cluster::{
-    ApplicationId, Ask, CommitRequest, Demands, NodeId, Request, read_by_round,
+    ApplicationId, Ask, CommitRequest, Demands, NodeId, Request, StartNeeds, read_by_round,
 };
 use elastane_core::reprovision::Reprovisioned;
 use elastane_core::{ClusterSettings, ContainerKind};
@@ -40,6 +40,8 @@ pub(super) struct ResourceManager {
     /// the node; 0 where no search was made. It holds until an executor starts or ends there, so that the
     /// search is not repeated whenever a kind begins to wait. Empty where the policy does not fit by the plan.
     earliest: Vec<Vec<u32>>,
+    /// By kind, the needs of its containers; dropped when none of the kind waits.
+    needs: Vec<StartNeeds>,
     /// The number of waiting executors.
     pub(super) waiting: u64,
     /// Corrections of running containers.
@@ -85,6 +87,7 @@ impl ResourceManager {
             applications: vec![Known::default(); workload.applications.len()],
             places: Vec::new(),
             earliest: vec![vec![0; kinds_remembered]; workload.machines.len()],
+            needs: (0..kinds.count()).map(|_| StartNeeds::default()).collect(),
             kinds,
             waiting: 0,
             reprovisioned: Vec::new(),
@@ -187,9 +190,11 @@ impl ResourceManager {
             known.containers += 1;
             let since_ms = std::mem::replace(&mut known.since_ms, now_ms);
             self.waiting -= 1;
-            self.kinds.waits_no_more(place, since_ms);
+            let was_last = self.kinds.waits_no_more(place, since_ms);
             if !known.asked.is_empty() {
                 self.kinds.begins_to_wait(place, now_ms);
+            } else if was_last {
+                self.needs[self.kinds.number_of(place)] = StartNeeds::default();
             }
             self.tell_pending(place, spec, now_ms);
             self.changed(machine);

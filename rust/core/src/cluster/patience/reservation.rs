@@ -9,7 +9,7 @@ use std::cell::OnceCell;
 
 use crate::amounts::Amounts;
 use crate::by_plan::ByPlan;
-use crate::cluster::plan::Starts;
+use crate::cluster::plan::{LifeNeeds, Starts};
 use crate::cluster::ranking::{Contender, Contest, Rank, Scores};
 use crate::cluster::state::ApplicationId;
 use crate::cluster::waiting::{Line, Row};
@@ -131,13 +131,14 @@ impl Reservation {
         peaks: Peaks,
     ) -> Option<Self> {
         need.life()?;
-        let terms = need.terms(peaks, left.capacity());
-        let mut starts = Starts::new(need, left, terms);
+        let needs = LifeNeeds::new(need, peaks, left.capacity());
+        let mut starts = Starts::new(&needs, left);
         let last = left.slots_ahead().min(PLANNED_AHEAD_SLOTS);
         let starts_in = (1..=last).find(|start| starts.fits_from(*start))?;
+        let terms = needs.terms;
         let allowed = terms.allowed(left);
-        let spare: Vec<_> = starts
-            .needed()
+        let spare: Vec<_> = needs
+            .in_slots
             .iter()
             .enumerate()
             .map(|(slot, needed)| left.slot(starts_in + slot).plus(allowed).minus(*needed))

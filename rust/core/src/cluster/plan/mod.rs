@@ -5,5 +5,5 @@ mod outlook;
 mod planned_start;
 
 pub(crate) use limits::limit_plans;
-pub use outlook::Outlook;
-pub(crate) use planned_start::{Starts, planned_start};
+pub use outlook::{Outlook, StartNeeds};
+pub(crate) use planned_start::{LifeNeeds, Starts, planned_start};

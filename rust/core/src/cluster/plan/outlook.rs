@@ -1,6 +1,6 @@
 //! When a container may start on a node, for owners that want to skip rounds in vain.
 
-use super::planned_start::Starts;
+use super::planned_start::{LifeNeeds, Starts};
 use crate::amounts::Amounts;
 use crate::cluster::Cluster;
 use crate::cluster::state::{NodeEntry, NodeId, Predicted, Request};
@@ -20,6 +20,10 @@ pub struct Outlook<'a> {
     left: Left,
 }
 
+/// What a container needs over its life, computed on the first node of each size that is asked.
+#[derive(Debug, Default)]
+pub struct StartNeeds(Option<LifeNeeds>);
+
 impl<'a> Outlook<'a> {
     /// None where the policy does not fit by the plan, or there is no such node.
     pub fn new(cluster: &'a Cluster, node: NodeId, now_ms: i64) -> Option<Self> {
@@ -38,15 +42,20 @@ impl<'a> Outlook<'a> {
     }
 
     /// The first slot from now, up to `until`, in which a container may fit; none if it never does.
+    /// `needs` is that of the same prediction and request.
     pub fn first_start(
         &self,
         predicted: Option<&Predicted>,
         request: Request,
+        needs: &mut StartNeeds,
         until: usize,
     ) -> Option<usize> {
-        let need = self.entry.need(predicted, request);
-        let terms = need.terms(self.peaks, self.left.capacity());
-        let mut starts = Starts::new(&need, &self.left, terms);
+        let capacity = self.left.capacity();
+        let known = needs.0.take().filter(|needs| needs.capacity == capacity);
+        let needs = needs.0.insert(known.unwrap_or_else(|| {
+            LifeNeeds::new(&self.entry.need(predicted, request), self.peaks, capacity)
+        }));
+        let mut starts = Starts::new(needs, &self.left);
         let last = self.left.slots_ahead();
         (0..=last).find(|start| *start >= until || starts.fits_from(*start))
     }

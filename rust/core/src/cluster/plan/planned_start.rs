@@ -26,7 +26,8 @@ pub(crate) fn planned_start(
     let predicted = state.applications.get(&line.application)?;
     let need = entry.need(predicted.demands.of(line.kind), line.request);
     let left = entry.plan.left();
-    let mut starts = Starts::new(&need, left, need.terms(peaks, left.capacity()));
+    let needs = LifeNeeds::new(&need, peaks, left.capacity());
+    let mut starts = Starts::new(&needs, left);
     let mut booked = entry.booked;
     let nothing_ends = (0, Request::default());
     let ends = ends(state, entry, now_ms);
@@ -63,44 +64,59 @@ fn ends(state: &State, entry: &NodeEntry, now_ms: i64) -> BTreeMap<usize, Reques
     ends
 }
 
+/// The needs of one container in each slot of its life, on nodes of one size.
+#[derive(Debug)]
+pub(crate) struct LifeNeeds {
+    pub(crate) capacity: Amounts,
+    pub(crate) terms: Terms,
+    /// One entry without an end.
+    pub(crate) in_slots: Vec<Amounts>,
+    /// None without an end.
+    in_total: Option<Amounts>,
+}
+
+impl LifeNeeds {
+    pub(crate) fn new(need: &Need<'_>, peaks: Peaks, capacity: Amounts) -> Self {
+        let life = need.life();
+        let in_slots: Vec<_> = (0..life.unwrap_or(1)).map(|slot| need.needed(slot)).collect();
+        let sum = || in_slots.iter().copied().fold(Amounts::ZERO, Amounts::plus);
+        Self {
+            capacity,
+            terms: need.terms(peaks, capacity),
+            in_total: life.map(|_| sum()),
+            in_slots,
+        }
+    }
+}
+
 /// Checks start slots of one container, if nothing else arrives.
 pub(crate) struct Starts<'a> {
+    needs: &'a LifeNeeds,
     left: &'a Left,
-    terms: Terms,
-    /// Needs in each slot of its life; one entry without an end.
-    needed: Vec<Amounts>,
-    /// Total need over its life; none without an end.
-    needed_in_total: Option<Amounts>,
     /// The slot of its life that lacked a resource at the last start checked. Mostly the slot or the
     /// one before lacks it at the next start too, so both are checked first.
     failed_in: usize,
 }
 
 impl<'a> Starts<'a> {
-    pub(crate) fn new(need: &Need<'_>, left: &'a Left, terms: Terms) -> Self {
-        let life = need.life();
-        let needed: Vec<_> = (0..life.unwrap_or(1)).map(|slot| need.needed(slot)).collect();
-        let sum = || needed.iter().copied().fold(Amounts::ZERO, Amounts::plus);
-        Self { left, terms, needed_in_total: life.map(|_| sum()), needed, failed_in: 0 }
-    }
-
-    pub(crate) fn needed(&self) -> &[Amounts] {
-        &self.needed
+    pub(crate) fn new(needs: &'a LifeNeeds, left: &'a Left) -> Self {
+        Self { needs, left, failed_in: 0 }
     }
 
     fn fit_from(&self, start: usize) -> Fit<'a> {
-        Fit { left: self.left, terms: self.terms, start }
+        Fit { left: self.left, terms: self.needs.terms, start }
     }
 
     /// Whether the container fits when it starts `start` slots from now.
     pub(crate) fn fits_from(&mut self, start: usize) -> bool {
         let fit = self.fit_from(start);
-        let life = self.needed_in_total.map(|_| self.needed.len());
+        let LifeNeeds { terms, in_slots, in_total, .. } = self.needs;
+        let life = in_total.map(|_| in_slots.len());
         let needed = |slot: usize, resource| {
-            let needed = self.needed.get(slot).or(self.needed.last());
+            let needed = in_slots.get(slot).or(in_slots.last());
             needed.map_or(0, |needed| needed.get(resource))
         };
-        let allowed = self.terms.allowed(self.left);
+        let allowed = terms.allowed(self.left);
         let near = [self.failed_in, self.failed_in.saturating_sub(1)];
         if let Some(slot) =
             near.into_iter().find(|slot| fit.shortage_in(*slot, allowed, needed).is_some())
@@ -112,13 +128,12 @@ impl<'a> Starts<'a> {
             self.failed_in = slot;
             return false;
         }
-        self.needed_in_total
-            .is_none_or(|needed| fit.shortage_in_total(self.needed.len(), needed).is_none())
+        in_total.is_none_or(|needed| fit.shortage_in_total(in_slots.len(), needed).is_none())
     }
 
     /// Total left over its life from this start slot on, less its needs; none without an end.
     pub(crate) fn spare_in_total(&self, start: usize) -> Option<Amounts> {
-        let available = self.fit_from(start).available_in_total(self.needed.len());
-        self.needed_in_total.map(|needed| available.minus(needed))
+        let available = self.fit_from(start).available_in_total(self.needs.in_slots.len());
+        self.needs.in_total.map(|needed| available.minus(needed))
     }
 }

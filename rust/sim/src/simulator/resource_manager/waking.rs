@@ -1,6 +1,6 @@
 //! From when on a round on a node may place something. Until then the node's heartbeats are skipped.
 
-use elastane_core::cluster::{NodeId, Outlook, Request};
+use elastane_core::cluster::{NodeId, Outlook, Request, StartNeeds};
 use elastane_core::{Cluster, SLOT_MS};
 
 use super::{ResourceManager, TOLERANCE, node_of};
@@ -52,6 +52,7 @@ impl ResourceManager {
             cluster: self.service.cluster(),
             node: node_of(machine),
             earliest: &mut self.earliest[machine],
+            needs: &mut self.needs,
             outlook: None,
             now_ms,
         };
@@ -70,6 +71,8 @@ struct Look<'a> {
     /// By the number of the kind, the slot before which it does not fit; empty where the policy does not
     /// fit by the plan.
     earliest: &'a mut [u32],
+    /// By the number of the kind.
+    needs: &'a mut [StartNeeds],
     /// Made for the first kind that needs the outlook.
     outlook: Option<Outlook<'a>>,
     now_ms: i64,
@@ -101,10 +104,11 @@ impl Look<'_> {
         }
         let until = until_ms.map_or(NEVER, |until_ms| slot_at(until_ms).saturating_add(1));
         let until = until.saturating_sub(now_slot) as usize;
+        let (predicted, needs) = (kind.predicted.as_ref(), &mut self.needs[number]);
         let start = self
             .outlook
             .as_ref()
-            .and_then(|outlook| outlook.first_start(kind.predicted.as_ref(), kind.request, until));
+            .and_then(|outlook| outlook.first_start(predicted, kind.request, needs, until));
         let start = start.and_then(|slots| u32::try_from(slots).ok());
         let slot = start.map_or(NEVER, |slots| now_slot.saturating_add(slots));
         self.earliest[number] = slot;
