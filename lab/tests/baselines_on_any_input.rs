@@ -6,7 +6,7 @@ mod on_any_input;
 
 use elastane_core::policy::{Policy, PolicyOptions, names};
 use elastane_lab::baselines;
-use elastane_lab::ispark::Parameters;
+use elastane_lab::ispark::IsparkParameters;
 use elastane_lab::ispark::packing::{LatestIteration, pack, provision};
 use elastane_lab::monotasks::memory_estimate_bytes;
 use proptest::prelude::*;
@@ -33,11 +33,11 @@ proptest! {
         times in (moment(), moment()),
         estimate in prop::array::uniform4(number()),
     ) {
-        let parameters = Parameters {
+        let parameters = IsparkParameters {
             threshold: settings.0,
             trigger: settings.1,
             slowdown: settings.2,
-            ..Parameters::default()
+            ..IsparkParameters::default()
         };
         let iteration = LatestIteration { elapsed_ms: times.0, expected_ms: times.1, highest };
         let _ = provision(&usage, &iteration, &parameters);

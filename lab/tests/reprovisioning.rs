@@ -7,7 +7,9 @@ use elastane_core::plan::PlanSettings;
 use elastane_core::reprovision::ReprovisionSettings;
 use elastane_core::{Demand, Resources, SLOT_MS};
 use elastane_lab::reproduce::{Corrections, papers_settings};
-use elastane_sim::simulator::{Following, Outcome, Policies, ProgressSource, Settings, simulate};
+use elastane_sim::simulator::{
+    Following, Policies, ProgressSource, Settings, SimulatedRun, simulate,
+};
 use elastane_sim::workload::{ApplicationSpec, Errors, Workload};
 
 const SLOTS: usize = 100;
@@ -43,7 +45,7 @@ fn application_of(actual: Demand, predicted: Demand) -> ApplicationSpec {
 }
 
 /// Limited to its plan, with the true progress known.
-fn run(applications: Vec<ApplicationSpec>, reprovisions: bool) -> Outcome {
+fn run(applications: Vec<ApplicationSpec>, reprovisions: bool) -> SimulatedRun {
     run_by(ProgressSource::Exact, applications, reprovisions)
 }
 
@@ -51,7 +53,7 @@ fn run_by(
     progress: ProgressSource,
     applications: Vec<ApplicationSpec>,
     reprovisions: bool,
-) -> Outcome {
+) -> SimulatedRun {
     let workload = Workload {
         name: "test".to_owned(),
         machines: vec![Resources::from_array([4.0, 10e9, 1e9, 200e6])],

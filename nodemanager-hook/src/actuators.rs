@@ -21,7 +21,7 @@ pub use group_state::{limits_of, read_pids, read_pids_below};
 pub use kernel_files::KernelFiles;
 pub use limit_error::LimitError;
 pub use limit_file::{Change, LimitFile, Setting, Value};
-pub use limiter::{Circumstances, LimitStep, Limiter, Owner, Place};
+pub use limiter::{Circumstances, LimitPlace, LimitStep, Limiter, Owner};
 pub use memory_limits::Margin;
 pub use own_groups::{OwnGroups, container_of};
 pub use pass_on::take_back;

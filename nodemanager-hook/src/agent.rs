@@ -30,10 +30,10 @@ use elastane_protocol::{
 pub use self::network_start::link_bytes_per_s;
 use self::{
     actuator::{Actuator, Wanted},
-    container::{Container, Containers},
+    container::{Containers, NodeContainer},
     heap_plan::plan_heaps,
     heaps::NodeHeaps,
-    node::Node,
+    node::WatchedNode,
     node_network::NodeNetwork,
     reader::Reader,
 };
@@ -47,9 +47,9 @@ use crate::{
     peer::Peer,
     plan::Plan,
     report,
-    schedule::Due,
+    schedule::DueReading,
     sensors::{ProcessTable, pressure},
-    status::{self, ContainerStatus, Status},
+    status::{self, AgentStatus, ContainerStatus},
 };
 
 #[derive(Debug)]
@@ -64,7 +64,7 @@ pub struct Agent {
     /// Whether containers enter own groups on arrival, before a plan limits them.
     from_arrival: bool,
     containers: Containers,
-    node: Node,
+    node: WatchedNode,
     network: NodeNetwork,
     heaps: NodeHeaps,
     memory_watch: Arc<MemoryWatch>,
@@ -94,7 +94,7 @@ impl Agent {
     }
 
     /// Reads every container and the node. Closes a sample when one is due.
-    pub fn round(&mut self, due: Due, now: Instant) {
+    pub fn round(&mut self, due: DueReading, now: Instant) {
         if self.stopped {
             return;
         }
@@ -146,7 +146,7 @@ impl Agent {
             return;
         }
         for wake in wakes {
-            let is_it = |one: &Container| one.watched.is_some_and(|(id, _)| id == wake.id);
+            let is_it = |one: &NodeContainer| one.watched.is_some_and(|(id, _)| id == wake.id);
             let mut containers = self.containers.iter_mut();
             let Some((id, container)) = containers.find(|(_, container)| is_it(container)) else {
                 continue;
@@ -201,7 +201,7 @@ impl Agent {
     ) -> Result<(), String> {
         let mut running = containers::check(list, &self.reader.forbidden)?;
         // A container with another root process has started anew.
-        let is_same = |id: &ContainerId, container: &Container| {
+        let is_same = |id: &ContainerId, container: &NodeContainer| {
             running.get(id).is_some_and(|now| container.begins_at(now.pid))
         };
         let ended = self.containers.iter().filter(|(id, one)| !is_same(id, one));
@@ -267,7 +267,7 @@ impl Agent {
             reasons: self.actuator.audit.newest_reasons(id),
         });
         let troubles = self.troubles.counts().into_iter();
-        let status = Status {
+        let status = AgentStatus {
             unix_ms: unix_ms(),
             pid: std::process::id(),
             can_limit: self.can_limit,
@@ -286,7 +286,7 @@ impl Agent {
     fn read_all(&mut self, now: Instant) {
         self.heaps.read(&mut self.containers, now);
         // One scan serves all containers. None is needed when every container has a group.
-        let needs_table = self.containers.values().any(Container::needs_table);
+        let needs_table = self.containers.values().any(NodeContainer::needs_table);
         let table = if needs_table { self.reader.scan() } else { Some(ProcessTable::default()) };
         let Some(table) = table else {
             return;

@@ -36,13 +36,13 @@ struct Entry<'a, Event> {
 /// debug level.
 #[derive(Debug)]
 pub struct Audit {
-    open: Option<Open>,
+    open: Option<OpenAudit>,
     histories: BTreeMap<ContainerId, History>,
     troubles: Once,
 }
 
 #[derive(Debug)]
-struct Open {
+struct OpenAudit {
     path: PathBuf,
     file: File,
     bytes: u64,
@@ -56,7 +56,7 @@ impl Audit {
     }
 
     fn with_bound(path: Option<&Path>, max_bytes: u64, troubles: Once) -> io::Result<Self> {
-        let open = path.map(|path| Open::new(path, max_bytes)).transpose()?;
+        let open = path.map(|path| OpenAudit::new(path, max_bytes)).transpose()?;
         Ok(Self { open, histories: BTreeMap::new(), troubles })
     }
 
@@ -133,7 +133,7 @@ pub fn planned(limits: &Limits) -> Map<String, Value> {
     }
 }
 
-impl Open {
+impl OpenAudit {
     fn new(path: &Path, max_bytes: u64) -> io::Result<Self> {
         let file = OpenOptions::new().create(true).append(true).open(path)?;
         let bytes = file.metadata()?.len();

@@ -16,7 +16,7 @@ use crate::{
     doctor,
     run::{RunError, run},
     server::{AllowedUsers, socket},
-    status::Status,
+    status::AgentStatus,
 };
 
 const EXAMPLES: &str = "\
@@ -42,11 +42,11 @@ const REFUSED: u8 = 2;
 #[command(name = "elastane-agent", version, after_help = EXAMPLES)]
 struct Arguments {
     #[command(subcommand)]
-    action: Action,
+    action: AgentAction,
 }
 
 #[derive(Debug, Subcommand)]
-enum Action {
+enum AgentAction {
     /// Run until SIGTERM or SIGINT, then lift every limit and remove the agent's groups.
     #[command(after_help = EXAMPLES)]
     Run(Configured),
@@ -97,16 +97,16 @@ pub fn main() -> ExitCode {
     ExitCode::from(code)
 }
 
-fn act(action: Action) -> Result<ExitCode, RunError> {
+fn act(action: AgentAction) -> Result<ExitCode, RunError> {
     match action {
-        Action::Run(given) => run(&read(&given.config)?)?,
-        Action::CheckConfig { config } => drop(read(&config)?),
-        Action::Restore(given) => restore(&read(&given.config)?)?,
-        Action::Status(Printed { configured, json }) => {
-            let status = Status::read(&read(&configured.config)?).map_err(RunError::Failed)?;
-            print(json, &status, Status::to_string)?;
+        AgentAction::Run(given) => run(&read(&given.config)?)?,
+        AgentAction::CheckConfig { config } => drop(read(&config)?),
+        AgentAction::Restore(given) => restore(&read(&given.config)?)?,
+        AgentAction::Status(Printed { configured, json }) => {
+            let status = AgentStatus::read(&read(&configured.config)?).map_err(RunError::Failed)?;
+            print(json, &status, AgentStatus::to_string)?;
         }
-        Action::Doctor(Printed { configured, json }) => {
+        AgentAction::Doctor(Printed { configured, json }) => {
             let findings = doctor::diagnose(&read(&configured.config)?).map_err(failed)?;
             print(json, &findings, |findings| doctor::table(findings))?;
             if !doctor::is_well(&findings) {

@@ -23,7 +23,7 @@ pub struct Config {
     pub disk: Disk,
     pub network: Network,
     pub jvm: JvmConfig,
-    pub capacity: Capacity,
+    pub capacity: CapacityConfig,
     pub audit: AuditConfig,
 }
 
@@ -90,7 +90,7 @@ pub struct JvmConfig {
 
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Capacity {
+pub struct CapacityConfig {
     pub cpu_cores: Option<f32>,
     pub memory_bytes: Option<u64>,
     pub network_bytes_per_s: Option<u64>,

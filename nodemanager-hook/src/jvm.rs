@@ -35,12 +35,12 @@ pub use self::{
     command::{Flag, JvmCommand},
     control::{Control, ControlError, Former},
     finder::Jvms,
-    heap_follower::{ContainerMemory, HeapFollower, Step, heap_for_limit},
+    heap_follower::{ContainerMemory, HeapFollower, HeapStep, heap_for_limit},
     host::JvmHost,
     instance::Jvm,
     perf_data::Collector,
-    recipe::{Kind, Wish, heap_in_use},
-    worker::{Answer, Done, Job, QueueFull, Task, Worker},
+    recipe::{CollectorKind, Wish, heap_in_use},
+    worker::{Done, JvmAnswer, JvmJob, JvmTask, QueueFull, Worker},
 };
 #[cfg(fuzzing)]
 pub(crate) use self::{mappings::scan as scan_mappings, process_handle::ProcessStatus};

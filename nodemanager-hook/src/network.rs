@@ -32,7 +32,7 @@ pub(crate) use self::{
     htb::Discipline,
     netlink::take_answers,
 };
-pub use backend::{Backend, Chosen};
+pub use backend::{Backend, ChosenBackend};
 pub use bpf_networks::BpfNetworks;
 pub use device::{DeviceCounters, NetworkDevice};
 pub use error::NetworkError;

@@ -53,7 +53,7 @@ impl From<String> for RunError {
 /// The signal that stops the agent, or the name of a thread that ended.
 type Stop = Result<Signal, &'static str>;
 
-struct Shared {
+struct SharedAgent {
     agent: Mutex<Agent>,
     /// Notified when the plan changes, since the sampler may have to wake earlier.
     planned: Condvar,
@@ -72,7 +72,7 @@ pub fn run(config: &Config) -> Result<(), RunError> {
     let agent = Agent::start(config).inspect_err(|_| remove(&config.socket.path))?;
     let path = config.socket.path.display();
     log::info!("listening on {path}; {}", agent.describe());
-    let shared = Arc::new(Shared { agent: Mutex::new(agent), planned: Condvar::new() });
+    let shared = Arc::new(SharedAgent { agent: Mutex::new(agent), planned: Condvar::new() });
     let server = Server::new(listener, allowed);
     let stop = start_threads(config, &shared, server, ending_signals).map(|stops| stops.recv());
     let failed = shared.agent.lock().stop();
@@ -100,7 +100,7 @@ fn raise_open_files() {
 
 fn start_threads(
     config: &Config,
-    shared: &Arc<Shared>,
+    shared: &Arc<SharedAgent>,
     server: Server,
     ending_signals: SigSet,
 ) -> Result<mpsc::Receiver<Stop>, RunError> {
@@ -144,7 +144,7 @@ fn spawn(
 }
 
 /// Takes readings at absolute deadlines and follows the plan in between.
-fn sample(shared: &Shared, sampling: Sampling) {
+fn sample(shared: &SharedAgent, sampling: Sampling) {
     let mut schedule =
         Schedule::new(Instant::now(), sampling.interval(), sampling.readings_per_sample());
     let mut agent = shared.agent.lock();
@@ -160,7 +160,7 @@ fn sample(shared: &Shared, sampling: Sampling) {
     }
 }
 
-fn raise_limits(shared: &Shared, watch: &MemoryWatch) {
+fn raise_limits(shared: &SharedAgent, watch: &MemoryWatch) {
     loop {
         match watch.wait(WATCH_TIMEOUT) {
             Ok(wakes) if wakes.is_empty() => {}

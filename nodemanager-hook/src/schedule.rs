@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 /// A round that is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Due {
+pub struct DueReading {
     /// Whether this is the last reading of its sample.
     pub closes_sample: bool,
     /// Rounds that passed without a reading.
@@ -32,7 +32,7 @@ impl Schedule {
     }
 
     /// Takes the latest round due at `now`, if any, and skips earlier ones.
-    pub fn take(&mut self, now: Instant) -> Option<Due> {
+    pub fn take(&mut self, now: Instant) -> Option<DueReading> {
         let elapsed = now.saturating_duration_since(self.start).as_nanos();
         let round = u64::try_from(elapsed / self.interval.as_nanos().max(1)).unwrap_or(u64::MAX);
         if round <= self.done {
@@ -42,7 +42,7 @@ impl Schedule {
         let samples = |rounds| rounds / self.readings_per_sample;
         let closes_sample = samples(round) > samples(self.done);
         self.done = round;
-        Some(Due { closes_sample, missed })
+        Some(DueReading { closes_sample, missed })
     }
 }
 
@@ -69,7 +69,7 @@ mod tests {
         let start = Instant::now();
         let mut schedule = Schedule::new(start, SECOND, 3);
         let mut closes = |second: u64| schedule.take(start + Duration::from_secs(second));
-        let due = |closes_sample, missed| Some(Due { closes_sample, missed });
+        let due = |closes_sample, missed| Some(DueReading { closes_sample, missed });
         assert_eq!(closes(1), due(false, 0));
         assert_eq!(closes(2), due(false, 0));
         assert_eq!(closes(3), due(true, 0));

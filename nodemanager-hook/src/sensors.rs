@@ -18,7 +18,7 @@ pub use disk_speed::{is_virtual_machine, link_bytes_per_s};
 pub use disks::{Device, Disks};
 pub use group_files::GroupFile;
 #[cfg(test)]
-pub use group_files::{DiskTraffic, Throttling};
+pub use group_files::{DiskTraffic, ThrottledTime};
 pub use growth::Growth;
 pub use node_sensor::{MemoryState, NodeSensor, pressure};
 #[cfg(fuzzing)]

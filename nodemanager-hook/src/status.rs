@@ -24,7 +24,7 @@ const NETWORK_NOT_COUNTED: &str =
 
 /// The agent's state when it closed its newest sample.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Status {
+pub struct AgentStatus {
     pub unix_ms: u64,
     pub pid: u32,
     pub can_limit: CanLimit,
@@ -61,7 +61,7 @@ pub fn path(socket: &Path) -> PathBuf {
     beside(socket, ".status")
 }
 
-impl Status {
+impl AgentStatus {
     pub fn write(&self, path: &Path) -> io::Result<()> {
         replace(path, &serde_json::to_vec(self)?)
     }
@@ -87,7 +87,7 @@ impl Status {
     }
 }
 
-impl fmt::Display for Status {
+impl fmt::Display for AgentStatus {
     fn fmt(&self, text: &mut fmt::Formatter<'_>) -> fmt::Result {
         let age_s = unix_ms().saturating_sub(self.unix_ms) as f64 / 1000.0;
         writeln!(text, "agent {}, {age_s:.1} s ago", self.pid)?;
@@ -171,10 +171,10 @@ fn list(limits: &Limits) -> String {
 mod tests {
     use super::*;
 
-    fn status(unix_ms: u64) -> Status {
+    fn status(unix_ms: u64) -> AgentStatus {
         let in_force =
             Limits { cpu_cap_cores: Some(0.5), memory_bytes: Some(1 << 30), ..Limits::default() };
-        Status {
+        AgentStatus {
             unix_ms,
             pid: 7,
             can_limit: CanLimit::default(),
@@ -206,7 +206,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let config = config(directory.path());
         status(unix_ms()).write(&path(&config.socket.path)).unwrap();
-        let text = Status::read(&config).unwrap().to_string();
+        let text = AgentStatus::read(&config).unwrap().to_string();
         for part in [
             "agent 7, ",
             "container_1_1_1_1\n",
@@ -233,14 +233,14 @@ mod tests {
     fn an_old_or_missing_status_says_that_no_agent_runs() {
         let directory = tempfile::tempdir().unwrap();
         let config = config(directory.path());
-        let error = Status::read(&config).unwrap_err().to_string();
+        let error = AgentStatus::read(&config).unwrap_err().to_string();
         assert!(error.contains("no agent runs"), "{error}");
         let hour_ago = unix_ms() - 3_600_000;
         status(hour_ago).write(&path(&config.socket.path)).unwrap();
-        let error = Status::read(&config).unwrap_err().to_string();
+        let error = AgentStatus::read(&config).unwrap_err().to_string();
         assert!(error.contains("is 3600 s old"), "{error}");
         fs::write(path(&config.socket.path), "{").unwrap();
-        let error = Status::read(&config).unwrap_err().to_string();
+        let error = AgentStatus::read(&config).unwrap_err().to_string();
         assert!(error.contains("is not a status file of this version"), "{error}");
     }
 }

@@ -8,7 +8,7 @@ use std::{
 use crate::{
     actuators::{KernelFiles, LimitFile, Value, limits_of, read_pids},
     cgroups::Version,
-    sensors::{Device, DiskTraffic, GroupFile, Throttling},
+    sensors::{Device, DiskTraffic, GroupFile, ThrottledTime},
 };
 
 const DISK: Device = Device { major: 254, minor: 0 };
@@ -24,7 +24,7 @@ fn the_usage_of_a_version_1_group_is_read() {
     let open = |name| GroupFile::open(&group, name, Version::One).unwrap();
     let used = open("cpuacct.usage").cpu_nanoseconds().unwrap();
     assert_eq!(used, 1_619_796_377);
-    let throttled = Throttling { periods: 32, nanoseconds: 1_588_678_321 };
+    let throttled = ThrottledTime { periods: 32, nanoseconds: 1_588_678_321 };
     assert_eq!(open("cpu.stat").throttling().unwrap(), throttled);
     let memory = open("memory.stat").memory().unwrap();
     assert_eq!(memory.anonymous_bytes, 57_397_248);
@@ -39,7 +39,7 @@ fn the_usage_of_a_version_2_group_is_read() {
     let open = |name| GroupFile::open(&group, name, Version::Two).unwrap();
     let cpu = open("cpu.stat");
     assert_eq!(cpu.cpu_nanoseconds().unwrap(), 3_589_493_000);
-    let throttled = Throttling { periods: 60, nanoseconds: 3_634_891_000 };
+    let throttled = ThrottledTime { periods: 60, nanoseconds: 3_634_891_000 };
     assert_eq!(cpu.throttling().unwrap(), throttled);
     let memory = open("memory.stat").memory().unwrap();
     assert_eq!(memory.anonymous_bytes, 53_215_232);

@@ -11,7 +11,7 @@ use elastane_core::{Demand, Resources};
 use elastane_lab::evaluation::Envelope;
 use elastane_lab::workload::generate;
 use elastane_predict::{PastRun, RecurringSettings, predict_next};
-use elastane_sim::experiment::{Experiment, Run};
+use elastane_sim::experiment::{Experiment, SeedRun};
 use elastane_sim::simulator::{Policies, Settings};
 use learned::{Predict, RunErrors, learned};
 
@@ -29,11 +29,11 @@ fn main() -> Result<(), Box<dyn Error>> {
             let RunErrors { length, level } = errors;
             println!("{workload}, runs differ by {length} in length and {level} in level");
             for (name, predict) in ways {
-                let runs: Result<Vec<Run>, Box<dyn Error>> = (1..=seeds)
+                let runs: Result<Vec<SeedRun>, Box<dyn Error>> = (1..=seeds)
                     .map(|seed| {
                         let workload = generate(workload, seed)?;
                         let workload = learned(workload, seed, RUNS, errors, predict)?;
-                        Ok(Run { seed, workload })
+                        Ok(SeedRun { seed, workload })
                     })
                     .collect();
                 let experiment = Experiment {

@@ -23,7 +23,7 @@ use elastane_lab::evaluation::{Evaluated, History, evaluate_foreseen};
 use elastane_predict::{ContainerKind, Outcome, PastRun, RecurringSettings};
 
 use super::series_format::to_csv;
-use recorded::{Application, Recorded};
+use recorded::{Recorded, RecordedApplication};
 
 /// Predicts each run of each application from the runs before it, and scores the predictions
 #[derive(Args)]
@@ -101,7 +101,7 @@ impl Evaluate {
 }
 
 /// Every run that succeeded, predicted from the runs before it as the scheduler would predict it.
-fn judge(applications: &[Application], settings: &RecurringSettings) -> Vec<Judged> {
+fn judge(applications: &[RecordedApplication], settings: &RecurringSettings) -> Vec<Judged> {
     let bar = bar("runs");
     bar.set_length(applications.iter().map(|it| it.runs.len() as u64).sum());
     let mut judged = Vec::new();

@@ -3,18 +3,18 @@
 use elastane_core::Resources;
 
 use super::allocation::Allocation;
-use super::executor::{Executor, iteration_s, spread};
-use super::job::{Job, PARTITIONS};
-use super::outcome::{Counts, Usage};
+use super::executor::{IsparkExecutor, iteration_s, spread};
+use super::job::{IsparkJob, PARTITIONS};
+use super::outcome::{IsparkCounts, IsparkUsage};
 use super::packing::{Handover, LatestIteration, Provision, provision};
-use super::parameters::Parameters;
+use super::parameters::IsparkParameters;
 
 #[derive(Debug, Clone)]
-pub(super) struct Application<'a> {
-    job: &'a Job,
-    parameters: &'a Parameters,
+pub(super) struct IsparkApplication<'a> {
+    job: &'a IsparkJob,
+    parameters: &'a IsparkParameters,
     allocation: Allocation,
-    executors: Vec<Executor>,
+    executors: Vec<IsparkExecutor>,
     /// The number of additional executors that the application can use.
     pub(super) wants: usize,
     /// The current iteration.
@@ -26,10 +26,10 @@ pub(super) struct Application<'a> {
     delay_s: f64,
 }
 
-impl<'a> Application<'a> {
+impl<'a> IsparkApplication<'a> {
     pub(super) fn new(
-        job: &'a Job,
-        parameters: &'a Parameters,
+        job: &'a IsparkJob,
+        parameters: &'a IsparkParameters,
         allocation: Allocation,
         executors: usize,
     ) -> Self {
@@ -55,7 +55,7 @@ impl<'a> Application<'a> {
     }
 
     /// Begins the next iteration and returns its length.
-    pub(super) fn begin(&mut self, usage: &mut Usage) -> f64 {
+    pub(super) fn begin(&mut self, usage: &mut IsparkUsage) -> f64 {
         self.elapsed_s = iteration_s(self.job, self.iteration, &self.executors);
         let delay_s = std::mem::take(&mut self.delay_s);
         usage.held(self.held(), delay_s + self.elapsed_s);
@@ -66,7 +66,7 @@ impl<'a> Application<'a> {
     }
 
     /// Ends the iteration; returns false after the last.
-    pub(super) fn end(&mut self, counts: &mut Counts) -> bool {
+    pub(super) fn end(&mut self, counts: &mut IsparkCounts) -> bool {
         counts.iterations += 1;
         let goes_on = self.iteration + 1 < self.job.iterations.len();
         if goes_on && self.allocation == Allocation::Packed {
@@ -84,7 +84,7 @@ impl<'a> Application<'a> {
         executors.map(|one| one.usage(self.job, iteration, self.elapsed_s, memory_bytes)).collect()
     }
 
-    fn provision(&mut self, counts: &mut Counts) {
+    fn provision(&mut self, counts: &mut IsparkCounts) {
         let usage = self.usage();
         self.highest = usage.iter().fold(self.highest, |highest, one| highest.max(*one));
         let iteration = LatestIteration {
@@ -120,7 +120,7 @@ impl<'a> Application<'a> {
     }
 
     /// Takes free executors for the next iteration.
-    pub(super) fn gains(&mut self, executors: usize, counts: &mut Counts) {
+    pub(super) fn gains(&mut self, executors: usize, counts: &mut IsparkCounts) {
         self.wants -= executors;
         if self.allocation == Allocation::Dynamic {
             // Any free executor takes a task.
@@ -134,7 +134,7 @@ impl<'a> Application<'a> {
             let Some(stream) = packed.and_then(|one| one.streams.pop()) else {
                 break;
             };
-            self.executors.push(Executor { streams: vec![stream] });
+            self.executors.push(IsparkExecutor { streams: vec![stream] });
             received_bytes.push(self.cached_bytes(self.held() - 1));
         }
         self.moves(&received_bytes);

@@ -1,29 +1,29 @@
 //! Published and simulated figures.
 
 use super::allocation::Allocation;
-use super::outcome::Outcome;
-use super::parameters::Parameters;
+use super::outcome::IsparkOutcome;
+use super::parameters::IsparkParameters;
 use super::run::{NeverEnds, simulate};
 use super::workload::{jobs, lower_bound_s};
 use crate::reproduce::{Compared, Measured, cut};
 
 /// The outcomes of all allocations on the same applications.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Comparison {
+pub struct IsparkComparison {
     /// The seeds of the generated applications.
     pub seeds: Vec<u64>,
     /// One per seed.
     pub lower_bound_s: Vec<f64>,
     /// The outcomes per seed, in the order of [`Allocation::ALL`].
-    pub outcomes: Vec<(Allocation, Vec<Outcome>)>,
+    pub outcomes: Vec<(Allocation, Vec<IsparkOutcome>)>,
 }
 
 /// A figure of an allocation, in percent; with a parameter, compared with another allocation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Figure {
-    /// Of [`Outcome::executor_utilization`].
+pub enum IsparkFigure {
+    /// Of [`IsparkOutcome::executor_utilization`].
     ExecutorUtilizationGain(Allocation),
-    /// See [`Outcome::cluster_utilization`].
+    /// See [`IsparkOutcome::cluster_utilization`].
     ClusterUtilization,
     /// Of the mean completion time.
     CompletionCut(Allocation),
@@ -32,34 +32,39 @@ pub enum Figure {
 }
 
 /// Runs every allocation on the applications of each seed.
-pub fn compare(parameters: &Parameters, seeds: &[u64]) -> Result<Comparison, NeverEnds> {
+pub fn compare(
+    parameters: &IsparkParameters,
+    seeds: &[u64],
+) -> Result<IsparkComparison, NeverEnds> {
     let workloads: Vec<_> = seeds.iter().map(|seed| jobs(parameters, *seed)).collect();
     let outcomes = Allocation::ALL.map(|allocation| {
         let outcomes = workloads.iter().map(|jobs| simulate(parameters, allocation, jobs));
         Ok((allocation, outcomes.collect::<Result<_, NeverEnds>>()?))
     });
     let bounds = workloads.iter().map(|jobs| lower_bound_s(parameters, jobs));
-    Ok(Comparison {
+    Ok(IsparkComparison {
         seeds: seeds.to_vec(),
         lower_bound_s: bounds.collect(),
         outcomes: outcomes.into_iter().collect::<Result<_, NeverEnds>>()?,
     })
 }
 
-impl Comparison {
+impl IsparkComparison {
     /// One value per seed.
-    pub fn measured(&self, of: Allocation, figure: Figure) -> Measured {
+    pub fn measured(&self, of: Allocation, figure: IsparkFigure) -> Measured {
         let gain = |of: f64, than: f64| -cut(of, than);
         let values = match figure {
-            Figure::ExecutorUtilizationGain(than) => {
+            IsparkFigure::ExecutorUtilizationGain(than) => {
                 self.pairs(of, than, |one| one.executor_utilization, gain)
             }
-            Figure::ClusterUtilization => {
+            IsparkFigure::ClusterUtilization => {
                 let outcomes = self.of(of);
                 outcomes.map(|one| 100.0 * one.cluster_utilization()).collect()
             }
-            Figure::CompletionCut(than) => self.pairs(of, than, Outcome::mean_completion_s, cut),
-            Figure::CpuUtilizationGain(than) => {
+            IsparkFigure::CompletionCut(than) => {
+                self.pairs(of, than, IsparkOutcome::mean_completion_s, cut)
+            }
+            IsparkFigure::CpuUtilizationGain(than) => {
                 self.pairs(of, than, |one| one.utilization.cpu_cores, gain)
             }
         };
@@ -71,7 +76,7 @@ impl Comparison {
     pub fn compared(&self) -> Vec<Compared> {
         let ispark = Allocation::Packed;
         let mut compared = Vec::new();
-        let mut claim = |of: Allocation, figure: Figure, published: f64, because| {
+        let mut claim = |of: Allocation, figure: IsparkFigure, published: f64, because| {
             compared.push(Compared {
                 source: "abstract",
                 figure: figure.words(of),
@@ -81,16 +86,16 @@ impl Comparison {
             });
         };
         for (than, because) in [(Allocation::Static, STATIC), (Allocation::Dynamic, DYNAMIC)] {
-            claim(ispark, Figure::ExecutorUtilizationGain(than), 35.2, because);
-            claim(than, Figure::ClusterUtilization, 32.1, because);
-            claim(ispark, Figure::CompletionCut(than), 20.8, because);
-            claim(ispark, Figure::CpuUtilizationGain(than), 29.0, because);
+            claim(ispark, IsparkFigure::ExecutorUtilizationGain(than), 35.2, because);
+            claim(than, IsparkFigure::ClusterUtilization, 32.1, because);
+            claim(ispark, IsparkFigure::CompletionCut(than), 20.8, because);
+            claim(ispark, IsparkFigure::CpuUtilizationGain(than), 29.0, because);
         }
-        claim(ispark, Figure::ClusterUtilization, 51.3, STATIC);
+        claim(ispark, IsparkFigure::ClusterUtilization, 51.3, STATIC);
         compared
     }
 
-    fn of(&self, allocation: Allocation) -> impl Iterator<Item = &Outcome> {
+    fn of(&self, allocation: Allocation) -> impl Iterator<Item = &IsparkOutcome> {
         let outcomes = self.outcomes.iter().filter(move |(of, _)| *of == allocation);
         outcomes.flat_map(|(_, outcomes)| outcomes)
     }
@@ -99,7 +104,7 @@ impl Comparison {
         &self,
         of: Allocation,
         than: Allocation,
-        value: fn(&Outcome) -> f64,
+        value: fn(&IsparkOutcome) -> f64,
         compared: fn(f64, f64) -> f64,
     ) -> Vec<f64> {
         let pairs = self.of(of).zip(self.of(than));
@@ -115,19 +120,19 @@ const DYNAMIC: &str = "dynamic allocation gives one application up to 32 executo
                        driver and its slowest task; without this serial part of an iteration the \
                        completion times do not differ";
 
-impl Figure {
+impl IsparkFigure {
     /// A description with the unit, for the allocation `of`.
     pub fn words(self, of: Allocation) -> String {
         let of = of.name();
         match self {
-            Figure::ExecutorUtilizationGain(than) => {
+            IsparkFigure::ExecutorUtilizationGain(than) => {
                 format!("executors used by {of} above {}, %", than.name())
             }
-            Figure::ClusterUtilization => format!("cluster used by {of}, %"),
-            Figure::CompletionCut(than) => {
+            IsparkFigure::ClusterUtilization => format!("cluster used by {of}, %"),
+            IsparkFigure::CompletionCut(than) => {
                 format!("mean completion of {of} below {}, %", than.name())
             }
-            Figure::CpuUtilizationGain(than) => {
+            IsparkFigure::CpuUtilizationGain(than) => {
                 format!("cpu used by {of} above {}, %", than.name())
             }
         }

@@ -2,37 +2,37 @@
 
 use elastane_core::Resources;
 
-use super::job::{Iteration, Job, PARTITIONS};
+use super::job::{IsparkJob, Iteration, PARTITIONS};
 
 /// The partitions of an executor, in one stream per executor that was packed into it, and one of its
 /// own. A stream processes its partitions in sequence.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Executor {
+pub(super) struct IsparkExecutor {
     pub(super) streams: Vec<Vec<usize>>,
 }
 
 /// Distributes all partitions over this many unpacked executors.
-pub(super) fn spread(executors: usize) -> Vec<Executor> {
-    let of = |executor: usize| Executor {
+pub(super) fn spread(executors: usize) -> Vec<IsparkExecutor> {
+    let of = |executor: usize| IsparkExecutor {
         streams: vec![(executor..PARTITIONS).step_by(executors).collect()],
     };
     (0..executors).map(of).collect()
 }
 
 /// The length of an iteration: the slowest executor plus the waiting time of all.
-pub(super) fn iteration_s(job: &Job, number: usize, executors: &[Executor]) -> f64 {
+pub(super) fn iteration_s(job: &IsparkJob, number: usize, executors: &[IsparkExecutor]) -> f64 {
     let iteration = &job.iterations[number];
     let times_s = executors.iter().map(|one| one.iteration_s(job, iteration));
     iteration.serial_s + times_s.fold(0.0, f64::max)
 }
 
-impl Executor {
-    fn weight(&self, job: &Job) -> f64 {
+impl IsparkExecutor {
+    fn weight(&self, job: &IsparkJob) -> f64 {
         let partitions = self.streams.iter().flatten();
         partitions.map(|partition| job.weights[*partition]).sum()
     }
 
-    pub(super) fn memory_bytes(&self, job: &Job, iteration: &Iteration) -> f64 {
+    pub(super) fn memory_bytes(&self, job: &IsparkJob, iteration: &Iteration) -> f64 {
         iteration.memory_bytes * self.weight(job)
     }
 
@@ -42,7 +42,7 @@ impl Executor {
     /// closed queueing network of one server. Mean value analysis gives its exact cycle time for k
     /// equal streams: `R_k = compute · (1 + Q_{k−1})` and `Q_k = k · R_k ÷ (wait + R_k)`. Two streams
     /// that each use 30 % of the core take 9 % longer.
-    pub(super) fn iteration_s(&self, job: &Job, iteration: &Iteration) -> f64 {
+    pub(super) fn iteration_s(&self, job: &IsparkJob, iteration: &Iteration) -> f64 {
         let each = self.weight(job) / self.streams.len().max(1) as f64;
         let (compute_s, wait_s) = (iteration.compute_s * each, iteration.wait_s * each);
         let mut response_s = compute_s;
@@ -57,7 +57,7 @@ impl Executor {
     /// Mean utilization during an iteration that takes the application `elapsed_s`.
     pub(super) fn usage(
         &self,
-        job: &Job,
+        job: &IsparkJob,
         iteration: &Iteration,
         elapsed_s: f64,
         memory_bytes: f64,
@@ -74,12 +74,17 @@ impl Executor {
 mod tests {
     use super::*;
 
-    fn job() -> Job {
-        Job { name: String::new(), submitted_s: 0.0, iterations: Vec::new(), weights: vec![1.0; 3] }
+    fn job() -> IsparkJob {
+        IsparkJob {
+            name: String::new(),
+            submitted_s: 0.0,
+            iterations: Vec::new(),
+            weights: vec![1.0; 3],
+        }
     }
 
-    fn packed(streams: usize) -> Executor {
-        Executor { streams: (0..streams).map(|partition| vec![partition]).collect() }
+    fn packed(streams: usize) -> IsparkExecutor {
+        IsparkExecutor { streams: (0..streams).map(|partition| vec![partition]).collect() }
     }
 
     fn iteration(compute_s: f64, wait_s: f64) -> Iteration {

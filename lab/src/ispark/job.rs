@@ -5,7 +5,7 @@ pub(super) const PARTITIONS: usize = 32;
 
 /// An iterative application.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Job {
+pub struct IsparkJob {
     /// The workload and the number of its run.
     pub name: String,
     /// Seconds since the first submission.
@@ -31,7 +31,7 @@ pub struct Iteration {
     pub expected_s: f64,
 }
 
-impl Job {
+impl IsparkJob {
     /// The length with this many unpacked executors.
     pub(super) fn undisturbed_s(&self, executors: usize) -> f64 {
         let each = PARTITIONS.div_ceil(executors.max(1)) as f64;

@@ -18,10 +18,10 @@ mod sensitivity;
 mod workload;
 
 pub use allocation::Allocation;
-pub use comparison::{Comparison, Figure, compare};
-pub use job::{Iteration, Job};
-pub use outcome::{Counts, Outcome};
-pub use parameters::Parameters;
+pub use comparison::{IsparkComparison, IsparkFigure, compare};
+pub use job::{IsparkJob, Iteration};
+pub use outcome::{IsparkCounts, IsparkOutcome};
+pub use parameters::IsparkParameters;
 pub use run::{NeverEnds, simulate};
 pub use sensitivity::VARIATIONS;
 pub use workload::{jobs, lower_bound_s};

@@ -7,7 +7,7 @@ use crate::reproduce::median;
 
 /// The result of one allocation on one seed.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Outcome {
+pub struct IsparkOutcome {
     /// From the first submission to the last end.
     pub makespan_s: f64,
     /// The completion times, in the order of submission.
@@ -17,12 +17,12 @@ pub struct Outcome {
     /// Mean utilization of the allocated executors, each by its dominant resource.
     pub executor_utilization: f64,
     /// Events of the run.
-    pub counts: Counts,
+    pub counts: IsparkCounts,
 }
 
 /// Events of a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
-pub struct Counts {
+pub struct IsparkCounts {
     /// Finished iterations of all applications.
     pub iterations: u64,
     /// Executors that were packed into others.
@@ -33,7 +33,7 @@ pub struct Counts {
     pub given_back: u64,
 }
 
-impl Outcome {
+impl IsparkOutcome {
     /// The mean time from submission to end.
     pub fn mean_completion_s(&self) -> f64 {
         mean(&self.completions_s)
@@ -52,7 +52,7 @@ impl Outcome {
 
 /// Integrates the utilization of executors.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Usage {
+pub(super) struct IsparkUsage {
     /// Executor-seconds in use, resource by resource.
     used_s: Resources,
     /// Executor-seconds in use of the dominant resource of each executor.
@@ -61,7 +61,7 @@ pub(super) struct Usage {
     held_s: f64,
 }
 
-impl Usage {
+impl IsparkUsage {
     /// Adds idle executors, as while data moves.
     pub(super) fn held(&mut self, executors: usize, length_s: f64) {
         self.held_s += executors as f64 * length_s;

@@ -11,7 +11,7 @@
 
 use elastane_core::{Resource, Resources};
 
-use super::parameters::Parameters;
+use super::parameters::IsparkParameters;
 
 /// The latest iteration of an application.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -48,7 +48,7 @@ pub struct Handover {
 pub fn provision(
     usage: &[Resources],
     iteration: &LatestIteration,
-    parameters: &Parameters,
+    parameters: &IsparkParameters,
 ) -> Provision {
     if iteration.elapsed_ms as f64 > parameters.slowdown * iteration.expected_ms as f64 {
         return Provision::Reprovision;
@@ -122,8 +122,8 @@ mod tests {
     }
 
     /// The default θ and h with this γ.
-    fn triggered_below(trigger: f64) -> Parameters {
-        Parameters { trigger, ..Parameters::default() }
+    fn triggered_below(trigger: f64) -> IsparkParameters {
+        IsparkParameters { trigger, ..IsparkParameters::default() }
     }
 
     const C_TO_B: Handover = Handover { giver: 2, receiver: 1 };
@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn theta_is_a_bound_too() {
-        let parameters = Parameters { threshold: 0.6, ..triggered_below(0.5) };
+        let parameters = IsparkParameters { threshold: 0.6, ..triggered_below(0.5) };
         let got = provision(&figure_4(), &iteration(1_000, WHOLE), &parameters);
         let c_to_a = Handover { giver: 2, receiver: 0 };
         assert_eq!(got, Provision::Pack(vec![c_to_a]));

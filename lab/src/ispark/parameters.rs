@@ -2,7 +2,7 @@
 
 /// The setup of the paper, and parameters that the paper does not publish.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
-pub struct Parameters {
+pub struct IsparkParameters {
     /// Executors that fit the cluster: four on each of 8 workers, the maximum of dynamic allocation.
     pub room: usize,
     /// Executors of an application without dynamic allocation.
@@ -38,7 +38,7 @@ pub struct Parameters {
     pub expectation_error: f64,
 }
 
-impl Default for Parameters {
+impl Default for IsparkParameters {
     fn default() -> Self {
         Self {
             room: 32,

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::allocation::Allocation;
-use super::application::Application;
-use super::job::Job;
-use super::outcome::{Counts, Outcome, Usage};
-use super::parameters::Parameters;
+use super::application::IsparkApplication;
+use super::job::IsparkJob;
+use super::outcome::{IsparkCounts, IsparkOutcome, IsparkUsage};
+use super::parameters::IsparkParameters;
 
 /// An application needs more executors to start than fit the cluster.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -25,11 +25,11 @@ pub struct NeverEnds {
 /// The end of an iteration and the index of its application.
 type Ends = (u64, usize);
 
-struct Run<'a> {
-    parameters: &'a Parameters,
+struct IsparkRun<'a> {
+    parameters: &'a IsparkParameters,
     allocation: Allocation,
-    jobs: &'a [Job],
-    running: Vec<Option<Application<'a>>>,
+    jobs: &'a [IsparkJob],
+    running: Vec<Option<IsparkApplication<'a>>>,
     /// The number of submitted applications.
     came: usize,
     /// The index of the first application that has not started.
@@ -37,8 +37,8 @@ struct Run<'a> {
     free: usize,
     agenda: BTreeSet<Ends>,
     ends_s: Vec<f64>,
-    usage: Usage,
-    counts: Counts,
+    usage: IsparkUsage,
+    counts: IsparkCounts,
 }
 
 /// Time in whole microseconds, so that it has an order.
@@ -48,11 +48,11 @@ fn micros(time_s: f64) -> u64 {
 
 /// Runs jobs, given in the order of submission.
 pub fn simulate(
-    parameters: &Parameters,
+    parameters: &IsparkParameters,
     allocation: Allocation,
-    jobs: &[Job],
-) -> Result<Outcome, NeverEnds> {
-    let mut run = Run {
+    jobs: &[IsparkJob],
+) -> Result<IsparkOutcome, NeverEnds> {
+    let mut run = IsparkRun {
         parameters,
         allocation,
         jobs,
@@ -62,14 +62,14 @@ pub fn simulate(
         free: parameters.room,
         agenda: BTreeSet::new(),
         ends_s: vec![0.0; jobs.len()],
-        usage: Usage::default(),
-        counts: Counts::default(),
+        usage: IsparkUsage::default(),
+        counts: IsparkCounts::default(),
     };
     run.run_through()?;
     Ok(run.outcome())
 }
 
-impl<'a> Run<'a> {
+impl<'a> IsparkRun<'a> {
     fn run_through(&mut self) -> Result<(), NeverEnds> {
         loop {
             let arrival = self.jobs.get(self.came).map(|job| micros(job.submitted_s));
@@ -139,7 +139,8 @@ impl<'a> Run<'a> {
                 Allocation::Static | Allocation::Packed => self.parameters.executors,
             };
             let job = &self.jobs[self.next];
-            let mut started = Application::new(job, self.parameters, self.allocation, executors);
+            let mut started =
+                IsparkApplication::new(job, self.parameters, self.allocation, executors);
             let length_s = started.begin(&mut self.usage);
             self.agenda.insert((now + micros(length_s), self.next));
             self.free -= executors;
@@ -148,11 +149,11 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn outcome(self) -> Outcome {
+    fn outcome(self) -> IsparkOutcome {
         let first_s = self.jobs.first().map_or(0.0, |job| job.submitted_s);
         let last_s = self.ends_s.iter().copied().fold(first_s, f64::max);
         let completions = self.ends_s.iter().zip(self.jobs);
-        Outcome {
+        IsparkOutcome {
             makespan_s: last_s - first_s,
             completions_s: completions.map(|(end_s, job)| end_s - job.submitted_s).collect(),
             utilization: self.usage.of_cluster(self.parameters.room, last_s - first_s),

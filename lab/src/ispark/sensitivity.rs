@@ -1,10 +1,10 @@
 //! The sensitivity of the figures to parameters that the paper does not publish.
 
-use super::parameters::Parameters;
+use super::parameters::IsparkParameters;
 use crate::variation::{Variation, variation};
 
 /// The first changes nothing.
-pub const VARIATIONS: &[Variation<fn(&mut Parameters)>] = &[
+pub const VARIATIONS: &[Variation<fn(&mut IsparkParameters)>] = &[
     variation("as it is", "", |_| ()),
     variation("γ", "0.4", |it| it.trigger = 0.4),
     variation("γ", "0.7", |it| it.trigger = 0.7),

@@ -4,8 +4,8 @@ use crate::random::{Draw, Purpose, Random};
 use elastane_sim::summary::mean;
 
 use super::executor::{iteration_s, spread};
-use super::job::{Iteration, Job, PARTITIONS};
-use super::parameters::Parameters;
+use super::job::{IsparkJob, Iteration, PARTITIONS};
+use super::parameters::IsparkParameters;
 
 /// The paper's workloads with their number of iterations.
 const WORKLOADS: [(&str, usize); 4] = [("LDA", 20), ("SVM", 20), ("PageRank", 12), ("KMeans", 15)];
@@ -19,7 +19,7 @@ const MEMORY_IN_THE_END: [f64; 2] = [0.2, 0.45];
 const WAIT_S: [f64; 2] = [6.0, 10.0];
 
 /// The applications of a seed, in the order of submission.
-pub fn jobs(parameters: &Parameters, seed: u64) -> Vec<Job> {
+pub fn jobs(parameters: &IsparkParameters, seed: u64) -> Vec<IsparkJob> {
     let mut random = Random::new(seed, Purpose::Workload);
     let mut jobs = Vec::new();
     for run in 0..parameters.runs_of_each {
@@ -41,7 +41,12 @@ pub fn jobs(parameters: &Parameters, seed: u64) -> Vec<Job> {
     jobs
 }
 
-fn job(parameters: &Parameters, name: String, iterations: usize, random: &mut Random) -> Job {
+fn job(
+    parameters: &IsparkParameters,
+    name: String,
+    iterations: usize,
+    random: &mut Random,
+) -> IsparkJob {
     let between = |random: &mut Random, [least, most]: [f64; 2]| random.between(least, most);
     let cpu = between(random, CPU_IN_THE_END);
     let memory = between(random, MEMORY_IN_THE_END);
@@ -64,7 +69,7 @@ fn job(parameters: &Parameters, name: String, iterations: usize, random: &mut Ra
     });
     let iterations = iterations.collect();
     let weights = (0..PARTITIONS).map(|_| random.factor(parameters.skew));
-    let mut job = Job { name, submitted_s: 0.0, weights: weights.collect(), iterations };
+    let mut job = IsparkJob { name, submitted_s: 0.0, weights: weights.collect(), iterations };
     // The length in an earlier run.
     let executors = spread(parameters.executors);
     for at in 0..job.iterations.len() {
@@ -76,7 +81,7 @@ fn job(parameters: &Parameters, name: String, iterations: usize, random: &mut Ra
 
 /// A lower bound of the makespan: all computing over all cores, or the end of the last application if
 /// it ran alone with all executors that it can use, whichever is longer.
-pub fn lower_bound_s(parameters: &Parameters, jobs: &[Job]) -> f64 {
+pub fn lower_bound_s(parameters: &IsparkParameters, jobs: &[IsparkJob]) -> f64 {
     let first_s = jobs.first().map_or(0.0, |job| job.submitted_s);
     let compute_s: f64 = jobs
         .iter()

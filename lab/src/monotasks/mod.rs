@@ -27,7 +27,7 @@ pub use comparison::{Figure, Metric, Reproduction, SystemRow, Table, Utilization
 pub use job::{Job, Kind, Stage, Task, Work};
 pub use parameters::{Containers, Interference, Machines, Parameters, Workers};
 pub use run::{Outcome, Stuck, simulate};
-pub use sensitivity::{COSTS, Change, Cost, VARIATIONS, costs};
+pub use sensitivity::{COSTS, ChangedParameter, Cost, VARIATIONS, costs};
 pub use server::{Server, Sharing};
 pub use system::{ContainerSettings, Engine, JobOrder, Placement, Removed, System, WorkerSettings};
 pub use workers::memory_estimate_bytes;

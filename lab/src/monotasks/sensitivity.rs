@@ -13,7 +13,7 @@ use crate::variation::{Variation, variation};
 
 /// A variation's change.
 #[derive(Debug, Clone, Copy)]
-pub enum Change {
+pub enum ChangedParameter {
     /// Of the parameters of Ursa's workers.
     Workers(fn(&mut Workers)),
     /// Of the generated jobs.
@@ -21,7 +21,7 @@ pub enum Change {
 }
 
 /// The first changes nothing.
-pub const VARIATIONS: &[Variation<Change>] = &[
+pub const VARIATIONS: &[Variation<ChangedParameter>] = &[
     workers("as it is", "", |_| ()),
     workers("round", "1 s", |it| it.round_s = 1.0),
     workers("round", "3 s", |it| it.round_s = 3.0),
@@ -44,15 +44,19 @@ pub const VARIATIONS: &[Variation<Change>] = &[
         it.admitted_memory = 2.0;
         it.expected_processing_s = 20.0;
     }),
-    variation("tasks of a stage", "unlike in network to CPU", Change::Jobs(tell_tasks_apart)),
+    variation(
+        "tasks of a stage",
+        "unlike in network to CPU",
+        ChangedParameter::Jobs(tell_tasks_apart),
+    ),
 ];
 
 const fn workers(
     parameter: &'static str,
     value: &'static str,
     change: fn(&mut Workers),
-) -> Variation<Change> {
-    variation(parameter, value, Change::Workers(change))
+) -> Variation<ChangedParameter> {
+    variation(parameter, value, ChangedParameter::Workers(change))
 }
 
 /// Tasks fetch 1.9 times and compute 0.1 times as much, or the reverse, in turn, so that the totals of
@@ -131,15 +135,15 @@ impl Cost {
 /// threads.
 pub fn costs(
     of: &[Cost],
-    variation: &Variation<Change>,
+    variation: &Variation<ChangedParameter>,
     seeds: &[u64],
     threads: usize,
 ) -> Result<Vec<Measured>, Stuck> {
     let mut parameters = Parameters::default();
     let mut reshape: fn(&mut [Job]) = |_| ();
     match variation.change {
-        Change::Workers(change) => change(&mut parameters.workers),
-        Change::Jobs(change) => reshape = change,
+        ChangedParameter::Workers(change) => change(&mut parameters.workers),
+        ChangedParameter::Jobs(change) => reshape = change,
     }
     let seeded = in_parallel(seeds.len(), threads, |at| {
         let draw = |jobs: Jobs| {

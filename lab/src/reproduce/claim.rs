@@ -2,7 +2,7 @@
 
 use elastane_core::Resource;
 use elastane_sim::experiment::Comparison;
-use elastane_sim::simulator::{LEVELS, Outcome};
+use elastane_sim::simulator::{LEVELS, SimulatedRun};
 use elastane_sim::summary::{mean, quantile};
 
 use super::compared::{Compared, Measured};
@@ -74,7 +74,7 @@ impl Claim {
 }
 
 impl Time {
-    fn of(self, outcome: &Outcome) -> f64 {
+    fn of(self, outcome: &SimulatedRun) -> f64 {
         match self {
             Time::Makespan => outcome.makespan_s,
             Time::MedianCompletion => outcome.median_completion_s(),
@@ -144,7 +144,7 @@ impl Measure {
     }
 
     fn at(self, comparison: &Comparison, seed: usize) -> Option<f64> {
-        let outcome = |name: &str| -> Option<&Outcome> {
+        let outcome = |name: &str| -> Option<&SimulatedRun> {
             let policy = comparison.policies.iter().find(|it| it.policy == name)?;
             policy.outcomes.get(seed)
         };
@@ -167,7 +167,7 @@ impl Measure {
                 100.0 * (1.0 - mean(&logarithms).exp())
             }
             Measure::UtilizationGain(resource, of, than) => {
-                let used = |outcome: &Outcome| outcome.utilization.get(resource);
+                let used = |outcome: &SimulatedRun| outcome.utilization.get(resource);
                 -cut(used(outcome(of)?), used(outcome(than)?))
             }
             Measure::TimeAbove(of, resource, level) => {
@@ -193,7 +193,7 @@ pub(crate) fn cut(of: f64, than: f64) -> f64 {
 }
 
 /// The execution times, ascending.
-fn executions_s(outcome: &Outcome) -> Vec<f64> {
+fn executions_s(outcome: &SimulatedRun) -> Vec<f64> {
     let executions = outcome.applications.iter();
     let mut executions: Vec<f64> = executions.map(|one| one.ended_s - one.started_s).collect();
     executions.sort_by(f64::total_cmp);
@@ -205,7 +205,7 @@ mod tests {
     use super::*;
     use elastane_core::Resources;
     use elastane_sim::experiment::PolicyOutcomes;
-    use elastane_sim::simulator::{ApplicationOutcome, Counts, Packing, Timeline};
+    use elastane_sim::simulator::{ApplicationOutcome, Counts, Packing, UseOverTime};
 
     fn outcomes(policy: &str, completions_s: [f64; 2], executors_s: f64) -> PolicyOutcomes {
         let applications = completions_s.map(|completion_s| ApplicationOutcome {
@@ -214,7 +214,7 @@ mod tests {
             started_s: 10.0,
             ended_s: 10.0 + completion_s,
         });
-        let outcome = Outcome {
+        let outcome = SimulatedRun {
             policy: "minfrag",
             applications: applications.to_vec(),
             makespan_s: 0.0,
@@ -222,7 +222,7 @@ mod tests {
             time_above: Default::default(),
             work_done: Resources::ZERO,
             executors_s,
-            timeline: Timeline::default(),
+            timeline: UseOverTime::default(),
             packing: Packing::default(),
             counts: Counts::default(),
             reprovisioned: Vec::new(),

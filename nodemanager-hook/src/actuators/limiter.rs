@@ -34,7 +34,7 @@ pub enum Owner {
 
 /// A group in which a container is limited.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct LimitPlace {
     pub group: PathBuf,
     pub version: Version,
     pub mount_point: PathBuf,
@@ -65,7 +65,7 @@ struct InForce {
 /// Puts the limits of one container in force, each resource in the group where it is limited.
 #[derive(Debug, Default)]
 pub struct Limiter {
-    places: BTreeMap<Controller, Place>,
+    places: BTreeMap<Controller, LimitPlace>,
     in_force: InForce,
 }
 
@@ -91,7 +91,7 @@ impl InForce {
 
 impl Limiter {
     /// Sets the group in which a resource is limited. No limit is in force there yet.
-    pub fn limit_in(&mut self, controller: Controller, place: Option<Place>) {
+    pub fn limit_in(&mut self, controller: Controller, place: Option<LimitPlace>) {
         self.in_force.set(controller, &InForce::default());
         self.places.remove(&controller);
         self.places.extend(place.map(|place| (controller, place)));
@@ -102,7 +102,7 @@ impl Limiter {
     }
 
     /// The group in which a resource is limited.
-    pub fn place(&self, controller: Controller) -> Option<&Place> {
+    pub fn place(&self, controller: Controller) -> Option<&LimitPlace> {
         self.places.get(&controller)
     }
 
@@ -158,7 +158,7 @@ impl Limiter {
 
     fn cpu(
         &self,
-        place: &Place,
+        place: &LimitPlace,
         planned: &Limits,
         files: &mut KernelFiles,
     ) -> Result<Option<Target>, KernelFileError> {
@@ -177,7 +177,7 @@ impl Limiter {
 
     fn memory(
         &self,
-        place: &Place,
+        place: &LimitPlace,
         planned: &Limits,
         circumstances: Circumstances<'_>,
     ) -> Result<Option<Target>, KernelFileError> {
@@ -223,7 +223,7 @@ impl Limiter {
         Ok(Some(target))
     }
 
-    fn disk(&self, place: &Place, planned: &Limits, disks: &[Device]) -> Option<Target> {
+    fn disk(&self, place: &LimitPlace, planned: &Limits, disks: &[Device]) -> Option<Target> {
         let cap = planned.disk_cap_bytes_per_s;
         if self.in_force.limits.disk_cap_bytes_per_s == cap {
             return None;
@@ -236,7 +236,7 @@ impl Limiter {
 }
 
 /// The memory charged to the group, page cache included.
-fn charged_bytes(place: &Place) -> Result<u64, KernelFileError> {
+fn charged_bytes(place: &LimitPlace) -> Result<u64, KernelFileError> {
     read_value(&place.group.join(match place.version {
         Version::One => "memory.usage_in_bytes",
         Version::Two => "memory.current",

@@ -9,7 +9,7 @@ use std::{
 
 use elastane_protocol::Limits;
 
-use super::container::Container;
+use super::container::NodeContainer;
 use crate::{
     actuators::{
         Change, Circumstances, KernelFileError, KernelFiles, LimitFile, LimitStep, Margin, Value,
@@ -45,7 +45,7 @@ pub(super) struct Actuator {
 /// The limits that a container should have, and why.
 pub(super) struct Wanted<'a> {
     pub id: &'a ContainerId,
-    pub container: &'a mut Container,
+    pub container: &'a mut NodeContainer,
     pub limits: Limits,
     pub reason: Reason,
     /// Whether the watch of its memory limit woke.
@@ -55,13 +55,13 @@ pub(super) struct Wanted<'a> {
 impl<'a> Wanted<'a> {
     pub fn new(
         id: &'a ContainerId,
-        container: &'a mut Container,
+        container: &'a mut NodeContainer,
         (limits, reason): (Limits, Reason),
     ) -> Self {
         Self { id, container, limits, reason, is_near_limit: false }
     }
 
-    pub fn lifted(id: &'a ContainerId, container: &'a mut Container, reason: Reason) -> Self {
+    pub fn lifted(id: &'a ContainerId, container: &'a mut NodeContainer, reason: Reason) -> Self {
         Self::new(id, container, (Limits::default(), reason))
     }
 }
@@ -143,7 +143,7 @@ impl Actuator {
     }
 
     /// The container has ended, but the NodeManager still lists it.
-    fn forget(&mut self, container: &Container) {
+    fn forget(&mut self, container: &NodeContainer) {
         for group in container.limiter.groups().filter(|group| !group.exists()) {
             self.files.forget(group);
             self.journaled(|journal| journal.forget_former_of(group));

@@ -6,8 +6,8 @@ use nix::unistd::{SysconfVar, sysconf};
 use crate::config;
 
 /// The configured capacity, or else the detected one.
-pub(super) fn capacity(configured: &config::Capacity, detected: Capacity) -> Capacity {
-    let config::Capacity { cpu_cores, memory_bytes, network_bytes_per_s, disk_bytes_per_s } =
+pub(super) fn capacity(configured: &config::CapacityConfig, detected: Capacity) -> Capacity {
+    let config::CapacityConfig { cpu_cores, memory_bytes, network_bytes_per_s, disk_bytes_per_s } =
         *configured;
     Capacity {
         cpu_cores: cpu_cores.unwrap_or(detected.cpu_cores),
@@ -33,10 +33,10 @@ mod tests {
             memory_bytes: 16384 * 1024,
             ..Capacity::default()
         };
-        let detected = capacity(&config::Capacity::default(), kernels);
+        let detected = capacity(&config::CapacityConfig::default(), kernels);
         assert_eq!(detected.memory_bytes, 16384 * 1024);
         assert!(detected.cpu_cores >= 1.0);
-        let configured = config::Capacity {
+        let configured = config::CapacityConfig {
             cpu_cores: Some(2.5),
             memory_bytes: Some(7),
             network_bytes_per_s: Some(8),

@@ -11,7 +11,7 @@ use elastane_protocol::{Limits, RunningContainer};
 
 use super::container_network::ContainerNetwork;
 use crate::{
-    actuators::{KernelFileError, Limiter, Owner, Place, read_pids, read_pids_below},
+    actuators::{KernelFileError, LimitPlace, Limiter, Owner, read_pids, read_pids_below},
     cgroups::{Controller, Version},
     container_id::ContainerId,
     jvm::HeapFollower,
@@ -23,7 +23,7 @@ use crate::{
 const GIVE_UP_AFTER: Duration = Duration::from_secs(60);
 
 /// The running containers.
-pub(super) type Containers = BTreeMap<ContainerId, Container>;
+pub(super) type Containers = BTreeMap<ContainerId, NodeContainer>;
 
 /// The memory that a container's JVMs have to fit.
 #[derive(Debug, Clone, Copy)]
@@ -34,7 +34,7 @@ pub(super) struct HeapTarget {
 }
 
 #[derive(Debug)]
-pub struct Container {
+pub struct NodeContainer {
     pub running: RunningContainer,
     /// None if the process ended before the agent saw it.
     pub root: Option<ProcessKey>,
@@ -44,7 +44,7 @@ pub struct Container {
     pub limiter: Limiter,
     /// The container's groups, by controller. Controllers of one hierarchy share a group. A group
     /// that the agent made holds the whole process tree.
-    pub places: BTreeMap<Controller, Place>,
+    pub places: BTreeMap<Controller, LimitPlace>,
     /// Whether the own group for the network counts CPU time, as version 2 groups do.
     has_cpu_time: bool,
     /// The tree could not be moved to an own group. The next plan tries again.
@@ -60,7 +60,7 @@ pub struct Container {
     pub gave_back_for_node: bool,
 }
 
-impl Container {
+impl NodeContainer {
     /// A container measured by its process tree.
     pub fn new(running: RunningContainer, root: Option<ProcessKey>) -> Self {
         Self {
@@ -89,7 +89,7 @@ impl Container {
     }
 
     /// Replaces the groups that the container executor made.
-    pub fn settle_in(&mut self, executors: BTreeMap<Controller, Place>) -> io::Result<()> {
+    pub fn settle_in(&mut self, executors: BTreeMap<Controller, LimitPlace>) -> io::Result<()> {
         self.places.retain(|_, place| place.owner == Owner::Agent);
         for (controller, place) in executors {
             self.places.entry(controller).or_insert(place);
@@ -126,12 +126,12 @@ impl Container {
         })
     }
 
-    fn place_of(&self, controller: Controller, owner: Owner) -> Option<&Place> {
+    fn place_of(&self, controller: Controller, owner: Owner) -> Option<&LimitPlace> {
         self.places.get(&controller).filter(|place| place.owner == owner)
     }
 
     /// The places in groups that the agent made.
-    pub fn own_places(&self) -> impl Iterator<Item = (Controller, &Place)> {
+    pub fn own_places(&self) -> impl Iterator<Item = (Controller, &LimitPlace)> {
         let all = self.places.iter().map(|(controller, place)| (*controller, place));
         all.filter(|(_, place)| place.owner == Owner::Agent)
     }
@@ -143,7 +143,7 @@ impl Container {
     /// The own group that lists all processes of the container and counts their CPU time, in
     /// version 2 if possible. None if the container executor made the group for CPU accounting: a
     /// runtime may have made groups in it.
-    fn listing_place(&self) -> Option<&Place> {
+    fn listing_place(&self) -> Option<&LimitPlace> {
         let accounting = self.places.get(&Controller::CpuAccounting);
         if accounting.is_some_and(|place| place.owner == Owner::ContainerExecutor) {
             return None;
@@ -154,7 +154,7 @@ impl Container {
 
     /// The processes listed by the container's groups, in ascending order. None without a group.
     pub fn listed_pids(&self) -> Option<Result<Vec<u32>, KernelFileError>> {
-        if let Some(Place { group, .. }) = self.listing_place() {
+        if let Some(LimitPlace { group, .. }) = self.listing_place() {
             return Some(match self.sensor.pids() {
                 Some(pids) => pids.map_err(|error| KernelFileError::new("read", group, error)),
                 None => read_pids(group),

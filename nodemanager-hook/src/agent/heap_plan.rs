@@ -11,7 +11,7 @@ use serde_json::json;
 use super::{actuator::Actuator, container::Containers, heaps::NodeHeaps};
 use crate::{
     audit::Reason,
-    jvm::{ContainerMemory, Step, Wish},
+    jvm::{ContainerMemory, HeapStep, Wish},
     plan::Plan,
 };
 
@@ -39,20 +39,20 @@ pub(super) fn plan_heaps(
         let reading = ContainerMemory { resident_bytes, margin_bytes, limit_bytes };
         for step in container.heap_follower.follow(target_bytes, reading, now) {
             match step {
-                Step::Shrink { limit_bytes } => {
+                HeapStep::Shrink { limit_bytes } => {
                     container.gave_back_for_node |= is_for_node;
                     let reading = ContainerMemory { limit_bytes: Some(limit_bytes), ..reading };
                     heaps.shrink(id, &container.pids, reading, is_for_node);
                 }
-                Step::Hold => heaps.hold(id, &container.pids),
-                Step::Grow { limit_bytes } => {
+                HeapStep::Hold => heaps.hold(id, &container.pids),
+                HeapStep::Grow { limit_bytes } => {
                     let was_for_node = std::mem::take(&mut container.gave_back_for_node);
                     let reason = if was_for_node { Reason::NodeNotShort } else { Reason::PlanStep };
                     let reading = ContainerMemory { limit_bytes: Some(limit_bytes), ..reading };
                     heaps.grow(id, &container.pids, reading, reason);
                 }
-                Step::GaveUp { .. } if is_for_node => {}
-                Step::GaveUp { above_plan_bytes: above } => {
+                HeapStep::GaveUp { .. } if is_for_node => {}
+                HeapStep::GaveUp { above_plan_bytes: above } => {
                     let message =
                         format!("{id}: its limit stays {above} bytes above the planned one");
                     actuator.troubles.warn("heaps above the plan", message);

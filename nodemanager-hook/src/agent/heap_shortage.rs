@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    container::{Container, Containers},
+    container::{Containers, NodeContainer},
     heaps::NodeHeaps,
 };
 use crate::{actuators::Margin, container_id::ContainerId};
@@ -31,7 +31,7 @@ pub(super) fn spare_heaps(
     containers: &Containers,
     may_be_asked: &BTreeSet<ContainerId>,
 ) -> BTreeMap<ContainerId, u64> {
-    let spare = |(id, container): (&ContainerId, &Container)| {
+    let spare = |(id, container): (&ContainerId, &NodeContainer)| {
         let jvms = heaps.found(&container.pids).into_iter();
         let bytes = jvms
             .filter(|(control, _)| control.accepts_attach)

@@ -13,7 +13,10 @@ use super::actuator::Actuator;
 use crate::{
     audit::Reason,
     container_id::ContainerId,
-    jvm::{Answer, AttachError, Control, ControlError, Done, Job, JvmCommand, Task, Wish, Worker},
+    jvm::{
+        AttachError, Control, ControlError, Done, JvmAnswer, JvmCommand, JvmJob, JvmTask, Wish,
+        Worker,
+    },
     sensors::ProcessKey,
 };
 
@@ -98,14 +101,14 @@ impl HeapWishes {
         };
         let container = &asked.container;
         let sent = match done.result {
-            Ok(Answer::Remembered(former)) => {
+            Ok(JvmAnswer::Remembered(former)) => {
                 let saved = actuator.journal.remember_jvm(container, former);
                 if troubles.check("journal", saved).is_some() {
                     asked.waiting = asked.waiting.or(Some((wanted, reason)));
                 }
                 return;
             }
-            Ok(Answer::CarriedOut(wish, sent)) => {
+            Ok(JvmAnswer::CarriedOut(wish, sent)) => {
                 if wish == Wish::Restore {
                     troubles.check("journal", actuator.journal.forget_jvm(key));
                 }
@@ -151,8 +154,8 @@ impl HeapWishes {
                 continue;
             };
             let task = match (actuator.journal.former_flags(*key), wish) {
-                (Some(former), wish) => Task::CarryOut { wish, former: former.clone() },
-                (None, Wish::Shrink { .. }) => Task::Remember,
+                (Some(former), wish) => JvmTask::CarryOut { wish, former: former.clone() },
+                (None, Wish::Shrink { .. }) => JvmTask::Remember,
                 // The JVM is unchanged.
                 (None, Wish::Hold | Wish::Grow { .. } | Wish::Restore) => {
                     asked.waiting = None;
@@ -160,7 +163,7 @@ impl HeapWishes {
                 }
             };
             let control = asked.control.clone();
-            let submitted = worker.submit(Job { control, task });
+            let submitted = worker.submit(JvmJob { control, task });
             if troubles.check("heaps not changed", submitted).is_none() {
                 return;
             }

@@ -8,7 +8,7 @@ use std::{
 use elastane_protocol::RunningContainer;
 
 use super::{
-    Agent, actuator::Wanted, container::Container, heap_plan::restore_heaps,
+    Agent, actuator::Wanted, container::NodeContainer, heap_plan::restore_heaps,
     own_group::executors_places,
 };
 use crate::{
@@ -48,19 +48,19 @@ impl Agent {
         running: RunningContainer,
         table: &ProcessTable,
         peer: Peer,
-    ) -> Result<Container, String> {
+    ) -> Result<NodeContainer, String> {
         let Some(root) = table.get(running.pid) else {
-            return Ok(Container::new(running, None));
+            return Ok(NodeContainer::new(running, None));
         };
         let proc = &self.reader.proc;
         let files = proc.users(root.pid).and_then(|users| Ok(users.zip(proc.cgroup(root.pid)?)));
         let Some((users, cgroup)) = files.map_err(|error| error.to_string())? else {
-            return Ok(Container::new(running, None));
+            return Ok(NodeContainer::new(running, None));
         };
         let own = self.own_groups.as_ref();
         let executors = executors_places(id, &cgroup, own, &self.actuator.hierarchies);
         peer.may_name(root, users, table, !executors.is_empty())?;
-        let mut container = Container::new(running, Some(root.key()));
+        let mut container = NodeContainer::new(running, Some(root.key()));
         container.settle_in(executors).map_err(|error| error.to_string())?;
         if own.is_none() {
             container.limiter = Default::default();

@@ -5,7 +5,7 @@ use elastane_protocol::MemoryVictim;
 use crate::container_id::ContainerId;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Candidate {
+pub struct VictimCandidate {
     pub id: ContainerId,
     /// Only the order counts.
     pub started: u64,
@@ -16,7 +16,10 @@ pub struct Candidate {
 
 /// The containers that started after the requests of older ones had filled the node, youngest first.
 /// A container with an unknown request is never overcommitted.
-pub fn overcommitted(mut containers: Vec<Candidate>, physical_bytes: u64) -> Vec<Candidate> {
+pub fn overcommitted(
+    mut containers: Vec<VictimCandidate>,
+    physical_bytes: u64,
+) -> Vec<VictimCandidate> {
     containers.sort_by(|one, other| (one.started, &one.id).cmp(&(other.started, &other.id)));
     let mut requested: u64 = 0;
     containers.retain(|one| {
@@ -28,7 +31,7 @@ pub fn overcommitted(mut containers: Vec<Candidate>, physical_bytes: u64) -> Vec
 }
 
 /// The youngest overcommitted containers whose resident memory covers the shortage, youngest first.
-pub fn memory_victims(youngest_first: Vec<Candidate>, short_bytes: u64) -> Vec<MemoryVictim> {
+pub fn memory_victims(youngest_first: Vec<VictimCandidate>, short_bytes: u64) -> Vec<MemoryVictim> {
     let mut freed: u64 = 0;
     youngest_first
         .into_iter()
@@ -51,8 +54,13 @@ mod tests {
 
     use super::*;
 
-    fn asked(number: u64, started: u64, request_bytes: u64, resident_bytes: u64) -> Candidate {
-        Candidate {
+    fn asked(
+        number: u64,
+        started: u64,
+        request_bytes: u64,
+        resident_bytes: u64,
+    ) -> VictimCandidate {
+        VictimCandidate {
             id: format!("container_1_1_1_{number}").parse().unwrap(),
             started,
             request_bytes,
@@ -95,14 +103,14 @@ mod tests {
             physical in 0..300_u64,
             short in 1..200_u64,
         ) {
-            let containers: Vec<Candidate> = (0..)
+            let containers: Vec<VictimCandidate> = (0..)
                 .zip(&rows)
                 .map(|(number, (started, request, resident))| {
                     asked(number, *started, *request, *resident)
                 })
                 .collect();
             let victims = memory_victims(overcommitted(containers.clone(), physical), short);
-            let is_victim = |one: &Candidate| {
+            let is_victim = |one: &VictimCandidate| {
                 victims.iter().any(|victim| victim.container == one.id.to_string())
             };
             let mut in_order = containers.clone();

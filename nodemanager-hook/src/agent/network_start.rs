@@ -6,11 +6,11 @@ use crate::{
     cgroups::Hierarchies,
     config,
     journal::{Journal, NetworkMade},
-    network::{self, Backend, Chosen, NetworkDevice, Shaper},
+    network::{self, Backend, ChosenBackend, NetworkDevice, Shaper},
 };
 
 /// Chooses the backend for this host, and logs the backends that do not work.
-pub(super) fn choose(config: &config::Network, hierarchies: &Hierarchies) -> Option<Chosen> {
+pub(super) fn choose(config: &config::Network, hierarchies: &Hierarchies) -> Option<ChosenBackend> {
     if !config.measure || !geteuid().is_root() {
         return None;
     }

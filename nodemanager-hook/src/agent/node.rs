@@ -10,7 +10,7 @@ use elastane_protocol::{Limits, MemoryVictim};
 use super::{
     Agent,
     heap_shortage::{share_shortage, spare_heaps},
-    memory_victims::{Candidate, memory_victims, overcommitted},
+    memory_victims::{VictimCandidate, memory_victims, overcommitted},
     shortage::Shortage,
 };
 use crate::{
@@ -24,7 +24,7 @@ use crate::{
 const FLOOR_PERCENT: u64 = 3;
 
 #[derive(Debug)]
-pub(super) struct Node {
+pub(super) struct WatchedNode {
     sensor: NodeSensor,
     memory: Option<MemoryState>,
     floor_bytes: Option<u64>,
@@ -33,7 +33,7 @@ pub(super) struct Node {
     named: Vec<MemoryVictim>,
 }
 
-impl Node {
+impl WatchedNode {
     pub fn new(sensor: NodeSensor, config: config::Memory) -> Self {
         Self {
             sensor,
@@ -119,9 +119,9 @@ impl Agent {
     }
 
     /// The containers whose requests exceed the node's physical memory.
-    fn overcommitted(&self) -> Vec<Candidate> {
+    fn overcommitted(&self) -> Vec<VictimCandidate> {
         let asked = self.containers.iter().filter_map(|(id, container)| {
-            Some(Candidate {
+            Some(VictimCandidate {
                 id: id.clone(),
                 started: container.root?.start_ticks,
                 request_bytes: container.running.request_memory_bytes,

@@ -6,7 +6,7 @@ use std::{io, path::Path, time::Instant};
 use elastane_protocol::Limits;
 
 use super::{
-    container::{Container, Containers},
+    container::{Containers, NodeContainer},
     container_network::ContainerNetwork,
     network_start::{measured_devices, put_back_left_behind, remember, shapers},
 };
@@ -16,7 +16,7 @@ use crate::{
     config,
     container_id::ContainerId,
     journal::{Journal, NetworkMade},
-    network::{AllCounters, Backend, Chosen, EgressRate, NetworkDevice, Networks, Shaper},
+    network::{AllCounters, Backend, ChosenBackend, EgressRate, NetworkDevice, Networks, Shaper},
     once::Once,
     plan::Plan,
     sensors::{Counted, Growth},
@@ -46,7 +46,7 @@ impl NodeNetwork {
     /// of the containers' groups, or None if it could not be made.
     pub fn open(
         config: &config::Network,
-        chosen: Option<Chosen>,
+        chosen: Option<ChosenBackend>,
         parent: Option<&Path>,
         link_bytes_per_s: Option<u64>,
         journal: &mut Journal,
@@ -144,7 +144,7 @@ impl NodeNetwork {
     pub fn end(
         &mut self,
         id: &ContainerId,
-        container: &mut Container,
+        container: &mut NodeContainer,
         reason: Reason,
         audit: &mut Audit,
     ) {

@@ -14,9 +14,9 @@ use std::{
     time::Instant,
 };
 
-use super::{Agent, actuator::Actuator, container::Container, tree_moves::Moving};
+use super::{Agent, actuator::Actuator, container::NodeContainer, tree_moves::Moving};
 use crate::{
-    actuators::{KernelFileError, LimitError, OwnGroups, Owner, Place, container_of},
+    actuators::{KernelFileError, LimitError, LimitPlace, OwnGroups, Owner, container_of},
     cgroups::{Controller, Hierarchies, Hierarchy, Version, named_after},
     container_id::ContainerId,
     sensors::ProcessTable,
@@ -25,7 +25,7 @@ use crate::{
 impl Agent {
     /// Makes the groups that the containers lack for the plan, and moves their process trees there.
     pub(super) fn enter_groups(&mut self, now: Instant) {
-        let lacks_group = |id: &ContainerId, container: &Container| {
+        let lacks_group = |id: &ContainerId, container: &NodeContainer| {
             container.can_be_moved() && !self.missing_groups(id, container, now).is_empty()
         };
         let entering = self.containers.iter().filter(|(id, one)| lacks_group(id, one));
@@ -92,7 +92,7 @@ impl Agent {
     fn wanted_groups(
         &self,
         id: &ContainerId,
-        container: &Container,
+        container: &NodeContainer,
         now: Instant,
     ) -> BTreeSet<Controller> {
         let Some(own) = &self.own_groups else {
@@ -128,7 +128,7 @@ impl Agent {
     fn missing_groups(
         &self,
         id: &ContainerId,
-        container: &Container,
+        container: &NodeContainer,
         now: Instant,
     ) -> BTreeSet<Controller> {
         let mut missing = self.wanted_groups(id, container, now);
@@ -180,7 +180,7 @@ impl Agent {
             let Some((hierarchy, group)) = hierarchy else {
                 continue;
             };
-            let is_new = |place: &Place| place.group != group;
+            let is_new = |place: &LimitPlace| place.group != group;
             if !inside.contains(&group) && places.values().all(is_new) {
                 let now_in = hierarchy.directory_of(&cgroup);
                 let origin = now_in.filter(|directory| container_of(directory).is_none());
@@ -238,9 +238,9 @@ fn not_measured(error: io::Error) -> LimitError {
     KernelFileError::new("measure", Path::new("/proc"), error).into()
 }
 
-fn place(hierarchy: &Hierarchy, group: PathBuf, owner: Owner) -> Place {
+fn place(hierarchy: &Hierarchy, group: PathBuf, owner: Owner) -> LimitPlace {
     let mount_point = hierarchy.mount_point().into();
-    Place { group, version: hierarchy.version(), mount_point, owner }
+    LimitPlace { group, version: hierarchy.version(), mount_point, owner }
 }
 
 /// The groups that the container executor made for a container. `cgroup` is the text of
@@ -250,7 +250,7 @@ pub(super) fn executors_places(
     cgroup: &str,
     own: Option<&OwnGroups>,
     hierarchies: &Hierarchies,
-) -> BTreeMap<Controller, Place> {
+) -> BTreeMap<Controller, LimitPlace> {
     let find = |controller: Controller| {
         let hierarchy = hierarchies.serving(controller)?;
         let group = named_after(&hierarchy.directory_of(cgroup)?, id)?;

@@ -7,7 +7,7 @@ use nix::{
     unistd::Pid,
 };
 
-use super::container::Container;
+use super::container::NodeContainer;
 use crate::{
     container_id::ContainerId,
     network::AllCounters,
@@ -46,7 +46,7 @@ impl Reader {
     pub fn read(
         &mut self,
         id: &ContainerId,
-        container: &mut Container,
+        container: &mut NodeContainer,
         table: &ProcessTable,
         counters: Option<&AllCounters>,
         now: Instant,
@@ -71,7 +71,7 @@ impl Reader {
     }
 
     /// Kills a container's processes. Returns their number.
-    pub fn kill(&mut self, container: &Container) -> usize {
+    pub fn kill(&mut self, container: &NodeContainer) -> usize {
         let mut killed: BTreeSet<ProcessKey> = BTreeSet::new();
         for _ in 0..MAX_PASSES {
             let before = killed.len();
@@ -87,7 +87,7 @@ impl Reader {
         killed.len()
     }
 
-    fn tree_of(&mut self, container: &Container) -> BTreeSet<ProcessKey> {
+    fn tree_of(&mut self, container: &NodeContainer) -> BTreeSet<ProcessKey> {
         let Some(table) = self.scan() else {
             return BTreeSet::new();
         };

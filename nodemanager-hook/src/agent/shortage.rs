@@ -78,13 +78,13 @@ mod tests {
     use super::*;
 
     /// Takes one reading per second.
-    struct Node {
+    struct TestNode {
         shortage: Shortage,
         start: Instant,
         second: u64,
     }
 
-    impl Node {
+    impl TestNode {
         fn new(kill_after_s: u64) -> Self {
             Self {
                 shortage: Shortage::new(Duration::from_secs(kill_after_s)),
@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn jvms_give_back_then_containers_are_named_then_one_is_killed() {
-        let mut node = Node::new(10);
+        let mut node = TestNode::new(10);
         for _ in 0..5 {
             assert_eq!(node.read(true, true), ["JVMs"]);
         }
@@ -128,16 +128,16 @@ mod tests {
 
     #[test]
     fn a_node_whose_jvms_have_nothing_to_give_back_names_at_once() {
-        let mut node = Node::new(10);
+        let mut node = TestNode::new(10);
         assert_eq!(node.read(true, false), ["JVMs", "named"]);
-        let mut other = Node::new(10);
+        let mut other = TestNode::new(10);
         assert_eq!(other.read(true, true), ["JVMs"]);
         assert_eq!(other.read(true, false), ["JVMs", "named"]);
     }
 
     #[test]
     fn no_container_is_named_when_jvms_return_enough_and_jvms_are_restored_after_10_s() {
-        let mut node = Node::new(10);
+        let mut node = TestNode::new(10);
         node.read_for(4, true, true);
         for _ in 0..9 {
             assert_eq!(node.read(false, true), ["JVMs"]);
@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn a_shortage_that_comes_back_soon_does_not_wait_for_jvms_again() {
-        let mut node = Node::new(10);
+        let mut node = TestNode::new(10);
         node.read_for(3, true, true);
         node.read_for(5, false, true);
         assert_eq!(node.read(true, true), ["JVMs", "named"]);
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn after_a_kill_the_next_one_has_as_long() {
-        let mut node = Node::new(10);
+        let mut node = TestNode::new(10);
         node.read_for(11, true, true);
         node.shortage.killed(node.start + Duration::from_secs(node.second));
         for _ in 0..10 {
@@ -179,7 +179,7 @@ mod tests {
             kill_after_s in 2..20_u64,
             readings in prop::collection::vec((0..20_u8, 0..8_u8), 1..120),
         ) {
-            let mut node = Node::new(kill_after_s);
+            let mut node = TestNode::new(kill_after_s);
             let wait_s = 5.0_f64.min(kill_after_s as f64 / 2.0);
             let (mut begun, mut last_short, mut named_for) = (0, None, 0);
             let mut nobody_could = false;

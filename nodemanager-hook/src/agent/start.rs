@@ -18,7 +18,7 @@ use super::{
     capacity::{capacity, online_cores},
     heaps::NodeHeaps,
     network_start,
-    node::Node,
+    node::WatchedNode,
     node_network::NodeNetwork,
     reader::Reader,
 };
@@ -29,7 +29,7 @@ use crate::{
     config::Config,
     journal::Journal,
     memory_watch::MemoryWatch,
-    network::Chosen,
+    network::ChosenBackend,
     once::Once,
     own_file::beside,
     plan::Plan,
@@ -50,7 +50,7 @@ impl Agent {
         let mountinfo = fs::read_to_string(proc.path("self/mountinfo")).map_err(unreadable)?;
         let mut hierarchies = Hierarchies::of_this_host(&mountinfo);
         let network = network_start::choose(&config.network, &hierarchies);
-        hierarchies.serve_network(network.as_ref().map(Chosen::groups));
+        hierarchies.serve_network(network.as_ref().map(ChosenBackend::groups));
         let disks = Disks::new(Path::new(SYS));
         let local_disks = local_disks(&disks, &config.disk.local_dirs, &mountinfo);
         let measured_disks = match local_disks.is_empty() {
@@ -116,7 +116,7 @@ impl Agent {
             own_groups,
             from_arrival: config.cgroup.from_arrival,
             containers: Default::default(),
-            node: Node::new(sensor, config.memory),
+            node: WatchedNode::new(sensor, config.memory),
             network,
             memory_watch: Arc::new(memory_watch),
             reported: 0,

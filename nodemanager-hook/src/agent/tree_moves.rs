@@ -7,7 +7,7 @@ use std::{
 
 use super::Agent;
 use crate::{
-    actuators::{KernelFileError, Moved, Place, move_process, read_pids},
+    actuators::{KernelFileError, LimitPlace, Moved, move_process, read_pids},
     cgroups::Controller,
     container_id::ContainerId,
     sensors::{ProcessKey, ProcessTable},
@@ -20,7 +20,7 @@ const MAX_PASSES: usize = 20;
 pub(super) struct Moving {
     pub root: ProcessKey,
     /// The targets.
-    pub places: BTreeMap<Controller, Place>,
+    pub places: BTreeMap<Controller, LimitPlace>,
 }
 
 impl Agent {

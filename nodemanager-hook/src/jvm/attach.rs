@@ -32,7 +32,7 @@ use super::{
     host::JvmHost,
     job_files::JobTmp,
     process_handle::{ProcessHandle, ProcessStatus},
-    reply::{self, Reply},
+    reply::{self, AttachReply},
     trigger::Trigger,
 };
 use crate::sensors::is_gone;
@@ -63,7 +63,7 @@ impl Default for Timeouts {
 
 impl Attach {
     /// Sends a command and returns the reply of code 0.
-    pub fn send(&self, command: JvmCommand) -> Result<Reply, AttachError> {
+    pub fn send(&self, command: JvmCommand) -> Result<AttachReply, AttachError> {
         let pid = self.process.pid();
         let stream = self.connect()?;
         let answer = self.exchange(stream, &command.frame())?;

@@ -6,8 +6,8 @@ use super::{
     attach::Attach,
     attach_error::AttachError,
     command::{Flag, JvmCommand},
-    recipe::{Flags, Kind, Wish, recipe},
-    reply::Reply,
+    recipe::{CollectorKind, Flags, Wish, recipe},
+    reply::AttachReply,
 };
 use crate::sensors::ProcessKey;
 
@@ -47,7 +47,7 @@ impl From<AttachError> for ControlError {
 pub struct Control {
     pub(super) attach: Attach,
     /// Collector and release, which select the recipes.
-    pub kind: Kind,
+    pub kind: CollectorKind,
     pub accepts_attach: bool,
 }
 
@@ -86,7 +86,7 @@ impl Control {
         Ok(sent)
     }
 
-    fn send(&self, command: JvmCommand) -> Result<Reply, AttachError> {
+    fn send(&self, command: JvmCommand) -> Result<AttachReply, AttachError> {
         if !self.accepts_attach {
             return Err(AttachError::Disabled { pid: self.key().pid });
         }

@@ -23,7 +23,7 @@ pub struct ContainerMemory {
 
 /// An action for the caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
+pub enum HeapStep {
     /// Ask the JVM to fit a limit.
     Shrink { limit_bytes: u64 },
     /// The JVM has shrunk or will not shrink: tell it to stop trying.
@@ -41,20 +41,20 @@ pub enum Step {
 #[derive(Debug)]
 pub struct HeapFollower {
     give_up_after: Duration,
-    asked: Option<Asked>,
+    asked: Option<AskedHeap>,
 }
 
 /// A request to fit a limit.
 #[derive(Debug, Clone, Copy)]
-struct Asked {
+struct AskedHeap {
     limit_bytes: u64,
     since: Instant,
     last: Instant,
-    state: State,
+    state: AskedState,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum AskedState {
     Waiting,
     Fits,
     GaveUp,
@@ -72,7 +72,7 @@ impl HeapFollower {
         planned: Option<u64>,
         reading: ContainerMemory,
         now: Instant,
-    ) -> Vec<Step> {
+    ) -> Vec<HeapStep> {
         // The sum overflows only for a wrong reading, by which no JVM may shrink.
         let least = reading.resident_bytes.checked_add(reading.margin_bytes);
         let Some((planned, least)) = planned.zip(least) else {
@@ -81,31 +81,32 @@ impl HeapFollower {
         };
         if reading.limit_bytes.is_some_and(|limit| limit < planned) {
             let asked = self.asked.take();
-            return asked.map(|_| Step::Grow { limit_bytes: planned }).into_iter().collect();
+            return asked.map(|_| HeapStep::Grow { limit_bytes: planned }).into_iter().collect();
         }
         if least <= planned { self.hold(planned) } else { self.shrink(planned, least, now) }
     }
 
     /// The resident memory fits the planned limit.
-    fn hold(&mut self, planned: u64) -> Vec<Step> {
+    fn hold(&mut self, planned: u64) -> Vec<HeapStep> {
         match &mut self.asked {
             Some(asked) if asked.limit_bytes < planned => {
                 self.asked = None;
-                vec![Step::Grow { limit_bytes: planned }]
+                vec![HeapStep::Grow { limit_bytes: planned }]
             }
-            Some(asked) if asked.state != State::Fits => {
-                let was_waiting = asked.state == State::Waiting;
-                asked.state = State::Fits;
-                was_waiting.then_some(Step::Hold).into_iter().collect()
+            Some(asked) if asked.state != AskedState::Fits => {
+                let was_waiting = asked.state == AskedState::Waiting;
+                asked.state = AskedState::Fits;
+                was_waiting.then_some(HeapStep::Hold).into_iter().collect()
             }
             _ => Vec::new(),
         }
     }
 
     /// The resident memory and its margin, `least`, exceed the planned limit.
-    fn shrink(&mut self, planned: u64, least: u64, now: Instant) -> Vec<Step> {
-        let ask = Step::Shrink { limit_bytes: planned };
-        let fresh = Asked { limit_bytes: planned, since: now, last: now, state: State::Waiting };
+    fn shrink(&mut self, planned: u64, least: u64, now: Instant) -> Vec<HeapStep> {
+        let ask = HeapStep::Shrink { limit_bytes: planned };
+        let fresh =
+            AskedHeap { limit_bytes: planned, since: now, last: now, state: AskedState::Waiting };
         let asked = match &mut self.asked {
             Some(asked) if asked.limit_bytes == planned => asked,
             other => {
@@ -115,20 +116,22 @@ impl HeapFollower {
         };
         let is_time = now.saturating_duration_since(asked.last) >= ASK_AGAIN_AFTER;
         match asked.state {
-            State::Waiting if now.saturating_duration_since(asked.since) >= self.give_up_after => {
-                asked.state = State::GaveUp;
-                vec![Step::GaveUp { above_plan_bytes: least - planned }, Step::Hold]
+            AskedState::Waiting
+                if now.saturating_duration_since(asked.since) >= self.give_up_after =>
+            {
+                asked.state = AskedState::GaveUp;
+                vec![HeapStep::GaveUp { above_plan_bytes: least - planned }, HeapStep::Hold]
             }
-            State::Waiting if is_time => {
+            AskedState::Waiting if is_time => {
                 asked.last = now;
                 vec![ask]
             }
             // It had fitted the limit, and has grown above the plan again.
-            State::Fits if is_time => {
+            AskedState::Fits if is_time => {
                 *asked = fresh;
                 vec![ask]
             }
-            State::Waiting | State::Fits | State::GaveUp => Vec::new(),
+            AskedState::Waiting | AskedState::Fits | AskedState::GaveUp => Vec::new(),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::{io, sync::Arc};
 
 use super::{
-    Collector, JvmHost, Kind,
+    Collector, CollectorKind, JvmHost,
     attach::{Attach, Timeouts},
     control::Control,
     mappings,
@@ -87,7 +87,7 @@ impl Jvm {
                 process: Arc::clone(&self.process),
                 timeouts: Timeouts::default(),
             },
-            kind: Kind { collector: data.collector, java_version: data.java_version },
+            kind: CollectorKind { collector: data.collector, java_version: data.java_version },
             accepts_attach: data.accepts_attach,
         })
     }

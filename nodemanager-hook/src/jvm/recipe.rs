@@ -31,7 +31,7 @@ pub type Flags = BTreeMap<Flag, u64>;
 
 /// The properties of a JVM that select its recipes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Kind {
+pub struct CollectorKind {
     pub collector: Collector,
     /// The feature release: 8, 11, 17, …
     pub java_version: u32,
@@ -55,7 +55,7 @@ pub enum Wish {
 }
 
 /// How a collector is controlled.
-enum Way {
+enum Lever {
     FreeRatios {
         periodic: bool,
     },
@@ -66,18 +66,18 @@ enum Way {
     LeaveAlone,
 }
 
-impl Kind {
+impl CollectorKind {
     /// The flags that the recipes change.
     pub fn flags(self) -> &'static [Flag] {
         match self.way() {
-            Way::FreeRatios { periodic: true } => {
+            Lever::FreeRatios { periodic: true } => {
                 &[Flag::MinHeapFreeRatio, Flag::MaxHeapFreeRatio, Flag::G1PeriodicGCInterval]
             }
-            Way::FreeRatios { periodic: false } => {
+            Lever::FreeRatios { periodic: false } => {
                 &[Flag::MinHeapFreeRatio, Flag::MaxHeapFreeRatio]
             }
-            Way::SoftBound { .. } => &[Flag::SoftMaxHeapSize],
-            Way::LeaveAlone => &[],
+            Lever::SoftBound { .. } => &[Flag::SoftMaxHeapSize],
+            Lever::LeaveAlone => &[],
         }
     }
 
@@ -85,25 +85,25 @@ impl Kind {
     /// garbage, but only a collector that runs for the request finds it.
     pub fn most_given_back(self, heap: HeldHeap) -> u64 {
         let kept = match self.way() {
-            Way::FreeRatios { periodic: true } => 0,
-            Way::FreeRatios { periodic: false } => heap.used_bytes,
-            Way::SoftBound { .. } => heap_in_use(heap.used_bytes),
-            Way::LeaveAlone => return 0,
+            Lever::FreeRatios { periodic: true } => 0,
+            Lever::FreeRatios { periodic: false } => heap.used_bytes,
+            Lever::SoftBound { .. } => heap_in_use(heap.used_bytes),
+            Lever::LeaveAlone => return 0,
         };
         heap.committed_bytes.saturating_sub(kept)
     }
 
-    fn way(self) -> Way {
+    fn way(self) -> Lever {
         match self.collector {
             Collector::G1 if self.java_version >= G1_PERIODIC_SINCE => {
-                Way::FreeRatios { periodic: true }
+                Lever::FreeRatios { periodic: true }
             }
-            Collector::Serial => Way::FreeRatios { periodic: false },
-            Collector::Z => Way::SoftBound { not_below_used: false },
-            Collector::Shenandoah => Way::SoftBound {
+            Collector::Serial => Lever::FreeRatios { periodic: false },
+            Collector::Z => Lever::SoftBound { not_below_used: false },
+            Collector::Shenandoah => Lever::SoftBound {
                 not_below_used: self.java_version > SHENANDOAH_BEARS_ANY_BOUND_UP_TO,
             },
-            Collector::G1 | Collector::Parallel | Collector::Other => Way::LeaveAlone,
+            Collector::G1 | Collector::Parallel | Collector::Other => Lever::LeaveAlone,
         }
     }
 }
@@ -114,12 +114,12 @@ pub fn heap_in_use(used_bytes: u64) -> u64 {
 }
 
 /// The commands for a wish, in order; none for a JVM that is left alone. `former` has the flags of
-/// [`Kind::flags`]; missing ones are not changed.
-pub fn recipe(kind: Kind, former: &Flags, wish: Wish) -> Vec<JvmCommand> {
+/// [`CollectorKind::flags`]; missing ones are not changed.
+pub fn recipe(kind: CollectorKind, former: &Flags, wish: Wish) -> Vec<JvmCommand> {
     match kind.way() {
-        Way::FreeRatios { .. } => ratios(former, wish),
-        Way::SoftBound { not_below_used } => soft_bound(former, wish, not_below_used),
-        Way::LeaveAlone => Vec::new(),
+        Lever::FreeRatios { .. } => ratios(former, wish),
+        Lever::SoftBound { not_below_used } => soft_bound(former, wish, not_below_used),
+        Lever::LeaveAlone => Vec::new(),
     }
 }
 

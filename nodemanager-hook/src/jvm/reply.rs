@@ -6,7 +6,7 @@ use super::command::Flag;
 const MOST_TEXT_BYTES: usize = 200;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reply {
+pub struct AttachReply {
     /// 0: done.
     pub code: i32,
     /// Printable ASCII, blanks for anything else, at most 200 bytes.
@@ -14,7 +14,7 @@ pub struct Reply {
 }
 
 /// Parses all received bytes; `None` if they do not begin with a number. No bytes make it panic.
-pub fn parse(bytes: &[u8]) -> Option<Reply> {
+pub fn parse(bytes: &[u8]) -> Option<AttachReply> {
     let end = bytes.iter().position(|byte| *byte == b'\n')?;
     let (code, rest) = bytes.split_at(end);
     let code = std::str::from_utf8(code).ok()?.parse().ok()?;
@@ -24,10 +24,10 @@ pub fn parse(bytes: &[u8]) -> Option<Reply> {
         .take(MOST_TEXT_BYTES)
         .map(|byte| if byte.is_ascii_graphic() { char::from(*byte) } else { ' ' });
     let text = text.collect::<String>().trim().to_owned();
-    Some(Reply { code, text })
+    Some(AttachReply { code, text })
 }
 
-impl Reply {
+impl AttachReply {
     /// The value in the answer to [`JvmCommand::PrintFlag`](super::JvmCommand): `-XX:NAME=VALUE`.
     pub fn flag_value(&self, flag: Flag) -> Option<u64> {
         let value = self.text.strip_prefix("-XX:")?;

@@ -20,13 +20,13 @@ use super::{
 use crate::sensors::ProcessKey;
 
 #[derive(Debug)]
-pub struct Job {
+pub struct JvmJob {
     pub control: Control,
-    pub task: Task,
+    pub task: JvmTask,
 }
 
 #[derive(Debug, Clone)]
-pub enum Task {
+pub enum JvmTask {
     /// Read the flags before the first wish.
     Remember,
     CarryOut {
@@ -37,7 +37,7 @@ pub enum Task {
 }
 
 #[derive(Debug)]
-pub enum Answer {
+pub enum JvmAnswer {
     /// To be kept as long as the JVM runs.
     Remembered(Former),
     /// The wish and the commands sent for it.
@@ -48,7 +48,7 @@ pub enum Answer {
 #[derive(Debug)]
 pub struct Done {
     pub jvm: ProcessKey,
-    pub result: Result<Answer, ControlError>,
+    pub result: Result<JvmAnswer, ControlError>,
 }
 
 /// The queue is full. The caller tries again after its next reading.
@@ -62,7 +62,7 @@ pub struct QueueFull {
 /// are not begun.
 #[derive(Debug)]
 pub struct Worker {
-    jobs: SyncSender<Job>,
+    jobs: SyncSender<JvmJob>,
     done: Receiver<Done>,
     /// Jobs whose result nobody has collected yet. Bounds both queues.
     open: AtomicUsize,
@@ -79,7 +79,7 @@ impl Worker {
     }
 
     /// Queues a job; never waits.
-    pub fn submit(&self, job: Job) -> Result<(), QueueFull> {
+    pub fn submit(&self, job: JvmJob) -> Result<(), QueueFull> {
         let waiting = self.open.load(Ordering::Relaxed);
         // A thread that has ended looks like a queue that never empties.
         if waiting >= self.most || self.jobs.try_send(job).is_err() {
@@ -106,7 +106,7 @@ impl Worker {
     }
 }
 
-fn work(queue: &Receiver<Job>, finished: &Sender<Done>) {
+fn work(queue: &Receiver<JvmJob>, finished: &Sender<Done>) {
     let mut backoff = Backoff::default();
     while let Ok(job) = queue.recv() {
         let done = Done { jvm: job.control.key(), result: attempt(&job, &mut backoff) };
@@ -116,19 +116,19 @@ fn work(queue: &Receiver<Job>, finished: &Sender<Done>) {
     }
 }
 
-fn attempt(job: &Job, backoff: &mut Backoff) -> Result<Answer, ControlError> {
+fn attempt(job: &JvmJob, backoff: &mut Backoff) -> Result<JvmAnswer, ControlError> {
     let jvm = job.control.key();
     // Changes are undone even if the JVM failed before.
-    let restores = matches!(job.task, Task::CarryOut { wish: Wish::Restore, .. });
+    let restores = matches!(job.task, JvmTask::CarryOut { wish: Wish::Restore, .. });
     if let Some(left) = backoff.left(jvm, Instant::now()).filter(|_| !restores) {
         let (pid, left_ms) = (jvm.pid, left.as_millis());
         return Err(AttachError::BackedOff { pid, left_ms }.into());
     }
     let result = match &job.task {
-        Task::Remember => job.control.former().map(Answer::Remembered),
-        Task::CarryOut { wish, former } => {
+        JvmTask::Remember => job.control.former().map(JvmAnswer::Remembered),
+        JvmTask::CarryOut { wish, former } => {
             let sent = job.control.carry_out(*wish, former);
-            sent.map(|sent| Answer::CarriedOut(*wish, sent))
+            sent.map(|sent| JvmAnswer::CarriedOut(*wish, sent))
         }
     };
     match &result {

@@ -28,7 +28,7 @@ pub enum Backend {
 
 /// A backend that works on this host. Choosing a backend changes nothing.
 #[derive(Debug)]
-pub enum Chosen {
+pub enum ChosenBackend {
     /// The maps exist; no program is attached.
     Bpf(BpfNetworks),
     /// How the rules will match groups.
@@ -46,7 +46,7 @@ impl Backend {
         wanted: Option<Self>,
         hierarchies: &Hierarchies,
         devices: &[NetworkDevice],
-    ) -> (Option<Chosen>, String) {
+    ) -> (Option<ChosenBackend>, String) {
         let mut passed_over = Vec::new();
         let tried = Self::ALL.into_iter();
         for backend in tried.filter(|one| wanted.is_none_or(|wanted| wanted == *one)) {
@@ -62,7 +62,7 @@ impl Backend {
         self,
         hierarchies: &Hierarchies,
         devices: &[NetworkDevice],
-    ) -> Result<Chosen, NetworkError> {
+    ) -> Result<ChosenBackend, NetworkError> {
         let need = |groups: NetworkGroups| {
             let what = groups.name();
             let offered = hierarchies.offer_network(groups);
@@ -71,7 +71,7 @@ impl Backend {
         match self {
             Self::Bpf => {
                 need(NetworkGroups::Version2)?;
-                Ok(Chosen::Bpf(BpfNetworks::open()?))
+                Ok(ChosenBackend::Bpf(BpfNetworks::open()?))
             }
             Self::Nft => {
                 let version_2 = need(NetworkGroups::Version2);
@@ -79,18 +79,18 @@ impl Backend {
                 let groups_by = if is_found { GroupsBy::Path } else { GroupsBy::ClassId };
                 need(groups_by.groups())?;
                 NftNetworks::check(groups_by)?;
-                Ok(Chosen::Nft(groups_by))
+                Ok(ChosenBackend::Nft(groups_by))
             }
             Self::NetPrio => {
                 let networks = NetPrioNetworks::open(devices.to_vec())?;
                 need(NetworkGroups::NetPrio)?;
-                Ok(Chosen::NetPrio(networks))
+                Ok(ChosenBackend::NetPrio(networks))
             }
         }
     }
 }
 
-impl Chosen {
+impl ChosenBackend {
     pub fn backend(&self) -> Backend {
         match self {
             Self::Bpf(_) => Backend::Bpf,

@@ -16,7 +16,7 @@ use super::{
         COUNTER_WORDS, CounterWords, DROPPED_PACKETS, Direction, LIMIT_WORDS, LimitWords,
         RECEIVE_NS_PER_MIB, RECEIVED_BYTES, SEND_PRIORITY, SENT_BYTES, receive_ns_per_mib,
     },
-    slots::{MOST_GROUPS, Slot, Slots},
+    slots::{MOST_GROUPS, Slot, SlotNumbers},
 };
 
 /// The maps. Dropping this frees them.
@@ -37,7 +37,7 @@ struct BpfGroup {
 struct Maps {
     counters: ArrayMap<COUNTER_WORDS>,
     limits: ArrayMap<LIMIT_WORDS>,
-    slots: Arc<Slots>,
+    slots: Arc<SlotNumbers>,
 }
 
 impl BpfNetworks {
@@ -62,7 +62,7 @@ impl Networks for BpfNetworks {
         let directory =
             File::open(group).map_err(|error| NetworkError::group("open group", group, error))?;
         let maps = &self.0;
-        let slot = Slots::take(&maps.slots).ok_or_else(|| NetworkError::full(group))?;
+        let slot = SlotNumbers::take(&maps.slots).ok_or_else(|| NetworkError::full(group))?;
         let number = slot.number();
         let failed = |error| NetworkError::group("clear the counters of", group, error);
         maps.counters.set(number, &[0; COUNTER_WORDS]).map_err(failed)?;

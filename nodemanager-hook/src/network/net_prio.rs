@@ -11,7 +11,7 @@ use super::{
     device::NetworkDevice,
     error::NetworkError,
     networks::{AllCounters, GroupNetwork, Networks},
-    slots::{Slot, Slots},
+    slots::{Slot, SlotNumbers},
     tags::{check_free, warn_unless_gone},
 };
 use crate::actuators::{KernelFileError, read_text, write_text};
@@ -20,7 +20,7 @@ use crate::actuators::{KernelFileError, read_text, write_text};
 #[derive(Debug)]
 pub struct NetPrioNetworks {
     devices: Vec<NetworkDevice>,
-    slots: Arc<Slots>,
+    slots: Arc<SlotNumbers>,
 }
 
 #[derive(Debug)]
@@ -44,7 +44,7 @@ impl NetPrioNetworks {
 impl Networks for NetPrioNetworks {
     /// A process that joins the group later brings its open sockets along.
     fn attach(&self, group: &Path) -> Result<Box<dyn GroupNetwork>, NetworkError> {
-        let slot = Slots::take(&self.slots).ok_or_else(|| NetworkError::full(group))?;
+        let slot = SlotNumbers::take(&self.slots).ok_or_else(|| NetworkError::full(group))?;
         let priorities = group.join("net_prio.ifpriomap");
         let map = read_text(&priorities)?;
         for device in &self.devices {

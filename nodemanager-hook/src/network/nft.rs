@@ -20,7 +20,7 @@ use super::{
     error::NetworkError,
     networks::{AllCounters, GroupNetwork, NetworkCounters, Networks},
     shaper::EgressClass,
-    slots::{Slot, Slots},
+    slots::{Slot, SlotNumbers},
     tags::ClassId,
 };
 use crate::cgroups::NetworkGroups;
@@ -52,7 +52,7 @@ impl GroupsBy {
 #[derive(Debug)]
 pub struct NftNetworks {
     groups_by: GroupsBy,
-    slots: Arc<Slots>,
+    slots: Arc<SlotNumbers>,
     table: Arc<Table>,
 }
 
@@ -92,7 +92,7 @@ impl Networks for NftNetworks {
     /// A process that joins the group later brings its open sockets along in `net_cls`, but not in
     /// version 2.
     fn attach(&self, group: &Path) -> Result<Box<dyn GroupNetwork>, NetworkError> {
-        let slot = Slots::take(&self.slots).ok_or_else(|| NetworkError::full(group))?;
+        let slot = SlotNumbers::take(&self.slots).ok_or_else(|| NetworkError::full(group))?;
         let (by, class_id) = match self.groups_by {
             GroupsBy::Path => (Match::Path(below_cgroup2(group)?), None),
             GroupsBy::ClassId => {

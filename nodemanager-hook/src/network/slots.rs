@@ -9,16 +9,16 @@ pub const MOST_GROUPS: u32 = 1024;
 
 /// The numbers in use.
 #[derive(Debug, Default)]
-pub struct Slots(Mutex<BTreeSet<u32>>);
+pub struct SlotNumbers(Mutex<BTreeSet<u32>>);
 
 /// The number of a group. Dropping it frees the number.
 #[derive(Debug)]
 pub struct Slot {
     number: u32,
-    slots: Arc<Slots>,
+    slots: Arc<SlotNumbers>,
 }
 
-impl Slots {
+impl SlotNumbers {
     /// Takes the lowest free number, so that a reading of the first few slots covers all groups;
     /// `None` when [`MOST_GROUPS`] are in use.
     pub fn take(slots: &Arc<Self>) -> Option<Slot> {
@@ -54,14 +54,14 @@ mod tests {
 
     #[test]
     fn the_lowest_free_number_is_taken() {
-        let slots = Arc::new(Slots::default());
-        let taken = [0, 1, 2].map(|_| Slots::take(&slots).unwrap());
+        let slots = Arc::new(SlotNumbers::default());
+        let taken = [0, 1, 2].map(|_| SlotNumbers::take(&slots).unwrap());
         assert_eq!(taken.each_ref().map(Slot::number), [0, 1, 2]);
         assert_eq!(slots.count(), 3);
         let [first, second, third] = taken;
         drop((first, third));
         assert_eq!(slots.count(), 2);
-        assert_eq!(Slots::take(&slots).unwrap().number(), 0);
+        assert_eq!(SlotNumbers::take(&slots).unwrap().number(), 0);
         assert_eq!(second.number(), 1);
     }
 }

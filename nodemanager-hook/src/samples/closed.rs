@@ -8,14 +8,14 @@ use crate::sensors::Reading;
 
 /// A closed sample. Its age is known only when a report is made.
 #[derive(Debug, Clone, Copy)]
-pub struct Closed {
+pub struct ClosedSamples {
     pub sequence: u64,
     pub ended: Instant,
     length_ms: u32,
     pub usage: Usage,
 }
 
-impl Closed {
+impl ClosedSamples {
     /// The mean usage of an open sample. `None` if no time passed between the first and the last
     /// reading.
     pub fn of(open: &Reading, sequence: u64) -> Option<Self> {

@@ -19,7 +19,7 @@ const MOSTLY_BYTES: usize = 4096;
 /// Time for which a cap throttled a group. Both values are upper bounds: the times of all CPUs add
 /// up, and a period counts as a whole.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Throttling {
+pub struct ThrottledTime {
     pub periods: u64,
     pub nanoseconds: u64,
 }
@@ -74,14 +74,14 @@ impl GroupFile {
     }
 
     /// Throttling from `cpu.stat`; 0 where the kernel supports no cap.
-    pub fn throttling(&self) -> io::Result<Throttling> {
+    pub fn throttling(&self) -> io::Result<ThrottledTime> {
         self.read(|text| {
             let (key, unit) = match self.version {
                 Version::One => ("throttled_time", 1),
                 Version::Two => ("throttled_usec", 1000),
             };
             let [periods, time] = values_of(text, ["nr_throttled", key]);
-            Some(Throttling {
+            Some(ThrottledTime {
                 periods: periods.unwrap_or(0),
                 nanoseconds: time.unwrap_or(0).saturating_mul(unit),
             })
@@ -206,7 +206,7 @@ mod tests {
         let v1 = file(Version::One, "5000\n");
         assert_eq!(v1.cpu_nanoseconds().unwrap(), 5000);
         let stat = "nr_periods 9\nnr_throttled 4\nthrottled_time 7000\n";
-        let throttled = Throttling { periods: 4, nanoseconds: 7000 };
+        let throttled = ThrottledTime { periods: 4, nanoseconds: 7000 };
         let v1 = file(Version::One, stat);
         assert_eq!(v1.throttling().unwrap(), throttled);
         let stat = "usage_usec 5\nuser_usec 3\nnr_periods 9\nnr_throttled 4\nthrottled_usec 7\n";
@@ -215,7 +215,7 @@ mod tests {
         assert_eq!(v2.throttling().unwrap(), throttled);
         let without_controller = file(Version::Two, "usage_usec 5\n");
         let none = without_controller.throttling().unwrap();
-        assert_eq!(none, Throttling::default());
+        assert_eq!(none, ThrottledTime::default());
     }
 
     #[test]

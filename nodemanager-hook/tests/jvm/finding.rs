@@ -6,7 +6,7 @@ use std::{
 };
 
 use elastane_agent::jvm::{
-    Answer, AttachError, Job, Jvms, ProcessKey, QueueFull, Task, Wish, Worker,
+    AttachError, JvmAnswer, JvmJob, JvmTask, Jvms, ProcessKey, QueueFull, Wish, Worker,
 };
 use nix::sys::signal::Signal;
 
@@ -32,22 +32,22 @@ fn a_worker_reports_each_job_and_backs_off_after_a_failure() {
     let worker = Worker::start(2).unwrap();
     let submit = |task| {
         let control = workload.control();
-        worker.submit(Job { control, task })
+        worker.submit(JvmJob { control, task })
     };
     let next = || {
         let mut done = worker.collect_all(Duration::from_secs(10));
         assert_eq!(done.len(), 1);
         done.remove(0).result
     };
-    submit(Task::Remember).unwrap();
-    let Ok(Answer::Remembered(former)) = next() else {
+    submit(JvmTask::Remember).unwrap();
+    let Ok(JvmAnswer::Remembered(former)) = next() else {
         panic!("no flags were remembered");
     };
     workload.signal(Signal::SIGSTOP);
     wait_until("the JVM is stopped", || workload.status("State:").starts_with('T'));
-    submit(Task::Remember).unwrap();
-    submit(Task::Remember).unwrap();
-    assert_eq!(submit(Task::Remember), Err(QueueFull { waiting: 2 }));
+    submit(JvmTask::Remember).unwrap();
+    submit(JvmTask::Remember).unwrap();
+    assert_eq!(submit(JvmTask::Remember), Err(QueueFull { waiting: 2 }));
     let failed = worker.collect_all(Duration::from_secs(10));
     let errors: Vec<AttachError> =
         failed.into_iter().map(|done| done.result.unwrap_err().source).collect();
@@ -56,8 +56,8 @@ fn a_worker_reports_each_job_and_backs_off_after_a_failure() {
     workload.signal(Signal::SIGCONT);
     // A restore is carried out all the same.
     let wish = Wish::Restore;
-    submit(Task::CarryOut { wish, former }).unwrap();
-    assert!(matches!(next(), Ok(Answer::CarriedOut(Wish::Restore, _))));
+    submit(JvmTask::CarryOut { wish, former }).unwrap();
+    assert!(matches!(next(), Ok(JvmAnswer::CarriedOut(Wish::Restore, _))));
 }
 
 #[test]

@@ -36,7 +36,7 @@ pub(crate) struct Decisions {
 impl Decisions {
     pub(crate) fn run(&self, output: &mut impl Write) -> Result<(), Failure> {
         let file = File::open(&self.journal).map_err(|error| Failure::bad(&self.journal, error))?;
-        let mut report = Report::default();
+        let mut report = DecisionsReport::default();
         let mut containers = HashSet::new();
         let (mut read, mut unreadable, mut shown) = (0_usize, 0_usize, 0_usize);
         for text in BufReader::new(file).split(b'\n') {
@@ -117,18 +117,18 @@ impl Decisions {
 /// Writes records as sentences. Consecutive refusals become one sentence, since a waiting application
 /// is refused at every heartbeat.
 #[derive(Default)]
-struct Report {
-    waiting: Option<Waiting>,
+struct DecisionsReport {
+    waiting: Option<WaitingReport>,
 }
 
-struct Waiting {
+struct WaitingReport {
     since_ms: i64,
     until_ms: i64,
     latest: Refused,
     times: usize,
 }
 
-impl Report {
+impl DecisionsReport {
     fn add(&mut self, record: Record, output: &mut impl Write) -> Result<(), Failure> {
         let Record { time_ms, event } = record;
         let sentence = match event {
@@ -170,7 +170,7 @@ impl Report {
             Some(waiting) => (waiting.since_ms, waiting.times + 1),
             None => (time_ms, 1),
         };
-        self.waiting = Some(Waiting { since_ms, until_ms: time_ms, latest, times });
+        self.waiting = Some(WaitingReport { since_ms, until_ms: time_ms, latest, times });
         Ok(())
     }
 

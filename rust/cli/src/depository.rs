@@ -17,11 +17,11 @@ use crate::units::count;
   elastane depository snapshot depository.db /backup/depository.db")]
 pub(crate) struct DepositoryCommand {
     #[command(subcommand)]
-    action: Action,
+    action: DepositoryAction,
 }
 
 #[derive(Subcommand)]
-enum Action {
+enum DepositoryAction {
     /// Add the runs of other depositories; existing runs stay
     Merge {
         /// The depository to add to; created if missing
@@ -42,8 +42,8 @@ enum Action {
 impl DepositoryCommand {
     pub(crate) fn run(&self, output: &mut impl Write) -> Result<(), Failure> {
         match &self.action {
-            Action::Merge { into, from } => merge(into, from, output),
-            Action::Snapshot { of, to } => {
+            DepositoryAction::Merge { into, from } => merge(into, from, output),
+            DepositoryAction::Snapshot { of, to } => {
                 Depository::open_existing(of, Access::Read)?.snapshot(to)?;
                 Ok(writeln!(output, "{}: written", to.display())?)
             }

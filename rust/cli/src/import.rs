@@ -14,11 +14,11 @@ use crate::failure::Failure;
 #[derive(Args)]
 pub(crate) struct Import {
     #[command(subcommand)]
-    source: Source,
+    source: LogSource,
 }
 
 #[derive(Subcommand)]
-enum Source {
+enum LogSource {
     /// Runs from the event logs that Spark wrote
     #[command(
         after_help = "PATH is a log, the folder of a rolling log, or a folder of both, such as a History Server's.
@@ -56,7 +56,7 @@ pub(crate) struct SparkEventlog {
 
 impl Import {
     pub(crate) fn run(&self, output: &mut impl Write) -> Result<(), Failure> {
-        let Source::SparkEventlog(logs) = &self.source;
+        let LogSource::SparkEventlog(logs) = &self.source;
         logs.run(output)
     }
 }

@@ -31,15 +31,15 @@ use crate::{plot, plot_svg};
   elastane profiles forget 'tag|nightly' --yes --depository depository.db")]
 pub struct Profiles {
     #[command(subcommand)]
-    action: Action,
+    action: ProfilesAction,
 }
 
 #[derive(Subcommand)]
-enum Action {
+enum ProfilesAction {
     /// List the applications: key, latest name, runs
     List {
         #[command(flatten)]
-        source: Source,
+        source: ProfileSource,
     },
     /// Show the profile of one application, as a plot per resource
     Show {
@@ -52,14 +52,14 @@ enum Action {
         #[arg(long, value_name = "FILE")]
         svg: Option<PathBuf>,
         #[command(flatten)]
-        source: Source,
+        source: ProfileSource,
     },
     /// Explain one run: its key, its prediction, and how the prediction turned out
     Explain(explain::Explain),
     /// Write the runs of one or every application to a file
     Export(export::Export),
     /// Add the runs of a file that `export` wrote; existing runs stay
-    Import(import::Import),
+    Import(import::ProfilesImport),
     /// Remove one application with all of its runs
     Forget {
         /// The application's key, as `list` prints it
@@ -68,12 +68,12 @@ enum Action {
         #[arg(long)]
         yes: bool,
         #[command(flatten)]
-        source: Source,
+        source: ProfileSource,
     },
 }
 
 #[derive(Args)]
-struct Source {
+struct ProfileSource {
     /// The scheduler's depository
     #[arg(long, value_name = "FILE")]
     depository: PathBuf,
@@ -82,7 +82,7 @@ struct Source {
     json: bool,
 }
 
-impl Source {
+impl ProfileSource {
     fn open(&self, access: Access) -> Result<Depository, Failure> {
         Ok(Depository::open_existing(&self.depository, access)?)
     }
@@ -100,19 +100,19 @@ impl Profiles {
     /// Wrong input, or a depository that cannot be read or written.
     pub fn run(&self, output: &mut impl Write) -> Result<(), Failure> {
         match &self.action {
-            Action::List { source } => list(source, output),
-            Action::Show { key, runs, svg, source } => {
+            ProfilesAction::List { source } => list(source, output),
+            ProfilesAction::Show { key, runs, svg, source } => {
                 show(key, usize::from(*runs), svg.as_deref(), source, output)
             }
-            Action::Explain(explain) => explain.run(output),
-            Action::Import(import) => import.run(output),
-            Action::Export(export) => export.run(output),
-            Action::Forget { key, yes, source } => forget(key, *yes, source, output),
+            ProfilesAction::Explain(explain) => explain.run(output),
+            ProfilesAction::Import(import) => import.run(output),
+            ProfilesAction::Export(export) => export.run(output),
+            ProfilesAction::Forget { key, yes, source } => forget(key, *yes, source, output),
         }
     }
 }
 
-fn list(source: &Source, output: &mut impl Write) -> Result<(), Failure> {
+fn list(source: &ProfileSource, output: &mut impl Write) -> Result<(), Failure> {
     let applications = source.open(Access::Read)?.applications()?;
     if source.json {
         let json = applications.iter().map(
@@ -136,7 +136,7 @@ fn show(
     key: &str,
     runs: usize,
     svg: Option<&Path>,
-    source: &Source,
+    source: &ProfileSource,
     output: &mut impl Write,
 ) -> Result<(), Failure> {
     let depository = source.open(Access::Read)?;
@@ -223,7 +223,12 @@ fn profile_json(profile: &Profile, name: &str) -> Value {
     })
 }
 
-fn forget(key: &str, yes: bool, source: &Source, output: &mut impl Write) -> Result<(), Failure> {
+fn forget(
+    key: &str,
+    yes: bool,
+    source: &ProfileSource,
+    output: &mut impl Write,
+) -> Result<(), Failure> {
     let mut depository = source.open(Access::Write)?;
     let known = depository.applications()?;
     let known = known.into_iter().find(|application| application.key == key);

@@ -5,7 +5,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use elastane_core::ClusterSettings;
 use elastane_core::fit::Peaks;
 use elastane_core::policy::{Favor, PolicyOptions};
-use elastane_sim::experiment::{Comparison, Experiment, Run};
+use elastane_sim::experiment::{Comparison, Experiment, SeedRun};
 use elastane_sim::report;
 use elastane_sim::simulator::{Contention, Policies, Settings, SimulationError};
 use elastane_sim::workload::{Errors, Workload};
@@ -159,7 +159,7 @@ impl RunOptions {
         for seed in self.seeds(seeds) {
             let (workload, prepared) = prepare(seed)?;
             settings = prepared;
-            runs.push(Run { seed, workload });
+            runs.push(SeedRun { seed, workload });
         }
         let experiment = Experiment {
             runs,

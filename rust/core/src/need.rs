@@ -11,7 +11,7 @@ use crate::{SLOT_MS, slot_start_ms};
 /// The needs of one executor on nodes of one size.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Need<'a> {
-    slots: Slots<'a>,
+    slots: NeedSlots<'a>,
     /// One and the margin.
     factor: f64,
     /// Upper bound of needs and demands.
@@ -19,7 +19,7 @@ pub(crate) struct Need<'a> {
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Slots<'a> {
+enum NeedSlots<'a> {
     Predicted(&'a [Resources]),
     ForLife(Resources),
 }
@@ -35,22 +35,22 @@ impl<'a> Need<'a> {
     /// The needs of a prediction, at most `cap`.
     pub(crate) fn predicted(demand: &'a Demand, margin: f64, cap: Resources) -> Self {
         let slots = match (demand.duration_ms(), demand.slots()) {
-            (None, [.., last]) => Slots::ForLife(*last),
-            (_, slots) => Slots::Predicted(slots),
+            (None, [.., last]) => NeedSlots::ForLife(*last),
+            (_, slots) => NeedSlots::Predicted(slots),
         };
         Self { slots, factor: 1.0 + margin, cap }
     }
 
     /// The needs of a request, for life, at most `cap`.
     pub(crate) fn for_life(request: Resources, cap: Resources) -> Self {
-        Self { slots: Slots::ForLife(request), factor: 1.0, cap }
+        Self { slots: NeedSlots::ForLife(request), factor: 1.0, cap }
     }
 
     /// The id of the series; demands without an end share one id.
     pub(crate) fn series(&self) -> Series {
         let slots = match self.slots {
-            Slots::Predicted(slots) => slots.as_ptr(),
-            Slots::ForLife(_) => std::ptr::null(),
+            NeedSlots::Predicted(slots) => slots.as_ptr(),
+            NeedSlots::ForLife(_) => std::ptr::null(),
         };
         Series { slots, factor: self.factor.to_bits() }
     }
@@ -58,15 +58,15 @@ impl<'a> Need<'a> {
     /// Slots from start to predicted end; none without an end.
     pub(crate) fn life(&self) -> Option<usize> {
         match self.slots {
-            Slots::Predicted(slots) => Some(slots.len()),
-            Slots::ForLife(_) => None,
+            NeedSlots::Predicted(slots) => Some(slots.len()),
+            NeedSlots::ForLife(_) => None,
         }
     }
 
     fn at(&self, slot: usize) -> Resources {
         match self.slots {
-            Slots::Predicted(slots) => slots.get(slot).copied().unwrap_or_default(),
-            Slots::ForLife(amounts) => amounts,
+            NeedSlots::Predicted(slots) => slots.get(slot).copied().unwrap_or_default(),
+            NeedSlots::ForLife(amounts) => amounts,
         }
     }
 
@@ -87,7 +87,7 @@ impl<'a> Need<'a> {
 
     /// Sum of the demand in the slots from `from` to before `to`, without the margin.
     pub(crate) fn demanded_in(&self, from: usize, to: usize) -> Amounts {
-        if let Slots::ForLife(_) = self.slots {
+        if let NeedSlots::ForLife(_) = self.slots {
             let slots = i64::try_from(to.saturating_sub(from)).unwrap_or(i64::MAX);
             return self.demanded(from).times(slots);
         }

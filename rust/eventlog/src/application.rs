@@ -9,7 +9,7 @@ use crate::event::{
     ApplicationEnd, ApplicationStart, Environment, ExecutorChange, JobEnd, LogStart,
     ProfileRequests, Rdd, ResourceProfileAdded, Stage, StageExecutorMetrics, TaskEnd, TaskMetrics,
 };
-use crate::executor::{Executor, Flows};
+use crate::executor::{Flows, LoggedExecutor};
 use crate::memory::MemoryCounts;
 use crate::properties::Properties;
 use crate::stages::{Stages, Traits};
@@ -19,21 +19,21 @@ const DEFAULT_PROFILE: i32 = 0;
 
 /// The state after the events read so far.
 #[derive(Default)]
-pub(crate) struct Application {
+pub(crate) struct LoggedApplication {
     pub(crate) start: Option<ApplicationStart>,
     pub(crate) environment: Option<Environment>,
     pub(crate) spark_version: Option<String>,
     pub(crate) tasks: u64,
     pub(crate) input_bytes: f64,
     end: Option<ApplicationEnd>,
-    executors: BTreeMap<String, Executor>,
+    executors: BTreeMap<String, LoggedExecutor>,
     profiles: BTreeMap<i32, ProfileRequests>,
     stages: Stages,
     has_last_job_failed: bool,
     latest_ms: i64,
 }
 
-impl Application {
+impl LoggedApplication {
     /// Applies an event; events of other names carry no resources.
     pub(crate) fn event(&mut self, name: &str, line: &[u8]) -> Result<(), serde_json::Error> {
         match name {
@@ -54,7 +54,9 @@ impl Application {
             "SparkListenerExecutorAdded" => {
                 let ExecutorChange { at_ms, id, info } = serde_json::from_slice(line)?;
                 self.seen(at_ms);
-                self.executors.entry(id).or_insert_with(|| Executor::new(info.profile, at_ms));
+                self.executors
+                    .entry(id)
+                    .or_insert_with(|| LoggedExecutor::new(info.profile, at_ms));
             }
             "SparkListenerResourceProfileAdded" => {
                 let ResourceProfileAdded { id, requests } = serde_json::from_slice(line)?;
@@ -100,7 +102,7 @@ impl Application {
         let id = task.info.executor.as_ref();
         // A log may begin after its executors did.
         if !self.executors.contains_key(id) {
-            let executor = Executor::new(DEFAULT_PROFILE, from_ms);
+            let executor = LoggedExecutor::new(DEFAULT_PROFILE, from_ms);
             self.executors.insert(id.to_owned(), executor);
         }
         let Some(executor) = self.executors.get_mut(id) else {
@@ -176,7 +178,7 @@ impl Application {
 
     /// Since version 3.1, the priority of an executor's request is the id of its resource profile;
     /// before, it is 1.
-    fn kind_of(&self, executor: &Executor) -> ContainerKind {
+    fn kind_of(&self, executor: &LoggedExecutor) -> ContainerKind {
         let version = self.spark_version.as_deref().unwrap_or_default();
         let mut numbers = version.split('.').map(str::parse::<u32>);
         let is_before = match (numbers.next(), numbers.next()) {
@@ -200,7 +202,7 @@ impl Application {
         for (slot, received) in received {
             let (from_ms, to_ms) = (slot * SLOT, (slot + 1) * SLOT);
             let all: f64 = received.values().sum();
-            let mut senders: Vec<(&String, &mut Executor)> = self
+            let mut senders: Vec<(&String, &mut LoggedExecutor)> = self
                 .executors
                 .iter_mut()
                 .filter(|(_, it)| {

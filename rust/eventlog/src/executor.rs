@@ -10,7 +10,7 @@ const SLOT: i64 = SLOT_MS as i64;
 /// Core-seconds, bytes received and sent over the network, bytes read from and written to disk.
 pub(crate) type Flows = [f64; 3];
 
-pub(crate) struct Executor {
+pub(crate) struct LoggedExecutor {
     /// The id of the resource profile.
     pub(crate) profile: i32,
     pub(crate) started_ms: i64,
@@ -22,7 +22,7 @@ pub(crate) struct Executor {
     pub(crate) stage_memory: MemoryPeaks,
 }
 
-impl Executor {
+impl LoggedExecutor {
     pub(crate) fn new(profile: i32, started_ms: i64) -> Self {
         Self {
             profile,
@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn what_is_spread_over_slots_stays_as_much() {
-        let mut executor = Executor::new(0, 10_000);
+        let mut executor = LoggedExecutor::new(0, 10_000);
         executor.spread(11_500, 17_500, [6.0, 60.0, 0.0]);
         let (samples, source) = executor.samples(19_000, 1e9);
         let cores: Vec<f64> = samples.iter().map(|(.., used)| used.cpu_cores).collect();
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn the_last_slot_is_as_long_as_the_executor_lived() {
-        let mut executor = Executor::new(0, 0);
+        let mut executor = LoggedExecutor::new(0, 0);
         executor.spread(3_000, 4_000, [1.0, 0.0, 0.0]);
         executor.ended_ms = Some(4_000);
         let (samples, _) = executor.samples(99_000, 1e9);
@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn clocks_that_disagree_and_days_do_no_harm() {
-        let mut executor = Executor::new(0, 1_000_000);
+        let mut executor = LoggedExecutor::new(0, 1_000_000);
         executor.spread(0, 10, [1.0, 0.0, 0.0]);
         executor.spread(i64::MIN, i64::MAX, [1.0, 0.0, 0.0]);
         executor.spread(i64::MAX, i64::MIN, [1.0, 0.0, 0.0]);

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use elastane_predict::{Run, Submission, signature};
 
-use crate::application::Application;
+use crate::application::LoggedApplication;
 use crate::codec;
 use crate::error::LogError;
 use crate::event::{self, ProfileRequests};
@@ -50,14 +50,14 @@ pub struct Imported {
 /// A file cannot be read, decoded or parsed, or the log names no application or no executor. An
 /// incomplete last line is ignored.
 pub fn read(log: &EventLog, options: &ImportOptions) -> Result<Imported, LogError> {
-    let mut application = Application::default();
+    let mut application = LoggedApplication::default();
     for part in &log.parts {
         read_part(part, &mut application)?;
     }
     imported(log, application, options)
 }
 
-fn read_part(part: &Path, application: &mut Application) -> Result<(), LogError> {
+fn read_part(part: &Path, application: &mut LoggedApplication) -> Result<(), LogError> {
     let mut reader = codec::open(part)?;
     let mut line = Vec::new();
     for number in 1.. {
@@ -91,7 +91,7 @@ fn read_part(part: &Path, application: &mut Application) -> Result<(), LogError>
 
 fn imported(
     log: &EventLog,
-    mut application: Application,
+    mut application: LoggedApplication,
     options: &ImportOptions,
 ) -> Result<Imported, LogError> {
     let start = application.start.take().filter(|start| start.id.is_some());

@@ -18,20 +18,20 @@ pub(crate) struct Traits {
 
 #[derive(Default)]
 pub(crate) struct Stages {
-    open: HashMap<StageId, Open>,
+    open: HashMap<StageId, OpenStage>,
     /// RDDs cached in memory.
     kept: HashSet<i64>,
 }
 
 #[derive(Default)]
-struct Open {
+struct OpenStage {
     traits: Traits,
     from_ms: i64,
     peaks: Vec<(String, ExecutorMetrics)>,
 }
 
 /// A completed stage with the memory peaks of its executors.
-pub(crate) struct Closed {
+pub(crate) struct ClosedStage {
     pub(crate) from_ms: i64,
     pub(crate) to_ms: i64,
     pub(crate) peaks: Vec<(String, ExecutorMetrics)>,
@@ -43,7 +43,8 @@ impl Stages {
             reads_kept: info.rdds.iter().any(|rdd| self.kept.contains(&rdd.id)),
             runs_python: info.rdds.iter().any(runs_python),
         };
-        let open = Open { traits, from_ms: info.from_ms.unwrap_or_default(), peaks: Vec::new() };
+        let open =
+            OpenStage { traits, from_ms: info.from_ms.unwrap_or_default(), peaks: Vec::new() };
         self.open.insert((info.id, info.attempt), open);
     }
 
@@ -58,14 +59,14 @@ impl Stages {
     }
 
     /// Ends a stage and returns its peaks; None if the stage has no times.
-    pub(crate) fn end(&mut self, info: &StageInfo) -> Option<Closed> {
+    pub(crate) fn end(&mut self, info: &StageInfo) -> Option<ClosedStage> {
         let is_kept = |rdd: &&Rdd| rdd.storage.as_ref().is_some_and(|storage| storage.memory);
         let kept = info.rdds.iter().filter(is_kept);
         self.kept.extend(kept.map(|rdd| rdd.id));
         let open = self.open.get_mut(&(info.id, info.attempt))?;
         let from_ms = info.from_ms.unwrap_or(open.from_ms);
         let peaks = std::mem::take(&mut open.peaks);
-        (from_ms > 0).then_some(Closed { from_ms, to_ms: info.to_ms?, peaks })
+        (from_ms > 0).then_some(ClosedStage { from_ms, to_ms: info.to_ms?, peaks })
     }
 
     pub(crate) fn forget(&mut self, rdd: &Rdd) {

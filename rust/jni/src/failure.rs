@@ -11,12 +11,12 @@ use jni::strings::{JNIStr, JNIString};
 const CORE_EXCEPTION: &JNIStr = jni_str!("org/elastane/natives/CoreException");
 
 /// Why a native method failed, and the Java exception for that.
-pub(crate) struct Failure {
+pub(crate) struct JavaFailure {
     exception: &'static JNIStr,
     message: String,
 }
 
-impl Failure {
+impl JavaFailure {
     /// Java's arguments are invalid; nothing was changed.
     pub(crate) fn refused(error: impl ToString) -> Self {
         Self::new(jni_str!("java/lang/IllegalArgumentException"), error)
@@ -38,13 +38,13 @@ impl Failure {
     }
 }
 
-impl From<jni::errors::Error> for Failure {
+impl From<jni::errors::Error> for JavaFailure {
     fn from(error: jni::errors::Error) -> Self {
         Self::core(format!("JNI: {error}"))
     }
 }
 
-impl From<AgentSocketError> for Failure {
+impl From<AgentSocketError> for JavaFailure {
     fn from(error: AgentSocketError) -> Self {
         match error {
             AgentSocketError::Invalid(message) => Self::refused(message),
@@ -53,16 +53,16 @@ impl From<AgentSocketError> for Failure {
     }
 }
 
-/// Throws [`Failure`] as the exception that `docs/boundary-core.md` names; a panic is a `CoreException`.
+/// Throws [`JavaFailure`] as the exception that `docs/boundary-core.md` names; a panic is a `CoreException`.
 pub(crate) struct Throw;
 
-impl<T: Default> ErrorPolicy<T, Failure> for Throw {
+impl<T: Default> ErrorPolicy<T, JavaFailure> for Throw {
     type Captures<'local: 'method, 'method> = ();
 
     fn on_error<'local: 'method, 'method>(
         env: &mut Env<'local>,
         _captures: &mut (),
-        failure: Failure,
+        failure: JavaFailure,
     ) -> jni::errors::Result<T> {
         throw(env, failure.exception, &failure.message);
         Ok(T::default())

@@ -5,7 +5,7 @@ use jni::objects::{JByteArray, JString};
 use jni::sys::{jint, jlong};
 
 use crate::core;
-use crate::failure::Failure;
+use crate::failure::JavaFailure;
 
 natives! {
     "panicForTest" fn panic_for_test(_, handle: jlong) {
@@ -14,7 +14,7 @@ natives! {
     }
 
     "errorForTest" fn error_for_test(_, _handle: jlong) {
-        Err(Failure::core("an error that a test asked for"))
+        Err(JavaFailure::core("an error that a test asked for"))
     }
 
     "reportBodyForTest" fn report_body_for_test(
@@ -38,7 +38,7 @@ natives! {
             can_limit: CanLimit::default(),
             capacity: Capacity {
                 cpu_cores: cpu_millicores as f32 / 1e3,
-                memory_bytes: u64::try_from(memory_bytes).map_err(Failure::refused)?,
+                memory_bytes: u64::try_from(memory_bytes).map_err(JavaFailure::refused)?,
                 ..Capacity::default()
             },
             containers_usage: Usage::default(),
@@ -47,7 +47,7 @@ natives! {
             memory_victims,
             containers: Vec::new(),
         };
-        let body = encode(&report).map_err(Failure::refused)?;
+        let body = encode(&report).map_err(JavaFailure::refused)?;
         Ok(env.byte_array_from_slice(&body)?)
     }
 }

@@ -36,19 +36,19 @@ use jni::objects::{JByteBuffer, JString};
 use jni::sys::{jboolean, jint, jlong};
 use jni::{Env, EnvUnowned};
 
-use failure::{Failure, Throw};
+use failure::{JavaFailure, Throw};
 
 fn call<'local, T: Default>(
     env: &mut EnvUnowned<'local>,
-    work: impl FnOnce(&mut Env<'local>) -> Result<T, Failure>,
+    work: impl FnOnce(&mut Env<'local>) -> Result<T, JavaFailure>,
 ) -> T {
     env.with_env(work).resolve::<Throw>()
 }
 
-fn core<'a>(handle: jlong) -> Result<&'a Elastane, Failure> {
+fn core<'a>(handle: jlong) -> Result<&'a Elastane, JavaFailure> {
     // SAFETY: a handle other than 0 came from `open`, and Java never uses one after `close`.
     unsafe { (handle as *const Elastane).as_ref() }
-        .ok_or_else(|| Failure::refused("the core is not open"))
+        .ok_or_else(|| JavaFailure::refused("the core is not open"))
 }
 
 natives! {
@@ -62,7 +62,7 @@ natives! {
 
     "addressOf" fn address_of(env, direct: JByteBuffer<'local>) -> jlong {
         let address = env.get_direct_buffer_address(&direct);
-        let address = address.map_err(|_| Failure::refused("the buffer is not direct"))?;
+        let address = address.map_err(|_| JavaFailure::refused("the buffer is not direct"))?;
         Ok(address as jlong)
     }
 
@@ -74,10 +74,10 @@ natives! {
         stderr_log::install();
         let json = settings_json.try_to_string(env)?;
         let keys: BTreeMap<String, String> =
-            serde_json::from_str(&json).map_err(Failure::refused)?;
+            serde_json::from_str(&json).map_err(JavaFailure::refused)?;
         let settings = RuntimeSettings::from_configuration(&keys, virtual_cores_count)
-            .map_err(Failure::refused)?;
-        let elastane = Elastane::open(settings).map_err(Failure::refused)?;
+            .map_err(JavaFailure::refused)?;
+        let elastane = Elastane::open(settings).map_err(JavaFailure::refused)?;
         Ok(Box::into_raw(Box::new(elastane)) as jlong)
     }
 

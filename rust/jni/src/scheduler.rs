@@ -7,19 +7,19 @@ use jni::objects::{JByteArray, JString};
 use jni::sys::{jboolean, jdouble, jint, jlong};
 
 use crate::core;
-use crate::failure::Failure;
+use crate::failure::JavaFailure;
 
-fn node(number: jint) -> Result<NodeId, Failure> {
+fn node(number: jint) -> Result<NodeId, JavaFailure> {
     not_negative("node", number).map(NodeId)
 }
 
-fn application(number: jint) -> Result<ApplicationId, Failure> {
+fn application(number: jint) -> Result<ApplicationId, JavaFailure> {
     not_negative("application", number).map(ApplicationId)
 }
 
-fn not_negative(of: &str, number: jint) -> Result<u32, Failure> {
+fn not_negative(of: &str, number: jint) -> Result<u32, JavaFailure> {
     let refused = |_| format!("{of} number is {number}, at least 0 is allowed");
-    u32::try_from(number).map_err(refused).map_err(Failure::refused)
+    u32::try_from(number).map_err(refused).map_err(JavaFailure::refused)
 }
 
 /// A negative amount, which YARN has for an overbooked node, is 0.
@@ -43,10 +43,10 @@ fn write_ints(
     address: jlong,
     capacity: jint,
     ints: impl Iterator<Item = i32>,
-) -> Result<jint, Failure> {
+) -> Result<jint, JavaFailure> {
     let pointer = address as *mut i32;
     if pointer.is_null() || !pointer.is_aligned() {
-        return Err(Failure::refused("the result buffer has no address"));
+        return Err(JavaFailure::refused("the result buffer has no address"));
     }
     let capacity = usize::try_from(capacity).unwrap_or(0);
     // SAFETY: Java owns a direct buffer of `capacity` ints at this address, which only the calling
@@ -98,7 +98,7 @@ natives! {
         now_ms: jlong,
     ) -> jint {
         let json = json.try_to_string(env)?;
-        let submission: Submission = serde_json::from_str(&json).map_err(Failure::refused)?;
+        let submission: Submission = serde_json::from_str(&json).map_err(JavaFailure::refused)?;
         Ok(core(handle)?.application_added(&submission, now_ms).0 as jint)
     }
 
@@ -214,7 +214,7 @@ natives! {
         let version = u16::try_from(protocol_version).unwrap_or(u16::MAX);
         let reply = core(handle)?
             .report(&node, version, &body, now_ms)
-            .map_err(Failure::refused)?;
+            .map_err(JavaFailure::refused)?;
         Ok(env.byte_array_from_slice(&reply)?)
     }
 
@@ -256,7 +256,7 @@ natives! {
         if orders.is_empty() {
             return Ok(JString::default());
         }
-        let json = serde_json::to_string(&orders).map_err(Failure::core)?;
+        let json = serde_json::to_string(&orders).map_err(JavaFailure::core)?;
         Ok(JString::new(env, json)?)
     }
 
@@ -264,7 +264,7 @@ natives! {
         let to = to.try_to_string(env)?;
         core(handle)?
             .copy_depository(to.as_ref())
-            .map_err(Failure::io)
+            .map_err(JavaFailure::io)
     }
 
     "takeOverDepository" fn take_over_depository(
@@ -275,7 +275,7 @@ natives! {
         let from = from.try_to_string(env)?;
         let taken = core(handle)?
             .take_over_depository(from.as_ref())
-            .map_err(Failure::io)?;
+            .map_err(JavaFailure::io)?;
         Ok(jint::try_from(taken.added).unwrap_or(jint::MAX))
     }
 

@@ -23,7 +23,7 @@ pub use elastane_runs::{
 pub use made::prediction_outcome;
 pub use profile::{Profile, ProfileSettings, profile};
 pub use recurring::{
-    Excluded, Exclusion, LateTracker, Measure, NotPredicted, ONE_RUN_CONFIDENCE, Outlook, PastRun,
+    Excluded, Exclusion, LateTracker, Measure, NextRun, NotPredicted, ONE_RUN_CONFIDENCE, PastRun,
     Prediction, RecurringSettings, Tracker, confidence, demand_error, predict_next,
 };
 pub use score::{Score, amount, score};

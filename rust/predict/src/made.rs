@@ -3,11 +3,11 @@
 use elastane_core::{Demand, Resources};
 use elastane_runs::{LeftOutRun, ModelUsed, PredictionMade, PredictionOutcome, RunSettings};
 
-use crate::recurring::{Excluded, Outlook, Prediction};
+use crate::recurring::{Excluded, NextRun, Prediction};
 use crate::score::score;
 use crate::settings::{Foreseen, SettingsModel, Way};
 
-impl Outlook {
+impl NextRun {
     /// The record of this prediction of a recurring application.
     pub fn made(&self) -> PredictionMade {
         made("recurring", self.prediction.as_ref(), &self.left_out)

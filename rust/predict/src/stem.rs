@@ -22,7 +22,7 @@ pub(crate) fn without_dates(text: &str) -> String {
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Kind {
+enum StemKind {
     /// Digits, or an id of this many characters.
     Number(usize),
     /// The name of a month or a weekday.
@@ -35,9 +35,9 @@ enum Kind {
     Joint,
 }
 
-struct Piece {
+struct StemPiece {
     span: Range<usize>,
-    kind: Kind,
+    kind: StemKind,
 }
 
 fn stem(text: &str, least_digits: usize) -> String {
@@ -46,7 +46,7 @@ fn stem(text: &str, least_digits: usize) -> String {
     let mut at = 0;
     while at < pieces.len() {
         let end = number_end(&pieces, at).max(at + 1);
-        let digits: usize = pieces[at..end].iter().map(Piece::digits).sum();
+        let digits: usize = pieces[at..end].iter().map(StemPiece::digits).sum();
         if digits >= least_digits {
             stemmed.push_str(NUMBER);
         } else {
@@ -57,20 +57,20 @@ fn stem(text: &str, least_digits: usize) -> String {
     stemmed
 }
 
-impl Piece {
+impl StemPiece {
     /// The number of digits. The name of a month or a weekday has none.
     fn digits(&self) -> usize {
         match self.kind {
-            Kind::Number(digits) => digits,
+            StemKind::Number(digits) => digits,
             _ => 0,
         }
     }
 }
 
 /// The end of the number or date that begins at `start`; `start` when none does.
-fn number_end(pieces: &[Piece], start: usize) -> usize {
+fn number_end(pieces: &[StemPiece], start: usize) -> usize {
     let kind = |at: usize| pieces.get(at).map(|piece| piece.kind);
-    let is_part = |at: usize| matches!(kind(at), Some(Kind::Number(_) | Kind::Calendar));
+    let is_part = |at: usize| matches!(kind(at), Some(StemKind::Number(_) | StemKind::Calendar));
     if !is_part(start) {
         return start;
     }
@@ -81,7 +81,9 @@ fn number_end(pieces: &[Piece], start: usize) -> usize {
     loop {
         if is_part(end) {
             end += 1;
-        } else if matches!(kind(end), Some(Kind::Joint | Kind::TimeMark)) && is_part(end + 1) {
+        } else if matches!(kind(end), Some(StemKind::Joint | StemKind::TimeMark))
+            && is_part(end + 1)
+        {
             end += 2;
         } else {
             break;
@@ -91,19 +93,20 @@ fn number_end(pieces: &[Piece], start: usize) -> usize {
     if !has_number {
         return start;
     }
-    let has_time_zone = kind(end) == Some(Kind::TimeMark) && kind(end + 1) != Some(Kind::Word);
+    let has_time_zone =
+        kind(end) == Some(StemKind::TimeMark) && kind(end + 1) != Some(StemKind::Word);
     if has_time_zone { end + 1 } else { end }
 }
 
 /// Whether a piece is a short number that belongs to the letters before it: `q5-2024-01-05` is `q5` and a
 /// date.
-fn is_suffix(pieces: &[Piece], at: usize) -> bool {
+fn is_suffix(pieces: &[StemPiece], at: usize) -> bool {
     const YEAR_DIGITS: usize = 4;
-    let behind_word = at > 0 && pieces[at - 1].kind == Kind::Word;
-    behind_word && matches!(pieces[at].kind, Kind::Number(digits) if digits < YEAR_DIGITS)
+    let behind_word = at > 0 && pieces[at - 1].kind == StemKind::Word;
+    behind_word && matches!(pieces[at].kind, StemKind::Number(digits) if digits < YEAR_DIGITS)
 }
 
-fn pieces(text: &str) -> Vec<Piece> {
+fn pieces(text: &str) -> Vec<StemPiece> {
     let mut pieces = Vec::new();
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
@@ -111,18 +114,18 @@ fn pieces(text: &str) -> Vec<Piece> {
         let length = uuid_length(rest).unwrap_or_else(|| alphanumeric_length(rest));
         if length == 0 {
             let kind = match first {
-                '-' | '/' | '.' | ':' | '_' | ',' | '+' | ' ' => Kind::Joint,
-                _ => Kind::Separator,
+                '-' | '/' | '.' | ':' | '_' | ',' | '+' | ' ' => StemKind::Joint,
+                _ => StemKind::Separator,
             };
             let span = start..start + first.len_utf8();
             rest = &text[span.end..];
-            pieces.push(Piece { span, kind });
+            pieces.push(StemPiece { span, kind });
             continue;
         }
         let run = &rest[..length];
         if is_opaque(run) {
-            let (span, kind) = (start..start + length, Kind::Number(length));
-            pieces.push(Piece { span, kind });
+            let (span, kind) = (start..start + length, StemKind::Number(length));
+            pieces.push(StemPiece { span, kind });
         } else {
             split_digits(run, start, &mut pieces);
         }
@@ -165,7 +168,7 @@ fn is_opaque(run: &str) -> bool {
 }
 
 /// Splits an alphanumeric sequence where digits and letters meet.
-fn split_digits(run: &str, start: usize, pieces: &mut Vec<Piece>) {
+fn split_digits(run: &str, start: usize, pieces: &mut Vec<StemPiece>) {
     let mut at = 0;
     while at < run.len() {
         let rest = &run[at..];
@@ -173,15 +176,15 @@ fn split_digits(run: &str, start: usize, pieces: &mut Vec<Piece>) {
         let end = rest.find(|c: char| c.is_ascii_digit() != starts_with_digit);
         let length = end.unwrap_or(rest.len());
         let kind = match starts_with_digit {
-            true => Kind::Number(length),
+            true => StemKind::Number(length),
             false => word_kind(&rest[..length]),
         };
-        pieces.push(Piece { span: start + at..start + at + length, kind });
+        pieces.push(StemPiece { span: start + at..start + at + length, kind });
         at += length;
     }
 }
 
-fn word_kind(word: &str) -> Kind {
+fn word_kind(word: &str) -> StemKind {
     const CALENDAR: &str = "january february march april may june july august september october \
                             november december monday tuesday wednesday thursday friday saturday sunday";
     let lower = word.to_ascii_lowercase();
@@ -189,9 +192,9 @@ fn word_kind(word: &str) -> Kind {
         .split(' ')
         .any(|name| lower == name || (lower.len() == 3 && name.starts_with(&lower)));
     match word {
-        "T" | "Z" => Kind::TimeMark,
-        _ if is_calendar => Kind::Calendar,
-        _ => Kind::Word,
+        "T" | "Z" => StemKind::TimeMark,
+        _ if is_calendar => StemKind::Calendar,
+        _ => StemKind::Word,
     }
 }
 

@@ -30,7 +30,7 @@ const LONGEST_MS: i64 = MAX_SLOTS as i64 * SLOT_MS as i64;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "state::Unchecked")]
 pub struct RunRecorder {
-    containers: HashMap<String, Container>,
+    containers: HashMap<String, RecordedContainer>,
     totals: BTreeMap<ContainerKind, Totals>,
     left_out: u64,
 }
@@ -67,8 +67,10 @@ impl RunRecorder {
             }
             self.totals.entry(kind).or_default().containers += 1;
         }
-        let container =
-            self.containers.entry(container.to_owned()).or_insert_with(|| Container::new(kind));
+        let container = self
+            .containers
+            .entry(container.to_owned())
+            .or_insert_with(|| RecordedContainer::new(kind));
         let totals = self.totals.entry(container.kind).or_default();
         let mut is_late = false;
         for slot in slot_of(start)..=slot_of(end - 1) {
@@ -123,7 +125,7 @@ fn slot_of(since_start_ms: i64) -> usize {
 
 /// The open slot of a container, and the state that closing it needs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct Container {
+struct RecordedContainer {
     kind: ContainerKind,
     /// The open slot, and the number of slots that are in the totals.
     slot: usize,
@@ -135,7 +137,7 @@ struct Container {
     last: Option<Resources>,
 }
 
-impl Container {
+impl RecordedContainer {
     fn new(kind: ContainerKind) -> Self {
         Self { kind, slot: 0, closed: 0, sum: Resources::ZERO, covered_ms: 0.0, last: None }
     }

@@ -35,7 +35,7 @@ use crate::writer::JournalWriter;
 use keeper::Keeper;
 use models::Trained;
 pub(crate) use predictor::OnPrediction;
-use profiles::Profiles;
+use profiles::ProfilesInUse;
 pub(crate) use substitute::open as open_or_substitute;
 
 const PRUNE_EVERY_MS: i64 = 3_600_000;
@@ -51,7 +51,7 @@ pub(crate) struct DepositoryThread {
 
 /// What callers read.
 struct Shared {
-    profiles: Profiles,
+    profiles: ProfilesInUse,
     counters: Arc<Counters>,
     /// The depository lacks earlier checkpoints.
     wants_whole: AtomicBool,
@@ -99,7 +99,11 @@ pub enum SharingError {
 
 impl Shared {
     fn new(settings: ProfileSettings, counters: Arc<Counters>) -> Self {
-        Self { profiles: Profiles::new(settings), counters, wants_whole: AtomicBool::default() }
+        Self {
+            profiles: ProfilesInUse::new(settings),
+            counters,
+            wants_whole: AtomicBool::default(),
+        }
     }
 }
 

@@ -3,14 +3,14 @@
 use std::sync::Mutex;
 
 use crate::parallel::in_parallel;
-use crate::simulator::{LowerBound, Outcome, Policies, Settings, SimulationError, simulate};
+use crate::simulator::{LowerBound, Policies, Settings, SimulatedRun, SimulationError, simulate};
 use crate::workload::Workload;
 
 /// A comparison of policies.
 #[derive(Debug, Clone)]
 pub struct Experiment {
     /// A workload per seed.
-    pub runs: Vec<Run>,
+    pub runs: Vec<SeedRun>,
     /// The known policies.
     pub known_policies: Policies,
     /// The policies' names.
@@ -23,7 +23,7 @@ pub struct Experiment {
 
 /// One seed of an experiment.
 #[derive(Debug, Clone)]
-pub struct Run {
+pub struct SeedRun {
     /// The seed.
     pub seed: u64,
     /// Its workload.
@@ -49,7 +49,7 @@ pub struct PolicyOutcomes {
     /// Its name.
     pub policy: String,
     /// One per seed.
-    pub outcomes: Vec<Outcome>,
+    pub outcomes: Vec<SimulatedRun>,
 }
 
 impl Experiment {
@@ -96,12 +96,12 @@ impl Experiment {
         policy: usize,
         run: usize,
         report: &dyn Fn(u64),
-    ) -> Result<Outcome, SimulationError> {
+    ) -> Result<SimulatedRun, SimulationError> {
         let settings = Settings {
             recorded_node: self.settings.recorded_node.filter(|_| run == 0),
             ..self.settings
         };
-        let Run { seed, workload } = &self.runs[run];
+        let SeedRun { seed, workload } = &self.runs[run];
         // Reports once per 1 % of the executors, so that reports cost nothing.
         let executors = workload.executors();
         let step = (executors / 100).max(1);

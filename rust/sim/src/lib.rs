@@ -16,4 +16,4 @@ pub mod workload;
 
 pub use input::InputError;
 pub use scenario::{RunningExecutor, Scenario};
-pub use what_if::{Answer, Candidate, Detail, Heartbeat, Options, what_if};
+pub use what_if::{Answer, Heartbeat, Options, WhatIfCandidate, WhatIfDetail, what_if};

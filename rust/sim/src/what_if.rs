@@ -11,7 +11,7 @@ use elastane_core::fit::Excess;
 use elastane_core::policy::{self, Place, Policy};
 use serde::Serialize;
 
-use self::applications::Applications;
+use self::applications::ScenarioApplications;
 use self::on_node::OnNode;
 use self::room_held::RoomHeld;
 use crate::scenario::{Pending, Scenario};
@@ -47,12 +47,12 @@ pub struct Heartbeat {
     /// The placed executor; None if none fits.
     pub placed: Option<String>,
     /// The waiting executors, in the order of the scenario.
-    pub candidates: Vec<Candidate>,
+    pub candidates: Vec<WhatIfCandidate>,
 }
 
 /// A waiting executor.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Candidate {
+pub struct WhatIfCandidate {
     /// The executor.
     pub executor: String,
     /// Whether the executor fits the node by the policy.
@@ -62,7 +62,7 @@ pub struct Candidate {
     pub score: Option<f64>,
     /// The terms of the score, if the executor fits.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub detail: Option<Detail>,
+    pub detail: Option<WhatIfDetail>,
     /// The application for which the needed capacity is reserved, if the executor fits but waits for
     /// that reason.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -74,7 +74,7 @@ pub struct Candidate {
 
 /// The terms of a score; docs/policies.md describes them for each policy.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Detail {
+pub struct WhatIfDetail {
     /// Milliseconds.
     #[serde(flatten)]
     pub times_ms: BTreeMap<&'static str, i64>,
@@ -89,7 +89,7 @@ pub struct Detail {
 /// Answers a scenario: each node in turn has one heartbeat, or with [`Options::all`] heartbeats until
 /// nothing fits or nothing waits.
 pub fn what_if(scenario: &Scenario, policy: &dyn Policy, options: Options) -> Answer {
-    let mut applications = Applications::new(scenario);
+    let mut applications = ScenarioApplications::new(scenario);
     let mut waiting: Vec<&Pending> = scenario.pending.iter().collect();
     let mut heartbeats = Vec::new();
     for on in &scenario.nodes {
@@ -103,7 +103,7 @@ pub fn what_if(scenario: &Scenario, policy: &dyn Policy, options: Options) -> An
                 now_ms: scenario.now_ms,
                 rates: rates.as_ref(),
             };
-            let judged: Vec<Judged> = waiting
+            let judged: Vec<FitAndScore> = waiting
                 .iter()
                 .map(|executor| {
                     let waiting = applications.waiting(executor);
@@ -129,7 +129,7 @@ pub fn what_if(scenario: &Scenario, policy: &dyn Policy, options: Options) -> An
                         let candidate = candidate(executor, judged, policy);
                         let held = room_held.as_ref().filter(|_| candidate.fits);
                         let behind = held.and_then(|held| held.behind(&executor.application));
-                        Candidate { behind: behind.map(str::to_owned), ..candidate }
+                        WhatIfCandidate { behind: behind.map(str::to_owned), ..candidate }
                     })
                     .collect(),
             });
@@ -145,7 +145,7 @@ pub fn what_if(scenario: &Scenario, policy: &dyn Policy, options: Options) -> An
     Answer { policy: policy.name(), heartbeats }
 }
 
-type Judged = Result<(f64, policy::Detail), Excess>;
+type FitAndScore = Result<(f64, policy::Detail), Excess>;
 
 fn judge(
     place: &Place<'_>,
@@ -153,7 +153,7 @@ fn judge(
     waiting: policy::Waiting,
     policy: &dyn Policy,
     margin: f64,
-) -> Judged {
+) -> FitAndScore {
     let candidate = policy::Candidate {
         demand: &executor.demand,
         needed: &executor.demand.with_margin(margin),
@@ -165,15 +165,15 @@ fn judge(
     Ok((score, policy.detail(place, &candidate)))
 }
 
-fn candidate(executor: &Pending, judged: Judged, policy: &dyn Policy) -> Candidate {
+fn candidate(executor: &Pending, judged: FitAndScore, policy: &dyn Policy) -> WhatIfCandidate {
     let shown = |score: f64| if policy.highest_wins() { 0.0 - score } else { score };
-    Candidate {
+    WhatIfCandidate {
         executor: executor.id.clone(),
         fits: judged.is_ok(),
         score: judged.as_ref().ok().map(|(score, _)| shown(*score)),
         behind: None,
         reason: judged.as_ref().err().map(Excess::to_string),
-        detail: judged.ok().map(|(_, detail)| Detail {
+        detail: judged.ok().map(|(_, detail)| WhatIfDetail {
             times_ms: detail.times_ms,
             numbers: detail.numbers,
             per_resource: detail.per_resource,
@@ -182,7 +182,11 @@ fn candidate(executor: &Pending, judged: Judged, policy: &dyn Policy) -> Candida
 }
 
 /// The allowed executor with the smallest score; ties go to the longest queued, then to the smaller id.
-fn best(waiting: &[&Pending], judged: &[Judged], lets: impl Fn(&Pending) -> bool) -> Option<usize> {
+fn best(
+    waiting: &[&Pending],
+    judged: &[FitAndScore],
+    lets: impl Fn(&Pending) -> bool,
+) -> Option<usize> {
     let scores = || {
         let judged = judged.iter().enumerate();
         let judged = judged.filter(|(at, _)| lets(waiting[*at]));

@@ -1,7 +1,7 @@
 //! Under the house policy `what-if` holds room as the cluster does.
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-use elastane_core::policy::{Elastane, Favor};
+use elastane_core::policy::{ElastanePolicy, Favor};
 use elastane_sim::{Answer, Options, Scenario, what_if};
 use serde_json::{Value, json};
 
@@ -41,7 +41,7 @@ fn answer(favor: Favor, pending: &[Value]) -> Answer {
         }],
         "pending": pending,
     });
-    let policy = Elastane { favor, ..Elastane::default() };
+    let policy = ElastanePolicy { favor, ..ElastanePolicy::default() };
     let scenario = Scenario::from_json(&scenario.to_string()).unwrap();
     what_if(&scenario, &policy, Options::default())
 }

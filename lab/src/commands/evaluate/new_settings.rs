@@ -8,7 +8,7 @@ use elastane_predict::{RecurringSettings, SettingsModel, SettingsRun, amount, sc
 use serde_json::{Value, json};
 
 use super::held_out::splits;
-use super::recorded::Application;
+use super::recorded::RecordedApplication;
 use super::totals::{Totals, predicted_over_used};
 
 /// Training runs of an application, as in Elasecutor's Figure 9a.
@@ -37,7 +37,7 @@ struct Figures {
 pub(super) struct NewSettings(Vec<Figures>);
 
 impl NewSettings {
-    pub(super) fn of(applications: &[Application], settings: &RecurringSettings) -> Self {
+    pub(super) fn of(applications: &[RecordedApplication], settings: &RecurringSettings) -> Self {
         let mut all: Vec<Figures> =
             TRAINED_ON.map(|trained_on| Figures { trained_on, ..Figures::default() }).into();
         for application in applications {

@@ -3,7 +3,7 @@
 use elastane_core::Demand;
 use elastane_predict::{Outcome, Settings, SettingsRun};
 
-pub(super) struct Application {
+pub(super) struct RecordedApplication {
     pub(super) name: String,
     /// In the order of time.
     pub(super) runs: Vec<Recorded>,
@@ -17,7 +17,7 @@ pub(super) struct Recorded {
     pub(super) settings: Settings,
 }
 
-impl Application {
+impl RecordedApplication {
     fn succeeded(&self) -> impl Iterator<Item = &Recorded> {
         let runs = self.runs.iter();
         runs.filter(|run| run.outcome == Outcome::Succeeded)

@@ -8,7 +8,7 @@ use elastane_core::Resources;
 use elastane_predict::{SettingsRun, amount};
 use serde_json::{Value, json};
 
-use super::recorded::Application;
+use super::recorded::RecordedApplication;
 use super::totals::{Totals, predicted_over_used};
 
 /// Over all applications whose runs differ in their settings.
@@ -22,7 +22,7 @@ pub(super) struct Repeats {
 }
 
 impl Repeats {
-    pub(super) fn of(applications: &[Application]) -> Self {
+    pub(super) fn of(applications: &[RecordedApplication]) -> Self {
         let mut repeats = Self::default();
         for application in applications {
             let runs = application.differing();

@@ -7,7 +7,7 @@ use elastane_cli::failure::{Failure, read};
 use elastane_core::{Demand, Resources};
 use elastane_predict::{Outcome, Settings};
 
-use super::recorded::{Application, Recorded};
+use super::recorded::{Recorded, RecordedApplication};
 use super::settings::SettingsFile;
 use crate::commands::series_format::{HEADER, SETTINGS};
 
@@ -15,13 +15,13 @@ use crate::commands::series_format::{HEADER, SETTINGS};
 const MOST_SLOTS: i64 = 345_600;
 
 /// Each folder in `folder` that holds runs.
-pub(super) fn read_folder(folder: &Path) -> Result<Vec<Application>, Failure> {
+pub(super) fn read_folder(folder: &Path) -> Result<Vec<RecordedApplication>, Failure> {
     let mut applications = Vec::new();
     for path in entries(folder)?.into_iter().filter(|path| path.is_dir()) {
         let runs = read_application(&path)?;
         if !runs.is_empty() {
             let name = name_of(path.file_name());
-            applications.push(Application { name, runs });
+            applications.push(RecordedApplication { name, runs });
         }
     }
     if applications.is_empty() {

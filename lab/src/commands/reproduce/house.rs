@@ -8,7 +8,7 @@ use elastane_cli::run_options::RunOptions;
 use elastane_core::policy::Favor;
 use elastane_lab::reproduce::{Change, Lineup, Setup, Variant};
 use elastane_sim::experiment::{Comparison, PolicyOutcomes};
-use elastane_sim::simulator::{Outcome, Settings};
+use elastane_sim::simulator::{Settings, SimulatedRun};
 use elastane_sim::summary::mean;
 use serde_json::{Map, Value, json};
 
@@ -121,7 +121,7 @@ impl AgainstBaseline {
             let variant = named(variant.name)?;
             Some(Ratios {
                 makespan: ratio(variant, baseline, |outcome| outcome.makespan_s),
-                mean_completion: ratio(variant, baseline, Outcome::mean_completion_s),
+                mean_completion: ratio(variant, baseline, SimulatedRun::mean_completion_s),
             })
         });
         Some(Self {
@@ -151,7 +151,7 @@ fn over_workloads(workloads: &[AgainstBaseline]) -> Vec<Ratios> {
         .collect()
 }
 
-fn ratio(of: &PolicyOutcomes, over: &PolicyOutcomes, figure: impl Fn(&Outcome) -> f64) -> f64 {
+fn ratio(of: &PolicyOutcomes, over: &PolicyOutcomes, figure: impl Fn(&SimulatedRun) -> f64) -> f64 {
     let pairs = of.outcomes.iter().zip(&over.outcomes);
     geometric_mean(pairs.map(|(of, over)| figure(of) / figure(over)))
 }

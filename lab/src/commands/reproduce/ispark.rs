@@ -4,7 +4,7 @@ use std::io::Write;
 
 use elastane_cli::failure::Failure;
 use elastane_cli::run_options::RunOptions;
-use elastane_lab::ispark::{Comparison, Outcome, Parameters, compare};
+use elastane_lab::ispark::{IsparkComparison, IsparkOutcome, IsparkParameters, compare};
 use elastane_sim::summary::{deviation, mean};
 use serde_json::{Map, Value, json};
 
@@ -13,11 +13,11 @@ use super::figures::{figures_json, write_figures};
 use super::refuse_changes;
 
 /// A column of means: heading, width, decimals and the value of a run.
-type Column = (&'static str, usize, usize, fn(&Outcome) -> f64);
+type Column = (&'static str, usize, usize, fn(&IsparkOutcome) -> f64);
 
 const COLUMNS: [Column; 8] = [
-    ("mean s", 9, 0, Outcome::mean_completion_s),
-    ("median s", 9, 0, Outcome::median_completion_s),
+    ("mean s", 9, 0, IsparkOutcome::mean_completion_s),
+    ("median s", 9, 0, IsparkOutcome::median_completion_s),
     ("cluster", 8, 1, |one| 100.0 * one.cluster_utilization()),
     ("cpu", 7, 1, |one| 100.0 * one.utilization.cpu_cores),
     ("memory", 6, 1, |one| 100.0 * one.utilization.memory_bytes),
@@ -28,7 +28,7 @@ const COLUMNS: [Column; 8] = [
 
 pub(super) fn run(run: &RunOptions, seeds: u32, output: &mut impl Write) -> Result<Value, Failure> {
     refuse_changes(run, "ispark is simulated iteration by iteration, by a model of its own")?;
-    let parameters = Parameters::default();
+    let parameters = IsparkParameters::default();
     let comparison = compare(&parameters, &run.seeds(seeds)).map_err(failed)?;
     let compared = comparison.compared();
     writeln!(output, "iSpark, IEEE BigData 2019\n")?;
@@ -40,7 +40,7 @@ pub(super) fn run(run: &RunOptions, seeds: u32, output: &mut impl Write) -> Resu
     Ok(report)
 }
 
-fn write_table(output: &mut impl Write, comparison: &Comparison) -> Result<(), Failure> {
+fn write_table(output: &mut impl Write, comparison: &IsparkComparison) -> Result<(), Failure> {
     let bound_s = mean(&comparison.lower_bound_s);
     let seeds = comparison.seeds.len();
     writeln!(output, "iterative: lower bound {bound_s:.0} s, means over {seeds} seeds\n")?;
@@ -50,7 +50,8 @@ fn write_table(output: &mut impl Write, comparison: &Comparison) -> Result<(), F
     }
     writeln!(output)?;
     for (allocation, outcomes) in &comparison.outcomes {
-        let each = |value: fn(&Outcome) -> f64| outcomes.iter().map(value).collect::<Vec<_>>();
+        let each =
+            |value: fn(&IsparkOutcome) -> f64| outcomes.iter().map(value).collect::<Vec<_>>();
         let makespans_s = each(|one| one.makespan_s);
         let (makespan_s, deviation_s) = (mean(&makespans_s), deviation(&makespans_s));
         let name = allocation.name();
@@ -65,13 +66,14 @@ fn write_table(output: &mut impl Write, comparison: &Comparison) -> Result<(), F
 
 /// The format of the other comparisons' reports, with the utilization of executors beside the
 /// cluster's.
-pub(super) fn to_json(comparison: &Comparison, parameters: &Parameters) -> Value {
+pub(super) fn to_json(comparison: &IsparkComparison, parameters: &IsparkParameters) -> Value {
     let policies = comparison.outcomes.iter().map(|(allocation, outcomes)| {
-        let each = |value: fn(&Outcome) -> f64| outcomes.iter().map(value).collect::<Vec<_>>();
+        let each =
+            |value: fn(&IsparkOutcome) -> f64| outcomes.iter().map(value).collect::<Vec<_>>();
         let policy = json!({
             "makespan_s": each(|one| one.makespan_s),
-            "mean_completion_s": each(Outcome::mean_completion_s),
-            "median_completion_s": each(Outcome::median_completion_s),
+            "mean_completion_s": each(IsparkOutcome::mean_completion_s),
+            "median_completion_s": each(IsparkOutcome::median_completion_s),
             "utilization": {
                 "cpu": each(|one| one.utilization.cpu_cores),
                 "memory": each(|one| one.utilization.memory_bytes),

@@ -7,7 +7,7 @@ use elastane_cli::run_options::RunOptions;
 use elastane_lab::reproduce::Corrections;
 use elastane_lab::reproduce::reprovision::PAPER;
 use elastane_sim::experiment::{Comparison, PolicyOutcomes};
-use elastane_sim::simulator::Outcome;
+use elastane_sim::simulator::SimulatedRun;
 use elastane_sim::summary;
 use serde_json::Value;
 
@@ -51,7 +51,7 @@ fn write_costs(output: &mut impl Write, comparison: &Comparison) -> Result<(), F
     Ok(())
 }
 
-fn corrections(outcome: &Outcome) -> Corrections {
+fn corrections(outcome: &SimulatedRun) -> Corrections {
     Corrections::of(&outcome.reprovisioned)
 }
 
@@ -59,7 +59,7 @@ fn percent(amount: f64, whole: f64) -> f64 {
     if whole > 0.0 { 100.0 * amount / whole } else { 0.0 }
 }
 
-fn mean(policy: &PolicyOutcomes, of: impl Fn(&Outcome) -> f64) -> f64 {
+fn mean(policy: &PolicyOutcomes, of: impl Fn(&SimulatedRun) -> f64) -> f64 {
     summary::mean(&policy.outcomes.iter().map(of).collect::<Vec<_>>())
 }
 

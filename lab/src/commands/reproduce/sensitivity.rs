@@ -5,7 +5,7 @@ use std::io::Write;
 use elastane_cli::failure::Failure;
 use elastane_cli::run_options::RunOptions;
 use elastane_lab::Variation;
-use elastane_lab::ispark::{self, Allocation, Figure, Parameters};
+use elastane_lab::ispark::{self, Allocation, IsparkFigure, IsparkParameters};
 use elastane_lab::monotasks;
 use elastane_lab::reproduce::{Measured, STUDIES, Study, papers_settings};
 use serde_json::{Value, json};
@@ -74,16 +74,16 @@ fn study_one(
 
 fn study_ispark(run: &RunOptions, seeds: u32, output: &mut impl Write) -> Result<Value, Failure> {
     let figures = [
-        Figure::ExecutorUtilizationGain(Allocation::Static),
-        Figure::CompletionCut(Allocation::Static),
-        Figure::CompletionCut(Allocation::Dynamic),
+        IsparkFigure::ExecutorUtilizationGain(Allocation::Static),
+        IsparkFigure::CompletionCut(Allocation::Static),
+        IsparkFigure::CompletionCut(Allocation::Dynamic),
     ];
     let of = Allocation::Packed;
     write_heading(output, ISPARK, figures.iter().map(|figure| figure.words(of)))?;
     let mut report = Value::Null;
     let mut rows = Vec::new();
     for variation in ispark::VARIATIONS {
-        let mut parameters = Parameters::default();
+        let mut parameters = IsparkParameters::default();
         (variation.change)(&mut parameters);
         let compared = ispark::compare(&parameters, &run.seeds(seeds)).map_err(failed)?;
         if report.is_null() {

@@ -1,7 +1,7 @@
 //! Allocation and release of containers.
 
-use super::executor::Executor;
-use super::{Application, Executors, executor_cores};
+use super::executor::MonotaskExecutor;
+use super::{Executors, MonotaskApplication, executor_cores};
 use crate::monotasks::meter::Held;
 use crate::monotasks::system::Engine;
 use crate::monotasks::world::World;
@@ -80,7 +80,7 @@ impl Executors {
         };
         let executor = self.executors.len();
         let runs_from_s = world.now_s + containers.start_s;
-        self.executors.push(Executor::new(job, machine, runs_from_s, limits));
+        self.executors.push(MonotaskExecutor::new(job, machine, runs_from_s, limits));
         self.applications[job].executors.push(executor);
         self.starting.push_back(executor);
         hold(world, cores, 1.0);
@@ -94,7 +94,7 @@ impl Executors {
         let before_s = world.now_s - world.parameters.containers.idle_timeout_s;
         for job in 0..self.applications.len() {
             let (kept, idle): (Vec<usize>, Vec<usize>) = {
-                let Application { executors, .. } = &self.applications[job];
+                let MonotaskApplication { executors, .. } = &self.applications[job];
                 executors.iter().partition(|executor| {
                     let executor = &self.executors[**executor];
                     executor.tasks > 0 || executor.idle_since_s > before_s

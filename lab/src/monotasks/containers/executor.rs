@@ -6,7 +6,7 @@ use crate::monotasks::job::Kind;
 use crate::monotasks::world::World;
 
 #[derive(Debug)]
-pub(super) struct Executor {
+pub(super) struct MonotaskExecutor {
     pub(super) job: usize,
     pub(super) machine: usize,
     pub(super) runs_from_s: f64,
@@ -23,7 +23,7 @@ struct Lane {
     waiting: VecDeque<u32>,
 }
 
-impl Executor {
+impl MonotaskExecutor {
     /// `limits` are the maximum concurrent monotasks of each kind.
     pub(super) fn new(job: usize, machine: usize, runs_from_s: f64, limits: [usize; 3]) -> Self {
         Self {

@@ -5,7 +5,7 @@ mod executor;
 
 use std::collections::VecDeque;
 
-use self::executor::Executor;
+use self::executor::MonotaskExecutor;
 use super::job::Kind;
 use super::scheduler::Scheduler;
 use super::system::{ContainerSettings, Engine};
@@ -13,7 +13,7 @@ use super::world::World;
 
 /// A job's executors and waiting stages.
 #[derive(Debug, Default, Clone)]
-struct Application {
+struct MonotaskApplication {
     /// Stages with waiting tasks.
     ready: VecDeque<u32>,
     waiting_tasks: usize,
@@ -38,8 +38,8 @@ pub(super) struct Executors {
     settings: ContainerSettings,
     heartbeat_s: f64,
     nodes: Vec<Node>,
-    applications: Vec<Application>,
-    executors: Vec<Executor>,
+    applications: Vec<MonotaskApplication>,
+    executors: Vec<MonotaskExecutor>,
     /// Executors that are starting.
     starting: VecDeque<usize>,
     executor_of: Vec<u32>,
@@ -57,7 +57,7 @@ impl Executors {
             settings,
             heartbeat_s: world.parameters.containers.heartbeat_s,
             nodes: vec![node; machines.count],
-            applications: vec![Application::default(); world.progress.jobs.len()],
+            applications: vec![MonotaskApplication::default(); world.progress.jobs.len()],
             executors: Vec::new(),
             starting: VecDeque::new(),
             executor_of: vec![0; world.progress.tasks.len()],

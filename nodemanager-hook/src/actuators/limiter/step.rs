@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use elastane_protocol::Limits;
 
-use super::{InForce, Owner, Place};
+use super::{InForce, LimitPlace, Owner};
 use crate::{
     actuators::{Change, KernelFiles, LimitError, LimitFile, Setting, group_state::read_limit},
     cgroups::Controller,
@@ -45,12 +45,12 @@ impl Target {
 impl LimitStep {
     pub(super) fn new(
         controller: Controller,
-        place: &Place,
+        place: &LimitPlace,
         target: Target,
         files: &mut KernelFiles,
         journal: &mut Journal,
     ) -> Result<Self, LimitError> {
-        let Place { group, owner, .. } = place;
+        let LimitPlace { group, owner, .. } = place;
         let mut lifted = target.all;
         lifted.retain(|file| target.settings.iter().all(|(set, _)| set != file));
         if *owner == Owner::ContainerExecutor {

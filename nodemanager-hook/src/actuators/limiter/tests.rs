@@ -65,7 +65,7 @@ impl Tree {
     fn limiter(&self, owner: Owner) -> Limiter {
         let mut limiter = Limiter::default();
         for controller in Controller::ALL {
-            let place = Place {
+            let place = LimitPlace {
                 group: self.group(),
                 version: self.version,
                 mount_point: self.directory.path().into(),

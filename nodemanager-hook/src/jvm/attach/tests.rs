@@ -37,7 +37,7 @@ impl Peer {
         (peer, listener)
     }
 
-    fn ask(&self) -> (Result<Reply, AttachError>, Duration) {
+    fn ask(&self) -> (Result<AttachReply, AttachError>, Duration) {
         let proc = Path::new("/proc");
         let host = JvmHost::discover(proc).unwrap();
         let process = ProcessHandle::open(proc, std::process::id()).unwrap();

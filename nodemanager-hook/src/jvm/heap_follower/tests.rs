@@ -22,7 +22,7 @@ impl Container {
         }
     }
 
-    fn follow(&mut self, second: u64, planned: Option<u64>, resident: u64) -> Vec<Step> {
+    fn follow(&mut self, second: u64, planned: Option<u64>, resident: u64) -> Vec<HeapStep> {
         let reading = ContainerMemory {
             resident_bytes: resident * MIB,
             margin_bytes: MARGIN,
@@ -36,12 +36,12 @@ impl Container {
     }
 }
 
-fn ask(mib: u64) -> Step {
-    Step::Shrink { limit_bytes: mib * MIB }
+fn ask(mib: u64) -> HeapStep {
+    HeapStep::Shrink { limit_bytes: mib * MIB }
 }
 
-fn grow(mib: u64) -> Step {
-    Step::Grow { limit_bytes: mib * MIB }
+fn grow(mib: u64) -> HeapStep {
+    HeapStep::Grow { limit_bytes: mib * MIB }
 }
 
 #[test]
@@ -50,7 +50,7 @@ fn the_jvm_is_asked_and_waited_for() {
     assert_eq!(container.follow(0, Some(200), 700), [ask(200)]);
     assert_eq!(container.follow(1, Some(200), 400), []);
     assert_eq!(container.follow(2, Some(200), 137), []);
-    assert_eq!(container.follow(3, Some(200), 136), [Step::Hold]);
+    assert_eq!(container.follow(3, Some(200), 136), [HeapStep::Hold]);
     assert_eq!(container.follow(4, Some(200), 100), []);
 }
 
@@ -88,7 +88,7 @@ fn a_jvm_that_does_not_shrink_is_asked_again_and_then_given_up() {
     assert_eq!(container.follow(5, Some(200), 500), [ask(200)]);
     assert_eq!(container.follow(9, Some(200), 500), []);
     let above_plan_bytes = 364 * MIB;
-    let gave_up = [Step::GaveUp { above_plan_bytes }, Step::Hold];
+    let gave_up = [HeapStep::GaveUp { above_plan_bytes }, HeapStep::Hold];
     assert_eq!(container.follow(20, Some(200), 500), gave_up);
     assert_eq!(container.follow(60, Some(200), 500), []);
     // Later it fits after all.
@@ -100,10 +100,10 @@ fn a_jvm_that_does_not_shrink_is_asked_again_and_then_given_up() {
 fn a_jvm_that_grows_above_the_plan_is_asked_again() {
     let mut container = Container::new(Some(800));
     container.follow(0, Some(200), 700);
-    assert_eq!(container.follow(1, Some(200), 100), [Step::Hold]);
+    assert_eq!(container.follow(1, Some(200), 100), [HeapStep::Hold]);
     assert_eq!(container.follow(3, Some(200), 180), []);
     assert_eq!(container.follow(8, Some(200), 180), [ask(200)]);
-    assert_eq!(container.follow(9, Some(200), 120), [Step::Hold]);
+    assert_eq!(container.follow(9, Some(200), 120), [HeapStep::Hold]);
 }
 
 #[test]
@@ -146,15 +146,15 @@ proptest! {
             let least = resident * MIB + MARGIN;
             for step in steps {
                 match step {
-                    Step::Shrink { limit_bytes } => {
+                    HeapStep::Shrink { limit_bytes } => {
                         prop_assert!(limit_bytes == planned && least > planned);
                         asked = Some(limit_bytes);
                     }
-                    Step::Hold => prop_assert!(asked.is_some_and(|asked| asked >= planned)),
-                    Step::Grow { limit_bytes } => {
+                    HeapStep::Hold => prop_assert!(asked.is_some_and(|asked| asked >= planned)),
+                    HeapStep::Grow { limit_bytes } => {
                         prop_assert!(limit_bytes == planned && asked.take().is_some());
                     }
-                    Step::GaveUp { above_plan_bytes } => {
+                    HeapStep::GaveUp { above_plan_bytes } => {
                         prop_assert_eq!(above_plan_bytes, least - planned);
                     }
                 }

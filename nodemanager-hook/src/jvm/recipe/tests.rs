@@ -4,8 +4,8 @@ use super::*;
 
 const MIB: u64 = 1024 * 1024;
 
-fn kind(collector: Collector, java_version: u32) -> Kind {
-    Kind { collector, java_version }
+fn kind(collector: Collector, java_version: u32) -> CollectorKind {
+    CollectorKind { collector, java_version }
 }
 
 fn g1(min: u64, max: u64, interval: u64) -> Flags {
@@ -25,7 +25,7 @@ fn shrink() -> Wish {
 }
 
 /// The commands as in the audit log.
-fn sent(kind: Kind, former: &Flags, wish: Wish) -> String {
+fn sent(kind: CollectorKind, former: &Flags, wish: Wish) -> String {
     let commands = recipe(kind, former, wish);
     let texts: Vec<String> = commands.iter().map(ToString::to_string).collect();
     texts.join(" ")

@@ -14,12 +14,12 @@ use crate::units::{count, duration};
 
 /// The logs that were read, skipped and unreadable.
 #[derive(Default, Serialize)]
-pub(super) struct Report {
+pub(super) struct ImportReport {
     pub(super) read: Vec<ReadRun>,
     skipped: Vec<Skipped>,
     pub(super) unreadable: Vec<String>,
     /// None with `--dry-run`.
-    pub(super) saved: Option<Saved>,
+    pub(super) saved: Option<SavedRuns>,
 }
 
 #[derive(Serialize)]
@@ -30,7 +30,7 @@ struct Skipped {
 
 /// The number of runs that were new, and of runs that the depository had before.
 #[derive(Default, Serialize)]
-pub(super) struct Saved {
+pub(super) struct SavedRuns {
     pub(super) added: usize,
     pub(super) kept: usize,
 }
@@ -75,7 +75,7 @@ impl From<&Imported> for ReadRun {
     }
 }
 
-impl Report {
+impl ImportReport {
     pub(super) fn skip(&mut self, path: &Path, reason: impl Into<String>) {
         self.skipped.push(Skipped { path: path.display().to_string(), reason: reason.into() });
     }
@@ -106,7 +106,7 @@ impl Report {
             writeln!(output, "{}: {note}", count(runs, "run"))?;
         }
         let saved = match &self.saved {
-            Some(Saved { added, kept }) => format!("{added} added, {kept} there already"),
+            Some(SavedRuns { added, kept }) => format!("{added} added, {kept} there already"),
             None => "nothing changed".to_owned(),
         };
         let read = count(self.read.len(), "run");

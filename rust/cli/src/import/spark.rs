@@ -11,7 +11,7 @@ use elastane_store::{Depository, SubmissionRecord};
 use serde_json::json;
 
 use super::SparkEventlog;
-use super::report::{ReadRun, Report, Saved};
+use super::report::{ImportReport, ReadRun, SavedRuns};
 use crate::bar::bar;
 use crate::depository::open_or_create;
 use crate::failure::Failure;
@@ -19,7 +19,7 @@ use crate::units::count;
 
 impl SparkEventlog {
     pub(super) fn run(&self, output: &mut impl Write) -> Result<(), Failure> {
-        let mut report = Report::default();
+        let mut report = ImportReport::default();
         let logs = self.find(&mut report)?;
         let options = ImportOptions {
             queues: self.queue.iter().cloned().collect(),
@@ -30,7 +30,7 @@ impl SparkEventlog {
             depository: into.map(|path| open_or_create(path)).transpose()?,
             latest: HashMap::new(),
         };
-        report.saved = into.map(|_| Saved::default());
+        report.saved = into.map(|_| SavedRuns::default());
         let bar = bar("logs");
         bar.set_length(logs.len() as u64);
         for log in logs {
@@ -56,7 +56,7 @@ impl SparkEventlog {
     }
 
     /// A PATH without a log is reported as an unreadable log; if no PATH has a log, the command fails.
-    fn find(&self, report: &mut Report) -> Result<Vec<EventLog>, Failure> {
+    fn find(&self, report: &mut ImportReport) -> Result<Vec<EventLog>, Failure> {
         let mut logs = Vec::new();
         let mut without_log = Vec::new();
         for path in &self.paths {
@@ -114,7 +114,7 @@ impl Imports {
         &mut self,
         log: PathBuf,
         imported: &Imported,
-        report: &mut Report,
+        report: &mut ImportReport,
     ) -> Result<(), Failure> {
         let id = &imported.run.application_id;
         let attempt = imported.attempt.unwrap_or(0);

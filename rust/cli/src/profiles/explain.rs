@@ -11,7 +11,7 @@ use elastane_store::{Access, Depository, PredictionRecord, SubmissionRecord};
 use serde_json::{Value, json};
 
 use super::explain_prediction::print_prediction;
-use super::{Source, write_json};
+use super::{ProfileSource, write_json};
 use crate::failure::Failure;
 use crate::units::{duration, moment};
 
@@ -22,7 +22,7 @@ pub(super) struct Explain {
     /// YARN's application id
     application_id: String,
     #[command(flatten)]
-    source: Source,
+    source: ProfileSource,
 }
 
 /// The records of an application.

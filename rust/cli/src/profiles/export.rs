@@ -7,7 +7,7 @@ use clap::Args;
 use elastane_store::Access;
 use serde_json::json;
 
-use super::{Source, file, write_json};
+use super::{ProfileSource, file, write_json};
 use crate::failure::{Failure, write};
 use crate::units::count;
 
@@ -26,7 +26,7 @@ pub(super) struct Export {
     #[arg(long, value_name = "FILE")]
     file: PathBuf,
     #[command(flatten)]
-    source: Source,
+    source: ProfileSource,
 }
 
 impl Export {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use serde_json::json;
 
-use super::{Source, file, write_json};
+use super::{ProfileSource, file, write_json};
 use crate::depository::open_or_create;
 use crate::failure::{Failure, read};
 use crate::units::count;
@@ -14,15 +14,15 @@ use crate::units::count;
 #[derive(Args)]
 #[command(after_help = "Examples:
   elastane profiles import profiles.json --depository depository.db")]
-pub(super) struct Import {
+pub(super) struct ProfilesImport {
     /// What `export` wrote
     #[arg(value_name = "FILE")]
     file: PathBuf,
     #[command(flatten)]
-    source: Source,
+    source: ProfileSource,
 }
 
-impl Import {
+impl ProfilesImport {
     pub(super) fn run(&self, output: &mut impl Write) -> Result<(), Failure> {
         let runs =
             file::read(&read(&self.file)?).map_err(|problem| Failure::bad(&self.file, problem))?;

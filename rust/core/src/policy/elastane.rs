@@ -20,14 +20,14 @@ use crate::fit::Peaks;
 /// An executor without a predicted end counts as one of 10 minutes.
 /// `docs/measurements/house-policy.md` has the measurements and the rejected variants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Elastane {
+pub struct ElastanePolicy {
     /// Whether peaks may coincide.
     pub peaks: Peaks,
     /// The time to minimize.
     pub favor: Favor,
 }
 
-impl Default for Elastane {
+impl Default for ElastanePolicy {
     fn default() -> Self {
         Self { peaks: Peaks::Soft, favor: Favor::default() }
     }
@@ -79,7 +79,7 @@ impl FromStr for Favor {
     }
 }
 
-impl PlanPolicy for Elastane {
+impl PlanPolicy for ElastanePolicy {
     const NAME: &'static str = "elastane";
 
     fn plan(&self) -> ByPlan {
@@ -103,7 +103,7 @@ mod tests {
     fn score(favor: Favor, demand: &Demand, executors: u32) -> f64 {
         let capacity = Resources::from_array([4.0, 8.0, 0.0, 100.0]);
         let waiting = Waiting { executors, ..Waiting::default() };
-        let policy = Elastane { favor, ..Elastane::default() };
+        let policy = ElastanePolicy { favor, ..ElastanePolicy::default() };
         score_on_idle_node(&policy, capacity, demand, waiting)
     }
 

@@ -18,7 +18,7 @@ mod ursa;
 
 pub use bounded::bounded;
 pub use detail::Detail;
-pub use elastane::{Elastane, Favor, UnknownFavor};
+pub use elastane::{ElastanePolicy, Favor, UnknownFavor};
 pub use minfrag::MinFrag;
 pub use named::{PolicyOptions, UnknownPolicy, named, names};
 pub use prophet::Prophet;

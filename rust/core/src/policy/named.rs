@@ -1,6 +1,6 @@
 //! The policies that the ResourceManager accepts, by name.
 
-use super::{Elastane, Favor, JobOrder, MinFrag, Policy, Prophet, Trc, Ursa};
+use super::{ElastanePolicy, Favor, JobOrder, MinFrag, Policy, Prophet, Trc, Ursa};
 use crate::fit::Peaks;
 
 /// No policy has this name.
@@ -17,16 +17,19 @@ pub struct UnknownPolicy {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PolicyOptions {
     /// Whether peaks may coincide. None keeps each policy's own rule: strict for the papers'
-    /// policies, soft for [`Elastane`].
+    /// policies, soft for [`ElastanePolicy`].
     pub peaks: Option<Peaks>,
-    /// The time that [`Elastane`] minimizes.
+    /// The time that [`ElastanePolicy`] minimizes.
     pub favor: Favor,
 }
 
 fn all(options: PolicyOptions) -> Vec<Box<dyn Policy>> {
     let peaks = options.peaks.unwrap_or_default();
     vec![
-        Box::new(Elastane { peaks: options.peaks.unwrap_or(Peaks::Soft), favor: options.favor }),
+        Box::new(ElastanePolicy {
+            peaks: options.peaks.unwrap_or(Peaks::Soft),
+            favor: options.favor,
+        }),
         Box::new(MinFrag { peaks }),
         Box::new(Trc { peaks }),
         Box::new(Prophet::default()),

@@ -101,7 +101,7 @@ pub struct Prediction {
 
 /// The prediction of the next run.
 #[derive(Debug, Clone)]
-pub struct Outlook {
+pub struct NextRun {
     /// The prediction, or why the request stands.
     pub prediction: Result<Prediction, NotPredicted>,
     /// The runs that were left out.
@@ -123,9 +123,9 @@ pub enum NotPredicted {
 }
 
 /// Predicts the next run of an application. The order of `history` does not matter.
-pub fn predict_next(history: &[PastRun], settings: &RecurringSettings) -> Outlook {
+pub fn predict_next(history: &[PastRun], settings: &RecurringSettings) -> NextRun {
     let (runs, left_out) = select(history, settings.runs);
-    Outlook { prediction: prediction(&runs, settings.least_confidence), left_out }
+    NextRun { prediction: prediction(&runs, settings.least_confidence), left_out }
 }
 
 fn prediction(runs: &[&PastRun], least: f64) -> Result<Prediction, NotPredicted> {

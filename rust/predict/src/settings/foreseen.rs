@@ -3,7 +3,7 @@
 use super::scale::Scale;
 use super::{LEAST_RUNS, NotForeseen, Settings, SettingsModel};
 use crate::recurring::{
-    Excluded, NotPredicted, Outlook, PastRun, Prediction, RecurringSettings, largest_factor,
+    Excluded, NextRun, NotPredicted, PastRun, Prediction, RecurringSettings, largest_factor,
     predict_next,
 };
 
@@ -107,7 +107,7 @@ impl KnownRuns<'_> {
 
     /// The prediction without a model. Where runs are alike although their settings differ, settings in
     /// their range make little difference; a counter is an example.
-    fn by_runs_alike(&self, given: &Settings, outlook: Outlook) -> Foreseen {
+    fn by_runs_alike(&self, given: &Settings, outlook: NextRun) -> Foreseen {
         let are_alike = |prediction: &Prediction| {
             let is_taken = |id: &String| prediction.runs.contains(id);
             let taken = self.latest.iter().filter(|it| is_taken(&it.id));
@@ -127,7 +127,7 @@ impl KnownRuns<'_> {
     }
 }
 
-fn by_runs(way: Way, outlook: Outlook) -> Foreseen {
+fn by_runs(way: Way, outlook: NextRun) -> Foreseen {
     Foreseen {
         way,
         prediction: outlook.prediction.map_err(NotPlanned::from),

@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, HashMap};
 use elastane_core::ContainerKind;
 use serde::Deserialize;
 
-use super::{Container, MAX_SLOTS, MOST_EXECUTOR_KINDS, RunRecorder, Totals};
+use super::{MAX_SLOTS, MOST_EXECUTOR_KINDS, RecordedContainer, RunRecorder, Totals};
 
 /// A recorder that was read; its slots are not checked yet.
 #[derive(Deserialize)]
 pub(super) struct Unchecked {
-    containers: HashMap<String, Container>,
+    containers: HashMap<String, RecordedContainer>,
     totals: BTreeMap<ContainerKind, Totals>,
     left_out: u64,
 }

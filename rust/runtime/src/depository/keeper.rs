@@ -14,7 +14,7 @@ use elastane_store::{
 use super::checkpoints::Checkpoints;
 use super::models::Trained;
 use super::predictor::{OnPrediction, Predictor, score_predictions};
-use super::running::Running;
+use super::running::RunningApplications;
 use super::substitute::announce_moved;
 use super::trainer::{Trainer, due_job};
 use super::{Shared, TakeOver, Work, models, retention};
@@ -41,7 +41,7 @@ pub(super) struct Keeper {
     predictor: Predictor,
     trainer: Trainer,
     checkpoints: Checkpoints,
-    running: Running,
+    running: RunningApplications,
     queue: SaveQueue,
     /// Work that was asked for, in its order.
     asked: VecDeque<Work>,
@@ -75,7 +75,7 @@ impl Keeper {
             journal,
             checkpoints: Checkpoints::new(Arc::clone(&shared)),
             shared,
-            running: Running::new(),
+            running: RunningApplications::new(),
             queue: SaveQueue::new(MOST_WAITING),
             asked: VecDeque::new(),
             taking_over: VecDeque::new(),

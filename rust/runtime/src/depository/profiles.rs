@@ -9,12 +9,12 @@ use parking_lot::Mutex;
 use super::models;
 use super::profile_cache::{CachedProfile, ProfileCache};
 
-pub(super) struct Profiles {
+pub(super) struct ProfilesInUse {
     pub(super) settings: ProfileSettings,
     pub(super) cache: Mutex<ProfileCache>,
 }
 
-impl Profiles {
+impl ProfilesInUse {
     pub(super) fn new(settings: ProfileSettings) -> Self {
         Self { settings, cache: Mutex::default() }
     }

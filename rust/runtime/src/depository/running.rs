@@ -11,20 +11,20 @@ use super::outage::Outage;
 /// Predictions that wait while the depository cannot be written: 20 MB of runs of half an hour.
 const MOST_PREDICTIONS: usize = 1_000;
 
-pub(super) struct Running {
+pub(super) struct RunningApplications {
     /// By YARN's id.
-    applications: BTreeMap<String, Application>,
+    applications: BTreeMap<String, RunningApplication>,
     pub(super) outage: Outage,
 }
 
-struct Application {
+struct RunningApplication {
     submission: SubmissionRecord,
     is_saved: bool,
     /// Those that wait.
     predictions: Vec<PredictionRecord>,
 }
 
-impl Running {
+impl RunningApplications {
     pub(super) fn new() -> Self {
         Self { applications: BTreeMap::new(), outage: Outage::new("submissions and predictions") }
     }
@@ -45,7 +45,7 @@ impl Running {
     pub(super) fn add(&mut self, submission: SubmissionRecord, is_saved: bool) {
         let id = submission.application_id.clone();
         let former = self.applications.remove(&id);
-        let application = Application {
+        let application = RunningApplication {
             submission,
             is_saved,
             predictions: former.map_or_else(Vec::new, |former| former.predictions),

@@ -12,14 +12,14 @@ use super::models::Trained;
 use super::{Work, models};
 
 /// The runs of one application, oldest first.
-pub(super) struct Job {
+pub(super) struct TrainingJob {
     key: String,
     runs: Vec<(Run, RunSettings)>,
 }
 
 /// Trains one application at a time.
 pub(super) struct Trainer {
-    jobs: Option<Sender<Job>>,
+    jobs: Option<Sender<TrainingJob>>,
     thread: Option<JoinHandle<()>>,
     is_idle: bool,
 }
@@ -27,7 +27,7 @@ pub(super) struct Trainer {
 impl Trainer {
     /// Models go to `trained`.
     pub(super) fn open(trained: Sender<Work>) -> io::Result<Self> {
-        let (jobs, waiting) = channel::<Job>();
+        let (jobs, waiting) = channel::<TrainingJob>();
         let thread =
             std::thread::Builder::new().name("elastane-learner".into()).spawn(move || {
                 for job in waiting {
@@ -43,7 +43,7 @@ impl Trainer {
         self.is_idle
     }
 
-    pub(super) fn send(&mut self, job: Job) {
+    pub(super) fn send(&mut self, job: TrainingJob) {
         if let Some(jobs) = &self.jobs {
             self.is_idle = false;
             if jobs.send(job).is_err() {
@@ -70,7 +70,10 @@ impl Trainer {
 
 /// The job of an application whose runs had different settings, where enough ran since the last
 /// training.
-pub(super) fn due_job(depository: &Depository, key: &str) -> Result<Option<Job>, StoreError> {
+pub(super) fn due_job(
+    depository: &Depository,
+    key: &str,
+) -> Result<Option<TrainingJob>, StoreError> {
     let Some(given) = trainable(depository.latest_settings(key, MOST_RUNS)?) else {
         return Ok(None);
     };
@@ -84,10 +87,10 @@ pub(super) fn due_job(depository: &Depository, key: &str) -> Result<Option<Job>,
             runs.push((run, settings));
         }
     }
-    Ok(Some(Job { key: key.to_owned(), runs }))
+    Ok(Some(TrainingJob { key: key.to_owned(), runs }))
 }
 
-impl Job {
+impl TrainingJob {
     fn train(self) -> Trained {
         log::debug!("training on {} runs of {}", self.runs.len(), self.key);
         let kinds = kinds(self.runs.iter().map(|(run, _)| run));

@@ -8,7 +8,7 @@ use elastane_core::{Resource, Resources};
 use super::svg::{Axes, bands, colour, escape, lines};
 use super::table::write_table;
 use crate::experiment::Comparison;
-use crate::simulator::{Outcome, Packing};
+use crate::simulator::{Packing, SimulatedRun};
 use crate::workload::Workload;
 
 const STYLE: &str = "body{font:14px system-ui,sans-serif;margin:24px auto;max-width:1180px;\
@@ -91,7 +91,7 @@ fn over_hours(
     comparison: &Comparison,
     x: &str,
     (y, y_most): (&str, f64),
-    line: impl Fn(&Outcome) -> Vec<(f64, f64)>,
+    line: impl Fn(&SimulatedRun) -> Vec<(f64, f64)>,
 ) -> String {
     let outcomes = comparison.policies.iter().filter_map(|policy| policy.outcomes.first());
     let drawn: Vec<_> = outcomes.map(line).collect();
@@ -125,7 +125,7 @@ fn completions(comparison: &Comparison) -> String {
     })
 }
 
-fn packing(outcome: &Outcome, workload: &Workload) -> String {
+fn packing(outcome: &SimulatedRun, workload: &Workload) -> String {
     if outcome.packing.pieces.is_empty() {
         return String::new();
     }

@@ -6,7 +6,7 @@ use elastane_core::{Resource, Resources};
 use serde_json::{Value, json};
 
 use crate::experiment::{Comparison, PolicyOutcomes};
-use crate::simulator::{Contention, LEVELS, LowerBound, Outcome};
+use crate::simulator::{Contention, LEVELS, LowerBound, SimulatedRun};
 
 /// The JSON that `docs/simulator.md` describes.
 pub fn to_json(comparison: &Comparison, contention: Contention) -> Value {
@@ -26,10 +26,11 @@ pub fn to_json(comparison: &Comparison, contention: Contention) -> Value {
 }
 
 fn summary(policy: &PolicyOutcomes, lower_bound_s: &[f64]) -> Value {
-    let each =
-        |value: fn(&Outcome) -> f64| -> Vec<f64> { policy.outcomes.iter().map(value).collect() };
+    let each = |value: fn(&SimulatedRun) -> f64| -> Vec<f64> {
+        policy.outcomes.iter().map(value).collect()
+    };
     let above = LEVELS.iter().enumerate().map(|(level, part)| {
-        let at_level = |outcome: &Outcome| {
+        let at_level = |outcome: &SimulatedRun| {
             Resources::from_array(outcome.time_above.map(|levels| levels[level]))
         };
         (part.to_string(), per_resource(policy, at_level))
@@ -39,8 +40,8 @@ fn summary(policy: &PolicyOutcomes, lower_bound_s: &[f64]) -> Value {
         over_lower_bound.map(|(outcome, bound_s)| outcome.makespan_s / bound_s).collect();
     json!({
         "makespan_s": each(|outcome| outcome.makespan_s),
-        "mean_completion_s": each(Outcome::mean_completion_s),
-        "median_completion_s": each(Outcome::median_completion_s),
+        "mean_completion_s": each(SimulatedRun::mean_completion_s),
+        "median_completion_s": each(SimulatedRun::median_completion_s),
         "utilization": per_resource(policy, |outcome| outcome.utilization),
         "time_above": above.collect::<BTreeMap<_, _>>(),
         "over_lower_bound": over_lower_bound,
@@ -50,7 +51,7 @@ fn summary(policy: &PolicyOutcomes, lower_bound_s: &[f64]) -> Value {
 
 fn per_resource(
     policy: &PolicyOutcomes,
-    value: impl Fn(&Outcome) -> Resources,
+    value: impl Fn(&SimulatedRun) -> Resources,
 ) -> BTreeMap<&'static str, Vec<f64>> {
     let of = |resource| {
         let outcomes = policy.outcomes.iter();

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use elastane_core::Resource;
 
 use crate::experiment::{Comparison, PolicyOutcomes};
-use crate::simulator::{LEVELS, LowerBound, Outcome};
+use crate::simulator::{LEVELS, LowerBound, SimulatedRun};
 use crate::summary::{deviation, mean};
 
 /// A row per policy: makespan, completion times, utilization, distance from the lower bound; and a row
@@ -57,8 +57,8 @@ pub fn write_table(output: &mut impl Write, comparison: &Comparison) -> io::Resu
             mean(&makespans),
             deviation(&makespans),
             mean(&over),
-            mean(&each(policy, Outcome::mean_completion_s)),
-            mean(&each(policy, Outcome::median_completion_s)),
+            mean(&each(policy, SimulatedRun::mean_completion_s)),
+            mean(&each(policy, SimulatedRun::median_completion_s)),
             used[0],
             used[1],
             used[2],
@@ -98,6 +98,6 @@ fn applications(comparison: &Comparison) -> usize {
     outcome.map_or(0, |outcome| outcome.applications.len())
 }
 
-fn each(policy: &PolicyOutcomes, value: impl Fn(&Outcome) -> f64) -> Vec<f64> {
+fn each(policy: &PolicyOutcomes, value: impl Fn(&SimulatedRun) -> f64) -> Vec<f64> {
     policy.outcomes.iter().map(value).collect()
 }

@@ -11,7 +11,7 @@ use super::allocation::BACKLOG_INTERVAL_MS;
 use super::beats::{Beats, Walk};
 use super::machine::Machine;
 use super::meter::Meter;
-use super::outcome::{ApplicationOutcome, Counts, Outcome, Packing};
+use super::outcome::{ApplicationOutcome, Counts, Packing, SimulatedRun};
 use super::policies::PolicyToSimulate;
 use super::resource_manager::ResourceManager;
 use super::settings::Settings;
@@ -19,7 +19,7 @@ use crate::workload::Workload;
 use keeping::Keeping;
 
 /// A machine's part of the schedule.
-struct Node {
+struct SimulatedNode {
     machine: Machine,
     /// The next end of a slot of one of its executors.
     changes_ms: Option<f64>,
@@ -36,7 +36,7 @@ struct Ended {
 }
 
 #[derive(Clone, Default)]
-struct Job {
+struct SimulatedJob {
     /// Executors that are not asked for yet (dynamic allocation).
     unasked: u32,
     /// The number of executors in the next ask, while there is a backlog.
@@ -59,8 +59,8 @@ pub(super) struct Engine<'a> {
     beats: Beats,
     /// By kind, the walk over the nodes since the kind began to wait.
     walks: Vec<Option<Walk>>,
-    nodes: Vec<Node>,
-    jobs: Vec<Job>,
+    nodes: Vec<SimulatedNode>,
+    jobs: Vec<SimulatedJob>,
     meter: Meter,
     packing: Packing,
     counts: Counts,
@@ -82,14 +82,16 @@ impl<'a> Engine<'a> {
         let name = policy.policy.name();
         let asks_by_backlog = policy.asks_by_backlog;
         let manager = ResourceManager::new(workload, policy, settings);
-        let nodes = workload.machines.iter().map(|capacity| Node {
+        let nodes = workload.machines.iter().map(|capacity| SimulatedNode {
             machine: Machine::new(*capacity),
             changes_ms: None,
             planned_ms: None,
             ended: Vec::new(),
         });
-        let jobs =
-            workload.applications.iter().map(|spec| Job { left: spec.executors, ..Job::default() });
+        let jobs = workload
+            .applications
+            .iter()
+            .map(|spec| SimulatedJob { left: spec.executors, ..SimulatedJob::default() });
         Self {
             workload,
             settings,
@@ -112,7 +114,10 @@ impl<'a> Engine<'a> {
         }
     }
 
-    pub(super) fn run(mut self, progress: &mut dyn FnMut(u64)) -> Result<Outcome, SimulationError> {
+    pub(super) fn run(
+        mut self,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<SimulatedRun, SimulationError> {
         for (application, spec) in self.workload.applications.iter().enumerate() {
             let arrival = Event::Arrival { application };
             self.agenda.add(spec.submitted_ms as f64, arrival);
@@ -214,7 +219,7 @@ impl<'a> Engine<'a> {
         }
     }
 
-    fn outcome(mut self) -> Outcome {
+    fn outcome(mut self) -> SimulatedRun {
         let specs = self.workload.applications.iter();
         let applications = specs
             .zip(&self.jobs)
@@ -230,11 +235,11 @@ impl<'a> Engine<'a> {
         }
         let machines = self.nodes.len();
         let capacity = self.workload.capacity();
-        Outcome {
+        SimulatedRun {
             packing: self.packing,
             counts: self.counts,
             reprovisioned: self.manager.reprovisioned,
-            ..Outcome::new(self.policy, applications, self.meter, machines, capacity)
+            ..SimulatedRun::new(self.policy, applications, self.meter, machines, capacity)
         }
     }
 }

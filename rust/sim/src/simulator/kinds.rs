@@ -10,7 +10,7 @@ use crate::workload::ApplicationSpec;
 
 /// The kinds of a workload's applications.
 pub(super) struct Kinds {
-    kinds: Vec<Kind>,
+    kinds: Vec<DemandKind>,
     /// By the application's place in the workload.
     by_application: Vec<usize>,
     /// The kinds with a waiting application, by number.
@@ -18,7 +18,7 @@ pub(super) struct Kinds {
 }
 
 /// Applications between which a node sees no difference.
-pub(super) struct Kind {
+pub(super) struct DemandKind {
     pub(super) request: Request,
     pub(super) predicted: Option<Predicted>,
     /// The waiting applications: since when each waits, and its place in the workload.
@@ -39,7 +39,7 @@ impl Kinds {
             })
         });
         let by_application = by_application.collect();
-        let kinds = first.into_iter().map(|spec| Kind {
+        let kinds = first.into_iter().map(|spec| DemandKind {
             request: spec.request,
             predicted: spec.predicted.as_ref().map(|demand| Predicted {
                 demand: demand.on_grid(),
@@ -80,7 +80,7 @@ impl Kinds {
     }
 
     /// A kind by its number.
-    pub(super) fn kind(&self, number: usize) -> &Kind {
+    pub(super) fn kind(&self, number: usize) -> &DemandKind {
         &self.kinds[number]
     }
 
@@ -91,12 +91,12 @@ impl Kinds {
     }
 
     /// The kinds with a waiting application, with their numbers.
-    pub(super) fn waiting(&self) -> impl Iterator<Item = (usize, &Kind)> {
+    pub(super) fn waiting(&self) -> impl Iterator<Item = (usize, &DemandKind)> {
         self.waiting.iter().map(|number| (*number, &self.kinds[*number]))
     }
 }
 
-impl Kind {
+impl DemandKind {
     /// The start of the longest wait.
     pub(super) fn waits_since_ms(&self) -> Option<i64> {
         self.waiting.first().map(|(since_ms, _)| *since_ms)

@@ -16,7 +16,7 @@ pub(super) struct Meter {
     used: [Sum; 4],
     executors_ms: Sum,
     above_ms: [[Sum; LEVELS.len()]; 4],
-    pub(super) timeline: Timeline,
+    pub(super) timeline: UseOverTime,
 }
 
 /// A sum of integers, which does not depend on the order of the machines.
@@ -78,7 +78,7 @@ impl Meter {
 
 /// Use over time, in steps that double when there are too many.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Timeline {
+pub struct UseOverTime {
     /// The length of a step.
     pub step_ms: f64,
     /// The integral of use over each step, in milliseconds times the resource's unit.
@@ -87,13 +87,13 @@ pub struct Timeline {
 
 const MOST_STEPS: usize = 1_024;
 
-impl Default for Timeline {
+impl Default for UseOverTime {
     fn default() -> Self {
         Self { step_ms: 1_000.0, integrals: Vec::new() }
     }
 }
 
-impl Timeline {
+impl UseOverTime {
     pub(super) fn add(&mut self, from_ms: f64, to_ms: f64, usage: Resources) {
         while to_ms > self.step_ms * MOST_STEPS as f64 {
             self.coarsen();
@@ -175,7 +175,7 @@ mod tests {
     #[test]
     fn steps_that_double_keep_the_integral() {
         let usage = Resources::from_array([2.0, 0.0, 0.0, 0.0]);
-        let mut timeline = Timeline::default();
+        let mut timeline = UseOverTime::default();
         timeline.add(500.0, 1_500.0, usage);
         let means: Vec<f64> = timeline.means().map(|mean| mean.cpu_cores).collect();
         assert_eq!(means, [1.0, 1.0]);

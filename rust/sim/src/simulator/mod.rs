@@ -20,8 +20,8 @@ mod settings;
 
 pub use bound::LowerBound;
 pub use contention::Contention;
-pub use meter::{LEVELS, Timeline};
-pub use outcome::{ApplicationOutcome, Counts, Outcome, Packing, PackingPiece};
+pub use meter::{LEVELS, UseOverTime};
+pub use outcome::{ApplicationOutcome, Counts, Packing, PackingPiece, SimulatedRun};
 pub use policies::{Policies, PolicyToSimulate};
 pub use settings::{Following, ProgressSource, Settings};
 
@@ -80,7 +80,7 @@ pub fn simulate(
     settings: &Settings,
     seed: u64,
     progress: &mut dyn FnMut(u64),
-) -> Result<Outcome, SimulationError> {
+) -> Result<SimulatedRun, SimulationError> {
     let policy = policies.named(policy, settings.policy_options)?;
     for application in &workload.applications {
         let request = application.request;

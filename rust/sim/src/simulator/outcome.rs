@@ -3,11 +3,11 @@
 use elastane_core::Resources;
 use elastane_core::reprovision::Reprovisioned;
 
-use super::meter::{LEVELS, Meter, Timeline};
+use super::meter::{LEVELS, Meter, UseOverTime};
 
 /// The outcome of a run.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Outcome {
+pub struct SimulatedRun {
     /// The policy's name.
     pub policy: &'static str,
     /// In the order of the workload.
@@ -24,7 +24,7 @@ pub struct Outcome {
     /// Total running time of all executors, in seconds.
     pub executors_s: f64,
     /// Use of all machines over time.
-    pub timeline: Timeline,
+    pub timeline: UseOverTime,
     /// The recorded node.
     pub packing: Packing,
     /// Counts of events.
@@ -90,7 +90,7 @@ pub struct PackingPiece {
     pub usage: Resources,
 }
 
-impl Outcome {
+impl SimulatedRun {
     pub(super) fn new(
         policy: &'static str,
         applications: Vec<ApplicationOutcome>,

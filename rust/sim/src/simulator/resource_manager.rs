@@ -32,7 +32,7 @@ pub(super) struct ResourceManager {
     service: Service,
     /// The policy places nothing where more than this multiple of the registered size would be booked.
     most_booked: f64,
-    applications: Vec<Known>,
+    applications: Vec<KnownApplication>,
     /// By the service's number, the place in the workload.
     places: Vec<usize>,
     kinds: Kinds,
@@ -50,7 +50,7 @@ pub(super) struct ResourceManager {
 
 /// One application.
 #[derive(Debug, Clone, Default)]
-struct Known {
+struct KnownApplication {
     id: Option<ApplicationId>,
     /// Executors that were asked for and wait for a container.
     asked: VecDeque<Piece>,
@@ -60,7 +60,7 @@ struct Known {
 }
 
 /// A container that was placed.
-pub(super) struct Placed {
+pub(super) struct PlacedPiece {
     pub(super) application: usize,
     pub(super) piece: Piece,
     pub(super) container: String,
@@ -84,7 +84,7 @@ impl ResourceManager {
         Self {
             service,
             most_booked,
-            applications: vec![Known::default(); workload.applications.len()],
+            applications: vec![KnownApplication::default(); workload.applications.len()],
             places: Vec::new(),
             earliest: vec![vec![0; kinds_remembered]; workload.machines.len()],
             needs: (0..kinds.count()).map(|_| StartNeeds::default()).collect(),
@@ -162,7 +162,7 @@ impl ResourceManager {
         machine: usize,
         specs: &[ApplicationSpec],
         now_ms: i64,
-    ) -> Option<Placed> {
+    ) -> Option<PlacedPiece> {
         let node = node_of(machine);
         let free = self.room(machine, self.cluster_settings().max_ratio);
         let order = self.service.round(node, free, now_ms)?;
@@ -198,7 +198,7 @@ impl ResourceManager {
             }
             self.tell_pending(place, spec, now_ms);
             self.changed(machine);
-            return Some(Placed { application: place, piece, container });
+            return Some(PlacedPiece { application: place, piece, container });
         }
         None
     }

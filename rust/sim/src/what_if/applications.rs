@@ -8,15 +8,15 @@ use elastane_core::{Resources, Running};
 use crate::scenario::{Pending, Scenario};
 
 /// The applications by name, kept up to date while executors are placed.
-pub(super) struct Applications<'a> {
-    by_name: BTreeMap<&'a str, Application>,
+pub(super) struct ScenarioApplications<'a> {
+    by_name: BTreeMap<&'a str, ScenarioApplication>,
     cluster: Resources,
     /// The remaining work of all applications.
     work: Resources,
 }
 
 #[derive(Default)]
-struct Application {
+struct ScenarioApplication {
     submitted_ms: i64,
     running: u32,
     /// The number of waiting executors.
@@ -27,7 +27,7 @@ struct Application {
     work: Resources,
 }
 
-impl<'a> Applications<'a> {
+impl<'a> ScenarioApplications<'a> {
     pub(super) fn new(scenario: &'a Scenario) -> Self {
         let nodes = &scenario.nodes;
         let mut applications = Self {
@@ -55,8 +55,8 @@ impl<'a> Applications<'a> {
 
     /// The scenario has no submission times; the earliest start or queueing time of an application is
     /// taken.
-    fn seen(&mut self, name: &'a str, at_ms: i64, work: Resources) -> &mut Application {
-        let unseen = Application { submitted_ms: at_ms, ..Application::default() };
+    fn seen(&mut self, name: &'a str, at_ms: i64, work: Resources) -> &mut ScenarioApplication {
+        let unseen = ScenarioApplication { submitted_ms: at_ms, ..ScenarioApplication::default() };
         let application = self.by_name.entry(name).or_insert(unseen);
         application.submitted_ms = application.submitted_ms.min(at_ms);
         application.work += work;

@@ -1,7 +1,7 @@
 //! Scenarios with one node, and the answers to them.
 #![allow(dead_code, reason = "each test file uses its own part")]
 
-use elastane_sim::{Answer, Candidate, Options, Scenario, what_if};
+use elastane_sim::{Answer, Options, Scenario, WhatIfCandidate, what_if};
 use serde_json::{Value, json};
 
 pub const ONE: Options = Options { margin: 0.0, all: false };
@@ -20,7 +20,7 @@ pub fn placed(policy: &str, scenario: &Value, options: Options) -> Vec<String> {
 }
 
 /// What the first heartbeat says of one executor.
-pub fn judged(policy: &str, scenario: &Value, executor: &str) -> Candidate {
+pub fn judged(policy: &str, scenario: &Value, executor: &str) -> WhatIfCandidate {
     let candidates = answer(policy, scenario, ONE).heartbeats.remove(0).candidates;
     let mut found = candidates.into_iter().filter(|one| one.executor == executor);
     found.next().unwrap()

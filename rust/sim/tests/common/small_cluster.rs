@@ -3,7 +3,7 @@
 
 use elastane_core::cluster::Request;
 use elastane_core::{Demand, Resources, SLOT_MS};
-use elastane_sim::simulator::{Outcome, Settings, simulate};
+use elastane_sim::simulator::{Settings, SimulatedRun, simulate};
 use elastane_sim::workload::{ApplicationSpec, Errors, Workload};
 use proptest::prelude::*;
 
@@ -37,7 +37,7 @@ pub fn workload(machines: usize, applications: Vec<ApplicationSpec>) -> Workload
     }
 }
 
-pub fn run(workload: &Workload, policy: &str, settings: &Settings) -> Outcome {
+pub fn run(workload: &Workload, policy: &str, settings: &Settings) -> SimulatedRun {
     simulate(workload, &crate::known_policies(), policy, settings, 1, &mut |_| {}).unwrap()
 }
 

@@ -2,14 +2,14 @@
 
 use super::*;
 use crate::cluster::WaitReason;
-use crate::policy::{Elastane, Favor};
+use crate::policy::{ElastanePolicy, Favor};
 
 /// Number of slots in which one of the node's 4 cores is left; then all are.
 const BUSY_SLOTS: usize = 10;
 
 fn busy_node_with(favor: Favor, used_cores: &[f64]) -> (Cluster, NodeId) {
     let peaks = Peaks::Strict;
-    let mut cluster = Cluster::new(settings(), Box::new(Elastane { peaks, favor }));
+    let mut cluster = Cluster::new(settings(), Box::new(ElastanePolicy { peaks, favor }));
     let node = cluster.node_added("node-1:1", request(8, 8));
     cluster.reported(node, physical(), 0);
     let hog = waiting(&mut cluster, "hog", learned(used_cores, 1.0), ask(1, 1));
@@ -231,7 +231,7 @@ fn an_application_that_does_not_start_within_an_hour_gets_no_reservation() {
 
 #[test]
 fn an_application_large_in_cpu_is_blocked_too() {
-    let policy = Elastane { peaks: Peaks::Soft, favor: Favor::Balanced };
+    let policy = ElastanePolicy { peaks: Peaks::Soft, favor: Favor::Balanced };
     let mut cluster = Cluster::new(settings(), Box::new(policy));
     let node = cluster.node_added("node-1:1", request(8, 8));
     cluster.reported(node, physical(), 0);

@@ -6,7 +6,7 @@ use crate::simulator::allocation::first_idle;
 use crate::simulator::followed::Followed;
 use crate::simulator::machine::Executor;
 use crate::simulator::outcome::PackingPiece;
-use crate::simulator::resource_manager::Placed;
+use crate::simulator::resource_manager::PlacedPiece;
 
 /// The end of an executor is summed up slot by slot, which may give a time earlier by this than one
 /// multiplication.
@@ -101,8 +101,8 @@ impl Engine<'_> {
         self.wake(machine, now_ms.ceil() as i64);
     }
 
-    pub(super) fn start(&mut self, machine: usize, placed: Placed, now_ms: i64) {
-        let Placed { application, piece, container } = placed;
+    pub(super) fn start(&mut self, machine: usize, placed: PlacedPiece, now_ms: i64) {
+        let PlacedPiece { application, piece, container } = placed;
         let spec = &self.workload.applications[application];
         let mut coming = spec.executor(self.seed, application, piece.number);
         let slot_ms = f64::from(spec.actual.slot_ms());

@@ -4,7 +4,7 @@ use elastane_core::cluster::{NodeId, Outlook, Request, StartNeeds};
 use elastane_core::{Cluster, SLOT_MS};
 
 use super::{ResourceManager, TOLERANCE, node_of};
-use crate::simulator::kinds::{Kind, Kinds};
+use crate::simulator::kinds::{DemandKind, Kinds};
 
 const SLOT: i64 = SLOT_MS as i64;
 
@@ -80,7 +80,12 @@ struct Look<'a> {
 
 impl Look<'_> {
     /// The time from which a container of the kind may go there. Looks no further than to `until_ms`.
-    fn may_place_from(&mut self, number: usize, kind: &Kind, until_ms: Option<i64>) -> Option<i64> {
+    fn may_place_from(
+        &mut self,
+        number: usize,
+        kind: &DemandKind,
+        until_ms: Option<i64>,
+    ) -> Option<i64> {
         if !kind.request.fits_into(self.bookable) {
             return None;
         }
@@ -96,7 +101,7 @@ impl Look<'_> {
         sooner(fits_ms, self.starves_from(kind))
     }
 
-    fn find_slot(&mut self, number: usize, kind: &Kind, until_ms: Option<i64>) -> u32 {
+    fn find_slot(&mut self, number: usize, kind: &DemandKind, until_ms: Option<i64>) -> u32 {
         let (cluster, node, now_ms) = (self.cluster, self.node, self.now_ms);
         let now_slot = slot_at(now_ms);
         if self.outlook.is_none() {
@@ -116,7 +121,7 @@ impl Look<'_> {
     }
 
     /// The time from which the first application of a kind is placed by request; none without room.
-    fn starves_from(&self, kind: &Kind) -> Option<i64> {
+    fn starves_from(&self, kind: &DemandKind) -> Option<i64> {
         let since_ms = kind.waits_since_ms()?;
         let has_room = kind.request.fits_into(self.unbooked);
         has_room.then(|| since_ms.saturating_add(self.starvation_wait_ms))
