@@ -49,7 +49,7 @@ impl Plan {
         Self { received: now, ends: now, steps: BTreeMap::new(), limits_memory, limits_anything }
     }
 
-    fn has_ended(&self, now: Instant) -> bool {
+    pub(crate) fn has_ended(&self, now: Instant) -> bool {
         now >= self.ends
     }
 
