@@ -9,7 +9,7 @@ use std::{
 
 use elastane_protocol::Usage;
 
-use self::closed::ClosedSamples;
+use self::closed::ClosedSample;
 use crate::{container_id::ContainerId, sensors::Reading};
 
 /// A sample is dropped after waiting this long for its acknowledgement.
@@ -23,7 +23,7 @@ pub struct Samples {
     newest_of_node: Usage,
     /// What each container used since the newest closed sample.
     open: BTreeMap<ContainerId, Reading>,
-    closed: BTreeMap<ContainerId, VecDeque<ClosedSamples>>,
+    closed: BTreeMap<ContainerId, VecDeque<ClosedSample>>,
     newest_by_container: BTreeMap<ContainerId, Usage>,
     dropped: u64,
 }
@@ -47,11 +47,11 @@ impl Samples {
         self.sequence += 1;
         self.newest_by_container.clear();
         let node = self.open_of_node.take();
-        if let Some(sample) = node.and_then(|node| ClosedSamples::of(&node, self.sequence)) {
+        if let Some(sample) = node.and_then(|node| ClosedSample::of(&node, self.sequence)) {
             self.newest_of_node = sample.usage;
         }
         for (container, open) in std::mem::take(&mut self.open) {
-            let Some(sample) = ClosedSamples::of(&open, self.sequence) else {
+            let Some(sample) = ClosedSample::of(&open, self.sequence) else {
                 continue;
             };
             self.newest_by_container.insert(container.clone(), sample.usage);
@@ -93,7 +93,7 @@ impl Samples {
     }
 
     /// The samples without an acknowledgement, oldest first within a container.
-    pub fn unacknowledged(&self) -> impl Iterator<Item = (&ContainerId, &VecDeque<ClosedSamples>)> {
+    pub fn unacknowledged(&self) -> impl Iterator<Item = (&ContainerId, &VecDeque<ClosedSample>)> {
         self.closed.iter()
     }
 
@@ -108,7 +108,7 @@ impl Samples {
         self.dropped += dropped;
     }
 
-    fn remove(&mut self, done: impl Fn(&ClosedSamples) -> bool) -> u64 {
+    fn remove(&mut self, done: impl Fn(&ClosedSample) -> bool) -> u64 {
         let mut removed = 0;
         self.closed.retain(|_, samples| {
             while samples.front().is_some_and(&done) {

@@ -69,7 +69,7 @@ enum Lever {
 impl CollectorKind {
     /// The flags that the recipes change.
     pub fn flags(self) -> &'static [Flag] {
-        match self.way() {
+        match self.lever() {
             Lever::FreeRatios { periodic: true } => {
                 &[Flag::MinHeapFreeRatio, Flag::MaxHeapFreeRatio, Flag::G1PeriodicGCInterval]
             }
@@ -84,7 +84,7 @@ impl CollectorKind {
     /// The most that the JVM could give back on request, by its counters. Used bytes may be
     /// garbage, but only a collector that runs for the request finds it.
     pub fn most_given_back(self, heap: HeldHeap) -> u64 {
-        let kept = match self.way() {
+        let kept = match self.lever() {
             Lever::FreeRatios { periodic: true } => 0,
             Lever::FreeRatios { periodic: false } => heap.used_bytes,
             Lever::SoftBound { .. } => heap_in_use(heap.used_bytes),
@@ -93,7 +93,7 @@ impl CollectorKind {
         heap.committed_bytes.saturating_sub(kept)
     }
 
-    fn way(self) -> Lever {
+    fn lever(self) -> Lever {
         match self.collector {
             Collector::G1 if self.java_version >= G1_PERIODIC_SINCE => {
                 Lever::FreeRatios { periodic: true }
@@ -116,7 +116,7 @@ pub fn heap_in_use(used_bytes: u64) -> u64 {
 /// The commands for a wish, in order; none for a JVM that is left alone. `former` has the flags of
 /// [`CollectorKind::flags`]; missing ones are not changed.
 pub fn recipe(kind: CollectorKind, former: &Flags, wish: Wish) -> Vec<JvmCommand> {
-    match kind.way() {
+    match kind.lever() {
         Lever::FreeRatios { .. } => ratios(former, wish),
         Lever::SoftBound { not_below_used } => soft_bound(former, wish, not_below_used),
         Lever::LeaveAlone => Vec::new(),

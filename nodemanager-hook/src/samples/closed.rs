@@ -8,14 +8,14 @@ use crate::sensors::Reading;
 
 /// A closed sample. Its age is known only when a report is made.
 #[derive(Debug, Clone, Copy)]
-pub struct ClosedSamples {
+pub struct ClosedSample {
     pub sequence: u64,
     pub ended: Instant,
     length_ms: u32,
     pub usage: Usage,
 }
 
-impl ClosedSamples {
+impl ClosedSample {
     /// The mean usage of an open sample. `None` if no time passed between the first and the last
     /// reading.
     pub fn of(open: &Reading, sequence: u64) -> Option<Self> {

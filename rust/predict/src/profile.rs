@@ -90,9 +90,9 @@ pub fn profile(key: &str, runs: &[Run], settings: &ProfileSettings) -> Option<Pr
         if past.is_empty() {
             continue;
         }
-        let outlook = predict_next(&past, &settings.recurring());
-        left_out.extend(outlook.left_out.into_iter().map(|run| (kind, run)));
-        by_kind.insert(kind, outlook.prediction);
+        let next_run = predict_next(&past, &settings.recurring());
+        left_out.extend(next_run.left_out.into_iter().map(|run| (kind, run)));
+        by_kind.insert(kind, next_run.prediction);
     }
     (!by_kind.is_empty()).then(|| Profile { key: key.to_owned(), kinds: by_kind, left_out })
 }

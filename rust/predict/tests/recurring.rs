@@ -53,9 +53,9 @@ fn failed_cut_off_and_old_runs_are_left_out_with_the_reason() {
     let mut history = past(&vec![even(20, 1.0); 6]);
     history[5].outcome = Outcome::Failed;
     history[3].outcome = Outcome::CutOff;
-    let outlook = predict_next(&history, &settings());
-    assert_eq!(outlook.prediction.unwrap().runs, ["run-4", "run-2", "run-1"]);
-    let reasons = outlook.left_out.into_iter().map(|it| (it.id, it.reason));
+    let next_run = predict_next(&history, &settings());
+    assert_eq!(next_run.prediction.unwrap().runs, ["run-4", "run-2", "run-1"]);
+    let reasons = next_run.left_out.into_iter().map(|it| (it.id, it.reason));
     assert_eq!(
         reasons.collect::<Vec<_>>(),
         [
@@ -69,9 +69,9 @@ fn failed_cut_off_and_old_runs_are_left_out_with_the_reason() {
 #[test]
 fn one_run_far_from_the_others_is_an_outlier() {
     let runs = [even(20, 1.0), even(22, 1.0), even(60, 1.0), even(21, 1.0)];
-    let outlook = predict_next(&past(&runs), &settings());
-    assert_eq!(outlook.prediction.unwrap().runs, ["run-3", "run-1", "run-0"]);
-    let [left_out] = &outlook.left_out[..] else { panic!("{:?}", outlook.left_out) };
+    let next_run = predict_next(&past(&runs), &settings());
+    assert_eq!(next_run.prediction.unwrap().runs, ["run-3", "run-1", "run-0"]);
+    let [left_out] = &next_run.left_out[..] else { panic!("{:?}", next_run.left_out) };
     let measure = Measure::Length;
     assert!(
         matches!(left_out.reason, Exclusion::Outlier(found, factor)
@@ -83,10 +83,10 @@ fn one_run_far_from_the_others_is_an_outlier() {
 #[test]
 fn after_a_change_the_newest_runs_count() {
     let runs = [even(20, 1.0), even(21, 1.0), even(22, 1.0), even(33, 1.0), even(32, 1.0)];
-    let outlook = predict_next(&past(&runs), &settings());
-    assert_eq!(outlook.prediction.unwrap().runs, ["run-4", "run-3"]);
-    assert_eq!(outlook.left_out.len(), 3);
-    for left_out in outlook.left_out {
+    let next_run = predict_next(&past(&runs), &settings());
+    assert_eq!(next_run.prediction.unwrap().runs, ["run-4", "run-3"]);
+    assert_eq!(next_run.left_out.len(), 3);
+    for left_out in next_run.left_out {
         let is_drift = matches!(left_out.reason, Exclusion::BeforeDrift(..));
         assert!(is_drift, "{left_out:?}");
     }

@@ -24,14 +24,14 @@ type Siblings = (ApplicationId, ContainerKind);
 /// The containers whose progress is estimated.
 #[derive(Default)]
 pub(crate) struct Trackers {
-    by_container: HashMap<String, TrackedApplication>,
+    by_container: HashMap<String, TrackedContainer>,
     /// The progress of containers that ended unfinished and that no other has taken over from yet.
     unfinished: HashMap<Siblings, Vec<f64>>,
     /// Progress from another source than the use.
     told: HashMap<String, Progress>,
 }
 
-struct TrackedApplication {
+struct TrackedContainer {
     siblings: Siblings,
     start_ms: i64,
     /// None for a container whose beginning was not seen.
@@ -80,7 +80,7 @@ impl Trackers {
             };
             let begins_ms = sample.from_ms.saturating_sub(container.start_ms);
             let follower = (begins_ms <= FIRST_WITHIN_MS).then(|| self.follower(container, demand));
-            let mut tracked = TrackedApplication {
+            let mut tracked = TrackedContainer {
                 siblings: (container.application, container.kind),
                 start_ms: container.start_ms,
                 follower,
@@ -145,7 +145,7 @@ impl Trackers {
 fn note_unfinished(
     unfinished: &mut HashMap<Siblings, Vec<f64>>,
     cluster: &Cluster,
-    tracked: &TrackedApplication,
+    tracked: &TrackedContainer,
 ) {
     let (application, _) = tracked.siblings;
     let goes_on = cluster.application(application).is_some();
@@ -155,7 +155,7 @@ fn note_unfinished(
     }
 }
 
-impl TrackedApplication {
+impl TrackedContainer {
     fn estimated(&self) -> Option<Progress> {
         Progress::new(self.follower.as_ref()?.progress()).ok()
     }

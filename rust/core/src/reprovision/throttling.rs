@@ -12,12 +12,12 @@ const MOST_THROTTLED: f64 = 0.99;
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Throttling {
     /// The two latest samples.
-    latest: [ThrottledWindow; 2],
+    latest: [ThrottledSample; 2],
     lost_ms: f64,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-struct ThrottledWindow {
+struct ThrottledSample {
     part: f64,
     cpu_cores: f64,
 }
@@ -25,7 +25,7 @@ struct ThrottledWindow {
 impl Throttling {
     /// Adds a sample: its throttled part and its CPU use.
     pub(super) fn add(&mut self, part: f64, cpu_cores: f64, length_ms: i64) {
-        self.latest = [ThrottledWindow { part, cpu_cores }, self.latest[0]];
+        self.latest = [ThrottledSample { part, cpu_cores }, self.latest[0]];
         self.lost_ms += part * length_ms as f64;
     }
 

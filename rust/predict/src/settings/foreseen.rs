@@ -93,11 +93,11 @@ impl KnownRuns<'_> {
         {
             return by_runs(Way::Indifferent, predict_next(self.latest, settings));
         }
-        let outlook = predict_next(self.same, settings);
+        let next_run = predict_next(self.same, settings);
         let mut settings_of_latest = self.settings_of_latest.iter();
         let are_new = settings_of_latest.any(|(_, it)| !it.agree(given));
-        if outlook.prediction.is_ok() || !are_new {
-            return by_runs(Way::Same, outlook);
+        if next_run.prediction.is_ok() || !are_new {
+            return by_runs(Way::Same, next_run);
         }
         match self.model {
             Some(model) => by_model(model, given, settings.least_confidence),
@@ -107,7 +107,7 @@ impl KnownRuns<'_> {
 
     /// The prediction without a model. Where runs are alike although their settings differ, settings in
     /// their range make little difference; a counter is an example.
-    fn by_runs_alike(&self, given: &Settings, outlook: NextRun) -> Foreseen {
+    fn by_runs_alike(&self, given: &Settings, next_run: NextRun) -> Foreseen {
         let are_alike = |prediction: &Prediction| {
             let is_taken = |id: &String| prediction.runs.contains(id);
             let taken = self.latest.iter().filter(|it| is_taken(&it.id));
@@ -116,22 +116,22 @@ impl KnownRuns<'_> {
             largest_factor(&taken.collect::<Vec<_>>()) <= ALIKE_FACTOR
                 && Scale::of(settings).point(given).is_ok()
         };
-        match &outlook.prediction {
-            Ok(prediction) if are_alike(prediction) => by_runs(Way::Alike, outlook),
+        match &next_run.prediction {
+            Ok(prediction) if are_alike(prediction) => by_runs(Way::Alike, next_run),
             _ => Foreseen {
                 way: Way::Request,
                 prediction: Err(NotPlanned::NoModel),
-                left_out: outlook.left_out,
+                left_out: next_run.left_out,
             },
         }
     }
 }
 
-fn by_runs(way: Way, outlook: NextRun) -> Foreseen {
+fn by_runs(way: Way, next_run: NextRun) -> Foreseen {
     Foreseen {
         way,
-        prediction: outlook.prediction.map_err(NotPlanned::from),
-        left_out: outlook.left_out,
+        prediction: next_run.prediction.map_err(NotPlanned::from),
+        left_out: next_run.left_out,
     }
 }
 

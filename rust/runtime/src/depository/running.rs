@@ -20,7 +20,7 @@ pub(super) struct RunningApplications {
 struct RunningApplication {
     submission: SubmissionRecord,
     is_saved: bool,
-    /// Those that wait.
+    /// Predictions that wait to be written.
     predictions: Vec<PredictionRecord>,
 }
 

@@ -28,7 +28,7 @@ pub struct Settings {
     pub give_up_after_ms: i64,
     /// How containers are followed while they run.
     pub following: Following,
-    /// The node that is recorded, for [`super::Outcome::packing`].
+    /// The node that is recorded, for [`super::SimulatedRun::packing`].
     pub recorded_node: Option<usize>,
 }
 
