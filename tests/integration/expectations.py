@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from cluster.waiting import wait_until
 # A node is lost after 10 s without a report, and the next heartbeat acts on it.
 FALL_BACK_SECONDS = 15.0
 RAISE_SECONDS = 90.0
+FRESH_MS = 5_000
 LEARN_SECONDS = 30.0
 SAMPLE_SECONDS = 60.0
 
@@ -22,23 +24,41 @@ def physical_memory_mb(cluster: Cluster) -> int:
     return cluster.settings.shape.memory_mb
 
 
-def raised_memory_mb(cluster: Cluster) -> int:
-    assert cluster.settings.elastane is not None
-    return round(physical_memory_mb(cluster) * cluster.settings.elastane.max_ratio)
-
-
-def wait_bookable(cluster: Cluster, node_index: int, memory_mb: int, seconds: float) -> None:
+def wait_bookable(
+    cluster: Cluster, node_index: int, expected: Callable[[int], bool], seconds: float
+) -> None:
+    """Waits until the bookable memory of a node, in MB, is as expected."""
     node = cluster.node_managers[node_index].node_id
     wait_until(
-        lambda: cluster.resource_manager.bookable_memory_mb().get(node) == memory_mb,
-        f"{memory_mb} MB bookable on {node}",
+        lambda: expected(cluster.resource_manager.bookable_memory_mb().get(node, 0)),
+        f"the expected bookable memory on {node}",
         seconds,
     )
 
 
+def wait_lowered(cluster: Cluster, node_index: int) -> None:
+    """Waits until a node whose agent is silent is back at its physical size."""
+    physical = physical_memory_mb(cluster)
+    wait_bookable(cluster, node_index, lambda bookable: bookable == physical, FALL_BACK_SECONDS)
+
+
 def wait_all_raised(cluster: Cluster) -> None:
+    """Waits until every node is larger than its physical size: what runs needs less than it asked for."""
+    physical = physical_memory_mb(cluster)
     for index in range(len(cluster.node_managers)):
-        wait_bookable(cluster, index, raised_memory_mb(cluster), RAISE_SECONDS)
+        wait_bookable(cluster, index, lambda bookable: bookable > physical, RAISE_SECONDS)
+
+
+def wait_all_reporting(cluster: Cluster) -> None:
+    """Waits until the core has a fresh report of every node."""
+
+    def all_report() -> bool:
+        ages = [node["report_age_ms"] for node in cluster.resource_manager.status()["nodes"]]
+        return len(ages) == len(cluster.node_managers) and all(
+            age is not None and age < FRESH_MS for age in ages
+        )
+
+    wait_until(all_report, "a report of every node", RAISE_SECONDS)
 
 
 def wait_learned(journal: Path, name: str) -> None:

@@ -23,7 +23,7 @@ from .alarm import alarm
 from .conftest import ClusterMaker, elastane
 from .expectations import (
     placements,
-    wait_all_raised,
+    wait_all_reporting,
     wait_asleep,
     wait_containers,
     wait_learned,
@@ -66,7 +66,7 @@ def cluster(hdfs: Hdfs, start_cluster: ClusterMaker, work: Path) -> Cluster:
 @pytest.fixture(scope="module")
 def sleepers(cluster: Cluster, work: Path, checkout: Checkout) -> Iterator[str]:
     """An application that must survive all tests of this module."""
-    wait_all_raised(cluster)
+    wait_all_reporting(cluster)
     shell = DistributedShell(cluster.resource_manager, work, checkout)
     with alarm() as end:
         wanted = Sleepers("sleepers", containers=SLEEPERS, memory_mb=256, until_pid=end.pid)
@@ -124,7 +124,7 @@ def wait_shared(
 def wait_took_roles(cluster: Cluster, sleepers: str) -> None:
     """Asserts that nodes and agents have found the active ResourceManager and nothing was lost."""
     cluster.wait_registered()
-    wait_all_raised(cluster)
+    wait_all_reporting(cluster)
     wait_containers(cluster, sleepers, SLEEPERS + 1, START_SECONDS)
     assert len(sleeping(str(cluster.settings.work))) == SLEEPERS
 

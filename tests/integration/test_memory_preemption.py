@@ -18,7 +18,7 @@ from cluster.spark import SparkApplication, Submitter, wait_ended
 from cluster.waiting import wait_until
 
 from .conftest import ClusterMaker, elastane
-from .expectations import containers, executors, master, wait_all_raised, wait_learned, wait_sampled
+from .expectations import containers, executors, master, wait_all_reporting, wait_learned, wait_sampled
 
 pytestmark = pytest.mark.skipif(
     os.geteuid() != 0, reason="without root an agent has no memory of its own to read"
@@ -111,7 +111,7 @@ def test_the_youngest_beyond_the_nodes_size_is_preempted_and_its_work_done_elsew
     memory = agent.memory
     assert memory is not None
     journal = work / "journal.jsonl"
-    wait_all_raised(cluster)
+    wait_all_reporting(cluster)
 
     # One known run covers applications with as many executors; by request, only one fits at a time.
     for size in (1, 2):

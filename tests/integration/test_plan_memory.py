@@ -19,7 +19,7 @@ from cluster.spark import END_STATES, SparkApplication, Submitter, wait_ended
 from cluster.waiting import wait_until
 
 from .conftest import ClusterMaker, elastane
-from .expectations import executors, measured, wait_all_raised, wait_learned
+from .expectations import executors, measured, wait_all_reporting, wait_learned
 
 pytestmark = [
     pytest.mark.skipif(os.geteuid() != 0, reason="without root agents limit nothing"),
@@ -138,7 +138,7 @@ def is_empty(report: dict[str, Any]) -> bool:
 @pytest.fixture(scope="module")
 def lesson(cluster: Cluster, submitter: Submitter, work: Path, checkout: Checkout) -> Run:
     """A run that is full, then empty."""
-    wait_all_raised(cluster)
+    wait_all_reporting(cluster)
     run = Run("lesson", f"{COLLECTOR} {GIVES_BACK}", cluster, submitter, work, checkout)
     run.step("fill")
     run.wait_reports(REPORTS_FULL, is_full, "full")

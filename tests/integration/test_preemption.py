@@ -17,12 +17,10 @@ from cluster.waiting import wait_until
 from .alarm import Alarm, alarm
 from .conftest import ClusterMaker
 from .expectations import (
-    FALL_BACK_SECONDS,
-    physical_memory_mb,
-    wait_all_raised,
-    wait_bookable,
+    wait_all_reporting,
     wait_containers,
     wait_learned,
+    wait_lowered,
     wait_sampled,
 )
 
@@ -70,7 +68,7 @@ def test_queues_at_their_shares_keep_them_when_all_agents_are_lost(
     manager = cluster.resource_manager
     shell = DistributedShell(manager, work, checkout)
     journal = work / "journal.jsonl"
-    wait_all_raised(cluster)
+    wait_all_reporting(cluster)
     # One known run covers applications with as many containers.
     counts = {"left": 2 * SHARE_CONTAINERS - 1, "right": SHARE_CONTAINERS - 1}
     for queue, count in counts.items():
@@ -93,7 +91,7 @@ def test_queues_at_their_shares_keep_them_when_all_agents_are_lost(
     for agent in cluster.agents:
         agent.daemon.kill()
     for index in range(len(cluster.agents)):
-        wait_bookable(cluster, index, physical_memory_mb(cluster), FALL_BACK_SECONDS)
+        wait_lowered(cluster, index)
 
     # Nothing must happen during many rounds of the monitor.
     deadline = time.monotonic() + WATCH_SECONDS

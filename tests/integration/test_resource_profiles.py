@@ -10,7 +10,7 @@ from cluster.paths import Checkout
 from cluster.spark import SparkApplication, Submitter, wait_ended
 
 from .conftest import ClusterMaker
-from .expectations import placements, wait_all_raised, wait_learned
+from .expectations import placements, wait_all_reporting, wait_learned
 
 RUN_SECONDS = 300.0
 LARGE_MB = 1000
@@ -24,7 +24,7 @@ def test_executors_of_two_resource_profiles_are_told_apart_by_the_priority_of_th
     cluster = start_cluster()
     manager = cluster.resource_manager
     journal = work / "journal.jsonl"
-    wait_all_raised(cluster)
+    wait_all_reporting(cluster)
     application = SparkApplication(
         "two-profiles",
         checkout.tests / "jobs" / "two_profiles.py",

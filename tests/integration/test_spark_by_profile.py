@@ -14,7 +14,7 @@ from cluster.spark import SparkApplication, Submitter, wait_ended
 from cluster.waiting import wait_until
 
 from .conftest import ClusterMaker
-from .expectations import placements, wait_all_raised, wait_learned, weights_in_force
+from .expectations import placements, wait_all_reporting, wait_learned, weights_in_force
 
 RUN_SECONDS = 300.0
 COUNTED_SECONDS = 15.0
@@ -36,7 +36,7 @@ def test_the_core_books_more_than_a_node_has_once_it_knows_the_application(
 ) -> None:
     manager = cluster.resource_manager
     journal = work / "journal.jsonl"
-    wait_all_raised(cluster)
+    wait_all_reporting(cluster)
     # Each container asks for half of a node's 2048 MB, and uses a fraction of that.
     pi = SparkApplication(
         "estimate-pi",

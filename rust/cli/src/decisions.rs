@@ -292,6 +292,10 @@ fn why(placed: &Placed) -> String {
         PlacedReason::Starving => {
             "waited past the bound, so it passed as CapacityScheduler orders it".into()
         }
+        PlacedReason::Owed => {
+            "its queue was below its guarantee while another was above, so it went by request"
+                .into()
+        }
         PlacedReason::CapacityScheduler => "CapacityScheduler placed it as it would alone".into(),
         PlacedReason::NotAsked => "the core was not asked".into(),
     }

@@ -36,7 +36,7 @@ pub struct RunOptions {
     /// profile.margin at full confidence
     #[arg(long, value_name = "FRACTION", value_parser = fraction)]
     margin: Option<f64>,
-    /// How many times its registered size a node may book, as overcommit.max-ratio; 2 if not given
+    /// How many times its registered size a node may book, as overcommit.max-ratio; 4 if not given
     #[arg(long, value_name = "FACTOR", value_parser = at_least_one)]
     max_ratio: Option<f64>,
     /// How the fit treats coinciding peaks of CPU, network and disk: their sum must fit, as in the papers

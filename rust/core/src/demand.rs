@@ -16,6 +16,7 @@ pub struct Demand {
     slots: Arc<[Resources]>,
     /// Cached, since policies read it repeatedly.
     peak: Resources,
+    mean: Resources,
     ends: bool,
 }
 
@@ -133,6 +134,11 @@ impl Demand {
         self.peak
     }
 
+    /// The mean of each resource over the slots.
+    pub fn mean(&self) -> Resources {
+        self.mean
+    }
+
     /// This demand times one plus `margin`.
     pub fn with_margin(&self, margin: f64) -> Self {
         if margin == 0.0 {
@@ -175,7 +181,9 @@ impl Demand {
     }
 
     fn new(slot_ms: u32, slots: Arc<[Resources]>, ends: bool) -> Self {
-        Self { slot_ms, peak: Resources::peak_of(&slots), slots, ends }
+        let sum: Resources = slots.iter().copied().sum();
+        let mean = sum * (1.0 / slots.len().max(1) as f64);
+        Self { slot_ms, peak: Resources::peak_of(&slots), mean, slots, ends }
     }
 }
 
@@ -192,6 +200,12 @@ mod tests {
         assert_eq!(demand.at(3_000).cpu_cores, 2.0);
         assert_eq!(demand.at(60_000).cpu_cores, 2.0);
         assert_eq!(demand.duration_ms(), Some(6_000));
+    }
+
+    #[test]
+    fn peak_and_mean_are_those_of_the_slots() {
+        let demand = Demand::series(3_000, &[1.0, 2.0, 6.0].map(cpu)).unwrap();
+        assert_eq!((demand.peak(), demand.mean()), (cpu(6.0), cpu(3.0)));
     }
 
     #[test]

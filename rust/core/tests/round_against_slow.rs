@@ -61,6 +61,7 @@ impl Told {
             virtual_cores_count: true,
             max_ratio: 2.0,
             fresh_for_ms: i64::MAX,
+            grow_every_ms: 3_000,
             starvation_wait_ms: 60_000,
             pass_ms,
         };
@@ -77,7 +78,7 @@ impl Told {
             node
         });
         let nodes = nodes.collect();
-        cluster.bookable_changes(usize::MAX, 0);
+        cluster.raise_to_ceiling(0);
         Self { cluster, nodes, applications: Vec::new(), containers: 0, now_ms: 1_000_000_500 }
     }
 

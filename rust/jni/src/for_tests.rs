@@ -1,5 +1,7 @@
 //! Methods for Java's tests of the boundary.
 
+use elastane_core::cluster::ApplicationId;
+use elastane_core::{ContainerKind, Resources};
 use elastane_protocol::{CanLimit, Capacity, MemoryVictim, Report, Usage, encode};
 use jni::objects::{JByteArray, JString};
 use jni::sys::{jint, jlong};
@@ -15,6 +17,25 @@ natives! {
 
     "errorForTest" fn error_for_test(_, _handle: jlong) {
         Err(JavaFailure::core("an error that a test asked for"))
+    }
+
+    "foreseeForTest" fn foresee_for_test(
+        _,
+        handle: jlong,
+        application: jint,
+        request_priority: jint,
+        cpu_millicores: jint,
+        memory_bytes: jlong,
+    ) {
+        let number = u32::try_from(application).map_err(JavaFailure::refused)?;
+        let amounts = Resources {
+            cpu_cores: f64::from(cpu_millicores) / 1e3,
+            memory_bytes: memory_bytes as f64,
+            ..Resources::ZERO
+        };
+        let kind = ContainerKind::Executor { priority: request_priority };
+        core(handle)?.foresee_for_test(ApplicationId(number), kind, amounts);
+        Ok(())
     }
 
     "reportBodyForTest" fn report_body_for_test(

@@ -1,13 +1,17 @@
 //! The methods that the ResourceManager's scheduler calls.
 
 use elastane_core::ContainerKind;
-use elastane_core::cluster::{ApplicationId, Ask, CommitRequest, NodeId, Request};
+use elastane_core::cluster::{
+    ApplicationId, Ask, BookableChange, CommitRequest, NodeId, Preemption, QueueShare, Request,
+};
 use elastane_predict::Submission;
 use jni::objects::{JByteArray, JString};
 use jni::sys::{jboolean, jdouble, jint, jlong};
 
 use crate::core;
 use crate::failure::JavaFailure;
+
+const MIB: u64 = 1 << 20;
 
 fn node(number: jint) -> Result<NodeId, JavaFailure> {
     not_negative("node", number).map(NodeId)
@@ -84,6 +88,43 @@ natives! {
     ) {
         core(handle)?.node_resized(node(number)?, request(memory_bytes, vcores));
         Ok(())
+    }
+
+    "nodeLabelled" fn node_labelled(
+        env,
+        handle: jlong,
+        number: jint,
+        label: JString<'local>,
+        _now_ms: jlong,
+    ) {
+        let label = label.try_to_string(env)?;
+        core(handle)?.node_labelled(node(number)?, &label);
+        Ok(())
+    }
+
+    "queues" fn queues(env, handle: jlong, json: JString<'local>, _now_ms: jlong) {
+        let json = json.try_to_string(env)?;
+        let shares: Vec<QueueShare> = serde_json::from_str(&json).map_err(JavaFailure::refused)?;
+        core(handle)?.configure_queues(shares);
+        Ok(())
+    }
+
+    "headroom" fn headroom(
+        _,
+        handle: jlong,
+        number: jint,
+        result_address: jlong,
+        capacity: jint,
+        _now_ms: jlong,
+    ) -> jint {
+        match core(handle)?.headroom(application(number)?) {
+            None => Ok(0),
+            Some(Request { memory_bytes, vcores }) => {
+                let memory_mib = i32::try_from(memory_bytes / MIB).unwrap_or(i32::MAX);
+                let vcores = i32::try_from(vcores).unwrap_or(i32::MAX);
+                write_ints(result_address, capacity, [memory_mib, vcores].into_iter())
+            }
+        }
     }
 
     "nodeRemoved" fn node_removed(_, handle: jlong, number: jint, _now_ms: jlong) {
@@ -222,28 +263,31 @@ natives! {
         _,
         handle: jlong,
         result_address: jlong,
-        capacity_pairs: jint,
+        limit: jint,
         now_ms: jlong,
     ) -> jint {
-        let pairs = usize::try_from(capacity_pairs).unwrap_or(0);
-        let changes = core(handle)?.bookable_changes(pairs, now_ms);
-        let ints = changes
-            .iter()
-            .flat_map(|change| [change.node.0 as i32, change.thousandths as i32]);
-        write_ints(result_address, capacity_pairs.saturating_mul(2), ints)?;
+        let most = usize::try_from(limit).unwrap_or(0);
+        let changes = core(handle)?.bookable_changes(most, now_ms);
+        let ints = changes.iter().flat_map(|BookableChange { node, ratio, .. }| {
+            let ratios = [ratio.memory_thousandths, ratio.vcores_thousandths];
+            [node.0 as i32, ratios[0] as i32, ratios[1] as i32]
+        });
+        write_ints(result_address, limit.saturating_mul(3), ints)?;
         Ok(changes.len() as jint)
     }
 
     "mayPreempt" fn may_preempt(
         _,
         handle: jlong,
-        queue_absolute_capacity: jdouble,
+        number: jint,
+        queue_capacity: jdouble,
         queue_used_memory_bytes: jlong,
         queue_used_vcores: jint,
-        _now_ms: jlong,
+        now_ms: jlong,
     ) -> jboolean {
-        let used = request(queue_used_memory_bytes, queue_used_vcores);
-        Ok(core(handle)?.may_preempt(queue_absolute_capacity, used))
+        let queue_used = request(queue_used_memory_bytes, queue_used_vcores);
+        let preemption = Preemption { node: node(number)?, queue_capacity, queue_used };
+        Ok(core(handle)?.may_preempt(&preemption, now_ms))
     }
 
     "memoryVictims" fn memory_victims(

@@ -4,7 +4,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use elastane_core::cluster::{ApplicationId, Ask, BookableChange, CommitRequest, NodeId, Request};
+use elastane_core::cluster::{
+    ApplicationId, Ask, BookableChange, CommitRequest, NodeId, Predicted, Preemption, QueueShare,
+    Request,
+};
+use elastane_core::{ContainerKind, Demand, Resources, SLOT_MS};
 use elastane_predict::Submission;
 use elastane_protocol::{decode, encode};
 use elastane_runs::{OpenRun, RunEvent, RunSettings};
@@ -90,6 +94,21 @@ impl Elastane {
     /// See [`Service::node_resized`].
     pub fn node_resized(&self, node: NodeId, registered: Request) {
         self.service.lock().node_resized(node, registered);
+    }
+
+    /// See [`Service::node_labelled`].
+    pub fn node_labelled(&self, node: NodeId, label: &str) {
+        self.service.lock().node_labelled(node, label);
+    }
+
+    /// See [`Service::configure_queues`].
+    pub fn configure_queues(&self, shares: Vec<QueueShare>) {
+        self.service.lock().configure_queues(shares);
+    }
+
+    /// See [`Service::headroom`].
+    pub fn headroom(&self, application: ApplicationId) -> Option<Request> {
+        self.service.lock().headroom(application)
     }
 
     /// See [`Service::node_removed`].
@@ -215,8 +234,8 @@ impl Elastane {
     }
 
     /// See [`Service::may_preempt`].
-    pub fn may_preempt(&self, absolute_capacity: f64, used: Request) -> bool {
-        self.service.lock().may_preempt(absolute_capacity, used)
+    pub fn may_preempt(&self, preemption: &Preemption, now_ms: i64) -> bool {
+        self.service.lock().may_preempt(preemption, now_ms)
     }
 
     /// Writes everything that is known of ended runs into another file, which appears whole or not at
@@ -263,6 +282,21 @@ impl Elastane {
             self.counters.record(&record.event);
             self.journal.write(record);
         }
+    }
+
+    /// For the tests of the boundary: containers of this kind will need this for an hour.
+    pub fn foresee_for_test(
+        &self,
+        application: ApplicationId,
+        kind: ContainerKind,
+        amounts: Resources,
+    ) {
+        let slots = vec![amounts; 1_200];
+        let Ok(demand) = Demand::series(SLOT_MS, &slots) else {
+            return;
+        };
+        let predicted = Predicted { demand, margin: 0.0, profile: "test".into() };
+        self.service.lock().foreseen(application, kind, Some(predicted));
     }
 
     /// For the tests of the boundary: panics while the service is locked.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use elastane_core::cluster::{
     Application, ApplicationId, Ask, BookableChange, Commit, CommitRequest, Demands, NodeId,
-    Predicted, Request,
+    Predicted, Preemption, QueueShare, Request,
 };
 use elastane_core::policy::{self, Policy, UnknownPolicy};
 use elastane_core::reprovision::Reprovisioned;
@@ -102,6 +102,7 @@ impl Service {
         recorded: Vec<OpenRun>,
     ) -> Self {
         let mut cluster = Cluster::new(settings.cluster, policy);
+        cluster.set_ceilings(&settings.ceilings);
         if let Some(reprovision) = settings.reprovision {
             cluster.reprovision_by(reprovision);
         }
@@ -131,6 +132,11 @@ impl Service {
     /// The registered size of a node changed.
     pub fn node_resized(&mut self, node: NodeId, registered: Request) {
         self.cluster.node_resized(node, registered);
+    }
+
+    /// A node got another label; empty for none.
+    pub fn node_labelled(&mut self, node: NodeId, label: &str) {
+        self.cluster.node_labelled(node, label);
     }
 
     /// A node is gone.
@@ -309,24 +315,44 @@ impl Service {
         now_ms: i64,
     ) -> (Vec<BookableChange>, Vec<Record>) {
         let changes = self.cluster.bookable_changes(limit, now_ms);
+        // Not every step: a large cluster takes thousands of them a minute.
+        let turns = changes.iter().filter(|it| it.from.is_raised() != it.ratio.is_raised());
         let record = |change: &BookableChange| {
-            let is_reported = change.thousandths > 1_000;
-            let reason =
-                if is_reported { "the agent reports" } else { "the agent does not report" };
+            let is_fresh = self.cluster.is_fresh(change.node, now_ms);
+            let reason = match (change.ratio.is_raised(), is_fresh) {
+                (true, _) => "its demand leaves room above the registered size",
+                (false, true) => "its demand leaves no room above the registered size",
+                (false, false) => "the agent does not report",
+            };
             let event = JournalEvent::Bookable {
                 node: self.node_name(change.node),
-                ratio: f64::from(change.thousandths) / 1e3,
+                ratio: f64::from(change.ratio.memory_thousandths) / 1e3,
                 reason: reason.into(),
             };
             Record { time_ms: now_ms, event }
         };
-        let records = changes.iter().map(record).collect();
+        let records = turns.map(record).collect();
         (changes, records)
     }
 
+    /// See [`Cluster::raise_to_ceiling`].
+    pub fn raise_to_ceiling(&mut self, now_ms: i64) {
+        self.cluster.raise_to_ceiling(now_ms);
+    }
+
+    /// See [`Cluster::configure_queues`].
+    pub fn configure_queues(&mut self, shares: Vec<QueueShare>) {
+        self.cluster.configure_queues(shares);
+    }
+
+    /// See [`Cluster::headroom`].
+    pub fn headroom(&self, application: ApplicationId) -> Option<Request> {
+        self.cluster.headroom(application)
+    }
+
     /// See [`Cluster::may_preempt`].
-    pub fn may_preempt(&mut self, absolute_capacity: f64, used: Request) -> bool {
-        self.cluster.may_preempt(absolute_capacity, used)
+    pub fn may_preempt(&mut self, preemption: &Preemption, now_ms: i64) -> bool {
+        self.cluster.may_preempt(preemption, now_ms)
     }
 
     /// The records to be saved now. To be called every second or so.

@@ -110,7 +110,7 @@ mod tests {
     fn defaults_observe_only() {
         let settings = read(&[]).unwrap();
         assert!(!settings.service.cluster.enforce);
-        assert_eq!(settings.service.cluster.max_ratio, 2.0);
+        assert_eq!(settings.service.cluster.max_ratio, 4.0);
         assert_eq!(settings.service.cluster.fresh_for_ms, 10_000);
         assert_eq!(settings.journal_file, None);
         assert_eq!(settings.service, ServiceSettings::default());
@@ -141,6 +141,8 @@ mod tests {
             ("policy", "capacity", "elastane, minfrag, trc, prophet, ursa, ursa-srjf"),
             ("overcommit.max-ratio", "0.5", "1 to 10"),
             ("overcommit.max-ratio", "NaN", "1 to 10"),
+            ("overcommit.max-ratio.label.gpu", "11", "1 to 10"),
+            ("overcommit.max-ratio.queue.root.a", "half", "1 to 10"),
             ("report.missed", "three", "1 to 100"),
             ("plan.cpu.cap-ratio", "0.5", "0 (shares only) or 1 to 100"),
             ("plan.disk.cap-ratio", "0.5", "0 (no cap) or 1 to 100"),
@@ -169,6 +171,15 @@ mod tests {
         let error = read(&[("overcommit.ratio", "2")]).unwrap_err().to_string();
         assert!(error.starts_with("yarn.scheduler.elastane.overcommit.ratio is not a setting"));
         assert!(read(&[("usage.address.rm1", "host:1"), ("usage.handler-count", "9")]).is_ok());
+    }
+
+    #[test]
+    fn labels_and_queues_have_ceilings_of_their_own() {
+        let label = ("overcommit.max-ratio.label.gpu", "1.5");
+        let queue = ("overcommit.max-ratio.queue.root.a", "1");
+        let ceilings = read(&[label, queue]).unwrap().service.ceilings;
+        assert_eq!(ceilings.by_label, [("gpu".to_owned(), 1.5)].into());
+        assert_eq!(ceilings.by_queue, [("root.a".to_owned(), 1.0)].into());
     }
 
     #[test]

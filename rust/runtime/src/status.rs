@@ -23,7 +23,8 @@ pub struct ServiceStatus {
 #[derive(Debug, Serialize)]
 struct NodeStatus {
     node: String,
-    bookable_ratio: f64,
+    bookable_memory_ratio: f64,
+    bookable_vcores_ratio: f64,
     report_age_ms: Option<i64>,
     containers: usize,
     booked_memory_bytes: u64,
@@ -53,7 +54,8 @@ impl ServiceStatus {
     ) -> Self {
         let nodes = cluster.nodes().map(|(number, entry)| NodeStatus {
             node: entry.name.clone(),
-            bookable_ratio: f64::from(entry.bookable_thousandths) / 1e3,
+            bookable_memory_ratio: f64::from(entry.bookable.memory_thousandths) / 1e3,
+            bookable_vcores_ratio: f64::from(entry.bookable.vcores_thousandths) / 1e3,
             report_age_ms: entry.last_report_ms.map(|last_ms| now_ms - last_ms),
             containers: entry.node.running_count(),
             booked_memory_bytes: entry.booked.memory_bytes,
@@ -118,6 +120,9 @@ fn reason(cluster: &Cluster, why: Option<WaitReason>, now_ms: i64) -> String {
         WaitReason::Kept(kept) => {
             let (other, start) = (application(kept.application), planned_start(&kept, now_ms));
             (kept.node, format!("kept for {other}, {start}"))
+        }
+        WaitReason::AtMaximum { node } => {
+            (node, "its queue is at its maximum capacity by demand".to_owned())
         }
         WaitReason::Keeps(kept) => {
             (kept.node, format!("kept for it, {}", planned_start(&kept, now_ms)))

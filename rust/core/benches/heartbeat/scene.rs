@@ -170,6 +170,7 @@ impl Scene {
             virtual_cores_count: true,
             max_ratio: 4.0,
             fresh_for_ms: i64::MAX,
+            grow_every_ms: 3_000,
             starvation_wait_ms: i64::MAX,
             pass_ms,
         };
@@ -189,7 +190,7 @@ impl Scene {
             run(&mut cluster, &mut random, id, number, size, now_ms);
         }
         let Some(node) = node else { unreachable!("there is one node at least") };
-        cluster.bookable_changes(usize::MAX, now_ms);
+        cluster.raise_to_ceiling(now_ms);
         let waiting = courses
             .iter()
             .map(|demands| submit(&mut cluster, demands.clone(), 4, now_ms))

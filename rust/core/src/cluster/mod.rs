@@ -3,6 +3,7 @@
 //! [`Cluster`] is plain state: its owner passes `now` and every event, and gets decisions with their reasons.
 //! [`Cluster`] is a facade; each room below owns its state and takes the rest as arguments.
 
+mod bookable;
 mod correction;
 mod patience;
 mod plan;
@@ -12,13 +13,14 @@ mod settings;
 mod state;
 mod waiting;
 
+pub use bookable::{BookableChange, BookableRatio, Preemption, QueueShare};
 pub use patience::{KeptNode, read_by_round};
 pub use plan::{Outlook, StartNeeds};
 pub use round::{ROUND_LIMIT, WaitReason};
-pub use settings::ClusterSettings;
+pub use settings::{Ceilings, ClusterSettings};
 pub use state::{
-    Application, ApplicationId, Ask, BookableChange, Commit, CommitRequest, Container, Demands,
-    NodeEntry, NodeId, PlacedReason, Placement, Predicted, Request,
+    Application, ApplicationId, Ask, Commit, CommitRequest, Container, Demands, NodeEntry, NodeId,
+    PlacedReason, Placement, Predicted, Refusal, Request,
 };
 
 use crate::container_kind::ContainerKind;
@@ -28,6 +30,7 @@ use crate::policy::Policy;
 use crate::progress::Progress;
 use crate::reprovision::{ReprovisionSettings, Reprovisioned, Used};
 use crate::resources::Resources;
+use bookable::{Bookable, Taken};
 use correction::Corrections;
 use elastane_protocol::{CanLimit, Step};
 use patience::{NodeKeeper, Passing};
@@ -46,6 +49,7 @@ pub struct Cluster {
     keeper: NodeKeeper,
     passing: Passing,
     corrections: Corrections,
+    bookable: Bookable,
 }
 
 impl Cluster {
@@ -60,6 +64,7 @@ impl Cluster {
             keeper: NodeKeeper::default(),
             passing: Passing::default(),
             corrections: Corrections::default(),
+            bookable: Bookable::default(),
         }
     }
 
@@ -79,6 +84,33 @@ impl Cluster {
     /// The registered size of a node changed.
     pub fn node_resized(&mut self, node: NodeId, registered: Request) {
         self.state.nodes.resize(node, registered);
+    }
+
+    /// A node got another label; empty for none.
+    pub fn node_labelled(&mut self, node: NodeId, label: &str) {
+        let Some(entry) = self.state.nodes.get_mut(node).filter(|entry| &*entry.label != label)
+        else {
+            return;
+        };
+        entry.label = label.into();
+        let shares = &mut self.bookable.shares;
+        for container in self.state.containers.values_mut().filter(|it| it.node == node) {
+            shares.ended(&container.taken_by);
+            container.taken_by.label = label.into();
+            shares.started(&container.taken_by);
+        }
+    }
+
+    /// The queues and their shares, as CapacityScheduler has them now.
+    pub fn configure_queues(&mut self, shares: Vec<QueueShare>) {
+        self.bookable.shares.configure(shares);
+    }
+
+    /// How many times its registered size a node of a label, and its maximum capacity a queue, may book
+    /// at most.
+    pub fn set_ceilings(&mut self, ceilings: &Ceilings) {
+        self.bookable.set_ceilings(ceilings.by_label.clone());
+        self.bookable.shares.set_ceilings(ceilings.by_queue.clone());
     }
 
     /// A node is gone, and its containers with it.
@@ -140,6 +172,13 @@ impl Cluster {
         if let Some(entry) = self.state.applications.get_mut(&application) {
             queue.clone_into(&mut entry.queue);
             self.waiting.move_to_queue(application, queue);
+            let shares = &mut self.bookable.shares;
+            let containers = self.state.containers.values_mut();
+            for container in containers.filter(|it| it.application == application) {
+                shares.ended(&container.taken_by);
+                container.taken_by.queue = queue.into();
+                shares.started(&container.taken_by);
+            }
         }
     }
 
@@ -180,6 +219,12 @@ impl Cluster {
         self.state.measured_memory(container, memory_bytes);
     }
 
+    /// Whether a node's latest report is recent enough to act on.
+    pub fn is_fresh(&self, node: NodeId, now_ms: i64) -> bool {
+        let fresh_for_ms = self.settings.fresh_for_ms;
+        self.node(node).is_some_and(|entry| entry.is_fresh(fresh_for_ms, now_ms))
+    }
+
     /// Whether the core decides about this node.
     pub fn decides(&self, node: NodeId, now_ms: i64) -> bool {
         self.node(node).is_some_and(|entry| entry.is_decided(&self.settings, now_ms))
@@ -206,10 +251,43 @@ impl Cluster {
     pub fn finished(&mut self, container: &str) -> Option<Container> {
         let (id, container) = self.state.containers.remove_entry(container)?;
         self.corrections.ended(&id, &container);
+        self.bookable.shares.ended(&container.taken_by);
         self.state.end(&container);
         let applications = &self.state.applications;
         self.waiting.running_changed(container.application, applications);
         Some(container)
+    }
+
+    /// Whether the queue of an application, or one above, is at its maximum for its next container.
+    fn is_at_maximum(&self, application: ApplicationId, node: NodeId) -> bool {
+        let Some((application, entry)) =
+            self.state.applications.get(&application).zip(self.state.nodes.get(node))
+        else {
+            return false;
+        };
+        let Some(ask) = application.waiting else {
+            return false;
+        };
+        let taken = self.taken_by_next(application, &ask, entry);
+        self.bookable.shares.at_maximum(&application.queue, &entry.label, taken).is_some()
+    }
+
+    /// What the queue of an application, and those above it, let the application still take by request on
+    /// nodes without a label. None while no queue is configured, or the application waits for nothing.
+    pub fn headroom(&self, application: ApplicationId) -> Option<Request> {
+        let application = self.state.applications.get(&application)?;
+        let mut unlabelled = self.state.nodes.entries().filter(|entry| entry.label.is_empty());
+        let (ask, entry) = (application.waiting?, unlabelled.next()?);
+        let taken = self.taken_by_next(application, &ask, entry);
+        let headroom = self.bookable.shares.headroom(&application.queue, &entry.label, taken)?;
+        Some(headroom.as_request(self.settings.virtual_cores_count))
+    }
+
+    fn taken_by_next(&self, application: &Application, ask: &Ask, entry: &NodeEntry) -> Taken {
+        let predicted = application.demands.of(ask.kind);
+        let counts = self.settings.virtual_cores_count;
+        let demanded = bookable::demanded_of(entry, predicted, ask.request, counts);
+        Taken { requested: ask.request.into(), demanded }
     }
 
     /// Why the latest check refused an application's next container; none if it did not.
@@ -217,16 +295,23 @@ impl Cluster {
         round::wait_reason(self, application, now_ms)
     }
 
-    /// The nodes whose bookable capacity has to change, at most `limit` of them: to the configured
-    /// ratio while the agent's reports are fresh, to the registered size otherwise.
+    /// The nodes whose bookable capacity has to change, at most `limit` of them. To be called every
+    /// second: the capacity follows its target in steps.
     pub fn bookable_changes(&mut self, limit: usize, now_ms: i64) -> Vec<BookableChange> {
-        self.state.nodes.bookable_changes(&self.settings, limit, now_ms)
+        self.bookable.changes(&self.settings, &mut self.state, &self.waiting, limit, now_ms)
     }
 
-    /// Whether CapacityScheduler may preempt a container of a queue with this part of the cluster.
-    /// While a lowered node comes down, a queue keeps what is within its share of the former size.
-    pub fn may_preempt(&self, capacity: f64, used: Request) -> bool {
-        self.state.nodes.may_preempt(&self.settings, capacity, used)
+    /// Raises every node to the ceiling at once, for a simulator that books by the fit alone.
+    pub fn raise_to_ceiling(&mut self, now_ms: i64) {
+        let ratio = BookableRatio::both(self.settings.max_ratio);
+        for (_, entry) in self.state.nodes.iter_mut() {
+            entry.set_bookable(ratio, now_ms);
+        }
+    }
+
+    /// Whether CapacityScheduler may preempt a container.
+    pub fn may_preempt(&self, preemption: &Preemption, now_ms: i64) -> bool {
+        bookable::may_preempt(&self.settings, &self.state.nodes, preemption, now_ms)
     }
 
     /// The containers of a node, in order of start, that CapacityScheduler alone would not have

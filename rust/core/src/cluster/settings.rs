@@ -1,5 +1,7 @@
 //! The administrator's settings.
 
+use std::collections::BTreeMap;
+
 /// The administrator's settings.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ClusterSettings {
@@ -8,14 +10,26 @@ pub struct ClusterSettings {
     /// Whether CapacityScheduler counts virtual cores; with its DefaultResourceCalculator it books
     /// memory alone.
     pub virtual_cores_count: bool,
-    /// Bookable over registered capacity while a node's agent reports freshly.
+    /// The most that a node's bookable capacity may be, over its registered capacity.
     pub max_ratio: f64,
     /// Maximum age of a fresh report, in milliseconds.
     pub fresh_for_ms: i64,
+    /// Time from one growth of a node's bookable capacity to the next, in milliseconds: the interval of
+    /// reports, so that each growth shows its effect.
+    pub grow_every_ms: i64,
     /// Starvation wait, in milliseconds: an application that has waited this long goes where it has
     /// room by request, as with CapacityScheduler.
     pub starvation_wait_ms: i64,
     /// Longest wait of an application for a node that delays it less, and the least gain worth the
     /// wait, in milliseconds. 0 takes the first node that fits.
     pub pass_ms: i64,
+}
+
+/// Other ceilings than [`ClusterSettings::max_ratio`].
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Ceilings {
+    /// Of the nodes with this label.
+    pub by_label: BTreeMap<String, f64>,
+    /// Of the requests in this queue, over its maximum capacity of the registered sizes.
+    pub by_queue: BTreeMap<String, f64>,
 }

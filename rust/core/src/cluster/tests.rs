@@ -12,6 +12,7 @@ mod grid;
 mod keeping;
 mod overcommitting;
 mod passing;
+mod queues;
 mod remaining;
 mod reprovisioning;
 mod reprovisioning_ends;
@@ -39,6 +40,7 @@ fn settings() -> ClusterSettings {
         virtual_cores_count: true,
         max_ratio: 2.0,
         fresh_for_ms: 10_000,
+        grow_every_ms: 3_000,
         starvation_wait_ms: 60_000,
         pass_ms: 0,
     }

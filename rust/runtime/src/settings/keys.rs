@@ -40,6 +40,22 @@ impl Keys {
         })
     }
 
+    /// The numbers of all keys that begin with `prefix`, by the rest of the key.
+    pub(super) fn numbers_below(
+        &mut self,
+        prefix: &str,
+        allowed: RangeInclusive<f64>,
+    ) -> Result<BTreeMap<String, f64>, SettingsError> {
+        let full = format!("{PREFIX}{prefix}");
+        let rests = self.left.keys().filter_map(|key| key.strip_prefix(&full));
+        let rests: Vec<_> = rests.map(str::to_owned).collect();
+        let numbers = rests.into_iter().map(|rest| {
+            let number = self.number(&format!("{prefix}{rest}"), 1.0, allowed.clone())?;
+            Ok((rest, number))
+        });
+        numbers.collect()
+    }
+
     /// One of several words.
     pub(super) fn choice<T: Copy>(
         &mut self,

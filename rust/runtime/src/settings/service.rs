@@ -1,6 +1,9 @@
 //! The settings of the service.
 
+use std::ops::RangeInclusive;
+
 use elastane_core::ClusterSettings;
+use elastane_core::cluster::Ceilings;
 use elastane_core::fit::Peaks;
 use elastane_core::plan::PlanSettings;
 use elastane_core::policy::{self, Favor, PolicyOptions};
@@ -12,11 +15,16 @@ use super::keys::{Keys, refused};
 /// After this number of missed reports a node's measurements are stale.
 const REPORTS_MISSED: i64 = 3;
 
+/// Allowed ceilings of the overcommit.
+const RATIOS: RangeInclusive<f64> = 1.0..=10.0;
+
 /// The settings of [`crate::Service`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct ServiceSettings {
     /// Placement and overcommit.
     pub cluster: ClusterSettings,
+    /// Other ceilings of the overcommit.
+    pub ceilings: Ceilings,
     /// Limit plans.
     pub plan: PlanSettings,
     /// One of [`elastane_core::policy::names`].
@@ -42,11 +50,13 @@ impl Default for ServiceSettings {
             cluster: ClusterSettings {
                 enforce: false,
                 virtual_cores_count: true,
-                max_ratio: 2.0,
+                max_ratio: 4.0,
                 fresh_for_ms: fresh_for_ms(report_interval_ms, REPORTS_MISSED),
+                grow_every_ms: report_interval_ms,
                 starvation_wait_ms: 60_000,
                 pass_ms: 3_000,
             },
+            ceilings: Ceilings::default(),
             plan: PlanSettings::default(),
             policy: "elastane".to_owned(),
             policy_options: PolicyOptions::default(),
@@ -90,10 +100,15 @@ impl ServiceSettings {
             cluster: ClusterSettings {
                 enforce,
                 virtual_cores_count,
-                max_ratio: keys.number("overcommit.max-ratio", cluster.max_ratio, 1.0..=10.0)?,
+                max_ratio: keys.number("overcommit.max-ratio", cluster.max_ratio, RATIOS)?,
                 fresh_for_ms: fresh_for_ms(report_interval_ms, missed),
+                grow_every_ms: report_interval_ms,
                 starvation_wait_ms: keys.number("starvation.wait-ms", waits, 1_000..=86_400_000)?,
                 pass_ms: keys.number("placement.pass-ms", passes, 0..=60_000)?,
+            },
+            ceilings: Ceilings {
+                by_label: keys.numbers_below("overcommit.max-ratio.label.", RATIOS)?,
+                by_queue: keys.numbers_below("overcommit.max-ratio.queue.", RATIOS)?,
             },
             plan: plan(keys, default.plan.valid_for_ms)?,
             follows_progress: reprovision.is_some(),

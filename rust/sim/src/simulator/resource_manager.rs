@@ -94,9 +94,9 @@ impl ResourceManager {
         }
     }
 
-    /// All agents have reported; their nodes are raised to the bookable ratio.
+    /// All agents have reported. The nodes are raised to the ceiling at once, not step by step.
     pub(super) fn raise_nodes(&mut self) {
-        self.service.bookable_changes(usize::MAX, 0);
+        self.service.raise_to_ceiling(0);
     }
 
     /// An application is submitted.

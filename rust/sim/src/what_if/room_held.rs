@@ -23,6 +23,7 @@ const SETTINGS: ClusterSettings = ClusterSettings {
     virtual_cores_count: true,
     max_ratio: 1.0,
     fresh_for_ms: i64::MAX,
+    grow_every_ms: i64::MAX,
     starvation_wait_ms: i64::MAX,
     pass_ms: 0,
 };

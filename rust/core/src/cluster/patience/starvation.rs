@@ -43,13 +43,15 @@ impl Wait {
     }
 }
 
-/// Whether a container may go to a node that its judge has refreshed.
+/// Whether a container may go to a node that its judge has refreshed. A queue that is owed its guarantee
+/// ([`Shares::owes`](crate::cluster::bookable::Shares::owes)) needs room by request alone.
 pub(crate) fn admit(
     prospect: &Prospect<'_>,
     settings: &ClusterSettings,
     entry: &NodeEntry,
     application: &Application,
     request: Request,
+    is_owed: bool,
     now_ms: i64,
 ) -> Result<PlacedReason, Excess> {
     let is_admitted_by_request = |wait: Wait| {
@@ -61,6 +63,7 @@ pub(crate) fn admit(
     };
     match prospect.fits() {
         Ok(()) => Ok(PlacedReason::Fits),
+        Err(_) if is_owed && entry.has_room_by_request(request) => Ok(PlacedReason::Owed),
         Err(_) if Wait::of(application, now_ms).is_some_and(is_admitted_by_request) => {
             Ok(PlacedReason::Starving)
         }

@@ -36,7 +36,7 @@ pub(crate) fn planned_start(
         booked = booked.minus(freed);
         let has_room = |bookable: Request| line.request.fits_into(bookable.minus(booked));
         has_room(entry.registered)
-            || has_room(entry.bookable(state.virtual_cores_count)) && starts.fits_from(slot)
+            || has_room(entry.bookable_size(state.virtual_cores_count)) && starts.fits_from(slot)
     });
     let (slot, _) = start?;
     let slot = i64::try_from(slot).unwrap_or(i64::MAX);

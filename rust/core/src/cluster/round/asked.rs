@@ -52,9 +52,11 @@ pub(super) fn ask_for_each(round: &mut Round<'_>) -> Option<Vec<Contender>> {
         let waiting =
             Waiting { whole, ..application.as_waiting(round.cluster.state.nodes.registered()) };
         let prospect = Prospect::new(judge, entry, predicted, line.request, waiting, now_ms);
-        match admit(&prospect, settings, entry, application, line.request, now_ms) {
+        let shares = &round.cluster.bookable.shares;
+        let is_owed = shares.owes(&application.queue, &entry.label, line.request);
+        match admit(&prospect, settings, entry, application, line.request, is_owed, now_ms) {
             Ok(admitted) => {
-                let starves = admitted == PlacedReason::Starving;
+                let starves = admitted != PlacedReason::Fits;
                 let rank = Rank::new(&line, starves, turn, prospect.score());
                 contenders.push(Contender { delayed_in, ..Contender::new(row, &line, rank) });
             }

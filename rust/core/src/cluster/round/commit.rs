@@ -1,10 +1,15 @@
 //! The check and the record of a container that CapacityScheduler is about to commit, in one step.
 
+use std::sync::Arc;
+
 use crate::cluster::Cluster;
+use crate::cluster::bookable::{Shares, Taken, TakenBy, demanded_of};
 use crate::cluster::patience::admit;
 use crate::cluster::ranking::{Judge, Prospect};
 use crate::cluster::settings::ClusterSettings;
-use crate::cluster::state::{Commit, CommitRequest, Container, PlacedReason, Placement, State};
+use crate::cluster::state::{
+    Commit, CommitRequest, Container, PlacedReason, Placement, Refusal, State,
+};
 use crate::cluster::waiting::Note;
 use crate::demand::Demand;
 use crate::fit::Excess;
@@ -12,14 +17,21 @@ use crate::fit::Excess;
 /// Records the container unless it is refused.
 pub(crate) fn commit(cluster: &mut Cluster, commit: &CommitRequest<'_>, now_ms: i64) -> Commit {
     let judge = Judge::of(cluster.policy.as_ref());
-    let Approved { reason, score, demand } =
-        match approve(&cluster.settings, judge, &mut cluster.state, commit, now_ms) {
+    let shares = &cluster.bookable.shares;
+    let Approved { reason, score, demand, taken_by } =
+        match approve(&cluster.settings, judge, shares, &mut cluster.state, commit, now_ms) {
             None => return Commit::Unknown,
             Some(Ok(approved)) => approved,
-            Some(Err(excess)) => {
-                let note = Note::NoFit { node: commit.node, resource: excess.resource };
+            Some(Err(refusal)) => {
+                let note = match refusal {
+                    Refusal::NoFit(Excess { resource, .. }) => {
+                        Note::NoFit { node: commit.node, resource }
+                    }
+                    Refusal::LargerThanNode => Note::None,
+                    Refusal::QueueAtMaximum(_) => Note::AtMaximum { node: commit.node },
+                };
                 cluster.waiting.note(commit.application, note);
-                return Commit::Refused(excess);
+                return Commit::Refused(refusal);
             }
         };
     if commit.may_refuse {
@@ -43,9 +55,11 @@ pub(crate) fn commit(cluster: &mut Cluster, commit: &CommitRequest<'_>, now_ms: 
         start_ms: commit.start_ms,
         profile: predicted.map(|predicted| predicted.profile.clone()),
         margin: predicted.map_or(0.0, |predicted| predicted.margin),
+        taken_by,
     };
     // A container reported twice, as after a restart, must not be booked twice.
     cluster.finished(commit.container);
+    cluster.bookable.shares.started(&container.taken_by);
     let placed = container.clone();
     cluster.state.start(commit.container, placed, demand, now_ms);
     let applications = &cluster.state.applications;
@@ -58,32 +72,47 @@ struct Approved {
     /// The policy's score, where the core decided.
     score: Option<f64>,
     demand: Demand,
+    taken_by: TakenBy,
 }
 
 /// Whether the container may go; none where the node or the application is unknown.
 fn approve(
     settings: &ClusterSettings,
     judge: Judge<'_>,
+    shares: &Shares,
     state: &mut State,
     commit: &CommitRequest<'_>,
     now_ms: i64,
-) -> Option<Result<Approved, Excess>> {
+) -> Option<Result<Approved, Refusal>> {
     let registered = state.nodes.registered();
     let entry = state.nodes.get_mut(commit.node)?;
     let application = state.applications.get(&commit.application)?;
     let request = commit.request.bookable(settings.virtual_cores_count);
     let predicted = application.demands.of(commit.kind);
     let demand = entry.planned_demand(predicted, request);
+    let counts = settings.virtual_cores_count;
+    let demanded = demanded_of(entry, predicted, request, counts);
+    let taken = Taken { requested: request.into(), demanded };
+    let queue = application.queue.as_str();
+    let taken_by = TakenBy { queue: queue.into(), label: Arc::clone(&entry.label), taken };
+    let approved = |reason, score| Approved { reason, score, demand, taken_by };
     if !entry.is_decided(settings, now_ms) {
-        let reason = PlacedReason::CapacityScheduler;
-        return Some(Ok(Approved { reason, score: None, demand }));
+        return Some(Ok(approved(PlacedReason::CapacityScheduler, None)));
     }
     if !commit.may_refuse {
-        return Some(Ok(Approved { reason: PlacedReason::NotAsked, score: None, demand }));
+        return Some(Ok(approved(PlacedReason::NotAsked, None)));
     }
+    if !request.fits_into(entry.registered) {
+        return Some(Err(Refusal::LargerThanNode));
+    }
+    if let Some(queue) = shares.at_maximum(queue, &entry.label, taken) {
+        return Some(Err(Refusal::QueueAtMaximum(queue.into())));
+    }
+    let is_owed = shares.owes(queue, &entry.label, request);
     judge.refresh(entry, now_ms);
     let waiting = application.as_waiting(registered);
     let prospect = Prospect::new(judge, entry, predicted, request, waiting, now_ms);
-    let admitted = admit(&prospect, settings, entry, application, request, now_ms);
-    Some(admitted.map(|reason| Approved { reason, score: Some(prospect.score()), demand }))
+    let admitted = admit(&prospect, settings, entry, application, request, is_owed, now_ms);
+    let admitted = admitted.map(|reason| approved(reason, Some(prospect.score())));
+    Some(admitted.map_err(Refusal::NoFit))
 }

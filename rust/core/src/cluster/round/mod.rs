@@ -51,6 +51,8 @@ impl Round<'_> {
         if !entry.is_decided(&self.cluster.settings, now_ms) {
             return None;
         }
+        // CapacityScheduler sees a raised node's free space; a container has to fit the node itself.
+        self.free = self.free.min(entry.registered_size(self.cluster.settings.virtual_cores_count));
         self.cluster.keeper.update(
             &self.cluster.settings,
             self.cluster.policy.peaks(),
@@ -85,6 +87,8 @@ impl Round<'_> {
         loop {
             let screened = ScreenedRound {
                 by,
+                shares: &self.cluster.bookable.shares,
+                applications: &self.cluster.state.applications,
                 settings: &self.cluster.settings,
                 entry: self.cluster.state.nodes.get(self.node)?,
                 node: self.node,
@@ -122,6 +126,10 @@ impl Round<'_> {
             let id = contender.rank.application;
             if let Some(behind) = contender.waits_behind {
                 self.cluster.waiting.set_note(contender.row, Note::Behind { node, behind });
+                continue;
+            }
+            if self.cluster.is_at_maximum(id, node) {
+                self.cluster.waiting.set_note(contender.row, Note::AtMaximum { node });
                 continue;
             }
             if pass_ms > 0

@@ -2,10 +2,11 @@
 //! prove that their score wins no place.
 
 use crate::by_plan::ByPlan;
+use crate::cluster::bookable::Shares;
 use crate::cluster::patience::{KeptNode, ReservationContest, Wait};
 use crate::cluster::ranking::{Contender, Contest, FitFilter, Rank, Scores, some_of_each_left};
 use crate::cluster::settings::ClusterSettings;
-use crate::cluster::state::{NodeEntry, NodeId, Request};
+use crate::cluster::state::{Applications, NodeEntry, NodeId, Request};
 use crate::cluster::waiting::{Line, Note, Row, Screen, Screened, WaitingTable};
 use crate::left::Left;
 use crate::need::late_ms;
@@ -21,6 +22,8 @@ pub(crate) struct ScreenedRound<'a> {
     pub(crate) now_ms: i64,
     pub(crate) settings: &'a ClusterSettings,
     pub(crate) kept: Option<KeptNode>,
+    pub(crate) shares: &'a Shares,
+    pub(crate) applications: &'a Applications,
 }
 
 impl ScreenedRound<'_> {
@@ -65,6 +68,9 @@ impl ScreenedRound<'_> {
             let need = || need_of(row);
             let starves = match filter.check(row, need) {
                 Ok(()) => false,
+                Err(_) if self.is_owed(line) && self.entry.has_room_by_request(line.request) => {
+                    true
+                }
                 Err(_)
                     if wait.waited_ms >= self.settings.starvation_wait_ms
                         && self.is_admitted_by_request(wait, line, row, screen) =>
@@ -88,6 +94,7 @@ impl ScreenedRound<'_> {
         let goes_anyway = |contender: &Contender| {
             let line = &lines[contender.row];
             contender.rank.starves()
+                || self.is_owed(line) && self.entry.has_room_by_request(line.request)
                 || self.is_admitted_by_request(wait_of(line), line, contender.row, screen)
         };
         contest.for_each_mut(|contender| {
@@ -112,6 +119,17 @@ impl ScreenedRound<'_> {
             || self.entry.has_room_by_request(line.request),
             || some_of_each_left(left_now, screen.demanded().total(row)),
         )
+    }
+
+    /// See [`Shares::owes`].
+    #[inline]
+    fn is_owed(&self, line: &Line) -> bool {
+        let label = &self.entry.label;
+        self.shares.owes_any(label)
+            && self
+                .applications
+                .get(&line.application)
+                .is_some_and(|it| self.shares.owes(&it.queue, label, line.request))
     }
 
     /// The windows in which the row may be delayed; none where the delay is too short to pass.

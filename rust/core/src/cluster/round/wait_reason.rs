@@ -40,6 +40,11 @@ pub enum WaitReason {
     Kept(KeptNode),
     /// It starves, and a node is kept for it.
     Keeps(KeptNode),
+    /// It fits, and its queue or one above is at its maximum capacity by demand.
+    AtMaximum {
+        /// The node that was checked.
+        node: NodeId,
+    },
 }
 
 /// Why an application's next container was not placed at the latest check; none when it waits for
@@ -60,6 +65,7 @@ pub(crate) fn wait_reason(
         Note::None => None,
         Note::Behind { node, behind } => Some(WaitReason::Behind { node, behind }),
         Note::Kept { node } => keeper.kept_on(node, waiting).map(WaitReason::Kept),
+        Note::AtMaximum { node } => Some(WaitReason::AtMaximum { node }),
         Note::Passed { node } => {
             let better = passing.passed_for(application)?;
             Some(WaitReason::Passed { node, better: better.node, gain_ms: better.gain_ms })

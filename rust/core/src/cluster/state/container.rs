@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::request::Request;
+use crate::cluster::bookable::TakenBy;
 use crate::container_kind::ContainerKind;
 use crate::fit::Excess;
 use crate::ids::{ApplicationId, NodeId};
@@ -29,6 +30,8 @@ pub struct Container {
     pub profile: Option<Arc<str>>,
     /// The safety margin of its demand.
     pub margin: f64,
+    /// What it takes of the physical machines, and in whose name.
+    pub(crate) taken_by: TakenBy,
 }
 
 /// A container that CapacityScheduler is about to commit.
@@ -58,6 +61,8 @@ pub enum PlacedReason {
     Fits,
     /// It waited too long, and the node has room by request.
     Starving,
+    /// Its queue is below its guarantee while another queue is above, and the node has room by request.
+    Owed,
     /// CapacityScheduler decided: mode `observe`, or no fresh report of the node.
     CapacityScheduler,
     /// It ran before this core knew it.
@@ -67,7 +72,7 @@ pub enum PlacedReason {
 impl PlacedReason {
     /// Whether the core decided.
     pub fn is_by_core(self) -> bool {
-        matches!(self, PlacedReason::Fits | PlacedReason::Starving)
+        matches!(self, PlacedReason::Fits | PlacedReason::Starving | PlacedReason::Owed)
     }
 }
 
@@ -85,10 +90,24 @@ pub struct Placement {
 /// The answer to a [`CommitRequest`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum Commit {
-    /// The container must not be committed, since its demand does not fit; nothing was recorded.
-    Refused(Excess),
+    /// The container must not be committed; nothing was recorded.
+    Refused(Refusal),
     /// The container was recorded.
     Placed(Placement),
     /// The node or the application is unknown; nothing was recorded.
     Unknown,
+}
+
+/// Why a container must not be committed.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum Refusal {
+    /// Its demand does not fit.
+    #[error("{0}")]
+    NoFit(Excess),
+    /// The node registered less than the container requests; CapacityScheduler may see a raised size.
+    #[error("the request is larger than the node")]
+    LargerThanNode,
+    /// A queue uses its maximum capacity by demand.
+    #[error("queue {0} is at its maximum capacity by demand")]
+    QueueAtMaximum(Arc<str>),
 }

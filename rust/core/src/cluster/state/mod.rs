@@ -13,12 +13,11 @@ use std::sync::Arc;
 
 pub use crate::ids::{ApplicationId, NodeId};
 pub use application::{Application, Ask};
-pub use container::{Commit, CommitRequest, Container, PlacedReason, Placement};
+pub use container::{Commit, CommitRequest, Container, PlacedReason, Placement, Refusal};
 pub use demands::{Demands, Predicted};
 pub use node::NodeEntry;
 pub use request::Request;
 
-pub use nodes::BookableChange;
 pub(crate) use nodes::Nodes;
 
 use crate::demand::Demand;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::demands::Predicted;
 use super::node_plan::NodePlan;
 use super::request::Request;
+use crate::cluster::bookable::{BookableRatio, Booked, Growth};
 use crate::cluster::settings::ClusterSettings;
 use crate::demand::Demand;
 use crate::need::Need;
@@ -25,12 +26,30 @@ pub struct NodeEntry {
     pub node: Node,
     /// When the agent last reported.
     pub last_report_ms: Option<i64>,
-    /// Bookable over registered size, in thousandths, as last sent to Java.
-    pub bookable_thousandths: u32,
+    /// The node's label; empty for none.
+    pub label: Arc<str>,
+    /// Bookable over registered size, as last sent to Java.
+    pub bookable: BookableRatio,
+    /// What the node's demand proves to be bookable, when its plan was last read.
+    pub(crate) proven: Booked,
+    pub(crate) growth: Growth,
+    /// When the node was lowered to its registered size, and from which one.
+    pub(crate) lowered: Option<Lowered>,
     /// YARN's container id of each running executor.
     pub(crate) containers: BTreeMap<ExecutorId, Arc<str>>,
     pub(crate) plan: NodePlan,
     measured_capacity: Option<Resources>,
+    /// Until then a report that is too old counts as fresh.
+    excused_until_ms: i64,
+    /// The report for which the node was excused.
+    excused_report_ms: Option<i64>,
+}
+
+/// A node that went back to its registered size.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Lowered {
+    pub(crate) from: BookableRatio,
+    pub(crate) at_ms: i64,
 }
 
 impl NodeEntry {
@@ -41,10 +60,16 @@ impl NodeEntry {
             booked: Request::default(),
             node: Node::new(Resources::ZERO),
             last_report_ms: None,
-            bookable_thousandths: 1_000,
+            label: Arc::default(),
+            bookable: BookableRatio::PHYSICAL,
+            proven: Booked::default(),
+            growth: Growth::default(),
+            lowered: None,
             containers: BTreeMap::new(),
             plan: NodePlan::default(),
             measured_capacity: None,
+            excused_until_ms: i64::MIN,
+            excused_report_ms: None,
         };
         entry.derive_capacity();
         entry
@@ -85,7 +110,27 @@ impl NodeEntry {
 
     /// Whether the agent's latest report is recent enough to act on.
     pub fn is_fresh(&self, fresh_for_ms: i64, now_ms: i64) -> bool {
-        self.last_report_ms.is_some_and(|last_ms| now_ms.saturating_sub(last_ms) <= fresh_for_ms)
+        let is_young = |last_ms| now_ms.saturating_sub(last_ms) <= fresh_for_ms;
+        self.last_report_ms.is_some_and(is_young) || now_ms <= self.excused_until_ms
+    }
+
+    /// The latest report counts as fresh up to this time; once for each report.
+    pub(crate) fn excuse(&mut self, until_ms: i64) {
+        if self.excused_report_ms != self.last_report_ms {
+            self.excused_report_ms = self.last_report_ms;
+            self.excused_until_ms = until_ms;
+        }
+    }
+
+    pub(crate) fn set_bookable(&mut self, ratio: BookableRatio, now_ms: i64) {
+        let is_lowered = self.bookable.is_raised() && !ratio.is_raised();
+        self.lowered = is_lowered.then_some(Lowered { from: self.bookable, at_ms: now_ms });
+        self.bookable = ratio;
+    }
+
+    /// The registered size, with virtual cores where CapacityScheduler counts them.
+    pub(crate) fn registered_as_booked(&self, virtual_cores_count: bool) -> Booked {
+        Booked::from(self.registered.bookable(virtual_cores_count))
     }
 
     /// Whether the core decides about this node: mode `enforce`, and a fresh report or a node that
@@ -93,7 +138,7 @@ impl NodeEntry {
     /// node above its physical size in the moment before it is lowered.
     pub(crate) fn is_decided(&self, settings: &ClusterSettings, now_ms: i64) -> bool {
         settings.enforce
-            && (self.is_fresh(settings.fresh_for_ms, now_ms) || self.bookable_thousandths > 1_000)
+            && (self.is_fresh(settings.fresh_for_ms, now_ms) || self.bookable.is_raised())
     }
 
     /// A request as resources of this node: its cores are vcores × physical cores ÷ registered
@@ -127,21 +172,30 @@ impl NodeEntry {
 
     /// What CapacityScheduler may still book; vcores are unlimited where it does not count them.
     pub(crate) fn free(&self, virtual_cores_count: bool) -> Request {
-        self.bookable(virtual_cores_count).minus(self.booked)
+        self.bookable_size(virtual_cores_count).minus(self.booked)
+    }
+
+    /// The registered size; vcores are unlimited where CapacityScheduler does not count them.
+    pub(crate) fn registered_size(&self, virtual_cores_count: bool) -> Request {
+        let vcores = if virtual_cores_count { self.registered.vcores } else { u32::MAX };
+        Request { vcores, ..self.registered }
     }
 
     /// What CapacityScheduler may book in total; vcores are unlimited where it does not count them.
-    pub(crate) fn bookable(&self, virtual_cores_count: bool) -> Request {
-        let bookable = |registered: u64| {
-            let bookable = u128::from(registered) * u128::from(self.bookable_thousandths) / 1_000;
+    pub(crate) fn bookable_size(&self, virtual_cores_count: bool) -> Request {
+        let bookable = |registered: u64, thousandths: u32| {
+            let bookable = u128::from(registered) * u128::from(thousandths) / 1_000;
             u64::try_from(bookable).unwrap_or(u64::MAX)
         };
-        let vcores = if virtual_cores_count {
-            u32::try_from(bookable(u64::from(self.registered.vcores))).unwrap_or(u32::MAX)
-        } else {
-            u32::MAX
-        };
-        Request { memory_bytes: bookable(self.registered.memory_bytes), vcores }
+        let BookableRatio { memory_thousandths, vcores_thousandths } = self.bookable;
+        let vcores = bookable(u64::from(self.registered.vcores), vcores_thousandths);
+        Request {
+            memory_bytes: bookable(self.registered.memory_bytes, memory_thousandths),
+            vcores: match virtual_cores_count {
+                true => u32::try_from(vcores).unwrap_or(u32::MAX),
+                false => u32::MAX,
+            },
+        }
     }
 
     /// Whether a container of this request fits into the registered size beside the booked containers.

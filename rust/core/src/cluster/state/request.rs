@@ -1,7 +1,9 @@
 //! Amounts in the units that YARN books by.
 
+use serde::Deserialize;
+
 /// An amount in YARN's units: a request, a free part or a registered size.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Deserialize)]
 pub struct Request {
     /// Memory in bytes.
     pub memory_bytes: u64,
@@ -18,6 +20,13 @@ impl Request {
     /// The part that CapacityScheduler books.
     pub(crate) fn bookable(self, virtual_cores_count: bool) -> Request {
         Request { vcores: if virtual_cores_count { self.vcores } else { 0 }, ..self }
+    }
+
+    pub(crate) fn min(self, other: Request) -> Request {
+        Request {
+            memory_bytes: self.memory_bytes.min(other.memory_bytes),
+            vcores: self.vcores.min(other.vcores),
+        }
     }
 
     pub(crate) fn plus(self, other: Request) -> Request {

@@ -2,11 +2,31 @@
 
 use super::*;
 
+fn memory(memory_thousandths: u32) -> BookableRatio {
+    BookableRatio { memory_thousandths, ..BookableRatio::PHYSICAL }
+}
+
+/// A node of 8 GB and an application whose containers request 3 GB and need one of them.
+fn cluster_and_learned() -> (Cluster, NodeId, ApplicationId) {
+    let (mut cluster, node) = cluster_of_one(settings());
+    let app = waiting(&mut cluster, "a", learned(&[0.5], 1.0), ask(3, 1));
+    (cluster, node, app)
+}
+
+/// The ratio after reports and calls each second, from one time to another.
+fn follow(cluster: &mut Cluster, node: NodeId, from_ms: i64, to_ms: i64) -> BookableRatio {
+    for now_ms in (from_ms..=to_ms).step_by(1_000) {
+        cluster.reported(node, physical(), now_ms);
+        cluster.bookable_changes(usize::MAX, now_ms);
+    }
+    cluster.node(node).unwrap().bookable
+}
+
 #[test]
 fn capacity_scheduler_decides_in_observe_and_without_a_fresh_report() {
     let observe = ClusterSettings { enforce: false, ..settings() };
     let (mut cluster, node) = cluster_of_one(observe);
-    let app = waiting(&mut cluster, "a", Demands::default(), ask(3, 1));
+    let app = waiting(&mut cluster, "a", learned(&[0.5], 1.0), ask(3, 1));
     assert_eq!(cluster.round(node, request(16, 16), 0), None);
     assert!(cluster.bookable_changes(usize::MAX, 0).is_empty());
 
@@ -21,42 +41,122 @@ fn capacity_scheduler_decides_in_observe_and_without_a_fresh_report() {
 }
 
 #[test]
-fn bookable_capacity_follows_the_reports() {
+fn a_node_is_not_raised_for_what_nobody_knows() {
     let (mut cluster, node) = cluster_of_one(settings());
-    let change = |thousandths| vec![BookableChange { node, thousandths }];
-    assert_eq!(cluster.bookable_changes(usize::MAX, 0), change(2_000));
-    assert_eq!(cluster.bookable_changes(usize::MAX, 10_000), []);
-    assert_eq!(cluster.bookable_changes(usize::MAX, 10_001), change(1_000));
-    cluster.reported(node, physical(), 12_000);
-    assert_eq!(cluster.bookable_changes(0, 12_000), [], "limit 0");
-    assert_eq!(cluster.bookable_changes(1, 12_000), change(2_000));
+    let app = waiting(&mut cluster, "a", Demands::default(), ask(3, 1));
+    place(&mut cluster, "1", app, node, 0);
+    assert_eq!(follow(&mut cluster, node, 0, 20_000), BookableRatio::PHYSICAL);
+}
+
+#[test]
+fn a_node_grows_to_what_waits_and_fits_and_falls_at_once_with_its_reports() {
+    let (mut cluster, node, _) = cluster_and_learned();
+    let change = |from, ratio| vec![BookableChange { node, from, ratio }];
+    let physical_size = BookableRatio::PHYSICAL;
+    assert_eq!(cluster.bookable_changes(0, 0), [], "limit 0");
+    assert_eq!(cluster.bookable_changes(1, 0), change(physical_size, memory(1_250)));
+    assert_eq!(follow(&mut cluster, node, 1_000, 2_000), memory(1_250), "every 3 s");
+    assert_eq!(follow(&mut cluster, node, 3_000, 12_000), memory(2_000), "up to the ceiling");
+    assert_eq!(cluster.bookable_changes(usize::MAX, 14_000), []);
+    assert_eq!(cluster.bookable_changes(usize::MAX, 16_900), []);
+    assert_eq!(cluster.bookable_changes(usize::MAX, 19_800), []);
+    let lowered = cluster.bookable_changes(usize::MAX, 22_001);
+    assert_eq!(lowered, change(memory(2_000), physical_size), "10 s after the last report");
+}
+
+#[test]
+fn a_node_is_raised_only_as_far_as_containers_wait() {
+    let (mut cluster, node, app) = cluster_and_learned();
+    cluster.pending(app, Ask { count: 3, ..ask(3, 1) }, 0);
+    assert_eq!(follow(&mut cluster, node, 0, 12_000), memory(1_125), "three containers of 3 GB");
+}
+
+#[test]
+fn what_runs_below_its_request_leaves_room_that_can_be_booked() {
+    let (mut cluster, node, app) = cluster_and_learned();
+    place(&mut cluster, "1", app, node, 0);
+    place(&mut cluster, "2", app, node, 0);
+    cluster.pending(app, Ask { count: 0, ..ask(3, 1) }, 0);
+    let physical_memory = BookableRatio::PHYSICAL.memory_thousandths;
+    let ratio = follow(&mut cluster, node, 0, 12_000);
+    assert_eq!(ratio.memory_thousandths - physical_memory, 500, "6 GB that need 2, and 6 GB left");
+}
+
+#[test]
+fn a_node_whose_cpu_is_in_use_is_not_raised_however_little_memory_is() {
+    let (mut cluster, node) = cluster_of_one(settings());
+    let hog = waiting(&mut cluster, "hog", learned(&[4.0; 200], 0.1), ask(1, 1));
+    place(&mut cluster, "1", hog, node, 0);
+    assert_eq!(follow(&mut cluster, node, 0, 12_000), BookableRatio::PHYSICAL);
+}
+
+#[test]
+fn labels_have_ceilings_of_their_own() {
+    let (mut cluster, node, _) = cluster_and_learned();
+    cluster.node_labelled(node, "gpu");
+    let by_label = [("gpu".to_owned(), 1.5)].into();
+    cluster.set_ceilings(&Ceilings { by_label, ..Ceilings::default() });
+    assert_eq!(follow(&mut cluster, node, 0, 12_000), memory(1_500));
+}
+
+#[test]
+fn a_pause_of_the_process_lowers_no_node() {
+    let (mut cluster, node, _) = cluster_and_learned();
+    assert_eq!(follow(&mut cluster, node, 0, 12_000), memory(2_000));
+    assert_eq!(cluster.bookable_changes(usize::MAX, 72_000), [], "a minute's pause");
+    for now_ms in (73_000..=82_000).step_by(1_000) {
+        assert_eq!(cluster.bookable_changes(usize::MAX, now_ms), []);
+    }
+    assert_eq!(cluster.bookable_changes(usize::MAX, 82_001).len(), 1, "no report since");
+}
+
+#[test]
+fn no_container_goes_to_a_node_that_registered_less() {
+    let (mut cluster, node, _) = cluster_and_learned();
+    let large = waiting(&mut cluster, "large", learned(&[0.1], 0.1), ask(9, 1));
+    follow(&mut cluster, node, 0, 12_000);
+    let named = cluster.round(node, request(16, 16), 12_000).unwrap();
+    assert!(!named.contains(&large), "{named:?}");
+    let refused = place(&mut cluster, "1", large, node, 12_000);
+    assert_eq!(refused, Commit::Refused(Refusal::LargerThanNode));
 }
 
 #[test]
 fn a_queue_within_its_share_is_not_preempted_while_a_node_comes_down() {
-    let (mut cluster, node) = cluster_of_one(settings());
-    cluster.bookable_changes(usize::MAX, 0);
-    let app = waiting(&mut cluster, "a", learned(&[1.0], 1.0), ask(3, 1));
+    let (mut cluster, node, app) = cluster_and_learned();
+    let other = cluster.node_added("node-2:1", request(8, 8));
+    follow(&mut cluster, node, 0, 12_000);
     for container in ["1", "2", "3"] {
-        place(&mut cluster, container, app, node, 0);
+        place(&mut cluster, container, app, node, 12_000);
     }
-    assert!(cluster.may_preempt(0.5, request(8, 4)), "nothing has shrunk");
-    cluster.bookable_changes(usize::MAX, 20_000);
-    assert!(!cluster.may_preempt(0.5, request(8, 4)), "half of 16 GB");
-    assert!(cluster.may_preempt(0.5, request(9, 4)), "more memory");
-    assert!(cluster.may_preempt(0.5, request(8, 9)), "more vcores");
+    let may_preempt = |cluster: &Cluster, node, used, now_ms| {
+        let preemption = Preemption { node, queue_capacity: 0.5, queue_used: used };
+        cluster.may_preempt(&preemption, now_ms)
+    };
+    assert!(may_preempt(&cluster, node, request(12, 4), 12_000), "nothing has shrunk");
+    for now_ms in (13_000..=23_000).step_by(1_000) {
+        cluster.bookable_changes(usize::MAX, now_ms);
+    }
+    assert_eq!(cluster.node(node).unwrap().bookable, BookableRatio::PHYSICAL);
+    assert!(!may_preempt(&cluster, node, request(12, 4), 23_000), "half of 16 and 8 GB");
+    assert!(may_preempt(&cluster, other, request(12, 4), 23_000), "this node has not shrunk");
+    assert!(may_preempt(&cluster, node, request(13, 4), 23_000), "more memory");
+    assert!(may_preempt(&cluster, node, request(12, 16), 23_000), "more vcores");
+    assert!(may_preempt(&cluster, node, request(12, 4), 324_000), "not for ever");
     cluster.finished("1");
-    assert!(cluster.may_preempt(0.5, request(8, 4)), "it has come down");
+    assert!(may_preempt(&cluster, node, request(12, 4), 23_000), "it has come down");
 }
 
 #[test]
 fn a_silent_node_that_is_still_raised_is_not_left_to_capacity_scheduler() {
-    let (mut cluster, node) = cluster_of_one(settings());
+    let (mut cluster, node, _) = cluster_and_learned();
     cluster.bookable_changes(usize::MAX, 0);
-    let app = waiting(&mut cluster, "a", Demands::default(), ask(5, 1));
-    place(&mut cluster, "1", app, node, 0);
-    assert!(matches!(place(&mut cluster, "2", app, node, 10_500), Commit::Refused(_)));
-    cluster.bookable_changes(usize::MAX, 10_500);
+    let unknown = waiting(&mut cluster, "unknown", Demands::default(), ask(5, 1));
+    place(&mut cluster, "1", unknown, node, 0);
+    assert!(matches!(place(&mut cluster, "2", unknown, node, 10_500), Commit::Refused(_)));
+    for now_ms in (1_000..=10_000).step_by(1_000).chain([10_500]) {
+        cluster.bookable_changes(usize::MAX, now_ms);
+    }
     assert_eq!(cluster.round(node, request(3, 7), 10_500), None);
 }
 

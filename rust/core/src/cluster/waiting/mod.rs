@@ -47,4 +47,6 @@ pub(crate) enum Note {
     Behind { node: NodeId, behind: ApplicationId },
     /// The node is kept for another application.
     Kept { node: NodeId },
+    /// It fits, and its queue or one above is at its maximum capacity by demand.
+    AtMaximum { node: NodeId },
 }

@@ -41,6 +41,11 @@ impl WaitingTable {
         &self.lines
     }
 
+    /// Each waiting application with the prediction for its next container.
+    pub(crate) fn lines_predicted(&self) -> impl Iterator<Item = (&Line, Option<&Predicted>)> {
+        self.lines.iter().zip(self.predicted.iter().map(Option::as_ref))
+    }
+
     pub(crate) fn line_of(&self, application: ApplicationId) -> Option<&Line> {
         self.lines.get(*self.rows.get(&application)?)
     }

@@ -9,6 +9,7 @@ import java.util.TreeMap;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.yarn.conf.YarnConfiguration;
 import org.apache.hadoop.yarn.conf.HAUtil;
 
 /**
@@ -31,6 +32,7 @@ public final class ElastaneConfiguration {
   public static final String DEPOSITORY_SHARED = SCHEDULER_PREFIX + "depository.shared";
   public static final String DEPOSITORY_SHARED_EVERY_MS = DEPOSITORY_SHARED + "-every-ms";
   public static final int DEFAULT_DEPOSITORY_SHARED_EVERY_MS = 300_000;
+  public static final String MAX_RATIO = SCHEDULER_PREFIX + "overcommit.max-ratio";
   public static final String JOURNAL_FILE = SCHEDULER_PREFIX + "journal.file";
 
   /** The prefix of the NodeManager's keys. */
@@ -121,11 +123,25 @@ public final class ElastaneConfiguration {
     for (Map.Entry<String, String> entry : conf.getPropsWithPrefix(SCHEDULER_PREFIX).entrySet()) {
       settings.put(SCHEDULER_PREFIX + entry.getKey(), entry.getValue());
     }
+    if (raisesNoNode(conf)) {
+      settings.keySet().removeIf(key -> key.startsWith(MAX_RATIO + "."));
+      settings.put(MAX_RATIO, "1.0");
+    }
     try {
       return new ObjectMapper().writeValueAsString(settings);
     } catch (JsonProcessingException e) {
       throw new IllegalStateException("a map of strings is always JSON", e);
     }
+  }
+
+  /**
+   * Whether no node may be raised, whatever the ceiling: reservations of YARN's reservation system are
+   * parts of the nodes' sizes, made in advance.
+   */
+  public static boolean raisesNoNode(Configuration conf) {
+    return conf.getBoolean(
+        YarnConfiguration.RM_RESERVATION_SYSTEM_ENABLE,
+        YarnConfiguration.DEFAULT_RM_RESERVATION_SYSTEM_ENABLE);
   }
 
   private static int intWithin(Configuration conf, String key, int byDefault, int least, int most) {

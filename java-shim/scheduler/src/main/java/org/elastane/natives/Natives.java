@@ -51,6 +51,9 @@ public final class Natives {
   public static native void nodeResized(
       long core, int node, long memoryBytes, int vcores, long nowMs);
 
+  /** A node got this label; empty for none. */
+  public static native void nodeLabelled(long core, int node, String label, long nowMs);
+
   /** A node was removed. */
   public static native void nodeRemoved(long core, int node, long nowMs);
 
@@ -143,18 +146,38 @@ public final class Natives {
       long core, String node, int protocolVersion, byte[] body, long nowMs);
 
   /**
-   * The nodes whose bookable capacity is to change, as pairs of ints: node, and ratio to the
-   * registered size in thousandths.
+   * The nodes whose bookable capacity is to change, as three ints each: node, and the ratios of its
+   * memory and of its virtual cores to the registered size in thousandths.
    *
-   * @return the count of pairs written
+   * @param limit the most nodes to write
+   * @return the count of nodes written
    */
-  public static native int bookableChanges(
-      long core, long resultAddress, int capacityPairs, long nowMs);
+  public static native int bookableChanges(long core, long resultAddress, int limit, long nowMs);
 
-  /** Whether a container of this queue may be preempted; see docs/boundary-core.md. */
+  /**
+   * The queues and their shares, as they are configured now.
+   *
+   * @param queuesJson {@code [{"queue","label","is_leaf","capacity","maximum","guaranteed","at_most"}]},
+   *     one for each label of a queue; both shares are parts of all nodes of the label. {@code
+   *     guaranteed} and {@code at_most} are null or {@code {"memory_bytes","vcores"}}, where the queue
+   *     is configured by amounts
+   */
+  public static native void queues(long core, String queuesJson, long nowMs);
+
+  /**
+   * What an application's queue lets it still take on nodes without a label, as memory in MiB and
+   * virtual cores.
+   *
+   * @return the count of ints written: 2, or 0 if the queue sets no limit of its own
+   */
+  public static native int headroom(
+      long core, int application, long resultAddress, int capacity, long nowMs);
+
+  /** Whether a container on this node may be preempted; see docs/boundary-core.md. */
   public static native boolean mayPreempt(
       long core,
-      double queueAbsoluteCapacity,
+      int node,
+      double queueCapacity,
       long queueUsedMemoryBytes,
       int queueUsedVcores,
       long nowMs);
@@ -217,6 +240,10 @@ public final class Natives {
 
   /** Fails with an error of the core. */
   static native void errorForTest(long core);
+
+  /** From now on, containers of this request priority are predicted to need this for an hour. */
+  static native void foreseeForTest(
+      long core, int application, int requestPriority, int cpuMillicores, long memoryBytes);
 
   /**
    * The body of a report of an idle node of this size.

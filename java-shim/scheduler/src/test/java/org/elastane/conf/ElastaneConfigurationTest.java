@@ -111,6 +111,18 @@ class ElastaneConfigurationTest {
   }
 
   @Test
+  void noNodeIsRaisedWhileTheReservationSystemIsOn() throws Exception {
+    conf.set("yarn.scheduler.elastane.overcommit.max-ratio", "1.5");
+    conf.set("yarn.scheduler.elastane.overcommit.max-ratio.label.gpu", "2");
+    conf.setBoolean("yarn.resourcemanager.reservation-system.enable", true);
+
+    JsonNode settings = new ObjectMapper().readTree(ElastaneConfiguration.settingsJson(conf));
+
+    assertEquals("1.0", settings.get("yarn.scheduler.elastane.overcommit.max-ratio").textValue());
+    assertFalse(settings.has("yarn.scheduler.elastane.overcommit.max-ratio.label.gpu"));
+  }
+
+  @Test
   void theCoresFilesHaveAPlaceByDefault() throws Exception {
     conf.set("hadoop.tmp.dir", "/data/hadoop");
 

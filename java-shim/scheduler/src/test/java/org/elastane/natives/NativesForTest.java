@@ -14,6 +14,12 @@ public final class NativesForTest {
     Natives.errorForTest(core);
   }
 
+  /** Containers of this request priority are predicted to need this for an hour. */
+  public static void foresee(
+      long core, int application, int requestPriority, int cpuMillicores, long memoryBytes) {
+    Natives.foreseeForTest(core, application, requestPriority, cpuMillicores, memoryBytes);
+  }
+
   /** The body of a report of an idle node of this size. */
   public static byte[] reportBody(int cpuMillicores, long memoryBytes) {
     return reportBody(cpuMillicores, memoryBytes, null);

@@ -1,18 +1,20 @@
 package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
 
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.Lock;
-import java.util.function.Consumer;
 import java.util.function.Function;
 import org.apache.hadoop.util.Time;
 import org.apache.hadoop.yarn.api.records.NodeId;
 import org.apache.hadoop.yarn.api.records.NodeState;
 import org.apache.hadoop.yarn.api.records.Resource;
 import org.apache.hadoop.yarn.api.records.ResourceOption;
+import org.apache.hadoop.yarn.server.resourcemanager.rmnode.RMNode;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaSchedulerNode;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.event.NodeResourceUpdateSchedulerEvent;
 import org.apache.hadoop.yarn.util.resource.Resources;
@@ -26,6 +28,9 @@ import org.slf4j.LoggerFactory;
  * <p>No resize made here carries an overcommit time-out, and a node that has one is not raised:
  * when the time-out ends, CapacityScheduler kills containers above the node's size, and a
  * SchedulerNode's time-out cannot be cancelled.
+ *
+ * <p>CapacityScheduler recomputes every queue for each resize that it is told of. Here nodes are
+ * resized in batches, and the queues are recomputed once for each batch.
  */
 final class BookableCapacity {
   private static final Logger LOG = LoggerFactory.getLogger(BookableCapacity.class);
@@ -33,28 +38,40 @@ final class BookableCapacity {
   private static final int NO_TIME_OUT = -1;
   private static final int CHANGES_AT_ONCE = 4096;
 
+  /** The scheduler's lock is released after this many nodes. */
+  private static final int NODES_IN_BATCH = 256;
+
+
   private final CoreHandle core;
   private final CoreNodes nodes;
   private final Function<NodeId, FiCaSchedulerNode> schedulerNodes;
-  private final Consumer<NodeResourceUpdateSchedulerEvent> capacityScheduler;
+  private final Resizer capacityScheduler;
   private final Lock lock;
-  private final NumberBuffer changes = new NumberBuffer(2 * CHANGES_AT_ONCE);
+  private final NumberBuffer changes = new NumberBuffer(3 * CHANGES_AT_ONCE);
+  private final AtomicBoolean following = new AtomicBoolean();
   private final AtomicLong nextCheckMs = new AtomicLong(Time.monotonicNow());
   private final Set<NodeId> timeOutsLogged = ConcurrentHashMap.newKeySet();
   private final Set<NodeId> failuresLogged = ConcurrentHashMap.newKeySet();
   private final Set<NodeRecord> toLower = new HashSet<>();
   private boolean ended;
   private volatile boolean lowered;
+  private volatile Resource largestRegistered;
+
+  /** CapacityScheduler's part of a resize. The caller holds the scheduler's write lock. */
+  interface Resizer {
+    void resize(RMNode node, Resource size);
+
+    void recomputeQueues();
+  }
 
   /**
-   * @param capacityScheduler resizes a node, under the same lock
    * @param lock the scheduler's write lock
    */
   BookableCapacity(
       CoreHandle core,
       CoreNodes nodes,
       Function<NodeId, FiCaSchedulerNode> schedulerNodes,
-      Consumer<NodeResourceUpdateSchedulerEvent> capacityScheduler,
+      Resizer capacityScheduler,
       Lock lock) {
     this.core = core;
     this.nodes = nodes;
@@ -71,19 +88,36 @@ final class BookableCapacity {
   }
 
   /**
-   * Asks the core which nodes to resize, and resizes them.
+   * Asks the core which nodes to resize, and resizes them. The core is asked without the scheduler's
+   * lock.
    *
    * @throws IllegalStateException if a node cannot be resized; all others are resized
    */
   void follow() {
+    if (!following.compareAndSet(false, true)) {
+      return;
+    }
+    try {
+      int count = core.bookableChanges(changes);
+      for (int from = 0; from < count; from += NODES_IN_BATCH) {
+        resize(from, Math.min(count, from + NODES_IN_BATCH));
+      }
+    } finally {
+      following.set(false);
+    }
+  }
+
+  private void resize(int from, int to) {
     lock.lock();
     try {
-      int written = ended ? 0 : core.bookableChanges(changes);
+      if (ended) {
+        return;
+      }
       Set<NodeRecord> changed = new HashSet<>();
-      for (int i = 0; i < written; i++) {
-        NodeRecord record = nodes.find(changes.get(2 * i));
+      for (int i = from; i < to; i++) {
+        NodeRecord record = nodes.find(changes.get(3 * i));
         if (record != null) {
-          record.setRatioThousandths(changes.get(2 * i + 1));
+          record.setRatio(new NodeRecord.Ratio(changes.get(3 * i + 1), changes.get(3 * i + 2)));
           changed.add(record);
         }
       }
@@ -98,10 +132,15 @@ final class BookableCapacity {
     lock.lock();
     try {
       record.setRegistered(registered);
-      apply(record);
+      applyEach(new HashSet<>(Collections.singleton(record)));
     } finally {
       lock.unlock();
     }
+  }
+
+  /** A node came or went. */
+  void nodesChanged() {
+    largestRegistered = findLargestRegistered();
   }
 
   /** Whether {@link #lowerAll} has lowered every node. */
@@ -120,9 +159,10 @@ final class BookableCapacity {
     lock.lock();
     try {
       ended = true;
+      long nowMs = Time.monotonicNow();
       for (NodeRecord record : nodes.all()) {
         if (record.isRaised()) {
-          record.lower();
+          record.lower(nowMs);
           toLower.add(record);
         }
       }
@@ -133,42 +173,37 @@ final class BookableCapacity {
     }
   }
 
-  /** The number of nodes that are larger than their registered size. */
-  int raisedNodes() {
-    int raised = 0;
+  /** The sizes of all nodes. */
+  NodeSizes sizes() {
+    NodeSizes sizes = new NodeSizes();
     for (NodeRecord record : nodes.all()) {
       FiCaSchedulerNode node = schedulerNodes.apply(record.rmNode.getNodeID());
-      if (node != null && !Resources.fitsIn(node.getTotalResource(), record.registered())) {
-        raised++;
+      if (node != null) {
+        sizes.add(record.registered(), node);
       }
     }
-    return raised;
+    return sizes;
+  }
+
+  /**
+   * The largest size that a node registered, in each resource; null while no node is raised. A container
+   * must fit a node, whatever may be booked there.
+   */
+  Resource largestRegistered() {
+    return largestRegistered;
   }
 
   /**
    * The change of a registered size that CapacityScheduler is to handle. The overcommit time-out is
-   * removed in two cases: it would kill containers that Elastane booked above the registered size,
-   * or no container is above the new size and the time-out would only keep the node from being
-   * raised.
+   * removed where it would end nothing: it would only keep the node from being raised.
    */
-  NodeResourceUpdateSchedulerEvent withoutHarmfulTimeOut(NodeResourceUpdateSchedulerEvent event) {
+  NodeResourceUpdateSchedulerEvent withoutIdleTimeOut(NodeResourceUpdateSchedulerEvent event) {
     ResourceOption option = event.getResourceOption();
-    NodeRecord record = nodes.find(event.getRMNode().getNodeID());
     FiCaSchedulerNode node = schedulerNodes.apply(event.getRMNode().getNodeID());
-    if (option.getOverCommitTimeout() < 0 || record == null || node == null) {
-      return event;
-    }
-    Resource allocated = node.getAllocatedResource();
-    boolean bookedAbove = record.isRaised() || !Resources.fitsIn(allocated, record.registered());
-    if (bookedAbove && !Resources.fitsIn(allocated, option.getResource())) {
-      LOG.warn(
-          "{} changes to {}, and its overcommit time-out of {} ms is dropped: the time-out would"
-              + " kill containers placed above the registered size ({} is allocated)",
-          node.getNodeID(),
-          option.getResource(),
-          option.getOverCommitTimeout(),
-          allocated);
-    } else if (!Resources.fitsIn(allocated, option.getResource())) {
+    if (option.getOverCommitTimeout() < 0
+        || node == null
+        || nodes.find(event.getRMNode().getNodeID()) == null
+        || !Resources.fitsIn(node.getAllocatedResource(), option.getResource())) {
       return event;
     }
     return new NodeResourceUpdateSchedulerEvent(
@@ -178,18 +213,33 @@ final class BookableCapacity {
   /** Resizes these nodes, and removes each resized one from the set. */
   private void applyEach(Set<NodeRecord> records) {
     IllegalStateException failure = null;
+    boolean anyResized = false;
     for (Iterator<NodeRecord> left = records.iterator(); left.hasNext(); ) {
       NodeRecord record = left.next();
       try {
-        apply(record);
+        anyResized |= apply(record);
         left.remove();
       } catch (RuntimeException e) {
         failure = cannotBeResized(record, e);
       }
     }
+    if (anyResized) {
+      capacityScheduler.recomputeQueues();
+      largestRegistered = findLargestRegistered();
+    }
     if (failure != null) {
       throw failure;
     }
+  }
+
+  private Resource findLargestRegistered() {
+    boolean anyRaised = false;
+    Resource largest = Resources.none();
+    for (NodeRecord record : nodes.all()) {
+      anyRaised |= record.isRaised();
+      largest = Resources.componentwiseMax(largest, record.registered());
+    }
+    return anyRaised ? largest : null;
   }
 
   private IllegalStateException cannotBeResized(NodeRecord record, RuntimeException cause) {
@@ -201,22 +251,26 @@ final class BookableCapacity {
     return new IllegalStateException(message, cause);
   }
 
-  /** Resizes a node to its bookable capacity, unless the node may not be raised now. */
-  private void apply(NodeRecord record) {
+  /**
+   * Resizes a node to its bookable capacity, unless the node may not be raised now.
+   *
+   * @return whether the node was resized
+   */
+  private boolean apply(NodeRecord record) {
     if (record.rmNode.getState() != NodeState.RUNNING) {
       // CapacityScheduler shrinks a decommissioning node as its containers end.
-      return;
+      return false;
     }
     FiCaSchedulerNode node = schedulerNodes.apply(record.rmNode.getNodeID());
     if (node == null || (record.isRaised() && hasTimeOut(node))) {
-      return;
+      return false;
     }
     Resource size = record.bookable();
-    if (!node.getTotalResource().equals(size)) {
-      capacityScheduler.accept(
-          new NodeResourceUpdateSchedulerEvent(
-              record.rmNode, ResourceOption.newInstance(size, NO_TIME_OUT)));
+    if (node.getTotalResource().equals(size)) {
+      return false;
     }
+    capacityScheduler.resize(record.rmNode, size);
+    return true;
   }
 
   private boolean hasTimeOut(FiCaSchedulerNode node) {

@@ -1,5 +1,9 @@
 package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
 
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.event.NodeLabelsUpdateSchedulerEvent;
+import org.apache.hadoop.yarn.server.resourcemanager.rmcontainer.RMContainer;
+import org.apache.hadoop.yarn.api.records.NodeId;
+import java.util.Set;
 import org.apache.hadoop.yarn.api.records.ApplicationId;
 import org.apache.hadoop.yarn.api.records.NodeState;
 import org.apache.hadoop.yarn.server.resourcemanager.rmapp.RMApp;
@@ -24,6 +28,7 @@ final class CoreEvents {
   private final CoreContainers containers;
   private final BookableCapacity bookable;
   private final PreemptionHold preemption;
+  private final CoreQueues queues;
   private final LeafQueuePolicies policies;
 
   /**
@@ -37,6 +42,7 @@ final class CoreEvents {
       CoreContainers containers,
       BookableCapacity bookable,
       PreemptionHold preemption,
+      CoreQueues queues,
       LeafQueuePolicies policies) {
     this.scheduler = scheduler;
     this.guard = guard;
@@ -45,6 +51,7 @@ final class CoreEvents {
     this.containers = containers;
     this.bookable = bookable;
     this.preemption = preemption;
+    this.queues = queues;
     this.policies = policies;
   }
 
@@ -52,13 +59,14 @@ final class CoreEvents {
   SchedulerEvent before(SchedulerEvent event) {
     switch (event.getType()) {
       case NODE_RESOURCE_UPDATE:
-        return bookable.withoutHarmfulTimeOut((NodeResourceUpdateSchedulerEvent) event);
+        return bookable.withoutIdleTimeOut((NodeResourceUpdateSchedulerEvent) event);
       case MARK_CONTAINER_FOR_PREEMPTION:
       case MARK_CONTAINER_FOR_KILLABLE:
+        RMContainer container = ((ContainerPreemptEvent) event).getContainer();
         FiCaSchedulerApp attempt =
-            scheduler.getApplicationAttempt(
-                ((ContainerPreemptEvent) event).getContainer().getApplicationAttemptId());
-        return preemption.holdsBack(attempt) ? null : event;
+            scheduler.getApplicationAttempt(container.getApplicationAttemptId());
+        FiCaSchedulerNode node = scheduler.getNode(container.getAllocatedNode());
+        return preemption.holdsBack(attempt, node) ? null : event;
       default:
         return event;
     }
@@ -73,10 +81,15 @@ final class CoreEvents {
         break;
       case NODE_REMOVED:
         RMNode removed = ((NodeRemovedSchedulerEvent) event).getRemovedRMNode();
-        guard.run("node removed", () -> nodes.removed(removed.getNodeID()));
+        guard.run("node removed", () -> nodeRemoved(removed.getNodeID()));
         break;
       case NODE_RESOURCE_UPDATE:
         nodeResized((NodeResourceUpdateSchedulerEvent) event);
+        break;
+      case NODE_LABELS_UPDATE:
+        Set<NodeId> labelled =
+            ((NodeLabelsUpdateSchedulerEvent) event).getUpdatedNodeToLabels().keySet();
+        guard.run("node labels", () -> labelled.forEach(this::nodeLabelled));
         break;
       case APP_ADDED:
         ApplicationId added = ((AppAddedSchedulerEvent) event).getApplicationId();
@@ -100,8 +113,22 @@ final class CoreEvents {
   private void nodeAdded(RMNode node) {
     FiCaSchedulerNode schedulerNode = scheduler.getNode(node.getNodeID());
     if (schedulerNode != null) {
-      NodeRecord record = nodes.added(node);
+      NodeRecord record = nodes.added(node, schedulerNode.getPartition());
       containers.recovered(record, schedulerNode);
+      bookable.nodesChanged();
+    }
+  }
+
+  private void nodeRemoved(NodeId node) {
+    nodes.removed(node);
+    bookable.nodesChanged();
+  }
+
+  private void nodeLabelled(NodeId node) {
+    NodeRecord record = nodes.find(node);
+    FiCaSchedulerNode schedulerNode = scheduler.getNode(node);
+    if (record != null && schedulerNode != null) {
+      nodes.labelled(record, schedulerNode.getPartition());
     }
   }
 
@@ -135,6 +162,7 @@ final class CoreEvents {
         scheduler.schedulerLock().unlock();
       }
     }
+    queues.tellIfNew(queue);
     applications.added(rmApp, queue.getQueuePath());
   }
 

@@ -52,6 +52,10 @@ final class CoreHandle implements AutoCloseable, DepositoryCopies {
                 core, node, memoryBytes(registered), registered.getVirtualCores(), nowMs()));
   }
 
+  void nodeLabelled(int node, String label) {
+    tell(core -> Natives.nodeLabelled(core, node, label, nowMs()));
+  }
+
   void nodeRemoved(int node) {
     tell(core -> Natives.nodeRemoved(core, node, nowMs()));
   }
@@ -140,21 +144,47 @@ final class CoreHandle implements AutoCloseable, DepositoryCopies {
     return call(core -> Natives.report(core, node, protocolVersion, body, nowMs()));
   }
 
-  /** Writes pairs of node number and ratio in thousandths, and returns the count of pairs. */
+  /**
+   * Writes three numbers for each node to resize: its number, and the ratios of its memory and of its
+   * virtual cores in thousandths.
+   *
+   * @return the count of nodes
+   */
   int bookableChanges(NumberBuffer result) {
     return call(
-        core -> Natives.bookableChanges(core, result.address(), result.capacity() / 2, nowMs()));
+        core -> Natives.bookableChanges(core, result.address(), result.capacity() / 3, nowMs()));
   }
 
-  boolean mayPreempt(double queueAbsoluteCapacity, Resource queueUsed) {
+  /**
+   * @param queueCapacity the guaranteed part of the nodes of this node's label
+   */
+  boolean mayPreempt(int node, double queueCapacity, Resource queueUsed) {
     return call(
         core ->
             Natives.mayPreempt(
                 core,
-                queueAbsoluteCapacity,
+                node,
+                queueCapacity,
                 memoryBytes(queueUsed),
                 queueUsed.getVirtualCores(),
                 nowMs()));
+  }
+
+  /** The queues' shares, as {@link Natives#queues} describes them. */
+  void queues(String queuesJson) {
+    tell(core -> Natives.queues(core, queuesJson, nowMs()));
+  }
+
+  /**
+   * Writes the memory in MiB and the virtual cores that an application may still take.
+   *
+   * @return false if its queue sets no limit beyond CapacityScheduler's
+   */
+  boolean headroom(int application, NumberBuffer result) {
+    return call(
+        core ->
+            Natives.headroom(core, application, result.address(), result.capacity(), nowMs())
+                > 0);
   }
 
   /** The containers to preempt where memory is short, as JSON; null for none. */

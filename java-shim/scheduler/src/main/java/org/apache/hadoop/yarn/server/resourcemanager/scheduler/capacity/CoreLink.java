@@ -8,6 +8,7 @@ import org.apache.hadoop.yarn.api.records.ApplicationAttemptId;
 import org.apache.hadoop.yarn.api.records.ApplicationId;
 import org.apache.hadoop.yarn.api.records.Container;
 import org.apache.hadoop.yarn.api.records.ResourceRequest;
+import org.apache.hadoop.yarn.api.records.Resource;
 import org.apache.hadoop.yarn.api.records.SchedulingRequest;
 import org.apache.hadoop.yarn.server.resourcemanager.rmcontainer.RMContainer;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.Allocation;
@@ -26,12 +27,16 @@ import org.elastane.conf.Mode;
 import org.elastane.depository.SharedDepository;
 import org.elastane.natives.NativeLibrary;
 import org.elastane.usage.UsageServer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The core's part of each hook of {@link ElastaneScheduler}. Runs under {@link CoreGuard}, so only
  * {@link #open} and {@link #startTakingReports} throw into the scheduler.
  */
 final class CoreLink {
+  private static final Logger LOG = LoggerFactory.getLogger(CoreLink.class);
+
   private final ElastaneScheduler scheduler;
   private final boolean enforce;
   private final CoreHandle core;
@@ -43,6 +48,8 @@ final class CoreLink {
   private final BookableCapacity bookable;
   private final MemoryPreemption memory;
   private final LeafQueuePolicies policies;
+  private final CoreQueues queues;
+  private final Headroom headroom;
   private final Rounds rounds;
   private final CoreEvents events;
   private UsageServer usageServer;
@@ -64,10 +71,13 @@ final class CoreLink {
             core,
             nodes,
             scheduler::getNode,
-            scheduler::resizeSchedulerNode,
+            scheduler.resizer(),
             scheduler.schedulerLock());
     memory = new MemoryPreemption(scheduler, core, metrics);
     policies = new LeafQueuePolicies(this::newQueueOrder);
+    queues =
+        new CoreQueues(core, () -> scheduler.getCapacitySchedulerQueueManager().getQueues());
+    headroom = new Headroom(core, applications);
     rounds = new Rounds(core, nodes, applications, metrics, policies::count, virtualCoresCount);
     events =
         new CoreEvents(
@@ -78,6 +88,7 @@ final class CoreLink {
             containers,
             bookable,
             new PreemptionHold(guard, core, scheduler::getAllNodes, nodes, metrics),
+            queues,
             enforce ? policies : null);
   }
 
@@ -95,7 +106,10 @@ final class CoreLink {
             ElastaneConfiguration.settingsJson(conf), virtualCoresCount, new SteadyClock());
     try {
       CoreLink link = new CoreLink(scheduler, core, mode, virtualCoresCount);
-      link.metrics.register(link.guard::inService, link.bookable::raisedNodes);
+      if (mode == Mode.ENFORCE && ElastaneConfiguration.raisesNoNode(conf)) {
+        LOG.warn("No node is raised: YARN's reservation system plans with the nodes' sizes");
+      }
+      link.metrics.register(link.guard::inService, link.bookable::sizes);
       link.status.register();
       link.queuesRefreshed();
       return link;
@@ -145,6 +159,7 @@ final class CoreLink {
 
   /** The queues were set up again. The caller holds the scheduler's write lock, except at start. */
   void queuesRefreshed() {
+    guard.run("queues refreshed", queues::tell);
     if (enforce) {
       guard.run(
           "queues refreshed",
@@ -194,6 +209,10 @@ final class CoreLink {
       if (attempt != null) {
         pendingChanged(attempt);
       }
+    }
+    if (enforce && largestRegistered() != null) {
+      guard.run(
+          "headroom", () -> headroom.limit(attemptId.getApplicationId(), allocation));
     }
     resized(allocation.getIncreasedContainers());
     resized(allocation.getDecreasedContainers());
@@ -297,6 +316,11 @@ final class CoreLink {
             }
           }
         });
+  }
+
+  /** See {@link BookableCapacity#largestRegistered}. */
+  Resource largestRegistered() {
+    return bookable.largestRegistered();
   }
 
   /** The server that receives reports; null before {@link #startTakingReports}. */

@@ -30,14 +30,25 @@ final class CoreNodes {
     return byId.values();
   }
 
-  NodeRecord added(RMNode node) {
+  /**
+   * @param label empty for none
+   */
+  NodeRecord added(RMNode node, String label) {
     removed(node.getNodeID());
     Resource registered = node.getTotalCapability();
     NodeRecord record =
         new NodeRecord(node, core.nodeAdded(node.getNodeID().toString(), registered), registered);
     byNumber.put(record.number, record);
     byId.put(node.getNodeID(), record);
+    labelled(record, label);
     return record;
+  }
+
+  /**
+   * @param label empty for none
+   */
+  void labelled(NodeRecord record, String label) {
+    core.nodeLabelled(record.number, label);
   }
 
   void resized(NodeRecord record) {

@@ -4,7 +4,7 @@ import static org.apache.hadoop.metrics2.lib.Interns.info;
 
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BooleanSupplier;
-import java.util.function.IntSupplier;
+import java.util.function.Supplier;
 import org.apache.hadoop.metrics2.MetricsCollector;
 import org.apache.hadoop.metrics2.MetricsSource;
 import org.apache.hadoop.metrics2.MetricsSystem;
@@ -25,15 +25,15 @@ final class ElastaneMetrics implements MetricsSource {
   private final LongAdder sharingFailures = new LongAdder();
   private final String mode;
   private volatile BooleanSupplier inService = () -> false;
-  private volatile IntSupplier nodesRaised = () -> 0;
+  private volatile Supplier<NodeSizes> nodeSizes = NodeSizes::new;
 
   ElastaneMetrics(String mode) {
     this.mode = mode;
   }
 
-  void register(BooleanSupplier coreInService, IntSupplier raisedNodes) {
+  void register(BooleanSupplier coreInService, Supplier<NodeSizes> sizes) {
     inService = coreInService;
-    nodesRaised = raisedNodes;
+    nodeSizes = sizes;
     MetricsSystem system = DefaultMetricsSystem.instance();
     // With high availability, one JVM makes several schedulers one after the other.
     system.unregisterSource(NAME);
@@ -116,12 +116,31 @@ final class ElastaneMetrics implements MetricsSource {
 
   @Override
   public void getMetrics(MetricsCollector collector, boolean all) {
+    NodeSizes sizes = nodeSizes.get();
     collector
         .addRecord(info(NAME, ABOUT))
         .setContext("yarn")
         .tag(info("mode", "off, observe or enforce"), mode)
         .addGauge(info("in_service", "1 while the core decides"), inService.getAsBoolean() ? 1 : 0)
-        .addGauge(info("nodes_raised", "nodes larger than registered"), nodesRaised.getAsInt())
+        .addGauge(info("nodes_raised", "nodes larger than registered"), sizes.raised())
+        .addGauge(
+            info("physical_memory_mb", "registered memory of all nodes"),
+            sizes.physical().getMemorySize())
+        .addGauge(
+            info("bookable_memory_mb", "memory that CapacityScheduler may book"),
+            sizes.bookable().getMemorySize())
+        .addGauge(
+            info("booked_memory_mb", "memory of all containers, as requested"),
+            sizes.booked().getMemorySize())
+        .addGauge(
+            info("physical_vcores", "registered virtual cores of all nodes"),
+            sizes.physical().getVirtualCores())
+        .addGauge(
+            info("bookable_vcores", "virtual cores that CapacityScheduler may book"),
+            sizes.bookable().getVirtualCores())
+        .addGauge(
+            info("booked_vcores", "virtual cores of all containers, as requested"),
+            sizes.booked().getVirtualCores())
         .addCounter(info("rounds", "times the core was asked for an order"), rounds.sum())
         .addCounter(
             info("placed_by_core", "containers placed by the core's order"), placedByCore.sum())

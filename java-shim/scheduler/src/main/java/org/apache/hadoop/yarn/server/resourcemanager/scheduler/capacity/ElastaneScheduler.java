@@ -9,20 +9,23 @@ import org.apache.hadoop.yarn.api.records.ApplicationId;
 import org.apache.hadoop.yarn.api.records.ContainerId;
 import org.apache.hadoop.yarn.api.records.ContainerStatus;
 import org.apache.hadoop.yarn.api.records.Resource;
+import org.apache.hadoop.yarn.api.records.ResourceOption;
 import org.apache.hadoop.yarn.api.records.ResourceRequest;
 import org.apache.hadoop.yarn.api.records.SchedulingRequest;
 import org.apache.hadoop.yarn.exceptions.YarnException;
 import org.apache.hadoop.yarn.server.resourcemanager.RMContext;
 import org.apache.hadoop.yarn.server.resourcemanager.rmcontainer.RMContainer;
 import org.apache.hadoop.yarn.server.resourcemanager.rmcontainer.RMContainerEventType;
+import org.apache.hadoop.yarn.server.resourcemanager.rmnode.RMNode;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.Allocation;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.ContainerUpdates;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.ResourceLimits;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.ResourceCommitRequest;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaSchedulerApp;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaSchedulerNode;
-import org.apache.hadoop.yarn.server.resourcemanager.scheduler.event.NodeResourceUpdateSchedulerEvent;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.event.SchedulerEvent;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.placement.CandidateNodeSet;
+import org.apache.hadoop.yarn.util.resource.Resources;
 import org.elastane.conf.ElastaneConfiguration;
 import org.elastane.conf.Mode;
 import org.elastane.depository.SharedDepository;
@@ -37,6 +40,8 @@ import org.elastane.usage.UsageServer;
  * this class is CapacityScheduler.
  */
 public class ElastaneScheduler extends CapacityScheduler {
+  private static final int NO_OVERCOMMIT_TIME_OUT = -1;
+
   private CoreLink link;
 
   /**
@@ -110,9 +115,28 @@ public class ElastaneScheduler extends CapacityScheduler {
     }
   }
 
-  /** Resizes a SchedulerNode on the core's request, so without telling the core. */
-  void resizeSchedulerNode(NodeResourceUpdateSchedulerEvent event) {
-    super.handle(event);
+  /** How {@link BookableCapacity} resizes nodes. */
+  BookableCapacity.Resizer resizer() {
+    return new BookableCapacity.Resizer() {
+      @Override
+      public void resize(RMNode node, Resource size) {
+        updateNodeResource(node, ResourceOption.newInstance(size, NO_OVERCOMMIT_TIME_OUT));
+      }
+
+      @Override
+      public void recomputeQueues() {
+        Resource cluster = getClusterResource();
+        getRootQueue().updateClusterResource(cluster, new ResourceLimits(cluster));
+      }
+    };
+  }
+
+  /** As in CapacityScheduler, but never more than a node registered. */
+  @Override
+  public Resource getMaximumResourceCapability() {
+    Resource largest = link == null ? null : link.largestRegistered();
+    Resource maximum = super.getMaximumResourceCapability();
+    return largest == null ? maximum : Resources.componentwiseMin(maximum, largest);
   }
 
   @Override

@@ -6,13 +6,11 @@ import org.apache.hadoop.yarn.util.resource.Resources;
 
 /** A node that the core knows, with the ratio of its bookable to its registered size. */
 final class NodeRecord {
-  static final int PHYSICAL_RATIO_THOUSANDTHS = 1000;
-
   final RMNode rmNode;
   final int number;
   private volatile Resource registered;
-  private volatile int ratioThousandths = PHYSICAL_RATIO_THOUSANDTHS;
-  private volatile long memoryMibBeforeLowering;
+  private volatile Ratio ratio = Ratio.PHYSICAL;
+  private volatile Lowering lowering = Lowering.NONE;
 
   NodeRecord(RMNode rmNode, int number, Resource registered) {
     this.rmNode = rmNode;
@@ -29,35 +27,60 @@ final class NodeRecord {
     registered = Resources.clone(size);
   }
 
-  void setRatioThousandths(int ratio) {
-    ratioThousandths = ratio;
+  void setRatio(Ratio bookable) {
+    ratio = bookable;
   }
 
   /** Returns to the registered size, for good. */
-  void lower() {
-    memoryMibBeforeLowering = bookable().getMemorySize();
-    ratioThousandths = PHYSICAL_RATIO_THOUSANDTHS;
+  void lower(long nowMs) {
+    lowering = new Lowering(bookable().getMemorySize(), nowMs);
+    ratio = Ratio.PHYSICAL;
   }
 
-  /** The bookable memory before {@link #lower()}; at least the registered memory. */
-  long memoryMibBeforeLowering() {
-    return Math.max(memoryMibBeforeLowering, registered.getMemorySize());
+  /** How {@link #lower} lowered this node. */
+  Lowering lowering() {
+    return lowering;
   }
 
   boolean isRaised() {
-    return ratioThousandths > PHYSICAL_RATIO_THOUSANDTHS;
+    Ratio current = ratio;
+    return current.memoryThousandths > Ratio.ONE || current.virtualCoresThousandths > Ratio.ONE;
   }
 
   /** The registered size with its memory and virtual cores multiplied by the ratio. */
   Resource bookable() {
-    int ratio = ratioThousandths;
+    Ratio current = ratio;
     Resource size = Resources.clone(registered);
-    size.setMemorySize(scaled(size.getMemorySize(), ratio));
-    size.setVirtualCores((int) scaled(size.getVirtualCores(), ratio));
+    size.setMemorySize(size.getMemorySize() * current.memoryThousandths / Ratio.ONE);
+    long virtualCores = size.getVirtualCores();
+    size.setVirtualCores((int) (virtualCores * current.virtualCoresThousandths / Ratio.ONE));
     return size;
   }
 
-  private static long scaled(long amount, int ratio) {
-    return amount * ratio / PHYSICAL_RATIO_THOUSANDTHS;
+  /** Bookable over registered size, in thousandths. */
+  static final class Ratio {
+    static final int ONE = 1000;
+    static final Ratio PHYSICAL = new Ratio(ONE, ONE);
+
+    private final int memoryThousandths;
+    private final int virtualCoresThousandths;
+
+    Ratio(int memoryThousandths, int virtualCoresThousandths) {
+      this.memoryThousandths = memoryThousandths;
+      this.virtualCoresThousandths = virtualCoresThousandths;
+    }
+  }
+
+  /** A node that returned to its registered size when the core failed. */
+  static final class Lowering {
+    static final Lowering NONE = new Lowering(0, Long.MIN_VALUE);
+
+    final long bookableMemoryMib;
+    final long atMs;
+
+    private Lowering(long bookableMemoryMib, long atMs) {
+      this.bookableMemoryMib = bookableMemoryMib;
+      this.atMs = atMs;
+    }
   }
 }

@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
+import org.apache.hadoop.util.Time;
 import org.apache.hadoop.yarn.api.records.Resource;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaSchedulerApp;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaSchedulerNode;
@@ -13,10 +14,14 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Holds back preemption that CapacityScheduler's monitor orders only because nodes returned to
- * their registered size while more than that is allocated on them.
+ * their registered size while more than that is allocated on them: for containers on these nodes,
+ * for five minutes.
  */
 final class PreemptionHold {
   private static final Logger LOG = LoggerFactory.getLogger(PreemptionHold.class);
+
+  /** As long as the core holds preemption back. */
+  private static final long HOLD_MS = 300_000;
 
   private final CoreGuard guard;
   private final CoreHandle core;
@@ -38,18 +43,28 @@ final class PreemptionHold {
     this.metrics = metrics;
   }
 
-  /** Whether this attempt's containers must not be preempted now. */
-  boolean holdsBack(FiCaSchedulerApp attempt) {
-    if (attempt == null || !(attempt.getQueue() instanceof CSQueue)) {
+  /**
+   * Whether this attempt's containers on this node must not be preempted now.
+   *
+   * @param node null if the node is gone
+   */
+  boolean holdsBack(FiCaSchedulerApp attempt, FiCaSchedulerNode node) {
+    NodeRecord record = node == null ? null : nodes.find(node.getNodeID());
+    if (attempt == null || record == null || !(attempt.getQueue() instanceof CSQueue)) {
+      return false;
+    }
+    if (node.isOvercommitTimeOutSet()) {
+      // An administrator's order, not the monitor's.
       return false;
     }
     CSQueue queue = (CSQueue) attempt.getQueue();
-    double share = queue.getAbsoluteCapacity();
-    Resource used = queue.getUsedResources();
+    String label = node.getPartition();
+    double share = queue.getQueueCapacities().getAbsoluteCapacity(label);
+    Resource used = queue.getQueueResourceUsage().getUsed(label);
     boolean mayPreempt =
         guard.inService()
-            ? guard.supply("preemption", true, () -> core.mayPreempt(share, used))
-            : mayPreemptWithoutCore(share, used.getMemorySize());
+            ? guard.supply("preemption", true, () -> core.mayPreempt(record.number, share, used))
+            : mayPreemptWithoutCore(node, record, share, used.getMemorySize());
     if (!mayPreempt) {
       metrics.preemptionHeldBack();
       if (queuesLogged.add(queue.getQueuePath())) {
@@ -63,18 +78,28 @@ final class PreemptionHold {
   }
 
   /** The core's rule for memory, for a core that is out of service. */
-  private boolean mayPreemptWithoutCore(double share, long usedMemoryMib) {
+  private boolean mayPreemptWithoutCore(
+      FiCaSchedulerNode node, NodeRecord record, double share, long usedMemoryMib) {
+    long nowMs = Time.monotonicNow();
+    if (!hasShrunk(node, record, nowMs)) {
+      return true;
+    }
     long formerMemoryMib = 0;
-    boolean anyAbove = false;
-    for (FiCaSchedulerNode node : schedulerNodes.get()) {
-      NodeRecord record = nodes.find(node.getNodeID());
-      if (record == null || Resources.fitsIn(node.getAllocatedResource(), record.registered())) {
-        formerMemoryMib += node.getTotalResource().getMemorySize();
-      } else {
-        anyAbove = true;
-        formerMemoryMib += record.memoryMibBeforeLowering();
+    for (FiCaSchedulerNode other : schedulerNodes.get()) {
+      if (other.getPartition().equals(node.getPartition())) {
+        NodeRecord known = nodes.find(other.getNodeID());
+        long current = other.getTotalResource().getMemorySize();
+        boolean hasShrunk = known != null && hasShrunk(other, known, nowMs);
+        formerMemoryMib +=
+            hasShrunk ? Math.max(current, known.lowering().bookableMemoryMib) : current;
       }
     }
-    return !anyAbove || usedMemoryMib > share * formerMemoryMib;
+    return usedMemoryMib > share * formerMemoryMib;
+  }
+
+  private static boolean hasShrunk(FiCaSchedulerNode node, NodeRecord record, long nowMs) {
+    return record.lowering() != NodeRecord.Lowering.NONE
+        && nowMs - record.lowering().atMs <= HOLD_MS
+        && !Resources.fitsIn(node.getAllocatedResource(), record.registered());
   }
 }

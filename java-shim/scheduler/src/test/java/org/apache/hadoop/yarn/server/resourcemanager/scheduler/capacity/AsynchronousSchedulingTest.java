@@ -37,6 +37,7 @@ class AsynchronousSchedulingTest {
           MockRM.launchAMWhenAsyncSchedulingEnabled(application, cluster.resourceManager());
       master.registerAppAttempt();
       cluster.ask(master, 1024, 8);
+      cluster.foresee(master, 1, 1, 1024);
 
       cluster.heartbeatUntil("the node is full", () -> cluster.allocatedMib(node) == 4096, node);
       long rounds = cluster.metrics().roundCount();

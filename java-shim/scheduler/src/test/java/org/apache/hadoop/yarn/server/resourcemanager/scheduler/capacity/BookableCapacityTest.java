@@ -28,8 +28,7 @@ class BookableCapacityTest {
   @Test
   void aNodeIsRaisedWhileItsAgentReportsAndGoesBackWhenItDoesNot() throws Exception {
     Configuration conf = TestCluster.enforcing(directory);
-    conf.set("yarn.scheduler.elastane.overcommit.max-ratio", "1.5");
-    conf.set("yarn.scheduler.elastane.report.missed", "1");
+    conf.set("yarn.scheduler.elastane.report.missed", "2");
     try (TestCluster cluster = TestCluster.start(conf)) {
       MockNM node = cluster.registerRaised("127.0.0.1:1", 4096, 4);
       assertEquals(Resource.newInstance(6144, 6), cluster.schedulerNode(node).getTotalResource());
@@ -54,14 +53,14 @@ class BookableCapacityTest {
 
       resize(cluster, node, Resource.newInstance(6144, 6), NO_TIME_OUT);
 
-      assertEquals(Resource.newInstance(12288, 12), cluster.schedulerNode(node).getTotalResource());
+      assertEquals(Resource.newInstance(9216, 9), cluster.schedulerNode(node).getTotalResource());
       assertEquals(
           6144L << 20, cluster.coreStatus().at("/nodes/0/registered_memory_bytes").asLong());
     }
   }
 
   @Test
-  void aTimeOutNeverReachesARaisedNode() throws Exception {
+  void anAdministratorsTimeOutOnARaisedNodeEndsWhatIsAboveTheNewSize() throws Exception {
     try (TestCluster cluster = TestCluster.start(TestCluster.enforcing(directory))) {
       MockNM node = cluster.registerRaised("127.0.0.1:1", 4096, 4);
       MockAM master = cluster.launch("default", node);
@@ -69,10 +68,23 @@ class BookableCapacityTest {
       cluster.heartbeatUntil("all run", () -> cluster.allocatedMib(node) == 4096, node);
 
       resize(cluster, node, Resource.newInstance(2048, 2), 0);
-      cluster.heartbeat(node);
+      cluster.heartbeatUntil(
+          "what is above ends", () -> cluster.allocatedMib(node) <= 2048, node);
+
+      assertEquals(2048, cluster.bookableMib(node));
+      assertEquals(0, cluster.metrics().preemptionHeldBackCount());
+    }
+  }
+
+  @Test
+  void aTimeOutThatEndsNothingDoesNotKeepTheNodeFromBeingRaised() throws Exception {
+    try (TestCluster cluster = TestCluster.start(TestCluster.enforcing(directory))) {
+      MockNM node = cluster.registerRaised("127.0.0.1:1", 4096, 4);
+
+      resize(cluster, node, Resource.newInstance(2048, 2), 600_000);
 
       assertFalse(cluster.schedulerNode(node).isOvercommitTimeOutSet());
-      assertEquals(4, cluster.containers(master));
+      assertEquals(3072, cluster.bookableMib(node));
     }
   }
 
@@ -83,11 +95,13 @@ class BookableCapacityTest {
       MockNM node = cluster.register("127.0.0.1:1", 4096, 4);
       MockAM master = cluster.launch("default", node);
       cluster.ask(master, 1024, 3);
+      cluster.foresee(master, 1, 1, 128);
       cluster.heartbeatUntil("all run", () -> cluster.allocatedMib(node) == 4096, node);
 
       resize(cluster, node, Resource.newInstance(2048, 2), 600_000);
       assertTrue(cluster.schedulerNode(node).isOvercommitTimeOutSet());
 
+      cluster.letSmallOnesWait(node);
       cluster.report(node);
       cluster.heartbeatUntil(
           "the core would have the node raised", () -> ratioInCore(cluster) > 1, node);
@@ -100,6 +114,7 @@ class BookableCapacityTest {
     try (TestCluster cluster = TestCluster.start(TestCluster.enforcing(directory))) {
       MockNM node = cluster.register("127.0.0.1:1", 4096, 4);
       MockAM master = cluster.launch("default", node);
+      cluster.letSmallOnesWait(node);
       // A node without a running application would be decommissioned at once.
       node.nodeHeartbeat(master.getApplicationAttemptId(), 1, ContainerState.RUNNING);
       cluster.resourceManager().sendNodeGracefulDecommission(node, 600);
@@ -107,14 +122,14 @@ class BookableCapacityTest {
 
       cluster.report(node);
       cluster.heartbeatUntil(
-          "the core would have the node raised", () -> ratioInCore(cluster) > 1, node);
+          "the core would have the node raised", () -> ratioInCore(cluster) == 1.5, node);
       assertEquals(1024, cluster.bookableMib(node));
       assertFalse(cluster.schedulerNode(node).isOvercommitTimeOutSet());
 
       cluster.resourceManager().sendNodeEvent(node, RMNodeEventType.RECOMMISSION);
       cluster.resourceManager().waitForState(node.getNodeId(), NodeState.RUNNING);
       cluster.resourceManager().drainEvents();
-      assertEquals(8192, cluster.bookableMib(node));
+      assertEquals(6144, cluster.bookableMib(node));
       assertFalse(cluster.schedulerNode(node).isOvercommitTimeOutSet());
       assertEquals(1, cluster.containers(master));
     }
@@ -122,7 +137,7 @@ class BookableCapacityTest {
 
   private static double ratioInCore(TestCluster cluster) {
     try {
-      return cluster.coreStatus().at("/nodes/0/bookable_ratio").asDouble();
+      return cluster.coreStatus().at("/nodes/0/bookable_memory_ratio").asDouble();
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

@@ -59,7 +59,7 @@ class CommitTest {
   @Test
   void whatTheCoreWasToldOfEndsWithTheContainer() throws Exception {
     try (TestCluster cluster = TestCluster.start(TestCluster.enforcing(directory))) {
-      MockNM node = cluster.registerRaised("127.0.0.1:1", 4096, 4);
+      MockNM node = cluster.registerReporting("127.0.0.1:1", 4096, 4);
       MockAM master = cluster.launch("default", node);
       cluster.ask(master, 1024, 1);
       cluster.heartbeat(node);
@@ -78,7 +78,7 @@ class CommitTest {
   @Test
   void theCoreIsToldWhatWaitsAndWhenItIsWithdrawn() throws Exception {
     try (TestCluster cluster = TestCluster.start(TestCluster.enforcing(directory))) {
-      MockNM node = cluster.registerRaised("127.0.0.1:1", 4096, 4);
+      MockNM node = cluster.registerReporting("127.0.0.1:1", 4096, 4);
       MockAM master = cluster.launch("default", node);
       assertEquals(0, cluster.coreStatus().at("/waiting").size());
 
@@ -96,7 +96,7 @@ class CommitTest {
     Configuration conf = TestCluster.enforcing(directory);
     conf.set("yarn.scheduler.capacity.maximum-am-resource-percent", "0.25");
     try (TestCluster cluster = TestCluster.start(conf)) {
-      MockNM node = cluster.registerRaised("127.0.0.1:1", 4096, 4);
+      MockNM node = cluster.registerReporting("127.0.0.1:1", 8192, 8);
       cluster.launch("default", node);
       cluster.launch("default", node);
 
@@ -109,8 +109,8 @@ class CommitTest {
   @Test
   void anAskThatWasServedButNeverFetchedWaitsAgain() throws Exception {
     try (TestCluster cluster = TestCluster.start(TestCluster.enforcing(directory))) {
-      MockNM node = cluster.registerRaised("127.0.0.1:1", 4096, 4);
-      MockNM lost = cluster.registerRaised("127.0.0.1:2", 4096, 4);
+      MockNM node = cluster.registerReporting("127.0.0.1:1", 4096, 4);
+      MockNM lost = cluster.registerReporting("127.0.0.1:2", 4096, 4);
       MockAM master = cluster.launch("default", node);
       cluster.ask(master, 1024, 1);
       cluster.heartbeat(lost);

@@ -25,9 +25,10 @@ class CoreStatusTest {
   @Test
   void anApplicationThatWaitsIsThereWithItsReason() throws Exception {
     try (TestCluster cluster = TestCluster.start(TestCluster.enforcing(directory))) {
-      MockNM node = cluster.registerRaised("127.0.0.1:1", 4096, 4);
+      MockNM node = cluster.registerReporting("127.0.0.1:1", 4096, 4);
       MockAM master = cluster.launch("default", node);
-      cluster.ask(master, 3584, 2);
+      cluster.ask(master, 1024, 2);
+      cluster.foresee(master, 1, 1, 3584);
       cluster.heartbeat(node);
 
       JsonNode waiting = status().get("waiting").get(0);

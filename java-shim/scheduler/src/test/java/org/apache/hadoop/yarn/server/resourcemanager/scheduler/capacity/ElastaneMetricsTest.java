@@ -29,6 +29,12 @@ class ElastaneMetricsTest {
               "in_service",
               "memory_preemptions",
               "nodes_raised",
+              "physical_memory_mb",
+              "bookable_memory_mb",
+              "booked_memory_mb",
+              "physical_vcores",
+              "bookable_vcores",
+              "booked_vcores",
               "rounds",
               "placed_by_core",
               "refused_commits",
@@ -78,6 +84,12 @@ class ElastaneMetricsTest {
       assertEquals(1, values.remove("in_service").intValue());
       assertEquals(1, values.remove("nodes_raised").intValue());
       assertEquals(1, values.remove("placed_by_core").intValue());
+      assertEquals(4096, values.remove("physical_memory_mb").intValue());
+      assertEquals(6144, values.remove("bookable_memory_mb").intValue());
+      assertEquals(1024, values.remove("booked_memory_mb").intValue());
+      assertEquals(4, values.remove("physical_vcores").intValue());
+      assertEquals(6, values.remove("bookable_vcores").intValue());
+      assertEquals(1, values.remove("booked_vcores").intValue());
       values.forEach((name, value) -> assertEquals(0, value.intValue(), name));
     }
   }

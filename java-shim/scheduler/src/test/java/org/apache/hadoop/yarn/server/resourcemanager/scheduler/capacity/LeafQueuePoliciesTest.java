@@ -31,7 +31,7 @@ class LeafQueuePoliciesTest {
   void aRefreshOfTheQueuesChangesNothing() throws Exception {
     Configuration conf = threePolicies();
     try (TestCluster cluster = TestCluster.start(conf)) {
-      MockNM node = cluster.registerRaised("127.0.0.1:1", 4096, 4);
+      MockNM node = cluster.registerReporting("127.0.0.1:1", 4096, 4);
       MockAM master = cluster.launch("fifo", node);
 
       cluster.scheduler().reinitialize(conf, cluster.resourceManager().getRMContext());
@@ -71,7 +71,7 @@ class LeafQueuePoliciesTest {
     conf.set("yarn.scheduler.capacity.root.users.leaf-queue-template.maximum-capacity", "100");
     conf.set("yarn.scheduler.capacity.queue-mappings", "u:%user:root.users.%user");
     try (TestCluster cluster = TestCluster.start(conf)) {
-      MockNM node = cluster.registerRaised("127.0.0.1:1", 4096, 4);
+      MockNM node = cluster.registerReporting("127.0.0.1:1", 4096, 4);
 
       MockAM master = cluster.launch("default", node);
 

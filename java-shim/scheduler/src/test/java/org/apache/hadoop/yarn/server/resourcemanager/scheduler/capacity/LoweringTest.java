@@ -11,15 +11,16 @@ import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.test.GenericTestUtils.LogCapturer;
 import org.apache.hadoop.yarn.api.records.NodeId;
+import org.apache.hadoop.yarn.api.records.ResourceOption;
 import org.apache.hadoop.yarn.conf.YarnConfiguration;
 import org.apache.hadoop.yarn.server.resourcemanager.MockAM;
 import org.apache.hadoop.yarn.server.resourcemanager.MockNM;
+import org.apache.hadoop.yarn.server.resourcemanager.rmnode.RMNode;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.ResourceScheduler;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.ContainerAllocationProposal;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.ResourceCommitRequest;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaSchedulerApp;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaSchedulerNode;
-import org.apache.hadoop.yarn.server.resourcemanager.scheduler.event.NodeResourceUpdateSchedulerEvent;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.event.NodeUpdateSchedulerEvent;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.placement.SimpleCandidateNodeSet;
 import org.elastane.Await;
@@ -69,8 +70,10 @@ class LoweringTest {
       MockNM node = cluster.registerRaised("127.0.0.1:1", 4096, 4);
       MockAM master = cluster.launch("default", node);
       cluster.ask(master, 1024, 3);
+      cluster.foresee(master, 1, 1, 512);
       cluster.heartbeatUntil("the node is full", () -> cluster.allocatedMib(node) == 4096, node);
       cluster.ask(master, 1024, 1);
+      assertTrue(cluster.bookableMib(node) > 4096);
 
       ((FailsInACommit) cluster.scheduler()).failing = true;
       allocate(cluster, node, 1);
@@ -185,13 +188,12 @@ class LoweringTest {
     private volatile NodeId refused;
 
     @Override
-    void resizeSchedulerNode(NodeResourceUpdateSchedulerEvent event) {
-      NodeId node = event.getRMNode().getNodeID();
-      if (refuseTheNextNode && (refused == null || refused.equals(node))) {
-        refused = node;
+    public void updateNodeResource(RMNode node, ResourceOption size) {
+      if (refuseTheNextNode && (refused == null || refused.equals(node.getNodeID()))) {
+        refused = node.getNodeID();
         throw new IllegalArgumentException("refused by a test");
       }
-      super.resizeSchedulerNode(event);
+      super.updateNodeResource(node, size);
     }
   }
 }

@@ -5,11 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import java.nio.file.Path;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.yarn.api.records.ContainerId;
-import org.apache.hadoop.yarn.api.records.Resource;
-import org.apache.hadoop.yarn.api.records.ResourceOption;
 import org.apache.hadoop.yarn.server.resourcemanager.MockAM;
 import org.apache.hadoop.yarn.server.resourcemanager.MockNM;
-import org.apache.hadoop.yarn.server.resourcemanager.rmnode.RMNodeResourceUpdateEvent;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.event.ContainerPreemptEvent;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.event.SchedulerEventType;
 import org.junit.jupiter.api.Test;
@@ -22,13 +19,14 @@ class PreemptionHoldTest {
   @Test
   void aQueueWithinItsShareOfTheFormerSizeIsSpared() throws Exception {
     try (TestCluster cluster = TestCluster.start(twoQueues())) {
-      MockNM node = cluster.register("127.0.0.1:1", 8192, 8);
+      MockNM node = cluster.registerRaised("127.0.0.1:1", 4096, 4);
       MockAM master = fill(cluster, node);
-      shrink(cluster, node);
+      cluster.heartbeatUntil(
+          "the node's agent is silent", () -> cluster.bookableMib(node) == 4096, node);
 
       kill(cluster, master);
 
-      assertEquals(4, cluster.containers(master));
+      assertEquals(3, cluster.containers(master));
       assertEquals(1, cluster.metrics().preemptionHeldBackCount());
     }
   }
@@ -36,32 +34,32 @@ class PreemptionHoldTest {
   @Test
   void itIsSparedByACoreThatIsOutOfServiceToo() throws Exception {
     try (TestCluster cluster = TestCluster.start(twoQueues())) {
-      MockNM node = cluster.registerRaised("127.0.0.1:1", 8192, 8);
+      MockNM node = cluster.registerRaised("127.0.0.1:1", 4096, 4);
       MockAM master = fill(cluster, node);
-      shrink(cluster, node);
       cluster
           .scheduler()
           .link()
           .guard()
           .takeOutOfService("a test", new IllegalStateException("asked for by a test"));
 
+      cluster.heartbeat(node);
       kill(cluster, master);
 
       assertEquals(4096, cluster.bookableMib(node));
       assertEquals(1, cluster.metrics().preemptionHeldBackCount());
-      assertEquals(4, cluster.containers(master));
+      assertEquals(3, cluster.containers(master));
     }
   }
 
   @Test
   void whereNoNodeHoldsMoreThanItsSizePreemptionIsCapacitySchedulers() throws Exception {
     try (TestCluster cluster = TestCluster.start(twoQueues())) {
-      MockNM node = cluster.register("127.0.0.1:1", 8192, 8);
+      MockNM node = cluster.registerRaised("127.0.0.1:1", 4096, 4);
       MockAM master = fill(cluster, node);
 
       kill(cluster, master);
 
-      assertEquals(3, cluster.containers(master));
+      assertEquals(2, cluster.containers(master));
       assertEquals(0, cluster.metrics().preemptionHeldBackCount());
     }
   }
@@ -69,30 +67,25 @@ class PreemptionHoldTest {
   private Configuration twoQueues() {
     Configuration conf = TestCluster.enforcing(directory);
     TestCluster.queues(conf, "one", "other");
+    conf.set("yarn.scheduler.elastane.report.missed", "3");
     return conf;
   }
 
-  /** Each queue uses its half of the node. The master belongs to queue one. */
+  /** Each queue uses half of the 6144 MiB that may be booked. The master belongs to queue one. */
   private static MockAM fill(TestCluster cluster, MockNM node) throws Exception {
-    MockAM master = cluster.launch("one", node);
-    cluster.ask(master, 1024, 3);
-    cluster.heartbeatUntil("half is used", () -> cluster.allocatedMib(node) == 4096, node);
-    MockAM neighbour = cluster.launch("other", node);
-    cluster.ask(neighbour, 1024, 3);
-    cluster.heartbeatUntil("all is used", () -> cluster.allocatedMib(node) == 8192, node);
+    MockAM master = launch(cluster, "one", node);
+    launch(cluster, "other", node);
+    cluster.heartbeatUntil("all is used", () -> cluster.allocatedMib(node) == 6144, node);
     return master;
   }
 
-  private static void shrink(TestCluster cluster, MockNM node) {
-    cluster
-        .resourceManager()
-        .getRMContext()
-        .getDispatcher()
-        .getEventHandler()
-        .handle(
-            new RMNodeResourceUpdateEvent(
-                node.getNodeId(), ResourceOption.newInstance(Resource.newInstance(4096, 4), -1)));
-    cluster.resourceManager().drainEvents();
+  /** A master with two containers of 1024 MiB that need half of it. */
+  private static MockAM launch(TestCluster cluster, String queue, MockNM node) throws Exception {
+    cluster.report(node);
+    MockAM master = cluster.launch(queue, node);
+    cluster.ask(master, 1024, 2);
+    cluster.foresee(master, 1, 1, 512);
+    return master;
   }
 
   /** Kills a container as the preemption monitor does after its wait. */

@@ -24,7 +24,7 @@ class RequestPriorityTest {
   void theCoreIsToldThePriorityOfTheRequestThatIsServedNextAndOfEachContainer() throws Exception {
     Map<String, Integer> allocated = new TreeMap<>();
     try (TestCluster cluster = TestCluster.start(TestCluster.enforcing(directory))) {
-      MockNM node = cluster.registerRaised("127.0.0.1:1", 4096, 4);
+      MockNM node = cluster.registerReporting("127.0.0.1:1", 4096, 4);
       MockAM master = cluster.launch("default", node);
       master.allocate(Arrays.asList(one(9, 512), one(3, 1024)), Collections.emptyList());
       cluster.resourceManager().drainEvents();

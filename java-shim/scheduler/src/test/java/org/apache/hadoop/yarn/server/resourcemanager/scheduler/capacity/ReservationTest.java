@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.nio.file.Path;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.yarn.api.records.ContainerId;
+import org.apache.hadoop.yarn.api.records.Resource;
 import org.apache.hadoop.yarn.conf.YarnConfiguration;
 import org.apache.hadoop.yarn.server.resourcemanager.MockAM;
 import org.apache.hadoop.yarn.server.resourcemanager.MockNM;
@@ -34,9 +35,9 @@ class ReservationTest {
   private ContainerId reserved;
 
   /**
-   * A node of 4096 MiB with 6144 MiB bookable. A master and three containers of 1024 MiB fill it by
-   * demand, and it is reserved for a container of 3072 MiB. The end of the first container makes
-   * room by request, but not by demand.
+   * A node of 4096 MiB with 6144 MiB bookable. A master and three containers of 1024 MiB, which need half
+   * of it, run there, and it is reserved for a container of 3072 MiB. The end of the first container
+   * makes room by request, but not by demand.
    */
   @BeforeEach
   void reserve() throws Exception {
@@ -50,8 +51,9 @@ class ReservationTest {
     cluster.register("127.0.0.1:2", 4096, 4);
     master = cluster.launch("default", node);
     cluster.ask(master, 1024, 3);
+    cluster.foresee(master, 1, 1, 512);
     cluster.heartbeatUntil("the node is full", () -> cluster.allocatedMib(node) == 4096, node);
-    cluster.ask(master, ASKED_MIB, 1);
+    cluster.ask(master, 2, Resource.newInstance(ASKED_MIB, 1), 1);
     cluster.heartbeat(node);
     reserved = reservedContainer();
     assertNotNull(reserved);

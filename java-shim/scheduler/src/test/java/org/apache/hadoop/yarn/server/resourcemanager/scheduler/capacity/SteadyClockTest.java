@@ -9,6 +9,7 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.yarn.api.records.Resource;
 import org.elastane.conf.ElastaneConfiguration;
 import org.elastane.natives.NativeLibrary;
+import org.elastane.natives.Natives;
 import org.elastane.natives.NativesForTest;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -34,12 +35,15 @@ class SteadyClockTest {
   @BeforeEach
   void raiseANode() {
     NativeLibrary.load();
-    changes = new NumberBuffer(2);
+    changes = new NumberBuffer(3);
     Configuration conf = TestCluster.enforcing(directory);
+    conf.set("yarn.scheduler.elastane.overcommit.max-ratio", "1.25");
+    conf.set("yarn.scheduler.elastane.report.missed", "10");
     core = CoreHandle.open(ElastaneConfiguration.settingsJson(conf), true, clock);
     core.nodeAdded(NODE, SIZE);
     report();
-    assertEquals(2000, changedRatio());
+    letSmallOnesWait();
+    assertEquals(1250, changedRatio());
   }
 
   @AfterEach
@@ -57,7 +61,11 @@ class SteadyClockTest {
   @Test
   void aSilentNodeIsLoweredAlsoWhenTheMachinesClockIsSetBack() {
     machineMs.addAndGet(-Duration.ofHours(1).toMillis());
-    pass(FRESH.plusSeconds(1));
+    for (int i = 0; i < FRESH.getSeconds(); i++) {
+      pass(Duration.ofSeconds(1));
+      assertEquals(0, core.bookableChanges(changes));
+    }
+    pass(Duration.ofSeconds(1));
 
     assertEquals(1000, changedRatio());
   }
@@ -79,6 +87,16 @@ class SteadyClockTest {
         NODE,
         TestCluster.PROTOCOL_VERSION,
         NativesForTest.reportBody(SIZE.getVirtualCores() * 1000, SIZE.getMemorySize() << 20));
+  }
+
+  private void letSmallOnesWait() {
+    int application =
+        core.applicationAdded(
+            "{\"id\":\"application_1_0001\",\"name\":\"small\",\"user\":\"somebody\","
+                + "\"queue\":\"root.default\",\"type\":\"\",\"tags\":[],\"commands\":[]}");
+    long handle = core.handleForTest();
+    Natives.pending(handle, application, false, 1, 0, 256 << 20, 1, 10_000, clock.nowMs());
+    NativesForTest.foresee(handle, application, 1, 1, 1);
   }
 
   private int changedRatio() {

@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
@@ -16,6 +17,7 @@ import java.util.TreeMap;
 import java.util.function.BooleanSupplier;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.metrics2.lib.DefaultMetricsSystem;
+import org.apache.hadoop.net.NetworkTopology;
 import org.apache.hadoop.yarn.api.records.ContainerId;
 import org.apache.hadoop.yarn.api.records.ContainerState;
 import org.apache.hadoop.yarn.api.records.Priority;
@@ -44,11 +46,15 @@ final class TestCluster implements AutoCloseable {
   /** The version of a report's body. */
   static final int PROTOCOL_VERSION = 2;
 
+  /** How far nodes may be raised. */
+  static final double MAX_RATIO = 1.5;
+
   private static final String JOURNAL = "decisions.jsonl";
   private static final Duration DEADLINE = Duration.ofSeconds(30);
   private static final long BYTES_PER_MIB = 1024L * 1024L;
 
   private final MockRM resourceManager;
+  private MockAM smallOnesWait;
 
   private TestCluster(MockRM resourceManager) {
     this.resourceManager = resourceManager;
@@ -67,6 +73,10 @@ final class TestCluster implements AutoCloseable {
         YarnConfiguration.FS_NODE_ATTRIBUTE_STORE_ROOT_DIR,
         directory.resolve("node-attribute").toUri().toString());
     conf.set("yarn.scheduler.elastane.journal.file", directory.resolve(JOURNAL).toString());
+    conf.setDouble("yarn.scheduler.elastane.overcommit.max-ratio", MAX_RATIO);
+    // A raised node grows with each interval, and one report is to last for a test.
+    conf.set("yarn.scheduler.elastane.report.interval-ms", "1000");
+    conf.set("yarn.scheduler.elastane.report.missed", "100");
     conf.set("yarn.scheduler.minimum-allocation-mb", "256");
     conf.setBoolean("yarn.scheduler.include-port-in-node-name", true);
     // No group mapping is needed for test users.
@@ -165,15 +175,83 @@ final class TestCluster implements AutoCloseable {
             .report(node.getNodeId(), PROTOCOL_VERSION, body));
   }
 
-  /** A node that reports and was raised. */
-  MockNM registerRaised(String node, int memoryMib, int virtualCores) throws Exception {
+  /** A node that reports, so that the core decides about it. */
+  MockNM registerReporting(String node, int memoryMib, int virtualCores) throws Exception {
     MockNM nodeManager = register(node, memoryMib, virtualCores);
     report(nodeManager);
-    heartbeatUntil(
-        "the node is raised",
-        () -> schedulerNode(nodeManager).getTotalResource().getMemorySize() > memoryMib,
-        nodeManager);
     return nodeManager;
+  }
+
+  /** A node that reports and was raised as far as is allowed. */
+  MockNM registerRaised(String node, int memoryMib, int virtualCores) throws Exception {
+    MockNM nodeManager = registerReporting(node, memoryMib, virtualCores);
+    raise(nodeManager);
+    return nodeManager;
+  }
+
+  /** Raises a node as far as is allowed: small containers wait, and the node reports. */
+  void raise(MockNM node) throws Exception {
+    letSmallOnesWait(node);
+    long least = (long) (node.getMemory() * MAX_RATIO * 0.97);
+    long deadlineNs = System.nanoTime() + DEADLINE.toNanos();
+    while (bookableMib(node) < least) {
+      if (System.nanoTime() - deadlineNs > 0) {
+        throw new AssertionError("not raised within " + DEADLINE + ": " + node.getNodeId());
+      }
+      Thread.sleep(20);
+      report(node);
+      heartbeat(node);
+    }
+  }
+
+  /**
+   * An unmanaged application asks for containers that need next to nothing, on a host that the cluster
+   * does not have. CapacityScheduler never places them, and they prove that more may be booked.
+   */
+  void letSmallOnesWait(MockNM node) throws Exception {
+    if (smallOnesWait != null) {
+      return;
+    }
+    RMApp application =
+        MockRMAppSubmitter.submit(
+            resourceManager,
+            MockRMAppSubmissionData.Builder.createWithMemory(256, resourceManager)
+                .withAppName("small ones")
+                .withUser("somebody")
+                .withQueue(firstQueue())
+                .withUnmanagedAM(true)
+                .build());
+    smallOnesWait = MockRM.launchUAM(application, resourceManager, node);
+    smallOnesWait.registerAppAttempt();
+    List<ResourceRequest> asks = new ArrayList<>();
+    for (String place : Arrays.asList("nowhere", NetworkTopology.DEFAULT_RACK, "*")) {
+      boolean relaxed = place.equals("nowhere");
+      asks.add(
+          ResourceRequest.newInstance(
+              Priority.newInstance(1), place, Resource.newInstance(256, 1), 10_000, relaxed));
+    }
+    smallOnesWait.allocate(asks, Collections.emptyList());
+    resourceManager.drainEvents();
+    foresee(smallOnesWait, 1, 1, 1);
+  }
+
+  /** The first leaf queue. */
+  private String firstQueue() {
+    return capacityScheduler().getConfiguration().get("yarn.scheduler.capacity.root.queues")
+        .split(",")[0];
+  }
+
+  /** Containers of this request priority are predicted to need this for an hour. */
+  void foresee(MockAM master, int requestPriority, int cpuMillicores, int memoryMib) {
+    CoreLink link = scheduler().link();
+    int number =
+        link.applications().find(master.getApplicationAttemptId().getApplicationId()).number;
+    NativesForTest.foresee(
+        link.core().handleForTest(),
+        number,
+        requestPriority,
+        cpuMillicores,
+        memoryMib * BYTES_PER_MIB);
   }
 
   void heartbeat(MockNM... nodes) throws Exception {
@@ -222,11 +300,24 @@ final class TestCluster implements AutoCloseable {
   }
 
   void ask(MockAM master, Resource size, int count) throws Exception {
+    ask(master, 1, size, count);
+  }
+
+  void ask(MockAM master, int requestPriority, Resource size, int count) throws Exception {
     master.allocate(
         Collections.singletonList(
-            ResourceRequest.newInstance(Priority.newInstance(1), ResourceRequest.ANY, size, count)),
+            ResourceRequest.newInstance(
+                Priority.newInstance(requestPriority), ResourceRequest.ANY, size, count)),
         Collections.emptyList());
     resourceManager.drainEvents();
+  }
+
+  /** The memory that an ApplicationMaster is told is left. */
+  long headroomMib(MockAM master) throws Exception {
+    return master
+        .allocate(Collections.emptyList(), Collections.emptyList())
+        .getAvailableResources()
+        .getMemorySize();
   }
 
   /** The NodeManager reports that these containers of an application have ended. */

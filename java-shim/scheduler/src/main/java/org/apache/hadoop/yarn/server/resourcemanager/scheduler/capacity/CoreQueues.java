@@ -1,0 +1,84 @@
+package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
+import org.apache.hadoop.yarn.api.records.Resource;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.QueueResourceQuotas;
+import org.apache.hadoop.yarn.util.resource.Resources;
+
+/** Tells the core the queues and their shares. */
+final class CoreQueues {
+  private static final ObjectMapper JSON = new ObjectMapper();
+  private static final long BYTES_PER_MIB = 1024L * 1024L;
+
+  private final CoreHandle core;
+  private final Supplier<Map<String, CSQueue>> queues;
+  private final Set<String> told = ConcurrentHashMap.newKeySet();
+
+  CoreQueues(CoreHandle core, Supplier<Map<String, CSQueue>> queues) {
+    this.core = core;
+    this.queues = queues;
+  }
+
+  /** Tells the core all queues if it does not know this one, which CapacityScheduler has just made. */
+  void tellIfNew(CSQueue queue) {
+    if (!told.contains(queue.getQueuePath())) {
+      tell();
+    }
+  }
+
+  void tell() {
+    List<Map<String, Object>> shares = new ArrayList<>();
+    Set<String> paths = ConcurrentHashMap.newKeySet();
+    for (CSQueue queue : queues.get().values()) {
+      // CapacityScheduler keeps a queue under its short name, too.
+      if (paths.add(queue.getQueuePath())) {
+        QueueCapacities capacities = queue.getQueueCapacities();
+        for (String label : capacities.getExistingNodeLabels()) {
+          shares.add(share(queue, capacities, label));
+        }
+      }
+    }
+    try {
+      core.queues(JSON.writeValueAsString(shares));
+    } catch (JsonProcessingException e) {
+      throw new IllegalStateException("the queues cannot be described", e);
+    }
+    told.retainAll(paths);
+    told.addAll(paths);
+  }
+
+  private static Map<String, Object> share(
+      CSQueue queue, QueueCapacities capacities, String label) {
+    Map<String, Object> share = new LinkedHashMap<>();
+    share.put("queue", queue.getQueuePath());
+    share.put("label", label);
+    share.put("is_leaf", queue.getChildQueues() == null || queue.getChildQueues().isEmpty());
+    share.put("capacity", capacities.getAbsoluteCapacity(label));
+    share.put("maximum", capacities.getAbsoluteMaximumCapacity(label));
+    // The root's amounts are the nodes' sizes at some moment.
+    if (queue.getParent() != null) {
+      QueueResourceQuotas amounts = queue.getQueueResourceQuotas();
+      share.put("guaranteed", amount(amounts.getConfiguredMinResource(label)));
+      share.put("at_most", amount(amounts.getConfiguredMaxResource(label)));
+    }
+    return share;
+  }
+
+  private static Map<String, Object> amount(Resource configured) {
+    if (configured == null || configured.equals(Resources.none())) {
+      return null;
+    }
+    Map<String, Object> amount = new LinkedHashMap<>();
+    amount.put("memory_bytes", configured.getMemorySize() * BYTES_PER_MIB);
+    amount.put("vcores", configured.getVirtualCores());
+    return amount;
+  }
+}

@@ -1,0 +1,217 @@
+//! Bookable capacity: how much CapacityScheduler may book on each node. `docs/decisions/0026` has the rules.
+
+mod booked;
+mod growth;
+mod guarantee;
+mod hold;
+mod proof;
+mod shares;
+
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Bound::{Excluded, Unbounded};
+use std::sync::Arc;
+
+pub(crate) use booked::Booked;
+pub use growth::BookableRatio;
+pub(crate) use growth::Growth;
+pub use hold::Preemption;
+pub(crate) use hold::may_preempt;
+pub(crate) use proof::demanded_of;
+pub use shares::QueueShare;
+pub(crate) use shares::{Shares, Taken, TakenBy};
+
+use super::settings::ClusterSettings;
+use super::state::{NodeEntry, State};
+use super::waiting::WaitingTable;
+use crate::ids::NodeId;
+use booked::Ratios;
+use growth::ratio_of;
+
+/// A node whose bookable capacity has to change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BookableChange {
+    /// Which node.
+    pub node: NodeId,
+    /// Bookable over registered size until now.
+    pub from: BookableRatio,
+    /// Bookable over registered size from now on.
+    pub ratio: BookableRatio,
+}
+
+/// The plans of at most this many nodes are read at a time, so that no caller waits long.
+const NODES_AT_ONCE: usize = 1_024;
+
+/// Longer between two calls is a pause of the whole process, in milliseconds.
+const PAUSE_FROM_MS: i64 = 3_000;
+
+/// The bookable capacity of all nodes.
+#[derive(Debug, Default)]
+pub(crate) struct Bookable {
+    pub(crate) shares: Shares,
+    /// The ceilings of the nodes of these labels, in the place of the cluster's.
+    ceilings: BTreeMap<String, f64>,
+    /// The last node whose plan was read.
+    read_up_to: Option<NodeId>,
+    called_ms: Option<i64>,
+}
+
+/// Sums over the nodes of one label.
+#[derive(Debug, Clone, Copy, Default)]
+struct Sums {
+    registered: Booked,
+    /// What needs no growth: registered or booked, whichever is more.
+    settled: Booked,
+    proven: Booked,
+}
+
+impl Bookable {
+    /// How many times its registered size a node of each of these labels may book at most.
+    pub(crate) fn set_ceilings(&mut self, by_label: BTreeMap<String, f64>) {
+        self.ceilings = by_label;
+    }
+
+    /// The nodes whose bookable capacity has to change now, at most `limit` of them.
+    pub(crate) fn changes(
+        &mut self,
+        settings: &ClusterSettings,
+        state: &mut State,
+        waiting: &WaitingTable,
+        limit: usize,
+        now_ms: i64,
+    ) -> Vec<BookableChange> {
+        if !settings.enforce {
+            return Vec::new();
+        }
+        self.excuse_pause(settings, state, now_ms);
+        self.read_plans(settings, state, waiting, now_ms);
+        let sums = sums(settings, state, now_ms);
+        let physical = sums.iter().map(|(label, sums)| (Arc::clone(label), sums.registered));
+        self.shares.advance(physical.collect(), now_ms);
+        let waits = waits_by_queue(settings, state, waiting);
+        let granted: HashMap<_, _> = sums
+            .iter()
+            .map(|(label, sums)| {
+                let most = self.shares.most_booked(label, &waits);
+                (Arc::clone(label), granted_part(sums, most))
+            })
+            .collect();
+        let mut changes = Vec::new();
+        for (node, entry) in state.nodes.iter_mut() {
+            if changes.len() >= limit {
+                break;
+            }
+            let granted = granted.get(&entry.label).copied().unwrap_or(Ratios::ONE);
+            let ratio = self.next_ratio(settings, entry, granted, now_ms);
+            if ratio != entry.bookable {
+                changes.push(BookableChange { node, from: entry.bookable, ratio });
+                entry.set_bookable(ratio, now_ms);
+            }
+        }
+        changes
+    }
+
+    /// Time in which the process stood still does not make reports old: they could not arrive.
+    fn excuse_pause(&mut self, settings: &ClusterSettings, state: &mut State, now_ms: i64) {
+        let called_ms = self.called_ms.replace(now_ms);
+        let Some(called_ms) =
+            called_ms.filter(|last_ms| now_ms.saturating_sub(*last_ms) > PAUSE_FROM_MS)
+        else {
+            return;
+        };
+        for (_, entry) in state.nodes.iter_mut() {
+            if entry.is_fresh(settings.fresh_for_ms, called_ms) {
+                entry.excuse(now_ms.saturating_add(settings.fresh_for_ms));
+            }
+        }
+    }
+
+    /// Works out what is proven on the next nodes.
+    fn read_plans(
+        &mut self,
+        settings: &ClusterSettings,
+        state: &mut State,
+        waiting: &WaitingTable,
+        now_ms: i64,
+    ) {
+        let kinds = proof::waiting_kinds(waiting);
+        let from = self.read_up_to.map_or(Unbounded, Excluded);
+        let nodes = state.nodes.range_mut((from, Unbounded)).take(NODES_AT_ONCE);
+        let mut last = None;
+        let mut read = 0;
+        for (node, entry) in nodes {
+            (last, read) = (Some(node), read + 1);
+            if entry.is_fresh(settings.fresh_for_ms, now_ms) {
+                entry.plan.refresh_left(&mut entry.node, now_ms);
+                entry.proven = proof::bookable(entry, &kinds, settings.virtual_cores_count);
+            }
+        }
+        self.read_up_to = last.filter(|_| read == NODES_AT_ONCE);
+    }
+
+    fn next_ratio(
+        &self,
+        settings: &ClusterSettings,
+        entry: &mut NodeEntry,
+        granted: Ratios,
+        now_ms: i64,
+    ) -> BookableRatio {
+        if !entry.is_fresh(settings.fresh_for_ms, now_ms) {
+            return BookableRatio::PHYSICAL;
+        }
+        let registered = entry.registered_as_booked(settings.virtual_cores_count);
+        let settled = registered.max(Booked::from(entry.booked));
+        let ceiling = self.ceilings.get(&*entry.label).copied().unwrap_or(settings.max_ratio);
+        let at_most = registered.scaled(Ratios::both(ceiling));
+        let surplus = entry.proven.minus(settled).max(Booked::default()).scaled(granted);
+        let target = ratio_of(settled.plus(surplus).min(at_most), registered);
+        let booked = ratio_of(settled.min(at_most), registered);
+        let every_ms = settings.grow_every_ms;
+        entry.growth.next(entry.bookable, target, booked, every_ms, now_ms)
+    }
+}
+
+fn sums(settings: &ClusterSettings, state: &State, now_ms: i64) -> BTreeMap<Arc<str>, Sums> {
+    let mut sums: BTreeMap<Arc<str>, Sums> = BTreeMap::new();
+    for entry in state.nodes.entries() {
+        let of_label = sums.entry(Arc::clone(&entry.label)).or_default();
+        let registered = entry.registered_as_booked(settings.virtual_cores_count);
+        let settled = registered.max(Booked::from(entry.booked));
+        let is_fresh = entry.is_fresh(settings.fresh_for_ms, now_ms);
+        let proven = if is_fresh { settled.max(entry.proven) } else { settled };
+        of_label.registered = of_label.registered.plus(registered);
+        of_label.settled = of_label.settled.plus(settled);
+        of_label.proven = of_label.proven.plus(proven);
+    }
+    sums
+}
+
+/// The part of the surplus of each node that the queues' guarantees leave bookable.
+fn granted_part(sums: &Sums, most: Option<Ratios>) -> Ratios {
+    let Some(most) = most else {
+        return Ratios::ONE;
+    };
+    let room = sums.registered.scaled(most).minus(sums.settled).max(Booked::default());
+    room.over(sums.proven.minus(sums.settled), 1.0).map(|part| part.min(1.0))
+}
+
+/// By queue, what the waiting containers would take. Their CPU is counted as on the first node.
+fn waits_by_queue<'a>(
+    settings: &ClusterSettings,
+    state: &'a State,
+    waiting: &WaitingTable,
+) -> HashMap<&'a str, Taken> {
+    let mut by_queue: HashMap<&str, Taken> = HashMap::new();
+    let Some(node) = state.nodes.entries().next() else {
+        return by_queue;
+    };
+    for (line, predicted) in waiting.lines_predicted() {
+        let Some(application) = state.applications.get(&line.application) else {
+            continue;
+        };
+        let demanded = demanded_of(node, predicted, line.request, settings.virtual_cores_count);
+        let taken = Taken { requested: Booked::from(line.request), demanded };
+        let of_queue = by_queue.entry(&application.queue).or_default();
+        *of_queue = of_queue.plus(taken.times(line.executors));
+    }
+    by_queue
+}

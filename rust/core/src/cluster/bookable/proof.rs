@@ -1,0 +1,125 @@
+//! What a node's demand proves: how much CapacityScheduler may book there.
+
+use std::collections::HashMap;
+
+use super::booked::Booked;
+use crate::cluster::state::{NodeEntry, Predicted, Request};
+use crate::cluster::waiting::WaitingTable;
+use crate::resources::{Resource, Resources};
+
+/// CPU, network and disk count by their mean over this many slots from now on: five minutes.
+const FLOWS_OVER_SLOTS: usize = 100;
+
+/// The most kinds of waiting containers that are tried on each node.
+const MOST_KINDS: usize = 16;
+
+/// Waiting containers of one request and one prediction.
+#[derive(Debug)]
+pub(crate) struct WaitingKind {
+    request: Request,
+    predicted: Option<Predicted>,
+    count: u32,
+}
+
+/// The kinds of which most containers wait.
+pub(crate) fn waiting_kinds(waiting: &WaitingTable) -> Vec<WaitingKind> {
+    let mut places = HashMap::new();
+    let mut kinds: Vec<WaitingKind> = Vec::new();
+    for (line, predicted) in waiting.lines_predicted() {
+        let series = predicted.map(|it| (it.demand.slots().as_ptr(), it.margin.to_bits()));
+        let place = *places.entry((line.request, series)).or_insert_with(|| {
+            let predicted = predicted.cloned();
+            kinds.push(WaitingKind { request: line.request, predicted, count: 0 });
+            kinds.len() - 1
+        });
+        kinds[place].count = kinds[place].count.saturating_add(line.executors);
+    }
+    kinds.sort_by_key(|kind| std::cmp::Reverse(kind.count));
+    kinds.truncate(MOST_KINDS);
+    kinds
+}
+
+/// What CapacityScheduler may book on a node whose plan is refreshed: what is booked, and the larger
+/// of what the plan leaves free and what waits and fits there. At least the registered size.
+pub(crate) fn bookable(
+    entry: &NodeEntry,
+    waiting: &[WaitingKind],
+    virtual_cores_count: bool,
+) -> Booked {
+    let free = free(entry);
+    let vcores = if virtual_cores_count { vcores_of(entry, free.cpu_cores) } else { 0.0 };
+    let at_request = match has_flows_left(entry, free) {
+        true => Booked::new(free.memory_bytes, vcores),
+        false => Booked::default(),
+    };
+    let room = waiting.iter().map(|kind| room_for(entry, kind, free)).fold(at_request, Booked::max);
+    let registered = Booked::from(entry.registered.bookable(virtual_cores_count));
+    registered.max(Booked::from(entry.booked).plus(room))
+}
+
+/// What the plan leaves: memory in every slot, the others in the mean.
+fn free(entry: &NodeEntry) -> Resources {
+    let left = entry.plan.left();
+    let (least, sum) = (left.least(), left.sum(FLOWS_OVER_SLOTS));
+    let mean = |resource| sum.in_units(resource) / FLOWS_OVER_SLOTS as f64;
+    let free = Resources {
+        cpu_cores: mean(Resource::Cpu),
+        memory_bytes: least.in_units(Resource::Memory),
+        network_bytes_per_s: mean(Resource::Network),
+        disk_bytes_per_s: mean(Resource::Disk),
+    };
+    free.map(|amount| amount.max(0.0))
+}
+
+/// Whether a twentieth of CPU, network and disk is left, as far as they are known; with less nothing
+/// more can be placed, however much memory is left.
+fn has_flows_left(entry: &NodeEntry, free: Resources) -> bool {
+    let capacity = entry.node.capacity;
+    Resource::FLOWS.into_iter().all(|flow| free.get(flow) >= capacity.get(flow) / 20.0)
+}
+
+/// The requests of as many containers of a kind as wait and fit.
+fn room_for(entry: &NodeEntry, kind: &WaitingKind, free: Resources) -> Booked {
+    if !kind.request.fits_into(entry.registered) {
+        return Booked::default();
+    }
+    let demand = demanded(entry, kind.predicted.as_ref(), kind.request);
+    let fitting = Resource::ALL
+        .into_iter()
+        .filter(|resource| demand.get(*resource) > 0.0)
+        // A billionth more, against rounding.
+        .map(|resource| (free.get(resource) / demand.get(resource) + 1e-9) as u32)
+        .min();
+    Booked::from(kind.request).times(fitting.unwrap_or(0).min(kind.count))
+}
+
+/// What one container takes of a node: memory by its peak, the others by their mean, with the
+/// margin. The request without a prediction.
+fn demanded(entry: &NodeEntry, predicted: Option<&Predicted>, request: Request) -> Resources {
+    let amounts = match predicted {
+        None => entry.request_resources(request),
+        Some(Predicted { demand, margin, .. }) => {
+            let amounts = Resources { memory_bytes: demand.peak().memory_bytes, ..demand.mean() };
+            amounts * (1.0 + margin)
+        }
+    };
+    amounts.capped(entry.node.capacity)
+}
+
+/// What one container takes of a node, in YARN's units.
+pub(crate) fn demanded_of(
+    entry: &NodeEntry,
+    predicted: Option<&Predicted>,
+    request: Request,
+    virtual_cores_count: bool,
+) -> Booked {
+    let demanded = demanded(entry, predicted, request);
+    let vcores = if virtual_cores_count { vcores_of(entry, demanded.cpu_cores) } else { 0.0 };
+    Booked::new(demanded.memory_bytes, vcores)
+}
+
+/// Physical cores of a node in virtual cores: the inverse of [`NodeEntry::request_resources`].
+fn vcores_of(entry: &NodeEntry, cores: f64) -> f64 {
+    let physical = entry.node.capacity.cpu_cores;
+    if physical > 0.0 { cores * f64::from(entry.registered.vcores) / physical } else { 0.0 }
+}

@@ -1,0 +1,280 @@
+//! The queues' shares of the physical machines, and what their containers take of it.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use serde::Deserialize;
+
+use super::booked::{Booked, Ratios};
+use super::guarantee::{Claim, History, claimed};
+use crate::cluster::state::Request;
+
+/// A queue's share of the nodes of one label, as CapacityScheduler computes it.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct QueueShare {
+    /// The queue's path.
+    pub queue: String,
+    /// The label of the nodes; empty for those without one.
+    pub label: String,
+    /// Whether applications run in it.
+    pub is_leaf: bool,
+    /// The guaranteed part of all nodes of the label.
+    pub capacity: f64,
+    /// The largest part.
+    pub maximum: f64,
+    /// The guaranteed amount, where it is configured as an amount.
+    pub guaranteed: Option<Request>,
+    /// The largest amount, where it is configured as an amount.
+    pub at_most: Option<Request>,
+}
+
+/// What containers take: by their requests, and by their demand with its margin.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Taken {
+    pub(crate) requested: Booked,
+    pub(crate) demanded: Booked,
+}
+
+/// What one running container takes, and in whose name.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct TakenBy {
+    pub(crate) queue: Arc<str>,
+    pub(crate) label: Arc<str>,
+    pub(crate) taken: Taken,
+}
+
+impl Taken {
+    pub(crate) fn plus(self, other: Self) -> Self {
+        Self {
+            requested: self.requested.plus(other.requested),
+            demanded: self.demanded.plus(other.demanded),
+        }
+    }
+
+    pub(crate) fn times(self, count: u32) -> Self {
+        Self { requested: self.requested.times(count), demanded: self.demanded.times(count) }
+    }
+
+    fn minus(self, other: Self) -> Self {
+        Self {
+            requested: self.requested.minus(other.requested),
+            demanded: self.demanded.minus(other.demanded),
+        }
+    }
+}
+
+/// All queues, by path. A queue that CapacityScheduler no longer has is forgotten with its last container.
+#[derive(Debug, Default)]
+pub(crate) struct Shares {
+    queues: HashMap<Arc<str>, Vec<Part>>,
+    /// Sum of the registered sizes, by label.
+    physical: BTreeMap<Arc<str>, Booked>,
+    /// The labels where a leaf queue holds more than its guarantee.
+    over_guarantee: BTreeSet<Arc<str>>,
+    ceilings: BTreeMap<String, f64>,
+}
+
+/// A queue's part of one label.
+#[derive(Debug)]
+struct Part {
+    label: Arc<str>,
+    share: Option<QueueShare>,
+    taken: Taken,
+    history: History,
+}
+
+impl Part {
+    fn is_leaf(&self) -> bool {
+        self.share.as_ref().is_some_and(|share| share.is_leaf)
+    }
+
+    fn guaranteed(&self, physical: Booked) -> Booked {
+        let Some(share) = &self.share else {
+            return Booked::default();
+        };
+        share.guaranteed.map_or_else(|| physical.scaled(Ratios::both(share.capacity)), Booked::from)
+    }
+
+    fn at_most(&self, physical: Booked) -> Booked {
+        let Some(share) = &self.share else {
+            return physical;
+        };
+        share.at_most.map_or_else(|| physical.scaled(Ratios::both(share.maximum)), Booked::from)
+    }
+
+    fn is_over_guarantee(&self, physical: Booked) -> bool {
+        !self.taken.requested.fits_into(self.guaranteed(physical))
+    }
+}
+
+impl Shares {
+    /// How many times its physical share a queue may book, by queue.
+    pub(crate) fn set_ceilings(&mut self, ceilings: BTreeMap<String, f64>) {
+        self.ceilings = ceilings;
+    }
+
+    /// The queues as they are now configured.
+    pub(crate) fn configure(&mut self, shares: Vec<QueueShare>) {
+        for part in self.queues.values_mut().flatten() {
+            part.share = None;
+        }
+        for share in shares {
+            let (queue, label) = (share.queue.as_str().into(), share.label.as_str().into());
+            self.part(&queue, &label).share = Some(share);
+        }
+        self.forget_empty();
+    }
+
+    fn forget_empty(&mut self) {
+        self.queues.retain(|_, parts| {
+            parts.retain(|part| part.share.is_some() || part.taken != Taken::default());
+            !parts.is_empty()
+        });
+    }
+
+    /// A container starts.
+    pub(crate) fn started(&mut self, by: &TakenBy) {
+        for queue in with_ancestors(&by.queue) {
+            let part = self.part(&queue.into(), &by.label);
+            part.taken = part.taken.plus(by.taken);
+        }
+    }
+
+    /// A container ended.
+    pub(crate) fn ended(&mut self, by: &TakenBy) {
+        let mut is_forgotten = false;
+        for queue in with_ancestors(&by.queue) {
+            let part = self.part(&queue.into(), &by.label);
+            part.taken = part.taken.minus(by.taken);
+            is_forgotten |= part.share.is_none() && part.taken == Taken::default();
+        }
+        if is_forgotten {
+            self.forget_empty();
+        }
+    }
+
+    fn part(&mut self, queue: &Arc<str>, label: &Arc<str>) -> &mut Part {
+        let parts = self.queues.entry(Arc::clone(queue)).or_default();
+        let place = parts.iter().position(|part| part.label == *label).unwrap_or_else(|| {
+            let (taken, history) = (Taken::default(), History::default());
+            parts.push(Part { label: Arc::clone(label), share: None, taken, history });
+            parts.len() - 1
+        });
+        &mut parts[place]
+    }
+
+    fn known(&self, queue: &str, label: &str) -> Option<&Part> {
+        self.queues.get(queue)?.iter().find(|part| &*part.label == label && part.share.is_some())
+    }
+
+    /// Takes the sums of the registered sizes, by label, and advances the queues' histories to `now_ms`.
+    pub(crate) fn advance(&mut self, physical: BTreeMap<Arc<str>, Booked>, now_ms: i64) {
+        self.physical = physical;
+        self.over_guarantee.clear();
+        for part in self.queues.values_mut().flatten() {
+            part.history.advance(part.taken, now_ms);
+            let physical = self.physical.get(&part.label).copied().unwrap_or_default();
+            if part.is_leaf() && part.is_over_guarantee(physical) {
+                self.over_guarantee.insert(Arc::clone(&part.label));
+            }
+        }
+    }
+
+    /// The most that may be booked on all nodes of a label together, as a multiple of the physical
+    /// size; none while no queue is known. `waiting` is what each leaf queue's containers would take.
+    pub(crate) fn most_booked(
+        &self,
+        label: &str,
+        waiting: &HashMap<&str, Taken>,
+    ) -> Option<Ratios> {
+        let physical = self.physical.get(label).copied().unwrap_or_default();
+        let mut claims = Vec::new();
+        for (queue, parts) in &self.queues {
+            let Some(part) = parts.iter().find(|part| &*part.label == label) else {
+                continue;
+            };
+            if part.is_leaf() {
+                let waits = waiting.get(&**queue).copied().unwrap_or_default();
+                let guaranteed = part.guaranteed(physical);
+                claims.push(Claim { guaranteed, taken: part.taken, waits, history: part.history });
+            }
+        }
+        (!claims.is_empty()).then(|| claimed(physical, &claims).map(|claimed| 1.0 / claimed))
+    }
+
+    /// Whether a queue holds more than its guarantee.
+    #[inline]
+    pub(crate) fn owes_any(&self, label: &str) -> bool {
+        !self.over_guarantee.is_empty() && self.over_guarantee.contains(label)
+    }
+
+    /// Whether a container of this queue goes by request, at once: with it the queue is within its guarantee,
+    /// while another queue holds more than its own.
+    pub(crate) fn owes(&self, queue: &str, label: &str, request: Request) -> bool {
+        if !self.owes_any(label) {
+            return false;
+        }
+        let physical = self.physical.get(label).copied().unwrap_or_default();
+        let Some(part) = self.known(queue, label) else {
+            return false;
+        };
+        let with_it = part.taken.requested.plus(Booked::from(request));
+        with_it.fits_into(part.guaranteed(physical))
+    }
+
+    /// How much more of containers like this one fits below the maxima of a queue and of those above it; none
+    /// while none of them is known.
+    pub(crate) fn headroom(&self, queue: &str, label: &str, container: Taken) -> Option<Booked> {
+        let physical = self.physical.get(label).copied().unwrap_or_default();
+        with_ancestors(queue)
+            .filter_map(|queue| {
+                let part = self.known(queue, label)?;
+                Some(room(part, physical, self.ceiling(queue), container))
+            })
+            .reduce(Booked::min)
+    }
+
+    fn ceiling(&self, queue: &str) -> f64 {
+        self.ceilings.get(queue).copied().unwrap_or(f64::INFINITY)
+    }
+
+    /// The first queue, from this one upwards, that is at its maximum for a container. A queue below its
+    /// maximum by request is not, as in CapacityScheduler; above it the queue's demand counts, and its
+    /// ceiling by request.
+    pub(crate) fn at_maximum<'a>(
+        &self,
+        queue: &'a str,
+        label: &str,
+        container: Taken,
+    ) -> Option<&'a str> {
+        let physical = self.physical.get(label).copied().unwrap_or_default();
+        with_ancestors(queue).find(|queue| {
+            let Some(part) = self.known(queue, label) else {
+                return false;
+            };
+            let at_most = part.at_most(physical);
+            if part.taken.requested.is_below(at_most) {
+                return false;
+            }
+            let with_it = part.taken.plus(container);
+            let ceiling = self.ceiling(queue);
+            !with_it.demanded.fits_into(at_most)
+                || !with_it.requested.fits_into(at_most.scaled(Ratios::both(ceiling)))
+        })
+    }
+}
+
+/// How much more of containers like this one a queue below its maximum may take.
+fn room(part: &Part, physical: Booked, ceiling: f64, container: Taken) -> Booked {
+    let at_most = part.at_most(physical);
+    let by_request = at_most.minus(part.taken.requested);
+    let proven = container.demanded.over(container.requested, 1.0).map(|ratio| ratio.max(1e-3));
+    let by_demand = at_most.minus(part.taken.demanded).scaled(proven.map(|ratio| 1.0 / ratio));
+    let under_ceiling = at_most.scaled(Ratios::both(ceiling)).minus(part.taken.requested);
+    by_request.max(by_demand.min(under_ceiling)).max(Booked::default())
+}
+
+/// A queue's path and those above it, up to the root.
+fn with_ancestors(queue: &str) -> impl Iterator<Item = &str> {
+    std::iter::successors(Some(queue), |path| Some(path.rsplit_once('.')?.0))
+}

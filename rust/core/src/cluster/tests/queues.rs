@@ -1,0 +1,175 @@
+//! What the queues are guaranteed, and what they may take at most.
+
+use super::*;
+
+fn share(queue: &str, capacity: f64, maximum: f64) -> QueueShare {
+    QueueShare {
+        queue: queue.to_owned(),
+        label: String::new(),
+        is_leaf: queue != "root",
+        capacity,
+        maximum,
+        guaranteed: None,
+        at_most: None,
+    }
+}
+
+/// One node of 8 GB, and two queues with half of it each; `root.a` gets at most `maximum_of_a`.
+fn two_queues(maximum_of_a: f64) -> (Cluster, NodeId) {
+    let (mut cluster, node) = cluster_of_one(settings());
+    cluster.configure_queues(vec![
+        share("root", 1.0, 1.0),
+        share("root.a", 0.5, maximum_of_a),
+        share("root.b", 0.5, 1.0),
+    ]);
+    (cluster, node)
+}
+
+fn waiting_in(
+    cluster: &mut Cluster,
+    queue: &str,
+    demands: Demands,
+    memory_gb: u64,
+) -> ApplicationId {
+    let app = waiting(cluster, queue, demands, ask(memory_gb, 1));
+    cluster.application_moved(app, queue);
+    app
+}
+
+fn follow(cluster: &mut Cluster, node: NodeId, from_ms: i64, to_ms: i64) -> u32 {
+    for now_ms in (from_ms..=to_ms).step_by(1_000) {
+        cluster.reported(node, physical(), now_ms);
+        cluster.bookable_changes(usize::MAX, now_ms);
+    }
+    cluster.node(node).unwrap().bookable.memory_thousandths
+}
+
+/// Needs a third of the 3 GB that it requests.
+fn third() -> Demands {
+    learned(&[0.2], 1.0)
+}
+
+#[test]
+fn the_guarantee_of_an_idle_queue_without_a_history_stays_deliverable() {
+    let (mut cluster, node) = two_queues(1.0);
+    waiting_in(&mut cluster, "root.a", third(), 3);
+    let raised = f64::from(follow(&mut cluster, node, 0, 12_000)) / 1e3;
+    assert!((raised - 1.0 / (0.5 / 3.0 + 0.5)).abs() < 2e-3, "{raised}");
+}
+
+#[test]
+fn an_unknown_application_takes_back_what_it_would_fill() {
+    let (mut cluster, node) = two_queues(1.0);
+    waiting_in(&mut cluster, "root.a", third(), 3);
+    waiting_in(&mut cluster, "root.b", third(), 3);
+    assert_eq!(follow(&mut cluster, node, 0, 12_000), 2_000);
+    waiting_in(&mut cluster, "root.b", Demands::default(), 8);
+    assert!(follow(&mut cluster, node, 13_000, 13_000) < 1_900);
+}
+
+#[test]
+fn the_cluster_is_raised_freely_while_no_queue_is_configured() {
+    let (mut cluster, node) = cluster_of_one(settings());
+    waiting_in(&mut cluster, "root.a", third(), 3);
+    assert_eq!(follow(&mut cluster, node, 0, 12_000), 2_000);
+}
+
+#[test]
+fn a_queue_takes_at_most_its_maximum_by_demand() {
+    let (mut cluster, node) = two_queues(0.5);
+    let app = waiting_in(&mut cluster, "root.a", third(), 3);
+    follow(&mut cluster, node, 0, 12_000);
+    for container in ["1", "2", "3", "4"] {
+        let placed = place(&mut cluster, container, app, node, 12_000);
+        assert!(matches!(placed, Commit::Placed(_)), "4 GB by demand are half: {placed:?}");
+    }
+    assert_eq!(cluster.round(node, request(16, 16), 12_000), Some(vec![]));
+    let reason = cluster.wait_reason(app, 12_000);
+    assert_eq!(reason, Some(WaitReason::AtMaximum { node }));
+    let refused = place(&mut cluster, "5", app, node, 12_000);
+    assert_eq!(refused, Commit::Refused(Refusal::QueueAtMaximum("root.a".into())));
+    assert_eq!(cluster.headroom(app).unwrap().memory_bytes, 0);
+    cluster.finished("1");
+    assert_eq!(cluster.round(node, request(16, 16), 12_000), Some(vec![app]));
+    assert_eq!(cluster.headroom(app).unwrap().memory_bytes, 3 * GB);
+}
+
+#[test]
+fn a_queue_gets_what_capacity_scheduler_gives_by_request() {
+    let (mut cluster, node) = two_queues(0.5);
+    let app = waiting_in(&mut cluster, "root.a", Demands::default(), 3);
+    cluster.bookable_changes(usize::MAX, 0);
+    for container in ["1", "2"] {
+        assert!(matches!(place(&mut cluster, container, app, node, 0), Commit::Placed(_)));
+    }
+    let refused = place(&mut cluster, "3", app, node, 0);
+    assert!(matches!(refused, Commit::Refused(Refusal::QueueAtMaximum(_))), "{refused:?}");
+}
+
+#[test]
+fn a_queue_above_is_a_limit_too() {
+    let (mut cluster, node) = cluster_of_one(settings());
+    cluster.configure_queues(vec![
+        share("root.a", 0.5, 0.25),
+        share("root.a.x", 0.25, 1.0),
+        share("root.a.y", 0.25, 1.0),
+    ]);
+    cluster.bookable_changes(usize::MAX, 0);
+    let x = waiting_in(&mut cluster, "root.a.x", Demands::default(), 2);
+    let y = waiting_in(&mut cluster, "root.a.y", Demands::default(), 2);
+    assert!(matches!(place(&mut cluster, "1", x, node, 0), Commit::Placed(_)));
+    let refused = place(&mut cluster, "2", y, node, 0);
+    assert_eq!(refused, Commit::Refused(Refusal::QueueAtMaximum("root.a".into())));
+}
+
+#[test]
+fn the_ceiling_of_a_queue_says_whether_it_gets_of_the_surplus() {
+    let (mut cluster, node) = two_queues(0.5);
+    let by_queue = [("root.a".to_owned(), 1.5)].into();
+    cluster.set_ceilings(&Ceilings { by_queue, ..Ceilings::default() });
+    let app = waiting_in(&mut cluster, "root.a", third(), 3);
+    follow(&mut cluster, node, 0, 12_000);
+    for container in ["1", "2"] {
+        let placed = place(&mut cluster, container, app, node, 12_000);
+        assert!(matches!(placed, Commit::Placed(_)), "{placed:?}");
+    }
+    let refused = place(&mut cluster, "3", app, node, 12_000);
+    assert!(matches!(refused, Commit::Refused(Refusal::QueueAtMaximum(_))), "{refused:?}");
+}
+
+#[test]
+fn a_queue_that_is_owed_its_guarantee_goes_by_request_at_once() {
+    let (mut cluster, node) = two_queues(1.0);
+    let hog = waiting_in(&mut cluster, "root.a", learned(&[4.0; 200], 1.0), 5);
+    place(&mut cluster, "1", hog, node, 0);
+    let app = waiting_in(&mut cluster, "root.b", learned(&[1.0], 1.0), 3);
+    assert_eq!(cluster.round(node, request(3, 7), 0), Some(vec![]), "the CPU is in use");
+    cluster.bookable_changes(usize::MAX, 0);
+    assert_eq!(cluster.round(node, request(3, 7), 0), Some(vec![app]), "5 GB are more than half");
+    let Commit::Placed(placement) = place(&mut cluster, "2", app, node, 0) else {
+        panic!("its queue is owed 4 GB");
+    };
+    assert_eq!(placement.reason, PlacedReason::Owed);
+}
+
+#[test]
+fn a_queue_owes_itself_nothing() {
+    let (mut cluster, node) = two_queues(1.0);
+    let hog = waiting_in(&mut cluster, "root.b", learned(&[4.0; 200], 1.0), 2);
+    place(&mut cluster, "1", hog, node, 0);
+    let app = waiting_in(&mut cluster, "root.b", learned(&[1.0], 1.0), 2);
+    cluster.bookable_changes(usize::MAX, 0);
+    assert!(!cluster.round(node, request(6, 7), 0).unwrap().contains(&app));
+}
+
+#[test]
+fn a_moved_application_takes_its_containers_along() {
+    let (mut cluster, node) = two_queues(0.5);
+    let app = waiting_in(&mut cluster, "root.a", Demands::default(), 5);
+    cluster.bookable_changes(usize::MAX, 0);
+    place(&mut cluster, "1", app, node, 0);
+    let other = waiting_in(&mut cluster, "root.a", Demands::default(), 1);
+    assert!(matches!(place(&mut cluster, "2", other, node, 0), Commit::Refused(_)));
+    cluster.application_moved(app, "root.b");
+    assert!(matches!(place(&mut cluster, "2", other, node, 0), Commit::Placed(_)));
+}
