@@ -43,7 +43,7 @@ def wait_lowered(cluster: Cluster, node_index: int) -> None:
 
 
 def wait_all_raised(cluster: Cluster) -> None:
-    """Waits until every node is larger than its physical size: what runs needs less than it asked for."""
+    """Waits until every node is larger than its physical size, as what runs needs little."""
     physical = physical_memory_mb(cluster)
     for index in range(len(cluster.node_managers)):
         wait_bookable(cluster, index, lambda bookable: bookable > physical, RAISE_SECONDS)

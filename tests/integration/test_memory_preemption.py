@@ -18,7 +18,14 @@ from cluster.spark import SparkApplication, Submitter, wait_ended
 from cluster.waiting import wait_until
 
 from .conftest import ClusterMaker, elastane
-from .expectations import containers, executors, master, wait_all_reporting, wait_learned, wait_sampled
+from .expectations import (
+    containers,
+    executors,
+    master,
+    wait_all_reporting,
+    wait_learned,
+    wait_sampled,
+)
 
 pytestmark = pytest.mark.skipif(
     os.geteuid() != 0, reason="without root an agent has no memory of its own to read"

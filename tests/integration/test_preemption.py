@@ -30,6 +30,9 @@ WAIT_SECONDS = 120.0
 WATCH_SECONDS = 20.0
 # Each queue's half of the raised cluster: 2 nodes of 2 times 2048 MB.
 SHARE_CONTAINERS = 8
+# While the right queue is idle, its half stays deliverable at its request: the left one gets less
+# than all of the raised cluster, but more than the physical one.
+ALONE_CONTAINERS = 12
 
 QUEUES = "yarn.scheduler.capacity.root"
 MONITOR = "yarn.resourcemanager.monitor.capacity.preemption"
@@ -78,10 +81,10 @@ def test_queues_at_their_shares_keep_them_when_all_agents_are_lost(
         assert wait_ended(manager, lesson, WAIT_SECONDS)["finalStatus"] == "SUCCEEDED"
         wait_learned(journal, lesson)
 
-    # The left queue takes all. The monitor gives the right one its share back: it works, and
-    # the left one keeps waiting for more than its share.
+    # The left queue takes all that there is. The monitor gives the right one its share back: it
+    # works, and the left one keeps waiting for more than its share.
     left = shell.submit(_sleepers("left", counts["left"], never))
-    wait_containers(cluster, left, 2 * SHARE_CONTAINERS, WAIT_SECONDS)
+    wait_containers(cluster, left, ALONE_CONTAINERS, WAIT_SECONDS)
     right = shell.submit(_sleepers("right", counts["right"], never))
     wait_containers(cluster, right, SHARE_CONTAINERS, WAIT_SECONDS)
     assert _preempted(cluster, left) > 0

@@ -9,6 +9,7 @@ mod bookable;
 mod by_memory;
 mod foreseeing;
 mod grid;
+mod guarantee;
 mod keeping;
 mod overcommitting;
 mod passing;

@@ -83,7 +83,8 @@ fn room_for(entry: &NodeEntry, kind: &WaitingKind, free: Resources) -> Booked {
     if !kind.request.fits_into(entry.registered) {
         return Booked::default();
     }
-    let demand = demanded(entry, kind.predicted.as_ref(), kind.request);
+    let margin = kind.predicted.as_ref().map_or(0.0, |predicted| predicted.margin);
+    let demand = demanded(entry, kind.predicted.as_ref(), kind.request, margin);
     let fitting = Resource::ALL
         .into_iter()
         .filter(|resource| demand.get(*resource) > 0.0)
@@ -93,12 +94,17 @@ fn room_for(entry: &NodeEntry, kind: &WaitingKind, free: Resources) -> Booked {
     Booked::from(kind.request).times(fitting.unwrap_or(0).min(kind.count))
 }
 
-/// What one container takes of a node: memory by its peak, the others by their mean, with the
+/// What one container takes of a node: memory by its peak, the others by their mean, with this
 /// margin. The request without a prediction.
-fn demanded(entry: &NodeEntry, predicted: Option<&Predicted>, request: Request) -> Resources {
+fn demanded(
+    entry: &NodeEntry,
+    predicted: Option<&Predicted>,
+    request: Request,
+    margin: f64,
+) -> Resources {
     let amounts = match predicted {
         None => entry.request_resources(request),
-        Some(Predicted { demand, margin, .. }) => {
+        Some(Predicted { demand, .. }) => {
             let amounts = Resources { memory_bytes: demand.peak().memory_bytes, ..demand.mean() };
             amounts * (1.0 + margin)
         }
@@ -106,14 +112,15 @@ fn demanded(entry: &NodeEntry, predicted: Option<&Predicted>, request: Request) 
     amounts.capped(entry.node.capacity)
 }
 
-/// What one container takes of a node, in YARN's units.
+/// What one container takes of a node, in YARN's units. Without the margin: like the plan of a running
+/// container, which only the fit of a new one exceeds.
 pub(crate) fn demanded_of(
     entry: &NodeEntry,
     predicted: Option<&Predicted>,
     request: Request,
     virtual_cores_count: bool,
 ) -> Booked {
-    let demanded = demanded(entry, predicted, request);
+    let demanded = demanded(entry, predicted, request, 0.0);
     let vcores = if virtual_cores_count { vcores_of(entry, demanded.cpu_cores) } else { 0.0 };
     Booked::new(demanded.memory_bytes, vcores)
 }

@@ -28,7 +28,7 @@ pub struct QueueShare {
     pub at_most: Option<Request>,
 }
 
-/// What containers take: by their requests, and by their demand with its margin.
+/// What containers take: by their requests, and by their demand.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Taken {
     pub(crate) requested: Booked,

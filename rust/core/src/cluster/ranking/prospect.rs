@@ -54,7 +54,7 @@ pub(crate) struct Prospect<'a> {
 
 enum Judged<'a> {
     Plan(ByPlan),
-    Policy(&'a dyn Policy, General),
+    Policy(&'a dyn Policy, Box<General>),
 }
 
 struct General {
@@ -85,7 +85,7 @@ impl<'a> Prospect<'a> {
                     demand,
                     request: entry.request_resources(request),
                 };
-                Judged::Policy(policy, general)
+                Judged::Policy(policy, Box::new(general))
             }
         };
         Self { entry, now_ms, need: entry.need(predicted, request), waiting, judged }

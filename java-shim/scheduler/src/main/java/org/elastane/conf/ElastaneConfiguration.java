@@ -9,8 +9,8 @@ import java.util.TreeMap;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
-import org.apache.hadoop.yarn.conf.YarnConfiguration;
 import org.apache.hadoop.yarn.conf.HAUtil;
+import org.apache.hadoop.yarn.conf.YarnConfiguration;
 
 /**
  * The configuration keys that Java reads. The core reads and checks all other {@code
@@ -135,8 +135,8 @@ public final class ElastaneConfiguration {
   }
 
   /**
-   * Whether no node may be raised, whatever the ceiling: reservations of YARN's reservation system are
-   * parts of the nodes' sizes, made in advance.
+   * Whether no node may be raised, whatever the ceiling: reservations of YARN's reservation system
+   * are parts of the nodes' sizes, made in advance.
    */
   public static boolean raisesNoNode(Configuration conf) {
     return conf.getBoolean(

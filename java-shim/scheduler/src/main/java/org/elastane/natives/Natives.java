@@ -157,10 +157,11 @@ public final class Natives {
   /**
    * The queues and their shares, as they are configured now.
    *
-   * @param queuesJson {@code [{"queue","label","is_leaf","capacity","maximum","guaranteed","at_most"}]},
-   *     one for each label of a queue; both shares are parts of all nodes of the label. {@code
-   *     guaranteed} and {@code at_most} are null or {@code {"memory_bytes","vcores"}}, where the queue
-   *     is configured by amounts
+   * @param queuesJson {@code
+   *     [{"queue","label","is_leaf","capacity","maximum","guaranteed","at_most"}]}, one for each
+   *     label of a queue; both shares are parts of all nodes of the label. {@code guaranteed} and
+   *     {@code at_most} are null or {@code {"memory_bytes","vcores"}}, where the queue is
+   *     configured by amounts
    */
   public static native void queues(long core, String queuesJson, long nowMs);
 

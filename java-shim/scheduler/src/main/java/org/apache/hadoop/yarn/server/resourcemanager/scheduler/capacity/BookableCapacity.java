@@ -41,7 +41,6 @@ final class BookableCapacity {
   /** The scheduler's lock is released after this many nodes. */
   private static final int NODES_IN_BATCH = 256;
 
-
   private final CoreHandle core;
   private final CoreNodes nodes;
   private final Function<NodeId, FiCaSchedulerNode> schedulerNodes;
@@ -88,8 +87,8 @@ final class BookableCapacity {
   }
 
   /**
-   * Asks the core which nodes to resize, and resizes them. The core is asked without the scheduler's
-   * lock.
+   * Asks the core which nodes to resize, and resizes them. The core is asked without the
+   * scheduler's lock.
    *
    * @throws IllegalStateException if a node cannot be resized; all others are resized
    */
@@ -186,8 +185,8 @@ final class BookableCapacity {
   }
 
   /**
-   * The largest size that a node registered, in each resource; null while no node is raised. A container
-   * must fit a node, whatever may be booked there.
+   * The largest size that a node registered, in each resource; null while no node is raised. A
+   * container must fit a node, whatever may be booked there.
    */
   Resource largestRegistered() {
     return largestRegistered;

@@ -145,8 +145,8 @@ final class CoreHandle implements AutoCloseable, DepositoryCopies {
   }
 
   /**
-   * Writes three numbers for each node to resize: its number, and the ratios of its memory and of its
-   * virtual cores in thousandths.
+   * Writes three numbers for each node to resize: its number, and the ratios of its memory and of
+   * its virtual cores in thousandths.
    *
    * @return the count of nodes
    */
@@ -183,8 +183,7 @@ final class CoreHandle implements AutoCloseable, DepositoryCopies {
   boolean headroom(int application, NumberBuffer result) {
     return call(
         core ->
-            Natives.headroom(core, application, result.address(), result.capacity(), nowMs())
-                > 0);
+            Natives.headroom(core, application, result.address(), result.capacity(), nowMs()) > 0);
   }
 
   /** The containers to preempt where memory is short, as JSON; null for none. */

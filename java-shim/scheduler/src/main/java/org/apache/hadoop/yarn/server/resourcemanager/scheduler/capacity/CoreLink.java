@@ -7,8 +7,8 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.yarn.api.records.ApplicationAttemptId;
 import org.apache.hadoop.yarn.api.records.ApplicationId;
 import org.apache.hadoop.yarn.api.records.Container;
-import org.apache.hadoop.yarn.api.records.ResourceRequest;
 import org.apache.hadoop.yarn.api.records.Resource;
+import org.apache.hadoop.yarn.api.records.ResourceRequest;
 import org.apache.hadoop.yarn.api.records.SchedulingRequest;
 import org.apache.hadoop.yarn.server.resourcemanager.rmcontainer.RMContainer;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.Allocation;
@@ -68,15 +68,10 @@ final class CoreLink {
     containers = new CoreContainers(core, nodes, applications, enforce);
     bookable =
         new BookableCapacity(
-            core,
-            nodes,
-            scheduler::getNode,
-            scheduler.resizer(),
-            scheduler.schedulerLock());
+            core, nodes, scheduler::getNode, scheduler.resizer(), scheduler.schedulerLock());
     memory = new MemoryPreemption(scheduler, core, metrics);
     policies = new LeafQueuePolicies(this::newQueueOrder);
-    queues =
-        new CoreQueues(core, () -> scheduler.getCapacitySchedulerQueueManager().getQueues());
+    queues = new CoreQueues(core, () -> scheduler.getCapacitySchedulerQueueManager().getQueues());
     headroom = new Headroom(core, applications);
     rounds = new Rounds(core, nodes, applications, metrics, policies::count, virtualCoresCount);
     events =
@@ -211,8 +206,7 @@ final class CoreLink {
       }
     }
     if (enforce && largestRegistered() != null) {
-      guard.run(
-          "headroom", () -> headroom.limit(attemptId.getApplicationId(), allocation));
+      guard.run("headroom", () -> headroom.limit(attemptId.getApplicationId(), allocation));
     }
     resized(allocation.getIncreasedContainers());
     resized(allocation.getDecreasedContainers());

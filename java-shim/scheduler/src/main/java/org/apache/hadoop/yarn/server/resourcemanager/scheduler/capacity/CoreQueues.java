@@ -27,7 +27,9 @@ final class CoreQueues {
     this.queues = queues;
   }
 
-  /** Tells the core all queues if it does not know this one, which CapacityScheduler has just made. */
+  /**
+   * Tells the core all queues if it does not know this one, which CapacityScheduler has just made.
+   */
   void tellIfNew(CSQueue queue) {
     if (!told.contains(queue.getQueuePath())) {
       tell();

@@ -6,8 +6,8 @@ import org.apache.hadoop.yarn.server.resourcemanager.scheduler.Allocation;
 import org.apache.hadoop.yarn.util.resource.Resources;
 
 /**
- * What an ApplicationMaster is told is left. CapacityScheduler computes it from raised nodes, and the
- * core may hold the application's queue to less.
+ * What an ApplicationMaster is told is left. CapacityScheduler computes it from raised nodes, and
+ * the core may hold the application's queue to less.
  */
 final class Headroom {
   private final CoreHandle core;

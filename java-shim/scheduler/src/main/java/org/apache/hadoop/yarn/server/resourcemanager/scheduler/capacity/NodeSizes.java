@@ -4,7 +4,9 @@ import org.apache.hadoop.yarn.api.records.Resource;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaSchedulerNode;
 import org.apache.hadoop.yarn.util.resource.Resources;
 
-/** Sums over nodes: what they registered, what CapacityScheduler may book there, and what it booked. */
+/**
+ * Sums over nodes: what they registered, what CapacityScheduler may book there, and what it booked.
+ */
 final class NodeSizes {
   private final Resource physical = Resource.newInstance(0, 0);
   private final Resource bookable = Resource.newInstance(0, 0);

@@ -68,8 +68,7 @@ class BookableCapacityTest {
       cluster.heartbeatUntil("all run", () -> cluster.allocatedMib(node) == 4096, node);
 
       resize(cluster, node, Resource.newInstance(2048, 2), 0);
-      cluster.heartbeatUntil(
-          "what is above ends", () -> cluster.allocatedMib(node) <= 2048, node);
+      cluster.heartbeatUntil("what is above ends", () -> cluster.allocatedMib(node) <= 2048, node);
 
       assertEquals(2048, cluster.bookableMib(node));
       assertEquals(0, cluster.metrics().preemptionHeldBackCount());

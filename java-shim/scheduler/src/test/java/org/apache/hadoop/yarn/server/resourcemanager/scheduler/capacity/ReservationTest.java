@@ -35,9 +35,9 @@ class ReservationTest {
   private ContainerId reserved;
 
   /**
-   * A node of 4096 MiB with 6144 MiB bookable. A master and three containers of 1024 MiB, which need half
-   * of it, run there, and it is reserved for a container of 3072 MiB. The end of the first container
-   * makes room by request, but not by demand.
+   * A node of 4096 MiB with 6144 MiB bookable. A master and three containers of 1024 MiB, which
+   * need half of it, run there, and it is reserved for a container of 3072 MiB. The end of the
+   * first container makes room by request, but not by demand.
    */
   @BeforeEach
   void reserve() throws Exception {

@@ -61,7 +61,7 @@ class SteadyClockTest {
   @Test
   void aSilentNodeIsLoweredAlsoWhenTheMachinesClockIsSetBack() {
     machineMs.addAndGet(-Duration.ofHours(1).toMillis());
-    for (int i = 0; i < FRESH.getSeconds(); i++) {
+    for (int i = 0; i < FRESH.toSeconds(); i++) {
       pass(Duration.ofSeconds(1));
       assertEquals(0, core.bookableChanges(changes));
     }

@@ -205,8 +205,9 @@ final class TestCluster implements AutoCloseable {
   }
 
   /**
-   * An unmanaged application asks for containers that need next to nothing, on a host that the cluster
-   * does not have. CapacityScheduler never places them, and they prove that more may be booked.
+   * An unmanaged application asks for containers that need next to nothing, on a host that the
+   * cluster does not have. CapacityScheduler never places them, and they prove that more may be
+   * booked.
    */
   void letSmallOnesWait(MockNM node) throws Exception {
     if (smallOnesWait != null) {
@@ -237,8 +238,9 @@ final class TestCluster implements AutoCloseable {
 
   /** The first leaf queue. */
   private String firstQueue() {
-    return capacityScheduler().getConfiguration().get("yarn.scheduler.capacity.root.queues")
-        .split(",")[0];
+    return capacityScheduler()
+        .getConfiguration()
+        .getTrimmedStrings("yarn.scheduler.capacity.root.queues")[0];
   }
 
   /** Containers of this request priority are predicted to need this for an hour. */
