@@ -112,8 +112,8 @@ fn demanded(
     amounts.capped(entry.node.capacity)
 }
 
-/// What one container takes of a node, in YARN's units. Without the margin: like the plan of a running
-/// container, which only the fit of a new one exceeds.
+/// What one container takes of a node, in YARN's units: at most its request, like in CapacityScheduler.
+/// Without the margin: like the plan of a running container, which only the fit of a new one exceeds.
 pub(crate) fn demanded_of(
     entry: &NodeEntry,
     predicted: Option<&Predicted>,
@@ -122,7 +122,7 @@ pub(crate) fn demanded_of(
 ) -> Booked {
     let demanded = demanded(entry, predicted, request, 0.0);
     let vcores = if virtual_cores_count { vcores_of(entry, demanded.cpu_cores) } else { 0.0 };
-    Booked::new(demanded.memory_bytes, vcores)
+    Booked::new(demanded.memory_bytes, vcores).min(Booked::from(request))
 }
 
 /// Physical cores of a node in virtual cores: the inverse of [`NodeEntry::request_resources`].

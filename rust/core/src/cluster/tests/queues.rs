@@ -173,3 +173,14 @@ fn a_moved_application_takes_its_containers_along() {
     cluster.application_moved(app, "root.b");
     assert!(matches!(place(&mut cluster, "2", other, node, 0), Commit::Placed(_)));
 }
+
+#[test]
+fn a_container_counts_at_most_as_its_request() {
+    let (mut cluster, node) = two_queues(0.5);
+    let hungry = waiting_in(&mut cluster, "root.a", learned(&[3.0], 0.5), 4);
+    let small = waiting_in(&mut cluster, "root.a", learned(&[0.1], 0.5), 1);
+    cluster.bookable_changes(usize::MAX, 0);
+    place(&mut cluster, "1", hungry, node, 0);
+    let placed = place(&mut cluster, "2", small, node, 0);
+    assert!(matches!(placed, Commit::Placed(_)), "3 cores are 6 vcores, but 1 counts: {placed:?}");
+}
