@@ -11,8 +11,9 @@ pub struct BookableRatio {
     pub vcores_thousandths: u32,
 }
 
-/// A smaller change is not made: each one recomputes every queue.
-const LEAST_CHANGE_THOUSANDTHS: u32 = 25;
+/// A smaller loss is not made: each change recomputes every queue. Growth is made however small: the container
+/// that waits may need all of it.
+const LEAST_LOSS_THOUSANDTHS: u32 = 25;
 
 /// Growth at a time.
 const GROW_BY_THOUSANDTHS: u32 = 250;
@@ -73,7 +74,9 @@ impl Growth {
         });
         let next = next.zip(booked.zip(target, u32::min), u32::max);
         let is_enough = |next: u32, current: u32| {
-            next.abs_diff(current) >= LEAST_CHANGE_THOUSANDTHS || next == 1_000 && current > 1_000
+            next > current
+                || current - next >= LEAST_LOSS_THOUSANDTHS
+                || next == 1_000 && current > 1_000
         };
         if !is_enough(next.memory_thousandths, current.memory_thousandths)
             && !is_enough(next.vcores_thousandths, current.vcores_thousandths)
@@ -118,10 +121,10 @@ mod tests {
     }
 
     #[test]
-    fn small_changes_are_not_made_but_the_way_back_is_gone_wholly() {
+    fn small_losses_are_not_made_but_the_way_back_is_gone_wholly() {
         let mut growth = Growth::default();
         let booked = BookableRatio::PHYSICAL;
-        assert_eq!(growth.next(memory(1_500), memory(1_520), booked, 3_000, 0), memory(1_500));
+        assert_eq!(growth.next(memory(1_500), memory(1_501), booked, 3_000, 0), memory(1_501));
         assert_eq!(growth.next(memory(1_500), memory(1_480), booked, 3_000, 0), memory(1_500));
         assert_eq!(growth.next(memory(1_010), memory(1_000), booked, 3_000, 0), memory(1_000));
     }
