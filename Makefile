@@ -14,6 +14,10 @@ RUNS ?= 4
 REPEATS ?= 4
 # Test programs that `make test-v2` leaves out
 V2_WITHOUT ?=
+# Of `make test-hadoop`: Hadoop's version, and a part of the classes or modes, with commas (empty: all)
+HADOOP_TESTS_VERSION ?= 3.5.0
+CLASSES ?=
+MODES ?= stock,off,observe,enforce
 
 CARGO := cargo
 MAVEN_LOUD := mvn --batch-mode --no-transfer-progress -Dhadoop.version=$(HADOOP_VERSION)
@@ -36,8 +40,8 @@ export HADOOP_VERSION
 export MAVEN_OPTS ?= -Xmx768m
 
 .PHONY: help check build build-rust lab fetch fetch-for-tests demo record test test-rust test-java test-cluster \
-	test-cluster-half test-cluster-rest test-v2 fuzz soak lint bench-core bench-heartbeat bench-agent bench-learning \
-	bench-reprovisioning test-reprovisioning dist clean
+	test-cluster-half test-cluster-rest test-v2 test-hadoop fuzz soak lint bench-core bench-heartbeat bench-agent \
+	bench-learning bench-reprovisioning test-reprovisioning dist clean
 
 help: ## lists these targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/\1 \2/p' $(MAKEFILE_LIST) | awk '{printf "make %-20s %s\n", $$1, substr($$0, length($$1) + 2)}'
@@ -88,6 +92,10 @@ test-cluster-rest:
 
 test-v2: fetch-for-tests ## runs the agent's tests in a virtual machine with cgroup version 2
 	cd tests && $(PYTHON) -m guest --agent-tests $(addprefix --without ,$(V2_WITHOUT))
+
+test-hadoop: fetch build ## runs Hadoop's own ResourceManager tests on Elastane; not part of `make test`: 25 minutes for each of MODES
+	cd tests && $(PYTHON) -m hadoop_suite --hadoop-version $(HADOOP_TESTS_VERSION) --classes '$(CLASSES)' \
+		--modes $(MODES) --jobs $(JOBS)
 
 fuzz: target/tools/bin/cargo-fuzz ## feeds random bytes to each parser of the agent (FUZZ_SECONDS=60 each)
 	@for target in $(FUZZ_TARGETS); do \

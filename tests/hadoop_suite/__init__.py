@@ -1,0 +1,1 @@
+"""Hadoop's own ResourceManager tests, with Elastane's scheduler in CapacityScheduler's place."""
