@@ -1,4 +1,4 @@
-//! Preemption is held back where a node shrank.
+//! Preemption is held back while a node of the same label has shrunk.
 
 use super::booked::{Booked, Ratios};
 use crate::cluster::settings::ClusterSettings;
@@ -21,20 +21,24 @@ pub struct Preemption {
 
 /// Whether the container may be preempted.
 ///
-/// A node that returned to its registered size while more is booked there makes the cluster look smaller
-/// than it was when those containers were booked. Until the node has come down, a queue that uses no
-/// more than its share of the former size keeps its containers on that node.
+/// A node that returned to its registered size while more is booked there makes the nodes of its label look
+/// smaller than they were when those containers were booked. Until that node has come down, a queue that
+/// uses no more than its share of the former size keeps its containers on all of them: nodes fall silent one
+/// after the other, and the monitor takes containers from those that still report.
 pub(crate) fn may_preempt(
     settings: &ClusterSettings,
     nodes: &Nodes,
     preemption: &Preemption,
     now_ms: i64,
 ) -> bool {
-    let Some(node) = nodes.get(preemption.node).filter(|entry| has_shrunk(entry, now_ms)) else {
+    let Some(node) = nodes.get(preemption.node) else {
         return true;
     };
-    let of_label = nodes.entries().filter(|entry| entry.label == node.label);
-    let former = of_label.map(|entry| former_size(settings, entry, now_ms));
+    let of_label = || nodes.entries().filter(|entry| entry.label == node.label);
+    if !of_label().any(|entry| has_shrunk(entry, now_ms)) {
+        return true;
+    }
+    let former = of_label().map(|entry| former_size(settings, entry, now_ms));
     let former = former.fold(Booked::default(), Booked::plus);
     let share = former.scaled(Ratios::both(preemption.queue_capacity));
     let used = preemption.queue_used.bookable(settings.virtual_cores_count);

@@ -125,6 +125,8 @@ fn no_container_goes_to_a_node_that_registered_less() {
 fn a_queue_within_its_share_is_not_preempted_while_a_node_comes_down() {
     let (mut cluster, node, app) = cluster_and_learned();
     let other = cluster.node_added("node-2:1", request(8, 8));
+    let elsewhere = cluster.node_added("node-3:1", request(8, 8));
+    cluster.node_labelled(elsewhere, "elsewhere");
     follow(&mut cluster, node, 0, 12_000);
     for container in ["1", "2", "3"] {
         place(&mut cluster, container, app, node, 12_000);
@@ -139,7 +141,11 @@ fn a_queue_within_its_share_is_not_preempted_while_a_node_comes_down() {
     }
     assert_eq!(cluster.node(node).unwrap().bookable, BookableRatio::PHYSICAL);
     assert!(!may_preempt(&cluster, node, request(12, 4), 23_000), "half of 16 and 8 GB");
-    assert!(may_preempt(&cluster, other, request(12, 4), 23_000), "this node has not shrunk");
+    assert!(
+        !may_preempt(&cluster, other, request(12, 4), 23_000),
+        "a node of its label has shrunk"
+    );
+    assert!(may_preempt(&cluster, elsewhere, request(12, 4), 23_000), "none of its label has");
     assert!(may_preempt(&cluster, node, request(13, 4), 23_000), "more memory");
     assert!(may_preempt(&cluster, node, request(12, 16), 23_000), "more vcores");
     assert!(may_preempt(&cluster, node, request(12, 4), 324_000), "not for ever");

@@ -14,8 +14,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Holds back preemption that CapacityScheduler's monitor orders only because nodes returned to
- * their registered size while more than that is allocated on them: for containers on these nodes,
- * for five minutes.
+ * their registered size while more than that is allocated on them: for containers on the nodes of
+ * the same label, for five minutes.
  */
 final class PreemptionHold {
   private static final Logger LOG = LoggerFactory.getLogger(PreemptionHold.class);
@@ -64,7 +64,7 @@ final class PreemptionHold {
     boolean mayPreempt =
         guard.inService()
             ? guard.supply("preemption", true, () -> core.mayPreempt(record.number, share, used))
-            : mayPreemptWithoutCore(node, record, share, used.getMemorySize());
+            : mayPreemptWithoutCore(label, share, used.getMemorySize());
     if (!mayPreempt) {
       metrics.preemptionHeldBack();
       if (queuesLogged.add(queue.getQueuePath())) {
@@ -78,23 +78,21 @@ final class PreemptionHold {
   }
 
   /** The core's rule for memory, for a core that is out of service. */
-  private boolean mayPreemptWithoutCore(
-      FiCaSchedulerNode node, NodeRecord record, double share, long usedMemoryMib) {
+  private boolean mayPreemptWithoutCore(String label, double share, long usedMemoryMib) {
     long nowMs = Time.monotonicNow();
-    if (!hasShrunk(node, record, nowMs)) {
-      return true;
-    }
     long formerMemoryMib = 0;
-    for (FiCaSchedulerNode other : schedulerNodes.get()) {
-      if (other.getPartition().equals(node.getPartition())) {
-        NodeRecord known = nodes.find(other.getNodeID());
-        long current = other.getTotalResource().getMemorySize();
-        boolean hasShrunk = known != null && hasShrunk(other, known, nowMs);
+    boolean anyHasShrunk = false;
+    for (FiCaSchedulerNode node : schedulerNodes.get()) {
+      if (node.getPartition().equals(label)) {
+        NodeRecord record = nodes.find(node.getNodeID());
+        long current = node.getTotalResource().getMemorySize();
+        boolean hasShrunk = record != null && hasShrunk(node, record, nowMs);
+        anyHasShrunk |= hasShrunk;
         formerMemoryMib +=
-            hasShrunk ? Math.max(current, known.lowering().bookableMemoryMib) : current;
+            hasShrunk ? Math.max(current, record.lowering().bookableMemoryMib) : current;
       }
     }
-    return usedMemoryMib > share * formerMemoryMib;
+    return !anyHasShrunk || usedMemoryMib > share * formerMemoryMib;
   }
 
   private static boolean hasShrunk(FiCaSchedulerNode node, NodeRecord record, long nowMs) {
