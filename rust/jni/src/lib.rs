@@ -31,7 +31,7 @@ mod stderr_log;
 
 use std::collections::BTreeMap;
 
-use elastane_runtime::{Elastane, RuntimeSettings};
+use elastane_runtime::{Elastane, OpenError, RuntimeSettings};
 use jni::objects::{JByteBuffer, JString};
 use jni::sys::{jboolean, jint, jlong};
 use jni::{Env, EnvUnowned};
@@ -77,7 +77,10 @@ natives! {
             serde_json::from_str(&json).map_err(JavaFailure::refused)?;
         let settings = RuntimeSettings::from_configuration(&keys, virtual_cores_count)
             .map_err(JavaFailure::refused)?;
-        let elastane = Elastane::open(settings).map_err(JavaFailure::refused)?;
+        let elastane = Elastane::open(settings).map_err(|error| match error {
+            OpenError::Policy(_) => JavaFailure::refused(error),
+            OpenError::Depository(_) | OpenError::Thread(_) => JavaFailure::core(error),
+        })?;
         Ok(Box::into_raw(Box::new(elastane)) as jlong)
     }
 

@@ -323,6 +323,12 @@ natives! {
         Ok(jint::try_from(taken.added).unwrap_or(jint::MAX))
     }
 
+    "health" fn health(env, handle: jlong) -> JString<'local> {
+        let health = core(handle)?.health();
+        let json = serde_json::to_string(&health).map_err(JavaFailure::core)?;
+        Ok(JString::new(env, json)?)
+    }
+
     "status" fn status(env, handle: jlong, now_ms: jlong) -> JString<'local> {
         let status = core(handle)?.status(now_ms);
         Ok(JString::new(env, status)?)

@@ -1,6 +1,6 @@
 //! Counters since the start, and `status` as JSON.
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use serde::Serialize;
 
@@ -32,6 +32,16 @@ pub(crate) struct Counters {
     /// Earlier runs were known, and the request was planned by all the same.
     pub(crate) foreseen_by_request: AtomicU64,
     pub(crate) models_trained: AtomicU64,
+    /// Steps of learning that panicked.
+    pub(crate) learning_failures: AtomicU64,
+    /// False while a substitute stands for the depository.
+    pub(crate) depository_in_service: AtomicBool,
+    /// Attempts to open the depository that failed.
+    pub(crate) depository_failures: AtomicU64,
+    /// Whether records reach the journal, or none are to be written.
+    pub(crate) journal_in_service: AtomicBool,
+    /// Attempts to open or write the journal that failed.
+    pub(crate) journal_failures: AtomicU64,
     pub(crate) checkpoints_failed: AtomicU64,
     /// Samples that were dropped because the depository could not be written for too long.
     pub(crate) samples_lost: AtomicU64,
@@ -42,6 +52,14 @@ pub(crate) fn count(counter: &AtomicU64) {
 }
 
 impl Counters {
+    pub(crate) fn new() -> Self {
+        Self {
+            depository_in_service: true.into(),
+            journal_in_service: true.into(),
+            ..Self::default()
+        }
+    }
+
     /// Counts what the journal records.
     pub(crate) fn record(&self, event: &JournalEvent) {
         let counter = match event {
@@ -62,6 +80,28 @@ impl Counters {
             _ => return,
         };
         count(counter);
+    }
+}
+
+/// Whether the parts that fail alone work, for the scheduler's metrics.
+#[derive(Debug, Serialize)]
+pub struct Health {
+    depository_in_service: bool,
+    depository_failures: u64,
+    journal_in_service: bool,
+    journal_failures: u64,
+    learning_failures: u64,
+}
+
+impl Health {
+    pub(crate) fn new(counters: &Counters) -> Self {
+        Self {
+            depository_in_service: counters.depository_in_service.load(Relaxed),
+            depository_failures: counters.depository_failures.load(Relaxed),
+            journal_in_service: counters.journal_in_service.load(Relaxed),
+            journal_failures: counters.journal_failures.load(Relaxed),
+            learning_failures: counters.learning_failures.load(Relaxed),
+        }
     }
 }
 

@@ -7,6 +7,7 @@
 
 mod checkpoints;
 mod keeper;
+mod merges;
 mod models;
 mod outage;
 mod predictor;
@@ -16,6 +17,7 @@ mod retention;
 mod running;
 mod substitute;
 mod trainer;
+mod work_loop;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -36,13 +38,12 @@ use keeper::Keeper;
 use models::Trained;
 pub(crate) use predictor::OnPrediction;
 use profiles::ProfilesInUse;
-pub(crate) use substitute::open as open_or_substitute;
+pub(crate) use substitute::{Found, open as open_or_substitute};
 
 const PRUNE_EVERY_MS: i64 = 3_600_000;
 
 /// The side of the callers.
 pub(crate) struct DepositoryThread {
-    path: PathBuf,
     shared: Arc<Shared>,
     prune_due_ms: AtomicI64,
     sender: Sender<Work>,
@@ -74,16 +75,12 @@ pub(crate) enum Work {
     },
     Prune(i64),
     /// Everything before this message is done when the answer comes.
-    Flush(Sender<()>),
-    TakeOver(Box<TakeOver>),
+    /// The answer is the depository's path.
+    Flush(Sender<PathBuf>),
+    /// Merges a copy; somebody waits for the report.
+    TakeOver(Box<Merge>, Sender<Result<MergeReport, StoreError>>),
     Trained(Trained),
     Close,
-}
-
-/// A copy that is being merged, and who waits for the report.
-pub(crate) struct TakeOver {
-    merge: Merge,
-    done: Sender<Result<MergeReport, StoreError>>,
 }
 
 /// Why nothing was copied or merged.
@@ -110,35 +107,29 @@ impl Shared {
 impl DepositoryThread {
     /// Makes the profiles of the applications that ran last; the thread makes the others.
     pub(crate) fn open(
-        depository: Depository,
+        found: Found,
         settings: ProfileSettings,
         retention: Retention,
         journal: Arc<JournalWriter>,
         counters: Arc<Counters>,
         on_prediction: OnPrediction,
     ) -> Result<Self, OpenError> {
-        let path = depository.path().to_owned();
         let shared = Arc::new(Shared::new(settings, counters));
         let (sender, receiver) = channel();
         let keeper = Keeper::open(
-            depository,
+            found,
             retention,
             journal,
             Arc::clone(&shared),
             on_prediction,
             sender.clone(),
         )?;
+        let for_thread = Arc::clone(&shared);
         let thread = std::thread::Builder::new()
             .name("elastane-depository".into())
-            .spawn(move || keeper.work(&receiver))
+            .spawn(move || work_loop::run(keeper, &for_thread, &receiver))
             .map_err(OpenError::Thread)?;
-        Ok(Self {
-            path,
-            shared,
-            prune_due_ms: AtomicI64::new(i64::MIN),
-            sender,
-            thread: Some(thread),
-        })
+        Ok(Self { shared, prune_due_ms: AtomicI64::new(i64::MIN), sender, thread: Some(thread) })
     }
 
     /// The demands of an application with these settings, from profiles in memory.
@@ -191,15 +182,15 @@ impl DepositoryThread {
 
     /// Writes everything that is known into another file, and waits for that.
     pub(crate) fn copy_to(&self, file: &Path) -> Result<(), SharingError> {
-        self.wait_for(Work::Flush)?;
+        let path = self.wait_for(Work::Flush)?;
         // A copy takes as long as the file is large, and only reads: the thread goes on meanwhile.
-        Ok(Depository::open_existing(&self.path, Access::Read)?.snapshot(file)?)
+        Ok(Depository::open_existing(&path, Access::Read)?.snapshot(file)?)
     }
 
     /// Merges a copy into the depository, and waits for that. Profiles follow in the background.
     pub(crate) fn take_over(&self, file: &Path) -> Result<MergeReport, SharingError> {
         let merge = Merge::open(file)?;
-        Ok(self.wait_for(|done| Work::TakeOver(Box::new(TakeOver { merge, done })))??)
+        Ok(self.wait_for(|done| Work::TakeOver(Box::new(merge), done))??)
     }
 
     fn wait_for<T>(&self, work: impl FnOnce(Sender<T>) -> Work) -> Result<T, SharingError> {

@@ -15,7 +15,7 @@ use elastane_runs::{OpenRun, RunEvent, RunSettings};
 use elastane_store::MergeReport;
 use parking_lot::Mutex;
 
-use crate::counters::{Counters, Status, count};
+use crate::counters::{Counters, Health, Status, count};
 use crate::depository::{DepositoryThread, SharingError, Work, open_or_substitute};
 use crate::journal::Record;
 use crate::memory_victims::PreemptionOrder;
@@ -35,26 +35,23 @@ pub struct Elastane {
 }
 
 impl Elastane {
-    /// Opens depository and journal, and makes profiles.
+    /// Opens depository and journal, and makes profiles. A depository or journal that cannot be used
+    /// is tried again until it can; meanwhile a substitute stands for the depository, and records of
+    /// the journal are dropped.
     ///
     /// # Errors
-    /// A file that cannot be used, a policy that does not exist, or a thread that cannot be started.
+    /// A policy that does not exist, a thread that cannot be started, or no memory for a substitute.
     pub fn open(settings: RuntimeSettings) -> Result<Self, OpenError> {
-        let journal_file = settings.journal_file;
-        let journal = JournalWriter::open(journal_file.as_deref())
-            .map_err(|error| OpenError::Journal(journal_file.unwrap_or_default(), error))?;
-        let journal = Arc::new(journal);
-        let counters = Arc::new(Counters::default());
-        let mut depository = open_or_substitute(&settings.depository_file)?;
-        let (recorded, unreadable) = depository.open_runs()?;
-        for error in unreadable {
-            log::warn!("the record of a running application is dropped: {error}");
-        }
+        let counters = Arc::new(Counters::new());
+        let journal = JournalWriter::open(settings.journal_file, &counters);
+        let journal = Arc::new(journal.map_err(OpenError::Thread)?);
+        let mut found = open_or_substitute(&settings.depository_file, &counters)?;
+        let open_runs = std::mem::take(&mut found.open_runs);
         let (ended, running): (Vec<_>, Vec<_>) =
-            recorded.into_iter().partition(|run| run.ended_ms.is_some());
+            open_runs.into_iter().partition(|run| run.ended_ms.is_some());
         let service = Arc::new(Mutex::new(Service::new(settings.service, running)?));
         let depository = DepositoryThread::open(
-            depository,
+            found,
             settings.profile,
             settings.retention,
             Arc::clone(&journal),
@@ -255,11 +252,17 @@ impl Elastane {
         self.depository.take_over(from)
     }
 
+    /// Whether depository, journal and learning work. Takes no lock.
+    pub fn health(&self) -> Health {
+        Health::new(&self.counters)
+    }
+
     /// The state of the cluster and all counters, as JSON.
     pub fn status(&self, now_ms: i64) -> String {
-        let service = self.service.lock().status(now_ms);
+        // The lock is held for the snapshot only.
+        let snapshot = self.service.lock().status(now_ms);
         let status = Status {
-            service,
+            service: snapshot.into_status(),
             profiles: self.depository.profile_count(),
             counters: &self.counters,
             journal_dropped: self.journal.dropped(),

@@ -5,6 +5,7 @@
 //! is the service in production, with its files and threads: no heartbeat waits for a disk.
 
 mod amounts;
+mod backoff;
 mod counters;
 mod depository;
 mod elastane;
@@ -24,6 +25,7 @@ mod status;
 mod submission;
 mod writer;
 
+pub use crate::counters::Health;
 pub use crate::depository::SharingError;
 pub use crate::elastane::Elastane;
 pub use amounts::AmountError;
@@ -36,5 +38,5 @@ pub use open_error::OpenError;
 pub use report::ReportError;
 pub use service::{Asked, Committed, Due, Reported, Service, Submitted};
 pub use settings::{RuntimeSettings, ServiceSettings, SettingsError};
-pub use status::ServiceStatus;
+pub use status::{ServiceStatus, StatusSnapshot};
 pub use submission::submission_record;

@@ -24,7 +24,7 @@ use crate::report::{self, ReportError, Sequences};
 use crate::reprovisioning;
 use crate::runs::{Runs, last_samples_ms};
 use crate::settings::ServiceSettings;
-use crate::status::ServiceStatus;
+use crate::status::StatusSnapshot;
 
 /// What the ResourceManager runs, and the simulator. Methods take the time and return their effects:
 /// predictions to be made, runs and checkpoints to be saved, records for the journal.
@@ -376,8 +376,8 @@ impl Service {
     }
 
     /// Nodes and waiting applications, for people.
-    pub fn status(&mut self, now_ms: i64) -> ServiceStatus {
-        ServiceStatus::new(&mut self.cluster, &self.measured, &self.runs, now_ms)
+    pub fn status(&mut self, now_ms: i64) -> StatusSnapshot {
+        StatusSnapshot::take(&mut self.cluster, &self.measured, &self.runs, now_ms)
     }
 
     fn node_name(&self, node: NodeId) -> String {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use elastane_core::Cluster;
-use elastane_core::cluster::{KeptNode, NodeId, WaitReason};
+use elastane_core::cluster::{ApplicationId, Ask, KeptNode, NodeId, WaitReason};
 use serde::Serialize;
 
 use crate::measured::Measured;
@@ -45,24 +45,49 @@ struct WaitingStatus {
     reason: String,
 }
 
-impl ServiceStatus {
-    pub(crate) fn new(
+/// Plain data of one moment. Its owner takes it under the service's lock, and writes it in words
+/// without: heartbeats wait for neither words nor JSON.
+#[derive(Debug)]
+pub struct StatusSnapshot {
+    enforces: bool,
+    runs_recording: usize,
+    runs_resumed: u64,
+    now_ms: i64,
+    nodes: Vec<(NodeId, NodeStatus)>,
+    waiting: Vec<WaitingSnapshot>,
+    /// Those that a reason names.
+    applications: HashMap<ApplicationId, String>,
+}
+
+#[derive(Debug)]
+struct WaitingSnapshot {
+    application: String,
+    ask: Ask,
+    since_ms: i64,
+    why: Option<WaitReason>,
+}
+
+impl StatusSnapshot {
+    pub(crate) fn take(
         cluster: &mut Cluster,
         measured: &HashMap<NodeId, Measured>,
         runs: &Runs,
         now_ms: i64,
     ) -> Self {
-        let nodes = cluster.nodes().map(|(number, entry)| NodeStatus {
-            node: entry.name.clone(),
-            bookable_memory_ratio: f64::from(entry.bookable.memory_thousandths) / 1e3,
-            bookable_vcores_ratio: f64::from(entry.bookable.vcores_thousandths) / 1e3,
-            report_age_ms: entry.last_report_ms.map(|last_ms| now_ms - last_ms),
-            containers: entry.node.running_count(),
-            booked_memory_bytes: entry.booked.memory_bytes,
-            booked_vcores: entry.booked.vcores,
-            registered_memory_bytes: entry.registered.memory_bytes,
-            registered_vcores: entry.registered.vcores,
-            measured: measured.get(&number).cloned(),
+        let nodes = cluster.nodes().map(|(number, entry)| {
+            let status = NodeStatus {
+                node: entry.name.clone(),
+                bookable_memory_ratio: f64::from(entry.bookable.memory_thousandths) / 1e3,
+                bookable_vcores_ratio: f64::from(entry.bookable.vcores_thousandths) / 1e3,
+                report_age_ms: entry.last_report_ms.map(|last_ms| now_ms - last_ms),
+                containers: entry.node.running_count(),
+                booked_memory_bytes: entry.booked.memory_bytes,
+                booked_vcores: entry.booked.vcores,
+                registered_memory_bytes: entry.registered.memory_bytes,
+                registered_vcores: entry.registered.vcores,
+                measured: measured.get(&number).cloned(),
+            };
+            (number, status)
         });
         let nodes = nodes.collect();
         let applications = cluster.applications();
@@ -71,73 +96,115 @@ impl ServiceStatus {
         let waiting = asking.into_iter().filter_map(|(id, ask)| {
             let why = cluster.wait_reason(id, now_ms);
             let application = cluster.application(id)?;
-            Some(WaitingStatus {
-                application: application.id.clone(),
-                request_priority: ask.kind.priority(),
-                containers: ask.count,
-                for_ms: now_ms - application.waiting_since_ms,
-                reason: reason(cluster, why, now_ms),
-            })
+            let since_ms = application.waiting_since_ms;
+            Some(WaitingSnapshot { application: application.id.clone(), ask, since_ms, why })
         });
-        let waiting = waiting.collect();
-        let mode = if cluster.settings().enforce { "enforce" } else { "observe" };
+        let waiting: Vec<_> = waiting.collect();
+        let named = waiting.iter().filter_map(|waiting| named_application(waiting.why.as_ref()?));
+        let applications = named
+            .filter_map(|named| Some((named, cluster.application(named)?.id.clone())))
+            .collect();
         Self {
-            mode,
+            enforces: cluster.settings().enforce,
             runs_recording: runs.recording(),
             runs_resumed: runs.resumed(),
+            now_ms,
             nodes,
+            waiting,
+            applications,
+        }
+    }
+
+    /// The same in words.
+    pub fn into_status(self) -> ServiceStatus {
+        let names = self.nodes.iter().map(|(number, status)| (*number, status.node.as_str()));
+        let words =
+            Words { now_ms: self.now_ms, nodes: names.collect(), applications: &self.applications };
+        let waiting = self.waiting.into_iter().map(|waiting| WaitingStatus {
+            request_priority: waiting.ask.kind.priority(),
+            containers: waiting.ask.count,
+            for_ms: self.now_ms - waiting.since_ms,
+            reason: words.reason(waiting.why),
+            application: waiting.application,
+        });
+        let waiting = waiting.collect();
+        ServiceStatus {
+            mode: if self.enforces { "enforce" } else { "observe" },
+            runs_recording: self.runs_recording,
+            runs_resumed: self.runs_resumed,
+            nodes: self.nodes.into_iter().map(|(_, status)| status).collect(),
             waiting,
         }
     }
 }
 
-fn reason(cluster: &Cluster, why: Option<WaitReason>, now_ms: i64) -> String {
-    let node = |node| {
-        let entry = cluster.node(node);
-        entry.map_or("a node that is gone", |entry| entry.name.as_str())
-    };
-    let application = |application| {
-        let application = cluster.application(application);
-        application.map_or("an application that is gone", |it| it.id.as_str())
-    };
-    let Some(why) = why else {
-        return "no node had free space by request, or none was asked yet".to_owned();
-    };
-    let (at, reason) = match why {
-        WaitReason::NoFit { node, excess: Some(excess), .. } => (node, excess.to_string()),
-        WaitReason::NoFit { node, resource, .. } => {
-            let resource = resource.name();
-            (node, format!("{resource} was short when last asked, and is not now"))
-        }
-        WaitReason::Passed { node: at, better, gain_ms } => {
-            let (better, gain_s) = (node(better), gain_ms as f64 / 1e3);
-            (at, format!("waits for {better}, where its work is done {gain_s:.1} s sooner"))
-        }
-        WaitReason::Behind { node, behind } => {
-            let first = application(behind);
-            (node, format!("room is held for {first}, which goes first"))
-        }
-        WaitReason::Kept(kept) => {
-            let (other, start) = (application(kept.application), planned_start(&kept, now_ms));
-            (kept.node, format!("kept for {other}, {start}"))
-        }
-        WaitReason::AtMaximum { node } => {
-            (node, "its queue is at its maximum capacity by demand".to_owned())
-        }
-        WaitReason::Keeps(kept) => {
-            (kept.node, format!("kept for it, {}", planned_start(&kept, now_ms)))
-        }
-    };
-    format!("{}: {reason}", node(at))
+/// The application whose name a reason has.
+fn named_application(why: &WaitReason) -> Option<ApplicationId> {
+    match why {
+        WaitReason::Behind { behind, .. } => Some(*behind),
+        WaitReason::Kept(kept) => Some(kept.application),
+        WaitReason::NoFit { .. }
+        | WaitReason::Passed { .. }
+        | WaitReason::Keeps(_)
+        | WaitReason::AtMaximum { .. } => None,
+    }
 }
 
-fn planned_start(kept: &KeptNode, now_ms: i64) -> String {
-    match kept.start_ms {
-        Some(start_ms) => {
-            format!("which by plan goes there in {:.1} s", (start_ms - now_ms).max(0) as f64 / 1e3)
-        }
-        None => {
-            "which goes there when what runs there without a predicted end has ended".to_owned()
+/// Names for the words.
+struct Words<'a> {
+    now_ms: i64,
+    nodes: HashMap<NodeId, &'a str>,
+    applications: &'a HashMap<ApplicationId, String>,
+}
+
+impl Words<'_> {
+    fn node(&self, node: NodeId) -> &str {
+        self.nodes.get(&node).copied().unwrap_or("a node that is gone")
+    }
+
+    fn application(&self, application: ApplicationId) -> &str {
+        self.applications.get(&application).map_or("an application that is gone", String::as_str)
+    }
+
+    fn reason(&self, why: Option<WaitReason>) -> String {
+        let Some(why) = why else {
+            return "no node had free space by request, or none was asked yet".to_owned();
+        };
+        let (at, reason) = match why {
+            WaitReason::NoFit { node, excess: Some(excess), .. } => (node, excess.to_string()),
+            WaitReason::NoFit { node, resource, .. } => {
+                let resource = resource.name();
+                (node, format!("{resource} was short when last asked, and is not now"))
+            }
+            WaitReason::Passed { node: at, better, gain_ms } => {
+                let (better, gain_s) = (self.node(better), gain_ms as f64 / 1e3);
+                (at, format!("waits for {better}, where its work is done {gain_s:.1} s sooner"))
+            }
+            WaitReason::Behind { node, behind } => {
+                let first = self.application(behind);
+                (node, format!("room is held for {first}, which goes first"))
+            }
+            WaitReason::Kept(kept) => {
+                let (other, start) = (self.application(kept.application), self.start(&kept));
+                (kept.node, format!("kept for {other}, {start}"))
+            }
+            WaitReason::AtMaximum { node } => {
+                (node, "its queue is at its maximum capacity by demand".to_owned())
+            }
+            WaitReason::Keeps(kept) => (kept.node, format!("kept for it, {}", self.start(&kept))),
+        };
+        format!("{}: {reason}", self.node(at))
+    }
+
+    fn start(&self, kept: &KeptNode) -> String {
+        match kept.start_ms {
+            Some(start_ms) => {
+                let seconds = (start_ms - self.now_ms).max(0) as f64 / 1e3;
+                format!("which by plan goes there in {seconds:.1} s")
+            }
+            None => {
+                "which goes there when what runs there without a predicted end has ended".to_owned()
+            }
         }
     }
 }

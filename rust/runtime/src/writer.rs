@@ -1,13 +1,18 @@
 //! The journal's file: JSON lines, bounded in size, written by its own thread.
 
-use std::fs::{File, OpenOptions, rename};
+use std::fs::{File, rename};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::thread::JoinHandle;
+use std::time::Instant;
 
+use elastane_store::{check_private_file, make_private_folder, private_file_options};
+
+use crate::backoff::Backoff;
+use crate::counters::{Counters, count};
 use crate::journal::Record;
 
 /// At this size the file replaces `NAME.1`, and a new one begins.
@@ -25,18 +30,21 @@ pub(crate) struct JournalWriter {
 }
 
 impl JournalWriter {
-    /// Without a file nothing is written.
-    pub(crate) fn open(file: Option<&Path>) -> io::Result<Self> {
-        let Some(path) = file else {
+    /// Without a path nothing is written. A file that cannot be opened is tried again until it can.
+    ///
+    /// # Errors
+    /// A thread that cannot be started.
+    pub(crate) fn open(path: Option<PathBuf>, counters: &Arc<Counters>) -> io::Result<Self> {
+        let Some(path) = path else {
             return Ok(Self::default());
         };
         let dropped = Arc::new(AtomicU64::new(0));
-        let file = JournalFile::open(path, ROTATE_AT_BYTES)?;
+        let journal = Journal::open(path, Arc::clone(counters));
         let (sender, receiver) = sync_channel(QUEUE);
         let lost = Arc::clone(&dropped);
         let thread = std::thread::Builder::new()
             .name("elastane-journal".into())
-            .spawn(move || write_all(file, &receiver, &lost))?;
+            .spawn(move || journal.write_all(&receiver, &lost))?;
         Ok(Self { sender: Some(sender), thread: Some(thread), dropped })
     }
 
@@ -63,28 +71,90 @@ impl JournalWriter {
     }
 }
 
-fn write_all(mut file: JournalFile, records: &Receiver<Record>, dropped: &AtomicU64) {
-    let mut failing = false;
-    while let Ok(first) = records.recv() {
-        let mut count = 0;
-        let written = std::iter::once(first)
-            .chain(std::iter::from_fn(|| records.try_recv().ok()))
-            .try_for_each(|record| {
+/// The thread's side: the file, or when to try again to open it.
+struct Journal {
+    path: PathBuf,
+    file: Result<JournalFile, Backoff>,
+    counters: Arc<Counters>,
+}
+
+impl Journal {
+    fn open(path: PathBuf, counters: Arc<Counters>) -> Self {
+        let opened = JournalFile::open(&path, ROTATE_AT_BYTES);
+        if let Ok(JournalFile { readable_by_others: Some(mode), .. }) = opened {
+            let path = path.display();
+            log::warn!("the journal {path} can be read by others than its owner: mode {mode:o}");
+        }
+        let mut journal = Self { path, file: Err(Backoff::new(Instant::now())), counters };
+        let told = opened.map(|file| journal.file = Ok(file));
+        journal.tell(told);
+        journal
+    }
+
+    fn write_all(mut self, records: &Receiver<Record>, dropped: &AtomicU64) {
+        loop {
+            let first = match self.next(records) {
+                Ok(first) => Some(first),
+                Err(RecvTimeoutError::Timeout) => None,
+                Err(RecvTimeoutError::Disconnected) => break,
+            };
+            self.try_again();
+            let batch = first.into_iter().chain(std::iter::from_fn(|| records.try_recv().ok()));
+            let mut count = 0;
+            let Ok(file) = &mut self.file else {
+                dropped.fetch_add(batch.count() as u64, Relaxed);
+                continue;
+            };
+            let written = batch.into_iter().try_for_each(|record| {
                 count += 1;
                 file.append(&record)
-            })
-            .and_then(|()| file.file.flush());
-        if written.is_err() {
-            dropped.fetch_add(count, Relaxed);
-        }
-        let was_failing = std::mem::replace(&mut failing, written.is_err());
-        let path = file.path.display();
-        match written {
-            Err(error) if !was_failing => {
-                log::error!("the journal {path} cannot be written, records are lost: {error}");
+            });
+            let written = written.and_then(|()| file.file.flush());
+            if written.is_err() {
+                dropped.fetch_add(count, Relaxed);
             }
-            Ok(()) if was_failing => log::warn!("the journal {path} is written again"),
-            _ => {}
+            if count > 0 {
+                self.tell(written);
+            }
+        }
+    }
+
+    fn next(&self, records: &Receiver<Record>) -> Result<Record, RecvTimeoutError> {
+        match &self.file {
+            Ok(_) => records.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            Err(backoff) => records.recv_timeout(backoff.left(Instant::now())),
+        }
+    }
+
+    /// Opens the file where that is due.
+    fn try_again(&mut self) {
+        let now = Instant::now();
+        let Err(backoff) = &mut self.file else {
+            return;
+        };
+        if !backoff.left(now).is_zero() {
+            return;
+        }
+        backoff.failed(now);
+        let opened = JournalFile::open(&self.path, ROTATE_AT_BYTES);
+        let told = opened.map(|file| self.file = Ok(file));
+        self.tell(told);
+    }
+
+    /// Counts a failure; logs the first one, and the first success after it.
+    fn tell(&self, done: io::Result<()>) {
+        let in_service = &self.counters.journal_in_service;
+        let was_in_service = in_service.swap(done.is_ok(), Relaxed);
+        let path = self.path.display();
+        match done {
+            Err(error) => {
+                count(&self.counters.journal_failures);
+                if was_in_service {
+                    log::error!("the journal {path} cannot be written, records are lost: {error}");
+                }
+            }
+            Ok(()) if !was_in_service => log::warn!("the journal {path} is written again"),
+            Ok(()) => {}
         }
     }
 }
@@ -94,16 +164,18 @@ struct JournalFile {
     file: BufWriter<File>,
     bytes: u64,
     rotate_at_bytes: u64,
+    /// Its mode, where group or others can read it.
+    readable_by_others: Option<u32>,
 }
 
 impl JournalFile {
     fn open(path: &Path, rotate_at_bytes: u64) -> io::Result<Self> {
-        if let Some(folder) = path.parent() {
-            std::fs::create_dir_all(folder)?;
-        }
-        let file = OpenOptions::new().create(true).append(true).open(path)?;
+        make_private_folder(path)?;
+        let readable_by_others = check_private_file(path).map_err(io::Error::other)?;
+        let file = private_file_options().append(true).open(path)?;
         let bytes = file.metadata()?.len();
-        Ok(Self { path: path.to_owned(), file: BufWriter::new(file), bytes, rotate_at_bytes })
+        let (path, file) = (path.to_owned(), BufWriter::new(file));
+        Ok(Self { path, file, bytes, rotate_at_bytes, readable_by_others })
     }
 
     fn append(&mut self, record: &Record) -> io::Result<()> {
@@ -139,7 +211,7 @@ mod tests {
     fn every_record_is_a_line() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("logs/journal.jsonl");
-        let mut writer = JournalWriter::open(Some(&path)).unwrap();
+        let mut writer = JournalWriter::open(Some(path.clone()), &Arc::default()).unwrap();
         for time_ms in 0..100 {
             writer.write(record(time_ms));
         }
@@ -167,7 +239,7 @@ mod tests {
 
     #[test]
     fn without_a_file_nothing_is_written_or_dropped() {
-        let writer = JournalWriter::open(None).unwrap();
+        let writer = JournalWriter::open(None, &Arc::default()).unwrap();
         writer.write(record(0));
         assert_eq!(writer.dropped(), 0);
     }

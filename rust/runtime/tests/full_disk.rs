@@ -194,7 +194,8 @@ fn a_disk_that_is_full_at_the_start_keeps_nobody_from_scheduling_by_what_is_know
     let substitute = std::env::temp_dir().join(format!("elastane-{}-0", std::process::id()));
     let place = substitute.join("depository.sqlite");
     let told = format!(
-        ", the disk is full; until the next start what is learned is kept in {}",
+        ", the disk is full; scheduling goes on, what is learned is kept in {}, and the depository is \
+         tried again at least every 60 s",
         place.display()
     );
     assert_eq!(times_told(&disk, "", &told), 1);

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{ErrorCode, ffi};
 
+use crate::private_file::PrivateFileError;
+
 /// Why the depository failed.
 #[derive(Debug, thiserror::Error)]
 #[error("depository {}: {kind}", path.display())]
@@ -24,6 +26,9 @@ pub enum StoreErrorKind {
     /// The file system refused an action.
     #[error("cannot {0}: {1}")]
     File(String, io::Error),
+    /// A link, or another user's file.
+    #[error(transparent)]
+    Distrusted(PrivateFileError),
     /// Another process held its lock for longer than 5 s.
     #[error("cannot {0}, another process locks it")]
     Locked(String),

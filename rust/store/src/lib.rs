@@ -15,6 +15,7 @@ mod open;
 mod open_run;
 mod packed;
 mod prediction;
+mod private_file;
 mod removal;
 mod retention;
 mod run;
@@ -33,6 +34,9 @@ pub use model::ModelRecord;
 pub use open::{Access, Opened, with_suffix};
 pub use packed::{PackError, PackedDemand};
 pub use prediction::PredictionRecord;
+pub use private_file::{
+    PrivateFileError, check_private_file, make_private_folder, private_file_options,
+};
 pub use retention::{Pruned, Pruning, Retention};
 pub use run::ApplicationSummary;
 pub use save_queue::{SaveQueue, Saved, Unsaved};

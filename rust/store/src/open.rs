@@ -11,6 +11,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use crate::depository::Depository;
 use crate::error::{StoreError, StoreErrorKind};
+use crate::private_file::{check_private_file, make_private_folder, private_file_options};
 use crate::schema;
 
 /// How long to wait for a lock of another process.
@@ -21,6 +22,9 @@ const LOCK_RETRY: Duration = Duration::from_millis(10);
 
 /// A file and SQLite's side files of it.
 const SIDE_FILES: [&str; 3] = ["", "-wal", "-shm"];
+
+/// SQLite's name of a database without a file.
+const IN_MEMORY: &str = ":memory:";
 
 /// How a depository is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,6 +42,8 @@ pub struct Opened {
     pub depository: Depository,
     /// The new place of a damaged file; the depository is a new one then.
     pub moved_aside: Option<PathBuf>,
+    /// The file's mode, where group or others can read the file.
+    pub readable_by_others: Option<u32>,
 }
 
 impl Depository {
@@ -50,21 +56,47 @@ impl Depository {
     /// The file system's; a lock that another process held for 5 s; a schema of another version; an
     /// SQLite file of another program.
     pub fn open(path: &Path) -> Result<Opened, StoreError> {
-        if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder).map_err(|error| {
-                let action = format!("make the folder {}", folder.display());
-                StoreError::file(path, action, error)
-            })?;
-        }
-        let create = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
-        let (depository, moved_aside) = match open_to_write(path, create) {
+        make_private_folder(path)
+            .map_err(|error| StoreError::file(path, "make its folder", error))?;
+        let (depository, moved_aside) = match open_or_create(path) {
             Err(error) if error.is_damage() => {
                 let aside = move_aside(path)?;
-                (open_to_write(path, create)?, Some(aside))
+                (open_or_create(path)?, Some(aside))
             }
             opened => (opened?, None),
         };
-        Ok(Opened { depository, moved_aside })
+        Ok(Opened { depository, moved_aside, readable_by_others: None })
+    }
+
+    /// As [`Depository::open`], for a program that works unattended: a link, and a file or folder of
+    /// another user than this process's and root, are refused.
+    ///
+    /// # Errors
+    /// As [`Depository::open`], and those of [`check_private_file`].
+    pub fn open_own(path: &Path) -> Result<Opened, StoreError> {
+        let distrusted = |error| StoreError::new(path, StoreErrorKind::Distrusted(error));
+        for side in SIDE_FILES {
+            check_private_file(&with_suffix(path, side)).map_err(distrusted)?;
+        }
+        let opened = Self::open(path)?;
+        let readable_by_others = check_private_file(path).map_err(distrusted)?;
+        Ok(Opened { readable_by_others, ..opened })
+    }
+
+    /// A new depository without a file, for at most so many bytes.
+    ///
+    /// # Errors
+    /// SQLite's.
+    pub fn in_memory(most_bytes: u64) -> Result<Self, StoreError> {
+        let path = Path::new(IN_MEMORY);
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+        let depository = open_to_write(path, flags)?;
+        let failed = |error| StoreError::refused(path, "bound it", error);
+        let query = |pragma: &str| depository.connection.query_row(pragma, [], |row| row.get(0));
+        let page_bytes: u64 = query("PRAGMA page_size").map_err(failed)?;
+        let pages = most_bytes / page_bytes.max(1);
+        let _: u64 = query(&format!("PRAGMA max_page_count = {pages}")).map_err(failed)?;
+        Ok(depository)
     }
 
     /// Opens the file anew after damage was found, as [`Depository::open`] does. Gives the new place
@@ -91,6 +123,15 @@ impl Depository {
             Access::Read => open_to_read(path),
         }
     }
+}
+
+fn open_or_create(path: &Path) -> Result<Depository, StoreError> {
+    // SQLite gives a new file the mode that all can read, and its log the mode of the file.
+    private_file_options()
+        .append(true)
+        .open(path)
+        .map_err(|error| StoreError::file(path, "open it", error))?;
+    open_to_write(path, OpenFlags::SQLITE_OPEN_READ_WRITE)
 }
 
 fn open_to_write(path: &Path, flags: OpenFlags) -> Result<Depository, StoreError> {

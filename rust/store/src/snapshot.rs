@@ -7,6 +7,7 @@ use std::path::Path;
 use crate::depository::Depository;
 use crate::error::StoreError;
 use crate::open::with_suffix;
+use crate::private_file::private_file_options;
 
 impl Depository {
     /// Writes the content of one moment into another file, while the depository is in use. The file
@@ -31,6 +32,11 @@ impl Depository {
             }
             _ => {}
         }
+        // SQLite gives a new file the mode that all can read; an empty one keeps its mode.
+        private_file_options()
+            .write(true)
+            .open(unfinished)
+            .map_err(|error| StoreError::file(to, "write a snapshot", error))?;
         self.connection
             .execute("VACUUM INTO ?1", [unfinished.to_string_lossy()])
             .map_err(|error| StoreError::refused(to, "write a snapshot", error))?;

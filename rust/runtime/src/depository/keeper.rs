@@ -6,18 +6,20 @@ use std::sync::mpsc::{Receiver, Sender};
 use std::time::Duration;
 
 use elastane_core::cluster::ApplicationId;
-use elastane_runs::{ContainerKind, Run, RunEvent, SubmissionRecord};
+use elastane_runs::{ContainerKind, OpenRun, Run, RunEvent, SubmissionRecord};
 use elastane_store::{
     Depository, PredictionRecord, Pruning, Retention, SaveQueue, Saved, StoreError,
 };
 
 use super::checkpoints::Checkpoints;
+use super::merges::Merges;
 use super::models::Trained;
 use super::predictor::{OnPrediction, Predictor, score_predictions};
 use super::running::RunningApplications;
-use super::substitute::announce_moved;
+use super::substitute::{Found, Substitute, announce_moved};
 use super::trainer::{Trainer, due_job};
-use super::{Shared, TakeOver, Work, models, retention};
+use super::work_loop::Panics;
+use super::{Shared, Work, models, retention};
 use crate::journal::{JournalEvent, Record};
 use crate::open_error::OpenError;
 use crate::service::{Asked, Submitted};
@@ -30,11 +32,10 @@ const MOST_WAITING: usize = 1_000;
 /// others in the background. A profile takes some 6 ms, with runs of half an hour 30 ms.
 const PROFILES_AT_ONCE: usize = 200;
 
-/// The length of one step of a merge, for which a checkpoint waits at most.
-const MERGE_STEP: Duration = Duration::from_millis(100);
-
 pub(super) struct Keeper {
     depository: Depository,
+    /// Where the depository is one.
+    substitute: Option<Substitute>,
     retention: Retention,
     journal: Arc<JournalWriter>,
     shared: Arc<Shared>,
@@ -45,7 +46,7 @@ pub(super) struct Keeper {
     queue: SaveQueue,
     /// Work that was asked for, in its order.
     asked: VecDeque<Work>,
-    taking_over: VecDeque<Box<TakeOver>>,
+    merges: Merges,
     pruning: Option<Pruning>,
     profiles_to_make: VecDeque<String>,
     /// Applications whose models may be out of date.
@@ -56,21 +57,21 @@ pub(super) struct Keeper {
 
 impl Keeper {
     pub(super) fn open(
-        depository: Depository,
+        found: Found,
         retention: Retention,
         journal: Arc<JournalWriter>,
         shared: Arc<Shared>,
         on_prediction: OnPrediction,
         trained: Sender<Work>,
     ) -> Result<Self, OpenError> {
-        let mut applications = depository.applications()?;
-        applications.sort_by_key(|application| std::cmp::Reverse(application.latest_ms));
-        let mut latest_first: VecDeque<_> = applications.into_iter().map(|it| it.key).collect();
+        let Found { depository, substitute, applications, .. } = found;
+        let mut latest_first: VecDeque<_> = applications.into();
         let later = latest_first.split_off(latest_first.len().min(PROFILES_AT_ONCE));
         let mut keeper = Self {
             predictor: Predictor::new(Arc::clone(&shared), on_prediction),
             trainer: Trainer::open(trained).map_err(OpenError::Thread)?,
             depository,
+            substitute,
             retention,
             journal,
             checkpoints: Checkpoints::new(Arc::clone(&shared)),
@@ -78,43 +79,38 @@ impl Keeper {
             running: RunningApplications::new(),
             queue: SaveQueue::new(MOST_WAITING),
             asked: VecDeque::new(),
-            taking_over: VecDeque::new(),
+            merges: Merges::default(),
             pruning: None,
             profiles_to_make: later,
             to_train: BTreeSet::new(),
             ended_ms: 0,
         };
+        let shared = Arc::clone(&keeper.shared);
+        let mut panics = Panics::new(&shared);
         for key in latest_first {
-            keeper.make_profile(key);
+            panics.survive(&mut keeper, (), |keeper| keeper.make_profile(key));
         }
         Ok(keeper)
     }
 
-    /// Works until [`Work::Close`]. A checkpoint goes before all other work, and work that was asked for
-    /// before background work; each step is short.
-    pub(super) fn work(mut self, work: &Receiver<Work>) -> Self {
-        let mut is_closing = false;
-        loop {
-            while let Ok(work) = work.try_recv() {
-                is_closing |= self.take(work);
-            }
-            if is_closing && !self.has_asked() {
-                break;
-            }
-            if !self.take_step() {
-                match work.recv() {
-                    Ok(work) => is_closing |= self.take(work),
-                    Err(_) => break,
-                }
-            }
-        }
+    /// The time until a substitute is to be ended; none without one.
+    pub(super) fn substitute_wait(&self) -> Option<Duration> {
+        self.substitute.as_ref().map(Substitute::wait)
+    }
+
+    /// A step ended somewhere: everything of running applications is saved anew.
+    pub(super) fn has_panicked(&mut self) {
+        self.checkpoints.ask_for_whole();
+    }
+
+    /// Waits for the last training, and saves its models.
+    pub(super) fn end_training(&mut self, work: &Receiver<Work>) {
         self.trainer.close();
         for work in work.try_iter() {
             if let Work::Trained(trained) = work {
                 self.trained(trained);
             }
         }
-        self
     }
 
     /// Saves the rest, once the thread has ended.
@@ -134,8 +130,8 @@ impl Keeper {
         self.save_runs();
     }
 
-    /// True where the thread is to end.
-    fn take(&mut self, work: Work) -> bool {
+    /// True where the thread is to end. A checkpoint goes before all other work.
+    pub(super) fn take(&mut self, work: Work) -> bool {
         match work {
             Work::Checkpoint { events, is_whole, now_ms } => {
                 self.checkpoint(events, is_whole, now_ms)
@@ -148,16 +144,19 @@ impl Keeper {
     }
 
     /// Whether something is unfinished that somebody asked for.
-    fn has_asked(&self) -> bool {
-        !self.asked.is_empty() || !self.taking_over.is_empty() || self.pruning.is_some()
+    pub(super) fn has_asked(&self) -> bool {
+        !self.asked.is_empty() || !self.merges.are_done() || self.pruning.is_some()
     }
 
-    /// False where nothing is to do.
-    fn take_step(&mut self) -> bool {
+    /// Does the next work, what was asked for before background work; each step is short. False where
+    /// nothing is to do.
+    pub(super) fn take_step(&mut self) -> bool {
+        self.end_substitution();
         if let Some(work) = self.asked.pop_front() {
             self.answer(work);
-        } else if let Some(take_over) = self.taking_over.pop_front() {
-            self.take_over(take_over);
+        } else if !self.merges.are_done() {
+            let changed = self.merges.step(&mut self.depository);
+            self.profiles_to_make.extend(changed);
         } else if let Some(pruning) = self.pruning.take() {
             let unfinished = retention::step(pruning, &mut self.depository, &self.retention);
             let consequence = "old runs are not removed; the next attempt is in an hour";
@@ -192,8 +191,8 @@ impl Keeper {
             Work::Ended(run, now_ms) => self.ended(now_ms, *run),
             Work::Trained(trained) => self.trained(trained),
             // Whoever waited may be gone.
-            Work::Flush(done) => drop(done.send(())),
-            Work::TakeOver(take_over) => self.taking_over.push_back(take_over),
+            Work::Flush(done) => drop(done.send(self.depository.path().to_owned())),
+            Work::TakeOver(merge, done) => self.merges.add(*merge, done),
             Work::Checkpoint { .. } | Work::Prune(_) | Work::Close => {}
         }
         self.save_what_waits();
@@ -308,16 +307,29 @@ impl Keeper {
         self.tell(&format!("the models of {} are not saved", trained.key), saved);
     }
 
-    fn take_over(&mut self, mut take_over: Box<TakeOver>) {
-        let step = take_over.merge.step(&mut self.depository, MERGE_STEP);
-        match step.transpose() {
-            None => self.taking_over.push_front(take_over),
-            Some(report) => {
-                // Whoever waited may be gone.
-                let _ = take_over.done.send(report);
-                let changed = take_over.merge.into_changed();
-                self.profiles_to_make.extend(changed);
-            }
+    /// Goes back to the depository that a substitute stands for, where that works again.
+    fn end_substitution(&mut self) {
+        let Some(mut substitute) = self.substitute.take() else {
+            return;
+        };
+        let Some(found) = substitute.try_wanted(&self.shared.counters) else {
+            self.substitute = Some(substitute);
+            return;
+        };
+        let Found { depository, open_runs, applications, .. } = found;
+        let former = std::mem::replace(&mut self.depository, depository);
+        self.profiles_to_make = applications.into();
+        let ended = open_runs.into_iter().filter(|run| run.ended_ms.is_some());
+        let ended = ended.map(OpenRun::into_run);
+        self.asked.extend(ended.map(|run| {
+            let ended_ms = run.ended_ms;
+            Work::Ended(Box::new(run), ended_ms)
+        }));
+        let kept = self.running.begin_anew_from(&former);
+        self.checkpoints.ask_for_whole();
+        match kept.and_then(|()| substitute.into_learned(former)) {
+            Ok(learned) => self.merges.add_substitute(learned),
+            Err(error) => log::error!("what was learned meanwhile is not merged: {error}"),
         }
     }
 

@@ -72,6 +72,18 @@ impl RunningApplications {
         }
     }
 
+    /// The file is another one, and has neither submissions nor predictions.
+    pub(super) fn begin_anew_from(&mut self, former: &Depository) -> Result<(), StoreError> {
+        self.begin_anew();
+        let ids: Vec<String> = self.applications.keys().cloned().collect();
+        for id in ids {
+            for prediction in former.predictions_of_run(&id)? {
+                self.keep(prediction);
+            }
+        }
+        Ok(())
+    }
+
     /// The run has ended; its submission and the predictions that wait are saved with it.
     pub(super) fn end(&mut self, run: Run) -> Unsaved {
         let Some(application) = self.applications.remove(&run.application_id) else {

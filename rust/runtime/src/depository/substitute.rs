@@ -1,44 +1,172 @@
-//! A depository among the temporary files, for a disk that is full at the start.
+//! A depository in the place of one that cannot be used: locked, of another schema, another user's, or
+//! on a disk that fails.
 
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::{Duration, Instant};
 use std::{env, fs, io, process};
 
-use elastane_store::{Depository, StoreError, StoreErrorKind, with_suffix};
+use elastane_runs::OpenRun;
+use elastane_store::{Depository, Merge, StoreError, StoreErrorKind, with_suffix};
+
+use crate::backoff::Backoff;
+use crate::counters::{Counters, count};
 
 /// A file and SQLite's log of it.
 const PARTS: [&str; 2] = ["", "-wal"];
 /// In one process.
 const MOST_FOLDERS: u32 = 100;
+/// A substitute without a file.
+const MOST_IN_MEMORY_BYTES: u64 = 64 << 20;
 
-/// Opens the depository. Where its disk is full, a copy among the temporary files takes its place
-/// until the next start; an empty depository where the copy has no room either.
+/// An opened depository, and what is read from it first.
+pub(crate) struct Found {
+    pub(crate) depository: Depository,
+    /// Where the depository is one.
+    pub(crate) substitute: Option<Substitute>,
+    /// The records of applications that an earlier process saw running.
+    pub(crate) open_runs: Vec<OpenRun>,
+    /// Every application that has runs; the one that ran last comes first.
+    pub(crate) applications: Vec<String>,
+}
+
+/// Stands for the depository at `wanted` until that can be used.
+pub(crate) struct Substitute {
+    wanted: PathBuf,
+    /// The folder of the substitute; none in memory.
+    folder: Option<PathBuf>,
+    backoff: Backoff,
+}
+
+/// What a substitute has learned, to be merged and then removed.
+pub(super) struct Learned {
+    pub(super) merge: Merge,
+    /// A folder, or a file beside the depository.
+    pub(super) place: PathBuf,
+}
+
+/// Opens the depository, or a substitute.
 ///
 /// # Errors
-/// As [`Depository::open`]; where the disk of the temporary files is full as well, the first error.
-pub(crate) fn open(path: &Path) -> Result<Depository, StoreError> {
-    let opened = match Depository::open(path) {
-        Err(error) if matches!(error.kind, StoreErrorKind::Full(_)) => {
-            let Ok(folder) = own_folder() else {
-                return Err(error);
+/// Where not even a substitute in memory can be made.
+pub(crate) fn open(path: &Path, counters: &Counters) -> Result<Found, StoreError> {
+    match Found::open(path) {
+        Ok(found) => Ok(found),
+        Err(error) => {
+            count(&counters.depository_failures);
+            counters.depository_in_service.store(false, Relaxed);
+            let (depository, folder) = match in_a_folder(&error) {
+                Ok((depository, folder)) => (depository, Some(folder)),
+                Err(_) => (Depository::in_memory(MOST_IN_MEMORY_BYTES)?, None),
             };
-            let elsewhere = folder.join("depository.sqlite");
-            let copied = copy(path, &elsewhere);
-            let Ok(opened) = Depository::open(&elsewhere) else {
-                return Err(error);
-            };
-            let place = elsewhere.display();
-            log::error!("{error}; until the next start what is learned is kept in {place}");
-            if let Err(error) = copied {
-                log::error!("earlier runs are not known: cannot copy to {place}: {error}");
-            }
-            opened
+            let place = depository.path().display();
+            log::error!(
+                "{error}; scheduling goes on, what is learned is kept in {place}, and the depository \
+                 is tried again at least every 60 s"
+            );
+            let backoff = Backoff::new(Instant::now());
+            let substitute = Substitute { wanted: path.to_owned(), folder, backoff };
+            Ok(Found { substitute: Some(substitute), ..Found::read(depository)? })
         }
-        opened => opened?,
-    };
-    announce_moved(opened.depository.path(), opened.moved_aside.as_deref());
-    Ok(opened.depository)
+    }
+}
+
+impl Found {
+    fn open(path: &Path) -> Result<Self, StoreError> {
+        let opened = Depository::open_own(path)?;
+        announce_moved(path, opened.moved_aside.as_deref());
+        if let Some(mode) = opened.readable_by_others {
+            let path = path.display();
+            log::warn!("the depository {path} can be read by others than its owner: mode {mode:o}");
+        }
+        Self::read(opened.depository)
+    }
+
+    pub(super) fn read(mut depository: Depository) -> Result<Self, StoreError> {
+        let (open_runs, unreadable) = depository.open_runs()?;
+        for error in unreadable {
+            log::warn!("the record of a running application is dropped: {error}");
+        }
+        let mut applications = depository.applications()?;
+        applications.sort_by_key(|application| std::cmp::Reverse(application.latest_ms));
+        let applications = applications.into_iter().map(|it| it.key).collect();
+        Ok(Self { depository, substitute: None, open_runs, applications })
+    }
+}
+
+impl Substitute {
+    /// The time until the depository is to be tried again.
+    pub(super) fn wait(&self) -> Duration {
+        self.backoff.left(Instant::now())
+    }
+
+    /// Opens the depository where that is due and works.
+    pub(super) fn try_wanted(&mut self, counters: &Counters) -> Option<Found> {
+        if !self.wait().is_zero() {
+            return None;
+        }
+        match Found::open(&self.wanted) {
+            Ok(found) => {
+                counters.depository_in_service.store(true, Relaxed);
+                log::warn!("the depository {} is used again", self.wanted.display());
+                Some(found)
+            }
+            Err(error) => {
+                count(&counters.depository_failures);
+                log::debug!("still not used: {error}");
+                self.backoff.failed(Instant::now());
+                None
+            }
+        }
+    }
+
+    /// Closes the substitute's depository.
+    pub(super) fn into_learned(self, depository: Depository) -> Result<Learned, StoreError> {
+        let (file, place) = match self.folder {
+            Some(folder) => (depository.path().to_owned(), folder),
+            None => {
+                let file = with_suffix(&self.wanted, ".substitute");
+                depository.snapshot(&file)?;
+                (file.clone(), file)
+            }
+        };
+        drop(depository);
+        Ok(Learned { merge: Merge::open(&file)?, place })
+    }
+}
+
+impl Learned {
+    /// Everything is merged.
+    pub(super) fn remove(place: &Path) {
+        let removed =
+            if place.is_dir() { fs::remove_dir_all(place) } else { fs::remove_file(place) };
+        if let Err(error) = removed {
+            log::warn!("{} is merged and cannot be removed: {error}", place.display());
+        }
+    }
+}
+
+/// A substitute among the temporary files. Where the disk fails, it begins as a copy: other files are
+/// not to be read, or are read soon.
+fn in_a_folder(error: &StoreError) -> io::Result<(Depository, PathBuf)> {
+    let folder = own_folder()?;
+    let file = folder.join("depository.sqlite");
+    if let StoreErrorKind::Full(_) | StoreErrorKind::File(..) | StoreErrorKind::Sqlite(..) =
+        error.kind
+        && let Err(error) = copy(&error.path, &file)
+    {
+        let place = file.display();
+        log::error!("earlier runs are not known: cannot copy to {place}: {error}");
+    }
+    match Depository::open(&file) {
+        Ok(opened) => Ok((opened.depository, folder)),
+        Err(error) => {
+            Learned::remove(&folder);
+            Err(io::Error::other(error))
+        }
+    }
 }
 
 /// A new folder that no other user can read: the folder above is open to everybody.

@@ -11,7 +11,7 @@ use elastane_predict::ProfileSettings;
 use elastane_runs::{ContainerKind, Outcome, Run, RunSeries, RunSettings, SubmissionRecord};
 use elastane_store::{Depository, Retention};
 
-use super::{DepositoryThread, OnPrediction, Work};
+use super::{DepositoryThread, Found, OnPrediction, Work};
 use crate::service::Submitted;
 use crate::writer::JournalWriter;
 
@@ -52,9 +52,16 @@ fn submitted(application: ApplicationId) -> Submitted {
 fn open(depository: Depository, on_prediction: OnPrediction) -> DepositoryThread {
     let settings = ProfileSettings { runs: 3, margin: 0.1, least_confidence: 0.6 };
     let retention = Retention { keep_ms: 1, most_bytes: u64::MAX, profile_runs: 3 };
-    let journal = Arc::new(JournalWriter::open(None).unwrap());
-    DepositoryThread::open(depository, settings, retention, journal, Arc::default(), on_prediction)
-        .unwrap()
+    let journal = Arc::new(JournalWriter::open(None, &Arc::default()).unwrap());
+    DepositoryThread::open(
+        Found::read(depository).unwrap(),
+        settings,
+        retention,
+        journal,
+        Arc::default(),
+        on_prediction,
+    )
+    .unwrap()
 }
 
 #[test]
@@ -106,4 +113,36 @@ fn damage_that_is_found_while_old_runs_go_moves_the_file_aside() {
     }
     thread.close(Vec::new, Vec::new, 0);
     assert_eq!(Depository::open(&file).unwrap().moved_aside, None);
+}
+
+#[test]
+fn a_panic_costs_one_step_of_learning_only() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("depository.sqlite");
+    let mut depository = Depository::open(&file).unwrap().depository;
+    for number in 1..4 {
+        depository.save(&run(number)).unwrap();
+    }
+    let (sender, foreseen) = channel();
+    let told = move |application, kind, _: Option<Predicted>| {
+        assert_ne!(application, ApplicationId(1), "a panic that the test asked for");
+        sender.send((application, kind)).unwrap();
+    };
+    let mut thread = open(depository, Box::new(told));
+    for number in 1..=2 {
+        thread.send(Work::Submitted(Box::new(submitted(ApplicationId(number)))));
+    }
+    let (application, _) = foreseen.recv_timeout(Duration::from_secs(60)).unwrap();
+    assert_eq!(application, ApplicationId(2));
+    let counted = serde_json::to_value(&*thread.shared.counters).unwrap();
+    assert_eq!(counted["learning_failures"], 1);
+    thread.close(Vec::new, Vec::new, 0);
+    assert!(
+        Depository::open(&file)
+            .unwrap()
+            .depository
+            .submission("application_2_0001")
+            .unwrap()
+            .is_some()
+    );
 }

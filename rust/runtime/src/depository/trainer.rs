@@ -1,6 +1,7 @@
 //! The thread that trains models. It gets runs, gives back models, and does nothing else.
 
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
 
@@ -31,7 +32,13 @@ impl Trainer {
         let thread =
             std::thread::Builder::new().name("elastane-learner".into()).spawn(move || {
                 for job in waiting {
-                    if trained.send(Work::Trained(job.train())).is_err() {
+                    let (key, newest_ms) = (job.key.clone(), job.newest_ms());
+                    let result = catch_unwind(AssertUnwindSafe(|| job.train()));
+                    let result = result.unwrap_or_else(|_| {
+                        log::error!("training panicked, see standard error: no model of {key}");
+                        Trained { key, newest_ms, models: Vec::new() }
+                    });
+                    if trained.send(Work::Trained(result)).is_err() {
                         break;
                     }
                 }
@@ -95,10 +102,14 @@ impl TrainingJob {
         log::debug!("training on {} runs of {}", self.runs.len(), self.key);
         let kinds = kinds(self.runs.iter().map(|(run, _)| run));
         Trained {
-            newest_ms: self.runs.last().map_or(0, |(run, _)| run.ended_ms),
+            newest_ms: self.newest_ms(),
             models: kinds.into_iter().map(|kind| (kind, train(&self.runs_of(kind)))).collect(),
             key: self.key,
         }
+    }
+
+    fn newest_ms(&self) -> i64 {
+        self.runs.last().map_or(0, |(run, _)| run.ended_ms)
     }
 
     fn runs_of(&self, kind: ContainerKind) -> Vec<SettingsRun> {

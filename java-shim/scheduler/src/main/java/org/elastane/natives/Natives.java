@@ -211,6 +211,13 @@ public final class Natives {
    */
   public static native int takeOverDepository(long core, String from) throws java.io.IOException;
 
+  /**
+   * Whether the parts of the core that fail alone work, as JSON: {@code {"depository_in_service",
+   * "depository_failures","journal_in_service","journal_failures","learning_failures"}}. Waits for
+   * no other call.
+   */
+  public static native String health(long core);
+
   /** The core's state and counters, as JSON. */
   public static native String status(long core, long nowMs);
 

@@ -1,6 +1,7 @@
 package org.elastane.node;
 
 import java.io.IOException;
+import org.elastane.retry.Backoff;
 
 /** Tells the agent at once when a container's process starts or ends. */
 final class ContainerWatch implements Runnable {

@@ -13,6 +13,7 @@ import org.elastane.conf.ElastaneConfiguration;
 import org.elastane.conf.UsageAddresses;
 import org.elastane.natives.NativeLibrary;
 import org.elastane.natives.NativeLibraryException;
+import org.elastane.retry.Backoff;
 import org.elastane.usage.UsageClient;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.yarn.api.records.NodeId;
+import org.elastane.retry.Backoff;
 import org.elastane.usage.UsageReply;
 
 /** Carries the agent's report to the ResourceManager and the reply back, once per interval. */

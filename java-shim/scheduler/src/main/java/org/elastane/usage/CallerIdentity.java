@@ -13,13 +13,8 @@ import org.apache.hadoop.yarn.api.records.NodeId;
  * NodeManager may log in, but none may report for another.
  */
 final class CallerIdentity {
-  /** Resolves host names; {@link InetAddress#getAllByName} in a ResourceManager. */
-  interface HostResolver {
-    InetAddress[] addressesOf(String host) throws UnknownHostException;
-  }
-
   private final RegisteredNodes nodes;
-  private final HostResolver resolver;
+  private final HostAddresses hosts;
   private final String nodeManagerPrincipal;
 
   /**
@@ -27,9 +22,9 @@ final class CallerIdentity {
    *     it does not contain {@code _HOST}, all NodeManagers share one principal and only addresses
    *     distinguish them.
    */
-  CallerIdentity(RegisteredNodes nodes, HostResolver resolver, String nodeManagerPrincipal) {
+  CallerIdentity(RegisteredNodes nodes, HostAddresses hosts, String nodeManagerPrincipal) {
     this.nodes = nodes;
-    this.resolver = resolver;
+    this.hosts = hosts;
     this.nodeManagerPrincipal = nodeManagerPrincipal;
   }
 
@@ -48,7 +43,7 @@ final class CallerIdentity {
   private void verifyAddress(Caller caller, NodeId node) throws ReportRefusedException {
     InetAddress[] addresses;
     try {
-      addresses = resolver.addressesOf(node.getHost());
+      addresses = hosts.of(node.getHost(), caller.address());
     } catch (UnknownHostException e) {
       throw new ReportRefusedException(
           RefusalReason.FOREIGN_ADDRESS, "the host of " + node + " does not resolve");

@@ -14,6 +14,7 @@ import org.apache.hadoop.ipc.Server;
 import org.apache.hadoop.security.UserGroupInformation;
 import org.apache.hadoop.security.authorize.PolicyProvider;
 import org.apache.hadoop.security.authorize.Service;
+import org.apache.hadoop.util.Time;
 import org.apache.hadoop.yarn.conf.YarnConfiguration;
 import org.elastane.conf.ElastaneConfiguration;
 import org.elastane.conf.ElastaneConfigurationException;
@@ -42,6 +43,9 @@ public final class UsageServer {
    * that is slightly too large still gets an answer.
    */
   private static final int MAX_MESSAGE_BYTES = 2 * UsageProtocol.MAX_BODY_BYTES;
+
+  /** As many nodes as a large cluster has. */
+  private static final int MOST_HOSTS = 20_000;
 
   private static final long BIND_TIMEOUT_MS = 3000;
   private static final long BIND_RETRY_MS = 50;
@@ -84,17 +88,23 @@ public final class UsageServer {
    */
   public synchronized void start() throws IOException {
     InetSocketAddress address = UsageAddresses.toBind(conf);
-    CallerIdentity identity =
-        new CallerIdentity(nodes, InetAddress::getAllByName, nodeManagerPrincipal(conf));
+    HostAddresses hosts =
+        new HostAddresses(InetAddress::getAllByName, Time::monotonicNow, MOST_HOSTS);
+    CallerIdentity identity = new CallerIdentity(nodes, hosts, nodeManagerPrincipal(conf));
     UsageService service = new UsageService(identity, handler, metrics);
     RPC.setProtocolEngine(conf, UsageProtocol.class, ProtobufRpcEngine2.class);
     server = bound(service, address);
-    // RefusalLog logs a refusal once; the RPC layer would log each with a stack trace.
-    server.addSuppressedLoggingExceptions(ReportRefusedException.class);
-    if (conf.getBoolean(CommonConfigurationKeys.HADOOP_SECURITY_AUTHORIZATION, false)) {
-      server.refreshServiceAcl(conf, new UsagePolicy());
+    try {
+      // RefusalLog logs a refusal once; the RPC layer would log each with a stack trace.
+      server.addSuppressedLoggingExceptions(ReportRefusedException.class);
+      if (conf.getBoolean(CommonConfigurationKeys.HADOOP_SECURITY_AUTHORIZATION, false)) {
+        server.refreshServiceAcl(conf, new UsagePolicy());
+      }
+      server.start();
+    } catch (RuntimeException | Error e) {
+      stop();
+      throw e;
     }
-    server.start();
     LOG.info("Listening for agents' reports at {}", server.getListenerAddress());
   }
 

@@ -10,6 +10,7 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.test.GenericTestUtils.LogCapturer;
 import org.apache.hadoop.yarn.conf.YarnConfiguration;
 import org.elastane.Await;
+import org.elastane.retry.Backoff;
 import org.elastane.usage.UsageClient;
 import org.elastane.usage.UsageServer;
 import org.junit.jupiter.api.AfterEach;

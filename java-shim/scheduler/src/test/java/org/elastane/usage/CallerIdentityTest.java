@@ -19,6 +19,15 @@ class CallerIdentityTest {
   private static final Map<String, String> ADDRESSES =
       Map.of("node1.example.org", "10.0.0.1", "node2.example.org", "10.0.0.2");
 
+  private long nowMs;
+  private int lookups;
+  private String moved;
+  private final CallerIdentity counting =
+      new CallerIdentity(
+          Set.of(FIRST, SECOND, NAMELESS)::contains,
+          new HostAddresses(this::lookUp, () -> nowMs, 9),
+          null);
+
   private static final String PRINCIPAL = "nm/_HOST@EXAMPLE.ORG";
 
   @Test
@@ -91,9 +100,68 @@ class CallerIdentityTest {
         refused(shared, from("10.0.0.2", shared, true), FIRST).reason());
   }
 
+  @Test
+  void nodesThatReportAgainAndAgainAreLookedUpOnceInFiveMinutes() {
+    for (int i = 0; i < 100; i++) {
+      assertDoesNotThrow(() -> counting.verify(from("10.0.0.1", "yarn", false), FIRST));
+      assertDoesNotThrow(() -> counting.verify(from("10.0.0.2", "yarn", false), SECOND));
+      nowMs += 2_999;
+    }
+    assertEquals(2, lookups);
+
+    nowMs += 2_999;
+    assertDoesNotThrow(() -> counting.verify(from("10.0.0.1", "yarn", false), FIRST));
+    assertEquals(3, lookups);
+  }
+
+  @Test
+  void aForeignCallerCausesOneLookupInTenSeconds() {
+    for (NodeId node : new NodeId[] {FIRST, NAMELESS}) {
+      lookups = 0;
+      for (int i = 0; i < 100; i++) {
+        assertThrows(
+            ReportRefusedException.class,
+            () -> counting.verify(from("10.0.0.7", "yarn", false), node));
+        nowMs += 100;
+      }
+      assertEquals(1, lookups, node.toString());
+    }
+  }
+
+  @Test
+  void aNodeThatGotAnotherAddressIsKnownByItTenSecondsLater() {
+    assertDoesNotThrow(() -> counting.verify(from("10.0.0.1", "yarn", false), FIRST));
+    moved = "10.0.0.9";
+    nowMs += 10_000;
+    assertDoesNotThrow(() -> counting.verify(from("10.0.0.9", "yarn", false), FIRST));
+    assertThrows(
+        ReportRefusedException.class,
+        () -> counting.verify(from("10.0.0.1", "yarn", false), FIRST));
+    assertEquals(2, lookups);
+  }
+
+  @Test
+  void noMoreHostsAreRememberedThanThereMayBe() {
+    HostAddresses addresses = new HostAddresses(this::lookUp, () -> nowMs, 1);
+    for (int i = 0; i < 3; i++) {
+      assertDoesNotThrow(() -> addresses.of("node1.example.org", numeric("10.0.0.1")));
+      assertDoesNotThrow(() -> addresses.of("node2.example.org", numeric("10.0.0.2")));
+    }
+    assertEquals(6, lookups);
+    assertDoesNotThrow(() -> addresses.of("node2.example.org", numeric("10.0.0.2")));
+    assertEquals(6, lookups);
+  }
+
+  private InetAddress[] lookUp(String host) throws UnknownHostException {
+    lookups++;
+    return moved == null ? resolve(host) : new InetAddress[] {numeric(moved)};
+  }
+
   private static CallerIdentity identity(String principal) {
     return new CallerIdentity(
-        Set.of(FIRST, SECOND, NAMELESS)::contains, CallerIdentityTest::resolve, principal);
+        Set.of(FIRST, SECOND, NAMELESS)::contains,
+        new HostAddresses(CallerIdentityTest::resolve, () -> 0, 9),
+        principal);
   }
 
   private static ReportRefusedException refused(String principal, Caller caller, NodeId node) {

@@ -15,9 +15,19 @@ final class ApplicationRecord {
   private PendingAsks lastTold;
   private ContainerId unusedContainerId;
 
-  ApplicationRecord(ApplicationId id, int number) {
+  /**
+   * @param former the record of a former core, whose unused container id must not be lost; or null
+   */
+  ApplicationRecord(ApplicationId id, int number, ApplicationRecord former) {
     this.id = id;
     this.number = number;
+    unusedContainerId = former == null ? null : former.takeUnusedContainerId();
+  }
+
+  private synchronized ContainerId takeUnusedContainerId() {
+    ContainerId unused = unusedContainerId;
+    unusedContainerId = null;
+    return unused;
   }
 
   /** The attempt and its queue; null while no queue with Elastane's policy may schedule it. */

@@ -52,6 +52,7 @@ final class BookableCapacity {
   private final Set<NodeId> timeOutsLogged = ConcurrentHashMap.newKeySet();
   private final Set<NodeId> failuresLogged = ConcurrentHashMap.newKeySet();
   private final Set<NodeRecord> toLower = new HashSet<>();
+  private final Set<NodeRecord> toFollow = new HashSet<>();
   private boolean ended;
   private volatile boolean lowered;
   private volatile Resource largestRegistered;
@@ -90,7 +91,8 @@ final class BookableCapacity {
    * Asks the core which nodes to resize, and resizes them. The core is asked without the
    * scheduler's lock.
    *
-   * @throws IllegalStateException if a node cannot be resized; all others are resized
+   * @throws NodeResizeException if a node cannot be resized; all others are resized, and the next
+   *     call tries that node again
    */
   void follow() {
     if (!following.compareAndSet(false, true)) {
@@ -112,15 +114,14 @@ final class BookableCapacity {
       if (ended) {
         return;
       }
-      Set<NodeRecord> changed = new HashSet<>();
       for (int i = from; i < to; i++) {
         NodeRecord record = nodes.find(changes.get(3 * i));
         if (record != null) {
           record.setRatio(new NodeRecord.Ratio(changes.get(3 * i + 1), changes.get(3 * i + 2)));
-          changed.add(record);
+          toFollow.add(record);
         }
       }
-      applyEach(changed);
+      applyEach(toFollow);
     } finally {
       lock.unlock();
     }
@@ -142,16 +143,32 @@ final class BookableCapacity {
     largestRegistered = findLargestRegistered();
   }
 
+  /** A new core is about to be in service: nodes may be raised again. */
+  void coreIsNew() {
+    lock.lock();
+    try {
+      ended = false;
+      lowered = false;
+      toLower.clear();
+      toFollow.clear();
+      // Also those that could not be lowered.
+      toFollow.addAll(nodes.all());
+    } finally {
+      lock.unlock();
+    }
+  }
+
   /** Whether {@link #lowerAll} has lowered every node. */
   boolean isLowered() {
     return lowered;
   }
 
   /**
-   * Returns every raised node to its registered size, for good. Needs no core. A concurrent call
-   * waits for the end, so its thread places nothing on a node that is still raised.
+   * Returns every raised node to its registered size, until a new core is in service. Needs no
+   * core. A concurrent call waits for the end, so its thread places nothing on a node that is still
+   * raised.
    *
-   * @throws IllegalStateException if a node cannot be resized; all others are resized, and the next
+   * @throws NodeResizeException if a node cannot be resized; all others are resized, and the next
    *     call tries that node again
    */
   void lowerAll() {
@@ -211,7 +228,7 @@ final class BookableCapacity {
 
   /** Resizes these nodes, and removes each resized one from the set. */
   private void applyEach(Set<NodeRecord> records) {
-    IllegalStateException failure = null;
+    NodeResizeException failure = null;
     boolean anyResized = false;
     for (Iterator<NodeRecord> left = records.iterator(); left.hasNext(); ) {
       NodeRecord record = left.next();
@@ -241,13 +258,13 @@ final class BookableCapacity {
     return anyRaised ? largest : null;
   }
 
-  private IllegalStateException cannotBeResized(NodeRecord record, RuntimeException cause) {
+  private NodeResizeException cannotBeResized(NodeRecord record, RuntimeException cause) {
     NodeId node = record.rmNode.getNodeID();
     String message = node + " cannot be resized to " + record.bookable();
     if (failuresLogged.add(node)) {
       LOG.error("{} (further failures are only counted)", message, cause);
     }
-    return new IllegalStateException(message, cause);
+    return new NodeResizeException(message, cause);
   }
 
   /**

@@ -41,8 +41,13 @@ final class CoreApplications {
 
   void added(RMApp application, String queue) {
     ApplicationId id = application.getApplicationId();
+    ApplicationRecord former = byId.get(id);
+    if (former != null && isCurrent(former)) {
+      // A new core was told of all applications before the event of this one.
+      return;
+    }
     ApplicationRecord record =
-        new ApplicationRecord(id, core.applicationAdded(describe(application, queue)));
+        new ApplicationRecord(id, core.applicationAdded(describe(application, queue)), former);
     byNumber.put(record.number, record);
     byId.put(id, record);
   }
@@ -56,8 +61,8 @@ final class CoreApplications {
 
   void removed(ApplicationId application, RMApp ended) {
     ApplicationRecord record = byId.remove(application);
-    if (record != null) {
-      byNumber.remove(record.number);
+    // A record of a former core has a number that the core does not know, or of another one.
+    if (record != null && byNumber.remove(record.number, record)) {
       core.applicationRemoved(
           record.number,
           ended != null && ended.getFinalApplicationStatus() == FinalApplicationStatus.SUCCEEDED);
@@ -109,6 +114,20 @@ final class CoreApplications {
    */
   void asksAreRestored(FiCaSchedulerApp attempt) {
     restored.add(attempt);
+  }
+
+  /** A new core knows no application yet; {@link #added} replaces each record. */
+  void coreIsNew() {
+    byNumber.clear();
+  }
+
+  /** Removes the records that no new core was told of. */
+  void forgetOutdated() {
+    byId.values().removeIf(record -> !isCurrent(record));
+  }
+
+  private boolean isCurrent(ApplicationRecord record) {
+    return byNumber.get(record.number) == record;
   }
 
   /** The next attempt whose asks were restored, or null. */

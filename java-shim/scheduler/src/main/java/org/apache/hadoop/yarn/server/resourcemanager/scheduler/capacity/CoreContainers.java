@@ -2,12 +2,15 @@ package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
 
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Set;
 import org.apache.hadoop.yarn.api.records.Container;
 import org.apache.hadoop.yarn.api.records.ContainerId;
 import org.apache.hadoop.yarn.api.records.ExecutionType;
 import org.apache.hadoop.yarn.api.records.Resource;
 import org.apache.hadoop.yarn.server.resourcemanager.rmcontainer.RMContainer;
+import org.apache.hadoop.yarn.server.resourcemanager.rmcontainer.RMContainerState;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.ContainerAllocationProposal;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.ResourceCommitRequest;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.SchedulerContainer;
@@ -17,6 +20,13 @@ import org.apache.hadoop.yarn.server.scheduler.SchedulerRequestKey;
 
 /** Tells the core which containers are about to be committed, run, or have ended. */
 final class CoreContainers {
+  private static final Set<RMContainerState> ENDED =
+      EnumSet.of(
+          RMContainerState.COMPLETED,
+          RMContainerState.EXPIRED,
+          RMContainerState.RELEASED,
+          RMContainerState.KILLED);
+
   private final CoreHandle core;
   private final CoreNodes nodes;
   private final CoreApplications applications;
@@ -32,12 +42,16 @@ final class CoreContainers {
   /**
    * Announces the containers that a request would allocate. The core is not told of reservations
    * and releases, which book nothing.
+   *
+   * @param coreNumber which core is told
    */
-  Commit announce(ResourceCommitRequest<FiCaSchedulerApp, FiCaSchedulerNode> request) {
+  Commit announce(
+      ResourceCommitRequest<FiCaSchedulerApp, FiCaSchedulerNode> request, int coreNumber) {
     if (request.getContainersToAllocate().isEmpty()) {
       return Commit.OF_NOTHING;
     }
     Commit commit = new Commit();
+    commit.coreNumber = coreNumber;
     for (ContainerAllocationProposal<FiCaSchedulerApp, FiCaSchedulerNode> proposal :
         request.getContainersToAllocate()) {
       if (!announce(proposal, commit)) {
@@ -105,6 +119,28 @@ final class CoreContainers {
           applications.find(id.getApplicationAttemptId().getApplicationId());
       if (application != null) {
         application.giveBackContainerId(id);
+      }
+    }
+  }
+
+  /**
+   * A new core is told what was committed while it was being told of all containers. The asks are
+   * read again on the next event.
+   */
+  void committed(ResourceCommitRequest<FiCaSchedulerApp, FiCaSchedulerNode> request) {
+    for (ContainerAllocationProposal<FiCaSchedulerApp, FiCaSchedulerNode> proposal :
+        request.getContainersToAllocate()) {
+      SchedulerContainer<FiCaSchedulerApp, FiCaSchedulerNode> proposed =
+          proposal.getAllocatedOrReservedContainer();
+      NodeRecord node = nodes.find(proposed.getSchedulerNode().getNodeID());
+      if (node != null) {
+        RMContainer container = proposed.getRmContainer();
+        runs(container, node, proposal.getAllocatedOrReservedResource());
+        if (ENDED.contains(container.getState())) {
+          // It ended before the core knew it.
+          finished(container);
+        }
+        applications.asksAreRestored(proposed.getSchedulerApplicationAttempt());
       }
     }
   }
@@ -179,6 +215,8 @@ final class CoreContainers {
 
   /** The containers of one commit request that the core was told of. */
   static final class Commit {
+    private static final int NO_CORE = -1;
+
     /** For a request without containers, or a core out of service. */
     static final Commit OF_NOTHING = new Commit(Collections.emptyList(), Collections.emptyList());
 
@@ -186,6 +224,7 @@ final class CoreContainers {
     private final List<RMContainer> named;
     private FiCaSchedulerApp attempt;
     private boolean refused;
+    private int coreNumber = NO_CORE;
 
     private Commit() {
       this(new ArrayList<>(1), new ArrayList<>(1));
@@ -194,6 +233,11 @@ final class CoreContainers {
     private Commit(List<ContainerId> told, List<RMContainer> named) {
       this.told = told;
       this.named = named;
+    }
+
+    /** Whether this core was told. */
+    boolean isKnownTo(int core) {
+      return coreNumber == core;
     }
 
     /** The attempt that the containers are for; null when there are none. */

@@ -110,7 +110,7 @@ final class CoreEvents {
     return queue == null ? null : queue.getQueuePath();
   }
 
-  private void nodeAdded(RMNode node) {
+  void nodeAdded(RMNode node) {
     FiCaSchedulerNode schedulerNode = scheduler.getNode(node.getNodeID());
     if (schedulerNode != null) {
       NodeRecord record = nodes.added(node, schedulerNode.getPartition());
@@ -139,15 +139,11 @@ final class CoreEvents {
     }
     guard.always(
         "registered size changed",
-        null,
-        () -> {
-          bookable.registeredSizeChanged(record, event.getResourceOption().getResource());
-          return null;
-        });
+        () -> bookable.registeredSizeChanged(record, event.getResourceOption().getResource()));
     guard.run("node resized", () -> nodes.resized(record));
   }
 
-  private void applicationAdded(ApplicationId application) {
+  void applicationAdded(ApplicationId application) {
     CSQueue queue = queueOf(application);
     RMApp rmApp = rmApp(application);
     if (queue == null || rmApp == null) {

@@ -6,36 +6,61 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.apache.hadoop.yarn.api.records.ContainerId;
 import org.apache.hadoop.yarn.api.records.Resource;
 import org.elastane.depository.DepositoryCopies;
+import org.elastane.natives.CoreException;
 import org.elastane.natives.Natives;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * The open core of this scheduler, called with YARN's types.
+ * The core of this scheduler, called with YARN's types.
  *
  * <p>The scheduler calls {@link Natives} here only. Every call takes the read lock and {@link
  * #close()} the write lock, so a closed handle is never used. Exceptions of the core pass through
  * to {@link CoreGuard}.
  */
 final class CoreHandle implements AutoCloseable, DepositoryCopies {
+  private static final Logger LOG = LoggerFactory.getLogger(CoreHandle.class);
   private static final long BYTES_PER_MIB = 1024L * 1024L;
+  private static final long NOT_OPEN = 0;
 
   private final ReentrantReadWriteLock lock = new ReentrantReadWriteLock();
-  private final long handle;
+  private final String settingsJson;
+  private final boolean virtualCoresCount;
   private final SteadyClock clock;
+  private long handle = NOT_OPEN;
   private boolean closed;
 
-  private CoreHandle(long handle, SteadyClock clock) {
-    this.handle = handle;
+  /**
+   * Opens no core yet.
+   *
+   * @param clock the source of every {@code nowMs}
+   */
+  CoreHandle(String settingsJson, boolean virtualCoresCount, SteadyClock clock) {
+    this.settingsJson = settingsJson;
+    this.virtualCoresCount = virtualCoresCount;
     this.clock = clock;
   }
 
   /**
-   * Opens a core.
+   * Opens a core. One that is open is closed first: both would write the same files.
    *
-   * @param clock the source of every {@code nowMs}
    * @throws IllegalArgumentException naming the key, the value and what is allowed
+   * @throws CoreClosedException if this handle was closed meanwhile
    */
-  static CoreHandle open(String settingsJson, boolean virtualCoresCount, SteadyClock clock) {
-    return new CoreHandle(Natives.open(settingsJson, virtualCoresCount), clock);
+  void reopen() {
+    closeCore(replaced(NOT_OPEN));
+    long opened = Natives.open(settingsJson, virtualCoresCount);
+    lock.writeLock().lock();
+    try {
+      if (!closed) {
+        handle = opened;
+        return;
+      }
+    } finally {
+      lock.writeLock().unlock();
+    }
+    closeCore(opened);
+    throw new CoreClosedException();
   }
 
   int nodeAdded(String node, Resource registered) {
@@ -205,6 +230,11 @@ final class CoreHandle implements AutoCloseable, DepositoryCopies {
     return call(core -> Natives.takeOverDepository(core, file.toString()));
   }
 
+  /** Whether depository, journal and learning work, as JSON; see {@link Natives#health}. */
+  String health() {
+    return call(Natives::health);
+  }
+
   /** The core's state and counters, as JSON. */
   String status() {
     return call(core -> Natives.status(core, nowMs()));
@@ -219,19 +249,39 @@ final class CoreHandle implements AutoCloseable, DepositoryCopies {
   public void close() {
     lock.writeLock().lock();
     try {
-      if (!closed) {
-        closed = true;
-        Natives.close(handle);
-      }
+      closed = true;
     } finally {
       lock.writeLock().unlock();
+    }
+    closeCore(replaced(NOT_OPEN));
+  }
+
+  private long replaced(long by) {
+    lock.writeLock().lock();
+    try {
+      long former = handle;
+      handle = by;
+      return former;
+    } finally {
+      lock.writeLock().unlock();
+    }
+  }
+
+  /** A core that has failed may fail here again; it is gone all the same. */
+  private static void closeCore(long core) {
+    if (core != NOT_OPEN) {
+      try {
+        Natives.close(core);
+      } catch (CoreException e) {
+        LOG.error("Elastane's core failed while it was closed", e);
+      }
     }
   }
 
   private <T, E extends Exception> T call(Call<T, E> call) throws E {
     lock.readLock().lock();
     try {
-      if (closed) {
+      if (handle == NOT_OPEN) {
         throw new CoreClosedException();
       }
       return call.on(handle);
@@ -268,12 +318,12 @@ final class CoreHandle implements AutoCloseable, DepositoryCopies {
     void on(long core);
   }
 
-  /** The scheduler is stopping; a thread called after {@link #close()}. */
+  /** No core is open: the scheduler is stopping, or a new core is being opened. */
   static final class CoreClosedException extends IllegalStateException {
     private static final long serialVersionUID = 1L;
 
     CoreClosedException() {
-      super("the core is closed");
+      super("the core is not open");
     }
   }
 }

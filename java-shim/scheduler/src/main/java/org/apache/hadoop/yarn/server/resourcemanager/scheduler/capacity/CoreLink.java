@@ -1,6 +1,5 @@
 package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
 
-import java.io.IOException;
 import java.util.List;
 import java.util.Locale;
 import org.apache.hadoop.conf.Configuration;
@@ -24,15 +23,15 @@ import org.apache.hadoop.yarn.util.MonotonicClock;
 import org.apache.hadoop.yarn.util.resource.DefaultResourceCalculator;
 import org.elastane.conf.ElastaneConfiguration;
 import org.elastane.conf.Mode;
-import org.elastane.depository.SharedDepository;
+import org.elastane.natives.CoreException;
 import org.elastane.natives.NativeLibrary;
-import org.elastane.usage.UsageServer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * The core's part of each hook of {@link ElastaneScheduler}. Runs under {@link CoreGuard}, so only
- * {@link #open} and {@link #startTakingReports} throw into the scheduler.
+ * {@link #open} throws into the scheduler, and only for a configuration or an installation that is
+ * wrong.
  */
 final class CoreLink {
   private static final Logger LOG = LoggerFactory.getLogger(CoreLink.class);
@@ -42,6 +41,7 @@ final class CoreLink {
   private final CoreHandle core;
   private final ElastaneMetrics metrics;
   private final CoreGuard guard;
+  private final Parts parts;
   private final CoreStatus status;
   private final CoreApplications applications;
   private final CoreContainers containers;
@@ -52,8 +52,9 @@ final class CoreLink {
   private final Headroom headroom;
   private final Rounds rounds;
   private final CoreEvents events;
-  private UsageServer usageServer;
-  private SharedDepository shared;
+  private final CoreRecovery recovery;
+  private final ActiveServices active;
+  private final CoreCommits commits;
 
   private CoreLink(
       ElastaneScheduler scheduler, CoreHandle core, Mode mode, boolean virtualCoresCount) {
@@ -62,7 +63,8 @@ final class CoreLink {
     enforce = mode == Mode.ENFORCE;
     metrics = new ElastaneMetrics(mode.name().toLowerCase(Locale.ROOT));
     guard = new CoreGuard(metrics);
-    status = new CoreStatus(guard, core, new MonotonicClock());
+    parts = new Parts(core, metrics);
+    status = new CoreStatus(guard, parts.status, core, new MonotonicClock());
     applications = new CoreApplications(core);
     CoreNodes nodes = new CoreNodes(core);
     containers = new CoreContainers(core, nodes, applications, enforce);
@@ -85,10 +87,38 @@ final class CoreLink {
             new PreemptionHold(guard, core, scheduler::getAllNodes, nodes, metrics),
             queues,
             enforce ? policies : null);
+    commits =
+        new CoreCommits(
+            guard, containers, rounds, metrics, this::lowerIfOutOfService, this::pendingChanged);
+    active =
+        new ActiveServices(
+            guard,
+            core,
+            parts,
+            metrics,
+            node -> scheduler.getRMContext().getRMNodes().containsKey(node));
+    CoreRebuild rebuild =
+        new CoreRebuild(
+            scheduler,
+            guard,
+            core,
+            nodes,
+            applications,
+            events,
+            queues,
+            bookable,
+            enforce ? policies : null);
+    recovery =
+        new CoreRecovery(
+            guard,
+            () -> {
+              lowerIfOutOfService();
+              rebuild.openAnew();
+            });
   }
 
   /**
-   * Loads the library and opens the core.
+   * Loads the library and opens the core. A core that cannot be opened now is tried again.
    *
    * @throws IllegalArgumentException naming the key, the value and what is allowed
    */
@@ -97,16 +127,22 @@ final class CoreLink {
     boolean virtualCoresCount =
         !(scheduler.getResourceCalculator() instanceof DefaultResourceCalculator);
     CoreHandle core =
-        CoreHandle.open(
+        new CoreHandle(
             ElastaneConfiguration.settingsJson(conf), virtualCoresCount, new SteadyClock());
     try {
       CoreLink link = new CoreLink(scheduler, core, mode, virtualCoresCount);
       if (mode == Mode.ENFORCE && ElastaneConfiguration.raisesNoNode(conf)) {
         LOG.warn("No node is raised: YARN's reservation system plans with the nodes' sizes");
       }
-      link.metrics.register(link.guard::inService, link.bookable::sizes);
+      link.guard.onFailure(link.recovery::coreFailed);
+      try {
+        core.reopen();
+      } catch (CoreException e) {
+        link.guard.takeOutOfService("open", e);
+      }
+      link.metrics.register(link.guard::inService, link.bookable::sizes, link.parts);
       link.status.register();
-      link.queuesRefreshed();
+      link.installPolicies();
       return link;
     } catch (RuntimeException | Error e) {
       core.close();
@@ -114,46 +150,25 @@ final class CoreLink {
     }
   }
 
-  /** This ResourceManager has become active. */
-  void startTakingReports(Configuration conf) throws IOException {
-    shared = SharedDepository.start(conf, core, metrics::sharingFailed);
-    usageServer =
-        new UsageServer(
-            conf,
-            scheduler.getRMContext().getRMNodes()::containsKey,
-            new UsageReports(guard, core));
-    usageServer.start();
-  }
-
-  void stopTakingReports() {
-    if (shared != null) {
-      shared.close();
-    }
-    if (usageServer != null) {
-      guard.always(
-          "stop taking reports",
-          null,
-          () -> {
-            usageServer.stop();
-            return null;
-          });
-    }
+  /** What runs while this ResourceManager is active. */
+  ActiveServices activeServices() {
+    return active;
   }
 
   void close() {
-    guard.always(
-        "close",
-        null,
-        () -> {
-          status.unregister();
-          metrics.unregister();
-          core.close();
-          return null;
-        });
+    recovery.close();
+    guard.always("close the status", status::unregister);
+    guard.always("close the metrics", metrics::unregister);
+    guard.always("close the core", core::close);
   }
 
   /** The queues were set up again. The caller holds the scheduler's write lock, except at start. */
   void queuesRefreshed() {
+    recovery.refreshed();
+    installPolicies();
+  }
+
+  private void installPolicies() {
     guard.run("queues refreshed", queues::tell);
     if (enforce) {
       guard.run(
@@ -170,7 +185,13 @@ final class CoreLink {
       // In mode observe as well: no node is resized, but the core does its housekeeping in this
       // call.
       guard.run("bookable capacity", bookable::follow);
-      guard.run("memory preemption", memory::follow);
+      guard.part(
+          parts.memoryPreemption,
+          null,
+          () -> {
+            memory.follow();
+            return null;
+          });
     }
     return enforce ? guard.always("event", event, () -> events.before(event)) : event;
   }
@@ -262,39 +283,8 @@ final class CoreLink {
     return guard.supply("round", request, () -> rounds.markIfOrdered(request));
   }
 
-  /** Announces a request to the core before CapacityScheduler accepts or rejects it. */
-  CoreContainers.Commit beforeCommit(
-      ResourceCommitRequest<FiCaSchedulerApp, FiCaSchedulerNode> request, boolean updatePending) {
-    CoreContainers.Commit commit =
-        guard.supply(
-            "commit", CoreContainers.Commit.OF_NOTHING, () -> containers.announce(request));
-    // Afterwards, since the core may fail in this very call.
-    lowerIfOutOfService();
-    if (commit.isRefused()) {
-      metrics.commitRefused();
-      rounds.current().refuse();
-      if (updatePending) {
-        // CapacityScheduler added the amount when it proposed the container; a rejected proposal
-        // takes it back.
-        commit.attempt().decUnconfirmedRes(request.getTotalAllocatedResource());
-      }
-    }
-    return commit;
-  }
-
-  void afterCommit(
-      ResourceCommitRequest<FiCaSchedulerApp, FiCaSchedulerNode> request,
-      CoreContainers.Commit commit,
-      boolean committed) {
-    if (commit.attempt() == null) {
-      return;
-    }
-    if (!committed) {
-      guard.run("commit refused elsewhere", () -> containers.takeBack(commit));
-    } else if (request instanceof Rounds.OrderedCommitRequest) {
-      metrics.placedByCore();
-    }
-    pendingChanged(commit.attempt());
+  CoreCommits commits() {
+    return commits;
   }
 
   void completed(RMContainer container) {
@@ -317,9 +307,12 @@ final class CoreLink {
     return bookable.largestRegistered();
   }
 
-  /** The server that receives reports; null before {@link #startTakingReports}. */
-  UsageServer usageServer() {
-    return usageServer;
+  Parts parts() {
+    return parts;
+  }
+
+  CoreRecovery recovery() {
+    return recovery;
   }
 
   ElastaneMetrics metrics() {
@@ -350,13 +343,19 @@ final class CoreLink {
   /** Lowers raised nodes once the core has failed, before anything else is placed on them. */
   private void lowerIfOutOfService() {
     if (!guard.inService() && enforce && !bookable.isLowered()) {
-      guard.always(
-          "lower",
-          null,
-          () -> {
-            bookable.lowerAll();
-            return null;
-          });
+      guard.always("lower", this::lowerAll);
+    }
+  }
+
+  private void lowerAll() {
+    scheduler.schedulerLock().lock();
+    try {
+      // A new core may be in service since.
+      if (!guard.inService()) {
+        bookable.lowerAll();
+      }
+    } finally {
+      scheduler.schedulerLock().unlock();
     }
   }
 

@@ -55,10 +55,20 @@ final class CoreNodes {
     core.nodeResized(record.number, record.registered());
   }
 
+  /** A new core knows no node yet; {@link #added} replaces each record. */
+  void coreIsNew() {
+    byNumber.clear();
+  }
+
+  /** Removes the records that no new core was told of. */
+  void forgetOutdated() {
+    byId.values().removeIf(record -> byNumber.get(record.number) != record);
+  }
+
   void removed(NodeId node) {
     NodeRecord record = byId.remove(node);
-    if (record != null) {
-      byNumber.remove(record.number);
+    // A record of a former core has a number that the core does not know, or of another node.
+    if (record != null && byNumber.remove(record.number, record)) {
       core.nodeRemoved(record.number);
     }
   }

@@ -13,14 +13,16 @@ final class CoreStatus implements CoreStatusMXBean {
   private static final long VALID_FOR_MS = 1000;
 
   private final CoreGuard guard;
+  private final Part part;
   private final CoreHandle core;
   private final Clock clock;
   private ObjectName registered;
   private String latest;
   private long latestMs;
 
-  CoreStatus(CoreGuard guard, CoreHandle core, Clock clock) {
+  CoreStatus(CoreGuard guard, Part part, CoreHandle core, Clock clock) {
     this.guard = guard;
+    this.part = part;
     this.core = core;
     this.clock = clock;
   }
@@ -38,7 +40,7 @@ final class CoreStatus implements CoreStatusMXBean {
 
   @Override
   public String getStatus() {
-    return guard.supply("status", "{}", this::latest);
+    return guard.part(part, "{}", this::latest);
   }
 
   private synchronized String latest() {

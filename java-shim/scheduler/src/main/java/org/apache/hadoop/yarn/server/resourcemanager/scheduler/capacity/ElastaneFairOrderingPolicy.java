@@ -10,12 +10,18 @@ import org.apache.hadoop.yarn.server.resourcemanager.scheduler.policy.IteratorSe
  * The core's order within a round, the fair policy's elsewhere. Must be a subclass: the preemption
  * monitor tests for the class, and preempts in the fair policy's order.
  */
-final class ElastaneFairOrderingPolicy extends FairOrderingPolicy<FiCaSchedulerApp> {
+final class ElastaneFairOrderingPolicy extends FairOrderingPolicy<FiCaSchedulerApp>
+    implements OrderedByCore {
   private final QueueOrder order;
 
   ElastaneFairOrderingPolicy(QueueOrder order, FairOrderingPolicy<?> replaced) {
     this.order = order;
     setSizeBasedWeight(replaced.getSizeBasedWeight());
+  }
+
+  @Override
+  public QueueOrder order() {
+    return order;
   }
 
   @Override

@@ -10,11 +10,17 @@ import org.apache.hadoop.yarn.server.resourcemanager.scheduler.policy.IteratorSe
  * The core's order within a round, the fifo policy's elsewhere. Must be a subclass: the preemption
  * monitor tests for the class, and preempts in the fifo policy's order.
  */
-final class ElastaneFifoOrderingPolicy extends FifoOrderingPolicy<FiCaSchedulerApp> {
+final class ElastaneFifoOrderingPolicy extends FifoOrderingPolicy<FiCaSchedulerApp>
+    implements OrderedByCore {
   private final QueueOrder order;
 
   ElastaneFifoOrderingPolicy(QueueOrder order) {
     this.order = order;
+  }
+
+  @Override
+  public QueueOrder order() {
+    return order;
   }
 
   @Override

@@ -2,6 +2,8 @@ package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
 
 import static org.apache.hadoop.metrics2.lib.Interns.info;
 
+import java.util.Collections;
+import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
@@ -20,20 +22,24 @@ final class ElastaneMetrics implements MetricsSource {
   private final LongAdder refusedCommits = new LongAdder();
   private final LongAdder refusedCalls = new LongAdder();
   private final LongAdder coreFailures = new LongAdder();
+  private final LongAdder partFailures = new LongAdder();
   private final LongAdder preemptionsHeldBack = new LongAdder();
   private final LongAdder memoryPreemptions = new LongAdder();
   private final LongAdder sharingFailures = new LongAdder();
   private final String mode;
   private volatile BooleanSupplier inService = () -> false;
   private volatile Supplier<NodeSizes> nodeSizes = NodeSizes::new;
+  private volatile Parts parts;
 
   ElastaneMetrics(String mode) {
     this.mode = mode;
   }
 
-  void register(BooleanSupplier coreInService, Supplier<NodeSizes> sizes) {
+  void register(
+      BooleanSupplier coreInService, Supplier<NodeSizes> sizes, Parts elastanesParts) {
     inService = coreInService;
     nodeSizes = sizes;
+    parts = elastanesParts;
     MetricsSystem system = DefaultMetricsSystem.instance();
     // With high availability, one JVM makes several schedulers one after the other.
     system.unregisterSource(NAME);
@@ -66,6 +72,11 @@ final class ElastaneMetrics implements MetricsSource {
 
   void coreFailed() {
     coreFailures.increment();
+  }
+
+  /** A part failed, or one node could not be resized; the core goes on. */
+  void partFailed() {
+    partFailures.increment();
   }
 
   void preemptionHeldBack() {
@@ -102,6 +113,10 @@ final class ElastaneMetrics implements MetricsSource {
     return coreFailures.sum();
   }
 
+  long partFailureCount() {
+    return partFailures.sum();
+  }
+
   long preemptionHeldBackCount() {
     return preemptionsHeldBack.sum();
   }
@@ -117,11 +132,14 @@ final class ElastaneMetrics implements MetricsSource {
   @Override
   public void getMetrics(MetricsCollector collector, boolean all) {
     NodeSizes sizes = nodeSizes.get();
+    List<String> outOfService = parts == null ? Collections.emptyList() : parts.outOfService();
     collector
         .addRecord(info(NAME, ABOUT))
         .setContext("yarn")
         .tag(info("mode", "off, observe or enforce"), mode)
+        .tag(info("out_of_service", "parts that failed alone"), String.join(", ", outOfService))
         .addGauge(info("in_service", "1 while the core decides"), inService.getAsBoolean() ? 1 : 0)
+        .addGauge(info("parts_out_of_service", "how many parts failed alone"), outOfService.size())
         .addGauge(info("nodes_raised", "nodes larger than registered"), sizes.raised())
         .addGauge(
             info("physical_memory_mb", "registered memory of all nodes"),
@@ -147,6 +165,17 @@ final class ElastaneMetrics implements MetricsSource {
         .addCounter(info("refused_commits", "commits the core refused"), refusedCommits.sum())
         .addCounter(info("refused_calls", "calls the core refused"), refusedCalls.sum())
         .addCounter(info("core_failures", "failures of the core"), coreFailures.sum())
+        .addCounter(
+            info("part_failures", "failures of a part, while the core went on"), partFailures.sum())
+        .addCounter(
+            info("depository_failures", "times the depository could not be opened"),
+            parts == null ? 0 : parts.depositoryFailures())
+        .addCounter(
+            info("journal_failures", "times the journal could not be opened or written"),
+            parts == null ? 0 : parts.journalFailures())
+        .addCounter(
+            info("learning_failures", "steps of learning that panicked"),
+            parts == null ? 0 : parts.learningFailures())
         .addCounter(
             info("preemptions_held_back", "preemptions held back"), preemptionsHeldBack.sum())
         .addCounter(

@@ -47,6 +47,9 @@ public class ElastaneScheduler extends CapacityScheduler {
   /**
    * Opens the core, on a standby too: applications are recovered before {@link #serviceStart}.
    *
+   * <p>Only a configuration or an installation that is wrong ends here. Trouble that may pass, such
+   * as a locked file, costs its part of Elastane and is tried again.
+   *
    * @throws IllegalArgumentException naming the key, the value and what is allowed
    */
   @Override
@@ -66,14 +69,14 @@ public class ElastaneScheduler extends CapacityScheduler {
   public void serviceStart() throws Exception {
     super.serviceStart();
     if (link != null) {
-      link.startTakingReports(getConfig());
+      link.activeServices().start(getConfig());
     }
   }
 
   @Override
   public void serviceStop() throws Exception {
     if (link != null) {
-      link.stopTakingReports();
+      link.activeServices().stop();
     }
     try {
       super.serviceStop();
@@ -202,12 +205,12 @@ public class ElastaneScheduler extends CapacityScheduler {
     if (link == null || request == null) {
       return super.tryCommit(cluster, request, updatePending);
     }
-    CoreContainers.Commit commit = link.beforeCommit(request, updatePending);
+    CoreContainers.Commit commit = link.commits().before(request, updatePending);
     if (commit.isRefused()) {
       return false;
     }
     boolean committed = super.tryCommit(cluster, request, updatePending);
-    link.afterCommit(request, commit, committed);
+    link.commits().after(request, commit, committed);
     return committed;
   }
 

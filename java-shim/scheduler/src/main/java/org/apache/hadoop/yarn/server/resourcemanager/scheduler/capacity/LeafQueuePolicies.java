@@ -6,6 +6,7 @@ import java.lang.invoke.MethodType;
 import java.util.Collection;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BiConsumer;
 import java.util.function.Supplier;
 import org.apache.hadoop.yarn.exceptions.YarnRuntimeException;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaSchedulerApp;
@@ -86,6 +87,18 @@ final class LeafQueuePolicies {
     }
   }
 
+  /** Each attempt that a queue with one of Elastane's ordering policies may schedule. */
+  void forEachSchedulable(
+      Collection<CSQueue> queues, BiConsumer<QueueOrder, FiCaSchedulerApp> action) {
+    for (CSQueue queue : queues) {
+      if (isOurs(queue.getQueuePath())) {
+        OrderingPolicy<FiCaSchedulerApp> policy = policyOf(queue);
+        QueueOrder order = ((OrderedByCore) policy).order();
+        policy.getSchedulableEntities().forEach(attempt -> action.accept(order, attempt));
+      }
+    }
+  }
+
   /** Whether this queue has one of Elastane's ordering policies. */
   boolean isOurs(String queuePath) {
     return ours.contains(queuePath);
@@ -107,8 +120,7 @@ final class LeafQueuePolicies {
   }
 
   private static boolean isOurs(OrderingPolicy<FiCaSchedulerApp> policy) {
-    return policy instanceof ElastaneFifoOrderingPolicy
-        || policy instanceof ElastaneFairOrderingPolicy;
+    return policy instanceof OrderedByCore;
   }
 
   /** The ordering policy of a leaf queue, in every supported version of Hadoop. */

@@ -16,7 +16,7 @@ import org.elastane.natives.NativesForTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** After a failure of the core, the scheduler is CapacityScheduler. */
+/** After a failure of the core, and until it is back, the scheduler is CapacityScheduler. */
 class CoreFailureTest {
   @TempDir Path directory;
 
@@ -35,6 +35,7 @@ class CoreFailureTest {
       MockNM node = cluster.registerRaised("127.0.0.1:1", 4096, 4);
       MockAM master = cluster.launch("default", node);
       CoreLink link = cluster.scheduler().link();
+      link.recovery().setWaitsForTest();
       assertThrows(CoreException.class, () -> failure.accept(link.core().handleForTest()));
 
       link.guard().run("a test", () -> failure.accept(link.core().handleForTest()));
@@ -87,6 +88,7 @@ class CoreFailureTest {
       MockAM master = cluster.launch("default", node);
       cluster.ask(master, 1024, 8);
       CoreLink link = cluster.scheduler().link();
+      link.recovery().setWaitsForTest();
       link.guard().takeOutOfService("a test", new IllegalStateException("asked for by a test"));
 
       // As an asynchronous scheduling thread does, without an event.

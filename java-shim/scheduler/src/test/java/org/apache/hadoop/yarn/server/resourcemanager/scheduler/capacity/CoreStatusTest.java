@@ -50,7 +50,8 @@ class CoreStatusTest {
     try (TestCluster cluster = TestCluster.start(TestCluster.enforcing(directory))) {
       CoreLink link = cluster.scheduler().link();
       ControlledClock clock = new ControlledClock();
-      CoreStatus status = new CoreStatus(link.guard(), link.core(), clock);
+      CoreStatus status = new CoreStatus(link.guard(), link.parts().status, link.core(), clock);
+      link.recovery().setWaitsForTest();
       String before = status.getStatus();
       cluster.register("127.0.0.1:1", 4096, 4);
 

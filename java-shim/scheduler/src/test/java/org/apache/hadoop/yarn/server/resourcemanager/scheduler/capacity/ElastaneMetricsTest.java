@@ -40,6 +40,11 @@ class ElastaneMetricsTest {
               "refused_commits",
               "refused_calls",
               "core_failures",
+              "depository_failures",
+              "journal_failures",
+              "learning_failures",
+              "part_failures",
+              "parts_out_of_service",
               "preemptions_held_back",
               "sharing_failures"));
 
@@ -62,6 +67,7 @@ class ElastaneMetricsTest {
       assertTrue(attributes.containsAll(NAMES), attributes::toString);
       assertTrue(cluster.scheduler().link().guard().inService());
       assertEquals("enforce", beans.getAttribute(bean, "tag.mode"));
+      assertEquals("", beans.getAttribute(bean, "tag.out_of_service"));
     }
     assertFalse(beans.isRegistered(bean));
   }

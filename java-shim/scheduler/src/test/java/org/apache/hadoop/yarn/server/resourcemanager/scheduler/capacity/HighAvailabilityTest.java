@@ -18,7 +18,6 @@ import java.util.List;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.ha.HAServiceProtocol.RequestSource;
 import org.apache.hadoop.ha.HAServiceProtocol.StateChangeRequestInfo;
-import org.apache.hadoop.ha.ServiceFailedException;
 import org.apache.hadoop.yarn.conf.YarnConfiguration;
 import org.apache.hadoop.yarn.server.resourcemanager.AdminService;
 import org.elastane.Await;
@@ -41,9 +40,9 @@ class HighAvailabilityTest {
       assertTrue(standingBy.contains("elastane-learne"), standingBy.toString());
       for (int i = 0; i < 3; i++) {
         CoreLink link = cluster.scheduler().link();
-        assertNull(link.usageServer(), "a standby takes no reports");
+        assertNull(link.activeServices().usageServer(), "a standby takes no reports");
         administration(cluster).transitionToActive(BY_ADMINISTRATOR);
-        assertNotNull(link.usageServer().address());
+        assertNotNull(link.activeServices().usageServer().address());
         Await.until("a copy", () -> Files.exists(copy));
         assertEquals(0, link.metrics().sharingFailureCount());
 
@@ -60,20 +59,23 @@ class HighAvailabilityTest {
   }
 
   @Test
-  void oneThatCannotBecomeActiveStandsByAndCanLater() throws Exception {
+  void oneWhosePortIsTakenIsActiveWithoutReportsUntilThePortIsFree() throws Exception {
     Configuration conf = oneOfTwo();
     ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
     conf.set(ElastaneConfiguration.USAGE_ADDRESS, "127.0.0.1:" + taken.getLocalPort());
     try (TestCluster cluster = TestCluster.start(conf)) {
       List<String> standingBy = steadyThreads();
-      assertThrows(
-          ServiceFailedException.class,
-          () -> administration(cluster).transitionToActive(BY_ADMINISTRATOR));
+      administration(cluster).transitionToActive(BY_ADMINISTRATOR);
+      CoreLink link = cluster.scheduler().link();
+      assertEquals(Collections.singletonList("reports"), link.parts().outOfService());
+      administration(cluster).transitionToStandby(BY_ADMINISTRATOR);
       Await.until("the threads of a standby", () -> ourThreads().equals(standingBy));
 
-      taken.close();
       administration(cluster).transitionToActive(BY_ADMINISTRATOR);
-      assertNotNull(cluster.scheduler().link().usageServer().address());
+      taken.close();
+      CoreLink next = cluster.scheduler().link();
+      Await.until("the port is open", () -> next.parts().outOfService().isEmpty());
+      assertNotNull(next.activeServices().usageServer().address());
     } finally {
       taken.close();
     }

@@ -75,6 +75,7 @@ class LoweringTest {
       cluster.ask(master, 1024, 1);
       assertTrue(cluster.bookableMib(node) > 4096);
 
+      cluster.scheduler().link().recovery().setWaitsForTest();
       ((FailsInACommit) cluster.scheduler()).failing = true;
       allocate(cluster, node, 1);
 
@@ -97,16 +98,16 @@ class LoweringTest {
       try {
         scheduler.refuseTheNextNode = true;
         takeOutOfService(cluster);
-        long failures = cluster.metrics().coreFailureCount();
+        long failures = cluster.metrics().partFailureCount();
 
         cluster.heartbeat(nodes);
 
         assertEquals(1, raised(cluster, nodes), "all but the one that throws");
-        long after = cluster.metrics().coreFailureCount();
+        long after = cluster.metrics().partFailureCount();
         assertTrue(after > failures, "it is counted");
 
         cluster.heartbeat(nodes);
-        assertTrue(cluster.metrics().coreFailureCount() > after, "it was tried again");
+        assertTrue(cluster.metrics().partFailureCount() > after, "it was tried again");
         assertEquals(
             1,
             log.getOutput().lines().filter(line -> line.contains("cannot be resized")).count(),
@@ -116,9 +117,9 @@ class LoweringTest {
         scheduler.refused = null;
         cluster.heartbeat(nodes);
         assertEquals(0, raised(cluster, nodes));
-        long done = cluster.metrics().coreFailureCount();
+        long done = cluster.metrics().partFailureCount();
         cluster.heartbeat(nodes);
-        assertEquals(done, cluster.metrics().coreFailureCount(), "there is nothing left to do");
+        assertEquals(done, cluster.metrics().partFailureCount(), "there is nothing left to do");
       } finally {
         log.stopCapturing();
       }
@@ -130,6 +131,7 @@ class LoweringTest {
   }
 
   private static void takeOutOfService(TestCluster cluster) {
+    cluster.scheduler().link().recovery().setWaitsForTest();
     cluster
         .scheduler()
         .link()

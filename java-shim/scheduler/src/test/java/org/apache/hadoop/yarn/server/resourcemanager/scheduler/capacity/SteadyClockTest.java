@@ -39,7 +39,8 @@ class SteadyClockTest {
     Configuration conf = TestCluster.enforcing(directory);
     conf.set("yarn.scheduler.elastane.overcommit.max-ratio", "1.25");
     conf.set("yarn.scheduler.elastane.report.missed", "10");
-    core = CoreHandle.open(ElastaneConfiguration.settingsJson(conf), true, clock);
+    core = new CoreHandle(ElastaneConfiguration.settingsJson(conf), true, clock);
+    core.reopen();
     core.nodeAdded(NODE, SIZE);
     report();
     letSmallOnesWait();

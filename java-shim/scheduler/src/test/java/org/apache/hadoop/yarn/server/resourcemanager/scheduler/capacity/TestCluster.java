@@ -211,6 +211,8 @@ final class TestCluster implements AutoCloseable {
    */
   void letSmallOnesWait(MockNM node) throws Exception {
     if (smallOnesWait != null) {
+      // A new core was not told.
+      foresee(smallOnesWait, 1, 1, 1);
       return;
     }
     RMApp application =

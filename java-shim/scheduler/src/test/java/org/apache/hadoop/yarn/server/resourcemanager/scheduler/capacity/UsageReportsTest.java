@@ -48,7 +48,7 @@ class UsageReportsTest {
     node = cluster.register("127.0.0.1:1", 4096, 4);
     foreign = cluster.register("127.0.0.2:1", 4096, 4);
     good = NativesForTest.reportBody(4000, 4096L << 20);
-    server = cluster.scheduler().link().usageServer();
+    server = cluster.scheduler().link().activeServices().usageServer();
     Configuration conf = new YarnConfiguration();
     conf.set(ElastaneConfiguration.USAGE_ADDRESS, "127.0.0.1:" + server.address().getPort());
     client = new UsageClient(conf);
